@@ -1,0 +1,81 @@
+// throng: dense-crowd simulation. Results, errors, hooks and small value types.
+// Everything here is SI: metres, seconds, kilograms, people per square metre.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef THRONG_BASE_H
+#define THRONG_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TH_API __attribute__((visibility("default")))
+#else
+#define TH_API
+#endif
+
+// Result codes: X(NAME, "what happened"). Everything but TH_OK comes with a message in th_error.
+#define TH_RESULTS(X)                                            \
+    X(OK, "success")                                             \
+    X(BAD_ARGUMENT, "an argument is out of its stated range")    \
+    X(BAD_SCENE, "the scene is not valid")                       \
+    X(NO_ROOM, "more people than fit into the area")             \
+    X(NO_MEMORY, "the allocator returned no memory")             \
+    X(NO_FILE, "a file could not be read or written")            \
+    X(NO_DEVICE, "the requested device is not available")        \
+    X(FULL, "a capacity given at creation is used up")           \
+    X(BAD_SNAPSHOT, "the snapshot does not fit this scene or version")
+
+typedef enum th_result {
+#define X(name, text) TH_##name,
+    TH_RESULTS(X)
+#undef X
+        TH_RESULT_COUNT
+} th_result;
+
+// What went wrong, where, and what to do about it. Pass NULL where you do not care.
+// `path` names the place in the scene in JSON terms, e.g. "groups[2].area"; line and column
+// are 1-based and 0 when unknown (a scene built in code has no lines).
+typedef struct th_error {
+    th_result code;
+    int line, column;
+    char file[256];
+    char path[160];
+    char message[640];
+} th_error;
+
+TH_API const char *th_result_text(th_result result);
+TH_API const char *th_version(void);    // "0.1.0"
+TH_API const char *th_build_info(void); // compiler, flags that matter, backends; one line
+
+// Memory. All of a scene's and a world's memory comes from here; NULL functions mean malloc and free.
+// Alignment is a power of two. Must be thread-safe if worlds are used from several threads.
+typedef struct th_allocator {
+    void *(*alloc)(size_t size, size_t alignment, void *context);
+    void (*free)(void *memory, size_t size, void *context);
+    void *context;
+} th_allocator;
+
+// Called with one line of text, without newline. NULL: silent.
+typedef void th_log_fn(const char *text, void *context);
+
+typedef struct th_vec2 {
+    float x, y;
+} th_vec2;
+
+typedef struct th_point {
+    double x, y;
+} th_point;
+
+typedef struct th_box {
+    float min_x, min_y, max_x, max_y;
+} th_box;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,49 @@
+// throng: the one list of agent fields. It drives allocation, sorting, snapshots and views.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef THRONG_FIELDS_H
+#define THRONG_FIELDS_H
+
+// X(NAME, name, type, doc). Every element is 4 bytes wide: one scratch array can sort them all.
+// All arrays are in cell order and change order in every step; a mapped view is in id order.
+#define TH_FIELDS(X)                                                                           \
+    X(ID, id, uint32_t, "never reused, starts at 1; the key of every random number")           \
+    X(POSITION_X, position_x, float, "[m] from the scene origin")                              \
+    X(POSITION_Y, position_y, float, "[m] from the scene origin")                              \
+    X(VELOCITY_X, velocity_x, float, "[m/s]")                                                  \
+    X(VELOCITY_Y, velocity_y, float, "[m/s]")                                                  \
+    X(PREFERRED_X, preferred_x, float, "preferred velocity, written by plan and filter [m/s]") \
+    X(PREFERRED_Y, preferred_y, float, "preferred velocity, written by plan and filter [m/s]") \
+    X(RADIUS, radius, float, "[m]")                                                            \
+    X(SPEED, speed, float, "preferred speed on flat free ground [m/s]")                        \
+    X(MASS, mass, float, "[kg]")                                                               \
+    X(GOAL_X, goal_x, float, "own goal point, where the group gives one [m]")                  \
+    X(GOAL_Y, goal_y, float, "own goal point, where the group gives one [m]")                  \
+    X(GOAL_LEVEL, goal_level, uint32_t, "level of the own goal point")                         \
+    X(LEVEL, level, uint32_t, "index of the level")                                            \
+    X(GROUP, group, uint32_t, "index of the group; scripted bodies come after the groups")     \
+    X(PHASE, phase, uint32_t, "th_phase")                                                      \
+    X(ROUTE_STEP, route_step, uint32_t, "which leg of the group's route")                      \
+    X(WAIT_UNTIL, wait_until, float, "end of pre-movement or waiting [s]")                     \
+    X(START_TIME, start_time, float, "when it appeared [s]")
+
+typedef enum th_field {
+#define X(NAME, name, type, doc) TH_FIELD_##NAME,
+    TH_FIELDS(X)
+#undef X
+        TH_FIELD_COUNT
+} th_field;
+
+// What somebody is doing.
+typedef enum th_phase {
+    TH_PHASE_STANDING, // has not set off yet (pre-movement time)
+    TH_PHASE_WALKING,
+    TH_PHASE_WAITING,  // in a waiting area
+    TH_PHASE_ARRIVED,  // reached an own goal or the end of a route without exit; stays there
+    TH_PHASE_SCRIPTED, // follows a timed path
+    TH_PHASE_BODY,     // a disc of a scripted solid body: not a person, never counted
+    TH_PHASE_LEFT,     // gone through an exit in this step; never seen from outside
+    TH_PHASE_REMOVED,  // taken out by th_world_remove; never seen from outside
+    TH_PHASE_COUNT
+} th_phase;
+
+#endif

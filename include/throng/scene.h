@@ -1,0 +1,277 @@
+// throng: the scene, constant once created. A scene file is decoded into a th_scene_def and then
+// compiled by th_scene_create, so a file and a program can express exactly the same things.
+// The JSON keys are the member names below; docs/scene-format.md is the guide, schema/scene.schema.json the law.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef THRONG_SCENE_H
+#define THRONG_SCENE_H
+
+#include "throng/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct th_scene th_scene;
+
+// A flat shape; give exactly one of the three.
+//  points  one closed ring (the last point need not repeat the first) or, for lines, a polyline
+//  wkt     POLYGON, MULTIPOLYGON, GEOMETRYCOLLECTION of them, LINESTRING for lines
+//  file    a .wkt or .geojson file, relative to the scene file
+typedef struct th_shape {
+    const th_point *points;
+    int point_count;
+    const char *wkt;
+    const char *file;
+} th_shape;
+
+// A floor. With no walkable shape the level is an open plane without outer walls.
+typedef struct th_level_def {
+    const char *id;
+    double z; // height of the floor, for pictures and reports only [m] default 0
+    const th_shape *walkable;
+    int walkable_count;
+    const th_shape *obstacles; // solid, cut out of walkable
+    int obstacle_count;
+    const th_shape *walls; // thin walls, two-sided polylines
+    int wall_count;
+} th_level_def;
+
+// Stairs or a ramp: an area of the lower level `level` whose `top` line is also a line of the
+// level `to`. Whoever crosses that line changes level; plan coordinates do not change.
+// A link without area (a step, a lift door) has area.point_count 0 and factors 1.
+typedef struct th_stairs_def {
+    const char *id;
+    const char *level;
+    const char *to;
+    th_shape area;
+    th_point top[2];
+    double up;   // speed factor walking up [-] (0, 2] default 0.5, RiMEA 4.1.1 test 2
+    double down; // speed factor walking down [-] (0, 2] default 0.67, RiMEA 4.1.1 test 3
+} th_stairs_def;
+
+typedef struct th_zone_def {
+    const char *id;
+    const char *level;
+    th_shape area;
+    double speed; // factor on the preferred speed [-] (0, 2] default 1
+} th_zone_def;
+
+typedef struct th_door_change {
+    double time; // [s]
+    bool open;
+} th_door_change;
+
+// A door is a line. Closed it is a wall; open it is a gap, also where it lies on a drawn wall.
+typedef struct th_door_def {
+    const char *id;
+    const char *level;
+    th_point line[2];
+    bool closed; // at the start; default false
+    const th_door_change *schedule;
+    int schedule_count;
+} th_door_def;
+
+typedef enum th_goal_kind {
+    TH_GOAL_EXIT,     // who gets there leaves the world
+    TH_GOAL_WAYPOINT, // who gets there goes on with the route
+    TH_GOAL_WAITING,  // who gets there stays `wait` seconds, then goes on
+} th_goal_kind;
+
+// Exits, waypoints and waiting areas (three arrays in the file, one list here).
+// An area (reached when the centre is inside) or a two-point line (reached when crossed; a line
+// lying on a wall opens it). One of `area` and `line`.
+typedef struct th_goal_def {
+    const char *id;
+    const char *level;
+    th_goal_kind kind;
+    th_shape area;
+    bool has_line;
+    th_point line[2];
+    double wait; // for waiting areas [s] >= 0 default 0
+} th_goal_def;
+
+typedef enum th_distribution_kind {
+    TH_CONSTANT,  // a
+    TH_UNIFORM,   // a .. b
+    TH_NORMAL,    // mean a, standard deviation b, redrawn outside min .. max
+    TH_LOGNORMAL, // of exp(N(a, b)), redrawn outside min .. max
+    TH_GAMMA,     // shape a, scale b, redrawn outside min .. max
+    TH_WEIBULL,   // scale a, shape b, redrawn outside min .. max
+} th_distribution_kind;
+
+typedef struct th_distribution {
+    th_distribution_kind kind;
+    double a, b;
+    double min, max;
+} th_distribution;
+
+// One leg of a route: the nearest of these goals, by walking distance.
+typedef struct th_route_step {
+    const char *const *goals;
+    int goal_count;
+} th_route_step;
+
+typedef struct th_param {
+    const char *name;
+    double value;
+} th_param;
+
+// A choice of plan, filter or move model: its name, a preset (or NULL) and single values on top.
+typedef struct th_model_def {
+    const char *name;
+    const char *preset;
+    const th_param *params;
+    int param_count;
+} th_model_def;
+
+typedef struct th_arrival { // one row of a source's timetable
+    double time;            // [s]
+    int count;
+} th_arrival;
+
+// How a group's people get a goal point of their own, used by the plans "straight" and "roadmap".
+typedef enum th_own_goal_kind {
+    TH_OWN_GOAL_NONE,     // follow the route
+    TH_OWN_GOAL_IN_AREA,  // a random walkable point in own_goal_area
+    TH_OWN_GOAL_MIRROR_X, // the start mirrored in x about own_goal_centre
+    TH_OWN_GOAL_OPPOSITE, // the start mirrored through own_goal_centre
+} th_own_goal_kind;
+
+// People who start, want and move alike. They come either at the start (count, density or
+// positions) or from a source (rate or timetable) during the run.
+typedef struct th_group_def {
+    const char *id;
+    const char *level;
+    th_shape area;              // where they appear; empty: the whole level
+    int64_t count;              // [people] -1: not given
+    double density;             // [1/m2] of the area, 0: not given
+    const char *positions_file; // CSV with columns x,y (header optional, .gz allowed), or NULL
+    const th_point *positions;
+    int position_count;
+    double rate;              // source [1/s], 0: not given
+    double rate_start;        // [s]
+    double rate_end;          // [s] default: no end
+    const th_arrival *arrivals; // source by timetable
+    int arrival_count;
+    th_distribution radius;      // [m] default constant 0.2
+    th_distribution speed;       // preferred speed [m/s] default normal 1.34, 0.26 in 0.5..2.2, Weidmann 1993
+    th_distribution premovement; // time before they set off [s] default constant 0
+    th_distribution mass;        // [kg] default constant 80, Helbing 2000
+    const th_route_step *route;
+    int route_count;
+    th_own_goal_kind own_goal;
+    th_shape own_goal_area;
+    th_point own_goal_centre;
+    th_model_def plan;   // "field" (default), "roadmap", "straight"
+    th_model_def filter; // "none" (default)
+    th_model_def move;   // "orca" (default), "social_force", "helbing_molnar"
+} th_group_def;
+
+typedef struct th_keyframe {
+    double time;
+    double x, y;
+} th_keyframe;
+
+// A person (radius) or a solid body (shape, placed with its own origin on the path) that moves along
+// a timed path whatever the others do. Linear between key frames, still before and after.
+typedef struct th_scripted_def {
+    const char *id;
+    const char *level;
+    double radius; // [m] used when shape is empty, default 0.2
+    th_shape shape;
+    const th_keyframe *path;
+    int path_count;
+} th_scripted_def;
+
+typedef struct th_measure_line_def {
+    const char *id;
+    const char *level;
+    th_point line[2];
+} th_measure_line_def;
+
+typedef struct th_measure_area_def {
+    const char *id;
+    const char *level;
+    th_shape area;
+} th_measure_area_def;
+
+typedef struct th_run_def {
+    double step;        // [s] (0, 0.5] default 0.1
+    double duration;    // [s] 0: until empty; default 0
+    double max_time;    // an until-empty run gives up here [s] default 3600
+    uint64_t seed;      // default 1
+    int runs;           // default 1
+} th_run_def;
+
+typedef struct th_record_def {
+    const char *format; // "none" (default), "sqlite", "text"
+    double fps;         // [1/s] default 10
+} th_record_def;
+
+typedef struct th_scene_def {
+    uint32_t cookie; // set by th_scene_def_default
+    const char *name;
+    const char *description;
+    const char *base_dir; // relative files are looked up here; NULL: the current folder
+    const th_level_def *levels; // none: one open plane called "ground"
+    int level_count;
+    const th_stairs_def *stairs;
+    int stairs_count;
+    const th_zone_def *zones;
+    int zone_count;
+    const th_door_def *doors;
+    int door_count;
+    const th_goal_def *goals;
+    int goal_count;
+    const th_group_def *groups;
+    int group_count;
+    const th_scripted_def *scripted;
+    int scripted_count;
+    const th_measure_line_def *measure_lines;
+    int measure_line_count;
+    const th_measure_area_def *measure_areas;
+    int measure_area_count;
+    th_run_def run;
+    th_record_def record;
+    double plan_cell; // spacing of the distance fields [m] 0: chosen from the scene (0.2 or finer)
+    th_allocator allocator;
+} th_scene_def;
+
+TH_API th_scene_def th_scene_def_default(void);
+TH_API th_group_def th_group_def_default(void);
+
+// The definition and everything it points to may die after the call.
+TH_API th_result th_scene_create(const th_scene_def *def, th_scene **scene, th_error *error);
+
+// How to load: overrides are "path=value" texts applied to the JSON before it is checked
+// ("groups[0].count=400", "groups.0.count=400" or "groups.visitors.count=400").
+typedef struct th_scene_options {
+    const char *const *overrides;
+    int override_count;
+    th_allocator allocator;
+} th_scene_options;
+
+TH_API th_result th_scene_load_file(const char *path, const th_scene_options *options, th_scene **scene,
+                                    th_error *error);
+// `name` is what messages call the text; `base_dir` (or NULL) is where linked files are looked up.
+TH_API th_result th_scene_load_json(const char *text, size_t length, const char *name,
+                                    const char *base_dir, const th_scene_options *options,
+                                    th_scene **scene, th_error *error);
+// Worlds made from a scene must be destroyed before it.
+TH_API void th_scene_destroy(th_scene *scene);
+
+// Positions in a world are floats relative to this origin; it is (0, 0) unless the scene's
+// coordinates are so large (map projections) that floats would lose centimetres.
+TH_API th_point th_scene_origin(const th_scene *scene);
+TH_API const char *th_scene_name(const th_scene *scene);
+TH_API th_run_def th_scene_run(const th_scene *scene);
+
+// Point queries, relative to the origin. All doors open.
+TH_API bool th_scene_walkable(const th_scene *scene, int level, th_vec2 point);
+// To the nearest wall: positive inside the walkable area, negative in solids. [m], capped at +-1e6.
+TH_API float th_scene_distance(const th_scene *scene, int level, th_vec2 point);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,9 @@
+// throng: dense-crowd simulation. Include this one.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef THRONG_THRONG_H
+#define THRONG_THRONG_H
+#include "throng/base.h"
+#include "throng/fields.h"
+#include "throng/scene.h"
+#include "throng/world.h"
+#endif

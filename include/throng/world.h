@@ -1,0 +1,201 @@
+// throng: the world, everything that changes. Many worlds may share one scene.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef THRONG_WORLD_H
+#define THRONG_WORLD_H
+
+#include "throng/base.h"
+#include "throng/fields.h"
+#include "throng/scene.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct th_world th_world;
+
+typedef enum th_backend { TH_BACKEND_CPU } th_backend;
+
+// The stages of a step, in order: X(NAME, name, doc).
+#define TH_STAGES(X)                                                                        \
+    X(EVENTS, events, "doors, spawners, scripted bodies")                                   \
+    X(INDEX, index, "sort agents into cells, drop who left")                                \
+    X(BEHAVE, behave, "phases and routes: setting off, waiting, next goal")                 \
+    X(PLAN, plan, "preferred velocity")                                                     \
+    X(FILTER, filter, "changes to the preferred velocity")                                  \
+    X(MOVE, move, "local model: new velocity and position")                                 \
+    X(CONTACT, contact, "pairs apart, walls have the last word, levels change")             \
+    X(MEASURE, measure, "exits, counters, statistics")
+
+typedef enum th_stage {
+#define X(NAME, name, doc) TH_STAGE_##NAME,
+    TH_STAGES(X)
+#undef X
+        TH_STAGE_COUNT
+} th_stage;
+
+typedef struct th_world_def {
+    uint32_t cookie; // set by th_world_def_default
+    th_backend backend;
+    int threads;     // 0: all cores. Results do not depend on it.
+    uint64_t seed;   // 0: the scene's
+    double step;     // [s] 0: the scene's
+    int agent_capacity; // most agents alive at once; 0: what the scene's groups can bring (at least 1024)
+    th_allocator allocator; // default: malloc
+    th_log_fn *log;
+    void *log_context;
+} th_world_def;
+
+TH_API th_world_def th_world_def_default(void);
+// Places the scene's people; fails with TH_NO_ROOM, naming the group and how many fit.
+TH_API th_result th_world_create(const th_scene *scene, const th_world_def *def, th_world **world,
+                                 th_error *error);
+TH_API void th_world_destroy(th_world *world);
+
+// The only function that moves anybody. Allocates nothing.
+TH_API void th_world_step(th_world *world, int steps);
+TH_API double th_world_time(const th_world *world);
+TH_API uint64_t th_world_step_count(const th_world *world);
+TH_API bool th_world_empty(const th_world *world); // nobody inside and nobody still to come
+TH_API const th_scene *th_world_scene(const th_world *world);
+
+// ---- agents. An id is never given twice, so a stale one is simply not found.
+typedef struct th_agent_id {
+    uint32_t serial; // 0 is nobody
+} th_agent_id;
+
+typedef struct th_agent_def {
+    th_vec2 position;
+    th_vec2 velocity;
+    th_vec2 goal; // for groups with an own goal
+    int level, goal_level;
+    int group;
+    float radius, speed, mass; // <= 0: drawn from the group's distributions
+} th_agent_def;
+
+TH_API th_agent_def th_agent_def_default(void);
+// Spawns all or none. `ids` may be NULL. Callers who place people over others get overlaps.
+TH_API th_result th_world_spawn(th_world *world, const th_agent_def *agents, int count, th_agent_id *ids,
+                                th_error *error);
+// Returns how many of them were alive; they count as removed.
+TH_API int th_world_remove(th_world *world, const th_agent_id *ids, int count);
+TH_API bool th_world_alive(const th_world *world, th_agent_id id);
+TH_API int th_world_agent_count(const th_world *world); // people and scripted bodies in the views
+
+// ---- bulk data. One host array per field, th_world_agent_count() elements, in ascending id order.
+// READ copies out, OVERWRITE copies in at unmap, WRITE does both. Do not step or spawn while mapped.
+typedef enum th_access { TH_READ, TH_WRITE, TH_OVERWRITE } th_access;
+TH_API void *th_world_map(th_world *world, th_field field, th_access access);
+TH_API void th_world_unmap(th_world *world, th_field field);
+
+// ---- live edits, in force from the next step on
+TH_API th_result th_world_set_door(th_world *world, const char *door, bool open, th_error *error);
+// A thin two-sided wall; id for removal in `wall`. Refused where it would stand on somebody's centre.
+TH_API th_result th_world_add_wall(th_world *world, int level, th_vec2 a, th_vec2 b, int *wall,
+                                   th_error *error);
+TH_API th_result th_world_remove_wall(th_world *world, int wall, th_error *error);
+// A parameter of a group's plan, filter or move model, by the name `throng list` shows.
+TH_API th_result th_world_set_param(th_world *world, int group, const char *name, double value,
+                                    th_error *error);
+
+// ---- what happened
+typedef struct th_statistics {
+    uint64_t spawned, inside, left, removed; // people; spawned = inside + left + removed, always
+    uint64_t waiting_to_enter;               // due from sources, no free spot yet
+    double time;
+    uint64_t steps;
+    double last_left_time;    // when the last person left [s], the egress time of a finished run
+    uint64_t wall_crossings;  // centres found beyond a wall after a step: a bug if not 0
+    uint64_t wall_stops;      // moves cut short by the crossing test
+    uint64_t overlaps;        // pairs now overlapping by more than 1 cm
+    uint64_t overlapping_agents; // agents in such a pair
+    float deepest_overlap;    // now [m]
+    float largest_overlap;    // ever sampled (once a simulated second and at every call) [m]
+    uint64_t nan_repairs;     // non-finite values replaced
+    uint64_t unreachable;     // people whose goal cannot be reached now (all doors on the way shut)
+} th_statistics;
+
+// Not const: it samples the overlaps now.
+TH_API th_statistics th_world_statistics(th_world *world);
+
+typedef struct th_profile {
+    double seconds[TH_STAGE_COUNT]; // since creation or the last reset
+    uint64_t steps;
+} th_profile;
+TH_API th_profile th_world_profile(const th_world *world);
+TH_API void th_world_reset_profile(th_world *world);
+TH_API const char *th_stage_name(th_stage stage);
+TH_API const char *th_field_name(th_field field);
+
+typedef enum th_event_kind {
+    TH_EVENT_DOOR_OPENED,
+    TH_EVENT_DOOR_CLOSED,
+    TH_EVENT_LEFT, // an agent went through exit `index`
+} th_event_kind;
+typedef struct th_event {
+    th_event_kind kind;
+    double time;
+    int index;         // door or goal
+    th_agent_id agent; // for TH_EVENT_LEFT
+} th_event;
+// Events of the last th_world_step call, in time order, at most a fixed number; `lost` (or NULL) counts the rest.
+TH_API const th_event *th_world_events(const th_world *world, int *count, uint64_t *lost);
+
+// Running results of a measurement line: people counted once per crossing.
+typedef struct th_line_count {
+    const char *id;
+    uint64_t forward, backward; // forward: from the right of line[0]->line[1] to its left
+    double first_time, last_time;
+    double length; // [m]
+} th_line_count;
+TH_API int th_world_line_count(const th_world *world);
+TH_API th_line_count th_world_line(const th_world *world, int line);
+// Running results of a measurement area: classic density (count / area) and mean speed, now.
+typedef struct th_area_state {
+    const char *id;
+    double area; // walkable part [m2]
+    int count;
+    double density;    // [1/m2]
+    double mean_speed; // [m/s]
+} th_area_state;
+TH_API int th_world_area_count(const th_world *world);
+TH_API th_area_state th_world_area(const th_world *world, int area);
+
+// 64-bit digest of time and all agents; equal for any thread count.
+TH_API uint64_t th_world_hash(const th_world *world);
+
+// ---- state. A snapshot holds everything that changes; restore needs the same scene and version.
+TH_API size_t th_world_snapshot_size(const th_world *world);
+TH_API th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th_error *error);
+TH_API th_result th_world_restore(th_world *world, const void *memory, size_t size, th_error *error);
+
+// ---- what models there are
+typedef struct th_param_info {
+    const char *name;
+    const char *unit;
+    double min, max, value; // value: the default
+    const char *source;
+    const char *doc;
+} th_param_info;
+typedef struct th_preset_info {
+    const char *name;
+    const char *doc;
+    const th_param *params;
+    int param_count;
+} th_preset_info;
+typedef struct th_model_info {
+    th_stage stage; // PLAN, FILTER or MOVE
+    const char *name;
+    const char *doc;
+    const char *source;
+    const th_param_info *params;
+    int param_count;
+    const th_preset_info *presets;
+    int preset_count;
+} th_model_info;
+// All models, in a fixed order.
+TH_API const th_model_info *th_models(int *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

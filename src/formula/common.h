@@ -1,0 +1,17 @@
+// Shared by every formula header. These compile as C17 and as CUDA: no memory, no loops over the
+// crowd, no libm in results (see math.h). SPDX-License-Identifier: Apache-2.0
+#ifndef TH_FORMULA_COMMON_H
+#define TH_FORMULA_COMMON_H
+#include <stdbool.h>
+#include <stdint.h>
+#include "throng/base.h"
+
+#if defined(__CUDACC__)
+#define TH_FORMULA static inline __host__ __device__
+#elif defined(__GNUC__)
+// Forced, so that the body is compiled for the instruction set of the TH_CLONES copy it ends up in.
+#define TH_FORMULA static inline __attribute__((always_inline, unused))
+#else
+#define TH_FORMULA static inline
+#endif
+#endif

@@ -1,0 +1,19 @@
+// How a model lists its parameters: one X-macro per model, expanded into a struct of floats here and
+// into the table behind `throng list` in scene/models.c.
+//   X(name, default, min, max, "unit", "source", "doc")
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_FORMULA_PARAMS_H
+#define TH_FORMULA_PARAMS_H
+
+#define TH_PARAM_MEMBER(name, value, min, max, unit, source, doc) float name;
+#define TH_PARAM_MAX 24 // most parameters of one model
+
+// Every move model begins its list with these: what the contact stage does for its people.
+#define TH_CONTACT_PARAMS(X)                                                                    \
+    X(separation_passes, 2, 0, 16, "-", "throng: 2 passes leave < 1 cm in bench scenes; 0 is the bare model", \
+      "passes that push overlapping people apart after each step")
+
+typedef struct th_contact_params {
+    TH_CONTACT_PARAMS(TH_PARAM_MEMBER)
+} th_contact_params;
+#endif

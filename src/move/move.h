@@ -1,0 +1,13 @@
+// The local models. Each writes next_velocity and next_position of its own agents, reading generation n.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_MOVE_MOVE_H
+#define TH_MOVE_MOVE_H
+#include "state/world.h"
+
+void th_move_orca(th_world *world);
+void th_move_social_force(th_world *world);   // Helbing, Farkas, Vicsek 2000
+void th_move_helbing_molnar(th_world *world); // Helbing, Molnar 1995
+
+// contact.c: pairs apart, walls, levels; commits generation n+1.
+void th_stage_contact(th_world *world);
+#endif

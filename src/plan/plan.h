@@ -1,0 +1,23 @@
+// Planning: from a place and a goal to a preferred velocity. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_PLAN_PLAN_H
+#define TH_PLAN_PLAN_H
+#include "state/world.h"
+
+// Scene part: distance fields of every target and the road map, for the doors as they are at the
+// start; shared by all worlds of the scene. Fails with TH_BAD_SCENE and the path of a group when its
+// goal cannot be reached from its area even with all doors open.
+th_result th_plan_prepare(th_scene *scene, th_error *error);
+void th_plan_release(th_scene *scene);
+
+// World part: own copies of the fields for when doors change; all memory is taken here.
+th_result th_plan_world_create(th_world *world, th_error *error);
+void th_plan_world_destroy(th_world *world);
+// Recomputes the fields that a change of doors or walls touches. Called by the events stage.
+void th_plan_walls_changed(th_world *world);
+
+// The plan stage: preferred_x, preferred_y of everybody who walks; zero for all others.
+void th_stage_plan(th_world *world);
+
+// Walking distance [m, weighted by zone factors] from a point to a target; infinite when unreachable.
+float th_plan_distance(const th_world *world, int target, int level, th_vec2 point);
+#endif

@@ -1,0 +1,42 @@
+// Which walls are near: a grid of cells, each listing the walls within `reach` of it, so that a query
+// of radius <= reach looks at one cell. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_SPACE_WALLS_H
+#define TH_SPACE_WALLS_H
+#include "scene/scene.h"
+
+typedef struct th_wall_grid {
+    th_vec2 origin;
+    float cell, inverse_cell;
+    float reach;     // [m]
+    int nx, ny;
+    const int *start; // nx * ny + 1
+    const int *list;  // wall indices, ascending within a cell
+} th_wall_grid;
+
+// Grids for all levels, in the scene's arena. False: no memory.
+bool th_wall_grids_build(th_scene *scene);
+
+// The walls as they stand now: the scene's, less open doors, plus live walls.
+typedef struct th_walls {
+    const th_wall *walls;       // scene walls first, live ones from scene_count on
+    int scene_count, count;
+    const uint8_t *door_closed; // by door
+    const th_wall_grid *grids;  // by level
+} th_walls;
+
+static inline bool th_wall_stands(const th_walls *walls, const th_wall *wall) {
+    return wall->length > 0.0f && (wall->door < 0 || walls->door_closed[wall->door]);
+}
+
+// Indices of standing walls whose nearest point lies within `range` of p, sorted by (distance, index).
+// Returns how many were found; at most `max` are kept, the nearest. distances2 may be NULL.
+int th_walls_near(const th_walls *walls, int level, th_vec2 p, float range, int *found, float *distances2,
+                  int max);
+// False when no wall can be within the grid's reach of p: the cheap early-out of hot loops.
+bool th_walls_maybe_near(const th_walls *walls, int level, th_vec2 p);
+// First standing wall crossed by the path p -> q (touching counts), or -1; *t in [0, 1] along the path.
+// For doubled (two-sided) walls either edge may be returned.
+int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p, th_vec2 q, float *t);
+// Distance to the nearest standing wall of any range [m], 1e6 if there is none. Slow, exact.
+float th_walls_distance(const th_walls *walls, int level, th_vec2 p);
+#endif

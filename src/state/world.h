@@ -1,0 +1,115 @@
+// The world's state, as every stage sees it. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_STATE_WORLD_H
+#define TH_STATE_WORLD_H
+#include "scene/scene.h"
+#include "space/index.h"
+#include "space/walls.h"
+#include "throng/world.h"
+
+// Generation n of every field (from the list), and what a step writes for n+1.
+typedef struct th_agents {
+#define X(NAME, name, type, doc) type *name;
+    TH_FIELDS(X)
+#undef X
+    // Written by move, corrected by contact, committed at the end of contact. Not sorted, not kept.
+    float *next_position_x, *next_position_y;
+    float *next_velocity_x, *next_velocity_y;
+    // Work space: contact and sub-stepping models may use it within their own stage.
+    float *work_x, *work_y;
+    uint32_t *cell; // cell of each agent, from the last index stage
+    uint32_t *order; // work space of the sort
+    uint32_t *spare; // the array that the sort fills and swaps in
+    int count, capacity; // count includes those who left in this step, until the next index stage
+} th_agents;
+
+// What a group does, with parameters that may be edited live. Indexed like agents.group: the scene's
+// groups, then one per scripted body.
+typedef struct th_group_state {
+    th_model plan, filter, move;
+    float plan_params[TH_PARAM_MAX], filter_params[TH_PARAM_MAX], move_params[TH_PARAM_MAX];
+    bool scripted;
+} th_group_state;
+
+typedef struct th_source_state {
+    double due;          // people owed so far, as a real number
+    uint64_t placed;     // people already placed
+    int next_arrival;
+} th_source_state;
+
+// Counters that any thread may raise: kept per block and summed in block order would be needless for
+// integers, so they are plain atomics.
+typedef struct th_counters {
+    uint64_t spawned, left, removed;
+    uint64_t wall_crossings, wall_stops, nan_repairs, unreachable;
+    double last_left_time;
+    float largest_overlap;
+} th_counters;
+
+enum { TH_LIVE_WALL_MAX = 256, TH_EVENT_MAX = 4096 };
+
+struct th_world {
+    const th_scene *scene;
+    th_memory memory;
+    th_log_fn *log;
+    void *log_context;
+    int threads;
+    uint64_t seed;
+    float dt;
+    double time;
+    uint64_t step_count;
+    uint32_t next_id;
+
+    th_agents agents;
+    th_index index;
+    float cell_size;
+    float max_radius; // of anybody so far
+
+    th_group_state *groups; // group_count of the scene + scripted_count
+    int group_count;
+    th_source_state *sources;
+    struct th_placer *placer; // for sources; rebuilt when needed
+
+    uint8_t *door_closed;
+    int *door_next_change;
+    th_wall *walls; // scene walls, then 2 * TH_LIVE_WALL_MAX live edges
+    int wall_count;
+    uint32_t walls_version; // raised by every door or wall change; planners compare it
+
+    struct th_plan_world *plan; // distance fields in force, plan/plan.h
+
+    th_line_count *lines;
+    th_counters counters;
+    th_profile profile;
+    th_event *events;
+    int event_count;
+    uint64_t events_lost;
+
+    // views
+    uint32_t *id_order; // storage index of the k-th living agent by id; valid while id_order_valid
+    int id_order_count;
+    bool id_order_valid;
+    void *views[TH_FIELD_COUNT];
+    th_access view_access[TH_FIELD_COUNT];
+};
+
+static inline th_walls th_world_walls(const th_world *world) {
+    th_walls walls = {world->walls, world->scene->wall_count, world->wall_count, world->door_closed,
+                      world->scene->wall_grids};
+    return walls;
+}
+static inline th_vec2 th_position(const th_agents *agents, uint32_t i) {
+    th_vec2 p = {agents->position_x[i], agents->position_y[i]};
+    return p;
+}
+static inline th_vec2 th_velocity(const th_agents *agents, uint32_t i) {
+    th_vec2 v = {agents->velocity_x[i], agents->velocity_y[i]};
+    return v;
+}
+static inline bool th_gone(uint32_t phase) { return phase >= TH_PHASE_LEFT; }
+// Neither scripted nor gone: somebody the models move.
+static inline bool th_moves(uint32_t phase) { return phase < TH_PHASE_SCRIPTED; }
+
+// A stage reads generation n and writes its own outputs only. Models of a stage run one after the
+// other over their own agents (those whose group chose them).
+typedef void th_stage_fn(th_world *world);
+#endif
