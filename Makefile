@@ -1,0 +1,60 @@
+# The front door: two commands to remember, `make run` and `make test`. CMake does the work.
+# SPDX-License-Identifier: Apache-2.0
+SCENE ?= scenes/station.json
+CMAKE_FLAGS ?=
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
+
+# Ninja where there is one (looked for when the recipe runs, as install-deps may just have brought
+# it); a folder that is already configured keeps its generator.
+cmake = if command -v ninja >/dev/null; then export CMAKE_GENERATOR=Ninja; fi; \
+	cmake --preset $(1) $(CMAKE_FLAGS) >$(2)/configure.log 2>&1 || { cat $(2)/configure.log; exit 1; }; \
+	cmake --build $(2) -j $(JOBS)
+ctest = ctest --preset $(1) -j $(JOBS)
+
+.PHONY: run build test bench format check sanitize fuzz install clean help
+.DEFAULT_GOAL := help
+
+run: build ## install what is missing, build, run the default scene (SCENE=file for another)
+	build/throng run $(SCENE)
+
+build: deps ## build the program: build/throng
+	@mkdir -p build && $(call cmake,release,build)
+
+test: build ## build and run every test
+	$(call ctest,release)
+
+bench: build ## measure the speed of every stage
+	build/throng bench
+
+format: ## format the sources in place
+	tools/check-format --fix
+
+check: ## formatting, layers, formulas as CUDA
+	tools/check-format
+	python3 tests/check_layers.py
+	tools/check-formulas
+
+sanitize: ci-deps ## the tests under ASan+UBSan, then under TSan
+	@mkdir -p build-asan && $(call cmake,asan,build-asan)
+	$(call ctest,asan)
+	@mkdir -p build-tsan && $(call cmake,tsan,build-tsan)
+	$(call ctest,tsan)
+
+fuzz: ci-deps ## fuzz the scene loader for a minute (SECONDS_EACH=n for longer)
+	@mkdir -p build-fuzz && $(call cmake,fuzz,build-fuzz)
+	tools/fuzz $(or $(SECONDS_EACH),60)
+
+install: build ## install program, library and headers (DESTDIR, CMAKE_FLAGS=-DCMAKE_INSTALL_PREFIX=...)
+	cmake --install build
+
+clean: ## remove every build folder that make makes
+	rm -rf build build-debug build-clang build-asan build-tsan build-fuzz
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
+
+.PHONY: deps ci-deps
+deps:
+	@tools/install-deps
+ci-deps:
+	@tools/install-deps --ci
