@@ -11,9 +11,10 @@ typedef struct th_wall_grid {
     int nx, ny;
     const int *start; // nx * ny + 1
     const int *list;  // wall indices, ascending within a cell
+    const struct th_distance_grid *distance; // signed distance far from walls, distance_grid.c
 } th_wall_grid;
 
-// Grids for all levels, in the scene's arena. False: no memory.
+// Grids for all levels, in the scene's arena: walls and signed distance. False: no memory.
 bool th_wall_grids_build(th_scene *scene);
 
 // The walls as they stand now: the scene's, less open doors, plus live walls.
@@ -34,6 +35,9 @@ int th_walls_near(const th_walls *walls, int level, th_vec2 p, float range, int 
                   int max);
 // False when no wall can be within the grid's reach of p: the cheap early-out of hot loops.
 bool th_walls_maybe_near(const th_walls *walls, int level, th_vec2 p);
+// The list of the cell that holds p into *list; the number of its entries, 0 off the grid.
+// All walls within reach of p are among them, standing or not; live walls are not.
+int th_wall_cell(const th_wall_grid *grid, th_vec2 p, const int **list);
 // First standing wall crossed by the path p -> q (touching counts), or -1; *t in [0, 1] along the path.
 // For doubled (two-sided) walls either edge may be returned.
 int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p, th_vec2 q, float *t);

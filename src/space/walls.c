@@ -1,0 +1,245 @@
+// The segment grid: built once per scene, asked by every agent in every step.
+// Cost of a query: the walls of one cell (a few) when range <= reach, else all cells of a square.
+// Live walls (at most a few hundred) are not in the grid and are looked at one by one.
+// SPDX-License-Identifier: Apache-2.0
+#include "space/walls.h"
+#include "formula/segment.h"
+#include "space/distance_grid.h"
+#include <string.h>
+
+// Social force needs walls up to about 2 m away, ORCA max_speed * horizon = 1 m.
+static const float REACH = 2.0f;
+static const float SMALLEST_CELL = 1.0f; // [m] half the reach: lists are short, cells are few
+enum { CELLS_MAX = 4000000 };            // a scene kilometres wide gets larger cells instead
+
+static th_box walls_box(const th_scene *scene, const th_level *level) {
+    th_box box = {1e30f, 1e30f, -1e30f, -1e30f};
+    for (int w = level->wall_begin; w < level->wall_end; ++w) {
+        const th_wall *wall = &scene->walls[w];
+        box.min_x = th_min(box.min_x, th_min(wall->a.x, wall->b.x));
+        box.min_y = th_min(box.min_y, th_min(wall->a.y, wall->b.y));
+        box.max_x = th_max(box.max_x, th_max(wall->a.x, wall->b.x));
+        box.max_y = th_max(box.max_y, th_max(wall->a.y, wall->b.y));
+    }
+    return box;
+}
+
+// The grid reaches `reach` beyond the outermost wall, so off the grid no wall is near.
+static void size_grid(th_wall_grid *grid, th_box box, int cells_max) {
+    grid->reach = REACH;
+    grid->origin = th_v(box.min_x - REACH, box.min_y - REACH);
+    double width = (double)box.max_x - (double)box.min_x + 2.0 * (double)REACH;
+    double height = (double)box.max_y - (double)box.min_y + 2.0 * (double)REACH;
+    double cell = (double)SMALLEST_CELL;
+    while ((width / cell + 1.0) * (height / cell + 1.0) > cells_max) cell *= 2.0;
+    grid->cell = (float)cell;
+    grid->inverse_cell = 1.0f / grid->cell;
+    grid->nx = (int)(width / cell) + 1;
+    grid->ny = (int)(height / cell) + 1;
+}
+
+// Is any point of the cell within reach of the wall? By centre and half diagonal: a little too
+// generous, never too mean. The last addend covers rounding at map-size coordinates.
+static bool cell_near(const th_wall_grid *grid, int column, int row, const th_wall *wall) {
+    th_vec2 centre = {grid->origin.x + ((float)column + 0.5f) * grid->cell,
+                      grid->origin.y + ((float)row + 0.5f) * grid->cell};
+    float limit = grid->reach + 0.70711f * grid->cell + 0.01f;
+    return th_segment_distance2(centre, wall->a, wall->b) <= limit * limit;
+}
+
+static int clamp_cell(float cell, int count) {
+    return !(cell > 0.0f) ? 0 : cell >= (float)count ? count - 1 : (int)cell;
+}
+
+typedef struct th_cell_range {
+    int column0, column1, row0, row1;
+} th_cell_range;
+
+static th_cell_range cells_around(const th_wall_grid *grid, th_vec2 low, th_vec2 high,
+                                  float range) {
+    th_cell_range cells = {
+        clamp_cell((low.x - range - grid->origin.x) * grid->inverse_cell, grid->nx),
+        clamp_cell((high.x + range - grid->origin.x) * grid->inverse_cell, grid->nx),
+        clamp_cell((low.y - range - grid->origin.y) * grid->inverse_cell, grid->ny),
+        clamp_cell((high.y + range - grid->origin.y) * grid->inverse_cell, grid->ny)};
+    return cells;
+}
+
+// Calls for every cell near each wall: counts when list is NULL, fills otherwise. start[c + 1] is the
+// running count or the running end of cell c.
+static void visit_cells(const th_scene *scene, const th_level *level, const th_wall_grid *grid,
+                        int *start, int *list) {
+    for (int w = level->wall_begin; w < level->wall_end; ++w) {
+        const th_wall *wall = &scene->walls[w];
+        th_vec2 low = {th_min(wall->a.x, wall->b.x), th_min(wall->a.y, wall->b.y)};
+        th_vec2 high = {th_max(wall->a.x, wall->b.x), th_max(wall->a.y, wall->b.y)};
+        th_cell_range cells = cells_around(grid, low, high, grid->reach + 0.01f);
+        for (int row = cells.row0; row <= cells.row1; ++row)
+            for (int column = cells.column0; column <= cells.column1; ++column) {
+                if (!cell_near(grid, column, row, wall)) continue;
+                int *end = &start[row * grid->nx + column + 1];
+                if (list) list[*end] = w;
+                ++*end;
+            }
+    }
+}
+
+static bool build_level(th_scene *scene, const th_level *level, th_wall_grid *grid, int cells_max) {
+    memset(grid, 0, sizeof *grid);
+    grid->reach = REACH;
+    if (level->wall_begin >= level->wall_end) return true;
+    size_grid(grid, walls_box(scene, level), cells_max);
+    int cells = grid->nx * grid->ny;
+    int *start = th_arena_alloc(&scene->arena, (size_t)cells + 2, sizeof *start);
+    if (!start) return false;
+    visit_cells(scene, level, grid, start + 1, NULL); // counts, one place too far right ...
+    for (int c = 0; c < cells; ++c) start[c + 2] += start[c + 1];
+    int *list = th_arena_alloc(&scene->arena, (size_t)start[cells + 1] + 1, sizeof *list);
+    if (!list) return false;
+    visit_cells(scene, level, grid, start, list); // ... so that filling moves them into place
+    grid->start = start;
+    grid->list = list;
+    return true;
+}
+
+bool th_wall_grids_build(th_scene *scene) {
+    th_wall_grid *grids = th_arena_alloc(&scene->arena, (size_t)scene->level_count, sizeof *grids);
+    if (!grids) return false;
+    scene->wall_grids = grids;
+    int cells_max = CELLS_MAX / (scene->level_count > 0 ? scene->level_count : 1);
+    for (int l = 0; l < scene->level_count; ++l)
+        if (!build_level(scene, &scene->levels[l], &grids[l], cells_max)) return false;
+    for (int l = 0; l < scene->level_count; ++l)
+        if (!th_distance_grid_build(scene, l, &grids[l])) return false;
+    return true;
+}
+
+int th_wall_cell(const th_wall_grid *grid, th_vec2 p, const int **list) {
+    float column = (p.x - grid->origin.x) * grid->inverse_cell;
+    float row = (p.y - grid->origin.y) * grid->inverse_cell;
+    // Written so that NaN counts as off the grid.
+    if (!(column >= 0.0f && row >= 0.0f && column < (float)grid->nx && row < (float)grid->ny))
+        return 0;
+    int cell = (int)row * grid->nx + (int)column;
+    *list = grid->list + grid->start[cell];
+    return grid->start[cell + 1] - grid->start[cell];
+}
+
+typedef struct th_near_list {
+    int *found;
+    float *distances2;
+    int count, max;
+    float range2;
+} th_near_list;
+
+enum { NEAR_MAX = 64 }; // most kept when the caller gives no room for distances
+
+static void near_insert(th_near_list *near, int wall, float distance2) {
+    int at = near->count;
+    while (at > 0 && (distance2 < near->distances2[at - 1] ||
+                      (distance2 == near->distances2[at - 1] && wall < near->found[at - 1])))
+        --at;
+    if (at > 0 && near->found[at - 1] == wall) return; // seen in another cell
+    if (at >= near->max) return;
+    int last = near->count < near->max ? near->count++ : near->max - 1;
+    for (int i = last; i > at; --i) {
+        near->found[i] = near->found[i - 1];
+        near->distances2[i] = near->distances2[i - 1];
+    }
+    near->found[at] = wall;
+    near->distances2[at] = distance2;
+}
+
+static inline void near_try(th_near_list *near, const th_walls *walls, int w, th_vec2 p) {
+    const th_wall *wall = &walls->walls[w];
+    if (!th_wall_stands(walls, wall)) return;
+    float distance2 = th_segment_distance2(p, wall->a, wall->b);
+    if (distance2 <= near->range2) near_insert(near, w, distance2);
+}
+
+int th_walls_near(const th_walls *walls, int level, th_vec2 p, float range, int *found,
+                  float *distances2, int max) {
+    const th_wall_grid *grid = &walls->grids[level];
+    float own_distances2[NEAR_MAX];
+    th_near_list near = {found, distances2, 0, max, range * range};
+    if (!distances2) {
+        near.distances2 = own_distances2;
+        if (near.max > NEAR_MAX) near.max = NEAR_MAX;
+    }
+    if (near.max <= 0) return 0;
+    if (range <= grid->reach) {
+        const int *list = NULL;
+        int count = th_wall_cell(grid, p, &list);
+        for (int i = 0; i < count; ++i) near_try(&near, walls, list[i], p);
+    } else if (grid->nx > 0 && p.x == p.x && p.y == p.y) {
+        th_cell_range cells = cells_around(grid, p, p, range);
+        for (int row = cells.row0; row <= cells.row1; ++row) {
+            int begin = grid->start[row * grid->nx + cells.column0];
+            int end = grid->start[row * grid->nx + cells.column1 + 1];
+            for (int i = begin; i < end; ++i) near_try(&near, walls, grid->list[i], p);
+        }
+    }
+    for (int w = walls->scene_count; w < walls->count; ++w)
+        if (walls->walls[w].level == level) near_try(&near, walls, w, p);
+    return near.count;
+}
+
+bool th_walls_maybe_near(const th_walls *walls, int level, th_vec2 p) {
+    const int *list;
+    return walls->count > walls->scene_count || th_wall_cell(&walls->grids[level], p, &list) > 0;
+}
+
+typedef struct th_crossing {
+    int wall;
+    double t;
+} th_crossing;
+
+static inline void crossing_try(th_crossing *first, const th_walls *walls, int w, th_vec2 p,
+                                th_vec2 q) {
+    const th_wall *wall = &walls->walls[w];
+    double t;
+    if (!th_segments_meet(p, q, wall->a, wall->b, &t) || !th_wall_stands(walls, wall)) return;
+    if (first->wall >= 0 && (t > first->t || (t == first->t && w >= first->wall))) return;
+    first->wall = w;
+    first->t = t;
+}
+
+int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p, th_vec2 q, float *t) {
+    const th_wall_grid *grid = &walls->grids[level];
+    th_crossing first = {-1, 2.0};
+    th_vec2 path = th_sub(q, p);
+    // The walls that meet a piece of path no longer than twice the reach are all within reach of its
+    // middle, so one cell per piece is enough.
+    float pieces = ceilf(th_length(path) / (1.9f * grid->reach));
+    int count = pieces > 1.0f ? (int)th_min(pieces, 1e6f) : 1;
+    if (grid->nx > 0)
+        for (int k = 0; k < count && !(first.wall >= 0 && first.t * count <= k); ++k) {
+            const int *list = NULL;
+            th_vec2 middle = th_add(p, th_scale(((float)k + 0.5f) / (float)count, path));
+            int entries = th_wall_cell(grid, middle, &list);
+            for (int i = 0; i < entries; ++i) crossing_try(&first, walls, list[i], p, q);
+        }
+    for (int w = walls->scene_count; w < walls->count; ++w)
+        if (walls->walls[w].level == level) crossing_try(&first, walls, w, p, q);
+    if (first.wall < 0) return -1;
+    if (t) {
+        *t = (float)first.t;
+        if ((double)*t > first.t) *t = nextafterf(*t, 0.0f); // before the wall rather than behind
+    }
+    return first.wall;
+}
+
+float th_walls_distance(const th_walls *walls, int level, th_vec2 p) {
+    // Growing squares until the nearest wall found is surely the nearest there is.
+    const th_wall_grid *grid = &walls->grids[level];
+    int nearest;
+    float distance2;
+    float span = grid->cell * (float)(grid->nx + grid->ny);
+    float outside = th_length(th_sub(p, grid->origin)) + span;
+    if (!(outside < 1e6f)) outside = 1e6f;
+    for (float range = grid->reach;; range *= 4.0f) {
+        if (th_walls_near(walls, level, p, range, &nearest, &distance2, 1) > 0)
+            return sqrtf(distance2);
+        if (range > outside) return 1e6f;
+    }
+}
