@@ -1,0 +1,137 @@
+// Bookkeeping of sub-steps, shared by the force models. SPDX-License-Identifier: Apache-2.0
+#include "move/substep.h"
+
+bool th_substep_used(const th_world *world, th_model model) {
+    for (int g = 0; g < world->group_count; ++g) {
+        if (world->groups[g].move == model && !world->groups[g].scripted) { return true; }
+    }
+    return false;
+}
+
+static void copy_state(th_world *world, th_model model, uint32_t begin, uint32_t end) {
+    th_agents *a = &world->agents;
+    for (uint32_t i = begin; i < end; ++i) {
+        a->work_x[i] = a->position_x[i];
+        a->work_y[i] = a->position_y[i];
+        a->work2_x[i] = a->velocity_x[i];
+        a->work2_y[i] = a->velocity_y[i];
+        if (!th_substep_own(world, model, i)) { continue; }
+        bool walks = a->phase[i] == TH_PHASE_WALKING;
+        a->next_position_x[i] = walks ? a->preferred_x[i] : 0.0f;
+        a->next_position_y[i] = walks ? a->preferred_y[i] : 0.0f;
+    }
+}
+
+th_substep th_substep_begin(th_world *world, th_model model, float longest) {
+    // The 0.001 keeps 0.1 / 0.01 at ten although neither is exact.
+    float count = ceilf(world->dt / longest - 0.001f);
+    th_substep step = {.model = model, .count = count > 1.0f ? (int)count : 1};
+    step.h = world->dt / (float)step.count;
+    int count_all = world->agents.count, blocks = th_block_count(count_all);
+#pragma omp parallel for schedule(static) num_threads(world->threads)
+    for (int b = 0; b < blocks; ++b) {
+        int begin = b * TH_BLOCK, end = begin + TH_BLOCK < count_all ? begin + TH_BLOCK : count_all;
+        copy_state(world, model, (uint32_t)begin, (uint32_t)end);
+    }
+    return step;
+}
+
+static bool finite4(float a, float b, float c, float d) {
+    // Infinities and not-a-numbers both give a difference that is not zero.
+    return a - a == 0.0f && b - b == 0.0f && c - c == 0.0f && d - d == 0.0f;
+}
+
+// Own person i: velocity, then position with it (semi-implicit Euler). False: had to be repaired.
+static bool move_one(th_agents *a, uint32_t i, float h) {
+    float vx = a->next_velocity_x[i], vy = a->next_velocity_y[i];
+    float x = a->work_x[i] + h * vx, y = a->work_y[i] + h * vy;
+    bool good = finite4(x, y, vx, vy);
+    if (good) {
+        a->work_x[i] = x;
+        a->work_y[i] = y;
+        a->work2_x[i] = vx;
+        a->work2_y[i] = vy;
+    } else if (!finite4(a->work2_x[i], a->work2_y[i], 0.0f, 0.0f)) {
+        a->work2_x[i] = 0.0f;
+        a->work2_y[i] = 0.0f;
+    }
+    return good;
+}
+
+static void write_result(th_agents *a, uint32_t i) {
+    a->next_position_x[i] = a->work_x[i];
+    a->next_position_y[i] = a->work_y[i];
+    a->next_velocity_x[i] = a->work2_x[i];
+    a->next_velocity_y[i] = a->work2_y[i];
+}
+
+// Returns the largest squared distance from generation n; counts repairs.
+static float move_block(th_world *world, const th_substep *step, uint32_t begin, uint32_t end,
+                        uint64_t *repairs) {
+    th_agents *a = &world->agents;
+    float time = (float)(step->done + 1) * step->h, largest = 0.0f;
+    bool last = step->done + 1 == step->count;
+    for (uint32_t i = begin; i < end; ++i) {
+        if (th_substep_own(world, step->model, i)) {
+            *repairs += move_one(a, i, step->h) ? 0u : 1u;
+            if (last) { write_result(a, i); }
+        } else {
+            a->work_x[i] = a->position_x[i] + time * a->velocity_x[i];
+            a->work_y[i] = a->position_y[i] + time * a->velocity_y[i];
+        }
+        float dx = a->work_x[i] - a->position_x[i], dy = a->work_y[i] - a->position_y[i];
+        largest = th_max(dx * dx + dy * dy, largest);
+    }
+    return largest;
+}
+
+void th_substep_advance(th_world *world, th_substep *step) {
+    int count = world->agents.count, blocks = th_block_count(count);
+    float largest = 0.0f;
+    uint64_t repairs = 0;
+#pragma omp parallel for schedule(static) num_threads(world->threads) reduction(max : largest) \
+    reduction(+ : repairs)
+    for (int b = 0; b < blocks; ++b) {
+        int begin = b * TH_BLOCK, end = begin + TH_BLOCK < count ? begin + TH_BLOCK : count;
+        float moved = move_block(world, step, (uint32_t)begin, (uint32_t)end, &repairs);
+        largest = moved > largest ? moved : largest;
+    }
+    world->counters.nan_repairs += repairs;
+    // Bounded, so that one fast body does not make everybody search far: whoever moves more than a
+    // metre within a step is seen late, in the next step.
+    step->moved = th_min(sqrtf(largest), 1.0f);
+    ++step->done;
+}
+
+// Where along the wall, 0 at a and 1 at b, its nearest point to p lies.
+static float place_along(const th_wall *wall, th_vec2 p) {
+    return th_clamp(th_dot(th_sub(p, wall->a), wall->direction) / wall->length, 0.0f, 1.0f);
+}
+
+static bool acts(const th_walls *walls, const th_wall *wall, th_vec2 p, float s) {
+    if (s >= 1.0f) {
+        // The end belongs to the edge that starts there.
+        return wall->next < 0 || !th_wall_stands(walls, &walls->walls[wall->next]);
+    }
+    if (s <= 0.0f) {
+        if (wall->prev < 0) { return true; }
+        const th_wall *before = &walls->walls[wall->prev];
+        return !th_wall_stands(walls, before) || place_along(before, p) >= 1.0f;
+    }
+    return th_det(wall->direction, th_sub(p, wall->a)) <= 0.0f; // solid on the left
+}
+
+int th_wall_points(const th_walls *walls, int level, th_vec2 p, float range, th_vec2 *points, int max) {
+    enum { NEAR_WALLS = 32 };
+    int found[NEAR_WALLS];
+    int near = th_walls_near(walls, level, p, range, found, NULL, NEAR_WALLS), count = 0;
+    near = near < NEAR_WALLS ? near : NEAR_WALLS;
+    for (int k = 0; k < near && count < max; ++k) {
+        const th_wall *wall = &walls->walls[found[k]];
+        float s = place_along(wall, p);
+        if (!acts(walls, wall, p, s)) { continue; }
+        // The corner itself at s = 1, so that two edges give the very same point.
+        points[count++] = s >= 1.0f ? wall->b : th_add(wall->a, th_scale(s, th_sub(wall->b, wall->a)));
+    }
+    return count;
+}

@@ -1,0 +1,84 @@
+// Models that take several small steps within one step of the world. Generation k of everybody's
+// position and velocity lies in agents.work_x, work_y (position) and work2_x, work2_y (velocity); the
+// people of the model get a new velocity in next_velocity, then all move at once (frozen reads).
+// Until the last sub-step next_position of the model's own people holds their preferred velocity.
+// People of other models keep walking with the velocity they have. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_MOVE_SUBSTEP_H
+#define TH_MOVE_SUBSTEP_H
+#include "core/parallel.h"
+#include "formula/vec.h"
+#include "state/world.h"
+
+typedef struct th_substep {
+    th_model model;
+    int count;      // sub-steps in this step
+    int done;
+    float h;        // length of a sub-step [s]
+    float moved;    // farthest that anybody is from where the index saw them [m]
+} th_substep;
+
+// The number of sub-steps no longer than `longest` [s]; copies the state, sets the drive of the
+// model's own people to their preferred velocity.
+th_substep th_substep_begin(th_world *world, th_model model, float longest);
+// Takes over next_velocity of the model's people and moves everybody by one sub-step. Repairs what is
+// not finite. After the last one next_position and next_velocity are complete.
+void th_substep_advance(th_world *world, th_substep *step);
+// Does any group use the model?
+bool th_substep_used(const th_world *world, th_model model);
+
+static inline bool th_substep_own(const th_world *world, th_model model, uint32_t i) {
+    return th_moves(world->agents.phase[i]) && world->groups[world->agents.group[i]].move == model;
+}
+
+// Walks over everybody within a distance of a point, in storage order, in portions.
+enum { TH_NEAR_MAX = 256 };
+typedef struct th_near {
+    const th_index *index;
+    const th_level_grid *grid;
+    int row, last_row, column0, column1;
+    uint32_t next, end;
+} th_near;
+
+TH_FORMULA th_near th_near_begin(const th_world *world, const th_substep *step, uint32_t level, float x,
+                                 float y, float range) {
+    th_near near;
+    near.index = &world->index;
+    near.grid = &world->index.grids[level];
+    range += step->moved; // the index knows where they were
+    near.row = th_grid_row(near.grid, y - range);
+    near.last_row = th_grid_row(near.grid, y + range);
+    near.column0 = th_grid_column(near.grid, x - range);
+    near.column1 = th_grid_column(near.grid, x + range);
+    th_index_run(near.index, near.grid, near.row, near.column0, near.column1, &near.next, &near.end);
+    return near;
+}
+
+// The next portion of those within `range` of (x, y) now, person i left out; 0: there are no more.
+TH_FORMULA int th_near_next(th_near *near, const float *restrict px, const float *restrict py, uint32_t i,
+                            float x, float y, float range, uint32_t *restrict list) {
+    int count = 0;
+    float range2 = range * range;
+    for (;;) {
+        uint32_t room = (uint32_t)(TH_NEAR_MAX - count);
+        uint32_t stop = near->end - near->next > room ? near->next + room : near->end;
+        for (uint32_t j = near->next; j < stop; ++j) {
+            float dx = px[j] - x, dy = py[j] - y;
+            list[count] = j; // always written, kept only if near: no branch to mispredict
+            count += (int)(dx * dx + dy * dy < range2) & (int)(j != i);
+        }
+        near->next = stop;
+        if (count == TH_NEAR_MAX) { return count; }
+        if (near->next < near->end) { continue; }
+        if (near->row == near->last_row) { return count; }
+        ++near->row;
+        th_index_run(near->index, near->grid, near->row, near->column0, near->column1, &near->next,
+                     &near->end);
+    }
+}
+
+// Points of walls that act on somebody at p: the nearest point of each standing wall edge within
+// `range`, a corner where two edges meet once, nothing of an edge that is seen from its solid side.
+// Along a chain of edges this is one point per local minimum of the distance, so that cutting a wall
+// into pieces changes nothing. Returns how many, at most max.
+int th_wall_points(const th_walls *walls, int level, th_vec2 p, float range, th_vec2 *points, int max);
+#endif
