@@ -4,10 +4,11 @@ SCENE ?= scenes/station.json
 CMAKE_FLAGS ?=
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 
-# Ninja where there is one (looked for when the recipe runs, as install-deps may just have brought
-# it); a folder that is already configured keeps its generator.
-cmake = if command -v ninja >/dev/null; then export CMAKE_GENERATOR=Ninja; fi; \
-	cmake --preset $(1) $(CMAKE_FLAGS) >$(2)/configure.log 2>&1 || { cat $(2)/configure.log; exit 1; }; \
+# The presets say Ninja; where there is none, make. Asked when the recipe runs, as install-deps may
+# just have brought it.
+cmake = command -v ninja >/dev/null || generator="-G Unix Makefiles"; \
+	cmake --preset $(1) $${generator:+"$$generator"} $(CMAKE_FLAGS) >$(2)/configure.log 2>&1 \
+		|| { cat $(2)/configure.log; exit 1; }; \
 	cmake --build $(2) -j $(JOBS)
 ctest = ctest --preset $(1) -j $(JOBS)
 
