@@ -13,8 +13,12 @@ typedef struct th_lanes {
 
 TH_FORMULA float th_lanes_sum(const th_lanes *lanes) {
     float sum[TH_LANES / 2];
-    for (int i = 0; i < 8; ++i) { sum[i] = lanes->lane[i] + lanes->lane[i + 8]; }
-    for (int i = 0; i < 4; ++i) { sum[i] += sum[i + 4]; }
+    for (int i = 0; i < 8; ++i) {
+        sum[i] = lanes->lane[i] + lanes->lane[i + 8];
+    }
+    for (int i = 0; i < 4; ++i) {
+        sum[i] += sum[i + 4];
+    }
     return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 #endif

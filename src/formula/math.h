@@ -4,7 +4,6 @@
 #ifndef TH_FORMULA_MATH_H
 #define TH_FORMULA_MATH_H
 #include "formula/common.h"
-
 #include <string.h>
 
 // e^x, relative error below 2e-7 for -87 <= x <= 88, clamped outside; not-a-number gives e^-87.
@@ -43,7 +42,9 @@ TH_FORMULA double th_log(double x) {
     double m;
     memcpy(&m, &bits, sizeof m);
     double z = (m - 1.0) / (m + 1.0), z2 = z * z, sum = 1.0 / 19.0;
-    for (int k = 17; k >= 1; k -= 2) { sum = sum * z2 + 1.0 / k; }
+    for (int k = 17; k >= 1; k -= 2) {
+        sum = sum * z2 + 1.0 / k;
+    }
     return (double)n * 0.6931471805599453 + 2.0 * z * sum;
 }
 
@@ -55,7 +56,9 @@ TH_FORMULA double th_cos(double x) {
     // pi in two parts; the first has 33 bits, so n times it is exact for |n| < 2^20.
     double r = (x - n * 3.1415926534682512) - n * 1.2154201013012384e-10;
     double r2 = r * r, sum = 1.0;
-    for (int k = 20; k >= 2; k -= 2) { sum = 1.0 - sum * r2 / (double)(k * (k - 1)); }
+    for (int k = 20; k >= 2; k -= 2) {
+        sum = 1.0 - sum * r2 / (double)(k * (k - 1));
+    }
     return ((int64_t)n & 1) != 0 ? -sum : sum;
 }
 TH_FORMULA double th_sin(double x) { return th_cos(x - 1.5707963267948966); }

@@ -9,27 +9,32 @@
 
 // separation_passes leads, as in every move model. It is 0 here: a few centimetres of overlap are how
 // this model carries pressure through a crowd, and pushing people apart would take that force away.
-#define TH_SOCIAL_FORCE_PARAMS(X)                                                                  \
-    X(separation_passes, 0, 0, 16, "-", "throng: the model's own contact force keeps people apart", \
-      "passes that push overlapping people apart after each step")                                 \
-    X(substep, 0.01, 0.0005, 0.1, "s", "authors' question-and-answer page: 0.01 at most",          \
-      "longest time step of the forces; the crowd takes the smallest of its groups")               \
-    X(relaxation_time, 0.5, 0.01, 10, "s", "HFV00", "time to reach the preferred velocity")        \
-    X(repulsion_strength, 2000, 0, 20000, "N", "HFV00", "A, psychological force at touching distance") \
-    X(repulsion_distance, 0.08, 0.005, 0.5, "m", "HFV00", "B, over which that force falls by e")   \
-    X(body_stiffness, 1.2e5, 0, 1e6, "kg/s2", "HFV00", "k, of bodies pressed together")            \
-    X(friction, 2.4e5, 0, 1e6, "kg/(m s)", "HFV00", "kappa, sliding friction of bodies pressed together") \
-    X(herding, 0, 0, 1, "-", "HFV00, p; 0: off", "share of the neighbours' direction in the own one") \
-    X(herding_radius, 2, 0.5, 5, "m", "throng: HFV00 gives no figure that fits every scene",       \
-      "whose direction counts for herding")                                                        \
-    X(impatient_speed, 0, 0, 10, "m/s", "HFV00, v_max; 0: off",                                    \
+#define TH_SOCIAL_FORCE_PARAMS(X)                                                                \
+    X(separation_passes, 0, 0, 16, "-",                                                          \
+      "throng: the model's own contact force keeps people apart",                                \
+      "passes that push overlapping people apart after each step")                               \
+    X(substep, 0.01, 0.0005, 0.1, "s", "authors' question-and-answer page: 0.01 at most",        \
+      "longest time step of the forces; the crowd takes the smallest of its groups")             \
+    X(relaxation_time, 0.5, 0.01, 10, "s", "HFV00", "time to reach the preferred velocity")      \
+    X(repulsion_strength, 2000, 0, 20000, "N", "HFV00",                                          \
+      "A, psychological force at touching distance")                                             \
+    X(repulsion_distance, 0.08, 0.005, 0.5, "m", "HFV00", "B, over which that force falls by e") \
+    X(body_stiffness, 1.2e5, 0, 1e6, "kg/s2", "HFV00", "k, of bodies pressed together")          \
+    X(friction, 2.4e5, 0, 1e6, "kg/(m s)", "HFV00",                                              \
+      "kappa, sliding friction of bodies pressed together")                                      \
+    X(herding, 0, 0, 1, "-", "HFV00, p; 0: off",                                                 \
+      "share of the neighbours' direction in the own one")                                       \
+    X(herding_radius, 2, 0.5, 5, "m", "throng: HFV00 gives no figure that fits every scene",     \
+      "whose direction counts for herding")                                                      \
+    X(impatient_speed, 0, 0, 10, "m/s", "HFV00, v_max; 0: off",                                  \
       "preferred speed of somebody who is brought to a stop")
 
 // X(name, doc, {parameter, value}...)
-#define TH_SOCIAL_FORCE_PRESETS(X)                                                                 \
-    X(hfv2000, "the published constants with a step of 5 ms", {"substep", 0.005})                  \
-    X(menge_soft, "contact a hundred times softer, as in Menge's example scenes; steps up to 0.1 s", \
-      {"substep", 0.1}, {"repulsion_distance", 0.015}, {"body_stiffness", 1200},                   \
+#define TH_SOCIAL_FORCE_PRESETS(X)                                                       \
+    X(hfv2000, "the published constants with a step of 5 ms", {"substep", 0.005})        \
+    X(menge_soft,                                                                        \
+      "contact a hundred times softer, as in Menge's example scenes; steps up to 0.1 s", \
+      {"substep", 0.1}, {"repulsion_distance", 0.015}, {"body_stiffness", 1200},         \
       {"friction", 2400})
 
 typedef struct th_social_force_params {
@@ -52,7 +57,7 @@ TH_FORMULA float th_social_force_reach(const th_social_force_params *p) {
 // What others do to person i, linear in i's velocity v: push - drag v. Keeping the friction's matrix
 // lets the integrator take it implicitly.
 typedef struct th_social_force_sum {
-    th_vec2 push;             // [N]
+    th_vec2 push;                    // [N]
     float drag_xx, drag_xy, drag_yy; // [kg/s], symmetric
 } th_social_force_sum;
 
@@ -61,11 +66,12 @@ typedef struct th_social_force_sum {
 //   push = (A e^(overlap/B) + k g) n + kappa g (w.t) t,   drag = kappa g t t^T,   g = max(overlap, 0)
 // so that push - drag v is f_ij of HFV00 with friction kappa g ((w - v).t) t: i is drawn along with
 // the other's tangential motion.
-TH_FORMULA th_social_force_sum th_social_force_of(const th_social_force_params *p, float inverse_distance,
-                                                  float reach, th_vec2 n, float overlap, th_vec2 w) {
+TH_FORMULA th_social_force_sum th_social_force_of(const th_social_force_params *p,
+                                                  float inverse_distance, float reach, th_vec2 n,
+                                                  float overlap, th_vec2 w) {
     float g = th_max(overlap, 0.0f);
-    float repulsion = th_min(p->repulsion_strength * th_exp(overlap * inverse_distance),
-                             TH_SOCIAL_FORCE_CAP);
+    float repulsion =
+        th_min(p->repulsion_strength * th_exp(overlap * inverse_distance), TH_SOCIAL_FORCE_CAP);
     repulsion = overlap > -reach ? repulsion : 0.0f;
     float radial = repulsion + p->body_stiffness * g;
     float slide = p->friction * g;
@@ -105,7 +111,9 @@ TH_FORMULA th_vec2 th_social_force_velocity(const th_social_force_params *p, flo
 // v.e over time; here it is the present one, so that nothing has to be remembered.
 TH_FORMULA float th_social_force_impatient_speed(float preferred_speed, float speed_along,
                                                  float max_speed) {
-    if (preferred_speed <= 0.0f || max_speed <= preferred_speed) { return preferred_speed; }
+    if (preferred_speed <= 0.0f || max_speed <= preferred_speed) {
+        return preferred_speed;
+    }
     float q = th_clamp(1.0f - speed_along / preferred_speed, 0.0f, 1.0f);
     return (1.0f - q) * preferred_speed + q * max_speed;
 }

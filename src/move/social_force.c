@@ -2,13 +2,13 @@
 // neighbours within about 1.2 m). Every pair is computed from both sides, so nobody writes to another's
 // sums. Model and deviations: docs/models/social-force.md. SPDX-License-Identifier: Apache-2.0
 #include "formula/social_force.h"
-#include "formula/lanes.h"
 #include "formula/random.h"
 #include "move/move.h"
 #include "move/substep.h"
 
 static const th_social_force_params *params_of(const th_world *world, uint32_t i) {
-    return (const th_social_force_params *)(const void *)world->groups[world->agents.group[i]].move_params;
+    return (const th_social_force_params *)(const void *)world->groups[world->agents.group[i]]
+        .move_params;
 }
 
 // What the loop over neighbours needs of person i.
@@ -23,49 +23,25 @@ typedef struct lane_sums {
     int coincident[TH_LANES];
 } lane_sums;
 
-// People closer than this have no direction between them [m].
-#define COINCIDENT 1e-6f
-
-// Neighbours gathered into vectors; the last portion is filled up with somebody out of reach.
-typedef struct gathered {
-    _Alignas(64) float x[TH_NEAR_MAX], y[TH_NEAR_MAX], vx[TH_NEAR_MAX], vy[TH_NEAR_MAX],
-        radius[TH_NEAR_MAX];
-} gathered;
-
-TH_FORMULA int gather(const th_agents *a, const uint32_t *list, int count, float far_x, gathered *to) {
-    for (int k = 0; k < count; ++k) {
-        uint32_t j = list[k];
-        to->x[k] = a->work_x[j];
-        to->y[k] = a->work_y[j];
-        to->vx[k] = a->work2_x[j];
-        to->vy[k] = a->work2_y[j];
-        to->radius[k] = a->radius[j];
-    }
-    int full = (count + TH_LANES - 1) / TH_LANES * TH_LANES;
-    for (int k = count; k < full; ++k) {
-        to->x[k] = far_x;
-        to->y[k] = to->vx[k] = to->vy[k] = to->radius[k] = 0.0f;
-    }
-    return full;
-}
-
-TH_FORMULA void add_neighbours(const person *i, const gathered *others, int first, lane_sums *sums) {
+TH_FORMULA void add_neighbours(const person *i, const th_gathered *others, int first,
+                               lane_sums *sums) {
     const th_social_force_params p = *i->params;
     for (int l = 0; l < TH_LANES; ++l) {
         int k = first + l;
         float dx = i->x - others->x[k], dy = i->y - others->y[k];
         float d = sqrtf(dx * dx + dy * dy);
-        float inverse = d > COINCIDENT ? 1.0f / d : 0.0f; // the pushes of the coincident are added later
+        float inverse =
+            d > TH_COINCIDENT ? 1.0f / d : 0.0f; // the pushes of the coincident are added later
         float overlap = (i->radius + others->radius[k]) - d;
         th_social_force_sum f =
-            th_social_force_of(&p, i->inverse_distance, i->reach, th_v(dx * inverse, dy * inverse), overlap,
-                               th_v(others->vx[k], others->vy[k]));
+            th_social_force_of(&p, i->inverse_distance, i->reach, th_v(dx * inverse, dy * inverse),
+                               overlap, th_v(others->vx[k], others->vy[k]));
         sums->push_x.lane[l] += f.push.x;
         sums->push_y.lane[l] += f.push.y;
         sums->drag_xx.lane[l] += f.drag_xx;
         sums->drag_xy.lane[l] += f.drag_xy;
         sums->drag_yy.lane[l] += f.drag_yy;
-        sums->coincident[l] |= d > COINCIDENT ? 0 : 1;
+        sums->coincident[l] |= d > TH_COINCIDENT ? 0 : 1;
     }
 }
 
@@ -76,7 +52,9 @@ static void add_coincident(const th_agents *a, const person *i, uint32_t self, c
         uint32_t j = list[k];
         float dx = i->x - a->work_x[j], dy = i->y - a->work_y[j];
         float d = sqrtf(dx * dx + dy * dy);
-        if (d > COINCIDENT) { continue; }
+        if (d > TH_COINCIDENT) {
+            continue;
+        }
         th_social_force_sum f = th_social_force_of(
             i->params, i->inverse_distance, i->reach, th_pair_direction(a->id[self], a->id[j]),
             (i->radius + a->radius[j]) - d, th_v(a->work2_x[j], a->work2_y[j]));
@@ -94,9 +72,12 @@ static void add_walls(const th_walls *walls, int level, const person *i, th_soci
     for (int k = 0; k < count; ++k) {
         th_vec2 away = th_sub(position, points[k]);
         float d = th_length(away);
-        if (d <= COINCIDENT) { continue; } // on the wall: the contact stage decides
-        th_social_force_sum f = th_social_force_of(i->params, i->inverse_distance, i->reach,
-                                                   th_scale(1.0f / d, away), i->radius - d, th_v(0, 0));
+        if (d <= TH_COINCIDENT) {
+            continue;
+        } // on the wall: the contact stage decides
+        th_social_force_sum f =
+            th_social_force_of(i->params, i->inverse_distance, i->reach, th_scale(1.0f / d, away),
+                               i->radius - d, th_v(0, 0));
         sum->push = th_add(sum->push, f.push);
         sum->drag_xx += f.drag_xx;
         sum->drag_xy += f.drag_xy;
@@ -104,27 +85,37 @@ static void add_walls(const th_walls *walls, int level, const person *i, th_soci
     }
 }
 
-TH_FORMULA th_social_force_sum neighbours_of(const th_world *world, const th_substep *step, uint32_t self,
-                                             const person *i) {
+TH_FORMULA th_social_force_sum neighbours_of(const th_world *world, const th_substep *step,
+                                             uint32_t self, const person *i) {
     const th_agents *a = &world->agents;
     uint32_t list[TH_NEAR_MAX + 1];
-    gathered others;
+    th_gathered others;
     lane_sums sums = {0};
     th_social_force_sum total = {0};
     float range = i->radius + world->max_radius + i->reach;
     th_near near = th_near_begin(world, step, a->level[self], i->x, i->y, range);
     for (;;) {
         int count = th_near_next(&near, a->work_x, a->work_y, self, i->x, i->y, range, list);
-        if (count == 0) { break; }
-        int full = gather(a, list, count, i->x + 1000.0f, &others);
+        if (count == 0) {
+            break;
+        }
+        int full = th_gather(a, list, count, i->x, &others);
         int coincident = 0;
-        for (int first = 0; first < full; first += TH_LANES) { add_neighbours(i, &others, first, &sums); }
-        for (int l = 0; l < TH_LANES; ++l) { coincident |= sums.coincident[l]; }
+        for (int first = 0; first < full; first += TH_LANES) {
+            add_neighbours(i, &others, first, &sums);
+        }
+        for (int l = 0; l < TH_LANES; ++l) {
+            coincident |= sums.coincident[l];
+        }
         if (coincident) {
             add_coincident(a, i, self, list, count, &total);
-            for (int l = 0; l < TH_LANES; ++l) { sums.coincident[l] = 0; }
+            for (int l = 0; l < TH_LANES; ++l) {
+                sums.coincident[l] = 0;
+            }
         }
-        if (count < TH_NEAR_MAX) { break; }
+        if (count < TH_NEAR_MAX) {
+            break;
+        }
     }
     total.push.x += th_lanes_sum(&sums.push_x);
     total.push.y += th_lanes_sum(&sums.push_y);
@@ -138,9 +129,15 @@ TH_CLONES static void force_block(th_world *world, const th_substep *step, const
                                   uint32_t begin, uint32_t end) {
     th_agents *a = &world->agents;
     for (uint32_t self = begin; self < end; ++self) {
-        if (!th_substep_own(world, TH_MOVE_SOCIAL_FORCE, self)) { continue; }
+        if (!th_substep_own(world, TH_MOVE_SOCIAL_FORCE, self)) {
+            continue;
+        }
         const th_social_force_params *p = params_of(world, self);
-        person i = {p, a->work_x[self], a->work_y[self], a->radius[self], 1.0f / p->repulsion_distance,
+        person i = {p,
+                    a->work_x[self],
+                    a->work_y[self],
+                    a->radius[self],
+                    1.0f / p->repulsion_distance,
                     th_social_force_reach(p)};
         th_social_force_sum sum = neighbours_of(world, step, self, &i);
         int level = (int)a->level[self];
@@ -148,8 +145,8 @@ TH_CLONES static void force_block(th_world *world, const th_substep *step, const
             add_walls(walls, level, &i, &sum);
         }
         th_vec2 drive = th_v(a->next_position_x[self], a->next_position_y[self]);
-        th_vec2 v = th_social_force_velocity(p, a->mass[self], th_v(a->work2_x[self], a->work2_y[self]),
-                                             drive, &sum, step->h);
+        th_vec2 v = th_social_force_velocity(
+            p, a->mass[self], th_v(a->work2_x[self], a->work2_y[self]), drive, &sum, step->h);
         a->next_velocity_x[self] = v.x;
         a->next_velocity_y[self] = v.y;
     }
@@ -178,14 +175,18 @@ static void change_drive(th_world *world, const th_substep *step, uint32_t i) {
     const th_social_force_params *p = params_of(world, i);
     th_vec2 drive = th_v(a->next_position_x[i], a->next_position_y[i]);
     float speed = th_length(drive);
-    if (speed <= 0.0f) { return; }
+    if (speed <= 0.0f) {
+        return;
+    }
     th_vec2 e = th_scale(1.0f / speed, drive);
     if (p->herding > 0.0f) {
         th_vec2 theirs = neighbours_direction(world, step, i, p->herding_radius);
-        th_vec2 mixed = th_unit(th_add(th_scale(1.0f - p->herding, e), th_scale(p->herding, theirs)));
+        th_vec2 mixed =
+            th_unit(th_add(th_scale(1.0f - p->herding, e), th_scale(p->herding, theirs)));
         e = th_length2(mixed) > 0.0f ? mixed : e;
     }
-    speed = th_social_force_impatient_speed(speed, th_dot(th_velocity(a, i), e), p->impatient_speed);
+    speed =
+        th_social_force_impatient_speed(speed, th_dot(th_velocity(a, i), e), p->impatient_speed);
     a->next_position_x[i] = speed * e.x;
     a->next_position_y[i] = speed * e.y;
 }
@@ -195,7 +196,9 @@ static float shortest_substep(const th_world *world, bool *drive_changes) {
     float shortest = world->dt;
     *drive_changes = false;
     for (int g = 0; g < world->group_count; ++g) {
-        if (world->groups[g].move != TH_MOVE_SOCIAL_FORCE || world->groups[g].scripted) { continue; }
+        if (world->groups[g].move != TH_MOVE_SOCIAL_FORCE || world->groups[g].scripted) {
+            continue;
+        }
         const th_social_force_params *p =
             (const th_social_force_params *)(const void *)world->groups[g].move_params;
         shortest = th_min(shortest, p->substep);
@@ -205,7 +208,9 @@ static float shortest_substep(const th_world *world, bool *drive_changes) {
 }
 
 void th_move_social_force(th_world *world) {
-    if (!th_substep_used(world, TH_MOVE_SOCIAL_FORCE)) { return; }
+    if (!th_substep_used(world, TH_MOVE_SOCIAL_FORCE)) {
+        return;
+    }
     bool drive_changes;
     float shortest = shortest_substep(world, &drive_changes);
     th_substep step = th_substep_begin(world, TH_MOVE_SOCIAL_FORCE, shortest);

@@ -3,7 +3,9 @@
 
 bool th_substep_used(const th_world *world, th_model model) {
     for (int g = 0; g < world->group_count; ++g) {
-        if (world->groups[g].move == model && !world->groups[g].scripted) { return true; }
+        if (world->groups[g].move == model && !world->groups[g].scripted) {
+            return true;
+        }
     }
     return false;
 }
@@ -15,7 +17,9 @@ static void copy_state(th_world *world, th_model model, uint32_t begin, uint32_t
         a->work_y[i] = a->position_y[i];
         a->work2_x[i] = a->velocity_x[i];
         a->work2_y[i] = a->velocity_y[i];
-        if (!th_substep_own(world, model, i)) { continue; }
+        if (!th_substep_own(world, model, i)) {
+            continue;
+        }
         bool walks = a->phase[i] == TH_PHASE_WALKING;
         a->next_position_x[i] = walks ? a->preferred_x[i] : 0.0f;
         a->next_position_y[i] = walks ? a->preferred_y[i] : 0.0f;
@@ -74,7 +78,9 @@ static float move_block(th_world *world, const th_substep *step, uint32_t begin,
     for (uint32_t i = begin; i < end; ++i) {
         if (th_substep_own(world, step->model, i)) {
             *repairs += move_one(a, i, step->h) ? 0u : 1u;
-            if (last) { write_result(a, i); }
+            if (last) {
+                write_result(a, i);
+            }
         } else {
             a->work_x[i] = a->position_x[i] + time * a->velocity_x[i];
             a->work_y[i] = a->position_y[i] + time * a->velocity_y[i];
@@ -114,14 +120,17 @@ static bool acts(const th_walls *walls, const th_wall *wall, th_vec2 p, float s)
         return wall->next < 0 || !th_wall_stands(walls, &walls->walls[wall->next]);
     }
     if (s <= 0.0f) {
-        if (wall->prev < 0) { return true; }
+        if (wall->prev < 0) {
+            return true;
+        }
         const th_wall *before = &walls->walls[wall->prev];
         return !th_wall_stands(walls, before) || place_along(before, p) >= 1.0f;
     }
     return th_det(wall->direction, th_sub(p, wall->a)) <= 0.0f; // solid on the left
 }
 
-int th_wall_points(const th_walls *walls, int level, th_vec2 p, float range, th_vec2 *points, int max) {
+int th_wall_points(const th_walls *walls, int level, th_vec2 p, float range, th_vec2 *points,
+                   int max) {
     enum { NEAR_WALLS = 32 };
     int found[NEAR_WALLS];
     int near = th_walls_near(walls, level, p, range, found, NULL, NEAR_WALLS), count = 0;
@@ -129,9 +138,12 @@ int th_wall_points(const th_walls *walls, int level, th_vec2 p, float range, th_
     for (int k = 0; k < near && count < max; ++k) {
         const th_wall *wall = &walls->walls[found[k]];
         float s = place_along(wall, p);
-        if (!acts(walls, wall, p, s)) { continue; }
+        if (!acts(walls, wall, p, s)) {
+            continue;
+        }
         // The corner itself at s = 1, so that two edges give the very same point.
-        points[count++] = s >= 1.0f ? wall->b : th_add(wall->a, th_scale(s, th_sub(wall->b, wall->a)));
+        points[count++] =
+            s >= 1.0f ? wall->b : th_add(wall->a, th_scale(s, th_sub(wall->b, wall->a)));
     }
     return count;
 }

@@ -6,15 +6,16 @@
 #ifndef TH_MOVE_SUBSTEP_H
 #define TH_MOVE_SUBSTEP_H
 #include "core/parallel.h"
+#include "formula/lanes.h"
 #include "formula/vec.h"
 #include "state/world.h"
 
 typedef struct th_substep {
     th_model model;
-    int count;      // sub-steps in this step
+    int count; // sub-steps in this step
     int done;
-    float h;        // length of a sub-step [s]
-    float moved;    // farthest that anybody is from where the index saw them [m]
+    float h;     // length of a sub-step [s]
+    float moved; // farthest that anybody is from where the index saw them [m]
 } th_substep;
 
 // The number of sub-steps no longer than `longest` [s]; copies the state, sets the drive of the
@@ -30,6 +31,9 @@ static inline bool th_substep_own(const th_world *world, th_model model, uint32_
     return th_moves(world->agents.phase[i]) && world->groups[world->agents.group[i]].move == model;
 }
 
+// People closer than this have no direction between them; one is drawn from their ids [m].
+#define TH_COINCIDENT 1e-6f
+
 // Walks over everybody within a distance of a point, in storage order, in portions.
 enum { TH_NEAR_MAX = 256 };
 typedef struct th_near {
@@ -39,8 +43,8 @@ typedef struct th_near {
     uint32_t next, end;
 } th_near;
 
-TH_FORMULA th_near th_near_begin(const th_world *world, const th_substep *step, uint32_t level, float x,
-                                 float y, float range) {
+TH_FORMULA th_near th_near_begin(const th_world *world, const th_substep *step, uint32_t level,
+                                 float x, float y, float range) {
     th_near near;
     near.index = &world->index;
     near.grid = &world->index.grids[level];
@@ -49,13 +53,14 @@ TH_FORMULA th_near th_near_begin(const th_world *world, const th_substep *step, 
     near.last_row = th_grid_row(near.grid, y + range);
     near.column0 = th_grid_column(near.grid, x - range);
     near.column1 = th_grid_column(near.grid, x + range);
-    th_index_run(near.index, near.grid, near.row, near.column0, near.column1, &near.next, &near.end);
+    th_index_run(near.index, near.grid, near.row, near.column0, near.column1, &near.next,
+                 &near.end);
     return near;
 }
 
 // The next portion of those within `range` of (x, y) now, person i left out; 0: there are no more.
-TH_FORMULA int th_near_next(th_near *near, const float *restrict px, const float *restrict py, uint32_t i,
-                            float x, float y, float range, uint32_t *restrict list) {
+TH_FORMULA int th_near_next(th_near *near, const float *restrict px, const float *restrict py,
+                            uint32_t i, float x, float y, float range, uint32_t *restrict list) {
     int count = 0;
     float range2 = range * range;
     for (;;) {
@@ -67,18 +72,53 @@ TH_FORMULA int th_near_next(th_near *near, const float *restrict px, const float
             count += (int)(dx * dx + dy * dy < range2) & (int)(j != i);
         }
         near->next = stop;
-        if (count == TH_NEAR_MAX) { return count; }
-        if (near->next < near->end) { continue; }
-        if (near->row == near->last_row) { return count; }
+        if (count == TH_NEAR_MAX) {
+            return count;
+        }
+        if (near->next < near->end) {
+            continue;
+        }
+        if (near->row == near->last_row) {
+            return count;
+        }
         ++near->row;
         th_index_run(near->index, near->grid, near->row, near->column0, near->column1, &near->next,
                      &near->end);
     }
 }
 
+// Neighbours copied into vectors, filled up to a multiple of TH_LANES with people 1 km away.
+typedef struct th_gathered {
+    _Alignas(64) float x[TH_NEAR_MAX];
+    _Alignas(64) float y[TH_NEAR_MAX];
+    _Alignas(64) float vx[TH_NEAR_MAX];
+    _Alignas(64) float vy[TH_NEAR_MAX];
+    _Alignas(64) float radius[TH_NEAR_MAX];
+} th_gathered;
+
+// Returns the filled-up count.
+TH_FORMULA int th_gather(const th_agents *a, const uint32_t *restrict list, int count, float x,
+                         th_gathered *restrict to) {
+    for (int k = 0; k < count; ++k) {
+        uint32_t j = list[k];
+        to->x[k] = a->work_x[j];
+        to->y[k] = a->work_y[j];
+        to->vx[k] = a->work2_x[j];
+        to->vy[k] = a->work2_y[j];
+        to->radius[k] = a->radius[j];
+    }
+    int full = (count + TH_LANES - 1) / TH_LANES * TH_LANES;
+    for (int k = count; k < full; ++k) {
+        to->x[k] = x + 1000.0f;
+        to->y[k] = to->vx[k] = to->vy[k] = to->radius[k] = 0.0f;
+    }
+    return full;
+}
+
 // Points of walls that act on somebody at p: the nearest point of each standing wall edge within
 // `range`, a corner where two edges meet once, nothing of an edge that is seen from its solid side.
 // Along a chain of edges this is one point per local minimum of the distance, so that cutting a wall
 // into pieces changes nothing. Returns how many, at most max.
-int th_wall_points(const th_walls *walls, int level, th_vec2 p, float range, th_vec2 *points, int max);
+int th_wall_points(const th_walls *walls, int level, th_vec2 p, float range, th_vec2 *points,
+                   int max);
 #endif
