@@ -1,0 +1,250 @@
+// The bench scenes. People go into the world in small portions, so that the making of a scene does not
+// show in the peak memory of its run. SPDX-License-Identifier: Apache-2.0
+#include "bench/scenes.h"
+
+// Counter-based random numbers: a jitter that is the same on every machine.
+#include "formula/random.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const th_bench_scene_names[TH_BENCH_SCENE_COUNT] = {"circle", "block", "packed",
+                                                                "pillars"};
+
+static const double RADIUS = 0.2;          // [m]
+static const double CIRCLE_SPACING = 0.6;  // [m]
+static const double PACKED_SPACING = 0.41; // [m]
+static const double BLOCK_DENSITY = 3.0;   // [1/m2]
+static const double PILLAR_SPACING = 5.0;  // [m]
+static const double PILLAR_SIDE = 1.0;     // [m]
+static const double PILLAR_RUNWAY = 40.0;  // from the last pillars to the goal [m]
+static const uint64_t SEED = 1;
+enum { STREAM_JITTER = 1000 }; // far from the library's own streams
+
+th_bench_scene th_bench_find_scene(const char *name) {
+    int i = 0;
+    while (i < TH_BENCH_SCENE_COUNT && strcmp(th_bench_scene_names[i], name) != 0) ++i;
+    return (th_bench_scene)i;
+}
+
+static const th_model_info *find_move(const char *name) {
+    int count = 0;
+    const th_model_info *models = th_models(&count);
+    for (int i = 0; i < count; ++i)
+        if (models[i].stage == TH_STAGE_MOVE && strcmp(models[i].name, name) == 0)
+            return &models[i];
+    return NULL;
+}
+
+bool th_bench_has_model(const char *model) { return find_move(model) != NULL; }
+
+static const th_param_info *find_param(const th_model_info *model, const char *name) {
+    for (int i = 0; model && i < model->param_count; ++i)
+        if (strcmp(model->params[i].name, name) == 0) return &model->params[i];
+    return NULL;
+}
+
+int th_bench_substeps(const char *model) {
+    const th_param_info *substep = find_param(find_move(model), "substep");
+    return substep ? (int)ceil(TH_BENCH_STEP / substep->value - 1e-4) : 1;
+}
+
+// What the bench fixes, for the models that have such a parameter.
+static int bench_params(const char *model, th_param *params) {
+    static const th_param fixed[] = {
+        {"neighbour_range", 5},  {"max_neighbours", 10},
+        {"time_horizon", 2},     {"max_speed", (double)TH_BENCH_SPEED},
+        {"max_speed_factor", 1}, // Helbing-Molnar: of the preferred speed
+    };
+    int count = 0;
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; ++i)
+        if (find_param(find_move(model), fixed[i].name)) params[count++] = fixed[i];
+    return count;
+}
+
+// A portion of people on its way into the world.
+typedef struct portion {
+    th_world *world;
+    th_agent_def people[1024];
+    int count;
+    int placed, wanted;
+    double jitter; // largest offset along x and y [m]
+    bool opposite; // goal through the centre; otherwise mirrored in x
+    th_result result;
+    th_error *error;
+} portion;
+
+static void flush(portion *p) {
+    if (p->count > 0 && p->result == TH_OK)
+        p->result = th_world_spawn(p->world, p->people, p->count, NULL, p->error);
+    p->count = 0;
+}
+
+// False when no more people are wanted.
+static bool put(portion *p, double x, double y) {
+    if (p->placed == p->wanted || p->result != TH_OK) return false;
+    th_random4 random = th_philox(SEED, STREAM_JITTER, (uint32_t)p->placed, 0);
+    x += p->jitter * (2 * (double)th_uniform(random.v[0]) - 1);
+    y += p->jitter * (2 * (double)th_uniform(random.v[1]) - 1);
+    th_agent_def person = th_agent_def_default();
+    person.position = (th_vec2){(float)x, (float)y};
+    person.goal = (th_vec2){(float)-x, (float)(p->opposite ? -y : y)};
+    person.radius = (float)RADIUS;
+    person.speed = TH_BENCH_SPEED;
+    p->people[p->count++] = person;
+    p->placed += 1;
+    if (p->count == (int)(sizeof p->people / sizeof p->people[0])) flush(p);
+    return true;
+}
+
+// Walks over the hexagonal lattice points in the annulus of that outer radius, bottom row first.
+// With p NULL it only counts.
+static int fill_annulus(portion *p, double outer) {
+    double row_height = CIRCLE_SPACING * sqrt(0.75), inner = outer / 2;
+    int count = 0, rows = (int)(outer / row_height);
+    for (int row = -rows; row <= rows; ++row) {
+        double y = row * row_height, shift = row % 2 != 0 ? 0.5 : 0.0;
+        int columns = (int)(outer / CIRCLE_SPACING) + 1;
+        for (int column = -columns; column <= columns; ++column) {
+            double x = (column + shift) * CIRCLE_SPACING, distance2 = x * x + y * y;
+            if (distance2 > outer * outer || distance2 < inner * inner) continue;
+            count += 1;
+            if (p && !put(p, x, y)) return count;
+        }
+    }
+    return count;
+}
+
+static void place_circle(portion *p) {
+    p->jitter = 0.01;
+    p->opposite = true;
+    // Area per person: spacing^2 sqrt(3)/2; of the annulus: 3/4 pi outer^2.
+    double area = CIRCLE_SPACING * CIRCLE_SPACING * sqrt(0.75) * p->wanted;
+    double outer = sqrt(area / (0.75 * 3.14159265358979));
+    while (fill_annulus(NULL, outer) < p->wanted) outer *= 1.0005;
+    fill_annulus(p, outer);
+}
+
+// As square as the number allows; the last row may be short.
+static void place_rows(portion *p, double spacing, double row_height, bool hexagonal) {
+    int columns = (int)ceil(sqrt(p->wanted * row_height / spacing));
+    int rows = (p->wanted + columns - 1) / columns;
+    for (int i = 0; i < p->wanted; ++i) {
+        int column = i % columns, row = i / columns;
+        double shift = hexagonal && row % 2 != 0 ? 0.25 : hexagonal ? -0.25 : 0.0;
+        if (!put(p, (column - 0.5 * (columns - 1) + shift) * spacing,
+                 (row - 0.5 * (rows - 1)) * row_height))
+            return;
+    }
+}
+
+static void place_people(portion *p, th_bench_scene which) {
+    if (which == TH_BENCH_CIRCLE) {
+        place_circle(p);
+    } else if (which == TH_BENCH_BLOCK) {
+        p->jitter = 0.05;
+        place_rows(p, 1 / sqrt(BLOCK_DENSITY), 1 / sqrt(BLOCK_DENSITY), false);
+    } else {
+        place_rows(p, PACKED_SPACING, PACKED_SPACING * sqrt(0.75), true);
+    }
+    flush(p);
+}
+
+// No scene is left behind on failure.
+static th_result create_open(th_bench_scene which, const th_group_def *group, th_scene **scene,
+                             th_error *error) {
+    th_group_def people = *group;
+    people.count = 0; // they are spawned one portion after the other
+    people.plan.name = "straight";
+    people.own_goal = which == TH_BENCH_CIRCLE ? TH_OWN_GOAL_OPPOSITE : TH_OWN_GOAL_MIRROR_X;
+    th_scene_def def = th_scene_def_default();
+    def.name = th_bench_scene_names[which];
+    def.groups = &people;
+    def.group_count = 1;
+    def.run.step = TH_BENCH_STEP;
+    return th_scene_create(&def, scene, error);
+}
+
+static th_shape rectangle(th_point *corners, double x0, double y0, double x1, double y1) {
+    corners[0] = (th_point){x0, y0};
+    corners[1] = (th_point){x1, y0};
+    corners[2] = (th_point){x1, y1};
+    corners[3] = (th_point){x0, y1};
+    return (th_shape){.points = corners, .point_count = 4};
+}
+
+// A square of pillars, 25 people to each as in the scene of 10 000 and 400, and a run-way to the exit.
+static th_result create_pillars(const th_group_def *group, int agents, th_scene **scene,
+                                th_error *error) {
+    int side = (int)ceil(sqrt(agents / 25.0)), count = side * side;
+    double extent = side * PILLAR_SPACING;
+    th_point(*corners)[4] = malloc(((size_t)count + 3) * sizeof *corners);
+    th_shape *obstacles = malloc(((size_t)count + 3) * sizeof *obstacles);
+    th_result result = TH_NO_MEMORY;
+    if (corners && obstacles) {
+        for (int i = 0; i < count; ++i) {
+            double x = (i % side + 0.5) * PILLAR_SPACING, y = (i / side + 0.5) * PILLAR_SPACING;
+            double h = PILLAR_SIDE / 2;
+            obstacles[i] = rectangle(corners[i], x - h, y - h, x + h, y + h);
+        }
+        double end = extent + PILLAR_RUNWAY;
+        obstacles[count] = rectangle(corners[count], -1, -1, end, extent + 1);
+        th_level_def level = {.id = "ground", .walkable = &obstacles[count], .walkable_count = 1};
+        level.obstacles = obstacles;
+        level.obstacle_count = count;
+        th_goal_def exit = {.id = "far", .level = "ground", .kind = TH_GOAL_EXIT};
+        exit.area = rectangle(corners[count + 1], end - 2, -1, end, extent + 1);
+        const char *const names[] = {"far"};
+        th_route_step route = {names, 1};
+        th_group_def people = *group;
+        people.level = "ground";
+        people.area = rectangle(corners[count + 2], 0, 0, extent, extent);
+        people.count = agents;
+        people.plan.name = "field";
+        people.route = &route;
+        people.route_count = 1;
+        th_scene_def def = th_scene_def_default();
+        def.name = "pillars";
+        def.levels = &level;
+        def.level_count = 1;
+        def.goals = &exit;
+        def.goal_count = 1;
+        def.groups = &people;
+        def.group_count = 1;
+        def.run.step = TH_BENCH_STEP;
+        result = th_scene_create(&def, scene, error);
+    }
+    free(corners);
+    free(obstacles);
+    return result;
+}
+
+th_result th_bench_create(th_bench_scene which, const char *model, int agents, int threads,
+                          th_scene **scene, th_world **world, th_error *error) {
+    th_param params[8];
+    th_group_def group = th_group_def_default();
+    group.id = "people";
+    group.radius = (th_distribution){.kind = TH_CONSTANT, .a = RADIUS};
+    group.speed = (th_distribution){.kind = TH_CONSTANT, .a = (double)TH_BENCH_SPEED};
+    group.move.name = model;
+    group.move.params = params;
+    group.move.param_count = bench_params(model, params);
+    bool open_ground = which != TH_BENCH_PILLARS;
+    th_result result = open_ground ? create_open(which, &group, scene, error)
+                                   : create_pillars(&group, agents, scene, error);
+    if (result != TH_OK) return result;
+
+    th_world_def def = th_world_def_default();
+    def.threads = threads;
+    def.seed = SEED;
+    def.agent_capacity = agents;
+    result = th_world_create(*scene, &def, world, error);
+    if (result == TH_OK && open_ground) {
+        portion p = {.world = *world, .wanted = agents, .error = error, .result = TH_OK};
+        place_people(&p, which);
+        result = p.result;
+        if (result != TH_OK) th_world_destroy(*world);
+    }
+    if (result != TH_OK) th_scene_destroy(*scene);
+    return result;
+}

@@ -1,0 +1,28 @@
+// Measures a world: milliseconds per step, per stage, memory, and whether the crowd still behaves.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_BENCH_TIMING_H
+#define TH_BENCH_TIMING_H
+#include "throng/throng.h"
+
+enum { TH_BENCH_WARM_UP = 5, TH_BENCH_MEASURED = 20 }; // steps
+
+typedef struct th_bench_figures {
+    int agents;                          // at the start of the measured steps
+    double ms_per_step, ms_per_step_min; // median and least of the measured steps
+    double stage_ms[TH_STAGE_COUNT];     // mean per step
+    uint64_t hash;                       // after warm-up and measured steps
+    uint64_t peak_rss_bytes;             // of the process so far
+} th_bench_figures;
+
+typedef struct th_bench_behaviour {
+    double time;            // [s]
+    double overlap_share;   // agents overlapping somebody by more than 1 cm
+    double deepest_overlap; // [m]
+    double goalward_speed; // mean speed towards the goal of those not there yet, over the preferred
+} th_bench_behaviour;
+
+th_bench_figures th_bench_measure(th_world *world);
+// Steps on until `time` and looks.
+th_bench_behaviour th_bench_behave(th_world *world, double time);
+uint64_t th_bench_peak_rss(void);
+#endif

@@ -1,0 +1,186 @@
+// Option parsing, help texts and hints. SPDX-License-Identifier: Apache-2.0
+#include "cli/args.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORD_MAX = 48 };
+
+// Damerau-Levenshtein distance with adjacent swaps: the four slips of a typing hand.
+static int edit_distance(const char *a, const char *b) {
+    int rows[3][WORD_MAX + 1];
+    int length_a = (int)strlen(a), length_b = (int)strlen(b);
+    if (length_a > WORD_MAX || length_b > WORD_MAX) return WORD_MAX;
+    for (int j = 0; j <= length_b; ++j) rows[0][j] = j;
+    for (int i = 1; i <= length_a; ++i) {
+        int *row = rows[i % 3], *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
+        row[0] = i;
+        for (int j = 1; j <= length_b; ++j) {
+            int best = above[j - 1] + (a[i - 1] != b[j - 1]);
+            if (above[j] + 1 < best) best = above[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && above2[j - 2] + 1 < best) best = above2[j - 2] + 1;
+            row[j] = best;
+        }
+    }
+    return rows[length_a % 3][length_b];
+}
+
+const char *th_nearest_word(const char *typed, const char *const *words, int count) {
+    const char *nearest = NULL;
+    int limit = (int)strlen(typed) / 3 + 1, nearest_distance = limit + 1;
+    for (int i = 0; i < count; ++i) {
+        int distance = edit_distance(typed, words[i]);
+        // A beginning of a word is as good as one slip: "--thr" means "--threads".
+        if (strlen(typed) >= 3 && strncmp(typed, words[i], strlen(typed)) == 0) distance = 1;
+        if (distance < nearest_distance) {
+            nearest = words[i];
+            nearest_distance = distance;
+        }
+    }
+    return nearest;
+}
+
+void th_complain(const th_command *command, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "throng %s: ", command->name);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
+static void print_option(const char *name, const char *value, const char *doc) {
+    char left[WORD_MAX];
+    snprintf(left, sizeof left, "--%s%s%s", name, value ? " " : "", value ? value : "");
+    printf("  %-22s %s\n", left, doc);
+}
+
+static void print_help(const th_command *command, const th_option *options, int option_count) {
+    printf("usage: throng %s%s%s [options]\n\n%s\n", command->name, *command->operands ? " " : "",
+           command->operands, command->detail);
+    printf("\noptions\n");
+    for (int i = 0; i < option_count; ++i)
+        print_option(options[i].name, options[i].value, options[i].doc);
+    print_option("help", NULL, "this text");
+    printf("\nexamples\n%s\nexit codes: 0 done, 1 wrong command line, 2 wrong scene, 3 failed, 130 "
+           "interrupted\n",
+           command->examples);
+}
+
+static bool read_number(const th_command *command, const th_option *option, const char *text) {
+    char *end = NULL;
+    errno = 0;
+    double real = 0;
+    long long integer = 0;
+    if (option->kind == TH_OPTION_INTEGER) {
+        integer = strtoll(text, &end, 10);
+        real = (double)integer;
+    } else {
+        real = strtod(text, &end);
+    }
+    bool is_number = end != text && *end == '\0' && errno == 0;
+    if (!is_number || !(real >= option->min && real <= option->max)) {
+        th_complain(command, "--%s %s: give %s from %g to %g", option->name, text,
+                    option->kind == TH_OPTION_INTEGER ? "a whole number" : "a number", option->min,
+                    option->max);
+        return false;
+    }
+    if (option->kind == TH_OPTION_INTEGER)
+        *(long long *)option->target = integer;
+    else
+        *(double *)option->target = real;
+    return true;
+}
+
+static bool store(const th_command *command, const th_option *option, const char *text) {
+    if (option->kind == TH_OPTION_TEXT) {
+        *(const char **)option->target = text;
+        return true;
+    }
+    if (option->kind != TH_OPTION_LIST) return read_number(command, option, text);
+    th_text_list *list = option->target;
+    if (list->count == TH_LIST_MAX) {
+        th_complain(command, "--%s %s: more than %d of them; put them into the scene file",
+                    option->name, text, TH_LIST_MAX);
+        return false;
+    }
+    list->items[list->count++] = text;
+    return true;
+}
+
+static void complain_unknown(const th_command *command, const th_option *options, int option_count,
+                             const char *typed) {
+    const char *words[TH_LIST_MAX];
+    int count = 0;
+    for (int i = 0; i < option_count && count < TH_LIST_MAX - 1; ++i)
+        words[count++] = options[i].name;
+    words[count++] = "help";
+    const char *nearest = th_nearest_word(typed, words, count);
+    if (nearest)
+        th_complain(command, "unknown option --%s; did you mean --%s?", typed, nearest);
+    else
+        th_complain(command, "unknown option --%s; `throng help %s` lists them", typed,
+                    command->name);
+}
+
+// Consumes the option at argv[*at], and its value where it has one.
+static bool parse_option(const th_command *command, const th_option *options, int option_count,
+                         int argc, char **argv, int *at) {
+    const char *typed = argv[*at] + 2;
+    const char *equals = strchr(typed, '=');
+    size_t length = equals ? (size_t)(equals - typed) : strlen(typed);
+    char name[WORD_MAX];
+    snprintf(name, sizeof name, "%.*s", (int)length, typed);
+    for (int i = 0; i < option_count; ++i) {
+        if (strcmp(options[i].name, name) != 0) continue;
+        if (options[i].kind == TH_OPTION_FLAG) {
+            if (equals) th_complain(command, "--%s takes no value", name);
+            *(bool *)options[i].target = true;
+            return !equals;
+        }
+        if (equals) return store(command, &options[i], equals + 1);
+        if (*at + 1 < argc) return store(command, &options[i], argv[++*at]);
+        th_complain(command, "--%s needs a value: --%s %s", name, name, options[i].value);
+        return false;
+    }
+    complain_unknown(command, options, option_count, name);
+    return false;
+}
+
+th_parse_result th_args_parse(const th_command *command, const th_option *options, int option_count,
+                              int argc, char **argv, const char **operands) {
+    int operand_count = 0;
+    bool options_ended = false;
+    for (int i = 0; i < command->operand_max; ++i) operands[i] = NULL;
+    for (int i = 0; i < argc; ++i) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            print_help(command, options, option_count);
+            return TH_PARSE_HELP;
+        }
+        if (strcmp(argv[i], "--") == 0) break;
+    }
+    for (int i = 0; i < argc; ++i) {
+        if (!options_ended && strcmp(argv[i], "--") == 0) {
+            options_ended = true;
+        } else if (!options_ended && strncmp(argv[i], "--", 2) == 0) {
+            if (!parse_option(command, options, option_count, argc, argv, &i)) return TH_PARSE_BAD;
+        } else if (!options_ended && argv[i][0] == '-' && argv[i][1] != '\0') {
+            th_complain(command, "unknown option %s; options begin with two dashes", argv[i]);
+            return TH_PARSE_BAD;
+        } else if (operand_count < command->operand_max) {
+            operands[operand_count++] = argv[i];
+        } else {
+            th_complain(command, "'%s' is one word too many; usage: throng %s %s [options]",
+                        argv[i], command->name, command->operands);
+            return TH_PARSE_BAD;
+        }
+    }
+    if (operand_count >= command->operand_min) return TH_PARSE_OK;
+    th_complain(command, "%s is missing; usage: throng %s %s [options]", command->operands,
+                command->name, command->operands);
+    return TH_PARSE_BAD;
+}

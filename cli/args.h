@@ -1,0 +1,63 @@
+// The command line's own option parser: one table per subcommand gives parsing, --help and the
+// nearest-word hint for typing errors. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_CLI_ARGS_H
+#define TH_CLI_ARGS_H
+#include <stdbool.h>
+#include <stddef.h>
+
+// Exit codes of the program, documented in docs/command-line.md.
+enum {
+    TH_EXIT_OK = 0,
+    TH_EXIT_USAGE = 1,        // the command line is wrong
+    TH_EXIT_SCENE = 2,        // the scene is wrong, or more people than fit
+    TH_EXIT_FAILED = 3,       // no memory, a file that cannot be written
+    TH_EXIT_INTERRUPTED = 130 // Ctrl-C, as shells report it; the summary was still printed
+};
+
+enum { TH_LIST_MAX = 64 };
+typedef struct th_text_list {
+    const char *items[TH_LIST_MAX];
+    int count;
+} th_text_list;
+
+typedef enum th_option_kind {
+    TH_OPTION_FLAG,    // bool *
+    TH_OPTION_INTEGER, // long long *, within min .. max
+    TH_OPTION_REAL,    // double *, within min .. max
+    TH_OPTION_TEXT,    // const char **
+    TH_OPTION_LIST     // th_text_list *, may be repeated
+} th_option_kind;
+
+typedef struct th_option {
+    const char *name; // without the dashes
+    th_option_kind kind;
+    void *target;
+    const char *value; // what --help calls the value
+    const char *doc;
+    double min, max;
+} th_option;
+
+typedef struct th_command {
+    const char *name;
+    const char *operands; // "SCENE", or "" when there are none
+    int operand_min, operand_max;
+    const char *summary; // one line, also shown by the program's own help
+    const char *detail;  // paragraphs of --help
+    const char *examples;
+    int (*run)(const struct th_command *command, int argc, char **argv);
+} th_command;
+
+typedef enum th_parse_result { TH_PARSE_OK, TH_PARSE_HELP, TH_PARSE_BAD } th_parse_result;
+
+// Reads argv[0 .. argc). Options may stand before or after operands; "--" ends them. Help goes to
+// stdout, complaints to stderr. `operands` has room for operand_max texts; unused ones become NULL.
+th_parse_result th_args_parse(const th_command *command, const th_option *options, int option_count,
+                              int argc, char **argv, const char **operands);
+
+// The word of the list that is nearest to what was typed, or NULL when none is near.
+const char *th_nearest_word(const char *typed, const char *const *words, int count);
+
+// One line on stderr that says which subcommand complains.
+void th_complain(const th_command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+#endif

@@ -1,0 +1,233 @@
+// throng bench: how fast, how large, and does the crowd still behave. Every case runs in a process of
+// its own, because the peak memory of a process never goes down again.
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/scenes.h"
+#include "bench/timing.h"
+#include "cli/bench_table.h"
+#include "cli/commands.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const double BEHAVIOUR_TIME = 30; // [s] as in the figures measured for RVO2
+
+typedef struct bench_settings {
+    const char *scene, *model, *device, *csv;
+    long long agents, threads;
+    bool json, behaviour, full, quiet;
+} bench_settings;
+
+static json_t *figures_json(const th_bench_case *what, const th_bench_figures *figures) {
+    json_t *stages = json_object();
+    for (int i = 0; i < TH_STAGE_COUNT; ++i)
+        json_object_set_new(stages, th_stage_name((th_stage)i), json_real(figures->stage_ms[i]));
+    char hash[17];
+    snprintf(hash, sizeof hash, "%016" PRIx64, figures->hash);
+    int people = figures->agents > 0 ? figures->agents : 1;
+    json_t *object = json_pack(
+        "{s:s,s:s,s:i,s:i,s:s,s:f,s:f,s:o,s:s,s:I,s:f}", "scene", what->scene, "model", what->model,
+        "agents", figures->agents, "threads", what->threads, "device", "cpu", "ms_per_step",
+        figures->ms_per_step, "ms_per_step_min", figures->ms_per_step_min, "stages", stages, "hash",
+        hash, "peak_rss_bytes", (json_int_t)figures->peak_rss_bytes, "bytes_per_agent",
+        (double)figures->peak_rss_bytes / people);
+    int substeps = th_bench_substeps(what->model);
+    if (object && substeps > 1) {
+        json_object_set_new(object, "substeps", json_integer(substeps));
+        json_object_set_new(object, "ms_per_substep", json_real(figures->ms_per_step / substeps));
+    }
+    return object;
+}
+
+static void add_behaviour(json_t *object, const th_bench_behaviour *behaviour) {
+    json_object_set_new(object, "behaviour_time", json_real(behaviour->time));
+    json_object_set_new(object, "overlap_share", json_real(behaviour->overlap_share));
+    json_object_set_new(object, "deepest_overlap", json_real(behaviour->deepest_overlap));
+    json_object_set_new(object, "goalward_speed", json_real(behaviour->goalward_speed));
+}
+
+// A built-in scene or a scene file. NULL: it could not be made, *code says why.
+static json_t *measure(const th_bench_case *what, int *code) {
+    th_scene *scene = NULL;
+    th_world *world = NULL;
+    th_bench_scene which = th_bench_find_scene(what->scene);
+    if (which == TH_BENCH_SCENE_COUNT) {
+        *code = th_load_scene(what->scene, NULL, &scene);
+        if (*code == TH_EXIT_OK)
+            *code = th_make_world(what->scene, scene, -1, what->threads, 0, &world);
+        if (*code != TH_EXIT_OK) {
+            th_scene_destroy(scene);
+            return NULL;
+        }
+    } else {
+        th_error error = {0};
+        th_result result = th_bench_create(which, what->model, what->agents, what->threads, &scene,
+                                           &world, &error);
+        if (result != TH_OK) {
+            error.code = result;
+            *code = th_report_error(what->scene, &error);
+            return NULL;
+        }
+    }
+    th_bench_figures figures = th_bench_measure(world);
+    json_t *object = figures_json(what, &figures);
+    if (object && what->behaviour) {
+        th_bench_behaviour behaviour = th_bench_behave(world, BEHAVIOUR_TIME);
+        add_behaviour(object, &behaviour);
+    }
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    *code = object ? TH_EXIT_OK : TH_EXIT_FAILED;
+    return object;
+}
+
+// The child's side of a measurement: the object goes through the pipe.
+static int measure_into(const th_bench_case *what, int pipe_end) {
+    int code = TH_EXIT_FAILED;
+    json_t *object = measure(what, &code);
+    if (object && json_dumpfd(object, pipe_end, JSON_COMPACT) != 0) code = TH_EXIT_FAILED;
+    json_decref(object);
+    close(pipe_end);
+    return code;
+}
+
+static json_t *measure_apart(const th_bench_case *what, int *code) {
+    int ends[2];
+    *code = TH_EXIT_FAILED;
+    fflush(NULL);
+    if (pipe(ends) != 0) return NULL;
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        _exit(measure_into(what, ends[1]));
+    }
+    close(ends[1]);
+    json_t *object = child > 0 ? json_loadfd(ends[0], 0, NULL) : NULL;
+    close(ends[0]);
+    int status = 0;
+    if (child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status))
+        *code = WEXITSTATUS(status);
+    if (object && *code == TH_EXIT_OK) return object;
+    json_decref(object);
+    return NULL;
+}
+
+static int run_table(const bench_settings *s) {
+    th_bench_case cases[TH_BENCH_CASES_MAX];
+    int count = th_bench_cases(cases, s->full, (int)s->threads), code = TH_EXIT_OK;
+    json_t *rows = json_array();
+    th_bench_print_head((int)s->threads);
+    for (int i = 0; i < count && code == TH_EXIT_OK; ++i) {
+        if (!s->quiet && isatty(STDERR_FILENO))
+            fprintf(stderr, "\r\033[K%s, %s, %d people ...", cases[i].scene, cases[i].model,
+                    cases[i].agents);
+        json_t *row = measure_apart(&cases[i], &code);
+        if (!s->quiet && isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
+        if (!row) break;
+        th_bench_print_row(&cases[i], row);
+        fflush(stdout);
+        json_array_append_new(rows, row);
+    }
+    if (code == TH_EXIT_OK && s->csv && !th_bench_write_csv(cases, rows, s->csv)) {
+        fprintf(stderr, "%s: the table could not be written; free space or choose another --csv\n",
+                s->csv);
+        code = TH_EXIT_FAILED;
+    }
+    json_decref(rows);
+    return code;
+}
+
+static int run_one(const bench_settings *s) {
+    th_bench_case what = {.scene = s->scene, .model = s->model, .behaviour = s->behaviour};
+    what.agents = (int)s->agents;
+    what.threads = (int)s->threads;
+    int code = TH_EXIT_OK;
+    json_t *object = measure(&what, &code);
+    if (!object) return code;
+    if (s->json) {
+        json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(7));
+        putchar('\n');
+    } else {
+        th_bench_print_head(what.threads);
+        th_bench_print_row(&what, object);
+    }
+    json_decref(object);
+    return TH_EXIT_OK;
+}
+
+// Fills in what was not given and refuses what does not go together.
+static bool complete(const th_command *command, bench_settings *s) {
+    if (strcmp(s->device, "cpu") != 0) {
+        th_complain(command, "--device %s: this build has cpu only", s->device);
+        return false;
+    }
+    if (!s->scene) s->scene = "block";
+    bool built_in = th_bench_find_scene(s->scene) != TH_BENCH_SCENE_COUNT;
+    if (!built_in && !strpbrk(s->scene, "./")) {
+        const char *nearest = th_nearest_word(s->scene, th_bench_scene_names, TH_BENCH_SCENE_COUNT);
+        th_complain(
+            command, "--scene %s: give circle, block, packed, pillars or a scene file%s%s%s",
+            s->scene, nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+        return false;
+    }
+    if (!built_in && (s->model || s->agents > 0)) {
+        th_complain(command, "--model and --agents are for built-in scenes; a file has its own");
+        return false;
+    }
+    if (!s->model) s->model = built_in ? "orca" : "scene";
+    if (s->agents == 0) s->agents = 10000;
+    if (built_in && !th_bench_has_model(s->model)) {
+        th_complain(command, "--model %s: no such move model; `throng list models` names them",
+                    s->model);
+        return false;
+    }
+    return true;
+}
+
+static int run_bench(const th_command *command, int argc, char **argv) {
+    bench_settings s = {.device = "cpu"};
+    const th_option options[] = {
+        {"scene", TH_OPTION_TEXT, &s.scene, "S", "circle, block, packed, pillars or a scene file",
+         0, 0},
+        {"model", TH_OPTION_TEXT, &s.model, "M", "orca, social_force or helbing_molnar", 0, 0},
+        {"agents", TH_OPTION_INTEGER, &s.agents, "N", "people (default 10000)", 1, 2e8},
+        {"threads", TH_OPTION_INTEGER, &s.threads, "T", "threads, 0 for all cores", 0, 1024},
+        {"device", TH_OPTION_TEXT, &s.device, "D", "cpu", 0, 0},
+        {"behaviour", TH_OPTION_FLAG, &s.behaviour, NULL, "also overlaps and progress after 30 s",
+         0, 0},
+        {"full", TH_OPTION_FLAG, &s.full, NULL, "the table up to a million people", 0, 0},
+        {"csv", TH_OPTION_TEXT, &s.csv, "FILE", "write the table as CSV too", 0, 0},
+        {"json", TH_OPTION_FLAG, &s.json, NULL, "one measurement as one JSON object", 0, 0},
+        {"quiet", TH_OPTION_FLAG, &s.quiet, NULL, "no progress", 0, 0},
+    };
+    th_parse_result parsed = th_args_parse(
+        command, options, (int)(sizeof options / sizeof options[0]), argc, argv, NULL);
+    if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
+    bool one = s.scene || s.model || s.agents > 0 || s.json;
+    if (one && (s.full || s.csv)) {
+        th_complain(command, "--full and --csv are for the table; leave out --scene, --model, "
+                             "--agents and --json");
+        return TH_EXIT_USAGE;
+    }
+    if (!complete(command, &s)) return TH_EXIT_USAGE;
+    return one ? run_one(&s) : run_table(&s);
+}
+
+const th_command th_command_bench = {
+    .name = "bench",
+    .operands = "",
+    .summary = "measure speed, memory and behaviour",
+    .detail =
+        "Without --scene, --model or --agents: a table over the built-in scenes at 10 000 and\n"
+        "100 000 people (a million with --full), with milliseconds per step (median and least of "
+        "20\n"
+        "steps after 5), per stage, the state hash, memory per person, behaviour after 30 s at\n"
+        "10 000 people, and the bar each figure has to stay under. Social force is given per\n"
+        "sub-step. With them: one measurement.",
+    .examples = "  throng bench\n"
+                "  throng bench --full --csv bench/results/laptop.csv\n"
+                "  throng bench --scene circle --model orca --agents 50000 --threads 2 --json\n"
+                "  throng bench --scene scenes/concourse.json\n",
+    .run = run_bench,
+};

@@ -1,0 +1,144 @@
+// The bench's cases with their bars, and how a measurement is printed. SPDX-License-Identifier: Apache-2.0
+#include "cli/bench_table.h"
+#include "throng/throng.h"
+#include <stdio.h>
+#include <string.h>
+
+// Bars for two cores: three times the speed of the best open library measured on the same kind of
+// machine (RVO2, Menge, JuPedSim; docs/design.md). Memory: bytes per person at a million.
+static const double MEMORY_BAR = 300;
+
+static const struct {
+    const char *scene, *model;
+    double bars[3]; // at 10 000, 100 000 and 1 000 000 people [ms]; 0: none
+    int sizes;      // how many of the three are measured
+    bool bar_on_plan;
+} plan_of_cases[] = {
+    {"circle", "orca", {2.5, 33, 450}, 3, false},
+    {"block", "orca", {2.5, 28, 320}, 3, false},
+    {"packed", "orca", {0, 0, 0}, 3, false},
+    {"pillars", "orca", {1, 0, 0}, 1, true},
+    {"block", "social_force", {1.5, 15, 180}, 3, false},
+    {"block", "helbing_molnar", {0, 0, 0}, 2, false},
+};
+
+int th_bench_cases(th_bench_case *cases, bool full, int threads) {
+    static const int people[3] = {10000, 100000, 1000000};
+    int count = 0;
+    for (size_t i = 0; i < sizeof plan_of_cases / sizeof plan_of_cases[0]; ++i) {
+        int sizes = plan_of_cases[i].sizes;
+        for (int k = 0; k < sizes && k < (full ? 3 : 2); ++k)
+            cases[count++] = (th_bench_case){.scene = plan_of_cases[i].scene,
+                                             .model = plan_of_cases[i].model,
+                                             .agents = people[k],
+                                             .threads = threads,
+                                             .behaviour = k == 0,
+                                             .bar = plan_of_cases[i].bars[k],
+                                             .bar_on_plan = plan_of_cases[i].bar_on_plan};
+    }
+    return count;
+}
+
+static double real_of(const json_t *row, const char *key) {
+    return json_number_value(json_object_get(row, key));
+}
+
+static double plan_ms(const json_t *row) { return real_of(json_object_get(row, "stages"), "plan"); }
+
+void th_bench_print_head(int threads) {
+    if (threads > 0)
+        printf("throng bench, %d threads, cpu; ", threads);
+    else
+        printf("throng bench, all cores, cpu; ");
+    printf(
+        "times in milliseconds, median and least of 20 steps\n\n"
+        "scene    model            people       per      ms     least  bar          bytes/person  "
+        "state hash\n");
+}
+
+static void print_bar(double figure, double bar) {
+    char text[32] = "";
+    if (bar > 0) snprintf(text, sizeof text, "<= %g %s", bar, figure <= bar ? "ok" : "MISSED");
+    printf("  %-13s", text);
+}
+
+static void print_stages(const json_t *row) {
+    printf("         ");
+    const char *name;
+    json_t *value;
+    json_object_foreach(json_object_get(row, "stages"), name, value) {
+        double ms = json_number_value(value);
+        if (ms >= 0.0005) printf("%s %.3g  ", name, ms);
+    }
+    putchar('\n');
+}
+
+void th_bench_print_row(const th_bench_case *what, const json_t *row) {
+    int agents = (int)json_integer_value(json_object_get(row, "agents"));
+    int substeps = (int)json_integer_value(json_object_get(row, "substeps"));
+    double share = substeps > 1 ? 1.0 / substeps : 1.0;
+    double median = real_of(row, "ms_per_step") * share, bytes = real_of(row, "bytes_per_agent");
+    printf("%-8s %-15s %7d  %8s %7.3f  %7.3f", what->scene, what->model, agents,
+           substeps > 1 ? "sub-step" : "step", median, real_of(row, "ms_per_step_min") * share);
+    print_bar(median, what->bar_on_plan ? 0 : what->bar);
+    printf("%6.0f%-8s", bytes, agents < 1000000 ? "" : bytes <= MEMORY_BAR ? " ok" : " > 300!");
+    printf("%s\n", json_string_value(json_object_get(row, "hash")));
+    print_stages(row);
+    if (what->bar_on_plan && what->bar > 0)
+        printf("         planning %.3f ms per step, bar <= %g %s\n", plan_ms(row), what->bar,
+               plan_ms(row) <= what->bar ? "ok" : "MISSED");
+    if (json_object_get(row, "overlap_share"))
+        printf(
+            "         after %.0f s: %.2f %% overlap by more than 1 cm, deepest %.1f cm, goalward "
+            "speed %.2f of preferred\n",
+            real_of(row, "behaviour_time"), 100 * real_of(row, "overlap_share"),
+            100 * real_of(row, "deepest_overlap"), real_of(row, "goalward_speed"));
+}
+
+static const char *const columns[] = {
+    "scene",           "model",           "agents",          "threads",        "device",
+    "ms_per_step",     "ms_per_step_min", "substeps",        "ms_per_substep", "peak_rss_bytes",
+    "bytes_per_agent", "overlap_share",   "deepest_overlap", "goalward_speed", "hash"};
+enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+static void write_cell(FILE *file, const json_t *value) {
+    if (json_is_string(value))
+        fprintf(file, "%s", json_string_value(value));
+    else if (json_is_integer(value))
+        fprintf(file, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else if (json_is_real(value))
+        fprintf(file, "%.6g", json_real_value(value));
+}
+
+static void write_rows(FILE *file, const th_bench_case *cases, const json_t *rows) {
+    for (int k = 0; k < COLUMNS; ++k) fprintf(file, "%s,", columns[k]);
+    for (int k = 0; k < TH_STAGE_COUNT; ++k) fprintf(file, "%s_ms,", th_stage_name((th_stage)k));
+    fprintf(file, "bar_ms\n");
+    for (size_t i = 0; i < json_array_size(rows); ++i) {
+        const json_t *row = json_array_get(rows, i);
+        const json_t *stages = json_object_get(row, "stages");
+        for (int k = 0; k < COLUMNS; ++k) {
+            write_cell(file, json_object_get(row, columns[k]));
+            fputc(',', file);
+        }
+        for (int k = 0; k < TH_STAGE_COUNT; ++k) {
+            write_cell(file, json_object_get(stages, th_stage_name((th_stage)k)));
+            fputc(',', file);
+        }
+        if (cases[i].bar > 0) fprintf(file, "%g", cases[i].bar);
+        fputc('\n', file);
+    }
+}
+
+bool th_bench_write_csv(const th_bench_case *cases, const json_t *rows, const char *path) {
+    char part[4096];
+    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part) return false;
+    FILE *file = fopen(part, "w");
+    if (!file) return false;
+    write_rows(file, cases, rows);
+    bool good = !ferror(file);
+    good = fclose(file) == 0 && good;
+    if (good && rename(part, path) == 0) return true;
+    remove(part);
+    return false;
+}

@@ -1,0 +1,196 @@
+// Pages, panels, axes, colour scales. SPDX-License-Identifier: Apache-2.0
+#include "cli/canvas.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double PI = 3.14159265358979323846;
+
+th_canvas th_canvas_create(int width, int height, double text) {
+    th_canvas canvas = {.width = width, .height = height, .text = text};
+    canvas.surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+    if (cairo_surface_status(canvas.surface) != CAIRO_STATUS_SUCCESS) {
+        cairo_surface_destroy(canvas.surface);
+        canvas.surface = NULL;
+        return canvas;
+    }
+    canvas.cairo = cairo_create(canvas.surface);
+    cairo_set_source_rgb(canvas.cairo, 1, 1, 1);
+    cairo_paint(canvas.cairo);
+    return canvas;
+}
+
+void th_canvas_destroy(th_canvas *canvas) {
+    if (!canvas->surface) return;
+    cairo_destroy(canvas->cairo);
+    cairo_surface_destroy(canvas->surface);
+    canvas->surface = NULL;
+}
+
+bool th_canvas_write(const th_canvas *canvas, const char *path) {
+    char part[4096];
+    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part) return false;
+    if (cairo_surface_write_to_png(canvas->surface, part) != CAIRO_STATUS_SUCCESS ||
+        rename(part, path) != 0) {
+        remove(part);
+        return false;
+    }
+    return true;
+}
+
+void th_canvas_colour(const th_canvas *canvas, th_colour colour, double alpha) {
+    cairo_set_source_rgba(canvas->cairo, colour.r, colour.g, colour.b, alpha);
+}
+
+static void choose_font(const th_canvas *canvas, double size, bool bold) {
+    cairo_select_font_face(canvas->cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
+                           bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_set_font_size(canvas->cairo, size);
+}
+
+double th_canvas_text_width(const th_canvas *canvas, double size, const char *text) {
+    cairo_text_extents_t extents;
+    choose_font(canvas, size, false);
+    cairo_text_extents(canvas->cairo, text, &extents);
+    return extents.x_advance;
+}
+
+void th_canvas_text(const th_canvas *canvas, double x, double y, double anchor, double size,
+                    bool bold, const char *text) {
+    cairo_text_extents_t extents;
+    choose_font(canvas, size, bold);
+    cairo_text_extents(canvas->cairo, text, &extents);
+    cairo_move_to(canvas->cairo, x - anchor * extents.x_advance, y);
+    cairo_show_text(canvas->cairo, text);
+    cairo_new_path(canvas->cairo);
+}
+
+double th_panel_x(const th_panel *panel, double x) {
+    return panel->left + (x - (double)panel->box.min_x) * panel->scale;
+}
+
+double th_panel_y(const th_panel *panel, double y) {
+    return panel->top + panel->height - (y - (double)panel->box.min_y) * panel->scale;
+}
+
+double th_round_length(double length) {
+    double power = pow(10, floor(log10(length)));
+    double digit = length / power;
+    return power * (digit >= 5 ? 5 : digit >= 2 ? 2 : 1);
+}
+
+static void tick_label(char *label, size_t size, double value) {
+    snprintf(label, size, "%g", fabs(value) < 1e-9 ? 0.0 : value);
+}
+
+void th_panel_axes(const th_canvas *canvas, const th_panel *panel) {
+    cairo_t *cairo = canvas->cairo;
+    double text = canvas->text, tick = 0.35 * text;
+    // At least six text heights between numbers on x, three on y, so that they never touch.
+    double spacing_x = th_round_length(12 * text / panel->scale);
+    double spacing_y = th_round_length(8 * text / panel->scale);
+    char label[32];
+    cairo_set_source_rgb(cairo, 0.3, 0.3, 0.3);
+    cairo_set_line_width(cairo, 1);
+    cairo_rectangle(cairo, panel->left - 0.5, panel->top - 0.5, panel->width + 1,
+                    panel->height + 1);
+    cairo_stroke(cairo);
+    double bottom = panel->top + panel->height;
+    for (double x = ceil((double)panel->box.min_x / spacing_x) * spacing_x;
+         x <= (double)panel->box.max_x; x += spacing_x) {
+        double at = th_panel_x(panel, x);
+        cairo_move_to(cairo, at, bottom);
+        cairo_line_to(cairo, at, bottom + tick);
+        cairo_stroke(cairo);
+        tick_label(label, sizeof label, x);
+        th_canvas_text(canvas, at, bottom + tick + text, 0.5, 0.9 * text, false, label);
+    }
+    for (double y = ceil((double)panel->box.min_y / spacing_y) * spacing_y;
+         y <= (double)panel->box.max_y; y += spacing_y) {
+        double at = th_panel_y(panel, y);
+        cairo_move_to(cairo, panel->left, at);
+        cairo_line_to(cairo, panel->left - tick, at);
+        cairo_stroke(cairo);
+        tick_label(label, sizeof label, y);
+        th_canvas_text(canvas, panel->left - 1.4 * tick, at + 0.33 * text, 1, 0.9 * text, false,
+                       label);
+    }
+    th_canvas_text(canvas, panel->left + panel->width / 2, bottom + tick + 2.2 * text, 0.5, text,
+                   false, "x [m]");
+    cairo_save(cairo);
+    cairo_translate(cairo, panel->left - 3.4 * text, panel->top + panel->height / 2);
+    cairo_rotate(cairo, -PI / 2);
+    th_canvas_text(canvas, 0, 0, 0.5, text, false, "y [m]");
+    cairo_restore(cairo);
+}
+
+void th_canvas_scale_bar(const th_canvas *canvas, double x, double y, double room, double scale) {
+    cairo_t *cairo = canvas->cairo;
+    double length = th_round_length(room / scale), pixels = length * scale;
+    double end = 0.35 * canvas->text;
+    char label[32];
+    snprintf(label, sizeof label, "%g m", length);
+    cairo_set_source_rgb(cairo, 0.1, 0.1, 0.1);
+    cairo_set_line_width(cairo, 2);
+    cairo_move_to(cairo, x, y - end);
+    cairo_line_to(cairo, x, y);
+    cairo_line_to(cairo, x + pixels, y);
+    cairo_line_to(cairo, x + pixels, y - end);
+    cairo_stroke(cairo);
+    th_canvas_text(canvas, x + pixels / 2, y - 0.5 * canvas->text, 0.5, canvas->text, false, label);
+}
+
+void th_canvas_colour_bar(const th_canvas *canvas, double x, double y, double width, double height,
+                          double lowest, double highest, bool reversed, const char *title) {
+    cairo_t *cairo = canvas->cairo;
+    enum { BANDS = 128 };
+    for (int i = 0; i < BANDS; ++i) {
+        double share = (i + 0.5) / BANDS, band = height / BANDS;
+        th_canvas_colour(canvas, th_colour_scale(reversed ? 1 - share : share), 1);
+        // One pixel of overlap hides seams between bands.
+        cairo_rectangle(cairo, x, y + height - (i + 1) * band, width, band + 1);
+        cairo_fill(cairo);
+    }
+    cairo_set_source_rgb(cairo, 0.3, 0.3, 0.3);
+    cairo_set_line_width(cairo, 1);
+    cairo_rectangle(cairo, x - 0.5, y - 0.5, width + 1, height + 2);
+    cairo_stroke(cairo);
+    double text = canvas->text;
+    double spacing = th_round_length((highest - lowest) / 4);
+    for (int k = 0; lowest + k * spacing <= highest + 1e-9; ++k) {
+        char label[32];
+        double value = lowest + k * spacing;
+        double at = y + height * (1 - (value - lowest) / (highest - lowest));
+        cairo_move_to(cairo, x + width, at);
+        cairo_line_to(cairo, x + width + 0.3 * text, at);
+        cairo_stroke(cairo);
+        tick_label(label, sizeof label, value);
+        th_canvas_text(canvas, x + width + 0.5 * text, at + 0.33 * text, 0, 0.9 * text, false,
+                       label);
+    }
+    th_canvas_text(canvas, x, y - 0.8 * text, 0, text, false, title);
+}
+
+// Own table of nine stops after the idea of matplotlib's viridis (van der Walt, Smith 2015): equal
+// steps of lightness, readable with any colour vision and in grey. Straight lines between stops.
+th_colour th_colour_scale(double share) {
+    static const th_colour stops[9] = {
+        {0.27, 0.00, 0.33}, {0.28, 0.17, 0.48}, {0.23, 0.32, 0.55},
+        {0.17, 0.45, 0.56}, {0.13, 0.57, 0.55}, {0.15, 0.68, 0.51},
+        {0.37, 0.79, 0.38}, {0.67, 0.86, 0.19}, {0.98, 0.90, 0.14},
+    };
+    double at = 8 * (share > 1 ? 1 : share >= 0 ? share : 0); // NaN counts as 0
+    int stop = (int)at < 7 ? (int)at : 7;
+    double t = at - stop;
+    th_colour a = stops[stop], b = stops[stop + 1];
+    return (th_colour){a.r + t * (b.r - a.r), a.g + t * (b.g - a.g), a.b + t * (b.b - a.b)};
+}
+
+// Okabe and Ito 2008, "Color universal design", without black (walls) and yellow (too faint on white).
+th_colour th_colour_group(int group) {
+    static const th_colour palette[8] = {
+        {0.00, 0.45, 0.70}, {0.84, 0.37, 0.00}, {0.00, 0.62, 0.45}, {0.80, 0.47, 0.65},
+        {0.34, 0.71, 0.91}, {0.90, 0.62, 0.00}, {0.35, 0.20, 0.55}, {0.50, 0.50, 0.50},
+    };
+    return palette[group % 8];
+}

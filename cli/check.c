@@ -1,0 +1,51 @@
+// throng check: is this scene good, and what is in it. SPDX-License-Identifier: Apache-2.0
+#include "cli/commands.h"
+#include <stdio.h>
+
+static int run_check(const th_command *command, int argc, char **argv) {
+    bool quiet = false;
+    th_text_list overrides = {0};
+    const th_option options[] = {
+        {"set", TH_OPTION_LIST, &overrides, "PATH=VALUE", "change a value of the scene; repeatable",
+         0, 0},
+        {"quiet", TH_OPTION_FLAG, &quiet, NULL, "say nothing when the scene is good", 0, 0},
+    };
+    const char *path = NULL;
+    th_parse_result parsed = th_args_parse(command, options, 2, argc, argv, &path);
+    if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
+
+    th_scene *scene = NULL;
+    th_world *world = NULL;
+    int code = th_load_scene(path, &overrides, &scene);
+    if (code != TH_EXIT_OK) return code;
+    // Only placing the people tells whether they fit.
+    code = th_make_world(path, scene, -1, 1, 0, &world);
+    if (code == TH_EXIT_OK && !quiet) {
+        th_statistics now = th_world_statistics(world);
+        th_run_def settings = th_scene_run(scene);
+        printf("%s: good: %s, %llu people at the start, ", path, th_scene_name(scene),
+               (unsigned long long)now.inside);
+        if (settings.duration > 0)
+            printf("runs %g s", settings.duration);
+        else
+            printf("runs until empty, at most %g s", settings.max_time);
+        printf(", step %g s\n", settings.step);
+    }
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    return code;
+}
+
+const th_command th_command_check = {
+    .name = "check",
+    .operands = "SCENE",
+    .operand_min = 1,
+    .operand_max = 1,
+    .summary = "tell whether a scene file is good",
+    .detail =
+        "Reads the scene, compiles it, and places its people. Prints one line and exits 0, or\n"
+        "prints `file:line:column: path: what is wrong; what would be right` and exits 2.",
+    .examples = "  throng check scenes/concourse.json\n"
+                "  throng check scenes/concourse.json --set groups.0.count=4000\n",
+    .run = run_check,
+};

@@ -1,0 +1,65 @@
+// What the subcommands share: loading, error lines, the clock, Ctrl-C.
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands.h"
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+
+int th_report_error(const char *fallback_file, const th_error *error) {
+    const char *file = error->file[0] ? error->file : fallback_file;
+    if (error->line > 0)
+        fprintf(stderr, "%s:%d:%d: ", file, error->line, error->column);
+    else
+        fprintf(stderr, "%s: ", file);
+    if (error->path[0]) fprintf(stderr, "%s: ", error->path);
+    fprintf(stderr, "%s\n", error->message[0] ? error->message : th_result_text(error->code));
+    bool machine = error->code == TH_NO_MEMORY || error->code == TH_NO_DEVICE;
+    return machine ? TH_EXIT_FAILED : TH_EXIT_SCENE;
+}
+
+int th_load_scene(const char *path, const th_text_list *overrides, th_scene **scene) {
+    th_scene_options options = {0};
+    options.overrides = overrides ? overrides->items : NULL;
+    options.override_count = overrides ? overrides->count : 0;
+    th_error error = {0};
+    th_result result = th_scene_load_file(path, &options, scene, &error);
+    if (result == TH_OK) return TH_EXIT_OK;
+    error.code = result;
+    return th_report_error(path, &error);
+}
+
+int th_make_world(const char *path, const th_scene *scene, long long seed, int threads, double step,
+                  th_world **world) {
+    th_world_def def = th_world_def_default();
+    def.threads = threads;
+    if (seed >= 0) def.seed = (uint64_t)seed;
+    if (step > 0) def.step = step;
+    th_error error = {0};
+    th_result result = th_world_create(scene, &def, world, &error);
+    if (result == TH_OK) return TH_EXIT_OK;
+    error.code = result;
+    return th_report_error(path, &error);
+}
+
+double th_wall_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// A signal handler has no context argument, hence the one variable of the program.
+static volatile sig_atomic_t interrupt_seen;
+
+static void on_interrupt(int number) {
+    (void)number;
+    interrupt_seen = 1;
+}
+
+void th_watch_interrupt(void) {
+    // Reset after the first, so that an impatient second Ctrl-C ends the program.
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool th_interrupted(void) { return interrupt_seen != 0; }

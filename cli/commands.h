@@ -1,0 +1,29 @@
+// The subcommands of the program and what several of them share. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_CLI_COMMANDS_H
+#define TH_CLI_COMMANDS_H
+#include "cli/args.h"
+#include "throng/throng.h"
+
+extern const th_command th_command_run;
+extern const th_command th_command_check;
+extern const th_command th_command_list;
+extern const th_command th_command_picture;
+extern const th_command th_command_bench;
+
+// Prints `file:line:column: path: message` on stderr and returns the exit code that fits.
+// `fallback_file` is named where the error names no file.
+int th_report_error(const char *fallback_file, const th_error *error);
+
+// Loads a scene with --set overrides; on failure reports and returns its exit code.
+int th_load_scene(const char *path, const th_text_list *overrides, th_scene **scene);
+// Makes a world; negative seed: the scene's. On failure reports and returns its exit code.
+int th_make_world(const char *path, const th_scene *scene, long long seed, int threads, double step,
+                  th_world **world);
+
+// Seconds of a clock that only goes forward.
+double th_wall_clock(void);
+
+// Ctrl-C asks the running loop to stop; the second one ends the program at once.
+void th_watch_interrupt(void);
+bool th_interrupted(void);
+#endif

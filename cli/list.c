@@ -1,0 +1,167 @@
+// throng list: models, planners, parameters, stages, fields. All of it comes from the library's own
+// tables, so it cannot be out of date. SPDX-License-Identifier: Apache-2.0
+#include "cli/commands.h"
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct field_row {
+    const char *name, *type, *doc;
+} field_row;
+
+static const field_row fields[] = {
+#define X(NAME, name, type, doc) {#name, #type, doc},
+    TH_FIELDS(X)
+#undef X
+};
+
+static const char *const stage_docs[] = {
+#define X(NAME, name, doc) doc,
+    TH_STAGES(X)
+#undef X
+};
+
+static json_t *model_json(const th_model_info *model) {
+    json_t *params = json_array(), *presets = json_array();
+    for (int i = 0; i < model->param_count; ++i) {
+        const th_param_info *p = &model->params[i];
+        json_array_append_new(params, json_pack("{s:s,s:s,s:f,s:f,s:f,s:s,s:s}", "name", p->name,
+                                                "unit", p->unit, "default", p->value, "min", p->min,
+                                                "max", p->max, "source", p->source, "doc", p->doc));
+    }
+    for (int i = 0; i < model->preset_count; ++i) {
+        const th_preset_info *preset = &model->presets[i];
+        json_t *values = json_object();
+        for (int k = 0; k < preset->param_count; ++k)
+            json_object_set_new(values, preset->params[k].name, json_real(preset->params[k].value));
+        json_array_append_new(presets, json_pack("{s:s,s:s,s:o}", "name", preset->name, "doc",
+                                                 preset->doc ? preset->doc : "", "values", values));
+    }
+    return json_pack("{s:s,s:s,s:s,s:s,s:o,s:o}", "stage", th_stage_name(model->stage), "name",
+                     model->name, "doc", model->doc, "source", model->source, "parameters", params,
+                     "presets", presets);
+}
+
+static json_t *everything_json(void) {
+    json_t *models = json_array(), *stages = json_array(), *field_list = json_array();
+    int count = 0;
+    const th_model_info *infos = th_models(&count);
+    for (int i = 0; i < count; ++i) json_array_append_new(models, model_json(&infos[i]));
+    for (int i = 0; i < TH_STAGE_COUNT; ++i)
+        json_array_append_new(stages, json_pack("{s:s,s:s}", "name", th_stage_name((th_stage)i),
+                                                "doc", stage_docs[i]));
+    for (int i = 0; i < TH_FIELD_COUNT; ++i)
+        json_array_append_new(field_list, json_pack("{s:s,s:s,s:s}", "name", fields[i].name, "type",
+                                                    fields[i].type, "doc", fields[i].doc));
+    return json_pack("{s:o,s:o,s:o}", "models", models, "stages", stages, "fields", field_list);
+}
+
+static void print_models(void) {
+    int count = 0;
+    const th_model_info *models = th_models(&count);
+    printf("models (a group's plan, filter and move)\n");
+    for (int i = 0; i < count; ++i) {
+        printf("  %-7s %-15s %s\n", th_stage_name(models[i].stage), models[i].name, models[i].doc);
+        printf("  %-23s   source: %s\n", "", models[i].source);
+        for (int k = 0; k < models[i].preset_count; ++k)
+            printf("  %-23s   preset %s: %s\n", "", models[i].presets[k].name,
+                   models[i].presets[k].doc ? models[i].presets[k].doc : "");
+    }
+}
+
+static void print_parameters(void) {
+    int count = 0;
+    const th_model_info *models = th_models(&count);
+    printf("parameters: default [unit] (lowest .. highest) what it is; source\n");
+    for (int i = 0; i < count; ++i) {
+        if (models[i].param_count == 0) continue;
+        printf("  %s %s\n", th_stage_name(models[i].stage), models[i].name);
+        for (int k = 0; k < models[i].param_count; ++k) {
+            const th_param_info *p = &models[i].params[k];
+            printf("    %-22s %8g [%s] (%g .. %g) %s; %s\n", p->name, p->value, p->unit, p->min,
+                   p->max, p->doc, p->source);
+        }
+    }
+}
+
+static void print_stages(void) {
+    printf("stages of a step, in order\n");
+    for (int i = 0; i < TH_STAGE_COUNT; ++i)
+        printf("  %-8s %s\n", th_stage_name((th_stage)i), stage_docs[i]);
+}
+
+static void print_fields(void) {
+    printf("fields of an agent\n");
+    for (int i = 0; i < TH_FIELD_COUNT; ++i)
+        printf("  %-12s %-8s %s\n", fields[i].name, fields[i].type, fields[i].doc);
+}
+
+typedef struct topic {
+    const char *name;
+    void (*print)(void);
+} topic;
+
+static const topic topics[] = {
+    {"models", print_models},
+    {"parameters", print_parameters},
+    {"stages", print_stages},
+    {"fields", print_fields},
+};
+enum { TOPIC_COUNT = sizeof topics / sizeof topics[0] };
+
+static int complain_topic(const th_command *command, const char *typed) {
+    const char *words[TOPIC_COUNT];
+    for (int i = 0; i < TOPIC_COUNT; ++i) words[i] = topics[i].name;
+    const char *nearest = th_nearest_word(typed, words, TOPIC_COUNT);
+    th_complain(command, "nothing called '%s'; %s%s%s", typed, nearest ? "did you mean " : "",
+                nearest ? nearest : "there are models, parameters, stages, fields",
+                nearest ? "?" : "");
+    return TH_EXIT_USAGE;
+}
+
+static int run_list(const th_command *command, int argc, char **argv) {
+    bool json = false;
+    const th_option options[] = {
+        {"json", TH_OPTION_FLAG, &json, NULL, "one JSON object with everything", 0, 0},
+    };
+    const char *wanted = NULL;
+    th_parse_result parsed = th_args_parse(command, options, 1, argc, argv, &wanted);
+    if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
+    int chosen = -1;
+    for (int i = 0; i < TOPIC_COUNT; ++i)
+        if (wanted && strcmp(topics[i].name, wanted) == 0) chosen = i;
+    if (wanted && chosen < 0) return complain_topic(command, wanted);
+
+    if (json) {
+        json_t *object = everything_json();
+        if (!object) return TH_EXIT_FAILED;
+        json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(7));
+        putchar('\n');
+        json_decref(object);
+        return TH_EXIT_OK;
+    }
+    bool first = true;
+    for (int i = 0; i < TOPIC_COUNT; ++i) {
+        if (chosen >= 0 && i != chosen) continue;
+        if (!first) putchar('\n');
+        topics[i].print();
+        first = false;
+    }
+    return TH_EXIT_OK;
+}
+
+const th_command th_command_list = {
+    .name = "list",
+    .operands = "[TOPIC]",
+    .operand_min = 0,
+    .operand_max = 1,
+    .summary = "models, planners and their parameters",
+    .detail =
+        "TOPIC is models, parameters, stages or fields; without it, all four. Every parameter\n"
+        "comes with its default, unit, limits and source. A scene names a model in a group's\n"
+        "plan, filter or move, and any parameter beside it.",
+    .examples = "  throng list\n"
+                "  throng list parameters\n"
+                "  throng list --json\n",
+    .run = run_list,
+};

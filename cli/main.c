@@ -1,0 +1,65 @@
+// throng, the program: one table of subcommands. SPDX-License-Identifier: Apache-2.0
+#include "cli/commands.h"
+#include <stdio.h>
+#include <string.h>
+
+static const th_command *const commands[] = {
+    &th_command_run, &th_command_check, &th_command_list, &th_command_picture, &th_command_bench,
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+static void print_help(void) {
+    printf("throng %s: dense-crowd simulation\n\nusage: throng COMMAND [options]\n\ncommands\n",
+           th_version());
+    for (int i = 0; i < COMMAND_COUNT; ++i)
+        printf("  %-8s %-8s %s\n", commands[i]->name, commands[i]->operands, commands[i]->summary);
+    printf("  %-8s %-8s %s\n", "help", "COMMAND", "options and examples of a command");
+    printf("\nexamples\n"
+           "  throng run scenes/concourse.json\n"
+           "  throng picture scenes/concourse.json --at 0,10,30 --out pictures\n"
+           "  throng help run\n"
+           "\n`throng --version` prints the version. Exit codes: 0 done, 1 wrong command line, "
+           "2 wrong scene,\n3 failed, 130 interrupted.\n");
+}
+
+static const th_command *find_command(const char *name) {
+    for (int i = 0; i < COMMAND_COUNT; ++i)
+        if (strcmp(commands[i]->name, name) == 0) return commands[i];
+    return NULL;
+}
+
+static int complain_unknown(const char *typed) {
+    const char *words[COMMAND_COUNT + 3] = {"help", "--help", "--version"};
+    for (int i = 0; i < COMMAND_COUNT; ++i) words[i + 3] = commands[i]->name;
+    const char *nearest = th_nearest_word(typed, words, COMMAND_COUNT + 3);
+    if (nearest)
+        fprintf(stderr, "throng: unknown command '%s'; did you mean 'throng %s'?\n", typed,
+                nearest);
+    else
+        fprintf(stderr, "throng: unknown command '%s'; `throng help` lists them\n", typed);
+    return TH_EXIT_USAGE;
+}
+
+static int help_on(const char *name) {
+    const th_command *command = find_command(name);
+    if (!command) return complain_unknown(name);
+    char help[] = "--help";
+    char *arguments[] = {help};
+    return command->run(command, 1, arguments);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        (strcmp(argv[1], "help") == 0 && argc < 3)) {
+        print_help();
+        return TH_EXIT_OK;
+    }
+    if (strcmp(argv[1], "help") == 0) return help_on(argv[2]);
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("throng %s (%s)\n", th_version(), th_build_info());
+        return TH_EXIT_OK;
+    }
+    const th_command *command = find_command(argv[1]);
+    if (!command) return complain_unknown(argv[1]);
+    return command->run(command, argc - 2, argv + 2);
+}

@@ -1,0 +1,175 @@
+// The page of a picture: title, one panel per level, key, scale bar. The layers are in plan_layers.c.
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/plan_drawing.h"
+
+// For the levels' boxes and names; see plan_layers.c.
+#include "scene/scene.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+static void grow(th_box *box, float x, float y) {
+    box->min_x = fminf(box->min_x, x);
+    box->min_y = fminf(box->min_y, y);
+    box->max_x = fmaxf(box->max_x, x);
+    box->max_y = fmaxf(box->max_y, y);
+}
+
+th_box th_plan_box(const th_scene *scene, const th_crowd *crowd) {
+    th_box box = {INFINITY, INFINITY, -INFINITY, -INFINITY};
+    for (int i = 0; i < scene->level_count; ++i) {
+        const th_box *level = &scene->levels[i].box;
+        if (!(level->min_x <= level->max_x && level->min_y <= level->max_y)) continue;
+        grow(&box, level->min_x, level->min_y);
+        grow(&box, level->max_x, level->max_y);
+    }
+    for (int i = 0; i < crowd->count; ++i) {
+        if (scene->levels[crowd->level[i]].bounded) continue;
+        grow(&box, crowd->x[i], crowd->y[i]);
+        int group = (int)crowd->group[i];
+        if (group < scene->group_count && scene->groups[group].own_goal != TH_OWN_GOAL_NONE)
+            grow(&box, crowd->goal_x[i], crowd->goal_y[i]);
+    }
+    if (!(box.min_x <= box.max_x)) box = (th_box){0, 0, 0, 0};
+    float margin = fmaxf(1.0f, 0.02f * fmaxf(box.max_x - box.min_x, box.max_y - box.min_y));
+    return (th_box){box.min_x - margin, box.min_y - margin, box.max_x + margin, box.max_y + margin};
+}
+
+// Where things stand on the page, in pixels.
+typedef struct page_layout {
+    double text;
+    double left, top;    // of the first panel
+    double gap_x, gap_y; // between panels: room for axes and names
+    double key_x;        // left end of the key
+    int columns;
+    double scale; // [px/m]
+    double panel_width, panel_height;
+    int page_height;
+} page_layout;
+
+// The number of columns that shows the plan largest on a page at most 1.4 times as high as wide.
+static page_layout lay_out(const th_plan_view *view) {
+    int levels = view->scene->level_count;
+    double width = view->width, text = fmax(9, width / 100);
+    page_layout page = {.text = text, .left = 5.2 * text, .top = 5.6 * text};
+    page.gap_x = 5.4 * text;
+    page.gap_y = 5.2 * text;
+    page.key_x = width - 10.5 * text;
+    double box_width = (double)(view->box.max_x - view->box.min_x);
+    double box_height = (double)(view->box.max_y - view->box.min_y);
+    for (int columns = 1; columns <= levels; ++columns) {
+        int rows = (levels + columns - 1) / columns;
+        double room_x =
+            (page.key_x - 1.5 * text - page.left - (columns - 1) * page.gap_x) / columns;
+        double room_y = (1.4 * width - page.top - rows * page.gap_y) / rows;
+        double scale = fmin(room_x / box_width, room_y / box_height);
+        if (scale <= page.scale) continue;
+        page.scale = scale;
+        page.columns = columns;
+    }
+    int rows = (levels + page.columns - 1) / page.columns;
+    page.panel_width = box_width * page.scale;
+    page.panel_height = box_height * page.scale;
+    double needed = page.top + rows * (page.panel_height + page.gap_y) + 1.5 * text;
+    page.page_height = (int)fmax(needed, 42 * text); // the key's own height
+    return page;
+}
+
+static void draw_title(const th_canvas *canvas, const th_plan_view *view, const page_layout *page) {
+    const th_crowd *crowd = view->crowd;
+    int people = 0;
+    for (int i = 0; i < crowd->count; ++i) people += crowd->phase[i] != TH_PHASE_BODY;
+    double size = 1.6 * page->text, room = canvas->width - 2 * page->text;
+    double width = 1.1 * th_canvas_text_width(canvas, size, view->title); // bold is wider
+    char line[128];
+    snprintf(line, sizeof line, "t = %.1f s     %d inside, %" PRIu64 " left", view->time, people,
+             view->left);
+    cairo_set_source_rgb(canvas->cairo, 0.1, 0.1, 0.1);
+    th_canvas_text(canvas, page->left, 2.3 * page->text, 0, size * fmin(1, room / width), true,
+                   view->title);
+    th_canvas_text(canvas, page->left, 4.1 * page->text, 0, 1.15 * page->text, false, line);
+}
+
+static double draw_group_key(const th_canvas *canvas, const th_plan_view *view, double x,
+                             double y) {
+    double text = canvas->text;
+    cairo_set_source_rgb(canvas->cairo, 0.15, 0.15, 0.15);
+    th_canvas_text(canvas, x, y, 0, text, true, "group");
+    y += 1.7 * text;
+    for (int i = 0; i < view->scene->group_count && i < 12; ++i) {
+        th_canvas_colour(canvas, th_colour_group(i), 1);
+        cairo_arc(canvas->cairo, x + 0.5 * text, y - 0.35 * text, 0.5 * text, 0, 6.283185307);
+        cairo_fill(canvas->cairo);
+        cairo_set_source_rgb(canvas->cairo, 0.15, 0.15, 0.15);
+        th_canvas_text(canvas, x + 1.5 * text, y, 0, text, false, view->scene->groups[i].id);
+        y += 1.6 * text;
+    }
+    return y;
+}
+
+static void draw_side(const th_canvas *canvas, const th_plan_view *view, const page_layout *page) {
+    double text = page->text, x = page->key_x, y = page->top + 0.4 * text, bar = 13 * text;
+    cairo_set_source_rgb(canvas->cairo, 0.15, 0.15, 0.15);
+    if (view->colour_by == TH_BY_GROUP) {
+        y = draw_group_key(canvas, view, x, y);
+    } else if (view->colour_by == TH_BY_SPEED) {
+        th_canvas_text(canvas, x, y, 0, text, false, "speed as a share");
+        th_canvas_colour_bar(canvas, x, y + 2.2 * text, 1.4 * text, bar, 0, 1, false,
+                             "of the preferred");
+        y += bar + 4.5 * text;
+    } else {
+        th_canvas_text(canvas, x, y, 0, text, false, "people per m\xc2\xb2");
+        th_canvas_colour_bar(canvas, x, y + 2.2 * text, 1.4 * text, bar, 0, TH_DENSITY_SCALE, true,
+                             "within 1 m");
+        y += bar + 4.5 * text;
+    }
+    y = th_draw_key(canvas, view, x, y);
+    th_canvas_scale_bar(canvas, x, y + 1.8 * text, 8 * text, page->scale);
+    // Honest about discs that had to be enlarged.
+    double smallest = TH_SMALLEST_DISC / page->scale;
+    double radius = view->crowd->count > 0 ? (double)view->crowd->radius[0] : smallest;
+    if (radius >= smallest) return;
+    char note[64];
+    snprintf(note, sizeof note, "people drawn %.1fx", smallest / radius);
+    th_canvas_text(canvas, x, y + 4.4 * text, 0, 0.9 * text, false, note);
+    th_canvas_text(canvas, x, y + 5.6 * text, 0, 0.9 * text, false, "their true size");
+}
+
+static void draw_level(const th_canvas *canvas, const th_plan_view *view, const page_layout *page,
+                       int level) {
+    int column = level % page->columns, row = level / page->columns;
+    th_panel panel = {.box = view->box, .scale = page->scale};
+    panel.left = page->left + column * (page->panel_width + page->gap_x);
+    panel.top = page->top + row * (page->panel_height + page->gap_y);
+    panel.width = page->panel_width;
+    panel.height = page->panel_height;
+    if (view->scene->level_count > 1) {
+        char name[96];
+        snprintf(name, sizeof name, "%s (z = %g m)", view->scene->levels[level].id,
+                 (double)view->scene->levels[level].z);
+        cairo_set_source_rgb(canvas->cairo, 0.15, 0.15, 0.15);
+        th_canvas_text(canvas, panel.left, panel.top - 0.5 * page->text, 0, page->text, true, name);
+    }
+    cairo_save(canvas->cairo);
+    cairo_rectangle(canvas->cairo, panel.left, panel.top, panel.width, panel.height);
+    cairo_clip(canvas->cairo);
+    th_draw_ground(canvas, &panel, view->scene, level);
+    th_draw_walls(canvas, &panel, view, level);
+    th_draw_people(canvas, &panel, view, level);
+    th_draw_labels(canvas, &panel, view->scene, level);
+    cairo_restore(canvas->cairo);
+    th_panel_axes(canvas, &panel);
+}
+
+bool th_plan_draw(const th_plan_view *view, const char *path) {
+    page_layout page = lay_out(view);
+    th_canvas canvas = th_canvas_create(view->width, page.page_height, page.text);
+    if (!canvas.surface) return false;
+    draw_title(&canvas, view, &page);
+    for (int level = 0; level < view->scene->level_count; ++level)
+        draw_level(&canvas, view, &page, level);
+    draw_side(&canvas, view, &page);
+    bool written = th_canvas_write(&canvas, path);
+    th_canvas_destroy(&canvas);
+    return written;
+}

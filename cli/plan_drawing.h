@@ -1,0 +1,43 @@
+// Draws a scene's plan and its crowd on a page. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_CLI_PLAN_DRAWING_H
+#define TH_CLI_PLAN_DRAWING_H
+#include "cli/canvas.h"
+#include "cli/crowd.h"
+
+typedef enum th_colour_by { TH_BY_SPEED, TH_BY_DENSITY, TH_BY_GROUP } th_colour_by;
+
+typedef struct th_plan_view {
+    const th_scene *scene;
+    const bool *door_closed; // one per door, now
+    const th_crowd *crowd;
+    const float *density; // with TH_BY_DENSITY
+    th_colour_by colour_by;
+    th_box box;    // [m] what every panel shows
+    int width;     // of the page [px]
+    double time;   // [s]
+    uint64_t left; // people gone through exits so far
+    const char *title;
+} th_plan_view;
+
+// Everything that is drawn, with a margin; on open ground also where people are and want to go.
+th_box th_plan_box(const th_scene *scene, const th_crowd *crowd);
+// Draws and writes a PNG. False: no memory or the file cannot be written.
+bool th_plan_draw(const th_plan_view *view, const char *path);
+
+// The layers of one panel, plan_layers.c.
+void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+                    int level);
+void th_draw_walls(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
+                   int level);
+void th_draw_labels(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+                    int level);
+void th_draw_people(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
+                    int level);
+// The key of symbols that this plan uses, from y downwards; returns the y below it.
+double th_draw_key(const th_canvas *canvas, const th_plan_view *view, double x, double y);
+
+// A person is never drawn smaller than this radius [px]: fainter dots vanish between pixels.
+#define TH_SMALLEST_DISC 0.9
+// Density at the dark end of the scale [1/m2]: above 6 people are pressed together.
+#define TH_DENSITY_SCALE 6.0
+#endif

@@ -1,0 +1,327 @@
+// The layers of a plan: ground, zones, goals, walls, doors, people, and the key that explains them.
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/plan_drawing.h"
+
+// The compiled scene, because a picture shows what the engine walks on, holes and doors included;
+// the public surface answers questions about points, not about outlines.
+#include "scene/scene.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const th_colour SOLID = {0.80, 0.80, 0.80}, FLOOR = {0.975, 0.975, 0.965};
+static const th_colour WALL = {0.15, 0.15, 0.15}, EXIT = {0.00, 0.55, 0.35};
+static const th_colour WAYPOINT = {0.35, 0.35, 0.75}, WAITING = {0.75, 0.50, 0.10};
+static const th_colour DOOR_OPEN = {0.00, 0.55, 0.80}, DOOR_CLOSED = {0.85, 0.10, 0.10};
+static const th_colour ZONE = {0.93, 0.86, 0.65}, STAIRS = {0.55, 0.60, 0.70};
+static const th_colour MEASURE = {0.60, 0.20, 0.60};
+
+static void trace_polygons(const th_canvas *canvas, const th_panel *panel,
+                           const th_polygons *shape) {
+    for (int ring = 0; ring < shape->ring_count; ++ring) {
+        for (int i = shape->ring_start[ring]; i < shape->ring_start[ring + 1]; ++i)
+            cairo_line_to(canvas->cairo, th_panel_x(panel, (double)shape->points[i].x),
+                          th_panel_y(panel, (double)shape->points[i].y));
+        cairo_close_path(canvas->cairo);
+    }
+}
+
+static void fill_polygons(const th_canvas *canvas, const th_panel *panel, const th_polygons *shape,
+                          th_colour colour, double alpha) {
+    cairo_set_fill_rule(canvas->cairo, CAIRO_FILL_RULE_EVEN_ODD);
+    trace_polygons(canvas, panel, shape);
+    th_canvas_colour(canvas, colour, alpha);
+    cairo_fill(canvas->cairo);
+}
+
+static void outline_polygons(const th_canvas *canvas, const th_panel *panel,
+                             const th_polygons *shape, th_colour colour, double dash) {
+    trace_polygons(canvas, panel, shape);
+    th_canvas_colour(canvas, colour, 1);
+    cairo_set_line_width(canvas->cairo, 1.2);
+    cairo_set_dash(canvas->cairo, &dash, dash > 0, 0);
+    cairo_stroke(canvas->cairo);
+    cairo_set_dash(canvas->cairo, NULL, 0, 0);
+}
+
+static void draw_line(const th_canvas *canvas, const th_panel *panel, th_vec2 a, th_vec2 b,
+                      th_colour colour, double width, double dash) {
+    cairo_move_to(canvas->cairo, th_panel_x(panel, (double)a.x), th_panel_y(panel, (double)a.y));
+    cairo_line_to(canvas->cairo, th_panel_x(panel, (double)b.x), th_panel_y(panel, (double)b.y));
+    th_canvas_colour(canvas, colour, 1);
+    cairo_set_line_width(canvas->cairo, width);
+    cairo_set_dash(canvas->cairo, &dash, dash > 0, 0);
+    cairo_stroke(canvas->cairo);
+    cairo_set_dash(canvas->cairo, NULL, 0, 0);
+}
+
+static bool is_stairs(const th_zone *zone) {
+    return zone->up_direction.x != 0 || zone->up_direction.y != 0;
+}
+
+// Steps drawn across the direction of walking, at most one per four pixels.
+static void hatch_stairs(const th_canvas *canvas, const th_panel *panel, const th_zone *zone) {
+    const th_box *box = &zone->area.shape.box;
+    double spacing = fmax(0.3, 4 / panel->scale); // 0.3 m: the depth of a step
+    double centre_x = 0.5 * (double)(box->min_x + box->max_x);
+    double centre_y = 0.5 * (double)(box->min_y + box->max_y);
+    double reach = hypot((double)(box->max_x - box->min_x), (double)(box->max_y - box->min_y)) / 2;
+    double ux = (double)zone->up_direction.x, uy = (double)zone->up_direction.y;
+    cairo_save(canvas->cairo);
+    trace_polygons(canvas, panel, &zone->area.shape);
+    cairo_clip(canvas->cairo);
+    for (double along = -reach; along <= reach; along += spacing) {
+        double x = centre_x + along * ux, y = centre_y + along * uy;
+        th_vec2 a = {(float)(x - reach * uy), (float)(y + reach * ux)};
+        th_vec2 b = {(float)(x + reach * uy), (float)(y - reach * ux)};
+        draw_line(canvas, panel, a, b, STAIRS, 1, 0);
+    }
+    cairo_restore(canvas->cairo);
+}
+
+// On an open plane nothing is cut out of a floor, so the obstacles are the closed chains of walls.
+static void fill_obstacle_chains(const th_canvas *canvas, const th_panel *panel,
+                                 const th_scene *scene, const th_level *level) {
+    int count = level->wall_end - level->wall_begin;
+    bool *seen = calloc((size_t)count + 1, sizeof *seen);
+    if (!seen) return; // outlines are still drawn
+    for (int first = level->wall_begin; first < level->wall_end; ++first) {
+        if (seen[first - level->wall_begin] || scene->walls[first].door >= 0) continue;
+        int wall = first;
+        do {
+            seen[wall - level->wall_begin] = true;
+            cairo_line_to(canvas->cairo, th_panel_x(panel, (double)scene->walls[wall].a.x),
+                          th_panel_y(panel, (double)scene->walls[wall].a.y));
+            wall = scene->walls[wall].next;
+        } while (wall >= level->wall_begin && wall < level->wall_end &&
+                 !seen[wall - level->wall_begin]);
+        cairo_close_path(canvas->cairo);
+    }
+    th_canvas_colour(canvas, SOLID, 1);
+    cairo_fill(canvas->cairo);
+    free(seen);
+}
+
+static th_colour goal_colour(th_goal_kind kind) {
+    return kind == TH_GOAL_EXIT ? EXIT : kind == TH_GOAL_WAITING ? WAITING : WAYPOINT;
+}
+
+static void draw_goal(const th_canvas *canvas, const th_panel *panel, const th_goal *goal) {
+    th_colour colour = goal_colour(goal->kind);
+    if (goal->is_line) {
+        draw_line(canvas, panel, goal->line.a, goal->line.b, colour, 0.3 * canvas->text, 0);
+        return;
+    }
+    fill_polygons(canvas, panel, &goal->area.shape, colour, 0.22);
+    outline_polygons(canvas, panel, &goal->area.shape, colour, goal->kind == TH_GOAL_EXIT ? 0 : 5);
+}
+
+static int goal_level(const th_goal *goal) {
+    return goal->is_line ? goal->line.level : goal->area.level;
+}
+
+void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+                    int level_index) {
+    const th_level *level = &scene->levels[level_index];
+    th_canvas_colour(canvas, level->bounded ? SOLID : FLOOR, 1);
+    cairo_rectangle(canvas->cairo, panel->left, panel->top, panel->width, panel->height);
+    cairo_fill(canvas->cairo);
+    if (level->bounded)
+        fill_polygons(canvas, panel, &level->walkable, FLOOR, 1);
+    else
+        fill_obstacle_chains(canvas, panel, scene, level);
+    for (int i = 0; i < scene->zone_count; ++i) {
+        const th_zone *zone = &scene->zones[i];
+        if (zone->area.level != level_index) continue;
+        fill_polygons(canvas, panel, &zone->area.shape, ZONE, is_stairs(zone) ? 0.3 : 0.7);
+        if (is_stairs(zone)) hatch_stairs(canvas, panel, zone);
+    }
+    for (int i = 0; i < scene->measure_area_count; ++i)
+        if (scene->measure_areas[i].area.level == level_index)
+            outline_polygons(canvas, panel, &scene->measure_areas[i].area.shape, MEASURE, 4);
+}
+
+void th_draw_walls(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
+                   int level_index) {
+    const th_scene *scene = view->scene;
+    const th_level *level = &scene->levels[level_index];
+    cairo_set_line_cap(canvas->cairo, CAIRO_LINE_CAP_ROUND);
+    for (int i = level->wall_begin; i < level->wall_end; ++i)
+        if (scene->walls[i].door < 0)
+            draw_line(canvas, panel, scene->walls[i].a, scene->walls[i].b, WALL, 1.5, 0);
+    cairo_set_line_cap(canvas->cairo, CAIRO_LINE_CAP_BUTT);
+    for (int i = 0; i < scene->link_count; ++i) {
+        const th_link *link = &scene->links[i];
+        if (link->level[0] == level_index || link->level[1] == level_index)
+            draw_line(canvas, panel, link->a, link->b, STAIRS, 0.3 * canvas->text, 0);
+    }
+    for (int i = 0; i < scene->goal_count; ++i)
+        if (goal_level(&scene->goals[i]) == level_index) draw_goal(canvas, panel, &scene->goals[i]);
+    for (int i = 0; i < scene->door_count; ++i) {
+        const th_line *line = &scene->doors[i].line;
+        if (line->level != level_index) continue;
+        bool closed = view->door_closed[i];
+        draw_line(canvas, panel, line->a, line->b, closed ? DOOR_CLOSED : DOOR_OPEN,
+                  0.3 * canvas->text, closed ? 0 : 4);
+    }
+    for (int i = 0; i < scene->measure_line_count; ++i) {
+        const th_line *line = &scene->measure_lines[i].line;
+        if (line->level == level_index) draw_line(canvas, panel, line->a, line->b, MEASURE, 1.5, 3);
+    }
+}
+
+// White behind the letters keeps a name readable over people and walls.
+static void draw_name(const th_canvas *canvas, const th_panel *panel, double x, double y,
+                      th_colour colour, const char *name) {
+    double size = 0.9 * canvas->text, width = th_canvas_text_width(canvas, size, name);
+    double left = fmin(fmax(th_panel_x(panel, x) - width / 2, panel->left + 3),
+                       panel->left + panel->width - width - 3);
+    double base = fmin(fmax(th_panel_y(panel, y) - 0.5 * size, panel->top + size),
+                       panel->top + panel->height - 4);
+    cairo_set_source_rgba(canvas->cairo, 1, 1, 1, 0.8);
+    cairo_rectangle(canvas->cairo, left - 2, base - 0.85 * size, width + 4, 1.15 * size);
+    cairo_fill(canvas->cairo);
+    th_canvas_colour(canvas, colour, 1);
+    th_canvas_text(canvas, left, base, 0, size, false, name);
+}
+
+enum { NAMES_MAX = 24 }; // more names than this hide the plan
+
+void th_draw_labels(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+                    int level) {
+    if (scene->goal_count + scene->door_count > NAMES_MAX) return;
+    for (int i = 0; i < scene->goal_count; ++i) {
+        const th_goal *goal = &scene->goals[i];
+        if (goal_level(goal) != level) continue;
+        const th_box *box = &goal->area.shape.box;
+        double x = goal->is_line ? (double)(goal->line.a.x + goal->line.b.x) / 2
+                                 : (double)(box->min_x + box->max_x) / 2;
+        double y = goal->is_line ? (double)(goal->line.a.y + goal->line.b.y) / 2
+                                 : (double)(box->min_y + box->max_y) / 2;
+        draw_name(canvas, panel, x, y, goal_colour(goal->kind), goal->id);
+    }
+    for (int i = 0; i < scene->door_count; ++i) {
+        const th_line *line = &scene->doors[i].line;
+        if (line->level == level)
+            draw_name(canvas, panel, (double)(line->a.x + line->b.x) / 2,
+                      (double)(line->a.y + line->b.y) / 2, DOOR_OPEN, scene->doors[i].id);
+    }
+}
+
+static th_colour person_colour(const th_plan_view *view, int i) {
+    const th_crowd *crowd = view->crowd;
+    static const th_colour scripted = {0.35, 0.35, 0.35};
+    if (crowd->phase[i] == TH_PHASE_BODY) return scripted;
+    if (view->colour_by == TH_BY_GROUP)
+        return (int)crowd->group[i] < view->scene->group_count
+                   ? th_colour_group((int)crowd->group[i])
+                   : scripted;
+    if (view->colour_by == TH_BY_DENSITY)
+        return th_colour_scale(1 - (double)view->density[i] / TH_DENSITY_SCALE);
+    double speed = hypot((double)crowd->velocity_x[i], (double)crowd->velocity_y[i]);
+    return th_colour_scale(crowd->speed[i] > 0 ? speed / (double)crowd->speed[i] : 0);
+}
+
+// Big discs get a rim and a nose in walking direction; small ones are squares of the same area,
+// which cost a tenth and look the same.
+static void draw_person(const th_canvas *canvas, const th_crowd *crowd, int i, double x, double y,
+                        double radius) {
+    cairo_t *cairo = canvas->cairo;
+    if (radius < 1.3) {
+        double side = 1.7725 * radius; // sqrt(pi): the disc's area
+        cairo_rectangle(cairo, x - side / 2, y - side / 2, side, side);
+        cairo_fill(cairo);
+        return;
+    }
+    cairo_arc(cairo, x, y, radius, 0, 6.283185307);
+    if (radius < 3) {
+        cairo_fill(cairo);
+        return;
+    }
+    cairo_fill_preserve(cairo);
+    cairo_set_source_rgba(cairo, 0, 0, 0, 0.6);
+    cairo_set_line_width(cairo, fmin(1.2, 0.15 * radius));
+    cairo_stroke(cairo);
+    double vx = (double)crowd->velocity_x[i], vy = (double)crowd->velocity_y[i];
+    double speed = hypot(vx, vy);
+    if (radius < 5 || speed < 0.05) return;
+    cairo_set_source_rgba(cairo, 0, 0, 0, 0.7);
+    cairo_move_to(cairo, x, y);
+    cairo_line_to(cairo, x + radius * vx / speed, y - radius * vy / speed);
+    cairo_stroke(cairo);
+}
+
+void th_draw_people(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
+                    int level) {
+    const th_crowd *crowd = view->crowd;
+    cairo_save(canvas->cairo);
+    cairo_rectangle(canvas->cairo, panel->left, panel->top, panel->width, panel->height);
+    cairo_clip(canvas->cairo);
+    for (int i = 0; i < crowd->count; ++i) {
+        if ((int)crowd->level[i] != level) continue;
+        th_canvas_colour(canvas, person_colour(view, i), 1);
+        double radius = fmax((double)crowd->radius[i] * panel->scale, TH_SMALLEST_DISC);
+        draw_person(canvas, crowd, i, th_panel_x(panel, (double)crowd->x[i]),
+                    th_panel_y(panel, (double)crowd->y[i]), radius);
+    }
+    cairo_restore(canvas->cairo);
+}
+
+static bool any_goal(const th_scene *scene, th_goal_kind kind) {
+    for (int i = 0; i < scene->goal_count; ++i)
+        if (scene->goals[i].kind == kind) return true;
+    return false;
+}
+
+static bool any_zone(const th_scene *scene, bool stairs) {
+    for (int i = 0; i < scene->zone_count; ++i)
+        if (is_stairs(&scene->zones[i]) == stairs) return true;
+    return false;
+}
+
+static bool any_door(const th_plan_view *view, bool closed) {
+    for (int i = 0; i < view->scene->door_count; ++i)
+        if (view->door_closed[i] == closed) return true;
+    return false;
+}
+
+double th_draw_key(const th_canvas *canvas, const th_plan_view *view, double x, double y) {
+    const th_scene *scene = view->scene;
+    double text = canvas->text;
+    const struct {
+        bool used, filled;
+        th_colour colour;
+        double dash;
+        const char *name;
+    } rows[] = {
+        {scene->wall_count > 0, false, WALL, 0, "wall"},
+        {any_goal(scene, TH_GOAL_EXIT), false, EXIT, 0, "exit"},
+        {any_door(view, false), false, DOOR_OPEN, 4, "door, open"},
+        {any_door(view, true), false, DOOR_CLOSED, 0, "door, closed"},
+        {any_goal(scene, TH_GOAL_WAYPOINT), false, WAYPOINT, 5, "waypoint"},
+        {any_goal(scene, TH_GOAL_WAITING), false, WAITING, 5, "waiting area"},
+        {any_zone(scene, true) || scene->link_count > 0, false, STAIRS, 0, "stairs, link"},
+        {any_zone(scene, false), true, ZONE, 0, "speed zone"},
+        {scene->measure_line_count + scene->measure_area_count > 0, false, MEASURE, 3,
+         "measurement"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        if (!rows[i].used) continue;
+        th_canvas_colour(canvas, rows[i].colour, 1);
+        if (rows[i].filled) {
+            cairo_rectangle(canvas->cairo, x, y - 0.7 * text, 1.8 * text, 0.8 * text);
+            cairo_fill(canvas->cairo);
+        } else {
+            cairo_set_line_width(canvas->cairo, 0.25 * text);
+            cairo_set_dash(canvas->cairo, &rows[i].dash, rows[i].dash > 0, 0);
+            cairo_move_to(canvas->cairo, x, y - 0.35 * text);
+            cairo_line_to(canvas->cairo, x + 1.8 * text, y - 0.35 * text);
+            cairo_stroke(canvas->cairo);
+            cairo_set_dash(canvas->cairo, NULL, 0, 0);
+        }
+        cairo_set_source_rgb(canvas->cairo, 0.15, 0.15, 0.15);
+        th_canvas_text(canvas, x + 2.3 * text, y, 0, text, false, rows[i].name);
+        y += 1.6 * text;
+    }
+    return y;
+}

@@ -1,0 +1,66 @@
+// Progress: simulated time, people inside, speed against real time, time to go.
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/progress.h"
+#include "cli/commands.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+// A terminal is refreshed as often as an eye follows; a log file gets a line as rarely as a reader wants.
+static const double TERMINAL_INTERVAL = 0.2, LOG_INTERVAL = 5.0; // [s] of wall clock
+
+th_progress th_progress_start(bool shown, double end_time) {
+    th_progress progress = {.shown = shown, .terminal = isatty(STDERR_FILENO) != 0};
+    progress.started = th_wall_clock();
+    progress.last_shown = progress.started;
+    progress.end_time = end_time;
+    return progress;
+}
+
+bool th_progress_due(const th_progress *progress) {
+    if (!progress->shown) return false;
+    double interval = progress->terminal ? TERMINAL_INTERVAL : LOG_INTERVAL;
+    return th_wall_clock() - progress->last_shown >= interval;
+}
+
+// The rate at which people leave, smoothed over a few looks, because exits come in bursts.
+static void update_rate(th_progress *progress, double time, uint64_t left) {
+    double elapsed = time - progress->mark_time;
+    if (elapsed <= 0) return;
+    double rate = (double)(left - progress->mark_left) / elapsed;
+    bool first = progress->leaving_rate <= 0;
+    progress->leaving_rate = first ? rate : 0.8 * progress->leaving_rate + 0.2 * rate;
+    progress->mark_time = time;
+    progress->mark_left = left;
+}
+
+void th_progress_show(th_progress *progress, double time, uint64_t inside, uint64_t left,
+                      uint64_t still_to_come) {
+    double now = th_wall_clock();
+    double wall = now - progress->started;
+    double speed = wall > 0 ? time / wall : 0;
+    update_rate(progress, time, left);
+    double to_go = -1; // simulated seconds; negative: unknown
+    if (progress->end_time > 0)
+        to_go = progress->end_time - time;
+    else if (progress->leaving_rate > 0)
+        to_go = (double)(inside + still_to_come) / progress->leaving_rate;
+    char eta[32] = "unknown";
+    if (to_go >= 0 && speed > 0 && to_go / speed < 360000) {
+        int seconds = (int)(to_go / speed + 0.5);
+        snprintf(eta, sizeof eta, "%d:%02d", seconds / 60, seconds % 60);
+    }
+    fprintf(stderr,
+            "%ssimulated %.1f s | %" PRIu64 " inside, %" PRIu64
+            " left | %.1fx real time | ETA %s%s",
+            progress->terminal ? "\r\033[K" : "", time, inside, left, speed, eta,
+            progress->terminal ? "" : "\n");
+    fflush(stderr);
+    progress->dirty = progress->terminal;
+    progress->last_shown = now;
+}
+
+void th_progress_end(th_progress *progress) {
+    if (progress->dirty) fputs("\r\033[K", stderr);
+    progress->dirty = false;
+}
