@@ -12,6 +12,9 @@ void th_plan_release(th_scene *scene);
 // World part: own copies of the fields for when doors change; all memory is taken here.
 th_result th_plan_world_create(th_world *world, th_error *error);
 void th_plan_world_destroy(th_world *world);
+// Memory for changed walls. Worlds of scenes with doors have it from the start; call this before the
+// first live wall, so that the step that takes note of it need not allocate. Idempotent.
+th_result th_plan_world_reserve(th_world *world, th_error *error);
 // Recomputes the fields that a change of doors or walls touches. Called by the events stage.
 void th_plan_walls_changed(th_world *world);
 

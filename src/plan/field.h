@@ -1,0 +1,50 @@
+// The distance field of one target: walking distance at every node, by fast marching.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_PLAN_FIELD_H
+#define TH_PLAN_FIELD_H
+#include "formula/eikonal.h"
+#include "plan/nodes.h"
+
+typedef struct th_front_entry {
+    float distance;
+    int node;
+} th_front_entry;
+
+// Work space of one computation: nodes->count entries each.
+typedef struct th_front {
+    th_front_entry *heap;
+    int *place; // 0: far, -1: settled, else heap position + 1
+    int count;
+} th_front;
+
+bool th_front_create(th_front *front, int nodes, const th_memory *memory);
+void th_front_destroy(th_front *front, int nodes, const th_memory *memory);
+
+// Fills distance (nodes->count) for the target; TH_UNREACHABLE where there is no way.
+void th_field_solve(const th_graph *graph, const th_walls *walls, const th_target *target,
+                    th_front *front, float *distance);
+// The same result as th_field_solve, bit by bit, given that `distance` is right but for links whose
+// nearer end is at least `keep` away: everything nearer than that stays as it is.
+void th_field_resolve(const th_graph *graph, const th_walls *walls, const th_target *target,
+                      float keep, th_front *front, float *distance);
+
+// The nearest point of a goal to p; lines are shortened by `inset` at both ends (a radius: nobody
+// can reach the very end of a line between walls). p itself when p is in the goal's area.
+th_vec2 th_goal_nearest(const th_goal *goal, th_vec2 p, float inset);
+static inline int th_goal_level(const th_goal *goal) {
+    return goal->is_line ? goal->line.level : goal->area.level;
+}
+
+typedef struct th_way {
+    th_vec2 direction; // unit, or (0, 0) when there is no way or one has arrived
+    float distance;    // to the target; TH_UNREACHABLE when there is no way
+} th_way;
+
+// Which way to walk from p. Cost: four nodes in the open; some sight lines beside walls.
+th_way th_field_way(const th_graph *graph, const th_walls *walls, const float *distance, int level,
+                    th_vec2 p);
+// Straight to the nearest goal of the target that is in sight and nearer than `range`; false: none.
+// `heading` decides the way when one stands exactly on a goal line.
+bool th_goal_way(const th_scene *scene, const th_walls *walls, const th_target *target, int level,
+                 th_vec2 p, float radius, th_vec2 heading, float range, th_way *way);
+#endif

@@ -1,0 +1,476 @@
+// Building the lattice. Cost O(nodes + wall length / spacing). SPDX-License-Identifier: Apache-2.0
+#include "plan/nodes.h"
+#include "core/error.h"
+#include "formula/segment.h"
+#include "space/distance_grid.h"
+#include <string.h>
+
+static const double SPACING = 0.2;      // [m] a body's half-width resolves every gap one can pass
+static const double SPACING_MIN = 0.05; // [m]
+static const double GAP_NODES = 2.5;    // nodes across the narrowest door or goal line
+enum { NODES_MAX = 8000000 };           // 32 MB per target
+static const double MARGIN = 2.0; // [m] room to walk round what stands at the edge of an open plane
+// Within this of a wall the ground costs up to CLEARANCE_COST more: somebody 0.2 m wide cannot walk
+// there, and without it shortest paths scrape along corners. [m], a body radius and half of one more
+static const float CLEARANCE = 0.3f;
+static const float CLEARANCE_COST = 0.5f;
+
+// ---- size
+
+static double narrowest_opening(const th_scene *scene) {
+    double least = 1e9;
+    for (int i = 0; i < scene->door_count; ++i) {
+        const th_line *line = &scene->doors[i].line;
+        least = fmin(least, (double)th_length(th_sub(line->b, line->a)));
+    }
+    for (int i = 0; i < scene->goal_count; ++i) {
+        const th_line *line = &scene->goals[i].line;
+        if (scene->goals[i].is_line)
+            least = fmin(least, (double)th_length(th_sub(line->b, line->a)));
+    }
+    for (int i = 0; i < scene->link_count; ++i)
+        least = fmin(least, (double)th_length(th_sub(scene->links[i].b, scene->links[i].a)));
+    return least;
+}
+
+static double choose_spacing(const th_scene *scene) {
+    double spacing = scene->plan_cell;
+    if (!(spacing > 0.0))
+        spacing = fmax(SPACING_MIN, fmin(SPACING, narrowest_opening(scene) / GAP_NODES));
+    for (;; spacing *= 1.25) {
+        double nodes = 0.0;
+        for (int l = 0; l < scene->level_count; ++l) {
+            const th_box *box = &scene->levels[l].box;
+            double margin = 2.0 * MARGIN;
+            nodes += (((double)box->max_x - (double)box->min_x + margin) / spacing + 3.0) *
+                     (((double)box->max_y - (double)box->min_y + margin) / spacing + 3.0);
+        }
+        if (nodes <= NODES_MAX) return spacing;
+    }
+}
+
+// The lattice is laid half a spacing beside round coordinates, so that walls drawn on them fall
+// between nodes rather than on them.
+static void size_level(th_nodes *nodes, int index, th_point base) {
+    const th_level *level = &nodes->scene->levels[index];
+    th_node_level *grid = &nodes->levels[index];
+    double h = (double)nodes->spacing, margin = level->bounded ? h : MARGIN;
+    double column0 = floor(((double)level->box.min_x - margin - base.x) / h);
+    double row0 = floor(((double)level->box.min_y - margin - base.y) / h);
+    double column1 = ceil(((double)level->box.max_x + margin - base.x) / h);
+    double row1 = ceil(((double)level->box.max_y + margin - base.y) / h);
+    grid->column0 = (int)column0;
+    grid->row0 = (int)row0;
+    grid->origin = th_v((float)(base.x + column0 * h), (float)(base.y + row0 * h));
+    grid->nx = (int)(column1 - column0) + 1;
+    grid->ny = (int)(row1 - row0) + 1;
+    grid->first = nodes->count;
+    nodes->count += grid->nx * grid->ny;
+}
+
+static void size_lattice(th_nodes *nodes) {
+    nodes->spacing = (float)choose_spacing(nodes->scene);
+    nodes->inverse_spacing = 1.0f / nodes->spacing;
+    th_point base = {0.5 * (double)nodes->spacing, 0.5 * (double)nodes->spacing};
+    if (nodes->scene->level_count > 0) {
+        const th_box *box = &nodes->scene->levels[0].box;
+        base.x += (double)box->min_x;
+        base.y += (double)box->min_y;
+    }
+    for (int l = 0; l < nodes->scene->level_count; ++l) size_level(nodes, l, base);
+}
+
+// ---- walkable ground
+
+static bool mark_walkable(th_nodes *nodes, int level) {
+    const th_memory *memory = &nodes->scene->arena.memory;
+    const th_node_level *grid = &nodes->levels[level];
+    size_t most = th_row_crossing_max(nodes->scene, level);
+    th_row_crossing *crossings = th_alloc(memory, most, sizeof *crossings);
+    if (!crossings) return false;
+    for (int row = 0; row < grid->ny; ++row) {
+        uint8_t *flags = nodes->flags + grid->first + row * grid->nx;
+        double y = (double)(grid->origin.y + (float)row * nodes->spacing);
+        th_walkable_row(nodes->scene, level, (double)grid->origin.x, (double)nodes->spacing,
+                        grid->nx, y, crossings, flags);
+        bool rim = row == 0 || row == grid->ny - 1;
+        for (int i = 0; i < grid->nx; ++i)
+            if (rim || i == 0 || i == grid->nx - 1) flags[i] |= TH_NODE_EDGE;
+    }
+    th_free(memory, crossings, most, sizeof *crossings);
+    return true;
+}
+
+static void link_neighbours(th_nodes *nodes, const th_node_level *grid) {
+    for (int row = 0; row < grid->ny; ++row)
+        for (int column = 0; column < grid->nx; ++column) {
+            int node = grid->first + row * grid->nx + column;
+            if (!(nodes->flags[node] & TH_NODE_WALKABLE)) continue;
+            for (int k = 0; k < 8; ++k) {
+                int c = column + th_direction_x[k], r = row + th_direction_y[k];
+                if (c < 0 || r < 0 || c >= grid->nx || r >= grid->ny) continue;
+                if (nodes->flags[grid->first + r * grid->nx + c] & TH_NODE_WALKABLE)
+                    nodes->links[node] |= (uint8_t)(1u << k);
+            }
+        }
+}
+
+// ---- walls
+
+// The part of a..b with low <= y <= high; false when there is none.
+static bool clip_to_rows(th_vec2 a, th_vec2 b, float low, float high, float *x0, float *x1) {
+    if (th_max(a.y, b.y) < low || th_min(a.y, b.y) > high) return false;
+    float dy = b.y - a.y, s0 = 0.0f, s1 = 1.0f;
+    if (fabsf(dy) > 1e-6f) {
+        float at_low = (low - a.y) / dy, at_high = (high - a.y) / dy;
+        s0 = th_clamp(th_min(at_low, at_high), 0.0f, 1.0f);
+        s1 = th_clamp(th_max(at_low, at_high), 0.0f, 1.0f);
+    }
+    float xa = a.x + s0 * (b.x - a.x), xb = a.x + s1 * (b.x - a.x);
+    *x0 = th_min(xa, xb);
+    *x1 = th_max(xa, xb);
+    return true;
+}
+
+static int lattice_floor(float x, float origin, float inverse_spacing, int low, int high) {
+    float at = floorf((x - origin) * inverse_spacing);
+    return at <= (float)low ? low : at >= (float)high ? high : (int)at;
+}
+
+static void cut_between(uint8_t *links, int node, int k, int nx) {
+    int other = node + th_direction_y[k] * nx + th_direction_x[k];
+    links[node] &= (uint8_t) ~(1u << k);
+    links[other] &= (uint8_t) ~(1u << ((k + 4) & 7));
+}
+
+// Removes the links that the segment a..b meets. Directions E, NE, N, NW of every node near it stand
+// for all links.
+static void cut_links(const th_nodes *nodes, const th_node_level *grid, th_vec2 a, th_vec2 b,
+                      uint8_t *links) {
+    float h = nodes->spacing;
+    int row0 =
+        lattice_floor(th_min(a.y, b.y), grid->origin.y, nodes->inverse_spacing, 0, grid->ny - 1);
+    int row1 =
+        lattice_floor(th_max(a.y, b.y), grid->origin.y, nodes->inverse_spacing, 0, grid->ny - 1);
+    for (int row = row0 > 0 ? row0 - 1 : 0; row <= row1; ++row) {
+        float y = grid->origin.y + (float)row * h, x0, x1;
+        if (!clip_to_rows(a, b, y - 0.01f * h, y + 1.01f * h, &x0, &x1)) continue;
+        int column0 =
+            lattice_floor(x0 - 1.01f * h, grid->origin.x, nodes->inverse_spacing, 0, grid->nx - 1);
+        int column1 =
+            lattice_floor(x1 + 1.01f * h, grid->origin.x, nodes->inverse_spacing, 0, grid->nx - 1);
+        for (int column = column0; column <= column1; ++column) {
+            int node = grid->first + row * grid->nx + column;
+            th_vec2 p = th_node_position(nodes, grid, node);
+            for (int k = 0; k < 4; ++k) {
+                if (!(links[node] >> k & 1)) continue;
+                int other = node + th_direction_y[k] * grid->nx + th_direction_x[k];
+                double t;
+                if (th_segments_meet(p, th_node_position(nodes, grid, other), a, b, &t))
+                    cut_between(links, node, k, grid->nx);
+            }
+        }
+    }
+}
+
+static void touch_cells(const th_nodes *nodes, const th_node_level *grid, const th_wall *wall) {
+    float h = nodes->spacing;
+    int row0 = lattice_floor(th_min(wall->a.y, wall->b.y) - h, grid->origin.y,
+                             nodes->inverse_spacing, 0, grid->ny - 1);
+    int row1 = lattice_floor(th_max(wall->a.y, wall->b.y) + h, grid->origin.y,
+                             nodes->inverse_spacing, 0, grid->ny - 1);
+    for (int row = row0; row <= row1; ++row) {
+        float y = grid->origin.y + (float)row * h, x0, x1;
+        if (!clip_to_rows(wall->a, wall->b, y - 0.01f * h, y + 1.01f * h, &x0, &x1)) continue;
+        int column0 =
+            lattice_floor(x0 - 0.01f * h, grid->origin.x, nodes->inverse_spacing, 0, grid->nx - 1);
+        int column1 =
+            lattice_floor(x1 + 0.01f * h, grid->origin.x, nodes->inverse_spacing, 0, grid->nx - 1);
+        for (int column = column0; column <= column1; ++column)
+            nodes->flags[grid->first + row * grid->nx + column] |= TH_CELL_TOUCHED;
+    }
+}
+
+static void note_clearance(const th_nodes *nodes, const th_node_level *grid, const th_wall *wall) {
+    float low = th_min(wall->a.y, wall->b.y) - CLEARANCE,
+          high = th_max(wall->a.y, wall->b.y) + CLEARANCE;
+    int row0 = lattice_floor(low, grid->origin.y, nodes->inverse_spacing, 0, grid->ny - 1);
+    int row1 = lattice_floor(high, grid->origin.y, nodes->inverse_spacing, 0, grid->ny - 1);
+    for (int row = row0; row <= row1; ++row) {
+        float y = grid->origin.y + (float)row * nodes->spacing, x0, x1;
+        if (!clip_to_rows(wall->a, wall->b, y - CLEARANCE, y + CLEARANCE, &x0, &x1)) continue;
+        int column0 =
+            lattice_floor(x0 - CLEARANCE, grid->origin.x, nodes->inverse_spacing, 0, grid->nx - 1);
+        int column1 =
+            lattice_floor(x1 + CLEARANCE, grid->origin.x, nodes->inverse_spacing, 0, grid->nx - 1);
+        for (int column = column0; column <= column1; ++column) {
+            int node = grid->first + row * grid->nx + column;
+            th_vec2 p = th_node_position(nodes, grid, node);
+            float distance = sqrtf(th_segment_distance2(p, wall->a, wall->b));
+            uint8_t quantised = (uint8_t)th_min(255.0f, distance * (255.0f / CLEARANCE));
+            if (quantised < nodes->clearance[node]) nodes->clearance[node] = quantised;
+        }
+    }
+}
+
+static void mark_walls(th_nodes *nodes, int level) {
+    const th_level *l = &nodes->scene->levels[level];
+    const th_node_level *grid = &nodes->levels[level];
+    for (int w = l->wall_begin; w < l->wall_end; ++w) {
+        const th_wall *wall = &nodes->scene->walls[w];
+        if (wall->door >= 0) continue;
+        cut_links(nodes, grid, wall->a, wall->b, nodes->links);
+        touch_cells(nodes, grid, wall);
+        note_clearance(nodes, grid, wall);
+    }
+}
+
+// ---- zones
+
+// Later zones lie over earlier ones. Only 255 can be told apart; further ones do not bend paths.
+static void mark_zone(th_nodes *nodes, int index) {
+    const th_zone *zone = &nodes->scene->zones[index];
+    if (index >= 255) return;
+    const th_node_level *grid = &nodes->levels[zone->area.level];
+    const th_box *box = &zone->area.shape.box;
+    int column0 =
+        lattice_floor(box->min_x, grid->origin.x, nodes->inverse_spacing, 0, grid->nx - 1);
+    int column1 =
+        lattice_floor(box->max_x, grid->origin.x, nodes->inverse_spacing, 0, grid->nx - 1);
+    int row0 = lattice_floor(box->min_y, grid->origin.y, nodes->inverse_spacing, 0, grid->ny - 1);
+    int row1 = lattice_floor(box->max_y, grid->origin.y, nodes->inverse_spacing, 0, grid->ny - 1);
+    for (int row = row0; row <= row1; ++row)
+        for (int column = column0; column <= column1; ++column) {
+            int node = grid->first + row * grid->nx + column;
+            if (th_polygons_contain(&zone->area.shape, th_node_position(nodes, grid, node)))
+                nodes->zone[node] = (uint8_t)(index + 1);
+        }
+}
+
+float th_node_slowness(const th_nodes *nodes, int node, int k) {
+    float clear = (float)nodes->clearance[node] * (1.0f / 255.0f);
+    float slowness = 1.0f + CLEARANCE_COST * (1.0f - clear);
+    int index = nodes->zone[node];
+    if (index == 0) return slowness;
+    const th_zone *zone = &nodes->scene->zones[index - 1];
+    float climb = zone->up_direction.x * (float)th_direction_x[k] +
+                  zone->up_direction.y * (float)th_direction_y[k];
+    // Straight across the slope: neither; the slower one keeps the distance an upper bound.
+    float factor = climb > 1e-6f    ? zone->up
+                   : climb < -1e-6f ? zone->down
+                                    : th_min(zone->up, zone->down);
+    return slowness / factor;
+}
+
+// ---- portals
+
+static int other_level_node(const th_nodes *nodes, int node, int k, int from, int to) {
+    const th_node_level *a = &nodes->levels[from], *b = &nodes->levels[to];
+    int column = (node - a->first) % a->nx + a->column0 + th_direction_x[k] - b->column0;
+    int row = (node - a->first) / a->nx + a->row0 + th_direction_y[k] - b->row0;
+    if (column < 0 || row < 0 || column >= b->nx || row >= b->ny) return -1;
+    int other = b->first + row * b->nx + column;
+    return nodes->flags[other] & TH_NODE_WALKABLE ? other : -1;
+}
+
+static bool add_portal(th_nodes *nodes, const th_portal *portal) {
+    if (nodes->portal_count == nodes->portal_capacity) {
+        const th_memory *memory = &nodes->scene->arena.memory;
+        int capacity = nodes->portal_capacity * 2 + 64;
+        th_portal *grown = th_alloc(memory, (size_t)capacity, sizeof *grown);
+        if (!grown) return false;
+        if (nodes->portals)
+            memcpy(grown, nodes->portals, (size_t)nodes->portal_count * sizeof *grown);
+        th_free(memory, nodes->portals, (size_t)nodes->portal_capacity, sizeof *grown);
+        nodes->portals = grown;
+        nodes->portal_capacity = capacity;
+    }
+    int at = nodes->portal_count++;
+    for (; at > 0 && nodes->portals[at - 1].node > portal->node; --at)
+        nodes->portals[at] = nodes->portals[at - 1];
+    nodes->portals[at] = *portal;
+    return true;
+}
+
+// The portals of one node over one link; side 0 is the lower level.
+static bool find_portals_at(th_nodes *nodes, const th_link *link, int side, int node) {
+    const th_node_level *grid = &nodes->levels[link->level[side]];
+    th_vec2 p = th_node_position(nodes, grid, node);
+    float before = th_dot(th_sub(p, link->a), link->up);
+    if (side == 0 ? before >= 0.0f : before < 0.0f) return true;
+    th_portal portal = {node, {-1, -1, -1, -1, -1, -1, -1, -1}};
+    bool any = false;
+    for (int k = 0; k < 8; ++k) {
+        th_vec2 q = th_add(p, th_v((float)th_direction_x[k] * nodes->spacing,
+                                   (float)th_direction_y[k] * nodes->spacing));
+        double t;
+        if (!th_segments_meet(p, q, link->a, link->b, &t)) continue;
+        portal.to[k] = other_level_node(nodes, node, k, link->level[side], link->level[1 - side]);
+        any |= portal.to[k] >= 0;
+    }
+    if (!any) return true;
+    if (nodes->flags[node] & TH_NODE_PORTAL) { // two links meet here: the first keeps what it has
+        th_graph all = {nodes, nodes->links, nodes->portals};
+        th_portal *present = &nodes->portals[th_portal_find(&all, node) - nodes->portals];
+        for (int k = 0; k < 8; ++k)
+            if (present->to[k] < 0) present->to[k] = portal.to[k];
+        return true;
+    }
+    nodes->flags[node] |= TH_NODE_PORTAL;
+    return add_portal(nodes, &portal);
+}
+
+static bool find_portals(th_nodes *nodes, const th_link *link) {
+    for (int side = 0; side < 2; ++side) {
+        const th_node_level *grid = &nodes->levels[link->level[side]];
+        float h = nodes->spacing, s = nodes->inverse_spacing;
+        // Whoever crosses the line changes level, so no link of the level itself does.
+        cut_links(nodes, grid, link->a, link->b, nodes->links);
+        int column0 =
+            lattice_floor(th_min(link->a.x, link->b.x) - h, grid->origin.x, s, 0, grid->nx - 1);
+        int column1 =
+            lattice_floor(th_max(link->a.x, link->b.x) + h, grid->origin.x, s, 0, grid->nx - 1);
+        int row0 =
+            lattice_floor(th_min(link->a.y, link->b.y) - h, grid->origin.y, s, 0, grid->ny - 1);
+        int row1 =
+            lattice_floor(th_max(link->a.y, link->b.y) + h, grid->origin.y, s, 0, grid->ny - 1);
+        for (int row = row0; row <= row1; ++row)
+            for (int column = column0; column <= column1; ++column) {
+                int node = grid->first + row * grid->nx + column;
+                if (!(nodes->flags[node] & TH_NODE_WALKABLE)) continue;
+                if (!find_portals_at(nodes, link, side, node)) return false;
+            }
+    }
+    return true;
+}
+
+const th_portal *th_portal_find(const th_graph *graph, int node) {
+    int low = 0, high = graph->nodes->portal_count - 1;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (graph->portals[middle].node < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return &graph->portals[low];
+}
+
+// ---- the whole
+
+static bool build(th_nodes *nodes) {
+    const th_memory *memory = &nodes->scene->arena.memory;
+    size_t count = (size_t)nodes->count;
+    nodes->flags = th_alloc(memory, count, 1);
+    nodes->links = th_alloc(memory, count, 1);
+    nodes->clearance = th_alloc(memory, count, 1);
+    nodes->zone = th_alloc(memory, count, 1);
+    if (!nodes->flags || !nodes->links || !nodes->clearance || !nodes->zone) return false;
+    memset(nodes->clearance, 255, count);
+    for (int l = 0; l < nodes->scene->level_count; ++l) {
+        if (!mark_walkable(nodes, l)) return false;
+        link_neighbours(nodes, &nodes->levels[l]);
+        mark_walls(nodes, l);
+    }
+    for (int z = 0; z < nodes->scene->zone_count; ++z) mark_zone(nodes, z);
+    for (int i = 0; i < nodes->scene->link_count; ++i)
+        if (!find_portals(nodes, &nodes->scene->links[i])) return false;
+    return true;
+}
+
+th_result th_nodes_build(th_nodes *nodes, const th_scene *scene, th_error *error) {
+    const th_memory *memory = &scene->arena.memory;
+    memset(nodes, 0, sizeof *nodes);
+    nodes->scene = scene;
+    nodes->levels = th_alloc(memory, (size_t)scene->level_count, sizeof *nodes->levels);
+    if (nodes->levels) {
+        size_lattice(nodes);
+        if (build(nodes)) return TH_OK;
+    }
+    th_nodes_release(nodes);
+    return th_fail(error, TH_NO_MEMORY, "plan_cell",
+                   "no memory for the distance fields' lattice; give a larger plan_cell");
+}
+
+void th_nodes_release(th_nodes *nodes) {
+    if (!nodes->scene) return;
+    const th_memory *memory = &nodes->scene->arena.memory;
+    size_t count = (size_t)nodes->count;
+    th_free(memory, nodes->levels, (size_t)nodes->scene->level_count, sizeof *nodes->levels);
+    th_free(memory, nodes->flags, count, 1);
+    th_free(memory, nodes->links, count, 1);
+    th_free(memory, nodes->clearance, count, 1);
+    th_free(memory, nodes->zone, count, 1);
+    th_free(memory, nodes->portals, (size_t)nodes->portal_capacity, sizeof *nodes->portals);
+    memset(nodes, 0, sizeof *nodes);
+}
+
+// ---- the walls of now
+
+bool th_graph_create(th_graph *graph, const th_nodes *nodes, const th_memory *memory) {
+    graph->nodes = nodes;
+    graph->links = th_alloc(memory, (size_t)nodes->count, 1);
+    graph->portals = th_alloc(memory, (size_t)nodes->portal_count, sizeof *graph->portals);
+    if (graph->links && graph->portals) return true;
+    th_graph_destroy(graph, memory);
+    return false;
+}
+
+void th_graph_destroy(th_graph *graph, const th_memory *memory) {
+    if (!graph->nodes) return;
+    th_free(memory, graph->links, (size_t)graph->nodes->count, 1);
+    th_free(memory, graph->portals, (size_t)graph->nodes->portal_count, sizeof *graph->portals);
+    memset(graph, 0, sizeof *graph);
+}
+
+static void update_portals(th_graph *graph, const th_walls *walls) {
+    const th_nodes *nodes = graph->nodes;
+    for (int i = 0; i < nodes->portal_count; ++i) {
+        const th_portal *all = &nodes->portals[i];
+        int level = th_node_level_of(nodes, all->node);
+        th_vec2 p = th_node_position(nodes, &nodes->levels[level], all->node);
+        graph->portals[i] = *all;
+        for (int k = 0; k < 8; ++k) {
+            if (all->to[k] < 0) continue;
+            int other = th_node_level_of(nodes, all->to[k]);
+            th_vec2 q = th_node_position(nodes, &nodes->levels[other], all->to[k]);
+            if (!th_in_sight(nodes->scene, walls, level, p, other, q)) graph->portals[i].to[k] = -1;
+        }
+    }
+}
+
+void th_graph_update(th_graph *graph, const th_walls *walls) {
+    const th_nodes *nodes = graph->nodes;
+    memcpy(graph->links, nodes->links, (size_t)nodes->count);
+    for (int w = 0; w < walls->count; ++w) {
+        const th_wall *wall = &walls->walls[w];
+        if ((w < walls->scene_count && wall->door < 0) || !th_wall_stands(walls, wall)) continue;
+        cut_links(nodes, &nodes->levels[wall->level], wall->a, wall->b, graph->links);
+    }
+    update_portals(graph, walls);
+}
+
+static bool clear_path(const th_walls *walls, int level, th_vec2 p, th_vec2 q) {
+    float length = th_length(th_sub(q, p));
+    if (length <= 1e-3f) return true;
+    th_vec2 end = th_add(p, th_scale((length - 1e-3f) / length, th_sub(q, p)));
+    return th_walls_first_crossing(walls, level, p, end, NULL) < 0;
+}
+
+bool th_in_sight(const th_scene *scene, const th_walls *walls, int level_p, th_vec2 p, int level_q,
+                 th_vec2 q) {
+    if (level_p == level_q) return clear_path(walls, level_p, p, q);
+    for (int i = 0; i < scene->link_count; ++i) {
+        const th_link *link = &scene->links[i];
+        int side = link->level[0] == level_p ? 0 : 1;
+        if (link->level[side] != level_p || link->level[1 - side] != level_q) continue;
+        float along = th_dot(th_sub(q, p), link->up);
+        if (side == 0 ? along <= 0.0f : along >= 0.0f) continue;
+        double t;
+        if (!th_segments_meet(p, q, link->a, link->b, &t)) continue;
+        th_vec2 on_line = th_add(p, th_scale((float)t, th_sub(q, p)));
+        if (clear_path(walls, level_p, p, on_line) && clear_path(walls, level_q, q, on_line))
+            return true;
+    }
+    return false;
+}

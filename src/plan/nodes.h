@@ -1,0 +1,90 @@
+// The lattice of the distance fields: nodes on every level, links between neighbours that no wall
+// cuts, and portals where a link line joins two levels. All levels share one lattice, so the node on
+// the other side of a portal has a neighbour's plan position. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_PLAN_NODES_H
+#define TH_PLAN_NODES_H
+#include "formula/vec.h"
+#include "space/walls.h"
+
+// Directions of the eight neighbours, counter-clockwise from east; even ones are along the axes.
+static const int th_direction_x[8] = {1, 1, 0, -1, -1, -1, 0, 1};
+static const int th_direction_y[8] = {0, 1, 1, 1, 0, -1, -1, -1};
+
+enum {
+    TH_NODE_WALKABLE = 1,
+    TH_NODE_PORTAL = 2,  // some of its neighbours are on another level
+    TH_CELL_TOUCHED = 4, // a fixed wall passes through the cell up and right of the node
+    TH_NODE_EDGE = 8,    // on the rim of its level's lattice
+};
+
+typedef struct th_node_level {
+    th_vec2 origin;    // of node (0, 0)
+    int column0, row0; // of node (0, 0) in the lattice all levels share
+    int nx, ny;
+    int first; // index of node (0, 0)
+} th_node_level;
+
+typedef struct th_portal {
+    int node;
+    int to[8]; // node on another level, by direction; -1: none
+} th_portal;
+
+typedef struct th_nodes {
+    const th_scene *scene;
+    float spacing, inverse_spacing; // [m]
+    int count;
+    th_node_level *levels;
+    uint8_t *flags;
+    uint8_t *links;     // bit k: the neighbour in direction k is in sight; fixed walls only
+    uint8_t *clearance; // 255: no fixed wall within the clearance range; 0: on a wall
+    uint8_t *zone;      // 1 + index of the zone, 0: none
+    th_portal *portals; // ascending by node, every possible one
+    int portal_count, portal_capacity;
+} th_nodes;
+
+// Links and portals for the walls as they stand: what fields are computed on.
+typedef struct th_graph {
+    const th_nodes *nodes;
+    uint8_t *links;
+    th_portal *portals; // like nodes->portals, with -1 where a wall stands in the way
+} th_graph;
+
+th_result th_nodes_build(th_nodes *nodes, const th_scene *scene, th_error *error);
+void th_nodes_release(th_nodes *nodes);
+
+bool th_graph_create(th_graph *graph, const th_nodes *nodes, const th_memory *memory);
+void th_graph_destroy(th_graph *graph, const th_memory *memory);
+void th_graph_update(th_graph *graph, const th_walls *walls);
+
+// Can one see from p on its level to q on its level, over at most one link line? 1 mm before q counts
+// as q, so that points on walls (the ends of goal lines) can be seen.
+bool th_in_sight(const th_scene *scene, const th_walls *walls, int level_p, th_vec2 p, int level_q,
+                 th_vec2 q);
+
+static inline int th_node_level_of(const th_nodes *nodes, int node) {
+    int level = 0;
+    while (level + 1 < nodes->scene->level_count && node >= nodes->levels[level + 1].first) ++level;
+    return level;
+}
+
+static inline th_vec2 th_node_position(const th_nodes *nodes, const th_node_level *level,
+                                       int node) {
+    int row = (node - level->first) / level->nx, column = (node - level->first) % level->nx;
+    return th_v(level->origin.x + (float)column * nodes->spacing,
+                level->origin.y + (float)row * nodes->spacing);
+}
+
+// Binary search; a portal node is always found.
+const th_portal *th_portal_find(const th_graph *graph, int node);
+
+// The neighbour in direction k, on the same level or through a portal; -1: none in sight.
+// nx is the row length of the node's level.
+static inline int th_neighbour(const th_graph *graph, int node, int k, int nx) {
+    if (graph->links[node] >> k & 1) return node + th_direction_y[k] * nx + th_direction_x[k];
+    if (graph->nodes->flags[node] & TH_NODE_PORTAL) return th_portal_find(graph, node)->to[k];
+    return -1;
+}
+
+// Time per metre, 1 on free ground, for walking from the node in direction k.
+float th_node_slowness(const th_nodes *nodes, int node, int k);
+#endif

@@ -1,0 +1,113 @@
+// The plan stage: everybody's preferred velocity. Legs of a route follow the target's distance field,
+// own goals the road map; the plan "straight" and open planes need neither.
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/plan.h"
+#include "core/parallel.h"
+#include "plan/prepared.h"
+
+// This near, people walk to the nearest point of a goal they see rather than down the field, which
+// ends at the goal and cannot lead across a line. [m]
+static const float NEAR_GOAL = 1.5f;
+static const float GOAL_SIGHT = 3.0f; // [m] how far they look for it
+static const float FAR_AWAY = 1e30f;
+
+// Later zones lie over earlier ones.
+static float zone_factor(const th_scene *scene, int level, th_vec2 p, th_vec2 direction) {
+    for (int z = scene->zone_count - 1; z >= 0; --z) {
+        const th_zone *zone = &scene->zones[z];
+        const th_box *box = &zone->area.shape.box;
+        if (zone->area.level != level || p.x < box->min_x || p.x > box->max_x || p.y < box->min_y ||
+            p.y > box->max_y || !th_polygons_contain(&zone->area.shape, p))
+            continue;
+        return th_dot(direction, zone->up_direction) >= 0.0f ? zone->up : zone->down;
+    }
+    return 1.0f;
+}
+
+typedef struct th_planner {
+    const th_world *world;
+    const th_scene *scene;
+    const th_plans *plans;
+    th_walls walls;
+} th_planner;
+
+static th_way way_to_target(const th_planner *planner, int target, bool straight, int level,
+                            th_vec2 p, float radius, th_vec2 heading) {
+    const th_target *goals = &planner->scene->targets[target];
+    th_way way = {{0.0f, 0.0f}, TH_UNREACHABLE};
+    if (straight || planner->scene->plan->flat_open) {
+        th_goal_way(planner->scene, NULL, goals, level, p, radius, heading, FAR_AWAY, &way);
+        return way;
+    }
+    const float *field = planner->plans->fields[target];
+    if (!field) return way;
+    way = th_field_way(&planner->plans->graph, &planner->walls, field, level, p);
+    if (way.distance < NEAR_GOAL || way.distance >= TH_UNREACHABLE)
+        th_goal_way(planner->scene, &planner->walls, goals, level, p, radius, heading, GOAL_SIGHT,
+                    &way);
+    return way;
+}
+
+static th_way way_to_own_goal(const th_planner *planner, bool straight, int level, th_vec2 p,
+                              int goal_level, th_vec2 goal) {
+    if (!straight && planner->plans->roadmap)
+        return th_roadmap_way(planner->plans->roadmap, &planner->walls, level, p, goal_level, goal);
+    th_vec2 to_goal = th_sub(goal, p);
+    th_way way = {th_unit(to_goal), th_length(to_goal)};
+    return way;
+}
+
+// Writes one agent's preferred velocity; 1 when its goal cannot be reached.
+static int plan_agent(const th_planner *planner, int i) {
+    const th_world *world = planner->world;
+    const th_agents *agents = &world->agents;
+    const th_group *group = &planner->scene->groups[agents->group[i]];
+    bool straight = world->groups[agents->group[i]].plan == TH_PLAN_STRAIGHT;
+    th_vec2 p = th_position(agents, (uint32_t)i), heading = th_velocity(agents, (uint32_t)i);
+    int level = (int)agents->level[i];
+    uint32_t leg = agents->route_step[i];
+    float speed = agents->speed[i];
+    th_way way;
+    if (leg < (uint32_t)group->route_count) {
+        way = way_to_target(planner, group->route[leg], straight, level, p, agents->radius[i],
+                            heading);
+    } else {
+        th_vec2 goal = {agents->goal_x[i], agents->goal_y[i]};
+        way = way_to_own_goal(planner, straight, level, p, (int)agents->goal_level[i], goal);
+        // Shorter in the last step, so that nobody runs past an own goal.
+        speed = th_min(speed, way.distance / world->dt);
+    }
+    if (planner->scene->zone_count > 0)
+        speed *= zone_factor(planner->scene, level, p, way.direction);
+    agents->preferred_x[i] = speed * way.direction.x;
+    agents->preferred_y[i] = speed * way.direction.y;
+    return way.distance >= TH_UNREACHABLE;
+}
+
+void th_stage_plan(th_world *world) {
+    th_planner planner = {world, world->scene, th_plans_in_force(world), th_world_walls(world)};
+    th_agents *agents = &world->agents;
+    uint64_t unreachable = 0;
+#pragma omp parallel for num_threads(world->threads) schedule(dynamic, 4) reduction(+ : unreachable)
+    for (int block = 0; block < th_block_count(agents->count); ++block) {
+        int end = (block + 1) * TH_BLOCK < agents->count ? (block + 1) * TH_BLOCK : agents->count;
+        for (int i = block * TH_BLOCK; i < end; ++i) {
+            uint32_t phase = agents->phase[i];
+            if (phase == TH_PHASE_WALKING) {
+                unreachable += (uint64_t)plan_agent(&planner, i);
+            } else if (th_moves(phase)) {
+                agents->preferred_x[i] = 0.0f;
+                agents->preferred_y[i] = 0.0f;
+            }
+        }
+    }
+    world->counters.unreachable = unreachable;
+}
+
+float th_plan_distance(const th_world *world, int target, int level, th_vec2 point) {
+    th_planner planner = {world, world->scene, th_plans_in_force(world), th_world_walls(world)};
+    th_vec2 none = {0.0f, 0.0f};
+    bool straight = !planner.plans->fields || !planner.plans->fields[target];
+    float distance = way_to_target(&planner, target, straight, level, point, 0.0f, none).distance;
+    return distance < TH_UNREACHABLE ? distance : INFINITY;
+}

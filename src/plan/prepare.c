@@ -1,0 +1,234 @@
+// Making, renewing and releasing what the planners keep. SPDX-License-Identifier: Apache-2.0
+#include "core/error.h"
+#include "core/parallel.h"
+#include "plan/plan.h"
+#include "plan/prepared.h"
+#include <string.h>
+
+enum { FRONT_MAX = 8 }; // targets computed at once: 12 bytes per node each
+
+// ---- which plans are needed
+
+static bool nothing_but_ground(const th_scene *scene) {
+    for (int l = 0; l < scene->level_count; ++l)
+        if (scene->levels[l].bounded) return false;
+    return scene->wall_count == 0 && scene->link_count == 0 && scene->zone_count == 0 &&
+           scene->door_count == 0;
+}
+
+static bool target_needed(const th_scene *scene, int target) {
+    for (int g = 0; g < scene->group_count; ++g) {
+        const th_group *group = &scene->groups[g];
+        if (group->plan.model == TH_PLAN_STRAIGHT) continue;
+        for (int k = 0; k < group->route_count; ++k)
+            if (group->route[k] == target) return true;
+    }
+    return false;
+}
+
+static bool roadmap_needed(const th_scene *scene) {
+    for (int g = 0; g < scene->group_count; ++g)
+        if (scene->groups[g].own_goal != TH_OWN_GOAL_NONE &&
+            scene->groups[g].plan.model != TH_PLAN_STRAIGHT)
+            return true;
+    return false;
+}
+
+static bool lattice_needed(const th_scene *scene) {
+    for (int t = 0; t < scene->target_count; ++t)
+        if (target_needed(scene, t)) return true;
+    return roadmap_needed(scene);
+}
+
+// ---- plans
+
+static void plans_destroy(th_plans *plans, const th_scene *scene, int node_count,
+                          const th_memory *memory) {
+    for (int t = 0; plans->fields && t < scene->target_count; ++t)
+        th_free(memory, plans->fields[t], (size_t)node_count, sizeof(float));
+    th_free(memory, plans->fields, (size_t)scene->target_count, sizeof *plans->fields);
+    th_roadmap_destroy(plans->roadmap);
+    th_graph_destroy(&plans->graph, memory);
+    memset(plans, 0, sizeof *plans);
+}
+
+static bool plans_create(th_plans *plans, const th_scene *scene, const th_nodes *nodes,
+                         const th_memory *memory) {
+    memset(plans, 0, sizeof *plans);
+    plans->fields = th_alloc(memory, (size_t)scene->target_count, sizeof *plans->fields);
+    bool done = plans->fields && th_graph_create(&plans->graph, nodes, memory);
+    for (int t = 0; done && t < scene->target_count; ++t) {
+        if (!target_needed(scene, t)) continue;
+        plans->fields[t] = th_alloc(memory, (size_t)nodes->count, sizeof(float));
+        done = plans->fields[t] != NULL;
+    }
+    if (!done) plans_destroy(plans, scene, nodes->count, memory);
+    return done;
+}
+
+static th_walls walls_at_start(const th_scene *scene) {
+    th_walls walls = {scene->walls, scene->wall_count, scene->wall_count, scene->plan->door_closed,
+                      scene->wall_grids};
+    return walls;
+}
+
+// Targets are independent of each other, so any number of threads gives the same fields.
+static bool solve_all(const th_scene *scene, th_plans *plans, const th_memory *memory) {
+    th_walls walls = walls_at_start(scene);
+    int nodes = plans->graph.nodes->count;
+    int workers = omp_get_max_threads() < FRONT_MAX ? omp_get_max_threads() : FRONT_MAX;
+    if (workers > scene->target_count) workers = scene->target_count;
+    if (workers < 1) return true;
+    th_front fronts[FRONT_MAX];
+    int ready = 0;
+    while (ready < workers && th_front_create(&fronts[ready], nodes, memory)) ++ready;
+#pragma omp parallel for num_threads(ready > 0 ? ready : 1) schedule(dynamic, 1)
+    for (int t = 0; t < scene->target_count; ++t)
+        if (ready > 0 && plans->fields[t])
+            th_field_solve(&plans->graph, &walls, &scene->targets[t], &fronts[omp_get_thread_num()],
+                           plans->fields[t]);
+    for (int i = 0; i < ready; ++i) th_front_destroy(&fronts[i], nodes, memory);
+    return ready > 0;
+}
+
+// ---- scene
+
+static th_result no_memory(th_error *error) {
+    return th_fail(error, TH_NO_MEMORY, "plan_cell",
+                   "no memory for the distance fields; free some or give a larger plan_cell");
+}
+
+static th_result prepare_lattice(th_scene *scene, th_error *error) {
+    struct th_plan_scene *plan = scene->plan;
+    const th_memory *memory = &scene->arena.memory;
+    th_result result = th_nodes_build(&plan->nodes, scene, error);
+    if (result != TH_OK) return result;
+    th_walls walls = walls_at_start(scene);
+    if (!plans_create(&plan->plans, scene, &plan->nodes, memory)) return no_memory(error);
+    th_graph_update(&plan->plans.graph, &walls);
+    if (!solve_all(scene, &plan->plans, memory)) return no_memory(error);
+    if (roadmap_needed(scene)) {
+        plan->plans.roadmap = th_roadmap_create(&plan->plans.graph, &walls, memory);
+        if (!plan->plans.roadmap) return no_memory(error);
+    }
+    return TH_OK;
+}
+
+th_result th_plan_prepare(th_scene *scene, th_error *error) {
+    const th_memory *memory = &scene->arena.memory;
+    struct th_plan_scene *plan = th_alloc(memory, 1, sizeof *plan);
+    if (!plan) return no_memory(error);
+    scene->plan = plan;
+    plan->door_closed = th_alloc(memory, (size_t)scene->door_count, 1);
+    th_result result = plan->door_closed ? TH_OK : no_memory(error);
+    for (int d = 0; result == TH_OK && d < scene->door_count; ++d)
+        plan->door_closed[d] = scene->doors[d].closed;
+    plan->flat_open = nothing_but_ground(scene);
+    if (result == TH_OK && !plan->flat_open && lattice_needed(scene))
+        result = prepare_lattice(scene, error);
+    if (result == TH_OK) result = th_plan_check_reach(scene, error);
+    if (result != TH_OK) th_plan_release(scene);
+    return result;
+}
+
+void th_plan_release(th_scene *scene) {
+    struct th_plan_scene *plan = scene->plan;
+    if (!plan) return;
+    const th_memory *memory = &scene->arena.memory;
+    plans_destroy(&plan->plans, scene, plan->nodes.count, memory);
+    th_nodes_release(&plan->nodes);
+    th_free(memory, plan->door_closed, (size_t)scene->door_count, 1);
+    th_free(memory, plan, 1, sizeof *plan);
+    scene->plan = NULL;
+}
+
+// ---- world
+
+th_result th_plan_world_create(th_world *world, th_error *error) {
+    world->plan = th_alloc(&world->memory, 1, sizeof *world->plan);
+    if (!world->plan) return no_memory(error);
+    return world->scene->door_count > 0 ? th_plan_world_reserve(world, error) : TH_OK;
+}
+
+static void world_release(th_world *world) {
+    const th_nodes *nodes = &world->scene->plan->nodes;
+    plans_destroy(&world->plan->plans, world->scene, nodes->count, &world->memory);
+    th_graph_destroy(&world->plan->next, &world->memory);
+    th_front_destroy(&world->plan->front, nodes->count, &world->memory);
+    world->plan->own = false;
+}
+
+th_result th_plan_world_reserve(th_world *world, th_error *error) {
+    const struct th_plan_scene *shared = world->scene->plan;
+    struct th_plan_world *plan = world->plan;
+    const th_nodes *nodes = &shared->nodes;
+    if (plan->own || !nodes->scene) return TH_OK; // no lattice, nothing to renew
+    bool done = plans_create(&plan->plans, world->scene, nodes, &world->memory) &&
+                th_graph_create(&plan->next, nodes, &world->memory) &&
+                th_front_create(&plan->front, nodes->count, &world->memory);
+    if (done && shared->plans.roadmap) {
+        plan->plans.roadmap = th_roadmap_copy(shared->plans.roadmap, &world->memory);
+        done = plan->plans.roadmap != NULL;
+    }
+    if (!done) {
+        world_release(world);
+        return no_memory(error);
+    }
+    memcpy(plan->plans.graph.links, shared->plans.graph.links, (size_t)nodes->count);
+    memcpy(plan->plans.graph.portals, shared->plans.graph.portals,
+           (size_t)nodes->portal_count * sizeof *nodes->portals);
+    for (int t = 0; t < world->scene->target_count; ++t)
+        if (plan->plans.fields[t])
+            memcpy(plan->plans.fields[t], shared->plans.fields[t],
+                   (size_t)nodes->count * sizeof(float));
+    plan->own = true;
+    return TH_OK;
+}
+
+void th_plan_world_destroy(th_world *world) {
+    if (!world->plan) return;
+    world_release(world);
+    th_free(&world->memory, world->plan, 1, sizeof *world->plan);
+    world->plan = NULL;
+}
+
+// ---- changed walls
+
+// Distance of the nearest end of any link that differs between the two graphs.
+static float nearest_change(const th_graph *before, const th_graph *after, const float *distance) {
+    float least = TH_UNREACHABLE;
+    int count = before->nodes->count;
+    for (int block = 0; block < count; block += 1024) {
+        int end = block + 1024 < count ? block + 1024 : count;
+        if (memcmp(before->links + block, after->links + block, (size_t)(end - block)) == 0)
+            continue;
+        for (int i = block; i < end; ++i)
+            if (before->links[i] != after->links[i] && distance[i] < least) least = distance[i];
+    }
+    for (int i = 0; i < before->nodes->portal_count; ++i) {
+        const th_portal *portal = &before->portals[i];
+        if (memcmp(portal, &after->portals[i], sizeof *portal) == 0) continue;
+        if (distance[portal->node] < least) least = distance[portal->node];
+    }
+    return least;
+}
+
+void th_plan_walls_changed(th_world *world) {
+    struct th_plan_world *plan = world->plan;
+    const th_scene *scene = world->scene;
+    // Without memory the old fields stay in force: people then queue at the new wall, nothing worse.
+    if (!scene->plan->nodes.scene || th_plan_world_reserve(world, NULL) != TH_OK) return;
+    th_walls walls = th_world_walls(world);
+    th_graph_update(&plan->next, &walls);
+    for (int t = 0; t < scene->target_count; ++t) {
+        float *field = plan->plans.fields[t];
+        if (!field) continue;
+        float keep = nearest_change(&plan->plans.graph, &plan->next, field);
+        if (keep < TH_UNREACHABLE)
+            th_field_resolve(&plan->next, &walls, &scene->targets[t], keep, &plan->front, field);
+    }
+    th_graph swap = plan->plans.graph;
+    plan->plans.graph = plan->next;
+    plan->next = swap;
+    if (plan->plans.roadmap) th_roadmap_update(plan->plans.roadmap, &walls);
+}

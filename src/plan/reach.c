@@ -1,0 +1,192 @@
+// Before anybody sets off: can every group get to its goals? With all doors open, so that a scene
+// whose doors open later is fine. SPDX-License-Identifier: Apache-2.0
+#include "core/error.h"
+#include "plan/prepared.h"
+#include <stdio.h>
+
+enum { SAMPLES = 400 };
+// A closet cut off at the edge of an area is the drawing's business; a tenth of the people is not.
+static const float STRANDED_SHARE = 0.1f;
+
+typedef struct th_reach {
+    const th_scene *scene;
+    const th_nodes *nodes;
+    const uint8_t *links; // fixed walls only: doors open
+    const float *distance;
+    int reached, stranded;
+} th_reach;
+
+static void sample_node(th_reach *reach, int node) {
+    if (reach->links[node] == 0) return; // solid, or a nook smaller than the spacing
+    if (reach->distance[node] < TH_UNREACHABLE)
+        ++reach->reached;
+    else
+        ++reach->stranded;
+}
+
+static int column_of(const th_nodes *nodes, float x, float origin, int count) {
+    float at = (x - origin) * nodes->inverse_spacing;
+    return !(at > 0.0f) ? 0 : at >= (float)(count - 1) ? count - 1 : (int)at;
+}
+
+// Nodes of an area (or of a whole level when it has no rings), about SAMPLES of them. A small area
+// falls between nodes, so the ones around it count too.
+static void sample_area(th_reach *reach, int level, const th_polygons *shape, th_box box) {
+    const th_nodes *nodes = reach->nodes;
+    const th_node_level *grid = &nodes->levels[level];
+    int column0 = column_of(nodes, box.min_x, grid->origin.x, grid->nx);
+    int column1 = column_of(nodes, box.max_x, grid->origin.x, grid->nx);
+    int row0 = column_of(nodes, box.min_y, grid->origin.y, grid->ny);
+    int row1 = column_of(nodes, box.max_y, grid->origin.y, grid->ny);
+    double cells = (double)(column1 - column0 + 1) * (double)(row1 - row0 + 1);
+    int stride = (int)ceil(sqrt(cells / SAMPLES));
+    if (stride < 1) stride = 1;
+    for (int row = row0; row <= row1; row += stride)
+        for (int column = column0; column <= column1; column += stride) {
+            int node = grid->first + row * grid->nx + column;
+            th_vec2 p = th_node_position(nodes, grid, node);
+            if (shape->ring_count == 0 || th_polygons_contain(shape, p)) sample_node(reach, node);
+        }
+    if (reach->reached + reach->stranded > 0) return;
+    for (int row = row0; row <= row1 + 1 && row < grid->ny; ++row)
+        for (int column = column0; column <= column1 + 1 && column < grid->nx; ++column)
+            sample_node(reach, grid->first + row * grid->nx + column);
+}
+
+static void sample_start(th_reach *reach, const th_group *group) {
+    const th_nodes *nodes = reach->nodes;
+    if (!group->positions) {
+        const th_level *level = &reach->scene->levels[group->level];
+        bool whole = group->area.shape.ring_count == 0;
+        sample_area(reach, group->level, &group->area.shape,
+                    whole ? level->box : group->area.shape.box);
+        return;
+    }
+    const th_node_level *grid = &nodes->levels[group->level];
+    int64_t stride = group->count / SAMPLES + 1;
+    for (int64_t i = 0; i < group->count; i += stride) {
+        int column = column_of(nodes, group->positions[i].x, grid->origin.x, grid->nx - 1);
+        int row = column_of(nodes, group->positions[i].y, grid->origin.y, grid->ny - 1);
+        int node = grid->first + row * grid->nx + column;
+        int corners[4] = {node, node + 1, node + grid->nx, node + grid->nx + 1};
+        bool any = false;
+        for (int k = 0; k < 4; ++k) any |= reach->distance[corners[k]] < TH_UNREACHABLE;
+        if (any)
+            ++reach->reached;
+        else
+            ++reach->stranded;
+    }
+}
+
+// From the goals of the leg before: one of them must lead on.
+static void sample_goals(th_reach *reach, const th_target *target) {
+    float h = reach->nodes->spacing;
+    for (int g = 0; g < target->goal_count; ++g) {
+        const th_goal *goal = &reach->scene->goals[target->goals[g]];
+        th_polygons none = {0};
+        th_box box = goal->area.shape.box;
+        if (goal->is_line) {
+            box.min_x = th_min(goal->line.a.x, goal->line.b.x) - h;
+            box.min_y = th_min(goal->line.a.y, goal->line.b.y) - h;
+            box.max_x = th_max(goal->line.a.x, goal->line.b.x) + h;
+            box.max_y = th_max(goal->line.a.y, goal->line.b.y) + h;
+        }
+        sample_area(reach, th_goal_level(goal), goal->is_line ? &none : &goal->area.shape, box);
+    }
+    if (reach->reached > 0) reach->stranded = 0;
+}
+
+static th_result refuse(const th_scene *scene, int group, int leg, bool solid, th_error *error) {
+    char path[64], goals[256] = "";
+    const th_group *g = &scene->groups[group];
+    const th_target *target = &scene->targets[g->route[leg]];
+    size_t used = 0;
+    for (int i = 0; i < target->goal_count && used < sizeof goals - 1; ++i) {
+        int wrote = snprintf(goals + used, sizeof goals - used, "%s\"%s\"", i ? ", " : "",
+                             scene->goals[target->goals[i]].id);
+        used += wrote > 0 ? (size_t)wrote : 0;
+    }
+    snprintf(path, sizeof path, "groups[%d].route[%d]", group, leg);
+    const char *from = leg == 0 ? "where it starts" : "the leg before";
+    return th_fail(error, TH_BAD_SCENE, path,
+                   "group \"%s\" cannot reach %s from %s, even with all doors open; %s", g->id,
+                   goals, from,
+                   solid ? "the start lies in a solid or outside the walkable area"
+                         : "look for a wall, a gap in the walkable area or missing stairs on the "
+                           "way, or for a passage narrower than the plan_cell");
+}
+
+static th_result check_target(th_reach *reach, int target, th_error *error) {
+    const th_scene *scene = reach->scene;
+    for (int g = 0; g < scene->group_count; ++g) {
+        const th_group *group = &scene->groups[g];
+        if (group->plan.model == TH_PLAN_STRAIGHT) continue;
+        for (int k = 0; k < group->route_count; ++k) {
+            if (group->route[k] != target) continue;
+            reach->reached = reach->stranded = 0;
+            if (k == 0)
+                sample_start(reach, group);
+            else
+                sample_goals(reach, &scene->targets[group->route[k - 1]]);
+            float all = (float)(reach->reached + reach->stranded);
+            if (reach->reached > 0 && (float)reach->stranded <= STRANDED_SHARE * all) continue;
+            return refuse(scene, g, k, all == 0.0f && k == 0, error);
+        }
+    }
+    return TH_OK;
+}
+
+// On open ground everything on the own level can be reached and nothing else.
+static th_result check_flat(const th_scene *scene, th_error *error) {
+    for (int g = 0; g < scene->group_count; ++g) {
+        int level = scene->groups[g].level;
+        for (int k = 0; k < scene->groups[g].route_count; ++k) {
+            const th_target *target = &scene->targets[scene->groups[g].route[k]];
+            bool found = false;
+            for (int i = 0; i < target->goal_count; ++i)
+                found |= th_goal_level(&scene->goals[target->goals[i]]) == level;
+            if (!found) return refuse(scene, g, k, false, error);
+        }
+    }
+    return TH_OK;
+}
+
+static th_result check_with_doors_open(const th_scene *scene, th_error *error) {
+    const struct th_plan_scene *plan = scene->plan;
+    const th_nodes *nodes = &plan->nodes;
+    const th_memory *memory = &scene->arena.memory;
+    bool any_closed = false;
+    for (int d = 0; d < scene->door_count; ++d) any_closed |= scene->doors[d].closed;
+    th_graph graph = {0};
+    th_front front = {0};
+    float *distance = NULL;
+    uint8_t *open = th_alloc(memory, (size_t)scene->door_count, 1);
+    th_result result = TH_OK;
+    if (any_closed) {
+        distance = th_alloc(memory, (size_t)nodes->count, sizeof *distance);
+        if (!open || !distance || !th_graph_create(&graph, nodes, memory) ||
+            !th_front_create(&front, nodes->count, memory))
+            result =
+                th_fail(error, TH_NO_MEMORY, "", "no memory to check that goals can be reached");
+    }
+    th_walls walls = {scene->walls, scene->wall_count, scene->wall_count, open, scene->wall_grids};
+    if (any_closed && result == TH_OK) th_graph_update(&graph, &walls);
+    for (int t = 0; result == TH_OK && t < scene->target_count; ++t) {
+        if (!plan->plans.fields[t]) continue;
+        if (any_closed) th_field_solve(&graph, &walls, &scene->targets[t], &front, distance);
+        th_reach reach = {scene, nodes, nodes->links, any_closed ? distance : plan->plans.fields[t],
+                          0,     0};
+        result = check_target(&reach, t, error);
+    }
+    th_front_destroy(&front, nodes->count, memory);
+    th_graph_destroy(&graph, memory);
+    th_free(memory, distance, (size_t)nodes->count, sizeof *distance);
+    th_free(memory, open, (size_t)scene->door_count, 1);
+    return result;
+}
+
+th_result th_plan_check_reach(const th_scene *scene, th_error *error) {
+    if (scene->plan->flat_open) return check_flat(scene, error);
+    if (!scene->plan->nodes.scene) return TH_OK;
+    return check_with_doors_open(scene, error);
+}

@@ -1,0 +1,184 @@
+// Reading a distance field: the direction to walk at any point, beside walls too.
+// In the open (the four nodes around see each other and no wall is in the cell) it is minus the
+// gradient of the bilinear interpolation. Elsewhere one walks to the best node in sight, or on to the
+// furthest node of the way down from there that is still in sight. SPDX-License-Identifier: Apache-2.0
+#include "formula/segment.h"
+#include "plan/field.h"
+
+enum { PULL_MAX = 10 }; // nodes looked ahead beside walls: 2 m at the usual spacing
+
+typedef struct th_candidate {
+    int node, level;
+    th_vec2 position;
+    float value; // walking distance by this node
+} th_candidate;
+
+typedef struct th_ask {
+    const th_graph *graph;
+    const th_walls *walls;
+    const float *distance;
+    int level;
+    th_vec2 p;
+} th_ask;
+
+static void consider(const th_ask *ask, int node, int level, th_candidate *best) {
+    if (ask->distance[node] >= TH_UNREACHABLE) return;
+    const th_nodes *nodes = ask->graph->nodes;
+    th_vec2 position = th_node_position(nodes, &nodes->levels[level], node);
+    float value = ask->distance[node] + th_length(th_sub(position, ask->p));
+    if (value >= best->value) return;
+    if (!th_in_sight(nodes->scene, ask->walls, ask->level, ask->p, level, position)) return;
+    th_candidate found = {node, level, position, value};
+    *best = found;
+}
+
+// All nodes in a square of 2 * rings nodes a side around the point, and what lies behind portals.
+static th_candidate best_in_sight(const th_ask *ask, int column, int row, int rings) {
+    const th_nodes *nodes = ask->graph->nodes;
+    const th_node_level *grid = &nodes->levels[ask->level];
+    th_candidate best = {-1, 0, {0.0f, 0.0f}, TH_UNREACHABLE};
+    for (int r = row - rings + 1; r <= row + rings; ++r)
+        for (int c = column - rings + 1; c <= column + rings; ++c) {
+            if (r < 0 || c < 0 || r >= grid->ny || c >= grid->nx) continue;
+            int node = grid->first + r * grid->nx + c;
+            consider(ask, node, ask->level, &best);
+            if (!(nodes->flags[node] & TH_NODE_PORTAL)) continue;
+            const th_portal *portal = th_portal_find(ask->graph, node);
+            for (int k = 0; k < 8; ++k)
+                if (portal->to[k] >= 0)
+                    consider(ask, portal->to[k], th_node_level_of(nodes, portal->to[k]), &best);
+        }
+    return best;
+}
+
+static int next_down(const th_ask *ask, int node, int level) {
+    int nx = ask->graph->nodes->levels[level].nx, best = -1;
+    float least = ask->distance[node];
+    for (int k = 0; k < 8; ++k) {
+        int other = th_neighbour(ask->graph, node, k, nx);
+        if (other >= 0 && ask->distance[other] < least) {
+            least = ask->distance[other];
+            best = other;
+        }
+    }
+    return best;
+}
+
+// Pulls the string tight: the furthest node down the way that is in sight, all before it being so.
+static th_candidate pull(const th_ask *ask, th_candidate from) {
+    const th_nodes *nodes = ask->graph->nodes;
+    th_candidate seen = from;
+    for (int i = 0; i < PULL_MAX; ++i) {
+        int node = next_down(ask, seen.node, seen.level);
+        if (node < 0) break;
+        int level = th_node_level_of(nodes, node);
+        th_vec2 position = th_node_position(nodes, &nodes->levels[level], node);
+        if (!th_in_sight(nodes->scene, ask->walls, ask->level, ask->p, level, position)) break;
+        seen.node = node;
+        seen.level = level;
+        seen.position = position;
+    }
+    return seen;
+}
+
+static th_way way_by_sight(const th_ask *ask, int column, int row) {
+    th_way way = {{0.0f, 0.0f}, TH_UNREACHABLE};
+    th_candidate best = best_in_sight(ask, column, row, 1);
+    if (best.node < 0) best = best_in_sight(ask, column, row, 3);
+    if (best.node < 0) return way;
+    th_candidate aim = pull(ask, best);
+    way.direction = th_unit(th_sub(aim.position, ask->p));
+    way.distance = best.value;
+    return way;
+}
+
+enum { EAST = 1 << 0, NORTH_EAST = 1 << 1, NORTH = 1 << 2, NORTH_WEST = 1 << 3 };
+
+static inline bool open_cell(const th_graph *graph, int node, int nx) {
+    const uint8_t *links = graph->links + node;
+    uint8_t corner = EAST | NORTH_EAST | NORTH, right = NORTH | NORTH_WEST;
+    return (links[0] & corner) == corner && (links[1] & right) == right && (links[nx] & EAST) &&
+           !(graph->nodes->flags[node] & TH_CELL_TOUCHED);
+}
+
+// Somebody pressed onto a wall by rounding sees nothing: look from 1 cm beside it.
+static th_vec2 off_the_wall(const th_ask *ask) {
+    int nearest;
+    float distance2;
+    if (th_walls_near(ask->walls, ask->level, ask->p, 0.01f, &nearest, &distance2, 1) == 0)
+        return ask->p;
+    const th_wall *wall = &ask->walls->walls[nearest];
+    return th_add(ask->p, th_scale(0.01f, th_perp_right(wall->direction)));
+}
+
+th_way th_field_way(const th_graph *graph, const th_walls *walls, const float *distance, int level,
+                    th_vec2 p) {
+    const th_nodes *nodes = graph->nodes;
+    const th_node_level *grid = &nodes->levels[level];
+    float x = (p.x - grid->origin.x) * nodes->inverse_spacing;
+    float y = (p.y - grid->origin.y) * nodes->inverse_spacing;
+    bool inside = x >= 0.0f && y >= 0.0f && x < (float)(grid->nx - 1) && y < (float)(grid->ny - 1);
+    th_way way = {{0.0f, 0.0f}, TH_UNREACHABLE};
+    if (!inside) { // off the lattice of an open plane: back to it
+        if (!(p.x == p.x && p.y == p.y)) return way;
+        x = th_clamp(x, 0.0f, (float)(grid->nx - 2));
+        y = th_clamp(y, 0.0f, (float)(grid->ny - 2));
+    }
+    int column = (int)x, row = (int)y, node = grid->first + row * grid->nx + column;
+    const float *d = distance + node;
+    if (inside && open_cell(graph, node, grid->nx) && d[0] < TH_UNREACHABLE) {
+        float s = x - (float)column, t = y - (float)row;
+        float d00 = d[0], d10 = d[1], d01 = d[grid->nx], d11 = d[grid->nx + 1];
+        float gx = (d10 - d00) + t * ((d11 - d01) - (d10 - d00));
+        float gy = (d01 - d00) + s * ((d11 - d10) - (d01 - d00));
+        float low = d00 + s * (d10 - d00), high = d01 + s * (d11 - d01);
+        float length = sqrtf(gx * gx + gy * gy);
+        if (length > 0.2f * nodes->spacing) { // less is a ridge or the goal itself
+            way.direction = th_v(-gx / length, -gy / length);
+            way.distance = low + t * (high - low);
+            return way;
+        }
+    }
+    th_ask ask = {graph, walls, distance, level, p};
+    way = way_by_sight(&ask, column, row);
+    if (way.distance < TH_UNREACHABLE) return way;
+    ask.p = off_the_wall(&ask);
+    return way_by_sight(&ask, column, row);
+}
+
+// ---- goals in sight
+
+static th_vec2 across_line(const th_scene *scene, const th_goal *goal, th_vec2 p, th_vec2 heading) {
+    th_vec2 normal = th_unit(th_perp_left(th_sub(goal->line.b, goal->line.a)));
+    th_vec2 beyond = th_add(p, th_scale(0.1f, normal)), behind = th_sub(p, th_scale(0.1f, normal));
+    bool left = th_scene_walkable(scene, goal->line.level, beyond);
+    bool right = th_scene_walkable(scene, goal->line.level, behind);
+    // An exit in the outer wall leads to where there is no ground; within a room, on as one goes.
+    bool forward = left != right ? !left : th_dot(heading, normal) >= 0.0f;
+    return forward ? normal : th_scale(-1.0f, normal);
+}
+
+bool th_goal_way(const th_scene *scene, const th_walls *walls, const th_target *target, int level,
+                 th_vec2 p, float radius, th_vec2 heading, float range, th_way *way) {
+    float best = range;
+    bool found = false;
+    for (int g = 0; g < target->goal_count; ++g) {
+        const th_goal *goal = &scene->goals[target->goals[g]];
+        if (th_goal_level(goal) != level) continue;
+        th_vec2 q = th_goal_nearest(goal, p, radius);
+        th_vec2 to_goal = th_sub(q, p);
+        float length = th_length(to_goal);
+        if (!(length < best)) continue;
+        if (walls && !th_in_sight(scene, walls, level, p, level, q)) continue;
+        best = length;
+        found = true;
+        way->distance = length;
+        if (length > 1e-3f)
+            way->direction = th_scale(1.0f / length, to_goal);
+        else if (goal->is_line)
+            way->direction = across_line(scene, goal, p, heading);
+        else
+            way->direction = th_unit(heading); // inside an area: the next step takes note
+    }
+    return found;
+}
