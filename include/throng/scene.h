@@ -234,6 +234,7 @@ typedef struct th_scene_def {
     th_run_def run;
     th_record_def record;
     double plan_cell; // spacing of the distance fields [m] 0: chosen from the scene (0.2 or finer)
+    bool no_files;    // refuse linked files (scenes from strangers); default false
     th_allocator allocator;
 } th_scene_def;
 
@@ -248,6 +249,7 @@ TH_API th_result th_scene_create(const th_scene_def *def, th_scene **scene, th_e
 typedef struct th_scene_options {
     const char *const *overrides;
     int override_count;
+    bool no_files; // refuse linked files (scenes from strangers)
     th_allocator allocator;
 } th_scene_options;
 

@@ -55,7 +55,8 @@ TH_API void th_world_destroy(th_world *world);
 TH_API void th_world_step(th_world *world, int steps);
 TH_API double th_world_time(const th_world *world);
 TH_API uint64_t th_world_step_count(const th_world *world);
-TH_API bool th_world_empty(const th_world *world); // nobody inside and nobody still to come
+// Nobody is still on the way (all left, were removed or arrived for good) and nobody is still to come.
+TH_API bool th_world_done(const th_world *world);
 TH_API const th_scene *th_world_scene(const th_world *world);
 
 // ---- agents. An id is never given twice, so a stale one is simply not found.
@@ -89,7 +90,7 @@ TH_API void th_world_unmap(th_world *world, th_field field);
 
 // ---- live edits, in force from the next step on
 TH_API th_result th_world_set_door(th_world *world, const char *door, bool open, th_error *error);
-// A thin two-sided wall; id for removal in `wall`. Refused where it would stand on somebody's centre.
+// A thin two-sided wall; number for removal in `wall` (or NULL). Who stands on the line is set 3 mm aside.
 TH_API th_result th_world_add_wall(th_world *world, int level, th_vec2 a, th_vec2 b, int *wall,
                                    th_error *error);
 TH_API th_result th_world_remove_wall(th_world *world, int wall, th_error *error);

@@ -1,22 +1,359 @@
+// ORCA, optimal reciprocal collision avoidance: van den Berg, Guy, Lin, Manocha, "Reciprocal n-body
+// collision avoidance", 2011. One agent's half-planes and the three linear programs.
+//
+// Implemented: half-plane of an agent (cut-off disc, legs, touching pair), half-plane of a wall edge
+//   with its corner cases, linear programs 1 and 2 (velocity nearest the preferred one) and 3 (least
+//   violation when the half-planes exclude each other).
+// Not in the paper: a direction for exactly coinciding velocities; unequal share of the avoidance for
+//   neighbours that do not react.
+// Left out: the randomised order of the linear programs (needless for so few lines).
+//
+// A velocity v is allowed by a line (point q, unit direction d) when det(d, q - v) <= 0: to its left.
+// The programs loop over fixed lanes so that compilers turn them into vector code; minimum, maximum
+// and "or" do not depend on the order of their terms, so the result is the same for any width.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TH_FORMULA_ORCA_H
 #define TH_FORMULA_ORCA_H
 #include "formula/params.h"
 #include "formula/vec.h"
+
 #define TH_ORCA_PARAMS(X)                                                                         \
     TH_CONTACT_PARAMS(X)                                                                          \
-    X(time_horizon, 2.0, 0.05, 60, "s", "van den Berg 2011; RVO2 examples 5-10, Menge 2.5-3",     \
+    X(time_horizon, 2.0, 0.05, 60, "s", "Menge 2.5-3, RVO2 examples 5-10; shorter for dense crowds", \
       "how far ahead collisions with people are avoided")                                         \
-    X(time_horizon_obstacle, 0.5, 0.05, 60, "s", "Menge 0.15, RVO2 examples 5",                   \
+    X(time_horizon_obstacle, 0.5, 0.05, 60, "s", "between Menge's 0.15 and the RVO2 examples' 5", \
       "how far ahead collisions with walls are avoided")                                          \
     X(neighbour_range, 5, 0.1, 50, "m", "Menge", "people further away are not seen")              \
     X(max_neighbours, 10, 1, 16, "-", "Menge, RVO2 examples", "the nearest this many count")      \
     X(max_speed, 2, 0.01, 10, "m/s", "Menge", "nobody is faster")                                 \
-    X(max_acceleration, 0, 0, 100, "m/s2", "0: none, as in the paper; Menge 2-5",                 \
+    X(max_acceleration, 0, 0, 100, "m/s2", "0: no limit, as in the paper; Menge 2-5",             \
       "limit on the change of velocity")                                                          \
-    X(noise, 0.001, 0, 0.1, "m/s", "RVO2 examples perturb to break symmetric deadlocks",          \
-      "random part of the preferred velocity")
+    X(noise, 0.001, 0, 0.1, "m/s", "RVO2 examples perturb likewise to break symmetric deadlocks", \
+      "random part of the preferred velocity")                                                    \
+    X(line_of_sight, 1, 0, 1, "-", "throng; 0 sees through walls as RVO2 does",                   \
+      "1: people behind a wall are not neighbours")
 
 typedef struct th_orca_params {
     TH_ORCA_PARAMS(TH_PARAM_MEMBER)
 } th_orca_params;
+
+#define TH_ORCA_EPSILON 1e-5f // parallel lines and covered edges, RVO2
+enum {
+    TH_ORCA_LANES = 16,     // lines are handled this many at a time
+    TH_ORCA_WALLS = 16,     // most wall lines
+    TH_ORCA_NEIGHBOURS = 16, // most agent lines
+    TH_ORCA_LINES = 32
+};
+
+typedef struct th_orca_line {
+    th_vec2 point, direction;
+} th_orca_line;
+
+// Wall lines first (hard), then agent lines (soft). Unused lanes hold zeros.
+typedef struct th_orca_lines {
+    float point_x[TH_ORCA_LINES], point_y[TH_ORCA_LINES];
+    float direction_x[TH_ORCA_LINES], direction_y[TH_ORCA_LINES];
+    int wall_count, count;
+} th_orca_lines;
+
+TH_FORMULA th_orca_line th_orca_line_at(const th_orca_lines *lines, int i) {
+    th_orca_line line;
+    line.point = th_v(lines->point_x[i], lines->point_y[i]);
+    line.direction = th_v(lines->direction_x[i], lines->direction_y[i]);
+    return line;
+}
+
+TH_FORMULA void th_orca_set_line(th_orca_lines *lines, int i, th_orca_line line) {
+    lines->point_x[i] = line.point.x;
+    lines->point_y[i] = line.point.y;
+    lines->direction_x[i] = line.direction.x;
+    lines->direction_y[i] = line.direction.y;
+}
+
+// Half-plane that one neighbour leaves to us. `relative_position` = x_j - x_i, `velocity` = v_i,
+// `relative_velocity` = v_i - v_j, `radius` = r_i + r_j, `share` of the avoidance that is ours (0.5
+// when the neighbour does the same). `tie` = +-1, opposite for the two of a pair. Without branches:
+// it is compiled for sixteen neighbours at once.
+TH_FORMULA th_orca_line th_orca_agent_line(th_vec2 relative_position, th_vec2 velocity, th_vec2 relative_velocity,
+                                           float radius, float inverse_horizon, float inverse_step, float share,
+                                           float tie) {
+    th_vec2 p = relative_position, v = relative_velocity;
+    float distance2 = th_length2(p), radius2 = radius * radius;
+    bool touching = distance2 <= radius2;
+    float inverse_time = touching ? inverse_step : inverse_horizon;
+    // From the centre of the cut-off disc (the neighbour's place after the horizon) to v.
+    th_vec2 w = th_v(v.x - inverse_time * p.x, v.y - inverse_time * p.y);
+    float w_length2 = th_length2(w), w_dot_p = th_dot(w, p);
+    bool disc = touching | ((w_dot_p < 0.0f) & (w_dot_p * w_dot_p > radius2 * w_length2));
+    float w_length = sqrtf(w_length2);
+    bool degenerate = !(w_length > 1e-12f);
+    float inverse_w = 1.0f / (degenerate ? 1.0f : w_length);
+    th_vec2 n = th_v(degenerate ? tie : w.x * inverse_w, degenerate ? 0.0f : w.y * inverse_w);
+    float depth = radius * inverse_time - w_length;
+    // The two tangents from the origin to the disc of radius R around p.
+    float leg = sqrtf(th_max(distance2 - radius2, 0.0f));
+    float side = p.x * w.y - p.y * w.x > 0.0f ? 1.0f : -1.0f;
+    float inverse_distance2 = 1.0f / th_max(distance2, 1e-20f);
+    th_vec2 tangent = th_v((side * p.x * leg - p.y * radius) * inverse_distance2,
+                           (p.x * radius + side * p.y * leg) * inverse_distance2);
+    float along = th_dot(v, tangent);
+    float u_x = disc ? depth * n.x : along * tangent.x - v.x;
+    float u_y = disc ? depth * n.y : along * tangent.y - v.y;
+    th_orca_line line;
+    line.direction.x = disc ? n.y : tangent.x;
+    line.direction.y = disc ? -n.x : tangent.y;
+    line.point.x = velocity.x + share * u_x;
+    line.point.y = velocity.y + share * u_y;
+    return line;
+}
+
+// A wall edge as its half-plane needs it: solid on the left of a -> b.
+typedef struct th_orca_edge {
+    th_vec2 a, b;                                   // relative to the agent
+    th_vec2 direction, previous, next;              // unit directions of this edge and its neighbours
+    bool a_convex, b_convex;
+} th_orca_edge;
+
+// The tangents of a vertex at relative position p (distance^2 > radius^2): +1 left leg, -1 right leg.
+TH_FORMULA th_vec2 th_orca_leg(th_vec2 p, float radius, float side) {
+    float distance2 = th_length2(p);
+    float leg = sqrtf(th_max(distance2 - radius * radius, 0.0f));
+    return th_v((p.x * leg - side * p.y * radius) / distance2, (side * p.x * radius + p.y * leg) / distance2);
+}
+
+// Line through the velocity-space point `cut` pushed outward by the agent's radius.
+TH_FORMULA th_orca_line th_orca_offset_line(th_vec2 cut, th_vec2 direction, float offset) {
+    th_orca_line line;
+    line.direction = direction;
+    line.point = th_add(cut, th_scale(offset, th_perp_left(direction)));
+    return line;
+}
+
+// Half-plane of one wall edge; false when the edge adds nothing. Walls do not step aside: the whole
+// avoidance is ours.
+TH_FORMULA bool th_orca_wall_line(const th_orca_edge *edge, th_vec2 velocity, float radius, float inverse_horizon,
+                                  th_orca_line *line) {
+    th_vec2 a = edge->a, b = edge->b, ab = th_sub(b, a);
+    float radius2 = radius * radius;
+    float s = -th_dot(a, ab) / th_length2(ab);
+    float line_distance2 = th_length2(th_add(a, th_scale(s, ab)));
+    bool near_line = line_distance2 <= radius2;
+
+    // Touching already: a line through the origin keeps us from going further in.
+    if (s < 0.0f && th_length2(a) <= radius2) {
+        if (!edge->a_convex) return false;
+        line->point = th_v(0.0f, 0.0f);
+        line->direction = th_unit(th_perp_left(a));
+        return true;
+    }
+    if (s > 1.0f && th_length2(b) <= radius2) {
+        if (!edge->b_convex || th_det(b, edge->next) < 0.0f) return false; // the next edge will do it
+        line->point = th_v(0.0f, 0.0f);
+        line->direction = th_unit(th_perp_left(b));
+        return true;
+    }
+    if (s >= 0.0f && s < 1.0f && near_line) {
+        line->point = th_v(0.0f, 0.0f);
+        line->direction = th_scale(-1.0f, edge->direction);
+        return true;
+    }
+
+    // The two vertices that bound the velocity obstacle, and its legs. Seen along its length an edge
+    // shows only its near vertex.
+    th_vec2 first = a, second = b, before = edge->previous, after = edge->next, left_leg, right_leg;
+    bool first_convex = edge->a_convex, second_convex = edge->b_convex, one_vertex = false;
+    if (s < 0.0f && near_line) {
+        if (!edge->a_convex) return false;
+        one_vertex = true;
+        second = a;
+        second_convex = true;
+        after = edge->direction;
+    } else if (s > 1.0f && near_line) {
+        if (!edge->b_convex) return false;
+        one_vertex = true;
+        first = b;
+        first_convex = true;
+        before = edge->direction;
+    }
+    left_leg = first_convex ? th_orca_leg(first, radius, 1.0f) : th_scale(-1.0f, edge->direction);
+    right_leg = second_convex ? th_orca_leg(second, radius, -1.0f) : edge->direction;
+
+    // A leg may not cut into the adjacent edge; that edge's own line then bounds this side.
+    bool left_foreign = false, right_foreign = false;
+    th_vec2 back = th_scale(-1.0f, before);
+    if (first_convex && th_det(left_leg, back) >= 0.0f) {
+        left_leg = back;
+        left_foreign = true;
+    }
+    if (second_convex && th_det(right_leg, after) <= 0.0f) {
+        right_leg = after;
+        right_foreign = true;
+    }
+
+    // Nearest point of the obstacle's boundary to the current velocity: disc, segment or leg.
+    th_vec2 left_cut = th_scale(inverse_horizon, first), right_cut = th_scale(inverse_horizon, second);
+    th_vec2 cut = th_sub(right_cut, left_cut);
+    th_vec2 from_left = th_sub(velocity, left_cut), from_right = th_sub(velocity, right_cut);
+    float t = one_vertex ? 0.5f : th_dot(from_left, cut) / th_length2(cut);
+    float t_left = th_dot(from_left, left_leg), t_right = th_dot(from_right, right_leg);
+    float offset = radius * inverse_horizon;
+    if ((t < 0.0f && t_left < 0.0f) || (one_vertex && t_left < 0.0f && t_right < 0.0f)) {
+        *line = th_orca_offset_line(left_cut, th_perp_right(th_unit(from_left)), offset);
+        return true;
+    }
+    if (t > 1.0f && t_right < 0.0f) {
+        *line = th_orca_offset_line(right_cut, th_perp_right(th_unit(from_right)), offset);
+        return true;
+    }
+    const float far = 1e30f;
+    float to_cut = t < 0.0f || t > 1.0f || one_vertex ? far : th_length2(th_sub(from_left, th_scale(t, cut)));
+    float to_left = t_left < 0.0f ? far : th_length2(th_sub(from_left, th_scale(t_left, left_leg)));
+    float to_right = t_right < 0.0f ? far : th_length2(th_sub(from_right, th_scale(t_right, right_leg)));
+    if (to_cut <= to_left && to_cut <= to_right) {
+        *line = th_orca_offset_line(left_cut, th_scale(-1.0f, edge->direction), offset);
+        return true;
+    }
+    if (to_left <= to_right) {
+        if (left_foreign) return false;
+        *line = th_orca_offset_line(left_cut, left_leg, offset);
+        return true;
+    }
+    if (right_foreign) return false;
+    *line = th_orca_offset_line(right_cut, th_scale(-1.0f, right_leg), offset);
+    return true;
+}
+
+// Does a wall line already keep us from the whole edge a..b (relative positions)?
+TH_FORMULA bool th_orca_covered(const th_orca_lines *lines, th_vec2 a, th_vec2 b, float radius, float inverse_horizon) {
+    for (int j = 0; j < lines->count; ++j) {
+        th_orca_line line = th_orca_line_at(lines, j);
+        float at_a = th_det(th_sub(th_scale(inverse_horizon, a), line.point), line.direction);
+        float at_b = th_det(th_sub(th_scale(inverse_horizon, b), line.point), line.direction);
+        if (at_a - inverse_horizon * radius >= -TH_ORCA_EPSILON && at_b - inverse_horizon * radius >= -TH_ORCA_EPSILON)
+            return true;
+    }
+    return false;
+}
+
+// Linear program 1: the best velocity on line i within the speed disc and left of the lines before it.
+// `along` selects: false, nearest to `optimum`; true, furthest in direction `optimum`.
+TH_FORMULA bool th_orca_program1(const th_orca_lines *lines, int i, float max_speed, th_vec2 optimum, bool along,
+                                 th_vec2 *result) {
+    th_orca_line line = th_orca_line_at(lines, i);
+    float dot = th_dot(line.point, line.direction);
+    float discriminant = dot * dot + max_speed * max_speed - th_length2(line.point);
+    if (discriminant < 0.0f) return false;
+    float root = sqrtf(discriminant);
+    float left = -dot - root, right = -dot + root;
+    int parallel_outside = 0;
+    for (int base = 0; base < i; base += TH_ORCA_LANES) {
+#pragma omp simd reduction(max : left) reduction(min : right) reduction(| : parallel_outside)
+        for (int k = 0; k < TH_ORCA_LANES; ++k) {
+            int j = base + k;
+            float d_x = lines->direction_x[j], d_y = lines->direction_y[j];
+            float denominator = line.direction.x * d_y - line.direction.y * d_x;
+            float numerator = d_x * (line.point.y - lines->point_y[j]) - d_y * (line.point.x - lines->point_x[j]);
+            float magnitude = denominator < 0.0f ? -denominator : denominator;
+            bool earlier = j < i, parallel = magnitude <= TH_ORCA_EPSILON;
+            float t = numerator / (parallel ? 1.0f : denominator);
+            bool cuts = earlier & !parallel;
+            float upper = (cuts & (denominator >= 0.0f)) ? t : 1e30f;
+            float lower = (cuts & (denominator < 0.0f)) ? t : -1e30f;
+            right = upper < right ? upper : right;
+            left = lower > left ? lower : left;
+            parallel_outside |= (int)(earlier & parallel & (numerator < 0.0f));
+        }
+    }
+    if (parallel_outside || left > right) return false;
+    float t;
+    if (along)
+        t = th_dot(optimum, line.direction) > 0.0f ? right : left;
+    else
+        t = th_clamp(th_dot(line.direction, th_sub(optimum, line.point)), left, right);
+    *result = th_add(line.point, th_scale(t, line.direction));
+    return true;
+}
+
+// Index of the first line from `from` on that forbids v, or `count`.
+TH_FORMULA int th_orca_first_violated(const th_orca_lines *lines, int from, th_vec2 v) {
+    int first = lines->count;
+    for (int base = 0; base < lines->count; base += TH_ORCA_LANES) {
+#pragma omp simd reduction(min : first)
+        for (int k = 0; k < TH_ORCA_LANES; ++k) {
+            int j = base + k;
+            float outside = lines->direction_x[j] * (lines->point_y[j] - v.y) -
+                            lines->direction_y[j] * (lines->point_x[j] - v.x);
+            int candidate = ((j >= from) & (outside > 0.0f)) ? j : TH_ORCA_LINES;
+            first = candidate < first ? candidate : first;
+        }
+    }
+    return first;
+}
+
+// Linear program 2. Returns lines->count on success, else the line that could not be satisfied; the
+// result is then the best for the lines before it.
+TH_FORMULA int th_orca_program2(const th_orca_lines *lines, float max_speed, th_vec2 optimum, bool along,
+                                th_vec2 *result) {
+    *result = along ? th_scale(max_speed, optimum) : th_limit(optimum, max_speed);
+    int i = 0;
+    for (;;) {
+        i = th_orca_first_violated(lines, i, *result);
+        if (i >= lines->count) return lines->count;
+        th_vec2 better;
+        if (!th_orca_program1(lines, i, max_speed, optimum, along, &better)) return i;
+        *result = better;
+        ++i;
+    }
+}
+
+// Lines for program 3: where line j is violated as much as line i; lanes of lines that cannot be are
+// removed afterwards.
+TH_FORMULA void th_orca_bisectors(const th_orca_lines *lines, int i, th_orca_lines *bisectors) {
+    th_orca_line line = th_orca_line_at(lines, i);
+    int kept = lines->wall_count;
+    for (int j = 0; j < lines->wall_count; ++j) th_orca_set_line(bisectors, j, th_orca_line_at(lines, j));
+    for (int j = lines->wall_count; j < i; ++j) {
+        th_orca_line other = th_orca_line_at(lines, j), bisector;
+        float determinant = th_det(line.direction, other.direction);
+        float magnitude = determinant < 0.0f ? -determinant : determinant;
+        if (magnitude <= TH_ORCA_EPSILON) {
+            if (th_dot(line.direction, other.direction) > 0.0f) continue; // same way: never the worse one
+            bisector.point = th_scale(0.5f, th_add(line.point, other.point));
+        } else {
+            float t = th_det(other.direction, th_sub(line.point, other.point)) / determinant;
+            bisector.point = th_add(line.point, th_scale(t, line.direction));
+        }
+        bisector.direction = th_unit(th_sub(other.direction, line.direction));
+        th_orca_set_line(bisectors, kept++, bisector);
+    }
+    bisectors->wall_count = lines->wall_count;
+    bisectors->count = kept;
+    int end = (kept + TH_ORCA_LANES - 1) / TH_ORCA_LANES * TH_ORCA_LANES;
+    for (int j = kept; j < end; ++j)
+        th_orca_set_line(bisectors, j, (th_orca_line){{0.0f, 0.0f}, {0.0f, 0.0f}});
+}
+
+// Linear program 3: from the failing line on, minimise the largest violation of the agent lines, the
+// wall lines staying hard.
+TH_FORMULA void th_orca_program3(const th_orca_lines *lines, int failed, float max_speed, th_vec2 *result) {
+    float violation = 0.0f;
+    for (int i = failed; i < lines->count; ++i) {
+        th_orca_line line = th_orca_line_at(lines, i);
+        if (!(th_det(line.direction, th_sub(line.point, *result)) > violation)) continue;
+        th_orca_lines bisectors;
+        th_orca_bisectors(lines, i, &bisectors);
+        th_vec2 better;
+        // Failing can only be rounding: the old result is feasible by construction. Keep it then.
+        if (th_orca_program2(&bisectors, max_speed, th_perp_left(line.direction), true, &better) == bisectors.count)
+            *result = better;
+        violation = th_det(line.direction, th_sub(line.point, *result));
+    }
+}
+
+TH_FORMULA th_vec2 th_orca_velocity(const th_orca_lines *lines, float max_speed, th_vec2 preferred) {
+    th_vec2 result;
+    int failed = th_orca_program2(lines, max_speed, preferred, false, &result);
+    if (failed < lines->count) th_orca_program3(lines, failed, max_speed, &result);
+    return result;
+}
 #endif

@@ -4,6 +4,7 @@
 #define TH_MOVE_MOVE_H
 #include "state/world.h"
 
+void th_move_scripted(th_world *world); // timed paths
 void th_move_orca(th_world *world);
 void th_move_social_force(th_world *world);   // Helbing, Farkas, Vicsek 2000
 void th_move_helbing_molnar(th_world *world); // Helbing, Molnar 1995

@@ -1,8 +1,9 @@
-// The cell sort: every agent array is put into cell order each step (row-major cells, so the three
-// cells of a row are one contiguous run), ties by id. Cost O(agents + cells), order independent of
+// The cell sort: every agent array is put into cell order each step (row-major cells, so the cells of
+// a row are one contiguous run), ties by id. Cost O(agents + cells); the order does not depend on
 // threads. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_SPACE_INDEX_H
 #define TH_SPACE_INDEX_H
+#include "core/memory.h"
 #include "throng/base.h"
 
 typedef struct th_level_grid {
@@ -16,23 +17,38 @@ typedef struct th_index {
     th_level_grid *grids; // by level
     int level_count;
     uint32_t *cell_start; // cell c holds agents cell_start[c] .. cell_start[c+1]
+    uint32_t *block_sum;  // work space of the prefix sum
     int cell_count, cell_capacity;
 } th_index;
 
 static inline int th_grid_column(const th_level_grid *grid, float x) {
     float c = (x - grid->origin.x) * grid->inverse_cell;
-    return c <= 0.0f ? 0 : c >= (float)grid->nx ? grid->nx - 1 : (int)c; // outsiders sit in border cells
+    // Outsiders sit in border cells; a query is clamped the same way, so it still finds them.
+    return !(c > 0.0f) ? 0 : c >= (float)grid->nx ? grid->nx - 1 : (int)c;
 }
 static inline int th_grid_row(const th_level_grid *grid, float y) {
     float c = (y - grid->origin.y) * grid->inverse_cell;
-    return c <= 0.0f ? 0 : c >= (float)grid->ny ? grid->ny - 1 : (int)c;
+    return !(c > 0.0f) ? 0 : c >= (float)grid->ny ? grid->ny - 1 : (int)c;
 }
 
-// Agents of cells (column0..column1, row): the half-open run begin..end.
+// Agents of the cells (column0 .. column1, row): the half-open run begin .. end.
 static inline void th_index_run(const th_index *index, const th_level_grid *grid, int row, int column0,
                                 int column1, uint32_t *begin, uint32_t *end) {
     const uint32_t *start = index->cell_start + grid->first + row * grid->nx;
     *begin = start[column0];
     *end = start[column1 + 1];
 }
+
+bool th_index_create(th_index *index, const th_memory *memory, int level_count, int cell_capacity);
+void th_index_destroy(th_index *index, const th_memory *memory);
+
+// Lays the cells over one box per level; cells grow beyond `cell` when they would not fit the capacity.
+void th_index_lay(th_index *index, const th_box *boxes, float cell);
+
+#define TH_NO_CELL UINT32_MAX
+
+// Sorts agents 0 .. count. `cell` holds each agent's cell (TH_NO_CELL: drop it) and is used up;
+// order[k] becomes the old index of the k-th agent in (cell, id) order. Returns how many remain.
+uint32_t th_index_sort(th_index *index, int count, uint32_t *cell, const uint32_t *id, uint32_t *slot,
+                       uint32_t *order, int threads);
 #endif

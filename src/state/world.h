@@ -15,7 +15,7 @@ typedef struct th_agents {
     float *next_position_x, *next_position_y;
     float *next_velocity_x, *next_velocity_y;
     // Work space: contact and sub-stepping models may use it within their own stage.
-    float *work_x, *work_y;
+    float *work_x, *work_y, *work2_x, *work2_y;
     uint32_t *cell; // cell of each agent, from the last index stage
     uint32_t *order; // work space of the sort
     uint32_t *spare; // the array that the sort fills and swaps in
@@ -31,19 +31,21 @@ typedef struct th_group_state {
 } th_group_state;
 
 typedef struct th_source_state {
-    double due;          // people owed so far, as a real number
-    uint64_t placed;     // people already placed
-    int next_arrival;
+    uint64_t due;    // people owed so far
+    uint64_t placed; // people who found a spot
 } th_source_state;
 
-// Counters that any thread may raise: kept per block and summed in block order would be needless for
-// integers, so they are plain atomics.
+// Running totals. Threads raise the integers atomically: their sums do not depend on order.
 typedef struct th_counters {
     uint64_t spawned, left, removed;
     uint64_t wall_crossings, wall_stops, nan_repairs, unreachable;
     double last_left_time;
     float largest_overlap;
 } th_counters;
+
+// Every agent array is this much longer than the capacity, so that vector loops may read a full
+// register at the end.
+enum { TH_ARRAY_PAD = 16 };
 
 enum { TH_LIVE_WALL_MAX = 256, TH_EVENT_MAX = 4096 };
 
@@ -61,13 +63,14 @@ struct th_world {
 
     th_agents agents;
     th_index index;
+    th_box *level_boxes; // work space of the index stage
     float cell_size;
     float max_radius; // of anybody so far
+    float max_moved;  // furthest anybody went since the index was made [m]
 
     th_group_state *groups; // group_count of the scene + scripted_count
     int group_count;
     th_source_state *sources;
-    struct th_placer *placer; // for sources; rebuilt when needed
 
     uint8_t *door_closed;
     int *door_next_change;
@@ -82,6 +85,7 @@ struct th_world {
     th_profile profile;
     th_event *events;
     int event_count;
+    int left_in_step; // people marked TH_PHASE_LEFT by this step
     uint64_t events_lost;
 
     // views

@@ -1,0 +1,80 @@
+// Routes: setting off, reaching goals, waiting, leaving. O(agents) per step; a route leg's goals are
+// tested one by one, their boxes first. SPDX-License-Identifier: Apache-2.0
+#include "behave/behave.h"
+#include "core/parallel.h"
+#include "formula/vec.h"
+
+void th_stage_behave(th_world *world) {
+    th_agents *agents = &world->agents;
+    float now = (float)world->time;
+#pragma omp parallel for num_threads(world->threads) schedule(static)
+    for (int i = 0; i < agents->count; ++i) {
+        uint32_t phase = agents->phase[i];
+        if (phase != TH_PHASE_STANDING && phase != TH_PHASE_WAITING) continue;
+        if (now < agents->wait_until[i]) continue;
+        const th_group *group = &world->scene->groups[agents->group[i]];
+        if (phase == TH_PHASE_WAITING) agents->route_step[i]++;
+        bool on_the_way = agents->route_step[i] < (uint32_t)group->route_count ||
+                          group->own_goal != TH_OWN_GOAL_NONE;
+        agents->phase[i] = on_the_way ? TH_PHASE_WALKING : TH_PHASE_ARRIVED;
+    }
+}
+
+// Did the path p -> q cross the segment a -> b (either way)?
+static bool path_crosses(th_vec2 p, th_vec2 q, th_vec2 a, th_vec2 b) {
+    th_vec2 ab = th_sub(b, a);
+    float side_p = th_det(ab, th_sub(p, a)), side_q = th_det(ab, th_sub(q, a));
+    if ((side_p > 0.0f) == (side_q > 0.0f)) return false;
+    th_vec2 pq = th_sub(q, p);
+    return (th_det(pq, th_sub(a, p)) > 0.0f) != (th_det(pq, th_sub(b, p)) > 0.0f);
+}
+
+// `p` is where the person was before the step, `q` where it is now.
+static bool goal_reached(const th_goal *goal, uint32_t level, th_vec2 p, th_vec2 q) {
+    if (goal->is_line)
+        return (uint32_t)goal->line.level == level && path_crosses(p, q, goal->line.a, goal->line.b);
+    return (uint32_t)goal->area.level == level && th_polygons_contain(&goal->area.shape, q);
+}
+
+static void reach_route_goal(th_world *world, int i, const th_group *group, int *left) {
+    th_agents *agents = &world->agents;
+    const th_target *target = &world->scene->targets[group->route[agents->route_step[i]]];
+    // After contact's commit the next_ arrays hold where people were before the step.
+    th_vec2 before = {agents->next_position_x[i], agents->next_position_y[i]};
+    th_vec2 now = th_position(agents, (uint32_t)i);
+    for (int g = 0; g < target->goal_count; ++g) {
+        const th_goal *goal = &world->scene->goals[target->goals[g]];
+        if (!goal_reached(goal, agents->level[i], before, now)) continue;
+        if (goal->kind == TH_GOAL_EXIT) {
+            agents->phase[i] = TH_PHASE_LEFT;
+            agents->route_step[i] = (uint32_t)target->goals[g]; // th_stage_measure reports the exit
+            *left += 1;
+        } else if (goal->kind == TH_GOAL_WAITING) {
+            agents->phase[i] = TH_PHASE_WAITING;
+            agents->wait_until[i] = (float)world->time + goal->wait;
+        } else {
+            agents->route_step[i]++;
+            if (agents->route_step[i] >= (uint32_t)group->route_count) agents->phase[i] = TH_PHASE_ARRIVED;
+        }
+        return;
+    }
+}
+
+void th_stage_arrive(th_world *world) {
+    th_agents *agents = &world->agents;
+    int left = 0;
+#pragma omp parallel for num_threads(world->threads) schedule(static) reduction(+ : left)
+    for (int i = 0; i < agents->count; ++i) {
+        if (agents->phase[i] != TH_PHASE_WALKING) continue;
+        const th_group *group = &world->scene->groups[agents->group[i]];
+        if (agents->route_step[i] < (uint32_t)group->route_count) {
+            reach_route_goal(world, i, group, &left);
+        } else if (agents->level[i] == agents->goal_level[i]) {
+            th_vec2 to_goal = {agents->goal_x[i] - agents->position_x[i],
+                               agents->goal_y[i] - agents->position_y[i]};
+            if (th_length2(to_goal) < agents->radius[i] * agents->radius[i])
+                agents->phase[i] = TH_PHASE_ARRIVED;
+        }
+    }
+    world->left_in_step = left;
+}

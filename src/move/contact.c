@@ -1,0 +1,255 @@
+// Contact: overlapping people are pushed apart, then walls have the last word. After this stage nobody
+// stands in a wall or has passed one, whatever the models wanted.
+//
+// The proof of the last sentence: a move is accepted only when the straight path from the old to the
+// new position touches no standing wall; the old position is always such a position. So by induction
+// everybody stays in the part of the walkable area it started in, and doors and links are the only ways.
+// Cost O(agents x people within two radii). SPDX-License-Identifier: Apache-2.0
+#include "core/parallel.h"
+#include "formula/vec.h"
+#include "formula/random.h"
+#include "move/move.h"
+#include "move/neighbours.h"
+#include <math.h>
+#include <string.h>
+
+static const float wall_gap = 0.001f; // people stopped by the crossing test stay this far off the wall [m]
+
+static int passes_of(const th_world *world, uint32_t i) {
+    th_contact_params params;
+    memcpy(&params, world->groups[world->agents.group[i]].move_params, sizeof params);
+    return (int)params.separation_passes;
+}
+
+// Replaces what is not finite by the old state, limits the step to what the index can stand, and finds
+// the furthest anybody goes.
+static float repair_and_find_furthest(th_world *world) {
+    th_agents *agents = &world->agents;
+    float furthest2 = 0.0f;
+    uint64_t repairs = 0;
+    // Nobody runs 10 m/s; a model that says so has blown up. One cell per step keeps searches local.
+    float longest = th_min(10.0f * world->dt, world->cell_size);
+#pragma omp parallel for num_threads(world->threads) schedule(static) reduction(max : furthest2) reduction(+ : repairs)
+    for (int i = 0; i < agents->count; ++i) {
+        float x = agents->next_position_x[i] - agents->position_x[i];
+        float y = agents->next_position_y[i] - agents->position_y[i];
+        float speed2 = agents->next_velocity_x[i] * agents->next_velocity_x[i] +
+                       agents->next_velocity_y[i] * agents->next_velocity_y[i];
+        float moved2 = x * x + y * y;
+        if (!(moved2 < 1e30f && speed2 < 1e30f)) { // also catches NaN
+            agents->next_position_x[i] = agents->position_x[i];
+            agents->next_position_y[i] = agents->position_y[i];
+            agents->next_velocity_x[i] = agents->next_velocity_y[i] = 0.0f;
+            moved2 = 0.0f;
+            repairs++;
+        } else if (moved2 > longest * longest && agents->phase[i] < TH_PHASE_SCRIPTED) {
+            float shorter = longest / sqrtf(moved2);
+            agents->next_position_x[i] = agents->position_x[i] + shorter * x;
+            agents->next_position_y[i] = agents->position_y[i] + shorter * y;
+            moved2 = longest * longest;
+            repairs++;
+        }
+        furthest2 = moved2 > furthest2 ? moved2 : furthest2;
+    }
+    world->counters.nan_repairs += repairs;
+    return sqrtf(furthest2);
+}
+
+// What pair (i, j) asks of i: half the overlap, all of it when j does not give way.
+static th_vec2 push_from(const th_agents *agents, const th_walls *walls, uint32_t i, uint32_t j, th_vec2 p, th_vec2 q,
+                         float distance2, float apart) {
+    th_vec2 none = {0.0f, 0.0f};
+    if (j == i || th_gone(agents->phase[j])) return none;
+    float t;
+    if (th_walls_maybe_near(walls, (int)agents->level[i], p) && agents->level[i] == agents->level[j] &&
+        th_walls_first_crossing(walls, (int)agents->level[i], p, q, &t) >= 0)
+        return none; // back to back at a thin wall
+    float distance = sqrtf(distance2), share = th_moves(agents->phase[j]) ? 0.5f : 1.0f;
+    th_vec2 direction = distance > 1e-6f ? th_scale(1.0f / distance, th_sub(p, q))
+                                         : th_pair_direction(agents->id[i], agents->id[j]);
+    return th_scale(share * (apart - distance), direction);
+}
+
+static th_vec2 separate(const th_world *world, const th_walls *walls, uint32_t i, const float *xs, const float *ys,
+                        float moved) {
+    const th_agents *agents = &world->agents;
+    const th_level_grid *grid = &world->index.grids[agents->level[i]];
+    th_vec2 p = {xs[i], ys[i]}, push = {0.0f, 0.0f};
+    float radius = agents->radius[i], reach = radius + world->max_radius + moved;
+    int column0 = th_grid_column(grid, p.x - reach), column1 = th_grid_column(grid, p.x + reach);
+    int row1 = th_grid_row(grid, p.y + reach);
+    for (int row = th_grid_row(grid, p.y - reach); row <= row1; ++row) {
+        uint32_t begin, end;
+        th_index_run(&world->index, grid, row, column0, column1, &begin, &end);
+        for (uint32_t j = begin; j < end; ++j) {
+            float dx = p.x - xs[j], dy = p.y - ys[j], apart = radius + agents->radius[j];
+            float distance2 = dx * dx + dy * dy;
+            if (distance2 >= apart * apart) continue;
+            push = th_add(push, push_from(agents, walls, i, j, p, th_v(xs[j], ys[j]), distance2, apart));
+        }
+    }
+    if (world->scene->link_count > 0) {
+        uint32_t found[16];
+        int count = th_linked_neighbours(world, i, reach, found, 16);
+        for (int k = 0; k < count; ++k) {
+            th_vec2 q = {xs[found[k]], ys[found[k]]};
+            float apart = radius + agents->radius[found[k]], distance2 = th_length2(th_sub(p, q));
+            if (distance2 < apart * apart)
+                push = th_add(push, push_from(agents, walls, i, found[k], p, q, distance2, apart));
+        }
+    }
+    // In a tight crowd the sum over many pairs would throw people about: half a radius per pass at most.
+    return th_add(p, th_limit(push, 0.5f * radius));
+}
+
+static void separation_pass(th_world *world, const th_walls *walls, int pass, float moved) {
+    th_agents *agents = &world->agents;
+    const float *xs = agents->next_position_x, *ys = agents->next_position_y;
+#pragma omp parallel for num_threads(world->threads) schedule(dynamic, TH_BLOCK)
+    for (int i = 0; i < agents->count; ++i) {
+        th_vec2 p = {xs[i], ys[i]};
+        if (th_moves(agents->phase[i]) && passes_of(world, (uint32_t)i) > pass)
+            p = separate(world, walls, (uint32_t)i, xs, ys, moved);
+        agents->work_x[i] = p.x;
+        agents->work_y[i] = p.y;
+    }
+    float *swap_x = agents->next_position_x, *swap_y = agents->next_position_y;
+    agents->next_position_x = agents->work_x;
+    agents->next_position_y = agents->work_y;
+    agents->work_x = swap_x;
+    agents->work_y = swap_y;
+}
+
+// Pushes a disc off the walls it reaches into; a few rounds, because leaving one wall may mean
+// entering the next. In gaps narrower than the disc it ends in between.
+static th_vec2 push_off_walls(const th_walls *walls, int level, th_vec2 p, float radius) {
+    for (int round = 0; round < 3; ++round) {
+        int wall;
+        float distance2;
+        if (th_walls_near(walls, level, p, radius, &wall, &distance2, 1) == 0) return p;
+        const th_wall *nearest = &walls->walls[wall];
+        th_vec2 off = th_sub(p, th_nearest_on_segment(p, nearest->a, nearest->b));
+        float distance = sqrtf(distance2);
+        if (distance < 1e-5f || distance >= radius) return p; // on the wall: the crossing test decides
+        p = th_add(p, th_scale((radius - distance) / distance, off));
+    }
+    return p;
+}
+
+// The furthest point of the path p -> q that keeps wall_gap from the first wall on it, then along that
+// wall as far as the rest of the path would take us. Returns q when nothing is in the way.
+static th_vec2 stop_at_walls(const th_walls *walls, int level, th_vec2 p, th_vec2 q, bool *stopped) {
+    float t;
+    int wall = th_walls_first_crossing(walls, level, p, q, &t);
+    *stopped = wall >= 0;
+    if (wall < 0) return q;
+    th_vec2 path = th_sub(q, p), along = walls->walls[wall].direction;
+    float length = th_length(path);
+    float free_part = th_max(t * length - wall_gap, 0.0f) / th_max(length, 1e-9f);
+    th_vec2 stop = th_add(p, th_scale(free_part, path));
+    if (th_walls_first_crossing(walls, level, p, stop, &t) >= 0) return p;
+    th_vec2 slide = th_add(stop, th_scale((1.0f - free_part) * th_dot(path, along), along));
+    if (th_walls_first_crossing(walls, level, stop, slide, &t) < 0 &&
+        th_walls_first_crossing(walls, level, p, slide, &t) < 0)
+        return slide;
+    return stop;
+}
+
+// The link crossed by the path p -> q on this level, or NULL; *at is where.
+static const th_link *crossed_link(const th_scene *scene, uint32_t level, th_vec2 p, th_vec2 q, th_vec2 *at,
+                                   uint32_t *to) {
+    for (int l = 0; l < scene->link_count; ++l) {
+        const th_link *link = &scene->links[l];
+        bool up = (uint32_t)link->level[0] == level, down = (uint32_t)link->level[1] == level;
+        float side_p = th_dot(th_sub(p, link->a), link->up), side_q = th_dot(th_sub(q, link->a), link->up);
+        up = up && side_p <= 0.0f && side_q > 0.0f;
+        down = down && side_p >= 0.0f && side_q < 0.0f;
+        if (!up && !down) continue;
+        th_vec2 pq = th_sub(q, p);
+        if ((th_det(pq, th_sub(link->a, p)) > 0.0f) == (th_det(pq, th_sub(link->b, p)) > 0.0f)) continue;
+        float t = side_p / (side_p - side_q);
+        *at = th_add(p, th_scale(t, pq));
+        *to = (uint32_t)link->level[up ? 1 : 0];
+        return link;
+    }
+    return NULL;
+}
+
+// Final position of a path, walls of both levels respected. False when a wall cut it short.
+static bool finish_path(const th_world *world, const th_walls *walls, uint32_t *level, th_vec2 p, th_vec2 *q) {
+    th_vec2 at;
+    uint32_t to;
+    bool stopped;
+    const th_link *link = world->scene->link_count ? crossed_link(world->scene, *level, p, *q, &at, &to) : NULL;
+    if (!link) {
+        *q = stop_at_walls(walls, (int)*level, p, *q, &stopped);
+        return !stopped;
+    }
+    float t;
+    bool way_to_line = th_walls_first_crossing(walls, (int)*level, p, at, &t) < 0;
+    if (way_to_line && th_walls_first_crossing(walls, (int)to, at, *q, &t) < 0) {
+        *level = to;
+        return true;
+    }
+    // A wall on either side of the line: stay on this level, just before the line or the wall.
+    th_vec2 back = th_scale(wall_gap, th_unit(th_sub(p, at)));
+    *q = stop_at_walls(walls, (int)*level, p, th_add(at, back), &stopped);
+    return false;
+}
+
+static void keep_out_of_walls(th_world *world) {
+    th_agents *agents = &world->agents;
+    th_walls walls = th_world_walls(world);
+    uint64_t stops = 0;
+#pragma omp parallel for num_threads(world->threads) schedule(dynamic, TH_BLOCK) reduction(+ : stops)
+    for (int i = 0; i < agents->count; ++i) {
+        if (!th_moves(agents->phase[i])) continue;
+        th_vec2 p = th_position(agents, (uint32_t)i), q = {agents->next_position_x[i], agents->next_position_y[i]};
+        uint32_t level = agents->level[i];
+        bool near = th_walls_maybe_near(&walls, (int)level, q) || th_walls_maybe_near(&walls, (int)level, p);
+        if (!near && world->scene->link_count == 0) continue;
+        q = push_off_walls(&walls, (int)level, q, agents->radius[i]);
+        if (!finish_path(world, &walls, &level, p, &q)) {
+            stops++;
+            // What was stopped does not go on wanting to move that fast.
+            agents->next_velocity_x[i] = (q.x - p.x) / world->dt;
+            agents->next_velocity_y[i] = (q.y - p.y) / world->dt;
+        }
+        agents->level[i] = level;
+        agents->next_position_x[i] = q.x;
+        agents->next_position_y[i] = q.y;
+    }
+    world->counters.wall_stops += stops;
+}
+
+static void commit(th_agents *agents) {
+#define SWAP(a, b)                \
+    do {                          \
+        float *swap = agents->a;  \
+        agents->a = agents->b;    \
+        agents->b = swap;         \
+    } while (0)
+    SWAP(position_x, next_position_x);
+    SWAP(position_y, next_position_y);
+    SWAP(velocity_x, next_velocity_x);
+    SWAP(velocity_y, next_velocity_y);
+#undef SWAP
+}
+
+void th_stage_contact(th_world *world) {
+    th_walls walls = th_world_walls(world);
+    float furthest = repair_and_find_furthest(world);
+    int passes = 0;
+    for (int g = 0; g < world->scene->group_count; ++g) {
+        th_contact_params params;
+        memcpy(&params, world->groups[g].move_params, sizeof params);
+        if ((int)params.separation_passes > passes) passes = (int)params.separation_passes;
+    }
+    for (int pass = 0; pass < passes; ++pass) {
+        separation_pass(world, &walls, pass, furthest);
+        furthest += 0.5f * world->max_radius; // what this pass may have moved anybody
+    }
+    keep_out_of_walls(world);
+    commit(&world->agents);
+    world->max_moved = furthest + world->max_radius; // walls may push up to a radius more
+}

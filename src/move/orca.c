@@ -1,0 +1,363 @@
+// ORCA on the CPU: nearest neighbours by cells, half-planes, linear programs. Cost O(agents x
+// candidates of 3 x 3 cells). People of one cell share a list of candidates; the ten nearest are
+// found by counting, for each candidate, how many are nearer, which is vector code without branches.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/parallel.h"
+#include "formula/orca.h"
+#include "formula/random.h"
+#include "move/move.h"
+#include "move/neighbours.h"
+#include <math.h>
+#include <string.h>
+
+enum { CANDIDATES = 1024, SHORT_LIST = 32 };
+
+// People near one cell, copied together.
+typedef struct candidate_list {
+    int level, column, row, half; // cells column +- half, row +- half of that level
+    int count;                    // -1: none yet; CANDIDATES + 1: too many to list
+    float density;                // of the cells [1/m2]
+    float min_x, min_y, max_x, max_y; // all people in this box are listed
+    _Alignas(TH_ALIGN) float x[CANDIDATES], y[CANDIDATES], distance2[CANDIDATES];
+    uint32_t agent[CANDIDATES], id[CANDIDATES];
+} candidate_list;
+
+typedef struct neighbour_list {
+    int count;
+    uint32_t agent[TH_ORCA_NEIGHBOURS];
+} neighbour_list;
+
+static void list_candidates(const th_world *world, candidate_list *list, int half) {
+    const th_agents *agents = &world->agents;
+    const th_level_grid *grid = &world->index.grids[list->level];
+    int column0 = list->column - half, column1 = list->column + half, row0 = list->row - half, row1 = list->row + half;
+    // Border cells hold everybody beyond them, so a side on the border has no end.
+    const float far = 1e30f;
+    list->min_x = column0 <= 0 ? -far : grid->origin.x + (float)column0 * grid->cell;
+    list->max_x = column1 >= grid->nx - 1 ? far : grid->origin.x + (float)(column1 + 1) * grid->cell;
+    list->min_y = row0 <= 0 ? -far : grid->origin.y + (float)row0 * grid->cell;
+    list->max_y = row1 >= grid->ny - 1 ? far : grid->origin.y + (float)(row1 + 1) * grid->cell;
+    column0 = column0 < 0 ? 0 : column0;
+    row0 = row0 < 0 ? 0 : row0;
+    column1 = column1 > grid->nx - 1 ? grid->nx - 1 : column1;
+    row1 = row1 > grid->ny - 1 ? grid->ny - 1 : row1;
+    list->half = half;
+    list->count = 0;
+    for (int row = row0; row <= row1; ++row) {
+        uint32_t begin, end;
+        th_index_run(&world->index, grid, row, column0, column1, &begin, &end);
+        int run = (int)(end - begin);
+        if (list->count + run > CANDIDATES) {
+            list->count = CANDIDATES + 1;
+            return;
+        }
+        memcpy(list->x + list->count, agents->position_x + begin, (size_t)run * sizeof *list->x);
+        memcpy(list->y + list->count, agents->position_y + begin, (size_t)run * sizeof *list->y);
+        memcpy(list->id + list->count, agents->id + begin, (size_t)run * sizeof *list->id);
+        for (int k = 0; k < run; ++k) list->agent[list->count + k] = begin + (uint32_t)k;
+        list->count += run;
+    }
+    float side = (float)(2 * half + 1) * grid->cell;
+    list->density = (float)list->count / (side * side);
+}
+
+// How wide to look: until a circle inside the listed cells is likely to hold `wanted` people.
+static void list_for_cell(const th_world *world, candidate_list *list, int level, int column, int row, int wanted,
+                          float range) {
+    list->level = level;
+    list->column = column;
+    list->row = row;
+    float cell = world->index.grids[level].cell;
+    int widest = (int)ceilf(range / cell);
+    for (int half = 1;; ++half) {
+        list_candidates(world, list, half);
+        float radius = (float)half * cell;
+        bool enough = list->density * 3.14159265f * radius * radius >= 1.1f * (float)wanted;
+        if (enough || half >= widest || list->count > CANDIDATES) return;
+    }
+}
+
+// Exact fallback for crowds too dense to list: one by one, kept sorted.
+static void nearest_by_insertion(const th_world *world, uint32_t i, float range, int wanted, neighbour_list *nearest) {
+    const th_agents *agents = &world->agents;
+    const th_level_grid *grid = &world->index.grids[agents->level[i]];
+    th_vec2 p = th_position(agents, i);
+    float distances2[TH_ORCA_NEIGHBOURS], limit2 = range * range;
+    int count = 0, column0 = th_grid_column(grid, p.x - range), column1 = th_grid_column(grid, p.x + range);
+    int row1 = th_grid_row(grid, p.y + range);
+    for (int row = th_grid_row(grid, p.y - range); row <= row1; ++row) {
+        uint32_t begin, end;
+        th_index_run(&world->index, grid, row, column0, column1, &begin, &end);
+        for (uint32_t j = begin; j < end; ++j) {
+            float distance2 = th_length2(th_sub(th_position(agents, j), p));
+            if (distance2 > limit2 || j == i) continue;
+            if (count == wanted && distance2 == limit2 && agents->id[j] > agents->id[nearest->agent[count - 1]])
+                continue;
+            int at = count < wanted ? count++ : wanted - 1;
+            for (; at > 0 && (distances2[at - 1] > distance2 ||
+                              (distances2[at - 1] == distance2 && agents->id[nearest->agent[at - 1]] > agents->id[j]));
+                 --at) {
+                distances2[at] = distances2[at - 1];
+                nearest->agent[at] = nearest->agent[at - 1];
+            }
+            distances2[at] = distance2;
+            nearest->agent[at] = j;
+            if (count == wanted) limit2 = distances2[wanted - 1];
+        }
+    }
+    nearest->count = count;
+}
+
+// The candidates nearer than sqrt(limit2), self excepted; -1 when more than fit the short list.
+TH_FORMULA int shorten_list(const candidate_list *list, uint32_t i, float limit2, float *distance2, uint32_t *id,
+                            uint32_t *agent) {
+    int count = 0;
+    for (int k = 0; k < list->count; ++k) {
+        distance2[count] = list->distance2[k];
+        id[count] = list->id[k];
+        agent[count] = list->agent[k];
+        count += (list->distance2[k] < limit2) & (list->agent[k] != i);
+        if (count > SHORT_LIST) return -1;
+    }
+    return count;
+}
+
+// The `wanted` smallest of the short list by (distance, id), in order: an entry's place is the number
+// of entries before it.
+TH_FORMULA void rank_short_list(float *distance2, const uint32_t *id, const uint32_t *agent, int count, int wanted,
+                                neighbour_list *nearest) {
+    int place[SHORT_LIST] = {0};
+    int lanes = count <= SHORT_LIST / 2 ? SHORT_LIST / 2 : SHORT_LIST;
+    for (int k = count; k < lanes; ++k) distance2[k] = 1e30f;
+    for (int j = 0; j < count; ++j) {
+        float d = distance2[j];
+        uint32_t n = id[j];
+        if (lanes == SHORT_LIST / 2) {
+#pragma omp simd
+            for (int k = 0; k < SHORT_LIST / 2; ++k)
+                place[k] += (d < distance2[k]) | ((d == distance2[k]) & (n < id[k]));
+        } else {
+#pragma omp simd
+            for (int k = 0; k < SHORT_LIST; ++k) place[k] += (d < distance2[k]) | ((d == distance2[k]) & (n < id[k]));
+        }
+    }
+    nearest->count = count < wanted ? count : wanted;
+    for (int k = 0; k < count; ++k)
+        if (place[k] < wanted) nearest->agent[place[k]] = agent[k];
+}
+
+TH_FORMULA void find_nearest(const th_world *world, candidate_list *list, uint32_t i, const th_orca_params *params,
+                             neighbour_list *nearest) {
+    const th_agents *agents = &world->agents;
+    int wanted = (int)params->max_neighbours;
+    float range = params->neighbour_range;
+    th_vec2 p = th_position(agents, i);
+    const th_level_grid *grid = &world->index.grids[agents->level[i]];
+    int column = th_grid_column(grid, p.x), row = th_grid_row(grid, p.y);
+    if (list->count < 0 || list->column != column || list->row != row || list->level != (int)agents->level[i])
+        list_for_cell(world, list, (int)agents->level[i], column, row, wanted + 1, range);
+    for (;;) {
+        if (list->count > CANDIDATES) {
+            nearest_by_insertion(world, i, range, wanted, nearest);
+            return;
+        }
+        // Everybody within `sure` of p is listed.
+        float sure = th_min(th_min(p.x - list->min_x, list->max_x - p.x), th_min(p.y - list->min_y, list->max_y - p.y));
+        float limit2 = th_min(sure, range) * th_min(sure, range);
+        float likely2 = 1.6f * (float)(wanted + 2) / (3.14159265f * th_max(list->density, 1e-3f));
+        int count = list->count;
+        float *distance2s = list->distance2;
+        const float *xs = list->x, *ys = list->y;
+#pragma omp simd
+        for (int k = 0; k < count; ++k) {
+            float dx = xs[k] - p.x, dy = ys[k] - p.y;
+            distance2s[k] = dx * dx + dy * dy;
+        }
+        float distance2[SHORT_LIST + 1];
+        uint32_t id[SHORT_LIST + 1] = {0}, agent[SHORT_LIST + 1];
+        int found = shorten_list(list, i, th_min(limit2, likely2), distance2, id, agent);
+        if (found >= 0 && found < wanted && likely2 < limit2) found = shorten_list(list, i, limit2, distance2, id, agent);
+        if (found < 0) {
+            nearest_by_insertion(world, i, range, wanted, nearest);
+            return;
+        }
+        if (found >= wanted || sure >= range) {
+            rank_short_list(distance2, id, agent, found, wanted, nearest);
+            return;
+        }
+        list_candidates(world, list, list->half + 1); // too few in the sure circle: look further
+    }
+}
+
+// People seen across a link to another level, merged in by distance. Rare, so plain insertion.
+static void add_linked(const th_world *world, uint32_t i, const th_orca_params *params, neighbour_list *nearest) {
+    uint32_t found[TH_ORCA_NEIGHBOURS];
+    int count = th_linked_neighbours(world, i, params->neighbour_range, found, TH_ORCA_NEIGHBOURS);
+    th_vec2 p = th_position(&world->agents, i);
+    for (int k = 0; k < count; ++k) {
+        float distance2 = th_length2(th_sub(th_position(&world->agents, found[k]), p));
+        int wanted = (int)params->max_neighbours;
+        if (nearest->count == wanted) {
+            th_vec2 last = th_position(&world->agents, nearest->agent[wanted - 1]);
+            if (th_length2(th_sub(last, p)) <= distance2) continue;
+            nearest->count--;
+        }
+        int at = nearest->count++;
+        for (; at > 0; --at) {
+            th_vec2 before = th_position(&world->agents, nearest->agent[at - 1]);
+            if (th_length2(th_sub(before, p)) <= distance2) break;
+            nearest->agent[at] = nearest->agent[at - 1];
+        }
+        nearest->agent[at] = found[k];
+    }
+}
+
+static void drop_hidden(const th_walls *walls, const th_world *world, uint32_t i, neighbour_list *nearest) {
+    const th_agents *agents = &world->agents;
+    th_vec2 p = th_position(agents, i);
+    int kept = 0;
+    for (int k = 0; k < nearest->count; ++k) {
+        uint32_t j = nearest->agent[k];
+        float t;
+        bool same_level = agents->level[j] == agents->level[i];
+        if (same_level && th_walls_first_crossing(walls, (int)agents->level[i], p, th_position(agents, j), &t) >= 0)
+            continue;
+        nearest->agent[kept++] = j;
+    }
+    nearest->count = kept;
+}
+
+static void wall_lines(const th_walls *walls, const th_world *world, uint32_t i, const th_orca_params *params,
+                       th_orca_lines *lines) {
+    const th_agents *agents = &world->agents;
+    th_vec2 p = th_position(agents, i), v = th_velocity(agents, i);
+    float radius = agents->radius[i], inverse_horizon = 1.0f / params->time_horizon_obstacle;
+    float range = params->time_horizon_obstacle * params->max_speed + radius;
+    enum { NEAR_WALLS = 64 };
+    int near[NEAR_WALLS];
+    int count = th_walls_near(walls, (int)agents->level[i], p, range, near, NULL, NEAR_WALLS);
+    if (count > NEAR_WALLS) count = NEAR_WALLS;
+    for (int k = 0; k < count && lines->count < TH_ORCA_WALLS; ++k) {
+        const th_wall *wall = &walls->walls[near[k]];
+        th_orca_edge edge = {.a = th_sub(wall->a, p), .b = th_sub(wall->b, p), .direction = wall->direction};
+        // Only edges that show us their walkable side.
+        if (th_det(wall->direction, th_sub(p, wall->a)) >= 0.0f) continue;
+        if (th_orca_covered(lines, edge.a, edge.b, radius, inverse_horizon)) continue;
+        const th_wall *next = &walls->walls[wall->next], *previous = &walls->walls[wall->prev];
+        edge.previous = previous->direction;
+        edge.next = next->direction;
+        edge.a_convex = wall->a_convex;
+        edge.b_convex = next->a_convex;
+        th_orca_line line;
+        if (th_orca_wall_line(&edge, v, radius, inverse_horizon, &line)) th_orca_set_line(lines, lines->count++, line);
+    }
+    lines->wall_count = lines->count;
+}
+
+// Lanes beyond `count` repeat lane 0, so that the vector loop computes nothing wild.
+typedef struct neighbour_lanes {
+    _Alignas(TH_ALIGN) float x[TH_ORCA_NEIGHBOURS], y[TH_ORCA_NEIGHBOURS];
+    _Alignas(TH_ALIGN) float vx[TH_ORCA_NEIGHBOURS], vy[TH_ORCA_NEIGHBOURS];
+    _Alignas(TH_ALIGN) float radius[TH_ORCA_NEIGHBOURS], share[TH_ORCA_NEIGHBOURS], tie[TH_ORCA_NEIGHBOURS];
+} neighbour_lanes;
+
+TH_FORMULA void agent_lines(const th_world *world, uint32_t i, const th_orca_params *params,
+                            const neighbour_list *nearest, th_orca_lines *lines) {
+    const th_agents *agents = &world->agents;
+    if (nearest->count == 0) return;
+    neighbour_lanes lanes;
+    for (int k = 0; k < TH_ORCA_NEIGHBOURS; ++k) {
+        uint32_t j = nearest->agent[k < nearest->count ? k : 0];
+        lanes.x[k] = agents->position_x[j];
+        lanes.y[k] = agents->position_y[j];
+        lanes.vx[k] = agents->velocity_x[j];
+        lanes.vy[k] = agents->velocity_y[j];
+        lanes.radius[k] = agents->radius[j];
+        lanes.share[k] = th_moves(agents->phase[j]) ? 0.5f : 1.0f;
+        lanes.tie[k] = agents->id[i] < agents->id[j] ? 1.0f : -1.0f;
+    }
+    th_vec2 p = th_position(agents, i), v = th_velocity(agents, i);
+    float radius = agents->radius[i], inverse_horizon = 1.0f / params->time_horizon, inverse_step = 1.0f / world->dt;
+    float point_x[TH_ORCA_NEIGHBOURS], point_y[TH_ORCA_NEIGHBOURS];
+    float direction_x[TH_ORCA_NEIGHBOURS], direction_y[TH_ORCA_NEIGHBOURS];
+#pragma omp simd
+    for (int k = 0; k < TH_ORCA_NEIGHBOURS; ++k) {
+        th_vec2 to = {lanes.x[k] - p.x, lanes.y[k] - p.y}, relative = {v.x - lanes.vx[k], v.y - lanes.vy[k]};
+        th_orca_line line = th_orca_agent_line(to, v, relative, radius + lanes.radius[k], inverse_horizon, inverse_step,
+                                               lanes.share[k], lanes.tie[k]);
+        point_x[k] = line.point.x;
+        point_y[k] = line.point.y;
+        direction_x[k] = line.direction.x;
+        direction_y[k] = line.direction.y;
+    }
+    int first = lines->count, room = TH_ORCA_LINES - first;
+    int count = nearest->count < room ? nearest->count : room;
+    for (int k = 0; k < count; ++k) {
+        lines->point_x[first + k] = point_x[k];
+        lines->point_y[first + k] = point_y[k];
+        lines->direction_x[first + k] = direction_x[k];
+        lines->direction_y[first + k] = direction_y[k];
+    }
+    lines->count = first + count;
+}
+
+static th_vec2 preferred_with_noise(const th_world *world, uint32_t i, float noise) {
+    const th_agents *agents = &world->agents;
+    th_vec2 preferred = {agents->preferred_x[i], agents->preferred_y[i]};
+    if (!(noise > 0.0f) || (preferred.x == 0.0f && preferred.y == 0.0f)) return preferred;
+    th_random4 r = th_philox(world->seed, TH_STREAM_NOISE, agents->id[i], world->step_count);
+    preferred.x += noise * (2.0f * th_uniform(r.v[0]) - 1.0f);
+    preferred.y += noise * (2.0f * th_uniform(r.v[1]) - 1.0f);
+    return preferred;
+}
+
+TH_FORMULA void move_agent(th_world *world, const th_walls *walls, candidate_list *list, uint32_t i,
+                           const th_orca_params *params, bool links) {
+    th_agents *agents = &world->agents;
+    neighbour_list nearest;
+    find_nearest(world, list, i, params, &nearest);
+    if (links) add_linked(world, i, params, &nearest);
+    th_orca_lines lines;
+    memset(&lines, 0, sizeof lines);
+    float wall_range = params->time_horizon_obstacle * params->max_speed + agents->radius[i];
+    int level = (int)agents->level[i];
+    if (wall_range > walls->grids[level].reach || th_walls_maybe_near(walls, level, th_position(agents, i))) {
+        wall_lines(walls, world, i, params, &lines);
+        if (params->line_of_sight > 0.0f) drop_hidden(walls, world, i, &nearest);
+    }
+    agent_lines(world, i, params, &nearest, &lines);
+    th_vec2 velocity = th_orca_velocity(&lines, params->max_speed, preferred_with_noise(world, i, params->noise));
+    if (params->max_acceleration > 0.0f) {
+        th_vec2 old = th_velocity(agents, i);
+        velocity = th_add(old, th_limit(th_sub(velocity, old), params->max_acceleration * world->dt));
+    }
+    agents->next_velocity_x[i] = velocity.x;
+    agents->next_velocity_y[i] = velocity.y;
+    agents->next_position_x[i] = agents->position_x[i] + velocity.x * world->dt;
+    agents->next_position_y[i] = agents->position_y[i] + velocity.y * world->dt;
+}
+
+TH_CLONES static void move_block(th_world *world, const th_walls *walls, int begin, int end) {
+    const th_agents *agents = &world->agents;
+    candidate_list list;
+    list.count = -1;
+    bool links = world->scene->link_count > 0;
+    for (int i = begin; i < end; ++i) {
+        const th_group_state *group = &world->groups[agents->group[i]];
+        if (!th_moves(agents->phase[i]) || group->move != TH_MOVE_ORCA) continue;
+        th_orca_params params;
+        memcpy(&params, group->move_params, sizeof params);
+        move_agent(world, walls, &list, (uint32_t)i, &params, links);
+    }
+}
+
+void th_move_orca(th_world *world) {
+    bool any = false;
+    for (int g = 0; g < world->group_count; ++g) any = any || (!world->groups[g].scripted && world->groups[g].move == TH_MOVE_ORCA);
+    if (!any) return;
+    th_walls walls = th_world_walls(world);
+    int count = world->agents.count, blocks = th_block_count(count);
+#pragma omp parallel for num_threads(world->threads) schedule(dynamic, 1)
+    for (int b = 0; b < blocks; ++b)
+        move_block(world, &walls, b * TH_BLOCK, (b + 1) * TH_BLOCK < count ? (b + 1) * TH_BLOCK : count);
+}

@@ -1,0 +1,109 @@
+// Counting sort into cells. Counting is done with integer atomics, whose sums do not depend on who
+// comes first; the places within a cell do, so each cell is put into id order afterwards.
+// SPDX-License-Identifier: Apache-2.0
+#include "space/index.h"
+#include "core/parallel.h"
+#include <math.h>
+#include <string.h>
+
+enum { SCAN_BLOCK = 4096 };
+
+bool th_index_create(th_index *index, const th_memory *memory, int level_count, int cell_capacity) {
+    *index = (th_index){.level_count = level_count, .cell_capacity = cell_capacity};
+    size_t blocks = (size_t)cell_capacity / SCAN_BLOCK + 2;
+    index->grids = th_alloc(memory, (size_t)level_count, sizeof *index->grids);
+    index->cell_start = th_alloc(memory, (size_t)cell_capacity + 1, sizeof *index->cell_start);
+    index->block_sum = th_alloc(memory, blocks, sizeof *index->block_sum);
+    return index->grids && index->cell_start && index->block_sum;
+}
+
+void th_index_destroy(th_index *index, const th_memory *memory) {
+    size_t blocks = (size_t)index->cell_capacity / SCAN_BLOCK + 2;
+    th_free(memory, index->grids, (size_t)index->level_count, sizeof *index->grids);
+    th_free(memory, index->cell_start, (size_t)index->cell_capacity + 1, sizeof *index->cell_start);
+    th_free(memory, index->block_sum, blocks, sizeof *index->block_sum);
+    *index = (th_index){0};
+}
+
+static int64_t cells_for(const th_box *box, float cell) {
+    double nx = floor((double)(box->max_x - box->min_x) / (double)cell) + 1.0;
+    double ny = floor((double)(box->max_y - box->min_y) / (double)cell) + 1.0;
+    double cells = nx * ny;
+    return cells < 1e15 ? (int64_t)cells : (int64_t)1e15;
+}
+
+void th_index_lay(th_index *index, const th_box *boxes, float cell) {
+    for (;; cell *= 1.25f) {
+        int64_t total = 0;
+        for (int l = 0; l < index->level_count; ++l) total += cells_for(&boxes[l], cell);
+        if (total <= index->cell_capacity) break;
+    }
+    int first = 0;
+    for (int l = 0; l < index->level_count; ++l) {
+        th_level_grid *grid = &index->grids[l];
+        grid->origin.x = boxes[l].min_x;
+        grid->origin.y = boxes[l].min_y;
+        grid->cell = cell;
+        grid->inverse_cell = 1.0f / cell;
+        grid->nx = (int)floorf((boxes[l].max_x - boxes[l].min_x) / cell) + 1;
+        grid->ny = (int)floorf((boxes[l].max_y - boxes[l].min_y) / cell) + 1;
+        grid->first = first;
+        first += grid->nx * grid->ny;
+    }
+    index->cell_count = first;
+}
+
+// Exclusive prefix sum of counts held in start[1 ..]; afterwards start[c] is where cell c begins.
+static void scan_cells(th_index *index, int threads) {
+    uint32_t *start = index->cell_start;
+    int count = index->cell_count;
+    int blocks = (count + SCAN_BLOCK - 1) / SCAN_BLOCK;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int b = 0; b < blocks; ++b) {
+        int end = (b + 1) * SCAN_BLOCK < count ? (b + 1) * SCAN_BLOCK : count;
+        uint32_t sum = 0;
+        for (int c = b * SCAN_BLOCK; c < end; ++c) {
+            sum += start[c + 1];
+            start[c + 1] = sum;
+        }
+        index->block_sum[b + 1] = sum;
+    }
+    index->block_sum[0] = 0;
+    for (int b = 0; b < blocks; ++b) index->block_sum[b + 1] += index->block_sum[b];
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int b = 0; b < blocks; ++b) {
+        int end = (b + 1) * SCAN_BLOCK < count ? (b + 1) * SCAN_BLOCK : count;
+        for (int c = b * SCAN_BLOCK; c < end; ++c) start[c + 1] += index->block_sum[b];
+    }
+}
+
+static void sort_cell_by_id(uint32_t *order, uint32_t begin, uint32_t end, const uint32_t *id) {
+    for (uint32_t k = begin + 1; k < end; ++k) {
+        uint32_t moving = order[k], key = id[moving], at = k;
+        for (; at > begin && id[order[at - 1]] > key; --at) order[at] = order[at - 1];
+        order[at] = moving;
+    }
+}
+
+uint32_t th_index_sort(th_index *index, int count, uint32_t *cell, const uint32_t *id, uint32_t *slot,
+                       uint32_t *order, int threads) {
+    uint32_t *start = index->cell_start;
+    memset(start, 0, ((size_t)index->cell_count + 1) * sizeof *start);
+    if (threads > 1) {
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (int i = 0; i < count; ++i)
+            if (cell[i] != TH_NO_CELL)
+                slot[i] = __atomic_fetch_add(&start[cell[i] + 1], 1, __ATOMIC_RELAXED);
+    } else {
+        for (int i = 0; i < count; ++i)
+            if (cell[i] != TH_NO_CELL) slot[i] = start[cell[i] + 1]++;
+    }
+    scan_cells(index, threads);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int i = 0; i < count; ++i)
+        if (cell[i] != TH_NO_CELL) order[start[cell[i]] + slot[i]] = (uint32_t)i;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int c = 0; c < index->cell_count; ++c)
+        if (start[c + 1] - start[c] > 1) sort_cell_by_id(order, start[c], start[c + 1], id);
+    return start[index->cell_count];
+}

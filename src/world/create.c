@@ -1,0 +1,163 @@
+// Creating and destroying a world: all memory of a run is taken here. SPDX-License-Identifier: Apache-2.0
+#include "core/error.h"
+#include "core/parallel.h"
+#include "plan/plan.h"
+#include "scene/place.h"
+#include "world/fields.h"
+#include "world/world.h"
+#include <assert.h>
+#include <string.h>
+
+enum { WORLD_COOKIE = 0x7468776c, MIN_CAPACITY = 1024, MIN_CELLS = 4096 };
+
+th_world_def th_world_def_default(void) {
+    th_world_def def = {.cookie = WORLD_COOKIE};
+    return def;
+}
+
+static th_result check_def(const th_world_def *def, th_error *error) {
+    assert(def->cookie == WORLD_COOKIE && "start from th_world_def_default()");
+    if (def->cookie != WORLD_COOKIE)
+        return th_fail(error, TH_BAD_ARGUMENT, "", "th_world_def was not made by th_world_def_default()");
+    if (def->threads < 0 || def->threads > 1024)
+        return th_fail(error, TH_BAD_ARGUMENT, "", "threads is %d; give 0 (all cores) to 1024", def->threads);
+    if (!(def->step >= 0.0 && def->step <= 0.5))
+        return th_fail(error, TH_BAD_ARGUMENT, "", "step is %g s; give 0 (the scene's) to 0.5", def->step);
+    if (def->agent_capacity < 0)
+        return th_fail(error, TH_BAD_ARGUMENT, "", "agent_capacity is %d; give 0 (from the scene) or more",
+                       def->agent_capacity);
+    return TH_OK;
+}
+
+static void copy_groups(th_world *world) {
+    const th_scene *scene = world->scene;
+    for (int g = 0; g < world->group_count; ++g) {
+        th_group_state *state = &world->groups[g];
+        state->scripted = g >= scene->group_count;
+        if (state->scripted) continue;
+        const th_group *group = &scene->groups[g];
+        state->plan = (th_model)group->plan.model;
+        state->filter = (th_model)group->filter.model;
+        state->move = (th_model)group->move.model;
+        memcpy(state->plan_params, group->plan.params, sizeof state->plan_params);
+        memcpy(state->filter_params, group->filter.params, sizeof state->filter_params);
+        memcpy(state->move_params, group->move.params, sizeof state->move_params);
+    }
+}
+
+// Cells of 1.2 m hold four people in a dense crowd, so 3 x 3 cells hold the ten nearest; people
+// larger than that need larger cells.
+static float choose_cell(const th_scene *scene) {
+    float cell = 1.2f;
+    for (int s = 0; s < scene->scripted_count; ++s)
+        if (2.0f * scene->scripted[s].radius > cell) cell = 2.0f * scene->scripted[s].radius;
+    return cell;
+}
+
+static int cell_capacity(const th_scene *scene, int agents) {
+    double cells = 0.0;
+    for (int l = 0; l < scene->level_count; ++l) {
+        const th_box *box = &scene->levels[l].box;
+        cells += ((double)(box->max_x - box->min_x) / 1.2 + 2.0) * ((double)(box->max_y - box->min_y) / 1.2 + 2.0);
+    }
+    // No more than four cells per person (but always a decent grid): the sort clears them all in
+    // every step. Open planes grow with the crowd, hence the lower bound.
+    double most = 4.0 * (double)agents + MIN_CELLS + 64.0 * scene->level_count;
+    double least = 2.0 * (double)agents + MIN_CELLS;
+    double capacity = cells < most ? cells : most;
+    return (int)(capacity > least ? capacity : least);
+}
+
+static bool allocate(th_world *world, int capacity) {
+    const th_scene *scene = world->scene;
+    const th_memory *memory = &world->memory;
+    world->group_count = scene->group_count + scene->scripted_count;
+    size_t groups = (size_t)world->group_count, doors = (size_t)scene->door_count;
+    bool complete = th_agents_create(&world->agents, memory, capacity);
+    complete = th_index_create(&world->index, memory, scene->level_count, cell_capacity(scene, capacity)) && complete;
+    world->level_boxes = th_alloc(memory, (size_t)scene->level_count, sizeof *world->level_boxes);
+    world->groups = th_alloc(memory, groups, sizeof *world->groups);
+    world->sources = th_alloc(memory, (size_t)scene->group_count, sizeof *world->sources);
+    world->door_closed = th_alloc(memory, doors, sizeof *world->door_closed);
+    world->door_next_change = th_alloc(memory, doors, sizeof *world->door_next_change);
+    world->walls = th_alloc(memory, (size_t)scene->wall_count + 2 * TH_LIVE_WALL_MAX, sizeof *world->walls);
+    world->lines = th_alloc(memory, (size_t)scene->measure_line_count, sizeof *world->lines);
+    world->events = th_alloc(memory, TH_EVENT_MAX, sizeof *world->events);
+    world->id_order = th_alloc(memory, (size_t)capacity, sizeof *world->id_order);
+    return complete && world->level_boxes && world->groups && world->sources && world->door_closed &&
+           world->door_next_change && world->walls && world->lines && world->events && world->id_order;
+}
+
+static void start_state(th_world *world) {
+    const th_scene *scene = world->scene;
+    copy_groups(world);
+    for (int d = 0; d < scene->door_count; ++d) world->door_closed[d] = scene->doors[d].closed;
+    if (scene->wall_count > 0) memcpy(world->walls, scene->walls, (size_t)scene->wall_count * sizeof *world->walls);
+    world->wall_count = scene->wall_count;
+    for (int l = 0; l < scene->measure_line_count; ++l) {
+        const th_measure_line *line = &scene->measure_lines[l];
+        th_vec2 a = line->line.a, b = line->line.b;
+        double dx = (double)b.x - (double)a.x, dy = (double)b.y - (double)a.y;
+        world->lines[l] = (th_line_count){.id = line->id, .length = __builtin_sqrt(dx * dx + dy * dy)};
+    }
+    world->next_id = 1;
+}
+
+th_result th_world_create(const th_scene *scene, const th_world_def *def, th_world **out, th_error *error) {
+    assert(scene && def && out);
+    *out = NULL;
+    th_result result = check_def(def, error);
+    if (result != TH_OK) return result;
+    if (def->backend != TH_BACKEND_CPU)
+        return th_fail(error, TH_NO_DEVICE, "", "this build has the CPU backend only");
+    th_memory memory = th_memory_of(&def->allocator);
+    int capacity = def->agent_capacity ? def->agent_capacity : th_spawn_capacity(scene);
+    if (capacity < MIN_CAPACITY) capacity = MIN_CAPACITY;
+    th_world *world = th_alloc(&memory, 1, sizeof *world);
+    if (!world) return th_fail(error, TH_NO_MEMORY, "", "no memory for the world");
+    world->scene = scene;
+    world->memory = memory;
+    world->log = def->log;
+    world->log_context = def->log_context;
+    world->threads = def->threads ? def->threads : omp_get_num_procs();
+    world->seed = def->seed ? def->seed : scene->run.seed;
+    world->dt = (float)(def->step > 0.0 ? def->step : scene->run.step);
+    world->cell_size = choose_cell(scene);
+    if (!allocate(world, capacity)) {
+        result = th_fail(error, TH_NO_MEMORY, "", "no memory for %d people (about %d MB needed)", capacity,
+                         (int)((double)capacity * 160.0 / 1e6) + 1);
+    } else {
+        start_state(world);
+        result = th_plan_world_create(world, error);
+        if (result == TH_OK) result = th_spawn_scene(world, error);
+        if (result == TH_OK) th_stage_index(world);
+    }
+    if (result != TH_OK) {
+        if (error) th_scene_locate(scene, error);
+        th_world_destroy(world);
+        return result;
+    }
+    *out = world;
+    return TH_OK;
+}
+
+void th_world_destroy(th_world *world) {
+    if (!world) return;
+    const th_scene *scene = world->scene;
+    th_memory memory = world->memory;
+    for (int f = 0; f < TH_FIELD_COUNT; ++f)
+        th_free(&memory, world->views[f], (size_t)world->agents.capacity, 4);
+    th_plan_world_destroy(world);
+    th_free(&memory, world->level_boxes, (size_t)scene->level_count, sizeof *world->level_boxes);
+    th_free(&memory, world->groups, (size_t)world->group_count, sizeof *world->groups);
+    th_free(&memory, world->sources, (size_t)scene->group_count, sizeof *world->sources);
+    th_free(&memory, world->door_closed, (size_t)scene->door_count, sizeof *world->door_closed);
+    th_free(&memory, world->door_next_change, (size_t)scene->door_count, sizeof *world->door_next_change);
+    th_free(&memory, world->walls, (size_t)scene->wall_count + 2 * TH_LIVE_WALL_MAX, sizeof *world->walls);
+    th_free(&memory, world->lines, (size_t)scene->measure_line_count, sizeof *world->lines);
+    th_free(&memory, world->events, TH_EVENT_MAX, sizeof *world->events);
+    th_free(&memory, world->id_order, (size_t)world->agents.capacity, sizeof *world->id_order);
+    th_index_destroy(&world->index, &memory);
+    th_agents_destroy(&world->agents, &memory);
+    th_free(&memory, world, 1, sizeof *world);
+}

@@ -1,0 +1,146 @@
+// The events stage: time goes on, doors follow their schedule, sources place people. Also the live
+// edits, which do the same by hand. SPDX-License-Identifier: Apache-2.0
+#include "core/error.h"
+#include "formula/vec.h"
+#include "plan/plan.h"
+#include "world/world.h"
+#include <math.h>
+#include <string.h>
+
+void th_push_event(th_world *world, th_event event) {
+    if (world->event_count < TH_EVENT_MAX)
+        world->events[world->event_count++] = event;
+    else
+        world->events_lost++;
+}
+
+const th_event *th_world_events(const th_world *world, int *count, uint64_t *lost) {
+    *count = world->event_count;
+    if (lost) *lost = world->events_lost;
+    return world->events;
+}
+
+// Nobody may stand exactly on a line that becomes a wall: the crossing test could then not tell the
+// sides apart. Whoever is closer than 2 mm is set 2 mm off, on the side it is on.
+static void clear_wall_line(th_world *world, int level, th_vec2 a, th_vec2 b) {
+    th_agents *agents = &world->agents;
+    th_vec2 normal = th_perp_left(th_unit(th_sub(b, a)));
+    const float clearance = 0.002f;
+    for (int i = 0; i < agents->count; ++i) {
+        if (agents->level[i] != (uint32_t)level || th_gone(agents->phase[i])) continue;
+        th_vec2 p = th_position(agents, (uint32_t)i);
+        th_vec2 off = th_sub(p, th_nearest_on_segment(p, a, b));
+        if (th_length2(off) >= clearance * clearance) continue;
+        float side = th_dot(th_sub(p, a), normal) < 0.0f ? -1.0f : 1.0f;
+        th_vec2 moved = th_add(th_nearest_on_segment(p, a, b), th_scale(side * 1.5f * clearance, normal));
+        agents->position_x[i] = moved.x;
+        agents->position_y[i] = moved.y;
+    }
+}
+
+static void change_door(th_world *world, int d, bool open) {
+    if (world->door_closed[d] == !open) return;
+    const th_door *door = &world->scene->doors[d];
+    if (!open) clear_wall_line(world, door->line.level, door->line.a, door->line.b);
+    world->door_closed[d] = !open;
+    world->walls_version++;
+    th_push_event(world, (th_event){.kind = open ? TH_EVENT_DOOR_OPENED : TH_EVENT_DOOR_CLOSED,
+                                    .time = world->time, .index = d});
+}
+
+static void follow_schedules(th_world *world) {
+    const th_scene *scene = world->scene;
+    uint32_t version = world->walls_version;
+    for (int d = 0; d < scene->door_count; ++d) {
+        const th_door *door = &scene->doors[d];
+        int *next = &world->door_next_change[d];
+        // Half a step of slack: a change at 30 s belongs to the step that begins at 30 s.
+        while (*next < door->schedule_count && door->schedule[*next].time <= world->time + 0.5 * (double)world->dt)
+            change_door(world, d, door->schedule[(*next)++].open);
+    }
+    if (world->walls_version != version) th_plan_walls_changed(world);
+}
+
+void th_stage_events(th_world *world) {
+    follow_schedules(world);
+    th_spawn_sources(world);
+}
+
+// ---- live edits
+
+th_result th_world_set_door(th_world *world, const char *id, bool open, th_error *error) {
+    const th_scene *scene = world->scene;
+    for (int d = 0; d < scene->door_count; ++d) {
+        if (strcmp(scene->doors[d].id, id) != 0) continue;
+        uint32_t version = world->walls_version;
+        change_door(world, d, open);
+        if (world->walls_version != version) th_plan_walls_changed(world);
+        return TH_OK;
+    }
+    return th_fail(error, TH_BAD_ARGUMENT, "", "there is no door '%s' in the scene (it has %d doors)", id,
+                   scene->door_count);
+}
+
+static void set_edge(th_wall *edge, th_vec2 a, th_vec2 b, int level, int other) {
+    float length = th_length(th_sub(b, a));
+    *edge = (th_wall){.a = a, .b = b, .direction = th_unit(th_sub(b, a)), .length = length,
+                      .next = other, .prev = other, .a_convex = true, .level = level, .door = -1};
+}
+
+th_result th_world_add_wall(th_world *world, int level, th_vec2 a, th_vec2 b, int *wall, th_error *error) {
+    const th_scene *scene = world->scene;
+    if (level < 0 || level >= scene->level_count)
+        return th_fail(error, TH_BAD_ARGUMENT, "", "level %d does not exist; the scene has %d", level, scene->level_count);
+    if (!isfinite(a.x) || !isfinite(a.y) || !isfinite(b.x) || !isfinite(b.y) || th_length(th_sub(b, a)) < 0.01f)
+        return th_fail(error, TH_BAD_ARGUMENT, "", "a wall needs two finite points at least 1 cm apart");
+    int slot = 0; // a removed wall has length 0 and its place is used again
+    while (slot < TH_LIVE_WALL_MAX && scene->wall_count + 2 * slot < world->wall_count &&
+           world->walls[scene->wall_count + 2 * slot].length > 0.0f)
+        slot++;
+    if (slot == TH_LIVE_WALL_MAX)
+        return th_fail(error, TH_FULL, "", "all %d live walls are in use; remove one first", TH_LIVE_WALL_MAX);
+    clear_wall_line(world, level, a, b);
+    int first = scene->wall_count + 2 * slot;
+    set_edge(&world->walls[first], a, b, level, first + 1);
+    set_edge(&world->walls[first + 1], b, a, level, first);
+    if (world->wall_count < first + 2) world->wall_count = first + 2;
+    world->walls_version++;
+    th_plan_walls_changed(world);
+    if (wall) *wall = slot;
+    return TH_OK;
+}
+
+th_result th_world_remove_wall(th_world *world, int wall, th_error *error) {
+    int first = world->scene->wall_count + 2 * wall;
+    if (wall < 0 || wall >= TH_LIVE_WALL_MAX || first >= world->wall_count || world->walls[first].length <= 0.0f)
+        return th_fail(error, TH_BAD_ARGUMENT, "", "there is no live wall %d", wall);
+    world->walls[first].length = world->walls[first + 1].length = 0.0f;
+    world->walls_version++;
+    th_plan_walls_changed(world);
+    return TH_OK;
+}
+
+th_result th_world_set_param(th_world *world, int group, const char *name, double value, th_error *error) {
+    if (group < 0 || group >= world->scene->group_count)
+        return th_fail(error, TH_BAD_ARGUMENT, "", "group %d does not exist; the scene has %d", group,
+                       world->scene->group_count);
+    th_group_state *state = &world->groups[group];
+    int model_count;
+    const th_model_info *models = th_models(&model_count);
+    const th_model chosen[3] = {state->plan, state->filter, state->move};
+    float *params[3] = {state->plan_params, state->filter_params, state->move_params};
+    for (int c = 0; c < 3; ++c) {
+        const th_model_info *model = &models[chosen[c]];
+        for (int p = 0; p < model->param_count; ++p) {
+            const th_param_info *info = &model->params[p];
+            if (strcmp(info->name, name) != 0) continue;
+            if (!(value >= info->min && value <= info->max))
+                return th_fail(error, TH_BAD_ARGUMENT, "", "%s = %g is outside %g .. %g %s", name, value, info->min,
+                               info->max, info->unit);
+            params[c][p] = (float)value;
+            return TH_OK;
+        }
+    }
+    return th_fail(error, TH_BAD_ARGUMENT, "", "no model of group '%s' has a parameter '%s'; `throng list` shows them",
+                   world->scene->groups[group].id, name);
+}

@@ -1,0 +1,12 @@
+// Walking the field list. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_WORLD_FIELDS_H
+#define TH_WORLD_FIELDS_H
+#include "state/world.h"
+
+// The array of a field, untyped; every element is four bytes.
+void *th_field_get(const th_agents *agents, th_field field);
+void th_field_set(th_agents *agents, th_field field, void *array);
+
+bool th_agents_create(th_agents *agents, const th_memory *memory, int capacity);
+void th_agents_destroy(th_agents *agents, const th_memory *memory);
+#endif

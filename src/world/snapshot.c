@@ -1,0 +1,167 @@
+// Snapshots: everything that changes, as one block of bytes for the same scene and version. Derived
+// state (index, distance fields) is rebuilt at restore. SPDX-License-Identifier: Apache-2.0
+#include "core/error.h"
+#include "core/hash.h"
+#include "plan/plan.h"
+#include "world/fields.h"
+#include "world/world.h"
+#include <string.h>
+
+enum { SNAPSHOT_VERSION = 1 };
+static const uint64_t snapshot_magic = 0x31706e7367726874u; // "thrgsnp1"
+
+typedef struct snapshot_head {
+    uint64_t magic;
+    uint32_t version, field_count;
+    uint64_t scene_print; // what the layout depends on
+    uint64_t bytes, sum;  // size of what follows, and its check sum
+    uint64_t seed, step_count;
+    double time;
+    float dt, max_radius;
+    uint32_t next_id, walls_version;
+    int32_t agent_count, wall_count;
+    th_counters counters;
+} snapshot_head;
+
+// Two scenes with the same print have the same arrays; names and coordinates are not compared.
+static uint64_t scene_print(const th_scene *scene) {
+    uint64_t h = th_hash_add(0, (uint64_t)scene->level_count);
+    const int counts[] = {scene->wall_count, scene->door_count, scene->group_count, scene->scripted_count,
+                          scene->measure_line_count, scene->goal_count, scene->target_count};
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; ++k) h = th_hash_add(h, (uint64_t)counts[k]);
+    for (int w = 0; w < scene->wall_count; ++w) {
+        uint64_t bits[2];
+        memcpy(&bits[0], &scene->walls[w].a, 8);
+        memcpy(&bits[1], &scene->walls[w].b, 8);
+        h = th_hash_add(th_hash_add(h, bits[0]), bits[1]);
+    }
+    return h;
+}
+
+// One list of the blocks that follow the head, walked by size, save and restore alike.
+typedef struct block {
+    void *data;
+    size_t bytes;
+} block;
+enum { BLOCK_MAX = TH_FIELD_COUNT + 6 };
+
+static int list_blocks(const th_world *world, int agent_count, block *blocks) {
+    const th_scene *scene = world->scene;
+    int n = 0;
+    for (int f = 0; f < TH_FIELD_COUNT; ++f)
+        blocks[n++] = (block){th_field_get(&world->agents, (th_field)f), (size_t)agent_count * 4};
+    blocks[n++] = (block){world->groups, (size_t)world->group_count * sizeof *world->groups};
+    blocks[n++] = (block){world->sources, (size_t)scene->group_count * sizeof *world->sources};
+    blocks[n++] = (block){world->door_closed, (size_t)scene->door_count};
+    blocks[n++] = (block){world->door_next_change, (size_t)scene->door_count * sizeof *world->door_next_change};
+    blocks[n++] = (block){world->walls + scene->wall_count, 2 * (size_t)TH_LIVE_WALL_MAX * sizeof *world->walls};
+    blocks[n++] = (block){world->lines, (size_t)scene->measure_line_count * sizeof *world->lines};
+    return n;
+}
+
+static size_t sum_blocks(const block *blocks, int count) {
+    size_t bytes = 0;
+    for (int b = 0; b < count; ++b) bytes += blocks[b].bytes;
+    return bytes;
+}
+
+static uint64_t check_sum(const unsigned char *bytes, size_t size) {
+    uint64_t h = size;
+    for (size_t k = 0; k + 8 <= size; k += 8) {
+        uint64_t word;
+        memcpy(&word, bytes + k, 8);
+        h = th_hash_add(h, word);
+    }
+    for (size_t k = size / 8 * 8; k < size; ++k) h = th_hash_add(h, bytes[k]);
+    return h;
+}
+
+size_t th_world_snapshot_size(const th_world *world) {
+    block blocks[BLOCK_MAX];
+    return sizeof(snapshot_head) + sum_blocks(blocks, list_blocks(world, world->agents.count, blocks));
+}
+
+th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th_error *error) {
+    size_t needed = th_world_snapshot_size(world);
+    if (size < needed)
+        return th_fail(error, TH_BAD_ARGUMENT, "", "the snapshot needs %zu bytes, %zu were given", needed, size);
+    block blocks[BLOCK_MAX];
+    int count = list_blocks(world, world->agents.count, blocks);
+    unsigned char *at = (unsigned char *)memory + sizeof(snapshot_head);
+    for (int b = 0; b < count; ++b) {
+        if (blocks[b].bytes) memcpy(at, blocks[b].data, blocks[b].bytes);
+        at += blocks[b].bytes;
+    }
+    snapshot_head head;
+    memset(&head, 0, sizeof head); // padding too: equal worlds give equal bytes
+    head.magic = snapshot_magic;
+    head.version = SNAPSHOT_VERSION;
+    head.field_count = TH_FIELD_COUNT;
+    head.scene_print = scene_print(world->scene);
+    head.bytes = needed - sizeof head;
+    head.sum = check_sum((unsigned char *)memory + sizeof head, head.bytes);
+    head.seed = world->seed;
+    head.step_count = world->step_count;
+    head.time = world->time;
+    head.dt = world->dt;
+    head.max_radius = world->max_radius;
+    head.next_id = world->next_id;
+    head.walls_version = world->walls_version;
+    head.agent_count = world->agents.count;
+    head.wall_count = world->wall_count;
+    head.counters = world->counters;
+    memcpy(memory, &head, sizeof head);
+    return TH_OK;
+}
+
+static th_result check_head(const th_world *world, const snapshot_head *head, const void *memory, size_t size,
+                            th_error *error) {
+    if (size < sizeof *head || head->magic != snapshot_magic)
+        return th_fail(error, TH_BAD_SNAPSHOT, "", "these bytes are not a throng snapshot");
+    if (head->version != SNAPSHOT_VERSION || head->field_count != TH_FIELD_COUNT)
+        return th_fail(error, TH_BAD_SNAPSHOT, "", "the snapshot is of version %u with %u fields; this is version %d with %d",
+                       head->version, head->field_count, SNAPSHOT_VERSION, TH_FIELD_COUNT);
+    if (head->scene_print != scene_print(world->scene))
+        return th_fail(error, TH_BAD_SNAPSHOT, "", "the snapshot was made with another scene; restore it into a world of that scene");
+    if (head->agent_count < 0 || head->agent_count > world->agents.capacity)
+        return th_fail(error, TH_FULL, "", "the snapshot holds %d agents, this world has room for %d; raise agent_capacity",
+                       head->agent_count, world->agents.capacity);
+    block blocks[BLOCK_MAX];
+    size_t expected = sum_blocks(blocks, list_blocks(world, head->agent_count, blocks));
+    int live = head->wall_count - world->scene->wall_count;
+    if (head->bytes != expected || size < sizeof *head + expected || live < 0 || live > 2 * TH_LIVE_WALL_MAX ||
+        head->sum != check_sum((const unsigned char *)memory + sizeof *head, expected))
+        return th_fail(error, TH_BAD_SNAPSHOT, "", "the snapshot is damaged or cut short (%zu bytes, %zu expected)", size,
+                       sizeof *head + expected);
+    return TH_OK;
+}
+
+th_result th_world_restore(th_world *world, const void *memory, size_t size, th_error *error) {
+    snapshot_head head = {0};
+    memcpy(&head, memory, size < sizeof head ? size : sizeof head);
+    th_result result = check_head(world, &head, memory, size, error);
+    if (result != TH_OK) return result;
+    block blocks[BLOCK_MAX];
+    int count = list_blocks(world, head.agent_count, blocks);
+    const unsigned char *at = (const unsigned char *)memory + sizeof head;
+    for (int b = 0; b < count; ++b) {
+        if (blocks[b].bytes) memcpy(blocks[b].data, at, blocks[b].bytes);
+        at += blocks[b].bytes;
+    }
+    // The names of the lines are pointers of the world that was saved: take our own.
+    for (int l = 0; l < world->scene->measure_line_count; ++l) world->lines[l].id = world->scene->measure_lines[l].id;
+    world->seed = head.seed;
+    world->step_count = head.step_count;
+    world->time = head.time;
+    world->dt = head.dt;
+    world->max_radius = head.max_radius;
+    world->next_id = head.next_id;
+    world->agents.count = head.agent_count;
+    world->wall_count = head.wall_count;
+    world->counters = head.counters;
+    world->walls_version = head.walls_version;
+    world->event_count = 0;
+    th_plan_walls_changed(world);
+    th_stage_index(world);
+    return TH_OK;
+}

@@ -1,0 +1,159 @@
+// Statistics, overlaps, the state hash. SPDX-License-Identifier: Apache-2.0
+#include "core/hash.h"
+#include "core/parallel.h"
+#include "formula/vec.h"
+#include "world/world.h"
+#include <string.h>
+
+static const float overlap_counts_from = 0.01f; // [m]
+
+// Depth of the deepest overlap of agent i and the number of its overlaps beyond 1 cm. The index must
+// be of the positions now, or older by at most `moved`.
+static float overlaps_of(const th_world *world, uint32_t i, float moved, int *deep) {
+    const th_agents *agents = &world->agents;
+    const th_level_grid *grid = &world->index.grids[agents->level[i]];
+    th_vec2 p = th_position(agents, i);
+    float reach = agents->radius[i] + world->max_radius + moved, deepest = 0.0f;
+    int column0 = th_grid_column(grid, p.x - reach), column1 = th_grid_column(grid, p.x + reach);
+    int row1 = th_grid_row(grid, p.y + reach);
+    *deep = 0;
+    for (int row = th_grid_row(grid, p.y - reach); row <= row1; ++row) {
+        uint32_t begin, end;
+        th_index_run(&world->index, grid, row, column0, column1, &begin, &end);
+        for (uint32_t j = begin; j < end; ++j) {
+            float apart = agents->radius[i] + agents->radius[j];
+            float distance2 = th_length2(th_sub(th_position(agents, j), p));
+            if (distance2 >= apart * apart || j == i || th_gone(agents->phase[j])) continue;
+            if (agents->level[j] != agents->level[i] || agents->phase[j] == TH_PHASE_BODY) continue;
+            float depth = apart - sqrtf(distance2);
+            deepest = th_max(deepest, depth);
+            *deep += depth > overlap_counts_from;
+        }
+    }
+    return deepest;
+}
+
+void th_sample_overlaps(th_world *world, th_statistics *statistics) {
+    const th_agents *agents = &world->agents;
+    uint32_t indexed = world->index.cell_start[world->index.cell_count];
+    // Nobody is faster than the contact stage allows within a step; see th_stage_contact.
+    float moved = world->max_moved;
+    uint64_t overlapping = 0, pairs_twice = 0;
+    float deepest = 0.0f;
+#pragma omp parallel for num_threads(world->threads) schedule(dynamic, TH_BLOCK) reduction(+ : overlapping, pairs_twice) \
+    reduction(max : deepest)
+    for (uint32_t i = 0; i < indexed; ++i) {
+        if (agents->phase[i] >= TH_PHASE_BODY) continue;
+        int deep;
+        float depth = overlaps_of(world, i, 2.0f * moved, &deep);
+        deepest = depth > deepest ? depth : deepest;
+        overlapping += deep > 0;
+        pairs_twice += (uint64_t)deep;
+    }
+    statistics->overlaps = pairs_twice / 2;
+    statistics->overlapping_agents = overlapping;
+    statistics->deepest_overlap = deepest;
+    world->counters.largest_overlap = th_max(world->counters.largest_overlap, deepest);
+}
+
+uint64_t th_count_in_solids(const th_world *world) {
+    const th_agents *agents = &world->agents;
+    th_walls walls = th_world_walls(world);
+    uint64_t inside = 0;
+#pragma omp parallel for num_threads(world->threads) schedule(static) reduction(+ : inside)
+    for (int i = 0; i < agents->count; ++i) {
+        uint32_t level = agents->level[i];
+        // Who left has walked out through a gap in the boundary; scripted bodies go where they like.
+        if (!th_moves(agents->phase[i]) || !world->scene->levels[level].bounded) continue;
+        th_vec2 p = th_position(agents, (uint32_t)i);
+        if (th_walls_maybe_near(&walls, (int)level, p) && !th_scene_walkable(world->scene, (int)level, p)) inside++;
+    }
+    return inside;
+}
+
+static uint64_t people_inside(const th_world *world) {
+    return world->counters.spawned - world->counters.left - world->counters.removed;
+}
+
+th_statistics th_world_statistics(th_world *world) {
+    th_statistics statistics = {0};
+    // The index may be older than hand-made changes; sorting again changes no state.
+    th_stage_index(world);
+    world->max_moved = 0.0f;
+    th_sample_overlaps(world, &statistics);
+    const th_counters *counters = &world->counters;
+    statistics.spawned = counters->spawned;
+    statistics.inside = people_inside(world);
+    statistics.left = counters->left;
+    statistics.removed = counters->removed;
+    for (int g = 0; g < world->scene->group_count; ++g)
+        statistics.waiting_to_enter += world->sources[g].due - world->sources[g].placed;
+    statistics.time = world->time;
+    statistics.steps = world->step_count;
+    statistics.last_left_time = counters->last_left_time;
+    statistics.wall_crossings = counters->wall_crossings;
+    statistics.wall_stops = counters->wall_stops;
+    statistics.largest_overlap = counters->largest_overlap;
+    statistics.nan_repairs = counters->nan_repairs;
+    statistics.unreachable = counters->unreachable;
+    return statistics;
+}
+
+double th_world_time(const th_world *world) { return world->time; }
+uint64_t th_world_step_count(const th_world *world) { return world->step_count; }
+const th_scene *th_world_scene(const th_world *world) { return world->scene; }
+
+bool th_world_done(const th_world *world) {
+    const th_scene *scene = world->scene;
+    const th_agents *agents = &world->agents;
+    for (int g = 0; g < scene->group_count; ++g) {
+        const th_group *group = &scene->groups[g];
+        if (world->sources[g].placed < world->sources[g].due) return false;
+        if (group->rate > 0.0 && world->time < group->rate_end) return false;
+        if (group->arrival_count > 0 && world->time < group->arrivals[group->arrival_count - 1].time) return false;
+    }
+    for (int i = 0; i < agents->count; ++i)
+        if (agents->phase[i] < TH_PHASE_ARRIVED) return false;
+    return true;
+}
+
+th_profile th_world_profile(const th_world *world) { return world->profile; }
+void th_world_reset_profile(th_world *world) { world->profile = (th_profile){0}; }
+
+static uint64_t float_bits(float a, float b) {
+    uint32_t low, high;
+    memcpy(&low, &a, sizeof low);
+    memcpy(&high, &b, sizeof high);
+    return (uint64_t)high << 32 | low;
+}
+
+// Agents' hashes are added up, so that their order in memory does not matter.
+uint64_t th_world_hash(const th_world *world) {
+    const th_agents *agents = &world->agents;
+    uint64_t sum = 0;
+#pragma omp parallel for num_threads(world->threads) schedule(static) reduction(+ : sum)
+    for (int i = 0; i < agents->count; ++i) {
+        if (th_gone(agents->phase[i])) continue;
+        uint64_t h = th_hash_add(agents->id[i], float_bits(agents->position_x[i], agents->position_y[i]));
+        h = th_hash_add(h, float_bits(agents->velocity_x[i], agents->velocity_y[i]));
+        h = th_hash_add(h, (uint64_t)agents->level[i] << 40 | (uint64_t)agents->phase[i] << 32 | agents->route_step[i]);
+        sum += h;
+    }
+    uint64_t h = th_hash_add(world->step_count, sum);
+    h = th_hash_add(h, world->counters.spawned);
+    h = th_hash_add(h, world->counters.left);
+    return th_hash_add(h, world->counters.removed);
+}
+
+const char *th_version(void) { return TH_VERSION; }
+
+const char *th_build_info(void) {
+#if defined(__clang__)
+#define TH_COMPILER "clang " __clang_version__
+#elif defined(__GNUC__)
+#define TH_COMPILER "gcc " __VERSION__
+#else
+#define TH_COMPILER "unknown compiler"
+#endif
+    return "throng " TH_VERSION ", " TH_COMPILER ", contraction off, backends: cpu";
+}

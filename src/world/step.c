@@ -1,0 +1,88 @@
+// The step: a table of stages, walked in order. SPDX-License-Identifier: Apache-2.0
+#include "behave/behave.h"
+#include "move/move.h"
+#include "plan/plan.h"
+#include "world/fields.h"
+#include "world/world.h"
+#include <omp.h>
+
+// A stage is up to four functions, run one after the other; each skips agents that are not its own.
+enum { FUNCTIONS_PER_STAGE = 4 };
+static th_stage_fn *const stage_table[TH_STAGE_COUNT][FUNCTIONS_PER_STAGE] = {
+    [TH_STAGE_EVENTS] = {th_stage_events},
+    [TH_STAGE_INDEX] = {th_stage_index},
+    [TH_STAGE_BEHAVE] = {th_stage_behave},
+    [TH_STAGE_PLAN] = {th_stage_plan},
+    [TH_STAGE_FILTER] = {0},
+    [TH_STAGE_MOVE] = {th_move_scripted, th_move_orca, th_move_social_force, th_move_helbing_molnar},
+    [TH_STAGE_CONTACT] = {th_stage_contact},
+    [TH_STAGE_MEASURE] = {th_stage_arrive, th_stage_measure},
+};
+
+static void step_once(th_world *world) {
+    for (int stage = 0; stage < TH_STAGE_COUNT; ++stage) {
+        double begin = omp_get_wtime();
+        for (int f = 0; f < FUNCTIONS_PER_STAGE && stage_table[stage][f]; ++f) stage_table[stage][f](world);
+        world->profile.seconds[stage] += omp_get_wtime() - begin;
+    }
+    world->profile.steps++;
+}
+
+void th_world_step(th_world *world, int steps) {
+    world->event_count = 0;
+    world->events_lost = 0;
+    for (int s = 0; s < steps; ++s) step_once(world);
+    world->id_order_valid = false;
+}
+
+// Boxes of the cell grid: the level's own, or on an open plane whatever the crowd spans now.
+static void level_boxes(const th_world *world, th_box *boxes) {
+    const th_agents *agents = &world->agents;
+    for (int l = 0; l < world->scene->level_count; ++l) {
+        boxes[l] = world->scene->levels[l].box;
+        if (world->scene->levels[l].bounded) continue;
+        float min_x = 1e30f, min_y = 1e30f, max_x = -1e30f, max_y = -1e30f;
+#pragma omp parallel for num_threads(world->threads) schedule(static) reduction(min : min_x, min_y) \
+    reduction(max : max_x, max_y)
+        for (int i = 0; i < agents->count; ++i) {
+            if (agents->level[i] != (uint32_t)l || th_gone(agents->phase[i])) continue;
+            float x = agents->position_x[i], y = agents->position_y[i];
+            min_x = x < min_x ? x : min_x;
+            max_x = x > max_x ? x : max_x;
+            min_y = y < min_y ? y : min_y;
+            max_y = y > max_y ? y : max_y;
+        }
+        if (min_x <= max_x) boxes[l] = (th_box){min_x, min_y, max_x, max_y};
+    }
+}
+
+static void permute_fields(th_world *world, int count) {
+    th_agents *agents = &world->agents;
+    const uint32_t *order = agents->order;
+    for (int f = 0; f < TH_FIELD_COUNT; ++f) {
+        const uint32_t *old = th_field_get(agents, (th_field)f);
+        uint32_t *sorted = agents->spare;
+#pragma omp parallel for num_threads(world->threads) schedule(static)
+        for (int k = 0; k < count; ++k) sorted[k] = old[order[k]];
+        agents->spare = th_field_get(agents, (th_field)f);
+        th_field_set(agents, (th_field)f, sorted);
+    }
+}
+
+void th_stage_index(th_world *world) {
+    th_agents *agents = &world->agents;
+    th_index *index = &world->index;
+    level_boxes(world, world->level_boxes);
+    th_index_lay(index, world->level_boxes, world->cell_size);
+#pragma omp parallel for num_threads(world->threads) schedule(static)
+    for (int i = 0; i < agents->count; ++i) {
+        const th_level_grid *grid = &index->grids[agents->level[i]];
+        int column = th_grid_column(grid, agents->position_x[i]);
+        int row = th_grid_row(grid, agents->position_y[i]);
+        agents->cell[i] = th_gone(agents->phase[i]) ? TH_NO_CELL : (uint32_t)(grid->first + row * grid->nx + column);
+    }
+    agents->count = (int)th_index_sort(index, agents->count, agents->cell, agents->id, agents->spare,
+                                       agents->order, world->threads);
+    permute_fields(world, agents->count);
+    world->id_order_valid = false;
+}

@@ -1,0 +1,87 @@
+// Bulk views in id order, and removal by id. SPDX-License-Identifier: Apache-2.0
+#include "world/fields.h"
+#include "world/world.h"
+#include <assert.h>
+#include <string.h>
+
+// Radix sort of the living by id, 11 bits at a time: O(agents), no allocation (order and spare serve).
+void th_update_id_order(th_world *world) {
+    if (world->id_order_valid) return;
+    th_agents *agents = &world->agents;
+    uint32_t *from = world->id_order, *to = agents->order;
+    int count = 0;
+    for (int i = 0; i < agents->count; ++i)
+        if (!th_gone(agents->phase[i])) from[count++] = (uint32_t)i;
+    for (int shift = 0; shift < 33; shift += 11) {
+        uint32_t start[2049] = {0};
+        for (int k = 0; k < count; ++k) start[(agents->id[from[k]] >> shift & 2047) + 1]++;
+        for (int d = 0; d < 2048; ++d) start[d + 1] += start[d];
+        for (int k = 0; k < count; ++k) to[start[agents->id[from[k]] >> shift & 2047]++] = from[k];
+        uint32_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != world->id_order) memcpy(world->id_order, from, (size_t)count * sizeof *from);
+    world->id_order_count = count;
+    world->id_order_valid = true;
+}
+
+int th_world_agent_count(const th_world *world) {
+    // The order is a cache: filling it changes nothing anybody can see.
+    th_update_id_order((th_world *)world);
+    return world->id_order_count;
+}
+
+void *th_world_map(th_world *world, th_field field, th_access access) {
+    assert((unsigned)field < TH_FIELD_COUNT);
+    th_update_id_order(world);
+    if (!world->views[field]) world->views[field] = th_alloc(&world->memory, (size_t)world->agents.capacity, 4);
+    uint32_t *view = world->views[field];
+    if (!view) return NULL;
+    world->view_access[field] = access;
+    if (access != TH_OVERWRITE) {
+        const uint32_t *array = th_field_get(&world->agents, field);
+        for (int k = 0; k < world->id_order_count; ++k) view[k] = array[world->id_order[k]];
+    }
+    return view;
+}
+
+void th_world_unmap(th_world *world, th_field field) {
+    assert((unsigned)field < TH_FIELD_COUNT && world->views[field]);
+    if (world->view_access[field] == TH_READ) return;
+    const uint32_t *view = world->views[field];
+    uint32_t *array = th_field_get(&world->agents, field);
+    for (int k = 0; k < world->id_order_count; ++k) array[world->id_order[k]] = view[k];
+    if (field != TH_FIELD_RADIUS) return;
+    for (int i = 0; i < world->agents.count; ++i)
+        if (world->agents.radius[i] > world->max_radius) world->max_radius = world->agents.radius[i];
+}
+
+// Storage index of an id, or -1.
+static int64_t find_agent(const th_world *world, uint32_t id) {
+    th_update_id_order((th_world *)world);
+    int low = 0, high = world->id_order_count - 1;
+    while (low <= high) {
+        int middle = low + (high - low) / 2;
+        uint32_t found = world->agents.id[world->id_order[middle]];
+        if (found == id) return world->id_order[middle];
+        if (found < id) low = middle + 1;
+        else high = middle - 1;
+    }
+    return -1;
+}
+
+bool th_world_alive(const th_world *world, th_agent_id id) { return find_agent(world, id.serial) >= 0; }
+
+int th_world_remove(th_world *world, const th_agent_id *ids, int count) {
+    int removed = 0;
+    for (int k = 0; k < count; ++k) {
+        int64_t i = find_agent(world, ids[k].serial);
+        if (i < 0 || th_gone(world->agents.phase[i])) continue; // the order may still hold one removed just now
+        if (world->agents.phase[i] != TH_PHASE_BODY) world->counters.removed++;
+        world->agents.phase[i] = TH_PHASE_REMOVED;
+        removed++;
+    }
+    world->id_order_valid = false;
+    return removed;
+}

@@ -1,0 +1,29 @@
+// Functions the files of src/world/ share. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_WORLD_WORLD_H
+#define TH_WORLD_WORLD_H
+#include "state/world.h"
+
+// Stages that live here; plan, move and contact stand in their own rooms.
+void th_stage_events(th_world *world);
+void th_stage_index(th_world *world);
+void th_stage_measure(th_world *world);
+
+// spawn.c: appends one agent (the caller has checked the capacity) and draws what is not given.
+// Returns its index.
+uint32_t th_append_agent(th_world *world, const th_agent_def *def, uint32_t phase);
+// spawn.c: places the scene's groups and scripted bodies at the start.
+th_result th_spawn_scene(th_world *world, th_error *error);
+// spawn.c: lets the sources place who is due.
+void th_spawn_sources(th_world *world);
+// Room that the scene's groups and sources can need at once, capped.
+int th_spawn_capacity(const th_scene *scene);
+
+void th_push_event(th_world *world, th_event event);
+
+// statistics.c: overlaps now, and the independent check that nobody stands in a solid.
+void th_sample_overlaps(th_world *world, th_statistics *statistics);
+uint64_t th_count_in_solids(const th_world *world);
+
+// views.c: storage indices of the living in id order.
+void th_update_id_order(th_world *world);
+#endif
