@@ -1,5 +1,8 @@
 // Option parsing, help texts and hints. SPDX-License-Identifier: Apache-2.0
 #include "cli/args.h"
+
+// The nearest-word search that the scene loader uses for unknown keys.
+#include "core/error.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,40 +11,11 @@
 
 enum { WORD_MAX = 48 };
 
-// Damerau-Levenshtein distance with adjacent swaps: the four slips of a typing hand.
-static int edit_distance(const char *a, const char *b) {
-    int rows[3][WORD_MAX + 1];
-    int length_a = (int)strlen(a), length_b = (int)strlen(b);
-    if (length_a > WORD_MAX || length_b > WORD_MAX) return WORD_MAX;
-    for (int j = 0; j <= length_b; ++j) rows[0][j] = j;
-    for (int i = 1; i <= length_a; ++i) {
-        int *row = rows[i % 3], *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
-        row[0] = i;
-        for (int j = 1; j <= length_b; ++j) {
-            int best = above[j - 1] + (a[i - 1] != b[j - 1]);
-            if (above[j] + 1 < best) best = above[j] + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-            if (swapped && above2[j - 2] + 1 < best) best = above2[j - 2] + 1;
-            row[j] = best;
-        }
-    }
-    return rows[length_a % 3][length_b];
-}
-
-const char *th_nearest_word(const char *typed, const char *const *words, int count) {
-    const char *nearest = NULL;
-    int limit = (int)strlen(typed) / 3 + 1, nearest_distance = limit + 1;
-    for (int i = 0; i < count; ++i) {
-        int distance = edit_distance(typed, words[i]);
-        // A beginning of a word is as good as one slip: "--thr" means "--threads".
-        if (strlen(typed) >= 3 && strncmp(typed, words[i], strlen(typed)) == 0) distance = 1;
-        if (distance < nearest_distance) {
-            nearest = words[i];
-            nearest_distance = distance;
-        }
-    }
-    return nearest;
+const char *th_suggest(const char *typed, const char *const *words, int count) {
+    // The beginning of a word is a better guess than any slip: "--thr" means "--threads".
+    for (int i = 0; i < count; ++i)
+        if (strlen(typed) >= 2 && strncmp(typed, words[i], strlen(typed)) == 0) return words[i];
+    return th_nearest_word(typed, words, count);
 }
 
 void th_complain(const th_command *command, const char *format, ...) {
@@ -119,7 +93,7 @@ static void complain_unknown(const th_command *command, const th_option *options
     for (int i = 0; i < option_count && count < TH_LIST_MAX - 1; ++i)
         words[count++] = options[i].name;
     words[count++] = "help";
-    const char *nearest = th_nearest_word(typed, words, count);
+    const char *nearest = th_suggest(typed, words, count);
     if (nearest)
         th_complain(command, "unknown option --%s; did you mean --%s?", typed, nearest);
     else

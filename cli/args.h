@@ -54,8 +54,8 @@ typedef enum th_parse_result { TH_PARSE_OK, TH_PARSE_HELP, TH_PARSE_BAD } th_par
 th_parse_result th_args_parse(const th_command *command, const th_option *options, int option_count,
                               int argc, char **argv, const char **operands);
 
-// The word of the list that is nearest to what was typed, or NULL when none is near.
-const char *th_nearest_word(const char *typed, const char *const *words, int count);
+// The word that was probably meant, or NULL when none is near.
+const char *th_suggest(const char *typed, const char *const *words, int count);
 
 // One line on stderr that says which subcommand complains.
 void th_complain(const th_command *command, const char *format, ...)

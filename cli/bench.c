@@ -165,7 +165,7 @@ static bool complete(const th_command *command, bench_settings *s) {
     if (!s->scene) s->scene = "block";
     bool built_in = th_bench_find_scene(s->scene) != TH_BENCH_SCENE_COUNT;
     if (!built_in && !strpbrk(s->scene, "./")) {
-        const char *nearest = th_nearest_word(s->scene, th_bench_scene_names, TH_BENCH_SCENE_COUNT);
+        const char *nearest = th_suggest(s->scene, th_bench_scene_names, TH_BENCH_SCENE_COUNT);
         th_complain(
             command, "--scene %s: give circle, block, packed, pillars or a scene file%s%s%s",
             s->scene, nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");

@@ -112,7 +112,7 @@ enum { TOPIC_COUNT = sizeof topics / sizeof topics[0] };
 static int complain_topic(const th_command *command, const char *typed) {
     const char *words[TOPIC_COUNT];
     for (int i = 0; i < TOPIC_COUNT; ++i) words[i] = topics[i].name;
-    const char *nearest = th_nearest_word(typed, words, TOPIC_COUNT);
+    const char *nearest = th_suggest(typed, words, TOPIC_COUNT);
     th_complain(command, "nothing called '%s'; %s%s%s", typed, nearest ? "did you mean " : "",
                 nearest ? nearest : "there are models, parameters, stages, fields",
                 nearest ? "?" : "");

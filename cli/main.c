@@ -31,7 +31,7 @@ static const th_command *find_command(const char *name) {
 static int complain_unknown(const char *typed) {
     const char *words[COMMAND_COUNT + 3] = {"help", "--help", "--version"};
     for (int i = 0; i < COMMAND_COUNT; ++i) words[i + 3] = commands[i]->name;
-    const char *nearest = th_nearest_word(typed, words, COMMAND_COUNT + 3);
+    const char *nearest = th_suggest(typed, words, COMMAND_COUNT + 3);
     if (nearest)
         fprintf(stderr, "throng: unknown command '%s'; did you mean 'throng %s'?\n", typed,
                 nearest);

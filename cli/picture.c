@@ -57,7 +57,7 @@ static bool read_colour(const th_command *command, picture_settings *s) {
         s->colour_by = (th_colour_by)i;
         return true;
     }
-    const char *nearest = th_nearest_word(s->colour, words, 3);
+    const char *nearest = th_suggest(s->colour, words, 3);
     th_complain(command, "--colour %s: give speed, density or group%s%s%s", s->colour,
                 nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
     return false;
