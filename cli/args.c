@@ -11,10 +11,18 @@
 
 enum { WORD_MAX = 48 };
 
+// Two neighbouring letters exchanged, the slip that counts as two in an edit distance.
+static bool is_swap(const char *a, const char *b) {
+    while (*a && *a == *b) ++a, ++b;
+    return *a && *b && a[0] == b[1] && a[1] == b[0] && strcmp(a + 2, b + 2) == 0;
+}
+
 const char *th_suggest(const char *typed, const char *const *words, int count) {
     // The beginning of a word is a better guess than any slip: "--thr" means "--threads".
     for (int i = 0; i < count; ++i)
         if (strlen(typed) >= 2 && strncmp(typed, words[i], strlen(typed)) == 0) return words[i];
+    for (int i = 0; i < count; ++i)
+        if (is_swap(typed, words[i])) return words[i];
     return th_nearest_word(typed, words, count);
 }
 

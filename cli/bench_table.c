@@ -47,7 +47,7 @@ static double plan_ms(const json_t *row) { return real_of(json_object_get(row, "
 
 void th_bench_print_head(int threads) {
     if (threads > 0)
-        printf("throng bench, %d threads, cpu; ", threads);
+        printf("throng bench, %d thread%s, cpu; ", threads, threads > 1 ? "s" : "");
     else
         printf("throng bench, all cores, cpu; ");
     printf(

@@ -72,14 +72,14 @@ static void print_models(void) {
 static void print_parameters(void) {
     int count = 0;
     const th_model_info *models = th_models(&count);
-    printf("parameters: default [unit] (lowest .. highest) what it is; source\n");
+    printf("parameters: default [unit] (lowest .. highest), what it is, source\n");
     for (int i = 0; i < count; ++i) {
         if (models[i].param_count == 0) continue;
         printf("  %s %s\n", th_stage_name(models[i].stage), models[i].name);
         for (int k = 0; k < models[i].param_count; ++k) {
             const th_param_info *p = &models[i].params[k];
-            printf("    %-22s %8g [%s] (%g .. %g) %s; %s\n", p->name, p->value, p->unit, p->min,
-                   p->max, p->doc, p->source);
+            printf("    %-22s %8g [%s] (%g .. %g)\n      %s\n      source: %s\n", p->name, p->value,
+                   p->unit, p->min, p->max, p->doc, p->source);
         }
     }
 }

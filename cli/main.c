@@ -56,7 +56,7 @@ int main(int argc, char **argv) {
     }
     if (strcmp(argv[1], "help") == 0) return help_on(argv[2]);
     if (strcmp(argv[1], "--version") == 0) {
-        printf("throng %s (%s)\n", th_version(), th_build_info());
+        puts(th_build_info()); // begins with name and version
         return TH_EXIT_OK;
     }
     const th_command *command = find_command(argv[1]);
