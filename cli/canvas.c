@@ -86,9 +86,9 @@ static void tick_label(char *label, size_t size, double value) {
 void th_panel_axes(const th_canvas *canvas, const th_panel *panel) {
     cairo_t *cairo = canvas->cairo;
     double text = canvas->text, tick = 0.35 * text;
-    // At least six text heights between numbers on x, three on y, so that they never touch.
+    // Far enough apart that numbers never touch, near enough for two of them on a thin panel.
     double spacing_x = th_round_length(12 * text / panel->scale);
-    double spacing_y = th_round_length(8 * text / panel->scale);
+    double spacing_y = th_round_length(fmin(8 * text, panel->height / 2) / panel->scale);
     char label[32];
     cairo_set_source_rgb(cairo, 0.3, 0.3, 0.3);
     cairo_set_line_width(cairo, 1);
@@ -168,16 +168,18 @@ void th_canvas_colour_bar(const th_canvas *canvas, double x, double y, double wi
         th_canvas_text(canvas, x + width + 0.5 * text, at + 0.33 * text, 0, 0.9 * text, false,
                        label);
     }
+    cairo_set_source_rgb(cairo, 0.15, 0.15, 0.15);
     th_canvas_text(canvas, x, y - 0.8 * text, 0, text, false, title);
 }
 
 // Own table of nine stops after the idea of matplotlib's viridis (van der Walt, Smith 2015): equal
-// steps of lightness, readable with any colour vision and in grey. Straight lines between stops.
+// steps of lightness, readable with any colour vision and in grey; the bright end a little darker, for
+// dots on a white floor. Straight lines between stops.
 th_colour th_colour_scale(double share) {
     static const th_colour stops[9] = {
         {0.27, 0.00, 0.33}, {0.28, 0.17, 0.48}, {0.23, 0.32, 0.55},
         {0.17, 0.45, 0.56}, {0.13, 0.57, 0.55}, {0.15, 0.68, 0.51},
-        {0.37, 0.79, 0.38}, {0.67, 0.86, 0.19}, {0.98, 0.90, 0.14},
+        {0.37, 0.79, 0.38}, {0.67, 0.86, 0.19}, {0.93, 0.84, 0.12},
     };
     double at = 8 * (share > 1 ? 1 : share >= 0 ? share : 0); // NaN counts as 0
     int stop = (int)at < 7 ? (int)at : 7;

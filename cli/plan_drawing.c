@@ -31,7 +31,7 @@ th_box th_plan_box(const th_scene *scene, const th_crowd *crowd) {
             grow(&box, crowd->goal_x[i], crowd->goal_y[i]);
     }
     if (!(box.min_x <= box.max_x)) box = (th_box){0, 0, 0, 0};
-    float margin = fmaxf(1.0f, 0.02f * fmaxf(box.max_x - box.min_x, box.max_y - box.min_y));
+    float margin = fmaxf(0.5f, 0.02f * fmaxf(box.max_x - box.min_x, box.max_y - box.min_y));
     return (th_box){box.min_x - margin, box.min_y - margin, box.max_x + margin, box.max_y + margin};
 }
 
@@ -52,6 +52,7 @@ static page_layout lay_out(const th_plan_view *view) {
     int levels = view->scene->level_count;
     double width = view->width, text = fmax(9, width / 100);
     page_layout page = {.text = text, .left = 5.2 * text, .top = 5.6 * text};
+    if (levels > 1) page.top += 1.2 * text; // the level's name
     page.gap_x = 5.4 * text;
     page.gap_y = 5.2 * text;
     page.key_x = width - 10.5 * text;
@@ -104,7 +105,7 @@ static double draw_group_key(const th_canvas *canvas, const th_plan_view *view, 
         th_canvas_text(canvas, x + 1.5 * text, y, 0, text, false, view->scene->groups[i].id);
         y += 1.6 * text;
     }
-    return y;
+    return y + 0.8 * text;
 }
 
 static void draw_side(const th_canvas *canvas, const th_plan_view *view, const page_layout *page) {

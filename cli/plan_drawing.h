@@ -37,7 +37,7 @@ void th_draw_people(const th_canvas *canvas, const th_panel *panel, const th_pla
 double th_draw_key(const th_canvas *canvas, const th_plan_view *view, double x, double y);
 
 // A person is never drawn smaller than this radius [px]: fainter dots vanish between pixels.
-#define TH_SMALLEST_DISC 0.9
+#define TH_SMALLEST_DISC 1.1
 // Density at the dark end of the scale [1/m2]: above 6 people are pressed together.
 #define TH_DENSITY_SCALE 6.0
 #endif

@@ -109,7 +109,7 @@ static th_colour goal_colour(th_goal_kind kind) {
 static void draw_goal(const th_canvas *canvas, const th_panel *panel, const th_goal *goal) {
     th_colour colour = goal_colour(goal->kind);
     if (goal->is_line) {
-        draw_line(canvas, panel, goal->line.a, goal->line.b, colour, 0.3 * canvas->text, 0);
+        draw_line(canvas, panel, goal->line.a, goal->line.b, colour, 0.5 * canvas->text, 0);
         return;
     }
     fill_polygons(canvas, panel, &goal->area.shape, colour, 0.22);
@@ -162,7 +162,7 @@ void th_draw_walls(const th_canvas *canvas, const th_panel *panel, const th_plan
         if (line->level != level_index) continue;
         bool closed = view->door_closed[i];
         draw_line(canvas, panel, line->a, line->b, closed ? DOOR_CLOSED : DOOR_OPEN,
-                  0.3 * canvas->text, closed ? 0 : 4);
+                  0.4 * canvas->text, closed ? 0 : 4);
     }
     for (int i = 0; i < scene->measure_line_count; ++i) {
         const th_line *line = &scene->measure_lines[i].line;
@@ -170,19 +170,33 @@ void th_draw_walls(const th_canvas *canvas, const th_panel *panel, const th_plan
     }
 }
 
-// White behind the letters keeps a name readable over people and walls.
+// White behind the letters keeps a name readable over people and walls. x and y are the middle [px].
 static void draw_name(const th_canvas *canvas, const th_panel *panel, double x, double y,
                       th_colour colour, const char *name) {
     double size = 0.9 * canvas->text, width = th_canvas_text_width(canvas, size, name);
-    double left = fmin(fmax(th_panel_x(panel, x) - width / 2, panel->left + 3),
-                       panel->left + panel->width - width - 3);
-    double base = fmin(fmax(th_panel_y(panel, y) - 0.5 * size, panel->top + size),
-                       panel->top + panel->height - 4);
+    double left =
+        fmin(fmax(x - width / 2, panel->left + 3), panel->left + panel->width - width - 3);
+    double base = fmin(fmax(y + 0.35 * size, panel->top + size), panel->top + panel->height - 4);
     cairo_set_source_rgba(canvas->cairo, 1, 1, 1, 0.8);
     cairo_rectangle(canvas->cairo, left - 2, base - 0.85 * size, width + 4, 1.15 * size);
     cairo_fill(canvas->cairo);
     th_canvas_colour(canvas, colour, 1);
     th_canvas_text(canvas, left, base, 0, size, false, name);
+}
+
+// Beside the line, on the side away from the middle of the plan, where fewer people stand.
+static void name_line(const th_canvas *canvas, const th_panel *panel, const th_line *line,
+                      th_colour colour, const char *name) {
+    double ax = th_panel_x(panel, (double)line->a.x), ay = th_panel_y(panel, (double)line->a.y);
+    double bx = th_panel_x(panel, (double)line->b.x), by = th_panel_y(panel, (double)line->b.y);
+    double length = fmax(hypot(bx - ax, by - ay), 1e-6), x = (ax + bx) / 2, y = (ay + by) / 2;
+    double nx = (by - ay) / length, ny = (ax - bx) / length;
+    double outward =
+        nx * (x - panel->left - panel->width / 2) + ny * (y - panel->top - panel->height / 2);
+    double side = outward < 0 ? -1 : 1;
+    double half = th_canvas_text_width(canvas, 0.9 * canvas->text, name) / 2;
+    double shift = fabs(nx) * (half + 0.6 * canvas->text) + fabs(ny) * 1.1 * canvas->text;
+    draw_name(canvas, panel, x + side * shift * nx, y + side * shift * ny, colour, name);
 }
 
 enum { NAMES_MAX = 24 }; // more names than this hide the plan
@@ -194,18 +208,16 @@ void th_draw_labels(const th_canvas *canvas, const th_panel *panel, const th_sce
         const th_goal *goal = &scene->goals[i];
         if (goal_level(goal) != level) continue;
         const th_box *box = &goal->area.shape.box;
-        double x = goal->is_line ? (double)(goal->line.a.x + goal->line.b.x) / 2
-                                 : (double)(box->min_x + box->max_x) / 2;
-        double y = goal->is_line ? (double)(goal->line.a.y + goal->line.b.y) / 2
-                                 : (double)(box->min_y + box->max_y) / 2;
-        draw_name(canvas, panel, x, y, goal_colour(goal->kind), goal->id);
+        if (goal->is_line)
+            name_line(canvas, panel, &goal->line, goal_colour(goal->kind), goal->id);
+        else
+            draw_name(canvas, panel, th_panel_x(panel, (double)(box->min_x + box->max_x) / 2),
+                      th_panel_y(panel, (double)(box->min_y + box->max_y) / 2),
+                      goal_colour(goal->kind), goal->id);
     }
-    for (int i = 0; i < scene->door_count; ++i) {
-        const th_line *line = &scene->doors[i].line;
-        if (line->level == level)
-            draw_name(canvas, panel, (double)(line->a.x + line->b.x) / 2,
-                      (double)(line->a.y + line->b.y) / 2, DOOR_OPEN, scene->doors[i].id);
-    }
+    for (int i = 0; i < scene->door_count; ++i)
+        if (scene->doors[i].line.level == level)
+            name_line(canvas, panel, &scene->doors[i].line, DOOR_OPEN, scene->doors[i].id);
 }
 
 static th_colour person_colour(const th_plan_view *view, int i) {
