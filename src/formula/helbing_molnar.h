@@ -17,7 +17,9 @@
       "sigma, over which that potential falls by e")                                       \
     X(wall_strength, 10, 0, 100, "m2/s2", "HM95", "U0, potential of a wall")               \
     X(wall_distance, 0.2, 0.02, 1, "m", "HM95", "R, over which that potential falls by e") \
-    X(step_time, 2, 0, 5, "s", "HM95", "time of the step that others keep clear")          \
+    X(step_time, 0.5, 0, 5, "s",                                                           \
+      "HM95: 2, but also about one step's width, which is 0.5; see docs",                  \
+      "time of the step that others keep clear")                                           \
     X(sight_angle, 200, 0, 360, "deg", "HM95",                                             \
       "full angle of view, around the preferred direction")                                \
     X(rear_weight, 0.5, 0, 1, "-", "HM95, c", "weight of people out of view")              \
@@ -25,6 +27,10 @@
       "nobody is faster than this times the own preferred speed")                          \
     X(noise, 0, 0, 5, "m/s2", "HM95 has a fluctuation term without a figure; 0: off",      \
       "standard deviation of a random push, each component, drawn anew every step")
+
+// X(name, doc, {parameter, value}...)
+#define TH_HELBING_MOLNAR_PRESETS(X) \
+    X(hm1995, "the published constants, with steps of 2 s kept clear", {"step_time", 2})
 
 typedef struct th_helbing_molnar_params {
     TH_HELBING_MOLNAR_PARAMS(TH_PARAM_MEMBER)
@@ -55,13 +61,14 @@ TH_FORMULA th_vec2 th_helbing_molnar_repulsion(const th_helbing_molnar_params *p
     float s2 = step.x * step.x + step.y * step.y, s = sqrtf(s2);
     float shorten = s > TH_HELBING_MOLNAR_LONGEST_STEP ? TH_HELBING_MOLNAR_LONGEST_STEP / s : 1.0f;
     float yx = shorten * step.x, yy = shorten * step.y;
-    s = shorten * s;
     float qx = r.x - yx, qy = r.y - yy;
     float r1 = sqrtf(r.x * r.x + r.y * r.y), r2 = sqrtf(qx * qx + qy * qy);
-    float sum = r1 + r2;
-    // (sum + s)(sum - s) instead of sum^2 - s^2: less cancellation close to the step.
-    float b = 0.5f * sqrtf(th_max((sum + s) * (sum - s), 0.0f));
-    float scale = b > 1e-4f ? sum / (4.0f * b) : 0.0f;
+    // 4 b^2 = (r1 + r2)^2 - s^2 = 2 (r1 r2 + r.q). Close to the step r and q are nearly opposite and
+    // the sum cancels; there r1 r2 + r.q = (r x q)^2 / (r1 r2 - r.q) does not, with r x q = -(r x y).
+    float product = r1 * r2, dot = r.x * qx + r.y * qy, cross = r.x * yy - r.y * yx;
+    float b2 = dot >= 0.0f ? product + dot : cross * cross / th_max(product - dot, 1e-12f);
+    float b = sqrtf(0.5f * b2), sum = r1 + r2;
+    float scale = b > 1e-6f ? sum / (4.0f * b) : 0.0f;
     float inverse1 = r1 > 1e-6f ? 1.0f / r1 : 0.0f, inverse2 = r2 > 1e-6f ? 1.0f / r2 : 0.0f;
     float gx = scale * (r.x * inverse1 + qx * inverse2);
     float gy = scale * (r.y * inverse1 + qy * inverse2);
