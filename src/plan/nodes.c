@@ -10,10 +10,11 @@ static const double SPACING_MIN = 0.05; // [m]
 static const double GAP_NODES = 2.5;    // nodes across the narrowest door or goal line
 enum { NODES_MAX = 8000000 };           // 32 MB per target
 static const double MARGIN = 2.0; // [m] room to walk round what stands at the edge of an open plane
-// Within this of a wall the ground costs up to CLEARANCE_COST more: somebody 0.2 m wide cannot walk
-// there, and without it shortest paths scrape along corners. [m], a body radius and half of one more
-static const float CLEARANCE = 0.3f;
-static const float CLEARANCE_COST = 0.5f;
+// Within this of a wall (a body radius [m]) the ground costs up to CLEARANCE_COST more: nobody's
+// centre fits there, and without it shortest paths scrape along corners. More would bend the distances
+// away from the geodesic: with these two they are within 2 % of it past the tip of a wall.
+static const float CLEARANCE = 0.2f;
+static const float CLEARANCE_COST = 0.2f;
 
 // ---- size
 
@@ -93,9 +94,6 @@ static bool mark_walkable(th_nodes *nodes, int level) {
         double y = (double)(grid->origin.y + (float)row * nodes->spacing);
         th_walkable_row(nodes->scene, level, (double)grid->origin.x, (double)nodes->spacing,
                         grid->nx, y, crossings, flags);
-        bool rim = row == 0 || row == grid->ny - 1;
-        for (int i = 0; i < grid->nx; ++i)
-            if (rim || i == 0 || i == grid->nx - 1) flags[i] |= TH_NODE_EDGE;
     }
     th_free(memory, crossings, most, sizeof *crossings);
     return true;
@@ -173,21 +171,21 @@ static void cut_links(const th_nodes *nodes, const th_node_level *grid, th_vec2 
     }
 }
 
-static void touch_cells(const th_nodes *nodes, const th_node_level *grid, const th_wall *wall) {
-    float h = nodes->spacing;
-    int row0 = lattice_floor(th_min(wall->a.y, wall->b.y) - h, grid->origin.y,
-                             nodes->inverse_spacing, 0, grid->ny - 1);
-    int row1 = lattice_floor(th_max(wall->a.y, wall->b.y) + h, grid->origin.y,
-                             nodes->inverse_spacing, 0, grid->ny - 1);
+static void flag_cells(const th_nodes *nodes, const th_node_level *grid, const th_wall *wall,
+                       float around, uint8_t flag) {
+    float s = nodes->inverse_spacing;
+    int row0 =
+        lattice_floor(th_min(wall->a.y, wall->b.y) - around, grid->origin.y, s, 0, grid->ny - 1);
+    int row1 =
+        lattice_floor(th_max(wall->a.y, wall->b.y) + around, grid->origin.y, s, 0, grid->ny - 1);
     for (int row = row0; row <= row1; ++row) {
-        float y = grid->origin.y + (float)row * h, x0, x1;
-        if (!clip_to_rows(wall->a, wall->b, y - 0.01f * h, y + 1.01f * h, &x0, &x1)) continue;
-        int column0 =
-            lattice_floor(x0 - 0.01f * h, grid->origin.x, nodes->inverse_spacing, 0, grid->nx - 1);
-        int column1 =
-            lattice_floor(x1 + 0.01f * h, grid->origin.x, nodes->inverse_spacing, 0, grid->nx - 1);
+        float y = grid->origin.y + (float)row * nodes->spacing, x0, x1;
+        if (!clip_to_rows(wall->a, wall->b, y - around, y + nodes->spacing + around, &x0, &x1))
+            continue;
+        int column0 = lattice_floor(x0 - around, grid->origin.x, s, 0, grid->nx - 1);
+        int column1 = lattice_floor(x1 + around, grid->origin.x, s, 0, grid->nx - 1);
         for (int column = column0; column <= column1; ++column)
-            nodes->flags[grid->first + row * grid->nx + column] |= TH_CELL_TOUCHED;
+            nodes->flags[grid->first + row * grid->nx + column] |= flag;
     }
 }
 
@@ -218,9 +216,10 @@ static void mark_walls(th_nodes *nodes, int level) {
     const th_node_level *grid = &nodes->levels[level];
     for (int w = l->wall_begin; w < l->wall_end; ++w) {
         const th_wall *wall = &nodes->scene->walls[w];
+        flag_cells(nodes, grid, wall, nodes->spacing, TH_CELL_NEAR);
         if (wall->door >= 0) continue;
         cut_links(nodes, grid, wall->a, wall->b, nodes->links);
-        touch_cells(nodes, grid, wall);
+        flag_cells(nodes, grid, wall, 0.01f * nodes->spacing, TH_CELL_TOUCHED);
         note_clearance(nodes, grid, wall);
     }
 }

@@ -14,7 +14,7 @@ enum {
     TH_NODE_WALKABLE = 1,
     TH_NODE_PORTAL = 2,  // some of its neighbours are on another level
     TH_CELL_TOUCHED = 4, // a fixed wall passes through the cell up and right of the node
-    TH_NODE_EDGE = 8,    // on the rim of its level's lattice
+    TH_CELL_NEAR = 8,    // that, or a door or a neighbouring cell's wall is near
 };
 
 typedef struct th_node_level {

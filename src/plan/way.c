@@ -111,35 +111,49 @@ static th_vec2 off_the_wall(const th_ask *ask) {
     return th_add(ask->p, th_scale(0.01f, th_perp_right(wall->direction)));
 }
 
+// Minus the gradient of the bilinear interpolation at (s, t) of an open cell.
+static inline th_way way_by_gradient(const float *d, int nx, float s, float t, float spacing) {
+    float d00 = d[0], d10 = d[1], d01 = d[nx], d11 = d[nx + 1];
+    float gx = (d10 - d00) + t * ((d11 - d01) - (d10 - d00));
+    float gy = (d01 - d00) + s * ((d11 - d10) - (d01 - d00));
+    float low = d00 + s * (d10 - d00), high = d01 + s * (d11 - d01);
+    float length = sqrtf(gx * gx + gy * gy);
+    th_way way = {{0.0f, 0.0f}, TH_UNREACHABLE};
+    if (!(length > 0.2f * spacing))
+        return way; // flat: a ridge between two ways, or the goal itself
+    way.direction = th_v(-gx / length, -gy / length);
+    way.distance = low + t * (high - low);
+    return way;
+}
+
+// Beside a wall the interpolation may point at it: does the next stretch run into one?
+static bool runs_into_wall(const th_ask *ask, th_vec2 direction) {
+    th_vec2 ahead = th_add(ask->p, th_scale(ask->graph->nodes->spacing, direction));
+    return th_walls_first_crossing(ask->walls, ask->level, ask->p, ahead, NULL) >= 0;
+}
+
 th_way th_field_way(const th_graph *graph, const th_walls *walls, const float *distance, int level,
                     th_vec2 p) {
     const th_nodes *nodes = graph->nodes;
     const th_node_level *grid = &nodes->levels[level];
+    th_ask ask = {graph, walls, distance, level, p};
     float x = (p.x - grid->origin.x) * nodes->inverse_spacing;
     float y = (p.y - grid->origin.y) * nodes->inverse_spacing;
-    bool inside = x >= 0.0f && y >= 0.0f && x < (float)(grid->nx - 1) && y < (float)(grid->ny - 1);
     th_way way = {{0.0f, 0.0f}, TH_UNREACHABLE};
+    bool inside = x >= 0.0f && y >= 0.0f && x < (float)(grid->nx - 1) && y < (float)(grid->ny - 1);
     if (!inside) { // off the lattice of an open plane: back to it
         if (!(p.x == p.x && p.y == p.y)) return way;
         x = th_clamp(x, 0.0f, (float)(grid->nx - 2));
         y = th_clamp(y, 0.0f, (float)(grid->ny - 2));
     }
     int column = (int)x, row = (int)y, node = grid->first + row * grid->nx + column;
-    const float *d = distance + node;
-    if (inside && open_cell(graph, node, grid->nx) && d[0] < TH_UNREACHABLE) {
-        float s = x - (float)column, t = y - (float)row;
-        float d00 = d[0], d10 = d[1], d01 = d[grid->nx], d11 = d[grid->nx + 1];
-        float gx = (d10 - d00) + t * ((d11 - d01) - (d10 - d00));
-        float gy = (d01 - d00) + s * ((d11 - d10) - (d01 - d00));
-        float low = d00 + s * (d10 - d00), high = d01 + s * (d11 - d01);
-        float length = sqrtf(gx * gx + gy * gy);
-        if (length > 0.2f * nodes->spacing) { // less is a ridge or the goal itself
-            way.direction = th_v(-gx / length, -gy / length);
-            way.distance = low + t * (high - low);
+    if (inside && open_cell(graph, node, grid->nx) && distance[node] < TH_UNREACHABLE) {
+        way = way_by_gradient(distance + node, grid->nx, x - (float)column, y - (float)row,
+                              nodes->spacing);
+        bool near = (nodes->flags[node] & TH_CELL_NEAR) || walls->count > walls->scene_count;
+        if (way.distance < TH_UNREACHABLE && !(near && runs_into_wall(&ask, way.direction)))
             return way;
-        }
     }
-    th_ask ask = {graph, walls, distance, level, p};
     way = way_by_sight(&ask, column, row);
     if (way.distance < TH_UNREACHABLE) return way;
     ask.p = off_the_wall(&ask);

@@ -228,13 +228,14 @@ static float exact_distance(const th_scene *scene, int level, th_vec2 p) {
     return sqrtf(best);
 }
 
-// Beyond the grid, and so beyond all walls: to the grid's edge and on from there.
-static float distance_outside(const th_distance_grid *grid, th_vec2 point) {
-    th_vec2 far = {grid->origin.x + (float)(grid->nx - 1) * grid->cell,
-                   grid->origin.y + (float)(grid->ny - 1) * grid->cell};
-    th_vec2 edge = {th_clamp(point.x, grid->origin.x, far.x),
-                    th_clamp(point.y, grid->origin.y, far.y)};
-    return th_min(interpolate(grid, edge).size + th_length(th_sub(point, edge)), FAR_AWAY);
+// Off the grid, and so beyond all walls: by looking at each.
+static float distance_outside(const th_scene *scene, int level, th_vec2 point) {
+    const th_level *l = &scene->levels[level];
+    float best = FAR_AWAY * FAR_AWAY;
+    for (int w = l->wall_begin; w < l->wall_end; ++w)
+        if (scene->walls[w].door < 0)
+            best = th_min(best, th_segment_distance2(point, scene->walls[w].a, scene->walls[w].b));
+    return sqrtf(best);
 }
 
 bool th_scene_walkable(const th_scene *scene, int level, th_vec2 point) {
@@ -254,7 +255,7 @@ float th_scene_distance(const th_scene *scene, int level, th_vec2 point) {
     const th_distance_grid *grid = scene->wall_grids[level].distance;
     float size = FAR_AWAY;
     if (grid && !on_grid(grid, point)) {
-        size = distance_outside(grid, point);
+        size = distance_outside(scene, level, point);
     } else if (grid) {
         size = interpolate(grid, point).size;
         if (size <= EXACT + 0.71f * grid->cell) {
