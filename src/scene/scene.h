@@ -35,10 +35,10 @@ typedef struct th_wall {
     th_vec2 a, b;
     th_vec2 direction; // unit, a to b
     float length;
-    int next, prev;    // edge that starts at b, edge that ends at a
-    bool a_convex;     // the solid's corner at a is convex (bends left or goes straight on)
+    int next, prev; // edge that starts at b, edge that ends at a
+    bool a_convex;  // the solid's corner at a is convex (bends left or goes straight on)
     int level;
-    int door;          // -1: always there; else stands only while that door is closed
+    int door; // -1: always there; else stands only while that door is closed
 } th_wall;
 
 typedef struct th_level {
@@ -46,21 +46,21 @@ typedef struct th_level {
     float z;
     bool bounded;         // false: an open plane
     th_polygons walkable; // what is drawn and measured; empty on an open plane
-    th_box box;           // of the walkable area and the walls; on an open plane of everything named on it
+    th_box box; // of the walkable area and the walls; on an open plane of everything named on it
     int wall_begin, wall_end;
 } th_level;
 
 typedef struct th_link { // a line on two levels: who crosses it changes level
     const char *id;
-    int level[2];        // lower, upper
+    int level[2]; // lower, upper
     th_vec2 a, b;
-    th_vec2 up;          // unit, from the lower level over the line to the upper
+    th_vec2 up; // unit, from the lower level over the line to the upper
 } th_link;
 
 typedef struct th_zone {
     const char *id;
     th_area area;
-    float up, down; // speed factors; equal for a plain zone
+    float up, down;       // speed factors; equal for a plain zone
     th_vec2 up_direction; // (0, 0) for a plain zone
 } th_zone;
 
@@ -76,8 +76,8 @@ typedef struct th_goal {
     const char *id;
     th_goal_kind kind;
     bool is_line;
-    th_line line;  // when is_line; level is set either way
-    th_area area;  // otherwise
+    th_line line; // when is_line; level is set either way
+    th_area area; // otherwise
     float wait;
 } th_goal;
 
@@ -95,9 +95,9 @@ typedef struct th_model_choice {
 typedef struct th_group {
     const char *id;
     int level;
-    th_area area; // ring_count 0: the whole level
+    th_area area;  // ring_count 0: the whole level
     int64_t count; // people at the start, resolved from count, density or positions; 0 for a source
-    const th_vec2 *positions; // when given, `count` of them
+    const th_vec2 *positions;          // when given, `count` of them
     double rate, rate_start, rate_end; // source; rate 0: none
     const th_arrival *arrivals;
     int arrival_count;
@@ -113,8 +113,8 @@ typedef struct th_group {
 typedef struct th_scripted {
     const char *id;
     int level;
-    float radius;          // of the person, or of the discs that fill the body's outline
-    const th_vec2 *discs;  // offsets from the path point; one (0,0) for a person
+    float radius;         // of the person, or of the discs that fill the body's outline
+    const th_vec2 *discs; // offsets from the path point; one (0,0) for a person
     int disc_count;
     bool is_body;
     const th_keyframe *path; // relative to the origin
@@ -163,8 +163,8 @@ struct th_scene {
     double plan_cell;
     const struct th_wall_grid *wall_grids; // one per level, space/walls.h
     struct th_plan_scene *plan;            // what the planners prepared, plan/plan.h
-    struct th_source_map *source_map;      // JSON path -> line and column; NULL for a scene made in code
-    char file[256];                        // for messages; "" for a scene made in code
+    struct th_source_map *source_map; // JSON path -> line and column; NULL for a scene made in code
+    char file[256];                   // for messages; "" for a scene made in code
 };
 
 // compile.c: definition -> scene, without walls grid and plans. On failure nothing is left behind.

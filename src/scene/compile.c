@@ -1,0 +1,418 @@
+// Definition -> compiled scene. Two passes: the first resolves names and parses every shape, which
+// gives the extent and so the origin; the second turns everything into floats relative to it.
+// SPDX-License-Identifier: Apache-2.0
+#include "scene/compile.h"
+#include "core/error.h"
+#include "scene/source_map.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SCENE_COOKIE 0x7468736Eu
+#define ORIGIN_LIMIT 2048.0 // [m] floats resolve 0.12 mm up to here
+#define SCENE_LIMIT 20000.0 // [m] from the origin; floats resolve 2 mm there
+
+th_scene_def th_scene_def_default(void) {
+    th_scene_def def = {0};
+    def.cookie = SCENE_COOKIE;
+    def.run.step = 0.1;
+    def.run.max_time = 3600.0;
+    def.run.seed = 1;
+    def.run.runs = 1;
+    def.record.format = "none";
+    def.record.fps = 10.0;
+    return def;
+}
+
+th_group_def th_group_def_default(void) {
+    th_group_def group = {0};
+    group.count = -1;
+    group.rate_end = INFINITY;
+    group.radius.a = 0.2;
+    group.speed = (th_distribution){TH_NORMAL, 1.34, 0.26, 0.5, 2.2}; // Weidmann 1993
+    group.mass.a = 80.0;                                              // Helbing 2000
+    group.plan.name = "field";
+    group.filter.name = "none";
+    group.move.name = "orca";
+    return group;
+}
+
+static const char *level_id(const th_scene *s, int i) { return s->levels[i].id; }
+static const char *link_id(const th_scene *s, int i) { return s->links[i].id; }
+static const char *zone_id(const th_scene *s, int i) { return s->zones[i].id; }
+static const char *door_id(const th_scene *s, int i) { return s->doors[i].id; }
+static const char *goal_id(const th_scene *s, int i) { return s->goals[i].id; }
+static const char *line_id(const th_scene *s, int i) { return s->measure_lines[i].id; }
+static const char *area_id(const th_scene *s, int i) { return s->measure_areas[i].id; }
+
+static void gather_shapes(th_compiler *c, const char *key, const th_shape *shapes, int count,
+                          bool lines, int level) {
+    for (int i = 0; i < count && c->result == TH_OK; ++i) {
+        if (count == 1)
+            th_at(c, "levels[%d].%s", level, key);
+        else
+            th_at(c, "levels[%d].%s[%d]", level, key, i);
+        if (th_shape_empty(&shapes[i])) th_bad(c, "the shape is empty");
+        th_gather_shape(c, &shapes[i], lines, level);
+    }
+}
+
+static void gather_levels(th_compiler *c) {
+    th_scene *scene = c->scene;
+    scene->levels = th_take(c, (size_t)c->level_count, sizeof *scene->levels);
+    c->walkable = th_arena_alloc(&c->work, (size_t)c->level_count, sizeof *c->walkable);
+    c->extents = th_arena_alloc(&c->work, (size_t)c->level_count, sizeof *c->extents);
+    if (!c->walkable || !c->extents) th_no_memory(c);
+    if (c->result != TH_OK) return;
+    scene->level_count = c->level_count;
+    for (int i = 0; i < c->level_count; ++i) c->extents[i] = c->extent;
+    for (int i = 0; i < c->level_count && c->result == TH_OK; ++i) {
+        const th_level_def *def = &c->levels[i];
+        th_at(c, "levels[%d].id", i);
+        const char *only = c->level_count == 1 && !def->id ? "ground" : def->id;
+        scene->levels[i].id = th_unique_id(c, only, "level", i, level_id, i);
+        th_at(c, "levels[%d].z", i);
+        th_check_range(c, "z", def->z, -1e5, 1e5, "m");
+        scene->levels[i].z = (float)def->z;
+        scene->levels[i].bounded = def->walkable_count > 0;
+        gather_shapes(c, "walkable", def->walkable, def->walkable_count, false, i);
+        gather_shapes(c, "obstacles", def->obstacles, def->obstacle_count, false, i);
+        gather_shapes(c, "walls", def->walls, def->wall_count, true, i);
+    }
+}
+
+static void gather_stairs(th_compiler *c) {
+    th_scene *scene = c->scene;
+    scene->links = th_take(c, (size_t)c->def->stairs_count, sizeof *scene->links);
+    for (int i = 0; i < c->def->stairs_count && c->result == TH_OK; ++i) {
+        const th_stairs_def *def = &c->def->stairs[i];
+        th_link *link = &scene->links[i];
+        th_at(c, "stairs[%d].id", i);
+        link->id = th_unique_id(c, def->id, "stairs", i, link_id, i);
+        th_at(c, "stairs[%d].level", i);
+        link->level[0] = th_level_index(c, def->level);
+        th_at(c, "stairs[%d].to", i);
+        if (!def->to) th_bad(c, "stairs need \"to\", the upper level");
+        link->level[1] = th_level_index(c, def->to);
+        if (link->level[0] == link->level[1]) th_bad(c, "stairs join two different levels");
+        th_at(c, "stairs[%d].up", i);
+        th_check_above(c, "up", def->up, 0.0, 2.0, "");
+        th_at(c, "stairs[%d].down", i);
+        th_check_above(c, "down", def->down, 0.0, 2.0, "");
+        th_at(c, "stairs[%d].area", i);
+        th_gather_shape(c, &def->area, false, link->level[0]);
+        th_at(c, "stairs[%d].top", i);
+        th_gather_line(c, def->top, link->level[0]);
+        th_gather_line(c, def->top, link->level[1]);
+        scene->link_count = i + 1;
+    }
+}
+
+static void gather_zones(th_compiler *c) {
+    th_scene *scene = c->scene;
+    scene->zones =
+        th_take(c, (size_t)c->def->zone_count + (size_t)c->def->stairs_count, sizeof *scene->zones);
+    for (int i = 0; i < c->def->zone_count && c->result == TH_OK; ++i) {
+        const th_zone_def *def = &c->def->zones[i];
+        th_at(c, "zones[%d].id", i);
+        scene->zones[i].id = th_unique_id(c, def->id, "zone", i, zone_id, i);
+        th_at(c, "zones[%d].level", i);
+        scene->zones[i].area.level = th_level_index(c, def->level);
+        th_at(c, "zones[%d].speed", i);
+        th_check_above(c, "speed", def->speed, 0.0, 2.0, "");
+        scene->zones[i].up = scene->zones[i].down = (float)def->speed;
+        th_at(c, "zones[%d].area", i);
+        if (th_shape_empty(&def->area)) th_bad(c, "a zone needs an area");
+        th_gather_shape(c, &def->area, false, scene->zones[i].area.level);
+        scene->zone_count = i + 1;
+    }
+}
+
+static void gather_doors(th_compiler *c) {
+    th_scene *scene = c->scene;
+    scene->doors = th_take(c, (size_t)c->def->door_count, sizeof *scene->doors);
+    for (int i = 0; i < c->def->door_count && c->result == TH_OK; ++i) {
+        const th_door_def *def = &c->def->doors[i];
+        th_door *door = &scene->doors[i];
+        th_at(c, "doors[%d].id", i);
+        door->id = th_unique_id(c, def->id, "door", i, door_id, i);
+        th_at(c, "doors[%d].level", i);
+        door->line.level = th_level_index(c, def->level);
+        th_at(c, "doors[%d].line", i);
+        th_gather_line(c, def->line, door->line.level);
+        door->closed = def->closed;
+        th_door_change *schedule = th_take(c, (size_t)def->schedule_count, sizeof *schedule);
+        for (int k = 0; k < def->schedule_count && schedule; ++k) {
+            th_at(c, "doors[%d].schedule[%d]", i, k);
+            th_check_range(c, "time", def->schedule[k].time, 0.0, 1e7, "s");
+            if (k && def->schedule[k].time < def->schedule[k - 1].time)
+                th_bad(c, "time %g s comes after %g s; put the changes in order",
+                       def->schedule[k].time, def->schedule[k - 1].time);
+            schedule[k] = def->schedule[k];
+        }
+        door->schedule = schedule;
+        door->schedule_count = def->schedule_count;
+        scene->door_count = i + 1;
+    }
+}
+
+static const char *goal_array(th_goal_kind kind) {
+    return kind == TH_GOAL_EXIT       ? "exits"
+           : kind == TH_GOAL_WAYPOINT ? "waypoints"
+                                      : "waiting_areas";
+}
+
+// Goals are one list here and three arrays in the file.
+static int goal_place(const th_scene_def *def, int index) {
+    int place = 0;
+    for (int i = 0; i < index; ++i) place += def->goals[i].kind == def->goals[index].kind;
+    return place;
+}
+
+static void gather_goals(th_compiler *c) {
+    th_scene *scene = c->scene;
+    scene->goals = th_take(c, (size_t)c->def->goal_count, sizeof *scene->goals);
+    for (int i = 0; i < c->def->goal_count && c->result == TH_OK; ++i) {
+        const th_goal_def *def = &c->def->goals[i];
+        th_goal *goal = &scene->goals[i];
+        const char *array = goal_array(def->kind);
+        int place = goal_place(c->def, i);
+        goal->kind = def->kind;
+        goal->is_line = def->has_line;
+        th_at(c, "%s[%d].id", array, place);
+        goal->id = th_unique_id(c, def->id, def->kind == TH_GOAL_EXIT ? "exit" : "goal", place,
+                                goal_id, i);
+        th_at(c, "%s[%d].level", array, place);
+        goal->area.level = goal->line.level = th_level_index(c, def->level);
+        th_at(c, "%s[%d].wait", array, place);
+        th_check_range(c, "wait", def->wait, 0.0, 1e7, "s");
+        goal->wait = (float)def->wait;
+        th_at(c, "%s[%d]", array, place);
+        if (def->has_line != th_shape_empty(&def->area))
+            th_bad(c, "give either an \"area\" or a \"line\"");
+        th_at(c, "%s[%d].%s", array, place, def->has_line ? "line" : "area");
+        if (def->has_line)
+            th_gather_line(c, def->line, goal->line.level);
+        else
+            th_gather_shape(c, &def->area, false, goal->area.level);
+        scene->goal_count = i + 1;
+    }
+}
+
+static void gather_measures(th_compiler *c) {
+    th_scene *scene = c->scene;
+    const th_scene_def *def = c->def;
+    scene->measure_lines =
+        th_take(c, (size_t)def->measure_line_count, sizeof *scene->measure_lines);
+    scene->measure_areas =
+        th_take(c, (size_t)def->measure_area_count, sizeof *scene->measure_areas);
+    for (int i = 0; i < def->measure_line_count && c->result == TH_OK; ++i) {
+        th_measure_line *line = &scene->measure_lines[i];
+        th_at(c, "measure.lines[%d].id", i);
+        line->id = th_unique_id(c, def->measure_lines[i].id, "line", i, line_id, i);
+        th_at(c, "measure.lines[%d].level", i);
+        line->line.level = th_level_index(c, def->measure_lines[i].level);
+        th_at(c, "measure.lines[%d].line", i);
+        th_gather_line(c, def->measure_lines[i].line, line->line.level);
+        scene->measure_line_count = i + 1;
+    }
+    for (int i = 0; i < def->measure_area_count && c->result == TH_OK; ++i) {
+        th_measure_area *area = &scene->measure_areas[i];
+        th_at(c, "measure.areas[%d].id", i);
+        area->id = th_unique_id(c, def->measure_areas[i].id, "area", i, area_id, i);
+        th_at(c, "measure.areas[%d].level", i);
+        area->area.level = th_level_index(c, def->measure_areas[i].level);
+        th_at(c, "measure.areas[%d].area", i);
+        if (th_shape_empty(&def->measure_areas[i].area))
+            th_bad(c, "a measurement area needs an area");
+        th_gather_shape(c, &def->measure_areas[i].area, false, area->area.level);
+        scene->measure_area_count = i + 1;
+    }
+}
+
+static void choose_origin(th_compiler *c) {
+    th_point low = c->extent.low, high = c->extent.high;
+    if (low.x > high.x) return; // an empty scene
+    double reach = fmax(fmax(fabs(low.x), fabs(high.x)), fmax(fabs(low.y), fabs(high.y)));
+    if (reach > ORIGIN_LIMIT) {
+        c->scene->origin.x = floor((low.x + high.x) / 200.0 + 0.5) * 100.0;
+        c->scene->origin.y = floor((low.y + high.y) / 200.0 + 0.5) * 100.0;
+    }
+    double size = fmax(high.x - low.x, high.y - low.y);
+    th_at(c, "levels");
+    if (size > 2.0 * SCENE_LIMIT)
+        th_bad(c, "the scene is %.0f km across; the largest is %.0f km", size / 1000.0,
+               2.0 * SCENE_LIMIT / 1000.0);
+}
+
+// Which way is up: away from the stairs' area; without one, away from the lower level's ground.
+static th_vec2 up_direction(th_compiler *c, int index, const th_polygons *area) {
+    const th_link *link = &c->scene->links[index];
+    double x = (double)link->b.x - (double)link->a.x, y = (double)link->b.y - (double)link->a.y;
+    double length = sqrt(x * x + y * y);
+    th_vec2 left = {(float)(-y / length), (float)(x / length)}, right = {-left.x, -left.y};
+    const th_polygons *lower = area->ring_count ? area : &c->scene->levels[link->level[0]].walkable;
+    const th_polygons *upper = &c->scene->levels[link->level[1]].walkable;
+    float middle_x = 0.5f * (link->a.x + link->b.x), middle_y = 0.5f * (link->a.y + link->b.y);
+    const float step = 0.05f; // [m]
+    th_vec2 at_left = {middle_x + step * left.x, middle_y + step * left.y};
+    th_vec2 at_right = {middle_x + step * right.x, middle_y + step * right.y};
+    bool lower_left = th_polygons_contain(lower, at_left),
+         lower_right = th_polygons_contain(lower, at_right);
+    if (lower_left != lower_right) return lower_left ? right : left;
+    if (area->ring_count) th_bad(c, "the top line does not lie on the edge of the stairs' area");
+    bool upper_left = th_polygons_contain(upper, at_left),
+         upper_right = th_polygons_contain(upper, at_right);
+    return upper_right && !upper_left ? right : left;
+}
+
+static void compile_stairs(th_compiler *c) {
+    th_scene *scene = c->scene;
+    for (int i = 0; i < c->def->stairs_count && c->result == TH_OK; ++i) {
+        const th_stairs_def *def = &c->def->stairs[i];
+        th_link *link = &scene->links[i];
+        th_at(c, "stairs[%d].top", i);
+        th_area area = th_compile_area(c, &def->area, link->level[0]);
+        link->up = up_direction(c, i, &area.shape);
+        if (area.shape.ring_count == 0) continue;
+        th_zone *zone = &scene->zones[scene->zone_count++];
+        zone->id = link->id;
+        zone->area = area;
+        zone->up = (float)def->up;
+        zone->down = (float)def->down;
+        zone->up_direction = link->up;
+    }
+}
+
+static void compile_lines(th_compiler *c) {
+    th_scene *scene = c->scene;
+    const th_scene_def *def = c->def;
+    for (int i = 0; i < def->stairs_count; ++i) {
+        scene->links[i].a = th_relative(c, def->stairs[i].top[0]);
+        scene->links[i].b = th_relative(c, def->stairs[i].top[1]);
+    }
+    for (int i = 0; i < def->door_count; ++i)
+        scene->doors[i].line = th_compile_line(c, def->doors[i].line, scene->doors[i].line.level);
+    for (int i = 0; i < def->goal_count; ++i)
+        if (def->goals[i].has_line)
+            scene->goals[i].line =
+                th_compile_line(c, def->goals[i].line, scene->goals[i].line.level);
+    for (int i = 0; i < def->measure_line_count; ++i)
+        scene->measure_lines[i].line =
+            th_compile_line(c, def->measure_lines[i].line, scene->measure_lines[i].line.level);
+}
+
+static void compile_areas(th_compiler *c) {
+    th_scene *scene = c->scene;
+    const th_scene_def *def = c->def;
+    for (int i = 0; i < def->zone_count; ++i)
+        scene->zones[i].area = th_compile_area(c, &def->zones[i].area, scene->zones[i].area.level);
+    for (int i = 0; i < def->goal_count; ++i)
+        if (!def->goals[i].has_line)
+            scene->goals[i].area =
+                th_compile_area(c, &def->goals[i].area, scene->goals[i].area.level);
+    for (int i = 0; i < def->measure_area_count && c->result == TH_OK; ++i) {
+        th_measure_area *area = &scene->measure_areas[i];
+        int level = area->area.level;
+        area->area = th_compile_area(c, &def->measure_areas[i].area, level);
+        area->walkable_area = th_geometry_common_area(
+            &c->geometry, th_shape_geometry(c, &def->measure_areas[i].area), c->walkable[level]);
+    }
+}
+
+static void compile_settings(th_compiler *c) {
+    th_scene *scene = c->scene;
+    const th_scene_def *def = c->def;
+    th_at(c, "run.step");
+    th_check_above(c, "step", def->run.step, 0.0, 0.5, "s");
+    th_at(c, "run.duration");
+    th_check_range(c, "duration", def->run.duration, 0.0, 1e7, "s");
+    th_at(c, "run.max_time");
+    th_check_above(c, "max_time", def->run.max_time, 0.0, 1e7, "s");
+    th_at(c, "run.runs");
+    th_check_range(c, "runs", (double)def->run.runs, 1.0, 100000.0, "");
+    th_at(c, "record.fps");
+    th_check_above(c, "fps", def->record.fps, 0.0, 1000.0, "1/s");
+    th_at(c, "plan_cell");
+    if (def->plan_cell != 0.0) th_check_range(c, "plan_cell", def->plan_cell, 0.02, 5.0, "m");
+    static const char *const formats[] = {"none", "sqlite", "text"};
+    const char *format = def->record.format ? def->record.format : "none";
+    bool known = false;
+    for (int i = 0; i < 3; ++i) known = known || strcmp(format, formats[i]) == 0;
+    th_at(c, "record.format");
+    if (!known) {
+        const char *near = th_nearest_word(format, formats, 3);
+        th_bad(c, "unknown format \"%.60s\"; did you mean \"%s\"?", format, near ? near : "none");
+    }
+    scene->run = def->run;
+    scene->record = def->record;
+    scene->record.format = th_copy_string(c, format);
+    scene->plan_cell = def->plan_cell;
+    scene->name = th_copy_string(c, def->name ? def->name : "scene");
+    scene->description = th_copy_string(c, def->description ? def->description : "");
+}
+
+static void compile_all(th_compiler *c) {
+    compile_settings(c);
+    gather_levels(c);
+    gather_stairs(c);
+    gather_zones(c);
+    gather_doors(c);
+    gather_goals(c);
+    if (c->result == TH_OK) th_gather_groups(c);
+    if (c->result == TH_OK) th_gather_scripted(c);
+    gather_measures(c);
+    if (c->result == TH_OK) choose_origin(c);
+    if (c->result != TH_OK) return;
+    compile_lines(c);
+    th_compile_walls(c);
+    if (c->result == TH_OK) compile_areas(c);
+    if (c->result == TH_OK) compile_stairs(c);
+    if (c->result == TH_OK) th_compile_groups(c);
+    if (c->result == TH_OK) th_compile_scripted(c);
+}
+
+static void close_compiler(th_compiler *c) {
+    for (int i = 0; i < c->shape_count; ++i)
+        GEOSGeom_destroy_r(c->geometry.geos, c->shapes[i].geometry);
+    for (int i = 0; c->walkable && i < c->level_count; ++i)
+        if (c->walkable[i]) GEOSGeom_destroy_r(c->geometry.geos, c->walkable[i]);
+    th_geometry_close(&c->geometry);
+    th_arena_free(&c->work);
+}
+
+th_result th_scene_compile(const th_scene_def *def, th_scene **scene, th_error *error) {
+    static const th_level_def open_plane = {.id = "ground"};
+    *scene = NULL;
+    if (def->cookie != SCENE_COOKIE)
+        return th_fail(error, TH_BAD_ARGUMENT, "", "start from th_scene_def_default()");
+    th_memory memory = th_memory_of(&def->allocator);
+    th_compiler c = {.def = def, .error = error};
+    c.levels = def->level_count ? def->levels : &open_plane;
+    c.level_count = def->level_count ? def->level_count : 1;
+    c.extent = (th_extent){{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
+    c.work.memory = memory;
+    c.scene = th_alloc(&memory, 1, sizeof *c.scene);
+    if (!c.scene) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
+    c.scene->arena.memory = memory;
+    c.geometry =
+        (th_geometry){.arena = &c.work, .base_dir = def->base_dir, .no_files = def->no_files};
+    if (th_geometry_open(&c.geometry))
+        compile_all(&c);
+    else
+        c.result = th_fail(error, TH_NO_MEMORY, "", "GEOS could not be started");
+    close_compiler(&c);
+    if (c.result != TH_OK)
+        th_scene_release(c.scene);
+    else
+        *scene = c.scene;
+    return c.result;
+}
+
+void th_scene_release(th_scene *scene) {
+    if (!scene) return;
+    th_memory memory = scene->arena.memory;
+    th_source_map_destroy(scene->source_map);
+    th_arena_free(&scene->arena);
+    th_free(&memory, scene, 1, sizeof *scene);
+}

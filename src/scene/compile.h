@@ -1,0 +1,72 @@
+// The compiler's own state, shared by the compile_*.c files. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_SCENE_COMPILE_H
+#define TH_SCENE_COMPILE_H
+#include "scene/geometry.h"
+
+typedef struct th_parsed_shape {
+    const th_shape *shape;
+    GEOSGeometry *geometry;
+} th_parsed_shape;
+
+typedef struct th_extent {
+    th_point low, high; // low > high: nothing yet
+} th_extent;
+
+typedef struct th_compiler {
+    const th_scene_def *def;
+    const th_level_def *levels; // the definition's, or one open plane
+    int level_count;
+    th_scene *scene;
+    th_error *error;
+    th_result result; // of the first failure
+    th_geometry geometry;
+    th_arena work; // freed after compiling
+    th_parsed_shape *shapes;
+    int shape_count, shape_capacity, shape_cursor;
+    GEOSGeometry **walkable;    // by level; NULL on an open plane
+    th_extent *extents;         // by level
+    th_extent extent;           // of everything
+    const th_point **positions; // by group
+    int *position_counts;
+    char path[160];
+} th_compiler;
+
+#if defined(__GNUC__)
+#define TH_PRINTF(text, rest) __attribute__((format(printf, text, rest)))
+#else
+#define TH_PRINTF(text, rest)
+#endif
+// Sets c->path and returns it.
+const char *th_at(th_compiler *c, const char *format, ...) TH_PRINTF(2, 3);
+// Fails (once) at c->path.
+void th_bad(th_compiler *c, const char *format, ...) TH_PRINTF(2, 3);
+void th_no_memory(th_compiler *c);
+void *th_take(th_compiler *c, size_t count, size_t size); // from the scene's arena
+const char *th_copy_string(th_compiler *c, const char *text);
+// "must lie in low .. high unit" at c->path; above: low itself is not allowed.
+void th_check_range(th_compiler *c, const char *name, double value, double low, double high,
+                    const char *unit);
+void th_check_above(th_compiler *c, const char *name, double value, double low, double high,
+                    const char *unit);
+// Index of a level by id, NULL for the only one. c->path is the object's; 0 after a failure.
+int th_level_index(th_compiler *c, const char *id);
+// Copies the id, makes one up when there is none, and refuses a second of the same name.
+const char *th_unique_id(th_compiler *c, const char *id, const char *kind, int index,
+                         const char *(*earlier)(const th_scene *scene, int i), int earlier_count);
+
+// First pass: parse and remember, growing the extents of the level.
+void th_gather_shape(th_compiler *c, const th_shape *shape, bool lines, int level);
+void th_gather_point(th_compiler *c, th_point point, int level);
+void th_gather_line(th_compiler *c, const th_point line[2], int level);
+// Second pass.
+GEOSGeometry *th_shape_geometry(th_compiler *c, const th_shape *shape); // NULL for an empty one
+th_area th_compile_area(th_compiler *c, const th_shape *shape, int level);
+th_vec2 th_relative(const th_compiler *c, th_point point);
+th_line th_compile_line(const th_compiler *c, const th_point line[2], int level);
+
+void th_gather_groups(th_compiler *c);
+void th_compile_groups(th_compiler *c);
+void th_gather_scripted(th_compiler *c);
+void th_compile_scripted(th_compiler *c);
+void th_compile_walls(th_compiler *c);
+#endif

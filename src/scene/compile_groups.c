@@ -1,0 +1,323 @@
+// Groups: how many, from where, by which route, with which properties. SPDX-License-Identifier: Apache-2.0
+#include "core/error.h"
+#include "scene/compile.h"
+#include "scene/files.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PEOPLE_LIMIT 50000000.0 // [people] of one group; above what memory holds
+
+static const char *group_id(const th_scene *scene, int i) { return scene->groups[i].id; }
+
+static void gather_positions(th_compiler *c, int i, int level) {
+    const th_group_def *def = &c->def->groups[i];
+    c->positions[i] = def->positions;
+    c->position_counts[i] = def->position_count;
+    if (def->positions_file) {
+        th_at(c, "groups[%d].positions_file", i);
+        th_error local = {0};
+        th_error *error = c->error ? c->error : &local;
+        if (c->geometry.no_files) {
+            c->result = th_fail(error, TH_NO_FILE, c->path, "linked files are not allowed here");
+            return;
+        }
+        th_point *read = NULL;
+        th_result result = th_positions_read(&c->work, c->def->base_dir, def->positions_file,
+                                             c->path, &read, &c->position_counts[i], error);
+        if (result != TH_OK) c->result = result;
+        c->positions[i] = read;
+    } else {
+        th_at(c, "groups[%d].positions", i);
+    }
+    for (int k = 0; k < c->position_counts[i] && c->result == TH_OK; ++k)
+        th_gather_point(c, c->positions[i][k], level);
+}
+
+static void check_origin_of_people(th_compiler *c, int i) {
+    const th_group_def *def = &c->def->groups[i];
+    int ways = (def->count >= 0) + (def->density != 0.0) + (def->positions_file != NULL) +
+               (def->position_count > 0) + (def->rate != 0.0) + (def->arrival_count > 0);
+    th_at(c, "groups[%d]", i);
+    if (ways != 1)
+        th_bad(c,
+               "%s; give exactly one of \"count\", \"density\", \"positions\", \"positions_file\" "
+               "and \"source\"",
+               ways ? "the number of people is given twice" : "the number of people is missing");
+    th_at(c, "groups[%d].count", i);
+    if (def->count >= 0)
+        th_check_range(c, "count", (double)def->count, 0.0, PEOPLE_LIMIT, "people");
+    if (def->count < -1) th_bad(c, "count is %lld; it must be 0 or more", (long long)def->count);
+    th_at(c, "groups[%d].density", i);
+    th_check_range(c, "density", def->density, 0.0, 20.0, "1/m2");
+    th_at(c, "groups[%d].source.rate", i);
+    th_check_range(c, "rate", def->rate, 0.0, 1e5, "1/s");
+    th_at(c, "groups[%d].source.from", i);
+    th_check_range(c, "from", def->rate_start, 0.0, 1e7, "s");
+    th_at(c, "groups[%d].source.until", i);
+    if (!(def->rate_end >= def->rate_start))
+        th_bad(c, "until (%g s) comes before from (%g s)", def->rate_end, def->rate_start);
+    for (int k = 0; k < def->arrival_count && c->result == TH_OK; ++k) {
+        th_at(c, "groups[%d].source.timetable[%d]", i, k);
+        th_check_range(c, "time", def->arrivals[k].time, 0.0, 1e7, "s");
+        th_check_range(c, "the number of people", (double)def->arrivals[k].count, 0.0, PEOPLE_LIMIT,
+                       "");
+        if (k && def->arrivals[k].time < def->arrivals[k - 1].time)
+            th_bad(c, "time %g s comes after %g s; put the rows in order", def->arrivals[k].time,
+                   def->arrivals[k - 1].time);
+    }
+}
+
+// On an open plane the box must hold the mirrored goals as well.
+static void gather_mirrored(th_compiler *c, int i, int level) {
+    const th_group_def *def = &c->def->groups[i];
+    if (def->own_goal != TH_OWN_GOAL_MIRROR_X && def->own_goal != TH_OWN_GOAL_OPPOSITE) return;
+    th_extent box = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
+    th_geometry_extend(&c->geometry, th_shape_geometry(c, &def->area), &box.low, &box.high);
+    for (int k = 0; k < c->position_counts[i]; ++k) {
+        box.low.x = fmin(box.low.x, c->positions[i][k].x);
+        box.low.y = fmin(box.low.y, c->positions[i][k].y);
+        box.high.x = fmax(box.high.x, c->positions[i][k].x);
+        box.high.y = fmax(box.high.y, c->positions[i][k].y);
+    }
+    if (box.low.x > box.high.x) return;
+    bool flip_y = def->own_goal == TH_OWN_GOAL_OPPOSITE;
+    th_point centre = def->own_goal_centre;
+    th_at(c, "groups[%d].own_goal", i);
+    th_gather_point(
+        c,
+        (th_point){2.0 * centre.x - box.high.x, flip_y ? 2.0 * centre.y - box.high.y : box.low.y},
+        level);
+    th_gather_point(
+        c, (th_point){2.0 * centre.x - box.low.x, flip_y ? 2.0 * centre.y - box.low.y : box.high.y},
+        level);
+}
+
+static void gather_group(th_compiler *c, int i) {
+    const th_group_def *def = &c->def->groups[i];
+    th_group *group = &c->scene->groups[i];
+    th_at(c, "groups[%d].id", i);
+    group->id = th_unique_id(c, def->id, "group", i, group_id, i);
+    th_at(c, "groups[%d].level", i);
+    group->level = group->area.level = th_level_index(c, def->level);
+    check_origin_of_people(c, i);
+    th_at(c, "groups[%d].area", i);
+    th_gather_shape(c, &def->area, false, group->level);
+    if (c->result == TH_OK) gather_positions(c, i, group->level);
+    bool needs_area = !c->scene->levels[group->level].bounded && th_shape_empty(&def->area) &&
+                      c->position_counts[i] == 0;
+    th_at(c, "groups[%d]", i);
+    if (needs_area)
+        th_bad(c, "the level is an open plane, so this group needs an \"area\" to appear in");
+    th_at(c, "groups[%d].own_goal.in", i);
+    if (def->own_goal == TH_OWN_GOAL_IN_AREA) {
+        if (th_shape_empty(&def->own_goal_area)) th_bad(c, "an own goal needs an area to lie in");
+        th_gather_shape(c, &def->own_goal_area, false, group->level);
+    }
+    if (c->result == TH_OK) gather_mirrored(c, i, group->level);
+}
+
+void th_gather_groups(th_compiler *c) {
+    size_t count = (size_t)c->def->group_count;
+    c->scene->groups = th_take(c, count, sizeof *c->scene->groups);
+    c->positions = th_arena_alloc(&c->work, count + 1, sizeof *c->positions);
+    c->position_counts = th_arena_alloc(&c->work, count + 1, sizeof *c->position_counts);
+    if (!c->positions || !c->position_counts) th_no_memory(c);
+    for (int i = 0; i < c->def->group_count && c->result == TH_OK; ++i) {
+        gather_group(c, i);
+        c->scene->group_count = i + 1;
+    }
+}
+
+// What a property may be at all; distributions are cut there too.
+typedef struct property {
+    const char *name, *unit;
+    double low, high;
+} property;
+
+static th_distribution compile_distribution(th_compiler *c, int group, const property *p,
+                                            const th_distribution *def) {
+    th_distribution d = *def;
+    th_at(c, "groups[%d].%s", group, p->name);
+    if (d.kind == TH_CONSTANT) {
+        th_check_range(c, p->name, d.a, p->low, p->high, p->unit);
+        d.min = d.max = d.a;
+        return d;
+    }
+    if (d.kind == TH_UNIFORM) {
+        th_check_range(c, "the lowest value", d.a, p->low, p->high, p->unit);
+        th_check_range(c, "the highest value", d.b, p->low, p->high, p->unit);
+        if (d.b < d.a)
+            th_bad(c, "uniform from %g to %g is empty; put the lower value first", d.a, d.b);
+        d.min = d.a;
+        d.max = d.b;
+        return d;
+    }
+    if (d.min == 0.0 && d.max == 0.0) { // not given in a program
+        d.min = p->low;
+        d.max = p->high;
+    }
+    if (d.min == -HUGE_VAL) d.min = p->low; // not given in a file
+    if (d.max == HUGE_VAL) d.max = p->high;
+    th_check_range(c, "min", d.min, p->low, p->high, p->unit);
+    th_check_range(c, "max", d.max, p->low, p->high, p->unit);
+    if (!(d.min < d.max)) th_bad(c, "min %g is not below max %g", d.min, d.max);
+    if (!isfinite(d.a) || !isfinite(d.b) || fabs(d.a) > 1e6 || d.b > 1e6)
+        th_bad(c, "the parameters must be ordinary numbers");
+    if (d.kind == TH_NORMAL || d.kind == TH_LOGNORMAL) {
+        if (!(d.b >= 0.0)) th_bad(c, "the standard deviation is %g; it must be 0 or more", d.b);
+    } else if (!(d.a > 0.0 && d.b > 0.0)) {
+        th_bad(c, "shape and scale are %g and %g; both must be above 0", d.a, d.b);
+    }
+    if (d.kind == TH_NORMAL && (d.a + 6.0 * d.b < d.min || d.a - 6.0 * d.b > d.max))
+        th_bad(c, "normal %g, %g never falls into %g .. %g %s", d.a, d.b, d.min, d.max, p->unit);
+    return d;
+}
+
+static void compile_properties(th_compiler *c, int i) {
+    static const property radius = {"radius", "m", 0.05, 2.0}, speed = {"speed", "m/s", 0.0, 10.0},
+                          premovement = {"premovement", "s", 0.0, 1e6},
+                          mass = {"mass", "kg", 1.0, 1000.0};
+    const th_group_def *def = &c->def->groups[i];
+    th_group *group = &c->scene->groups[i];
+    group->radius = compile_distribution(c, i, &radius, &def->radius);
+    group->speed = compile_distribution(c, i, &speed, &def->speed);
+    group->premovement = compile_distribution(c, i, &premovement, &def->premovement);
+    group->mass = compile_distribution(c, i, &mass, &def->mass);
+}
+
+static void compile_people(th_compiler *c, int i) {
+    const th_group_def *def = &c->def->groups[i];
+    th_group *group = &c->scene->groups[i];
+    group->area = th_compile_area(c, &def->area, group->level);
+    group->rate = def->rate;
+    group->rate_start = def->rate_start;
+    group->rate_end = def->rate_end;
+    th_arrival *arrivals = th_take(c, (size_t)def->arrival_count, sizeof *arrivals);
+    if (!arrivals) return;
+    if (def->arrival_count)
+        memcpy(arrivals, def->arrivals, (size_t)def->arrival_count * sizeof *arrivals);
+    group->arrivals = arrivals;
+    group->arrival_count = def->arrival_count;
+    if (def->count > 0) group->count = def->count;
+    if (def->density > 0.0) {
+        const GEOSGeometry *ground = c->walkable[group->level];
+        const GEOSGeometry *area = th_shape_geometry(c, &def->area);
+        double size = area ? th_geometry_common_area(&c->geometry, area, ground)
+                           : th_geometry_area(&c->geometry, ground);
+        double people = floor(def->density * size + 0.5);
+        th_at(c, "groups[%d].density", i);
+        if (people > PEOPLE_LIMIT)
+            th_bad(c, "%g people on %g m2 are too many", people, size);
+        else
+            group->count = (int64_t)people;
+    }
+    int count = c->position_counts[i];
+    if (count == 0) return;
+    th_vec2 *positions = th_take(c, (size_t)count, sizeof *positions);
+    for (int k = 0; positions && k < count; ++k) positions[k] = th_relative(c, c->positions[i][k]);
+    group->positions = positions;
+    group->count = count;
+}
+
+static int find_goal(th_compiler *c, const char *id) {
+    for (int i = 0; i < c->scene->goal_count; ++i)
+        if (strcmp(c->scene->goals[i].id, id) == 0) return i;
+    enum { MOST = 256 };
+    const char *known[MOST];
+    int count = 0;
+    for (; count < c->scene->goal_count && count < MOST; ++count)
+        known[count] = c->scene->goals[count].id;
+    const char *near = count ? th_nearest_word(id, known, count) : NULL;
+    if (near)
+        th_bad(c, "unknown goal \"%.60s\"; did you mean \"%.60s\"?", id, near);
+    else
+        th_bad(c, "unknown goal \"%.60s\"; goals are the ids of exits, waypoints and waiting_areas",
+               id);
+    return 0;
+}
+
+// Ascending, without repeats, so that equal sets are equal arrays.
+static int sorted_goals(th_compiler *c, const th_route_step *step, int *goals) {
+    int count = 0;
+    for (int k = 0; k < step->goal_count && c->result == TH_OK; ++k) {
+        int goal = find_goal(c, step->goals[k]), at = count;
+        while (at > 0 && goals[at - 1] > goal) --at;
+        if (at > 0 && goals[at - 1] == goal) continue;
+        memmove(goals + at + 1, goals + at, (size_t)(count - at) * sizeof *goals);
+        goals[at] = goal;
+        ++count;
+    }
+    return count;
+}
+
+static int target_of(th_compiler *c, const int *goals, int count) {
+    th_scene *scene = c->scene;
+    for (int i = 0; i < scene->target_count; ++i)
+        if (scene->targets[i].goal_count == count &&
+            memcmp(scene->targets[i].goals, goals, (size_t)count * sizeof *goals) == 0)
+            return i;
+    scene->targets[scene->target_count].goals = goals;
+    scene->targets[scene->target_count].goal_count = count;
+    return scene->target_count++;
+}
+
+static void compile_route(th_compiler *c, int i) {
+    const th_group_def *def = &c->def->groups[i];
+    int *route = th_take(c, (size_t)def->route_count, sizeof *route);
+    for (int k = 0; route && k < def->route_count && c->result == TH_OK; ++k) {
+        th_at(c, "groups[%d].route[%d]", i, k);
+        if (def->route[k].goal_count < 1) th_bad(c, "a leg of a route needs at least one goal");
+        int *goals = th_take(c, (size_t)def->route[k].goal_count + 1, sizeof *goals);
+        if (!goals) return;
+        int count = sorted_goals(c, &def->route[k], goals);
+        if (c->result == TH_OK) route[k] = target_of(c, goals, count);
+    }
+    c->scene->groups[i].route = route;
+    c->scene->groups[i].route_count = def->route_count;
+}
+
+static void compile_models(th_compiler *c, int i) {
+    const th_group_def *def = &c->def->groups[i];
+    th_group *group = &c->scene->groups[i];
+    th_error local = {0};
+    th_error *error = c->error ? c->error : &local;
+    th_result result = th_model_choose(TH_STAGE_PLAN, &def->plan, th_at(c, "groups[%d].plan", i),
+                                       &group->plan, error);
+    if (result == TH_OK)
+        result = th_model_choose(TH_STAGE_FILTER, &def->filter, th_at(c, "groups[%d].filter", i),
+                                 &group->filter, error);
+    if (result == TH_OK)
+        result = th_model_choose(TH_STAGE_MOVE, &def->move, th_at(c, "groups[%d].move", i),
+                                 &group->move, error);
+    if (result != TH_OK && c->result == TH_OK) c->result = result;
+    th_at(c, "groups[%d].plan", i);
+    if (def->own_goal != TH_OWN_GOAL_NONE && group->plan.model == TH_PLAN_FIELD)
+        th_bad(
+            c,
+            "the plan \"field\" follows a route; with own goals use \"roadmap\" or \"straight\"");
+    th_at(c, "groups[%d].own_goal", i);
+    if (def->own_goal != TH_OWN_GOAL_NONE && def->route_count)
+        th_bad(c, "a group has either a route or own goals");
+}
+
+static void count_targets(th_compiler *c) {
+    size_t most = 0;
+    for (int i = 0; i < c->def->group_count; ++i) most += (size_t)c->def->groups[i].route_count;
+    c->scene->targets = th_take(c, most, sizeof *c->scene->targets);
+}
+
+void th_compile_groups(th_compiler *c) {
+    count_targets(c);
+    for (int i = 0; i < c->def->group_count && c->result == TH_OK; ++i) {
+        const th_group_def *def = &c->def->groups[i];
+        th_group *group = &c->scene->groups[i];
+        compile_people(c, i);
+        compile_properties(c, i);
+        if (c->result == TH_OK) compile_route(c, i);
+        if (c->result == TH_OK) compile_models(c, i);
+        group->own_goal = def->own_goal;
+        group->own_goal_area = th_compile_area(c, &def->own_goal_area, group->level);
+        group->own_goal_centre = th_relative(c, def->own_goal_centre);
+    }
+}

@@ -1,0 +1,179 @@
+// What every part of the compiler needs: messages, ids, levels, shapes. SPDX-License-Identifier: Apache-2.0
+#include "core/error.h"
+#include "scene/compile.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *th_at(th_compiler *c, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(c->path, sizeof c->path, format, arguments);
+    va_end(arguments);
+    return c->path;
+}
+
+void th_bad(th_compiler *c, const char *format, ...) {
+    if (c->result != TH_OK) return;
+    char message[600];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    c->result = th_fail(c->error, TH_BAD_SCENE, c->path, "%s", message);
+}
+
+void th_no_memory(th_compiler *c) {
+    if (c->result == TH_OK) c->result = th_fail(c->error, TH_NO_MEMORY, c->path, "no memory");
+}
+
+void *th_take(th_compiler *c, size_t count, size_t size) {
+    if (c->result != TH_OK) return NULL;
+    void *memory = th_arena_alloc(&c->scene->arena, count, size);
+    if (!memory) th_no_memory(c);
+    return memory;
+}
+
+const char *th_copy_string(th_compiler *c, const char *text) {
+    if (!text || c->result != TH_OK) return NULL;
+    char *copy = th_arena_string(&c->scene->arena, text);
+    if (!copy) th_no_memory(c);
+    return copy;
+}
+
+void th_check_range(th_compiler *c, const char *name, double value, double low, double high,
+                    const char *unit) {
+    if (!(value >= low && value <= high))
+        th_bad(c, "%s is %g; it must lie in %g .. %g %s", name, value, low, high, unit);
+}
+
+void th_check_above(th_compiler *c, const char *name, double value, double low, double high,
+                    const char *unit) {
+    if (!(value > low && value <= high))
+        th_bad(c, "%s is %g; it must be above %g and at most %g %s", name, value, low, high, unit);
+}
+
+int th_level_index(th_compiler *c, const char *id) {
+    if (c->result != TH_OK) return 0;
+    if (!id) {
+        if (c->level_count > 1)
+            th_bad(c, "say which \"level\" this is on; the scene has %d", c->level_count);
+        return 0;
+    }
+    for (int i = 0; i < c->level_count; ++i)
+        if (strcmp(c->scene->levels[i].id, id) == 0) return i;
+    enum { MOST = 64 };
+    const char *known[MOST];
+    int count = c->level_count < MOST ? c->level_count : MOST;
+    for (int i = 0; i < count; ++i) known[i] = c->scene->levels[i].id;
+    const char *near = th_nearest_word(id, known, count);
+    th_bad(c,
+           near ? "unknown level \"%.60s\"; did you mean \"%.60s\"?"
+                : "unknown level \"%.60s\"; there is \"%.60s\"",
+           id, near ? near : known[0]);
+    return 0;
+}
+
+const char *th_unique_id(th_compiler *c, const char *id, const char *kind, int index,
+                         const char *(*earlier)(const th_scene *scene, int i), int earlier_count) {
+    char made[40];
+    snprintf(made, sizeof made, "%s%d", kind, index);
+    const char *copy = th_copy_string(c, id ? id : made);
+    if (!copy) return "";
+    if (!copy[0] || strlen(copy) > 100) th_bad(c, "an id has 1 to 100 characters");
+    for (int i = 0; i < earlier_count && c->result == TH_OK; ++i)
+        if (strcmp(earlier(c->scene, i), copy) == 0)
+            th_bad(c, "the id \"%.60s\" is taken by an earlier %s; ids are unique", copy, kind);
+    return copy;
+}
+
+static void extend(th_extent *extent, double x0, double y0, double x1, double y1) {
+    extent->low.x = fmin(extent->low.x, x0);
+    extent->low.y = fmin(extent->low.y, y0);
+    extent->high.x = fmax(extent->high.x, x1);
+    extent->high.y = fmax(extent->high.y, y1);
+}
+
+void th_gather_point(th_compiler *c, th_point point, int level) {
+    if (c->result != TH_OK) return;
+    if (!(fabs(point.x) <= TH_COORDINATE_LIMIT && fabs(point.y) <= TH_COORDINATE_LIMIT)) {
+        th_bad(c, "the point (%g, %g) is not a place on earth", point.x, point.y);
+        return;
+    }
+    extend(&c->extent, point.x, point.y, point.x, point.y);
+    extend(&c->extents[level], point.x, point.y, point.x, point.y);
+}
+
+void th_gather_line(th_compiler *c, const th_point line[2], int level) {
+    th_gather_point(c, line[0], level);
+    th_gather_point(c, line[1], level);
+    double x = line[1].x - line[0].x, y = line[1].y - line[0].y;
+    if (x * x + y * y < 1e-4)
+        th_bad(c, "the line has no length; its two points must be at least 1 cm apart");
+}
+
+static bool remember(th_compiler *c, const th_shape *shape, GEOSGeometry *geometry) {
+    if (c->shape_count == c->shape_capacity) {
+        int capacity = 2 * c->shape_capacity + 64;
+        th_parsed_shape *shapes = th_arena_alloc(&c->work, (size_t)capacity, sizeof *shapes);
+        if (!shapes) return false;
+        if (c->shape_count) memcpy(shapes, c->shapes, (size_t)c->shape_count * sizeof *shapes);
+        c->shapes = shapes;
+        c->shape_capacity = capacity;
+    }
+    c->shapes[c->shape_count].shape = shape;
+    c->shapes[c->shape_count++].geometry = geometry;
+    return true;
+}
+
+void th_gather_shape(th_compiler *c, const th_shape *shape, bool lines, int level) {
+    if (c->result != TH_OK || th_shape_empty(shape)) return;
+    th_error local = {0};
+    th_error *error = c->error ? c->error : &local;
+    GEOSGeometry *geometry = th_geometry_parse(&c->geometry, shape, lines, c->path, error);
+    if (!geometry) {
+        c->result = error->code;
+        return;
+    }
+    if (!remember(c, shape, geometry)) {
+        GEOSGeom_destroy_r(c->geometry.geos, geometry);
+        th_no_memory(c);
+        return;
+    }
+    th_extent box = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
+    th_geometry_extend(&c->geometry, geometry, &box.low, &box.high);
+    extend(&c->extent, box.low.x, box.low.y, box.high.x, box.high.y);
+    extend(&c->extents[level], box.low.x, box.low.y, box.high.x, box.high.y);
+}
+
+// Shapes are asked for in the order they were gathered, so the search starts where it last ended.
+GEOSGeometry *th_shape_geometry(th_compiler *c, const th_shape *shape) {
+    for (int k = 0; k < c->shape_count; ++k) {
+        int i = (c->shape_cursor + k) % c->shape_count;
+        if (c->shapes[i].shape != shape) continue;
+        c->shape_cursor = i;
+        return c->shapes[i].geometry;
+    }
+    return NULL;
+}
+
+th_area th_compile_area(th_compiler *c, const th_shape *shape, int level) {
+    th_area area = {.level = level};
+    if (c->result != TH_OK) return area;
+    if (!th_geometry_polygons(&c->geometry, th_shape_geometry(c, shape), c->scene->origin,
+                              &c->scene->arena, &area.shape))
+        th_no_memory(c);
+    return area;
+}
+
+th_vec2 th_relative(const th_compiler *c, th_point point) {
+    th_vec2 relative = {(float)(point.x - c->scene->origin.x),
+                        (float)(point.y - c->scene->origin.y)};
+    return relative;
+}
+
+th_line th_compile_line(const th_compiler *c, const th_point line[2], int level) {
+    th_line compiled = {level, th_relative(c, line[0]), th_relative(c, line[1])};
+    return compiled;
+}

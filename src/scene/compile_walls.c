@@ -1,0 +1,205 @@
+// Levels' ground and walls: union of what is walkable minus obstacles, then its boundary as wall edges.
+// SPDX-License-Identifier: Apache-2.0
+#include "scene/compile.h"
+#include "scene/wall_chains.h"
+#include <string.h>
+
+// Union of several shapes; NULL when there are none. The caller destroys it.
+static GEOSGeometry *union_of(th_compiler *c, GEOSGeometry **parts, int count) {
+    if (count == 0) return NULL;
+    GEOSContextHandle_t geos = c->geometry.geos;
+    GEOSGeometry **copies = th_arena_alloc(&c->work, (size_t)count, sizeof *copies);
+    if (!copies) {
+        th_no_memory(c);
+        return NULL;
+    }
+    for (int i = 0; i < count; ++i) copies[i] = GEOSGeom_clone_r(geos, parts[i]);
+    GEOSGeometry *all =
+        GEOSGeom_createCollection_r(geos, GEOS_GEOMETRYCOLLECTION, copies, (unsigned)count);
+    GEOSGeometry *merged = all ? GEOSUnaryUnion_r(geos, all) : NULL;
+    if (all) GEOSGeom_destroy_r(geos, all);
+    if (!merged) th_bad(c, "the shapes cannot be joined: %.200s", c->geometry.message);
+    return merged;
+}
+
+static GEOSGeometry *union_of_shapes(th_compiler *c, const th_shape *shapes, int count,
+                                     int extra_level) {
+    int most = count + (extra_level >= 0 ? c->def->stairs_count : 0), used = 0;
+    GEOSGeometry **parts = th_arena_alloc(&c->work, (size_t)most + 1, sizeof *parts);
+    if (!parts) {
+        th_no_memory(c);
+        return NULL;
+    }
+    for (int i = 0; i < count; ++i) {
+        parts[used] = th_shape_geometry(c, &shapes[i]);
+        if (parts[used]) ++used;
+    }
+    for (int i = 0; extra_level >= 0 && i < c->def->stairs_count; ++i) {
+        if (c->scene->links[i].level[0] != extra_level) continue;
+        parts[used] = th_shape_geometry(c, &c->def->stairs[i].area);
+        if (parts[used]) ++used;
+    }
+    return union_of(c, parts, used);
+}
+
+typedef struct ring_target {
+    th_wall_builder *builder;
+    bool solid_inside; // rings of obstacles; otherwise rings of walkable ground
+} ring_target;
+
+static double signed_area(const th_vec2 *points, int count) {
+    double sum = 0.0;
+    for (int i = 0; i < count; ++i) {
+        th_vec2 a = points[i], b = points[(i + 1) % count];
+        sum += ((double)a.x - (double)points[0].x) * ((double)b.y - (double)points[0].y) -
+               ((double)b.x - (double)points[0].x) * ((double)a.y - (double)points[0].y);
+    }
+    return 0.5 * sum;
+}
+
+// Turns a ring so that the solid is on its left.
+static bool add_ring(void *context, const th_vec2 *points, int count, bool ring, bool hole) {
+    ring_target *target = context;
+    if (!ring) return th_wall_builder_add(target->builder, points, count, false);
+    int corners = count - 1;
+    bool wants_counter_clockwise = target->solid_inside != hole;
+    if ((signed_area(points, corners) > 0.0) == wants_counter_clockwise)
+        return th_wall_builder_add(target->builder, points, corners, true);
+    const th_memory *memory = &target->builder->memory;
+    th_vec2 *turned = th_alloc(memory, (size_t)corners, sizeof *turned);
+    if (!turned) return false;
+    for (int i = 0; i < corners; ++i) turned[i] = points[corners - 1 - i];
+    bool good = th_wall_builder_add(target->builder, turned, corners, true);
+    th_free(memory, turned, (size_t)corners, sizeof *turned);
+    return good;
+}
+
+// Thin walls: noded and merged, so that nothing is there twice; what lies on a solid's edge is dropped.
+static void add_thin_walls(th_compiler *c, int level, const GEOSGeometry *solid_boundary,
+                           th_wall_builder *builder) {
+    const th_level_def *def = &c->levels[level];
+    GEOSContextHandle_t geos = c->geometry.geos;
+    th_at(c, "levels[%d].walls", level);
+    GEOSGeometry *lines = union_of_shapes(c, def->walls, def->wall_count, -1);
+    if (!lines) return;
+    if (solid_boundary) {
+        GEOSGeometry *rest = GEOSDifference_r(geos, lines, solid_boundary);
+        if (rest) {
+            GEOSGeom_destroy_r(geos, lines);
+            lines = rest;
+        }
+    }
+    GEOSGeometry *merged = GEOSLineMerge_r(geos, lines);
+    ring_target target = {builder, true};
+    if (!th_geometry_visit(&c->geometry, merged ? merged : lines, c->scene->origin, add_ring,
+                           &target))
+        th_no_memory(c);
+    if (merged) GEOSGeom_destroy_r(geos, merged);
+    GEOSGeom_destroy_r(geos, lines);
+}
+
+// Sets walkable[level] (NULL on an open plane) and adds the walls of the ground.
+static void add_ground(th_compiler *c, int level, th_wall_builder *builder) {
+    const th_level_def *def = &c->levels[level];
+    GEOSContextHandle_t geos = c->geometry.geos;
+    bool bounded = def->walkable_count > 0;
+    th_at(c, "levels[%d].walkable", level);
+    GEOSGeometry *ground =
+        bounded ? union_of_shapes(c, def->walkable, def->walkable_count, level) : NULL;
+    th_at(c, "levels[%d].obstacles", level);
+    GEOSGeometry *solid = union_of_shapes(c, def->obstacles, def->obstacle_count, -1);
+    if (c->result == TH_OK && ground && solid) {
+        GEOSGeometry *rest = GEOSDifference_r(geos, ground, solid);
+        if (!rest) th_bad(c, "the obstacles cannot be cut out: %.200s", c->geometry.message);
+        GEOSGeom_destroy_r(geos, ground);
+        ground = rest;
+        if (ground && GEOSisEmpty_r(geos, ground))
+            th_bad(c, "the obstacles leave nothing to walk on");
+    }
+    const GEOSGeometry *source = bounded ? ground : solid;
+    ring_target target = {builder, !bounded};
+    if (c->result == TH_OK &&
+        !th_geometry_visit(&c->geometry, source, c->scene->origin, add_ring, &target))
+        th_no_memory(c);
+    GEOSGeometry *boundary = c->result == TH_OK && source ? GEOSBoundary_r(geos, source) : NULL;
+    if (c->result == TH_OK) add_thin_walls(c, level, boundary, builder);
+    if (boundary) GEOSGeom_destroy_r(geos, boundary);
+    if (solid) GEOSGeom_destroy_r(geos, solid);
+    c->walkable[level] = ground;
+    if (c->result != TH_OK || !bounded) return;
+    if (!th_geometry_polygons(&c->geometry, ground, c->scene->origin, &c->scene->arena,
+                              &c->scene->levels[level].walkable))
+        th_no_memory(c);
+}
+
+// Doors, the tops of stairs (on both their levels) and goal lines: where they lie on a wall it opens.
+static th_line *collect_openings(th_compiler *c, int *count) {
+    const th_scene *scene = c->scene;
+    int most = scene->door_count + 2 * scene->link_count + scene->goal_count;
+    th_line *lines = th_arena_alloc(&c->work, (size_t)most + 1, sizeof *lines);
+    *count = 0;
+    if (!lines) {
+        th_no_memory(c);
+        return NULL;
+    }
+    for (int i = 0; i < scene->door_count; ++i) lines[(*count)++] = scene->doors[i].line;
+    for (int i = 0; i < scene->goal_count; ++i)
+        if (scene->goals[i].is_line) lines[(*count)++] = scene->goals[i].line;
+    for (int i = 0; i < scene->link_count; ++i)
+        for (int side = 0; side < 2; ++side) {
+            th_line top = {scene->links[i].level[side], scene->links[i].a, scene->links[i].b};
+            lines[(*count)++] = top;
+        }
+    return lines;
+}
+
+static void grow_box(th_box *box, th_vec2 p) {
+    box->min_x = p.x < box->min_x ? p.x : box->min_x;
+    box->min_y = p.y < box->min_y ? p.y : box->min_y;
+    box->max_x = p.x > box->max_x ? p.x : box->max_x;
+    box->max_y = p.y > box->max_y ? p.y : box->max_y;
+}
+
+static void set_box(th_compiler *c, int index, const th_wall *walls) {
+    th_level *level = &c->scene->levels[index];
+    if (level->bounded) {
+        level->box = level->walkable.box;
+    } else {
+        th_extent e = c->extents[index];
+        if (e.low.x > e.high.x) {
+            e.low = c->scene->origin;
+            e.high = c->scene->origin;
+        }
+        th_vec2 low = th_relative(c, e.low), high = th_relative(c, e.high);
+        // Room to walk around what is named: 5 m and a tenth of the whole.
+        float margin_x = 5.0f + 0.1f * (high.x - low.x), margin_y = 5.0f + 0.1f * (high.y - low.y);
+        level->box =
+            (th_box){low.x - margin_x, low.y - margin_y, high.x + margin_x, high.y + margin_y};
+    }
+    for (int i = level->wall_begin; i < level->wall_end; ++i) grow_box(&level->box, walls[i].a);
+}
+
+void th_compile_walls(th_compiler *c) {
+    th_scene *scene = c->scene;
+    th_wall_builder builder = {.memory = scene->arena.memory};
+    builder.openings = collect_openings(c, &builder.opening_count);
+    for (int level = 0; level < c->level_count && c->result == TH_OK; ++level) {
+        builder.level = level;
+        scene->levels[level].wall_begin = builder.count;
+        add_ground(c, level, &builder);
+        for (int i = 0; i < scene->door_count && c->result == TH_OK; ++i)
+            if (scene->doors[i].line.level == level &&
+                !th_wall_builder_add_door(&builder, &scene->doors[i].line, i))
+                th_no_memory(c);
+        scene->levels[level].wall_end = builder.count;
+        if (c->result == TH_OK) set_box(c, level, builder.walls);
+    }
+    th_wall_builder_finish(&builder);
+    scene->walls = th_take(c, (size_t)builder.count + 1, sizeof *scene->walls);
+    if (scene->walls) {
+        if (builder.count)
+            memcpy(scene->walls, builder.walls, (size_t)builder.count * sizeof *scene->walls);
+        scene->wall_count = builder.count;
+    }
+    th_wall_builder_free(&builder);
+}

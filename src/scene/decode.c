@@ -1,0 +1,281 @@
+// The scene object and everything in it but groups. SPDX-License-Identifier: Apache-2.0
+#include "scene/decode.h"
+#include "core/error.h"
+#include <stdio.h>
+#include <string.h>
+
+static void read_level(th_decoder *decoder, json_t *value, void *item) {
+    th_level_def *level = item;
+    if (!TH_CHECK_KEYS(decoder, value, "id", "z", "walkable", "obstacles", "walls")) return;
+    th_read_string(decoder, value, "id", &level->id);
+    th_read_number(decoder, value, "z", &level->z);
+    th_read_shapes(decoder, value, "walkable", &level->walkable, &level->walkable_count);
+    th_read_shapes(decoder, value, "obstacles", &level->obstacles, &level->obstacle_count);
+    th_read_shapes(decoder, value, "walls", &level->walls, &level->wall_count);
+}
+
+static void read_stairs(th_decoder *decoder, json_t *value, void *item) {
+    th_stairs_def *stairs = item;
+    if (!TH_CHECK_KEYS(decoder, value, "id", "level", "to", "area", "top", "up", "down")) return;
+    bool has_area = json_object_get(value, "area") != NULL;
+    stairs->up = has_area ? 0.5 : 1.0;    // RiMEA 4.1.1 test 2
+    stairs->down = has_area ? 0.67 : 1.0; // RiMEA 4.1.1 test 3
+    th_read_string(decoder, value, "id", &stairs->id);
+    th_read_string(decoder, value, "level", &stairs->level);
+    th_read_string(decoder, value, "to", &stairs->to);
+    th_read_shape(decoder, value, "area", &stairs->area);
+    th_read_line(decoder, value, "top", stairs->top);
+    th_read_number(decoder, value, "up", &stairs->up);
+    th_read_number(decoder, value, "down", &stairs->down);
+}
+
+static void read_zone(th_decoder *decoder, json_t *value, void *item) {
+    th_zone_def *zone = item;
+    if (!TH_CHECK_KEYS(decoder, value, "id", "level", "area", "speed")) return;
+    zone->speed = 1.0;
+    th_read_string(decoder, value, "id", &zone->id);
+    th_read_string(decoder, value, "level", &zone->level);
+    th_read_shape(decoder, value, "area", &zone->area);
+    th_read_number(decoder, value, "speed", &zone->speed);
+}
+
+static void read_change(th_decoder *decoder, json_t *value, void *item) {
+    th_door_change *change = item;
+    if (json_is_array(value)) {
+        const char *word = json_string_value(json_array_get(value, 1));
+        bool known = word && (strcmp(word, "open") == 0 || strcmp(word, "close") == 0);
+        if (json_array_size(value) != 2 || !known)
+            th_expected(decoder, value, "[time, \"open\"] or [time, \"close\"]");
+        else
+            change->open = strcmp(word, "open") == 0;
+        change->time = th_decode_number(decoder, json_array_get(value, 0));
+        return;
+    }
+    if (!TH_CHECK_KEYS(decoder, value, "time", "open")) return;
+    if (json_object_size(value) != 2) th_expected(decoder, value, "both \"time\" and \"open\"");
+    th_read_number(decoder, value, "time", &change->time);
+    th_read_bool(decoder, value, "open", &change->open);
+}
+
+static void read_door(th_decoder *decoder, json_t *value, void *item) {
+    th_door_def *door = item;
+    if (!TH_CHECK_KEYS(decoder, value, "id", "level", "line", "closed", "schedule")) return;
+    th_read_string(decoder, value, "id", &door->id);
+    th_read_string(decoder, value, "level", &door->level);
+    th_read_line(decoder, value, "line", door->line);
+    th_read_bool(decoder, value, "closed", &door->closed);
+    door->schedule = th_read_array(decoder, value, "schedule", sizeof(th_door_change), read_change,
+                                   &door->schedule_count);
+}
+
+static void read_goal(th_decoder *decoder, json_t *value, th_goal_def *goal) {
+    th_read_string(decoder, value, "id", &goal->id);
+    th_read_string(decoder, value, "level", &goal->level);
+    th_read_shape(decoder, value, "area", &goal->area);
+    if (json_object_get(value, "line")) {
+        goal->has_line = true;
+        th_read_line(decoder, value, "line", goal->line);
+    }
+    th_read_number(decoder, value, "wait", &goal->wait);
+}
+
+static void read_exit(th_decoder *decoder, json_t *value, void *item) {
+    ((th_goal_def *)item)->kind = TH_GOAL_EXIT;
+    if (TH_CHECK_KEYS(decoder, value, "id", "level", "area", "line"))
+        read_goal(decoder, value, item);
+}
+
+static void read_waypoint(th_decoder *decoder, json_t *value, void *item) {
+    ((th_goal_def *)item)->kind = TH_GOAL_WAYPOINT;
+    if (TH_CHECK_KEYS(decoder, value, "id", "level", "area", "line"))
+        read_goal(decoder, value, item);
+}
+
+static void read_waiting_area(th_decoder *decoder, json_t *value, void *item) {
+    ((th_goal_def *)item)->kind = TH_GOAL_WAITING;
+    if (TH_CHECK_KEYS(decoder, value, "id", "level", "area", "line", "wait"))
+        read_goal(decoder, value, item);
+}
+
+static void read_group(th_decoder *decoder, json_t *value, void *item) {
+    th_decode_group(decoder, value, item);
+}
+
+static void read_keyframe(th_decoder *decoder, json_t *value, void *item) {
+    th_keyframe *frame = item;
+    if (json_is_array(value) && json_array_size(value) == 3) {
+        frame->time = th_decode_number(decoder, json_array_get(value, 0));
+        frame->x = th_decode_number(decoder, json_array_get(value, 1));
+        frame->y = th_decode_number(decoder, json_array_get(value, 2));
+        return;
+    }
+    if (!json_is_object(value)) {
+        th_expected(decoder, value, "a key frame [time, x, y]");
+        return;
+    }
+    if (!TH_CHECK_KEYS(decoder, value, "time", "x", "y")) return;
+    th_read_number(decoder, value, "time", &frame->time);
+    th_read_number(decoder, value, "x", &frame->x);
+    th_read_number(decoder, value, "y", &frame->y);
+}
+
+static void read_scripted(th_decoder *decoder, json_t *value, void *item) {
+    th_scripted_def *scripted = item;
+    if (!TH_CHECK_KEYS(decoder, value, "id", "level", "radius", "shape", "path")) return;
+    scripted->radius = 0.2; // [m] as th_group_def
+    th_read_string(decoder, value, "id", &scripted->id);
+    th_read_string(decoder, value, "level", &scripted->level);
+    th_read_number(decoder, value, "radius", &scripted->radius);
+    th_read_shape(decoder, value, "shape", &scripted->shape);
+    scripted->path = th_read_array(decoder, value, "path", sizeof(th_keyframe), read_keyframe,
+                                   &scripted->path_count);
+}
+
+static void read_measure_line(th_decoder *decoder, json_t *value, void *item) {
+    th_measure_line_def *line = item;
+    if (!TH_CHECK_KEYS(decoder, value, "id", "level", "line")) return;
+    th_read_string(decoder, value, "id", &line->id);
+    th_read_string(decoder, value, "level", &line->level);
+    th_read_line(decoder, value, "line", line->line);
+}
+
+static void read_measure_area(th_decoder *decoder, json_t *value, void *item) {
+    th_measure_area_def *area = item;
+    if (!TH_CHECK_KEYS(decoder, value, "id", "level", "area")) return;
+    th_read_string(decoder, value, "id", &area->id);
+    th_read_string(decoder, value, "level", &area->level);
+    th_read_shape(decoder, value, "area", &area->area);
+}
+
+static void read_measure(th_decoder *decoder, json_t *root, th_scene_def *def) {
+    json_t *measure = json_object_get(root, "measure");
+    if (!measure) return;
+    th_place place = th_enter_key(decoder, "measure");
+    if (TH_CHECK_KEYS(decoder, measure, "lines", "areas")) {
+        def->measure_lines = th_read_array(decoder, measure, "lines", sizeof(th_measure_line_def),
+                                           read_measure_line, &def->measure_line_count);
+        def->measure_areas = th_read_array(decoder, measure, "areas", sizeof(th_measure_area_def),
+                                           read_measure_area, &def->measure_area_count);
+    }
+    th_leave(decoder, place);
+}
+
+static void read_run(th_decoder *decoder, json_t *root, th_run_def *run) {
+    json_t *value = json_object_get(root, "run");
+    if (!value) return;
+    th_place place = th_enter_key(decoder, "run");
+    if (TH_CHECK_KEYS(decoder, value, "step", "duration", "until_empty", "max_time", "seed",
+                      "runs")) {
+        th_read_number(decoder, value, "step", &run->step);
+        th_read_number(decoder, value, "duration", &run->duration);
+        bool until_empty = run->duration == 0.0;
+        th_read_bool(decoder, value, "until_empty", &until_empty);
+        th_read_number(decoder, value, "max_time", &run->max_time);
+        if (decoder->result == TH_OK && !until_empty && run->duration == 0.0)
+            th_expected(decoder, value, "a \"duration\" when \"until_empty\" is false");
+        if (until_empty && run->duration > 0.0) { // whichever comes first
+            if (run->duration < run->max_time) run->max_time = run->duration;
+            run->duration = 0.0;
+        }
+        int64_t seed = (int64_t)run->seed, runs = run->runs;
+        th_read_integer(decoder, value, "seed", &seed);
+        th_read_integer(decoder, value, "runs", &runs);
+        run->seed = (uint64_t)seed;
+        run->runs = runs < 0 || runs > 1000000 ? -1 : (int)runs; // compile.c says what is allowed
+    }
+    th_leave(decoder, place);
+}
+
+static void read_record(th_decoder *decoder, json_t *root, th_record_def *record) {
+    json_t *value = json_object_get(root, "record");
+    if (!value) return;
+    th_place place = th_enter_key(decoder, "record");
+    if (TH_CHECK_KEYS(decoder, value, "format", "fps")) {
+        th_read_string(decoder, value, "format", &record->format);
+        th_read_number(decoder, value, "fps", &record->fps);
+    }
+    th_leave(decoder, place);
+}
+
+// Exits may do without an id, so that a group which names no goal can still leave by them.
+static void name_exits(th_decoder *decoder, th_goal_def *exits, int count) {
+    for (int i = 0; i < count; ++i) {
+        if (exits[i].id) continue;
+        char *name = th_decoder_alloc(decoder, 16, 1);
+        if (name) snprintf(name, 16, "exit%d", i);
+        exits[i].id = name;
+    }
+}
+
+// Exits, waypoints and waiting areas become one list, in that order.
+static void read_goals(th_decoder *decoder, json_t *root, th_scene_def *def) {
+    int counts[3];
+    th_goal_def *parts[3];
+    parts[0] = th_read_array(decoder, root, "exits", sizeof(th_goal_def), read_exit, &counts[0]);
+    parts[1] =
+        th_read_array(decoder, root, "waypoints", sizeof(th_goal_def), read_waypoint, &counts[1]);
+    parts[2] = th_read_array(decoder, root, "waiting_areas", sizeof(th_goal_def), read_waiting_area,
+                             &counts[2]);
+    size_t total = (size_t)counts[0] + (size_t)counts[1] + (size_t)counts[2];
+    th_goal_def *goals = th_decoder_alloc(decoder, total, sizeof *goals);
+    if (!goals) return;
+    th_goal_def *end = goals;
+    for (int i = 0; i < 3; ++i) {
+        if (counts[i]) memcpy(end, parts[i], (size_t)counts[i] * sizeof *goals);
+        end += counts[i];
+    }
+    name_exits(decoder, goals, counts[0]);
+    def->goals = goals;
+    def->goal_count = (int)total;
+}
+
+// A group that says nothing about where it wants to go leaves by the nearest exit.
+static void default_routes(th_decoder *decoder, json_t *root, th_scene_def *def,
+                           th_group_def *groups) {
+    size_t exits = json_array_size(json_object_get(root, "exits"));
+    if (exits == 0 || decoder->result != TH_OK) return;
+    th_route_step *all = th_decoder_alloc(decoder, 1, sizeof *all);
+    const char **ids = th_decoder_alloc(decoder, exits, sizeof *ids);
+    if (!all || !ids) return;
+    all->goals = ids;
+    for (size_t i = 0; i < exits; ++i) ids[all->goal_count++] = def->goals[i].id;
+    json_t *list = json_object_get(root, "groups");
+    for (int i = 0; i < def->group_count; ++i) {
+        json_t *group = json_array_get(list, (size_t)i);
+        if (json_object_get(group, "to") || json_object_get(group, "route")) continue;
+        if (groups[i].own_goal != TH_OWN_GOAL_NONE) continue;
+        groups[i].route = all;
+        groups[i].route_count = 1;
+    }
+}
+
+th_result th_scene_decode(json_t *root, th_arena *arena, const th_source_map *map,
+                          th_scene_def *def, th_error *error) {
+    th_decoder decoder = {arena, map, error, TH_OK, ""};
+    if (!TH_CHECK_KEYS(&decoder, root, "name", "description", "levels", "stairs", "zones", "doors",
+                       "exits", "waypoints", "waiting_areas", "groups", "scripted", "measure",
+                       "run", "record", "plan_cell"))
+        return decoder.result;
+    th_read_string(&decoder, root, "name", &def->name);
+    th_read_string(&decoder, root, "description", &def->description);
+    th_read_number(&decoder, root, "plan_cell", &def->plan_cell);
+    def->levels = th_read_array(&decoder, root, "levels", sizeof(th_level_def), read_level,
+                                &def->level_count);
+    def->stairs = th_read_array(&decoder, root, "stairs", sizeof(th_stairs_def), read_stairs,
+                                &def->stairs_count);
+    def->zones =
+        th_read_array(&decoder, root, "zones", sizeof(th_zone_def), read_zone, &def->zone_count);
+    def->doors =
+        th_read_array(&decoder, root, "doors", sizeof(th_door_def), read_door, &def->door_count);
+    read_goals(&decoder, root, def);
+    th_group_def *groups = th_read_array(&decoder, root, "groups", sizeof(th_group_def), read_group,
+                                         &def->group_count);
+    def->groups = groups;
+    def->scripted = th_read_array(&decoder, root, "scripted", sizeof(th_scripted_def),
+                                  read_scripted, &def->scripted_count);
+    read_measure(&decoder, root, def);
+    read_run(&decoder, root, &def->run);
+    read_record(&decoder, root, &def->record);
+    default_routes(&decoder, root, def, groups);
+    return decoder.result;
+}

@@ -1,0 +1,59 @@
+// JSON tree -> th_scene_def. Checks names and types; ranges and meaning are checked by compile.c, for
+// files and programs alike. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_SCENE_DECODE_H
+#define TH_SCENE_DECODE_H
+#include "core/memory.h"
+#include "scene/source_map.h"
+#include "throng/scene.h"
+#include <jansson.h>
+
+// The definition points into the tree and the arena; both must outlive it.
+th_result th_scene_decode(json_t *root, th_arena *arena, const th_source_map *map,
+                          th_scene_def *def, th_error *error);
+
+// ---- for the decode_*.c files only. After the first failure every reader does nothing.
+typedef struct th_decoder {
+    th_arena *arena;
+    const th_source_map *map;
+    th_error *error;
+    th_result result;
+    char path[160];
+} th_decoder;
+
+typedef size_t th_place; // length of the path before a step into a member or element
+th_place th_enter_key(th_decoder *decoder, const char *key);
+th_place th_enter_index(th_decoder *decoder, size_t index);
+void th_leave(th_decoder *decoder, th_place place);
+
+void th_expected(th_decoder *decoder, const json_t *found, const char *expected);
+void *th_decoder_alloc(th_decoder *decoder, size_t count, size_t size);
+// Unknown members are errors that name the nearest known one. False when the value is no object.
+bool th_check_keys(th_decoder *decoder, json_t *object, const char *const *known, int count);
+#define TH_CHECK_KEYS(decoder, object, ...)                            \
+    th_check_keys(decoder, object, (const char *const[]){__VA_ARGS__}, \
+                  (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)))
+
+// Each leaves its target as it is when the member is absent.
+void th_read_number(th_decoder *decoder, json_t *object, const char *key, double *value);
+void th_read_bool(th_decoder *decoder, json_t *object, const char *key, bool *value);
+void th_read_string(th_decoder *decoder, json_t *object, const char *key, const char **value);
+void th_read_integer(th_decoder *decoder, json_t *object, const char *key, int64_t *value);
+void th_read_line(th_decoder *decoder, json_t *object, const char *key, th_point line[2]);
+void th_read_shape(th_decoder *decoder, json_t *object, const char *key, th_shape *shape);
+void th_read_shapes(th_decoder *decoder, json_t *object, const char *key, const th_shape **shapes,
+                    int *count);
+void th_read_distribution(th_decoder *decoder, json_t *object, const char *key,
+                          th_distribution *distribution);
+
+double th_decode_number(th_decoder *decoder, const json_t *value);
+th_point th_decode_point(th_decoder *decoder, const json_t *value);
+const char *th_decode_string(th_decoder *decoder, const json_t *value, const char *expected);
+const th_point *th_decode_points(th_decoder *decoder, const json_t *array, int *count);
+
+// Reads an array of objects: calls `read` for each with the path set. NULL and 0 when absent.
+typedef void th_read_fn(th_decoder *decoder, json_t *value, void *item);
+void *th_read_array(th_decoder *decoder, json_t *object, const char *key, size_t size,
+                    th_read_fn *read, int *count);
+
+void th_decode_group(th_decoder *decoder, json_t *value, th_group_def *group);
+#endif

@@ -1,0 +1,44 @@
+// GEOS, wrapped: shapes -> geometries -> rings of floats. All in the scene's own double coordinates until
+// the origin is taken off. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_SCENE_GEOMETRY_H
+#define TH_SCENE_GEOMETRY_H
+#include "scene/scene.h"
+#include <geos_c.h>
+
+#define TH_COORDINATE_LIMIT 1e8 // [m] beyond any map projection
+
+typedef struct th_geometry {
+    GEOSContextHandle_t geos;
+    char message[256]; // what GEOS last complained about
+    th_arena *arena;   // for the texts of linked files
+    const char *base_dir;
+    bool no_files;
+} th_geometry;
+
+bool th_geometry_open(th_geometry *geometry);
+void th_geometry_close(th_geometry *geometry);
+
+// Valid polygons (unioned), or lines when `lines`. NULL with an error; the caller destroys it.
+GEOSGeometry *th_geometry_parse(th_geometry *geometry, const th_shape *shape, bool lines,
+                                const char *path, th_error *error);
+static inline bool th_shape_empty(const th_shape *shape) {
+    return !shape->wkt && !shape->file && shape->point_count == 0 && !shape->points;
+}
+
+// Grows a box by everything in a geometry.
+void th_geometry_extend(th_geometry *geometry, const GEOSGeometry *shape, th_point *low,
+                        th_point *high);
+double th_geometry_area(th_geometry *geometry, const GEOSGeometry *shape);
+// Area common to both; the whole area of `a` when b is NULL.
+double th_geometry_common_area(th_geometry *geometry, const GEOSGeometry *a, const GEOSGeometry *b);
+
+// Calls `visit` for every ring or line; `hole` for interior rings. Points are relative to the origin and
+// rounded to float. Rings repeat their first point. False: no memory, or visit said so.
+typedef bool th_visit_fn(void *context, const th_vec2 *points, int count, bool ring, bool hole);
+bool th_geometry_visit(th_geometry *geometry, const GEOSGeometry *shape, th_point origin,
+                       th_visit_fn *visit, void *context);
+
+// Rings and area in the arena. False: no memory.
+bool th_geometry_polygons(th_geometry *geometry, const GEOSGeometry *shape, th_point origin,
+                          th_arena *arena, th_polygons *polygons);
+#endif

@@ -1,0 +1,89 @@
+// Scene text or file -> th_scene. SPDX-License-Identifier: Apache-2.0
+#include "core/error.h"
+#include "scene/decode.h"
+#include "scene/files.h"
+#include "scene/json_text.h"
+#include "scene/scene.h"
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+void th_scene_locate(const th_scene *scene, th_error *error) {
+    if (scene) th_source_map_locate(scene->source_map, error);
+}
+
+static th_result decode_and_create(json_t *root, th_source_map *map, const char *base_dir,
+                                   const th_scene_options *options, th_scene **scene,
+                                   th_error *error) {
+    th_arena arena = {.memory = map->memory, .chunks = NULL};
+    th_scene_def def = th_scene_def_default();
+    def.base_dir = base_dir;
+    if (options) {
+        def.allocator = options->allocator;
+        def.no_files = options->no_files;
+    }
+    th_result result = th_scene_decode(root, &arena, map, &def, error);
+    if (result == TH_OK) result = th_scene_create(&def, scene, error);
+    th_arena_free(&arena);
+    return result;
+}
+
+static th_result load_with_map(th_source_map *map, const char *base_dir,
+                               const th_scene_options *options, th_scene **scene, th_error *error) {
+    json_t *root = th_json_parse(map, error);
+    if (!root) return error->code;
+    th_result result = TH_OK;
+    if (options)
+        result = th_json_override(root, map, options->overrides, options->override_count, error);
+    if (result == TH_OK) result = decode_and_create(root, map, base_dir, options, scene, error);
+    json_decref(root);
+    return result;
+}
+
+th_result th_scene_load_json(const char *text, size_t length, const char *name,
+                             const char *base_dir, const th_scene_options *options,
+                             th_scene **scene, th_error *error) {
+    th_error local;
+    if (!error) error = &local;
+    memset(error, 0, sizeof *error);
+    *scene = NULL;
+    if (length > TH_FILE_LIMIT)
+        return th_fail(error, TH_BAD_SCENE, "", "%.100s: a scene text is at most %zu MiB",
+                       name ? name : "scene", TH_FILE_LIMIT >> 20);
+    th_memory memory = th_memory_of(options ? &options->allocator : NULL);
+    th_source_map *map = th_source_map_create(&memory, text, length, name ? name : "scene",
+                                              options ? options->override_count : 0);
+    if (!map) return th_fail(error, TH_NO_MEMORY, "", "no memory for the scene text");
+    th_result result = load_with_map(map, base_dir, options, scene, error);
+    if (result != TH_OK) {
+        th_source_map_locate(map, error);
+        th_source_map_destroy(map);
+        return result;
+    }
+    (*scene)->source_map = map;
+    snprintf((*scene)->file, sizeof(*scene)->file, "%s", map->file);
+    return TH_OK;
+}
+
+th_result th_scene_load_file(const char *path, const th_scene_options *options, th_scene **scene,
+                             th_error *error) {
+    th_error local;
+    if (!error) error = &local;
+    memset(error, 0, sizeof *error);
+    *scene = NULL;
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash) slash[slash == folder] = '\0';
+    th_arena arena = {.memory = th_memory_of(options ? &options->allocator : NULL), .chunks = NULL};
+    char *text = NULL;
+    size_t length = 0;
+    th_result result = th_file_read(&arena, NULL, path, "", &text, &length, error);
+    if (result == TH_OK)
+        result =
+            th_scene_load_json(text, length, path, slash ? folder : NULL, options, scene, error);
+    else
+        snprintf(error->file, sizeof error->file, "%s", path);
+    th_arena_free(&arena);
+    return result;
+}

@@ -1,0 +1,204 @@
+// A small tokenizer that follows one JSON path through a text known to be valid JSON with comments.
+// SPDX-License-Identifier: Apache-2.0
+#include "scene/source_map.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+th_source_map *th_source_map_create(const th_memory *memory, const char *text, size_t length,
+                                    const char *file, int override_capacity) {
+    th_source_map *map = th_alloc(memory, 1, sizeof *map);
+    if (!map) return NULL;
+    map->memory = *memory;
+    map->arena.memory = *memory;
+    map->length = length;
+    snprintf(map->file, sizeof map->file, "%s", file ? file : "");
+    char *copy = th_arena_alloc(&map->arena, length + 1, 1);
+    map->overrides =
+        th_arena_alloc(&map->arena, (size_t)override_capacity + 1, sizeof *map->overrides);
+    if (!copy || !map->overrides) {
+        th_source_map_destroy(map);
+        return NULL;
+    }
+    memcpy(copy, text, length);
+    map->text = copy;
+    return map;
+}
+
+void th_source_map_destroy(th_source_map *map) {
+    if (!map) return;
+    th_memory memory = map->memory;
+    th_arena_free(&map->arena);
+    th_free(&memory, map, 1, sizeof *map);
+}
+
+void th_source_position(const char *text, size_t length, size_t offset, int *line, int *column) {
+    if (offset > length) offset = length;
+    *line = *column = 1;
+    for (size_t i = 0; i < offset; ++i) {
+        unsigned char c = (unsigned char)text[i];
+        if (c == '\n') {
+            ++*line;
+            *column = 1;
+        } else if ((c & 0xC0) != 0x80) { // continuation bytes of UTF-8 are no characters
+            ++*column;
+        }
+    }
+}
+
+typedef struct cursor {
+    const char *text;
+    size_t length, at;
+} cursor;
+
+static void skip_space(cursor *c) {
+    while (c->at < c->length) {
+        const char *p = c->text + c->at;
+        size_t left = c->length - c->at;
+        if (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r') {
+            ++c->at;
+        } else if (left > 1 && p[0] == '/' && p[1] == '/') {
+            while (c->at < c->length && c->text[c->at] != '\n') ++c->at;
+        } else if (left > 1 && p[0] == '/' && p[1] == '*') {
+            c->at += 2;
+            while (c->at + 1 < c->length && !(c->text[c->at] == '*' && c->text[c->at + 1] == '/'))
+                ++c->at;
+            c->at += 2;
+        } else {
+            break;
+        }
+    }
+    if (c->at > c->length) c->at = c->length;
+}
+
+static void skip_string(cursor *c) {
+    for (++c->at; c->at < c->length && c->text[c->at] != '"'; ++c->at)
+        if (c->text[c->at] == '\\') ++c->at;
+    c->at = c->at < c->length ? c->at + 1 : c->length;
+}
+
+// Over one value, without recursion: nesting only needs a depth.
+static void skip_value(cursor *c) {
+    int depth = 0;
+    do {
+        skip_space(c);
+        if (c->at >= c->length) return;
+        char ch = c->text[c->at];
+        if (ch == '"') {
+            skip_string(c);
+        } else {
+            if (ch == '{' || ch == '[') ++depth;
+            if (ch == '}' || ch == ']') --depth;
+            if (depth == 0 && ch != '}' && ch != ']') {
+                while (c->at < c->length && !strchr(",]} \t\r\n/", c->text[c->at])) ++c->at;
+                if (c->at < c->length && c->text[c->at] == '\0') ++c->at;
+                return;
+            }
+            ++c->at;
+        }
+    } while (depth > 0);
+}
+
+static bool at_char(cursor *c, char wanted) {
+    skip_space(c);
+    return c->at < c->length && c->text[c->at] == wanted;
+}
+
+// Moves to the member's value; *key is where its name stands.
+static bool enter_member(cursor *c, const char *name, size_t name_length, size_t *key) {
+    if (!at_char(c, '{')) return false;
+    ++c->at;
+    while (at_char(c, '"')) {
+        size_t start = c->at;
+        skip_string(c);
+        bool same =
+            c->at - start == name_length + 2 && memcmp(c->text + start + 1, name, name_length) == 0;
+        if (!at_char(c, ':')) return false;
+        ++c->at;
+        skip_space(c);
+        if (same) {
+            *key = start;
+            return true;
+        }
+        skip_value(c);
+        if (at_char(c, ',')) ++c->at;
+    }
+    return false;
+}
+
+static bool enter_element(cursor *c, long index) {
+    if (!at_char(c, '[')) return false;
+    ++c->at;
+    for (long i = 0; c->at < c->length && !at_char(c, ']'); ++i) {
+        skip_space(c);
+        if (i == index) return true;
+        skip_value(c);
+        if (!at_char(c, ',')) return false;
+        ++c->at;
+    }
+    return false;
+}
+
+// Where a definition's member has another name or a short form in the file.
+static bool enter_alias(cursor *c, const char *name, size_t length, size_t *key) {
+    static const char *const aliases[][2] = {{"route", "to"}, {"top", "line"}};
+    cursor start = *c;
+    if (enter_member(c, name, length, key)) return true;
+    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; ++i) {
+        *c = start;
+        if (strlen(aliases[i][0]) == length && strncmp(aliases[i][0], name, length) == 0 &&
+            enter_member(c, aliases[i][1], strlen(aliases[i][1]), key))
+            return true;
+    }
+    *c = start;
+    return false;
+}
+
+size_t th_source_find(const th_source_map *map, const char *path, bool at_key) {
+    cursor c = {map->text, map->length, 0};
+    skip_space(&c);
+    size_t best = c.at, key = c.at;
+    bool last_is_key = false;
+    while (*path) {
+        bool found;
+        if (*path == '[') {
+            char *end;
+            long index = strtol(path + 1, &end, 10);
+            found = enter_element(&c, index);
+            last_is_key = false;
+            path = *end == ']' ? end + 1 : "";
+        } else {
+            if (*path == '.') ++path;
+            size_t length = strcspn(path, ".[");
+            found = enter_alias(&c, path, length, &key);
+            last_is_key = found;
+            path += length;
+        }
+        if (!found) break;
+        best = c.at;
+    }
+    return at_key && last_is_key ? key : best;
+}
+
+static const th_source_override *override_of(const th_source_map *map, const char *path) {
+    for (int i = map->override_count - 1; i >= 0; --i) {
+        const th_source_override *override = &map->overrides[i];
+        size_t length = strlen(override->path);
+        bool below = strncmp(path, override->path, length) == 0 &&
+                     (path[length] == '\0' || path[length] == '.' || path[length] == '[');
+        if (length && below) return override;
+    }
+    return NULL;
+}
+
+void th_source_map_locate(const th_source_map *map, th_error *error) {
+    if (!map || !error || error->code == TH_OK || error->line) return;
+    snprintf(error->file, sizeof error->file, "%s", map->file);
+    th_source_position(map->text, map->length, th_source_find(map, error->path, false),
+                       &error->line, &error->column);
+    const th_source_override *override = override_of(map, error->path);
+    if (!override) return;
+    size_t used = strlen(error->message);
+    snprintf(error->message + used, sizeof error->message - used, " (set by the override %.100s)",
+             override->text);
+}
