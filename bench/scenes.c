@@ -150,11 +150,22 @@ static void place_people(portion *p, th_bench_scene which) {
     flush(p);
 }
 
+static th_shape rectangle(th_point *corners, double x0, double y0, double x1, double y1) {
+    corners[0] = (th_point){x0, y0};
+    corners[1] = (th_point){x1, y0};
+    corners[2] = (th_point){x1, y1};
+    corners[3] = (th_point){x0, y1};
+    return (th_shape){.points = corners, .point_count = 4};
+}
+
 // No scene is left behind on failure.
-static th_result create_open(th_bench_scene which, const th_group_def *group, th_scene **scene,
-                             th_error *error) {
+static th_result create_open(th_bench_scene which, const th_group_def *group, int agents,
+                             th_scene **scene, th_error *error) {
+    th_point corners[4];
+    double reach = sqrt(agents); // wider than any of the lattices
     th_group_def people = *group;
     people.count = 0; // they are spawned one portion after the other
+    people.area = rectangle(corners, -reach, -reach, reach, reach);
     people.plan.name = "straight";
     people.own_goal = which == TH_BENCH_CIRCLE ? TH_OWN_GOAL_OPPOSITE : TH_OWN_GOAL_MIRROR_X;
     th_scene_def def = th_scene_def_default();
@@ -163,14 +174,6 @@ static th_result create_open(th_bench_scene which, const th_group_def *group, th
     def.group_count = 1;
     def.run.step = TH_BENCH_STEP;
     return th_scene_create(&def, scene, error);
-}
-
-static th_shape rectangle(th_point *corners, double x0, double y0, double x1, double y1) {
-    corners[0] = (th_point){x0, y0};
-    corners[1] = (th_point){x1, y0};
-    corners[2] = (th_point){x1, y1};
-    corners[3] = (th_point){x0, y1};
-    return (th_shape){.points = corners, .point_count = 4};
 }
 
 // A square of pillars, 25 people to each as in the scene of 10 000 and 400, and a run-way to the exit.
@@ -230,7 +233,7 @@ th_result th_bench_create(th_bench_scene which, const char *model, int agents, i
     group.move.params = params;
     group.move.param_count = bench_params(model, params);
     bool open_ground = which != TH_BENCH_PILLARS;
-    th_result result = open_ground ? create_open(which, &group, scene, error)
+    th_result result = open_ground ? create_open(which, &group, agents, scene, error)
                                    : create_pillars(&group, agents, scene, error);
     if (result != TH_OK) return result;
 

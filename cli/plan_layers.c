@@ -19,6 +19,7 @@ static const th_colour MEASURE = {0.60, 0.20, 0.60};
 static void trace_polygons(const th_canvas *canvas, const th_panel *panel,
                            const th_polygons *shape) {
     for (int ring = 0; ring < shape->ring_count; ++ring) {
+        cairo_new_sub_path(canvas->cairo);
         for (int i = shape->ring_start[ring]; i < shape->ring_start[ring + 1]; ++i)
             cairo_line_to(canvas->cairo, th_panel_x(panel, (double)shape->points[i].x),
                           th_panel_y(panel, (double)shape->points[i].y));
@@ -88,6 +89,7 @@ static void fill_obstacle_chains(const th_canvas *canvas, const th_panel *panel,
     for (int first = level->wall_begin; first < level->wall_end; ++first) {
         if (seen[first - level->wall_begin] || scene->walls[first].door >= 0) continue;
         int wall = first;
+        cairo_new_sub_path(canvas->cairo);
         do {
             seen[wall - level->wall_begin] = true;
             cairo_line_to(canvas->cairo, th_panel_x(panel, (double)scene->walls[wall].a.x),
