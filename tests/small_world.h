@@ -133,11 +133,11 @@ static inline void small_world_index(small_world *small, float extent, float cel
     for (int c = 0; c < n * n; ++c) small->cell_start[c + 1] += small->cell_start[c];
 }
 
-// Commits next_* of everybody who moves with group 0.
+// Commits next_* of everybody of group 0 who moves.
 static inline void small_world_commit(small_world *small) {
     th_agents *a = &small->world.agents;
     for (int i = 0; i < a->count; ++i) {
-        if (a->group[i] != 0) continue;
+        if (a->group[i] != 0 || !th_moves(a->phase[i])) continue;
         a->position_x[i] = a->next_position_x[i];
         a->position_y[i] = a->next_position_y[i];
         a->velocity_x[i] = a->next_velocity_x[i];

@@ -7,25 +7,27 @@
 #include "formula/params.h"
 #include "formula/vec.h"
 
-#define TH_HELBING_MOLNAR_PARAMS(X)                                                        \
-    TH_CONTACT_PARAMS(X)                                                                   \
-    X(substep, 0.05, 0.001, 0.5, "s", "throng: a tenth of the relaxation time",            \
-      "longest time step of the forces; the crowd takes the smallest of its groups")       \
-    X(relaxation_time, 0.5, 0.01, 10, "s", "HM95", "time to reach the preferred velocity") \
-    X(repulsion_strength, 2.1, 0, 50, "m2/s2", "HM95", "V0, potential of another person")  \
-    X(repulsion_distance, 0.3, 0.02, 1, "m", "HM95",                                       \
-      "sigma, over which that potential falls by e")                                       \
-    X(wall_strength, 10, 0, 100, "m2/s2", "HM95", "U0, potential of a wall")               \
-    X(wall_distance, 0.2, 0.02, 1, "m", "HM95", "R, over which that potential falls by e") \
-    X(step_time, 0.5, 0, 5, "s",                                                           \
-      "HM95: 2, but also about one step's width, which is 0.5; see docs",                  \
-      "time of the step that others keep clear")                                           \
-    X(sight_angle, 200, 0, 360, "deg", "HM95",                                             \
-      "full angle of view, around the preferred direction")                                \
-    X(rear_weight, 0.5, 0, 1, "-", "HM95, c", "weight of people out of view")              \
-    X(max_speed_factor, 1.3, 1, 5, "-", "HM95",                                            \
-      "nobody is faster than this times the own preferred speed")                          \
-    X(noise, 0, 0, 5, "m/s2", "HM95 has a fluctuation term without a figure; 0: off",      \
+#define TH_HM95 "Helbing, Molnar 1995"
+
+#define TH_HELBING_MOLNAR_PARAMS(X)                                                         \
+    TH_CONTACT_PARAMS(X)                                                                    \
+    X(substep, 0.05, 0.001, 0.5, "s", "throng: a tenth of the relaxation time",             \
+      "longest time step of the forces; the crowd takes the smallest of its groups")        \
+    X(relaxation_time, 0.5, 0.01, 10, "s", TH_HM95, "time to reach the preferred velocity") \
+    X(repulsion_strength, 2.1, 0, 50, "m2/s2", TH_HM95, "V0, potential of another person")  \
+    X(repulsion_distance, 0.3, 0.02, 1, "m", TH_HM95,                                       \
+      "sigma, over which that potential falls by e")                                        \
+    X(wall_strength, 10, 0, 100, "m2/s2", TH_HM95, "U0, potential of a wall")               \
+    X(wall_distance, 0.2, 0.02, 1, "m", TH_HM95, "R, over which that potential falls by e") \
+    X(step_time, 0.5, 0, 5, "s",                                                            \
+      TH_HM95 ": 2, but also about one step's width, which is 0.5; see docs",               \
+      "time of the step that others keep clear")                                            \
+    X(sight_angle, 200, 0, 360, "deg", TH_HM95,                                             \
+      "full angle of view, around the preferred direction")                                 \
+    X(rear_weight, 0.5, 0, 1, "-", TH_HM95 ": c", "weight of people out of view")           \
+    X(max_speed_factor, 1.3, 1, 5, "-", TH_HM95,                                            \
+      "nobody is faster than this times the own preferred speed")                           \
+    X(noise, 0, 0, 5, "m/s2", TH_HM95 ": a fluctuation term without a figure; 0: off",      \
       "standard deviation of a random push, each component, drawn anew every step")
 
 // X(name, doc, {parameter, value}...)

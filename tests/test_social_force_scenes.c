@@ -1,0 +1,146 @@
+// What Helbing, Farkas, Vicsek 2000 claim of their model, in whole scenes: a room with a door.
+// SPDX-License-Identifier: Apache-2.0
+#include "support.h"
+#include <math.h>
+
+// 200 people of 0.5 to 0.7 m diameter in a room of 15 x 15 m with a door of 1 m, as in the paper.
+static th_scene *room(double speed) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "{\"levels\": [{\"id\": \"ground\", \"walkable\": {\"rect\": [-15, -7.5, 2, 7.5]},"
+             " \"walls\": [[[0, -7.5], [0, -0.5]], [[0, 0.5], [0, 7.5]]]}],"
+             " \"exits\": [{\"id\": \"out\", \"line\": [[2, -7.5], [2, 7.5]]}],"
+             " \"groups\": [{\"id\": \"people\", \"count\": 200, \"area\": {\"rect\": [-15, -7.5, "
+             "-0.1, 7.5]},"
+             "  \"to\": \"out\", \"radius\": {\"uniform\": [0.25, 0.35]}, \"speed\": %g,"
+             "  \"move\": {\"model\": \"social_force\", \"preset\": \"hfv2000\"}}],"
+             " \"run\": {\"step\": 0.05, \"max_time\": 600}}",
+             speed);
+    return scene_of(text);
+}
+
+typedef struct escape {
+    double time;   // when all but five had left [s]: the last ones may stand pinned in a corner
+    double flow;   // from the 20th to the 150th person [1/s]
+    float fastest; // [m/s]
+} escape;
+
+static uint64_t people_left(th_world *world) { return th_world_statistics(world).left; }
+
+static escape run_room(double speed, uint64_t seed) {
+    th_scene *scene = room(speed);
+    th_world *world = world_of(scene, 1, seed);
+    escape result = {.time = INFINITY};
+    double first = 0.0, last = 0.0;
+    while (th_world_time(world) < 600.0) {
+        th_world_step(world, 2);
+        uint64_t left = people_left(world);
+        double now = th_world_time(world);
+        if (left < 20) first = now;
+        if (left < 150) last = now;
+        const float *vx = field_of(world, TH_FIELD_VELOCITY_X),
+                    *vy = field_of(world, TH_FIELD_VELOCITY_Y);
+        for (int i = 0; i < th_world_agent_count(world); ++i) {
+            result.fastest = fmaxf(result.fastest, hypotf(vx[i], vy[i]));
+        }
+        if (left >= 195) {
+            result.time = now;
+            break;
+        }
+    }
+    result.flow = 130.0 / (last - first);
+    assert_invariants(world);
+    assert_int_equal(th_world_statistics(world).nan_repairs, 0);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    print_message("v0 %.1f m/s, seed %d: 195 people out after %.0f s, %.2f /s, fastest %.1f m/s\n",
+                  speed, (int)seed, result.time, result.flow, (double)result.fastest);
+    return result;
+}
+
+// Card checks 3 and 4: the escape takes longest when people are slow, is shortest near 1.5 to 2 m/s and
+// takes longer again the more they hurry; relaxed people leave at about 0.7 a second.
+static void faster_is_slower(void **state) {
+    (void)state;
+    double relaxed = 0.0, best = 0.0, hurry = 0.0, flow = 0.0;
+    for (uint64_t seed = 1; seed <= 2; ++seed) {
+        escape slow = run_room(0.8, seed), quick = run_room(1.75, seed),
+               panic = run_room(6.0, seed);
+        relaxed += slow.time / 2.0;
+        flow += slow.flow / 2.0;
+        best += quick.time / 2.0;
+        hurry += panic.time / 2.0;
+        assert_true(slow.fastest < 5.0f * 0.8f && quick.fastest < 5.0f * 1.75f &&
+                    panic.fastest < 5.0f * 6.0f);
+    }
+    assert_true(best < 0.8 * relaxed);
+    assert_true(hurry > 1.2 * best);
+    assert_true(flow > 0.4 && flow < 1.2);
+}
+
+// Card check 3, the arch: while they leave, people stand in a half disc before the door, as many in the
+// middle as to its sides, and denser than anywhere else.
+static void an_arch_forms_before_the_door(void **state) {
+    (void)state;
+    th_scene *scene = room(3.0);
+    th_world *world = world_of(scene, 1, 3);
+    th_world_step(world, 400); // 20 s: everybody has come
+    int sectors[3] = {0}, near = 0, beyond = 0;
+    const float *x = field_of(world, TH_FIELD_POSITION_X),
+                *y = field_of(world, TH_FIELD_POSITION_Y);
+    for (int i = 0; i < th_world_agent_count(world); ++i) {
+        float d = hypotf(x[i], y[i]);
+        if (x[i] >= 0.0f) continue;
+        near += d < 3.0f;
+        beyond += d > 8.0f;
+        if (d > 3.0f) continue;
+        double angle = atan2((double)y[i], -(double)x[i]) * 57.29578; // -90 .. 90 degrees
+        ++sectors[angle < -30.0 ? 0 : angle < 30.0 ? 1 : 2];
+    }
+    print_message("arch: %d within 3 m of the door (%.1f /m2), sectors %d %d %d, %d beyond 8 m\n",
+                  near, near / (4.5 * 3.14159), sectors[0], sectors[1], sectors[2], beyond);
+    assert_true(near > 30); // 2.1 /m2
+    assert_true(beyond == 0);
+    for (int s = 0; s < 3; ++s)
+        assert_true(sectors[s] * 5 > near); // a third each, at least a fifth
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// Card check 6 in a whole scene, at the default sub-step and a world step of 0.1 s: a room as full as it
+// gets, and everybody wants out.
+static void packed_room_stays_calm(void **state) {
+    (void)state;
+    th_scene *scene =
+        scene_of("{\"levels\": [{\"id\": \"ground\", \"walkable\": {\"rect\": [0, 0, 6, 6]}}],"
+                 " \"exits\": [{\"id\": \"out\", \"line\": [[6, 2.5], [6, 3.5]]}],"
+                 " \"groups\": [{\"id\": \"people\", \"count\": 130, \"to\": \"out\", \"radius\": "
+                 "0.25, \"speed\": 1.5,"
+                 "  \"move\": \"social_force\"}], \"run\": {\"step\": 0.1}}");
+    th_world *world = world_of(scene, 2, 1);
+    float fastest = 0.0f;
+    for (int k = 0; k < 200; ++k) {
+        th_world_step(world, 1);
+        const float *vx = field_of(world, TH_FIELD_VELOCITY_X),
+                    *vy = field_of(world, TH_FIELD_VELOCITY_Y);
+        for (int i = 0; i < th_world_agent_count(world); ++i)
+            fastest = fmaxf(fastest, hypotf(vx[i], vy[i]));
+    }
+    assert_invariants(world);
+    th_statistics s = th_world_statistics(world);
+    print_message("packed room: fastest %.2f m/s, deepest overlap %.3f m, %d left\n",
+                  (double)fastest, (double)s.deepest_overlap, (int)s.left);
+    assert_true(fastest < 5.0f * 1.5f);
+    assert_true(s.left > 10);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(faster_is_slower),
+        cmocka_unit_test(an_arch_forms_before_the_door),
+        cmocka_unit_test(packed_room_stays_calm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
