@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""Every shipped scene obeys the published JSON Schema, judged by a validator that is not ours.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SKIPPED = 77  # what ctest takes for "not run"
+
+# A string, or a comment: strings are kept so that "http://..." is not taken for one.
+STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+
+
+def without_comments(text):
+    return STRING_OR_COMMENT.sub(lambda m: m[0] if m[0].startswith('"') else " ", text)
+
+
+def faults_in(path, validator):
+    scene = json.loads(without_comments(path.read_text(encoding="utf-8")))
+    for error in validator.iter_errors(scene):
+        yield f"{path.relative_to(ROOT)}: {error.json_path}: {error.message}"
+
+
+def main():
+    try:
+        import jsonschema
+    except ImportError:
+        print("schema: skipped, the Python module jsonschema is not installed")
+        return SKIPPED
+    if not (ROOT / "schema" / "scene.schema.json").exists():
+        print("schema: schema/scene.schema.json is not there")
+        return 1
+    schema = json.loads((ROOT / "schema" / "scene.schema.json").read_text(encoding="utf-8"))
+    kind = jsonschema.validators.validator_for(schema)
+    kind.check_schema(schema)
+    scenes = sorted((ROOT / "scenes").rglob("*.json"))
+    faults = [fault for scene in scenes for fault in faults_in(scene, kind(schema))]
+    print("\n".join(faults) if faults else f"schema: {len(scenes)} scenes obey it")
+    return 1 if faults or not scenes else 0
+
+
+sys.exit(main())
