@@ -4,72 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/field.h"
 #include "formula/segment.h"
-#include <string.h>
 
 // Nodes this near to a goal and in sight of it get the exact distance: the lattice resolves the round
 // front of a point source badly. [m]
 static const float EXACT_RANGE = 3.0f;
-
-bool th_front_create(th_front *front, int nodes, const th_memory *memory) {
-    front->heap = th_alloc(memory, (size_t)nodes, sizeof *front->heap);
-    front->place = th_alloc(memory, (size_t)nodes, sizeof *front->place);
-    front->count = 0;
-    if (front->heap && front->place) return true;
-    th_front_destroy(front, nodes, memory);
-    return false;
-}
-
-void th_front_destroy(th_front *front, int nodes, const th_memory *memory) {
-    th_free(memory, front->heap, (size_t)nodes, sizeof *front->heap);
-    th_free(memory, front->place, (size_t)nodes, sizeof *front->place);
-    memset(front, 0, sizeof *front);
-}
-
-// ---- the front: a heap with four children each, which misses the cache less than with two
-
-static bool nearer(th_front_entry a, th_front_entry b) {
-    return a.distance < b.distance || (a.distance == b.distance && a.node < b.node);
-}
-
-static void put(th_front *front, int at, th_front_entry entry) {
-    front->heap[at] = entry;
-    front->place[entry.node] = at + 1;
-}
-
-static void rise(th_front *front, int at, th_front_entry entry) {
-    while (at > 0 && nearer(entry, front->heap[(at - 1) / 4])) {
-        put(front, at, front->heap[(at - 1) / 4]);
-        at = (at - 1) / 4;
-    }
-    put(front, at, entry);
-}
-
-static int take_nearest(th_front *front) {
-    int node = front->heap[0].node;
-    th_front_entry last = front->heap[--front->count];
-    front->place[node] = -1;
-    if (front->count == 0) return node;
-    int at = 0;
-    for (;;) {
-        int child = 4 * at + 1, end = child + 4 < front->count ? child + 4 : front->count;
-        if (child >= end) break;
-        for (int i = child + 1; i < end; ++i)
-            if (nearer(front->heap[i], front->heap[child])) child = i;
-        if (!nearer(front->heap[child], last)) break;
-        put(front, at, front->heap[child]);
-        at = child;
-    }
-    put(front, at, last);
-    return node;
-}
-
-static void offer(th_front *front, float *distance, int node, float value) {
-    if (front->place[node] < 0 || !(value < distance[node])) return;
-    distance[node] = value;
-    int at = front->place[node] > 0 ? front->place[node] - 1 : front->count++;
-    th_front_entry entry = {value, node};
-    rise(front, at, entry);
-}
 
 // ---- marching
 
@@ -100,7 +38,7 @@ static void update(const th_march *march, int to, int from, int k, int nx_to, in
                            : th_eikonal_triangle(d[third], d[from], c);
         best = th_min(best, value);
     }
-    offer(march->front, march->distance, to, best);
+    th_front_offer(march->front, march->distance, to, best);
 }
 
 static void settle(const th_march *march, int node) {
@@ -117,7 +55,7 @@ static void settle(const th_march *march, int node) {
 }
 
 static void run(const th_march *march) {
-    while (march->front->count > 0) settle(march, take_nearest(march->front));
+    while (march->front->count > 0) settle(march, th_front_take(march->front));
 }
 
 // ---- the goals
@@ -197,7 +135,7 @@ static void seed_goal(const th_march *march, const th_walls *walls, const th_goa
             if (length > range || length >= march->distance[node]) continue;
             if (!th_in_sight(nodes->scene, walls, level, p, level, q)) continue;
             float slowness = nodes->zone[node] == 0 ? 1.0f : th_node_slowness(nodes, node, 0);
-            offer(march->front, march->distance, node, length * slowness);
+            th_front_offer(march->front, march->distance, node, length * slowness);
         }
 }
 

@@ -3,22 +3,8 @@
 #ifndef TH_PLAN_FIELD_H
 #define TH_PLAN_FIELD_H
 #include "formula/eikonal.h"
+#include "plan/front.h"
 #include "plan/nodes.h"
-
-typedef struct th_front_entry {
-    float distance;
-    int node;
-} th_front_entry;
-
-// Work space of one computation: nodes->count entries each.
-typedef struct th_front {
-    th_front_entry *heap;
-    int *place; // 0: far, -1: settled, else heap position + 1
-    int count;
-} th_front;
-
-bool th_front_create(th_front *front, int nodes, const th_memory *memory);
-void th_front_destroy(th_front *front, int nodes, const th_memory *memory);
 
 // Fills distance (nodes->count) for the target; TH_UNREACHABLE where there is no way.
 void th_field_solve(const th_graph *graph, const th_walls *walls, const th_target *target,

@@ -51,7 +51,8 @@ static th_way way_to_target(const th_planner *planner, int target, bool straight
 static th_way way_to_own_goal(const th_planner *planner, bool straight, int level, th_vec2 p,
                               int goal_level, th_vec2 goal) {
     if (!straight && planner->plans->roadmap)
-        return th_roadmap_way(planner->plans->roadmap, &planner->walls, level, p, goal_level, goal);
+        return th_roadmap_way(planner->plans->roadmap, &planner->walls, level, p, goal_level, goal,
+                              NULL);
     th_vec2 to_goal = th_sub(goal, p);
     th_way way = {th_unit(to_goal), th_length(to_goal)};
     return way;

@@ -108,7 +108,7 @@ static th_result prepare_lattice(th_scene *scene, th_error *error) {
     th_graph_update(&plan->plans.graph, &walls);
     if (!solve_all(scene, &plan->plans, memory)) return no_memory(error);
     if (roadmap_needed(scene)) {
-        plan->plans.roadmap = th_roadmap_create(&plan->plans.graph, &walls, memory);
+        plan->plans.roadmap = th_roadmap_create(&plan->nodes, &walls, memory);
         if (!plan->plans.roadmap) return no_memory(error);
     }
     return TH_OK;
