@@ -105,7 +105,7 @@ static void gather_group(th_compiler *c, int i) {
     th_gather_shape(c, &def->area, false, group->level);
     if (c->result == TH_OK) gather_positions(c, i, group->level);
     bool needs_area = !c->scene->levels[group->level].bounded && th_shape_empty(&def->area) &&
-                      c->position_counts[i] == 0;
+                      c->position_counts[i] == 0 && def->count != 0; // 0: spawned by the program
     th_at(c, "groups[%d]", i);
     if (needs_area)
         th_bad(c, "the level is an open plane, so this group needs an \"area\" to appear in");

@@ -29,6 +29,7 @@ static bool next_word(const char **at, const char *end, char *word) {
     while (*at < end && (**at == '.' || **at == '[' || **at == ']')) ++*at;
     size_t length = 0;
     for (; *at < end && !strchr(".[]", **at); ++*at) {
+        if (**at == ' ') continue; // "count = 4" is fine
         if (length + 1 >= WORD) return false;
         word[length++] = **at;
     }
@@ -38,7 +39,7 @@ static bool next_word(const char **at, const char *end, char *word) {
 
 static bool last_word(const char *at, const char *end) {
     for (; at < end; ++at)
-        if (!strchr(".[]", *at)) return false;
+        if (!strchr(".[] ", *at)) return false;
     return true;
 }
 
@@ -120,6 +121,7 @@ static th_result enter(walk *w, const char *word, bool last, json_t *value) {
 }
 
 static json_t *value_of(const char *text) {
+    while (*text == ' ') ++text;
     json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
     return value ? value : json_string(text);
 }

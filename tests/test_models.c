@@ -1,0 +1,108 @@
+// The table of models and the choice of one. SPDX-License-Identifier: Apache-2.0
+#include "formula/helbing_molnar.h"
+#include "formula/orca.h"
+#include "formula/social_force.h"
+#include "scene/scene.h"
+#include "support.h"
+#include <string.h>
+
+static void test_table(void **state) {
+    (void)state;
+    int count = 0;
+    const th_model_info *models = th_models(&count);
+    assert_int_equal(count, TH_MODEL_COUNT);
+    for (int i = 0; i < count; ++i) {
+        assert_int_equal(th_model_find(models[i].stage, models[i].name), i);
+        assert_true(models[i].doc[0] && models[i].source[0]);
+        for (int k = 0; k < models[i].param_count; ++k) {
+            const th_param_info *p = &models[i].params[k];
+            assert_true(p->min <= p->value && p->value <= p->max);
+            assert_true(p->unit[0] && p->source[0] && p->doc[0]);
+            for (int j = 0; j < k; ++j) assert_string_not_equal(p->name, models[i].params[j].name);
+        }
+    }
+    assert_string_equal(models[TH_PLAN_FIELD].name, "field");
+    assert_string_equal(models[TH_MOVE_SOCIAL_FORCE].name, "social_force");
+    assert_int_equal(th_model_find(TH_STAGE_PLAN, "orca"), -1);
+}
+
+// The stages read the floats as a struct: table and struct must have the same members in order.
+static void test_structs_agree(void **state) {
+    (void)state;
+    int count = 0;
+    const th_model_info *models = th_models(&count);
+    assert_int_equal(models[TH_MOVE_ORCA].param_count, sizeof(th_orca_params) / sizeof(float));
+    assert_int_equal(models[TH_MOVE_SOCIAL_FORCE].param_count,
+                     sizeof(th_social_force_params) / sizeof(float));
+    assert_int_equal(models[TH_MOVE_HELBING_MOLNAR].param_count,
+                     sizeof(th_helbing_molnar_params) / sizeof(float));
+    th_model_choice choice;
+    th_model_def def = {.name = "orca"};
+    assert_int_equal(th_model_choose(TH_STAGE_MOVE, &def, "groups[0].move", &choice, NULL), TH_OK);
+    th_orca_params params;
+    memcpy(&params, choice.params, sizeof params);
+    assert_float_equal(params.time_horizon, 2.0f, 0);
+    assert_float_equal(params.max_neighbours, 10.0f, 0);
+}
+
+static void test_every_preset(void **state) {
+    (void)state;
+    int count = 0, presets = 0;
+    const th_model_info *models = th_models(&count);
+    for (int i = 0; i < count; ++i)
+        for (int k = 0; k < models[i].preset_count; ++k, ++presets) {
+            th_model_def def = {.name = models[i].name, .preset = models[i].presets[k].name};
+            th_model_choice choice;
+            th_error error = {0};
+            if (th_model_choose(models[i].stage, &def, "move", &choice, &error) != TH_OK)
+                fail_msg("%s", error.message);
+        }
+    assert_true(presets > 0);
+}
+
+static void test_values_on_top_of_presets(void **state) {
+    (void)state;
+    th_param substep = {"substep", 0.02};
+    th_model_def def = {
+        .name = "social_force", .preset = "menge_soft", .params = &substep, .param_count = 1};
+    th_model_choice choice;
+    assert_int_equal(th_model_choose(TH_STAGE_MOVE, &def, "move", &choice, NULL), TH_OK);
+    th_social_force_params params;
+    memcpy(&params, choice.params, sizeof params);
+    assert_float_equal(params.substep, 0.02f, 1e-7);
+    assert_float_equal(params.repulsion_distance, 0.015f, 1e-7);
+}
+
+static void expect(const th_model_def *def, const char *path, const char *message) {
+    th_model_choice choice;
+    th_error error = {0};
+    assert_int_equal(th_model_choose(TH_STAGE_MOVE, def, "groups[2].move", &choice, &error),
+                     TH_BAD_SCENE);
+    assert_string_equal(error.path, path);
+    assert_string_equal(error.message, message);
+}
+
+static void test_messages(void **state) {
+    (void)state;
+    expect(&(th_model_def){.name = "socialforce"}, "groups[2].move",
+           "unknown move model \"socialforce\"; did you mean \"social_force\"?");
+    expect(&(th_model_def){.name = "xx"}, "groups[2].move",
+           "unknown move model \"xx\"; known: orca, social_force, helbing_molnar");
+    expect(&(th_model_def){.name = "social_force", .preset = "menge_sof"}, "groups[2].move.preset",
+           "unknown preset of social_force \"menge_sof\"; did you mean \"menge_soft\"?");
+    expect(&(th_model_def){.name = "orca", .params = &(th_param){"max_sped", 1}, .param_count = 1},
+           "groups[2].move.max_sped",
+           "unknown parameter of orca \"max_sped\"; did you mean \"max_speed\"?");
+    expect(
+        &(th_model_def){.name = "orca", .params = &(th_param){"max_speed", 99}, .param_count = 1},
+        "groups[2].move.max_speed", "max_speed is 99; it must lie in 0.01 .. 10 m/s (default 2)");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),        cmocka_unit_test(test_structs_agree),
+        cmocka_unit_test(test_every_preset), cmocka_unit_test(test_values_on_top_of_presets),
+        cmocka_unit_test(test_messages),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
