@@ -1,6 +1,5 @@
 // The road map against geodesics. SPDX-License-Identifier: Apache-2.0
 #include "hand_scene.h"
-#include <stdio.h>
 
 static void want_own_goals(hand_scene *hand) {
     th_polygons whole = {0};
