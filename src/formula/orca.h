@@ -5,7 +5,7 @@
 //   with its corner cases, linear programs 1 and 2 (velocity nearest the preferred one) and 3 (least
 //   violation when the half-planes exclude each other).
 // Not in the paper: a direction for exactly coinciding velocities; unequal share of the avoidance for
-//   neighbours that do not react.
+//   neighbours that do not react; the final clip to the speed limit against rounding.
 // Left out: the randomised order of the linear programs (needless for so few lines).
 //
 // A velocity v is allowed by a line (point q, unit direction d) when det(d, q - v) <= 0: to its left.
@@ -117,8 +117,8 @@ typedef struct th_orca_edge {
 // The tangents of a vertex at relative position p (distance^2 > radius^2): +1 left leg, -1 right leg.
 TH_FORMULA th_vec2 th_orca_leg(th_vec2 p, float radius, float side) {
     float distance2 = th_length2(p);
-    float leg = sqrtf(th_max(distance2 - radius * radius, 0.0f));
-    return th_v((p.x * leg - side * p.y * radius) / distance2, (side * p.x * radius + p.y * leg) / distance2);
+    float leg = sqrtf(th_max(distance2 - radius * radius, 0.0f)), inverse_distance2 = 1.0f / distance2;
+    return th_v((p.x * leg - side * p.y * radius) * inverse_distance2, (side * p.x * radius + p.y * leg) * inverse_distance2);
 }
 
 // Line through the velocity-space point `cut` pushed outward by the agent's radius.
@@ -354,6 +354,7 @@ TH_FORMULA th_vec2 th_orca_velocity(const th_orca_lines *lines, float max_speed,
     th_vec2 result;
     int failed = th_orca_program2(lines, max_speed, preferred, false, &result);
     if (failed < lines->count) th_orca_program3(lines, failed, max_speed, &result);
-    return result;
+    // Bisectors of nearly parallel lines meet far away, where rounding can put the result off the disc.
+    return th_limit(result, max_speed);
 }
 #endif

@@ -197,6 +197,34 @@ static bool finish_path(const th_world *world, const th_walls *walls, uint32_t *
     return false;
 }
 
+static bool wants_goal(const th_world *world, uint32_t i, int goal) {
+    const th_agents *agents = &world->agents;
+    const th_group *group = &world->scene->groups[agents->group[i]];
+    if (agents->phase[i] != TH_PHASE_WALKING || agents->route_step[i] >= (uint32_t)group->route_count) return false;
+    const th_target *target = &world->scene->targets[group->route[agents->route_step[i]]];
+    for (int g = 0; g < target->goal_count; ++g)
+        if (target->goals[g] == goal) return true;
+    return false;
+}
+
+// An exit drawn on the boundary is a gap in it. Only people who want that exit may leave through it;
+// others who are pushed there stop just before the line.
+static bool stop_at_foreign_exits(const th_world *world, uint32_t i, uint32_t level, th_vec2 p, th_vec2 *q) {
+    const th_scene *scene = world->scene;
+    for (int g = 0; g < scene->goal_count; ++g) {
+        const th_goal *goal = &scene->goals[g];
+        if (!goal->is_line || goal->kind != TH_GOAL_EXIT || (uint32_t)goal->line.level != level) continue;
+        th_vec2 ab = th_sub(goal->line.b, goal->line.a), pq = th_sub(*q, p);
+        float side_p = th_det(ab, th_sub(p, goal->line.a)), side_q = th_det(ab, th_sub(*q, goal->line.a));
+        if ((side_p > 0.0f) == (side_q > 0.0f)) continue;
+        if ((th_det(pq, th_sub(goal->line.a, p)) > 0.0f) == (th_det(pq, th_sub(goal->line.b, p)) > 0.0f)) continue;
+        if (wants_goal(world, i, g) || th_scene_walkable(scene, (int)level, *q)) continue;
+        *q = p;
+        return true;
+    }
+    return false;
+}
+
 static void keep_out_of_walls(th_world *world) {
     th_agents *agents = &world->agents;
     th_walls walls = th_world_walls(world);
@@ -208,8 +236,12 @@ static void keep_out_of_walls(th_world *world) {
         uint32_t level = agents->level[i];
         bool near = th_walls_maybe_near(&walls, (int)level, q) || th_walls_maybe_near(&walls, (int)level, p);
         if (!near && world->scene->link_count == 0) continue;
-        q = push_off_walls(&walls, (int)level, q, agents->radius[i]);
-        if (!finish_path(world, &walls, &level, p, &q)) {
+        // The bare model presses on walls by itself: lifting people off would take the friction away
+        // that lets arches form at doors.
+        if (passes_of(world, (uint32_t)i) > 0) q = push_off_walls(&walls, (int)level, q, agents->radius[i]);
+        bool whole = finish_path(world, &walls, &level, p, &q);
+        if (stop_at_foreign_exits(world, (uint32_t)i, level, p, &q)) whole = false;
+        if (!whole) {
             stops++;
             // What was stopped does not go on wanting to move that fast.
             agents->next_velocity_x[i] = (q.x - p.x) / world->dt;

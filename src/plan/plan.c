@@ -54,7 +54,9 @@ static th_way way_to_own_goal(const th_planner *planner, bool straight, int leve
         return th_roadmap_way(planner->plans->roadmap, &planner->walls, level, p, goal_level, goal,
                               NULL);
     th_vec2 to_goal = th_sub(goal, p);
-    th_way way = {th_unit(to_goal), th_length(to_goal)};
+    float distance = th_length(to_goal), divisor = th_max(distance, 1e-12f);
+    // Divided, not multiplied by a reciprocal: bit for bit what the ORCA reference runs did.
+    th_way way = {{to_goal.x / divisor, to_goal.y / divisor}, distance};
     return way;
 }
 
@@ -94,7 +96,9 @@ void th_stage_plan(th_world *world) {
         int end = (block + 1) * TH_BLOCK < agents->count ? (block + 1) * TH_BLOCK : agents->count;
         for (int i = block * TH_BLOCK; i < end; ++i) {
             uint32_t phase = agents->phase[i];
-            if (phase == TH_PHASE_WALKING) {
+            // Who has arrived at an own goal keeps to it when pushed away.
+            bool at_own_goal = phase == TH_PHASE_ARRIVED && world->scene->groups[agents->group[i]].own_goal != TH_OWN_GOAL_NONE;
+            if (phase == TH_PHASE_WALKING || at_own_goal) {
                 unreachable += (uint64_t)plan_agent(&planner, i);
             } else if (th_moves(phase)) {
                 agents->preferred_x[i] = 0.0f;

@@ -76,6 +76,13 @@ static uint64_t check_sum(const unsigned char *bytes, size_t size) {
     return h;
 }
 
+void th_snapshot_seal(void *memory) {
+    snapshot_head head;
+    memcpy(&head, memory, sizeof head);
+    head.sum = check_sum((unsigned char *)memory + sizeof head, head.bytes);
+    memcpy(memory, &head, sizeof head);
+}
+
 size_t th_world_snapshot_size(const th_world *world) {
     block blocks[BLOCK_MAX];
     return sizeof(snapshot_head) + sum_blocks(blocks, list_blocks(world, world->agents.count, blocks));
@@ -93,13 +100,12 @@ th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th
         at += blocks[b].bytes;
     }
     snapshot_head head;
-    memset(&head, 0, sizeof head); // padding too: equal worlds give equal bytes
+    memset(&head, 0, sizeof head); // padding too
     head.magic = snapshot_magic;
     head.version = SNAPSHOT_VERSION;
     head.field_count = TH_FIELD_COUNT;
     head.scene_print = scene_print(world->scene);
     head.bytes = needed - sizeof head;
-    head.sum = check_sum((unsigned char *)memory + sizeof head, head.bytes);
     head.seed = world->seed;
     head.step_count = world->step_count;
     head.time = world->time;
@@ -111,6 +117,7 @@ th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th
     head.wall_count = world->wall_count;
     head.counters = world->counters;
     memcpy(memory, &head, sizeof head);
+    th_snapshot_seal(memory);
     return TH_OK;
 }
 
@@ -136,10 +143,90 @@ static th_result check_head(const th_world *world, const snapshot_head *head, co
     return TH_OK;
 }
 
+// A check sum can be forged: everything that is used as an index or would not be finite is looked at
+// before it is let in. `fields` are the agents' fields as saved, four bytes each, one after the other.
+static bool agents_are_sound(const th_world *world, const snapshot_head *head, const unsigned char *fields) {
+    const th_scene *scene = world->scene;
+    size_t n = (size_t)head->agent_count;
+    for (size_t i = 0; i < n; ++i) {
+        uint32_t u[TH_FIELD_COUNT];
+        float f[TH_FIELD_COUNT];
+        for (size_t k = 0; k < TH_FIELD_COUNT; ++k) memcpy(&u[k], fields + (k * n + i) * 4, 4);
+        memcpy(f, u, sizeof f);
+        if (u[TH_FIELD_LEVEL] >= (uint32_t)scene->level_count || u[TH_FIELD_GOAL_LEVEL] >= (uint32_t)scene->level_count ||
+            u[TH_FIELD_GROUP] >= (uint32_t)world->group_count || u[TH_FIELD_PHASE] >= TH_PHASE_COUNT ||
+            u[TH_FIELD_ID] >= head->next_id)
+            return false;
+        bool scripted = u[TH_FIELD_GROUP] >= (uint32_t)scene->group_count;
+        bool scripted_phase = u[TH_FIELD_PHASE] == TH_PHASE_SCRIPTED || u[TH_FIELD_PHASE] == TH_PHASE_BODY;
+        if (scripted != scripted_phase && !th_gone(u[TH_FIELD_PHASE])) return false;
+        if (scripted && u[TH_FIELD_ROUTE_STEP] >=
+                            (uint32_t)scene->scripted[u[TH_FIELD_GROUP] - (uint32_t)scene->group_count].disc_count)
+            return false;
+        const th_field floats[] = {TH_FIELD_POSITION_X, TH_FIELD_POSITION_Y, TH_FIELD_VELOCITY_X, TH_FIELD_VELOCITY_Y,
+                                   TH_FIELD_RADIUS, TH_FIELD_SPEED, TH_FIELD_MASS, TH_FIELD_GOAL_X, TH_FIELD_GOAL_Y};
+        for (size_t k = 0; k < sizeof floats / sizeof *floats; ++k)
+            if (!(f[floats[k]] > -1e9f && f[floats[k]] < 1e9f)) return false;
+        if (!(f[TH_FIELD_RADIUS] >= 0.0f && f[TH_FIELD_RADIUS] <= head->max_radius)) return false;
+    }
+    return true;
+}
+
+static bool groups_are_sound(const th_world *world, const unsigned char *saved) {
+    for (int g = 0; g < world->group_count; ++g) {
+        const th_group_state *own = &world->groups[g];
+        th_group_state state;
+        memcpy(&state, saved + (size_t)g * sizeof state, sizeof state);
+        if (state.plan != own->plan || state.filter != own->filter || state.move != own->move) return false;
+        for (int k = 0; k < TH_PARAM_MAX; ++k)
+            if (!(state.plan_params[k] > -1e9f && state.plan_params[k] < 1e9f && state.move_params[k] > -1e9f &&
+                  state.move_params[k] < 1e9f && state.filter_params[k] > -1e9f && state.filter_params[k] < 1e9f))
+                return false;
+    }
+    return true;
+}
+
+static bool live_walls_are_sound(const th_world *world, const unsigned char *bytes) {
+    int first = world->scene->wall_count;
+    for (int k = 0; k < 2 * TH_LIVE_WALL_MAX; ++k) {
+        th_wall wall;
+        memcpy(&wall, bytes + (size_t)k * sizeof wall, sizeof wall);
+        if (wall.length == 0.0f) continue; // not in use
+        if (wall.level < 0 || wall.level >= world->scene->level_count || wall.door != -1 || wall.next != first + (k ^ 1) ||
+            wall.prev != first + (k ^ 1) || !(wall.length > 0.0f && wall.length < 1e6f))
+            return false;
+    }
+    return true;
+}
+
+// The blocks in the order of list_blocks, as they lie in the snapshot.
+static th_result check_contents(const th_world *world, const snapshot_head *head, const unsigned char *bytes,
+                                th_error *error) {
+    block blocks[BLOCK_MAX];
+    int count = list_blocks(world, head->agent_count, blocks);
+    const unsigned char *at[BLOCK_MAX];
+    for (int b = 0; b < count; ++b) {
+        at[b] = bytes;
+        bytes += blocks[b].bytes;
+    }
+    bool sound = head->dt > 0.0f && head->dt <= 0.5f && head->time >= 0.0 && head->time < 1e12 &&
+                 head->max_radius >= 0.0f && head->max_radius < 1e3f && agents_are_sound(world, head, at[0]) &&
+                 groups_are_sound(world, at[TH_FIELD_COUNT]) &&
+                 live_walls_are_sound(world, at[TH_FIELD_COUNT + 4]);
+    for (int d = 0; d < world->scene->door_count; ++d) {
+        int next;
+        memcpy(&next, at[TH_FIELD_COUNT + 3] + (size_t)d * sizeof next, sizeof next);
+        sound = sound && at[TH_FIELD_COUNT + 2][d] <= 1 && next >= 0 && next <= world->scene->doors[d].schedule_count;
+    }
+    if (!sound) return th_fail(error, TH_BAD_SNAPSHOT, "", "the snapshot holds values that no world can have");
+    return TH_OK;
+}
+
 th_result th_world_restore(th_world *world, const void *memory, size_t size, th_error *error) {
     snapshot_head head = {0};
     memcpy(&head, memory, size < sizeof head ? size : sizeof head);
     th_result result = check_head(world, &head, memory, size, error);
+    if (result == TH_OK) result = check_contents(world, &head, (const unsigned char *)memory + sizeof head, error);
     if (result != TH_OK) return result;
     block blocks[BLOCK_MAX];
     int count = list_blocks(world, head.agent_count, blocks);

@@ -1,0 +1,27 @@
+// What several tests need: scenes from text, worlds, invariants. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_TESTS_SUPPORT_H
+#define TH_TESTS_SUPPORT_H
+#include "throng/throng.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+// All of these fail the test with the error's message when something goes wrong.
+th_scene *scene_of(const char *json);
+th_scene *scene_file(const char *path); // relative to the repository
+th_world *world_of(const th_scene *scene, int threads, uint64_t seed);
+
+// Nobody lost, nobody in a solid, nothing but numbers.
+void assert_invariants(th_world *world);
+
+// Steps until done or until `limit` seconds; returns the time. Invariants are checked every 5 s.
+double run_to_end(th_world *world, double limit);
+
+// Mean over people of a field, and a copy of a field in id order.
+float *field_of(th_world *world, th_field field);
+#endif

@@ -1,0 +1,274 @@
+// ORCA: the card's acceptance checks and the RVO2 reference trajectories. SPDX-License-Identifier: Apache-2.0
+#include "formula/orca.h"
+#include "support.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- reference trajectories
+
+typedef struct row {
+    int step, id;
+    float x, y, goal_x, goal_y, vx, vy;
+} row;
+
+static int read_rows(const char *name, row *rows, int max) {
+    char path[512], line[256];
+    snprintf(path, sizeof path, "%s/tests/data/orca/%s.csv", TH_SOURCE_DIR, name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    int count = 0;
+    while (count < max && fgets(line, sizeof line, file)) {
+        row *r = &rows[count++];
+        assert_int_equal(sscanf(line, "%d,%d,%f,%f,%f,%f,%f,%f", &r->step, &r->id, &r->x, &r->y, &r->goal_x, &r->goal_y,
+                                &r->vx, &r->vy), 8);
+    }
+    fclose(file);
+    return count;
+}
+
+// The same scene for throng: the parameters of the .json, contact and noise off, neighbours seen
+// through walls, as RVO2 has it.
+static th_scene *reference_scene(const char *name) {
+    char path[512];
+    snprintf(path, sizeof path, "%s/tests/data/orca/%s.json", TH_SOURCE_DIR, name);
+    json_t *reference = json_load_file(path, 0, NULL);
+    assert_non_null(reference);
+#define NUMBER(key) json_number_value(json_object_get(reference, key))
+    json_t *obstacles = json_object_get(reference, "obstacles_ccw");
+    char *shapes = obstacles ? json_dumps(obstacles, JSON_COMPACT) : strdup("[]");
+    char *text = malloc(strlen(shapes) + 2048);
+    sprintf(text,
+            "{\"levels\":[{\"id\":\"ground\",\"obstacles\":%s}],"
+            "\"groups\":[{\"id\":\"all\",\"count\":0,\"own_goal\":\"opposite\",\"plan\":\"straight\","
+            "\"move\":{\"model\":\"orca\",\"separation_passes\":0,\"noise\":0,\"line_of_sight\":0,"
+            "\"time_horizon\":%g,\"time_horizon_obstacle\":%g,\"neighbour_range\":%g,\"max_neighbours\":%g,"
+            "\"max_speed\":%g}}],\"run\":{\"step\":%g,\"duration\":20}}",
+            shapes, NUMBER("time_horizon"), NUMBER("time_horizon_obstacle"), NUMBER("neighbour_range"),
+            NUMBER("max_neighbours"), NUMBER("max_speed"), NUMBER("time_step"));
+    free(shapes);
+    json_decref(reference);
+    th_scene *scene = scene_of(text);
+    free(text);
+    return scene;
+}
+
+enum { MAX_ROWS = 400 * 10 };
+
+static void follow_reference(const char *name) {
+    static row rows[MAX_ROWS];
+    int count = read_rows(name, rows, MAX_ROWS);
+    th_scene *scene = reference_scene(name);
+    th_world *world = world_of(scene, 2, 1);
+    int agents = 0;
+    for (; agents < count && rows[agents].step == 0; ++agents) {
+        th_agent_def def = th_agent_def_default();
+        def.position = (th_vec2){rows[agents].x, rows[agents].y};
+        def.goal = (th_vec2){rows[agents].goal_x, rows[agents].goal_y};
+        def.radius = 0.2f;
+        def.speed = 1.3f;
+        assert_int_equal(th_world_spawn(world, &def, 1, NULL, NULL), TH_OK);
+    }
+    double worst = 0.0;
+    for (int r = agents; r < count && rows[r].step <= 50; r += agents) {
+        th_world_step(world, rows[r].step - (int)th_world_step_count(world));
+        const float *x = field_of(world, TH_FIELD_POSITION_X), *y = field_of(world, TH_FIELD_POSITION_Y);
+        for (int k = 0; k < agents; ++k) {
+            double dx = (double)(x[k] - rows[r + k].x), dy = (double)(y[k] - rows[r + k].y);
+            worst = fmax(worst, sqrt(dx * dx + dy * dy));
+        }
+    }
+    print_message("%s: largest distance from RVO2 in 50 steps %.2g m\n", name, worst);
+    assert_true(worst < 1e-4);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+static void test_reference_head_on(void **state) { (void)state; follow_reference("head_on"); }
+static void test_reference_crossing_pair(void **state) { (void)state; follow_reference("crossing_pair"); }
+static void test_reference_circle(void **state) { (void)state; follow_reference("circle_60"); }
+static void test_reference_block(void **state) { (void)state; follow_reference("block_400"); }
+static void test_reference_pillars(void **state) { (void)state; follow_reference("pillars_100"); }
+static void test_reference_wall_slide(void **state) { (void)state; follow_reference("wall_slide"); }
+
+// ---- card, acceptance checks
+
+// 1. Head on with 1 cm offset: pass with gap >= 0 and mirror-image paths.
+static void test_head_on_is_symmetric(void **state) {
+    (void)state;
+    th_scene *scene = reference_scene("head_on");
+    th_world *world = world_of(scene, 1, 1);
+    th_agent_def pair[2] = {th_agent_def_default(), th_agent_def_default()};
+    pair[0].position = (th_vec2){-4.0f, -0.005f};
+    pair[0].goal = (th_vec2){4.0f, -0.005f};
+    pair[1].position = (th_vec2){4.0f, 0.005f};
+    pair[1].goal = (th_vec2){-4.0f, 0.005f};
+    for (int k = 0; k < 2; ++k) pair[k].radius = 0.2f, pair[k].speed = 1.3f;
+    assert_int_equal(th_world_spawn(world, pair, 2, NULL, NULL), TH_OK);
+    float smallest = 10.0f;
+    for (int step = 0; step < 80; ++step) {
+        th_world_step(world, 1);
+        const float *x = field_of(world, TH_FIELD_POSITION_X), *y = field_of(world, TH_FIELD_POSITION_Y);
+        smallest = fminf(smallest, hypotf(x[0] - x[1], y[0] - y[1]));
+        assert_float_equal(x[0], -x[1], 1e-5f);
+        assert_float_equal(y[0], -y[1], 1e-5f);
+    }
+    assert_true(smallest >= 0.4f - 1e-4f);
+    assert_float_equal(field_of(world, TH_FIELD_POSITION_X)[0], 4.0f, 0.05f);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// 2. 250 antipodal people on a circle, with the numbers of the RVO2 demonstration (its unit of length is
+// not a metre: radius 1.5 on a circle of 200): no overlap beyond 1 mm per 0.2 m of radius.
+static void test_antipodal_circle(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(
+        "{\"groups\":[{\"id\":\"all\",\"count\":0,\"own_goal\":\"opposite\",\"plan\":\"straight\","
+        "\"move\":{\"model\":\"orca\",\"separation_passes\":0,\"time_horizon\":10,\"neighbour_range\":15,"
+        "\"max_speed\":2}}],\"run\":{\"duration\":60,\"step\":0.25}}");
+    th_world *world = world_of(scene, 2, 1);
+    for (int k = 0; k < 250; ++k) {
+        double angle = 2.0 * 3.14159265358979 * k / 250.0;
+        th_agent_def def = th_agent_def_default();
+        def.position = (th_vec2){(float)(200.0 * cos(angle)), (float)(200.0 * sin(angle))};
+        def.goal = (th_vec2){-def.position.x, -def.position.y};
+        def.radius = 1.5f;
+        def.speed = 1.0f;
+        assert_int_equal(th_world_spawn(world, &def, 1, NULL, NULL), TH_OK);
+    }
+    float largest = 0.0f;
+    while (!th_world_done(world) && th_world_time(world) < 1000.0) {
+        th_world_step(world, 1);
+        largest = fmaxf(largest, th_world_statistics(world).deepest_overlap);
+    }
+    print_message("antipodal circle: all there after %.0f s, deepest overlap %.2g of the radius\n", th_world_time(world),
+                  (double)largest / 1.5);
+    assert_true(largest <= 1.5f * 1e-3f / 0.2f);
+    assert_true(th_world_done(world));
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// 3. Boxed in by eight people closing in: a finite velocity within the limit.
+static void test_boxed_in(void **state) {
+    (void)state;
+    th_orca_lines lines = {0};
+    for (int k = 0; k < 8; ++k) {
+        double angle = 2.0 * 3.14159265358979 * k / 8.0;
+        th_vec2 to = {(float)(0.41 * cos(angle)), (float)(0.41 * sin(angle))};
+        th_vec2 relative = th_scale(1.5f / 0.41f, to); // v_i - v_j: they walk towards us
+        th_orca_line line = th_orca_agent_line(to, th_v(0, 0), relative, 0.4f, 0.5f, 10.0f, 0.5f, 1.0f);
+        th_orca_set_line(&lines, lines.count++, line);
+    }
+    th_vec2 v;
+    assert_true(th_orca_program2(&lines, 2.0f, th_v(1.3f, 0.0f), false, &v) < lines.count); // infeasible
+    v = th_orca_velocity(&lines, 2.0f, th_v(1.3f, 0.0f));
+    assert_true(isfinite(v.x) && isfinite(v.y));
+    assert_true(th_length(v) <= 2.0f * (1.0f + 1e-5f));
+    assert_true(th_length(v) < 0.2f); // equal pressure from all sides leaves no better way than to stay
+}
+
+static float random_between(unsigned *seed, float low, float high) {
+    *seed = *seed * 1664525u + 1013904223u;
+    return low + (high - low) * (float)(*seed >> 8) / 16777216.0f;
+}
+
+static th_orca_lines random_lines(unsigned *seed, int count) {
+    th_orca_lines lines = {0};
+    for (int k = 0; k < count; ++k) {
+        th_vec2 to = {random_between(seed, -2, 2), random_between(seed, -2, 2)};
+        th_vec2 relative = {random_between(seed, -2, 2), random_between(seed, -2, 2)};
+        th_vec2 own = {random_between(seed, -1, 1), random_between(seed, -1, 1)};
+        th_orca_set_line(&lines, k, th_orca_agent_line(to, own, relative, 0.4f, 0.5f, 10.0f, 0.5f, 1.0f));
+        lines.count++;
+    }
+    return lines;
+}
+
+static float worst_violation(const th_orca_lines *lines, th_vec2 v) {
+    float worst = 0.0f;
+    for (int j = 0; j < lines->count; ++j) {
+        th_orca_line line = th_orca_line_at(lines, j);
+        worst = fmaxf(worst, th_det(line.direction, th_sub(line.point, v)));
+    }
+    return worst;
+}
+
+// 5. All lines hold whenever program 2 succeeds, and its velocity is the nearest: no sampled velocity
+// that satisfies the lines lies closer to the preferred one.
+static void test_program2_is_optimal(void **state) {
+    (void)state;
+    unsigned seed = 7;
+    int successes = 0;
+    for (int trial = 0; trial < 2000; ++trial) {
+        th_orca_lines lines = random_lines(&seed, 1 + trial % 10);
+        th_vec2 preferred = {random_between(&seed, -1.5f, 1.5f), random_between(&seed, -1.5f, 1.5f)}, v;
+        if (th_orca_program2(&lines, 1.5f, preferred, false, &v) < lines.count) continue;
+        successes++;
+        assert_true(worst_violation(&lines, v) < 1e-4f);
+        float distance = th_length(th_sub(v, preferred));
+        for (int s = 0; s < 200; ++s) {
+            th_vec2 other = {random_between(&seed, -1.5f, 1.5f), random_between(&seed, -1.5f, 1.5f)};
+            if (th_length(other) > 1.5f || worst_violation(&lines, other) > 0.0f) continue;
+            assert_true(th_length(th_sub(other, preferred)) >= distance - 1e-3f);
+        }
+    }
+    assert_true(successes > 500);
+}
+
+// Program 3 leaves the least possible largest violation: no sampled velocity does better.
+static void test_program3_is_least_bad(void **state) {
+    (void)state;
+    unsigned seed = 11;
+    int failures = 0;
+    for (int trial = 0; trial < 2000; ++trial) {
+        th_orca_lines lines = random_lines(&seed, 10);
+        th_vec2 preferred = {random_between(&seed, -1.5f, 1.5f), random_between(&seed, -1.5f, 1.5f)}, v;
+        if (th_orca_program2(&lines, 1.5f, preferred, false, &v) == lines.count) continue;
+        failures++;
+        v = th_orca_velocity(&lines, 1.5f, preferred);
+        assert_true(th_length(v) <= 1.5f + 1e-4f);
+        float worst = worst_violation(&lines, v);
+        for (int s = 0; s < 300; ++s) {
+            th_vec2 other = {random_between(&seed, -1.5f, 1.5f), random_between(&seed, -1.5f, 1.5f)};
+            if (th_length(other) <= 1.5f) assert_true(worst_violation(&lines, other) >= worst - 2e-3f);
+        }
+    }
+    assert_true(failures > 100);
+}
+
+// 4. Walls are never penetrated: people driven into a corner with pillars, contact off, so only ORCA's
+// own lines hold them; the crossing test must have had nothing to do.
+static void test_walls_hold(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(
+        "{\"levels\":[{\"id\":\"hall\",\"walkable\":{\"rect\":[0,0,12,8]},\"obstacles\":[{\"rect\":[5,3,6,4]},{\"rect\":[8,5,8.5,7]}]}],"
+        "\"groups\":[{\"id\":\"all\",\"count\":60,\"area\":{\"rect\":[0.5,0.5,4.5,7.5]},\"own_goal\":{\"in\":{\"rect\":[10,0.3,11.5,2]}},"
+        "\"plan\":\"straight\",\"speed\":1.3,\"move\":{\"model\":\"orca\",\"separation_passes\":0}}],\"run\":{\"duration\":30}}");
+    th_world *world = world_of(scene, 2, 3);
+    for (int step = 0; step < 300; ++step) {
+        th_world_step(world, 1);
+        if (step % 10 == 0) assert_invariants(world);
+    }
+    th_statistics s = th_world_statistics(world);
+    assert_int_equal(s.wall_crossings, 0);
+    print_message("walls: %llu moves cut short\n", (unsigned long long)s.wall_stops);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reference_head_on),   cmocka_unit_test(test_reference_crossing_pair),
+        cmocka_unit_test(test_reference_circle),    cmocka_unit_test(test_reference_block),
+        cmocka_unit_test(test_reference_pillars),   cmocka_unit_test(test_reference_wall_slide),
+        cmocka_unit_test(test_head_on_is_symmetric), cmocka_unit_test(test_antipodal_circle),
+        cmocka_unit_test(test_boxed_in),            cmocka_unit_test(test_program2_is_optimal),
+        cmocka_unit_test(test_program3_is_least_bad), cmocka_unit_test(test_walls_hold),
+    };
+    return cmocka_run_group_tests_name("orca", tests, NULL, NULL);
+}
