@@ -66,18 +66,10 @@ TH_FORMULA int th_near_next(th_near *near, const float *restrict px, const float
     for (;;) {
         uint32_t room = (uint32_t)(TH_NEAR_MAX - count);
         uint32_t stop = near->end - near->next > room ? near->next + room : near->end;
-        for (uint32_t j = near->next; j < stop; j += TH_LANES) {
-            // Distances of a full register at once, beyond the run's end too (TH_ARRAY_PAD).
-            int inside[TH_LANES];
-            for (uint32_t l = 0; l < TH_LANES; ++l) {
-                float dx = px[j + l] - x, dy = py[j + l] - y;
-                inside[l] = (dx * dx + dy * dy < range2) & (j + l != i);
-            }
-            uint32_t here = stop - j < TH_LANES ? stop - j : TH_LANES;
-            for (uint32_t l = 0; l < here; ++l) {
-                list[count] = j + l; // always written, kept only if near: no branch to mispredict
-                count += inside[l];
-            }
+        for (uint32_t j = near->next; j < stop; ++j) {
+            float dx = px[j] - x, dy = py[j] - y;
+            list[count] = j; // always written, kept only if near: no branch to mispredict
+            count += (int)(dx * dx + dy * dy < range2) & (int)(j != i);
         }
         near->next = stop;
         if (count == TH_NEAR_MAX) {
