@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scene/scene.h"
 #include "support.h"
+#include <dirent.h>
 #include <string.h>
 
 #define ROOM "{\"walkable\": {\"rect\": [0, 0, 10, 10]}}"
@@ -65,7 +66,7 @@ static void test_names_and_types(void **state) {
         {"{ \"zzzzzzzzzz\": 1 }", NULL,
          "s.json:1:3 zzzzzzzzzz: unknown key \"zzzzzzzzzz\"; known here: name, description, "
          "levels, stairs, zones, doors, exits, waypoints, waiting_areas, groups, scripted, "
-         "measure, run, record, plan_cell"},
+         "measure, run, record, plan_cell, $schema"},
         {"{ \"levels\": 5 }", NULL,
          "s.json:1:13 levels: expected an array [ ... ], found the number 5"},
         {"{ // comment é\n \"name\": 4 }", NULL,
@@ -216,11 +217,33 @@ static void test_locate(void **state) {
     th_scene_destroy(scene);
 }
 
+// What the schema refuses the loader refuses too, with a place.
+static void test_bad_folder(void **state) {
+    (void)state;
+    DIR *folder = opendir(TH_SOURCE_DIR "/tests/data/scene/bad");
+    assert_non_null(folder);
+    int count = 0;
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        if (entry->d_name[0] == '.') continue;
+        char path[600];
+        snprintf(path, sizeof path, "%s/tests/data/scene/bad/%s", TH_SOURCE_DIR, entry->d_name);
+        th_scene *scene = NULL;
+        th_error error;
+        if (th_scene_load_file(path, NULL, &scene, &error) != TH_BAD_SCENE)
+            fail_msg("accepted %s", path);
+        assert_string_equal(error.file, path);
+        assert_true(error.line > 0 && error.path[0]);
+        ++count;
+    }
+    closedir(folder);
+    assert_true(count > 5);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_syntax),  cmocka_unit_test(test_names_and_types),
         cmocka_unit_test(test_meaning), cmocka_unit_test(test_overrides),
-        cmocka_unit_test(test_locate),
+        cmocka_unit_test(test_locate),  cmocka_unit_test(test_bad_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

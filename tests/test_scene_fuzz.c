@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST = 16384, FILES = 64, MUTATIONS = 100 };
+enum { LONGEST = 16384, FILES = 64, MUTATIONS = 200 };
 
 typedef struct text {
     char bytes[LONGEST];

@@ -342,7 +342,10 @@ static void compile_settings(th_compiler *c) {
     th_at(c, "record.format");
     if (!known) {
         const char *near = th_nearest_word(format, formats, 3);
-        th_bad(c, "unknown format \"%.60s\"; did you mean \"%s\"?", format, near ? near : "none");
+        th_bad(c,
+               near ? "unknown format \"%.60s\"; did you mean \"%s\"?"
+                    : "unknown format \"%.60s\"; known: none, sqlite, text%.0s",
+               format, near ? near : "");
     }
     scene->run = def->run;
     scene->record = def->record;

@@ -254,7 +254,7 @@ th_result th_scene_decode(json_t *root, th_arena *arena, const th_source_map *ma
     th_decoder decoder = {arena, map, error, TH_OK, ""};
     if (!TH_CHECK_KEYS(&decoder, root, "name", "description", "levels", "stairs", "zones", "doors",
                        "exits", "waypoints", "waiting_areas", "groups", "scripted", "measure",
-                       "run", "record", "plan_cell"))
+                       "run", "record", "plan_cell", "$schema"))
         return decoder.result;
     th_read_string(&decoder, root, "name", &def->name);
     th_read_string(&decoder, root, "description", &def->description);
