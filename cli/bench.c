@@ -228,6 +228,6 @@ const th_command th_command_bench = {
     .examples = "  throng bench\n"
                 "  throng bench --full --csv bench/results/laptop.csv\n"
                 "  throng bench --scene circle --model orca --agents 50000 --threads 2 --json\n"
-                "  throng bench --scene scenes/concourse.json\n",
+                "  throng bench --scene scenes/station.json\n",
     .run = run_bench,
 };

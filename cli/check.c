@@ -45,7 +45,7 @@ const th_command th_command_check = {
     .detail =
         "Reads the scene, compiles it, and places its people. Prints one line and exits 0, or\n"
         "prints `file:line:column: path: what is wrong; what would be right` and exits 2.",
-    .examples = "  throng check scenes/concourse.json\n"
-                "  throng check scenes/concourse.json --set groups.0.count=4000\n",
+    .examples = "  throng check scenes/station.json\n"
+                "  throng check scenes/station.json --set groups.0.count=4000\n",
     .run = run_check,
 };

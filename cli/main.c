@@ -15,8 +15,8 @@ static void print_help(void) {
         printf("  %-8s %-8s %s\n", commands[i]->name, commands[i]->operands, commands[i]->summary);
     printf("  %-8s %-8s %s\n", "help", "COMMAND", "options and examples of a command");
     printf("\nexamples\n"
-           "  throng run scenes/concourse.json\n"
-           "  throng picture scenes/concourse.json --at 0,10,30 --out pictures\n"
+           "  throng run scenes/station.json\n"
+           "  throng picture scenes/station.json --at 0,10,30 --out pictures\n"
            "  throng help run\n"
            "\n`throng --version` prints the version. Exit codes: 0 done, 1 wrong command line, "
            "2 wrong scene,\n3 failed, 130 interrupted.\n");

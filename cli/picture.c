@@ -211,7 +211,7 @@ const th_command th_command_picture = {
         "exits, stairs and zones, one panel per level, and everybody as a disc of true size.\n"
         "Colours: speed as a share of the preferred speed, density (people within 1 m), or group.\n"
         "Dark always means trouble: standing still, or dense.",
-    .examples = "  throng picture scenes/concourse.json --at 0,10,30 --out pictures\n"
-                "  throng picture scenes/concourse.json --at 60 --colour density --width 2400\n",
+    .examples = "  throng picture scenes/station.json --at 0,10,30 --out pictures\n"
+                "  throng picture scenes/station.json --at 60 --colour density --width 2400\n",
     .run = run_picture,
 };

@@ -9,6 +9,9 @@
 // A terminal is refreshed as often as an eye follows; a log file gets a line as rarely as a reader wants.
 static const double TERMINAL_INTERVAL = 0.2, LOG_INTERVAL = 5.0; // [s] of wall clock
 
+enum { TELLING_COUNT = 20 }; // people gone before a rate is worth telling
+static const double RATE_INTERVAL = 5; // [s] simulated; shorter ones see single people
+
 th_progress th_progress_start(bool shown, double end_time) {
     th_progress progress = {.shown = shown, .terminal = isatty(STDERR_FILENO) != 0};
     progress.started = th_wall_clock();
@@ -23,13 +26,16 @@ bool th_progress_due(const th_progress *progress) {
     return th_wall_clock() - progress->last_shown >= interval;
 }
 
-// The rate at which people leave, smoothed over a few looks, because exits come in bursts.
+// The rate at which people leave, smoothed over a few looks, because exits come in bursts. Nobody since
+// the last look, or hardly anybody yet, says nothing about the end: no rate, no estimate.
 static void update_rate(th_progress *progress, double time, uint64_t left) {
     double elapsed = time - progress->mark_time;
-    if (elapsed <= 0) return;
+    if (elapsed < RATE_INTERVAL) return;
     double rate = (double)(left - progress->mark_left) / elapsed;
-    bool first = progress->leaving_rate <= 0;
-    progress->leaving_rate = first ? rate : 0.8 * progress->leaving_rate + 0.2 * rate;
+    bool first = progress->leaving_rate <= 0, telling = rate > 0 && left >= TELLING_COUNT;
+    progress->leaving_rate = !telling ? 0
+                             : first  ? rate
+                                      : 0.8 * progress->leaving_rate + 0.2 * rate;
     progress->mark_time = time;
     progress->mark_left = left;
 }

@@ -191,9 +191,9 @@ const th_command th_command_run = {
         "shows simulated time, people inside, speed against real time and the time to go. Ctrl-C\n"
         "stops and still prints the summary. The same seed gives the same hash with any number of\n"
         "threads.",
-    .examples = "  throng run scenes/concourse.json\n"
-                "  throng run scenes/concourse.json --seed 7 --set groups.0.count=500\n"
-                "  throng run scenes/concourse.json --runs 10 --quiet\n"
-                "  throng run scenes/concourse.json --json > result.json\n",
+    .examples = "  throng run scenes/station.json\n"
+                "  throng run scenes/station.json --seed 7 --set groups.0.count=500\n"
+                "  throng run scenes/station.json --runs 10 --quiet\n"
+                "  throng run scenes/station.json --json > result.json\n",
     .run = run_run,
 };
