@@ -68,21 +68,10 @@ static void exp_has_the_same_bits_in_a_vector_loop(void **state) {
     }
 }
 
-static void log_stays_within_its_error_bound(void **state) {
-    (void)state;
-    for (double x = 1e-300; x < 1e300; x *= 1.0371) {
-        double exact = log(x);
-        assert_true(fabs(th_log(x) - exact) <= 1e-14 + 4e-16 * fabs(exact));
-    }
-    for (double x = 0.5; x < 2.0; x += 0.00037) assert_true(fabs(th_log(x) - log(x)) <= 1e-14);
-    assert_true(th_log(1.0) == 0.0);
-}
-
-static void cos_and_sin_stay_within_their_error_bound(void **state) {
+static void cos_stays_within_its_error_bound(void **state) {
     (void)state;
     for (double x = -1000.0; x <= 1000.0; x += 0.0317) {
         assert_true(fabs(th_cos(x) - cos(x)) < 1e-14);
-        assert_true(fabs(th_sin(x) - sin(x)) < 2e-13); // x - pi/2 is rounded at the size of x
     }
     assert_true(th_cos(0.0) == 1.0);
 }
@@ -106,8 +95,7 @@ int main(void) {
         cmocka_unit_test(exp_is_clamped_and_never_fails),
         cmocka_unit_test(exp_does_not_decrease_where_steps_are_larger_than_its_error),
         cmocka_unit_test(exp_has_the_same_bits_in_a_vector_loop),
-        cmocka_unit_test(log_stays_within_its_error_bound),
-        cmocka_unit_test(cos_and_sin_stay_within_their_error_bound),
+        cmocka_unit_test(cos_stays_within_its_error_bound),
         cmocka_unit_test(lanes_add_up_in_the_stated_tree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,24 +30,6 @@ TH_FORMULA float th_exp(float x) {
     return p * scale;
 }
 
-// Natural logarithm, absolute error below 1e-14 + 4e-16 |ln x|, for positive normal x.
-// x = 2^n m with m in [sqrt(1/2), sqrt(2)); ln m = 2 atanh(z), z = (m-1)/(m+1), |z| < 0.172.
-TH_FORMULA double th_log(double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    // Shifts the mantissa's split point from 1 to sqrt(1/2) before the exponent is read off.
-    int64_t shifted = (int64_t)(bits - 0x3fe6a09e667f3bcdu);
-    int64_t n = shifted >> 52;
-    bits -= (uint64_t)n << 52;
-    double m;
-    memcpy(&m, &bits, sizeof m);
-    double z = (m - 1.0) / (m + 1.0), z2 = z * z, sum = 1.0 / 19.0;
-    for (int k = 17; k >= 1; k -= 2) {
-        sum = sum * z2 + 1.0 / k;
-    }
-    return (double)n * 0.6931471805599453 + 2.0 * z * sum;
-}
-
 // Cosine, absolute error below 1e-14 for |x| <= 1000: reduced to |x| <= pi/2 around the nearest
 // multiple of pi, then Taylor to x^20.
 TH_FORMULA double th_cos(double x) {
@@ -61,5 +43,4 @@ TH_FORMULA double th_cos(double x) {
     }
     return ((int64_t)n & 1) != 0 ? -sum : sum;
 }
-TH_FORMULA double th_sin(double x) { return th_cos(x - 1.5707963267948966); }
 #endif
