@@ -80,7 +80,7 @@ double th_round_length(double length) {
 }
 
 static void tick_label(char *label, size_t size, double value) {
-    snprintf(label, size, "%g", fabs(value) < 1e-9 ? 0.0 : value);
+    snprintf(label, size, "%.9g", fabs(value) < 1e-9 ? 0.0 : value);
 }
 
 void th_panel_axes(const th_canvas *canvas, const th_panel *panel) {
@@ -96,18 +96,20 @@ void th_panel_axes(const th_canvas *canvas, const th_panel *panel) {
                     panel->height + 1);
     cairo_stroke(cairo);
     double bottom = panel->top + panel->height;
-    for (double x = ceil((double)panel->box.min_x / spacing_x) * spacing_x;
-         x <= (double)panel->box.max_x; x += spacing_x) {
-        double at = th_panel_x(panel, x);
+    double first_x = panel->origin.x + (double)panel->box.min_x;
+    double last_x = panel->origin.x + (double)panel->box.max_x;
+    double first_y = panel->origin.y + (double)panel->box.min_y;
+    double last_y = panel->origin.y + (double)panel->box.max_y;
+    for (double x = ceil(first_x / spacing_x) * spacing_x; x <= last_x; x += spacing_x) {
+        double at = th_panel_x(panel, x - panel->origin.x);
         cairo_move_to(cairo, at, bottom);
         cairo_line_to(cairo, at, bottom + tick);
         cairo_stroke(cairo);
         tick_label(label, sizeof label, x);
         th_canvas_text(canvas, at, bottom + tick + text, 0.5, 0.9 * text, false, label);
     }
-    for (double y = ceil((double)panel->box.min_y / spacing_y) * spacing_y;
-         y <= (double)panel->box.max_y; y += spacing_y) {
-        double at = th_panel_y(panel, y);
+    for (double y = ceil(first_y / spacing_y) * spacing_y; y <= last_y; y += spacing_y) {
+        double at = th_panel_y(panel, y - panel->origin.y);
         cairo_move_to(cairo, panel->left, at);
         cairo_line_to(cairo, panel->left - tick, at);
         cairo_stroke(cairo);

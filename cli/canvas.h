@@ -14,6 +14,7 @@ typedef struct th_panel {
     double left, top, width, height; // [px]
     th_box box;                      // [m] what it shows
     double scale;                    // [px/m]
+    th_point origin;                 // of the box in scene coordinates; the axes show those
 } th_panel;
 
 // Text sizes in pixels, from the page's width.

@@ -139,7 +139,7 @@ static void draw_side(const th_canvas *canvas, const th_plan_view *view, const p
 static void draw_level(const th_canvas *canvas, const th_plan_view *view, const page_layout *page,
                        int level) {
     int column = level % page->columns, row = level / page->columns;
-    th_panel panel = {.box = view->box, .scale = page->scale};
+    th_panel panel = {.box = view->box, .scale = page->scale, .origin = view->scene->origin};
     panel.left = page->left + column * (page->panel_width + page->gap_x);
     panel.top = page->top + row * (page->panel_height + page->gap_y);
     panel.width = page->panel_width;
