@@ -5,7 +5,11 @@
 #include "formula/segment.h"
 #include "plan/field.h"
 
-enum { PULL_MAX = 10 }; // nodes looked ahead beside walls: 2 m at the usual spacing
+enum {
+    PULL_MAX = 10,     // nodes looked ahead beside walls: 2 m at the usual spacing
+    NEAR_RINGS = 3,    // nodes looked around where none of the next four is in sight
+    OUTSIDE_RINGS = 12 // the same for somebody off the walkable ground
+};
 
 typedef struct th_candidate {
     int node, level;
@@ -81,10 +85,10 @@ static th_candidate pull(const th_ask *ask, th_candidate from) {
     return seen;
 }
 
-static th_way way_by_sight(const th_ask *ask, int column, int row) {
+static th_way way_by_sight(const th_ask *ask, int column, int row, int rings) {
     th_way way = {{0.0f, 0.0f}, TH_UNREACHABLE};
     th_candidate best = best_in_sight(ask, column, row, 1);
-    if (best.node < 0) best = best_in_sight(ask, column, row, 3);
+    if (best.node < 0) best = best_in_sight(ask, column, row, rings);
     if (best.node < 0) return way;
     th_candidate aim = pull(ask, best);
     way.direction = th_unit(th_sub(aim.position, ask->p));
@@ -154,10 +158,13 @@ th_way th_field_way(const th_graph *graph, const th_walls *walls, const float *d
         if (way.distance < TH_UNREACHABLE && !(near && runs_into_wall(&ask, way.direction)))
             return way;
     }
-    way = way_by_sight(&ask, column, row);
+    way = way_by_sight(&ask, column, row, NEAR_RINGS);
     if (way.distance < TH_UNREACHABLE) return way;
     ask.p = off_the_wall(&ask);
-    return way_by_sight(&ask, column, row);
+    way = way_by_sight(&ask, column, row, NEAR_RINGS);
+    if (way.distance < TH_UNREACHABLE || th_scene_walkable(nodes->scene, level, p)) return way;
+    ask.p = p; // pushed out through somebody else's exit: look further for the way back in
+    return way_by_sight(&ask, column, row, OUTSIDE_RINGS);
 }
 
 // ---- goals in sight
