@@ -233,7 +233,15 @@ static void unreachable_goals_are_named(void **state) {
     assert_string_equal(error.path, "groups[0].route[1]");
     assert_non_null(strstr(error.message, "travellers"));
     assert_non_null(strstr(error.message, "platform"));
+    assert_non_null(strstr(error.message, "a wall"));
     assert_null(hand->scene.plan);
+    hand->goals[1].area.shape = hand_box_shape(hand, 18.0f, 1.0f, 19.0f, 2.0f);
+    assert_int_equal(th_plan_prepare(&hand->scene, &error), TH_BAD_SCENE);
+    assert_non_null(strstr(error.message, "the goal itself"));
+    hand->groups[0].area.shape = hand_box_shape(hand, 18.0f, 1.0f, 19.0f, 2.0f);
+    assert_int_equal(th_plan_prepare(&hand->scene, &error), TH_BAD_SCENE);
+    assert_string_equal(error.path, "groups[0].route[0]");
+    assert_non_null(strstr(error.message, "the start"));
     hand_destroy(hand);
 }
 

@@ -96,7 +96,17 @@ static void sample_goals(th_reach *reach, const th_target *target) {
     if (reach->reached > 0) reach->stranded = 0;
 }
 
-static th_result refuse(const th_scene *scene, int group, int leg, bool solid, th_error *error) {
+typedef enum th_obstruction { NO_START, NO_GOAL, NO_WAY } th_obstruction;
+
+static const char *const advice[] = {
+    [NO_START] = "the start lies in a solid or outside the walkable area",
+    [NO_GOAL] = "the goal itself lies in a solid, outside the walkable area or on another level",
+    [NO_WAY] = "look for a wall, a gap in the walkable area or missing stairs on the way, or for a "
+               "passage narrower than the plan_cell",
+};
+
+static th_result refuse(const th_scene *scene, int group, int leg, th_obstruction why,
+                        th_error *error) {
     char path[64], goals[256] = "";
     const th_group *g = &scene->groups[group];
     const th_target *target = &scene->targets[g->route[leg]];
@@ -110,10 +120,14 @@ static th_result refuse(const th_scene *scene, int group, int leg, bool solid, t
     const char *from = leg == 0 ? "where it starts" : "the leg before";
     return th_fail(error, TH_BAD_SCENE, path,
                    "group \"%s\" cannot reach %s from %s, even with all doors open; %s", g->id,
-                   goals, from,
-                   solid ? "the start lies in a solid or outside the walkable area"
-                         : "look for a wall, a gap in the walkable area or missing stairs on the "
-                           "way, or for a passage narrower than the plan_cell");
+                   goals, from, advice[why]);
+}
+
+static th_obstruction find_obstruction(const th_reach *reach, int leg) {
+    if (leg == 0 && reach->reached + reach->stranded == 0) return NO_START;
+    for (int i = 0; i < reach->nodes->count; ++i)
+        if (reach->distance[i] < TH_UNREACHABLE) return NO_WAY;
+    return NO_GOAL;
 }
 
 static th_result check_target(th_reach *reach, int target, th_error *error) {
@@ -130,7 +144,7 @@ static th_result check_target(th_reach *reach, int target, th_error *error) {
                 sample_goals(reach, &scene->targets[group->route[k - 1]]);
             float all = (float)(reach->reached + reach->stranded);
             if (reach->reached > 0 && (float)reach->stranded <= STRANDED_SHARE * all) continue;
-            return refuse(scene, g, k, all == 0.0f && k == 0, error);
+            return refuse(scene, g, k, find_obstruction(reach, k), error);
         }
     }
     return TH_OK;
@@ -145,7 +159,7 @@ static th_result check_flat(const th_scene *scene, th_error *error) {
             bool found = false;
             for (int i = 0; i < target->goal_count; ++i)
                 found |= th_goal_level(&scene->goals[target->goals[i]]) == level;
-            if (!found) return refuse(scene, g, k, false, error);
+            if (!found) return refuse(scene, g, k, NO_GOAL, error);
         }
     }
     return TH_OK;
