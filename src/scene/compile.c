@@ -27,7 +27,7 @@ th_scene_def th_scene_def_default(void) {
 th_group_def th_group_def_default(void) {
     th_group_def group = {0};
     group.count = -1;
-    group.rate_end = INFINITY;
+    group.rate_end = HUGE_VAL;
     group.radius.a = 0.2;
     group.speed = (th_distribution){TH_NORMAL, 1.34, 0.26, 0.5, 2.2}; // Weidmann 1993
     group.mass.a = 80.0;                                              // Helbing 2000
@@ -393,7 +393,7 @@ th_result th_scene_compile(const th_scene_def *def, th_scene **scene, th_error *
     th_compiler c = {.def = def, .error = error};
     c.levels = def->level_count ? def->levels : &open_plane;
     c.level_count = def->level_count ? def->level_count : 1;
-    c.extent = (th_extent){{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
+    c.extent = (th_extent)TH_NO_EXTENT;
     c.work.memory = memory;
     c.scene = th_alloc(&memory, 1, sizeof *c.scene);
     if (!c.scene) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");

@@ -11,6 +11,10 @@ typedef struct th_parsed_shape {
 typedef struct th_extent {
     th_point low, high; // low > high: nothing yet
 } th_extent;
+#define TH_NO_EXTENT                                   \
+    {                                                  \
+        {HUGE_VAL, HUGE_VAL}, { -HUGE_VAL, -HUGE_VAL } \
+    }
 
 typedef struct th_compiler {
     const th_scene_def *def;

@@ -72,7 +72,7 @@ static void check_origin_of_people(th_compiler *c, int i) {
 static void gather_mirrored(th_compiler *c, int i, int level) {
     const th_group_def *def = &c->def->groups[i];
     if (def->own_goal != TH_OWN_GOAL_MIRROR_X && def->own_goal != TH_OWN_GOAL_OPPOSITE) return;
-    th_extent box = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
+    th_extent box = TH_NO_EXTENT;
     th_geometry_extend(&c->geometry, th_shape_geometry(c, &def->area), &box.low, &box.high);
     for (int k = 0; k < c->position_counts[i]; ++k) {
         box.low.x = fmin(box.low.x, c->positions[i][k].x);

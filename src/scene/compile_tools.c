@@ -141,7 +141,7 @@ void th_gather_shape(th_compiler *c, const th_shape *shape, bool lines, int leve
         th_no_memory(c);
         return;
     }
-    th_extent box = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
+    th_extent box = TH_NO_EXTENT;
     th_geometry_extend(&c->geometry, geometry, &box.low, &box.high);
     extend(&c->extent, box.low.x, box.low.y, box.high.x, box.high.y);
     extend(&c->extents[level], box.low.x, box.low.y, box.high.x, box.high.y);

@@ -118,9 +118,13 @@ static void add_ground(th_compiler *c, int level, th_wall_builder *builder) {
     }
     const GEOSGeometry *source = bounded ? ground : solid;
     ring_target target = {builder, !bounded};
+    // On an open plane nothing lies behind the edge of a solid: openings leave it whole.
+    int openings = builder->opening_count;
+    if (!bounded) builder->opening_count = 0;
     if (c->result == TH_OK &&
         !th_geometry_visit(&c->geometry, source, c->scene->origin, add_ring, &target))
         th_no_memory(c);
+    builder->opening_count = openings;
     GEOSGeometry *boundary = c->result == TH_OK && source ? GEOSBoundary_r(geos, source) : NULL;
     if (c->result == TH_OK) add_thin_walls(c, level, boundary, builder);
     if (boundary) GEOSGeom_destroy_r(geos, boundary);

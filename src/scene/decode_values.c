@@ -51,16 +51,12 @@ static void unknown_key(th_decoder *decoder, const char *key, const char *const 
                               near ? "unknown key \"%.60s\"; did you mean \"%s\"?"
                                    : "unknown key \"%.60s\"; known here: %s",
                               key, near ? near : list);
-    // The name is what is wrong, so the name is what the position points at.
-    if (decoder->error && decoder->map) {
-        th_error *error = decoder->error;
-        snprintf(error->file, sizeof error->file, "%s", decoder->map->file);
-        size_t offset = th_source_find(decoder->map, decoder->path, true);
-        th_error located = *error;
-        th_source_map_locate(decoder->map, &located); // for the note about overrides
-        *error = located;
-        th_source_position(decoder->map->text, decoder->map->length, offset, &error->line,
-                           &error->column);
+    if (decoder->error) {
+        // The name is what is wrong, so the name is what the position points at.
+        const th_source_map *map = decoder->map;
+        th_source_map_locate(map, decoder->error);
+        th_source_position(map->text, map->length, th_source_find(map, decoder->path, true),
+                           &decoder->error->line, &decoder->error->column);
     }
     th_leave(decoder, place);
 }

@@ -153,7 +153,7 @@ static bool check_parts(th_geometry *g, const GEOSGeometry *shape, bool lines, c
         if (name) GEOSFree_r(g->geos, name);
         return false;
     }
-    double x0 = NAN, y0 = NAN, x1 = NAN, y1 = NAN;
+    double x0 = HUGE_VAL, y0 = HUGE_VAL, x1 = HUGE_VAL, y1 = HUGE_VAL;
     if (!GEOSisEmpty_r(g->geos, shape)) {
         GEOSGeom_getXMin_r(g->geos, shape, &x0);
         GEOSGeom_getYMin_r(g->geos, shape, &y0);
@@ -173,7 +173,7 @@ static bool check_valid(th_geometry *g, const GEOSGeometry *shape, const char *p
     GEOSGeometry *place = NULL;
     char valid = GEOSisValidDetail_r(g->geos, shape, 0, &reason, &place);
     if (valid != 1) {
-        double x = NAN, y = NAN;
+        double x = HUGE_VAL, y = HUGE_VAL;
         if (place) {
             GEOSGeomGetX_r(g->geos, place, &x);
             GEOSGeomGetY_r(g->geos, place, &y);

@@ -376,13 +376,15 @@ static bool fits(const filling *f, th_vec2 p, float radius) {
 }
 
 // Random sequential placement from person `from` on; returns how many stand. Gives up after a number of
-// attempts that a crowd of up to about 5 per m2 (radius 0.2 m) never needs.
+// attempts that a crowd of up to 4 per m2 (radius 0.2 m) does not need.
 static int fill_random(filling *f, int from) {
-    int64_t budget = 60 * (int64_t)(f->count - from) + 100000;
+    int64_t people = f->count - from, budget = 200 * people;
+    if (budget > 20000000) budget = people > 1000000 ? 20 * people : 20000000; // a few seconds
+    budget += 100000;
     int placed = from;
     while (placed < f->count && budget > 0 && f->cell_count) {
         bool stands = false;
-        for (uint64_t attempt = 0; attempt < 4000 && !stands && budget > 0; ++attempt, --budget) {
+        for (uint64_t attempt = 0; attempt < 100000 && !stands && budget > 0; ++attempt, --budget) {
             th_vec2 p = candidate(f, placed, attempt);
             if (!fits(f, p, f->radii[placed])) continue;
             if (!th_placer_add(f->placer, f->level, p, f->radii[placed])) return placed;

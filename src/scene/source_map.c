@@ -139,19 +139,12 @@ static bool enter_element(cursor *c, long index) {
     return false;
 }
 
-// Where a definition's member has another name or a short form in the file.
-static bool enter_alias(cursor *c, const char *name, size_t length, size_t *key) {
-    static const char *const aliases[][2] = {{"route", "to"}, {"top", "line"}};
+// A route may stand in the file in its short form "to".
+static bool enter_member_or_short(cursor *c, const char *name, size_t length, size_t *key) {
     cursor start = *c;
     if (enter_member(c, name, length, key)) return true;
-    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; ++i) {
-        *c = start;
-        if (strlen(aliases[i][0]) == length && strncmp(aliases[i][0], name, length) == 0 &&
-            enter_member(c, aliases[i][1], strlen(aliases[i][1]), key))
-            return true;
-    }
     *c = start;
-    return false;
+    return length == 5 && strncmp(name, "route", 5) == 0 && enter_member(c, "to", 2, key);
 }
 
 size_t th_source_find(const th_source_map *map, const char *path, bool at_key) {
@@ -170,7 +163,7 @@ size_t th_source_find(const th_source_map *map, const char *path, bool at_key) {
         } else {
             if (*path == '.') ++path;
             size_t length = strcspn(path, ".[");
-            found = enter_alias(&c, path, length, &key);
+            found = enter_member_or_short(&c, path, length, &key);
             last_is_key = found;
             path += length;
         }
