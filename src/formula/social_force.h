@@ -33,11 +33,11 @@
       "preferred speed of somebody who is brought to a stop")
 
 // X(name, doc, {parameter, value}...)
-#define TH_SOCIAL_FORCE_PRESETS(X)                                                       \
-    X(hfv2000, "the published constants with a step of 5 ms", {"substep", 0.005})        \
-    X(menge_soft,                                                                        \
-      "contact a hundred times softer, as in Menge's example scenes; steps up to 0.1 s", \
-      {"substep", 0.1}, {"repulsion_distance", 0.015}, {"body_stiffness", 1200},         \
+#define TH_SOCIAL_FORCE_PRESETS(X)                                                          \
+    X(hfv2000, "the published constants with a step of 5 ms", {"substep", 0.005})           \
+    X(menge_soft,                                                                           \
+      "contact a hundred times softer and steeper repulsion, as in Menge's example scenes", \
+      {"substep", 0.01}, {"repulsion_distance", 0.015}, {"body_stiffness", 1200},           \
       {"friction", 2400})
 
 typedef struct th_social_force_params {
