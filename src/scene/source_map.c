@@ -139,12 +139,17 @@ static bool enter_element(cursor *c, long index) {
     return false;
 }
 
-// A route may stand in the file in its short form "to".
-static bool enter_member_or_short(cursor *c, const char *name, size_t length, size_t *key) {
-    cursor start = *c;
+// A definition's member may stand in the file under another name.
+static bool enter_member_or_alias(cursor *c, const char *name, size_t length, size_t *key) {
+    static const char *const aliases[][2] = {{"route", "to"}, {"positions", "positions_file"}};
+    const cursor start = *c;
     if (enter_member(c, name, length, key)) return true;
-    *c = start;
-    return length == 5 && strncmp(name, "route", 5) == 0 && enter_member(c, "to", 2, key);
+    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; ++i) {
+        if (strlen(aliases[i][0]) != length || strncmp(aliases[i][0], name, length) != 0) continue;
+        *c = start;
+        return enter_member(c, aliases[i][1], strlen(aliases[i][1]), key);
+    }
+    return false;
 }
 
 size_t th_source_find(const th_source_map *map, const char *path, bool at_key) {
@@ -163,7 +168,7 @@ size_t th_source_find(const th_source_map *map, const char *path, bool at_key) {
         } else {
             if (*path == '.') ++path;
             size_t length = strcspn(path, ".[");
-            found = enter_member_or_short(&c, path, length, &key);
+            found = enter_member_or_alias(&c, path, length, &key);
             last_is_key = found;
             path += length;
         }
