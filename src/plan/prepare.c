@@ -216,6 +216,7 @@ static float nearest_change(const th_graph *before, const th_graph *after, const
 void th_plan_walls_changed(th_world *world) {
     struct th_plan_world *plan = world->plan;
     const th_scene *scene = world->scene;
+    if (!plan->own && world->wall_count == scene->wall_count) return; // no doors, no live walls
     // Without memory the old fields stay in force: people then queue at the new wall, nothing worse.
     if (!scene->plan->nodes.scene || th_plan_world_reserve(world, NULL) != TH_OK) return;
     th_walls walls = th_world_walls(world);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const float CELL = 1.0f; // [m]
-enum { CELLS_MAX = 100000, TRIED_MAX = 48, NEAREST_EDGES = 12, SECTORS = 16 };
+enum { CELLS_MAX = 1000000, TRIED_MAX = 48, NEAREST_EDGES = 12, SECTORS = 16 };
 static const float SECTOR_FROM = 4.0f; // [m] long edges, one per sector, keep long ways straight
 
 // ---- nearest first
@@ -172,28 +172,34 @@ static void size_cells(th_roadmap *roadmap) {
     }
 }
 
+static th_vec2 cell_place(const th_roadmap *roadmap, const th_road_level *grid, int column, int row,
+                          float s, float t) {
+    return th_v(grid->origin.x + ((float)column + s) * roadmap->cell,
+                grid->origin.y + ((float)row + t) * roadmap->cell);
+}
+
 // A cell may lie on both sides of a wall, so the list takes turns between four places in it.
 static void fill_cell(th_roadmap *roadmap, const th_walls *walls, int level, int column, int row) {
+    const th_scene *scene = roadmap->lattice->scene;
     const th_road_level *grid = &roadmap->levels[level];
     th_road_cell *cell = &roadmap->cells[grid->first + row * grid->nx + column];
     for (int k = 0; k < TH_ROAD_NEAR; ++k) cell->near[k] = -1;
-    th_vec2 centre = {grid->origin.x + ((float)column + 0.5f) * roadmap->cell,
-                      grid->origin.y + ((float)row + 0.5f) * roadmap->cell};
-    th_near_nodes near = nodes_around(roadmap, level, centre, -1);
+    th_near_nodes near = {.count = -1}; // looked for once there is ground in the cell
     int filled = 0;
     for (int quarter = 0; quarter < 4; ++quarter) {
-        th_vec2 p = {grid->origin.x +
-                         ((float)column + (quarter & 1 ? 0.75f : 0.25f)) * roadmap->cell,
-                     grid->origin.y + ((float)row + (quarter & 2 ? 0.75f : 0.25f)) * roadmap->cell};
-        if (!th_scene_walkable(roadmap->lattice->scene, level, p)) continue;
-        int limit =
-            filled + 5 < TH_ROAD_NEAR - (3 - quarter) ? filled + 5 : TH_ROAD_NEAR - (3 - quarter);
+        th_vec2 p = cell_place(roadmap, grid, column, row, quarter & 1 ? 0.75f : 0.25f,
+                               quarter & 2 ? 0.75f : 0.25f);
+        if (!th_scene_walkable(scene, level, p)) continue;
+        if (near.count < 0)
+            near = nodes_around(roadmap, level, cell_place(roadmap, grid, column, row, 0.5f, 0.5f),
+                                -1);
+        int left_for_others = 3 - quarter, limit = TH_ROAD_NEAR - left_for_others;
+        if (limit > filled + 5) limit = filled + 5;
         for (int i = 0; i < near.count && filled < limit; ++i) {
             bool present = false;
             for (int k = 0; k < filled; ++k) present |= cell->near[k] == near.node[i];
             const th_road_node *node = &roadmap->nodes[near.node[i]];
-            if (present ||
-                !th_in_sight(roadmap->lattice->scene, walls, level, p, node->level, node->position))
+            if (present || !th_in_sight(scene, walls, level, p, node->level, node->position))
                 continue;
             cell->near[filled++] = near.node[i];
         }

@@ -34,8 +34,29 @@ static void add_cell(const th_roadmap *roadmap, const th_road_cell *cell, th_vec
     }
 }
 
-// The nodes listed in the cell of p, and with `wide` in the eight cells around it.
-static th_road_ends ends_at(const th_roadmap *roadmap, int level, th_vec2 p, bool wide) {
+// Where to look for the ends of a way, in this order: each costs more and is asked only where the
+// one before found nothing.
+typedef enum th_road_search { IN_CELL, IN_CELLS_AROUND, AMONG_ALL, SEARCH_COUNT } th_road_search;
+
+// The nearest nodes of all, whoever sees them: for corners that a cell's lists do not know.
+static void add_nearest(const th_roadmap *roadmap, int level, th_vec2 p, th_road_ends *ends) {
+    for (int i = 0; i < roadmap->count; ++i) {
+        const th_road_node *node = &roadmap->nodes[i];
+        float distance = th_length(th_sub(node->position, p));
+        bool full = ends->count == TH_ROAD_ENDS;
+        if (node->level != level || (full && distance >= ends->distance[ends->count - 1])) continue;
+        int at = full ? ends->count - 1 : ends->count++;
+        for (; at > 0 && ends->distance[at - 1] > distance; --at) {
+            ends->distance[at] = ends->distance[at - 1];
+            ends->node[at] = ends->node[at - 1];
+        }
+        ends->distance[at] = distance;
+        ends->node[at] = i;
+    }
+}
+
+static th_road_ends ends_at(const th_roadmap *roadmap, int level, th_vec2 p,
+                            th_road_search search) {
     const th_road_level *grid = &roadmap->levels[level];
     float x =
         th_clamp((p.x - grid->origin.x) * roadmap->inverse_cell, 0.0f, (float)grid->nx - 0.5f);
@@ -43,7 +64,8 @@ static th_road_ends ends_at(const th_roadmap *roadmap, int level, th_vec2 p, boo
         th_clamp((p.y - grid->origin.y) * roadmap->inverse_cell, 0.0f, (float)grid->ny - 0.5f);
     th_road_ends ends = {.count = 0};
     if (!(x >= 0.0f && y >= 0.0f)) return ends; // NaN
-    int column = (int)x, row = (int)y, around = wide ? 1 : 0;
+    if (search == AMONG_ALL) add_nearest(roadmap, level, p, &ends);
+    int column = (int)x, row = (int)y, around = search == IN_CELL ? 0 : 1;
     for (int r = row - around; r <= row + around; ++r)
         for (int c = column - around; c <= column + around; ++c)
             if (r >= 0 && c >= 0 && r < grid->ny && c < grid->nx)
@@ -103,10 +125,10 @@ static th_vec2 pull(const th_road_ask *ask, int level, th_vec2 p, int node, int 
 // The lists are of whole cells; sight from the very points is tested for the best pair only, and the
 // next best taken where it fails. Every turn strikes a node out, so this ends. False: no way found.
 static bool way_by_nodes(const th_road_ask *ask, int level, th_vec2 p, int goal_level, th_vec2 goal,
-                         bool wide, th_way *way) {
+                         th_road_search search, th_way *way) {
     const th_roadmap *roadmap = ask->roadmap;
-    th_road_ends start = ends_at(roadmap, level, p, wide),
-                 end = ends_at(roadmap, goal_level, goal, wide);
+    th_road_ends start = ends_at(roadmap, level, p, search),
+                 end = ends_at(roadmap, goal_level, goal, search);
     for (;;) {
         th_road_pair pair = best_pair(ask, &start, &end);
         if (pair.start < 0) return false;
@@ -133,8 +155,9 @@ th_way th_roadmap_way(const th_roadmap *roadmap, const th_walls *walls, int leve
     th_vec2 to_goal = th_sub(goal, p);
     th_way way = {th_unit(to_goal), th_length(to_goal)};
     if (way.distance < SIGHT && sees(&ask, level, p, goal_level, goal)) return way;
-    if (way_by_nodes(&ask, level, p, goal_level, goal, false, &way)) return way;
-    if (way_by_nodes(&ask, level, p, goal_level, goal, true, &way)) return way;
+    for (int search = 0; search < SEARCH_COUNT; ++search)
+        if (way_by_nodes(&ask, level, p, goal_level, goal, (th_road_search)search, &way))
+            return way;
     way.direction = th_v(0.0f, 0.0f);
     way.distance = TH_UNREACHABLE;
     return way;
