@@ -218,7 +218,8 @@ static bool stop_at_foreign_exits(const th_world *world, uint32_t i, uint32_t le
         float side_p = th_det(ab, th_sub(p, goal->line.a)), side_q = th_det(ab, th_sub(*q, goal->line.a));
         if ((side_p > 0.0f) == (side_q > 0.0f)) continue;
         if ((th_det(pq, th_sub(goal->line.a, p)) > 0.0f) == (th_det(pq, th_sub(goal->line.b, p)) > 0.0f)) continue;
-        if (wants_goal(world, i, g) || th_scene_walkable(scene, (int)level, *q)) continue;
+        th_vec2 outward = th_scale(side_p > 0.0f ? -0.05f : 0.05f, th_perp_left(th_unit(ab)));
+        if (wants_goal(world, i, g) || th_scene_walkable(scene, (int)level, th_add(*q, outward))) continue;
         *q = p;
         return true;
     }
@@ -234,12 +235,11 @@ static void keep_out_of_walls(th_world *world) {
         if (!th_moves(agents->phase[i])) continue;
         th_vec2 p = th_position(agents, (uint32_t)i), q = {agents->next_position_x[i], agents->next_position_y[i]};
         uint32_t level = agents->level[i];
-        bool near = th_walls_maybe_near(&walls, (int)level, q) || th_walls_maybe_near(&walls, (int)level, p);
-        if (!near && world->scene->link_count == 0) continue;
-        // The bare model presses on walls by itself: lifting people off would take the friction away
-        // that lets arches form at doors.
-        if (passes_of(world, (uint32_t)i) > 0) q = push_off_walls(&walls, (int)level, q, agents->radius[i]);
-        bool whole = finish_path(world, &walls, &level, p, &q);
+        bool near = th_walls_maybe_near(&walls, (int)level, q) || th_walls_maybe_near(&walls, (int)level, p), whole = true;
+        if (near || world->scene->link_count > 0) {
+            q = push_off_walls(&walls, (int)level, q, agents->radius[i]);
+            whole = finish_path(world, &walls, &level, p, &q);
+        }
         if (stop_at_foreign_exits(world, (uint32_t)i, level, p, &q)) whole = false;
         if (!whole) {
             stops++;
