@@ -207,19 +207,29 @@ static bool wants_goal(const th_world *world, uint32_t i, int goal) {
     return false;
 }
 
+// Where the path p -> q would come closer than wall_gap to the exit's line or cross it, from the side p
+// is on; *outward points over the line.
+static bool runs_into_exit(const th_line *line, th_vec2 p, th_vec2 q, th_vec2 *outward) {
+    th_vec2 along = th_unit(th_sub(line->b, line->a)), normal = th_perp_left(along);
+    float from = th_dot(th_sub(p, line->a), normal), to = th_dot(th_sub(q, line->a), normal);
+    float side = from > 0.0f ? 1.0f : -1.0f;
+    if (side * to >= wall_gap || side * to >= side * from) return false;
+    float at = th_dot(th_sub(q, line->a), along);
+    if (at < -wall_gap || at > th_length(th_sub(line->b, line->a)) + wall_gap) return false;
+    *outward = th_scale(-side, normal);
+    return true;
+}
+
 // An exit drawn on the boundary is a gap in it. Only people who want that exit may leave through it;
-// others who are pushed there stop just before the line.
+// others who are pushed there stay where they were.
 static bool stop_at_foreign_exits(const th_world *world, uint32_t i, uint32_t level, th_vec2 p, th_vec2 *q) {
     const th_scene *scene = world->scene;
     for (int g = 0; g < scene->goal_count; ++g) {
         const th_goal *goal = &scene->goals[g];
+        th_vec2 outward;
         if (!goal->is_line || goal->kind != TH_GOAL_EXIT || (uint32_t)goal->line.level != level) continue;
-        th_vec2 ab = th_sub(goal->line.b, goal->line.a), pq = th_sub(*q, p);
-        float side_p = th_det(ab, th_sub(p, goal->line.a)), side_q = th_det(ab, th_sub(*q, goal->line.a));
-        if ((side_p > 0.0f) == (side_q > 0.0f)) continue;
-        if ((th_det(pq, th_sub(goal->line.a, p)) > 0.0f) == (th_det(pq, th_sub(goal->line.b, p)) > 0.0f)) continue;
-        th_vec2 outward = th_scale(side_p > 0.0f ? -0.05f : 0.05f, th_perp_left(th_unit(ab)));
-        if (wants_goal(world, i, g) || th_scene_walkable(scene, (int)level, th_add(*q, outward))) continue;
+        if (!runs_into_exit(&goal->line, p, *q, &outward) || wants_goal(world, i, g)) continue;
+        if (th_scene_walkable(scene, (int)level, th_add(*q, th_scale(0.05f, outward)))) continue; // within a room
         *q = p;
         return true;
     }
@@ -237,7 +247,9 @@ static void keep_out_of_walls(th_world *world) {
         uint32_t level = agents->level[i];
         bool near = th_walls_maybe_near(&walls, (int)level, q) || th_walls_maybe_near(&walls, (int)level, p), whole = true;
         if (near || world->scene->link_count > 0) {
-            q = push_off_walls(&walls, (int)level, q, agents->radius[i]);
+            // The bare model presses on walls by itself: lifting people off would take away the friction that
+            // lets arches form at doors.
+            if (passes_of(world, (uint32_t)i) > 0) q = push_off_walls(&walls, (int)level, q, agents->radius[i]);
             whole = finish_path(world, &walls, &level, p, &q);
         }
         if (stop_at_foreign_exits(world, (uint32_t)i, level, p, &q)) whole = false;
