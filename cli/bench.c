@@ -6,6 +6,7 @@
 #include "cli/bench_table.h"
 #include "cli/commands.h"
 #include <inttypes.h>
+#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -162,6 +163,8 @@ static bool complete(const th_command *command, bench_settings *s) {
         th_complain(command, "--device %s: this build has cpu only", s->device);
         return false;
     }
+    // A figure without its number of threads says little, so 0 does not stay 0.
+    if (s->threads == 0) s->threads = omp_get_num_procs();
     if (!s->scene) s->scene = "block";
     bool built_in = th_bench_find_scene(s->scene) != TH_BENCH_SCENE_COUNT;
     if (!built_in && !strpbrk(s->scene, "./")) {

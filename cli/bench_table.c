@@ -46,20 +46,18 @@ static double real_of(const json_t *row, const char *key) {
 static double plan_ms(const json_t *row) { return real_of(json_object_get(row, "stages"), "plan"); }
 
 void th_bench_print_head(int threads) {
-    if (threads > 0)
-        printf("throng bench, %d thread%s, cpu; ", threads, threads > 1 ? "s" : "");
-    else
-        printf("throng bench, all cores, cpu; ");
     printf(
-        "times in milliseconds, median and least of 20 steps\n\n"
-        "scene    model            people       per      ms     least  bar          bytes/person  "
+        "throng bench, %d thread%s, cpu; times in milliseconds, median and least of 20 steps\n\n",
+        threads, threads > 1 ? "s" : "");
+    printf(
+        "scene    model            people       per       ms    least  bar           bytes/person  "
         "state hash\n");
 }
 
 static void print_bar(double figure, double bar) {
     char text[32] = "";
     if (bar > 0) snprintf(text, sizeof text, "<= %g %s", bar, figure <= bar ? "ok" : "MISSED");
-    printf("  %-13s", text);
+    printf("  %-14s", text);
 }
 
 static void print_stages(const json_t *row) {
@@ -78,10 +76,10 @@ void th_bench_print_row(const th_bench_case *what, const json_t *row) {
     int substeps = (int)json_integer_value(json_object_get(row, "substeps"));
     double share = substeps > 1 ? 1.0 / substeps : 1.0;
     double median = real_of(row, "ms_per_step") * share, bytes = real_of(row, "bytes_per_agent");
-    printf("%-8s %-15s %7d  %8s %7.3f  %7.3f", what->scene, what->model, agents,
+    printf("%-8s %-15s %7d  %8s  %7.3f  %7.3f", what->scene, what->model, agents,
            substeps > 1 ? "sub-step" : "step", median, real_of(row, "ms_per_step_min") * share);
     print_bar(median, what->bar_on_plan ? 0 : what->bar);
-    printf("%6.0f%-8s", bytes, agents < 1000000 ? "" : bytes <= MEMORY_BAR ? " ok" : " > 300!");
+    printf("%5.0f%-9s", bytes, agents < 1000000 ? "" : bytes <= MEMORY_BAR ? " ok" : " > 300!");
     printf("%s\n", json_string_value(json_object_get(row, "hash")));
     print_stages(row);
     if (what->bar_on_plan && what->bar > 0)
