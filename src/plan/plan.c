@@ -97,7 +97,8 @@ void th_stage_plan(th_world *world) {
         for (int i = block * TH_BLOCK; i < end; ++i) {
             uint32_t phase = agents->phase[i];
             // Who has arrived at an own goal keeps to it when pushed away.
-            bool at_own_goal = phase == TH_PHASE_ARRIVED && world->scene->groups[agents->group[i]].own_goal != TH_OWN_GOAL_NONE;
+            bool at_own_goal = phase == TH_PHASE_ARRIVED &&
+                               world->scene->groups[agents->group[i]].own_goal != TH_OWN_GOAL_NONE;
             if (phase == TH_PHASE_WALKING || at_own_goal) {
                 unreachable += (uint64_t)plan_agent(&planner, i);
             } else if (th_moves(phase)) {

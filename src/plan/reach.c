@@ -101,8 +101,7 @@ typedef enum th_obstruction { NO_START, NO_GOAL, NO_WAY } th_obstruction;
 static const char *const advice[] = {
     [NO_START] = "the start lies in a solid or outside the walkable area",
     [NO_GOAL] = "the goal itself lies in a solid, outside the walkable area or on another level",
-    [NO_WAY] = "look for a wall, a gap in the walkable area or missing stairs on the way, or for a "
-               "passage narrower than the plan_cell",
+    [NO_WAY] = "look for a wall, a gap in the ground, missing stairs or too narrow a passage",
 };
 
 static th_result refuse(const th_scene *scene, int group, int leg, th_obstruction why,

@@ -7,10 +7,10 @@
 typedef struct th_wall_grid {
     th_vec2 origin;
     float cell, inverse_cell;
-    float reach;     // [m]
+    float reach; // [m]
     int nx, ny;
-    const int *start; // nx * ny + 1
-    const int *list;  // wall indices, ascending within a cell
+    const int *start;                        // nx * ny + 1
+    const int *list;                         // wall indices, ascending within a cell
     const struct th_distance_grid *distance; // signed distance far from walls, distance_grid.c
 } th_wall_grid;
 
@@ -19,7 +19,7 @@ bool th_wall_grids_build(th_scene *scene);
 
 // The walls as they stand now: the scene's, less open doors, plus live walls.
 typedef struct th_walls {
-    const th_wall *walls;       // scene walls first, live ones from scene_count on
+    const th_wall *walls; // scene walls first, live ones from scene_count on
     int scene_count, count;
     const uint8_t *door_closed; // by door
     const th_wall_grid *grids;  // by level
@@ -30,9 +30,10 @@ static inline bool th_wall_stands(const th_walls *walls, const th_wall *wall) {
 }
 
 // Indices of standing walls whose nearest point lies within `range` of p, sorted by (distance, index).
-// Returns how many were found; at most `max` are kept, the nearest. distances2 may be NULL.
-int th_walls_near(const th_walls *walls, int level, th_vec2 p, float range, int *found, float *distances2,
-                  int max);
+// Returns how many are kept: at most `max`, the nearest. distances2 may be NULL
+// (then at most 64).
+int th_walls_near(const th_walls *walls, int level, th_vec2 p, float range, int *found,
+                  float *distances2, int max);
 // False when no wall can be within the grid's reach of p: the cheap early-out of hot loops.
 bool th_walls_maybe_near(const th_walls *walls, int level, th_vec2 p);
 // The list of the cell that holds p into *list; the number of its entries, 0 off the grid.
