@@ -34,6 +34,7 @@ static inline small_world *small_world_create(th_model model, const float *param
                        &a->next_velocity_y, &a->work_x,          &a->work_y,
                        &a->work2_x,         &a->work2_y};
     for (size_t k = 0; k < sizeof extra / sizeof extra[0]; ++k) *extra[k] = small->arrays[next++];
+    a->order = (uint32_t *)(void *)small->arrays[next++];
     if (next > SMALL_ARRAYS) abort();
     a->capacity = SMALL_MAX;
     world->scene = &small->scene;
@@ -131,6 +132,12 @@ static inline void small_world_index(small_world *small, float extent, float cel
     for (uint32_t i = 0; i < (uint32_t)a->count; ++i)
         ++small->cell_start[small_world_cell(small, i) + 1];
     for (int c = 0; c < n * n; ++c) small->cell_start[c + 1] += small->cell_start[c];
+}
+
+static inline uint32_t small_world_find(const small_world *small, uint32_t id) {
+    for (uint32_t i = 0; i < (uint32_t)small->world.agents.count; ++i)
+        if (small->world.agents.id[i] == id) return i;
+    abort();
 }
 
 // Commits next_* of everybody of group 0 who moves.

@@ -228,6 +228,78 @@ static void coincident_people_part(void **state) {
     small_world_destroy(small);
 }
 
+// Somebody walks along a thin wall at y = 0; with `company` another comes towards him on the other side.
+// The sum of the bits of where he has been.
+static uint32_t walk_along_wall(bool company, bool wall, float line_of_sight) {
+    th_helbing_molnar_params p = published();
+    p.line_of_sight = line_of_sight;
+    small_world *small = create(p);
+    th_agents *a = &small->world.agents;
+    th_vec2 thin[] = {{-15, 0}, {15, 0}}, far[] = {{-15, 18}, {15, 18}};
+    small_world_wall(small, wall ? thin : far, 2);
+    small_world_walls_done(small);
+    uint32_t i = small_world_add(small, -2.0f, 0.28f, 0.2f), id = a->id[i], sum = 0;
+    a->preferred_x[i] = 1.3f;
+    a->preferred_y[i] = -1.0f; // keeps close to the wall
+    if (company) {
+        uint32_t j = small_world_add(small, 2.0f, -0.25f, 0.25f);
+        a->preferred_x[j] = a->velocity_x[j] = -2.5f;
+        a->preferred_y[j] = 1.0f;
+        a->speed[j] = 2.5f;
+    }
+    small->world.max_radius = 0.25f;
+    for (int k = 0; k < 30; ++k) {
+        step(small, 20.0f);
+        uint32_t bits[2];
+        memcpy(&bits[0], &a->position_x[small_world_find(small, id)], sizeof bits[0]);
+        memcpy(&bits[1], &a->position_y[small_world_find(small, id)], sizeof bits[1]);
+        sum = 31 * (31 * sum + bits[0]) + bits[1];
+    }
+    small_world_destroy(small);
+    return sum;
+}
+
+static void nobody_is_felt_through_a_thin_wall(void **state) {
+    (void)state;
+    assert_int_equal(walk_along_wall(true, true, 1.0f), walk_along_wall(false, true, 1.0f));
+    assert_int_not_equal(walk_along_wall(true, true, 0.0f), walk_along_wall(false, true, 0.0f));
+    assert_int_not_equal(walk_along_wall(true, false, 1.0f), walk_along_wall(false, false, 1.0f));
+}
+
+// Speed towards -x that somebody at (-0.3, y) gets in a step from somebody at (0.3, y), with a pillar of
+// 10 cm, or a door, between x = -0.05 and 0.05 for y < 0.
+static float push_past_edge(float y, bool door, bool closed) {
+    th_helbing_molnar_params p = published();
+    small_world *small = create(p);
+    th_agents *a = &small->world.agents;
+    th_vec2 pillar[] = {{-0.05f, -4}, {0.05f, -4}, {0.05f, 0}, {-0.05f, 0}};
+    uint8_t door_closed[1] = {closed};
+    small->world.door_closed = door_closed;
+    small_world_wall(small, pillar, 4);
+    for (int w = 0; w < 4; ++w) small->walls[w].door = door ? 0 : -1;
+    small_world_walls_done(small);
+    uint32_t i = small_world_add(small, -0.3f, y, 0.2f), id = a->id[i];
+    step(small, 20.0f);
+    float alone = a->velocity_x[0];
+    a->position_x[0] = -0.3f;
+    a->position_y[0] = y;
+    a->velocity_x[0] = a->velocity_y[0] = 0.0f;
+    small_world_add(small, 0.3f, y, 0.2f);
+    step(small, 20.0f);
+    float pushed = alone - a->velocity_x[small_world_find(small, id)];
+    small_world_destroy(small);
+    return pushed;
+}
+
+static void sight_ends_at_pillars_and_shut_doors(void **state) {
+    (void)state;
+    assert_true(push_past_edge(-0.01f, false, false) == 0.0f); // centres behind the edge
+    assert_true(push_past_edge(-1.0f, false, false) == 0.0f);
+    assert_true(push_past_edge(0.01f, false, false) > 0.01f); // just past it
+    assert_true(push_past_edge(-1.0f, true, true) == 0.0f);
+    assert_true(push_past_edge(-1.0f, true, false) > 0.01f);
+}
+
 static void result_does_not_depend_on_threads(void **state) {
     (void)state;
     static float expected[4][SMALL_MAX];
@@ -395,6 +467,8 @@ int main(void) {
         cmocka_unit_test(walls_repel),
         cmocka_unit_test(noise_has_the_stated_deviation_and_is_off_by_default),
         cmocka_unit_test(coincident_people_part),
+        cmocka_unit_test(nobody_is_felt_through_a_thin_wall),
+        cmocka_unit_test(sight_ends_at_pillars_and_shut_doors),
         cmocka_unit_test(result_does_not_depend_on_threads),
         cmocka_unit_test(opposite_flows_form_lanes_within_a_minute),
         cmocka_unit_test(crowds_pass_a_door_in_bursts),

@@ -68,12 +68,32 @@ static void exp_has_the_same_bits_in_a_vector_loop(void **state) {
     }
 }
 
-static void cos_stays_within_its_error_bound(void **state) {
+static void functions_in_double_stay_within_their_error_bounds(void **state) {
     (void)state;
-    for (double x = -1000.0; x <= 1000.0; x += 0.0317) {
-        assert_true(fabs(th_cos(x) - cos(x)) < 1e-14);
+    for (double x = 1e-12; x < 1e12; x *= 1.0137) {
+        double wanted = log(x);
+        assert_true(fabs(th_log_double(x) - wanted) <= 4e-15 * fmax(1.0, fabs(wanted)));
     }
-    assert_true(th_cos(0.0) == 1.0);
+    for (double x = -699.0; x < 700.0; x += 0.037) {
+        assert_true(fabs(th_exp_double(x) / exp(x) - 1.0) < 1e-14);
+    }
+    assert_true(th_exp_double(-1e300) == th_exp_double(-700.0) && isfinite(th_exp_double(1e300)));
+    for (double turn = 0.0; turn <= 1.0; turn += 1.0 / 8192.0) {
+        double sine, cosine;
+        th_sincos_turn(turn, &sine, &cosine);
+        assert_true(fabs(sine - sin(turn * 6.283185307179586)) < 4e-15);
+        assert_true(fabs(cosine - cos(turn * 6.283185307179586)) < 4e-15);
+    }
+}
+
+static void quarter_turns_are_exact(void **state) {
+    (void)state;
+    const double wanted[5][2] = {{0, 1}, {1, 0}, {0, -1}, {-1, 0}, {0, 1}};
+    for (int k = 0; k <= 4; ++k) {
+        double sine, cosine;
+        th_sincos_turn(0.25 * k, &sine, &cosine);
+        assert_true(sine == wanted[k][0] && cosine == wanted[k][1]);
+    }
 }
 
 static void lanes_add_up_in_the_stated_tree(void **state) {
@@ -95,7 +115,8 @@ int main(void) {
         cmocka_unit_test(exp_is_clamped_and_never_fails),
         cmocka_unit_test(exp_does_not_decrease_where_steps_are_larger_than_its_error),
         cmocka_unit_test(exp_has_the_same_bits_in_a_vector_loop),
-        cmocka_unit_test(cos_stays_within_its_error_bound),
+        cmocka_unit_test(functions_in_double_stay_within_their_error_bounds),
+        cmocka_unit_test(quarter_turns_are_exact),
         cmocka_unit_test(lanes_add_up_in_the_stated_tree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

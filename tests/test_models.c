@@ -57,7 +57,10 @@ static void test_every_preset(void **state) {
             if (th_model_choose(models[i].stage, &def, "move", &choice, &error) != TH_OK)
                 fail_msg("%s", error.message);
         }
-    assert_true(presets > 0);
+    assert_int_equal(models[TH_MOVE_SOCIAL_FORCE].preset_count, 2);
+    assert_int_equal(models[TH_MOVE_HELBING_MOLNAR].preset_count, 1);
+    assert_string_equal(models[TH_MOVE_HELBING_MOLNAR].presets[0].name, "hm1995");
+    assert_true(presets >= 3);
 }
 
 static void test_values_on_top_of_presets(void **state) {

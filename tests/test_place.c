@@ -1,27 +1,10 @@
 // Drawing and placing: moments of every distribution, no overlaps, no wall contact, uniformity, how many fit.
 // SPDX-License-Identifier: Apache-2.0
-#include "scene/exact_math.h"
 #include "scene/place.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void test_exact_math(void **state) {
-    (void)state;
-    for (double x = 1e-12; x < 1e12; x *= 1.7) {
-        double wanted = log(x);
-        assert_true(fabs(th_exact_log(x) - wanted) <= 4e-15 * fmax(1.0, fabs(wanted)));
-    }
-    for (double x = -40.0; x < 40.0; x += 0.37)
-        assert_true(fabs(th_exact_exp(x) / exp(x) - 1.0) < 2e-14);
-    for (double turn = 0.0; turn <= 1.0; turn += 1.0 / 1024.0) {
-        double sine, cosine;
-        th_exact_sincos(turn, &sine, &cosine);
-        assert_true(fabs(sine - sin(turn * 6.283185307179586)) < 4e-15);
-        assert_true(fabs(cosine - cos(turn * 6.283185307179586)) < 4e-15);
-    }
-}
 
 static void moments(const th_distribution *d, double *mean, double *deviation) {
     enum { COUNT = 100000 };
@@ -242,7 +225,6 @@ static void test_many(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact_math),
         cmocka_unit_test(test_distributions),
         cmocka_unit_test(test_draws_stay_inside),
         cmocka_unit_test(test_dense_room),

@@ -30,7 +30,7 @@ static uint64_t people_left(th_world *world) { return th_world_statistics(world)
 static escape run_room(double speed, uint64_t seed) {
     th_scene *scene = room(speed);
     th_world *world = world_of(scene, 1, seed);
-    escape result = {.time = INFINITY};
+    escape result = {.time = (double)INFINITY};
     double first = 0.0, last = 0.0;
     while (th_world_time(world) < 600.0) {
         th_world_step(world, 2);
@@ -60,6 +60,8 @@ static escape run_room(double speed, uint64_t seed) {
 
 // Card checks 3 and 4: the escape takes longest when people are slow, is shortest near 1.5 m/s and
 // takes longer again the more they hurry; relaxed people leave at about 0.7 a second.
+// Seeds 1 and 2 are two that do not stall: in about one run of four the last people never leave (known
+// fault, docs/models/social-force.md), and such a run has no escape time to compare.
 static void faster_is_slower(void **state) {
     (void)state;
     double relaxed = 0.0, best = 0.0, hurry = 0.0, flow = 0.0;
@@ -143,11 +145,62 @@ static void packed_room_stays_calm(void **state) {
     run_packed_room("{\"model\": \"social_force\", \"preset\": \"menge_soft\"}");
 }
 
+// A hall of 40 m, in one piece or as two levels joined by a line across its middle. Two people stand
+// close on either side of the middle and walk away from each other. Their speeds after each step.
+enum { LINK_STEPS = 10 };
+static void part_in_the_middle(const char *model, bool linked, float speeds[2][LINK_STEPS]) {
+    const char *halves = "{\"id\": \"ground\", \"walkable\": {\"rect\": [0, 0, 20, 6]}},"
+                         " {\"id\": \"upper\", \"walkable\": {\"rect\": [20, 0, 40, 6]}}";
+    const char *whole = "{\"id\": \"ground\", \"walkable\": {\"rect\": [0, 0, 40, 6]}}";
+    const char *stairs = "\"stairs\": [{\"id\": \"link\", \"level\": \"ground\", \"to\": \"upper\","
+                         " \"top\": [[20, 0], [20, 6]]}],";
+    const char *level = linked ? "upper" : "ground";
+    char text[2048];
+    snprintf(text, sizeof text,
+             "{\"levels\": [%s], %s \"exits\": ["
+             " {\"id\": \"left\", \"level\": \"ground\", \"line\": [[0, 0], [0, 6]]},"
+             " {\"id\": \"right\", \"level\": \"%s\", \"line\": [[40, 0], [40, 6]]}],"
+             " \"groups\": ["
+             " {\"id\": \"a\", \"level\": \"ground\", \"positions\": [[19.7, 3]], \"to\": \"left\","
+             "  \"plan\": \"straight\", \"radius\": 0.25, \"speed\": 1.3, \"move\": \"%s\"},"
+             " {\"id\": \"b\", \"level\": \"%s\", \"positions\": [[20.3, 3.1]], \"to\": \"right\","
+             "  \"plan\": \"straight\", \"radius\": 0.25, \"speed\": 1.3, \"move\": \"%s\"}],"
+             " \"run\": {\"step\": 0.1}}",
+             linked ? halves : whole, linked ? stairs : "", level, model, level, model);
+    th_scene *scene = scene_of(text);
+    th_world *world = world_of(scene, 1, 1);
+    for (int k = 0; k < LINK_STEPS; ++k) {
+        th_world_step(world, 1);
+        const float *vx = field_of(world, TH_FIELD_VELOCITY_X);
+        speeds[0][k] = vx[0];
+        speeds[1][k] = vx[1];
+    }
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+static void people_across_a_link_repel_as_on_flat_ground(void **state) {
+    (void)state;
+    const char *models[] = {"social_force", "helbing_molnar"};
+    for (int m = 0; m < 2; ++m) {
+        float flat[2][LINK_STEPS], linked[2][LINK_STEPS];
+        part_in_the_middle(models[m], false, flat);
+        part_in_the_middle(models[m], true, linked);
+        for (int k = 0; k < LINK_STEPS; ++k) {
+            for (int i = 0; i < 2; ++i) assert_true(fabsf(flat[i][k] - linked[i][k]) < 1e-4f);
+        }
+        // Alone they would have 1.3 (1 - 1.02^-10) = 0.234 m/s after a step in sub-steps of 10 ms, less
+        // in longer ones.
+        assert_true(linked[0][0] < -0.25f && linked[1][0] > 0.25f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faster_is_slower),
         cmocka_unit_test(an_arch_forms_before_the_door),
         cmocka_unit_test(packed_room_stays_calm),
+        cmocka_unit_test(people_across_a_link_repel_as_on_flat_ground),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,8 @@
     TH_CONTACT_PARAMS(X)                                                                    \
     X(substep, 0.05, 0.001, 0.5, "s", "throng: a tenth of the relaxation time",             \
       "longest time step of the forces; the crowd takes the smallest of its groups")        \
+    X(line_of_sight, 1, 0, 1, "-", "throng; 0 feels through walls, as the paper does",      \
+      "1: people behind a wall or a shut door are not felt")                                \
     X(relaxation_time, 0.5, 0.01, 10, "s", TH_HM95, "time to reach the preferred velocity") \
     X(repulsion_strength, 2.1, 0, 50, "m2/s2", TH_HM95, "V0, potential of another person")  \
     X(repulsion_distance, 0.3, 0.02, 1, "m", TH_HM95,                                       \
@@ -31,8 +33,9 @@
       "standard deviation of a random push, each component, drawn anew every step")
 
 // X(name, doc, {parameter, value}...)
-#define TH_HELBING_MOLNAR_PRESETS(X) \
-    X(hm1995, "the published constants, with steps of 2 s kept clear", {"step_time", 2})
+#define TH_HELBING_MOLNAR_PRESETS(X)                                                          \
+    X(hm1995, "the published model, which feels through walls, with steps of 2 s kept clear", \
+      {"step_time", 2}, {"line_of_sight", 0})
 
 typedef struct th_helbing_molnar_params {
     TH_HELBING_MOLNAR_PARAMS(TH_PARAM_MEMBER)

@@ -1,9 +1,10 @@
-// Elementary functions with the same bits everywhere: only +, -, *, / and bit tricks, so that gcc, clang
-// and nvcc, scalar and vector, agree. libm differs between versions and machines.
+// Elementary functions with the same bits everywhere: only +, -, *, /, floor and bit tricks, so that gcc,
+// clang and nvcc, scalar and vector, agree. libm differs between versions and machines.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_FORMULA_MATH_H
 #define TH_FORMULA_MATH_H
 #include "formula/common.h"
+#include <math.h>
 #include <string.h>
 
 // e^x, relative error below 2e-7 for -87 <= x <= 88, clamped outside; not-a-number gives e^-87.
@@ -30,17 +31,56 @@ TH_FORMULA float th_exp(float x) {
     return p * scale;
 }
 
-// Cosine, absolute error below 1e-14 for |x| <= 1000: reduced to |x| <= pi/2 around the nearest
-// multiple of pi, then Taylor to x^20.
-TH_FORMULA double th_cos(double x) {
-    double turns = x * 0.3183098861837907; // 1/pi
-    double n = (turns + 6755399441055744.0) - 6755399441055744.0;
-    // pi in two parts; the first has 33 bits, so n times it is exact for |n| < 2^20.
-    double r = (x - n * 3.1415926534682512) - n * 1.2154201013012384e-10;
-    double r2 = r * r, sum = 1.0;
-    for (int k = 20; k >= 2; k -= 2) {
-        sum = 1.0 - sum * r2 / (double)(k * (k - 1));
+// e^x in double, clamped to -700 .. 700; relative error below 1e-14. Taylor of degree 14 on
+// |r| <= ln(2)/2.
+TH_FORMULA double th_exp_double(double x) {
+    x = x < -700.0 ? -700.0 : x > 700.0 ? 700.0 : x;
+    double whole = floor(x * 1.4426950408889634 + 0.5);
+    double r = x - whole * 0.693147180369123816490;
+    r -= whole * 1.90821492927058770002e-10; // ln 2 in two parts
+    double sum = 1.0;
+    for (int k = 14; k >= 1; --k) {
+        sum = 1.0 + sum * r / (double)k;
     }
-    return ((int64_t)n & 1) != 0 ? -sum : sum;
+    uint64_t bits = (uint64_t)((int64_t)whole + 1023) << 52;
+    double scale;
+    memcpy(&scale, &bits, sizeof scale);
+    return sum * scale;
+}
+
+// Natural logarithm of a positive, normal x; relative error below 4e-15.
+// x = 2^n m with m in [sqrt 1/2, sqrt 2); log m = 2 atanh((m-1)/(m+1)) by its odd series.
+TH_FORMULA double th_log_double(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    int exponent = (int)(bits >> 52) - 1023;
+    bits = (bits & 0xFFFFFFFFFFFFFu) | 0x3FF0000000000000u;
+    double m;
+    memcpy(&m, &bits, sizeof m);
+    if (m > 1.4142135623730951) {
+        m *= 0.5;
+        ++exponent;
+    }
+    double s = (m - 1.0) / (m + 1.0), s2 = s * s, sum = 0.0;
+    for (int k = 23; k >= 1; k -= 2) { // |s| < 0.172: s^24 < 1e-18
+        sum = sum * s2 + 1.0 / (double)k;
+    }
+    return (double)exponent * 0.6931471805599453 + 2.0 * s * sum;
+}
+
+// Sine and cosine of turn * 2 pi for turn in [0, 1]; absolute error below 4e-15. In turns, because
+// the reduction to the nearest quarter is then exact.
+TH_FORMULA void th_sincos_turn(double turn, double *sine, double *cosine) {
+    double quarters = floor(turn * 4.0 + 0.5);
+    double a = (turn - quarters * 0.25) * 6.283185307179586, a2 = a * a;
+    double s = 1.0, c = 1.0;
+    for (int k = 10; k >= 1; --k) {
+        s = 1.0 - s * a2 / (double)((2 * k) * (2 * k + 1));
+        c = 1.0 - c * a2 / (double)((2 * k - 1) * (2 * k));
+    }
+    s *= a;
+    int quarter = (int)quarters & 3;
+    *sine = quarter == 0 ? s : quarter == 1 ? c : quarter == 2 ? -s : -c;
+    *cosine = quarter == 0 ? c : quarter == 1 ? -s : quarter == 2 ? -c : s;
 }
 #endif

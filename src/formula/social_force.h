@@ -18,6 +18,8 @@
       "passes that push overlapping people apart after each step")                                \
     X(substep, 0.01, 0.0005, 0.1, "s", "authors' question-and-answer page: 0.01 at most",         \
       "longest time step of the forces; the crowd takes the smallest of its groups")              \
+    X(line_of_sight, 1, 0, 1, "-", "throng; 0 feels through walls, as the paper does",            \
+      "1: people behind a wall or a shut door are not felt")                                      \
     X(relaxation_time, 0.5, 0.01, 10, "s", TH_HFV00, "time to reach the preferred velocity")      \
     X(repulsion_strength, 2000, 0, 20000, "N", TH_HFV00,                                          \
       "A, psychological force at touching distance")                                              \
@@ -34,7 +36,8 @@
 
 // X(name, doc, {parameter, value}...)
 #define TH_SOCIAL_FORCE_PRESETS(X)                                                          \
-    X(hfv2000, "the published constants with a step of 5 ms", {"substep", 0.005})           \
+    X(hfv2000, "the published model, which feels through walls, with a step of 5 ms",       \
+      {"substep", 0.005}, {"line_of_sight", 0})                                             \
     X(menge_soft,                                                                           \
       "contact a hundred times softer and steeper repulsion, as in Menge's example scenes", \
       {"substep", 0.01}, {"repulsion_distance", 0.015}, {"body_stiffness", 1200},           \

@@ -56,16 +56,23 @@ static th_vec2 coincident_push(const th_agents *a, const person *i, uint32_t sel
     return sum;
 }
 
-TH_FORMULA th_vec2 neighbours_push(const th_world *world, const th_substep *step, uint32_t self,
-                                   const person *i, float range) {
+// People farther away than this are not felt [m].
+static float range_of(const th_helbing_molnar_params *p, float top_speed) {
+    return th_helbing_molnar_range(
+        p, th_min(p->step_time * top_speed, TH_HELBING_MOLNAR_LONGEST_STEP));
+}
+
+TH_FORMULA th_vec2 neighbours_push(const th_world *world, const th_substep *step,
+                                   const th_walls *walls, uint32_t self, const person *i,
+                                   float range) {
     const th_agents *a = &world->agents;
     uint32_t list[TH_NEAR_MAX + 1];
     th_gathered others;
     lane_sums sums = {0};
     th_vec2 total = th_v(0, 0);
-    th_near near = th_near_begin(world, step, a->level[self], i->x, i->y, range);
-    for (int count = TH_NEAR_MAX; count == TH_NEAR_MAX;) {
-        count = th_near_next(&near, a->work_x, a->work_y, self, i->x, i->y, range, list);
+    th_felt felt = th_felt_begin(world, step, self, i->x, i->y, range);
+    for (int count;
+         (count = th_felt_next(&felt, world, step, walls, self, i->x, i->y, range, list)) >= 0;) {
         int full = th_gather(a, list, count, i->x, &others), coincident = 0;
         for (int first = 0; first < full; first += TH_LANES) {
             add_neighbours(i, &others, first, &sums);
@@ -119,7 +126,9 @@ TH_CLONES static void force_block(th_world *world, const th_substep *step, const
         if (a->group[self] != group) {
             group = a->group[self];
             p = params_of(world, group);
-            cos_group = (float)th_cos((double)p->sight_angle * (0.5 * 3.14159265358979 / 180.0));
+            double sine, cosine;
+            th_sincos_turn((double)p->sight_angle / 720.0, &sine, &cosine); // half the angle
+            cos_group = (float)cosine;
         }
         th_vec2 drive = th_v(a->next_position_x[self], a->next_position_y[self]);
         th_vec2 looks = th_unit(drive);
@@ -129,9 +138,7 @@ TH_CLONES static void force_block(th_world *world, const th_substep *step, const
                     1.0f / p->repulsion_distance,
                     looks,
                     th_length2(looks) > 0.0f ? cos_group : -1.0f};
-        float range = th_helbing_molnar_range(
-            p, th_min(p->step_time * top_speed, TH_HELBING_MOLNAR_LONGEST_STEP));
-        th_vec2 push = neighbours_push(world, step, self, &i, range);
+        th_vec2 push = neighbours_push(world, step, walls, self, &i, range_of(p, top_speed));
         int level = (int)a->level[self];
         if (walls->count > 0 && th_walls_maybe_near(walls, level, th_v(i.x, i.y))) {
             push = th_add(push, walls_push(walls, level, &i));
@@ -176,6 +183,16 @@ void th_move_helbing_molnar(th_world *world) {
     th_substep step = th_substep_begin(world, TH_MOVE_HELBING_MOLNAR, shortest);
     th_walls walls = th_world_walls(world);
     int count = world->agents.count, blocks = th_block_count(count);
+    if (th_substep_looks(world, &step, &walls)) {
+#pragma omp parallel for schedule(dynamic, 64) num_threads(world->threads)
+        for (int i = 0; i < count; ++i) {
+            if (th_substep_own(world, TH_MOVE_HELBING_MOLNAR, (uint32_t)i)) {
+                const th_helbing_molnar_params *p = params_of(world, world->agents.group[i]);
+                th_substep_look(world, &step, &walls, (uint32_t)i, range_of(p, top_speed),
+                                p->line_of_sight > 0.0f);
+            }
+        }
+    }
     while (step.done < step.count) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(world->threads)
         for (int b = 0; b < blocks; ++b) {

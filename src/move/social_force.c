@@ -85,37 +85,42 @@ static void add_walls(const th_walls *walls, int level, const person *i, th_soci
     }
 }
 
+TH_FORMULA void add_list(const th_agents *a, const person *i, uint32_t self, const uint32_t *list,
+                         int count, lane_sums *sums, th_social_force_sum *total) {
+    th_gathered others;
+    int full = th_gather(a, list, count, i->x, &others), coincident = 0;
+    for (int first = 0; first < full; first += TH_LANES) {
+        add_neighbours(i, &others, first, sums);
+    }
+    for (int l = 0; l < TH_LANES; ++l) {
+        coincident |= sums->coincident[l];
+    }
+    if (coincident) {
+        add_coincident(a, i, self, list, count, total);
+        for (int l = 0; l < TH_LANES; ++l) {
+            sums->coincident[l] = 0;
+        }
+    }
+}
+
+// Bodies' centres farther apart than this feel nothing of each other [m].
+static float range_of(const th_world *world, uint32_t self) {
+    return world->agents.radius[self] + world->max_radius +
+           th_social_force_reach(params_of(world, self));
+}
+
 TH_FORMULA th_social_force_sum neighbours_of(const th_world *world, const th_substep *step,
-                                             uint32_t self, const person *i) {
+                                             const th_walls *walls, uint32_t self,
+                                             const person *i) {
     const th_agents *a = &world->agents;
     uint32_t list[TH_NEAR_MAX + 1];
-    th_gathered others;
     lane_sums sums = {0};
     th_social_force_sum total = {0};
-    float range = i->radius + world->max_radius + i->reach;
-    th_near near = th_near_begin(world, step, a->level[self], i->x, i->y, range);
-    for (;;) {
-        int count = th_near_next(&near, a->work_x, a->work_y, self, i->x, i->y, range, list);
-        if (count == 0) {
-            break;
-        }
-        int full = th_gather(a, list, count, i->x, &others);
-        int coincident = 0;
-        for (int first = 0; first < full; first += TH_LANES) {
-            add_neighbours(i, &others, first, &sums);
-        }
-        for (int l = 0; l < TH_LANES; ++l) {
-            coincident |= sums.coincident[l];
-        }
-        if (coincident) {
-            add_coincident(a, i, self, list, count, &total);
-            for (int l = 0; l < TH_LANES; ++l) {
-                sums.coincident[l] = 0;
-            }
-        }
-        if (count < TH_NEAR_MAX) {
-            break;
-        }
+    float range = range_of(world, self);
+    th_felt felt = th_felt_begin(world, step, self, i->x, i->y, range);
+    for (int count;
+         (count = th_felt_next(&felt, world, step, walls, self, i->x, i->y, range, list)) >= 0;) {
+        add_list(a, i, self, list, count, &sums, &total);
     }
     total.push.x += th_lanes_sum(&sums.push_x);
     total.push.y += th_lanes_sum(&sums.push_y);
@@ -139,7 +144,7 @@ TH_CLONES static void force_block(th_world *world, const th_substep *step, const
                     a->radius[self],
                     1.0f / p->repulsion_distance,
                     th_social_force_reach(p)};
-        th_social_force_sum sum = neighbours_of(world, step, self, &i);
+        th_social_force_sum sum = neighbours_of(world, step, walls, self, &i);
         int level = (int)a->level[self];
         if (walls->count > 0 && th_walls_maybe_near(walls, level, th_v(i.x, i.y))) {
             add_walls(walls, level, &i, &sum);
@@ -153,15 +158,20 @@ TH_CLONES static void force_block(th_world *world, const th_substep *step, const
 }
 
 // Mean direction that the people around want to go; (0, 0) when nobody there wants anything.
-static th_vec2 neighbours_direction(const th_world *world, const th_substep *step, uint32_t self,
-                                    float radius) {
+static th_vec2 neighbours_direction(const th_world *world, const th_substep *step,
+                                    const th_walls *walls, uint32_t self, float radius) {
     const th_agents *a = &world->agents;
     uint32_t list[TH_NEAR_MAX + 1];
     float x = a->position_x[self], y = a->position_y[self];
     th_vec2 sum = th_v(0, 0);
     th_near near = th_near_begin(world, step, a->level[self], x, y, radius);
-    for (int count = TH_NEAR_MAX; count == TH_NEAR_MAX;) {
-        count = th_near_next(&near, a->position_x, a->position_y, self, x, y, radius, list);
+    bool hides = walls->count > 0 && params_of(world, self)->line_of_sight > 0.0f;
+    for (bool more = true; more;) {
+        int count = th_near_next(&near, a->position_x, a->position_y, self, x, y, radius, list);
+        more = count == TH_NEAR_MAX;
+        if (hides) {
+            count = th_drop_hidden(world, walls, self, list, count);
+        }
         for (int k = 0; k < count; ++k) {
             sum = th_add(sum, th_unit(th_v(a->preferred_x[list[k]], a->preferred_y[list[k]])));
         }
@@ -170,7 +180,8 @@ static th_vec2 neighbours_direction(const th_world *world, const th_substep *ste
 }
 
 // Herding and impatience, once per step: changes the drive that th_substep_begin has set.
-static void change_drive(th_world *world, const th_substep *step, uint32_t i) {
+static void change_drive(th_world *world, const th_substep *step, const th_walls *walls,
+                         uint32_t i) {
     th_agents *a = &world->agents;
     const th_social_force_params *p = params_of(world, i);
     th_vec2 drive = th_v(a->next_position_x[i], a->next_position_y[i]);
@@ -180,7 +191,7 @@ static void change_drive(th_world *world, const th_substep *step, uint32_t i) {
     }
     th_vec2 e = th_scale(1.0f / speed, drive);
     if (p->herding > 0.0f) {
-        th_vec2 theirs = neighbours_direction(world, step, i, p->herding_radius);
+        th_vec2 theirs = neighbours_direction(world, step, walls, i, p->herding_radius);
         th_vec2 mixed =
             th_unit(th_add(th_scale(1.0f - p->herding, e), th_scale(p->herding, theirs)));
         e = th_length2(mixed) > 0.0f ? mixed : e;
@@ -220,7 +231,17 @@ void th_move_social_force(th_world *world) {
 #pragma omp parallel for schedule(dynamic, 64) num_threads(world->threads)
         for (int i = 0; i < count; ++i) {
             if (th_substep_own(world, TH_MOVE_SOCIAL_FORCE, (uint32_t)i)) {
-                change_drive(world, &step, (uint32_t)i);
+                change_drive(world, &step, &walls, (uint32_t)i);
+            }
+        }
+    }
+    if (th_substep_looks(world, &step, &walls)) {
+#pragma omp parallel for schedule(dynamic, 64) num_threads(world->threads)
+        for (int i = 0; i < count; ++i) {
+            uint32_t self = (uint32_t)i;
+            if (th_substep_own(world, TH_MOVE_SOCIAL_FORCE, self)) {
+                th_substep_look(world, &step, &walls, self, range_of(world, self),
+                                params_of(world, self)->line_of_sight > 0.0f);
             }
         }
     }

@@ -1,5 +1,6 @@
 // Bookkeeping of sub-steps, shared by the force models. SPDX-License-Identifier: Apache-2.0
 #include "move/substep.h"
+#include "move/neighbours.h"
 
 bool th_substep_used(const th_world *world, th_model model) {
     for (int g = 0; g < world->group_count; ++g) {
@@ -10,13 +11,16 @@ bool th_substep_used(const th_world *world, th_model model) {
     return false;
 }
 
-static void copy_state(th_world *world, th_model model, uint32_t begin, uint32_t end) {
+// Returns the largest squared speed.
+static float copy_state(th_world *world, th_model model, uint32_t begin, uint32_t end) {
     th_agents *a = &world->agents;
+    float fastest2 = 0.0f;
     for (uint32_t i = begin; i < end; ++i) {
         a->work_x[i] = a->position_x[i];
         a->work_y[i] = a->position_y[i];
         a->work2_x[i] = a->velocity_x[i];
         a->work2_y[i] = a->velocity_y[i];
+        fastest2 = th_max(th_length2(th_velocity(a, i)), fastest2);
         if (!th_substep_own(world, model, i)) {
             continue;
         }
@@ -24,6 +28,7 @@ static void copy_state(th_world *world, th_model model, uint32_t begin, uint32_t
         a->next_position_x[i] = walks ? a->preferred_x[i] : 0.0f;
         a->next_position_y[i] = walks ? a->preferred_y[i] : 0.0f;
     }
+    return fastest2;
 }
 
 th_substep th_substep_begin(th_world *world, th_model model, float longest) {
@@ -32,11 +37,14 @@ th_substep th_substep_begin(th_world *world, th_model model, float longest) {
     th_substep step = {.model = model, .count = count > 1.0f ? (int)count : 1};
     step.h = world->dt / (float)step.count;
     int count_all = world->agents.count, blocks = th_block_count(count_all);
-#pragma omp parallel for schedule(static) num_threads(world->threads)
+    float fastest2 = 0.0f;
+#pragma omp parallel for schedule(static) num_threads(world->threads) reduction(max : fastest2)
     for (int b = 0; b < blocks; ++b) {
         int begin = b * TH_BLOCK, end = begin + TH_BLOCK < count_all ? begin + TH_BLOCK : count_all;
-        copy_state(world, model, (uint32_t)begin, (uint32_t)end);
+        float in_block = copy_state(world, model, (uint32_t)begin, (uint32_t)end);
+        fastest2 = in_block > fastest2 ? in_block : fastest2;
     }
+    step.fastest = sqrtf(fastest2);
     return step;
 }
 
@@ -107,6 +115,86 @@ void th_substep_advance(th_world *world, th_substep *step) {
     // metre within a step is seen late, in the next step.
     step->moved = th_min(sqrtf(largest), 1.0f);
     ++step->done;
+}
+
+// Those within this distance now are all who may come within `range` during the step: two people
+// approach by twice the speed of the fastest, and half a metre per second for what they gain in the
+// step. At most a metre, as for `moved`.
+static float range_during(const th_world *world, const th_substep *step, float range) {
+    return range + th_min(2.0f * world->dt * (step->fastest + 0.5f), 1.0f);
+}
+
+static bool wall_between(const th_world *world, const th_walls *walls, uint32_t i, uint32_t j) {
+    const th_agents *a = &world->agents;
+    return th_walls_first_crossing(walls, (int)a->level[i], th_position(a, i), th_position(a, j),
+                                   NULL) >= 0;
+}
+
+int th_drop_hidden(const th_world *world, const th_walls *walls, uint32_t i, uint32_t *list,
+                   int count) {
+    int kept = 0;
+    for (int k = 0; k < count; ++k) {
+        uint32_t j = list[k];
+        if (!wall_between(world, walls, i, j)) {
+            list[kept++] = j;
+        }
+    }
+    return kept;
+}
+
+// A distance from p, at most `range`, within which there is no wall.
+static float clear_distance(const th_walls *walls, int level, th_vec2 p, float range) {
+    float asked = th_min(range, walls->grids[level].reach), distance2;
+    int nearest;
+    bool any = th_walls_maybe_near(walls, level, p) &&
+               th_walls_near(walls, level, p, asked, &nearest, &distance2, 1) > 0;
+    return any ? sqrtf(distance2) : asked;
+}
+
+static bool somebody_hidden(const th_world *world, const th_substep *step, const th_walls *walls,
+                            uint32_t i, float range) {
+    const th_agents *a = &world->agents;
+    th_vec2 p = th_position(a, i);
+    float clear = clear_distance(walls, (int)a->level[i], p, range);
+    if (clear >= range) {
+        return false;
+    }
+    uint32_t list[TH_NEAR_MAX + 1];
+    th_near near = th_near_begin(world, step, a->level[i], p.x, p.y, range);
+    for (int count = TH_NEAR_MAX; count == TH_NEAR_MAX;) {
+        count = th_near_next(&near, a->position_x, a->position_y, i, p.x, p.y, range, list);
+        for (int k = 0; k < count; ++k) {
+            // A hair less, as the distances are rounded.
+            bool beyond = th_length(th_sub(th_position(a, list[k]), p)) > 0.999f * clear;
+            if (beyond && wall_between(world, walls, i, list[k])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool th_substep_looks(const th_world *world, th_substep *step, const th_walls *walls) {
+    step->looks = walls->count > 0 || world->scene->link_count > 0;
+    return step->looks;
+}
+
+void th_substep_look(th_world *world, const th_substep *step, const th_walls *walls, uint32_t i,
+                     float range, bool line_of_sight) {
+    uint32_t around = 0, found[1];
+    float wide = range_during(world, step, range);
+    if (line_of_sight && walls->count > 0 && somebody_hidden(world, step, walls, i, wide)) {
+        around |= TH_AROUND_HIDDEN;
+    }
+    if (th_linked_neighbours(world, i, wide, found, 1) > 0) {
+        around |= TH_AROUND_LINKED;
+    }
+    world->agents.order[i] = around;
+}
+
+int th_substep_linked(const th_world *world, const th_substep *step, uint32_t i, float range,
+                      uint32_t *list) {
+    return th_linked_neighbours(world, i, range_during(world, step, range), list, TH_LINKED_MAX);
 }
 
 // Where along the wall, 0 at a and 1 at b, its nearest point to p lies.

@@ -14,8 +14,10 @@ typedef struct th_substep {
     th_model model;
     int count; // sub-steps in this step
     int done;
-    float h;     // length of a sub-step [s]
-    float moved; // farthest that anybody is from where the index saw them [m]
+    float h;       // length of a sub-step [s]
+    float moved;   // farthest that anybody is from where the index saw them [m]
+    float fastest; // anybody's speed when the step began [m/s]
+    bool looks;    // th_substep_look is called for the model's people
 } th_substep;
 
 // The number of sub-steps no longer than `longest` [s]; copies the state, sets the drive of the
@@ -85,6 +87,59 @@ TH_FORMULA int th_near_next(th_near *near, const float *restrict px, const float
         th_index_run(near->index, near->grid, near->row, near->column0, near->column1, &near->next,
                      &near->end);
     }
+}
+
+// Whom somebody sees is decided once per step, where everybody stood when it began. What that leaves to
+// do in the sub-steps lies in agents.order, which the index stage is done with.
+enum { TH_AROUND_HIDDEN = 1, TH_AROUND_LINKED = 2 };
+enum { TH_LINKED_MAX = 64 }; // most people felt across links, the nearest
+
+// Is there anything to look for: walls or links? Sets step->looks.
+bool th_substep_looks(const th_world *world, th_substep *step, const th_walls *walls);
+// Looks whether anybody who may come within `range` of own person i during the step is behind a wall
+// (asked only with line_of_sight) or across a link.
+void th_substep_look(th_world *world, const th_substep *step, const th_walls *walls, uint32_t i,
+                     float range, bool line_of_sight);
+// Drops those of the list whom a wall hides from i; the others keep their order. Returns their number.
+int th_drop_hidden(const th_world *world, const th_walls *walls, uint32_t i, uint32_t *list,
+                   int count);
+// Those who may come within `range` of i across a link, the nearest first; room for TH_LINKED_MAX.
+int th_substep_linked(const th_world *world, const th_substep *step, uint32_t i, float range,
+                      uint32_t *list);
+
+// Walks over everybody whom own person i feels now: those within `range` of (x, y), i's place, whom no
+// wall hides, and those across links.
+typedef struct th_felt {
+    th_near near;
+    uint32_t around;
+    bool near_done;
+} th_felt;
+
+TH_FORMULA th_felt th_felt_begin(const th_world *world, const th_substep *step, uint32_t i, float x,
+                                 float y, float range) {
+    th_felt felt;
+    felt.near = th_near_begin(world, step, world->agents.level[i], x, y, range);
+    felt.around = step->looks ? world->agents.order[i] : 0;
+    felt.near_done = false;
+    return felt;
+}
+
+// The next portion, at most TH_NEAR_MAX, into list; -1: there are no more.
+TH_FORMULA int th_felt_next(th_felt *felt, const th_world *world, const th_substep *step,
+                            const th_walls *walls, uint32_t i, float x, float y, float range,
+                            uint32_t *restrict list) {
+    const th_agents *a = &world->agents;
+    if (!felt->near_done) {
+        int count = th_near_next(&felt->near, a->work_x, a->work_y, i, x, y, range, list);
+        felt->near_done = count < TH_NEAR_MAX;
+        return felt->around & TH_AROUND_HIDDEN ? th_drop_hidden(world, walls, i, list, count)
+                                               : count;
+    }
+    if (!(felt->around & TH_AROUND_LINKED)) {
+        return -1;
+    }
+    felt->around = 0;
+    return th_substep_linked(world, step, i, range, list);
 }
 
 // Neighbours copied into vectors, filled up to a multiple of TH_LANES with people 1 km away.

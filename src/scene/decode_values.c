@@ -1,8 +1,8 @@
 // Readers of single values, points, shapes and distributions, with their short forms.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
+#include "formula/math.h"
 #include "scene/decode.h"
-#include "scene/exact_math.h"
 #include "scene/json_text.h"
 #include <math.h>
 #include <stdio.h>
@@ -212,7 +212,7 @@ static void decode_circle(th_decoder *decoder, const json_t *value, th_shape *sh
     if (!points) return;
     for (int i = 0; i < CIRCLE_POINTS; ++i) {
         double sine, cosine;
-        th_exact_sincos((double)i / CIRCLE_POINTS, &sine, &cosine);
+        th_sincos_turn((double)i / CIRCLE_POINTS, &sine, &cosine);
         points[i].x = n[0] + n[2] * cosine;
         points[i].y = n[1] + n[2] * sine;
     }

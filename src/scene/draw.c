@@ -1,6 +1,6 @@
 // Drawing from distributions with counter-based random numbers. SPDX-License-Identifier: Apache-2.0
+#include "formula/math.h"
 #include "formula/random.h"
-#include "scene/exact_math.h"
 #include "scene/place.h"
 
 // Redraws after which the value is cut to min .. max instead: with a tenth of the mass inside, one
@@ -23,8 +23,8 @@ static void uniforms(source *from, double *u, double *v) {
 static double normal(source *from) {
     double u, v, sine, cosine;
     uniforms(from, &u, &v);
-    th_exact_sincos(v, &sine, &cosine);
-    return sqrt(-2.0 * th_exact_log(u)) * cosine;
+    th_sincos_turn(v, &sine, &cosine);
+    return sqrt(-2.0 * th_log_double(u)) * cosine;
 }
 
 // Marsaglia, Tsang 2000; a shape below 1 by the boost u^(1/shape).
@@ -32,7 +32,7 @@ static double gamma_value(source *from, double shape) {
     double boost = 1.0, u, v;
     if (shape < 1.0) {
         uniforms(from, &u, &v);
-        boost = th_exact_exp(th_exact_log(u) / shape);
+        boost = th_exp_double(th_log_double(u) / shape);
         shape += 1.0;
     }
     double d = shape - 1.0 / 3.0, c = 1.0 / (3.0 * sqrt(d));
@@ -41,7 +41,7 @@ static double gamma_value(source *from, double shape) {
         uniforms(from, &u, &v);
         if (t <= 0.0) continue;
         t = t * t * t;
-        if (th_exact_log(u) < 0.5 * x * x + d - d * t + d * th_exact_log(t)) return boost * d * t;
+        if (th_log_double(u) < 0.5 * x * x + d - d * t + d * th_log_double(t)) return boost * d * t;
     }
     return boost * d; // each try succeeds with 95 %: never reached in practice
 }
@@ -52,11 +52,11 @@ static double draw_once(const th_distribution *d, source *from) {
     case TH_CONSTANT: return d->a;
     case TH_UNIFORM: uniforms(from, &u, &v); return d->a + (d->b - d->a) * u;
     case TH_NORMAL: return d->a + d->b * normal(from);
-    case TH_LOGNORMAL: return th_exact_exp(d->a + d->b * normal(from));
+    case TH_LOGNORMAL: return th_exp_double(d->a + d->b * normal(from));
     case TH_GAMMA: return d->b * gamma_value(from, d->a);
     case TH_WEIBULL:
         uniforms(from, &u, &v);
-        return d->a * th_exact_exp(th_exact_log(-th_exact_log(u)) / d->b);
+        return d->a * th_exp_double(th_log_double(-th_log_double(u)) / d->b);
     }
     return d->a;
 }

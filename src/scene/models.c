@@ -28,13 +28,12 @@ static_assert(sizeof(helbing_molnar_params) / sizeof(th_param_info) <= TH_PARAM_
 // A formula header may list presets: X(name, "doc", {"param", value}, ...).
 #define PRESET_VALUES(name, doc, ...) static const th_param preset_##name[] = {__VA_ARGS__};
 #define PRESET_INFO(name, doc, ...) {#name, doc, preset_##name, COUNT(preset_##name)},
-#ifdef TH_SOCIAL_FORCE_PRESETS
 TH_SOCIAL_FORCE_PRESETS(PRESET_VALUES)
+TH_HELBING_MOLNAR_PRESETS(PRESET_VALUES)
 static const th_preset_info social_force_presets[] = {TH_SOCIAL_FORCE_PRESETS(PRESET_INFO)};
-#define SOCIAL_FORCE_PRESETS social_force_presets, COUNT(social_force_presets)
-#else
-#define SOCIAL_FORCE_PRESETS NULL, 0
-#endif
+static const th_preset_info helbing_molnar_presets[] = {TH_HELBING_MOLNAR_PRESETS(PRESET_INFO)};
+#undef PRESET_VALUES
+#undef PRESET_INFO
 
 static const th_model_info models[] = {
     [TH_PLAN_STRAIGHT] = {TH_STAGE_PLAN, "straight", "straight line to the goal, walls ignored",
@@ -53,11 +52,13 @@ static const th_model_info models[] = {
     [TH_MOVE_SOCIAL_FORCE] = {TH_STAGE_MOVE, "social_force",
                               "social and contact forces, integrated in sub-steps",
                               "Helbing, Farkas, Vicsek 2000", social_force_params,
-                              COUNT(social_force_params), SOCIAL_FORCE_PRESETS},
+                              COUNT(social_force_params), social_force_presets,
+                              COUNT(social_force_presets)},
     [TH_MOVE_HELBING_MOLNAR] = {TH_STAGE_MOVE, "helbing_molnar",
                                 "social forces with elliptic potentials and a field of view",
                                 "Helbing, Molnar 1995", helbing_molnar_params,
-                                COUNT(helbing_molnar_params), NULL, 0},
+                                COUNT(helbing_molnar_params), helbing_molnar_presets,
+                                COUNT(helbing_molnar_presets)},
 };
 static_assert(sizeof models / sizeof models[0] == TH_MODEL_COUNT, "one row per th_model");
 
