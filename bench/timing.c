@@ -78,12 +78,18 @@ static double mean_goalward(th_world *world) {
 }
 
 th_bench_behaviour th_bench_behave(th_world *world, double time) {
-    while (th_world_time(world) < time - 1e-3) th_world_step(world, 1);
+    double goalward = 0;
+    int steps = 0;
+    for (; th_world_time(world) < time - 1e-3; ++steps) {
+        th_world_step(world, 1);
+        goalward += mean_goalward(world);
+    }
     th_statistics now = th_world_statistics(world);
     th_bench_behaviour behaviour = {.time = now.time};
     behaviour.deepest_overlap = (double)now.deepest_overlap;
     if (now.inside > 0)
         behaviour.overlap_share = (double)now.overlapping_agents / (double)now.inside;
-    behaviour.goalward_speed = mean_goalward(world);
+    behaviour.goalward_speed = steps > 0 ? goalward / steps : 0;
+    behaviour.goalward_speed_at_end = mean_goalward(world);
     return behaviour;
 }

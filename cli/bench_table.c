@@ -88,9 +88,10 @@ void th_bench_print_row(const th_bench_case *what, const json_t *row) {
     if (json_object_get(row, "overlap_share"))
         printf(
             "         after %.0f s: %.2f %% overlap by more than 1 cm, deepest %.1f cm, goalward "
-            "speed %.2f of preferred\n",
+            "speed %.2f of preferred (%.2f at the end)\n",
             real_of(row, "behaviour_time"), 100 * real_of(row, "overlap_share"),
-            100 * real_of(row, "deepest_overlap"), real_of(row, "goalward_speed"));
+            100 * real_of(row, "deepest_overlap"), real_of(row, "goalward_speed"),
+            real_of(row, "goalward_speed_at_end"));
 }
 
 static const char *const columns[] = {

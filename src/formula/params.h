@@ -9,9 +9,9 @@
 #define TH_PARAM_MAX 24 // most parameters of one model
 
 // Every move model begins its list with these: what the contact stage does for its people.
-#define TH_CONTACT_PARAMS(X)                                                                    \
-    X(separation_passes, 2, 0, 16, "-", "throng: 2 passes leave < 1 cm in bench scenes; 0 is the bare model", \
-      "passes that push overlapping people apart after each step")
+#define TH_CONTACT_PARAMS(X)                                                                      \
+    X(separation_passes, 4, 0, 16, "-", "throng: overlaps against passes in docs/models/orca.md",  \
+      "passes that push overlapping people apart after each step; 0 is the bare model")
 
 typedef struct th_contact_params {
     TH_CONTACT_PARAMS(TH_PARAM_MEMBER)

@@ -70,11 +70,25 @@ static th_vec2 push_from(const th_agents *agents, const th_walls *walls, uint32_
     return th_scale(share * (apart - distance), direction);
 }
 
-static th_vec2 separate(const th_world *world, const th_walls *walls, uint32_t i, const float *xs, const float *ys,
-                        float moved) {
+// All pushes on one person. Summed plainly, the pushes of a tight crowd overshoot and throw people
+// about; averaged, they spread too slowly. Up to two contacts count in full, more share the weight of
+// two (delta averaging with over-relaxation, as in Macklin et al. 2014, "Unified particle physics").
+typedef struct push_sum {
+    th_vec2 sum;
+    int contacts;
+} push_sum;
+
+static void add_push(push_sum *push, th_vec2 one) {
+    push->sum = th_add(push->sum, one);
+    push->contacts += one.x != 0.0f || one.y != 0.0f;
+}
+
+static push_sum pushes_on(const th_world *world, const th_walls *walls, uint32_t i, const float *xs, const float *ys,
+                          float moved) {
     const th_agents *agents = &world->agents;
     const th_level_grid *grid = &world->index.grids[agents->level[i]];
-    th_vec2 p = {xs[i], ys[i]}, push = {0.0f, 0.0f};
+    th_vec2 p = {xs[i], ys[i]};
+    push_sum push = {{0.0f, 0.0f}, 0};
     float radius = agents->radius[i], reach = radius + world->max_radius + moved;
     int column0 = th_grid_column(grid, p.x - reach), column1 = th_grid_column(grid, p.x + reach);
     int row1 = th_grid_row(grid, p.y + reach);
@@ -85,31 +99,39 @@ static th_vec2 separate(const th_world *world, const th_walls *walls, uint32_t i
             float dx = p.x - xs[j], dy = p.y - ys[j], apart = radius + agents->radius[j];
             float distance2 = dx * dx + dy * dy;
             if (distance2 >= apart * apart) continue;
-            push = th_add(push, push_from(agents, walls, i, j, p, th_v(xs[j], ys[j]), distance2, apart));
+            add_push(&push, push_from(agents, walls, i, j, p, th_v(xs[j], ys[j]), distance2, apart));
         }
     }
-    if (world->scene->link_count > 0) {
-        uint32_t found[16];
-        int count = th_linked_neighbours(world, i, reach, found, 16);
-        for (int k = 0; k < count; ++k) {
-            th_vec2 q = {xs[found[k]], ys[found[k]]};
-            float apart = radius + agents->radius[found[k]], distance2 = th_length2(th_sub(p, q));
-            if (distance2 < apart * apart)
-                push = th_add(push, push_from(agents, walls, i, found[k], p, q, distance2, apart));
-        }
+    if (world->scene->link_count == 0) return push;
+    uint32_t found[16];
+    int count = th_linked_neighbours(world, i, reach, found, 16);
+    for (int k = 0; k < count; ++k) {
+        th_vec2 q = {xs[found[k]], ys[found[k]]};
+        float apart = radius + agents->radius[found[k]], distance2 = th_length2(th_sub(p, q));
+        if (distance2 < apart * apart) add_push(&push, push_from(agents, walls, i, found[k], p, q, distance2, apart));
     }
-    // In a tight crowd the sum over many pairs would throw people about: half a radius per pass at most.
-    return th_add(p, th_limit(push, 0.5f * radius));
+    return push;
 }
 
+// One Jacobi pass from frozen positions. `touched` remembers who had a contact: only they are looked at
+// again in the next pass, so a loose crowd pays for one pass. Who is first touched by a neighbour's
+// push is dealt with in the next step.
 static void separation_pass(th_world *world, const th_walls *walls, int pass, float moved) {
     th_agents *agents = &world->agents;
     const float *xs = agents->next_position_x, *ys = agents->next_position_y;
+    uint32_t *touched = agents->slot;
 #pragma omp parallel for num_threads(world->threads) schedule(dynamic, TH_BLOCK)
     for (int i = 0; i < agents->count; ++i) {
         th_vec2 p = {xs[i], ys[i]};
-        if (th_moves(agents->phase[i]) && passes_of(world, (uint32_t)i) > pass)
-            p = separate(world, walls, (uint32_t)i, xs, ys, moved);
+        bool looks = pass == 0 || touched[i];
+        if (looks && th_moves(agents->phase[i]) && passes_of(world, (uint32_t)i) > pass) {
+            push_sum push = pushes_on(world, walls, (uint32_t)i, xs, ys, moved);
+            float weight = push.contacts > 2 ? 2.0f / (float)push.contacts : 1.0f;
+            p = th_add(p, th_limit(th_scale(weight, push.sum), 0.5f * agents->radius[i]));
+            touched[i] = push.contacts > 0;
+        } else {
+            touched[i] = 0;
+        }
         agents->work_x[i] = p.x;
         agents->work_y[i] = p.y;
     }
@@ -118,6 +140,18 @@ static void separation_pass(th_world *world, const th_walls *walls, int pass, fl
     agents->next_position_y = agents->work_y;
     agents->work_x = swap_x;
     agents->work_y = swap_y;
+}
+
+// Who was pushed has the velocity it really moved with, up to walking speed. Otherwise people pressed
+// together would go on believing in velocities nobody has, and the crowd recoils: ORCA's `circle`
+// explodes outward after 25 s without this.
+static void take_real_velocity(const th_world *world, uint32_t i, th_vec2 from, th_vec2 to) {
+    const th_agents *agents = &world->agents;
+    th_vec2 wanted = {agents->next_velocity_x[i], agents->next_velocity_y[i]};
+    float limit = th_max(th_length(wanted), agents->speed[i]);
+    th_vec2 real = th_limit(th_scale(1.0f / world->dt, th_sub(to, from)), limit);
+    agents->next_velocity_x[i] = real.x;
+    agents->next_velocity_y[i] = real.y;
 }
 
 // Pushes a disc off the walls it reaches into; a few rounds, because leaving one wall may mean
@@ -236,29 +270,26 @@ static bool stop_at_foreign_exits(const th_world *world, uint32_t i, uint32_t le
     return false;
 }
 
-static void keep_out_of_walls(th_world *world) {
+static void keep_out_of_walls(th_world *world, bool separated) {
     th_agents *agents = &world->agents;
     th_walls walls = th_world_walls(world);
     uint64_t stops = 0;
 #pragma omp parallel for num_threads(world->threads) schedule(dynamic, TH_BLOCK) reduction(+ : stops)
-    for (int i = 0; i < agents->count; ++i) {
+    for (int k = 0; k < agents->count; ++k) {
+        uint32_t i = (uint32_t)k, level = agents->level[i];
         if (!th_moves(agents->phase[i])) continue;
-        th_vec2 p = th_position(agents, (uint32_t)i), q = {agents->next_position_x[i], agents->next_position_y[i]};
-        uint32_t level = agents->level[i];
-        bool near = th_walls_maybe_near(&walls, (int)level, q) || th_walls_maybe_near(&walls, (int)level, p), whole = true;
+        th_vec2 p = th_position(agents, i), q = {agents->next_position_x[i], agents->next_position_y[i]};
+        bool near = th_walls_maybe_near(&walls, (int)level, q) || th_walls_maybe_near(&walls, (int)level, p);
+        bool whole = true;
         if (near || world->scene->link_count > 0) {
             // The bare model presses on walls by itself: lifting people off would take away the friction that
             // lets arches form at doors.
-            if (passes_of(world, (uint32_t)i) > 0) q = push_off_walls(&walls, (int)level, q, agents->radius[i]);
+            if (passes_of(world, i) > 0) q = push_off_walls(&walls, (int)level, q, agents->radius[i]);
             whole = finish_path(world, &walls, &level, p, &q);
         }
-        if (stop_at_foreign_exits(world, (uint32_t)i, level, p, &q)) whole = false;
-        if (!whole) {
-            stops++;
-            // What was stopped does not go on wanting to move that fast.
-            agents->next_velocity_x[i] = (q.x - p.x) / world->dt;
-            agents->next_velocity_y[i] = (q.y - p.y) / world->dt;
-        }
+        if (stop_at_foreign_exits(world, i, level, p, &q)) whole = false;
+        stops += !whole;
+        if (!whole || (separated && agents->slot[i])) take_real_velocity(world, i, p, q);
         agents->level[i] = level;
         agents->next_position_x[i] = q.x;
         agents->next_position_y[i] = q.y;
@@ -293,7 +324,7 @@ void th_stage_contact(th_world *world) {
         separation_pass(world, &walls, pass, furthest);
         furthest += 0.5f * world->max_radius; // what this pass may have moved anybody
     }
-    keep_out_of_walls(world);
+    keep_out_of_walls(world, passes > 0);
     commit(&world->agents);
     world->max_moved = furthest + world->max_radius; // walls may push up to a radius more
 }

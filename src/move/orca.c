@@ -326,7 +326,9 @@ TH_FORMULA void move_agent(th_world *world, const th_walls *walls, candidate_lis
         if (params->line_of_sight > 0.0f) drop_hidden(walls, world, i, &nearest);
     }
     agent_lines(world, i, params, &nearest, &lines);
-    th_vec2 velocity = th_orca_velocity(&lines, params->max_speed, preferred_with_noise(world, i, params->noise));
+    // Somebody who prefers to be faster than the limit may be.
+    float max_speed = th_max(params->max_speed, agents->speed[i]);
+    th_vec2 velocity = th_orca_velocity(&lines, max_speed, preferred_with_noise(world, i, params->noise));
     if (params->max_acceleration > 0.0f) {
         th_vec2 old = th_velocity(agents, i);
         velocity = th_add(old, th_limit(th_sub(velocity, old), params->max_acceleration * world->dt));

@@ -30,7 +30,8 @@ typedef struct th_way {
 th_way th_field_way(const th_graph *graph, const th_walls *walls, const float *distance, int level,
                     th_vec2 p);
 // Straight to the nearest goal of the target that is in sight and nearer than `range`; false: none.
-// `heading` decides the way when one stands exactly on a goal line.
+// `heading` decides the way when one stands exactly on a goal line; lines are aimed at `inset` off their
+// ends.
 bool th_goal_way(const th_scene *scene, const th_walls *walls, const th_target *target, int level,
-                 th_vec2 p, float radius, th_vec2 heading, float range, th_way *way);
+                 th_vec2 p, float inset, th_vec2 heading, float range, th_way *way);
 #endif

@@ -72,6 +72,12 @@ static void size_level(th_nodes *nodes, int index, th_point base) {
 static void size_lattice(th_nodes *nodes) {
     nodes->spacing = (float)choose_spacing(nodes->scene);
     nodes->inverse_spacing = 1.0f / nodes->spacing;
+    // The eikonal equation gives a slope of 1 / factor at least; interpolated across a ridge, where two
+    // ways meet, it is less and points along the ridge, say straight at a pillar's middle.
+    float fastest = 1.0f;
+    for (int z = 0; z < nodes->scene->zone_count; ++z)
+        fastest = th_max(fastest, th_max(nodes->scene->zones[z].up, nodes->scene->zones[z].down));
+    nodes->least_slope = 0.7f / fastest;
     th_point base = {0.5 * (double)nodes->spacing, 0.5 * (double)nodes->spacing};
     if (nodes->scene->level_count > 0) {
         const th_box *box = &nodes->scene->levels[0].box;

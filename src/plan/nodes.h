@@ -32,6 +32,7 @@ typedef struct th_portal {
 typedef struct th_nodes {
     const th_scene *scene;
     float spacing, inverse_spacing; // [m]
+    float least_slope; // a smaller slope of a field [m per m] is a ridge between two ways
     int count;
     th_node_level *levels;
     uint8_t *flags;

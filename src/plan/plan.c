@@ -3,13 +3,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/plan.h"
 #include "core/parallel.h"
+#include "formula/random.h"
 #include "plan/prepared.h"
 
 // This near, people walk to the nearest point of a goal they see rather than down the field, which
 // ends at the goal and cannot lead across a line. [m]
-static const float NEAR_GOAL = 1.5f;
-static const float GOAL_SIGHT = 3.0f; // [m] how far they look for it
+static const float NEAR_GOAL = 3.0f;
+static const float GOAL_SIGHT = 4.0f; // [m] how far they look for it
+// People do not all aim at the same end of a wide exit: each keeps its own distance from the ends, up to
+// this much beyond the body. Without it a crowd coming along the wall jams at the end of a free exit. [m]
+static const float GOAL_SPREAD = 1.0f;
 static const float FAR_AWAY = 1e30f;
+
+static float inset_from_ends(const th_agents *agents, int i) {
+    uint32_t mixed = agents->id[i] * 2654435761u; // Knuth's multiplicative hash: neighbours in id differ
+    return agents->radius[i] + GOAL_SPREAD * th_uniform(mixed);
+}
 
 // Later zones lie over earlier ones.
 static float zone_factor(const th_scene *scene, int level, th_vec2 p, th_vec2 direction) {
@@ -32,18 +41,18 @@ typedef struct th_planner {
 } th_planner;
 
 static th_way way_to_target(const th_planner *planner, int target, bool straight, int level,
-                            th_vec2 p, float radius, th_vec2 heading) {
+                            th_vec2 p, float inset, th_vec2 heading) {
     const th_target *goals = &planner->scene->targets[target];
     th_way way = {{0.0f, 0.0f}, TH_UNREACHABLE};
     if (straight || planner->scene->plan->flat_open) {
-        th_goal_way(planner->scene, NULL, goals, level, p, radius, heading, FAR_AWAY, &way);
+        th_goal_way(planner->scene, NULL, goals, level, p, inset, heading, FAR_AWAY, &way);
         return way;
     }
     const float *field = planner->plans->fields[target];
     if (!field) return way;
     way = th_field_way(&planner->plans->graph, &planner->walls, field, level, p);
     if (way.distance < NEAR_GOAL || way.distance >= TH_UNREACHABLE)
-        th_goal_way(planner->scene, &planner->walls, goals, level, p, radius, heading, GOAL_SIGHT,
+        th_goal_way(planner->scene, &planner->walls, goals, level, p, inset, heading, GOAL_SIGHT,
                     &way);
     return way;
 }
@@ -72,8 +81,8 @@ static int plan_agent(const th_planner *planner, int i) {
     float speed = agents->speed[i];
     th_way way;
     if (leg < (uint32_t)group->route_count) {
-        way = way_to_target(planner, group->route[leg], straight, level, p, agents->radius[i],
-                            heading);
+        way = way_to_target(planner, group->route[leg], straight, level, p,
+                            inset_from_ends(agents, i), heading);
     } else {
         th_vec2 goal = {agents->goal_x[i], agents->goal_y[i]};
         way = way_to_own_goal(planner, straight, level, p, (int)agents->goal_level[i], goal);

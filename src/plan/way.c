@@ -116,15 +116,14 @@ static th_vec2 off_the_wall(const th_ask *ask) {
 }
 
 // Minus the gradient of the bilinear interpolation at (s, t) of an open cell.
-static inline th_way way_by_gradient(const float *d, int nx, float s, float t, float spacing) {
+static inline th_way way_by_gradient(const float *d, int nx, float s, float t, float least) {
     float d00 = d[0], d10 = d[1], d01 = d[nx], d11 = d[nx + 1];
     float gx = (d10 - d00) + t * ((d11 - d01) - (d10 - d00));
     float gy = (d01 - d00) + s * ((d11 - d10) - (d01 - d00));
     float low = d00 + s * (d10 - d00), high = d01 + s * (d11 - d01);
     float length = sqrtf(gx * gx + gy * gy);
     th_way way = {{0.0f, 0.0f}, TH_UNREACHABLE};
-    if (!(length > 0.2f * spacing))
-        return way; // flat: a ridge between two ways, or the goal itself
+    if (!(length > least)) return way; // a ridge between two ways, or the goal itself
     way.direction = th_v(-gx / length, -gy / length);
     way.distance = low + t * (high - low);
     return way;
@@ -153,7 +152,7 @@ th_way th_field_way(const th_graph *graph, const th_walls *walls, const float *d
     int column = (int)x, row = (int)y, node = grid->first + row * grid->nx + column;
     if (inside && open_cell(graph, node, grid->nx) && distance[node] < TH_UNREACHABLE) {
         way = way_by_gradient(distance + node, grid->nx, x - (float)column, y - (float)row,
-                              nodes->spacing);
+                              nodes->least_slope * nodes->spacing);
         bool near = (nodes->flags[node] & TH_CELL_NEAR) || walls->count > walls->scene_count;
         if (way.distance < TH_UNREACHABLE && !(near && runs_into_wall(&ask, way.direction)))
             return way;
@@ -180,13 +179,13 @@ static th_vec2 across_line(const th_scene *scene, const th_goal *goal, th_vec2 p
 }
 
 bool th_goal_way(const th_scene *scene, const th_walls *walls, const th_target *target, int level,
-                 th_vec2 p, float radius, th_vec2 heading, float range, th_way *way) {
+                 th_vec2 p, float inset, th_vec2 heading, float range, th_way *way) {
     float best = range;
     bool found = false;
     for (int g = 0; g < target->goal_count; ++g) {
         const th_goal *goal = &scene->goals[target->goals[g]];
         if (th_goal_level(goal) != level) continue;
-        th_vec2 q = th_goal_nearest(goal, p, radius);
+        th_vec2 q = th_goal_nearest(goal, p, inset);
         th_vec2 to_goal = th_sub(q, p);
         float length = th_length(to_goal);
         if (!(length < best)) continue;

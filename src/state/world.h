@@ -17,8 +17,9 @@ typedef struct th_agents {
     // Work space: contact and sub-stepping models may use it within their own stage.
     float *work_x, *work_y, *work2_x, *work2_y;
     uint32_t *cell; // cell of each agent, from the last index stage
-    uint32_t *order; // work space of the sort
-    uint32_t *spare; // the array that the sort fills and swaps in
+    uint32_t *order, *slot; // work space of the sort
+    // Second array of every field: the index stage sorts from one to the other and swaps them.
+    void *other[TH_FIELD_COUNT];
     int count, capacity; // count includes those who left in this step, until the next index stage
 } th_agents;
 

@@ -47,7 +47,7 @@ const char *th_stage_name(th_stage stage) {
 // Everything of th_agents that is not a field: written and read within a step.
 #define WORK_ARRAYS(X)                                                                          \
     X(next_position_x) X(next_position_y) X(next_velocity_x) X(next_velocity_y) X(work_x) X(work_y) \
-    X(work2_x) X(work2_y) X(cell) X(order) X(spare)
+    X(work2_x) X(work2_y) X(cell) X(order) X(slot)
 
 bool th_agents_create(th_agents *agents, const th_memory *memory, int capacity) {
     *agents = (th_agents){.capacity = capacity};
@@ -56,7 +56,8 @@ bool th_agents_create(th_agents *agents, const th_memory *memory, int capacity) 
     for (int f = 0; f < TH_FIELD_COUNT; ++f) {
         void *array = th_alloc(memory, n, 4);
         th_field_set(agents, (th_field)f, array);
-        complete = complete && array;
+        agents->other[f] = th_alloc(memory, n, 4);
+        complete = complete && array && agents->other[f];
     }
 #define X(name)                          \
     agents->name = th_alloc(memory, n, 4); \
@@ -68,7 +69,10 @@ bool th_agents_create(th_agents *agents, const th_memory *memory, int capacity) 
 
 void th_agents_destroy(th_agents *agents, const th_memory *memory) {
     size_t n = (size_t)agents->capacity + TH_ARRAY_PAD;
-    for (int f = 0; f < TH_FIELD_COUNT; ++f) th_free(memory, th_field_get(agents, (th_field)f), n, 4);
+    for (int f = 0; f < TH_FIELD_COUNT; ++f) {
+        th_free(memory, th_field_get(agents, (th_field)f), n, 4);
+        th_free(memory, agents->other[f], n, 4);
+    }
 #define X(name) th_free(memory, agents->name, n, 4);
     WORK_ARRAYS(X)
 #undef X

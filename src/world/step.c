@@ -1,10 +1,10 @@
 // The step: a table of stages, walked in order. SPDX-License-Identifier: Apache-2.0
 #include "behave/behave.h"
+#include "core/parallel.h"
 #include "move/move.h"
 #include "plan/plan.h"
 #include "world/fields.h"
 #include "world/world.h"
-#include <omp.h>
 
 // A stage is up to four functions, run one after the other; each skips agents that are not its own.
 enum { FUNCTIONS_PER_STAGE = 4 };
@@ -56,16 +56,23 @@ static void level_boxes(const th_world *world, th_box *boxes) {
     }
 }
 
+// Block by block all fields, so that a block's part of `order` is read from memory once.
 static void permute_fields(th_world *world, int count) {
     th_agents *agents = &world->agents;
-    const uint32_t *order = agents->order;
-    for (int f = 0; f < TH_FIELD_COUNT; ++f) {
-        const uint32_t *old = th_field_get(agents, (th_field)f);
-        uint32_t *sorted = agents->spare;
+    const uint32_t *from[TH_FIELD_COUNT];
+    for (int f = 0; f < TH_FIELD_COUNT; ++f) from[f] = th_field_get(agents, (th_field)f);
 #pragma omp parallel for num_threads(world->threads) schedule(static)
-        for (int k = 0; k < count; ++k) sorted[k] = old[order[k]];
-        agents->spare = th_field_get(agents, (th_field)f);
-        th_field_set(agents, (th_field)f, sorted);
+    for (int b = 0; b < th_block_count(count); ++b) {
+        int end = (b + 1) * TH_BLOCK < count ? (b + 1) * TH_BLOCK : count;
+        for (int f = 0; f < TH_FIELD_COUNT; ++f) {
+            uint32_t *to = agents->other[f];
+            for (int k = b * TH_BLOCK; k < end; ++k) to[k] = from[f][agents->order[k]];
+        }
+    }
+    for (int f = 0; f < TH_FIELD_COUNT; ++f) {
+        void *old = th_field_get(agents, (th_field)f);
+        th_field_set(agents, (th_field)f, agents->other[f]);
+        agents->other[f] = old;
     }
 }
 
@@ -81,7 +88,7 @@ void th_stage_index(th_world *world) {
         int row = th_grid_row(grid, agents->position_y[i]);
         agents->cell[i] = th_gone(agents->phase[i]) ? TH_NO_CELL : (uint32_t)(grid->first + row * grid->nx + column);
     }
-    agents->count = (int)th_index_sort(index, agents->count, agents->cell, agents->id, agents->spare,
+    agents->count = (int)th_index_sort(index, agents->count, agents->cell, agents->id, agents->slot,
                                        agents->order, world->threads);
     permute_fields(world, agents->count);
     world->id_order_valid = false;

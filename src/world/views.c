@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-// Radix sort of the living by id, 11 bits at a time: O(agents), no allocation (order and spare serve).
+// Radix sort of the living by id, 11 bits at a time: O(agents), no allocation (order serves).
 void th_update_id_order(th_world *world) {
     if (world->id_order_valid) return;
     th_agents *agents = &world->agents;
