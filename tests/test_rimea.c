@@ -233,9 +233,9 @@ int main(void) {
         BY_BOTH(stairs_down),
         BY_BOTH(premovement),
         BY_BOTH(corner),
-        BY_MODEL(age_speeds, social_force),
-        BY_MODEL(public_room, orca),
-        BY_MODEL(exit_allocation, orca),
+        BY_BOTH(age_speeds),
+        BY_BOTH(public_room),
+        BY_BOTH(exit_allocation),
         BY_BOTH(large_crowd),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

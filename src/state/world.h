@@ -17,7 +17,8 @@ typedef struct th_agents {
     // Work space: contact and sub-stepping models may use it within their own stage.
     float *work_x, *work_y, *work2_x, *work2_y;
     uint32_t *cell; // cell of each agent, from the last index stage
-    uint32_t *order, *slot; // work space of the sort
+    // Work space of the sort; within a stage, flags of the force models (order) and of contact (slot).
+    uint32_t *order, *slot;
     // Second array of every field: the index stage sorts from one to the other and swaps them.
     void *other[TH_FIELD_COUNT];
     int count, capacity; // count includes those who left in this step, until the next index stage
