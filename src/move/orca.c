@@ -108,41 +108,47 @@ static void nearest_by_insertion(const th_world *world, uint32_t i, float range,
     nearest->count = count;
 }
 
-// The candidates nearer than sqrt(limit2), self excepted; -1 when more than fit the short list.
-TH_FORMULA int shorten_list(const candidate_list *list, uint32_t i, float limit2, float *distance2, uint32_t *id,
-                            uint32_t *agent) {
+// Which candidates are nearer than sqrt(limit2). Without a branch: every index is written, and kept only
+// when the counter moves on.
+TH_FORMULA int shorten_list(const candidate_list *list, float limit2, uint16_t *near) {
     int count = 0;
     for (int k = 0; k < list->count; ++k) {
-        distance2[count] = list->distance2[k];
-        id[count] = list->id[k];
-        agent[count] = list->agent[k];
-        count += (list->distance2[k] < limit2) & (list->agent[k] != i);
-        if (count > SHORT_LIST) return -1;
+        near[count] = (uint16_t)k;
+        count += list->distance2[k] < limit2;
     }
     return count;
 }
 
-// The `wanted` smallest of the short list by (distance, id), in order: an entry's place is the number
-// of entries before it.
-TH_FORMULA void rank_short_list(float *distance2, const uint32_t *id, const uint32_t *agent, int count, int wanted,
+// The `wanted` nearest of the short list in order of (distance, id): an entry's place is the number of
+// entries before it. Both parts of the key go into one integer: the bits of a float that is not negative
+// sort like the float.
+TH_FORMULA void rank_short_list(const candidate_list *list, const uint16_t *near, int count, uint32_t self, int wanted,
                                 neighbour_list *nearest) {
-    int place[SHORT_LIST] = {0};
-    int lanes = count <= SHORT_LIST / 2 ? SHORT_LIST / 2 : SHORT_LIST;
-    for (int k = count; k < lanes; ++k) distance2[k] = 1e30f;
-    for (int j = 0; j < count; ++j) {
-        float d = distance2[j];
-        uint32_t n = id[j];
+    uint64_t key[SHORT_LIST];
+    int64_t place[SHORT_LIST] = {0};
+    uint32_t agent[SHORT_LIST];
+    int kept = 0;
+    for (int k = 0; k < count; ++k) {
+        uint32_t bits;
+        memcpy(&bits, &list->distance2[near[k]], sizeof bits);
+        key[kept] = (uint64_t)bits << 32 | list->id[near[k]];
+        agent[kept] = list->agent[near[k]];
+        kept += agent[kept] != self;
+    }
+    int lanes = kept <= SHORT_LIST / 2 ? SHORT_LIST / 2 : SHORT_LIST;
+    for (int k = kept; k < lanes; ++k) key[k] = UINT64_MAX;
+    for (int j = 0; j < kept; ++j) {
+        uint64_t other = key[j];
         if (lanes == SHORT_LIST / 2) {
 #pragma omp simd
-            for (int k = 0; k < SHORT_LIST / 2; ++k)
-                place[k] += (d < distance2[k]) | ((d == distance2[k]) & (n < id[k]));
+            for (int k = 0; k < SHORT_LIST / 2; ++k) place[k] += other < key[k];
         } else {
 #pragma omp simd
-            for (int k = 0; k < SHORT_LIST; ++k) place[k] += (d < distance2[k]) | ((d == distance2[k]) & (n < id[k]));
+            for (int k = 0; k < SHORT_LIST; ++k) place[k] += other < key[k];
         }
     }
-    nearest->count = count < wanted ? count : wanted;
-    for (int k = 0; k < count; ++k)
+    nearest->count = kept < wanted ? kept : wanted;
+    for (int k = 0; k < kept; ++k)
         if (place[k] < wanted) nearest->agent[place[k]] = agent[k];
 }
 
@@ -164,7 +170,8 @@ TH_FORMULA void find_nearest(const th_world *world, candidate_list *list, uint32
         // Everybody within `sure` of p is listed.
         float sure = th_min(th_min(p.x - list->min_x, list->max_x - p.x), th_min(p.y - list->min_y, list->max_y - p.y));
         float limit2 = th_min(sure, range) * th_min(sure, range);
-        float likely2 = 1.6f * (float)(wanted + 2) / (3.14159265f * th_max(list->density, 1e-3f));
+        // A circle that should hold a few more than wanted, so that the short list is short.
+        float likely2 = 1.25f * (float)(wanted + 1) / (3.14159265f * th_max(list->density, 1e-3f));
         int count = list->count;
         float *distance2s = list->distance2;
         const float *xs = list->x, *ys = list->y;
@@ -173,16 +180,15 @@ TH_FORMULA void find_nearest(const th_world *world, candidate_list *list, uint32
             float dx = xs[k] - p.x, dy = ys[k] - p.y;
             distance2s[k] = dx * dx + dy * dy;
         }
-        float distance2[SHORT_LIST + 1];
-        uint32_t id[SHORT_LIST + 1] = {0}, agent[SHORT_LIST + 1];
-        int found = shorten_list(list, i, th_min(limit2, likely2), distance2, id, agent);
-        if (found >= 0 && found < wanted && likely2 < limit2) found = shorten_list(list, i, limit2, distance2, id, agent);
-        if (found < 0) {
+        uint16_t near[CANDIDATES + 1];
+        int found = shorten_list(list, th_min(limit2, likely2), near); // counts the person itself
+        if (found <= wanted && likely2 < limit2) found = shorten_list(list, limit2, near);
+        if (found > SHORT_LIST) {
             nearest_by_insertion(world, i, range, wanted, nearest);
             return;
         }
-        if (found >= wanted || sure >= range) {
-            rank_short_list(distance2, id, agent, found, wanted, nearest);
+        if (found > wanted || sure >= range) {
+            rank_short_list(list, near, found, i, wanted, nearest);
             return;
         }
         list_candidates(world, list, list->half + 1); // too few in the sure circle: look further
@@ -318,7 +324,7 @@ TH_FORMULA void move_agent(th_world *world, const th_walls *walls, candidate_lis
     find_nearest(world, list, i, params, &nearest);
     if (links) add_linked(world, i, params, &nearest);
     th_orca_lines lines;
-    memset(&lines, 0, sizeof lines);
+    lines.count = lines.wall_count = 0;
     float wall_range = params->time_horizon_obstacle * params->max_speed + agents->radius[i];
     int level = (int)agents->level[i];
     if (wall_range > walls->grids[level].reach || th_walls_maybe_near(walls, level, th_position(agents, i))) {
