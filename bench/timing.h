@@ -18,7 +18,7 @@ typedef struct th_bench_behaviour {
     double time;            // [s]
     double overlap_share;   // agents overlapping somebody by more than 1 cm
     double deepest_overlap; // [m]
-    double goalward_speed;        // mean over the time and the people, in units of the preferred speed
+    double goalward_speed;  // mean over the time and the people, in units of the preferred speed
     double goalward_speed_at_end; // the same at `time` alone
 } th_bench_behaviour;
 

@@ -46,7 +46,8 @@ static void add_behaviour(json_t *object, const th_bench_behaviour *behaviour) {
     json_object_set_new(object, "overlap_share", json_real(behaviour->overlap_share));
     json_object_set_new(object, "deepest_overlap", json_real(behaviour->deepest_overlap));
     json_object_set_new(object, "goalward_speed", json_real(behaviour->goalward_speed));
-    json_object_set_new(object, "goalward_speed_at_end", json_real(behaviour->goalward_speed_at_end));
+    json_object_set_new(object, "goalward_speed_at_end",
+                        json_real(behaviour->goalward_speed_at_end));
 }
 
 // A built-in scene or a scene file. NULL: it could not be made, *code says why.

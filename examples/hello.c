@@ -8,7 +8,8 @@ int main(void) {
     const th_point start[] = {{0.5, 0.5}, {6, 0.5}, {6, 7.5}, {0.5, 7.5}};
     const th_shape walkable = {.points = room, .point_count = 4};
     const th_level_def level = {.id = "ground", .walkable = &walkable, .walkable_count = 1};
-    const th_goal_def door = {.id = "door", .kind = TH_GOAL_EXIT, .has_line = true, .line = {{10, 3.5}, {10, 4.5}}};
+    const th_goal_def door = {
+        .id = "door", .kind = TH_GOAL_EXIT, .has_line = true, .line = {{10, 3.5}, {10, 4.5}}};
     const char *goals[] = {"door"};
     const th_route_step route = {goals, 1};
 
@@ -32,7 +33,8 @@ int main(void) {
     th_scene *scene;
     th_world *world;
     th_world_def world_def = th_world_def_default();
-    if (th_scene_create(&def, &scene, &error) != TH_OK || th_world_create(scene, &world_def, &world, &error) != TH_OK) {
+    if (th_scene_create(&def, &scene, &error) != TH_OK ||
+        th_world_create(scene, &world_def, &world, &error) != TH_OK) {
         fprintf(stderr, "%s: %s\n", error.path, error.message);
         return 1;
     }
@@ -40,8 +42,8 @@ int main(void) {
         th_world_step(world, 50);
         const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
         int count = th_world_agent_count(world);
-        printf("%5.1f s: %2d inside, the first of them at x = %.2f m\n", th_world_time(world), count,
-               count ? (double)x[0] : 0.0);
+        printf("%5.1f s: %2d inside, the first of them at x = %.2f m\n", th_world_time(world),
+               count, count ? (double)x[0] : 0.0);
         th_world_unmap(world, TH_FIELD_POSITION_X);
     }
     printf("everybody out after %.1f s\n", th_world_statistics(world).last_left_time);

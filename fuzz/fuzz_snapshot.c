@@ -2,7 +2,6 @@
 // sum is made right, so that the fuzzer gets past it. SPDX-License-Identifier: Apache-2.0
 #include "throng/throng.h"
 #include "world/world.h"
-
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,9 @@ static const char scene_text[] =
 // Input: pairs of (offset, byte) to change in a good snapshot.
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static th_scene *scene;
-    if (!scene && th_scene_load_json(scene_text, strlen(scene_text), "fuzz", NULL, NULL, &scene, NULL) != TH_OK) abort();
+    if (!scene && th_scene_load_json(scene_text, strlen(scene_text), "fuzz", NULL, NULL, &scene,
+                                     NULL) != TH_OK)
+        abort();
     th_world_def def = th_world_def_default();
     def.threads = 1;
     th_world *world;
@@ -29,7 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     unsigned char *snapshot = malloc(bytes);
     if (!snapshot || th_world_snapshot(world, snapshot, bytes, NULL) != TH_OK) abort();
     // The size in the head must stay right for sealing, so the first 64 bytes are left alone.
-    for (size_t k = 0; k + 3 <= size; k += 3) snapshot[64 + ((size_t)data[k] << 8 | data[k + 1]) % (bytes - 64)] ^= data[k + 2];
+    for (size_t k = 0; k + 3 <= size; k += 3)
+        snapshot[64 + ((size_t)data[k] << 8 | data[k + 1]) % (bytes - 64)] ^= data[k + 2];
     th_snapshot_seal(snapshot);
     th_world_restore(world, snapshot, bytes, NULL);
     th_world_step(world, 3);

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support.h"
-
 #include <math.h>
 #include <string.h>
 
 static void explain(const th_error *error) {
-    fail_msg("%s:%d:%d: %s: %s", error->file, error->line, error->column, error->path, error->message);
+    fail_msg("%s:%d:%d: %s: %s", error->file, error->line, error->column, error->path,
+             error->message);
 }
 
 th_scene *scene_of(const char *json) {
     th_scene *scene = NULL;
     th_error error = {0};
-    if (th_scene_load_json(json, strlen(json), "test", TH_SOURCE_DIR, NULL, &scene, &error) != TH_OK) explain(&error);
+    if (th_scene_load_json(json, strlen(json), "test", TH_SOURCE_DIR, NULL, &scene, &error) !=
+        TH_OK)
+        explain(&error);
     return scene;
 }
 
@@ -46,8 +48,10 @@ void assert_invariants(th_world *world) {
     assert_int_equal(s.spawned, s.inside + s.left + s.removed);
     assert_int_equal(s.wall_crossings, 0);
     int count = th_world_agent_count(world);
-    const float *x = field_of(world, TH_FIELD_POSITION_X), *y = field_of(world, TH_FIELD_POSITION_Y);
-    const float *vx = field_of(world, TH_FIELD_VELOCITY_X), *vy = field_of(world, TH_FIELD_VELOCITY_Y);
+    const float *x = field_of(world, TH_FIELD_POSITION_X),
+                *y = field_of(world, TH_FIELD_POSITION_Y);
+    const float *vx = field_of(world, TH_FIELD_VELOCITY_X),
+                *vy = field_of(world, TH_FIELD_VELOCITY_Y);
     const uint32_t *level = (const uint32_t *)field_of(world, TH_FIELD_LEVEL);
     const uint32_t *phase = (const uint32_t *)field_of(world, TH_FIELD_PHASE);
     uint64_t people = 0;
@@ -56,7 +60,8 @@ void assert_invariants(th_world *world) {
         people += phase[i] != TH_PHASE_BODY;
         if (phase[i] >= TH_PHASE_SCRIPTED) continue;
         if (!th_scene_walkable(th_world_scene(world), (int)level[i], (th_vec2){x[i], y[i]}))
-            fail_msg("somebody stands in a solid at (%g, %g) on level %u", (double)x[i], (double)y[i], level[i]);
+            fail_msg("somebody stands in a solid at (%g, %g) on level %u", (double)x[i],
+                     (double)y[i], level[i]);
     }
     assert_int_equal(people, s.inside);
 }

@@ -2,13 +2,11 @@
 #ifndef TH_TESTS_SUPPORT_H
 #define TH_TESTS_SUPPORT_H
 #include "throng/throng.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-
 #include <cmocka.h>
 
 // All of these fail the test with the error's message when something goes wrong.

@@ -1,7 +1,6 @@
 // ORCA: the card's acceptance checks and the RVO2 reference trajectories. SPDX-License-Identifier: Apache-2.0
 #include "formula/orca.h"
 #include "support.h"
-
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,8 +22,9 @@ static int read_rows(const char *name, row *rows, int max) {
     int count = 0;
     while (count < max && fgets(line, sizeof line, file)) {
         row *r = &rows[count++];
-        assert_int_equal(sscanf(line, "%d,%d,%f,%f,%f,%f,%f,%f", &r->step, &r->id, &r->x, &r->y, &r->goal_x, &r->goal_y,
-                                &r->vx, &r->vy), 8);
+        assert_int_equal(sscanf(line, "%d,%d,%f,%f,%f,%f,%f,%f", &r->step, &r->id, &r->x, &r->y,
+                                &r->goal_x, &r->goal_y, &r->vx, &r->vy),
+                         8);
     }
     fclose(file);
     return count;
@@ -41,14 +41,16 @@ static th_scene *reference_scene(const char *name) {
     json_t *obstacles = json_object_get(reference, "obstacles_ccw");
     char *shapes = obstacles ? json_dumps(obstacles, JSON_COMPACT) : strdup("[]");
     char *text = malloc(strlen(shapes) + 2048);
-    sprintf(text,
-            "{\"levels\":[{\"id\":\"ground\",\"obstacles\":%s}],"
-            "\"groups\":[{\"id\":\"all\",\"count\":0,\"own_goal\":\"opposite\",\"plan\":\"straight\","
-            "\"move\":{\"model\":\"orca\",\"separation_passes\":0,\"noise\":0,\"line_of_sight\":0,"
-            "\"time_horizon\":%g,\"time_horizon_obstacle\":%g,\"neighbour_range\":%g,\"max_neighbours\":%g,"
-            "\"max_speed\":%g}}],\"run\":{\"step\":%g,\"duration\":20}}",
-            shapes, NUMBER("time_horizon"), NUMBER("time_horizon_obstacle"), NUMBER("neighbour_range"),
-            NUMBER("max_neighbours"), NUMBER("max_speed"), NUMBER("time_step"));
+    sprintf(
+        text,
+        "{\"levels\":[{\"id\":\"ground\",\"obstacles\":%s}],"
+        "\"groups\":[{\"id\":\"all\",\"count\":0,\"own_goal\":\"opposite\",\"plan\":\"straight\","
+        "\"move\":{\"model\":\"orca\",\"separation_passes\":0,\"noise\":0,\"line_of_sight\":0,"
+        "\"time_horizon\":%g,\"time_horizon_obstacle\":%g,\"neighbour_range\":%g,\"max_"
+        "neighbours\":%g,"
+        "\"max_speed\":%g}}],\"run\":{\"step\":%g,\"duration\":20}}",
+        shapes, NUMBER("time_horizon"), NUMBER("time_horizon_obstacle"), NUMBER("neighbour_range"),
+        NUMBER("max_neighbours"), NUMBER("max_speed"), NUMBER("time_step"));
     free(shapes);
     json_decref(reference);
     th_scene *scene = scene_of(text);
@@ -75,7 +77,8 @@ static void follow_reference(const char *name) {
     double worst = 0.0;
     for (int r = agents; r < count && rows[r].step <= 50; r += agents) {
         th_world_step(world, rows[r].step - (int)th_world_step_count(world));
-        const float *x = field_of(world, TH_FIELD_POSITION_X), *y = field_of(world, TH_FIELD_POSITION_Y);
+        const float *x = field_of(world, TH_FIELD_POSITION_X),
+                    *y = field_of(world, TH_FIELD_POSITION_Y);
         for (int k = 0; k < agents; ++k) {
             double dx = (double)(x[k] - rows[r + k].x), dy = (double)(y[k] - rows[r + k].y);
             worst = fmax(worst, sqrt(dx * dx + dy * dy));
@@ -87,12 +90,30 @@ static void follow_reference(const char *name) {
     th_scene_destroy(scene);
 }
 
-static void test_reference_head_on(void **state) { (void)state; follow_reference("head_on"); }
-static void test_reference_crossing_pair(void **state) { (void)state; follow_reference("crossing_pair"); }
-static void test_reference_circle(void **state) { (void)state; follow_reference("circle_60"); }
-static void test_reference_block(void **state) { (void)state; follow_reference("block_400"); }
-static void test_reference_pillars(void **state) { (void)state; follow_reference("pillars_100"); }
-static void test_reference_wall_slide(void **state) { (void)state; follow_reference("wall_slide"); }
+static void test_reference_head_on(void **state) {
+    (void)state;
+    follow_reference("head_on");
+}
+static void test_reference_crossing_pair(void **state) {
+    (void)state;
+    follow_reference("crossing_pair");
+}
+static void test_reference_circle(void **state) {
+    (void)state;
+    follow_reference("circle_60");
+}
+static void test_reference_block(void **state) {
+    (void)state;
+    follow_reference("block_400");
+}
+static void test_reference_pillars(void **state) {
+    (void)state;
+    follow_reference("pillars_100");
+}
+static void test_reference_wall_slide(void **state) {
+    (void)state;
+    follow_reference("wall_slide");
+}
 
 // ---- card, acceptance checks
 
@@ -111,7 +132,8 @@ static void test_head_on_is_symmetric(void **state) {
     float smallest = 10.0f;
     for (int step = 0; step < 80; ++step) {
         th_world_step(world, 1);
-        const float *x = field_of(world, TH_FIELD_POSITION_X), *y = field_of(world, TH_FIELD_POSITION_Y);
+        const float *x = field_of(world, TH_FIELD_POSITION_X),
+                    *y = field_of(world, TH_FIELD_POSITION_Y);
         smallest = fminf(smallest, hypotf(x[0] - x[1], y[0] - y[1]));
         assert_float_equal(x[0], -x[1], 1e-5f);
         assert_float_equal(y[0], -y[1], 1e-5f);
@@ -128,9 +150,11 @@ static void test_head_on_is_symmetric(void **state) {
 // everybody arrives, and the contact stage, as shipped, at least halves the deepest overlap.
 static float deepest_in_circle(const char *contact, bool *done) {
     char text[512];
-    snprintf(text, sizeof text,
-             "{\"groups\":[{\"id\":\"all\",\"count\":0,\"own_goal\":\"opposite\",\"plan\":\"straight\","
-             "\"move\":{\"model\":\"orca\"%s}}]}", contact);
+    snprintf(
+        text, sizeof text,
+        "{\"groups\":[{\"id\":\"all\",\"count\":0,\"own_goal\":\"opposite\",\"plan\":\"straight\","
+        "\"move\":{\"model\":\"orca\"%s}}]}",
+        contact);
     th_scene *scene = scene_of(text);
     th_world *world = world_of(scene, 2, 1);
     for (int k = 0; k < 250; ++k) {
@@ -148,8 +172,8 @@ static float deepest_in_circle(const char *contact, bool *done) {
         largest = fmaxf(largest, th_world_statistics(world).deepest_overlap);
     }
     *done = th_world_done(world);
-    print_message("antipodal circle%s: %.0f s, deepest overlap %.1f mm\n", contact, th_world_time(world),
-                  1000.0 * (double)largest);
+    print_message("antipodal circle%s: %.0f s, deepest overlap %.1f mm\n", contact,
+                  th_world_time(world), 1000.0 * (double)largest);
     th_world_destroy(world);
     th_scene_destroy(scene);
     return largest;
@@ -173,15 +197,18 @@ static void test_boxed_in(void **state) {
         double angle = 2.0 * 3.14159265358979 * k / 8.0;
         th_vec2 to = {(float)(0.41 * cos(angle)), (float)(0.41 * sin(angle))};
         th_vec2 relative = th_scale(1.5f / 0.41f, to); // v_i - v_j: they walk towards us
-        th_orca_line line = th_orca_agent_line(to, th_v(0, 0), relative, 0.4f, 0.5f, 10.0f, 0.5f, 1.0f);
+        th_orca_line line =
+            th_orca_agent_line(to, th_v(0, 0), relative, 0.4f, 0.5f, 10.0f, 0.5f, 1.0f);
         th_orca_set_line(&lines, lines.count++, line);
     }
     th_vec2 v;
-    assert_true(th_orca_program2(&lines, 2.0f, th_v(1.3f, 0.0f), false, &v) < lines.count); // infeasible
+    assert_true(th_orca_program2(&lines, 2.0f, th_v(1.3f, 0.0f), false, &v) <
+                lines.count); // infeasible
     v = th_orca_velocity(&lines, 2.0f, th_v(1.3f, 0.0f));
     assert_true(isfinite(v.x) && isfinite(v.y));
     assert_true(th_length(v) <= 2.0f * (1.0f + 1e-5f));
-    assert_true(th_length(v) < 0.2f); // equal pressure from all sides leaves no better way than to stay
+    assert_true(th_length(v) <
+                0.2f); // equal pressure from all sides leaves no better way than to stay
 }
 
 static float random_between(unsigned *seed, float low, float high) {
@@ -195,7 +222,8 @@ static th_orca_lines random_lines(unsigned *seed, int count) {
         th_vec2 to = {random_between(seed, -2, 2), random_between(seed, -2, 2)};
         th_vec2 relative = {random_between(seed, -2, 2), random_between(seed, -2, 2)};
         th_vec2 own = {random_between(seed, -1, 1), random_between(seed, -1, 1)};
-        th_orca_set_line(&lines, k, th_orca_agent_line(to, own, relative, 0.4f, 0.5f, 10.0f, 0.5f, 1.0f));
+        th_orca_set_line(&lines, k,
+                         th_orca_agent_line(to, own, relative, 0.4f, 0.5f, 10.0f, 0.5f, 1.0f));
         lines.count++;
     }
     return lines;
@@ -218,13 +246,16 @@ static void test_program2_is_optimal(void **state) {
     int successes = 0;
     for (int trial = 0; trial < 2000; ++trial) {
         th_orca_lines lines = random_lines(&seed, 1 + trial % 10);
-        th_vec2 preferred = {random_between(&seed, -1.5f, 1.5f), random_between(&seed, -1.5f, 1.5f)}, v;
+        th_vec2 preferred = {random_between(&seed, -1.5f, 1.5f),
+                             random_between(&seed, -1.5f, 1.5f)},
+                v;
         if (th_orca_program2(&lines, 1.5f, preferred, false, &v) < lines.count) continue;
         successes++;
         assert_true(worst_violation(&lines, v) < 1e-4f);
         float distance = th_length(th_sub(v, preferred));
         for (int s = 0; s < 200; ++s) {
-            th_vec2 other = {random_between(&seed, -1.5f, 1.5f), random_between(&seed, -1.5f, 1.5f)};
+            th_vec2 other = {random_between(&seed, -1.5f, 1.5f),
+                             random_between(&seed, -1.5f, 1.5f)};
             if (th_length(other) > 1.5f || worst_violation(&lines, other) > 0.0f) continue;
             assert_true(th_length(th_sub(other, preferred)) >= distance - 1e-3f);
         }
@@ -239,15 +270,19 @@ static void test_program3_is_least_bad(void **state) {
     int failures = 0;
     for (int trial = 0; trial < 2000; ++trial) {
         th_orca_lines lines = random_lines(&seed, 10);
-        th_vec2 preferred = {random_between(&seed, -1.5f, 1.5f), random_between(&seed, -1.5f, 1.5f)}, v;
+        th_vec2 preferred = {random_between(&seed, -1.5f, 1.5f),
+                             random_between(&seed, -1.5f, 1.5f)},
+                v;
         if (th_orca_program2(&lines, 1.5f, preferred, false, &v) == lines.count) continue;
         failures++;
         v = th_orca_velocity(&lines, 1.5f, preferred);
         assert_true(th_length(v) <= 1.5f + 1e-4f);
         float worst = worst_violation(&lines, v);
         for (int s = 0; s < 300; ++s) {
-            th_vec2 other = {random_between(&seed, -1.5f, 1.5f), random_between(&seed, -1.5f, 1.5f)};
-            if (th_length(other) <= 1.5f) assert_true(worst_violation(&lines, other) >= worst - 2e-3f);
+            th_vec2 other = {random_between(&seed, -1.5f, 1.5f),
+                             random_between(&seed, -1.5f, 1.5f)};
+            if (th_length(other) <= 1.5f)
+                assert_true(worst_violation(&lines, other) >= worst - 2e-3f);
         }
     }
     assert_true(failures > 100);
@@ -257,10 +292,12 @@ static void test_program3_is_least_bad(void **state) {
 // own lines hold them; the crossing test must have had nothing to do.
 static void test_walls_hold(void **state) {
     (void)state;
-    th_scene *scene = scene_of(
-        "{\"levels\":[{\"id\":\"hall\",\"walkable\":{\"rect\":[0,0,12,8]},\"obstacles\":[{\"rect\":[5,3,6,4]},{\"rect\":[8,5,8.5,7]}]}],"
-        "\"groups\":[{\"id\":\"all\",\"count\":60,\"area\":{\"rect\":[0.5,0.5,4.5,7.5]},\"own_goal\":{\"in\":{\"rect\":[10,0.3,11.5,2]}},"
-        "\"plan\":\"straight\",\"speed\":1.3,\"move\":{\"model\":\"orca\",\"separation_passes\":0}}],\"run\":{\"duration\":30}}");
+    th_scene *scene = scene_of("{\"levels\":[{\"id\":\"hall\",\"walkable\":{\"rect\":[0,0,12,8]},"
+                               "\"obstacles\":[{\"rect\":[5,3,6,4]},{\"rect\":[8,5,8.5,7]}]}],"
+                               "\"groups\":[{\"id\":\"all\",\"count\":60,\"area\":{\"rect\":[0.5,0."
+                               "5,4.5,7.5]},\"own_goal\":{\"in\":{\"rect\":[10,0.3,11.5,2]}},"
+                               "\"plan\":\"straight\",\"speed\":1.3,\"move\":{\"model\":\"orca\","
+                               "\"separation_passes\":0}}],\"run\":{\"duration\":30}}");
     th_world *world = world_of(scene, 2, 3);
     for (int step = 0; step < 300; ++step) {
         th_world_step(world, 1);
@@ -275,12 +312,18 @@ static void test_walls_hold(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference_head_on),   cmocka_unit_test(test_reference_crossing_pair),
-        cmocka_unit_test(test_reference_circle),    cmocka_unit_test(test_reference_block),
-        cmocka_unit_test(test_reference_pillars),   cmocka_unit_test(test_reference_wall_slide),
-        cmocka_unit_test(test_head_on_is_symmetric), cmocka_unit_test(test_antipodal_circle),
-        cmocka_unit_test(test_boxed_in),            cmocka_unit_test(test_program2_is_optimal),
-        cmocka_unit_test(test_program3_is_least_bad), cmocka_unit_test(test_walls_hold),
+        cmocka_unit_test(test_reference_head_on),
+        cmocka_unit_test(test_reference_crossing_pair),
+        cmocka_unit_test(test_reference_circle),
+        cmocka_unit_test(test_reference_block),
+        cmocka_unit_test(test_reference_pillars),
+        cmocka_unit_test(test_reference_wall_slide),
+        cmocka_unit_test(test_head_on_is_symmetric),
+        cmocka_unit_test(test_antipodal_circle),
+        cmocka_unit_test(test_boxed_in),
+        cmocka_unit_test(test_program2_is_optimal),
+        cmocka_unit_test(test_program3_is_least_bad),
+        cmocka_unit_test(test_walls_hold),
     };
     return cmocka_run_group_tests_name("orca", tests, NULL, NULL);
 }

@@ -228,15 +228,9 @@ static char orca[] = "orca", social_force[] = "social_force";
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        BY_BOTH(corridor),
-        BY_BOTH(stairs_up),
-        BY_BOTH(stairs_down),
-        BY_BOTH(premovement),
-        BY_BOTH(corner),
-        BY_BOTH(age_speeds),
-        BY_BOTH(public_room),
-        BY_BOTH(exit_allocation),
-        BY_BOTH(large_crowd),
+        BY_BOTH(corridor),    BY_BOTH(stairs_up),       BY_BOTH(stairs_down),
+        BY_BOTH(premovement), BY_BOTH(corner),          BY_BOTH(age_speeds),
+        BY_BOTH(public_room), BY_BOTH(exit_allocation), BY_BOTH(large_crowd),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

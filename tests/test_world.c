@@ -1,21 +1,26 @@
 // The world: determinism, views, snapshots, live edits, counts, stairs. SPDX-License-Identifier: Apache-2.0
 #include "support.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 // Three models in one hall with a pillar, a closing door, a source and a scripted walker.
 static const char mixed_scene[] =
-    "{\"levels\":[{\"id\":\"hall\",\"walkable\":{\"rect\":[0,0,30,14]},\"obstacles\":[{\"rect\":[14,6,15,8]}],"
+    "{\"levels\":[{\"id\":\"hall\",\"walkable\":{\"rect\":[0,0,30,14]},\"obstacles\":[{\"rect\":["
+    "14,6,15,8]}],"
     "\"walls\":[[[20,0],[20,6]],[[20,8],[20,14]]]}],"
-    "\"doors\":[{\"id\":\"gate\",\"line\":[[20,6],[20,8]],\"schedule\":[{\"time\":4,\"open\":false},{\"time\":9,\"open\":true}]}],"
-    "\"exits\":[{\"id\":\"east\",\"line\":[[30,5],[30,9]]},{\"id\":\"west\",\"line\":[[0,5],[0,9]]}],"
+    "\"doors\":[{\"id\":\"gate\",\"line\":[[20,6],[20,8]],\"schedule\":[{\"time\":4,\"open\":false}"
+    ",{\"time\":9,\"open\":true}]}],"
+    "\"exits\":[{\"id\":\"east\",\"line\":[[30,5],[30,9]]},{\"id\":\"west\",\"line\":[[0,5],[0,9]]}"
+    "],"
     "\"groups\":["
     "{\"id\":\"a\",\"count\":120,\"area\":{\"rect\":[1,1,9,13]},\"to\":\"east\",\"move\":\"orca\"},"
-    "{\"id\":\"b\",\"count\":60,\"area\":{\"rect\":[21,1,29,13]},\"to\":\"west\",\"move\":\"social_force\"},"
-    "{\"id\":\"c\",\"count\":30,\"area\":{\"rect\":[10,9,19,13]},\"to\":[\"east\",\"west\"],\"move\":\"helbing_molnar\"},"
-    "{\"id\":\"d\",\"area\":{\"rect\":[10,1,13,4]},\"source\":{\"rate\":3,\"from\":1,\"until\":8},\"to\":\"west\"}],"
+    "{\"id\":\"b\",\"count\":60,\"area\":{\"rect\":[21,1,29,13]},\"to\":\"west\",\"move\":\"social_"
+    "force\"},"
+    "{\"id\":\"c\",\"count\":30,\"area\":{\"rect\":[10,9,19,13]},\"to\":[\"east\",\"west\"],"
+    "\"move\":\"helbing_molnar\"},"
+    "{\"id\":\"d\",\"area\":{\"rect\":[10,1,13,4]},\"source\":{\"rate\":3,\"from\":1,\"until\":8},"
+    "\"to\":\"west\"}],"
     "\"scripted\":[{\"id\":\"guard\",\"path\":[[0,17,1],[10,17,13]]}],"
     "\"measure\":{\"lines\":[{\"id\":\"middle\",\"line\":[[15,0],[15,14]]}]},"
     "\"run\":{\"step\":0.1,\"seed\":5}}";
@@ -45,7 +50,8 @@ static void test_nobody_is_lost(void **state) {
     th_world *world = world_of(scene, 2, 0);
     double end = run_to_end(world, 300.0);
     th_statistics s = th_world_statistics(world);
-    print_message("mixed hall: %llu people, empty after %.1f s\n", (unsigned long long)s.spawned, end);
+    print_message("mixed hall: %llu people, empty after %.1f s\n", (unsigned long long)s.spawned,
+                  end);
     assert_int_equal(s.spawned, 120 + 60 + 30 + 21 + 1);
     assert_int_equal(s.left, 231);
     assert_int_equal(s.inside, 1); // the guard
@@ -71,7 +77,8 @@ static void test_snapshot_round_trip(void **state) {
     ((unsigned char *)bytes)[size - 40] ^= 1; // damage
     assert_int_equal(th_world_restore(other, bytes, size, &error), TH_BAD_SNAPSHOT);
     assert_int_equal(th_world_restore(other, bytes, 100, &error), TH_BAD_SNAPSHOT);
-    assert_int_equal(th_world_hash(other), th_world_hash(world)); // a refused restore changes nothing
+    assert_int_equal(th_world_hash(other),
+                     th_world_hash(world)); // a refused restore changes nothing
     free(bytes);
     th_world_destroy(world);
     th_world_destroy(other);
@@ -112,13 +119,15 @@ static void test_views_are_in_id_order(void **state) {
 
 static void test_live_edits(void **state) {
     (void)state;
-    th_scene *scene = scene_of(
-        "{\"levels\":[{\"id\":\"corridor\",\"walkable\":{\"rect\":[0,0,20,4]}}],\"exits\":[{\"id\":\"east\",\"line\":[[20,0],[20,4]]}],"
-        "\"groups\":[{\"id\":\"a\",\"count\":10,\"area\":{\"rect\":[1,1,5,3]},\"to\":\"east\",\"speed\":1.3}],\"run\":{\"step\":0.1}}");
+    th_scene *scene = scene_of("{\"levels\":[{\"id\":\"corridor\",\"walkable\":{\"rect\":[0,0,20,4]"
+                               "}}],\"exits\":[{\"id\":\"east\",\"line\":[[20,0],[20,4]]}],"
+                               "\"groups\":[{\"id\":\"a\",\"count\":10,\"area\":{\"rect\":[1,1,5,3]"
+                               "},\"to\":\"east\",\"speed\":1.3}],\"run\":{\"step\":0.1}}");
     th_world *world = world_of(scene, 2, 1);
     th_error error = {0};
     int wall = -1;
-    assert_int_equal(th_world_add_wall(world, 0, (th_vec2){10, -1}, (th_vec2){10, 5}, &wall, &error), TH_OK);
+    assert_int_equal(
+        th_world_add_wall(world, 0, (th_vec2){10, -1}, (th_vec2){10, 5}, &wall, &error), TH_OK);
     th_world_step(world, 300);
     th_statistics s = th_world_statistics(world);
     assert_int_equal(s.left, 0);
@@ -163,11 +172,15 @@ static void test_closed_door_holds(void **state) {
     for (int m = 0; m < 3; ++m) {
         char text[1024];
         snprintf(text, sizeof text,
-                 "{\"levels\":[{\"id\":\"c\",\"walkable\":{\"rect\":[0,0,20,4]},\"walls\":[[[10,0],[10,1]],[[10,3],[10,4]]]}],"
-                 "\"doors\":[{\"id\":\"door\",\"line\":[[10,1],[10,3]],\"schedule\":[{\"time\":2,\"open\":false}]}],"
+                 "{\"levels\":[{\"id\":\"c\",\"walkable\":{\"rect\":[0,0,20,4]},\"walls\":[[[10,0],"
+                 "[10,1]],[[10,3],[10,4]]]}],"
+                 "\"doors\":[{\"id\":\"door\",\"line\":[[10,1],[10,3]],\"schedule\":[{\"time\":2,"
+                 "\"open\":false}]}],"
                  "\"exits\":[{\"id\":\"east\",\"line\":[[20,0],[20,4]]}],"
-                 "\"groups\":[{\"id\":\"a\",\"count\":60,\"area\":{\"rect\":[0.5,0.5,8,3.5]},\"to\":\"east\",\"plan\":\"straight\","
-                 "\"move\":\"%s\"}],\"run\":{\"duration\":30}}", models[m]);
+                 "\"groups\":[{\"id\":\"a\",\"count\":60,\"area\":{\"rect\":[0.5,0.5,8,3.5]},"
+                 "\"to\":\"east\",\"plan\":\"straight\","
+                 "\"move\":\"%s\"}],\"run\":{\"duration\":30}}",
+                 models[m]);
         th_scene *scene = scene_of(text);
         th_world *world = world_of(scene, 2, 1);
         th_world_step(world, 20);
@@ -189,11 +202,14 @@ static void test_closed_door_holds(void **state) {
 // Two floors joined by stairs: everybody walks down and out, and the counts hold.
 static void test_stairs(void **state) {
     (void)state;
-    th_scene *scene = scene_of(
-        "{\"levels\":[{\"id\":\"ground\",\"walkable\":{\"rect\":[0,0,20,6]}},{\"id\":\"upper\",\"z\":3,\"walkable\":{\"rect\":[24,0,34,6]}}],"
-        "\"stairs\":[{\"id\":\"s\",\"level\":\"ground\",\"to\":\"upper\",\"area\":{\"rect\":[20,2,24,4]},\"top\":[[24,2],[24,4]],\"up\":0.5,\"down\":0.67}],"
-        "\"exits\":[{\"id\":\"out\",\"level\":\"ground\",\"line\":[[0,2],[0,4]]}],"
-        "\"groups\":[{\"id\":\"a\",\"level\":\"upper\",\"count\":40,\"area\":{\"rect\":[26,1,33,5]},\"to\":\"out\"}]}");
+    th_scene *scene =
+        scene_of("{\"levels\":[{\"id\":\"ground\",\"walkable\":{\"rect\":[0,0,20,6]}},{\"id\":"
+                 "\"upper\",\"z\":3,\"walkable\":{\"rect\":[24,0,34,6]}}],"
+                 "\"stairs\":[{\"id\":\"s\",\"level\":\"ground\",\"to\":\"upper\",\"area\":{"
+                 "\"rect\":[20,2,24,4]},\"top\":[[24,2],[24,4]],\"up\":0.5,\"down\":0.67}],"
+                 "\"exits\":[{\"id\":\"out\",\"level\":\"ground\",\"line\":[[0,2],[0,4]]}],"
+                 "\"groups\":[{\"id\":\"a\",\"level\":\"upper\",\"count\":40,\"area\":{\"rect\":["
+                 "26,1,33,5]},\"to\":\"out\"}]}");
     th_world *world = world_of(scene, 2, 1);
     double end = run_to_end(world, 200.0);
     assert_int_equal(th_world_statistics(world).left, 40);
@@ -224,10 +240,14 @@ static void test_spawn_refuses_nonsense(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads_do_not_matter), cmocka_unit_test(test_nobody_is_lost),
-        cmocka_unit_test(test_snapshot_round_trip),   cmocka_unit_test(test_views_are_in_id_order),
-        cmocka_unit_test(test_live_edits),            cmocka_unit_test(test_doors_and_events),
-        cmocka_unit_test(test_closed_door_holds),     cmocka_unit_test(test_stairs),
+        cmocka_unit_test(test_threads_do_not_matter),
+        cmocka_unit_test(test_nobody_is_lost),
+        cmocka_unit_test(test_snapshot_round_trip),
+        cmocka_unit_test(test_views_are_in_id_order),
+        cmocka_unit_test(test_live_edits),
+        cmocka_unit_test(test_doors_and_events),
+        cmocka_unit_test(test_closed_door_holds),
+        cmocka_unit_test(test_stairs),
         cmocka_unit_test(test_spawn_refuses_nonsense),
     };
     return cmocka_run_group_tests_name("world", tests, NULL, NULL);

@@ -19,15 +19,15 @@ extern "C" {
 #endif
 
 // Result codes: X(NAME, "what happened"). Everything but TH_OK comes with a message in th_error.
-#define TH_RESULTS(X)                                            \
-    X(OK, "success")                                             \
-    X(BAD_ARGUMENT, "an argument is out of its stated range")    \
-    X(BAD_SCENE, "the scene is not valid")                       \
-    X(NO_ROOM, "more people than fit into the area")             \
-    X(NO_MEMORY, "the allocator returned no memory")             \
-    X(NO_FILE, "a file could not be read or written")            \
-    X(NO_DEVICE, "the requested device is not available")        \
-    X(FULL, "a capacity given at creation is used up")           \
+#define TH_RESULTS(X)                                         \
+    X(OK, "success")                                          \
+    X(BAD_ARGUMENT, "an argument is out of its stated range") \
+    X(BAD_SCENE, "the scene is not valid")                    \
+    X(NO_ROOM, "more people than fit into the area")          \
+    X(NO_MEMORY, "the allocator returned no memory")          \
+    X(NO_FILE, "a file could not be read or written")         \
+    X(NO_DEVICE, "the requested device is not available")     \
+    X(FULL, "a capacity given at creation is used up")        \
     X(BAD_SNAPSHOT, "the snapshot does not fit this scene or version")
 
 typedef enum th_result {

@@ -148,13 +148,14 @@ typedef struct th_group_def {
     const char *positions_file; // CSV with columns x,y (header optional, .gz allowed), or NULL
     const th_point *positions;
     int position_count;
-    double rate;              // source [1/s], 0: not given
-    double rate_start;        // [s]
-    double rate_end;          // [s] default: no end
+    double rate;                // source [1/s], 0: not given
+    double rate_start;          // [s]
+    double rate_end;            // [s] default: no end
     const th_arrival *arrivals; // source by timetable
     int arrival_count;
-    th_distribution radius;      // [m] default constant 0.2
-    th_distribution speed;       // preferred speed [m/s] default normal 1.34, 0.26 in 0.5..2.2, Weidmann 1993
+    th_distribution radius; // [m] default constant 0.2
+    th_distribution
+        speed; // preferred speed [m/s] default normal 1.34, 0.26 in 0.5..2.2, Weidmann 1993
     th_distribution premovement; // time before they set off [s] default constant 0
     th_distribution mass;        // [kg] default constant 80, Helbing 2000
     const th_route_step *route;
@@ -196,11 +197,11 @@ typedef struct th_measure_area_def {
 } th_measure_area_def;
 
 typedef struct th_run_def {
-    double step;        // [s] (0, 0.5] default 0.1
-    double duration;    // [s] 0: until empty; default 0
-    double max_time;    // an until-empty run gives up here [s] default 3600
-    uint64_t seed;      // default 1
-    int runs;           // default 1
+    double step;     // [s] (0, 0.5] default 0.1
+    double duration; // [s] 0: until empty; default 0
+    double max_time; // an until-empty run gives up here [s] default 3600
+    uint64_t seed;   // default 1
+    int runs;        // default 1
 } th_run_def;
 
 typedef struct th_record_def {
@@ -212,7 +213,7 @@ typedef struct th_scene_def {
     uint32_t cookie; // set by th_scene_def_default
     const char *name;
     const char *description;
-    const char *base_dir; // relative files are looked up here; NULL: the current folder
+    const char *base_dir;       // relative files are looked up here; NULL: the current folder
     const th_level_def *levels; // none: one open plane called "ground"
     int level_count;
     const th_stairs_def *stairs;
@@ -253,8 +254,8 @@ typedef struct th_scene_options {
     th_allocator allocator;
 } th_scene_options;
 
-TH_API th_result th_scene_load_file(const char *path, const th_scene_options *options, th_scene **scene,
-                                    th_error *error);
+TH_API th_result th_scene_load_file(const char *path, const th_scene_options *options,
+                                    th_scene **scene, th_error *error);
 // `name` is what messages call the text; `base_dir` (or NULL) is where linked files are looked up.
 TH_API th_result th_scene_load_json(const char *text, size_t length, const char *name,
                                     const char *base_dir, const th_scene_options *options,

@@ -16,14 +16,14 @@ typedef struct th_world th_world;
 typedef enum th_backend { TH_BACKEND_CPU } th_backend;
 
 // The stages of a step, in order: X(NAME, name, doc).
-#define TH_STAGES(X)                                                                        \
-    X(EVENTS, events, "doors, spawners, scripted bodies")                                   \
-    X(INDEX, index, "sort agents into cells, drop who left")                                \
-    X(BEHAVE, behave, "phases and routes: setting off, waiting, next goal")                 \
-    X(PLAN, plan, "preferred velocity")                                                     \
-    X(FILTER, filter, "changes to the preferred velocity")                                  \
-    X(MOVE, move, "local model: new velocity and position")                                 \
-    X(CONTACT, contact, "pairs apart, walls have the last word, levels change")             \
+#define TH_STAGES(X)                                                            \
+    X(EVENTS, events, "doors, spawners, scripted bodies")                       \
+    X(INDEX, index, "sort agents into cells, drop who left")                    \
+    X(BEHAVE, behave, "phases and routes: setting off, waiting, next goal")     \
+    X(PLAN, plan, "preferred velocity")                                         \
+    X(FILTER, filter, "changes to the preferred velocity")                      \
+    X(MOVE, move, "local model: new velocity and position")                     \
+    X(CONTACT, contact, "pairs apart, walls have the last word, levels change") \
     X(MEASURE, measure, "exits, counters, statistics")
 
 typedef enum th_stage {
@@ -36,9 +36,9 @@ typedef enum th_stage {
 typedef struct th_world_def {
     uint32_t cookie; // set by th_world_def_default
     th_backend backend;
-    int threads;     // 0: all cores. Results do not depend on it.
-    uint64_t seed;   // 0: the scene's
-    double step;     // [s] 0: the scene's
+    int threads;   // 0: all cores. Results do not depend on it.
+    uint64_t seed; // 0: the scene's
+    double step;   // [s] 0: the scene's
     int agent_capacity; // most agents alive at once; 0: what the scene's groups can bring (at least 1024)
     th_allocator allocator; // default: malloc
     th_log_fn *log;
@@ -75,8 +75,8 @@ typedef struct th_agent_def {
 
 TH_API th_agent_def th_agent_def_default(void);
 // Spawns all or none. `ids` may be NULL. Callers who place people over others get overlaps.
-TH_API th_result th_world_spawn(th_world *world, const th_agent_def *agents, int count, th_agent_id *ids,
-                                th_error *error);
+TH_API th_result th_world_spawn(th_world *world, const th_agent_def *agents, int count,
+                                th_agent_id *ids, th_error *error);
 // Returns how many of them were alive; they count as removed.
 TH_API int th_world_remove(th_world *world, const th_agent_id *ids, int count);
 TH_API bool th_world_alive(const th_world *world, th_agent_id id);
@@ -104,15 +104,15 @@ typedef struct th_statistics {
     uint64_t waiting_to_enter;               // due from sources, no free spot yet
     double time;
     uint64_t steps;
-    double last_left_time;    // when the last person left [s], the egress time of a finished run
-    uint64_t wall_crossings;  // centres found beyond a wall after a step: a bug if not 0
-    uint64_t wall_stops;      // moves cut short by the crossing test
-    uint64_t overlaps;        // pairs now overlapping by more than 1 cm
+    double last_left_time;       // when the last person left [s], the egress time of a finished run
+    uint64_t wall_crossings;     // centres found beyond a wall after a step: a bug if not 0
+    uint64_t wall_stops;         // moves cut short by the crossing test
+    uint64_t overlaps;           // pairs now overlapping by more than 1 cm
     uint64_t overlapping_agents; // agents in such a pair
-    float deepest_overlap;    // now [m]
-    float largest_overlap;    // ever sampled (once a simulated second and at every call) [m]
-    uint64_t nan_repairs;     // non-finite values replaced
-    uint64_t unreachable;     // people whose goal cannot be reached now (all doors on the way shut)
+    float deepest_overlap;       // now [m]
+    float largest_overlap;       // ever sampled (once a simulated second and at every call) [m]
+    uint64_t nan_repairs;        // non-finite values replaced
+    uint64_t unreachable; // people whose goal cannot be reached now (all doors on the way shut)
 } th_statistics;
 
 // Not const: it samples the overlaps now.
@@ -166,8 +166,10 @@ TH_API uint64_t th_world_hash(const th_world *world);
 
 // ---- state. A snapshot holds everything that changes; restore needs the same scene and version.
 TH_API size_t th_world_snapshot_size(const th_world *world);
-TH_API th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th_error *error);
-TH_API th_result th_world_restore(th_world *world, const void *memory, size_t size, th_error *error);
+TH_API th_result th_world_snapshot(const th_world *world, void *memory, size_t size,
+                                   th_error *error);
+TH_API th_result th_world_restore(th_world *world, const void *memory, size_t size,
+                                  th_error *error);
 
 // ---- what models there are
 typedef struct th_param_info {

@@ -32,7 +32,8 @@ static bool path_crosses(th_vec2 p, th_vec2 q, th_vec2 a, th_vec2 b) {
 // `p` is where the person was before the step, `q` where it is now.
 static bool goal_reached(const th_goal *goal, uint32_t level, th_vec2 p, th_vec2 q) {
     if (goal->is_line)
-        return (uint32_t)goal->line.level == level && path_crosses(p, q, goal->line.a, goal->line.b);
+        return (uint32_t)goal->line.level == level &&
+               path_crosses(p, q, goal->line.a, goal->line.b);
     return (uint32_t)goal->area.level == level && th_polygons_contain(&goal->area.shape, q);
 }
 
@@ -54,7 +55,8 @@ static void reach_route_goal(th_world *world, int i, const th_group *group, int 
             agents->wait_until[i] = (float)world->time + goal->wait;
         } else {
             agents->route_step[i]++;
-            if (agents->route_step[i] >= (uint32_t)group->route_count) agents->phase[i] = TH_PHASE_ARRIVED;
+            if (agents->route_step[i] >= (uint32_t)group->route_count)
+                agents->phase[i] = TH_PHASE_ARRIVED;
         }
         return;
     }

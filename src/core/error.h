@@ -8,7 +8,8 @@
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
-th_result th_fail(th_error *error, th_result code, const char *path, const char *format, ...);
+th_result
+th_fail(th_error *error, th_result code, const char *path, const char *format, ...);
 
 // The nearest of `count` known words to `word` by edit distance, or NULL when none is near:
 // for "did you mean" in messages.

@@ -12,8 +12,8 @@ static inline int th_block_count(int count) { return (count + TH_BLOCK - 1) / TH
 // In front of a function whose loops are worth compiling for wider vectors: gcc makes one copy per
 // instruction set and picks at load time. With contraction off all copies give the same bits.
 // Sanitizers and other compilers get the plain function.
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(TH_NO_CLONES)
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(TH_NO_CLONES)
 #define TH_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define TH_CLONES

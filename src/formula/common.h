@@ -2,9 +2,9 @@
 // crowd, no libm in results (see math.h). SPDX-License-Identifier: Apache-2.0
 #ifndef TH_FORMULA_COMMON_H
 #define TH_FORMULA_COMMON_H
+#include "throng/base.h"
 #include <stdbool.h>
 #include <stdint.h>
-#include "throng/base.h"
 
 #if defined(__CUDACC__)
 #define TH_FORMULA static inline __host__ __device__

@@ -19,7 +19,8 @@
 
 #define TH_ORCA_PARAMS(X)                                                                         \
     TH_CONTACT_PARAMS(X)                                                                          \
-    X(time_horizon, 2.0, 0.05, 60, "s", "Menge 2.5-3, RVO2 examples 5-10; shorter for dense crowds", \
+    X(time_horizon, 2.0, 0.05, 60, "s",                                                           \
+      "Menge 2.5-3, RVO2 examples 5-10; shorter for dense crowds",                                \
       "how far ahead collisions with people are avoided")                                         \
     X(time_horizon_obstacle, 0.5, 0.05, 60, "s", "between Menge's 0.15 and the RVO2 examples' 5", \
       "how far ahead collisions with walls are avoided")                                          \
@@ -39,7 +40,7 @@ typedef struct th_orca_params {
 
 #define TH_ORCA_EPSILON 1e-5f // parallel lines and covered edges, RVO2
 enum {
-    TH_ORCA_WALLS = 16,     // most wall lines
+    TH_ORCA_WALLS = 16,      // most wall lines
     TH_ORCA_NEIGHBOURS = 16, // most agent lines
     TH_ORCA_LINES = 32
 };
@@ -73,8 +74,9 @@ TH_FORMULA void th_orca_set_line(th_orca_lines *lines, int i, th_orca_line line)
 // `relative_velocity` = v_i - v_j, `radius` = r_i + r_j, `share` of the avoidance that is ours (0.5
 // when the neighbour does the same). `tie` = +-1, opposite for the two of a pair. Without branches:
 // it is compiled for sixteen neighbours at once.
-TH_FORMULA th_orca_line th_orca_agent_line(th_vec2 relative_position, th_vec2 velocity, th_vec2 relative_velocity,
-                                           float radius, float inverse_horizon, float inverse_step, float share,
+TH_FORMULA th_orca_line th_orca_agent_line(th_vec2 relative_position, th_vec2 velocity,
+                                           th_vec2 relative_velocity, float radius,
+                                           float inverse_horizon, float inverse_step, float share,
                                            float tie) {
     th_vec2 p = relative_position, v = relative_velocity;
     float distance2 = th_length2(p), radius2 = radius * radius;
@@ -108,16 +110,18 @@ TH_FORMULA th_orca_line th_orca_agent_line(th_vec2 relative_position, th_vec2 ve
 
 // A wall edge as its half-plane needs it: solid on the left of a -> b.
 typedef struct th_orca_edge {
-    th_vec2 a, b;                                   // relative to the agent
-    th_vec2 direction, previous, next;              // unit directions of this edge and its neighbours
+    th_vec2 a, b;                      // relative to the agent
+    th_vec2 direction, previous, next; // unit directions of this edge and its neighbours
     bool a_convex, b_convex;
 } th_orca_edge;
 
 // The tangents of a vertex at relative position p (distance^2 > radius^2): +1 left leg, -1 right leg.
 TH_FORMULA th_vec2 th_orca_leg(th_vec2 p, float radius, float side) {
     float distance2 = th_length2(p);
-    float leg = sqrtf(th_max(distance2 - radius * radius, 0.0f)), inverse_distance2 = 1.0f / distance2;
-    return th_v((p.x * leg - side * p.y * radius) * inverse_distance2, (side * p.x * radius + p.y * leg) * inverse_distance2);
+    float leg = sqrtf(th_max(distance2 - radius * radius, 0.0f)),
+          inverse_distance2 = 1.0f / distance2;
+    return th_v((p.x * leg - side * p.y * radius) * inverse_distance2,
+                (side * p.x * radius + p.y * leg) * inverse_distance2);
 }
 
 // Line through the velocity-space point `cut` pushed outward by the agent's radius.
@@ -130,8 +134,8 @@ TH_FORMULA th_orca_line th_orca_offset_line(th_vec2 cut, th_vec2 direction, floa
 
 // Half-plane of one wall edge; false when the edge adds nothing. Walls do not step aside: the whole
 // avoidance is ours.
-TH_FORMULA bool th_orca_wall_line(const th_orca_edge *edge, th_vec2 velocity, float radius, float inverse_horizon,
-                                  th_orca_line *line) {
+TH_FORMULA bool th_orca_wall_line(const th_orca_edge *edge, th_vec2 velocity, float radius,
+                                  float inverse_horizon, th_orca_line *line) {
     th_vec2 a = edge->a, b = edge->b, ab = th_sub(b, a);
     float radius2 = radius * radius;
     float s = -th_dot(a, ab) / th_length2(ab);
@@ -146,7 +150,8 @@ TH_FORMULA bool th_orca_wall_line(const th_orca_edge *edge, th_vec2 velocity, fl
         return true;
     }
     if (s > 1.0f && th_length2(b) <= radius2) {
-        if (!edge->b_convex || th_det(b, edge->next) < 0.0f) return false; // the next edge will do it
+        if (!edge->b_convex || th_det(b, edge->next) < 0.0f)
+            return false; // the next edge will do it
         line->point = th_v(0.0f, 0.0f);
         line->direction = th_unit(th_perp_left(b));
         return true;
@@ -190,7 +195,8 @@ TH_FORMULA bool th_orca_wall_line(const th_orca_edge *edge, th_vec2 velocity, fl
     }
 
     // Nearest point of the obstacle's boundary to the current velocity: disc, segment or leg.
-    th_vec2 left_cut = th_scale(inverse_horizon, first), right_cut = th_scale(inverse_horizon, second);
+    th_vec2 left_cut = th_scale(inverse_horizon, first),
+            right_cut = th_scale(inverse_horizon, second);
     th_vec2 cut = th_sub(right_cut, left_cut);
     th_vec2 from_left = th_sub(velocity, left_cut), from_right = th_sub(velocity, right_cut);
     float t = one_vertex ? 0.5f : th_dot(from_left, cut) / th_length2(cut);
@@ -205,9 +211,11 @@ TH_FORMULA bool th_orca_wall_line(const th_orca_edge *edge, th_vec2 velocity, fl
         return true;
     }
     const float far = 1e30f;
-    float to_cut = t < 0.0f || t > 1.0f || one_vertex ? far : th_length2(th_sub(from_left, th_scale(t, cut)));
+    float to_cut =
+        t < 0.0f || t > 1.0f || one_vertex ? far : th_length2(th_sub(from_left, th_scale(t, cut)));
     float to_left = t_left < 0.0f ? far : th_length2(th_sub(from_left, th_scale(t_left, left_leg)));
-    float to_right = t_right < 0.0f ? far : th_length2(th_sub(from_right, th_scale(t_right, right_leg)));
+    float to_right =
+        t_right < 0.0f ? far : th_length2(th_sub(from_right, th_scale(t_right, right_leg)));
     if (to_cut <= to_left && to_cut <= to_right) {
         *line = th_orca_offset_line(left_cut, th_scale(-1.0f, edge->direction), offset);
         return true;
@@ -223,12 +231,14 @@ TH_FORMULA bool th_orca_wall_line(const th_orca_edge *edge, th_vec2 velocity, fl
 }
 
 // Does a wall line already keep us from the whole edge a..b (relative positions)?
-TH_FORMULA bool th_orca_covered(const th_orca_lines *lines, th_vec2 a, th_vec2 b, float radius, float inverse_horizon) {
+TH_FORMULA bool th_orca_covered(const th_orca_lines *lines, th_vec2 a, th_vec2 b, float radius,
+                                float inverse_horizon) {
     for (int j = 0; j < lines->count; ++j) {
         th_orca_line line = th_orca_line_at(lines, j);
         float at_a = th_det(th_sub(th_scale(inverse_horizon, a), line.point), line.direction);
         float at_b = th_det(th_sub(th_scale(inverse_horizon, b), line.point), line.direction);
-        if (at_a - inverse_horizon * radius >= -TH_ORCA_EPSILON && at_b - inverse_horizon * radius >= -TH_ORCA_EPSILON)
+        if (at_a - inverse_horizon * radius >= -TH_ORCA_EPSILON &&
+            at_b - inverse_horizon * radius >= -TH_ORCA_EPSILON)
             return true;
     }
     return false;
@@ -236,8 +246,8 @@ TH_FORMULA bool th_orca_covered(const th_orca_lines *lines, th_vec2 a, th_vec2 b
 
 // Linear program 1: the best velocity on line i within the speed disc and left of the lines before it.
 // `along` selects: false, nearest to `optimum`; true, furthest in direction `optimum`.
-TH_FORMULA bool th_orca_program1(const th_orca_lines *lines, int i, float max_speed, th_vec2 optimum, bool along,
-                                 th_vec2 *result) {
+TH_FORMULA bool th_orca_program1(const th_orca_lines *lines, int i, float max_speed,
+                                 th_vec2 optimum, bool along, th_vec2 *result) {
     th_orca_line line = th_orca_line_at(lines, i);
     float dot = th_dot(line.point, line.direction);
     float discriminant = dot * dot + max_speed * max_speed - th_length2(line.point);
@@ -247,7 +257,8 @@ TH_FORMULA bool th_orca_program1(const th_orca_lines *lines, int i, float max_sp
     for (int j = 0; j < i; ++j) {
         float d_x = lines->direction_x[j], d_y = lines->direction_y[j];
         float denominator = line.direction.x * d_y - line.direction.y * d_x;
-        float numerator = d_x * (line.point.y - lines->point_y[j]) - d_y * (line.point.x - lines->point_x[j]);
+        float numerator =
+            d_x * (line.point.y - lines->point_y[j]) - d_y * (line.point.x - lines->point_x[j]);
         if (fabsf(denominator) <= TH_ORCA_EPSILON) {
             if (numerator < 0.0f) return false; // parallel and outside
             continue;
@@ -270,12 +281,13 @@ TH_FORMULA bool th_orca_program1(const th_orca_lines *lines, int i, float max_sp
 
 // Linear program 2. Returns lines->count on success, else the line that could not be satisfied; the
 // result is then the best for the lines before it.
-TH_FORMULA int th_orca_program2(const th_orca_lines *lines, float max_speed, th_vec2 optimum, bool along,
-                                th_vec2 *result) {
+TH_FORMULA int th_orca_program2(const th_orca_lines *lines, float max_speed, th_vec2 optimum,
+                                bool along, th_vec2 *result) {
     *result = along ? th_scale(max_speed, optimum) : th_limit(optimum, max_speed);
     for (int i = 0; i < lines->count; ++i) {
         th_orca_line line = th_orca_line_at(lines, i);
-        if (!(th_det(line.direction, th_sub(line.point, *result)) > 0.0f)) continue; // satisfied already
+        if (!(th_det(line.direction, th_sub(line.point, *result)) > 0.0f))
+            continue; // satisfied already
         th_vec2 better;
         if (!th_orca_program1(lines, i, max_speed, optimum, along, &better)) return i;
         *result = better;
@@ -287,13 +299,15 @@ TH_FORMULA int th_orca_program2(const th_orca_lines *lines, float max_speed, th_
 TH_FORMULA void th_orca_bisectors(const th_orca_lines *lines, int i, th_orca_lines *bisectors) {
     th_orca_line line = th_orca_line_at(lines, i);
     int kept = lines->wall_count;
-    for (int j = 0; j < lines->wall_count; ++j) th_orca_set_line(bisectors, j, th_orca_line_at(lines, j));
+    for (int j = 0; j < lines->wall_count; ++j)
+        th_orca_set_line(bisectors, j, th_orca_line_at(lines, j));
     for (int j = lines->wall_count; j < i; ++j) {
         th_orca_line other = th_orca_line_at(lines, j), bisector;
         float determinant = th_det(line.direction, other.direction);
         float magnitude = determinant < 0.0f ? -determinant : determinant;
         if (magnitude <= TH_ORCA_EPSILON) {
-            if (th_dot(line.direction, other.direction) > 0.0f) continue; // same way: never the worse one
+            if (th_dot(line.direction, other.direction) > 0.0f)
+                continue; // same way: never the worse one
             bisector.point = th_scale(0.5f, th_add(line.point, other.point));
         } else {
             float t = th_det(other.direction, th_sub(line.point, other.point)) / determinant;
@@ -308,7 +322,8 @@ TH_FORMULA void th_orca_bisectors(const th_orca_lines *lines, int i, th_orca_lin
 
 // Linear program 3: from the failing line on, minimise the largest violation of the agent lines, the
 // wall lines staying hard.
-TH_FORMULA void th_orca_program3(const th_orca_lines *lines, int failed, float max_speed, th_vec2 *result) {
+TH_FORMULA void th_orca_program3(const th_orca_lines *lines, int failed, float max_speed,
+                                 th_vec2 *result) {
     float violation = 0.0f;
     for (int i = failed; i < lines->count; ++i) {
         th_orca_line line = th_orca_line_at(lines, i);
@@ -317,13 +332,15 @@ TH_FORMULA void th_orca_program3(const th_orca_lines *lines, int failed, float m
         th_orca_bisectors(lines, i, &bisectors);
         th_vec2 better;
         // Failing can only be rounding: the old result is feasible by construction. Keep it then.
-        if (th_orca_program2(&bisectors, max_speed, th_perp_left(line.direction), true, &better) == bisectors.count)
+        if (th_orca_program2(&bisectors, max_speed, th_perp_left(line.direction), true, &better) ==
+            bisectors.count)
             *result = better;
         violation = th_det(line.direction, th_sub(line.point, *result));
     }
 }
 
-TH_FORMULA th_vec2 th_orca_velocity(const th_orca_lines *lines, float max_speed, th_vec2 preferred) {
+TH_FORMULA th_vec2 th_orca_velocity(const th_orca_lines *lines, float max_speed,
+                                    th_vec2 preferred) {
     th_vec2 result;
     int failed = th_orca_program2(lines, max_speed, preferred, false, &result);
     if (failed < lines->count) th_orca_program3(lines, failed, max_speed, &result);

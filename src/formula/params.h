@@ -10,7 +10,7 @@
 
 // Every move model begins its list with these: what the contact stage does for its people.
 #define TH_CONTACT_PARAMS(X)                                                                      \
-    X(separation_passes, 4, 0, 16, "-", "throng: overlaps against passes in docs/models/orca.md",  \
+    X(separation_passes, 4, 0, 16, "-", "throng: overlaps against passes in docs/models/orca.md", \
       "passes that push overlapping people apart after each step; 0 is the bare model")
 
 typedef struct th_contact_params {

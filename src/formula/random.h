@@ -3,13 +3,13 @@
 // 1, 2, 3". SPDX-License-Identifier: Apache-2.0
 #ifndef TH_FORMULA_RANDOM_H
 #define TH_FORMULA_RANDOM_H
-#include <math.h>
 #include "formula/common.h"
+#include <math.h>
 
 // One stream per purpose; never reuse a number.
 enum {
-    TH_STREAM_PLACE = 1,       // start positions
-    TH_STREAM_RADIUS = 2,      // drawn properties
+    TH_STREAM_PLACE = 1,  // start positions
+    TH_STREAM_RADIUS = 2, // drawn properties
     TH_STREAM_SPEED = 3,
     TH_STREAM_PREMOVEMENT = 4,
     TH_STREAM_MASS = 5,

@@ -3,19 +3,23 @@
 #include "formula/vec.h"
 
 static bool crosses_link(const th_link *link, th_vec2 p, th_vec2 q) {
-    float side_p = th_dot(th_sub(p, link->a), link->up), side_q = th_dot(th_sub(q, link->a), link->up);
+    float side_p = th_dot(th_sub(p, link->a), link->up),
+          side_q = th_dot(th_sub(q, link->a), link->up);
     if ((side_p > 0.0f) == (side_q > 0.0f)) return false;
     th_vec2 pq = th_sub(q, p);
     return (th_det(pq, th_sub(link->a, p)) > 0.0f) != (th_det(pq, th_sub(link->b, p)) > 0.0f);
 }
 
 // Keeps found[] sorted by (distance, id).
-static int insert(const th_agents *agents, th_vec2 p, uint32_t j, uint32_t *found, int count, int max) {
+static int insert(const th_agents *agents, th_vec2 p, uint32_t j, uint32_t *found, int count,
+                  int max) {
     float distance2 = th_length2(th_sub(th_position(agents, j), p));
     int at = count;
     for (; at > 0; --at) {
         float before = th_length2(th_sub(th_position(agents, found[at - 1]), p));
-        if (before < distance2 || (before == distance2 && agents->id[found[at - 1]] < agents->id[j])) break;
+        if (before < distance2 ||
+            (before == distance2 && agents->id[found[at - 1]] < agents->id[j]))
+            break;
         if (at < max) found[at] = found[at - 1];
     }
     if (at < max) found[at] = j;
@@ -28,10 +32,15 @@ int th_linked_neighbours(const th_world *world, uint32_t i, float range, uint32_
     int count = 0;
     for (int l = 0; l < world->scene->link_count; ++l) {
         const th_link *link = &world->scene->links[l];
-        int side = (int)agents->level[i] == link->level[0] ? 1 : (int)agents->level[i] == link->level[1] ? 0 : -1;
-        if (side < 0 || th_length2(th_sub(th_nearest_on_segment(p, link->a, link->b), p)) > range * range) continue;
+        int side = (int)agents->level[i] == link->level[0]   ? 1
+                   : (int)agents->level[i] == link->level[1] ? 0
+                                                             : -1;
+        if (side < 0 ||
+            th_length2(th_sub(th_nearest_on_segment(p, link->a, link->b), p)) > range * range)
+            continue;
         const th_level_grid *grid = &world->index.grids[link->level[side]];
-        int column0 = th_grid_column(grid, p.x - range), column1 = th_grid_column(grid, p.x + range);
+        int column0 = th_grid_column(grid, p.x - range),
+            column1 = th_grid_column(grid, p.x + range);
         int row1 = th_grid_row(grid, p.y + range);
         for (int row = th_grid_row(grid, p.y - range); row <= row1; ++row) {
             uint32_t begin, end;

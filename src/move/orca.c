@@ -2,8 +2,8 @@
 // candidates of 3 x 3 cells). People of one cell share a list of candidates; the ten nearest are
 // found by counting, for each candidate, how many are nearer, which is vector code without branches.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/parallel.h"
 #include "formula/orca.h"
+#include "core/parallel.h"
 #include "formula/random.h"
 #include "move/move.h"
 #include "move/neighbours.h"
@@ -14,9 +14,9 @@ enum { CANDIDATES = 1024, SHORT_LIST = 32 };
 
 // People near one cell, copied together.
 typedef struct candidate_list {
-    int level, column, row, half; // cells column +- half, row +- half of that level
-    int count;                    // -1: none yet; CANDIDATES + 1: too many to list
-    float density;                // of the cells [1/m2]
+    int level, column, row, half;     // cells column +- half, row +- half of that level
+    int count;                        // -1: none yet; CANDIDATES + 1: too many to list
+    float density;                    // of the cells [1/m2]
     float min_x, min_y, max_x, max_y; // all people in this box are listed
     _Alignas(TH_ALIGN) float x[CANDIDATES], y[CANDIDATES], distance2[CANDIDATES];
     uint32_t agent[CANDIDATES], id[CANDIDATES];
@@ -30,11 +30,13 @@ typedef struct neighbour_list {
 static void list_candidates(const th_world *world, candidate_list *list, int half) {
     const th_agents *agents = &world->agents;
     const th_level_grid *grid = &world->index.grids[list->level];
-    int column0 = list->column - half, column1 = list->column + half, row0 = list->row - half, row1 = list->row + half;
+    int column0 = list->column - half, column1 = list->column + half, row0 = list->row - half,
+        row1 = list->row + half;
     // Border cells hold everybody beyond them, so a side on the border has no end.
     const float far = 1e30f;
     list->min_x = column0 <= 0 ? -far : grid->origin.x + (float)column0 * grid->cell;
-    list->max_x = column1 >= grid->nx - 1 ? far : grid->origin.x + (float)(column1 + 1) * grid->cell;
+    list->max_x =
+        column1 >= grid->nx - 1 ? far : grid->origin.x + (float)(column1 + 1) * grid->cell;
     list->min_y = row0 <= 0 ? -far : grid->origin.y + (float)row0 * grid->cell;
     list->max_y = row1 >= grid->ny - 1 ? far : grid->origin.y + (float)(row1 + 1) * grid->cell;
     column0 = column0 < 0 ? 0 : column0;
@@ -62,8 +64,8 @@ static void list_candidates(const th_world *world, candidate_list *list, int hal
 }
 
 // How wide to look: until a circle inside the listed cells is likely to hold `wanted` people.
-static void list_for_cell(const th_world *world, candidate_list *list, int level, int column, int row, int wanted,
-                          float range) {
+static void list_for_cell(const th_world *world, candidate_list *list, int level, int column,
+                          int row, int wanted, float range) {
     list->level = level;
     list->column = column;
     list->row = row;
@@ -78,12 +80,14 @@ static void list_for_cell(const th_world *world, candidate_list *list, int level
 }
 
 // Exact fallback for crowds too dense to list: one by one, kept sorted.
-static void nearest_by_insertion(const th_world *world, uint32_t i, float range, int wanted, neighbour_list *nearest) {
+static void nearest_by_insertion(const th_world *world, uint32_t i, float range, int wanted,
+                                 neighbour_list *nearest) {
     const th_agents *agents = &world->agents;
     const th_level_grid *grid = &world->index.grids[agents->level[i]];
     th_vec2 p = th_position(agents, i);
     float distances2[TH_ORCA_NEIGHBOURS], limit2 = range * range;
-    int count = 0, column0 = th_grid_column(grid, p.x - range), column1 = th_grid_column(grid, p.x + range);
+    int count = 0, column0 = th_grid_column(grid, p.x - range),
+        column1 = th_grid_column(grid, p.x + range);
     int row1 = th_grid_row(grid, p.y + range);
     for (int row = th_grid_row(grid, p.y - range); row <= row1; ++row) {
         uint32_t begin, end;
@@ -91,11 +95,13 @@ static void nearest_by_insertion(const th_world *world, uint32_t i, float range,
         for (uint32_t j = begin; j < end; ++j) {
             float distance2 = th_length2(th_sub(th_position(agents, j), p));
             if (distance2 > limit2 || j == i) continue;
-            if (count == wanted && distance2 == limit2 && agents->id[j] > agents->id[nearest->agent[count - 1]])
+            if (count == wanted && distance2 == limit2 &&
+                agents->id[j] > agents->id[nearest->agent[count - 1]])
                 continue;
             int at = count < wanted ? count++ : wanted - 1;
             for (; at > 0 && (distances2[at - 1] > distance2 ||
-                              (distances2[at - 1] == distance2 && agents->id[nearest->agent[at - 1]] > agents->id[j]));
+                              (distances2[at - 1] == distance2 &&
+                               agents->id[nearest->agent[at - 1]] > agents->id[j]));
                  --at) {
                 distances2[at] = distances2[at - 1];
                 nearest->agent[at] = nearest->agent[at - 1];
@@ -122,8 +128,8 @@ TH_FORMULA int shorten_list(const candidate_list *list, float limit2, uint16_t *
 // The `wanted` nearest of the short list in order of (distance, id): an entry's place is the number of
 // entries before it. Both parts of the key go into one integer: the bits of a float that is not negative
 // sort like the float.
-TH_FORMULA void rank_short_list(const candidate_list *list, const uint16_t *near, int count, uint32_t self, int wanted,
-                                neighbour_list *nearest) {
+TH_FORMULA void rank_short_list(const candidate_list *list, const uint16_t *near, int count,
+                                uint32_t self, int wanted, neighbour_list *nearest) {
     uint64_t key[SHORT_LIST];
     int64_t place[SHORT_LIST] = {0};
     uint32_t agent[SHORT_LIST];
@@ -152,15 +158,16 @@ TH_FORMULA void rank_short_list(const candidate_list *list, const uint16_t *near
         if (place[k] < wanted) nearest->agent[place[k]] = agent[k];
 }
 
-TH_FORMULA void find_nearest(const th_world *world, candidate_list *list, uint32_t i, const th_orca_params *params,
-                             neighbour_list *nearest) {
+TH_FORMULA void find_nearest(const th_world *world, candidate_list *list, uint32_t i,
+                             const th_orca_params *params, neighbour_list *nearest) {
     const th_agents *agents = &world->agents;
     int wanted = (int)params->max_neighbours;
     float range = params->neighbour_range;
     th_vec2 p = th_position(agents, i);
     const th_level_grid *grid = &world->index.grids[agents->level[i]];
     int column = th_grid_column(grid, p.x), row = th_grid_row(grid, p.y);
-    if (list->count < 0 || list->column != column || list->row != row || list->level != (int)agents->level[i])
+    if (list->count < 0 || list->column != column || list->row != row ||
+        list->level != (int)agents->level[i])
         list_for_cell(world, list, (int)agents->level[i], column, row, wanted + 1, range);
     for (;;) {
         if (list->count > CANDIDATES) {
@@ -168,7 +175,8 @@ TH_FORMULA void find_nearest(const th_world *world, candidate_list *list, uint32
             return;
         }
         // Everybody within `sure` of p is listed.
-        float sure = th_min(th_min(p.x - list->min_x, list->max_x - p.x), th_min(p.y - list->min_y, list->max_y - p.y));
+        float sure = th_min(th_min(p.x - list->min_x, list->max_x - p.x),
+                            th_min(p.y - list->min_y, list->max_y - p.y));
         float limit2 = th_min(sure, range) * th_min(sure, range);
         // A circle that should hold a few more than wanted, so that the short list is short.
         float likely2 = 1.25f * (float)(wanted + 1) / (3.14159265f * th_max(list->density, 1e-3f));
@@ -196,7 +204,8 @@ TH_FORMULA void find_nearest(const th_world *world, candidate_list *list, uint32
 }
 
 // People seen across a link to another level, merged in by distance. Rare, so plain insertion.
-static void add_linked(const th_world *world, uint32_t i, const th_orca_params *params, neighbour_list *nearest) {
+static void add_linked(const th_world *world, uint32_t i, const th_orca_params *params,
+                       neighbour_list *nearest) {
     uint32_t found[TH_ORCA_NEIGHBOURS];
     int count = th_linked_neighbours(world, i, params->neighbour_range, found, TH_ORCA_NEIGHBOURS);
     th_vec2 p = th_position(&world->agents, i);
@@ -218,7 +227,8 @@ static void add_linked(const th_world *world, uint32_t i, const th_orca_params *
     }
 }
 
-static void drop_hidden(const th_walls *walls, const th_world *world, uint32_t i, neighbour_list *nearest) {
+static void drop_hidden(const th_walls *walls, const th_world *world, uint32_t i,
+                        neighbour_list *nearest) {
     const th_agents *agents = &world->agents;
     th_vec2 p = th_position(agents, i);
     int kept = 0;
@@ -226,15 +236,16 @@ static void drop_hidden(const th_walls *walls, const th_world *world, uint32_t i
         uint32_t j = nearest->agent[k];
         float t;
         bool same_level = agents->level[j] == agents->level[i];
-        if (same_level && th_walls_first_crossing(walls, (int)agents->level[i], p, th_position(agents, j), &t) >= 0)
+        if (same_level && th_walls_first_crossing(walls, (int)agents->level[i], p,
+                                                  th_position(agents, j), &t) >= 0)
             continue;
         nearest->agent[kept++] = j;
     }
     nearest->count = kept;
 }
 
-static void wall_lines(const th_walls *walls, const th_world *world, uint32_t i, const th_orca_params *params,
-                       th_orca_lines *lines) {
+static void wall_lines(const th_walls *walls, const th_world *world, uint32_t i,
+                       const th_orca_params *params, th_orca_lines *lines) {
     const th_agents *agents = &world->agents;
     th_vec2 p = th_position(agents, i), v = th_velocity(agents, i);
     float radius = agents->radius[i], inverse_horizon = 1.0f / params->time_horizon_obstacle;
@@ -245,7 +256,8 @@ static void wall_lines(const th_walls *walls, const th_world *world, uint32_t i,
     if (count > NEAR_WALLS) count = NEAR_WALLS;
     for (int k = 0; k < count && lines->count < TH_ORCA_WALLS; ++k) {
         const th_wall *wall = &walls->walls[near[k]];
-        th_orca_edge edge = {.a = th_sub(wall->a, p), .b = th_sub(wall->b, p), .direction = wall->direction};
+        th_orca_edge edge = {
+            .a = th_sub(wall->a, p), .b = th_sub(wall->b, p), .direction = wall->direction};
         // Only edges that show us their walkable side.
         if (th_det(wall->direction, th_sub(p, wall->a)) >= 0.0f) continue;
         if (th_orca_covered(lines, edge.a, edge.b, radius, inverse_horizon)) continue;
@@ -255,7 +267,8 @@ static void wall_lines(const th_walls *walls, const th_world *world, uint32_t i,
         edge.a_convex = wall->a_convex;
         edge.b_convex = next->a_convex;
         th_orca_line line;
-        if (th_orca_wall_line(&edge, v, radius, inverse_horizon, &line)) th_orca_set_line(lines, lines->count++, line);
+        if (th_orca_wall_line(&edge, v, radius, inverse_horizon, &line))
+            th_orca_set_line(lines, lines->count++, line);
     }
     lines->wall_count = lines->count;
 }
@@ -264,7 +277,8 @@ static void wall_lines(const th_walls *walls, const th_world *world, uint32_t i,
 typedef struct neighbour_lanes {
     _Alignas(TH_ALIGN) float x[TH_ORCA_NEIGHBOURS], y[TH_ORCA_NEIGHBOURS];
     _Alignas(TH_ALIGN) float vx[TH_ORCA_NEIGHBOURS], vy[TH_ORCA_NEIGHBOURS];
-    _Alignas(TH_ALIGN) float radius[TH_ORCA_NEIGHBOURS], share[TH_ORCA_NEIGHBOURS], tie[TH_ORCA_NEIGHBOURS];
+    _Alignas(TH_ALIGN) float radius[TH_ORCA_NEIGHBOURS], share[TH_ORCA_NEIGHBOURS],
+        tie[TH_ORCA_NEIGHBOURS];
 } neighbour_lanes;
 
 TH_FORMULA void agent_lines(const th_world *world, uint32_t i, const th_orca_params *params,
@@ -283,14 +297,17 @@ TH_FORMULA void agent_lines(const th_world *world, uint32_t i, const th_orca_par
         lanes.tie[k] = agents->id[i] < agents->id[j] ? 1.0f : -1.0f;
     }
     th_vec2 p = th_position(agents, i), v = th_velocity(agents, i);
-    float radius = agents->radius[i], inverse_horizon = 1.0f / params->time_horizon, inverse_step = 1.0f / world->dt;
+    float radius = agents->radius[i], inverse_horizon = 1.0f / params->time_horizon,
+          inverse_step = 1.0f / world->dt;
     float point_x[TH_ORCA_NEIGHBOURS], point_y[TH_ORCA_NEIGHBOURS];
     float direction_x[TH_ORCA_NEIGHBOURS], direction_y[TH_ORCA_NEIGHBOURS];
 #pragma omp simd
     for (int k = 0; k < TH_ORCA_NEIGHBOURS; ++k) {
-        th_vec2 to = {lanes.x[k] - p.x, lanes.y[k] - p.y}, relative = {v.x - lanes.vx[k], v.y - lanes.vy[k]};
-        th_orca_line line = th_orca_agent_line(to, v, relative, radius + lanes.radius[k], inverse_horizon, inverse_step,
-                                               lanes.share[k], lanes.tie[k]);
+        th_vec2 to = {lanes.x[k] - p.x, lanes.y[k] - p.y},
+                relative = {v.x - lanes.vx[k], v.y - lanes.vy[k]};
+        th_orca_line line =
+            th_orca_agent_line(to, v, relative, radius + lanes.radius[k], inverse_horizon,
+                               inverse_step, lanes.share[k], lanes.tie[k]);
         point_x[k] = line.point.x;
         point_y[k] = line.point.y;
         direction_x[k] = line.direction.x;
@@ -327,17 +344,20 @@ TH_FORMULA void move_agent(th_world *world, const th_walls *walls, candidate_lis
     lines.count = lines.wall_count = 0;
     float wall_range = params->time_horizon_obstacle * params->max_speed + agents->radius[i];
     int level = (int)agents->level[i];
-    if (wall_range > walls->grids[level].reach || th_walls_maybe_near(walls, level, th_position(agents, i))) {
+    if (wall_range > walls->grids[level].reach ||
+        th_walls_maybe_near(walls, level, th_position(agents, i))) {
         wall_lines(walls, world, i, params, &lines);
         if (params->line_of_sight > 0.0f) drop_hidden(walls, world, i, &nearest);
     }
     agent_lines(world, i, params, &nearest, &lines);
     // Somebody who prefers to be faster than the limit may be.
     float max_speed = th_max(params->max_speed, agents->speed[i]);
-    th_vec2 velocity = th_orca_velocity(&lines, max_speed, preferred_with_noise(world, i, params->noise));
+    th_vec2 velocity =
+        th_orca_velocity(&lines, max_speed, preferred_with_noise(world, i, params->noise));
     if (params->max_acceleration > 0.0f) {
         th_vec2 old = th_velocity(agents, i);
-        velocity = th_add(old, th_limit(th_sub(velocity, old), params->max_acceleration * world->dt));
+        velocity =
+            th_add(old, th_limit(th_sub(velocity, old), params->max_acceleration * world->dt));
     }
     agents->next_velocity_x[i] = velocity.x;
     agents->next_velocity_y[i] = velocity.y;
@@ -361,11 +381,13 @@ TH_CLONES static void move_block(th_world *world, const th_walls *walls, int beg
 
 void th_move_orca(th_world *world) {
     bool any = false;
-    for (int g = 0; g < world->group_count; ++g) any = any || (!world->groups[g].scripted && world->groups[g].move == TH_MOVE_ORCA);
+    for (int g = 0; g < world->group_count; ++g)
+        any = any || (!world->groups[g].scripted && world->groups[g].move == TH_MOVE_ORCA);
     if (!any) return;
     th_walls walls = th_world_walls(world);
     int count = world->agents.count, blocks = th_block_count(count);
 #pragma omp parallel for num_threads(world->threads) schedule(dynamic, 1)
     for (int b = 0; b < blocks; ++b)
-        move_block(world, &walls, b * TH_BLOCK, (b + 1) * TH_BLOCK < count ? (b + 1) * TH_BLOCK : count);
+        move_block(world, &walls, b * TH_BLOCK,
+                   (b + 1) * TH_BLOCK < count ? (b + 1) * TH_BLOCK : count);
 }

@@ -9,7 +9,8 @@ static th_vec2 path_at(const th_scripted *body, double time) {
     while (k < last && path[k + 1].time <= time) ++k;
     if (k == last || time <= path[0].time) return th_v((float)path[k].x, (float)path[k].y);
     double s = (time - path[k].time) / (path[k + 1].time - path[k].time);
-    return th_v((float)(path[k].x + s * (path[k + 1].x - path[k].x)), (float)(path[k].y + s * (path[k + 1].y - path[k].y)));
+    return th_v((float)(path[k].x + s * (path[k + 1].x - path[k].x)),
+                (float)(path[k].y + s * (path[k + 1].y - path[k].y)));
 }
 
 void th_move_scripted(th_world *world) {

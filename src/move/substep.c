@@ -212,8 +212,7 @@ static bool acts(const th_walls *walls, const th_wall *wall, th_vec2 p, float s)
             return true;
         }
         const th_wall *before = &walls->walls[wall->prev];
-        return !th_wall_stands(walls, before) ||
-               (wall->a_convex && place_along(before, p) >= 1.0f);
+        return !th_wall_stands(walls, before) || (wall->a_convex && place_along(before, p) >= 1.0f);
     }
     return th_det(wall->direction, th_sub(p, wall->a)) <= 0.0f; // solid on the left
 }

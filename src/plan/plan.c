@@ -16,7 +16,8 @@ static const float GOAL_SPREAD = 1.0f;
 static const float FAR_AWAY = 1e30f;
 
 static float inset_from_ends(const th_agents *agents, int i) {
-    uint32_t mixed = agents->id[i] * 2654435761u; // Knuth's multiplicative hash: neighbours in id differ
+    uint32_t mixed =
+        agents->id[i] * 2654435761u; // Knuth's multiplicative hash: neighbours in id differ
     return agents->radius[i] + GOAL_SPREAD * th_uniform(mixed);
 }
 

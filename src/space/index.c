@@ -85,8 +85,8 @@ static void sort_cell_by_id(uint32_t *order, uint32_t begin, uint32_t end, const
     }
 }
 
-uint32_t th_index_sort(th_index *index, int count, uint32_t *cell, const uint32_t *id, uint32_t *slot,
-                       uint32_t *order, int threads) {
+uint32_t th_index_sort(th_index *index, int count, uint32_t *cell, const uint32_t *id,
+                       uint32_t *slot, uint32_t *order, int threads) {
     uint32_t *start = index->cell_start;
     memset(start, 0, ((size_t)index->cell_count + 1) * sizeof *start);
     if (threads > 1) {

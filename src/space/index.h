@@ -32,8 +32,8 @@ static inline int th_grid_row(const th_level_grid *grid, float y) {
 }
 
 // Agents of the cells (column0 .. column1, row): the half-open run begin .. end.
-static inline void th_index_run(const th_index *index, const th_level_grid *grid, int row, int column0,
-                                int column1, uint32_t *begin, uint32_t *end) {
+static inline void th_index_run(const th_index *index, const th_level_grid *grid, int row,
+                                int column0, int column1, uint32_t *begin, uint32_t *end) {
     const uint32_t *start = index->cell_start + grid->first + row * grid->nx;
     *begin = start[column0];
     *end = start[column1 + 1];
@@ -49,6 +49,6 @@ void th_index_lay(th_index *index, const th_box *boxes, float cell);
 
 // Sorts agents 0 .. count. `cell` holds each agent's cell (TH_NO_CELL: drop it) and is used up;
 // order[k] becomes the old index of the k-th agent in (cell, id) order. Returns how many remain.
-uint32_t th_index_sort(th_index *index, int count, uint32_t *cell, const uint32_t *id, uint32_t *slot,
-                       uint32_t *order, int threads);
+uint32_t th_index_sort(th_index *index, int count, uint32_t *cell, const uint32_t *id,
+                       uint32_t *slot, uint32_t *order, int threads);
 #endif

@@ -184,11 +184,6 @@ int th_walls_near(const th_walls *walls, int level, th_vec2 p, float range, int 
     return near.count;
 }
 
-bool th_walls_maybe_near(const th_walls *walls, int level, th_vec2 p) {
-    const int *list;
-    return walls->count > walls->scene_count || th_wall_cell(&walls->grids[level], p, &list) > 0;
-}
-
 typedef struct th_crossing {
     int wall;
     double t;

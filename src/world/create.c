@@ -18,13 +18,17 @@ th_world_def th_world_def_default(void) {
 static th_result check_def(const th_world_def *def, th_error *error) {
     assert(def->cookie == WORLD_COOKIE && "start from th_world_def_default()");
     if (def->cookie != WORLD_COOKIE)
-        return th_fail(error, TH_BAD_ARGUMENT, "", "th_world_def was not made by th_world_def_default()");
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "th_world_def was not made by th_world_def_default()");
     if (def->threads < 0 || def->threads > 1024)
-        return th_fail(error, TH_BAD_ARGUMENT, "", "threads is %d; give 0 (all cores) to 1024", def->threads);
+        return th_fail(error, TH_BAD_ARGUMENT, "", "threads is %d; give 0 (all cores) to 1024",
+                       def->threads);
     if (!(def->step >= 0.0 && def->step <= 0.5))
-        return th_fail(error, TH_BAD_ARGUMENT, "", "step is %g s; give 0 (the scene's) to 0.5", def->step);
+        return th_fail(error, TH_BAD_ARGUMENT, "", "step is %g s; give 0 (the scene's) to 0.5",
+                       def->step);
     if (def->agent_capacity < 0)
-        return th_fail(error, TH_BAD_ARGUMENT, "", "agent_capacity is %d; give 0 (from the scene) or more",
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "agent_capacity is %d; give 0 (from the scene) or more",
                        def->agent_capacity);
     return TH_OK;
 }
@@ -58,7 +62,8 @@ static int cell_capacity(const th_scene *scene, int agents) {
     double cells = 0.0;
     for (int l = 0; l < scene->level_count; ++l) {
         const th_box *box = &scene->levels[l].box;
-        cells += ((double)(box->max_x - box->min_x) / 1.2 + 2.0) * ((double)(box->max_y - box->min_y) / 1.2 + 2.0);
+        cells += ((double)(box->max_x - box->min_x) / 1.2 + 2.0) *
+                 ((double)(box->max_y - box->min_y) / 1.2 + 2.0);
     }
     // No more than four cells per person (but always a decent grid): the sort clears them all in
     // every step. Open planes grow with the crowd, hence the lower bound.
@@ -74,36 +79,43 @@ static bool allocate(th_world *world, int capacity) {
     world->group_count = scene->group_count + scene->scripted_count;
     size_t groups = (size_t)world->group_count, doors = (size_t)scene->door_count;
     bool complete = th_agents_create(&world->agents, memory, capacity);
-    complete = th_index_create(&world->index, memory, scene->level_count, cell_capacity(scene, capacity)) && complete;
+    complete = th_index_create(&world->index, memory, scene->level_count,
+                               cell_capacity(scene, capacity)) &&
+               complete;
     world->level_boxes = th_alloc(memory, (size_t)scene->level_count, sizeof *world->level_boxes);
     world->groups = th_alloc(memory, groups, sizeof *world->groups);
     world->sources = th_alloc(memory, (size_t)scene->group_count, sizeof *world->sources);
     world->door_closed = th_alloc(memory, doors, sizeof *world->door_closed);
     world->door_next_change = th_alloc(memory, doors, sizeof *world->door_next_change);
-    world->walls = th_alloc(memory, (size_t)scene->wall_count + 2 * TH_LIVE_WALL_MAX, sizeof *world->walls);
+    world->walls =
+        th_alloc(memory, (size_t)scene->wall_count + 2 * TH_LIVE_WALL_MAX, sizeof *world->walls);
     world->lines = th_alloc(memory, (size_t)scene->measure_line_count, sizeof *world->lines);
     world->events = th_alloc(memory, TH_EVENT_MAX, sizeof *world->events);
     world->id_order = th_alloc(memory, (size_t)capacity, sizeof *world->id_order);
-    return complete && world->level_boxes && world->groups && world->sources && world->door_closed &&
-           world->door_next_change && world->walls && world->lines && world->events && world->id_order;
+    return complete && world->level_boxes && world->groups && world->sources &&
+           world->door_closed && world->door_next_change && world->walls && world->lines &&
+           world->events && world->id_order;
 }
 
 static void start_state(th_world *world) {
     const th_scene *scene = world->scene;
     copy_groups(world);
     for (int d = 0; d < scene->door_count; ++d) world->door_closed[d] = scene->doors[d].closed;
-    if (scene->wall_count > 0) memcpy(world->walls, scene->walls, (size_t)scene->wall_count * sizeof *world->walls);
+    if (scene->wall_count > 0)
+        memcpy(world->walls, scene->walls, (size_t)scene->wall_count * sizeof *world->walls);
     world->wall_count = scene->wall_count;
     for (int l = 0; l < scene->measure_line_count; ++l) {
         const th_measure_line *line = &scene->measure_lines[l];
         th_vec2 a = line->line.a, b = line->line.b;
         double dx = (double)b.x - (double)a.x, dy = (double)b.y - (double)a.y;
-        world->lines[l] = (th_line_count){.id = line->id, .length = __builtin_sqrt(dx * dx + dy * dy)};
+        world->lines[l] =
+            (th_line_count){.id = line->id, .length = __builtin_sqrt(dx * dx + dy * dy)};
     }
     world->next_id = 1;
 }
 
-th_result th_world_create(const th_scene *scene, const th_world_def *def, th_world **out, th_error *error) {
+th_result th_world_create(const th_scene *scene, const th_world_def *def, th_world **out,
+                          th_error *error) {
     assert(scene && def && out);
     *out = NULL;
     th_result result = check_def(def, error);
@@ -124,8 +136,8 @@ th_result th_world_create(const th_scene *scene, const th_world_def *def, th_wor
     world->dt = (float)(def->step > 0.0 ? def->step : scene->run.step);
     world->cell_size = choose_cell(scene);
     if (!allocate(world, capacity)) {
-        result = th_fail(error, TH_NO_MEMORY, "", "no memory for %d people (about %d MB needed)", capacity,
-                         (int)((double)capacity * 160.0 / 1e6) + 1);
+        result = th_fail(error, TH_NO_MEMORY, "", "no memory for %d people (about %d MB needed)",
+                         capacity, (int)((double)capacity * 160.0 / 1e6) + 1);
     } else {
         start_state(world);
         result = th_plan_world_create(world, error);
@@ -152,8 +164,10 @@ void th_world_destroy(th_world *world) {
     th_free(&memory, world->groups, (size_t)world->group_count, sizeof *world->groups);
     th_free(&memory, world->sources, (size_t)scene->group_count, sizeof *world->sources);
     th_free(&memory, world->door_closed, (size_t)scene->door_count, sizeof *world->door_closed);
-    th_free(&memory, world->door_next_change, (size_t)scene->door_count, sizeof *world->door_next_change);
-    th_free(&memory, world->walls, (size_t)scene->wall_count + 2 * TH_LIVE_WALL_MAX, sizeof *world->walls);
+    th_free(&memory, world->door_next_change, (size_t)scene->door_count,
+            sizeof *world->door_next_change);
+    th_free(&memory, world->walls, (size_t)scene->wall_count + 2 * TH_LIVE_WALL_MAX,
+            sizeof *world->walls);
     th_free(&memory, world->lines, (size_t)scene->measure_line_count, sizeof *world->lines);
     th_free(&memory, world->events, TH_EVENT_MAX, sizeof *world->events);
     th_free(&memory, world->id_order, (size_t)world->agents.capacity, sizeof *world->id_order);

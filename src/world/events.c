@@ -32,7 +32,8 @@ static void clear_wall_line(th_world *world, int level, th_vec2 a, th_vec2 b) {
         th_vec2 off = th_sub(p, th_nearest_on_segment(p, a, b));
         if (th_length2(off) >= clearance * clearance) continue;
         float side = th_dot(th_sub(p, a), normal) < 0.0f ? -1.0f : 1.0f;
-        th_vec2 moved = th_add(th_nearest_on_segment(p, a, b), th_scale(side * 1.5f * clearance, normal));
+        th_vec2 moved =
+            th_add(th_nearest_on_segment(p, a, b), th_scale(side * 1.5f * clearance, normal));
         agents->position_x[i] = moved.x;
         agents->position_y[i] = moved.y;
     }
@@ -45,7 +46,8 @@ static void change_door(th_world *world, int d, bool open) {
     world->door_closed[d] = !open;
     world->walls_version++;
     th_push_event(world, (th_event){.kind = open ? TH_EVENT_DOOR_OPENED : TH_EVENT_DOOR_CLOSED,
-                                    .time = world->time, .index = d});
+                                    .time = world->time,
+                                    .index = d});
 }
 
 static void follow_schedules(th_world *world) {
@@ -55,7 +57,8 @@ static void follow_schedules(th_world *world) {
         const th_door *door = &scene->doors[d];
         int *next = &world->door_next_change[d];
         // Half a step of slack: a change at 30 s belongs to the step that begins at 30 s.
-        while (*next < door->schedule_count && door->schedule[*next].time <= world->time + 0.5 * (double)world->dt)
+        while (*next < door->schedule_count &&
+               door->schedule[*next].time <= world->time + 0.5 * (double)world->dt)
             change_door(world, d, door->schedule[(*next)++].open);
     }
     if (world->walls_version != version) th_plan_walls_changed(world);
@@ -77,28 +80,40 @@ th_result th_world_set_door(th_world *world, const char *id, bool open, th_error
         if (world->walls_version != version) th_plan_walls_changed(world);
         return TH_OK;
     }
-    return th_fail(error, TH_BAD_ARGUMENT, "", "there is no door '%s' in the scene (it has %d doors)", id,
-                   scene->door_count);
+    return th_fail(error, TH_BAD_ARGUMENT, "",
+                   "there is no door '%s' in the scene (it has %d doors)", id, scene->door_count);
 }
 
 static void set_edge(th_wall *edge, th_vec2 a, th_vec2 b, int level, int other) {
     float length = th_length(th_sub(b, a));
-    *edge = (th_wall){.a = a, .b = b, .direction = th_unit(th_sub(b, a)), .length = length,
-                      .next = other, .prev = other, .a_convex = true, .level = level, .door = -1};
+    *edge = (th_wall){.a = a,
+                      .b = b,
+                      .direction = th_unit(th_sub(b, a)),
+                      .length = length,
+                      .next = other,
+                      .prev = other,
+                      .a_convex = true,
+                      .level = level,
+                      .door = -1};
 }
 
-th_result th_world_add_wall(th_world *world, int level, th_vec2 a, th_vec2 b, int *wall, th_error *error) {
+th_result th_world_add_wall(th_world *world, int level, th_vec2 a, th_vec2 b, int *wall,
+                            th_error *error) {
     const th_scene *scene = world->scene;
     if (level < 0 || level >= scene->level_count)
-        return th_fail(error, TH_BAD_ARGUMENT, "", "level %d does not exist; the scene has %d", level, scene->level_count);
-    if (!isfinite(a.x) || !isfinite(a.y) || !isfinite(b.x) || !isfinite(b.y) || th_length(th_sub(b, a)) < 0.01f)
-        return th_fail(error, TH_BAD_ARGUMENT, "", "a wall needs two finite points at least 1 cm apart");
+        return th_fail(error, TH_BAD_ARGUMENT, "", "level %d does not exist; the scene has %d",
+                       level, scene->level_count);
+    if (!isfinite(a.x) || !isfinite(a.y) || !isfinite(b.x) || !isfinite(b.y) ||
+        th_length(th_sub(b, a)) < 0.01f)
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "a wall needs two finite points at least 1 cm apart");
     int slot = 0; // a removed wall has length 0 and its place is used again
     while (slot < TH_LIVE_WALL_MAX && scene->wall_count + 2 * slot < world->wall_count &&
            world->walls[scene->wall_count + 2 * slot].length > 0.0f)
         slot++;
     if (slot == TH_LIVE_WALL_MAX)
-        return th_fail(error, TH_FULL, "", "all %d live walls are in use; remove one first", TH_LIVE_WALL_MAX);
+        return th_fail(error, TH_FULL, "", "all %d live walls are in use; remove one first",
+                       TH_LIVE_WALL_MAX);
     clear_wall_line(world, level, a, b);
     int first = scene->wall_count + 2 * slot;
     set_edge(&world->walls[first], a, b, level, first + 1);
@@ -112,7 +127,8 @@ th_result th_world_add_wall(th_world *world, int level, th_vec2 a, th_vec2 b, in
 
 th_result th_world_remove_wall(th_world *world, int wall, th_error *error) {
     int first = world->scene->wall_count + 2 * wall;
-    if (wall < 0 || wall >= TH_LIVE_WALL_MAX || first >= world->wall_count || world->walls[first].length <= 0.0f)
+    if (wall < 0 || wall >= TH_LIVE_WALL_MAX || first >= world->wall_count ||
+        world->walls[first].length <= 0.0f)
         return th_fail(error, TH_BAD_ARGUMENT, "", "there is no live wall %d", wall);
     world->walls[first].length = world->walls[first + 1].length = 0.0f;
     world->walls_version++;
@@ -120,10 +136,11 @@ th_result th_world_remove_wall(th_world *world, int wall, th_error *error) {
     return TH_OK;
 }
 
-th_result th_world_set_param(th_world *world, int group, const char *name, double value, th_error *error) {
+th_result th_world_set_param(th_world *world, int group, const char *name, double value,
+                             th_error *error) {
     if (group < 0 || group >= world->scene->group_count)
-        return th_fail(error, TH_BAD_ARGUMENT, "", "group %d does not exist; the scene has %d", group,
-                       world->scene->group_count);
+        return th_fail(error, TH_BAD_ARGUMENT, "", "group %d does not exist; the scene has %d",
+                       group, world->scene->group_count);
     th_group_state *state = &world->groups[group];
     int model_count;
     const th_model_info *models = th_models(&model_count);
@@ -135,12 +152,13 @@ th_result th_world_set_param(th_world *world, int group, const char *name, doubl
             const th_param_info *info = &model->params[p];
             if (strcmp(info->name, name) != 0) continue;
             if (!(value >= info->min && value <= info->max))
-                return th_fail(error, TH_BAD_ARGUMENT, "", "%s = %g is outside %g .. %g %s", name, value, info->min,
-                               info->max, info->unit);
+                return th_fail(error, TH_BAD_ARGUMENT, "", "%s = %g is outside %g .. %g %s", name,
+                               value, info->min, info->max, info->unit);
             params[c][p] = (float)value;
             return TH_OK;
         }
     }
-    return th_fail(error, TH_BAD_ARGUMENT, "", "no model of group '%s' has a parameter '%s'; `throng list` shows them",
+    return th_fail(error, TH_BAD_ARGUMENT, "",
+                   "no model of group '%s' has a parameter '%s'; `throng list` shows them",
                    world->scene->groups[group].id, name);
 }

@@ -2,7 +2,8 @@
 #include "world/fields.h"
 #include <assert.h>
 
-#define X(NAME, name, type, doc) static_assert(sizeof(type) == 4, "fields are four bytes wide: " #name);
+#define X(NAME, name, type, doc) \
+    static_assert(sizeof(type) == 4, "fields are four bytes wide: " #name);
 TH_FIELDS(X)
 #undef X
 
@@ -45,9 +46,10 @@ const char *th_stage_name(th_stage stage) {
 }
 
 // Everything of th_agents that is not a field: written and read within a step.
-#define WORK_ARRAYS(X)                                                                          \
-    X(next_position_x) X(next_position_y) X(next_velocity_x) X(next_velocity_y) X(work_x) X(work_y) \
-    X(work2_x) X(work2_y) X(cell) X(order) X(slot)
+#define WORK_ARRAYS(X)                                                                      \
+    X(next_position_x)                                                                      \
+    X(next_position_y) X(next_velocity_x) X(next_velocity_y) X(work_x) X(work_y) X(work2_x) \
+        X(work2_y) X(cell) X(order) X(slot)
 
 bool th_agents_create(th_agents *agents, const th_memory *memory, int capacity) {
     *agents = (th_agents){.capacity = capacity};
@@ -59,7 +61,7 @@ bool th_agents_create(th_agents *agents, const th_memory *memory, int capacity) 
         agents->other[f] = th_alloc(memory, n, 4);
         complete = complete && array && agents->other[f];
     }
-#define X(name)                          \
+#define X(name)                            \
     agents->name = th_alloc(memory, n, 4); \
     complete = complete && agents->name;
     WORK_ARRAYS(X)

@@ -9,8 +9,10 @@ static void report_leaving(th_world *world) {
     const th_agents *agents = &world->agents;
     for (int i = 0; i < agents->count; ++i) {
         if (agents->phase[i] != TH_PHASE_LEFT) continue;
-        th_push_event(world, (th_event){.kind = TH_EVENT_LEFT, .time = world->time,
-                                        .index = (int)agents->route_step[i], .agent = {agents->id[i]}});
+        th_push_event(world, (th_event){.kind = TH_EVENT_LEFT,
+                                        .time = world->time,
+                                        .index = (int)agents->route_step[i],
+                                        .agent = {agents->id[i]}});
     }
     world->counters.left += (uint64_t)world->left_in_step;
     world->counters.last_left_time = world->time;
@@ -20,7 +22,8 @@ static void report_leaving(th_world *world) {
 // +1: from the right of a->b to its left, -1: back, 0: not crossed. A point on the line is on its right.
 static int crossing(th_vec2 p, th_vec2 q, th_vec2 a, th_vec2 b) {
     th_vec2 ab = th_sub(b, a);
-    bool left_before = th_det(ab, th_sub(p, a)) > 0.0f, left_after = th_det(ab, th_sub(q, a)) > 0.0f;
+    bool left_before = th_det(ab, th_sub(p, a)) > 0.0f,
+         left_after = th_det(ab, th_sub(q, a)) > 0.0f;
     if (left_before == left_after) return 0;
     th_vec2 pq = th_sub(q, p);
     if ((th_det(pq, th_sub(a, p)) > 0.0f) == (th_det(pq, th_sub(b, p)) > 0.0f)) return 0;
@@ -72,7 +75,8 @@ th_area_state th_world_area(const th_world *world, int area) {
     th_area_state state = {.id = measured->id, .area = measured->walkable_area};
     double speed = 0.0;
     for (int i = 0; i < agents->count; ++i) {
-        if (agents->level[i] != (uint32_t)measured->area.level || agents->phase[i] >= TH_PHASE_BODY) continue;
+        if (agents->level[i] != (uint32_t)measured->area.level || agents->phase[i] >= TH_PHASE_BODY)
+            continue;
         if (!th_polygons_contain(&measured->area.shape, th_position(agents, (uint32_t)i))) continue;
         state.count++;
         speed += sqrt((double)th_length2(th_velocity(agents, (uint32_t)i)));

@@ -26,9 +26,11 @@ typedef struct snapshot_head {
 // Two scenes with the same print have the same arrays; names and coordinates are not compared.
 static uint64_t scene_print(const th_scene *scene) {
     uint64_t h = th_hash_add(0, (uint64_t)scene->level_count);
-    const int counts[] = {scene->wall_count, scene->door_count, scene->group_count, scene->scripted_count,
-                          scene->measure_line_count, scene->goal_count, scene->target_count};
-    for (size_t k = 0; k < sizeof counts / sizeof *counts; ++k) h = th_hash_add(h, (uint64_t)counts[k]);
+    const int counts[] = {scene->wall_count,     scene->door_count,         scene->group_count,
+                          scene->scripted_count, scene->measure_line_count, scene->goal_count,
+                          scene->target_count};
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; ++k)
+        h = th_hash_add(h, (uint64_t)counts[k]);
     for (int w = 0; w < scene->wall_count; ++w) {
         uint64_t bits[2];
         memcpy(&bits[0], &scene->walls[w].a, 8);
@@ -53,8 +55,10 @@ static int list_blocks(const th_world *world, int agent_count, block *blocks) {
     blocks[n++] = (block){world->groups, (size_t)world->group_count * sizeof *world->groups};
     blocks[n++] = (block){world->sources, (size_t)scene->group_count * sizeof *world->sources};
     blocks[n++] = (block){world->door_closed, (size_t)scene->door_count};
-    blocks[n++] = (block){world->door_next_change, (size_t)scene->door_count * sizeof *world->door_next_change};
-    blocks[n++] = (block){world->walls + scene->wall_count, 2 * (size_t)TH_LIVE_WALL_MAX * sizeof *world->walls};
+    blocks[n++] = (block){world->door_next_change,
+                          (size_t)scene->door_count * sizeof *world->door_next_change};
+    blocks[n++] = (block){world->walls + scene->wall_count,
+                          2 * (size_t)TH_LIVE_WALL_MAX * sizeof *world->walls};
     blocks[n++] = (block){world->lines, (size_t)scene->measure_line_count * sizeof *world->lines};
     return n;
 }
@@ -85,13 +89,15 @@ void th_snapshot_seal(void *memory) {
 
 size_t th_world_snapshot_size(const th_world *world) {
     block blocks[BLOCK_MAX];
-    return sizeof(snapshot_head) + sum_blocks(blocks, list_blocks(world, world->agents.count, blocks));
+    return sizeof(snapshot_head) +
+           sum_blocks(blocks, list_blocks(world, world->agents.count, blocks));
 }
 
 th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th_error *error) {
     size_t needed = th_world_snapshot_size(world);
     if (size < needed)
-        return th_fail(error, TH_BAD_ARGUMENT, "", "the snapshot needs %zu bytes, %zu were given", needed, size);
+        return th_fail(error, TH_BAD_ARGUMENT, "", "the snapshot needs %zu bytes, %zu were given",
+                       needed, size);
     block blocks[BLOCK_MAX];
     int count = list_blocks(world, world->agents.count, blocks);
     unsigned char *at = (unsigned char *)memory + sizeof(snapshot_head);
@@ -121,31 +127,39 @@ th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th
     return TH_OK;
 }
 
-static th_result check_head(const th_world *world, const snapshot_head *head, const void *memory, size_t size,
-                            th_error *error) {
+static th_result check_head(const th_world *world, const snapshot_head *head, const void *memory,
+                            size_t size, th_error *error) {
     if (size < sizeof *head || head->magic != snapshot_magic)
         return th_fail(error, TH_BAD_SNAPSHOT, "", "these bytes are not a throng snapshot");
     if (head->version != SNAPSHOT_VERSION || head->field_count != TH_FIELD_COUNT)
-        return th_fail(error, TH_BAD_SNAPSHOT, "", "the snapshot is of version %u with %u fields; this is version %d with %d",
+        return th_fail(error, TH_BAD_SNAPSHOT, "",
+                       "the snapshot is of version %u with %u fields; this is version %d with %d",
                        head->version, head->field_count, SNAPSHOT_VERSION, TH_FIELD_COUNT);
     if (head->scene_print != scene_print(world->scene))
-        return th_fail(error, TH_BAD_SNAPSHOT, "", "the snapshot was made with another scene; restore it into a world of that scene");
+        return th_fail(
+            error, TH_BAD_SNAPSHOT, "",
+            "the snapshot was made with another scene; restore it into a world of that scene");
     if (head->agent_count < 0 || head->agent_count > world->agents.capacity)
-        return th_fail(error, TH_FULL, "", "the snapshot holds %d agents, this world has room for %d; raise agent_capacity",
-                       head->agent_count, world->agents.capacity);
+        return th_fail(
+            error, TH_FULL, "",
+            "the snapshot holds %d agents, this world has room for %d; raise agent_capacity",
+            head->agent_count, world->agents.capacity);
     block blocks[BLOCK_MAX];
     size_t expected = sum_blocks(blocks, list_blocks(world, head->agent_count, blocks));
     int live = head->wall_count - world->scene->wall_count;
-    if (head->bytes != expected || size < sizeof *head + expected || live < 0 || live > 2 * TH_LIVE_WALL_MAX ||
+    if (head->bytes != expected || size < sizeof *head + expected || live < 0 ||
+        live > 2 * TH_LIVE_WALL_MAX ||
         head->sum != check_sum((const unsigned char *)memory + sizeof *head, expected))
-        return th_fail(error, TH_BAD_SNAPSHOT, "", "the snapshot is damaged or cut short (%zu bytes, %zu expected)", size,
+        return th_fail(error, TH_BAD_SNAPSHOT, "",
+                       "the snapshot is damaged or cut short (%zu bytes, %zu expected)", size,
                        sizeof *head + expected);
     return TH_OK;
 }
 
 // A check sum can be forged: everything that is used as an index or would not be finite is looked at
 // before it is let in. `fields` are the agents' fields as saved, four bytes each, one after the other.
-static bool agents_are_sound(const th_world *world, const snapshot_head *head, const unsigned char *fields) {
+static bool agents_are_sound(const th_world *world, const snapshot_head *head,
+                             const unsigned char *fields) {
     const th_scene *scene = world->scene;
     size_t n = (size_t)head->agent_count;
     for (size_t i = 0; i < n; ++i) {
@@ -153,18 +167,23 @@ static bool agents_are_sound(const th_world *world, const snapshot_head *head, c
         float f[TH_FIELD_COUNT];
         for (size_t k = 0; k < TH_FIELD_COUNT; ++k) memcpy(&u[k], fields + (k * n + i) * 4, 4);
         memcpy(f, u, sizeof f);
-        if (u[TH_FIELD_LEVEL] >= (uint32_t)scene->level_count || u[TH_FIELD_GOAL_LEVEL] >= (uint32_t)scene->level_count ||
-            u[TH_FIELD_GROUP] >= (uint32_t)world->group_count || u[TH_FIELD_PHASE] >= TH_PHASE_COUNT ||
-            u[TH_FIELD_ID] >= head->next_id)
+        if (u[TH_FIELD_LEVEL] >= (uint32_t)scene->level_count ||
+            u[TH_FIELD_GOAL_LEVEL] >= (uint32_t)scene->level_count ||
+            u[TH_FIELD_GROUP] >= (uint32_t)world->group_count ||
+            u[TH_FIELD_PHASE] >= TH_PHASE_COUNT || u[TH_FIELD_ID] >= head->next_id)
             return false;
         bool scripted = u[TH_FIELD_GROUP] >= (uint32_t)scene->group_count;
-        bool scripted_phase = u[TH_FIELD_PHASE] == TH_PHASE_SCRIPTED || u[TH_FIELD_PHASE] == TH_PHASE_BODY;
+        bool scripted_phase =
+            u[TH_FIELD_PHASE] == TH_PHASE_SCRIPTED || u[TH_FIELD_PHASE] == TH_PHASE_BODY;
         if (scripted != scripted_phase && !th_gone(u[TH_FIELD_PHASE])) return false;
-        if (scripted && u[TH_FIELD_ROUTE_STEP] >=
-                            (uint32_t)scene->scripted[u[TH_FIELD_GROUP] - (uint32_t)scene->group_count].disc_count)
+        if (scripted &&
+            u[TH_FIELD_ROUTE_STEP] >=
+                (uint32_t)scene->scripted[u[TH_FIELD_GROUP] - (uint32_t)scene->group_count]
+                    .disc_count)
             return false;
-        const th_field floats[] = {TH_FIELD_POSITION_X, TH_FIELD_POSITION_Y, TH_FIELD_VELOCITY_X, TH_FIELD_VELOCITY_Y,
-                                   TH_FIELD_RADIUS, TH_FIELD_SPEED, TH_FIELD_MASS, TH_FIELD_GOAL_X, TH_FIELD_GOAL_Y};
+        const th_field floats[] = {TH_FIELD_POSITION_X, TH_FIELD_POSITION_Y, TH_FIELD_VELOCITY_X,
+                                   TH_FIELD_VELOCITY_Y, TH_FIELD_RADIUS,     TH_FIELD_SPEED,
+                                   TH_FIELD_MASS,       TH_FIELD_GOAL_X,     TH_FIELD_GOAL_Y};
         for (size_t k = 0; k < sizeof floats / sizeof *floats; ++k)
             if (!(f[floats[k]] > -1e9f && f[floats[k]] < 1e9f)) return false;
         if (!(f[TH_FIELD_RADIUS] >= 0.0f && f[TH_FIELD_RADIUS] <= head->max_radius)) return false;
@@ -177,10 +196,12 @@ static bool groups_are_sound(const th_world *world, const unsigned char *saved) 
         const th_group_state *own = &world->groups[g];
         th_group_state state;
         memcpy(&state, saved + (size_t)g * sizeof state, sizeof state);
-        if (state.plan != own->plan || state.filter != own->filter || state.move != own->move) return false;
+        if (state.plan != own->plan || state.filter != own->filter || state.move != own->move)
+            return false;
         for (int k = 0; k < TH_PARAM_MAX; ++k)
-            if (!(state.plan_params[k] > -1e9f && state.plan_params[k] < 1e9f && state.move_params[k] > -1e9f &&
-                  state.move_params[k] < 1e9f && state.filter_params[k] > -1e9f && state.filter_params[k] < 1e9f))
+            if (!(state.plan_params[k] > -1e9f && state.plan_params[k] < 1e9f &&
+                  state.move_params[k] > -1e9f && state.move_params[k] < 1e9f &&
+                  state.filter_params[k] > -1e9f && state.filter_params[k] < 1e9f))
                 return false;
     }
     return true;
@@ -192,16 +213,17 @@ static bool live_walls_are_sound(const th_world *world, const unsigned char *byt
         th_wall wall;
         memcpy(&wall, bytes + (size_t)k * sizeof wall, sizeof wall);
         if (wall.length == 0.0f) continue; // not in use
-        if (wall.level < 0 || wall.level >= world->scene->level_count || wall.door != -1 || wall.next != first + (k ^ 1) ||
-            wall.prev != first + (k ^ 1) || !(wall.length > 0.0f && wall.length < 1e6f))
+        if (wall.level < 0 || wall.level >= world->scene->level_count || wall.door != -1 ||
+            wall.next != first + (k ^ 1) || wall.prev != first + (k ^ 1) ||
+            !(wall.length > 0.0f && wall.length < 1e6f))
             return false;
     }
     return true;
 }
 
 // The blocks in the order of list_blocks, as they lie in the snapshot.
-static th_result check_contents(const th_world *world, const snapshot_head *head, const unsigned char *bytes,
-                                th_error *error) {
+static th_result check_contents(const th_world *world, const snapshot_head *head,
+                                const unsigned char *bytes, th_error *error) {
     block blocks[BLOCK_MAX];
     int count = list_blocks(world, head->agent_count, blocks);
     const unsigned char *at[BLOCK_MAX];
@@ -210,15 +232,19 @@ static th_result check_contents(const th_world *world, const snapshot_head *head
         bytes += blocks[b].bytes;
     }
     bool sound = head->dt > 0.0f && head->dt <= 0.5f && head->time >= 0.0 && head->time < 1e12 &&
-                 head->max_radius >= 0.0f && head->max_radius < 1e3f && agents_are_sound(world, head, at[0]) &&
+                 head->max_radius >= 0.0f && head->max_radius < 1e3f &&
+                 agents_are_sound(world, head, at[0]) &&
                  groups_are_sound(world, at[TH_FIELD_COUNT]) &&
                  live_walls_are_sound(world, at[TH_FIELD_COUNT + 4]);
     for (int d = 0; d < world->scene->door_count; ++d) {
         int next;
         memcpy(&next, at[TH_FIELD_COUNT + 3] + (size_t)d * sizeof next, sizeof next);
-        sound = sound && at[TH_FIELD_COUNT + 2][d] <= 1 && next >= 0 && next <= world->scene->doors[d].schedule_count;
+        sound = sound && at[TH_FIELD_COUNT + 2][d] <= 1 && next >= 0 &&
+                next <= world->scene->doors[d].schedule_count;
     }
-    if (!sound) return th_fail(error, TH_BAD_SNAPSHOT, "", "the snapshot holds values that no world can have");
+    if (!sound)
+        return th_fail(error, TH_BAD_SNAPSHOT, "",
+                       "the snapshot holds values that no world can have");
     return TH_OK;
 }
 
@@ -226,7 +252,8 @@ th_result th_world_restore(th_world *world, const void *memory, size_t size, th_
     snapshot_head head = {0};
     memcpy(&head, memory, size < sizeof head ? size : sizeof head);
     th_result result = check_head(world, &head, memory, size, error);
-    if (result == TH_OK) result = check_contents(world, &head, (const unsigned char *)memory + sizeof head, error);
+    if (result == TH_OK)
+        result = check_contents(world, &head, (const unsigned char *)memory + sizeof head, error);
     if (result != TH_OK) return result;
     block blocks[BLOCK_MAX];
     int count = list_blocks(world, head.agent_count, blocks);
@@ -236,7 +263,8 @@ th_result th_world_restore(th_world *world, const void *memory, size_t size, th_
         at += blocks[b].bytes;
     }
     // The names of the lines are pointers of the world that was saved: take our own.
-    for (int l = 0; l < world->scene->measure_line_count; ++l) world->lines[l].id = world->scene->measure_lines[l].id;
+    for (int l = 0; l < world->scene->measure_line_count; ++l)
+        world->lines[l].id = world->scene->measure_lines[l].id;
     world->seed = head.seed;
     world->step_count = head.step_count;
     world->time = head.time;

@@ -33,7 +33,8 @@ int th_spawn_capacity(const th_scene *scene) {
     return total < 2e9 ? (int)total : 2000000000;
 }
 
-static th_vec2 random_goal_in(const th_world *world, const th_area *area, uint32_t id, float radius) {
+static th_vec2 random_goal_in(const th_world *world, const th_area *area, uint32_t id,
+                              float radius) {
     const th_box *box = &area->shape.box;
     th_vec2 point = {0.5f * (box->min_x + box->max_x), 0.5f * (box->min_y + box->max_y)};
     for (uint64_t k = 0; k < GOAL_TRIES; ++k) {
@@ -60,9 +61,7 @@ static void set_own_goal(th_world *world, uint32_t i, const th_group *group) {
     case TH_OWN_GOAL_MIRROR_X:
         goal = th_v(2.0f * group->own_goal_centre.x - start.x, start.y);
         break;
-    case TH_OWN_GOAL_OPPOSITE:
-        goal = th_sub(th_scale(2.0f, group->own_goal_centre), start);
-        break;
+    case TH_OWN_GOAL_OPPOSITE: goal = th_sub(th_scale(2.0f, group->own_goal_centre), start); break;
     }
     agents->goal_x[i] = goal.x;
     agents->goal_y[i] = goal.y;
@@ -96,8 +95,10 @@ uint32_t th_append_agent(th_world *world, const th_agent_def *def, uint32_t phas
 }
 
 // Fills in from the group's distributions what the caller left open. Keyed by the id the agent will get.
-static void draw_properties(const th_world *world, const th_group *group, uint32_t id, th_agent_def *def) {
-    if (!(def->radius > 0.0f)) def->radius = th_draw(&group->radius, world->seed, TH_STREAM_RADIUS, id);
+static void draw_properties(const th_world *world, const th_group *group, uint32_t id,
+                            th_agent_def *def) {
+    if (!(def->radius > 0.0f))
+        def->radius = th_draw(&group->radius, world->seed, TH_STREAM_RADIUS, id);
     if (!(def->speed > 0.0f)) def->speed = th_draw(&group->speed, world->seed, TH_STREAM_SPEED, id);
     if (!(def->mass > 0.0f)) def->mass = th_draw(&group->mass, world->seed, TH_STREAM_MASS, id);
 }
@@ -108,28 +109,31 @@ static uint32_t append_member(th_world *world, int g, th_vec2 position, float ra
     draw_properties(world, group, world->next_id, &def);
     uint32_t i = th_append_agent(world, &def, TH_PHASE_STANDING);
     th_agents *agents = &world->agents;
-    agents->wait_until[i] =
-        (float)world->time + th_draw(&group->premovement, world->seed, TH_STREAM_PREMOVEMENT, agents->id[i]);
+    agents->wait_until[i] = (float)world->time + th_draw(&group->premovement, world->seed,
+                                                         TH_STREAM_PREMOVEMENT, agents->id[i]);
     set_own_goal(world, i, group);
     return i;
 }
 
-static th_result place_group(th_world *world, int g, th_placer *placer, float *radii, th_vec2 *positions,
-                             th_error *error) {
+static th_result place_group(th_world *world, int g, th_placer *placer, float *radii,
+                             th_vec2 *positions, th_error *error) {
     const th_group *group = &world->scene->groups[g];
     int count = (int)group->count;
     for (int k = 0; k < count; ++k)
-        radii[k] = th_draw(&group->radius, world->seed, TH_STREAM_RADIUS, world->next_id + (uint32_t)k);
+        radii[k] =
+            th_draw(&group->radius, world->seed, TH_STREAM_RADIUS, world->next_id + (uint32_t)k);
     char path[64];
     if (group->positions) {
         for (int k = 0; k < count; ++k) {
             if (!th_placer_free_at(placer, group->level, group->positions[k], radii[k])) {
                 snprintf(path, sizeof path, "groups[%d].positions", g);
-                return th_fail(error, TH_NO_ROOM, path,
-                               "position %d (%.3f, %.3f) of group '%s' lies in a wall or over somebody else "
-                               "(radius %.3f m); move it, or make the people smaller",
-                               k, (double)group->positions[k].x + world->scene->origin.x,
-                               (double)group->positions[k].y + world->scene->origin.y, group->id, (double)radii[k]);
+                return th_fail(
+                    error, TH_NO_ROOM, path,
+                    "position %d (%.3f, %.3f) of group '%s' lies in a wall or over somebody else "
+                    "(radius %.3f m); move it, or make the people smaller",
+                    k, (double)group->positions[k].x + world->scene->origin.x,
+                    (double)group->positions[k].y + world->scene->origin.y, group->id,
+                    (double)radii[k]);
             }
             th_placer_add(placer, group->level, group->positions[k], radii[k]);
             append_member(world, g, group->positions[k], radii[k]);
@@ -138,13 +142,15 @@ static th_result place_group(th_world *world, int g, th_placer *placer, float *r
     }
     th_area area = group->area;
     area.level = group->level;
-    int placed = th_placer_fill(placer, &area, count, radii, world->seed, world->next_id, positions);
+    int placed =
+        th_placer_fill(placer, &area, count, radii, world->seed, world->next_id, positions);
     if (placed < count) {
         snprintf(path, sizeof path, "groups[%d].count", g);
-        return th_fail(error, TH_NO_ROOM, path,
-                       "group '%s' asks for %d people, but only %d fit into its area without overlapping; "
-                       "ask for %d or fewer, or enlarge the area",
-                       group->id, count, placed, placed);
+        return th_fail(
+            error, TH_NO_ROOM, path,
+            "group '%s' asks for %d people, but only %d fit into its area without overlapping; "
+            "ask for %d or fewer, or enlarge the area",
+            group->id, count, placed, placed);
     }
     for (int k = 0; k < count; ++k) append_member(world, g, positions[k], radii[k]);
     return TH_OK;
@@ -155,10 +161,14 @@ static void place_scripted(th_world *world) {
     for (int s = 0; s < scene->scripted_count; ++s) {
         const th_scripted *body = &scene->scripted[s];
         for (int d = 0; d < body->disc_count; ++d) {
-            th_agent_def def = {.level = body->level, .group = scene->group_count + s, .radius = body->radius,
+            th_agent_def def = {.level = body->level,
+                                .group = scene->group_count + s,
+                                .radius = body->radius,
                                 .mass = 80.0f};
-            def.position = th_v((float)body->path[0].x + body->discs[d].x, (float)body->path[0].y + body->discs[d].y);
-            uint32_t i = th_append_agent(world, &def, body->is_body ? TH_PHASE_BODY : TH_PHASE_SCRIPTED);
+            def.position = th_v((float)body->path[0].x + body->discs[d].x,
+                                (float)body->path[0].y + body->discs[d].y);
+            uint32_t i =
+                th_append_agent(world, &def, body->is_body ? TH_PHASE_BODY : TH_PHASE_SCRIPTED);
             // Which disc of the body this is: scripted agents have no route.
             world->agents.route_step[i] = (uint32_t)d;
         }
@@ -182,9 +192,10 @@ th_result th_spawn_scene(th_world *world, th_error *error) {
     int64_t discs = 0;
     for (int s = 0; s < scene->scripted_count; ++s) discs += scene->scripted[s].disc_count;
     if (total + discs > world->agents.capacity)
-        return th_fail(error, TH_FULL, "groups",
-                       "the groups bring %lld people but the world was created for %d; raise agent_capacity",
-                       (long long)total, world->agents.capacity);
+        return th_fail(
+            error, TH_FULL, "groups",
+            "the groups bring %lld people but the world was created for %d; raise agent_capacity",
+            (long long)total, world->agents.capacity);
     place_scripted(world);
     if (total == 0) return TH_OK;
     float *radii = th_alloc(&world->memory, (size_t)largest, sizeof *radii);
@@ -192,13 +203,15 @@ th_result th_spawn_scene(th_world *world, th_error *error) {
     th_placer *placer = th_placer_create(&world->memory, scene, max_radius, (int)(total + discs));
     th_result result = TH_OK;
     if (!radii || !positions || !placer) {
-        result = th_fail(error, TH_NO_MEMORY, "groups", "no memory to place %lld people", (long long)total);
+        result = th_fail(error, TH_NO_MEMORY, "groups", "no memory to place %lld people",
+                         (long long)total);
     } else {
         for (int i = 0; i < world->agents.count; ++i)
-            th_placer_add(placer, (int)world->agents.level[i], th_position(&world->agents, (uint32_t)i),
-                          world->agents.radius[i]);
+            th_placer_add(placer, (int)world->agents.level[i],
+                          th_position(&world->agents, (uint32_t)i), world->agents.radius[i]);
         for (int g = 0; g < scene->group_count && result == TH_OK; ++g)
-            if (scene->groups[g].count > 0) result = place_group(world, g, placer, radii, positions, error);
+            if (scene->groups[g].count > 0)
+                result = place_group(world, g, placer, radii, positions, error);
     }
     th_placer_destroy(placer);
     th_free(&world->memory, positions, (size_t)largest, sizeof *positions);
@@ -212,7 +225,8 @@ th_result th_spawn_scene(th_world *world, th_error *error) {
 // by what people can have moved since; those placed after it stand at the end of the arrays.
 static bool spot_is_free(const th_world *world, int level, th_vec2 p, float radius) {
     const th_agents *agents = &world->agents;
-    if (world->scene->levels[level].bounded && th_scene_distance(world->scene, level, p) < radius) return false;
+    if (world->scene->levels[level].bounded && th_scene_distance(world->scene, level, p) < radius)
+        return false;
     th_walls walls = th_world_walls(world);
     int wall;
     if (th_walls_near(&walls, level, p, radius, &wall, NULL, 1) > 0) return false;
@@ -230,9 +244,11 @@ static bool spot_is_free(const th_world *world, int level, th_vec2 p, float radi
                 return false;
         }
     }
-    for (uint32_t j = world->index.cell_start[world->index.cell_count]; j < (uint32_t)agents->count; ++j) {
+    for (uint32_t j = world->index.cell_start[world->index.cell_count]; j < (uint32_t)agents->count;
+         ++j) {
         float apart = radius + agents->radius[j];
-        if (agents->level[j] == (uint32_t)level && th_length2(th_sub(th_position(agents, j), p)) < apart * apart)
+        if (agents->level[j] == (uint32_t)level &&
+            th_length2(th_sub(th_position(agents, j), p)) < apart * apart)
             return false;
     }
     return true;
@@ -240,15 +256,18 @@ static bool spot_is_free(const th_world *world, int level, th_vec2 p, float radi
 
 static bool place_from_source(th_world *world, int g, uint64_t number) {
     const th_group *group = &world->scene->groups[g];
-    const th_polygons *shape =
-        group->area.shape.ring_count ? &group->area.shape : &world->scene->levels[group->level].walkable;
+    const th_polygons *shape = group->area.shape.ring_count
+                                   ? &group->area.shape
+                                   : &world->scene->levels[group->level].walkable;
     const th_box *box = &shape->box;
     float radius = th_draw(&group->radius, world->seed, TH_STREAM_RADIUS, world->next_id);
     for (uint32_t k = 0; k < SOURCE_TRIES; ++k) {
-        th_random4 r = th_philox(world->seed ^ world->step_count, TH_STREAM_SOURCE, (uint32_t)g * SOURCE_TRIES + k, number);
+        th_random4 r = th_philox(world->seed ^ world->step_count, TH_STREAM_SOURCE,
+                                 (uint32_t)g * SOURCE_TRIES + k, number);
         th_vec2 p = {box->min_x + th_uniform(r.v[0]) * (box->max_x - box->min_x),
                      box->min_y + th_uniform(r.v[1]) * (box->max_y - box->min_y)};
-        if (!th_polygons_contain(shape, p) || !spot_is_free(world, group->level, p, radius)) continue;
+        if (!th_polygons_contain(shape, p) || !spot_is_free(world, group->level, p, radius))
+            continue;
         append_member(world, g, p, radius);
         return true;
     }
@@ -259,7 +278,8 @@ static bool place_from_source(th_world *world, int g, uint64_t number) {
 static double source_due(const th_group *group, double time) {
     double due = 0.0;
     double until = time < group->rate_end ? time : group->rate_end;
-    if (group->rate > 0.0 && until > group->rate_start) due += floor(group->rate * (until - group->rate_start) + 1e-9);
+    if (group->rate > 0.0 && until > group->rate_start)
+        due += floor(group->rate * (until - group->rate_start) + 1e-9);
     for (int a = 0; a < group->arrival_count; ++a)
         if (group->arrivals[a].time <= time) due += group->arrivals[a].count;
     return due;
@@ -286,27 +306,34 @@ th_agent_def th_agent_def_default(void) {
     return def;
 }
 
-static th_result check_agent(const th_world *world, const th_agent_def *def, int k, th_error *error) {
+static th_result check_agent(const th_world *world, const th_agent_def *def, int k,
+                             th_error *error) {
     const th_scene *scene = world->scene;
     if (def->group < 0 || def->group >= scene->group_count)
-        return th_fail(error, TH_BAD_ARGUMENT, "", "agent %d: group %d does not exist; the scene has %d", k,
-                       def->group, scene->group_count);
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "agent %d: group %d does not exist; the scene has %d", k, def->group,
+                       scene->group_count);
     if (def->level < 0 || def->level >= scene->level_count || def->goal_level < 0 ||
         def->goal_level >= scene->level_count)
-        return th_fail(error, TH_BAD_ARGUMENT, "", "agent %d: level %d or goal level %d does not exist; the scene has %d",
-                       k, def->level, def->goal_level, scene->level_count);
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "agent %d: level %d or goal level %d does not exist; the scene has %d", k,
+                       def->level, def->goal_level, scene->level_count);
     if (!isfinite(def->position.x) || !isfinite(def->position.y) || !isfinite(def->velocity.x) ||
         !isfinite(def->velocity.y) || !isfinite(def->goal.x) || !isfinite(def->goal.y))
-        return th_fail(error, TH_BAD_ARGUMENT, "", "agent %d: position, velocity and goal must be finite", k);
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "agent %d: position, velocity and goal must be finite", k);
     if (scene->levels[def->level].bounded && !th_scene_walkable(scene, def->level, def->position))
-        return th_fail(error, TH_BAD_ARGUMENT, "", "agent %d: (%.3f, %.3f) is not walkable on level '%s'", k,
-                       (double)def->position.x, (double)def->position.y, scene->levels[def->level].id);
+        return th_fail(
+            error, TH_BAD_ARGUMENT, "", "agent %d: (%.3f, %.3f) is not walkable on level '%s'", k,
+            (double)def->position.x, (double)def->position.y, scene->levels[def->level].id);
     return TH_OK;
 }
 
-th_result th_world_spawn(th_world *world, const th_agent_def *agents, int count, th_agent_id *ids, th_error *error) {
+th_result th_world_spawn(th_world *world, const th_agent_def *agents, int count, th_agent_id *ids,
+                         th_error *error) {
     if (count < 0 || world->agents.count > world->agents.capacity - count)
-        return th_fail(error, TH_FULL, "", "no room for %d more agents; agent_capacity is %d and %d are alive", count,
+        return th_fail(error, TH_FULL, "",
+                       "no room for %d more agents; agent_capacity is %d and %d are alive", count,
                        world->agents.capacity, world->agents.count);
     for (int k = 0; k < count; ++k) {
         th_result result = check_agent(world, &agents[k], k, error);

@@ -66,7 +66,9 @@ uint64_t th_count_in_solids(const th_world *world) {
         // Who left has walked out through a gap in the boundary; scripted bodies go where they like.
         if (!th_moves(agents->phase[i]) || !world->scene->levels[level].bounded) continue;
         th_vec2 p = th_position(agents, (uint32_t)i);
-        if (th_walls_maybe_near(&walls, (int)level, p) && !th_scene_walkable(world->scene, (int)level, p)) inside++;
+        if (th_walls_maybe_near(&walls, (int)level, p) &&
+            !th_scene_walkable(world->scene, (int)level, p))
+            inside++;
     }
     return inside;
 }
@@ -110,7 +112,9 @@ bool th_world_done(const th_world *world) {
         const th_group *group = &scene->groups[g];
         if (world->sources[g].placed < world->sources[g].due) return false;
         if (group->rate > 0.0 && world->time < group->rate_end) return false;
-        if (group->arrival_count > 0 && world->time < group->arrivals[group->arrival_count - 1].time) return false;
+        if (group->arrival_count > 0 &&
+            world->time < group->arrivals[group->arrival_count - 1].time)
+            return false;
     }
     for (int i = 0; i < agents->count; ++i)
         if (agents->phase[i] < TH_PHASE_ARRIVED) return false;
@@ -134,9 +138,11 @@ uint64_t th_world_hash(const th_world *world) {
 #pragma omp parallel for num_threads(world->threads) schedule(static) reduction(+ : sum)
     for (int i = 0; i < agents->count; ++i) {
         if (th_gone(agents->phase[i])) continue;
-        uint64_t h = th_hash_add(agents->id[i], float_bits(agents->position_x[i], agents->position_y[i]));
+        uint64_t h =
+            th_hash_add(agents->id[i], float_bits(agents->position_x[i], agents->position_y[i]));
         h = th_hash_add(h, float_bits(agents->velocity_x[i], agents->velocity_y[i]));
-        h = th_hash_add(h, (uint64_t)agents->level[i] << 40 | (uint64_t)agents->phase[i] << 32 | agents->route_step[i]);
+        h = th_hash_add(h, (uint64_t)agents->level[i] << 40 | (uint64_t)agents->phase[i] << 32 |
+                               agents->route_step[i]);
         sum += h;
     }
     uint64_t h = th_hash_add(world->step_count, sum);

@@ -14,7 +14,8 @@ static th_stage_fn *const stage_table[TH_STAGE_COUNT][FUNCTIONS_PER_STAGE] = {
     [TH_STAGE_BEHAVE] = {th_stage_behave},
     [TH_STAGE_PLAN] = {th_stage_plan},
     [TH_STAGE_FILTER] = {0},
-    [TH_STAGE_MOVE] = {th_move_scripted, th_move_orca, th_move_social_force, th_move_helbing_molnar},
+    [TH_STAGE_MOVE] = {th_move_scripted, th_move_orca, th_move_social_force,
+                       th_move_helbing_molnar},
     [TH_STAGE_CONTACT] = {th_stage_contact},
     [TH_STAGE_MEASURE] = {th_stage_arrive, th_stage_measure},
 };
@@ -22,7 +23,8 @@ static th_stage_fn *const stage_table[TH_STAGE_COUNT][FUNCTIONS_PER_STAGE] = {
 static void step_once(th_world *world) {
     for (int stage = 0; stage < TH_STAGE_COUNT; ++stage) {
         double begin = omp_get_wtime();
-        for (int f = 0; f < FUNCTIONS_PER_STAGE && stage_table[stage][f]; ++f) stage_table[stage][f](world);
+        for (int f = 0; f < FUNCTIONS_PER_STAGE && stage_table[stage][f]; ++f)
+            stage_table[stage][f](world);
         world->profile.seconds[stage] += omp_get_wtime() - begin;
     }
     world->profile.steps++;
@@ -42,8 +44,10 @@ static void level_boxes(const th_world *world, th_box *boxes) {
         boxes[l] = world->scene->levels[l].box;
         if (world->scene->levels[l].bounded) continue;
         float min_x = 1e30f, min_y = 1e30f, max_x = -1e30f, max_y = -1e30f;
-#pragma omp parallel for num_threads(world->threads) schedule(static) reduction(min : min_x, min_y) \
-    reduction(max : max_x, max_y)
+#pragma omp parallel for num_threads(world->threads) schedule(static) reduction(min             \
+                                                                                : min_x, min_y) \
+    reduction(max                                                                               \
+              : max_x, max_y)
         for (int i = 0; i < agents->count; ++i) {
             if (agents->level[i] != (uint32_t)l || th_gone(agents->phase[i])) continue;
             float x = agents->position_x[i], y = agents->position_y[i];
@@ -86,7 +90,9 @@ void th_stage_index(th_world *world) {
         const th_level_grid *grid = &index->grids[agents->level[i]];
         int column = th_grid_column(grid, agents->position_x[i]);
         int row = th_grid_row(grid, agents->position_y[i]);
-        agents->cell[i] = th_gone(agents->phase[i]) ? TH_NO_CELL : (uint32_t)(grid->first + row * grid->nx + column);
+        agents->cell[i] = th_gone(agents->phase[i])
+                              ? TH_NO_CELL
+                              : (uint32_t)(grid->first + row * grid->nx + column);
     }
     agents->count = (int)th_index_sort(index, agents->count, agents->cell, agents->id, agents->slot,
                                        agents->order, world->threads);

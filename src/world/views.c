@@ -35,7 +35,8 @@ int th_world_agent_count(const th_world *world) {
 void *th_world_map(th_world *world, th_field field, th_access access) {
     assert((unsigned)field < TH_FIELD_COUNT);
     th_update_id_order(world);
-    if (!world->views[field]) world->views[field] = th_alloc(&world->memory, (size_t)world->agents.capacity, 4);
+    if (!world->views[field])
+        world->views[field] = th_alloc(&world->memory, (size_t)world->agents.capacity, 4);
     uint32_t *view = world->views[field];
     if (!view) return NULL;
     world->view_access[field] = access;
@@ -54,7 +55,8 @@ void th_world_unmap(th_world *world, th_field field) {
     for (int k = 0; k < world->id_order_count; ++k) array[world->id_order[k]] = view[k];
     if (field != TH_FIELD_RADIUS) return;
     for (int i = 0; i < world->agents.count; ++i)
-        if (world->agents.radius[i] > world->max_radius) world->max_radius = world->agents.radius[i];
+        if (world->agents.radius[i] > world->max_radius)
+            world->max_radius = world->agents.radius[i];
 }
 
 // Storage index of an id, or -1.
@@ -65,19 +67,24 @@ static int64_t find_agent(const th_world *world, uint32_t id) {
         int middle = low + (high - low) / 2;
         uint32_t found = world->agents.id[world->id_order[middle]];
         if (found == id) return world->id_order[middle];
-        if (found < id) low = middle + 1;
-        else high = middle - 1;
+        if (found < id)
+            low = middle + 1;
+        else
+            high = middle - 1;
     }
     return -1;
 }
 
-bool th_world_alive(const th_world *world, th_agent_id id) { return find_agent(world, id.serial) >= 0; }
+bool th_world_alive(const th_world *world, th_agent_id id) {
+    return find_agent(world, id.serial) >= 0;
+}
 
 int th_world_remove(th_world *world, const th_agent_id *ids, int count) {
     int removed = 0;
     for (int k = 0; k < count; ++k) {
         int64_t i = find_agent(world, ids[k].serial);
-        if (i < 0 || th_gone(world->agents.phase[i])) continue; // the order may still hold one removed just now
+        if (i < 0 || th_gone(world->agents.phase[i]))
+            continue; // the order may still hold one removed just now
         if (world->agents.phase[i] != TH_PHASE_BODY) world->counters.removed++;
         world->agents.phase[i] = TH_PHASE_REMOVED;
         removed++;
