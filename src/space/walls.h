@@ -34,15 +34,15 @@ static inline bool th_wall_stands(const th_walls *walls, const th_wall *wall) {
 // (then at most 64).
 int th_walls_near(const th_walls *walls, int level, th_vec2 p, float range, int *found,
                   float *distances2, int max);
+// The list of the cell that holds p into *list; the number of its entries, 0 off the grid.
+// All walls within reach of p are among them, standing or not; live walls are not.
+int th_wall_cell(const th_wall_grid *grid, th_vec2 p, const int **list);
 // False when no wall can be within the grid's reach of p: the cheap early-out of hot loops.
 static inline bool th_walls_maybe_near(const th_walls *walls, int level, th_vec2 p) {
     const int *list;
     if (walls->count == 0) return false;
     return walls->count > walls->scene_count || th_wall_cell(&walls->grids[level], p, &list) > 0;
 }
-// The list of the cell that holds p into *list; the number of its entries, 0 off the grid.
-// All walls within reach of p are among them, standing or not; live walls are not.
-int th_wall_cell(const th_wall_grid *grid, th_vec2 p, const int **list);
 // First standing wall crossed by the path p -> q (touching counts), or -1; *t in [0, 1] along the path.
 // For doubled (two-sided) walls either edge may be returned.
 int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p, th_vec2 q, float *t);
