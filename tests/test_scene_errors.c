@@ -159,7 +159,7 @@ static void test_meaning(void **state) {
          "s.json:2:32 groups[0].positions_file: cannot read /work/main/nobody.csv: No such file or "
          "directory; names are relative to the scene file"},
         {"{ \"run\": {\"step\": 2} }", NULL,
-         "s.json:1:19 run.step: step is 2; it must be above 0 and at most 0.5 s"},
+         "s.json:1:19 run.step: step is 2; it must lie in 0.0001 .. 0.5 s"},
         {"{ \"run\": {\"until_empty\": false} }", NULL,
          "s.json:1:10 run: expected a \"duration\" when \"until_empty\" is false, found an object"},
         {"{ \"record\": {\"format\": \"sqlit\"} }", NULL,

@@ -197,7 +197,7 @@ typedef struct th_measure_area_def {
 } th_measure_area_def;
 
 typedef struct th_run_def {
-    double step;     // [s] (0, 0.5] default 0.1
+    double step;     // [s] 0.0001 .. 0.5 default 0.1
     double duration; // [s] 0: until empty; default 0
     double max_time; // an until-empty run gives up here [s] default 3600
     uint64_t seed;   // default 1

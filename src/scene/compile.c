@@ -324,7 +324,7 @@ static void compile_settings(th_compiler *c) {
     th_scene *scene = c->scene;
     const th_scene_def *def = c->def;
     th_at(c, "run.step");
-    th_check_above(c, "step", def->run.step, 0.0, 0.5, "s");
+    th_check_range(c, "step", def->run.step, TH_STEP_MIN, 0.5, "s");
     th_at(c, "run.duration");
     th_check_range(c, "duration", def->run.duration, 0.0, 1e7, "s");
     th_at(c, "run.max_time");

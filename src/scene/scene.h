@@ -132,6 +132,8 @@ typedef struct th_measure_area {
     double walkable_area; // of its intersection with the level's walkable ground [m2]
 } th_measure_area;
 
+#define TH_STEP_MIN 1e-4 // [s] a run of an hour is then 36 million steps: shorter is a mistake
+
 struct th_scene {
     th_arena arena;
     const char *name, *description;

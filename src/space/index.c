@@ -25,18 +25,20 @@ void th_index_destroy(th_index *index, const th_memory *memory) {
     *index = (th_index){0};
 }
 
-static int64_t cells_for(const th_box *box, float cell) {
-    double nx = floor((double)(box->max_x - box->min_x) / (double)cell) + 1.0;
-    double ny = floor((double)(box->max_y - box->min_y) / (double)cell) + 1.0;
-    double cells = nx * ny;
-    return cells < 1e15 ? (int64_t)cells : (int64_t)1e15;
+// One formula for counting and for laying: rounded differently, the last cell would not fit.
+static double cells_along(float low, float high, float cell) {
+    return floor(((double)high - (double)low) / (double)cell) + 1.0;
+}
+
+static double cells_for(const th_box *box, float cell) {
+    return cells_along(box->min_x, box->max_x, cell) * cells_along(box->min_y, box->max_y, cell);
 }
 
 void th_index_lay(th_index *index, const th_box *boxes, float cell) {
     for (;; cell *= 1.25f) {
-        int64_t total = 0;
+        double total = 0.0;
         for (int l = 0; l < index->level_count; ++l) total += cells_for(&boxes[l], cell);
-        if (total <= index->cell_capacity) break;
+        if (total <= (double)index->cell_capacity) break;
     }
     int first = 0;
     for (int l = 0; l < index->level_count; ++l) {
@@ -45,8 +47,8 @@ void th_index_lay(th_index *index, const th_box *boxes, float cell) {
         grid->origin.y = boxes[l].min_y;
         grid->cell = cell;
         grid->inverse_cell = 1.0f / cell;
-        grid->nx = (int)floorf((boxes[l].max_x - boxes[l].min_x) / cell) + 1;
-        grid->ny = (int)floorf((boxes[l].max_y - boxes[l].min_y) / cell) + 1;
+        grid->nx = (int)cells_along(boxes[l].min_x, boxes[l].max_x, cell);
+        grid->ny = (int)cells_along(boxes[l].min_y, boxes[l].max_y, cell);
         grid->first = first;
         first += grid->nx * grid->ny;
     }

@@ -8,7 +8,12 @@
 #include <assert.h>
 #include <string.h>
 
-enum { WORLD_COOKIE = 0x7468776c, MIN_CAPACITY = 1024, MIN_CELLS = 4096 };
+enum {
+    WORLD_COOKIE = 0x7468776c,
+    MIN_CAPACITY = 1024,
+    MAX_CAPACITY = 200000000, // 40 GB; cells, four a head, still fit an int
+    MIN_CELLS = 4096
+};
 
 th_world_def th_world_def_default(void) {
     th_world_def def = {.cookie = WORLD_COOKIE};
@@ -23,13 +28,13 @@ static th_result check_def(const th_world_def *def, th_error *error) {
     if (def->threads < 0 || def->threads > 1024)
         return th_fail(error, TH_BAD_ARGUMENT, "", "threads is %d; give 0 (all cores) to 1024",
                        def->threads);
-    if (!(def->step >= 0.0 && def->step <= 0.5))
-        return th_fail(error, TH_BAD_ARGUMENT, "", "step is %g s; give 0 (the scene's) to 0.5",
-                       def->step);
-    if (def->agent_capacity < 0)
+    if (def->step != 0.0 && !(def->step >= TH_STEP_MIN && def->step <= 0.5))
         return th_fail(error, TH_BAD_ARGUMENT, "",
-                       "agent_capacity is %d; give 0 (from the scene) or more",
-                       def->agent_capacity);
+                       "step is %g s; give 0 (the scene's) or %g to 0.5", def->step, TH_STEP_MIN);
+    if (def->agent_capacity < 0 || def->agent_capacity > MAX_CAPACITY)
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "agent_capacity is %d; give 0 (from the scene) to %d", def->agent_capacity,
+                       MAX_CAPACITY);
     return TH_OK;
 }
 
@@ -125,6 +130,12 @@ th_result th_world_create(const th_scene *scene, const th_world_def *def, th_wor
     th_memory memory = th_memory_of(&def->allocator);
     int capacity = def->agent_capacity ? def->agent_capacity : th_spawn_capacity(scene);
     if (capacity < MIN_CAPACITY) capacity = MIN_CAPACITY;
+    if (capacity > MAX_CAPACITY)
+        return th_fail(
+            error, TH_FULL, "groups",
+            "the groups can bring more than %d people; give agent_capacity, the most who "
+            "are there at once",
+            MAX_CAPACITY);
     th_world *world = th_alloc(&memory, 1, sizeof *world);
     if (!world) return th_fail(error, TH_NO_MEMORY, "", "no memory for the world");
     world->scene = scene;

@@ -104,9 +104,9 @@ th_result th_world_add_wall(th_world *world, int level, th_vec2 a, th_vec2 b, in
         return th_fail(error, TH_BAD_ARGUMENT, "", "level %d does not exist; the scene has %d",
                        level, scene->level_count);
     if (!isfinite(a.x) || !isfinite(a.y) || !isfinite(b.x) || !isfinite(b.y) ||
-        th_length(th_sub(b, a)) < 0.01f)
+        !(th_length(th_sub(b, a)) >= 0.01f && th_length(a) < 1e6f && th_length(b) < 1e6f))
         return th_fail(error, TH_BAD_ARGUMENT, "",
-                       "a wall needs two finite points at least 1 cm apart");
+                       "a wall needs two points at least 1 cm apart and within 1000 km");
     int slot = 0; // a removed wall has length 0 and its place is used again
     while (slot < TH_LIVE_WALL_MAX && scene->wall_count + 2 * slot < world->wall_count &&
            world->walls[scene->wall_count + 2 * slot].length > 0.0f)
@@ -114,6 +114,8 @@ th_result th_world_add_wall(th_world *world, int level, th_vec2 a, th_vec2 b, in
     if (slot == TH_LIVE_WALL_MAX)
         return th_fail(error, TH_FULL, "", "all %d live walls are in use; remove one first",
                        TH_LIVE_WALL_MAX);
+    th_result result = th_plan_world_reserve(world, error);
+    if (result != TH_OK) return result;
     clear_wall_line(world, level, a, b);
     int first = scene->wall_count + 2 * slot;
     set_edge(&world->walls[first], a, b, level, first + 1);

@@ -1,6 +1,7 @@
 // The field list, expanded: allocation, names, access by number. SPDX-License-Identifier: Apache-2.0
 #include "world/fields.h"
 #include <assert.h>
+#include <string.h>
 
 #define X(NAME, name, type, doc) \
     static_assert(sizeof(type) == 4, "fields are four bytes wide: " #name);
@@ -45,11 +46,47 @@ const char *th_stage_name(th_stage stage) {
     return (unsigned)stage < TH_STAGE_COUNT ? names[stage] : "?";
 }
 
+static bool indices_are_sound(const th_world *world, const uint32_t bits[TH_FIELD_COUNT]) {
+    const th_scene *scene = world->scene;
+    uint32_t levels = (uint32_t)scene->level_count, groups = (uint32_t)scene->group_count;
+    uint32_t group = bits[TH_FIELD_GROUP], phase = bits[TH_FIELD_PHASE];
+    if (bits[TH_FIELD_LEVEL] >= levels || bits[TH_FIELD_GOAL_LEVEL] >= levels ||
+        group >= (uint32_t)world->group_count || phase >= TH_PHASE_COUNT)
+        return false;
+    bool scripted = phase == TH_PHASE_SCRIPTED || phase == TH_PHASE_BODY;
+    if (scripted != (group >= groups) && !th_gone(phase)) return false;
+    // A scripted agent's route step is its disc of the body.
+    return group < groups ||
+           bits[TH_FIELD_ROUTE_STEP] < (uint32_t)scene->scripted[group - groups].disc_count;
+}
+
+bool th_agent_is_sound(const th_world *world, const uint32_t bits[TH_FIELD_COUNT]) {
+    static const th_field numbers[] = {
+        TH_FIELD_POSITION_X,  TH_FIELD_POSITION_Y,  TH_FIELD_VELOCITY_X, TH_FIELD_VELOCITY_Y,
+        TH_FIELD_PREFERRED_X, TH_FIELD_PREFERRED_Y, TH_FIELD_RADIUS,     TH_FIELD_SPEED,
+        TH_FIELD_MASS,        TH_FIELD_GOAL_X,      TH_FIELD_GOAL_Y,     TH_FIELD_WAIT_UNTIL,
+        TH_FIELD_START_TIME};
+    const float farthest = 1e6f; // [m] fifty times the largest scene
+    const float latest = 1e9f;   // [s]
+    const float largest = 5.0f;  // [m] of a radius: a scripted person's limit
+    float value[TH_FIELD_COUNT];
+    memcpy(value, bits, sizeof value);
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; ++k) {
+        bool is_time = numbers[k] == TH_FIELD_WAIT_UNTIL || numbers[k] == TH_FIELD_START_TIME;
+        float limit = is_time ? latest : farthest;
+        if (!(value[numbers[k]] >= -limit && value[numbers[k]] <= limit)) return false;
+    }
+    return value[TH_FIELD_RADIUS] > 0.0f && value[TH_FIELD_RADIUS] <= largest &&
+           value[TH_FIELD_SPEED] >= 0.0f && value[TH_FIELD_MASS] >= 0.0f &&
+           indices_are_sound(world, bits);
+}
+
 // Everything of th_agents that is not a field: written and read within a step.
 #define WORK_ARRAYS(X)                                                                      \
     X(next_position_x)                                                                      \
-    X(next_position_y) X(next_velocity_x) X(next_velocity_y) X(work_x) X(work_y) X(work2_x) \
-        X(work2_y) X(cell) X(order) X(slot)
+    X(next_position_y)                                                                      \
+    X(next_velocity_x) X(next_velocity_y) X(work_x) X(work_y) X(work2_x) X(work2_y) X(cell) \
+        X(order) X(slot)
 
 bool th_agents_create(th_agents *agents, const th_memory *memory, int capacity) {
     *agents = (th_agents){.capacity = capacity};

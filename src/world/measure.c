@@ -1,6 +1,6 @@
 // The measure stage: who left, who crossed which line; the clock goes on. Areas are measured when
 // asked. SPDX-License-Identifier: Apache-2.0
-#include "formula/vec.h"
+#include "formula/segment.h"
 #include "world/world.h"
 #include <math.h>
 
@@ -19,17 +19,6 @@ static void report_leaving(th_world *world) {
     world->left_in_step = 0;
 }
 
-// +1: from the right of a->b to its left, -1: back, 0: not crossed. A point on the line is on its right.
-static int crossing(th_vec2 p, th_vec2 q, th_vec2 a, th_vec2 b) {
-    th_vec2 ab = th_sub(b, a);
-    bool left_before = th_det(ab, th_sub(p, a)) > 0.0f,
-         left_after = th_det(ab, th_sub(q, a)) > 0.0f;
-    if (left_before == left_after) return 0;
-    th_vec2 pq = th_sub(q, p);
-    if ((th_det(pq, th_sub(a, p)) > 0.0f) == (th_det(pq, th_sub(b, p)) > 0.0f)) return 0;
-    return left_after ? 1 : -1;
-}
-
 static void count_line(th_world *world, int l) {
     const th_agents *agents = &world->agents;
     const th_line *line = &world->scene->measure_lines[l].line;
@@ -40,7 +29,7 @@ static void count_line(th_world *world, int l) {
             agents->phase[i] == TH_PHASE_REMOVED)
             continue;
         th_vec2 before = {agents->next_position_x[i], agents->next_position_y[i]};
-        int side = crossing(before, th_position(agents, (uint32_t)i), line->a, line->b);
+        int side = th_segment_crossing(before, th_position(agents, (uint32_t)i), line->a, line->b);
         forward += side > 0;
         backward += side < 0;
     }

@@ -5,6 +5,8 @@
 #include "plan/plan.h"
 #include "world/fields.h"
 #include "world/world.h"
+#include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 enum { SNAPSHOT_VERSION = 1 };
@@ -160,34 +162,25 @@ static th_result check_head(const th_world *world, const snapshot_head *head, co
 // before it is let in. `fields` are the agents' fields as saved, four bytes each, one after the other.
 static bool agents_are_sound(const th_world *world, const snapshot_head *head,
                              const unsigned char *fields) {
-    const th_scene *scene = world->scene;
     size_t n = (size_t)head->agent_count;
     for (size_t i = 0; i < n; ++i) {
-        uint32_t u[TH_FIELD_COUNT];
-        float f[TH_FIELD_COUNT];
-        for (size_t k = 0; k < TH_FIELD_COUNT; ++k) memcpy(&u[k], fields + (k * n + i) * 4, 4);
-        memcpy(f, u, sizeof f);
-        if (u[TH_FIELD_LEVEL] >= (uint32_t)scene->level_count ||
-            u[TH_FIELD_GOAL_LEVEL] >= (uint32_t)scene->level_count ||
-            u[TH_FIELD_GROUP] >= (uint32_t)world->group_count ||
-            u[TH_FIELD_PHASE] >= TH_PHASE_COUNT || u[TH_FIELD_ID] >= head->next_id)
+        uint32_t bits[TH_FIELD_COUNT];
+        for (size_t k = 0; k < TH_FIELD_COUNT; ++k) memcpy(&bits[k], fields + (k * n + i) * 4, 4);
+        float radius;
+        memcpy(&radius, &bits[TH_FIELD_RADIUS], sizeof radius);
+        if (!th_agent_is_sound(world, bits) || bits[TH_FIELD_ID] >= head->next_id ||
+            radius > head->max_radius)
             return false;
-        bool scripted = u[TH_FIELD_GROUP] >= (uint32_t)scene->group_count;
-        bool scripted_phase =
-            u[TH_FIELD_PHASE] == TH_PHASE_SCRIPTED || u[TH_FIELD_PHASE] == TH_PHASE_BODY;
-        if (scripted != scripted_phase && !th_gone(u[TH_FIELD_PHASE])) return false;
-        if (scripted &&
-            u[TH_FIELD_ROUTE_STEP] >=
-                (uint32_t)scene->scripted[u[TH_FIELD_GROUP] - (uint32_t)scene->group_count]
-                    .disc_count)
-            return false;
-        const th_field floats[] = {TH_FIELD_POSITION_X, TH_FIELD_POSITION_Y, TH_FIELD_VELOCITY_X,
-                                   TH_FIELD_VELOCITY_Y, TH_FIELD_RADIUS,     TH_FIELD_SPEED,
-                                   TH_FIELD_MASS,       TH_FIELD_GOAL_X,     TH_FIELD_GOAL_Y};
-        for (size_t k = 0; k < sizeof floats / sizeof *floats; ++k)
-            if (!(f[floats[k]] > -1e9f && f[floats[k]] < 1e9f)) return false;
-        if (!(f[TH_FIELD_RADIUS] >= 0.0f && f[TH_FIELD_RADIUS] <= head->max_radius)) return false;
     }
+    return true;
+}
+
+static bool params_are_sound(th_model model, const float *values) {
+    int model_count;
+    const th_model_info *info = &th_models(&model_count)[model];
+    for (int k = 0; k < info->param_count; ++k)
+        if (!(values[k] >= (float)info->params[k].min && values[k] <= (float)info->params[k].max))
+            return false;
     return true;
 }
 
@@ -196,15 +189,28 @@ static bool groups_are_sound(const th_world *world, const unsigned char *saved) 
         const th_group_state *own = &world->groups[g];
         th_group_state state;
         memcpy(&state, saved + (size_t)g * sizeof state, sizeof state);
-        if (state.plan != own->plan || state.filter != own->filter || state.move != own->move)
+        // As bytes: a bool that is neither 0 nor 1 must not be read as one.
+        if (saved[(size_t)g * sizeof state + offsetof(th_group_state, scripted)] != own->scripted ||
+            state.plan != own->plan || state.filter != own->filter || state.move != own->move)
             return false;
-        for (int k = 0; k < TH_PARAM_MAX; ++k)
-            if (!(state.plan_params[k] > -1e9f && state.plan_params[k] < 1e9f &&
-                  state.move_params[k] > -1e9f && state.move_params[k] < 1e9f &&
-                  state.filter_params[k] > -1e9f && state.filter_params[k] < 1e9f))
+        if (own->scripted) {
+            if (memcmp(state.move_params, own->move_params, sizeof state.move_params) != 0)
                 return false;
+        } else if (!params_are_sound(state.plan, state.plan_params) ||
+                   !params_are_sound(state.filter, state.filter_params) ||
+                   !params_are_sound(state.move, state.move_params)) {
+            return false;
+        }
     }
     return true;
+}
+
+static bool wall_is_straight(const th_wall *wall) {
+    float x = wall->b.x - wall->a.x, y = wall->b.y - wall->a.y, length = sqrtf(x * x + y * y);
+    bool in_reach = fabsf(wall->a.x) < 1e6f && fabsf(wall->a.y) < 1e6f && length > 0.0f &&
+                    length < 1e6f && fabsf(wall->length - length) <= 1e-3f * length;
+    return in_reach && fabsf(wall->direction.x * length - x) <= 1e-3f * length &&
+           fabsf(wall->direction.y * length - y) <= 1e-3f * length;
 }
 
 static bool live_walls_are_sound(const th_world *world, const unsigned char *bytes) {
@@ -213,9 +219,10 @@ static bool live_walls_are_sound(const th_world *world, const unsigned char *byt
         th_wall wall;
         memcpy(&wall, bytes + (size_t)k * sizeof wall, sizeof wall);
         if (wall.length == 0.0f) continue; // not in use
-        if (wall.level < 0 || wall.level >= world->scene->level_count || wall.door != -1 ||
+        if (bytes[(size_t)k * sizeof wall + offsetof(th_wall, a_convex)] > 1 || wall.level < 0 ||
+            wall.level >= world->scene->level_count || wall.door != -1 ||
             wall.next != first + (k ^ 1) || wall.prev != first + (k ^ 1) ||
-            !(wall.length > 0.0f && wall.length < 1e6f))
+            !wall_is_straight(&wall))
             return false;
     }
     return true;
@@ -231,8 +238,8 @@ static th_result check_contents(const th_world *world, const snapshot_head *head
         at[b] = bytes;
         bytes += blocks[b].bytes;
     }
-    bool sound = head->dt > 0.0f && head->dt <= 0.5f && head->time >= 0.0 && head->time < 1e12 &&
-                 head->max_radius >= 0.0f && head->max_radius < 1e3f &&
+    bool sound = head->dt >= (float)TH_STEP_MIN && head->dt <= 0.5f && head->time >= 0.0 &&
+                 head->time < 1e12 && head->max_radius >= 0.0f && head->max_radius < 1e3f &&
                  agents_are_sound(world, head, at[0]) &&
                  groups_are_sound(world, at[TH_FIELD_COUNT]) &&
                  live_walls_are_sound(world, at[TH_FIELD_COUNT + 4]);
@@ -254,6 +261,8 @@ th_result th_world_restore(th_world *world, const void *memory, size_t size, th_
     th_result result = check_head(world, &head, memory, size, error);
     if (result == TH_OK)
         result = check_contents(world, &head, (const unsigned char *)memory + sizeof head, error);
+    if (result == TH_OK && head.wall_count > world->scene->wall_count)
+        result = th_plan_world_reserve(world, error);
     if (result != TH_OK) return result;
     block blocks[BLOCK_MAX];
     int count = list_blocks(world, head.agent_count, blocks);
@@ -278,5 +287,6 @@ th_result th_world_restore(th_world *world, const void *memory, size_t size, th_
     world->event_count = 0;
     th_plan_walls_changed(world);
     th_stage_index(world);
+    world->max_moved = 0.0f;
     return TH_OK;
 }

@@ -11,9 +11,10 @@
 #include <string.h>
 
 enum {
-    SOURCE_TRIES = 32,         // random spots tried for one person of a source in one step
-    GOAL_TRIES = 1000,         // random points tried for an own goal
-    SOURCE_CAPACITY = 1 << 18, // most people a rate alone reserves memory for
+    SOURCE_TRIES = 32,            // random spots tried for one person of a source in one step
+    GOAL_TRIES = 1000,            // random points tried for an own goal
+    SOURCE_CAPACITY = 1 << 18,    // most people a rate alone reserves memory for
+    TIMETABLE_CAPACITY = 1 << 22, // and a timetable, whose numbers somebody wrote down
 };
 
 int th_spawn_capacity(const th_scene *scene) {
@@ -22,7 +23,9 @@ int th_spawn_capacity(const th_scene *scene) {
     for (int g = 0; g < scene->group_count; ++g) {
         const th_group *group = &scene->groups[g];
         total += (double)group->count;
-        for (int a = 0; a < group->arrival_count; ++a) total += group->arrivals[a].count;
+        double arriving = 0.0;
+        for (int a = 0; a < group->arrival_count; ++a) arriving += group->arrivals[a].count;
+        total += arriving < TIMETABLE_CAPACITY ? arriving : TIMETABLE_CAPACITY;
         double until = group->rate_end < end ? group->rate_end : end;
         if (group->rate > 0.0 && until > group->rate_start) {
             double people = group->rate * (until - group->rate_start) + 1.0;
@@ -231,7 +234,7 @@ static bool spot_is_free(const th_world *world, int level, th_vec2 p, float radi
     int wall;
     if (th_walls_near(&walls, level, p, radius, &wall, NULL, 1) > 0) return false;
     const th_level_grid *grid = &world->index.grids[level];
-    float reach = radius + world->max_radius + 4.0f * world->dt;
+    float reach = radius + world->max_radius + world->max_moved;
     int column0 = th_grid_column(grid, p.x - reach), column1 = th_grid_column(grid, p.x + reach);
     int row1 = th_grid_row(grid, p.y + reach);
     for (int row = th_grid_row(grid, p.y - reach); row <= row1; ++row) {
@@ -318,10 +321,15 @@ static th_result check_agent(const th_world *world, const th_agent_def *def, int
         return th_fail(error, TH_BAD_ARGUMENT, "",
                        "agent %d: level %d or goal level %d does not exist; the scene has %d", k,
                        def->level, def->goal_level, scene->level_count);
-    if (!isfinite(def->position.x) || !isfinite(def->position.y) || !isfinite(def->velocity.x) ||
-        !isfinite(def->velocity.y) || !isfinite(def->goal.x) || !isfinite(def->goal.y))
+    // The sums are not finite, or too large, when any part is.
+    float places = fabsf(def->position.x) + fabsf(def->position.y) + fabsf(def->velocity.x) +
+                   fabsf(def->velocity.y) + fabsf(def->goal.x) + fabsf(def->goal.y);
+    float body = fabsf(def->radius) + fabsf(def->speed) + fabsf(def->mass);
+    if (!(places < 1e6f && body < 1e4f && def->radius <= 5.0f))
         return th_fail(error, TH_BAD_ARGUMENT, "",
-                       "agent %d: position, velocity and goal must be finite", k);
+                       "agent %d: position, velocity and goal must be numbers within 1000 km, the "
+                       "radius at most 5 m, speed and mass ordinary numbers",
+                       k);
     if (scene->levels[def->level].bounded && !th_scene_walkable(scene, def->level, def->position))
         return th_fail(
             error, TH_BAD_ARGUMENT, "", "agent %d: (%.3f, %.3f) is not walkable on level '%s'", k,

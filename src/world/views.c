@@ -1,4 +1,5 @@
 // Bulk views in id order, and removal by id. SPDX-License-Identifier: Apache-2.0
+#include "formula/vec.h"
 #include "world/fields.h"
 #include "world/world.h"
 #include <assert.h>
@@ -47,16 +48,37 @@ void *th_world_map(th_world *world, th_field field, th_access access) {
     return view;
 }
 
+// Is this a value the agent may have? Nobody dies, is born or becomes a scripted body by a written
+// phase: the counts would not add up.
+static bool may_become(const th_world *world, uint32_t i, th_field field, uint32_t value) {
+    if (field == TH_FIELD_PHASE && !(th_moves(world->agents.phase[i]) && th_moves(value)))
+        return false;
+    uint32_t bits[TH_FIELD_COUNT];
+    for (int f = 0; f < TH_FIELD_COUNT; ++f)
+        bits[f] = ((const uint32_t *)th_field_get(&world->agents, (th_field)f))[i];
+    bits[field] = value;
+    return th_agent_is_sound(world, bits);
+}
+
 void th_world_unmap(th_world *world, th_field field) {
     assert((unsigned)field < TH_FIELD_COUNT && world->views[field]);
     if (world->view_access[field] == TH_READ) return;
+    if (field == TH_FIELD_ID) return; // the views' own order
     const uint32_t *view = world->views[field];
     uint32_t *array = th_field_get(&world->agents, field);
-    for (int k = 0; k < world->id_order_count; ++k) array[world->id_order[k]] = view[k];
-    if (field != TH_FIELD_RADIUS) return;
-    for (int i = 0; i < world->agents.count; ++i)
-        if (world->agents.radius[i] > world->max_radius)
-            world->max_radius = world->agents.radius[i];
+    for (int k = 0; k < world->id_order_count; ++k) {
+        uint32_t i = world->id_order[k];
+        if (array[i] == view[k]) continue;
+        if (may_become(world, i, field, view[k]))
+            array[i] = view[k];
+        else
+            world->counters.nan_repairs++;
+    }
+    for (int i = 0; field == TH_FIELD_RADIUS && i < world->agents.count; ++i)
+        world->max_radius = th_max(world->max_radius, world->agents.radius[i]);
+    // The index is now older than the positions; searches look everywhere until it is made anew.
+    if (field == TH_FIELD_POSITION_X || field == TH_FIELD_POSITION_Y || field == TH_FIELD_LEVEL)
+        world->max_moved = 1e6f;
 }
 
 // Storage index of an id, or -1.
