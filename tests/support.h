@@ -20,6 +20,14 @@ void assert_invariants(th_world *world);
 // Steps until done or until `limit` seconds; returns the time. Invariants are checked every 5 s.
 double run_to_end(th_world *world, double limit);
 
+// How many crowds a statistical test averages over: under sanitizers, which look for faults and not for
+// means, one will do.
+#ifdef TH_SLOW_BUILD
+#define CROWDS(count) 1
+#else
+#define CROWDS(count) (count)
+#endif
+
 // Mean over people of a field, and a copy of a field in id order.
 float *field_of(th_world *world, th_field field);
 #endif
