@@ -2,7 +2,7 @@
 // tested one by one, their boxes first. SPDX-License-Identifier: Apache-2.0
 #include "behave/behave.h"
 #include "core/parallel.h"
-#include "formula/vec.h"
+#include "formula/segment.h"
 
 void th_stage_behave(th_world *world) {
     th_agents *agents = &world->agents;
@@ -20,20 +20,11 @@ void th_stage_behave(th_world *world) {
     }
 }
 
-// Did the path p -> q cross the segment a -> b (either way)?
-static bool path_crosses(th_vec2 p, th_vec2 q, th_vec2 a, th_vec2 b) {
-    th_vec2 ab = th_sub(b, a);
-    float side_p = th_det(ab, th_sub(p, a)), side_q = th_det(ab, th_sub(q, a));
-    if ((side_p > 0.0f) == (side_q > 0.0f)) return false;
-    th_vec2 pq = th_sub(q, p);
-    return (th_det(pq, th_sub(a, p)) > 0.0f) != (th_det(pq, th_sub(b, p)) > 0.0f);
-}
-
 // `p` is where the person was before the step, `q` where it is now.
 static bool goal_reached(const th_goal *goal, uint32_t level, th_vec2 p, th_vec2 q) {
     if (goal->is_line)
         return (uint32_t)goal->line.level == level &&
-               path_crosses(p, q, goal->line.a, goal->line.b);
+               th_segment_crossing(p, q, goal->line.a, goal->line.b) != 0;
     return (uint32_t)goal->area.level == level && th_polygons_contain(&goal->area.shape, q);
 }
 

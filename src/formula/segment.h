@@ -33,6 +33,20 @@ TH_FORMULA double th_segment_fraction(th_vec2 p, th_vec2 q, th_vec2 c) {
     return t < 0.0 ? 0.0 : t > 1.0 ? 1.0 : t;
 }
 
+// Does the straight line through p and q run between a and b? A point on the line is on its right.
+TH_FORMULA bool th_line_parts(th_vec2 p, th_vec2 q, th_vec2 a, th_vec2 b) {
+    th_vec2 pq = th_sub(q, p);
+    return (th_det(pq, th_sub(a, p)) > 0.0f) != (th_det(pq, th_sub(b, p)) > 0.0f);
+}
+
+// Which way the path p -> q crosses the segment a..b: +1 from the right of a -> b to its left, -1 back,
+// 0 not at all. A point on the line is on its right, so that a path cut into steps is counted once.
+// For counting; whether a wall holds is th_segments_meet's business.
+TH_FORMULA int th_segment_crossing(th_vec2 p, th_vec2 q, th_vec2 a, th_vec2 b) {
+    if (!th_line_parts(a, b, p, q) || !th_line_parts(p, q, a, b)) return 0;
+    return th_det(th_sub(b, a), th_sub(q, a)) > 0.0f ? 1 : -1;
+}
+
 // Does the path p -> q meet the segment a..b? Touching and collinear overlap count. *t is the
 // fraction of the path walked when it first does.
 TH_FORMULA bool th_segments_meet(th_vec2 p, th_vec2 q, th_vec2 a, th_vec2 b, double *t) {

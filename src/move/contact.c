@@ -7,7 +7,7 @@
 // Cost O(agents x people within two radii). SPDX-License-Identifier: Apache-2.0
 #include "core/parallel.h"
 #include "formula/random.h"
-#include "formula/vec.h"
+#include "formula/segment.h"
 #include "move/move.h"
 #include "move/neighbours.h"
 #include <math.h>
@@ -234,12 +234,9 @@ static const th_link *crossed_link(const th_scene *scene, uint32_t level, th_vec
               side_q = th_dot(th_sub(q, link->a), link->up);
         up = up && side_p <= 0.0f && side_q > 0.0f;
         down = down && side_p >= 0.0f && side_q < 0.0f;
-        if (!up && !down) continue;
-        th_vec2 pq = th_sub(q, p);
-        if ((th_det(pq, th_sub(link->a, p)) > 0.0f) == (th_det(pq, th_sub(link->b, p)) > 0.0f))
-            continue;
+        if ((!up && !down) || !th_line_parts(p, q, link->a, link->b)) continue;
         float t = side_p / (side_p - side_q);
-        *at = th_add(p, th_scale(t, pq));
+        *at = th_add(p, th_scale(t, th_sub(q, p)));
         *to = (uint32_t)link->level[up ? 1 : 0];
         return link;
     }

@@ -1,13 +1,12 @@
+// Neighbours across links: few, near few lines, so plainly searched and inserted.
 // SPDX-License-Identifier: Apache-2.0
 #include "move/neighbours.h"
-#include "formula/vec.h"
+#include "formula/segment.h"
 
 static bool crosses_link(const th_link *link, th_vec2 p, th_vec2 q) {
     float side_p = th_dot(th_sub(p, link->a), link->up),
           side_q = th_dot(th_sub(q, link->a), link->up);
-    if ((side_p > 0.0f) == (side_q > 0.0f)) return false;
-    th_vec2 pq = th_sub(q, p);
-    return (th_det(pq, th_sub(link->a, p)) > 0.0f) != (th_det(pq, th_sub(link->b, p)) > 0.0f);
+    return (side_p > 0.0f) != (side_q > 0.0f) && th_line_parts(p, q, link->a, link->b);
 }
 
 // Keeps found[] sorted by (distance, id).
