@@ -199,18 +199,34 @@ static inline void crossing_try(th_crossing *first, const th_walls *walls, int w
     first->t = t;
 }
 
+// The part t0 .. t1 of a path that lies over the grid: somebody far outside sees a kilometre of nothing.
+static void clip_to_grid(const th_wall_grid *grid, th_vec2 p, th_vec2 path, float *t0, float *t1) {
+    const float start[2] = {p.x - grid->origin.x, p.y - grid->origin.y}, run[2] = {path.x, path.y};
+    const float size[2] = {grid->cell * (float)grid->nx, grid->cell * (float)grid->ny};
+    for (int axis = 0; axis < 2; ++axis) {
+        if (fabsf(run[axis]) < 1e-6f) continue;
+        float enter = -start[axis] / run[axis], leave = (size[axis] - start[axis]) / run[axis];
+        *t0 = th_clamp(th_min(enter, leave), *t0, 1.0f);
+        *t1 = th_clamp(th_max(enter, leave), *t0, *t1);
+    }
+}
+
 int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p, th_vec2 q, float *t) {
     const th_wall_grid *grid = &walls->grids[level];
     th_crossing first = {-1, 2.0};
     th_vec2 path = th_sub(q, p);
     // The walls that meet a piece of path no longer than twice the reach are all within reach of its
     // middle, so one cell per piece is enough.
-    float pieces = ceilf(th_length(path) / (1.9f * grid->reach));
+    float length = th_length(path), longest = 1.9f * grid->reach, t0 = 0.0f, t1 = 1.0f;
+    if (length > longest) clip_to_grid(grid, p, path, &t0, &t1);
+    float pieces = ceilf((t1 - t0) * length / longest);
     int count = pieces > 1.0f ? (int)th_min(pieces, 1e6f) : 1;
     if (grid->nx > 0)
-        for (int k = 0; k < count && !(first.wall >= 0 && first.t * count <= k); ++k) {
+        for (int k = 0; k < count; ++k) {
             const int *list = NULL;
-            th_vec2 middle = th_add(p, th_scale(((float)k + 0.5f) / (float)count, path));
+            float step = (t1 - t0) / (float)count;
+            if (first.wall >= 0 && first.t <= (double)(t0 + (float)k * step)) break;
+            th_vec2 middle = th_add(p, th_scale(t0 + ((float)k + 0.5f) * step, path));
             int entries = th_wall_cell(grid, middle, &list);
             for (int i = 0; i < entries; ++i) crossing_try(&first, walls, list[i], p, q);
         }
