@@ -297,6 +297,7 @@ typedef struct filling {
     int nx, ny;
     int *cells;
     int cell_count, cell_capacity;
+    bool no_memory;
 } filling;
 
 static bool in_area(const filling *f, th_vec2 p) {
@@ -455,8 +456,10 @@ static int fill_hexagonal(filling *f, int placed) {
         }
     }
     th_vec2 *sites = NULL;
-    if (best_count > placed)
+    if (best_count > placed) {
         sites = th_alloc(&f->placer->memory, (size_t)best_count, sizeof *sites);
+        f->no_memory = !sites;
+    }
     if (!sites) { // chance did better: put its people back
         for (int i = 0; i < placed; ++i)
             th_placer_add(f->placer, f->level, f->positions[i], f->radii[i]);
@@ -477,10 +480,11 @@ int th_placer_fill(th_placer *placer, const th_area *area, int count, const floa
     f.first_id = first_id;
     f.positions = positions;
     int placed = 0;
-    if (count > 0 && cover_area(&f)) {
+    if (count > 0) f.no_memory = !cover_area(&f);
+    if (count > 0 && !f.no_memory) {
         placed = fill_random(&f, 0);
         if (placed < count) placed = fill_hexagonal(&f, placed);
     }
     th_free(&placer->memory, f.cells, (size_t)f.cell_capacity, sizeof *f.cells);
-    return placed;
+    return f.no_memory ? -1 : placed;
 }

@@ -23,7 +23,7 @@ void th_placer_clear(th_placer *placer);
 
 // Places `count` discs of the given radii uniformly at random in the area (or the whole level when the
 // area is empty): random sequential, and when that jams, a hexagonal packing in random order.
-// Returns how many were placed; when fewer than count, that is how many fit.
+// Returns how many were placed; when fewer than count, that is how many fit. -1: no memory.
 int th_placer_fill(th_placer *placer, const th_area *area, int count, const float *radii,
                    uint64_t seed, uint32_t first_id, th_vec2 *positions);
 #endif

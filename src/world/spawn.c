@@ -147,6 +147,8 @@ static th_result place_group(th_world *world, int g, th_placer *placer, float *r
     area.level = group->level;
     int placed =
         th_placer_fill(placer, &area, count, radii, world->seed, world->next_id, positions);
+    if (placed < 0)
+        return th_fail(error, TH_NO_MEMORY, "groups", "no memory to place %d people", count);
     if (placed < count) {
         snprintf(path, sizeof path, "groups[%d].count", g);
         return th_fail(
