@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <omp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@ static const double BEHAVIOUR_TIME = 30; // [s] as in the figures measured for R
 typedef struct bench_settings {
     const char *scene, *model, *device, *csv;
     long long agents, threads;
+    th_text_list params;
     bool json, behaviour, full, quiet;
 } bench_settings;
 
@@ -50,6 +52,30 @@ static void add_behaviour(json_t *object, const th_bench_behaviour *behaviour) {
                         json_real(behaviour->goalward_speed_at_end));
 }
 
+// "name=value" on every group that has such a parameter; at least one must.
+static int set_params(th_world *world, const th_text_list *params) {
+    for (int k = 0; params && k < params->count; ++k) {
+        const char *equals = strchr(params->items[k], '=');
+        char name[64], *end = NULL;
+        double value = equals ? strtod(equals + 1, &end) : 0;
+        if (!equals || end == equals + 1 || *end || equals - params->items[k] >= (int)sizeof name) {
+            fprintf(stderr, "throng bench: --param %s: give name=number\n", params->items[k]);
+            return TH_EXIT_USAGE;
+        }
+        snprintf(name, sizeof name, "%.*s", (int)(equals - params->items[k]), params->items[k]);
+        int groups = th_scene_group_count(th_world_scene(world));
+        th_error error = {0};
+        bool known = false;
+        for (int g = 0; g < groups; ++g)
+            known = th_world_set_param(world, g, name, value, &error) == TH_OK || known;
+        if (!known) {
+            fprintf(stderr, "throng bench: --param %s: %s\n", params->items[k], error.message);
+            return TH_EXIT_USAGE;
+        }
+    }
+    return TH_EXIT_OK;
+}
+
 // A built-in scene or a scene file. NULL: it could not be made, *code says why.
 static json_t *measure(const th_bench_case *what, int *code) {
     th_scene *scene = NULL;
@@ -73,15 +99,19 @@ static json_t *measure(const th_bench_case *what, int *code) {
             return NULL;
         }
     }
-    th_bench_figures figures = th_bench_measure(world);
-    json_t *object = figures_json(what, &figures);
+    json_t *object = NULL;
+    *code = set_params(world, what->params);
+    if (*code == TH_EXIT_OK) {
+        th_bench_figures figures = th_bench_measure(world);
+        object = figures_json(what, &figures);
+        *code = object ? TH_EXIT_OK : TH_EXIT_FAILED;
+    }
     if (object && what->behaviour) {
         th_bench_behaviour behaviour = th_bench_behave(world, BEHAVIOUR_TIME);
         add_behaviour(object, &behaviour);
     }
     th_world_destroy(world);
     th_scene_destroy(scene);
-    *code = object ? TH_EXIT_OK : TH_EXIT_FAILED;
     return object;
 }
 
@@ -142,7 +172,7 @@ static int run_table(const bench_settings *s) {
 }
 
 static int run_one(const bench_settings *s) {
-    th_bench_case what = {.scene = s->scene, .model = s->model, .behaviour = s->behaviour};
+    th_bench_case what = {.scene = s->scene, .model = s->model, .behaviour = s->behaviour, .params = &s->params};
     what.agents = (int)s->agents;
     what.threads = (int)s->threads;
     int code = TH_EXIT_OK;
@@ -201,6 +231,7 @@ static int run_bench(const th_command *command, int argc, char **argv) {
         {"device", TH_OPTION_TEXT, &s.device, "D", "cpu", 0, 0},
         {"behaviour", TH_OPTION_FLAG, &s.behaviour, NULL, "also overlaps and progress after 30 s",
          0, 0},
+        {"param", TH_OPTION_LIST, &s.params, "NAME=VALUE", "a model parameter, may be repeated", 0, 0},
         {"full", TH_OPTION_FLAG, &s.full, NULL, "the table up to a million people", 0, 0},
         {"csv", TH_OPTION_TEXT, &s.csv, "FILE", "write the table as CSV too", 0, 0},
         {"json", TH_OPTION_FLAG, &s.json, NULL, "one measurement as one JSON object", 0, 0},
@@ -209,7 +240,7 @@ static int run_bench(const th_command *command, int argc, char **argv) {
     th_parse_result parsed = th_args_parse(
         command, options, (int)(sizeof options / sizeof options[0]), argc, argv, NULL);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
-    bool one = s.scene || s.model || s.agents > 0 || s.json;
+    bool one = s.scene || s.model || s.agents > 0 || s.json || s.params.count > 0;
     if (one && (s.full || s.csv)) {
         th_complain(command, "--full and --csv are for the table; leave out --scene, --model, "
                              "--agents and --json");

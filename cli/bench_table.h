@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CLI_BENCH_TABLE_H
 #define TH_CLI_BENCH_TABLE_H
+#include "cli/args.h"
 #include <jansson.h>
 #include <stdbool.h>
 
@@ -10,6 +11,7 @@ typedef struct th_bench_case {
     const char *scene, *model;
     int agents, threads;
     bool behaviour;
+    const th_text_list *params; // "name=value", for all groups; NULL: none
     double bar;       // [ms] per step, or per sub-step for models with sub-steps
     bool bar_on_plan; // the bar is on the plan stage alone
 } th_bench_case;

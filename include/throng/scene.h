@@ -234,7 +234,8 @@ typedef struct th_scene_def {
     int measure_area_count;
     th_run_def run;
     th_record_def record;
-    double plan_cell; // spacing of the distance fields [m] 0: chosen from the scene (0.2 or finer)
+    // Spacing of the distance fields [m]. 0: 0.2, finer for narrow doors; huge scenes get a coarser one.
+    double plan_cell;
     bool no_files;    // refuse linked files (scenes from strangers); default false
     th_allocator allocator;
 } th_scene_def;
@@ -268,6 +269,12 @@ TH_API void th_scene_destroy(th_scene *scene);
 TH_API th_point th_scene_origin(const th_scene *scene);
 TH_API const char *th_scene_name(const th_scene *scene);
 TH_API th_run_def th_scene_run(const th_scene *scene);
+// Names behind the indices in views and events; NULL beyond the last.
+TH_API int th_scene_group_count(const th_scene *scene);
+TH_API const char *th_scene_group_id(const th_scene *scene, int group);
+TH_API const char *th_scene_goal_id(const th_scene *scene, int goal);
+TH_API const char *th_scene_door_id(const th_scene *scene, int door);
+TH_API const char *th_scene_level_id(const th_scene *scene, int level);
 
 // Point queries, relative to the origin. All doors open.
 TH_API bool th_scene_walkable(const th_scene *scene, int level, th_vec2 point);

@@ -17,7 +17,7 @@ typedef enum th_backend { TH_BACKEND_CPU } th_backend;
 
 // The stages of a step, in order: X(NAME, name, doc).
 #define TH_STAGES(X)                                                            \
-    X(EVENTS, events, "doors, spawners, scripted bodies")                       \
+    X(EVENTS, events, "doors and sources")                                      \
     X(INDEX, index, "sort agents into cells, drop who left")                    \
     X(BEHAVE, behave, "phases and routes: setting off, waiting, next goal")     \
     X(PLAN, plan, "preferred velocity")                                         \
@@ -108,7 +108,7 @@ typedef struct th_statistics {
     double time;
     uint64_t steps;
     double last_left_time;       // when the last person left [s], the egress time of a finished run
-    uint64_t wall_crossings;     // centres found beyond a wall after a step: a bug if not 0
+    uint64_t wall_crossings;     // centres found in a solid, once a simulated second: a bug if not 0
     uint64_t wall_stops;         // moves cut short by the crossing test
     uint64_t overlaps;           // pairs now overlapping by more than 1 cm
     uint64_t overlapping_agents; // agents in such a pair
@@ -164,7 +164,8 @@ typedef struct th_area_state {
 TH_API int th_world_area_count(const th_world *world);
 TH_API th_area_state th_world_area(const th_world *world, int area);
 
-// 64-bit digest of time and all agents; equal for any thread count.
+// 64-bit digest of the step count, the people counted and everybody's id, position, velocity, level,
+// phase and leg; equal for any thread count. What else they have (radius, speed, goal) shows in time.
 TH_API uint64_t th_world_hash(const th_world *world);
 
 // ---- state. A snapshot holds everything that changes; restore needs the same scene and version.
