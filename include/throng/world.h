@@ -36,7 +36,7 @@ typedef enum th_stage {
 typedef struct th_world_def {
     uint32_t cookie; // set by th_world_def_default
     th_backend backend;
-    int threads;   // 0: all cores. Results do not depend on it.
+    int threads;   // 0: as many cores as the crowd is worth. Results do not depend on it.
     uint64_t seed; // 0: the scene's
     double step;   // [s] 0: the scene's
     int agent_capacity; // most agents alive at once; 0: what the scene's groups can bring (at least 1024)
@@ -108,7 +108,7 @@ typedef struct th_statistics {
     double time;
     uint64_t steps;
     double last_left_time;       // when the last person left [s], the egress time of a finished run
-    uint64_t wall_crossings;     // centres found in a solid, once a simulated second: a bug if not 0
+    uint64_t wall_crossings;     // centres in a solid, looked at once a second: a bug if not 0
     uint64_t wall_stops;         // moves cut short by the crossing test
     uint64_t overlaps;           // pairs now overlapping by more than 1 cm
     uint64_t overlapping_agents; // agents in such a pair

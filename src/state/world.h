@@ -37,7 +37,7 @@ typedef struct th_source_state {
     uint64_t placed; // people who found a spot
 } th_source_state;
 
-// Running totals. Threads raise the integers atomically: their sums do not depend on order.
+// Running totals. Threads count for themselves and the integers are added up: order does not matter.
 typedef struct th_counters {
     uint64_t spawned, left, removed;
     uint64_t wall_crossings, wall_stops, nan_repairs, unreachable;
@@ -56,7 +56,8 @@ struct th_world {
     th_memory memory;
     th_log_fn *log;
     void *log_context;
-    int threads;
+    int threads;      // in use now
+    int most_threads; // 0: `threads` was given by the caller; else what the crowd may grow to use
     uint64_t seed;
     float dt;
     double time;

@@ -80,8 +80,17 @@ static void permute_fields(th_world *world, int count) {
     }
 }
 
+// A few people on many cores take longer than on one, and on a busy machine, where the others wait for a
+// core that is taken, a hundred times longer.
+static void choose_threads(th_world *world) {
+    if (world->most_threads == 0) return;
+    int worth = 1 + world->agents.count / TH_BLOCK;
+    world->threads = worth < world->most_threads ? worth : world->most_threads;
+}
+
 void th_stage_index(th_world *world) {
     th_agents *agents = &world->agents;
+    choose_threads(world);
     th_index *index = &world->index;
     level_boxes(world, world->level_boxes);
     th_index_lay(index, world->level_boxes, world->cell_size);
