@@ -48,7 +48,7 @@ static int help_on(const char *name) {
     return command->run(command, 1, arguments);
 }
 
-int main(int argc, char **argv) {
+static int dispatch(int argc, char **argv) {
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         (strcmp(argv[1], "help") == 0 && argc < 3)) {
         print_help();
@@ -63,3 +63,12 @@ int main(int argc, char **argv) {
     if (!command) return complain_unknown(argv[1]);
     return command->run(command, argc - 2, argv + 2);
 }
+
+// A result that did not reach its reader is no result: a full disk must not look like success.
+static int finish_output(int code) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    fprintf(stderr, "throng: the output could not be written; is the disk full?\n");
+    return code == TH_EXIT_OK ? TH_EXIT_FAILED : code;
+}
+
+int main(int argc, char **argv) { return finish_output(dispatch(argc, argv)); }
