@@ -305,6 +305,7 @@ static void test_walls_hold(void **state) {
     }
     th_statistics s = th_world_statistics(world);
     assert_int_equal(s.wall_crossings, 0);
+    assert_int_equal(s.wall_stops, 0);
     print_message("walls: %llu moves cut short\n", (unsigned long long)s.wall_stops);
     th_world_destroy(world);
     th_scene_destroy(scene);

@@ -236,7 +236,7 @@ typedef struct th_scene_def {
     th_record_def record;
     // Spacing of the distance fields [m]. 0: 0.2, finer for narrow doors; huge scenes get a coarser one.
     double plan_cell;
-    bool no_files;    // refuse linked files (scenes from strangers); default false
+    bool no_files; // refuse linked files (scenes from strangers); default false
     th_allocator allocator;
 } th_scene_def;
 

@@ -1,5 +1,5 @@
-// Memory from the caller's allocator. Counts bytes, so tests can prove that nothing leaks and that
-// a step allocates nothing. SPDX-License-Identifier: Apache-2.0
+// Memory from the caller's allocator. Freeing names the size again, so an allocator given by a test can
+// count bytes and prove that nothing leaks and that a step allocates nothing. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CORE_MEMORY_H
 #define TH_CORE_MEMORY_H
 #include "throng/base.h"

@@ -175,9 +175,9 @@ static void separation_pass(th_world *world, const th_walls *walls, int pass, fl
     agents->work_y = swap_y;
 }
 
-// Who was pushed has the velocity it really moved with, up to walking speed. Otherwise people pressed
-// together would go on believing in velocities nobody has, and the crowd recoils: ORCA's `circle`
-// explodes outward after 25 s without this.
+// Who was stopped, or still pushed in the last pass, has the velocity it really moved with, up to walking
+// speed. Otherwise people pressed together would go on believing in velocities nobody has, and the crowd
+// recoils: ORCA's `circle` explodes outward after 25 s without this.
 static void take_real_velocity(const th_world *world, uint32_t i, th_vec2 from, th_vec2 to) {
     const th_agents *agents = &world->agents;
     th_vec2 wanted = {agents->next_velocity_x[i], agents->next_velocity_y[i]};

@@ -205,12 +205,9 @@ static float place_along(const th_wall *wall, th_vec2 p) {
 static bool acts(const th_walls *walls, const th_wall *wall, th_vec2 p, float s) {
     if (s >= 1.0f) {
         // The end belongs to the edge that starts there.
-        return wall->next < 0 || !th_wall_stands(walls, &walls->walls[wall->next]);
+        return !th_wall_stands(walls, &walls->walls[wall->next]);
     }
     if (s <= 0.0f) {
-        if (wall->prev < 0) {
-            return true;
-        }
         const th_wall *before = &walls->walls[wall->prev];
         return !th_wall_stands(walls, before) || (wall->a_convex && place_along(before, p) >= 1.0f);
     }

@@ -21,7 +21,7 @@ const th_event *th_world_events(const th_world *world, int *count, uint64_t *los
 }
 
 // Nobody may stand exactly on a line that becomes a wall: the crossing test could then not tell the
-// sides apart. Whoever is closer than 2 mm is set 2 mm off, on the side it is on.
+// sides apart. Whoever is closer than 2 mm is set 3 mm off, on the side it is on.
 static void clear_wall_line(th_world *world, int level, th_vec2 a, th_vec2 b) {
     th_agents *agents = &world->agents;
     th_vec2 normal = th_perp_left(th_unit(th_sub(b, a)));

@@ -25,7 +25,8 @@ typedef struct snapshot_head {
     th_counters counters;
 } snapshot_head;
 
-// Two scenes with the same print have the same arrays; names and coordinates are not compared.
+// Two scenes with the same print have the same arrays and the same walls; names, areas and people's
+// properties are not compared.
 static uint64_t scene_print(const th_scene *scene) {
     uint64_t h = th_hash_add(0, (uint64_t)scene->level_count);
     const int counts[] = {scene->wall_count,     scene->door_count,         scene->group_count,
