@@ -9,6 +9,8 @@ static const double SPACING = 0.2;      // [m] a body's half-width resolves ever
 static const double SPACING_MIN = 0.05; // [m]
 static const double GAP_NODES = 2.5;    // nodes across the narrowest door or goal line
 enum { NODES_MAX = 8000000 };           // 32 MB per target
+static const double VALUES_MAX =
+    2e8;                          // nodes times targets: 800 MB; beyond it the lattice is coarser
 static const double MARGIN = 2.0; // [m] room to walk round what stands at the edge of an open plane
 // Within this of a wall (a body radius [m]) the ground costs up to CLEARANCE_COST more: nobody's
 // centre fits there, and without it shortest paths scrape along corners. More would bend the distances
@@ -46,7 +48,7 @@ static double choose_spacing(const th_scene *scene) {
             nodes += (((double)box->max_x - (double)box->min_x + margin) / spacing + 3.0) *
                      (((double)box->max_y - (double)box->min_y + margin) / spacing + 3.0);
         }
-        if (nodes <= NODES_MAX) return spacing;
+        if (nodes <= NODES_MAX && nodes * scene->target_count <= VALUES_MAX) return spacing;
     }
 }
 

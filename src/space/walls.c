@@ -65,6 +65,26 @@ static th_cell_range cells_around(const th_wall_grid *grid, th_vec2 low, th_vec2
     return cells;
 }
 
+// The cells of one row that may be near the wall: a slanting wall is near few of the cells of its box.
+static th_cell_range cells_of_row(const th_wall_grid *grid, th_cell_range cells, int row,
+                                  const th_wall *wall) {
+    float limit = grid->reach + grid->cell; // more than cell_near asks of a centre
+    float middle = grid->origin.y + ((float)row + 0.5f) * grid->cell;
+    float dy = wall->b.y - wall->a.y, s0 = 0.0f, s1 = 1.0f;
+    if (fabsf(dy) > limit) {
+        float low = (middle - limit - wall->a.y) / dy, high = (middle + limit - wall->a.y) / dy;
+        s0 = th_clamp(th_min(low, high), 0.0f, 1.0f);
+        s1 = th_clamp(th_max(low, high), 0.0f, 1.0f);
+    }
+    float x0 = wall->a.x + s0 * (wall->b.x - wall->a.x);
+    float x1 = wall->a.x + s1 * (wall->b.x - wall->a.x);
+    th_vec2 left = {th_min(x0, x1), middle}, right = {th_max(x0, x1), middle};
+    th_cell_range span = cells_around(grid, left, right, limit);
+    if (span.column0 < cells.column0) span.column0 = cells.column0;
+    if (span.column1 > cells.column1) span.column1 = cells.column1;
+    return span;
+}
+
 // Calls for every cell near each wall: counts when list is NULL, fills otherwise. start[c + 1] is the
 // running count or the running end of cell c.
 static void visit_cells(const th_scene *scene, const th_level *level, const th_wall_grid *grid,
@@ -74,13 +94,15 @@ static void visit_cells(const th_scene *scene, const th_level *level, const th_w
         th_vec2 low = {th_min(wall->a.x, wall->b.x), th_min(wall->a.y, wall->b.y)};
         th_vec2 high = {th_max(wall->a.x, wall->b.x), th_max(wall->a.y, wall->b.y)};
         th_cell_range cells = cells_around(grid, low, high, grid->reach + 0.01f);
-        for (int row = cells.row0; row <= cells.row1; ++row)
-            for (int column = cells.column0; column <= cells.column1; ++column) {
+        for (int row = cells.row0; row <= cells.row1; ++row) {
+            th_cell_range span = cells_of_row(grid, cells, row, wall);
+            for (int column = span.column0; column <= span.column1; ++column) {
                 if (!cell_near(grid, column, row, wall)) continue;
                 int *end = &start[row * grid->nx + column + 1];
                 if (list) list[*end] = w;
                 ++*end;
             }
+        }
     }
 }
 
@@ -93,6 +115,9 @@ static bool build_level(th_scene *scene, const th_level *level, th_wall_grid *gr
     int *start = th_arena_alloc(&scene->arena, (size_t)cells + 2, sizeof *start);
     if (!start) return false;
     visit_cells(scene, level, grid, start + 1, NULL); // counts, one place too far right ...
+    int64_t total = 0;
+    for (int c = 0; c < cells; ++c) total += start[c + 2];
+    if (total > INT32_MAX - 1) return false;
     for (int c = 0; c < cells; ++c) start[c + 2] += start[c + 1];
     int *list = th_arena_alloc(&scene->arena, (size_t)start[cells + 1] + 1, sizeof *list);
     if (!list) return false;

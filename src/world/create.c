@@ -127,6 +127,11 @@ th_result th_world_create(const th_scene *scene, const th_world_def *def, th_wor
     if (result != TH_OK) return result;
     if (def->backend != TH_BACKEND_CPU)
         return th_fail(error, TH_NO_DEVICE, "", "this build has the CPU backend only");
+    result = th_spawn_check(scene, error);
+    if (result != TH_OK) {
+        if (error) th_scene_locate(scene, error);
+        return result;
+    }
     th_memory memory = th_memory_of(&def->allocator);
     int capacity = def->agent_capacity ? def->agent_capacity : th_spawn_capacity(scene);
     if (capacity < MIN_CAPACITY) capacity = MIN_CAPACITY;
@@ -149,7 +154,7 @@ th_result th_world_create(const th_scene *scene, const th_world_def *def, th_wor
     world->cell_size = choose_cell(scene);
     if (!allocate(world, capacity)) {
         result = th_fail(error, TH_NO_MEMORY, "", "no memory for %d people (about %d MB needed)",
-                         capacity, (int)((double)capacity * 160.0 / 1e6) + 1);
+                         capacity, (int)((double)capacity * 220.0 / 1e6) + 1);
     } else {
         start_state(world);
         result = th_plan_world_create(world, error);

@@ -26,16 +26,22 @@ static void clear_wall_line(th_world *world, int level, th_vec2 a, th_vec2 b) {
     th_agents *agents = &world->agents;
     th_vec2 normal = th_perp_left(th_unit(th_sub(b, a)));
     const float clearance = 0.002f;
+    th_walls walls = th_world_walls(world); // as they stand before the change
     for (int i = 0; i < agents->count; ++i) {
         if (agents->level[i] != (uint32_t)level || th_gone(agents->phase[i])) continue;
         th_vec2 p = th_position(agents, (uint32_t)i);
         th_vec2 off = th_sub(p, th_nearest_on_segment(p, a, b));
         if (th_length2(off) >= clearance * clearance) continue;
         float side = th_dot(th_sub(p, a), normal) < 0.0f ? -1.0f : 1.0f;
-        th_vec2 moved =
-            th_add(th_nearest_on_segment(p, a, b), th_scale(side * 1.5f * clearance, normal));
-        agents->position_x[i] = moved.x;
-        agents->position_y[i] = moved.y;
+        th_vec2 on_line = th_nearest_on_segment(p, a, b);
+        for (int k = 0; k < 2; ++k, side = -side) { // the other side where another wall is in the way
+            th_vec2 moved = th_add(on_line, th_scale(side * 1.5f * clearance, normal));
+            float t;
+            if (th_walls_first_crossing(&walls, level, p, moved, &t) >= 0) continue;
+            agents->position_x[i] = moved.x;
+            agents->position_y[i] = moved.y;
+            break;
+        }
     }
 }
 

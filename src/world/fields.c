@@ -82,11 +82,11 @@ bool th_agent_is_sound(const th_world *world, const uint32_t bits[TH_FIELD_COUNT
 }
 
 // Everything of th_agents that is not a field: written and read within a step.
-#define WORK_ARRAYS(X)                                                                      \
-    X(next_position_x)                                                                      \
-    X(next_position_y)                                                                      \
-    X(next_velocity_x) X(next_velocity_y) X(work_x) X(work_y) X(work2_x) X(work2_y) X(cell) \
-        X(order) X(slot)
+#define WORK_ARRAYS(X) \
+    X(next_position_x) \
+    X(next_position_y) \
+    X(next_velocity_x) \
+    X(next_velocity_y) X(work_x) X(work_y) X(work2_x) X(work2_y) X(cell) X(order) X(slot)
 
 bool th_agents_create(th_agents *agents, const th_memory *memory, int capacity) {
     *agents = (th_agents){.capacity = capacity};

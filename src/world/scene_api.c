@@ -34,6 +34,7 @@ void th_scene_destroy(th_scene *scene) {
 th_point th_scene_origin(const th_scene *scene) { return scene->origin; }
 const char *th_scene_name(const th_scene *scene) { return scene->name; }
 th_run_def th_scene_run(const th_scene *scene) { return scene->run; }
+th_record_def th_scene_record(const th_scene *scene) { return scene->record; }
 int th_scene_group_count(const th_scene *scene) { return scene->group_count; }
 const char *th_scene_group_id(const th_scene *scene, int group) {
     return group >= 0 && group < scene->group_count ? scene->groups[group].id : NULL;

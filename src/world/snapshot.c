@@ -108,6 +108,10 @@ th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th
         if (blocks[b].bytes) memcpy(at, blocks[b].data, blocks[b].bytes);
         at += blocks[b].bytes;
     }
+    // Names are pointers of this process: not saved, so that equal worlds give equal bytes.
+    at -= blocks[count - 1].bytes;
+    for (int l = 0; l < world->scene->measure_line_count; ++l)
+        memset(at + (size_t)l * sizeof(th_line_count) + offsetof(th_line_count, id), 0, sizeof(char *));
     snapshot_head head;
     memset(&head, 0, sizeof head); // padding too
     head.magic = snapshot_magic;
@@ -272,7 +276,6 @@ th_result th_world_restore(th_world *world, const void *memory, size_t size, th_
         if (blocks[b].bytes) memcpy(blocks[b].data, at, blocks[b].bytes);
         at += blocks[b].bytes;
     }
-    // The names of the lines are pointers of the world that was saved: take our own.
     for (int l = 0; l < world->scene->measure_line_count; ++l)
         world->lines[l].id = world->scene->measure_lines[l].id;
     world->seed = head.seed;

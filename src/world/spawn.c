@@ -36,6 +36,28 @@ int th_spawn_capacity(const th_scene *scene) {
     return total < 2e9 ? (int)total : 2000000000;
 }
 
+// More discs than a plane of the area's box can hold, in the densest packing there is, will not fit:
+// said before memory for them is taken.
+th_result th_spawn_check(const th_scene *scene, th_error *error) {
+    for (int g = 0; g < scene->group_count; ++g) {
+        const th_group *group = &scene->groups[g];
+        const th_level *level = &scene->levels[group->level];
+        th_box box = group->area.shape.ring_count ? group->area.shape.box : level->box;
+        double radius = group->radius.min;
+        double width = (double)box.max_x - (double)box.min_x + 2.0 * radius;
+        double height = (double)box.max_y - (double)box.min_y + 2.0 * radius;
+        double most = width * height / (3.4641 * radius * radius) + 1.0; // 2 sqrt(3) r^2 each
+        if (group->positions || (double)group->count <= most) continue;
+        char path[64];
+        snprintf(path, sizeof path, "groups[%d].count", g);
+        return th_fail(error, TH_NO_ROOM, path,
+                       "group '%s' asks for %lld people, but its area cannot hold more than %.0f; "
+                       "ask for fewer, or enlarge the area",
+                       group->id, (long long)group->count, most);
+    }
+    return TH_OK;
+}
+
 static th_vec2 random_goal_in(const th_world *world, const th_area *area, uint32_t id,
                               float radius) {
     const th_box *box = &area->shape.box;
@@ -259,7 +281,7 @@ static bool spot_is_free(const th_world *world, int level, th_vec2 p, float radi
     return true;
 }
 
-static bool place_from_source(th_world *world, int g, uint64_t number) {
+static bool place_from_source(th_world *world, int g) {
     const th_group *group = &world->scene->groups[g];
     const th_polygons *shape = group->area.shape.ring_count
                                    ? &group->area.shape
@@ -267,8 +289,8 @@ static bool place_from_source(th_world *world, int g, uint64_t number) {
     const th_box *box = &shape->box;
     float radius = th_draw(&group->radius, world->seed, TH_STREAM_RADIUS, world->next_id);
     for (uint32_t k = 0; k < SOURCE_TRIES; ++k) {
-        th_random4 r = th_philox(world->seed ^ world->step_count, TH_STREAM_SOURCE,
-                                 (uint32_t)g * SOURCE_TRIES + k, number);
+        th_random4 r = th_philox(world->seed, TH_STREAM_SOURCE, world->next_id,
+                                 world->step_count * SOURCE_TRIES + k);
         th_vec2 p = {box->min_x + th_uniform(r.v[0]) * (box->max_x - box->min_x),
                      box->min_y + th_uniform(r.v[1]) * (box->max_y - box->min_y)};
         if (!th_polygons_contain(shape, p) || !spot_is_free(world, group->level, p, radius))
@@ -298,7 +320,7 @@ void th_spawn_sources(th_world *world) {
         th_source_state *source = &world->sources[g];
         source->due = (uint64_t)source_due(group, world->time);
         while (source->placed < source->due && world->agents.count < world->agents.capacity) {
-            if (!place_from_source(world, g, source->placed)) break;
+            if (!place_from_source(world, g)) break;
             source->placed++;
         }
     }

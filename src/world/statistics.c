@@ -64,7 +64,7 @@ uint64_t th_count_in_solids(const th_world *world) {
     for (int i = 0; i < agents->count; ++i) {
         uint32_t level = agents->level[i];
         // Who left has walked out through a gap in the boundary; scripted bodies go where they like.
-        if (!th_moves(agents->phase[i]) || !world->scene->levels[level].bounded) continue;
+        if (!th_moves(agents->phase[i])) continue;
         th_vec2 p = th_position(agents, (uint32_t)i);
         if (th_walls_maybe_near(&walls, (int)level, p) &&
             !th_scene_walkable(world->scene, (int)level, p))

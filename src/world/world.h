@@ -18,6 +18,9 @@ void th_spawn_sources(th_world *world);
 // Room that the scene's groups and sources can need at once, capped.
 int th_spawn_capacity(const th_scene *scene);
 
+// spawn.c: refuses groups that cannot possibly fit, without placing them.
+th_result th_spawn_check(const th_scene *scene, th_error *error);
+
 void th_push_event(th_world *world, th_event event);
 
 // statistics.c: overlaps now, and the independent check that nobody stands in a solid.
