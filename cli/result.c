@@ -1,8 +1,8 @@
 // Collects and prints the outcome of a run. SPDX-License-Identifier: Apache-2.0
 #include "cli/result.h"
 
-// The compiled scene, only for the names of the exits: an event carries the index of a goal, and
-// the public surface has no list of goals yet.
+// The compiled scene, only for the names of exits, groups and levels: events and fields carry indices,
+// and the public surface has no lists of names yet.
 #include "scene/scene.h"
 #include <inttypes.h>
 #include <math.h>
@@ -119,7 +119,34 @@ static void print_areas(const th_run_result *result, const th_world *world) {
     }
 }
 
-void th_run_result_print(const th_run_result *result, const th_world *world) {
+// Who did not get out of a run that was to go on until empty, by group, and where to look for them.
+static void print_inside(const th_run_result *result, th_world *world) {
+    const th_scene *scene = th_world_scene(world);
+    if (result->done || result->interrupted || scene->run.duration > 0) return;
+    const uint32_t *group = th_world_map(world, TH_FIELD_GROUP, TH_READ);
+    const uint32_t *phase = th_world_map(world, TH_FIELD_PHASE, TH_READ);
+    const uint32_t *level = th_world_map(world, TH_FIELD_LEVEL, TH_READ);
+    const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
+    const float *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_READ);
+    if (!group || !phase || !level || !x || !y) return;
+    int agents = th_world_agent_count(world);
+    bool titled = false;
+    for (int g = 0; g < scene->group_count; ++g) {
+        int count = 0, first = -1;
+        for (int i = 0; i < agents; ++i) {
+            if (group[i] != (uint32_t)g || phase[i] >= TH_PHASE_ARRIVED) continue;
+            if (count++ == 0) first = i;
+        }
+        if (count == 0) continue;
+        if (!titled) printf("\nstill on the way    people   one of them stands at\n");
+        titled = true;
+        printf("  %-16s %7d   (%.2f, %.2f) on %s\n", scene->groups[g].id, count,
+               (double)x[first] + scene->origin.x, (double)y[first] + scene->origin.y,
+               scene->levels[level[first]].id);
+    }
+}
+
+void th_run_result_print(const th_run_result *result, th_world *world) {
     const th_statistics *s = &result->statistics;
     const th_scene *scene = th_world_scene(world);
     printf("%s (%s), seed %" PRIu64 "%s\n", th_scene_name(scene), result->scene_file, result->seed,
@@ -145,6 +172,7 @@ void th_run_result_print(const th_run_result *result, const th_world *world) {
         printf("\n  no way out       %" PRIu64 " people whose goal cannot be reached",
                s->unreachable);
     printf("\n  state hash       %016" PRIx64 "\n", result->hash);
+    print_inside(result, world);
     print_exits(result, scene);
     print_lines(world);
     print_areas(result, world);

@@ -45,6 +45,6 @@ void th_run_result_finish(th_run_result *result, th_world *world, double wall_se
 // NaN while people are still inside or nobody ever left.
 double th_run_result_egress_time(const th_run_result *result);
 
-void th_run_result_print(const th_run_result *result, const th_world *world);
+void th_run_result_print(const th_run_result *result, th_world *world);
 json_t *th_run_result_json(const th_run_result *result, const th_world *world);
 #endif

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef struct run_settings {
     long long seed, threads, runs; // seed and runs: negative when not given
@@ -132,6 +133,10 @@ static int run_seeds(const char *path, const th_scene *scene, const run_settings
     uint64_t first_seed = settings->seed >= 0 ? (uint64_t)settings->seed : def.seed;
     int runs = settings->runs > 0 ? (int)settings->runs : def.runs;
     bool alone = runs <= 1;
+    th_record_def record = th_scene_record(scene);
+    if (record.format && strcmp(record.format, "none") != 0)
+        fprintf(stderr, "%s: record.format is '%s', but this version of throng writes no recordings\n",
+                path, record.format);
     egress_summary summary = {0};
     json_t *objects = json_array();
     if (!alone && !settings->json) printf("%s (%s), %d runs\n", th_scene_name(scene), path, runs);

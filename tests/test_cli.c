@@ -490,10 +490,19 @@ static void test_picture(void **state) {
     assert_int_not_equal(stat(folder, &status), 0);
 }
 
+static void test_full_disk(void **state) {
+    (void)state;
+    if (access("/dev/full", W_OK) != 0) skip();
+    int status = system(TH_PROGRAM " list >/dev/full 2>/dev/null");
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_help),
         cmocka_unit_test(test_version),
+        cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_bad_command_lines),
         cmocka_unit_test(test_list),
         cmocka_unit_test(test_check),

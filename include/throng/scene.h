@@ -269,6 +269,7 @@ TH_API void th_scene_destroy(th_scene *scene);
 TH_API th_point th_scene_origin(const th_scene *scene);
 TH_API const char *th_scene_name(const th_scene *scene);
 TH_API th_run_def th_scene_run(const th_scene *scene);
+TH_API th_record_def th_scene_record(const th_scene *scene);
 // Names behind the indices in views and events; NULL beyond the last.
 TH_API int th_scene_group_count(const th_scene *scene);
 TH_API const char *th_scene_group_id(const th_scene *scene, int group);

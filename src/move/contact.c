@@ -28,8 +28,8 @@ static float repair_and_find_furthest(th_world *world) {
     th_agents *agents = &world->agents;
     float furthest2 = 0.0f;
     uint64_t repairs = 0;
-    // Nobody runs 10 m/s; a model that says so has blown up. One cell per step keeps searches local.
-    float longest = th_min(10.0f * world->dt, world->cell_size);
+    // Nobody runs 10 m/s; a model that says so has blown up.
+    float longest = 10.0f * world->dt;
 #pragma omp parallel for num_threads(world->threads) schedule(static) reduction(max : furthest2) reduction(+ : repairs)
     for (int i = 0; i < agents->count; ++i) {
         float x = agents->next_position_x[i] - agents->position_x[i];
@@ -146,24 +146,27 @@ static push_sum pushes_on(const th_world *world, const th_walls *walls, uint32_t
     return push;
 }
 
-// One Jacobi pass from frozen positions. `touched` remembers who had a contact: only they are looked at
+enum { LOOK_AGAIN = 1, WAS_PUSHED = 2 }; // bits of agents.slot during the stage
+
+// One Jacobi pass from frozen positions. Who had a contact is remembered: only they are looked at
 // again in the next pass, so a loose crowd pays for one pass. Who is first touched by a neighbour's
 // push is dealt with in the next step.
 static void separation_pass(th_world *world, const th_walls *walls, int pass, float moved) {
     th_agents *agents = &world->agents;
     const float *xs = agents->next_position_x, *ys = agents->next_position_y;
-    uint32_t *touched = agents->slot;
+    uint32_t *contact = agents->slot;
 #pragma omp parallel for num_threads(world->threads) schedule(dynamic, TH_BLOCK)
     for (int i = 0; i < agents->count; ++i) {
         th_vec2 p = {xs[i], ys[i]};
-        bool looks = pass == 0 || touched[i];
+        if (pass == 0) contact[i] = LOOK_AGAIN;
+        bool looks = contact[i] & LOOK_AGAIN;
         if (looks && th_moves(agents->phase[i]) && passes_of(world, (uint32_t)i) > pass) {
             push_sum push = pushes_on(world, walls, (uint32_t)i, xs, ys, moved);
             float weight = push.contacts > 2 ? 2.0f / (float)push.contacts : 1.0f;
             p = th_add(p, th_limit(th_scale(weight, push.sum), 0.5f * agents->radius[i]));
-            touched[i] = push.contacts > 0;
+            contact[i] = push.contacts > 0 ? LOOK_AGAIN | WAS_PUSHED : contact[i] & WAS_PUSHED;
         } else {
-            touched[i] = 0;
+            contact[i] &= WAS_PUSHED;
         }
         agents->work_x[i] = p.x;
         agents->work_y[i] = p.y;
@@ -321,8 +324,11 @@ static void keep_out_of_walls(th_world *world, bool separated) {
         if (!th_moves(agents->phase[i])) continue;
         th_vec2 p = th_position(agents, i),
                 q = {agents->next_position_x[i], agents->next_position_y[i]};
+        // A long step may have a wall in the middle that is near neither end.
+        float reach = walls.grids[level].reach;
         bool near = th_walls_maybe_near(&walls, (int)level, q) ||
-                    th_walls_maybe_near(&walls, (int)level, p);
+                    th_walls_maybe_near(&walls, (int)level, p) ||
+                    th_length2(th_sub(q, p)) > reach * reach;
         bool whole = true;
         if (near || world->scene->link_count > 0) {
             // The bare model presses on walls by itself: lifting people off would take away the friction that
@@ -331,9 +337,12 @@ static void keep_out_of_walls(th_world *world, bool separated) {
                 q = push_off_walls(&walls, (int)level, q, agents->radius[i]);
             whole = finish_path(world, &walls, &level, p, &q);
         }
-        if (stop_at_foreign_exits(world, i, level, p, &q)) whole = false;
+        if (stop_at_foreign_exits(world, i, level, p, &q)) {
+            whole = false;
+            level = agents->level[i]; // back to the start of the step
+        }
         stops += !whole;
-        if (!whole || (separated && agents->slot[i])) take_real_velocity(world, i, p, q);
+        if (!whole || (separated && agents->slot[i] & WAS_PUSHED)) take_real_velocity(world, i, p, q);
         agents->level[i] = level;
         agents->next_position_x[i] = q.x;
         agents->next_position_y[i] = q.y;
