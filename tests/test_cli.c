@@ -490,6 +490,14 @@ static void test_picture(void **state) {
     assert_int_not_equal(stat(folder, &status), 0);
 }
 
+static void test_who_is_still_inside(void **state) {
+    fixture *f = *state;
+    const outcome *result = run(f, "run %s --quiet --max-time 1", f->hall);
+    assert_int_equal(result->code, 0);
+    assert_holds(result->out, "still on the way");
+    assert_holds(result->out, "visitors              40");
+}
+
 static void test_full_disk(void **state) {
     (void)state;
     if (access("/dev/full", W_OK) != 0) skip();
@@ -503,6 +511,7 @@ int main(void) {
         cmocka_unit_test(test_help),
         cmocka_unit_test(test_version),
         cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_who_is_still_inside),
         cmocka_unit_test(test_bad_command_lines),
         cmocka_unit_test(test_list),
         cmocka_unit_test(test_check),
