@@ -12,7 +12,7 @@ cmake = command -v ninja >/dev/null || generator="-G Unix Makefiles"; \
 	cmake --build $(2) -j $(JOBS)
 ctest = ctest --preset $(1) -j $(JOBS)
 
-.PHONY: run build test bench format check sanitize fuzz install clean help
+.PHONY: run build test test-long bench format check sanitize fuzz install clean help
 .DEFAULT_GOAL := help
 
 run: build ## install what is missing, build, run the default scene (SCENE=file for another)
@@ -23,6 +23,9 @@ build: deps ## build the program: build/throng
 
 test: build ## build and run every test
 	$(call ctest,release)
+
+test-long: build ## the real square, 44 300 people, to the end (minutes)
+	THRONG_LONG=1 build/tests/test_grosser_stern
 
 bench: build ## measure the speed of every stage
 	build/throng bench
