@@ -173,9 +173,10 @@ static th_result check_with_doors_open(const th_scene *scene, th_error *error) {
     th_graph graph = {0};
     th_front front = {0};
     float *distance = NULL;
-    uint8_t *open = th_alloc(memory, (size_t)scene->door_count, 1);
+    uint8_t *open = NULL; // by door: all zero, so none is closed; asked only when one was
     th_result result = TH_OK;
     if (any_closed) {
+        open = th_alloc(memory, (size_t)scene->door_count, 1);
         distance = th_alloc(memory, (size_t)nodes->count, sizeof *distance);
         if (!open || !distance || !th_graph_create(&graph, nodes, memory) ||
             !th_front_create(&front, nodes->count, memory))
