@@ -338,6 +338,27 @@ static void test_spawn_refuses(void **state) {
     release(world, scene);
 }
 
+// Exactly on a wall, on its end and on the boundary: by spawn and by a written position.
+static void test_put_onto_a_wall(void **state) {
+    (void)state;
+    for (int m = 0; m < MODELS; ++m) {
+        th_scene *scene;
+        th_world *world = world_from(
+            "{\"levels\":[{\"id\":\"a\",\"walkable\":{\"rect\":[0,0,12,6]},"
+            "\"walls\":[[[6,0],[6,3]]]}],\"exits\":[{\"id\":\"e\",\"line\":[[12,1],[12,5]]}],"
+            "\"groups\":[{\"positions\":[[2,2]],\"to\":\"e\",\"move\":\"%s\"}]}",
+            models[m], &scene);
+        th_agent_def on[3] = {{.position = {6, 3}}, {.position = {6, 1}}, {.position = {0, 4}}};
+        assert_int_equal(th_world_spawn(world, on, 3, NULL, NULL), TH_OK);
+        float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_WRITE);
+        x[0] = 6.0f;
+        th_world_unmap(world, TH_FIELD_POSITION_X);
+        run_to_end(world, 60.0);
+        assert_int_equal(th_world_statistics(world).left, 4);
+        release(world, scene);
+    }
+}
+
 // A snapshot of another scene is refused; a world of the same scene with other settings takes it.
 static void test_snapshot_elsewhere(void **state) {
     (void)state;
@@ -373,6 +394,7 @@ int main(void) {
         cmocka_unit_test(test_cart_against_the_wall),
         cmocka_unit_test(test_parameters_at_their_ends),
         cmocka_unit_test(test_spawn_refuses),
+        cmocka_unit_test(test_put_onto_a_wall),
         cmocka_unit_test(test_snapshot_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

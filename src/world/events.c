@@ -34,7 +34,8 @@ static void clear_wall_line(th_world *world, int level, th_vec2 a, th_vec2 b) {
         if (th_length2(off) >= clearance * clearance) continue;
         float side = th_dot(th_sub(p, a), normal) < 0.0f ? -1.0f : 1.0f;
         th_vec2 on_line = th_nearest_on_segment(p, a, b);
-        for (int k = 0; k < 2; ++k, side = -side) { // the other side where another wall is in the way
+        for (int k = 0; k < 2;
+             ++k, side = -side) { // the other side where another wall is in the way
             th_vec2 moved = th_add(on_line, th_scale(side * 1.5f * clearance, normal));
             float t;
             if (th_walls_first_crossing(&walls, level, p, moved, &t) >= 0) continue;
@@ -42,6 +43,23 @@ static void clear_wall_line(th_world *world, int level, th_vec2 a, th_vec2 b) {
             agents->position_y[i] = moved.y;
             break;
         }
+    }
+}
+
+void th_step_off_walls(th_world *world, uint32_t i) {
+    th_agents *agents = &world->agents;
+    th_walls walls = th_world_walls(world);
+    const float touching = 1e-5f, clearance = 0.003f; // [m]
+    if (!th_moves(agents->phase[i])) return;
+    for (int round = 0; round < 3; ++round) { // off one wall may be onto the next
+        int nearest;
+        th_vec2 p = th_position(agents, i);
+        if (th_walls_near(&walls, (int)agents->level[i], p, touching, &nearest, NULL, 1) == 0)
+            return;
+        // Walkable ground lies to the right of a wall; a thin wall has it on both sides.
+        th_vec2 off = th_scale(clearance, th_perp_right(walls.walls[nearest].direction));
+        agents->position_x[i] = p.x + off.x;
+        agents->position_y[i] = p.y + off.y;
     }
 }
 

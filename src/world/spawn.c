@@ -376,6 +376,7 @@ th_result th_world_spawn(th_world *world, const th_agent_def *agents, int count,
         draw_properties(world, &world->scene->groups[def.group], world->next_id, &def);
         uint32_t i = th_append_agent(world, &def, TH_PHASE_STANDING);
         world->agents.wait_until[i] = (float)world->time;
+        th_step_off_walls(world, i);
         if (ids) ids[k].serial = world->agents.id[i];
     }
     return TH_OK;

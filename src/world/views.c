@@ -66,6 +66,8 @@ void th_world_unmap(th_world *world, th_field field) {
     if (field == TH_FIELD_ID) return; // the views' own order
     const uint32_t *view = world->views[field];
     uint32_t *array = th_field_get(&world->agents, field);
+    bool moves =
+        field == TH_FIELD_POSITION_X || field == TH_FIELD_POSITION_Y || field == TH_FIELD_LEVEL;
     for (int k = 0; k < world->id_order_count; ++k) {
         uint32_t i = world->id_order[k];
         if (array[i] == view[k]) continue;
@@ -73,12 +75,12 @@ void th_world_unmap(th_world *world, th_field field) {
             array[i] = view[k];
         else
             world->counters.nan_repairs++;
+        if (moves) th_step_off_walls(world, i);
     }
     for (int i = 0; field == TH_FIELD_RADIUS && i < world->agents.count; ++i)
         world->max_radius = th_max(world->max_radius, world->agents.radius[i]);
     // The index is now older than the positions; searches look everywhere until it is made anew.
-    if (field == TH_FIELD_POSITION_X || field == TH_FIELD_POSITION_Y || field == TH_FIELD_LEVEL)
-        world->max_moved = 1e6f;
+    if (moves) world->max_moved = 1e6f;
 }
 
 // Storage index of an id, or -1.

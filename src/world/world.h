@@ -23,6 +23,9 @@ th_result th_spawn_check(const th_scene *scene, th_error *error);
 
 void th_push_event(th_world *world, th_event event);
 
+// events.c: who was put exactly on a wall stands 3 mm beside it; on it every way would cross the wall.
+void th_step_off_walls(th_world *world, uint32_t i);
+
 // statistics.c: overlaps now, and the independent check that nobody stands in a solid.
 void th_sample_overlaps(th_world *world, th_statistics *statistics);
 uint64_t th_count_in_solids(const th_world *world);
