@@ -5,6 +5,7 @@
 #include "formula/orca.h"
 #include "core/parallel.h"
 #include "formula/random.h"
+#include "formula/segment.h"
 #include "move/move.h"
 #include "move/neighbours.h"
 #include <math.h>
@@ -227,17 +228,44 @@ static void add_linked(const th_world *world, uint32_t i, const th_orca_params *
     }
 }
 
+// The walls around one person, nearest first.
+enum { NEAR_WALLS = 64 };
+typedef struct wall_list {
+    int count, wall[NEAR_WALLS];
+    float distance2[NEAR_WALLS];
+    float range; // all standing walls within it are listed
+} wall_list;
+
+static void list_walls(const th_walls *walls, int level, th_vec2 p, float range, wall_list *list) {
+    list->count = 0;
+    list->range = range;
+    if (range <= walls->grids[level].reach && !th_walls_maybe_near(walls, level, p)) return;
+    list->count = th_walls_near(walls, level, p, range, list->wall, list->distance2, NEAR_WALLS);
+    // When some did not fit, the list is complete only up to the last that did.
+    if (list->count == NEAR_WALLS) list->range = sqrtf(list->distance2[NEAR_WALLS - 1]);
+}
+
+// Does a wall stand between p and q? Only walls nearer to p than q can.
+static bool hidden_behind(const th_walls *walls, int level, const wall_list *list, th_vec2 p, th_vec2 q) {
+    float distance2 = th_length2(th_sub(q, p)), t;
+    if (distance2 >= list->range * list->range)
+        return th_walls_first_crossing(walls, level, p, q, &t) >= 0;
+    for (int k = 0; k < list->count && list->distance2[k] <= distance2; ++k) {
+        const th_wall *wall = &walls->walls[list->wall[k]];
+        double at;
+        if (th_segments_meet(p, q, wall->a, wall->b, &at)) return true;
+    }
+    return false;
+}
+
 static void drop_hidden(const th_walls *walls, const th_world *world, uint32_t i,
-                        neighbour_list *nearest) {
+                        const wall_list *list, neighbour_list *nearest) {
     const th_agents *agents = &world->agents;
-    th_vec2 p = th_position(agents, i);
-    int kept = 0;
+    int kept = 0, level = (int)agents->level[i];
     for (int k = 0; k < nearest->count; ++k) {
         uint32_t j = nearest->agent[k];
-        float t;
         bool same_level = agents->level[j] == agents->level[i];
-        if (same_level && th_walls_first_crossing(walls, (int)agents->level[i], p,
-                                                  th_position(agents, j), &t) >= 0)
+        if (same_level && hidden_behind(walls, level, list, th_position(agents, i), th_position(agents, j)))
             continue;
         nearest->agent[kept++] = j;
     }
@@ -245,17 +273,14 @@ static void drop_hidden(const th_walls *walls, const th_world *world, uint32_t i
 }
 
 static void wall_lines(const th_walls *walls, const th_world *world, uint32_t i,
-                       const th_orca_params *params, th_orca_lines *lines) {
+                       const th_orca_params *params, const wall_list *list, float range,
+                       th_orca_lines *lines) {
     const th_agents *agents = &world->agents;
     th_vec2 p = th_position(agents, i), v = th_velocity(agents, i);
     float radius = agents->radius[i], inverse_horizon = 1.0f / params->time_horizon_obstacle;
-    float range = params->time_horizon_obstacle * params->max_speed + radius;
-    enum { NEAR_WALLS = 64 };
-    int near[NEAR_WALLS];
-    int count = th_walls_near(walls, (int)agents->level[i], p, range, near, NULL, NEAR_WALLS);
-    if (count > NEAR_WALLS) count = NEAR_WALLS;
-    for (int k = 0; k < count && lines->count < TH_ORCA_WALLS; ++k) {
-        const th_wall *wall = &walls->walls[near[k]];
+    for (int k = 0; k < list->count && lines->count < TH_ORCA_WALLS; ++k) {
+        if (list->distance2[k] > range * range) break;
+        const th_wall *wall = &walls->walls[list->wall[k]];
         th_orca_edge edge = {
             .a = th_sub(wall->a, p), .b = th_sub(wall->b, p), .direction = wall->direction};
         // Only edges that show us their walkable side.
@@ -342,12 +367,13 @@ TH_FORMULA void move_agent(th_world *world, const th_walls *walls, candidate_lis
     if (links) add_linked(world, i, params, &nearest);
     th_orca_lines lines;
     lines.count = lines.wall_count = 0;
-    float wall_range = params->time_horizon_obstacle * params->max_speed + agents->radius[i];
-    int level = (int)agents->level[i];
-    if (wall_range > walls->grids[level].reach ||
-        th_walls_maybe_near(walls, level, th_position(agents, i))) {
-        wall_lines(walls, world, i, params, &lines);
-        if (params->line_of_sight > 0.0f) drop_hidden(walls, world, i, &nearest);
+    if (walls->count > 0) {
+        float range = params->time_horizon_obstacle * params->max_speed + agents->radius[i];
+        wall_list near;
+        int level = (int)agents->level[i];
+        list_walls(walls, level, th_position(agents, i), th_max(range, walls->grids[level].reach), &near);
+        wall_lines(walls, world, i, params, &near, range, &lines);
+        if (params->line_of_sight > 0.0f) drop_hidden(walls, world, i, &near, &nearest);
     }
     agent_lines(world, i, params, &nearest, &lines);
     // Somebody who prefers to be faster than the limit may be.
