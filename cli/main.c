@@ -85,4 +85,7 @@ static int finish_output(int code) {
     return code == TH_EXIT_OK ? TH_EXIT_FAILED : code;
 }
 
-int main(int argc, char **argv) { return finish_output(dispatch(argc, argv)); }
+int main(int argc, char **argv) {
+    spin_briefly(argv);
+    return finish_output(dispatch(argc, argv));
+}
