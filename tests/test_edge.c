@@ -123,7 +123,8 @@ static void test_too_wide_for_the_door(void **state) {
             models[m], &scene);
         th_world_step(world, 300);
         assert_invariants(world);
-        assert_int_equal(th_world_statistics(world).spawned, 5);
+        print_message("%s: %d of 5 through\n", models[m], (int)th_world_statistics(world).left);
+        assert_int_equal(th_world_statistics(world).left, 0);
         release(world, scene);
     }
 }
@@ -170,7 +171,7 @@ static void test_source_in_a_full_area(void **state) {
     release(world, scene);
 }
 
-// Down from the third level to the street, and a walk of 1 mm rooms: the smallest and the stacked.
+// Down from the third level to the street, and up against them.
 static void test_three_levels(void **state) {
     (void)state;
     for (int m = 0; m < MODELS; ++m) {
@@ -256,7 +257,7 @@ static void test_nonsense_in_views(void **state) {
             assert_int_equal(s.spawned, 40);
             assert_int_equal(s.spawned, s.inside + s.left + s.removed);
             bool number = f != TH_FIELD_ID && f != TH_FIELD_ROUTE_STEP;
-            if (number) assert_true(s.nan_repairs >= 4);
+            if (number) assert_true(s.repairs >= 4);
             static const th_field floats[] = {TH_FIELD_POSITION_X, TH_FIELD_POSITION_Y,
                                               TH_FIELD_VELOCITY_X, TH_FIELD_VELOCITY_Y};
             for (int k = 0; k < 4; ++k) {
