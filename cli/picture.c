@@ -169,7 +169,7 @@ static int run_picture(const th_command *command, int argc, char **argv) {
         {"width", TH_OPTION_INTEGER, &s.width, "PX", "width of the picture (default 1600)", 320,
          20000},
         {"seed", TH_OPTION_INTEGER, &s.seed, "N", "random seed (default: the scene's)", 1, 9e18},
-        {"threads", TH_OPTION_INTEGER, &s.threads, "N", "threads, 0 for all cores", 0, 1024},
+        {"threads", TH_OPTION_INTEGER, &s.threads, "N", "threads, 0 for as many cores as pay", 0, 1024},
         {"step", TH_OPTION_REAL, &s.step, "S", "time step [s] (default: the scene's)", 1e-4, 0.5},
         {"set", TH_OPTION_LIST, &s.overrides, "PATH=VALUE",
          "change a value of the scene; repeatable", 0, 0},

@@ -167,7 +167,7 @@ void th_run_result_print(const th_run_result *result, th_world *world) {
     printf("\n  largest overlap  %.1f cm", 100 * (double)s->largest_overlap);
     printf("\n  walls            %" PRIu64 " crossed, %" PRIu64 " moves cut short",
            s->wall_crossings, s->wall_stops);
-    if (s->nan_repairs > 0) printf("\n  repairs          %" PRIu64, s->nan_repairs);
+    if (s->repairs > 0) printf("\n  repairs          %" PRIu64, s->repairs);
     if (s->unreachable > 0)
         printf("\n  no way out       %" PRIu64 " people whose goal cannot be reached",
                s->unreachable);
@@ -243,7 +243,7 @@ json_t *th_run_result_json(const th_run_result *result, const th_world *world) {
     json_object_set_new(object, "wall_crossings", count_json(s->wall_crossings));
     json_object_set_new(object, "wall_stops", count_json(s->wall_stops));
     json_object_set_new(object, "largest_overlap", json_real((double)s->largest_overlap));
-    json_object_set_new(object, "repairs", count_json(s->nan_repairs));
+    json_object_set_new(object, "repairs", count_json(s->repairs));
     json_object_set_new(object, "unreachable", count_json(s->unreachable));
     json_object_set_new(object, "exits", exits_json(result, scene));
     json_object_set_new(object, "lines", lines_json(world));

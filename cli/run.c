@@ -160,7 +160,7 @@ static int run_run(const th_command *command, int argc, char **argv) {
     const th_option options[] = {
         {"seed", TH_OPTION_INTEGER, &s.seed, "N", "random seed (default: the scene's)", 1, 9e18},
         {"threads", TH_OPTION_INTEGER, &s.threads, "N",
-         "threads, 0 for all cores; results do not depend on it", 0, 1024},
+         "threads, 0 for as many cores as pay; results do not depend on it", 0, 1024},
         {"set", TH_OPTION_LIST, &s.overrides, "PATH=VALUE",
          "change a value of the scene; repeatable", 0, 0},
         {"runs", TH_OPTION_INTEGER, &s.runs, "N", "that many seeds, one after the other", 1, 1e6},

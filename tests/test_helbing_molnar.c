@@ -224,7 +224,7 @@ static void coincident_people_part(void **state) {
     th_agents *a = &small->world.agents;
     assert_true(hypotf(a->position_x[0] - a->position_x[1], a->position_y[0] - a->position_y[1]) >
                 0.2f);
-    assert_int_equal(small->world.counters.nan_repairs, 0);
+    assert_int_equal(small->world.counters.repairs, 0);
     small_world_destroy(small);
 }
 

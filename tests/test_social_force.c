@@ -316,7 +316,7 @@ static void coincident_people_part(void **state) {
                                a->position_y[i] - a->position_y[j]) > 0.5f);
         }
     }
-    assert_int_equal(small->world.counters.nan_repairs, 0);
+    assert_int_equal(small->world.counters.repairs, 0);
     small_world_destroy(small);
 }
 
@@ -349,7 +349,7 @@ static void what_is_not_finite_is_repaired(void **state) {
     a->preferred_x[bad] = NAN;
     step(small);
     assert_true(a->position_x[bad] == 0.0f && a->velocity_x[bad] == 0.0f);
-    assert_int_equal(small->world.counters.nan_repairs, 10); // one in each sub-step
+    assert_int_equal(small->world.counters.repairs, 10); // one in each sub-step
     assert_true(isfinite(a->position_x[good]) && a->velocity_x[good] > 0.0f);
     small_world_destroy(small);
 }

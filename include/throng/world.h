@@ -85,7 +85,7 @@ TH_API int th_world_agent_count(const th_world *world); // people and scripted b
 // ---- bulk data. One host array per field, th_world_agent_count() elements, in ascending id order.
 // READ copies out, OVERWRITE copies in at unmap, WRITE does both. Do not step or spawn while mapped.
 // A written value that no agent can have (not a number, a level or group that does not exist, a phase
-// that is gone or scripted) is not taken over: the old one stays, and nan_repairs counts it. Ids cannot
+// that is gone or scripted) is not taken over: the old one stays, and repairs counts it. Ids cannot
 // be written. map returns NULL when there is no memory for the view; then do not unmap.
 typedef enum th_access { TH_READ, TH_WRITE, TH_OVERWRITE } th_access;
 TH_API void *th_world_map(th_world *world, th_field field, th_access access);
@@ -114,7 +114,7 @@ typedef struct th_statistics {
     uint64_t overlapping_agents; // agents in such a pair
     float deepest_overlap;       // now [m]
     float largest_overlap;       // ever sampled (once a simulated second and at every call) [m]
-    uint64_t nan_repairs;        // non-finite or impossible values replaced
+    uint64_t repairs; // states that were not finite or moved faster than 10 m/s, set right
     uint64_t unreachable; // people whose goal cannot be reached now (all doors on the way shut)
 } th_statistics;
 

@@ -52,7 +52,7 @@ static float repair_and_find_furthest(th_world *world) {
         }
         furthest2 = moved2 > furthest2 ? moved2 : furthest2;
     }
-    world->counters.nan_repairs += repairs;
+    world->counters.repairs += repairs;
     return sqrtf(furthest2);
 }
 

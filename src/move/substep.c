@@ -110,7 +110,7 @@ void th_substep_advance(th_world *world, th_substep *step) {
         float moved = move_block(world, step, (uint32_t)begin, (uint32_t)end, &repairs);
         largest = moved > largest ? moved : largest;
     }
-    world->counters.nan_repairs += repairs;
+    world->counters.repairs += repairs;
     // Bounded, so that one fast body does not make everybody search far: whoever moves more than a
     // metre within a step is seen late, in the next step.
     step->moved = th_min(sqrtf(largest), 1.0f);

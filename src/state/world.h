@@ -40,7 +40,7 @@ typedef struct th_source_state {
 // Running totals. Threads count for themselves and the integers are added up: order does not matter.
 typedef struct th_counters {
     uint64_t spawned, left, removed;
-    uint64_t wall_crossings, wall_stops, nan_repairs, unreachable;
+    uint64_t wall_crossings, wall_stops, repairs, unreachable;
     double last_left_time;
     float largest_overlap;
 } th_counters;
@@ -59,7 +59,8 @@ struct th_world {
     int threads;      // in use now
     int most_threads; // 0: `threads` was given by the caller; else what the crowd may grow to use
     uint64_t seed;
-    float dt;
+    double step_length; // [s] as given; time is a multiple of it
+    float dt;           // the same, for the formulas
     double time;
     uint64_t step_count;
     uint32_t next_id;

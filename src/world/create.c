@@ -150,7 +150,8 @@ th_result th_world_create(const th_scene *scene, const th_world_def *def, th_wor
     world->threads = def->threads ? def->threads : 1;
     world->most_threads = def->threads ? 0 : omp_get_num_procs();
     world->seed = def->seed ? def->seed : scene->run.seed;
-    world->dt = (float)(def->step > 0.0 ? def->step : scene->run.step);
+    world->step_length = def->step > 0.0 ? def->step : scene->run.step;
+    world->dt = (float)world->step_length;
     world->cell_size = choose_cell(scene);
     if (!allocate(world, capacity)) {
         result = th_fail(error, TH_NO_MEMORY, "", "no memory for %d people (about %d MB needed)",

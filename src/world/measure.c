@@ -43,7 +43,7 @@ static void count_line(th_world *world, int l) {
 
 void th_stage_measure(th_world *world) {
     world->step_count++;
-    world->time = (double)world->step_count * (double)world->dt;
+    world->time = (double)world->step_count * world->step_length;
     for (int l = 0; l < world->scene->measure_line_count; ++l) count_line(world, l);
     if (world->left_in_step > 0) report_leaving(world);
     uint64_t per_second = (uint64_t)(1.0f / world->dt + 0.5f);

@@ -18,8 +18,8 @@ typedef struct snapshot_head {
     uint64_t scene_print; // what the layout depends on
     uint64_t bytes, sum;  // size of what follows, and its check sum
     uint64_t seed, step_count;
-    double time;
-    float dt, max_radius;
+    double time, step_length;
+    float max_radius;
     uint32_t next_id, walls_version;
     int32_t agent_count, wall_count;
     th_counters counters;
@@ -123,7 +123,7 @@ th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th
     head.seed = world->seed;
     head.step_count = world->step_count;
     head.time = world->time;
-    head.dt = world->dt;
+    head.step_length = world->step_length;
     head.max_radius = world->max_radius;
     head.next_id = world->next_id;
     head.walls_version = world->walls_version;
@@ -241,7 +241,7 @@ static th_result check_contents(const th_world *world, const snapshot_head *head
         at[b] = bytes;
         bytes += blocks[b].bytes;
     }
-    bool sound = head->dt >= (float)TH_STEP_MIN && head->dt <= 0.5f && head->time >= 0.0 &&
+    bool sound = head->step_length >= TH_STEP_MIN && head->step_length <= 0.5 && head->time >= 0.0 &&
                  head->time < 1e12 && head->max_radius >= 0.0f && head->max_radius < 1e3f &&
                  agents_are_sound(world, head, at[0]) &&
                  groups_are_sound(world, at[TH_FIELD_COUNT]) &&
@@ -279,7 +279,8 @@ th_result th_world_restore(th_world *world, const void *memory, size_t size, th_
     world->seed = head.seed;
     world->step_count = head.step_count;
     world->time = head.time;
-    world->dt = head.dt;
+    world->step_length = head.step_length;
+    world->dt = (float)head.step_length;
     world->max_radius = head.max_radius;
     world->next_id = head.next_id;
     world->agents.count = head.agent_count;

@@ -96,7 +96,7 @@ th_statistics th_world_statistics(th_world *world) {
     statistics.wall_crossings = counters->wall_crossings;
     statistics.wall_stops = counters->wall_stops;
     statistics.largest_overlap = counters->largest_overlap;
-    statistics.nan_repairs = counters->nan_repairs;
+    statistics.repairs = counters->repairs;
     statistics.unreachable = counters->unreachable;
     return statistics;
 }

@@ -74,7 +74,7 @@ void th_world_unmap(th_world *world, th_field field) {
         if (may_become(world, i, field, view[k]))
             array[i] = view[k];
         else
-            world->counters.nan_repairs++;
+            world->counters.repairs++;
         if (moves) th_step_off_walls(world, i);
     }
     for (int i = 0; field == TH_FIELD_RADIUS && i < world->agents.count; ++i)
