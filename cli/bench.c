@@ -172,7 +172,8 @@ static int run_table(const bench_settings *s) {
 }
 
 static int run_one(const bench_settings *s) {
-    th_bench_case what = {.scene = s->scene, .model = s->model, .behaviour = s->behaviour, .params = &s->params};
+    th_bench_case what = {
+        .scene = s->scene, .model = s->model, .behaviour = s->behaviour, .params = &s->params};
     what.agents = (int)s->agents;
     what.threads = (int)s->threads;
     int code = TH_EXIT_OK;
@@ -231,7 +232,8 @@ static int run_bench(const th_command *command, int argc, char **argv) {
         {"device", TH_OPTION_TEXT, &s.device, "D", "cpu", 0, 0},
         {"behaviour", TH_OPTION_FLAG, &s.behaviour, NULL, "also overlaps and progress after 30 s",
          0, 0},
-        {"param", TH_OPTION_LIST, &s.params, "NAME=VALUE", "a model parameter, may be repeated", 0, 0},
+        {"param", TH_OPTION_LIST, &s.params, "NAME=VALUE", "a model parameter, may be repeated", 0,
+         0},
         {"full", TH_OPTION_FLAG, &s.full, NULL, "the table up to a million people", 0, 0},
         {"csv", TH_OPTION_TEXT, &s.csv, "FILE", "write the table as CSV too", 0, 0},
         {"json", TH_OPTION_FLAG, &s.json, NULL, "one measurement as one JSON object", 0, 0},

@@ -12,8 +12,8 @@ typedef struct th_bench_case {
     int agents, threads;
     bool behaviour;
     const th_text_list *params; // "name=value", for all groups; NULL: none
-    double bar;       // [ms] per step, or per sub-step for models with sub-steps
-    bool bar_on_plan; // the bar is on the plan stage alone
+    double bar;                 // [ms] per step, or per sub-step for models with sub-steps
+    bool bar_on_plan;           // the bar is on the plan stage alone
 } th_bench_case;
 
 enum { TH_BENCH_CASES_MAX = 32 };

@@ -135,7 +135,8 @@ static int run_seeds(const char *path, const th_scene *scene, const run_settings
     bool alone = runs <= 1;
     th_record_def record = th_scene_record(scene);
     if (record.format && strcmp(record.format, "none") != 0)
-        fprintf(stderr, "%s: record.format is '%s', but this version of throng writes no recordings\n",
+        fprintf(stderr,
+                "%s: record.format is '%s', but this version of throng writes no recordings\n",
                 path, record.format);
     egress_summary summary = {0};
     json_t *objects = json_array();

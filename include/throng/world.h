@@ -114,7 +114,7 @@ typedef struct th_statistics {
     uint64_t overlapping_agents; // agents in such a pair
     float deepest_overlap;       // now [m]
     float largest_overlap;       // ever sampled (once a simulated second and at every call) [m]
-    uint64_t repairs; // states that were not finite or moved faster than 10 m/s, set right
+    uint64_t repairs;     // states that were not finite or moved faster than 10 m/s, set right
     uint64_t unreachable; // people whose goal cannot be reached now (all doors on the way shut)
 } th_statistics;
 

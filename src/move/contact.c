@@ -342,7 +342,8 @@ static void keep_out_of_walls(th_world *world, bool separated) {
             level = agents->level[i]; // back to the start of the step
         }
         stops += !whole;
-        if (!whole || (separated && agents->slot[i] & WAS_PUSHED)) take_real_velocity(world, i, p, q);
+        if (!whole || (separated && agents->slot[i] & WAS_PUSHED))
+            take_real_velocity(world, i, p, q);
         agents->level[i] = level;
         agents->next_position_x[i] = q.x;
         agents->next_position_y[i] = q.y;

@@ -246,7 +246,8 @@ static void list_walls(const th_walls *walls, int level, th_vec2 p, float range,
 }
 
 // Does a wall stand between p and q? Only walls nearer to p than q can.
-static bool hidden_behind(const th_walls *walls, int level, const wall_list *list, th_vec2 p, th_vec2 q) {
+static bool hidden_behind(const th_walls *walls, int level, const wall_list *list, th_vec2 p,
+                          th_vec2 q) {
     float distance2 = th_length2(th_sub(q, p)), t;
     if (distance2 >= list->range * list->range)
         return th_walls_first_crossing(walls, level, p, q, &t) >= 0;
@@ -265,7 +266,8 @@ static void drop_hidden(const th_walls *walls, const th_world *world, uint32_t i
     for (int k = 0; k < nearest->count; ++k) {
         uint32_t j = nearest->agent[k];
         bool same_level = agents->level[j] == agents->level[i];
-        if (same_level && hidden_behind(walls, level, list, th_position(agents, i), th_position(agents, j)))
+        if (same_level &&
+            hidden_behind(walls, level, list, th_position(agents, i), th_position(agents, j)))
             continue;
         nearest->agent[kept++] = j;
     }
@@ -371,7 +373,8 @@ TH_FORMULA void move_agent(th_world *world, const th_walls *walls, candidate_lis
         float range = params->time_horizon_obstacle * params->max_speed + agents->radius[i];
         wall_list near;
         int level = (int)agents->level[i];
-        list_walls(walls, level, th_position(agents, i), th_max(range, walls->grids[level].reach), &near);
+        list_walls(walls, level, th_position(agents, i), th_max(range, walls->grids[level].reach),
+                   &near);
         wall_lines(walls, world, i, params, &near, range, &lines);
         if (params->line_of_sight > 0.0f) drop_hidden(walls, world, i, &near, &nearest);
     }

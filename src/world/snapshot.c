@@ -241,9 +241,9 @@ static th_result check_contents(const th_world *world, const snapshot_head *head
         at[b] = bytes;
         bytes += blocks[b].bytes;
     }
-    bool sound = head->step_length >= TH_STEP_MIN && head->step_length <= 0.5 && head->time >= 0.0 &&
-                 head->time < 1e12 && head->max_radius >= 0.0f && head->max_radius < 1e3f &&
-                 agents_are_sound(world, head, at[0]) &&
+    bool sound = head->step_length >= TH_STEP_MIN && head->step_length <= 0.5 &&
+                 head->time >= 0.0 && head->time < 1e12 && head->max_radius >= 0.0f &&
+                 head->max_radius < 1e3f && agents_are_sound(world, head, at[0]) &&
                  groups_are_sound(world, at[TH_FIELD_COUNT]) &&
                  live_walls_are_sound(world, at[TH_FIELD_COUNT + 4]);
     for (int d = 0; d < world->scene->door_count; ++d) {
