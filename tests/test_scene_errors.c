@@ -153,10 +153,12 @@ static void test_meaning(void **state) {
          NULL,
          "s.json:2:37 groups[0].speed.normle: unknown key \"normle\"; did you mean \"normal\"?"},
         {"{ \"levels\": [\n  {\"walkable\": {\"file\": \"no_such.wkt\"}}] }", NULL,
-         "s.json:2:16 levels[0].walkable: cannot read /work/main/no_such.wkt: No such file or "
+         "s.json:2:16 levels[0].walkable: cannot read " TH_SOURCE_DIR
+         "/no_such.wkt: No such file or "
          "directory; names are relative to the scene file"},
         {"{ \"levels\": [" ROOM "],\n \"groups\": [{\"positions_file\": \"nobody.csv\"}] }", NULL,
-         "s.json:2:32 groups[0].positions_file: cannot read /work/main/nobody.csv: No such file or "
+         "s.json:2:32 groups[0].positions_file: cannot read " TH_SOURCE_DIR
+         "/nobody.csv: No such file or "
          "directory; names are relative to the scene file"},
         {"{ \"run\": {\"step\": 2} }", NULL,
          "s.json:1:19 run.step: step is 2; it must lie in 0.0001 .. 0.5 s"},
