@@ -117,6 +117,8 @@ static int draw_now(th_world *world, const picture_settings *s, th_plan_view *vi
         view->left = th_world_statistics(world).left;
         good = th_plan_draw(view, path);
     }
+    view->crowd = NULL;
+    view->density = NULL;
     free(density);
     th_crowd_release(&crowd);
     if (good) return TH_EXIT_OK;

@@ -68,6 +68,7 @@ static page_layout lay_out(const th_plan_view *view) {
         page.scale = scale;
         page.columns = columns;
     }
+    if (page.columns < 1) page.columns = 1; // a page too small for any panel: drawn anyway, clipped
     int rows = (levels + page.columns - 1) / page.columns;
     page.panel_width = box_width * page.scale;
     page.panel_height = box_height * page.scale;

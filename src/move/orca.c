@@ -142,18 +142,14 @@ TH_FORMULA void rank_short_list(const candidate_list *list, const uint16_t *near
         agent[kept] = list->agent[near[k]];
         kept += agent[kept] != self;
     }
-    int lanes = kept <= SHORT_LIST / 2 ? SHORT_LIST / 2 : SHORT_LIST;
-    for (int k = kept; k < lanes; ++k) key[k] = UINT64_MAX;
-    for (int j = 0; j < kept; ++j) {
-        uint64_t other = key[j];
-        if (lanes == SHORT_LIST / 2) {
+    for (int k = kept; k < SHORT_LIST; ++k) key[k] = UINT64_MAX;
+    // Half the lanes at a time: usually all entries are in the first.
+    for (int base = 0; base < kept; base += SHORT_LIST / 2)
+        for (int j = 0; j < kept; ++j) {
+            uint64_t other = key[j];
 #pragma omp simd
-            for (int k = 0; k < SHORT_LIST / 2; ++k) place[k] += other < key[k];
-        } else {
-#pragma omp simd
-            for (int k = 0; k < SHORT_LIST; ++k) place[k] += other < key[k];
+            for (int k = 0; k < SHORT_LIST / 2; ++k) place[base + k] += other < key[base + k];
         }
-    }
     nearest->count = kept < wanted ? kept : wanted;
     for (int k = 0; k < kept; ++k)
         if (place[k] < wanted) nearest->agent[place[k]] = agent[k];

@@ -133,8 +133,7 @@ static void search_from(th_roadmap *roadmap, int source, th_front *front) {
 }
 
 void th_roadmap_update(th_roadmap *roadmap, const th_walls *walls) {
-    int workers = roadmap->front_count;
-#pragma omp parallel num_threads(workers)
+#pragma omp parallel num_threads(roadmap->front_count)
     {
 #pragma omp for schedule(static)
         for (int i = 0; i < roadmap->count; ++i) {

@@ -168,7 +168,7 @@ void th_placer_destroy(th_placer *placer) {
     th_memory memory = placer->memory;
     for (int i = 0; placer->grids && i < placer->scene->level_count; ++i) {
         level_grid *grid = &placer->grids[i];
-        th_free(&memory, grid->head, (size_t)(grid->nx * grid->ny), sizeof *grid->head);
+        th_free(&memory, grid->head, (size_t)grid->nx * (size_t)grid->ny, sizeof *grid->head);
         list_free(&memory, &grid->walls);
         list_free(&memory, &grid->edges);
     }
