@@ -164,8 +164,9 @@ typedef struct th_area_state {
 TH_API int th_world_area_count(const th_world *world);
 TH_API th_area_state th_world_area(const th_world *world, int area);
 
-// 64-bit digest of the step count, the people counted and everybody's id, position, velocity, level,
-// phase and leg; equal for any thread count. What else they have (radius, speed, goal) shows in time.
+// 64-bit digest of the step count, the people counted, who left when and where, and everybody's id,
+// position, velocity, level, phase and leg; equal for any thread count. What else they have (radius, speed,
+// goal) shows in time.
 TH_API uint64_t th_world_hash(const th_world *world);
 
 // ---- state. A snapshot holds everything that changes; restore needs the same scene and version.

@@ -40,6 +40,7 @@ typedef struct th_source_state {
 // Running totals. Threads count for themselves and the integers are added up: order does not matter.
 typedef struct th_counters {
     uint64_t spawned, left, removed;
+    uint64_t left_digest; // who left when and where: keeps the hash of an emptied world telling
     uint64_t wall_crossings, wall_stops, repairs, unreachable;
     double last_left_time;
     float largest_overlap;

@@ -1,5 +1,6 @@
 // The measure stage: who left, who crossed which line; the clock goes on. Areas are measured when
 // asked. SPDX-License-Identifier: Apache-2.0
+#include "core/hash.h"
 #include "formula/segment.h"
 #include "world/world.h"
 #include <math.h>
@@ -9,6 +10,8 @@ static void report_leaving(th_world *world) {
     const th_agents *agents = &world->agents;
     for (int i = 0; i < agents->count; ++i) {
         if (agents->phase[i] != TH_PHASE_LEFT) continue;
+        uint64_t who = th_hash_add(agents->id[i], world->step_count);
+        world->counters.left_digest += th_hash_add(who, agents->route_step[i]);
         th_push_event(world, (th_event){.kind = TH_EVENT_LEFT,
                                         .time = world->time,
                                         .index = (int)agents->route_step[i],

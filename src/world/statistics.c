@@ -145,7 +145,7 @@ uint64_t th_world_hash(const th_world *world) {
                                agents->route_step[i]);
         sum += h;
     }
-    uint64_t h = th_hash_add(world->step_count, sum);
+    uint64_t h = th_hash_add(world->step_count, sum + world->counters.left_digest);
     h = th_hash_add(h, world->counters.spawned);
     h = th_hash_add(h, world->counters.left);
     return th_hash_add(h, world->counters.removed);
