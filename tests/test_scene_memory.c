@@ -2,26 +2,9 @@
 // so, leave nothing behind and not crash. SPDX-License-Identifier: Apache-2.0
 #include "scene/place.h"
 #include "support.h"
+#include "support_memory.h"
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct ledger {
-    int64_t allocations, fail_at; // fail_at 0: never
-    int64_t bytes;                // handed out and not yet returned
-} ledger;
-
-static void *counted_alloc(size_t size, size_t alignment, void *context) {
-    ledger *l = context;
-    if (++l->allocations == l->fail_at) return NULL;
-    void *memory = aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-    if (memory) l->bytes += (int64_t)size;
-    return memory;
-}
-
-static void counted_free(void *memory, size_t size, void *context) {
-    ((ledger *)context)->bytes -= (int64_t)size;
-    free(memory);
-}
 
 static const char scene_text[] =
     "{\"levels\":[{\"id\":\"a\",\"walkable\":{\"rect\":[0,0,10,10]},\"obstacles\":[{\"circle\":[7,"

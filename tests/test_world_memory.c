@@ -2,25 +2,8 @@
 // leaves nothing behind and the world goes on. And the allocator that counts: a step allocates nothing.
 // SPDX-License-Identifier: Apache-2.0
 #include "support.h"
+#include "support_memory.h"
 #include <stdlib.h>
-
-typedef struct ledger {
-    int64_t allocations, fail_at; // fail_at 0: never
-    int64_t bytes;                // handed out and not yet returned
-} ledger;
-
-static void *counted_alloc(size_t size, size_t alignment, void *context) {
-    ledger *l = context;
-    if (++l->allocations == l->fail_at) return NULL;
-    void *memory = aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-    if (memory) l->bytes += (int64_t)size;
-    return memory;
-}
-
-static void counted_free(void *memory, size_t size, void *context) {
-    ((ledger *)context)->bytes -= (int64_t)size;
-    free(memory);
-}
 
 // Everything a step can do: two levels, a door with a schedule, sources by rate and by timetable, a
 // waiting area, own goals on the road map, scripted person and body, all three models, lines and areas.

@@ -101,13 +101,10 @@ TH_FORMULA int touching_in_run(const float *xs, const float *ys, const float *ra
 TH_CLONES static int touching_in_box(const th_index *index, const th_level_grid *grid,
                                      const float *xs, const float *ys, const float *radii,
                                      th_vec2 p, float radius, float reach) {
-    int column0 = th_grid_column(grid, p.x - reach), column1 = th_grid_column(grid, p.x + reach);
-    int row1 = th_grid_row(grid, p.y + reach), touching = 0;
-    for (int row = th_grid_row(grid, p.y - reach); row <= row1; ++row) {
-        uint32_t begin, end;
-        th_index_run(index, grid, row, column0, column1, &begin, &end);
+    th_rows rows = th_rows_around(grid, p, reach);
+    int touching = 0;
+    for (uint32_t begin, end; th_next_run(index, grid, &rows, &begin, &end);)
         touching += touching_in_run(xs, ys, radii, begin, end, p, radius);
-    }
     return touching;
 }
 
@@ -121,11 +118,8 @@ static push_sum pushes_on(const th_world *world, const th_walls *walls, uint32_t
     bool alone =
         touching_in_box(&world->index, grid, xs, ys, agents->radius, p, radius, reach) <= 1;
     if (alone && world->scene->link_count == 0) return push;
-    int column0 = th_grid_column(grid, p.x - reach), column1 = th_grid_column(grid, p.x + reach);
-    int row1 = th_grid_row(grid, p.y + reach);
-    for (int row = th_grid_row(grid, p.y - reach); row <= row1; ++row) {
-        uint32_t begin, end;
-        th_index_run(&world->index, grid, row, column0, column1, &begin, &end);
+    th_rows rows = th_rows_around(grid, p, reach);
+    for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);) {
         for (uint32_t j = begin; j < end; ++j) {
             float dx = p.x - xs[j], dy = p.y - ys[j], apart = radius + agents->radius[j];
             float distance2 = dx * dx + dy * dy;

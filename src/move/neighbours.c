@@ -38,12 +38,8 @@ int th_linked_neighbours(const th_world *world, uint32_t i, float range, uint32_
             th_length2(th_sub(th_nearest_on_segment(p, link->a, link->b), p)) > range * range)
             continue;
         const th_level_grid *grid = &world->index.grids[link->level[side]];
-        int column0 = th_grid_column(grid, p.x - range),
-            column1 = th_grid_column(grid, p.x + range);
-        int row1 = th_grid_row(grid, p.y + range);
-        for (int row = th_grid_row(grid, p.y - range); row <= row1; ++row) {
-            uint32_t begin, end;
-            th_index_run(&world->index, grid, row, column0, column1, &begin, &end);
+        th_rows rows = th_rows_around(grid, p, range);
+        for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);) {
             for (uint32_t j = begin; j < end; ++j) {
                 th_vec2 q = th_position(agents, j);
                 if (th_length2(th_sub(q, p)) <= range * range && crosses_link(link, p, q))

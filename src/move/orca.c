@@ -87,12 +87,9 @@ static void nearest_by_insertion(const th_world *world, uint32_t i, float range,
     const th_level_grid *grid = &world->index.grids[agents->level[i]];
     th_vec2 p = th_position(agents, i);
     float distances2[TH_ORCA_NEIGHBOURS], limit2 = range * range;
-    int count = 0, column0 = th_grid_column(grid, p.x - range),
-        column1 = th_grid_column(grid, p.x + range);
-    int row1 = th_grid_row(grid, p.y + range);
-    for (int row = th_grid_row(grid, p.y - range); row <= row1; ++row) {
-        uint32_t begin, end;
-        th_index_run(&world->index, grid, row, column0, column1, &begin, &end);
+    th_rows rows = th_rows_around(grid, p, range);
+    int count = 0;
+    for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);) {
         for (uint32_t j = begin; j < end; ++j) {
             float distance2 = th_length2(th_sub(th_position(agents, j), p));
             if (distance2 > limit2 || j == i) continue;

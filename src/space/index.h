@@ -39,6 +39,26 @@ static inline void th_index_run(const th_index *index, const th_level_grid *grid
     *end = start[column1 + 1];
 }
 
+// Everybody who may be within `reach` of p, as one run per row of cells:
+//   th_rows rows = th_rows_around(grid, p, reach);
+//   for (uint32_t begin, end; th_next_run(index, grid, &rows, &begin, &end);)
+//       for (uint32_t j = begin; j < end; ++j) ...
+typedef struct th_rows {
+    int row, last_row, column0, column1;
+} th_rows;
+
+static inline th_rows th_rows_around(const th_level_grid *grid, th_vec2 p, float reach) {
+    th_rows rows = {th_grid_row(grid, p.y - reach), th_grid_row(grid, p.y + reach),
+                    th_grid_column(grid, p.x - reach), th_grid_column(grid, p.x + reach)};
+    return rows;
+}
+static inline bool th_next_run(const th_index *index, const th_level_grid *grid, th_rows *rows,
+                               uint32_t *begin, uint32_t *end) {
+    if (rows->row > rows->last_row) return false;
+    th_index_run(index, grid, rows->row++, rows->column0, rows->column1, begin, end);
+    return true;
+}
+
 bool th_index_create(th_index *index, const th_memory *memory, int level_count, int cell_capacity);
 void th_index_destroy(th_index *index, const th_memory *memory);
 

@@ -259,11 +259,8 @@ static bool spot_is_free(const th_world *world, int level, th_vec2 p, float radi
     if (th_walls_near(&walls, level, p, radius, &wall, NULL, 1) > 0) return false;
     const th_level_grid *grid = &world->index.grids[level];
     float reach = radius + world->max_radius + world->max_moved;
-    int column0 = th_grid_column(grid, p.x - reach), column1 = th_grid_column(grid, p.x + reach);
-    int row1 = th_grid_row(grid, p.y + reach);
-    for (int row = th_grid_row(grid, p.y - reach); row <= row1; ++row) {
-        uint32_t begin, end;
-        th_index_run(&world->index, grid, row, column0, column1, &begin, &end);
+    th_rows rows = th_rows_around(grid, p, reach);
+    for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);) {
         for (uint32_t j = begin; j < end; ++j) {
             float apart = radius + agents->radius[j];
             if (!th_gone(agents->phase[j]) && agents->level[j] == (uint32_t)level &&

@@ -14,12 +14,9 @@ static float overlaps_of(const th_world *world, uint32_t i, float moved, int *de
     const th_level_grid *grid = &world->index.grids[agents->level[i]];
     th_vec2 p = th_position(agents, i);
     float reach = agents->radius[i] + world->max_radius + moved, deepest = 0.0f;
-    int column0 = th_grid_column(grid, p.x - reach), column1 = th_grid_column(grid, p.x + reach);
-    int row1 = th_grid_row(grid, p.y + reach);
+    th_rows rows = th_rows_around(grid, p, reach);
     *deep = 0;
-    for (int row = th_grid_row(grid, p.y - reach); row <= row1; ++row) {
-        uint32_t begin, end;
-        th_index_run(&world->index, grid, row, column0, column1, &begin, &end);
+    for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);) {
         for (uint32_t j = begin; j < end; ++j) {
             float apart = agents->radius[i] + agents->radius[j];
             float distance2 = th_length2(th_sub(th_position(agents, j), p));
