@@ -144,12 +144,13 @@ enum { LOOK_AGAIN = 1, WAS_PUSHED = 2 }; // bits of agents.slot during the stage
 
 // One Jacobi pass from frozen positions. Who had a contact is remembered: only they are looked at
 // again in the next pass, so a loose crowd pays for one pass. Who is first touched by a neighbour's
-// push is dealt with in the next step.
-static void separation_pass(th_world *world, const th_walls *walls, int pass, float moved) {
+// push is dealt with in the next step. Returns how many had a contact.
+static int separation_pass(th_world *world, const th_walls *walls, int pass, float moved) {
     th_agents *agents = &world->agents;
     const float *xs = agents->next_position_x, *ys = agents->next_position_y;
     uint32_t *contact = agents->slot;
-#pragma omp parallel for num_threads(world->threads) schedule(dynamic, TH_BLOCK)
+    int pushed = 0;
+#pragma omp parallel for num_threads(world->threads) schedule(dynamic, TH_BLOCK) reduction(+ : pushed)
     for (int i = 0; i < agents->count; ++i) {
         th_vec2 p = {xs[i], ys[i]};
         if (pass == 0) contact[i] = LOOK_AGAIN;
@@ -158,6 +159,7 @@ static void separation_pass(th_world *world, const th_walls *walls, int pass, fl
             push_sum push = pushes_on(world, walls, (uint32_t)i, xs, ys, moved);
             float weight = push.contacts > 2 ? 2.0f / (float)push.contacts : 1.0f;
             p = th_add(p, th_limit(th_scale(weight, push.sum), 0.5f * agents->radius[i]));
+            pushed += push.contacts > 0;
             contact[i] = push.contacts > 0 ? LOOK_AGAIN | WAS_PUSHED : contact[i] & WAS_PUSHED;
         } else {
             contact[i] &= WAS_PUSHED;
@@ -170,10 +172,10 @@ static void separation_pass(th_world *world, const th_walls *walls, int pass, fl
     agents->next_position_y = agents->work_y;
     agents->work_x = swap_x;
     agents->work_y = swap_y;
+    return pushed;
 }
 
-// Who was stopped, or still pushed in the last pass, has the velocity it really moved with, up to walking
-// speed. Otherwise people pressed together would go on believing in velocities nobody has, and the crowd
+// Who was stopped or pushed has the velocity it really moved with, up to walking speed. Otherwise people pressed together would go on believing in velocities nobody has, and the crowd
 // recoils: ORCA's `circle` explodes outward after 25 s without this.
 static void take_real_velocity(const th_world *world, uint32_t i, th_vec2 from, th_vec2 to) {
     const th_agents *agents = &world->agents;
@@ -369,7 +371,7 @@ void th_stage_contact(th_world *world) {
         if ((int)params.separation_passes > passes) passes = (int)params.separation_passes;
     }
     for (int pass = 0; pass < passes; ++pass) {
-        separation_pass(world, &walls, pass, furthest);
+        if (separation_pass(world, &walls, pass, furthest) == 0) break;
         furthest += 0.5f * world->max_radius; // what this pass may have moved anybody
     }
     keep_out_of_walls(world, passes > 0);
