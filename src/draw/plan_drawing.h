@@ -1,8 +1,8 @@
 // Draws a scene's plan and its crowd on a page. SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CLI_PLAN_DRAWING_H
-#define TH_CLI_PLAN_DRAWING_H
-#include "cli/canvas.h"
-#include "cli/crowd.h"
+#ifndef TH_DRAW_PLAN_DRAWING_H
+#define TH_DRAW_PLAN_DRAWING_H
+#include "draw/canvas.h"
+#include "draw/crowd.h"
 
 typedef enum th_colour_by { TH_BY_SPEED, TH_BY_DENSITY, TH_BY_GROUP } th_colour_by;
 

@@ -1,6 +1,6 @@
 // The page of a picture: title, one panel per level, key, scale bar. The layers are in plan_layers.c.
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/plan_drawing.h"
+#include "draw/plan_drawing.h"
 
 // For the levels' boxes and names; see plan_layers.c.
 #include "scene/scene.h"

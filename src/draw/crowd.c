@@ -1,5 +1,5 @@
 // Copies a crowd out of its world and counts neighbours. SPDX-License-Identifier: Apache-2.0
-#include "cli/crowd.h"
+#include "draw/crowd.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // The crowd at one moment, copied out of a world for drawing. SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CLI_CROWD_H
-#define TH_CLI_CROWD_H
+#ifndef TH_DRAW_CROWD_H
+#define TH_DRAW_CROWD_H
 #include "throng/throng.h"
 
 // Arrays in id order; scripted bodies included.

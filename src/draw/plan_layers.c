@@ -1,6 +1,6 @@
 // The layers of a plan: ground, zones, goals, walls, doors, people, and the key that explains them.
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/plan_drawing.h"
+#include "draw/plan_drawing.h"
 
 // The compiled scene, because a picture shows what the engine walks on, holes and doors included;
 // the public surface answers questions about points, not about outlines.

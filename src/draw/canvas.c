@@ -1,5 +1,5 @@
 // Pages, panels, axes, colour scales. SPDX-License-Identifier: Apache-2.0
-#include "cli/canvas.h"
+#include "draw/canvas.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

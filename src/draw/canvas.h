@@ -1,7 +1,7 @@
 // Drawing for pictures of a crowd: a page in pixels, colour scales, panels in metres.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CLI_CANVAS_H
-#define TH_CLI_CANVAS_H
+#ifndef TH_DRAW_CANVAS_H
+#define TH_DRAW_CANVAS_H
 #include "throng/base.h"
 #include <cairo.h>
 

@@ -1,0 +1,129 @@
+// throng: trajectories of people, read and written in every format throng knows, and the recorder that
+// writes those of a running world in the background. In libthrong-record, not in libthrong.
+// docs/recordings.md says what each format keeps and what it loses.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef THRONG_RECORD_H
+#define THRONG_RECORD_H
+
+#include "throng/world.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// X(NAME, name, suffix, doc). The name is what the command line calls it.
+#define TH_TRAJECTORY_FORMATS(X)                                                    \
+    X(SQLITE, sqlite, "sqlite", "JuPedSim version 2, one row per person and frame") \
+    X(COMPACT, compact, "sqlite",                                                   \
+      "the same file with one compressed blob per frame instead of rows")           \
+    X(TEXT, text, "txt", "Juelich text: id frame x y z")                            \
+    X(HDF5, hdf5, "h5", "Pedestrian Dynamics Data Archive")
+
+typedef enum th_trajectory_format {
+#define X(NAME, name, suffix, doc) TH_TRAJECTORY_##NAME,
+    TH_TRAJECTORY_FORMATS(X)
+#undef X
+        TH_TRAJECTORY_FORMAT_COUNT
+} th_trajectory_format;
+
+TH_API const char *th_trajectory_format_name(th_trajectory_format format);
+
+// Everybody at one moment, in ascending id order. Coordinates are the scene's own [m] (origin added).
+typedef struct th_frame {
+    int64_t number; // time = number / fps; frame 0 is the state before the first step
+    int count;
+    const int64_t *id;
+    const double *x, *y;
+    const double *orientation_x, *orientation_y; // unit vectors; NULL: the format does not know
+    const int32_t *level;                        // NULL: everybody on level 0
+} th_frame;
+
+typedef struct th_trajectory_level {
+    const char *id;
+    double z;        // [m]
+    const char *wkt; // walkable area, POLYGON or MULTIPOLYGON with holes; NULL: not known
+} th_trajectory_level;
+
+// A further fact about the recording: "throng_seed" = "1".
+typedef struct th_trajectory_note {
+    const char *key, *value;
+} th_trajectory_note;
+
+typedef struct th_trajectory_info {
+    th_trajectory_format format;
+    double fps;
+    const th_trajectory_level *levels;
+    int level_count; // 0: no geometry known
+    const th_trajectory_note *notes;
+    int note_count;
+    double quantum; // positions are multiples of this [m]; 0: as exact as numbers are
+    // Counted by th_trajectory_open; not looked at by th_trajectory_create.
+    int64_t frame_count, first_frame, last_frame;
+    int64_t row_count, people_count;
+    double min_x, min_y, max_x, max_y; // of the positions
+} th_trajectory_info;
+
+// ---- reading. The format is recognised from the content, not from the name.
+typedef struct th_trajectory th_trajectory;
+TH_API th_result th_trajectory_open(const char *path, th_trajectory **trajectory, th_error *error);
+TH_API const th_trajectory_info *th_trajectory_about(const th_trajectory *trajectory);
+// The next frame in ascending order, valid until the next call. At the end count is -1.
+TH_API th_result th_trajectory_next(th_trajectory *trajectory, th_frame *frame, th_error *error);
+TH_API void th_trajectory_rewind(th_trajectory *trajectory);
+TH_API void th_trajectory_close(th_trajectory *trajectory);
+
+// ---- writing. A file that is there already is an error, unless frames are appended to it.
+typedef struct th_trajectory_writer th_trajectory_writer;
+TH_API th_result th_trajectory_create(const char *path, const th_trajectory_info *info,
+                                      th_trajectory_writer **writer, th_error *error);
+// Opens a recording of the same format and fps again, drops frames from `frame` on, and goes on there.
+TH_API th_result th_trajectory_append(const char *path, int64_t frame,
+                                      th_trajectory_writer **writer, th_error *error);
+// Frames in ascending order of number.
+TH_API th_result th_trajectory_write(th_trajectory_writer *writer, const th_frame *frame,
+                                     th_error *error);
+// Commits what is there, closes and frees, also after a failed write. NULL is fine.
+TH_API th_result th_trajectory_finish(th_trajectory_writer *writer, th_error *error);
+
+// Everything of `from` that `to` can hold; `seen` (or NULL) is called after every frame with the
+// share done, and stops the conversion by returning false.
+typedef bool th_convert_progress(double share, void *context);
+TH_API th_result th_trajectory_convert(const char *from, const char *to,
+                                       th_trajectory_format format, th_convert_progress *seen,
+                                       void *context, th_error *error);
+
+// ---- recording a world. A thread of its own compresses and writes; when the disk is slower than the
+// crowd the queue fills and th_recorder_see waits, so memory stays bounded.
+typedef struct th_recorder th_recorder;
+typedef struct th_recorder_def {
+    const char *path;
+    th_trajectory_format format;
+    double fps;       // wanted; a frame is every n-th step, so what is written is 1 / (n step)
+    int queue_frames; // frames in flight at most, 0: 4
+    bool resume;      // go on in the file at path, from the world's time on
+    const th_trajectory_note *notes;
+    int note_count;
+} th_recorder_def;
+
+TH_API th_result th_recorder_create(th_world *world, const th_recorder_def *def,
+                                    th_recorder **recorder, th_error *error);
+// Once before the first step and after every step. Takes a copy when a frame is due. Fails, once and
+// for all later calls, when the writer failed (a full disk): what was committed stays readable.
+TH_API th_result th_recorder_see(th_recorder *recorder, th_world *world, th_error *error);
+
+typedef struct th_recorder_totals {
+    uint64_t frames, rows, bytes; // bytes: size of the file
+    double waited;                // seconds the simulation stood still for the writer
+} th_recorder_totals;
+// Waits until all is written, closes and frees. `totals` may be NULL; a NULL recorder is fine.
+TH_API th_result th_recorder_finish(th_recorder *recorder, th_recorder_totals *totals,
+                                    th_error *error);
+
+// The walkable area of a level in scene coordinates, for others to read. An open plane gives the
+// rectangle of all that is named on it, 10 m wider. Caller frees with free(); NULL: no memory.
+TH_API char *th_scene_level_wkt(const th_scene *scene, int level);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,50 @@
+// Many runs of one scene: what an engineer asks of a sample. Runs are added in seed order, so the
+// numbers do not depend on how many ran side by side. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_MEASURE_ENSEMBLE_H
+#define TH_MEASURE_ENSEMBLE_H
+#include "measure/observation.h"
+
+// A sample of one quantity. NaN where it has too few values (mean: 1, the others: 2).
+typedef struct th_sample_summary {
+    int count;
+    double mean, standard_deviation, min, max;
+    double median, p05, p95; // linear interpolation between order statistics (type 7)
+    double ci_low, ci_high;  // 95 % confidence interval of the mean, Student t
+    double ci_relative;      // (ci_high - ci_low) / mean
+} th_sample_summary;
+// Values that are NaN are left out and not counted.
+th_sample_summary th_summarise(const double *values, int count);
+// q in 0..1 of `count` ascending values, type 7.
+double th_percentile(const double *ascending, int count, double q);
+// Two-sided 97.5 % point of Student's t with `freedom` degrees of freedom.
+double th_student_t_975(int freedom);
+
+typedef struct th_run_summary {
+    uint64_t seed, hash;
+    double egress_time;                // [s] NaN: not empty at the end
+    double p95_time;                   // when 95 % of those who ever came had left [s] NaN: never
+    double mean_jam_time, max_density; // [s] per person; [1/m2] highest map cell
+    double largest_overlap;            // [m]
+    uint64_t spawned, left, inside, wall_crossings, overlapping_most;
+    double wall_seconds, time;
+    bool done, interrupted;
+    int sample_count;
+    uint32_t *left_curve; // per sample
+} th_run_summary;
+
+typedef struct th_ensemble {
+    double interval;
+    th_run_summary *runs;
+    int run_count;
+    th_map *maps; // summed over runs (maxima: largest)
+    int map_count;
+    int map_runs;
+    th_observation *first; // the first run in full; belongs to the ensemble
+} th_ensemble;
+
+th_result th_ensemble_init(th_ensemble *ensemble);
+// Takes over the first observation's arrays (the observer may be destroyed after); copies what it needs of others.
+th_result th_ensemble_add(th_ensemble *ensemble, th_observation *observation, th_error *error);
+void th_ensemble_release(th_ensemble *ensemble);
+th_sample_summary th_ensemble_egress(const th_ensemble *ensemble);
+#endif

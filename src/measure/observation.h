@@ -1,0 +1,104 @@
+// What is measured of one run, in plain arrays: the contract between the observer that fills it, the
+// tables (CSV, JSON) and the report that show it. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_MEASURE_OBSERVATION_H
+#define TH_MEASURE_OBSERVATION_H
+#include "throng/world.h"
+
+// A line or area people are counted at. Counts are cumulative, one per sample.
+typedef enum th_counter_kind { TH_COUNT_EXIT, TH_COUNT_DOOR, TH_COUNT_LINE } th_counter_kind;
+typedef struct th_counter {
+    th_counter_kind kind;
+    const char *id; // the scene's
+    int level;
+    double width;                 // [m]; 0 for an exit that is an area
+    uint32_t *forward, *backward; // per sample; exits count forward only
+    double first_time, last_time; // [s] NaN: nobody yet
+} th_counter;
+
+// A measurement area: classic density and mean speed, one per sample.
+typedef struct th_area_series {
+    const char *id; // the scene's
+    int level;
+    double area; // walkable part [m2]
+    float *density, *speed;
+} th_area_series;
+
+// Maps of one level: cells row by row from the lower left. Sums over samples, so that runs can be
+// added; docs/reports.md says how the density of a cell is taken.
+typedef struct th_map {
+    int level;
+    float min_x, min_y; // lower left corner, relative to the scene origin [m]
+    float cell;         // [m]
+    int nx, ny;
+    float *walkable;      // share of the cell that is floor [-]
+    double *density_sum;  // [1/m2] x samples
+    float *density_max;   // [1/m2]
+    double *speed_sum;    // of everybody in the cell at a sample [m/s]
+    double *person_count; // people in the cell, summed over samples
+    double *dense_time;   // seconds above 4 /m2 (IMO congestion), summed over runs
+    double *jam_time;     // person-seconds below the jam speed
+} th_map;
+
+// One person, index = id - 1. Times in seconds, NaN: not yet.
+typedef struct th_person {
+    float start_time, end_time; // appeared, left through an exit
+    float wait_time;            // standing or waiting because told to
+    float jam_time;             // walking, but slower than the jam speed
+    float path_length;          // [m]
+    int16_t group, exit;        // exit: index of the goal, -1: not left
+} th_person;
+
+// Some people's ways for the figure of trajectories: one point per sample.
+typedef struct th_track {
+    uint32_t id;
+    int group;
+    int first_sample, count;
+    float *x, *y;
+    uint8_t *level;
+} th_track;
+
+// Who has not arrived when the run ends.
+typedef struct th_left_behind {
+    float x, y;
+    int level, group;
+    th_phase phase;
+} th_left_behind;
+
+typedef struct th_observation {
+    uint64_t seed, hash;
+    bool done;        // nobody on the way and nobody to come
+    bool interrupted; // stopped by the user
+    bool timed_out;   // an until-empty run that hit its limit
+    double step;      // [s]
+    double wall_seconds;
+    th_statistics statistics; // at the end
+    uint64_t events_lost;
+
+    double interval; // between samples [s]; sample k is at k * interval
+    int sample_count;
+    uint32_t *spawned, *inside, *left; // per sample
+    uint32_t *overlapping;             // people overlapping somebody by more than 1 cm, per sample
+    uint32_t *jammed;                  // people walking slower than the jam speed, per sample
+
+    th_counter *counters;
+    int counter_count;
+    th_area_series *areas;
+    int area_count;
+    th_map *maps; // one per level
+    int map_count;
+    th_person *people;
+    int person_count;
+    th_track *tracks;
+    int track_count;
+    th_left_behind *left_behind; // filled at the end
+    int left_behind_count;
+} th_observation;
+
+// When the last person left; NaN while people are inside or nobody ever left.
+double th_egress_time(const th_observation *observation);
+
+// Slower than this while walking is a jam [m/s].
+#define TH_JAM_SPEED 0.2f // about the speed of Weidmann's curve at 4.5 /m2, near standstill
+// IMO MSC.1/Circ.1533: congestion is a density of 4 /m2 or more.
+#define TH_DENSE 4.0f
+#endif
