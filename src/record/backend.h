@@ -1,0 +1,74 @@
+// What a trajectory format must offer. th_trajectory_open asks each backend in turn whether it knows
+// the file; everything public about trajectories is a thin layer over this table.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_RECORD_BACKEND_H
+#define TH_RECORD_BACKEND_H
+#include "throng/record.h"
+
+enum { TH_RECOGNISE_BYTES = 512 }; // of the file's beginning, shown to recognise()
+
+typedef struct th_trajectory_backend {
+    bool (*recognise)(const unsigned char *head, size_t size);
+    // Fills trajectory->info (all of it, counts included) and trajectory->state.
+    th_result (*open)(th_trajectory *trajectory, const char *path, th_error *error);
+    th_result (*next)(th_trajectory *trajectory, th_frame *frame, th_error *error);
+    void (*rewind)(th_trajectory *trajectory);
+    void (*close)(th_trajectory *trajectory); // also after a failed open; state may be NULL
+
+    // writer->info is a copy made by the caller of create; append fills it from the file.
+    th_result (*create)(th_trajectory_writer *writer, const char *path, th_error *error);
+    th_result (*append)(th_trajectory_writer *writer, const char *path, int64_t frame,
+                        th_error *error); // NULL: this format cannot be continued
+    th_result (*write)(th_trajectory_writer *writer, const th_frame *frame, th_error *error);
+    th_result (*finish)(th_trajectory_writer *writer, th_error *error); // state may be NULL
+} th_trajectory_backend;
+
+// Strings and lists of info live in `memory` blocks noted with th_trajectory_keep, freed at close.
+struct th_trajectory {
+    const th_trajectory_backend *backend;
+    th_trajectory_info info;
+    char path[1024]; // for messages
+    void *state;
+    void **kept;
+    int kept_count;
+};
+struct th_trajectory_writer {
+    const th_trajectory_backend *backend;
+    th_trajectory_info info;
+    char path[1024];
+    void *state;
+    int64_t last_frame; // -1: none yet
+    void **kept;
+    int kept_count;
+};
+
+extern const th_trajectory_backend th_sqlite_backend; // rows and compact, sqlite_*.c
+extern const th_trajectory_backend th_text_backend;
+extern const th_trajectory_backend th_hdf5_backend;
+
+// Error with the file's name set.
+th_result th_trajectory_fail(th_error *error, th_result code, const char *path, const char *format,
+                             ...) __attribute__((format(printf, 4, 5)));
+
+// A whole trajectory in memory, for formats whose rows come in any order (text, HDF5). table.c
+typedef struct th_row {
+    int64_t frame, id;
+    double x, y, z;
+} th_row;
+typedef struct th_row_table {
+    th_row *rows;
+    int64_t count, capacity;
+    int64_t at; // next row to give out
+    // arrays of the frame given out last
+    int64_t *id;
+    double *x, *y;
+    int frame_capacity;
+} th_row_table;
+bool th_row_table_add(th_row_table *table, th_row row); // false: no memory
+// Sorts by (frame, id), refuses a person twice in one frame, and fills the counts of info.
+th_result th_row_table_complete(th_row_table *table, th_trajectory_info *info, const char *path,
+                                th_error *error);
+th_result th_row_table_next(th_row_table *table, th_frame *frame, const char *path,
+                            th_error *error);
+void th_row_table_release(th_row_table *table);
+#endif
