@@ -55,6 +55,7 @@ TH_API void th_world_destroy(th_world *world);
 TH_API void th_world_step(th_world *world, int steps);
 TH_API double th_world_time(const th_world *world);
 TH_API uint64_t th_world_step_count(const th_world *world);
+TH_API double th_world_step_length(const th_world *world); // [s]
 // Nobody is still on the way (all left, were removed or arrived for good) and nobody is still to come.
 TH_API bool th_world_done(const th_world *world);
 TH_API const th_scene *th_world_scene(const th_world *world);
