@@ -1,0 +1,65 @@
+// The compact storage of a recording: one blob per frame with everybody on an integer grid. The codec
+// below is lossless on grid values; what is lost is lost in rounding to the grid, half a quantum in x
+// and in y and 1/512 of a turn in heading.
+//
+// Prediction: people go on as they went, so only the difference from the extrapolated place is stored,
+// one byte per coordinate with an escape to four for jumps. Who stays costs no id. A key frame forgets
+// all that was before, so that a reader can start there and a damaged blob costs one stretch only.
+// docs/recordings.md has the layout byte by byte; compact.c the reasons.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_RECORD_COMPACT_H
+#define TH_RECORD_COMPACT_H
+#include "throng/record.h"
+
+// ---- a world's arrays as they are: for the recorder, who would else turn a million floats into
+// doubles only to have them rounded to millimetres.
+typedef struct th_raw_frame {
+    int64_t number;
+    int count;
+    const uint32_t *id;                   // ascending
+    const float *x, *y;                   // [m] from the origin below
+    const float *velocity_x, *velocity_y; // heading; who stands keeps the last one. NULL: not known
+    const uint32_t *level;                // NULL: everybody on level 0
+    double origin_x, origin_y;            // of the scene [m]
+} th_raw_frame;
+
+// Like th_trajectory_write, for a writer of TH_TRAJECTORY_SQLITE or TH_TRAJECTORY_COMPACT only; any
+// other is TH_BAD_ARGUMENT. Nothing is kept of the arrays after the call.
+th_result th_compact_write_raw(th_trajectory_writer *writer, const th_raw_frame *frame,
+                               th_error *error);
+
+// ---- the codec
+enum {
+    TH_COMPACT_VERSION = 1,
+    TH_COMPACT_HEADINGS = 256,         // steps to a turn
+    TH_COMPACT_PEOPLE_MAX = 100000000, // in one frame: what a stranger's file may make us allocate
+};
+
+// Everybody at one moment, on the grid, in ascending id order.
+typedef struct th_grid_frame {
+    int count;
+    const int64_t *id;
+    const int32_t *x, *y;
+    const uint8_t *heading; // of TH_COMPACT_HEADINGS, 0 along +x, counterclockwise; NULL: not known
+    const int32_t *level;   // NULL for the encoder: all 0
+} th_grid_frame;
+
+// What is known after the last frame, the same in writer and reader.
+typedef struct th_compact_codec th_compact_codec;
+th_compact_codec *th_compact_codec_create(void); // NULL: no memory
+void th_compact_codec_destroy(th_compact_codec *codec);
+
+// The first frame is always a key frame. The bytes are valid until the next call. The same frames in
+// give the same bytes out.
+th_result th_compact_encode(th_compact_codec *codec, const th_grid_frame *frame, bool key,
+                            const unsigned char **bytes, size_t *size, th_error *error);
+// Bytes from anywhere: whatever they hold, either a frame of `count` people with ascending ids comes
+// out or an error. After an error the next frame must be a key frame.
+th_result th_compact_decode(th_compact_codec *codec, const unsigned char *bytes, size_t size,
+                            int count, th_grid_frame *frame, th_error *error);
+
+// ---- to the grid and back
+// Nearest heading of a direction of any length; `old` for the zero vector and what is not a number.
+void th_compact_headings(int count, const float *direction_x, const float *direction_y,
+                         const uint8_t *old, uint8_t *heading);
+#endif
