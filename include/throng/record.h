@@ -66,6 +66,13 @@ typedef struct th_trajectory_info {
 // ---- reading. The format is recognised from the content, not from the name.
 typedef struct th_trajectory th_trajectory;
 TH_API th_result th_trajectory_open(const char *path, th_trajectory **trajectory, th_error *error);
+// What is taken for granted where a text does not say it; what the file says wins.
+typedef struct th_trajectory_assumed {
+    double fps;  // 0: a text without frame rate is an error
+    double unit; // of the coordinates [m], 0.01 for centimetres; 0: metres
+} th_trajectory_assumed;
+TH_API th_result th_trajectory_open_assuming(const char *path, th_trajectory_assumed assumed,
+                                             th_trajectory **trajectory, th_error *error);
 TH_API const th_trajectory_info *th_trajectory_about(const th_trajectory *trajectory);
 // The next frame in ascending order, valid until the next call. At the end count is -1.
 TH_API th_result th_trajectory_next(th_trajectory *trajectory, th_frame *frame, th_error *error);
@@ -86,11 +93,17 @@ TH_API th_result th_trajectory_write(th_trajectory_writer *writer, const th_fram
 TH_API th_result th_trajectory_finish(th_trajectory_writer *writer, th_error *error);
 
 // Everything of `from` that `to` can hold; `seen` (or NULL) is called after every frame with the
-// share done, and stops the conversion by returning false.
+// share done, and stops the conversion by returning false. Written beside `to` and renamed at the end:
+// a conversion that fails or is stopped leaves nothing.
 typedef bool th_convert_progress(double share, void *context);
 TH_API th_result th_trajectory_convert(const char *from, const char *to,
                                        th_trajectory_format format, th_convert_progress *seen,
                                        void *context, th_error *error);
+// The same from a trajectory that is open already (all of it, whatever was read before). `replace`:
+// a file that is there already gives way once the new one is complete.
+TH_API th_result th_trajectory_copy(th_trajectory *from, const char *to,
+                                    th_trajectory_format format, bool replace,
+                                    th_convert_progress *seen, void *context, th_error *error);
 
 // ---- recording a world. A thread of its own compresses and writes; when the disk is slower than the
 // crowd the queue fills and th_recorder_see waits, so memory stays bounded.

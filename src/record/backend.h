@@ -23,11 +23,12 @@ typedef struct th_trajectory_backend {
     th_result (*finish)(th_trajectory_writer *writer, th_error *error); // state may be NULL
 } th_trajectory_backend;
 
-// Strings and lists of info live in `memory` blocks noted with th_trajectory_keep, freed at close.
+// Strings and lists of info live in blocks made by th_keep, freed at close.
 struct th_trajectory {
     const th_trajectory_backend *backend;
     th_trajectory_info info;
     char path[1024]; // for messages
+    th_trajectory_assumed assumed;
     void *state;
     void **kept;
     int kept_count;
@@ -46,6 +47,18 @@ extern const th_trajectory_backend th_sqlite_backend; // rows and compact, sqlit
 extern const th_trajectory_backend th_text_backend;
 extern const th_trajectory_backend th_hdf5_backend;
 
+// Zero-filled memory that lives as long as the trajectory or writer whose `kept` list it joins:
+// th_keep(&trajectory->kept, &trajectory->kept_count, size). NULL: no memory.
+void *th_keep(void ***kept, int *kept_count, size_t size);
+char *th_keep_text(void ***kept, int *kept_count, const char *text); // a copy
+// Copies levels, notes and their texts as well. False: no memory.
+bool th_keep_info(void ***kept, int *kept_count, th_trajectory_info *to,
+                  const th_trajectory_info *from);
+
+// Shortest text that reads back as the same number, with a point whatever the locale: "25.0".
+enum { TH_NUMBER_TEXT = 32 };
+void th_number_text(char text[TH_NUMBER_TEXT], double value);
+
 // Error with the file's name set.
 th_result th_trajectory_fail(th_error *error, th_result code, const char *path, const char *format,
                              ...) __attribute__((format(printf, 4, 5)));
@@ -53,15 +66,18 @@ th_result th_trajectory_fail(th_error *error, th_result code, const char *path, 
 // A whole trajectory in memory, for formats whose rows come in any order (text, HDF5). table.c
 typedef struct th_row {
     int64_t frame, id;
-    double x, y, z;
+    double x, y, orientation_x, orientation_y;
+    int32_t level;
 } th_row;
 typedef struct th_row_table {
+    bool has_orientation, has_level; // else NULL is given out
     th_row *rows;
     int64_t count, capacity;
     int64_t at; // next row to give out
     // arrays of the frame given out last
     int64_t *id;
-    double *x, *y;
+    double *x, *y, *orientation_x, *orientation_y;
+    int32_t *level;
     int frame_capacity;
 } th_row_table;
 bool th_row_table_add(th_row_table *table, th_row row); // false: no memory

@@ -1,0 +1,357 @@
+// Trajectories of any format: which backend, which file, and the rules that hold for all of them.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/error.h"
+#include "record/backend.h"
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// Asked in this order; text comes last, as it takes anything readable.
+static const th_trajectory_backend *const backends[] = {
+    &th_hdf5_backend,
+    &th_text_backend,
+};
+enum { BACKEND_COUNT = sizeof backends / sizeof backends[0] };
+
+static const th_trajectory_backend *backend_of(th_trajectory_format format) {
+    switch (format) {
+    case TH_TRAJECTORY_TEXT: return &th_text_backend;
+    case TH_TRAJECTORY_HDF5: return &th_hdf5_backend;
+    default: return NULL;
+    }
+}
+
+th_result th_trajectory_fail(th_error *error, th_result code, const char *path, const char *format,
+                             ...) {
+    if (!error) return code;
+    char message[sizeof error->message];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    // A path too long for the error keeps its end: that is where the name is.
+    size_t length = strlen(path), room = sizeof error->file - 1;
+    snprintf(error->file, sizeof error->file, "%s", length > room ? path + length - room : path);
+    error->line = error->column = 0;
+    return th_fail(error, code, NULL, "%s", message);
+}
+
+static th_result take_path(char *to, size_t size, const char *path, th_error *error) {
+    if (!path || !path[0])
+        return th_fail(error, TH_BAD_ARGUMENT, NULL, "no file named; give the path of one");
+    if (strlen(path) >= size)
+        return th_trajectory_fail(error, TH_BAD_ARGUMENT, path,
+                                  "the path has more than %zu characters; choose a shorter one",
+                                  size - 1);
+    memcpy(to, path, strlen(path) + 1);
+    return TH_OK;
+}
+
+static void free_kept(void **kept, int count) {
+    for (int i = 0; i < count; ++i) free(kept[i]);
+    free(kept);
+}
+
+// ---- reading
+
+static th_result read_head(const char *path, unsigned char *head, size_t *size, th_error *error) {
+    struct stat about;
+    if (stat(path, &about) != 0)
+        return th_trajectory_fail(error, TH_NO_FILE, path, "cannot be opened: %s", strerror(errno));
+    if (S_ISDIR(about.st_mode))
+        return th_trajectory_fail(error, TH_NO_FILE, path,
+                                  "is a folder; name the trajectory file in it");
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return th_trajectory_fail(error, TH_NO_FILE, path, "cannot be opened: %s", strerror(errno));
+    *size = fread(head, 1, TH_RECOGNISE_BYTES, file);
+    bool failed = ferror(file) != 0;
+    fclose(file);
+    if (failed) return th_trajectory_fail(error, TH_NO_FILE, path, "cannot be read");
+    if (*size == 0)
+        return th_trajectory_fail(error, TH_NO_FILE, path,
+                                  "is empty; a trajectory has at least a header");
+    return TH_OK;
+}
+
+static th_result recognise(const char *path, const th_trajectory_backend **backend,
+                           th_error *error) {
+    unsigned char head[TH_RECOGNISE_BYTES];
+    size_t size = 0;
+    th_result result = read_head(path, head, &size, error);
+    if (result != TH_OK) return result;
+    for (int i = 0; i < BACKEND_COUNT; ++i)
+        if (backends[i]->recognise(head, size)) {
+            *backend = backends[i];
+            return TH_OK;
+        }
+    return th_trajectory_fail(error, TH_NO_FILE, path,
+                              "is not a trajectory; those are JuPedSim's SQLite, the Pedestrian "
+                              "Dynamics Data Archive's HDF5, and text with rows id frame x y z");
+}
+
+th_result th_trajectory_open_assuming(const char *path, th_trajectory_assumed assumed,
+                                      th_trajectory **trajectory, th_error *error) {
+    *trajectory = NULL;
+    th_trajectory *opened = calloc(1, sizeof *opened);
+    if (!opened) return th_fail(error, TH_NO_MEMORY, NULL, "no memory for a trajectory");
+    opened->assumed = assumed;
+    th_result result = take_path(opened->path, sizeof opened->path, path, error);
+    if (result == TH_OK) result = recognise(path, &opened->backend, error);
+    if (result == TH_OK) result = opened->backend->open(opened, path, error);
+    if (result != TH_OK) {
+        th_trajectory_close(opened);
+        return result;
+    }
+    *trajectory = opened;
+    return TH_OK;
+}
+
+th_result th_trajectory_open(const char *path, th_trajectory **trajectory, th_error *error) {
+    return th_trajectory_open_assuming(path, (th_trajectory_assumed){0}, trajectory, error);
+}
+
+const th_trajectory_info *th_trajectory_about(const th_trajectory *trajectory) {
+    return &trajectory->info;
+}
+
+th_result th_trajectory_next(th_trajectory *trajectory, th_frame *frame, th_error *error) {
+    return trajectory->backend->next(trajectory, frame, error);
+}
+
+void th_trajectory_rewind(th_trajectory *trajectory) { trajectory->backend->rewind(trajectory); }
+
+void th_trajectory_close(th_trajectory *trajectory) {
+    if (!trajectory) return;
+    if (trajectory->backend) trajectory->backend->close(trajectory);
+    free_kept(trajectory->kept, trajectory->kept_count);
+    free(trajectory);
+}
+
+// ---- writing
+
+static th_result check_info(const char *path, const th_trajectory_info *info, th_error *error) {
+    if (!backend_of(info->format))
+        return th_trajectory_fail(error, TH_BAD_ARGUMENT, path, "unknown trajectory format %d",
+                                  (int)info->format);
+    if (!(info->fps > 0) || !isfinite(info->fps))
+        return th_trajectory_fail(error, TH_BAD_ARGUMENT, path,
+                                  "%g frames per second; the rate must be positive", info->fps);
+    bool lists = info->level_count >= 0 && info->note_count >= 0 &&
+                 (info->levels || info->level_count == 0) && (info->notes || info->note_count == 0);
+    for (int i = 0; lists && i < info->level_count; ++i)
+        lists = info->levels[i].id && isfinite(info->levels[i].z);
+    for (int i = 0; lists && i < info->note_count; ++i)
+        lists = info->notes[i].key && info->notes[i].value;
+    if (!lists)
+        return th_trajectory_fail(error, TH_BAD_ARGUMENT, path,
+                                  "a level lacks its id or height, or a note its key or value");
+    return TH_OK;
+}
+
+// Frees a writer whose backend has finished.
+static void free_writer(th_trajectory_writer *writer) {
+    free_kept(writer->kept, writer->kept_count);
+    free(writer);
+}
+
+static th_result make_writer(const char *path, th_trajectory_writer **writer, th_error *error) {
+    *writer = NULL;
+    th_trajectory_writer *made = calloc(1, sizeof *made);
+    if (!made) return th_fail(error, TH_NO_MEMORY, NULL, "no memory for a trajectory writer");
+    made->last_frame = -1;
+    th_result result = take_path(made->path, sizeof made->path, path, error);
+    if (result != TH_OK) {
+        free_writer(made);
+        return result;
+    }
+    *writer = made;
+    return TH_OK;
+}
+
+// What a database may have left beside its file.
+static void remove_beside(const char *path) {
+    static const char *const endings[] = {"-wal", "-shm", "-journal"};
+    char name[1024 + 16];
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; ++i) {
+        snprintf(name, sizeof name, "%s%s", path, endings[i]);
+        unlink(name);
+    }
+}
+
+static void remove_files(const char *path) {
+    unlink(path);
+    remove_beside(path);
+}
+
+th_result th_trajectory_create(const char *path, const th_trajectory_info *info,
+                               th_trajectory_writer **writer, th_error *error) {
+    th_trajectory_writer *made = NULL;
+    th_result result = make_writer(path, &made, error);
+    *writer = NULL;
+    if (result != TH_OK) return result;
+    result = check_info(path, info, error);
+    struct stat about;
+    if (result == TH_OK && lstat(path, &about) == 0)
+        result = th_trajectory_fail(error, TH_NO_FILE, path,
+                                    "is there already and is not overwritten; choose another name "
+                                    "or remove it");
+    if (result == TH_OK && !th_keep_info(&made->kept, &made->kept_count, &made->info, info))
+        result = th_trajectory_fail(error, TH_NO_MEMORY, path, "no memory for the header");
+    if (result != TH_OK) {
+        free_writer(made);
+        return result;
+    }
+    made->backend = backend_of(info->format);
+    result = made->backend->create(made, path, error);
+    if (result != TH_OK) {
+        made->backend->finish(made, NULL);
+        free_writer(made);
+        remove_files(path);
+        return result;
+    }
+    *writer = made;
+    return TH_OK;
+}
+
+th_result th_trajectory_append(const char *path, int64_t frame, th_trajectory_writer **writer,
+                               th_error *error) {
+    th_trajectory_writer *made = NULL;
+    th_result result = make_writer(path, &made, error);
+    *writer = NULL;
+    if (result != TH_OK) return result;
+    result = recognise(path, &made->backend, error);
+    if (result == TH_OK && !made->backend->append)
+        result = th_trajectory_fail(error, TH_BAD_ARGUMENT, path,
+                                    "this format cannot be continued; record as sqlite or text");
+    if (result == TH_OK) {
+        result = made->backend->append(made, path, frame, error);
+        if (result != TH_OK) made->backend->finish(made, NULL);
+    }
+    if (result != TH_OK) {
+        free_writer(made);
+        return result;
+    }
+    made->last_frame = frame - 1; // what follows begins at `frame`
+    *writer = made;
+    return TH_OK;
+}
+
+static th_result check_frame(const th_trajectory_writer *writer, const th_frame *frame,
+                             th_error *error) {
+    const char *path = writer->path;
+    if (frame->number <= writer->last_frame || frame->number < 0)
+        return th_trajectory_fail(error, TH_BAD_ARGUMENT, path,
+                                  "frame %lld after frame %lld; frames come in ascending order",
+                                  (long long)frame->number, (long long)writer->last_frame);
+    int levels = writer->info.level_count > 0 ? writer->info.level_count : 1;
+    for (int i = 0; i < frame->count; ++i) {
+        if (i > 0 && frame->id[i] <= frame->id[i - 1])
+            return th_trajectory_fail(
+                error, TH_BAD_ARGUMENT, path, "frame %lld: id %lld after id %lld; ids must ascend",
+                (long long)frame->number, (long long)frame->id[i], (long long)frame->id[i - 1]);
+        if (!isfinite(frame->x[i]) || !isfinite(frame->y[i]))
+            return th_trajectory_fail(
+                error, TH_BAD_ARGUMENT, path, "frame %lld: person %lld stands nowhere (%g, %g)",
+                (long long)frame->number, (long long)frame->id[i], frame->x[i], frame->y[i]);
+        if (frame->level && (frame->level[i] < 0 || frame->level[i] >= levels))
+            return th_trajectory_fail(
+                error, TH_BAD_ARGUMENT, path, "frame %lld: person %lld is on level %d of %d",
+                (long long)frame->number, (long long)frame->id[i], (int)frame->level[i], levels);
+    }
+    return TH_OK;
+}
+
+th_result th_trajectory_write(th_trajectory_writer *writer, const th_frame *frame,
+                              th_error *error) {
+    th_result result = check_frame(writer, frame, error);
+    if (result == TH_OK) result = writer->backend->write(writer, frame, error);
+    if (result == TH_OK) writer->last_frame = frame->number;
+    return result;
+}
+
+th_result th_trajectory_finish(th_trajectory_writer *writer, th_error *error) {
+    if (!writer) return TH_OK;
+    th_result result = writer->backend->finish(writer, error);
+    free_writer(writer);
+    return result;
+}
+
+// ---- converting
+
+static th_result copy_frames(th_trajectory *from, th_trajectory_writer *writer,
+                             th_convert_progress *seen, void *context, th_error *error) {
+    double rows = 0, all = from->info.row_count > 0 ? (double)from->info.row_count : 1;
+    for (;;) {
+        th_frame frame;
+        th_result result = th_trajectory_next(from, &frame, error);
+        if (result != TH_OK || frame.count < 0) return result;
+        result = th_trajectory_write(writer, &frame, error);
+        if (result != TH_OK) return result;
+        rows += frame.count;
+        if (seen && !seen(rows / all, context))
+            return th_trajectory_fail(error, TH_NO_FILE, writer->path,
+                                      "the conversion was stopped; nothing is left of it");
+    }
+}
+
+// The user knows the file by the name it was going to have.
+static void name_target(th_error *error, const char *part, const char *to) {
+    size_t length = strlen(part), room = sizeof error->file - 1;
+    if (error && strcmp(error->file, length > room ? part + length - room : part) == 0)
+        snprintf(error->file, sizeof error->file, "%s", to);
+}
+
+static th_result take_place(const char *part, const char *to, bool replace, th_error *error) {
+    struct stat about;
+    if (!replace && lstat(to, &about) == 0) // made by somebody else meanwhile
+        return th_trajectory_fail(error, TH_NO_FILE, to, "is there already and is not overwritten");
+    remove_beside(to); // else a database's old log would be read as the new one's
+    if (rename(part, to) != 0)
+        return th_trajectory_fail(error, TH_NO_FILE, to, "cannot be written: %s", strerror(errno));
+    return TH_OK;
+}
+
+th_result th_trajectory_copy(th_trajectory *from, const char *to, th_trajectory_format format,
+                             bool replace, th_convert_progress *seen, void *context,
+                             th_error *error) {
+    char part[1024];
+    th_result result = take_path(part, sizeof part - 32, to, error);
+    if (result != TH_OK) return result;
+    struct stat about;
+    if (!replace && lstat(to, &about) == 0)
+        return th_trajectory_fail(error, TH_NO_FILE, to,
+                                  "is there already and is not overwritten; choose another name "
+                                  "or remove it");
+    snprintf(part + strlen(part), 32, ".part-%ld", (long)getpid());
+    th_trajectory_info info = from->info;
+    info.format = format;
+    info.quantum = 0; // the new format's own
+    th_trajectory_writer *writer = NULL;
+    result = th_trajectory_create(part, &info, &writer, error);
+    if (result == TH_OK) {
+        th_trajectory_rewind(from);
+        result = copy_frames(from, writer, seen, context, error);
+        th_result finished = th_trajectory_finish(writer, result == TH_OK ? error : NULL);
+        if (result == TH_OK) result = finished;
+        if (result == TH_OK) result = take_place(part, to, replace, error);
+        if (result != TH_OK) remove_files(part);
+    }
+    if (result != TH_OK) name_target(error, part, to);
+    return result;
+}
+
+th_result th_trajectory_convert(const char *from, const char *to, th_trajectory_format format,
+                                th_convert_progress *seen, void *context, th_error *error) {
+    th_trajectory *trajectory = NULL;
+    th_result result = th_trajectory_open(from, &trajectory, error);
+    if (result == TH_OK)
+        result = th_trajectory_copy(trajectory, to, format, false, seen, context, error);
+    th_trajectory_close(trajectory);
+    return result;
+}
