@@ -55,6 +55,7 @@ TH_API void th_world_destroy(th_world *world);
 TH_API void th_world_step(th_world *world, int steps);
 TH_API double th_world_time(const th_world *world);
 TH_API uint64_t th_world_step_count(const th_world *world);
+TH_API uint64_t th_world_seed(const th_world *world); // in force: the definition's or the scene's
 TH_API double th_world_step_length(const th_world *world); // [s]
 // Nobody is still on the way (all left, were removed or arrived for good) and nobody is still to come.
 TH_API bool th_world_done(const th_world *world);
@@ -154,6 +155,10 @@ typedef struct th_line_count {
 } th_line_count;
 TH_API int th_world_line_count(const th_world *world);
 TH_API th_line_count th_world_line(const th_world *world, int line);
+// The same for the lines of doors, indexed like th_scene_door_id. Who is pushed back and forth over a
+// threshold counts forward and backward every time.
+TH_API int th_world_door_count(const th_world *world);
+TH_API th_line_count th_world_door(const th_world *world, int door);
 // Running results of a measurement area: classic density (count / area) and mean speed, now.
 typedef struct th_area_state {
     const char *id;

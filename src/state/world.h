@@ -85,7 +85,7 @@ struct th_world {
 
     struct th_plan_world *plan; // distance fields in force, plan/plan.h
 
-    th_line_count *lines;
+    th_line_count *lines; // the scene's measurement lines, then its doors
     th_counters counters;
     th_profile profile;
     th_event *events;

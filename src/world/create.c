@@ -94,7 +94,7 @@ static bool allocate(th_world *world, int capacity) {
     world->door_next_change = th_alloc(memory, doors, sizeof *world->door_next_change);
     world->walls =
         th_alloc(memory, (size_t)scene->wall_count + 2 * TH_LIVE_WALL_MAX, sizeof *world->walls);
-    world->lines = th_alloc(memory, (size_t)scene->measure_line_count, sizeof *world->lines);
+    world->lines = th_alloc(memory, (size_t)th_counted_line_count(scene), sizeof *world->lines);
     world->events = th_alloc(memory, TH_EVENT_MAX, sizeof *world->events);
     world->id_order = th_alloc(memory, (size_t)capacity, sizeof *world->id_order);
     return complete && world->level_boxes && world->groups && world->sources &&
@@ -109,13 +109,7 @@ static void start_state(th_world *world) {
     if (scene->wall_count > 0)
         memcpy(world->walls, scene->walls, (size_t)scene->wall_count * sizeof *world->walls);
     world->wall_count = scene->wall_count;
-    for (int l = 0; l < scene->measure_line_count; ++l) {
-        const th_measure_line *line = &scene->measure_lines[l];
-        th_vec2 a = line->line.a, b = line->line.b;
-        double dx = (double)b.x - (double)a.x, dy = (double)b.y - (double)a.y;
-        world->lines[l] =
-            (th_line_count){.id = line->id, .length = __builtin_sqrt(dx * dx + dy * dy)};
-    }
+    for (int l = 0; l < th_counted_line_count(scene); ++l) th_name_line(world, l);
     world->next_id = 1;
 }
 
@@ -186,7 +180,7 @@ void th_world_destroy(th_world *world) {
             sizeof *world->door_next_change);
     th_free(&memory, world->walls, (size_t)scene->wall_count + 2 * TH_LIVE_WALL_MAX,
             sizeof *world->walls);
-    th_free(&memory, world->lines, (size_t)scene->measure_line_count, sizeof *world->lines);
+    th_free(&memory, world->lines, (size_t)th_counted_line_count(scene), sizeof *world->lines);
     th_free(&memory, world->events, TH_EVENT_MAX, sizeof *world->events);
     th_free(&memory, world->id_order, (size_t)world->agents.capacity, sizeof *world->id_order);
     th_index_destroy(&world->index, &memory);

@@ -1,4 +1,4 @@
-// The measure stage: who left, who crossed which line; the clock goes on. Areas are measured when
+// The measure stage: who left, who crossed which line or door; the clock goes on. Areas are measured when
 // asked. SPDX-License-Identifier: Apache-2.0
 #include "core/hash.h"
 #include "formula/segment.h"
@@ -22,32 +22,95 @@ static void report_leaving(th_world *world) {
     world->left_in_step = 0;
 }
 
-static void count_line(th_world *world, int l) {
-    const th_agents *agents = &world->agents;
-    const th_line *line = &world->scene->measure_lines[l].line;
-    int forward = 0, backward = 0;
-#pragma omp parallel for num_threads(world->threads) schedule(static) reduction(+ : forward, backward)
-    for (int i = 0; i < agents->count; ++i) {
+int th_counted_line_count(const th_scene *scene) {
+    return scene->measure_line_count + scene->door_count;
+}
+
+static const th_line *counted_line(const th_scene *scene, int l) {
+    int doors_from = scene->measure_line_count;
+    return l < doors_from ? &scene->measure_lines[l].line : &scene->doors[l - doors_from].line;
+}
+
+void th_name_line(th_world *world, int l) {
+    const th_scene *scene = world->scene;
+    int doors_from = scene->measure_line_count;
+    const th_line *line = counted_line(scene, l);
+    double dx = (double)line->b.x - (double)line->a.x, dy = (double)line->b.y - (double)line->a.y;
+    world->lines[l].id =
+        l < doors_from ? scene->measure_lines[l].id : scene->doors[l - doors_from].id;
+    world->lines[l].length = sqrt(dx * dx + dy * dy);
+}
+
+// The box of the part of a..b between the heights low and high; false when there is none.
+static bool part_between(th_vec2 a, th_vec2 b, float low, float high, float *min_x, float *max_x) {
+    if (a.y > b.y) {
+        th_vec2 swap = a;
+        a = b;
+        b = swap;
+    }
+    if (b.y < low || a.y > high) return false;
+    float rise = b.y - a.y, at_low = a.x, at_high = b.x;
+    if (rise > 0.0f && a.y < low) at_low = a.x + (b.x - a.x) * ((low - a.y) / rise);
+    if (rise > 0.0f && b.y > high) at_high = a.x + (b.x - a.x) * ((high - a.y) / rise);
+    *min_x = th_min(at_low, at_high);
+    *max_x = th_max(at_low, at_high);
+    return true;
+}
+
+static void count_run(const th_agents *agents, const th_line *line, uint32_t begin, uint32_t end,
+                      th_line_count *crossings) {
+    for (uint32_t i = begin; i < end; ++i) {
         if (agents->level[i] != (uint32_t)line->level || agents->phase[i] == TH_PHASE_BODY ||
             agents->phase[i] == TH_PHASE_REMOVED)
             continue;
         th_vec2 before = {agents->next_position_x[i], agents->next_position_y[i]};
-        int side = th_segment_crossing(before, th_position(agents, (uint32_t)i), line->a, line->b);
-        forward += side > 0;
-        backward += side < 0;
+        int side = th_segment_crossing(before, th_position(agents, i), line->a, line->b);
+        crossings->forward += side > 0;
+        crossings->backward += side < 0;
     }
-    if (forward + backward == 0) return;
+}
+
+// The index is of the positions before this step, so who crosses the line was, then, within the
+// longest move of it: only the cells along the line are looked at, row by row.
+static void count_along(const th_world *world, const th_level_grid *grid, const th_line *line,
+                        float reach, th_line_count *crossings) {
+    int first = th_grid_row(grid, th_min(line->a.y, line->b.y) - reach);
+    int last = th_grid_row(grid, th_max(line->a.y, line->b.y) + reach);
+    for (int row = first; row <= last; ++row) {
+        // Outsiders sit in border cells, so these reach outward without end.
+        float low = row == 0 ? -1e30f : grid->origin.y + (float)row * grid->cell - reach;
+        float high =
+            row == grid->ny - 1 ? 1e30f : grid->origin.y + (float)(row + 1) * grid->cell + reach;
+        float min_x, max_x;
+        if (!part_between(line->a, line->b, low, high, &min_x, &max_x)) continue;
+        uint32_t begin, end;
+        th_index_run(&world->index, grid, row, th_grid_column(grid, min_x - reach),
+                     th_grid_column(grid, max_x + reach), &begin, &end);
+        count_run(&world->agents, line, begin, end, crossings);
+    }
+}
+
+static void count_line(th_world *world, int l) {
+    const th_line *line = counted_line(world->scene, l);
+    th_line_count crossings = {0};
+    // Walls may push a little further than max_moved says; rounding is far below that too.
+    float reach = world->max_moved + 2.0f * world->max_radius + 0.01f;
+    // Who changed level in this step is still sorted into the cells of the other one.
+    for (int level = 0; level < world->index.level_count; ++level)
+        if (level == line->level || world->scene->link_count > 0)
+            count_along(world, &world->index.grids[level], line, reach, &crossings);
+    if (crossings.forward + crossings.backward == 0) return;
     th_line_count *result = &world->lines[l];
     if (result->forward + result->backward == 0) result->first_time = world->time;
     result->last_time = world->time;
-    result->forward += (uint64_t)forward;
-    result->backward += (uint64_t)backward;
+    result->forward += crossings.forward;
+    result->backward += crossings.backward;
 }
 
 void th_stage_measure(th_world *world) {
     world->step_count++;
     world->time = (double)world->step_count * world->step_length;
-    for (int l = 0; l < world->scene->measure_line_count; ++l) count_line(world, l);
+    for (int l = 0; l < th_counted_line_count(world->scene); ++l) count_line(world, l);
     if (world->left_in_step > 0) report_leaving(world);
     uint64_t per_second = (uint64_t)(1.0f / world->dt + 0.5f);
     if (world->step_count % (per_second > 0 ? per_second : 1) == 0) {
@@ -59,20 +122,43 @@ void th_stage_measure(th_world *world) {
 
 int th_world_line_count(const th_world *world) { return world->scene->measure_line_count; }
 th_line_count th_world_line(const th_world *world, int line) { return world->lines[line]; }
+int th_world_door_count(const th_world *world) { return world->scene->door_count; }
+th_line_count th_world_door(const th_world *world, int door) {
+    return world->lines[world->scene->measure_line_count + door];
+}
 int th_world_area_count(const th_world *world) { return world->scene->measure_area_count; }
 
+static void add_run(const th_world *world, const th_area *area, uint32_t begin, uint32_t end,
+                    int *count, double *speed) {
+    const th_agents *agents = &world->agents;
+    for (uint32_t i = begin; i < end; ++i) {
+        if (agents->level[i] != (uint32_t)area->level || agents->phase[i] >= TH_PHASE_BODY)
+            continue;
+        if (!th_polygons_contain(&area->shape, th_position(agents, i))) continue;
+        *count += 1;
+        *speed += sqrt((double)th_length2(th_velocity(agents, i)));
+    }
+}
+
+// Looks at the cells under the area's box only, widened by what people may have moved since they were
+// sorted; who was spawned by hand after that stands at the end of the arrays.
 th_area_state th_world_area(const th_world *world, int area) {
     const th_measure_area *measured = &world->scene->measure_areas[area];
-    const th_agents *agents = &world->agents;
+    const th_box *box = &measured->area.shape.box;
     th_area_state state = {.id = measured->id, .area = measured->walkable_area};
+    float reach = world->max_moved + 2.0f * world->max_radius + 0.01f;
     double speed = 0.0;
-    for (int i = 0; i < agents->count; ++i) {
-        if (agents->level[i] != (uint32_t)measured->area.level || agents->phase[i] >= TH_PHASE_BODY)
-            continue;
-        if (!th_polygons_contain(&measured->area.shape, th_position(agents, (uint32_t)i))) continue;
-        state.count++;
-        speed += sqrt((double)th_length2(th_velocity(agents, (uint32_t)i)));
+    for (int level = 0; level < world->index.level_count; ++level) {
+        if (level != measured->area.level && world->scene->link_count == 0) continue;
+        const th_level_grid *grid = &world->index.grids[level];
+        th_rows rows = {
+            th_grid_row(grid, box->min_y - reach), th_grid_row(grid, box->max_y + reach),
+            th_grid_column(grid, box->min_x - reach), th_grid_column(grid, box->max_x + reach)};
+        for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
+            add_run(world, &measured->area, begin, end, &state.count, &speed);
     }
+    add_run(world, &measured->area, world->index.cell_start[world->index.cell_count],
+            (uint32_t)world->agents.count, &state.count, &speed);
     if (state.count > 0) state.mean_speed = speed / state.count;
     if (state.area > 0.0) state.density = state.count / state.area;
     return state;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { SNAPSHOT_VERSION = 1 };
+enum { SNAPSHOT_VERSION = 2 };
 static const uint64_t snapshot_magic = 0x31706e7367726874u; // "thrgsnp1"
 
 typedef struct snapshot_head {
@@ -62,7 +62,7 @@ static int list_blocks(const th_world *world, int agent_count, block *blocks) {
                           (size_t)scene->door_count * sizeof *world->door_next_change};
     blocks[n++] = (block){world->walls + scene->wall_count,
                           2 * (size_t)TH_LIVE_WALL_MAX * sizeof *world->walls};
-    blocks[n++] = (block){world->lines, (size_t)scene->measure_line_count * sizeof *world->lines};
+    blocks[n++] = (block){world->lines, (size_t)th_counted_line_count(scene) * sizeof *world->lines};
     return n;
 }
 
@@ -110,7 +110,7 @@ th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th
     }
     // Names are pointers of this process: not saved, so that equal worlds give equal bytes.
     at -= blocks[count - 1].bytes;
-    for (int l = 0; l < world->scene->measure_line_count; ++l)
+    for (int l = 0; l < th_counted_line_count(world->scene); ++l)
         memset(at + (size_t)l * sizeof(th_line_count) + offsetof(th_line_count, id), 0,
                sizeof(char *));
     snapshot_head head;
@@ -274,8 +274,7 @@ th_result th_world_restore(th_world *world, const void *memory, size_t size, th_
         if (blocks[b].bytes) memcpy(blocks[b].data, at, blocks[b].bytes);
         at += blocks[b].bytes;
     }
-    for (int l = 0; l < world->scene->measure_line_count; ++l)
-        world->lines[l].id = world->scene->measure_lines[l].id;
+    for (int l = 0; l < th_counted_line_count(world->scene); ++l) th_name_line(world, l);
     world->seed = head.seed;
     world->step_count = head.step_count;
     world->time = head.time;

@@ -101,6 +101,7 @@ th_statistics th_world_statistics(th_world *world) {
 double th_world_time(const th_world *world) { return world->time; }
 double th_world_step_length(const th_world *world) { return world->step_length; }
 uint64_t th_world_step_count(const th_world *world) { return world->step_count; }
+uint64_t th_world_seed(const th_world *world) { return world->seed; }
 const th_scene *th_world_scene(const th_world *world) { return world->scene; }
 
 bool th_world_done(const th_world *world) {

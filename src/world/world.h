@@ -26,6 +26,10 @@ void th_push_event(th_world *world, th_event event);
 // events.c: who was put exactly on a wall stands 3 mm beside it; on it every way would cross the wall.
 void th_step_off_walls(th_world *world, uint32_t i);
 
+// measure.c: lines people are counted at (world->lines), and the scene's name and length for one of them.
+int th_counted_line_count(const th_scene *scene);
+void th_name_line(th_world *world, int line);
+
 // statistics.c: overlaps now, and the independent check that nobody stands in a solid.
 void th_sample_overlaps(th_world *world, th_statistics *statistics);
 uint64_t th_count_in_solids(const th_world *world);
