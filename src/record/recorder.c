@@ -1,0 +1,367 @@
+// The recorder: copies what is due while the world stands still, and a thread of its own rounds,
+// compresses and writes. Buffers are reused: nothing is allocated per frame unless the crowd grows.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/error.h"
+#include "record/backend.h"
+#include "record/compact.h"
+#include "record/queue.h"
+#include "scene/scene.h"
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { QUEUE_FRAMES = 4 }; // of a million people: 100 MB
+enum { ELEMENT = 4 };      // bytes of an element of any field, throng/fields.h
+
+// [m/s] Slower than this nobody walks: what moves people then are pushes by their neighbours, whose
+// direction says nothing about where somebody looks.
+static const float STANDING_SPEED = 0.02f;
+
+// The columns of a frame in flight, all of 4 bytes; level comes last, as most scenes have one only.
+enum { COLUMN_ID, COLUMN_X, COLUMN_Y, COLUMN_VELOCITY_X, COLUMN_VELOCITY_Y, COLUMN_LEVEL, COLUMNS };
+static const th_field column_field[COLUMNS] = {TH_FIELD_ID,         TH_FIELD_POSITION_X,
+                                               TH_FIELD_POSITION_Y, TH_FIELD_VELOCITY_X,
+                                               TH_FIELD_VELOCITY_Y, TH_FIELD_LEVEL};
+
+typedef struct flight {
+    int64_t number;
+    int count, capacity;
+    void *columns[COLUMNS]; // of uint32_t or float
+} flight;
+
+struct th_recorder {
+    th_trajectory_writer *writer; // the thread's own between create and finish
+    char *path;
+    th_trajectory_format format;
+    th_point origin;
+    int every;    // steps from frame to frame
+    int columns;  // COLUMNS, or one less without levels
+    bool bodies;  // the views hold discs that are not people
+    int64_t next; // frame not seen yet
+    flight *flights;
+    th_queue queue;
+    pthread_t thread;
+    bool started;
+    th_error failure;      // of the thread, to be read once the queue is broken or the thread ended
+    uint64_t frames, rows; // the thread's until it ended
+    // a frame in doubles, for formats that take no raw one
+    int64_t *id;
+    double *x, *y;
+    int32_t *level;
+    int capacity;
+};
+
+// ---- the thread's side
+
+static bool grow_doubles(th_recorder *r, int count) {
+    if (count <= r->capacity) return true;
+    free(r->id);
+    free(r->x);
+    free(r->y);
+    free(r->level);
+    r->id = malloc((size_t)count * sizeof *r->id);
+    r->x = malloc((size_t)count * sizeof *r->x);
+    r->y = malloc((size_t)count * sizeof *r->y);
+    r->level = malloc((size_t)count * sizeof *r->level);
+    bool good = r->id && r->x && r->y && r->level;
+    r->capacity = good ? count : 0;
+    return good;
+}
+
+static th_result write_doubles(th_recorder *r, const flight *f, th_error *error) {
+    if (!grow_doubles(r, f->count))
+        return th_fail(error, TH_NO_MEMORY, "", "no memory for a frame of %d people", f->count);
+    const uint32_t *id = f->columns[COLUMN_ID], *level = f->columns[COLUMN_LEVEL];
+    const float *x = f->columns[COLUMN_X], *y = f->columns[COLUMN_Y];
+    for (int i = 0; i < f->count; ++i) {
+        r->id[i] = id[i];
+        r->x[i] = r->origin.x + (double)x[i];
+        r->y[i] = r->origin.y + (double)y[i];
+        r->level[i] = r->columns == COLUMNS ? (int32_t)level[i] : 0;
+    }
+    th_frame frame = {.number = f->number, .count = f->count, .id = r->id, .x = r->x, .y = r->y};
+    if (r->columns == COLUMNS) frame.level = r->level;
+    return th_trajectory_write(r->writer, &frame, error);
+}
+
+static th_result write_raw(th_recorder *r, const flight *f, th_error *error) {
+    th_raw_frame raw = {.number = f->number,
+                        .count = f->count,
+                        .id = f->columns[COLUMN_ID],
+                        .x = f->columns[COLUMN_X],
+                        .y = f->columns[COLUMN_Y],
+                        .velocity_x = f->columns[COLUMN_VELOCITY_X],
+                        .velocity_y = f->columns[COLUMN_VELOCITY_Y],
+                        .origin_x = r->origin.x,
+                        .origin_y = r->origin.y};
+    if (r->columns == COLUMNS) raw.level = f->columns[COLUMN_LEVEL];
+    return th_compact_write_raw(r->writer, &raw, error);
+}
+
+static void *write_all(void *context) {
+    th_recorder *r = context;
+    bool raw = r->format == TH_TRAJECTORY_SQLITE || r->format == TH_TRAJECTORY_COMPACT;
+    for (int slot; (slot = th_queue_take(&r->queue)) >= 0;) {
+        const flight *f = &r->flights[slot];
+        th_error error = {0};
+        th_result result = raw ? write_raw(r, f, &error) : write_doubles(r, f, &error);
+        if (result != TH_OK) {
+            r->failure = error;
+            r->failure.code = result;
+            th_queue_break(&r->queue);
+            return NULL;
+        }
+        r->frames++;
+        r->rows += (uint64_t)f->count;
+        th_queue_release(&r->queue);
+    }
+    return NULL;
+}
+
+// ---- the simulation's side
+
+static th_result repeat_failure(const th_recorder *r, th_error *error) {
+    if (error) *error = r->failure;
+    return r->failure.code;
+}
+
+static bool grow_flight(flight *f, int count, int columns) {
+    if (count <= f->capacity) return true;
+    int capacity = count + count / 8; // a crowd that grows does not ask anew in every frame
+    for (int c = 0; c < columns; ++c) {
+        free(f->columns[c]);
+        f->columns[c] = malloc((size_t)capacity * ELEMENT);
+        f->capacity = 0;
+        if (!f->columns[c]) return false;
+    }
+    f->capacity = capacity;
+    return true;
+}
+
+// One column of the people: everybody in the views except the discs of bodies.
+static int copy_people(unsigned char *to, const unsigned char *from, const uint32_t *phase,
+                       int count) {
+    if (!phase) {
+        memcpy(to, from, (size_t)count * ELEMENT);
+        return count;
+    }
+    int people = 0;
+    for (int i = 0; i < count; ++i) {
+        memcpy(to + (size_t)people * ELEMENT, from + (size_t)i * ELEMENT, ELEMENT);
+        people += phase[i] != TH_PHASE_BODY;
+    }
+    return people;
+}
+
+static bool copy_columns(th_recorder *r, th_world *world, flight *f) {
+    int count = th_world_agent_count(world);
+    if (!grow_flight(f, count, r->columns)) return false;
+    const uint32_t *phase = r->bodies ? th_world_map(world, TH_FIELD_PHASE, TH_READ) : NULL;
+    bool good = phase || !r->bodies;
+    for (int c = 0; good && c < r->columns; ++c) {
+        const void *view = th_world_map(world, column_field[c], TH_READ);
+        good = view != NULL;
+        if (!good) break;
+        f->count = copy_people(f->columns[c], view, phase, count);
+        th_world_unmap(world, column_field[c]);
+    }
+    if (phase) th_world_unmap(world, TH_FIELD_PHASE);
+    return good;
+}
+
+// Who stands has no direction, so that the writer keeps the last one.
+static void rest_the_standing(const flight *f) {
+    float *x = f->columns[COLUMN_VELOCITY_X], *y = f->columns[COLUMN_VELOCITY_Y];
+    for (int i = 0; i < f->count; ++i) {
+        bool walks = x[i] * x[i] + y[i] * y[i] > STANDING_SPEED * STANDING_SPEED;
+        x[i] = walks ? x[i] : 0.0f;
+        y[i] = walks ? y[i] : 0.0f;
+    }
+}
+
+th_result th_recorder_see(th_recorder *r, th_world *world, th_error *error) {
+    uint64_t step = th_world_step_count(world);
+    int64_t number = (int64_t)(step / (uint64_t)r->every);
+    bool due = step % (uint64_t)r->every == 0 && number >= r->next;
+    if (!due) return th_queue_works(&r->queue) ? TH_OK : repeat_failure(r, error);
+    int slot = th_queue_reserve(&r->queue);
+    if (slot < 0) return repeat_failure(r, error);
+    flight *f = &r->flights[slot];
+    f->number = number;
+    if (!copy_columns(r, world, f))
+        return th_fail(error, TH_NO_MEMORY, "",
+                       "no memory for a frame of %d people; record fewer people or a shorter queue",
+                       th_world_agent_count(world));
+    rest_the_standing(f);
+    r->next = number + 1;
+    th_queue_push(&r->queue);
+    return TH_OK;
+}
+
+// ---- beginning and end
+
+static void release(th_recorder *r) {
+    for (int s = 0; r->flights && s < r->queue.capacity; ++s)
+        for (int c = 0; c < COLUMNS; ++c) free(r->flights[s].columns[c]);
+    free(r->flights);
+    free(r->path);
+    free(r->id);
+    free(r->x);
+    free(r->y);
+    free(r->level);
+    th_queue_destroy(&r->queue);
+    free(r);
+}
+
+static th_result check(const th_recorder_def *def, th_error *error) {
+    if (!def->path || !def->path[0])
+        return th_fail(error, TH_BAD_ARGUMENT, "path", "a recording needs a file");
+    if (!(def->fps > 0 && def->fps <= 1e6))
+        return th_fail(error, TH_BAD_ARGUMENT, "fps",
+                       "%g frames per simulated second; give a number from above 0 to 1e6",
+                       def->fps);
+    if (def->queue_frames < 0 || def->queue_frames > 10000)
+        return th_fail(error, TH_BAD_ARGUMENT, "queue_frames", "%d; give 1 to 10000, or 0 for %d",
+                       def->queue_frames, QUEUE_FRAMES);
+    if (def->format == TH_TRAJECTORY_HDF5)
+        return th_fail(
+            error, TH_BAD_ARGUMENT, "format",
+            "a killed run would leave an HDF5 file that does not open; record sqlite and "
+            "convert it afterwards");
+    return TH_OK;
+}
+
+// A new file with the scene's geometry.
+static th_result create_file(th_recorder *r, const th_scene *scene, const th_recorder_def *def,
+                             double step, th_error *error) {
+    th_trajectory_level *levels = calloc((size_t)scene->level_count, sizeof *levels);
+    bool good = levels != NULL;
+    for (int l = 0; good && l < scene->level_count; ++l) {
+        levels[l].id = scene->levels[l].id;
+        levels[l].z = (double)scene->levels[l].z;
+        levels[l].wkt = th_scene_level_wkt(scene, l);
+        good = levels[l].wkt != NULL;
+    }
+    th_trajectory_info info = {.format = def->format,
+                               .fps = 1.0 / (r->every * step),
+                               .levels = levels,
+                               .level_count = scene->level_count,
+                               .notes = def->notes,
+                               .note_count = def->note_count};
+    th_result result =
+        good ? th_trajectory_create(def->path, &info, &r->writer, error)
+             : th_fail(error, TH_NO_MEMORY, "", "no memory for the geometry of the recording");
+    for (int l = 0; levels && l < scene->level_count; ++l) free((char *)levels[l].wkt);
+    free(levels);
+    return result;
+}
+
+// Goes on where the world is. What the file holds of earlier frames must lead up to here.
+static th_result continue_file(th_recorder *r, const th_recorder_def *def, double step,
+                               th_error *error) {
+    th_trajectory *old = NULL;
+    th_result result = th_trajectory_open(def->path, &old, error);
+    if (result != TH_OK) return result;
+    const th_trajectory_info *info = th_trajectory_about(old);
+    double fps = 1.0 / (r->every * step);
+    if (info->format != def->format || fabs(info->fps - fps) > 1e-6 * fps)
+        result = th_trajectory_fail(error, TH_BAD_ARGUMENT, def->path,
+                                    "is %s at %g frames per second; %s at %g cannot go on in it",
+                                    th_trajectory_format_name(info->format), info->fps,
+                                    th_trajectory_format_name(def->format), fps);
+    else if (r->next > 0 && (info->frame_count == 0 || info->last_frame < r->next - 1))
+        result = th_trajectory_fail(error, TH_BAD_ARGUMENT, def->path,
+                                    "ends at frame %lld and the world is at frame %lld; frames "
+                                    "between would be missing: go "
+                                    "on from an earlier checkpoint",
+                                    info->frame_count > 0 ? (long long)info->last_frame : -1LL,
+                                    (long long)r->next);
+    th_trajectory_close(old);
+    if (result != TH_OK) return result;
+    return th_trajectory_append(def->path, r->next, &r->writer, error);
+}
+
+// Ctrl-C and the like are for the simulation's thread: it decides when to stop.
+static bool start_thread(th_recorder *r) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    r->started = pthread_create(&r->thread, NULL, write_all, r) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return r->started;
+}
+
+static bool has_bodies(const th_scene *scene) {
+    for (int s = 0; s < scene->scripted_count; ++s)
+        if (scene->scripted[s].is_body) return true;
+    return false;
+}
+
+// NULL: no memory.
+static th_recorder *make(const th_scene *scene, const th_recorder_def *def) {
+    th_recorder *r = calloc(1, sizeof *r);
+    int capacity = def->queue_frames > 0 ? def->queue_frames : QUEUE_FRAMES;
+    if (!r || !th_queue_init(&r->queue, capacity)) {
+        free(r);
+        return NULL;
+    }
+    r->flights = calloc((size_t)capacity, sizeof *r->flights);
+    r->path = strdup(def->path);
+    r->format = def->format;
+    r->origin = scene->origin;
+    r->columns = scene->level_count > 1 ? COLUMNS : COLUMNS - 1;
+    r->bodies = has_bodies(scene);
+    if (r->flights && r->path) return r;
+    release(r);
+    return NULL;
+}
+
+th_result th_recorder_create(th_world *world, const th_recorder_def *def, th_recorder **recorder,
+                             th_error *error) {
+    *recorder = NULL;
+    th_result result = check(def, error);
+    if (result != TH_OK) return result;
+    const th_scene *scene = th_world_scene(world);
+    th_recorder *r = make(scene, def);
+    if (!r) return th_fail(error, TH_NO_MEMORY, "", "no memory for a recorder");
+    double step = th_world_step_length(world), every = round(1.0 / (def->fps * step));
+    r->every = every < 1 ? 1 : every > 1e9 ? 1000000000 : (int)every;
+    uint64_t steps = th_world_step_count(world), n = (uint64_t)r->every;
+    r->next = (int64_t)((steps + n - 1) / n);
+    result =
+        def->resume ? continue_file(r, def, step, error) : create_file(r, scene, def, step, error);
+    if (result == TH_OK && !start_thread(r)) {
+        th_trajectory_finish(r->writer, NULL);
+        result = th_fail(error, TH_NO_MEMORY, "",
+                         "the writer's thread did not start; raise the limit on threads");
+    }
+    if (result != TH_OK) {
+        release(r);
+        return result;
+    }
+    *recorder = r;
+    return TH_OK;
+}
+
+th_result th_recorder_finish(th_recorder *r, th_recorder_totals *totals, th_error *error) {
+    if (totals) *totals = (th_recorder_totals){0};
+    if (!r) return TH_OK;
+    th_queue_close(&r->queue);
+    pthread_join(r->thread, NULL);
+    th_error closing = {0};
+    th_result result = th_trajectory_finish(r->writer, &closing);
+    if (r->failure.code != TH_OK) // the first failure is the cause, what followed is not
+        result = repeat_failure(r, error);
+    else if (result != TH_OK && error)
+        *error = closing;
+    if (totals) {
+        struct stat file;
+        *totals = (th_recorder_totals){r->frames, r->rows, 0, r->queue.waited};
+        if (stat(r->path, &file) == 0) totals->bytes = (uint64_t)file.st_size;
+    }
+    release(r);
+    return result;
+}
