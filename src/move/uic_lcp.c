@@ -1,0 +1,293 @@
+// From the grid to the cells that matter and back. Pressure spreads from cells that would be overfull
+// (b < 0: these have p > 0 in every solution) and from those that had pressure before; the candidates are
+// these and a margin around them. Where the solution presses against the edge of the candidates more are
+// taken in, so that the margin decides the cost and not the result. SPDX-License-Identifier: Apache-2.0
+#include "move/uic_lcp_inner.h"
+#include <string.h>
+
+// epsilon per cell as a share of its own diagonal, so that it needs no look at other cells [1].
+#define EPSILON 1e-8
+// A cell coupled more weakly than this with everything is isolated: p = 0 [s m^-4]. People give 1e-3 and more.
+#define NO_FLOW 1e-30
+// Rings of cells taken in around jammed ones. A front moves by less than a cell per step.
+enum { MARGIN = 2 };
+
+const char *th_lcp_solver_name(th_lcp_solver solver) {
+    static const char *const names[] = {
+#define X(name, text, what) text,
+        TH_LCP_SOLVERS(X)
+#undef X
+    };
+    return (unsigned)solver < TH_LCP_SOLVER_COUNT ? names[solver] : "";
+}
+
+static int vectors_of(th_lcp_solver solver) {
+    switch (solver) {
+    case TH_LCP_MPRGP: return 6;
+    case TH_LCP_POLICY: return 6;
+    case TH_LCP_PSOR: return 0;
+    case TH_LCP_MULTIGRID: return 6;
+    case TH_LCP_SOLVER_COUNT: break;
+    }
+    return 0;
+}
+
+static bool coloured(th_lcp_solver solver) {
+    return solver == TH_LCP_PSOR || solver == TH_LCP_MULTIGRID;
+}
+
+static bool allocate(th_lcp_work *work) {
+    th_lcp_system *s = &work->system;
+    size_t n = (size_t)work->active + 1, sides = TH_SIDES * n;
+    const th_memory *m = &work->memory;
+    bool fine = (work->mark = th_alloc(m, (size_t)work->cells, sizeof *work->mark)) &&
+                (work->queue = th_alloc(m, n, sizeof *work->queue)) &&
+                (work->edge = th_alloc(m, n, sizeof *work->edge)) &&
+                (work->place = th_alloc(m, n, sizeof *work->place)) &&
+                (s->cell = th_alloc(m, n, sizeof *s->cell)) &&
+                (s->place = th_alloc(m, n, sizeof *s->place)) &&
+                (s->near = th_alloc(m, sides, sizeof *s->near)) &&
+                (s->coupling = th_alloc(m, sides, sizeof *s->coupling)) &&
+                (s->diagonal = th_alloc(m, n, sizeof *s->diagonal)) &&
+                (s->inverse = th_alloc(m, n, sizeof *s->inverse)) &&
+                (s->b = th_alloc(m, n, sizeof *s->b)) && (s->x = th_alloc(m, n, sizeof *s->x));
+    for (int v = 0; v < vectors_of(work->solver) && fine; ++v) {
+        fine = (work->vector[v] = th_alloc(m, n, sizeof **work->vector)) != NULL;
+    }
+    if (fine && work->solver == TH_LCP_MULTIGRID) {
+        work->multigrid = th_lcp_multigrid_create(m, work->cells, work->active);
+        fine = work->multigrid != NULL;
+    }
+    return fine;
+}
+
+th_lcp_work *th_lcp_work_create(const th_memory *memory, th_lcp_solver solver, int cells,
+                                int active) {
+    if (cells < 0 || active < 0 || (unsigned)solver >= TH_LCP_SOLVER_COUNT) return NULL;
+    th_lcp_work *work = th_alloc(memory, 1, sizeof *work);
+    if (!work) return NULL;
+    work->memory = *memory;
+    work->solver = solver;
+    work->cells = cells;
+    work->active = active;
+    if (!allocate(work)) {
+        th_lcp_work_destroy(work);
+        return NULL;
+    }
+    return work;
+}
+
+void th_lcp_work_destroy(th_lcp_work *work) {
+    if (!work) return;
+    th_memory memory = work->memory;
+    th_lcp_system *s = &work->system;
+    size_t n = (size_t)work->active + 1, sides = TH_SIDES * n;
+    th_free(&memory, work->mark, (size_t)work->cells, sizeof *work->mark);
+    th_free(&memory, work->queue, n, sizeof *work->queue);
+    th_free(&memory, work->edge, n, sizeof *work->edge);
+    th_free(&memory, work->place, n, sizeof *work->place);
+    th_free(&memory, s->cell, n, sizeof *s->cell);
+    th_free(&memory, s->place, n, sizeof *s->place);
+    th_free(&memory, s->near, sides, sizeof *s->near);
+    th_free(&memory, s->coupling, sides, sizeof *s->coupling);
+    th_free(&memory, s->diagonal, n, sizeof *s->diagonal);
+    th_free(&memory, s->inverse, n, sizeof *s->inverse);
+    th_free(&memory, s->b, n, sizeof *s->b);
+    th_free(&memory, s->x, n, sizeof *s->x);
+    for (int v = 0; v < TH_LCP_VECTORS; ++v) {
+        th_free(&memory, work->vector[v], n, sizeof **work->vector);
+    }
+    th_lcp_multigrid_destroy(&memory, work->multigrid);
+    th_free(&memory, work, 1, sizeof *work);
+}
+
+// What is not a finite number counts as 0.
+static double number(double value) { return value - value == 0 ? value : 0; }
+
+// Marks of earlier solves must stay below the stamp. One solve uses up to 2 + active marks.
+static void next_stamp(th_lcp_work *work) {
+    int32_t step = work->active + 2;
+    if (work->stamp > INT32_MAX / 2) {
+        memset(work->mark, 0, (size_t)work->cells * sizeof *work->mark);
+        work->stamp = 0;
+    }
+    work->stamp = work->stamp ? work->stamp + step : 1;
+}
+
+static bool overfull(const th_lcp *lcp) {
+    for (int a = 0; a < lcp->active_count; ++a) {
+        if (lcp->b[lcp->active[a]] < 0) return true;
+    }
+    return false;
+}
+
+// Marks the active cells and queues those that are jammed, or all of them. Returns how many.
+static int queue_jammed(const th_lcp *lcp, th_lcp_work *work, bool all) {
+    int queued = 0;
+    int32_t stamp = work->stamp;
+    for (int a = 0; a < lcp->active_count; ++a) {
+        int32_t c = lcp->active[a];
+        double p = lcp->p[c];
+        if (!(p > 0 && p - p == 0)) p = lcp->p[c] = 0;
+        bool jammed = all || p > 0 || lcp->b[c] < 0;
+        work->mark[c] = stamp + jammed;
+        work->queue[queued] = c; // always written, kept only if jammed: no branch to mispredict
+        queued += jammed;
+    }
+    return queued;
+}
+
+// Takes in `rings` rings of active cells around queue[first..count). Returns the new count.
+static int widen(const th_lcp *lcp, th_lcp_work *work, int first, int count, int rings) {
+    const int32_t step[TH_SIDES] = {-1, 1, -lcp->nx, lcp->nx};
+    for (int ring = 0; ring < rings && first < count; ++ring) {
+        int end = count;
+        for (; first < end; ++first) {
+            for (int d = 0; d < TH_SIDES; ++d) {
+                int32_t c = work->queue[first] + step[d];
+                if (work->mark[c] != work->stamp) continue;
+                work->mark[c] = work->stamp + 1;
+                work->queue[count++] = c;
+            }
+        }
+    }
+    return count;
+}
+
+// Coupling of cell c with its four neighbours. Returns its diagonal.
+static double couplings_of(const th_lcp *lcp, int32_t c, double *coupling) {
+    coupling[TH_WEST] = lcp->east[c - 1];
+    coupling[TH_EAST] = lcp->east[c];
+    coupling[TH_SOUTH] = lcp->north[c - lcp->nx];
+    coupling[TH_NORTH] = lcp->north[c];
+    double sum =
+        (coupling[TH_WEST] + coupling[TH_EAST]) + (coupling[TH_SOUTH] + coupling[TH_NORTH]);
+    if (lcp->ground) sum += lcp->ground[c];
+    return sum * (1 + EPSILON);
+}
+
+// Row by row, with colours the even cells first.
+static void number_candidates(const th_lcp *lcp, th_lcp_work *work, int candidates) {
+    th_lcp_system *s = &work->system;
+    int red = 0, black = candidates; // the black ones lie backwards at first
+    int32_t row = 0, row_start = 0, odd_mask = coloured(work->solver);
+    th_lcp_place *unordered = work->place;
+    for (int a = 0; a < lcp->active_count; ++a) {
+        int32_t c = lcp->active[a];
+        if (work->mark[c] <= work->stamp) continue;
+        for (; c - row_start >= lcp->nx; ++row) row_start += lcp->nx;
+        th_lcp_place place = {c - row_start, row};
+        unordered[(place.i + row) & odd_mask ? --black : red++] = place;
+    }
+    for (int k = 0; k < candidates; ++k) {
+        th_lcp_place place = unordered[k < red ? k : candidates - 1 - (k - red)];
+        int32_t c = place.j * lcp->nx + place.i;
+        s->place[k] = place;
+        s->cell[k] = work->queue[k] = c;
+        work->mark[c] = work->stamp + 1 + k;
+    }
+    s->reds = odd_mask ? red : 0;
+    s->count = candidates;
+    s->nx = lcp->nx;
+    s->ny = lcp->ny;
+}
+
+// The problem among the candidates. Couplings with other cells stay in the diagonal: p = 0 there.
+static void gather(const th_lcp *lcp, th_lcp_work *work) {
+    th_lcp_system *s = &work->system;
+    const int32_t step[TH_SIDES] = {-1, 1, -lcp->nx, lcp->nx};
+    work->edge_count = 0;
+    for (int k = 0; k < s->count; ++k) {
+        int32_t c = s->cell[k];
+        double *coupling = s->coupling + TH_SIDES * (size_t)k;
+        int32_t *near = s->near + TH_SIDES * (size_t)k;
+        double diagonal = couplings_of(lcp, c, coupling);
+        bool isolated = !(diagonal > NO_FLOW), edge = false;
+        for (int d = 0; d < TH_SIDES; ++d) {
+            int32_t mark = work->mark[c + step[d]];
+            edge |= mark == work->stamp && coupling[d] > 0;
+            bool inside = mark > work->stamp && coupling[d] > 0;
+            near[d] = inside ? mark - work->stamp - 1 : s->count;
+            if (!inside) coupling[d] = 0;
+        }
+        // An isolated cell has nothing to push against; with b = 0 every solver leaves it at 0.
+        s->diagonal[k] = isolated ? 1 : diagonal;
+        s->inverse[k] = isolated ? 1 : 1 / diagonal;
+        s->b[k] = isolated ? 0 : number(lcp->b[c]);
+        s->x[k] = isolated ? 0 : lcp->p[c];
+        if (edge) work->edge[work->edge_count++] = k;
+    }
+    s->diagonal[s->count] = 1;
+    s->inverse[s->count] = s->b[s->count] = s->x[s->count] = 0;
+}
+
+// Queues the active cells beyond the edge that the solution makes overfull; adds their gap to the
+// residual. Returns the new count.
+static int queue_beyond(const th_lcp *lcp, th_lcp_work *work, double *residual) {
+    const int32_t step[TH_SIDES] = {-1, 1, -lcp->nx, lcp->nx};
+    const th_lcp_system *s = &work->system;
+    int count = s->count;
+    for (int e = 0; e < work->edge_count; ++e) {
+        int k = work->edge[e];
+        if (!(s->x[k] > 0)) continue;
+        for (int d = 0; d < TH_SIDES; ++d) {
+            int32_t c = s->cell[k] + step[d];
+            if (work->mark[c] != work->stamp) continue;
+            double coupling[TH_SIDES], z = number(lcp->b[c]);
+            couplings_of(lcp, c, coupling);
+            for (int n = 0; n < TH_SIDES; ++n) {
+                int32_t mark = work->mark[c + step[n]] - work->stamp - 1;
+                if (mark >= 0 && mark < s->count) z -= coupling[n] * s->x[mark];
+            }
+            if (!(z < -s->tolerance)) continue;
+            if (-z > *residual) *residual = -z;
+            work->mark[c] = INT32_MAX; // candidate without a number yet
+            work->queue[count++] = c;
+        }
+    }
+    return count;
+}
+
+static void scatter(const th_lcp *lcp, const th_lcp_system *s) {
+    for (int k = 0; k < s->count; ++k) lcp->p[s->cell[k]] = s->x[k];
+}
+
+static void solve_system(th_lcp_work *work, th_lcp_result *result) {
+    switch (work->solver) {
+    case TH_LCP_MPRGP: th_lcp_mprgp(work, result); break;
+    case TH_LCP_POLICY: th_lcp_policy(work, result); break;
+    case TH_LCP_PSOR: th_lcp_psor(work, result); break;
+    case TH_LCP_MULTIGRID: th_lcp_solve_multigrid(work, result); break;
+    case TH_LCP_SOLVER_COUNT: break;
+    }
+}
+
+th_lcp_result th_lcp_solve(const th_lcp *lcp, th_lcp_work *work) {
+    th_lcp_result result = {.converged = true, .visits = lcp->active_count};
+    bool all = work->solver == TH_LCP_MPRGP; // the reference trusts no margin
+    if (lcp->active_count > work->active || (int64_t)lcp->nx * lcp->ny > work->cells) {
+        result.converged = false;
+        return result;
+    }
+    if (!overfull(lcp)) {
+        for (int a = 0; a < lcp->active_count; ++a) lcp->p[lcp->active[a]] = 0;
+        return result;
+    }
+    next_stamp(work);
+    work->system.tolerance = lcp->tolerance;
+    work->system.threads = lcp->threads > 0 ? lcp->threads : 1;
+    int candidates = queue_jammed(lcp, work, all);
+    candidates = widen(lcp, work, 0, candidates, MARGIN);
+    for (int rings = 2 * MARGIN;; rings = rings < 1 << 20 ? 2 * rings : rings) {
+        number_candidates(lcp, work, candidates);
+        gather(lcp, work);
+        result.visits += lcp->active_count + candidates;
+        solve_system(work, &result);
+        scatter(lcp, &work->system);
+        int more = queue_beyond(lcp, work, &result.residual);
+        if (more == candidates) break;
+        candidates = widen(lcp, work, candidates, more, rings);
+    }
+    result.converged = result.residual <= lcp->tolerance;
+    return result;
+}
