@@ -73,7 +73,9 @@ typedef struct th_row_table {
     bool has_orientation, has_level; // else NULL is given out
     th_row *rows;
     int64_t count, capacity;
-    int64_t at; // next row to give out
+    int64_t at;     // next row to give out
+    int64_t *empty; // frames in which nobody was, where the file tells
+    int64_t empty_count, empty_capacity, empty_at;
     // arrays of the frame given out last
     int64_t *id;
     double *x, *y, *orientation_x, *orientation_y;
@@ -81,10 +83,12 @@ typedef struct th_row_table {
     int frame_capacity;
 } th_row_table;
 bool th_row_table_add(th_row_table *table, th_row row); // false: no memory
+bool th_row_table_add_empty(th_row_table *table, int64_t frame);
 // Sorts by (frame, id), refuses a person twice in one frame, and fills the counts of info.
 th_result th_row_table_complete(th_row_table *table, th_trajectory_info *info, const char *path,
                                 th_error *error);
 th_result th_row_table_next(th_row_table *table, th_frame *frame, const char *path,
                             th_error *error);
+void th_row_table_rewind(th_row_table *table);
 void th_row_table_release(th_row_table *table);
 #endif

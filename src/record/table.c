@@ -17,6 +17,18 @@ bool th_row_table_add(th_row_table *table, th_row row) {
     return true;
 }
 
+bool th_row_table_add_empty(th_row_table *table, int64_t frame) {
+    if (table->empty_count == table->empty_capacity) {
+        int64_t capacity = table->empty_capacity > 0 ? 2 * table->empty_capacity : 16;
+        int64_t *empty = realloc(table->empty, (size_t)capacity * sizeof *empty);
+        if (!empty) return false;
+        table->empty = empty;
+        table->empty_capacity = capacity;
+    }
+    table->empty[table->empty_count++] = frame;
+    return true;
+}
+
 static int compare_rows(const void *a, const void *b) {
     const th_row *p = a, *q = b;
     if (p->frame != q->frame) return p->frame < q->frame ? -1 : 1;
@@ -30,6 +42,26 @@ static void sort_rows(th_row_table *table) {
             qsort(table->rows, (size_t)table->count, sizeof *table->rows, compare_rows);
             return;
         }
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    int64_t p = *(const int64_t *)a, q = *(const int64_t *)b;
+    return (p > q) - (p < q);
+}
+
+// Ascending, each once, and none in which somebody is.
+static void sort_empty(th_row_table *table) {
+    if (table->empty_count == 0) return;
+    qsort(table->empty, (size_t)table->empty_count, sizeof *table->empty, compare_numbers);
+    int64_t kept = 0, row = 0;
+    for (int64_t i = 0; i < table->empty_count; ++i) {
+        int64_t frame = table->empty[i];
+        while (row < table->count && table->rows[row].frame < frame) ++row;
+        bool peopled = row < table->count && table->rows[row].frame == frame;
+        if (!peopled && (kept == 0 || table->empty[kept - 1] != frame))
+            table->empty[kept++] = frame;
+    }
+    table->empty_count = kept;
 }
 
 // Counts different ids with a hash set of at most half its places taken. -1: no memory.
@@ -82,17 +114,28 @@ static int64_t count_people(const th_row_table *table) {
     return memory ? (int64_t)set.count : -1;
 }
 
-static void count_rows(const th_row_table *table, th_trajectory_info *info) {
-    info->row_count = table->count;
-    info->frame_count = 0;
-    if (table->count == 0) return;
+static void count_frames(const th_row_table *table, th_trajectory_info *info) {
     const th_row *rows = table->rows;
-    info->first_frame = rows[0].frame;
-    info->last_frame = rows[table->count - 1].frame;
+    int64_t rows_end = table->count, empty_end = table->empty_count;
+    info->frame_count = empty_end;
+    for (int64_t i = 0; i < rows_end; ++i)
+        if (i == 0 || rows[i].frame != rows[i - 1].frame) ++info->frame_count;
+    if (rows_end > 0) {
+        info->first_frame = rows[0].frame;
+        info->last_frame = rows[rows_end - 1].frame;
+    }
+    if (empty_end > 0 && (rows_end == 0 || table->empty[0] < info->first_frame))
+        info->first_frame = table->empty[0];
+    if (empty_end > 0 && (rows_end == 0 || table->empty[empty_end - 1] > info->last_frame))
+        info->last_frame = table->empty[empty_end - 1];
+}
+
+static void find_bounds(const th_row_table *table, th_trajectory_info *info) {
+    const th_row *rows = table->rows;
+    if (table->count == 0) return;
     info->min_x = info->max_x = rows[0].x;
     info->min_y = info->max_y = rows[0].y;
-    for (int64_t i = 0; i < table->count; ++i) {
-        if (i == 0 || rows[i].frame != rows[i - 1].frame) ++info->frame_count;
+    for (int64_t i = 1; i < table->count; ++i) {
         if (rows[i].x < info->min_x) info->min_x = rows[i].x;
         if (rows[i].x > info->max_x) info->max_x = rows[i].x;
         if (rows[i].y < info->min_y) info->min_y = rows[i].y;
@@ -109,7 +152,10 @@ th_result th_row_table_complete(th_row_table *table, th_trajectory_info *info, c
                 error, TH_NO_FILE, path,
                 "person %lld is there twice in frame %lld; ids must differ within a frame",
                 (long long)table->rows[i].id, (long long)table->rows[i].frame);
-    count_rows(table, info);
+    sort_empty(table);
+    info->row_count = table->count;
+    count_frames(table, info);
+    find_bounds(table, info);
     info->people_count = count_people(table);
     if (info->people_count < 0)
         return th_trajectory_fail(error, TH_NO_MEMORY, path, "no memory to count the people");
@@ -136,7 +182,13 @@ static bool reserve(th_row_table *table, int count) {
 th_result th_row_table_next(th_row_table *table, th_frame *frame, const char *path,
                             th_error *error) {
     *frame = (th_frame){.count = -1};
-    if (table->at >= table->count) return TH_OK;
+    bool rows_left = table->at < table->count;
+    if (table->empty_at < table->empty_count &&
+        (!rows_left || table->empty[table->empty_at] < table->rows[table->at].frame)) {
+        *frame = (th_frame){.number = table->empty[table->empty_at++]};
+        return TH_OK;
+    }
+    if (!rows_left) return TH_OK;
     const th_row *rows = &table->rows[table->at];
     int64_t count = 0, left = table->count - table->at;
     while (count < left && rows[count].frame == rows[0].frame) ++count;
@@ -165,8 +217,11 @@ th_result th_row_table_next(th_row_table *table, th_frame *frame, const char *pa
     return TH_OK;
 }
 
+void th_row_table_rewind(th_row_table *table) { table->at = table->empty_at = 0; }
+
 void th_row_table_release(th_row_table *table) {
     free(table->rows);
+    free(table->empty);
     free(table->id);
     *table = (th_row_table){0};
 }
