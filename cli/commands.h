@@ -8,6 +8,8 @@ extern const th_command th_command_run;
 extern const th_command th_command_check;
 extern const th_command th_command_list;
 extern const th_command th_command_picture;
+extern const th_command th_command_convert;
+extern const th_command th_command_info;
 extern const th_command th_command_bench;
 
 // Prints `file:line:column: path: message` on stderr and returns the exit code that fits.

@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 static const th_command *const commands[] = {
-    &th_command_run, &th_command_check, &th_command_list, &th_command_picture, &th_command_bench,
+    &th_command_run,     &th_command_check, &th_command_list,  &th_command_picture,
+    &th_command_convert, &th_command_info,  &th_command_bench,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 

@@ -169,7 +169,8 @@ static void compare_golden(const char *name, const char *text) {
     free(golden);
 }
 
-static const char *const subcommands[] = {"run", "check", "list", "picture", "bench"};
+static const char *const subcommands[] = {"run",     "check", "list", "picture",
+                                          "convert", "info",  "bench"};
 enum { SUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };
 
 static void test_help(void **state) {

@@ -1,0 +1,147 @@
+// throng convert: a trajectory from any format into any other. SPDX-License-Identifier: Apache-2.0
+#include "cli/commands.h"
+#include "cli/trajectory_text.h"
+#include "throng/record.h"
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+typedef struct conversion {
+    bool terminal; // rewrite a line with the share done
+    double last_shown;
+} conversion;
+
+static bool show_share(double share, void *context) {
+    conversion *work = context;
+    double now = th_wall_clock();
+    if (work->terminal && now - work->last_shown > 0.25) { // [s] as often as an eye can follow
+        fprintf(stderr, "\rconverting: %3.0f %%", 100 * share);
+        fflush(stderr);
+        work->last_shown = now;
+    }
+    return !th_interrupted();
+}
+
+static bool format_by_suffix(const char *path, th_trajectory_format *format) {
+    static const struct {
+        const char *suffix;
+        th_trajectory_format format;
+    } suffixes[] = {
+        {"sqlite", TH_TRAJECTORY_SQLITE}, {"sqlite3", TH_TRAJECTORY_SQLITE},
+        {"db", TH_TRAJECTORY_SQLITE},     {"txt", TH_TRAJECTORY_TEXT},
+        {"h5", TH_TRAJECTORY_HDF5},       {"hdf5", TH_TRAJECTORY_HDF5},
+    };
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof suffixes / sizeof suffixes[0]; ++i)
+        if (strcasecmp(dot + 1, suffixes[i].suffix) == 0) {
+            *format = suffixes[i].format;
+            return true;
+        }
+    return false;
+}
+
+static bool choose_format(const th_command *command, const char *name, const char *path,
+                          th_trajectory_format *format) {
+    const char *names[TH_TRAJECTORY_FORMAT_COUNT];
+    for (int i = 0; i < TH_TRAJECTORY_FORMAT_COUNT; ++i) {
+        names[i] = th_trajectory_format_name((th_trajectory_format)i);
+        if (name && strcmp(name, names[i]) == 0) {
+            *format = (th_trajectory_format)i;
+            return true;
+        }
+    }
+    if (!name && format_by_suffix(path, format)) return true;
+    const char *nearest = name ? th_suggest(name, names, TH_TRAJECTORY_FORMAT_COUNT) : NULL;
+    if (nearest)
+        th_complain(command, "no format '%s'; did you mean %s?", name, nearest);
+    else if (name)
+        th_complain(command, "no format '%s'; there are sqlite, compact, text and hdf5", name);
+    else
+        th_complain(command,
+                    "%s: which format? name it .sqlite, .db, .txt or .h5, or give --format sqlite, "
+                    "compact, text or hdf5",
+                    path);
+    return false;
+}
+
+static void print_result(const char *to, th_trajectory_format format,
+                         const th_trajectory_info *info, int64_t bytes) {
+    char size[32], lost[128];
+    th_size_text(size, sizeof size, (double)bytes);
+    printf("%s: %s, %lld frames of %lld people, %lld rows, %s\n", to,
+           th_trajectory_format_name(format), (long long)info->frame_count,
+           (long long)info->people_count, (long long)info->row_count, size);
+    bool geometry = false;
+    for (int i = 0; i < info->level_count; ++i) geometry = geometry || info->levels[i].wkt;
+    if (format == TH_TRAJECTORY_TEXT && info->format != TH_TRAJECTORY_TEXT) {
+        snprintf(lost, sizeof lost, "%s%sorientation", geometry ? "geometry, " : "",
+                 info->note_count > 0 ? "notes, " : "");
+        printf("left behind: %s; text does not hold them\n", lost);
+    }
+}
+
+static int convert(const char *from, const char *to, th_trajectory_format format,
+                   th_trajectory_assumed assumed, bool force, bool quiet) {
+    th_error error = {0};
+    th_trajectory *trajectory = NULL;
+    if (th_trajectory_open_assuming(from, assumed, &trajectory, &error) != TH_OK)
+        return th_report_error(from, &error);
+    conversion work = {.terminal = !quiet && isatty(STDERR_FILENO)};
+    th_watch_interrupt();
+    th_result result = th_trajectory_copy(trajectory, to, format, force, show_share, &work, &error);
+    if (work.last_shown > 0) fputs("\r                \r", stderr);
+    int code = TH_EXIT_OK;
+    if (result != TH_OK) {
+        th_report_error(to, &error);
+        code = th_interrupted() ? TH_EXIT_INTERRUPTED : TH_EXIT_FAILED;
+    } else if (!quiet) {
+        print_result(to, format, th_trajectory_about(trajectory), th_file_bytes(to));
+    }
+    th_trajectory_close(trajectory);
+    return code;
+}
+
+static int run_convert(const th_command *command, int argc, char **argv) {
+    const char *name = NULL, *unit = NULL, *paths[2] = {NULL};
+    double fps = 0;
+    bool force = false, quiet = false;
+    const th_option options[] = {
+        {"format", TH_OPTION_TEXT, &name, "NAME",
+         "sqlite, compact, text or hdf5; default: by TO's name", 0, 0},
+        {"fps", TH_OPTION_REAL, &fps, "N", "frame rate of a text that does not say it", 1e-6, 1e6},
+        {"unit", TH_OPTION_TEXT, &unit, "m|cm", "of a text that does not say it; default m", 0, 0},
+        {"force", TH_OPTION_FLAG, &force, NULL, "replace TO when it is there already", 0, 0},
+        {"quiet", TH_OPTION_FLAG, &quiet, NULL, "print nothing when all is well", 0, 0},
+    };
+    int option_count = sizeof options / sizeof options[0];
+    th_parse_result parsed = th_args_parse(command, options, option_count, argc, argv, paths);
+    if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
+    th_trajectory_assumed assumed = {.fps = fps};
+    if (!th_unit_option(command, unit, &assumed.unit)) return TH_EXIT_USAGE;
+    th_trajectory_format format;
+    if (!choose_format(command, name, paths[1], &format)) return TH_EXIT_USAGE;
+    if (!force && access(paths[1], F_OK) == 0) {
+        th_complain(command, "%s is there already; --force replaces it", paths[1]);
+        return TH_EXIT_FAILED;
+    }
+    return convert(paths[0], paths[1], format, assumed, force, quiet);
+}
+
+const th_command th_command_convert = {
+    .name = "convert",
+    .operands = "FROM TO",
+    .operand_min = 2,
+    .operand_max = 2,
+    .summary = "turn a trajectory into another format",
+    .detail =
+        "FROM is any trajectory that throng reads: JuPedSim's SQLite, throng's compact form of\n"
+        "it, Juelich text (also .gz), the Pedestrian Dynamics Data Archive's HDF5. What FROM\n"
+        "is, is seen from its content; what TO becomes, from its name: .sqlite or .db, .txt,\n"
+        ".h5 or .hdf5. TO appears when it is complete; a conversion that fails or is\n"
+        "interrupted leaves nothing. docs/recordings.md says what each format keeps.",
+    .examples = "  throng convert run/trajectory.sqlite trajectory.txt\n"
+                "  throng convert run/trajectory.sqlite small.sqlite --format compact\n"
+                "  throng convert uo-050-180-180.txt.gz uo-050.h5 --fps 16 --unit cm\n",
+    .run = run_convert,
+};
