@@ -244,11 +244,48 @@ static void test_spawn_refuses_nonsense(void **state) {
     th_scene_destroy(scene);
 }
 
+// Few people among many ids that are gone, and all ids there: the order is found in two ways.
+static void test_sparse_ids_are_in_order(void **state) {
+    (void)state;
+    th_scene *scene = scene_of("{\"groups\":[{\"id\":\"g\",\"count\":0,\"area\":{\"rect\":[0,0,50,"
+                               "50]},\"own_goal\":{\"opposite\":[25,25]}}]}");
+    th_world *world = world_of(scene, 2, 0);
+    enum { WAVE = 800, STAY = 7, WAVES = 12 };
+    th_agent_id stays[WAVES * STAY], ids[WAVE];
+    th_agent_def people[WAVE];
+    for (int w = 0; w < WAVES; ++w) {
+        for (int i = 0; i < WAVE; ++i) {
+            people[i] = th_agent_def_default();
+            people[i].position = (th_vec2){(float)(i % 40), (float)(w + i / 40 * 13)};
+        }
+        assert_int_equal(th_world_spawn(world, people, WAVE, ids, NULL), TH_OK);
+        th_world_step(world, 1);
+        assert_int_equal(th_world_agent_count(world), w * STAY + WAVE);
+        const uint32_t *view = th_world_map(world, TH_FIELD_ID, TH_READ);
+        for (int i = 0; i < w * STAY; ++i) assert_int_equal(view[i], stays[i].serial);
+        for (int i = 0; i < WAVE; ++i) assert_int_equal(view[w * STAY + i], ids[i].serial);
+        th_world_unmap(world, TH_FIELD_ID);
+        for (int i = 0; i < STAY; ++i) {
+            stays[w * STAY + i] = ids[100 * i];
+            ids[100 * i].serial = 0;
+        }
+        assert_int_equal(th_world_remove(world, ids, WAVE), WAVE - STAY);
+        th_world_step(world, 1);
+        assert_int_equal(th_world_agent_count(world), (w + 1) * STAY);
+        view = th_world_map(world, TH_FIELD_ID, TH_READ);
+        for (int i = 0; i < (w + 1) * STAY; ++i) assert_int_equal(view[i], stays[i].serial);
+        th_world_unmap(world, TH_FIELD_ID);
+    }
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads_do_not_matter),
         cmocka_unit_test(test_nobody_is_lost),
         cmocka_unit_test(test_snapshot_round_trip),
+        cmocka_unit_test(test_sparse_ids_are_in_order),
         cmocka_unit_test(test_views_are_in_id_order),
         cmocka_unit_test(test_live_edits),
         cmocka_unit_test(test_doors_and_events),

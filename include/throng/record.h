@@ -127,6 +127,7 @@ TH_API th_result th_recorder_see(th_recorder *recorder, th_world *world, th_erro
 typedef struct th_recorder_totals {
     uint64_t frames, rows, bytes; // bytes: size of the file
     double waited;                // seconds the simulation stood still for the writer
+    double busy;                  // seconds of processor time the writer's thread used
 } th_recorder_totals;
 // Waits until all is written, closes and frees. `totals` may be NULL; a NULL recorder is fine.
 TH_API th_result th_recorder_finish(th_recorder *recorder, th_recorder_totals *totals,

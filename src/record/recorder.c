@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 enum { QUEUE_FRAMES = 4 }; // of a million people: 100 MB
 enum { ELEMENT = 4 };      // bytes of an element of any field, throng/fields.h
@@ -47,6 +48,7 @@ struct th_recorder {
     bool started;
     th_error failure;      // of the thread, to be read once the queue is broken or the thread ended
     uint64_t frames, rows; // the thread's until it ended
+    double busy;
     // a frame in doubles, for formats that take no raw one
     int64_t *id;
     double *x, *y;
@@ -101,8 +103,13 @@ static th_result write_raw(th_recorder *r, const flight *f, th_error *error) {
     return th_compact_write_raw(r->writer, &raw, error);
 }
 
-static void *write_all(void *context) {
-    th_recorder *r = context;
+static double processor_time(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void write_flights(th_recorder *r) {
     bool raw = r->format == TH_TRAJECTORY_SQLITE || r->format == TH_TRAJECTORY_COMPACT;
     for (int slot; (slot = th_queue_take(&r->queue)) >= 0;) {
         const flight *f = &r->flights[slot];
@@ -112,12 +119,18 @@ static void *write_all(void *context) {
             r->failure = error;
             r->failure.code = result;
             th_queue_break(&r->queue);
-            return NULL;
+            return;
         }
         r->frames++;
         r->rows += (uint64_t)f->count;
         th_queue_release(&r->queue);
     }
+}
+
+static void *run_thread(void *context) {
+    th_recorder *r = context;
+    write_flights(r);
+    r->busy = processor_time();
     return NULL;
 }
 
@@ -289,7 +302,7 @@ static bool start_thread(th_recorder *r) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    r->started = pthread_create(&r->thread, NULL, write_all, r) == 0;
+    r->started = pthread_create(&r->thread, NULL, run_thread, r) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return r->started;
 }
@@ -359,7 +372,8 @@ th_result th_recorder_finish(th_recorder *r, th_recorder_totals *totals, th_erro
         *error = closing;
     if (totals) {
         struct stat file;
-        *totals = (th_recorder_totals){r->frames, r->rows, 0, r->queue.waited};
+        *totals = (th_recorder_totals){
+            .frames = r->frames, .rows = r->rows, .waited = r->queue.waited, .busy = r->busy};
         if (stat(r->path, &file) == 0) totals->bytes = (uint64_t)file.st_size;
     }
     release(r);

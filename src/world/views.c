@@ -6,8 +6,7 @@
 #include <string.h>
 
 // Radix sort of the living by id, 11 bits at a time: O(agents), no allocation (order serves).
-void th_update_id_order(th_world *world) {
-    if (world->id_order_valid) return;
+static int sort_by_id(th_world *world) {
     th_agents *agents = &world->agents;
     uint32_t *from = world->id_order, *to = agents->order;
     int count = 0;
@@ -23,7 +22,54 @@ void th_update_id_order(th_world *world) {
         to = swap;
     }
     if (from != world->id_order) memcpy(world->id_order, from, (size_t)count * sizeof *from);
-    world->id_order_count = count;
+    return count;
+}
+
+static inline uint32_t bits_set(uint32_t word) {
+    word -= word >> 1 & 0x55555555u;
+    word = (word & 0x33333333u) + (word >> 2 & 0x33333333u);
+    return ((word + (word >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
+}
+
+// Ids are unique, so an agent's place among the living is the number of smaller ids: a bit per id, the
+// sum of bits before each word, and everybody knows his place at once. Two and a half times as fast as
+// the sort at a million; needs two words of `order` per 32 ids between the smallest and the largest.
+static int rank_by_id(th_world *world, uint32_t first, int words) {
+    const th_agents *agents = &world->agents;
+    uint32_t *bits = agents->order, *before = agents->order + words, count = 0;
+    memset(bits, 0, (size_t)words * sizeof *bits);
+    for (int i = 0; i < agents->count; ++i) {
+        uint32_t place = agents->id[i] - first;
+        if (!th_gone(agents->phase[i])) bits[place / 32] |= 1u << place % 32;
+    }
+    for (int w = 0; w < words; ++w) {
+        before[w] = count;
+        count += bits_set(bits[w]);
+    }
+#pragma omp parallel for num_threads(world->threads) schedule(static)
+    for (int i = 0; i < agents->count; ++i) {
+        if (th_gone(agents->phase[i])) continue;
+        uint32_t place = agents->id[i] - first;
+        uint32_t smaller = bits[place / 32] & ((1u << place % 32) - 1);
+        world->id_order[before[place / 32] + bits_set(smaller)] = (uint32_t)i;
+    }
+    return (int)count;
+}
+
+void th_update_id_order(th_world *world) {
+    if (world->id_order_valid) return;
+    const th_agents *agents = &world->agents;
+    uint32_t first = UINT32_MAX, last = 0;
+    for (int i = 0; i < agents->count; ++i) {
+        uint32_t id = agents->id[i];
+        if (th_gone(agents->phase[i])) continue;
+        first = id < first ? id : first;
+        last = id > last ? id : last;
+    }
+    // With sources that have run for long the living are few among many ids.
+    uint64_t words = first <= last ? ((uint64_t)last - first) / 32 + 1 : 0;
+    bool dense = 2 * words <= (uint64_t)agents->count;
+    world->id_order_count = dense ? rank_by_id(world, first, (int)words) : sort_by_id(world);
     world->id_order_valid = true;
 }
 
@@ -43,6 +89,7 @@ void *th_world_map(th_world *world, th_field field, th_access access) {
     world->view_access[field] = access;
     if (access != TH_OVERWRITE) {
         const uint32_t *array = th_field_get(&world->agents, field);
+#pragma omp parallel for num_threads(world->threads) schedule(static)
         for (int k = 0; k < world->id_order_count; ++k) view[k] = array[world->id_order[k]];
     }
     return view;
