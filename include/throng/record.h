@@ -124,6 +124,10 @@ TH_API th_result th_recorder_create(th_world *world, const th_recorder_def *def,
 // for all later calls, when the writer failed (a full disk): what was committed stays readable.
 TH_API th_result th_recorder_see(th_recorder *recorder, th_world *world, th_error *error);
 
+// Waits until every frame seen so far is committed: before a checkpoint, so that a run that goes on
+// from it finds in the file all frames before it.
+TH_API th_result th_recorder_flush(th_recorder *recorder, th_error *error);
+
 typedef struct th_recorder_totals {
     uint64_t frames, rows, bytes; // bytes: size of the file
     double waited;                // seconds the simulation stood still for the writer

@@ -21,6 +21,8 @@ typedef struct th_trajectory_backend {
                         th_error *error); // NULL: this format cannot be continued
     th_result (*write)(th_trajectory_writer *writer, const th_frame *frame, th_error *error);
     th_result (*finish)(th_trajectory_writer *writer, th_error *error); // state may be NULL
+    // Commits what was written so far. NULL: every write is committed at once.
+    th_result (*commit)(th_trajectory_writer *writer, th_error *error);
 } th_trajectory_backend;
 
 // Strings and lists of info live in blocks made by th_keep, freed at close.

@@ -214,6 +214,13 @@ th_result th_recorder_see(th_recorder *r, th_world *world, th_error *error) {
     return TH_OK;
 }
 
+// With the queue empty the thread waits for a frame, and the writer is free to be used from here.
+th_result th_recorder_flush(th_recorder *r, th_error *error) {
+    if (!th_queue_drain(&r->queue)) return repeat_failure(r, error);
+    const th_trajectory_backend *backend = r->writer->backend;
+    return backend->commit ? backend->commit(r->writer, error) : TH_OK;
+}
+
 // ---- beginning and end
 
 static void release(th_recorder *r) {
