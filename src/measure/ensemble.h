@@ -36,9 +36,10 @@ typedef struct th_ensemble {
     double interval;
     th_run_summary *runs;
     int run_count;
-    th_map *maps; // summed over runs (maxima: largest)
+    th_map *maps; // summed over runs (maxima: largest); with one run the first observation's own
     int map_count;
     int map_runs;
+    int64_t map_samples;   // taken by all runs: density_sum / map_samples is the mean density
     th_observation *first; // the first run in full; belongs to the ensemble
 } th_ensemble;
 

@@ -10,9 +10,10 @@ typedef struct th_counter {
     th_counter_kind kind;
     const char *id; // the scene's
     int level;
-    double width;                 // [m]; 0 for an exit that is an area
-    uint32_t *forward, *backward; // per sample; exits count forward only
-    double first_time, last_time; // [s] NaN: nobody yet
+    double width;                           // [m]; 0 for an exit that is an area
+    uint32_t *forward, *backward;           // per sample; exits count forward only
+    double first_time, last_time;           // [s] NaN: nobody yet
+    uint64_t forward_total, backward_total; // at the end, which may lie between samples
 } th_counter;
 
 // A measurement area: classic density and mean speed, one per sample.
@@ -24,7 +25,7 @@ typedef struct th_area_series {
 } th_area_series;
 
 // Maps of one level: cells row by row from the lower left. Sums over samples, so that runs can be
-// added; docs/reports.md says how the density of a cell is taken.
+// added. map.c says how the density of a cell is taken and how exact it is.
 typedef struct th_map {
     int level;
     float min_x, min_y; // lower left corner, relative to the scene origin [m]
@@ -37,9 +38,15 @@ typedef struct th_map {
     double *person_count; // people in the cell, summed over samples
     double *dense_time;   // seconds above 4 /m2 (IMO congestion), summed over runs
     double *jam_time;     // person-seconds below the jam speed
+    double outside_count; // people beyond the grid (an open plane has no end), summed over samples
 } th_map;
 
-// One person, index = id - 1. Times in seconds, NaN: not yet.
+// One person, index = id - 1. Times in seconds, NaN: not yet. What somebody does is looked at when
+// samples are taken: of the time between two samples one half goes to what was done before and one half
+// to what is done after, so times are right to about one interval and add up to end - start at most.
+// Paths are straight between samples; the first and last piece are speed x time.
+// group -1: not a person (a disc of a scripted body), or, with an end_time, somebody who came and left
+// between two samples. An end_time with exit -1: the event was lost in a burst (events_lost).
 typedef struct th_person {
     float start_time, end_time; // appeared, left through an exit
     float wait_time;            // standing or waiting because told to
@@ -94,11 +101,17 @@ typedef struct th_observation {
     int left_behind_count;
 } th_observation;
 
+// Frees all arrays; the struct itself stays, empty. Zeroed is fine.
+void th_observation_release(th_observation *observation);
+void th_map_release(th_map *map);
+
 // When the last person left; NaN while people are inside or nobody ever left.
 double th_egress_time(const th_observation *observation);
 
-// Slower than this while walking is a jam [m/s].
-#define TH_JAM_SPEED 0.2f // about the speed of Weidmann's curve at 4.5 /m2, near standstill
-// IMO MSC.1/Circ.1533: congestion is a density of 4 /m2 or more.
+// Slower than this while walking is a jam [m/s]. No norm gives a number. Weidmann's curve (1993) falls to
+// 0.2 m/s at 3.7 /m2 and SFPE's at 3.2 /m2, both just below what IMO calls congestion, and nobody
+// walks so slowly by choice: the slowest preferred speed (0.5 m/s) on stairs (factor 0.5) is 0.25 m/s.
+#define TH_JAM_SPEED 0.2f
+// IMO MSC.1/Circ.1533: congestion is a local density above 4 /m2. [1/m2]
 #define TH_DENSE 4.0f
 #endif

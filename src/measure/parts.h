@@ -1,0 +1,97 @@
+// What the files of an observer share: its insides, arrays that grow, maps, people.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_MEASURE_PARTS_H
+#define TH_MEASURE_PARTS_H
+#include "measure/observer.h"
+#include "scene/scene.h"
+
+// ---- arrays that grow by one: room is 16, 32, 64, ..., so that the count alone tells it. grow.c
+// Room for one more behind `count`; false: no memory, nothing changed.
+bool th_grow_counts(uint32_t **array, int count);
+bool th_grow_floats(float **array, int count);
+bool th_grow_bytes(uint8_t **array, int count);
+// How many elements have room in an array of `count`.
+size_t th_grown_room(size_t count);
+
+// ---- the crowd at one moment, views of the world in id order
+typedef struct th_crowd {
+    int count;
+    const uint32_t *id, *level, *phase; // level NULL: everybody on level 0
+    const float *x, *y, *velocity_x, *velocity_y;
+    const uint32_t *group; // group and start_time NULL: nobody new since the last sample
+    const float *start_time;
+} th_crowd;
+static inline bool th_is_person(uint32_t phase) { return phase < TH_PHASE_BODY; }
+
+// ---- maps. map.c
+// People of a cell at one sample, together so that one cache line serves.
+typedef struct th_cell_now {
+    float count, speed, jammed;
+} th_cell_now;
+typedef struct th_map_work {
+    th_cell_now *now;        // (nx + 2) x (ny + 2): a border of empty cells
+    float *once;             // people spread once, as large as now; empty between samples
+    uint8_t *open;           // which of the eight neighbours no wall hides
+    float *per_floor;        // 1 / (floor under the kernel) [1/m2]
+    int *row_low, *row_high; // columns in which people are, by row of `now`
+} th_map_work;
+// False: no memory; release both then too.
+bool th_map_create(const th_scene *scene, int level, double cell, th_map *map, th_map_work *work);
+void th_map_work_release(th_map_work *work);
+static inline void th_map_put(th_map *map, th_map_work *work, float x, float y, float speed,
+                              bool jammed);
+// Takes everybody put in since the last call into the sums; `interval` is the time it stands for.
+void th_map_take(th_map *map, th_map_work *work, double interval);
+
+static inline void th_map_put(th_map *map, th_map_work *work, float x, float y, float speed,
+                              bool jammed) {
+    float column = (x - map->min_x) / map->cell, row = (y - map->min_y) / map->cell;
+    if (!(column >= 0.0f && row >= 0.0f && column < (float)map->nx && row < (float)map->ny)) {
+        map->outside_count += 1.0;
+        return;
+    }
+    int i = (int)column + 1, j = (int)row + 1;
+    th_cell_now *now = &work->now[(size_t)j * (size_t)(map->nx + 2) + (size_t)i];
+    now->count += 1.0f;
+    now->speed += speed;
+    now->jammed += jammed ? 1.0f : 0.0f;
+    if (i < work->row_low[j]) work->row_low[j] = i;
+    if (i > work->row_high[j]) work->row_high[j] = i;
+}
+
+// ---- people and ways. people.c
+typedef enum th_doing { TH_DOING_OTHER, TH_DOING_WAIT, TH_DOING_JAM } th_doing;
+typedef struct th_last_seen {
+    float x, y, speed;
+    uint32_t doing; // th_doing
+} th_last_seen;
+// Room for everybody up to `id`; new ones are nobody yet. False: no memory.
+bool th_people_reserve(th_observer *observer, uint32_t id);
+// Everybody at a sample, and the maps in the same pass. Returns how many are in a jam.
+uint32_t th_people_see(th_observer *observer, const th_crowd *crowd, double time);
+void th_person_leaves(th_observer *observer, uint32_t id, int exit, double time);
+// People who vanished without an event (a burst): at most `lost` of them left, at `time`.
+void th_people_find_lost(th_observer *observer, const th_crowd *crowd, double time, uint64_t lost);
+// Until the end of the run everybody goes on as last seen.
+void th_people_finish(th_observer *observer, const th_crowd *crowd, double time);
+bool th_tracks_see(th_observer *observer, const th_crowd *crowd, int sample); // false: no memory
+
+struct th_observer {
+    th_observer_def def;
+    const th_scene *scene;
+    th_observation observation;
+    uint64_t last_step; // whose events were seen
+    double last_sample_time;
+    uint64_t lost_since_sample;
+    uint32_t *left_by_goal;  // per goal of the scene
+    int *counter_index;      // per counter: goal, door or line it stands for
+    th_last_seen *last_seen; // per person
+    size_t person_room;
+    uint32_t last_id;      // highest id at any sample
+    uint32_t track_stride; // ways are kept of the ids 1 + k * stride
+    th_map_work *map_work; // per map
+};
+
+// Sets the check sum right after bytes of th_observer_save were changed (for tests). keep.c
+void th_observer_seal(void *bytes, size_t size);
+#endif

@@ -1,0 +1,185 @@
+// One row per person, and some people's ways. SPDX-License-Identifier: Apache-2.0
+#include "measure/parts.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool th_people_reserve(th_observer *observer, uint32_t id) {
+    th_observation *o = &observer->observation;
+    if (id > (uint32_t)INT32_MAX) return false;
+    if (id > observer->person_room) {
+        size_t room = observer->person_room ? observer->person_room : 256;
+        while (room < id) room += room / 2;
+        th_person *people = realloc(o->people, room * sizeof *people);
+        if (!people) return false;
+        o->people = people;
+        th_last_seen *seen = realloc(observer->last_seen, room * sizeof *seen);
+        if (!seen) return false;
+        observer->last_seen = seen;
+        observer->person_room = room;
+    }
+    for (; o->person_count < (int)id; ++o->person_count) {
+        o->people[o->person_count] =
+            (th_person){.start_time = NAN, .end_time = NAN, .group = -1, .exit = -1};
+        observer->last_seen[o->person_count] = (th_last_seen){0};
+    }
+    return true;
+}
+
+static void spend(th_person *person, uint32_t doing, float time) {
+    if (doing == TH_DOING_WAIT) person->wait_time += time;
+    if (doing == TH_DOING_JAM) person->jam_time += time;
+}
+
+static th_doing doing_now(uint32_t phase, float speed) {
+    if (phase == TH_PHASE_STANDING || phase == TH_PHASE_WAITING) return TH_DOING_WAIT;
+    return phase == TH_PHASE_WALKING && speed < TH_JAM_SPEED ? TH_DOING_JAM : TH_DOING_OTHER;
+}
+
+static void begin_person(th_person *person, const th_crowd *crowd, int i, const th_last_seen *now,
+                         double time) {
+    person->group = (int16_t)crowd->group[i];
+    person->start_time = crowd->start_time[i];
+    float since = (float)time - person->start_time;
+    if (!(since > 0.0f)) return;
+    spend(person, now->doing, since);
+    person->path_length = now->doing == TH_DOING_WAIT ? 0.0f : now->speed * since;
+}
+
+static void continue_person(th_person *person, const th_last_seen *before, const th_last_seen *now,
+                            float interval) {
+    float dx = now->x - before->x, dy = now->y - before->y;
+    person->path_length += sqrtf(dx * dx + dy * dy);
+    spend(person, before->doing, 0.5f * interval);
+    spend(person, now->doing, 0.5f * interval);
+}
+
+uint32_t th_people_see(th_observer *observer, const th_crowd *crowd, double time) {
+    th_observation *o = &observer->observation;
+    float interval = (float)(time - observer->last_sample_time);
+    uint32_t jammed = 0;
+    for (int i = 0; i < crowd->count; ++i) {
+        if (!th_is_person(crowd->phase[i])) continue;
+        uint32_t index = crowd->id[i] - 1;
+        float vx = crowd->velocity_x[i], vy = crowd->velocity_y[i];
+        float speed = sqrtf(vx * vx + vy * vy);
+        th_last_seen now = {crowd->x[i], crowd->y[i], speed, doing_now(crowd->phase[i], speed)};
+        bool jam = now.doing == TH_DOING_JAM;
+        jammed += jam;
+        th_person *person = &o->people[index];
+        if (person->group < 0 && crowd->group)
+            begin_person(person, crowd, i, &now, time);
+        else
+            continue_person(person, &observer->last_seen[index], &now, interval);
+        observer->last_seen[index] = now;
+        uint32_t level = crowd->level ? crowd->level[i] : 0;
+        if ((int)level < o->map_count)
+            th_map_put(&o->maps[level], &observer->map_work[level], now.x, now.y, speed, jam);
+    }
+    return jammed;
+}
+
+// The piece after the last sample, as he was seen then.
+static void end_person(th_observer *observer, uint32_t index, double time) {
+    const th_last_seen *last = &observer->last_seen[index];
+    th_person *person = &observer->observation.people[index];
+    float since = (float)(time - observer->last_sample_time);
+    if (person->group < 0 || !(since > 0.0f)) return;
+    spend(person, last->doing, since);
+    if (last->doing != TH_DOING_WAIT) person->path_length += last->speed * since;
+}
+
+void th_person_leaves(th_observer *observer, uint32_t id, int exit, double time) {
+    th_person *person = &observer->observation.people[id - 1];
+    end_person(observer, id - 1, time);
+    person->end_time = (float)time;
+    person->exit = (int16_t)exit;
+}
+
+void th_people_find_lost(th_observer *observer, const th_crowd *crowd, double time, uint64_t lost) {
+    th_observation *o = &observer->observation;
+    int at = 0;
+    for (int p = 0; p < o->person_count && lost > 0; ++p) {
+        while (at < crowd->count && crowd->id[at] < (uint32_t)p + 1) at++;
+        bool there = at < crowd->count && crowd->id[at] == (uint32_t)p + 1;
+        if (there || o->people[p].group < 0 || !isnan(o->people[p].end_time)) continue;
+        th_person_leaves(observer, (uint32_t)p + 1, -1, time);
+        lost--;
+    }
+}
+
+void th_people_finish(th_observer *observer, const th_crowd *crowd, double time) {
+    for (int i = 0; i < crowd->count; ++i)
+        if (th_is_person(crowd->phase[i]) &&
+            (int)crowd->id[i] <= observer->observation.person_count)
+            end_person(observer, crowd->id[i] - 1, time);
+}
+
+// ---- ways
+
+static void release_track(th_track *track) {
+    free(track->x);
+    free(track->y);
+    free(track->level);
+    *track = (th_track){0};
+}
+
+// Every n-th person. When there are more of them than ways are wanted, every other way is dropped:
+// those that stay are whole, and they are spread evenly over all ids so far.
+static void thin_tracks(th_observer *observer, uint32_t last_id) {
+    th_observation *o = &observer->observation;
+    uint32_t most = (uint32_t)observer->def.track_count;
+    while ((last_id - 1) / observer->track_stride >= most) observer->track_stride *= 2;
+    int kept = 0;
+    for (int t = 0; t < o->track_count; ++t) {
+        if ((o->tracks[t].id - 1) % observer->track_stride != 0)
+            release_track(&o->tracks[t]);
+        else
+            o->tracks[kept++] = o->tracks[t];
+    }
+    o->track_count = kept;
+}
+
+static int find_person(const th_crowd *crowd, uint32_t id) {
+    int low = 0, high = crowd->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (crowd->id[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < crowd->count && crowd->id[low] == id ? low : -1;
+}
+
+static bool extend_track(th_track *track, const th_crowd *crowd, int i) {
+    int n = track->count;
+    if (!th_grow_floats(&track->x, n) || !th_grow_floats(&track->y, n) ||
+        !th_grow_bytes(&track->level, n))
+        return false;
+    track->x[n] = crowd->x[i];
+    track->y[n] = crowd->y[i];
+    track->level[n] = (uint8_t)(crowd->level ? crowd->level[i] : 0);
+    track->count++;
+    return true;
+}
+
+bool th_tracks_see(th_observer *observer, const th_crowd *crowd, int sample) {
+    th_observation *o = &observer->observation;
+    if (observer->def.track_count <= 0 || crowd->count == 0) return true;
+    uint32_t last_id = crowd->id[crowd->count - 1];
+    thin_tracks(observer, last_id);
+    uint32_t next = o->track_count ? o->tracks[o->track_count - 1].id + observer->track_stride : 1;
+    for (; next <= last_id && o->track_count < observer->def.track_count;
+         next += observer->track_stride) {
+        int i = find_person(crowd, next);
+        if (i < 0 || !th_is_person(crowd->phase[i])) continue;
+        o->tracks[o->track_count++] =
+            (th_track){.id = next, .group = o->people[next - 1].group, .first_sample = sample};
+    }
+    for (int t = 0; t < o->track_count; ++t) {
+        int i = find_person(crowd, o->tracks[t].id);
+        if (i >= 0 && !extend_track(&o->tracks[t], crowd, i)) return false;
+    }
+    return true;
+}
