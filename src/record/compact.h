@@ -58,8 +58,17 @@ th_result th_compact_encode(th_compact_codec *codec, const th_grid_frame *frame,
 th_result th_compact_decode(th_compact_codec *codec, const unsigned char *bytes, size_t size,
                             int count, th_grid_frame *frame, th_error *error);
 
+// The second half of it, after zstd: apart so that the fuzzer gets past the check sum.
+th_result th_compact_decode_content(th_compact_codec *codec, const unsigned char *content,
+                                    size_t size, int count, th_grid_frame *frame, th_error *error);
+
 // ---- to the grid and back
-// Nearest heading of a direction of any length; `old` for the zero vector and what is not a number.
+// False when somebody is not a number or further than the grid reaches (2^31 quanta) from the origin.
+bool th_compact_to_grid(int count, const double *position, double origin, double quantum,
+                        int32_t *grid);
+bool th_compact_floats_to_grid(int count, const float *position, double shift, double quantum,
+                               int32_t *grid); // of position + shift
+// Nearest heading of a direction of any length; 0 for the zero vector and what is not a number.
 void th_compact_headings(int count, const float *direction_x, const float *direction_y,
-                         const uint8_t *old, uint8_t *heading);
+                         uint8_t *heading);
 #endif
