@@ -24,40 +24,24 @@ typedef struct th_crowd {
 static inline bool th_is_person(uint32_t phase) { return phase < TH_PHASE_BODY; }
 
 // ---- maps. map.c
-// People of a cell at one sample, together so that one cache line serves.
+// People whose centre is in a cell at one sample.
 typedef struct th_cell_now {
     float count, speed, jammed;
 } th_cell_now;
+// Work space of a map. Arrays are (nx + 2) x (ny + 2), a border of empty cells around.
 typedef struct th_map_work {
-    th_cell_now *now;        // (nx + 2) x (ny + 2): a border of empty cells
-    float *once;             // people spread once, as large as now; empty between samples
-    uint8_t *open;           // which of the eight neighbours no wall hides
-    float *per_floor;        // 1 / (floor under the kernel) [1/m2]
-    int *row_low, *row_high; // columns in which people are, by row of `now`
+    th_cell_now *now;
+    float *shared, *once; // people shared among the four nearest cells, and spread once from there
+    uint8_t *open;        // which of the eight neighbours no wall hides
+    float *per_floor;     // 1 / (floor under the kernel) [1/m2]
+    int *row_low, *row_high; // columns in which people are, by row
 } th_map_work;
 // False: no memory; release both then too.
 bool th_map_create(const th_scene *scene, int level, double cell, th_map *map, th_map_work *work);
 void th_map_work_release(th_map_work *work);
-static inline void th_map_put(th_map *map, th_map_work *work, float x, float y, float speed,
-                              bool jammed);
+void th_map_put(th_map *map, th_map_work *work, float x, float y, float speed, bool jammed);
 // Takes everybody put in since the last call into the sums; `interval` is the time it stands for.
 void th_map_take(th_map *map, th_map_work *work, double interval);
-
-static inline void th_map_put(th_map *map, th_map_work *work, float x, float y, float speed,
-                              bool jammed) {
-    float column = (x - map->min_x) / map->cell, row = (y - map->min_y) / map->cell;
-    if (!(column >= 0.0f && row >= 0.0f && column < (float)map->nx && row < (float)map->ny)) {
-        map->outside_count += 1.0;
-        return;
-    }
-    int i = (int)column + 1, j = (int)row + 1;
-    th_cell_now *now = &work->now[(size_t)j * (size_t)(map->nx + 2) + (size_t)i];
-    now->count += 1.0f;
-    now->speed += speed;
-    now->jammed += jammed ? 1.0f : 0.0f;
-    if (i < work->row_low[j]) work->row_low[j] = i;
-    if (i > work->row_high[j]) work->row_high[j] = i;
-}
 
 // ---- people and ways. people.c
 typedef enum th_doing { TH_DOING_OTHER, TH_DOING_WAIT, TH_DOING_JAM } th_doing;
