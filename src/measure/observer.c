@@ -253,7 +253,7 @@ static th_result take_sample(th_observer *observer, th_world *world, double time
     if (observer->lost_since_sample > 0)
         th_people_find_lost(observer, &crowd, time, observer->lost_since_sample);
     observer->lost_since_sample = 0;
-    o->jammed[o->sample_count] = th_people_see(observer, &crowd, time);
+    o->jammed[o->sample_count] = th_people_sample(observer, &crowd, time);
     for (int m = 0; m < o->map_count; ++m)
         th_map_take(&o->maps[m], &observer->map_work[m], o->interval);
     if (!th_tracks_see(observer, &crowd, o->sample_count)) return no_memory(error);

@@ -52,7 +52,7 @@ typedef struct th_last_seen {
 // Room for everybody up to `id`; new ones are nobody yet. False: no memory.
 bool th_people_reserve(th_observer *observer, uint32_t id);
 // Everybody at a sample, and the maps in the same pass. Returns how many are in a jam.
-uint32_t th_people_see(th_observer *observer, const th_crowd *crowd, double time);
+uint32_t th_people_sample(th_observer *observer, const th_crowd *crowd, double time);
 void th_person_leaves(th_observer *observer, uint32_t id, int exit, double time);
 // People who vanished without an event (a burst): at most `lost` of them left, at `time`.
 void th_people_find_lost(th_observer *observer, const th_crowd *crowd, double time, uint64_t lost);

@@ -54,7 +54,7 @@ static void continue_person(th_person *person, const th_last_seen *before, const
     spend(person, now->doing, 0.5f * interval);
 }
 
-uint32_t th_people_see(th_observer *observer, const th_crowd *crowd, double time) {
+uint32_t th_people_sample(th_observer *observer, const th_crowd *crowd, double time) {
     th_observation *o = &observer->observation;
     float interval = (float)(time - observer->last_sample_time);
     uint32_t jammed = 0;
