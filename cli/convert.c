@@ -65,20 +65,33 @@ static bool choose_format(const th_command *command, const char *name, const cha
     return false;
 }
 
-static void print_result(const char *to, th_trajectory_format format,
-                         const th_trajectory_info *info, int64_t bytes) {
-    char size[32], lost[128];
-    th_size_text(size, sizeof size, (double)bytes);
+static bool knows_orientation(th_trajectory *trajectory) {
+    th_frame frame = {0};
+    th_trajectory_rewind(trajectory);
+    while (th_trajectory_next(trajectory, &frame, NULL) == TH_OK && frame.count >= 0)
+        if (frame.count > 0) return frame.orientation_x != NULL;
+    return false;
+}
+
+static bool knows_geometry(const th_trajectory_info *info) {
+    for (int i = 0; i < info->level_count; ++i)
+        if (info->levels[i].wkt) return true;
+    return false;
+}
+
+static void print_result(th_trajectory *from, const char *to, th_trajectory_format format) {
+    const th_trajectory_info *info = th_trajectory_about(from);
+    char size[32];
+    th_size_text(size, sizeof size, (double)th_file_bytes(to));
     printf("%s: %s, %lld frames of %lld people, %lld rows, %s\n", to,
            th_trajectory_format_name(format), (long long)info->frame_count,
            (long long)info->people_count, (long long)info->row_count, size);
-    bool geometry = false;
-    for (int i = 0; i < info->level_count; ++i) geometry = geometry || info->levels[i].wkt;
-    if (format == TH_TRAJECTORY_TEXT && info->format != TH_TRAJECTORY_TEXT) {
-        snprintf(lost, sizeof lost, "%s%sorientation", geometry ? "geometry, " : "",
-                 info->note_count > 0 ? "notes, " : "");
-        printf("left behind: %s; text does not hold them\n", lost);
-    }
+    if (format != TH_TRAJECTORY_TEXT) return;
+    bool geometry = knows_geometry(info), orientation = knows_orientation(from);
+    bool notes = info->note_count > 0;
+    if (geometry || orientation || notes)
+        printf("left behind, as text does not hold it:%s%s%s\n", geometry ? " geometry" : "",
+               orientation ? " orientation" : "", notes ? " notes" : "");
 }
 
 static int convert(const char *from, const char *to, th_trajectory_format format,
@@ -96,7 +109,7 @@ static int convert(const char *from, const char *to, th_trajectory_format format
         th_report_error(to, &error);
         code = th_interrupted() ? TH_EXIT_INTERRUPTED : TH_EXIT_FAILED;
     } else if (!quiet) {
-        print_result(to, format, th_trajectory_about(trajectory), th_file_bytes(to));
+        print_result(trajectory, to, format);
     }
     th_trajectory_close(trajectory);
     return code;

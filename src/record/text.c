@@ -203,11 +203,10 @@ static bool put_header(text_writer *writer, const th_trajectory_info *info) {
     if (cents == floor(cents) && cents < 1e6)
         snprintf(fps, sizeof fps, "%d.%02d", (int)cents / 100, (int)cents % 100);
     if (!reserve(writer, 256)) return false;
-    bool levels = info->level_count > 1;
     writer->used = (size_t)snprintf(writer->buffer, 256,
                                     "# framerate: %s fps\n# id frame x/m y/m z/m%s\n# throng %s\n",
-                                    fps, levels ? " level" : "", th_version());
-    for (int i = 0; levels && i < info->level_count; ++i) {
+                                    fps, info->level_count > 1 ? " level" : "", th_version());
+    for (int i = 0; i < info->level_count; ++i) {
         th_number_text(z, info->levels[i].z);
         th_text_encode(word, sizeof word, info->levels[i].id);
         if (!reserve(writer, sizeof word + 64)) return false;

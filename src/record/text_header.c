@@ -88,7 +88,7 @@ void th_text_read_comment(th_text_comments *comments, const char *line, th_text_
     static const char columns[] = "# id frame x/m y/m z/m level";
     if (strcmp(line, columns) == 0) header->has_level = true;
     if (strncmp(line, "# throng ", 9) == 0) header->by_throng = true;
-    if (header->by_throng && header->has_level) read_level(line, header);
+    if (header->by_throng) read_level(line, header);
 }
 
 void th_text_encode(char *word, size_t size, const char *id) {

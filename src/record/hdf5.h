@@ -1,0 +1,54 @@
+// What reading and writing HDF5 share: names in the file, a quiet error stack. HDF5 keeps its own state
+// for the whole process and is usually built without locks: use one thread at a time.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_RECORD_HDF5_H
+#define TH_RECORD_HDF5_H
+#include "record/backend.h"
+#include <hdf5.h>
+
+// Everything that only throng writes lies in one group, which others do not look at.
+#define TH_HDF5_TRAJECTORY "trajectory"
+#define TH_HDF5_GROUP "throng"
+#define TH_HDF5_LEVEL "throng/level"               // per row, when there are several levels
+#define TH_HDF5_LEVELS "throng/levels"             // id, z, wkt
+#define TH_HDF5_NOTES "throng/notes"               // key, value
+#define TH_HDF5_EMPTY_FRAMES "throng/empty_frames" // numbers of frames in which nobody was
+#define TH_HDF5_GEOMETRY "wkt_geometry"            // attribute of the file
+
+// A row in memory. In the file there are the first five fields, and ox, oy where orientation is known.
+typedef struct th_hdf5_row {
+    int64_t id, frame;
+    double x, y, z, ox, oy;
+} th_hdf5_row;
+
+typedef struct th_hdf5_level {
+    char *id;
+    double z;
+    char *wkt; // "": not known
+} th_hdf5_level;
+typedef struct th_hdf5_note {
+    char *key, *value;
+} th_hdf5_note;
+
+// Types in memory; negative on failure, to be closed with H5Tclose.
+hid_t th_hdf5_row_type(bool with_z, bool with_orientation);
+hid_t th_hdf5_level_type(void);
+hid_t th_hdf5_note_type(void);
+hid_t th_hdf5_text_type(void); // of any length, UTF-8
+
+// HDF5 prints on stderr whatever goes wrong. Hushed between the two; not to be nested.
+typedef struct th_hdf5_voice {
+    H5E_auto2_t speak;
+    void *context;
+} th_hdf5_voice;
+th_hdf5_voice th_hdf5_hush(void);
+void th_hdf5_speak_again(th_hdf5_voice voice);
+// Says what was tried and what HDF5 itself thinks about it.
+th_result th_hdf5_fail(th_error *error, const char *path, const char *what);
+
+// hdf5_read.c
+th_result th_hdf5_open(th_trajectory *trajectory, const char *path, th_error *error);
+th_result th_hdf5_next(th_trajectory *trajectory, th_frame *frame, th_error *error);
+void th_hdf5_rewind(th_trajectory *trajectory);
+void th_hdf5_close(th_trajectory *trajectory);
+#endif
