@@ -1,23 +1,47 @@
 // Pages, panels, axes, colour scales. SPDX-License-Identifier: Apache-2.0
 #include "draw/canvas.h"
+#include <cairo-svg.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 static const double PI = 3.14159265358979323846;
 
-th_canvas th_canvas_create(int width, int height, double text) {
+static th_canvas canvas_on(cairo_surface_t *surface, double width, double height, double text,
+                           double zoom) {
     th_canvas canvas = {.width = width, .height = height, .text = text};
-    canvas.surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
-    if (cairo_surface_status(canvas.surface) != CAIRO_STATUS_SUCCESS) {
-        cairo_surface_destroy(canvas.surface);
-        canvas.surface = NULL;
+    if (cairo_surface_status(surface) != CAIRO_STATUS_SUCCESS) {
+        cairo_surface_destroy(surface);
         return canvas;
     }
-    canvas.cairo = cairo_create(canvas.surface);
+    canvas.surface = surface;
+    canvas.cairo = cairo_create(surface);
+    cairo_scale(canvas.cairo, zoom, zoom);
+    // Letters as wide on one kind of page as on another, so that one layout fits all.
+    cairo_font_options_t *options = cairo_font_options_create();
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    cairo_set_font_options(canvas.cairo, options);
+    cairo_font_options_destroy(options);
     cairo_set_source_rgb(canvas.cairo, 1, 1, 1);
     cairo_paint(canvas.cairo);
     return canvas;
+}
+
+th_canvas th_canvas_create(int width, int height, double text) {
+    return th_canvas_create_zoomed(width, height, text, 1);
+}
+
+th_canvas th_canvas_create_zoomed(double width, double height, double text, double zoom) {
+    int columns = (int)ceil(width * zoom), rows = (int)ceil(height * zoom);
+    return canvas_on(cairo_image_surface_create(CAIRO_FORMAT_RGB24, columns, rows), width, height,
+                     text, zoom);
+}
+
+th_canvas th_canvas_create_svg(double width, double height, double text, cairo_write_func_t write,
+                               void *context) {
+    cairo_surface_t *surface = cairo_svg_surface_create_for_stream(write, context, width, height);
+    return canvas_on(surface, width, height, text, 1);
 }
 
 void th_canvas_destroy(th_canvas *canvas) {
@@ -48,20 +72,77 @@ static void choose_font(const th_canvas *canvas, double size, bool bold) {
     cairo_set_font_size(canvas->cairo, size);
 }
 
-double th_canvas_text_width(const th_canvas *canvas, double size, const char *text) {
+// Bytes of the valid UTF-8 character at `text`, 0 when there is none. Surrogates and overlong forms are
+// not valid.
+static int character_length(const unsigned char *text) {
+    static const struct {
+        unsigned char mask, lead;
+    } kinds[] = {{0x80, 0x00}, {0xe0, 0xc0}, {0xf0, 0xe0}, {0xf8, 0xf0}};
+    for (int length = 1; length <= 4; ++length) {
+        if ((text[0] & kinds[length - 1].mask) != kinds[length - 1].lead) continue;
+        if (text[0] == 0xc0 || text[0] == 0xc1 || text[0] > 0xf4) return 0;
+        for (int i = 1; i < length; ++i)
+            if ((text[i] & 0xc0) != 0x80) return 0;
+        bool wrong = (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
+                     (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f);
+        return wrong ? 0 : length;
+    }
+    return 0;
+}
+
+void th_clean_text(const char *text, char *clean, size_t size) {
+    const unsigned char *at = (const unsigned char *)(text ? text : "");
+    size_t used = 0;
+    while (*at && used + 5 <= size) {
+        int length = character_length(at);
+        if (length == 0 || *at < 0x20 || *at == 0x7f) {
+            clean[used++] = *at == '\n' || *at == '\t' ? ' ' : '?';
+            at += 1;
+            continue;
+        }
+        memcpy(clean + used, at, (size_t)length);
+        used += (size_t)length;
+        at += length;
+    }
+    clean[used] = '\0';
+}
+
+enum { TEXT_MAX = 512 }; // no line of a figure is longer
+
+static double clean_width(const th_canvas *canvas, const char *clean) {
     cairo_text_extents_t extents;
-    choose_font(canvas, size, false);
-    cairo_text_extents(canvas->cairo, text, &extents);
+    cairo_text_extents(canvas->cairo, clean, &extents);
     return extents.x_advance;
+}
+
+double th_canvas_text_width(const th_canvas *canvas, double size, const char *text) {
+    char clean[TEXT_MAX];
+    th_clean_text(text, clean, sizeof clean);
+    choose_font(canvas, size, false);
+    return clean_width(canvas, clean);
+}
+
+void th_canvas_fit(const th_canvas *canvas, double size, double room, const char *text,
+                   char *fitted, size_t fitted_size) {
+    th_clean_text(text, fitted, fitted_size > 8 ? fitted_size - 3 : fitted_size);
+    choose_font(canvas, size, false);
+    size_t length = strlen(fitted);
+    if (fitted_size <= 8 || clean_width(canvas, fitted) <= room) return;
+    while (length > 0) {
+        do --length;
+        while (length > 0 && ((unsigned char)fitted[length] & 0xc0) == 0x80);
+        memcpy(fitted + length, "\xe2\x80\xa6", 4);
+        if (clean_width(canvas, fitted) <= room) return;
+    }
 }
 
 void th_canvas_text(const th_canvas *canvas, double x, double y, double anchor, double size,
                     bool bold, const char *text) {
-    cairo_text_extents_t extents;
+    char clean[TEXT_MAX];
+    th_clean_text(text, clean, sizeof clean);
     choose_font(canvas, size, bold);
-    cairo_text_extents(canvas->cairo, text, &extents);
-    cairo_move_to(canvas->cairo, x - anchor * extents.x_advance, y);
-    cairo_show_text(canvas->cairo, text);
+    cairo_move_to(canvas->cairo, x - anchor * clean_width(canvas, clean), y);
+    cairo_show_text(canvas->cairo, clean);
     cairo_new_path(canvas->cairo);
 }
 

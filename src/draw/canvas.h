@@ -27,6 +27,12 @@ typedef struct th_canvas {
 
 // NULL surface on failure.
 th_canvas th_canvas_create(int width, int height, double text);
+// The same page in `zoom` pixels per unit, for figures that are drawn once and shown at any size.
+th_canvas th_canvas_create_zoomed(double width, double height, double text, double zoom);
+// A page that is handed to `write` as SVG when it is destroyed. Text becomes outlines, so that it looks
+// the same on every machine; images are embedded.
+th_canvas th_canvas_create_svg(double width, double height, double text, cairo_write_func_t write,
+                               void *context);
 void th_canvas_destroy(th_canvas *canvas);
 // Writes beside the target and renames, so that a reader never sees half a picture.
 bool th_canvas_write(const th_canvas *canvas, const char *path);
@@ -36,6 +42,12 @@ void th_canvas_colour(const th_canvas *canvas, th_colour colour, double alpha);
 void th_canvas_text(const th_canvas *canvas, double x, double y, double anchor, double size,
                     bool bold, const char *text);
 double th_canvas_text_width(const th_canvas *canvas, double size, const char *text);
+// Copies `text`, cut with an ellipsis so that it is at most `room` wide.
+void th_canvas_fit(const th_canvas *canvas, double size, double room, const char *text,
+                   char *fitted, size_t fitted_size);
+// Copies at most size - 1 bytes of `text` as valid UTF-8 without control characters: what is not becomes
+// "?". Cairo refuses the whole page for one bad byte.
+void th_clean_text(const char *text, char *clean, size_t size);
 
 double th_panel_x(const th_panel *panel, double x);
 double th_panel_y(const th_panel *panel, double y);

@@ -1,6 +1,7 @@
 // The page of a picture: title, one panel per level, key, scale bar. The layers are in plan_layers.c.
 // SPDX-License-Identifier: Apache-2.0
 #include "draw/plan_drawing.h"
+#include "draw/panels.h"
 
 // For the levels' boxes and names; see plan_layers.c.
 #include "scene/scene.h"
@@ -38,42 +39,19 @@ th_box th_plan_box(const th_scene *scene, const th_crowd *crowd) {
 // Where things stand on the page, in pixels.
 typedef struct page_layout {
     double text;
-    double left, top;    // of the first panel
-    double gap_x, gap_y; // between panels: room for axes and names
-    double key_x;        // left end of the key
-    int columns;
-    double scale; // [px/m]
-    double panel_width, panel_height;
+    double key_x; // left end of the key
+    th_panel_page panels;
     int page_height;
 } page_layout;
 
-// The number of columns that shows the plan largest on a page at most 1.4 times as high as wide.
+// At most 1.4 times as high as wide.
 static page_layout lay_out(const th_plan_view *view) {
-    int levels = view->scene->level_count;
     double width = view->width, text = fmax(9, width / 100);
-    page_layout page = {.text = text, .left = 5.2 * text, .top = 5.6 * text};
-    if (levels > 1) page.top += 1.2 * text; // the level's name
-    page.gap_x = 5.4 * text;
-    page.gap_y = 5.2 * text;
-    page.key_x = width - 10.5 * text;
-    double box_width = (double)(view->box.max_x - view->box.min_x);
-    double box_height = (double)(view->box.max_y - view->box.min_y);
-    for (int columns = 1; columns <= levels; ++columns) {
-        int rows = (levels + columns - 1) / columns;
-        double room_x =
-            (page.key_x - 1.5 * text - page.left - (columns - 1) * page.gap_x) / columns;
-        double room_y = (1.4 * width - page.top - rows * page.gap_y) / rows;
-        double scale = fmin(room_x / box_width, room_y / box_height);
-        if (scale <= page.scale) continue;
-        page.scale = scale;
-        page.columns = columns;
-    }
-    if (page.columns < 1) page.columns = 1; // a page too small for any panel: drawn anyway, clipped
-    int rows = (levels + page.columns - 1) / page.columns;
-    page.panel_width = box_width * page.scale;
-    page.panel_height = box_height * page.scale;
-    double needed = page.top + rows * (page.panel_height + page.gap_y) + 1.5 * text;
-    page.page_height = (int)fmax(needed, 42 * text); // the key's own height
+    page_layout page = {.text = text, .key_x = width - 10.5 * text};
+    page.panels = th_panel_page_fit(&view->box, view->scene->level_count, text, 5.2 * text,
+                                    5.6 * text, page.key_x - 1.5 * text, 1.4 * width);
+    page.page_height =
+        (int)fmax(page.panels.bottom + 1.5 * text, 42 * text); // the key's own height
     return page;
 }
 
@@ -87,33 +65,36 @@ static void draw_title(const th_canvas *canvas, const th_plan_view *view, const 
     snprintf(line, sizeof line, "t = %.1f s     %d inside, %" PRIu64 " left", view->time, people,
              view->left);
     cairo_set_source_rgb(canvas->cairo, 0.1, 0.1, 0.1);
-    th_canvas_text(canvas, page->left, 2.3 * page->text, 0, size * fmin(1, room / width), true,
-                   view->title);
-    th_canvas_text(canvas, page->left, 4.1 * page->text, 0, 1.15 * page->text, false, line);
+    th_canvas_text(canvas, page->panels.left, 2.3 * page->text, 0, size * fmin(1, room / width),
+                   true, view->title);
+    th_canvas_text(canvas, page->panels.left, 4.1 * page->text, 0, 1.15 * page->text, false, line);
 }
 
-static double draw_group_key(const th_canvas *canvas, const th_plan_view *view, double x,
-                             double y) {
+double th_draw_group_key(const th_canvas *canvas, const th_scene *scene, double x, double y) {
+    enum { GROUPS_MAX = 12 }; // colours repeat after eight anyway
+    char name[96];
     double text = canvas->text;
     cairo_set_source_rgb(canvas->cairo, 0.15, 0.15, 0.15);
     th_canvas_text(canvas, x, y, 0, text, true, "group");
     y += 1.7 * text;
-    for (int i = 0; i < view->scene->group_count && i < 12; ++i) {
+    for (int i = 0; i < scene->group_count && i < GROUPS_MAX; ++i) {
         th_canvas_colour(canvas, th_colour_group(i), 1);
         cairo_arc(canvas->cairo, x + 0.5 * text, y - 0.35 * text, 0.5 * text, 0, 6.283185307);
         cairo_fill(canvas->cairo);
         cairo_set_source_rgb(canvas->cairo, 0.15, 0.15, 0.15);
-        th_canvas_text(canvas, x + 1.5 * text, y, 0, text, false, view->scene->groups[i].id);
+        th_canvas_fit(canvas, text, canvas->width - x - 2 * text, scene->groups[i].id, name,
+                      sizeof name);
+        th_canvas_text(canvas, x + 1.5 * text, y, 0, text, false, name);
         y += 1.6 * text;
     }
     return y + 0.8 * text;
 }
 
 static void draw_side(const th_canvas *canvas, const th_plan_view *view, const page_layout *page) {
-    double text = page->text, x = page->key_x, y = page->top + 0.4 * text, bar = 13 * text;
+    double text = page->text, x = page->key_x, y = page->panels.top + 0.4 * text, bar = 13 * text;
     cairo_set_source_rgb(canvas->cairo, 0.15, 0.15, 0.15);
     if (view->colour_by == TH_BY_GROUP) {
-        y = draw_group_key(canvas, view, x, y);
+        y = th_draw_group_key(canvas, view->scene, x, y);
     } else if (view->colour_by == TH_BY_SPEED) {
         th_canvas_text(canvas, x, y, 0, text, false, "speed as a share");
         th_canvas_colour_bar(canvas, x, y + 2.2 * text, 1.4 * text, bar, 0, 1, false,
@@ -126,9 +107,9 @@ static void draw_side(const th_canvas *canvas, const th_plan_view *view, const p
         y += bar + 4.5 * text;
     }
     y = th_draw_key(canvas, view, x, y);
-    th_canvas_scale_bar(canvas, x, y + 1.8 * text, 8 * text, page->scale);
+    th_canvas_scale_bar(canvas, x, y + 1.8 * text, 8 * text, page->panels.scale);
     // Honest about discs that had to be enlarged.
-    double smallest = TH_SMALLEST_DISC / page->scale;
+    double smallest = TH_SMALLEST_DISC / page->panels.scale;
     double radius = view->crowd->count > 0 ? (double)view->crowd->radius[0] : smallest;
     if (radius >= smallest) return;
     char note[64];
@@ -139,26 +120,14 @@ static void draw_side(const th_canvas *canvas, const th_plan_view *view, const p
 
 static void draw_level(const th_canvas *canvas, const th_plan_view *view, const page_layout *page,
                        int level) {
-    int column = level % page->columns, row = level / page->columns;
-    th_panel panel = {.box = view->box, .scale = page->scale, .origin = view->scene->origin};
-    panel.left = page->left + column * (page->panel_width + page->gap_x);
-    panel.top = page->top + row * (page->panel_height + page->gap_y);
-    panel.width = page->panel_width;
-    panel.height = page->panel_height;
-    if (view->scene->level_count > 1) {
-        char name[96];
-        snprintf(name, sizeof name, "%s (z = %g m)", view->scene->levels[level].id,
-                 (double)view->scene->levels[level].z);
-        cairo_set_source_rgb(canvas->cairo, 0.15, 0.15, 0.15);
-        th_canvas_text(canvas, panel.left, panel.top - 0.5 * page->text, 0, page->text, true, name);
-    }
+    th_panel panel = th_panel_page_level(canvas, &page->panels, view->scene, &view->box, level);
     cairo_save(canvas->cairo);
     cairo_rectangle(canvas->cairo, panel.left, panel.top, panel.width, panel.height);
     cairo_clip(canvas->cairo);
     th_draw_ground(canvas, &panel, view->scene, level);
     th_draw_walls(canvas, &panel, view, level);
     th_draw_people(canvas, &panel, view, level);
-    th_draw_labels(canvas, &panel, view->scene, level);
+    th_draw_labels(canvas, &panel, view->scene, level, false);
     cairo_restore(canvas->cairo);
     th_panel_axes(canvas, &panel);
 }

@@ -27,12 +27,28 @@ bool th_plan_draw(const th_plan_view *view, const char *path);
 // The layers of one panel, plan_layers.c.
 void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
                     int level);
+// Walls alone, as lines `width` thick.
+void th_draw_outline(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+                     int level, double width);
+// Exits as lines and outlines, for maps.
+void th_draw_exits(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+                   int level);
 void th_draw_walls(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
                    int level);
+// Names of exits and doors; with `everything` also of measurements and of the groups' start areas.
 void th_draw_labels(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+                    int level, bool everything);
+// Where groups appear: their areas, or dots where positions are given.
+void th_draw_starts(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
                     int level);
+// Points as dots; of more than TH_DOTS_MAX an even choice.
+#define TH_DOTS_MAX 5000
+void th_draw_dots(const th_canvas *canvas, const th_panel *panel, const th_vec2 *points, int count,
+                  th_colour colour, double width);
 void th_draw_people(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
                     int level);
+// The key of groups and their colours, from y downwards; returns the y below it.
+double th_draw_group_key(const th_canvas *canvas, const th_scene *scene, double x, double y);
 // The key of symbols that this plan uses, from y downwards; returns the y below it.
 double th_draw_key(const th_canvas *canvas, const th_plan_view *view, double x, double y);
 

@@ -1,0 +1,55 @@
+// Charts: lines, bands and bars over two labelled axes. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_DRAW_CHART_H
+#define TH_DRAW_CHART_H
+#include "draw/axis.h"
+#include "draw/canvas.h"
+
+typedef struct th_chart {
+    const th_canvas *canvas;
+    double left, top, width, height; // of the plotting area, axes outside
+    th_axis x, y;
+} th_chart;
+
+// Where a datum lies on the canvas.
+double th_chart_x(const th_chart *chart, double x);
+double th_chart_y(const th_chart *chart, double y);
+
+// Room the numbers and the title of the y axis take to the left of the plotting area.
+double th_chart_margin(const th_canvas *canvas, const th_axis *y);
+// Thins out ticks whose numbers would touch. Before th_chart_frame.
+void th_chart_settle(th_chart *chart);
+// Light grid, axes, numbers, titles (not the empty ones).
+void th_chart_frame(const th_chart *chart);
+
+typedef struct th_line_style {
+    th_colour colour;
+    double width;
+    int dash; // 0: solid, 1: dashed, 2: dotted, 3: dash and dot; also tells lines apart in grey
+    double alpha;
+} th_line_style;
+// Distinct in colour and in dashes; repeats after four.
+th_line_style th_line_style_of(int index);
+
+// Data in order of x; gaps where y is NaN. Many data per pixel are drawn as their range.
+void th_chart_line(const th_chart *chart, const double *x, const double *y, int count,
+                   th_line_style style);
+void th_chart_band(const th_chart *chart, const double *x, const double *low, const double *high,
+                   int count, th_colour colour, double alpha);
+void th_chart_bar(const th_chart *chart, double x0, double x1, double y, th_colour colour);
+// Across the whole plotting area.
+void th_chart_vertical(const th_chart *chart, double x, th_line_style style);
+void th_chart_horizontal(const th_chart *chart, double y, th_line_style style);
+void th_chart_dot(const th_chart *chart, double x, double y, th_colour colour);
+// Text with a white rim at a datum, shifted by (dx, dy) and kept inside the plotting area.
+void th_chart_note(const th_chart *chart, double x, double y, double dx, double dy, double anchor,
+                   const char *text);
+
+// One row of line samples with names, wrapping at the canvas' right end; returns the y below it.
+typedef struct th_legend_entry {
+    const char *name;
+    th_line_style style;
+    enum { TH_LEGEND_LINE, TH_LEGEND_BAND, TH_LEGEND_DOT } kind;
+} th_legend_entry;
+double th_legend(const th_canvas *canvas, double left, double y, const th_legend_entry *entries,
+                 int count);
+#endif

@@ -1,0 +1,27 @@
+// Maps: a value per cell as colours over a plan. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_DRAW_RASTER_H
+#define TH_DRAW_RASTER_H
+#include "draw/canvas.h"
+
+typedef struct th_raster {
+    float min_x, min_y, cell; // lower left corner and cell size [m]
+    int nx, ny;
+    const double *value; // row by row from the lower left; NaN: blank
+} th_raster;
+
+typedef th_colour th_value_colour(double value, const void *context);
+
+// One pixel block per cell. Where cells are finer than the image the largest value of those a pixel
+// covers is shown: a small hot spot must not vanish. False: no memory.
+bool th_draw_raster(const th_canvas *canvas, const th_panel *panel, const th_raster *raster,
+                    th_value_colour *colour, const void *context);
+
+// Densities in steps: Fruin's walkway levels of service A .. F, then IMO congestion.
+enum { TH_DENSITY_CLASSES = 8 };
+// Upper bound of every class but the last [1/m2].
+extern const double th_density_bounds[TH_DENSITY_CLASSES - 1];
+// Light to dark, evenly in lightness, so that grey print keeps the order.
+th_colour th_density_colour(double density, const void *unused);
+// The key of the classes, from y downwards; returns the y below it.
+double th_density_key(const th_canvas *canvas, double x, double y);
+#endif

@@ -1,0 +1,223 @@
+// Figures of maps: densities, congestion, speed. SPDX-License-Identifier: Apache-2.0
+#include "draw/raster.h"
+#include "report/figures.h"
+#include "scene/scene.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const double KEY = 160; // room for the key at the right [units]
+
+// What a map shows of a cell; NaN: nothing.
+typedef double cell_value(const th_figure_data *data, const th_map *map, int cell);
+
+static double mean_density(const th_figure_data *data, const th_map *map, int cell) {
+    return map->density_sum[cell] > 0 ? map->density_sum[cell] / data->map_samples : (double)NAN;
+}
+
+static double max_density(const th_figure_data *data, const th_map *map, int cell) {
+    (void)data;
+    return map->density_max[cell] > 0 ? (double)map->density_max[cell] : (double)NAN;
+}
+
+static double dense_time(const th_figure_data *data, const th_map *map, int cell) {
+    return map->dense_time[cell] > 0 ? map->dense_time[cell] / data->ensemble->map_runs
+                                     : (double)NAN;
+}
+
+static double mean_speed(const th_figure_data *data, const th_map *map, int cell) {
+    (void)data;
+    return map->person_count[cell] > 0 ? map->speed_sum[cell] / map->person_count[cell]
+                                       : (double)NAN;
+}
+
+static double largest_value(const th_figure_data *data, cell_value *value) {
+    double largest = 0;
+    for (int m = 0; m < data->ensemble->map_count; ++m) {
+        const th_map *map = &data->ensemble->maps[m];
+        for (int i = 0; i < map->nx * map->ny; ++i) largest = fmax(largest, value(data, map, i));
+    }
+    return largest;
+}
+
+static void draw_map(const th_canvas *canvas, const th_panel *panel, const th_figure_data *data,
+                     int level, cell_value *value, th_value_colour *colour, const void *context) {
+    for (int m = 0; m < data->ensemble->map_count; ++m) {
+        const th_map *map = &data->ensemble->maps[m];
+        int cells = map->nx * map->ny;
+        if (map->level != level) continue;
+        double *values = malloc(((size_t)cells + 1) * sizeof *values);
+        if (!values) return; // the plan is still drawn
+        for (int i = 0; i < cells; ++i)
+            values[i] = map->walkable[i] > 0 ? value(data, map, i) : (double)NAN;
+        th_raster raster = {map->min_x, map->min_y, map->cell, map->nx, map->ny, values};
+        th_draw_raster(canvas, panel, &raster, colour, context);
+        free(values);
+    }
+}
+
+static th_panel_page draw_maps(const th_canvas *canvas, const th_figure_data *data, double y,
+                               cell_value *value, th_value_colour *colour, const void *context) {
+    th_panel_page page = th_figure_panels(canvas, data, y, KEY);
+    for (int level = 0; level < data->scene->level_count; ++level) {
+        th_panel panel = th_panel_page_level(canvas, &page, data->scene, &data->box, level);
+        cairo_save(canvas->cairo);
+        cairo_rectangle(canvas->cairo, panel.left, panel.top, panel.width, panel.height);
+        cairo_clip(canvas->cairo);
+        th_draw_ground(canvas, &panel, data->scene, level);
+        draw_map(canvas, &panel, data, level, value, colour, context);
+        th_draw_outline(canvas, &panel, data->scene, level, 1.2);
+        th_draw_exits(canvas, &panel, data->scene, level);
+        cairo_restore(canvas->cairo);
+        th_panel_axes(canvas, &panel);
+    }
+    return page;
+}
+
+static double key_x(const th_canvas *canvas) { return canvas->width - KEY + 1.2 * canvas->text; }
+
+static double scale_bar_below(const th_canvas *canvas, const th_panel_page *page, double y) {
+    th_canvas_scale_bar(canvas, key_x(canvas), y + 1.8 * canvas->text, 8 * canvas->text,
+                        page->scale);
+    return fmax(page->bottom, y + 3 * canvas->text);
+}
+
+static bool measured(const th_figure_data *data) {
+    return data->ensemble->map_count > 0 && data->ensemble->map_runs > 0 && data->map_samples > 0 &&
+           largest_value(data, mean_density) > 0;
+}
+
+static double draw_density(const th_canvas *canvas, const th_figure_data *data, const char *title,
+                           const char *what, cell_value *value) {
+    char runs[80], note[160];
+    th_figure_runs(data, false, runs, sizeof runs);
+    snprintf(note, sizeof note, "%s, %s", what, runs);
+    double y = th_figure_head(canvas, data, title, note);
+    th_panel_page page = draw_maps(canvas, data, y, value, th_density_colour, NULL);
+    y = th_density_key(canvas, key_x(canvas), page.top + 0.8 * canvas->text);
+    return scale_bar_below(canvas, &page, y);
+}
+
+static void add_cell_note(th_text *text, const th_figure_data *data) {
+    th_text_put(text, " Cells of ");
+    th_text_value(text, (double)data->ensemble->maps[0].cell);
+    th_text_put(text, "\xc2\xa0m; blank: nobody came near. Steps are Fruin's walkway levels of "
+                      "service A to F, F divided at 4 and 6\xc2\xa0/m\xc2\xb2.");
+}
+
+bool th_figure_density_mean_applies(const th_figure_data *data) { return measured(data); }
+
+double th_figure_density_mean_draw(const th_canvas *canvas, const th_figure_data *data) {
+    return draw_density(canvas, data, "Mean density", "mean over the whole time", mean_density);
+}
+
+void th_figure_density_mean_caption(th_text *text, const th_figure_data *data) {
+    th_text_add(text,
+                "Density in each cell, averaged over the whole simulated time%s; the highest "
+                "is ",
+                data->ensemble->run_count > 1 ? " and all runs" : "");
+    th_text_value(text, largest_value(data, mean_density));
+    th_text_put(text, "\xc2\xa0/m\xc2\xb2. Shows where people spend their time.");
+    add_cell_note(text, data);
+}
+
+bool th_figure_density_max_applies(const th_figure_data *data) { return measured(data); }
+
+double th_figure_density_max_draw(const th_canvas *canvas, const th_figure_data *data) {
+    return draw_density(canvas, data, "Highest density", "highest ever in each cell", max_density);
+}
+
+void th_figure_density_max_caption(th_text *text, const th_figure_data *data) {
+    th_text_add(text, "The highest density each cell ever had%s; the highest of all is ",
+                data->ensemble->run_count > 1 ? " in any run" : "");
+    th_text_value(text, largest_value(data, max_density));
+    th_text_put(text, "\xc2\xa0/m\xc2\xb2. Cells reach their maxima at different moments.");
+    add_cell_note(text, data);
+}
+
+// Continuous scales, `highest` at one end.
+typedef struct scale_range {
+    double highest;
+    bool reversed;
+} scale_range;
+
+static th_colour scale_colour(double value, const void *context) {
+    const scale_range *range = context;
+    double share = range->highest > 0 ? value / range->highest : 0;
+    return th_colour_scale(range->reversed ? 1 - share : share);
+}
+
+static double draw_scale(const th_canvas *canvas, const th_figure_data *data, const char *title,
+                         const char *note, cell_value *value, scale_range range,
+                         const char *quantity, double mark, const char *mark_name) {
+    double y = th_figure_head(canvas, data, title, note), text = canvas->text, bar = 13 * text;
+    th_panel_page page = draw_maps(canvas, data, y, value, scale_colour, &range);
+    double x = key_x(canvas), top = page.top + 2.2 * text;
+    th_canvas_colour_bar(canvas, x, top, 1.5 * text, bar, 0, range.highest, range.reversed,
+                         quantity);
+    if (mark > 0 && mark < range.highest) {
+        double at = top + bar * (1 - mark / range.highest);
+        cairo_set_source_rgb(canvas->cairo, 0.8, 0.1, 0.1);
+        cairo_set_line_width(canvas->cairo, 2);
+        cairo_move_to(canvas->cairo, x - 0.4 * text, at);
+        cairo_line_to(canvas->cairo, x + 1.9 * text, at);
+        cairo_stroke(canvas->cairo);
+        cairo_move_to(canvas->cairo, x, top + bar + 1.4 * text);
+        cairo_line_to(canvas->cairo, x + 1.5 * text, top + bar + 1.4 * text);
+        cairo_stroke(canvas->cairo);
+        cairo_set_source_rgb(canvas->cairo, 0.15, 0.15, 0.15);
+        th_canvas_text(canvas, x + 2 * text, top + bar + 1.8 * text, 0, 0.92 * text, false,
+                       mark_name);
+    }
+    return scale_bar_below(canvas, &page, top + bar + 3.2 * text);
+}
+
+bool th_figure_congestion_applies(const th_figure_data *data) {
+    return measured(data) && largest_value(data, dense_time) > 0;
+}
+
+double th_figure_congestion_draw(const th_canvas *canvas, const th_figure_data *data) {
+    char runs[80], note[160];
+    double mean_time = data->map_time / data->ensemble->map_runs;
+    scale_range range = {largest_value(data, dense_time), true};
+    th_figure_runs(data, false, runs, sizeof runs);
+    snprintf(note, sizeof note, "longest %.0f s of %.0f s%s, %s", range.highest, mean_time,
+             data->ensemble->run_count > 1 ? " per run on average" : "", runs);
+    return draw_scale(canvas, data, "Time above 4 people per m\xc2\xb2", note, dense_time, range,
+                      "time [s]", TH_IMO_SHARE * mean_time, "10 % of the time");
+}
+
+void th_figure_congestion_caption(th_text *text, const th_figure_data *data) {
+    double share, longest = th_longest_dense(data, &share);
+    th_text_add(text, "How long each cell was denser than 4\xc2\xa0/m\xc2\xb2, %s. The longest is ",
+                data->ensemble->run_count > 1 ? "mean over the runs" : "in seconds");
+    th_text_seconds(text, longest);
+    th_text_add(text, ", %.0f\xc2\xa0%% of the simulated time. ", 100 * share);
+    th_text_add(text, "%s",
+                share > TH_IMO_SHARE
+                    ? "<strong>That is more than the 10\xc2\xa0% above which IMO "
+                      "MSC.1/Circ.1533 calls congestion significant.</strong>"
+                    : "IMO MSC.1/Circ.1533 calls congestion significant above 10\xc2\xa0%.");
+}
+
+bool th_figure_speed_applies(const th_figure_data *data) {
+    return measured(data) && isfinite(largest_value(data, mean_speed));
+}
+
+double th_figure_speed_draw(const th_canvas *canvas, const th_figure_data *data) {
+    char runs[80], note[160];
+    th_figure_runs(data, false, runs, sizeof runs);
+    snprintf(note, sizeof note, "of everybody who was in a cell, %s", runs);
+    // A cell only one hurried person crossed must not squeeze everybody else's colours.
+    double highest = fmin(fmax(largest_value(data, mean_speed), 0.5), 1.6);
+    return draw_scale(canvas, data, "Mean speed", note, mean_speed, (scale_range){highest, false},
+                      "speed [m/s]", NAN, "");
+}
+
+void th_figure_speed_caption(th_text *text, const th_figure_data *data) {
+    (void)data;
+    th_text_put(text,
+                "Mean speed of all people seen in a cell, at any time. Dark: they stood or crept; "
+                "blank: nobody was seen there. Speeds above the end of the scale have its last "
+                "colour.");
+}

@@ -1,0 +1,234 @@
+// The table of figures and what they share. SPDX-License-Identifier: Apache-2.0
+#include "report/figures.h"
+#include "core/error.h"
+#include "report/svg.h"
+#include "scene/scene.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROW(name, title, why_not)                                                   \
+    {                                                                               \
+#name, title, th_figure_##name##_applies, why_not, th_figure_##name##_draw, \
+            th_figure_##name##_caption                                              \
+    }
+const th_figure th_figures[] = {
+    ROW(plan, "Plan", NULL),
+    ROW(evacuation, "People who have left",
+        "Nobody was simulated, so there is no evacuation curve."),
+    ROW(egress, "Egress times", "Nobody left, so there is no distribution of egress times."),
+    ROW(flow, "Flow at exits, doors and lines",
+        "Nobody crossed an exit, door or measurement line, so there is no flow to show."),
+    ROW(density_mean, "Mean density", "No map of the mean density: nobody was measured."),
+    ROW(density_max, "Highest density", "No map of the highest density: nobody was measured."),
+    ROW(congestion, "Time above 4 people per m\xc2\xb2",
+        "No map of congestion: the density stayed at or below 4 /m\xc2\xb2 everywhere at all "
+        "times."),
+    ROW(speed, "Mean speed", "No map of speeds: nobody was measured."),
+    ROW(tracks, "Trajectories", "No trajectories were kept."),
+    ROW(delay, "Time lost per person", "Nobody was measured, so no times lost are shown."),
+    ROW(areas, "Density and speed in measurement areas", NULL),
+    ROW(left_behind, "People still inside at the end", NULL),
+};
+const int th_figure_count = (int)(sizeof th_figures / sizeof th_figures[0]);
+
+static void grow(th_box *box, float x, float y) {
+    if (!isfinite(x) || !isfinite(y)) return;
+    box->min_x = fminf(box->min_x, x);
+    box->min_y = fminf(box->min_y, y);
+    box->max_x = fmaxf(box->max_x, x);
+    box->max_y = fmaxf(box->max_y, y);
+}
+
+// On open ground the plan has no bounds of its own: show where people were.
+static void grow_by_people(th_box *box, const th_figure_data *data) {
+    for (int m = 0; m < data->ensemble->map_count; ++m) {
+        const th_map *map = &data->ensemble->maps[m];
+        if (data->scene->levels[map->level].bounded) continue;
+        for (int i = 0; i < map->nx * map->ny; ++i) {
+            if (!(map->person_count[i] > 0)) continue;
+            float x = map->min_x + map->cell * (float)(i % map->nx);
+            float y = map->min_y + map->cell * (float)(i / map->nx);
+            grow(box, x, y);
+            grow(box, x + map->cell, y + map->cell);
+        }
+    }
+}
+
+// A plan thinner than this would leave no room for its own labels.
+static const float THINNEST = 0.15f;
+
+static th_box figure_box(const th_figure_data *data) {
+    th_crowd nobody = {0};
+    th_box box = th_plan_box(data->scene, &nobody);
+    grow_by_people(&box, data);
+    float width = box.max_x - box.min_x, height = box.max_y - box.min_y;
+    float more_x = fmaxf(0, THINNEST * height - width) / 2;
+    float more_y = fmaxf(0, THINNEST * width - height) / 2;
+    return (th_box){box.min_x - more_x, box.min_y - more_y, box.max_x + more_x, box.max_y + more_y};
+}
+
+th_result th_figure_data_make(th_figure_data *data, const th_report_def *def, th_error *error) {
+    const th_scene *scene = def->scene;
+    *data = (th_figure_data){.def = def, .scene = scene, .ensemble = def->ensemble};
+    data->first = def->ensemble->first;
+    data->map_samples = (double)def->ensemble->map_samples;
+    data->door_closed = calloc((size_t)scene->door_count + 1, sizeof *data->door_closed);
+    if (!data->door_closed)
+        return th_fail(error, TH_NO_MEMORY, "", "no memory for the report; free some");
+    for (int i = 0; i < scene->door_count; ++i) data->door_closed[i] = scene->doors[i].closed;
+    for (int i = 0; i < def->ensemble->run_count; ++i) {
+        data->map_time += def->ensemble->runs[i].time;
+    }
+    data->box = figure_box(data);
+    data->view = (th_plan_view){.scene = scene, .door_closed = data->door_closed, .box = data->box};
+    return TH_OK;
+}
+
+void th_figure_data_release(th_figure_data *data) {
+    free(data->door_closed);
+    *data = (th_figure_data){0};
+}
+
+static cairo_status_t append_svg(void *context, const unsigned char *bytes, unsigned length) {
+    th_text *text = context;
+    th_text_append(text, (const char *)bytes, length);
+    return text->failed ? CAIRO_STATUS_NO_MEMORY : CAIRO_STATUS_SUCCESS;
+}
+
+static th_result no_memory(const th_figure *figure, th_error *error) {
+    return th_fail(error, TH_NO_MEMORY, "", "no memory for the figure %s; free some", figure->name);
+}
+
+static th_result write_png(const th_figure *figure, const th_figure_data *data, double height,
+                           const char *path, th_error *error) {
+    th_canvas canvas =
+        th_canvas_create_zoomed(TH_FIGURE_WIDTH, height, TH_FIGURE_TEXT, TH_FIGURE_ZOOM);
+    if (!canvas.surface) return no_memory(figure, error);
+    figure->draw(&canvas, data);
+    errno = 0;
+    bool drawn = cairo_status(canvas.cairo) == CAIRO_STATUS_SUCCESS;
+    bool written = drawn && th_canvas_write(&canvas, path);
+    int cause = errno;
+    th_canvas_destroy(&canvas);
+    if (written) return TH_OK;
+    if (!drawn) return no_memory(figure, error);
+    if (error) snprintf(error->file, sizeof error->file, "%.255s", path);
+    return th_fail(error, TH_NO_FILE, "",
+                   "the figure cannot be written: %s; free space or choose another folder",
+                   cause ? strerror(cause) : "the disk may be full");
+}
+
+static th_result add_svg(const th_figure *figure, const th_figure_data *data, double height,
+                         th_text *page, th_error *error) {
+    th_text svg = {0};
+    th_canvas canvas =
+        th_canvas_create_svg(TH_FIGURE_WIDTH, height, TH_FIGURE_TEXT, append_svg, &svg);
+    if (!canvas.surface) return no_memory(figure, error);
+    figure->draw(&canvas, data);
+    cairo_surface_finish(canvas.surface);
+    bool good = cairo_surface_status(canvas.surface) == CAIRO_STATUS_SUCCESS &&
+                cairo_status(canvas.cairo) == CAIRO_STATUS_SUCCESS;
+    th_canvas_destroy(&canvas);
+    good = good && !svg.failed && th_svg_inline(page, svg.bytes, figure->name, figure->title);
+    th_text_release(&svg);
+    return good ? TH_OK : no_memory(figure, error);
+}
+
+th_result th_figure_write(const th_figure *figure, const th_figure_data *data, const char *path,
+                          th_text *page, th_error *error) {
+    // Drawn once where it cannot be seen, to learn how high it is.
+    th_canvas canvas = th_canvas_create_zoomed(TH_FIGURE_WIDTH, 1, TH_FIGURE_TEXT, 1);
+    if (!canvas.surface) return no_memory(figure, error);
+    double height = ceil(figure->draw(&canvas, data));
+    th_canvas_destroy(&canvas);
+    th_result result = add_svg(figure, data, height, page, error);
+    return result == TH_OK ? write_png(figure, data, height, path, error) : result;
+}
+
+void th_figure_runs(const th_figure_data *data, bool first_only, char *words, size_t size) {
+    int runs = data->ensemble->run_count;
+    uint64_t seed = runs > 0 ? data->ensemble->runs[0].seed : 0;
+    if (runs > 1 && !first_only)
+        snprintf(words, size, "%d runs", runs);
+    else
+        snprintf(words, size, "%s, seed %" PRIu64, runs > 1 ? "first run" : "1 run", seed);
+}
+
+double th_figure_head(const th_canvas *canvas, const th_figure_data *data, const char *title,
+                      const char *note) {
+    double text = canvas->text, left = 0.8 * text;
+    char line[300], fitted[300];
+    const char *name = th_scene_name(data->scene);
+    snprintf(line, sizeof line, "%.120s%s%s", name ? name : "", name && *name ? ", " : "", note);
+    cairo_set_source_rgb(canvas->cairo, 0.1, 0.1, 0.1);
+    th_canvas_text(canvas, left, 1.5 * text, 0, 1.2 * text, true, title);
+    cairo_set_source_rgb(canvas->cairo, 0.35, 0.35, 0.35);
+    th_canvas_fit(canvas, text, canvas->width - 2 * left, line, fitted, sizeof fitted);
+    th_canvas_text(canvas, left, 3.1 * text, 0, text, false, fitted);
+    return 4.3 * text;
+}
+
+th_panel_page th_figure_panels(const th_canvas *canvas, const th_figure_data *data, double y,
+                               double key) {
+    double text = canvas->text, right = canvas->width - fmax(key, 1.2 * text);
+    // An A4 page with its caption is 1.25 times as high as wide.
+    return th_panel_page_fit(&data->box, data->scene->level_count, text, 4.8 * text, y, right,
+                             1.25 * canvas->width);
+}
+
+double th_run_reach(const th_run_summary *run, double interval, double share) {
+    double wanted = share * (double)run->spawned;
+    if (share >= 1) return run->egress_time;
+    if (share >= 0.95 && share <= 0.95) return run->p95_time; // from single exits, more exact
+    if (run->spawned == 0) return NAN;
+    for (int k = 0; k < run->sample_count; ++k) {
+        if ((double)run->left_curve[k] < wanted) continue;
+        if (k == 0) return 0;
+        double before = run->left_curve[k - 1], now = run->left_curve[k];
+        return interval * (k - 1 + (now > before ? (wanted - before) / (now - before) : 1));
+    }
+    return NAN;
+}
+
+th_sample_summary th_ensemble_reach(const th_ensemble *ensemble, double share) {
+    double *times = malloc(((size_t)ensemble->run_count + 1) * sizeof *times);
+    if (!times) return th_summarise(NULL, 0);
+    for (int i = 0; i < ensemble->run_count; ++i)
+        times[i] = th_run_reach(&ensemble->runs[i], ensemble->interval, share);
+    th_sample_summary summary = th_summarise(times, ensemble->run_count);
+    free(times);
+    return summary;
+}
+
+double th_counter_flow(const th_observation *observation, const uint32_t *count, int k) {
+    int half = (int)lround(TH_FLOW_WINDOW / 2 / observation->interval);
+    if (half < 1) half = 1;
+    int from = k - half > 0 ? k - half : 0;
+    int to = k + half < observation->sample_count ? k + half : observation->sample_count - 1;
+    if (to <= from) return 0;
+    return ((double)count[to] - (double)count[from]) / ((to - from) * observation->interval);
+}
+
+double th_longest_dense(const th_figure_data *data, double *share) {
+    double longest = 0;
+    for (int m = 0; m < data->ensemble->map_count; ++m) {
+        const th_map *map = &data->ensemble->maps[m];
+        for (int i = 0; i < map->nx * map->ny; ++i) longest = fmax(longest, map->dense_time[i]);
+    }
+    if (share) *share = data->map_time > 0 ? longest / data->map_time : 0;
+    int runs = data->ensemble->map_runs > 0 ? data->ensemble->map_runs : 1;
+    return longest / runs;
+}
+
+void th_figure_time(double seconds, char *words, size_t size) {
+    if (!(seconds < 18000))
+        snprintf(words, size, "%.2f h", seconds / 3600);
+    else if (seconds >= 600)
+        snprintf(words, size, "%.1f min", seconds / 60);
+    else
+        snprintf(words, size, seconds < 99.95 ? "%.1f s" : "%.0f s", seconds);
+}

@@ -1,0 +1,89 @@
+// The figures of a report. One row of the table in figures.c per figure; a further one is a function that
+// draws, one that says what is to be seen, and a row. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_REPORT_FIGURES_H
+#define TH_REPORT_FIGURES_H
+#include "draw/chart.h"
+#include "draw/panels.h"
+#include "draw/plan_drawing.h"
+#include "report/report.h"
+#include "report/text.h"
+
+// What every figure may look at; made once by th_figure_data_make.
+typedef struct th_figure_data {
+    const th_report_def *def;
+    const th_scene *scene;
+    const th_ensemble *ensemble;
+    const th_observation *first; // the first run; NULL: none
+    th_box box;                  // [m] what the plans show
+    th_plan_view view;           // for the plan's layers; doors as at the start
+    bool *door_closed;
+    double map_samples; // in the maps' sums, all runs together
+    double map_time;    // simulated seconds in the maps' sums, all runs together
+} th_figure_data;
+
+th_result th_figure_data_make(th_figure_data *data, const th_report_def *def, th_error *error);
+void th_figure_data_release(th_figure_data *data);
+
+typedef struct th_figure {
+    const char *name; // of the file and the anchor
+    const char *title;
+    bool (*applies)(const th_figure_data *data);
+    const char *why_not; // said in the page when it does not apply; NULL: not worth saying
+    // Draws on a page TH_FIGURE_WIDTH wide, beginning at the top; returns the height it needs.
+    double (*draw)(const th_canvas *canvas, const th_figure_data *data);
+    // How to read it.
+    void (*caption)(th_text *text, const th_figure_data *data);
+} th_figure;
+extern const th_figure th_figures[];
+extern const int th_figure_count;
+
+#define TH_FIGURE_WIDTH 800.0 // units; a unit is a pixel on a screen at 100 %
+#define TH_FIGURE_TEXT 13.0
+#define TH_FIGURE_ZOOM 2.0 // PNG pixels per unit: sharp in print at 16 cm width
+
+// The figure as SVG in the page and as PNG in `path`.
+th_result th_figure_write(const th_figure *figure, const th_figure_data *data, const char *path,
+                          th_text *page, th_error *error);
+
+// ---- pieces that several figures share
+// Title and the line below it that says of which scene and runs; returns the y below.
+double th_figure_head(const th_canvas *canvas, const th_figure_data *data, const char *title,
+                      const char *note);
+// "1 run, seed 7" or "20 runs"; what only the first run knows says so.
+void th_figure_runs(const th_figure_data *data, bool first_only, char *words, size_t size);
+// "43.5 s", "12.3 min" or "5.2 h".
+void th_figure_time(double seconds, char *words, size_t size);
+// A page of panels below y, with room for a key at the right of `key` units (0: none).
+th_panel_page th_figure_panels(const th_canvas *canvas, const th_figure_data *data, double y,
+                               double key);
+
+// ---- numbers that figures, sentences and tables share
+// When the share (0 .. 1) of those who ever came had left [s]; NaN: never.
+double th_run_reach(const th_run_summary *run, double interval, double share);
+// The same as a sample over all runs.
+th_sample_summary th_ensemble_reach(const th_ensemble *ensemble, double share);
+// Flow over a counter around sample k [1/s], in a window of TH_FLOW_WINDOW seconds cut off at the ends.
+double th_counter_flow(const th_observation *observation, const uint32_t *count, int k);
+#define TH_FLOW_WINDOW 10.0 // [s] long enough for one figure per person to be smoothed out
+// IMO MSC.1/Circ.1533: maximum specific flow of corridors and doors [1/(m s)].
+#define TH_IMO_FLOW 1.3
+// IMO MSC.1/Circ.1533: congestion is significant when it lasts longer than this share of the time.
+#define TH_IMO_SHARE 0.1
+// Longest time any cell was denser than TH_DENSE, mean over runs [s], and its share of the time.
+double th_longest_dense(const th_figure_data *data, double *share);
+
+// ---- rows of the table
+#define TH_FIGURE_FUNCTIONS(X)                                                        \
+    X(plan)                                                                           \
+    X(evacuation)                                                                     \
+    X(egress)                                                                         \
+    X(flow)                                                                           \
+    X(density_mean) X(density_max) X(congestion) X(speed) X(tracks) X(delay) X(areas) \
+        X(left_behind)
+#define X(name)                                                                          \
+    bool th_figure_##name##_applies(const th_figure_data *data);                         \
+    double th_figure_##name##_draw(const th_canvas *canvas, const th_figure_data *data); \
+    void th_figure_##name##_caption(th_text *text, const th_figure_data *data);
+TH_FIGURE_FUNCTIONS(X)
+#undef X
+#endif

@@ -1,0 +1,147 @@
+// report.html: one file with everything in it. Written beside its place and renamed, so that a reader never
+// sees half a report. SPDX-License-Identifier: Apache-2.0
+#include "report/page.h"
+#include "core/error.h"
+#include "scene/scene.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void add_head(th_text *page, const th_figure_data *data) {
+    const char *name = th_scene_name(data->scene);
+    const char *title = name && *name ? name : "scene without a name";
+    th_text_put(page, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+                      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+                      "<title>");
+    th_text_escaped(page, title);
+    th_text_put(page, " \xe2\x80\x93 crowd simulation report</title>\n<style>");
+    th_text_put(page, th_page_style);
+    th_text_put(
+        page,
+        "</style></head>\n<body>\n<header><p class=\"note\">Crowd simulation report, throng ");
+    th_text_escaped(page, th_version());
+    th_text_put(page, "</p><h1>");
+    th_text_escaped(page, title);
+    th_text_put(page, "</h1>");
+    if (data->scene->description && *data->scene->description) {
+        th_text_put(page, "<p>");
+        th_text_escaped(page, data->scene->description);
+        th_text_put(page, "</p>");
+    }
+    th_text_put(page, "</header>\n");
+}
+
+static th_result add_figure(th_text *page, const th_figure *figure, int number,
+                            const th_figure_data *data, th_error *error) {
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/figures/%s.png", data->def->folder, figure->name);
+    if (length >= (int)sizeof path)
+        return th_fail(error, TH_NO_FILE, "",
+                       "the folder's path is too long; choose a shorter one");
+    th_text_add(page, "<figure id=\"figure-%s\">", figure->name);
+    th_result result = th_figure_write(figure, data, path, page, error);
+    if (result != TH_OK) return result;
+    th_text_add(page, "<figcaption><strong>Figure %d. %s.</strong> ", number, figure->title);
+    figure->caption(page, data);
+    th_text_put(page, "</figcaption></figure>\n");
+    return TH_OK;
+}
+
+// The plan stands with the input, the others with the results.
+static th_result add_results(th_text *page, const th_figure_data *data, th_error *error) {
+    th_result result = TH_OK;
+    int number = 1;
+    th_text left_out = {0};
+    th_text_put(page, "<section><h2>Results</h2>\n");
+    for (int i = 1; i < th_figure_count && result == TH_OK; ++i) {
+        if (th_figures[i].applies(data))
+            result = add_figure(page, &th_figures[i], ++number, data, error);
+        else if (th_figures[i].why_not)
+            th_text_add(&left_out, "<li>%s</li>", th_figures[i].why_not);
+    }
+    if (left_out.length > 0) {
+        th_text_put(page, "<p class=\"note\">Figures left out:</p><ul class=\"note\">");
+        th_text_append(page, left_out.bytes, left_out.length);
+        th_text_put(page, "</ul>\n");
+    }
+    page->failed = page->failed || left_out.failed;
+    th_text_release(&left_out);
+    th_page_counters(page, data);
+    th_page_areas(page, data);
+    th_page_runs(page, data);
+    th_text_put(page, "</section>\n");
+    return result;
+}
+
+static th_result add_everything(th_text *page, const th_figure_data *data, th_error *error) {
+    add_head(page, data);
+    th_page_answer(page, data);
+    th_text_put(page, "<section><h2>What was simulated</h2>\n");
+    th_result result =
+        th_figures[0].applies(data) ? add_figure(page, &th_figures[0], 1, data, error) : TH_OK;
+    if (result != TH_OK) return result;
+    th_page_population(page, data);
+    th_page_differences(page, data);
+    th_text_put(page, "</section>\n");
+    result = add_results(page, data, error);
+    if (result != TH_OK) return result;
+    th_page_method(page, data);
+    th_page_reproduce(page, data);
+    th_text_put(page, "</body></html>\n");
+    return page->failed ? th_fail(error, TH_NO_MEMORY, "", "no memory for the report; free some")
+                        : TH_OK;
+}
+
+static th_result cannot_write(const char *path, int cause, th_error *error) {
+    if (error) snprintf(error->file, sizeof error->file, "%.255s", path);
+    return th_fail(error, TH_NO_FILE, "",
+                   "the report cannot be written: %s; free space or choose another folder",
+                   cause ? strerror(cause) : "the disk may be full");
+}
+
+static th_result write_page(const th_text *page, const char *folder, th_error *error) {
+    char path[4096], part[4110];
+    if (snprintf(path, sizeof path, "%s/report.html", folder) >= (int)sizeof path)
+        return th_fail(error, TH_NO_FILE, "",
+                       "the folder's path is too long; choose a shorter one");
+    snprintf(part, sizeof part, "%s.part", path);
+    errno = 0;
+    FILE *file = fopen(part, "wb");
+    if (!file) return cannot_write(path, errno, error);
+    bool written = fwrite(page->bytes, 1, page->length, file) == page->length &&
+                   fflush(file) == 0 && fsync(fileno(file)) == 0;
+    int cause = errno;
+    if (fclose(file) != 0 && written) {
+        written = false;
+        cause = errno;
+    }
+    if (written && rename(part, path) == 0) return TH_OK;
+    if (written) cause = errno;
+    remove(part);
+    return cannot_write(path, cause, error);
+}
+
+static th_result make_figures_folder(const char *folder, th_error *error) {
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/figures", folder) >= (int)sizeof path)
+        return th_fail(error, TH_NO_FILE, "",
+                       "the folder's path is too long; choose a shorter one");
+    if (mkdir(path, 0777) == 0 || errno == EEXIST) return TH_OK;
+    return cannot_write(path, errno, error);
+}
+
+th_result th_report_page(const th_report_def *def, th_error *error) {
+    th_figure_data data;
+    th_text page = {0};
+    th_result result = make_figures_folder(def->folder, error);
+    if (result != TH_OK) return result;
+    result = th_figure_data_make(&data, def, error);
+    if (result == TH_OK) result = add_everything(&page, &data, error);
+    if (result == TH_OK) result = write_page(&page, def->folder, error);
+    th_figure_data_release(&data);
+    th_text_release(&page);
+    return result;
+}

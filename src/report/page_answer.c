@@ -1,0 +1,103 @@
+// The answer. What an engineer would say first, and no more certain than the runs allow.
+// SPDX-License-Identifier: Apache-2.0
+#include "report/page.h"
+#include <math.h>
+
+static void add_people(th_text *page, double count) {
+    th_text_count(page, count);
+    th_text_put(page, count > 0.5 && count < 1.5 ? " person" : " people");
+}
+
+static void add_95(th_text *page, const th_ensemble *ensemble) {
+    th_sample_summary p95 = th_ensemble_reach(ensemble, 0.95);
+    if (!isfinite(p95.mean)) return;
+    th_text_put(page, "; 95\xc2\xa0% were out after ");
+    th_text_seconds(page, p95.mean);
+}
+
+static double mean_of_runs(const th_ensemble *ensemble, bool inside) {
+    double sum = 0;
+    for (int i = 0; i < ensemble->run_count; ++i)
+        sum += (double)(inside ? ensemble->runs[i].inside : ensemble->runs[i].spawned);
+    return sum / ensemble->run_count;
+}
+
+// Everybody out in the only run.
+static void answer_one(th_text *page, const th_ensemble *ensemble) {
+    const th_run_summary *run = &ensemble->runs[0];
+    add_people(page, (double)run->left);
+    th_text_put(page, " left within ");
+    th_text_seconds(page, run->egress_time);
+    add_95(page, ensemble);
+    th_text_put(page,
+                ".</p><p>This is one run; repeat it with <code>--runs 20</code> for a confidence "
+                "interval.");
+}
+
+// Everybody out in `ended` of several runs.
+static void answer_many(th_text *page, const th_ensemble *ensemble, int ended) {
+    th_sample_summary egress = th_ensemble_egress(ensemble);
+    add_people(page, mean_of_runs(ensemble, false));
+    th_text_put(page, " left within ");
+    th_text_seconds(page, egress.mean);
+    th_text_add(page, " (mean of %d runs", ended);
+    if (isfinite(egress.ci_low)) {
+        th_text_put(page, ", 95\xc2\xa0% confidence interval ");
+        th_text_seconds(page, egress.ci_low);
+        th_text_put(page, " to ");
+        th_text_seconds(page, egress.ci_high);
+    }
+    th_text_put(page, ")");
+    add_95(page, ensemble);
+    th_text_put(page, ".</p><p>");
+    if (isfinite(egress.p95)) {
+        th_text_put(page, "In 19 of 20 runs everybody was out after ");
+        th_text_seconds(page, egress.p95);
+        th_text_put(page, " (95th percentile of the egress times; fastest ");
+        th_text_seconds(page, egress.min);
+        th_text_put(page, ", slowest ");
+        th_text_seconds(page, egress.max);
+        th_text_put(page, ").");
+    }
+    if (ended == ensemble->run_count) return;
+    th_text_add(page,
+                " In %d of %d runs people were still inside at the end; these runs are not in the "
+                "mean.",
+                ensemble->run_count - ended, ensemble->run_count);
+}
+
+static void answer_not_ended(th_text *page, const th_ensemble *ensemble) {
+    const th_run_summary *run = &ensemble->runs[0];
+    bool many = ensemble->run_count > 1;
+    add_people(page, mean_of_runs(ensemble, true));
+    th_text_put(page, " of ");
+    th_text_count(page, mean_of_runs(ensemble, false));
+    bool settled = run->done && !run->interrupted;
+    th_text_put(page,
+                settled ? " stayed where they wanted to be; the others had left" : " had not left");
+    th_text_put(page, run->interrupted ? " when the run was interrupted at " : " after ");
+    th_text_seconds(page, run->time);
+    if (many) th_text_add(page, " (mean of %d runs)", ensemble->run_count);
+    th_text_put(page, ".");
+    if (!settled)
+        th_text_put(page,
+                    "</p><p>There is no egress time. See the warnings and the figure of people "
+                    "still inside.");
+}
+
+void th_page_answer(th_text *page, const th_figure_data *data) {
+    const th_ensemble *ensemble = data->ensemble;
+    int ended = th_ensemble_egress(ensemble).count;
+    th_text_put(page, "<section class=\"answer\"><p class=\"headline\">");
+    if (ensemble->run_count == 0)
+        th_text_put(page, "No run was finished.");
+    else if (mean_of_runs(ensemble, false) <= 0)
+        th_text_put(page, "Nobody was simulated: no group brought anybody in.");
+    else if (ended == 0)
+        answer_not_ended(page, ensemble);
+    else if (ensemble->run_count == 1)
+        answer_one(page, ensemble);
+    else
+        answer_many(page, ensemble, ended);
+    th_text_put(page, "</p></section>\n");
+}

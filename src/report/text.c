@@ -1,0 +1,114 @@
+// Growing text. SPDX-License-Identifier: Apache-2.0
+#include "report/text.h"
+#include "draw/axis.h"
+#include "draw/canvas.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void th_text_release(th_text *text) {
+    free(text->bytes);
+    *text = (th_text){0};
+}
+
+static bool reserve(th_text *text, size_t more) {
+    if (text->failed || more > SIZE_MAX / 4) {
+        text->failed = true;
+        return false;
+    }
+    if (text->length + more + 1 <= text->capacity) return true;
+    size_t capacity = 2 * (text->length + more) + 256;
+    char *bytes = realloc(text->bytes, capacity);
+    if (!bytes) {
+        text->failed = true;
+        return false;
+    }
+    text->bytes = bytes;
+    text->capacity = capacity;
+    return true;
+}
+
+void th_text_append(th_text *text, const char *bytes, size_t length) {
+    if (!reserve(text, length)) return;
+    memcpy(text->bytes + text->length, bytes, length);
+    text->length += length;
+    text->bytes[text->length] = '\0';
+}
+
+void th_text_put(th_text *text, const char *words) { th_text_append(text, words, strlen(words)); }
+
+void th_text_add(th_text *text, const char *format, ...) {
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length >= 0 && reserve(text, (size_t)length)) {
+        vsnprintf(text->bytes + text->length, (size_t)length + 1, format, again);
+        text->length += (size_t)length;
+    }
+    va_end(again);
+}
+
+void th_text_escaped(th_text *text, const char *words) {
+    size_t size = words ? strlen(words) + 8 : 8;
+    char *clean = malloc(size);
+    if (!clean) {
+        text->failed = true;
+        return;
+    }
+    th_clean_text(words, clean, size);
+    for (const char *at = clean; *at; ++at) {
+        switch (*at) {
+        case '<': th_text_add(text, "&lt;"); break;
+        case '>': th_text_add(text, "&gt;"); break;
+        case '&': th_text_add(text, "&amp;"); break;
+        case '"': th_text_add(text, "&quot;"); break;
+        case '\'': th_text_add(text, "&#39;"); break;
+        default: th_text_append(text, at, 1);
+        }
+    }
+    free(clean);
+}
+
+#define NARROW_SPACE "\xe2\x80\xaf" // U+202F, does not break
+
+static void add_number(th_text *text, double value, int decimals) {
+    char number[64];
+    th_number_text(value, decimals, NARROW_SPACE, number, sizeof number);
+    th_text_add(text, "%s", number);
+}
+
+void th_text_count(th_text *text, double count) { add_number(text, count, 0); }
+
+void th_text_seconds(th_text *text, double seconds) {
+    if (!isfinite(seconds)) {
+        th_text_add(text, "never");
+        return;
+    }
+    add_number(text, seconds, seconds < 99.95 ? 1 : 0);
+    th_text_add(text, "\xc2\xa0s");
+    if (seconds < 600) return;
+    long long whole = llround(seconds);
+    if (whole >= 36000)
+        th_text_add(text, " (%lld\xc2\xa0h %02lld\xc2\xa0min)", whole / 3600, whole / 60 % 60);
+    else
+        th_text_add(text, " (%lld\xc2\xa0min %02lld\xc2\xa0s)", whole / 60, whole % 60);
+}
+
+void th_text_value(th_text *text, double value) {
+    if (!isfinite(value)) {
+        th_text_add(text, "\xe2\x80\x93");
+        return;
+    }
+    double size = fabs(value);
+    if (size >= 1e15 || (size > 0 && size < 1e-4))
+        th_text_add(text, "%.3g", value);
+    else if (size >= 99.95 || value == floor(value))
+        add_number(text, value, 0);
+    else
+        th_text_add(text, "%.3g", value);
+}

@@ -1,0 +1,31 @@
+// Text that grows, for the page: plain, escaped, numbers as people write them. Running out of memory is
+// remembered and told at the end. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_REPORT_TEXT_H
+#define TH_REPORT_TEXT_H
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct th_text {
+    char *bytes; // always ended by 0 once something was added
+    size_t length, capacity;
+    bool failed;
+} th_text;
+
+void th_text_release(th_text *text);
+void th_text_append(th_text *text, const char *bytes, size_t length);
+// Markup and words of our own, as they are.
+void th_text_put(th_text *text, const char *words);
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+void th_text_add(th_text *text, const char *format, ...);
+// Words of others: markup characters escaped, bytes that are no UTF-8 shown as "?". NULL is nothing.
+void th_text_escaped(th_text *text, const char *words);
+
+// 2900 -> 2 900 with a narrow space.
+void th_text_count(th_text *text, double count);
+// One decimal below 100 s, none above; from 10 min on also as minutes and seconds. "never" for NaN.
+void th_text_seconds(th_text *text, double seconds);
+// Three significant digits, without exponent where it can be helped; an en dash for NaN.
+void th_text_value(th_text *text, double value);
+#endif
