@@ -13,6 +13,7 @@
 
 // Asked in this order; text comes last, as it takes anything readable.
 static const th_trajectory_backend *const backends[] = {
+    &th_sqlite_backend,
     &th_hdf5_backend,
     &th_text_backend,
 };
@@ -20,6 +21,8 @@ enum { BACKEND_COUNT = sizeof backends / sizeof backends[0] };
 
 static const th_trajectory_backend *backend_of(th_trajectory_format format) {
     switch (format) {
+    case TH_TRAJECTORY_SQLITE:
+    case TH_TRAJECTORY_COMPACT: return &th_sqlite_backend;
     case TH_TRAJECTORY_TEXT: return &th_text_backend;
     case TH_TRAJECTORY_HDF5: return &th_hdf5_backend;
     default: return NULL;
