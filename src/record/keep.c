@@ -1,5 +1,6 @@
 // Memory of trajectories and writers, and numbers as text. SPDX-License-Identifier: Apache-2.0
 #include "record/backend.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,10 @@ bool th_keep_info(void ***kept, int *kept_count, th_trajectory_info *to,
 }
 
 void th_number_text(char text[TH_NUMBER_TEXT], double value) {
-    for (int digits = 1; digits <= 17; ++digits) { // 17 are always enough for a double
+    // As many digits as the whole part has, else %g turns 10 into 1e+01; 17 are always enough.
+    double size = fabs(value);
+    int digits = size >= 10 && size < 1e15 ? (int)log10(size) + 1 : 1;
+    for (; digits <= 17; ++digits) {
         snprintf(text, TH_NUMBER_TEXT, "%.*g", digits, value);
         if (strtod(text, NULL) == value) break;
     }
