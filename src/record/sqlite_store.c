@@ -4,8 +4,11 @@
 #include <string.h>
 
 th_result th_store_fail(sqlite3 *db, const char *path, th_error *error) {
+    int last_errno = errno;
     int code = sqlite3_errcode(db) & 255;
     int cause = sqlite3_system_errno(db);
+    // Failures in the write-ahead log are not noted there; the call that failed was the last one.
+    if (!cause && code == SQLITE_IOERR) cause = last_errno;
     const char *kept = "the frames committed so far are kept";
     switch (code) {
     case SQLITE_NOMEM:

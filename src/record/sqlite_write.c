@@ -24,6 +24,9 @@ enum {
     KEY_EVERY = 50, // frames: five seconds at the usual rate; a key frame is about four others long
     BUSY_MS = 2000, // patience with a reader that holds the file
 };
+// Measured with blobs of 1.6 MB: 10 % less work than with 4 KiB, as much as with 64 KiB. Rows stay with
+// the default, where a small file stays small.
+#define BLOB_PAGES "PRAGMA page_size = 16384"
 #define COMMIT_SECONDS 0.2 // what a kill may cost [s]
 #define ORIGIN_STEP 1000.0 // [m] so that scenes around (0, 0) keep 0 as the origin of their grid
 
@@ -111,8 +114,10 @@ static th_result commit(sqlite_writer *w, th_error *error) {
     return result;
 }
 
-// Nothing of a half-written frame may stay; the database may have rolled back by itself already.
+// Nothing of a half-written frame may stay; the database may have rolled back by itself already. A
+// wrong argument is found before anything is written and spoils nothing.
 static th_result give_up(sqlite_writer *w, th_result result) {
+    if (result == TH_BAD_ARGUMENT) return result;
     w->failed = true;
     if (!sqlite3_get_autocommit(w->db)) sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
     return result;
@@ -209,7 +214,7 @@ static th_result write_grid(sqlite_writer *w, int64_t number, const th_grid_fram
     bool key = w->since_key == 0;
     th_result result = th_compact_encode(w->codec, grid, key, &bytes, &size, &cause);
     if (result == TH_OK && size > INT32_MAX) {
-        result = TH_BAD_ARGUMENT;
+        result = TH_FULL;
         th_fail(&cause, result, "", "more than 2 GB of data; record fewer people");
     }
     if (result != TH_OK)
@@ -243,11 +248,11 @@ static th_result write_compact(sqlite_writer *w, const th_frame *frame, th_error
         result = set_origin(w, ORIGIN_STEP * rint(frame->x[0] / ORIGIN_STEP),
                             ORIGIN_STEP * rint(frame->y[0] / ORIGIN_STEP), error);
     if (result != TH_OK) return result;
-    if (!th_people_see(&w->people, count, frame->id, &first_seen))
-        return th_trajectory_fail(error, TH_NO_MEMORY, w->path, "no memory for the list of people");
     if (!th_compact_to_grid(count, frame->x, w->origin_x, w->quantum, w->grid_x) ||
         !th_compact_to_grid(count, frame->y, w->origin_y, w->quantum, w->grid_y))
         return off_grid(w, frame->number, error);
+    if (!th_people_see(&w->people, count, frame->id, &first_seen))
+        return th_trajectory_fail(error, TH_NO_MEMORY, w->path, "no memory for the list of people");
     bool known = frame->orientation_x != NULL;
     for (int i = 0; known && i < count; ++i) {
         w->people.direction_x[i] = (float)frame->orientation_x[i];
@@ -265,6 +270,14 @@ static th_result write_compact(sqlite_writer *w, const th_frame *frame, th_error
 
 // ---- a world's arrays
 
+TH_CLONES static bool numbers_ascend(const th_raw_frame *frame) {
+    int wrong = 0;
+    for (int i = 0; i < frame->count; ++i)
+        wrong |= !(fabsf(frame->x[i]) < HUGE_VALF && fabsf(frame->y[i]) < HUGE_VALF);
+    for (int i = 1; i < frame->count; ++i) wrong |= frame->id[i] <= frame->id[i - 1];
+    return !wrong;
+}
+
 static th_result check_raw(const th_trajectory_writer *writer, const th_raw_frame *frame,
                            th_error *error) {
     if (writer->backend != &th_sqlite_backend)
@@ -274,6 +287,11 @@ static th_result check_raw(const th_trajectory_writer *writer, const th_raw_fram
         return th_trajectory_fail(error, TH_BAD_ARGUMENT, writer->path,
                                   "frame %lld after frame %lld; frames come in ascending order",
                                   (long long)frame->number, (long long)writer->last_frame);
+    if (!numbers_ascend(frame))
+        return th_trajectory_fail(error, TH_BAD_ARGUMENT, writer->path,
+                                  "frame %lld: ids do not ascend or somebody stands nowhere (not a "
+                                  "number)",
+                                  (long long)frame->number);
     uint32_t levels = writer->info.level_count > 0 ? (uint32_t)writer->info.level_count : 1;
     uint32_t highest = 0;
     for (int i = 0; frame->level && i < frame->count; ++i)
@@ -378,11 +396,13 @@ static th_result new_writer(th_trajectory_writer *writer, const char *path, int 
     w->min_x = w->min_y = HUGE_VAL;
     w->max_x = w->max_y = -HUGE_VAL;
     w->committed_at = now();
+    w->failed = true; // until it is open
     int code = sqlite3_open_v2(path, &w->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
     if (!w->db) return th_trajectory_fail(error, TH_NO_MEMORY, path, "no memory for a database");
     if (code != SQLITE_OK) return th_store_fail(w->db, path, error);
     sqlite3_extended_result_codes(w->db, 1);
     sqlite3_busy_timeout(w->db, BUSY_MS);
+    w->failed = false;
     return TH_OK;
 }
 
@@ -426,7 +446,9 @@ static th_result sqlite_create(th_trajectory_writer *writer, const char *path, t
     th_result result = new_writer(writer, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error);
     if (result != TH_OK) return result;
     sqlite_writer *w = writer->state;
-    result = use_log(w, error);
+    if (writer->info.format == TH_TRAJECTORY_COMPACT)
+        result = th_store_run(w->db, w->path, BLOB_PAGES, error);
+    if (result == TH_OK) result = use_log(w, error);
     if (result == TH_OK) result = begin(w, error);
     if (result == TH_OK)
         result = th_store_make(w->db, w->path, &writer->info, &w->geometry_hash, error);
