@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/scenes.h"
 #include "bench/timing.h"
+#include "cli/bench_record.h"
 #include "cli/bench_table.h"
 #include "cli/commands.h"
 #include <inttypes.h>
@@ -16,10 +17,10 @@
 static const double BEHAVIOUR_TIME = 30; // [s] as in the figures measured for RVO2
 
 typedef struct bench_settings {
-    const char *scene, *model, *device, *csv;
+    const char *scene, *model, *device, *csv, *out;
     long long agents, threads;
     th_text_list params;
-    bool json, behaviour, full, quiet;
+    bool json, behaviour, full, record, quiet;
 } bench_settings;
 
 static json_t *figures_json(const th_bench_case *what, const th_bench_figures *figures) {
@@ -221,6 +222,20 @@ static bool complete(const th_command *command, bench_settings *s) {
     return true;
 }
 
+// Only what is the same for all rows of that table may be chosen.
+static int run_record(const th_command *command, const bench_settings *s) {
+    if (s->scene || s->model || s->json || s->behaviour || s->full || s->params.count > 0) {
+        th_complain(command, "--record is a table of its own; it takes --agents, --threads, --out, "
+                             "--csv and --quiet");
+        return TH_EXIT_USAGE;
+    }
+    th_bench_record_settings settings = {
+        .agents = (int)s->agents, .threads = (int)s->threads, .folder = s->out, .csv = s->csv};
+    settings.quiet = s->quiet;
+    if (settings.threads == 0) settings.threads = omp_get_num_procs();
+    return th_bench_record_table(&settings);
+}
+
 static int run_bench(const th_command *command, int argc, char **argv) {
     bench_settings s = {.device = "cpu"};
     const th_option options[] = {
@@ -235,6 +250,9 @@ static int run_bench(const th_command *command, int argc, char **argv) {
         {"param", TH_OPTION_LIST, &s.params, "NAME=VALUE", "a model parameter, may be repeated", 0,
          0},
         {"full", TH_OPTION_FLAG, &s.full, NULL, "the table up to a million people", 0, 0},
+        {"record", TH_OPTION_FLAG, &s.record, NULL, "the table of what recording costs", 0, 0},
+        {"out", TH_OPTION_TEXT, &s.out, "DIR", "folder for --record's files while it measures", 0,
+         0},
         {"csv", TH_OPTION_TEXT, &s.csv, "FILE", "write the table as CSV too", 0, 0},
         {"json", TH_OPTION_FLAG, &s.json, NULL, "one measurement as one JSON object", 0, 0},
         {"quiet", TH_OPTION_FLAG, &s.quiet, NULL, "no progress", 0, 0},
@@ -242,6 +260,11 @@ static int run_bench(const th_command *command, int argc, char **argv) {
     th_parse_result parsed = th_args_parse(
         command, options, (int)(sizeof options / sizeof options[0]), argc, argv, NULL);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
+    if (s.record) return run_record(command, &s);
+    if (s.out) {
+        th_complain(command, "--out is for --record; the table goes to --csv");
+        return TH_EXIT_USAGE;
+    }
     bool one = s.scene || s.model || s.agents > 0 || s.json || s.params.count > 0;
     if (one && (s.full || s.csv)) {
         th_complain(command, "--full and --csv are for the table; leave out --scene, --model, "
@@ -262,10 +285,15 @@ const th_command th_command_bench = {
         "20\n"
         "steps after 5), per stage, the state hash, memory per person, behaviour after 30 s at\n"
         "10 000 people, and the bar each figure has to stay under. Social force is given per\n"
-        "sub-step. With them: one measurement.",
+        "sub-step. With them: one measurement.\n"
+        "With --record: for 10 000, 100 000 and a million people (or --agents N) and each "
+        "storage,\n"
+        "the time of a step without and with recording 10 frames per simulated second, bytes per\n"
+        "person and frame, people a second of the writer's processor time, and seconds waited.",
     .examples = "  throng bench\n"
                 "  throng bench --full --csv bench/results/laptop.csv\n"
                 "  throng bench --scene circle --model orca --agents 50000 --threads 2 --json\n"
-                "  throng bench --scene scenes/station.json\n",
+                "  throng bench --scene scenes/station.json\n"
+                "  throng bench --record\n",
     .run = run_bench,
 };

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "record/backend.h"
+#include "record/clearance.h"
 #include "record/compact.h"
 #include "record/queue.h"
 #include "scene/scene.h"
@@ -42,6 +43,9 @@ struct th_recorder {
     int columns;  // COLUMNS, or one less without levels
     bool bodies;  // the views hold discs that are not people
     int64_t next; // frame not seen yet
+    th_edge *edges;
+    int edge_count;
+    float clearance; // from edges [m]; 0: positions are written as they are
     flight *flights;
     th_queue queue;
     pthread_t thread;
@@ -113,6 +117,10 @@ static void write_flights(th_recorder *r) {
     bool raw = r->format == TH_TRAJECTORY_SQLITE || r->format == TH_TRAJECTORY_COMPACT;
     for (int slot; (slot = th_queue_take(&r->queue)) >= 0;) {
         const flight *f = &r->flights[slot];
+        if (r->clearance > 0)
+            th_keep_clear(r->edges, r->edge_count, r->clearance, f->count, f->columns[COLUMN_X],
+                          f->columns[COLUMN_Y],
+                          r->columns == COLUMNS ? f->columns[COLUMN_LEVEL] : NULL);
         th_error error = {0};
         th_result result = raw ? write_raw(r, f, &error) : write_doubles(r, f, &error);
         if (result != TH_OK) {
@@ -227,6 +235,7 @@ static void release(th_recorder *r) {
     for (int s = 0; r->flights && s < r->queue.capacity; ++s)
         for (int c = 0; c < COLUMNS; ++c) free(r->flights[s].columns[c]);
     free(r->flights);
+    free(r->edges);
     free(r->path);
     free(r->id);
     free(r->x);
@@ -334,7 +343,8 @@ static th_recorder *make(const th_scene *scene, const th_recorder_def *def) {
     r->origin = scene->origin;
     r->columns = scene->level_count > 1 ? COLUMNS : COLUMNS - 1;
     r->bodies = has_bodies(scene);
-    if (r->flights && r->path) return r;
+    r->edges = th_edges_of(scene, &r->edge_count);
+    if (r->flights && r->path && r->edge_count >= 0) return r;
     release(r);
     return NULL;
 }
@@ -353,6 +363,7 @@ th_result th_recorder_create(th_world *world, const th_recorder_def *def, th_rec
     r->next = (int64_t)((steps + n - 1) / n);
     result =
         def->resume ? continue_file(r, def, step, error) : create_file(r, scene, def, step, error);
+    if (result == TH_OK) r->clearance = (float)r->writer->info.quantum;
     if (result == TH_OK && !start_thread(r)) {
         th_trajectory_finish(r->writer, NULL);
         result = th_fail(error, TH_NO_MEMORY, "",
