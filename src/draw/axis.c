@@ -39,8 +39,8 @@ static void settle(double *low, double *high) {
     }
     // Nearer than this the numbers at the ticks would all read the same.
     double middle = (*low + *high) / 2, least = 1e-6 * fmax(fabs(*low), fabs(*high));
-    if (*high - *low > least && *high - *low > 1e-12) return;
-    double half = middle == 0 ? 0.5 : 0.05 * fabs(middle);
+    if (*high - *low > least && *high - *low > 1e-9) return;
+    double half = fabs(middle) < 1e-9 ? 0.5 : 0.05 * fabs(middle);
     *low = middle - half;
     *high = middle + half;
 }
@@ -70,7 +70,7 @@ th_axis th_axis_make(double low, double high, int most, const char *title) {
 }
 
 th_axis th_axis_count(double highest, int most, const char *title) {
-    th_axis axis = th_axis_make(0, highest >= 1 ? highest : 1, most, title);
+    th_axis axis = th_axis_make(0, highest >= 1 && isfinite(highest) ? highest : 1, most, title);
     axis.whole = true;
     th_axis_thin(&axis, most);
     return axis;

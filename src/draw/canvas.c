@@ -1,5 +1,6 @@
 // Pages, panels, axes, colour scales. SPDX-License-Identifier: Apache-2.0
 #include "draw/canvas.h"
+#include "draw/axis.h"
 #include <cairo-svg.h>
 #include <math.h>
 #include <stdio.h>
@@ -224,12 +225,12 @@ void th_canvas_scale_bar(const th_canvas *canvas, double x, double y, double roo
 }
 
 void th_canvas_colour_bar(const th_canvas *canvas, double x, double y, double width, double height,
-                          double lowest, double highest, bool reversed, const char *title) {
+                          double lowest, double highest, th_colour_fn *scale, const char *title) {
     cairo_t *cairo = canvas->cairo;
     enum { BANDS = 128 };
     for (int i = 0; i < BANDS; ++i) {
         double share = (i + 0.5) / BANDS, band = height / BANDS;
-        th_canvas_colour(canvas, th_colour_scale(reversed ? 1 - share : share), 1);
+        th_canvas_colour(canvas, scale(share), 1);
         // One pixel of overlap hides seams between bands.
         cairo_rectangle(cairo, x, y + height - (i + 1) * band, width, band + 1);
         cairo_fill(cairo);
@@ -239,15 +240,14 @@ void th_canvas_colour_bar(const th_canvas *canvas, double x, double y, double wi
     cairo_rectangle(cairo, x - 0.5, y - 0.5, width + 1, height + 2);
     cairo_stroke(cairo);
     double text = canvas->text;
-    double spacing = th_round_length((highest - lowest) / 4);
-    for (int k = 0; lowest + k * spacing <= highest + 1e-9; ++k) {
+    th_axis axis = th_axis_make(lowest, highest, 8, "");
+    for (int k = 0; k < axis.tick_count; ++k) {
         char label[32];
-        double value = lowest + k * spacing;
-        double at = y + height * (1 - (value - lowest) / (highest - lowest));
+        double at = y + height * (1 - (axis.tick[k] - lowest) / (highest - lowest));
         cairo_move_to(cairo, x + width, at);
         cairo_line_to(cairo, x + width + 0.3 * text, at);
         cairo_stroke(cairo);
-        tick_label(label, sizeof label, value);
+        th_axis_label(&axis, axis.tick[k], label, sizeof label);
         th_canvas_text(canvas, x + width + 0.5 * text, at + 0.33 * text, 0, 0.9 * text, false,
                        label);
     }
@@ -255,20 +255,35 @@ void th_canvas_colour_bar(const th_canvas *canvas, double x, double y, double wi
     th_canvas_text(canvas, x, y - 0.8 * text, 0, text, false, title);
 }
 
+// Straight lines between evenly spaced stops.
+static th_colour between(const th_colour *stops, int count, double share) {
+    double at = (count - 1) * (share > 1 ? 1 : share >= 0 ? share : 0); // NaN counts as 0
+    int stop = (int)at < count - 2 ? (int)at : count - 2;
+    double t = at - stop;
+    th_colour a = stops[stop], b = stops[stop + 1];
+    return (th_colour){a.r + t * (b.r - a.r), a.g + t * (b.g - a.g), a.b + t * (b.b - a.b)};
+}
+
 // Own table of nine stops after the idea of matplotlib's viridis (van der Walt, Smith 2015): equal
 // steps of lightness, readable with any colour vision and in grey; the bright end a little darker, for
-// dots on a white floor. Straight lines between stops.
+// dots on a white floor.
 th_colour th_colour_scale(double share) {
     static const th_colour stops[9] = {
         {0.27, 0.00, 0.33}, {0.28, 0.17, 0.48}, {0.23, 0.32, 0.55},
         {0.17, 0.45, 0.56}, {0.13, 0.57, 0.55}, {0.15, 0.68, 0.51},
         {0.37, 0.79, 0.38}, {0.67, 0.86, 0.19}, {0.93, 0.84, 0.12},
     };
-    double at = 8 * (share > 1 ? 1 : share >= 0 ? share : 0); // NaN counts as 0
-    int stop = (int)at < 7 ? (int)at : 7;
-    double t = at - stop;
-    th_colour a = stops[stop], b = stops[stop + 1];
-    return (th_colour){a.r + t * (b.r - a.r), a.g + t * (b.g - a.g), a.b + t * (b.b - a.b)};
+    return between(stops, 9, share);
+}
+
+th_colour th_colour_scale_reversed(double share) { return th_colour_scale(1 - share); }
+
+th_colour th_colour_heat(double share) {
+    static const th_colour stops[8] = {
+        {0.99, 0.96, 0.80}, {0.99, 0.88, 0.55}, {0.98, 0.76, 0.30}, {0.94, 0.58, 0.14},
+        {0.85, 0.38, 0.15}, {0.68, 0.20, 0.28}, {0.44, 0.10, 0.40}, {0.17, 0.03, 0.28},
+    };
+    return between(stops, 8, share);
 }
 
 // Okabe and Ito 2008, "Color universal design", without black (walls) and yellow (too faint on white).

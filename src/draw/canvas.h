@@ -55,12 +55,16 @@ double th_panel_y(const th_panel *panel, double y);
 void th_panel_axes(const th_canvas *canvas, const th_panel *panel);
 // A bar of a round length, at most `room` pixels wide, with its length written over it.
 void th_canvas_scale_bar(const th_canvas *canvas, double x, double y, double room, double scale);
-// Vertical, lowest value at the bottom.
+// Vertical, lowest value at the bottom, coloured by `scale`.
+typedef th_colour th_colour_fn(double share);
 void th_canvas_colour_bar(const th_canvas *canvas, double x, double y, double width, double height,
-                          double lowest, double highest, bool reversed, const char *title);
+                          double lowest, double highest, th_colour_fn *scale, const char *title);
 
 // Dark violet (0) over green to yellow (1): even in lightness, safe for the colour-blind.
 th_colour th_colour_scale(double share);
+th_colour th_colour_scale_reversed(double share);
+// Pale yellow (0) over orange and red to dark violet (1), for amounts that begin at nothing.
+th_colour th_colour_heat(double share);
 // Distinct colours for groups, safe for the colour-blind; repeats after eight.
 th_colour th_colour_group(int group);
 // 1, 2 or 5 times a power of ten, nearest below or at `length`.

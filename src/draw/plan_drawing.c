@@ -97,13 +97,13 @@ static void draw_side(const th_canvas *canvas, const th_plan_view *view, const p
         y = th_draw_group_key(canvas, view->scene, x, y);
     } else if (view->colour_by == TH_BY_SPEED) {
         th_canvas_text(canvas, x, y, 0, text, false, "speed as a share");
-        th_canvas_colour_bar(canvas, x, y + 2.2 * text, 1.4 * text, bar, 0, 1, false,
+        th_canvas_colour_bar(canvas, x, y + 2.2 * text, 1.4 * text, bar, 0, 1, th_colour_scale,
                              "of the preferred");
         y += bar + 4.5 * text;
     } else {
         th_canvas_text(canvas, x, y, 0, text, false, "people per m\xc2\xb2");
-        th_canvas_colour_bar(canvas, x, y + 2.2 * text, 1.4 * text, bar, 0, TH_DENSITY_SCALE, true,
-                             "within 1 m");
+        th_canvas_colour_bar(canvas, x, y + 2.2 * text, 1.4 * text, bar, 0, TH_DENSITY_SCALE,
+                             th_colour_scale_reversed, "within 1 m");
         y += bar + 4.5 * text;
     }
     y = th_draw_key(canvas, view, x, y);

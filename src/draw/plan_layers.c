@@ -138,9 +138,6 @@ void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_sce
         fill_polygons(canvas, panel, &zone->area.shape, ZONE, is_stairs(zone) ? 0.3 : 0.7);
         if (is_stairs(zone)) hatch_stairs(canvas, panel, zone);
     }
-    for (int i = 0; i < scene->measure_area_count; ++i)
-        if (scene->measure_areas[i].area.level == level_index)
-            outline_polygons(canvas, panel, &scene->measure_areas[i].area.shape, MEASURE, 4);
 }
 
 void th_draw_outline(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
@@ -185,6 +182,9 @@ void th_draw_walls(const th_canvas *canvas, const th_panel *panel, const th_plan
         draw_line(canvas, panel, line->a, line->b, closed ? DOOR_CLOSED : DOOR_OPEN,
                   0.4 * canvas->text, closed ? 0 : 4);
     }
+    for (int i = 0; i < scene->measure_area_count; ++i)
+        if (scene->measure_areas[i].area.level == level_index)
+            outline_polygons(canvas, panel, &scene->measure_areas[i].area.shape, MEASURE, 4);
     for (int i = 0; i < scene->measure_line_count; ++i) {
         const th_line *line = &scene->measure_lines[i].line;
         if (line->level == level_index) draw_line(canvas, panel, line->a, line->b, MEASURE, 1.5, 3);
@@ -260,9 +260,18 @@ static void name_line(const th_canvas *canvas, const th_panel *panel, name_list 
     double outward =
         nx * (x - panel->left - panel->width / 2) + ny * (y - panel->top - panel->height / 2);
     if (outward < 0) side = -side;
-    double half = th_canvas_text_width(canvas, 0.9 * canvas->text, name) / 2;
+    double half =
+        fmin(th_canvas_text_width(canvas, 0.9 * canvas->text, name), panel->width / 3) / 2;
     double shift = fabs(nx) * (half + 0.6 * canvas->text) + fabs(ny) * 1.1 * canvas->text;
-    draw_name(canvas, panel, names, x + side * shift * nx, y + side * shift * ny, colour, name);
+    double at_x = x + side * shift * nx, at_y = y + side * shift * ny;
+    bool fits = at_x - half > panel->left && at_x + half < panel->left + panel->width &&
+                at_y - 0.7 * canvas->text > panel->top &&
+                at_y + 0.5 * canvas->text < panel->top + panel->height;
+    if (!fits) { // over the edge of the panel: the other side of the line
+        at_x = x - side * shift * nx;
+        at_y = y - side * shift * ny;
+    }
+    draw_name(canvas, panel, names, at_x, at_y, colour, name);
 }
 
 static void name_area(const th_canvas *canvas, const th_panel *panel, name_list *names,

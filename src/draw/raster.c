@@ -15,11 +15,7 @@ static int density_class(double density) {
 }
 
 static th_colour class_colour(int index) {
-    static const th_colour colours[TH_DENSITY_CLASSES] = {
-        {0.99, 0.96, 0.80}, {0.99, 0.88, 0.55}, {0.98, 0.76, 0.30}, {0.94, 0.58, 0.14},
-        {0.85, 0.38, 0.15}, {0.68, 0.20, 0.28}, {0.44, 0.10, 0.40}, {0.17, 0.03, 0.28},
-    };
-    return colours[index];
+    return th_colour_heat(index / (TH_DENSITY_CLASSES - 1.0));
 }
 
 th_colour th_density_colour(double density, const void *unused) {

@@ -79,7 +79,7 @@ static double key_x(const th_canvas *canvas) { return canvas->width - KEY + 1.2 
 static double scale_bar_below(const th_canvas *canvas, const th_panel_page *page, double y) {
     th_canvas_scale_bar(canvas, key_x(canvas), y + 1.8 * canvas->text, 8 * canvas->text,
                         page->scale);
-    return fmax(page->bottom, y + 3 * canvas->text);
+    return fmax(page->bottom - 1.2 * canvas->text, y + 3 * canvas->text);
 }
 
 static bool measured(const th_figure_data *data) {
@@ -135,16 +135,15 @@ void th_figure_density_max_caption(th_text *text, const th_figure_data *data) {
     add_cell_note(text, data);
 }
 
-// Continuous scales, `highest` at one end.
+// A continuous scale from 0 to `highest`.
 typedef struct scale_range {
     double highest;
-    bool reversed;
+    th_colour_fn *scale;
 } scale_range;
 
 static th_colour scale_colour(double value, const void *context) {
     const scale_range *range = context;
-    double share = range->highest > 0 ? value / range->highest : 0;
-    return th_colour_scale(range->reversed ? 1 - share : share);
+    return range->scale(range->highest > 0 ? value / range->highest : 0);
 }
 
 static double draw_scale(const th_canvas *canvas, const th_figure_data *data, const char *title,
@@ -153,11 +152,10 @@ static double draw_scale(const th_canvas *canvas, const th_figure_data *data, co
     double y = th_figure_head(canvas, data, title, note), text = canvas->text, bar = 13 * text;
     th_panel_page page = draw_maps(canvas, data, y, value, scale_colour, &range);
     double x = key_x(canvas), top = page.top + 2.2 * text;
-    th_canvas_colour_bar(canvas, x, top, 1.5 * text, bar, 0, range.highest, range.reversed,
-                         quantity);
+    th_canvas_colour_bar(canvas, x, top, 1.5 * text, bar, 0, range.highest, range.scale, quantity);
     if (mark > 0 && mark < range.highest) {
         double at = top + bar * (1 - mark / range.highest);
-        cairo_set_source_rgb(canvas->cairo, 0.8, 0.1, 0.1);
+        cairo_set_source_rgb(canvas->cairo, 0, 0.35, 0.7);
         cairo_set_line_width(canvas->cairo, 2);
         cairo_move_to(canvas->cairo, x - 0.4 * text, at);
         cairo_line_to(canvas->cairo, x + 1.9 * text, at);
@@ -179,7 +177,7 @@ bool th_figure_congestion_applies(const th_figure_data *data) {
 double th_figure_congestion_draw(const th_canvas *canvas, const th_figure_data *data) {
     char runs[80], note[160];
     double mean_time = data->map_time / data->ensemble->map_runs;
-    scale_range range = {largest_value(data, dense_time), true};
+    scale_range range = {largest_value(data, dense_time), th_colour_heat};
     th_figure_runs(data, false, runs, sizeof runs);
     snprintf(note, sizeof note, "longest %.0f s of %.0f s%s, %s", range.highest, mean_time,
              data->ensemble->run_count > 1 ? " per run on average" : "", runs);
@@ -210,8 +208,8 @@ double th_figure_speed_draw(const th_canvas *canvas, const th_figure_data *data)
     snprintf(note, sizeof note, "of everybody who was in a cell, %s", runs);
     // A cell only one hurried person crossed must not squeeze everybody else's colours.
     double highest = fmin(fmax(largest_value(data, mean_speed), 0.5), 1.6);
-    return draw_scale(canvas, data, "Mean speed", note, mean_speed, (scale_range){highest, false},
-                      "speed [m/s]", NAN, "");
+    return draw_scale(canvas, data, "Mean speed", note, mean_speed,
+                      (scale_range){highest, th_colour_scale}, "speed [m/s]", NAN, "");
 }
 
 void th_figure_speed_caption(th_text *text, const th_figure_data *data) {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const double KEY = 140; // room for the key at the right [units]
+static const double KEY = 152; // room for the key at the right [units]
 
 static void begin_panel(const th_canvas *canvas, const th_panel *panel) {
     cairo_save(canvas->cairo);
@@ -42,7 +42,7 @@ double th_figure_plan_draw(const th_canvas *canvas, const th_figure_data *data) 
         th_draw_labels(canvas, &panel, data->scene, level, true);
         end_panel(canvas, &panel);
     }
-    return fmax(page.bottom, draw_key(canvas, data, &page, true));
+    return fmax(page.bottom - 1.2 * canvas->text, draw_key(canvas, data, &page, true));
 }
 
 void th_figure_plan_caption(th_text *text, const th_figure_data *data) {
@@ -124,7 +124,7 @@ double th_figure_tracks_draw(const th_canvas *canvas, const th_figure_data *data
         th_draw_walls(canvas, &panel, &data->view, level);
         end_panel(canvas, &panel);
     }
-    return fmax(page.bottom, draw_key(canvas, data, &page, true));
+    return fmax(page.bottom - 1.2 * canvas->text, draw_key(canvas, data, &page, true));
 }
 
 void th_figure_tracks_caption(th_text *text, const th_figure_data *data) {
@@ -166,7 +166,7 @@ double th_figure_left_behind_draw(const th_canvas *canvas, const th_figure_data 
         end_panel(canvas, &panel);
     }
     free(points);
-    return fmax(page.bottom, draw_key(canvas, data, &page, true));
+    return fmax(page.bottom - 1.2 * canvas->text, draw_key(canvas, data, &page, true));
 }
 
 void th_figure_left_behind_caption(th_text *text, const th_figure_data *data) {

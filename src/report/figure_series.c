@@ -14,16 +14,25 @@ typedef struct chart_grid {
     int columns, count;
     double left, top, width, height, gap_x, gap_y;
     th_axis x, y;
+    bool one_title; // the y axis is named at the left only
 } chart_grid;
 
 static chart_grid make_grid(const th_canvas *canvas, double y, int count, int columns,
-                            double height, th_axis x_axis, th_axis y_axis) {
+                            double height, th_axis x_axis, th_axis y_axis, bool one_title) {
     double text = canvas->text, margin = th_chart_margin(canvas, &y_axis);
-    chart_grid grid = {canvas,         columns, count,  0.8 * text + margin,
-                       y + 1.8 * text, 0,       height, margin + 0.6 * text,
-                       4.6 * text,     x_axis,  y_axis};
-    double room = canvas->width - grid.left - 1.5 * text - (columns - 1) * grid.gap_x;
-    grid.width = room / columns;
+    chart_grid grid = {.canvas = canvas,
+                       .columns = columns,
+                       .count = count,
+                       .height = height,
+                       .x = x_axis,
+                       .y = y_axis,
+                       .one_title = one_title};
+    grid.left = 0.8 * text + margin;
+    grid.top = y + 1.8 * text;
+    if (one_title) y_axis.title[0] = '\0';
+    grid.gap_x = th_chart_margin(canvas, &y_axis) + 1.2 * text;
+    grid.gap_y = 4.6 * text;
+    grid.width = (canvas->width - grid.left - 1.5 * text - (columns - 1) * grid.gap_x) / columns;
     return grid;
 }
 
@@ -36,6 +45,7 @@ static th_chart grid_chart(const chart_grid *grid, int index, const char *title)
     chart.top = grid->top + row * (grid->height + grid->gap_y);
     // The axis of time is named below the last chart of each column.
     if (index + grid->columns < grid->count) chart.x.title[0] = '\0';
+    if (column > 0 && grid->one_title) chart.y.title[0] = '\0';
     th_chart_settle(&chart);
     th_chart_frame(&chart);
     char fitted[160];
@@ -118,9 +128,9 @@ static double draw_flows(const th_canvas *canvas, const th_figure_data *data, do
     if (with_width) highest = fmax(highest, TH_IMO_FLOW);
     int columns = count < 3 ? count : count == 4 ? 2 : 3;
     double end = fmax(first->sample_count - 1, 1) * first->interval;
-    chart_grid grid =
-        make_grid(canvas, y, count, columns, count < 3 ? 170 : 120, th_axis_time(0, end, 6, "time"),
-                  th_axis_make(0, 1.1 * highest, 6, with_width ? "flow [1/(m s)]" : "flow [1/s]"));
+    chart_grid grid = make_grid(
+        canvas, y, count, columns, count < 3 ? 170 : 110, th_axis_time(0, end, 6, "time"),
+        th_axis_make(0, 1.1 * highest, 6, with_width ? "flow [1/(m s)]" : "flow [1/s]"), true);
     for (int i = 0, index = 0; i < first->counter_count && index < count; ++i) {
         const th_counter *counter = &first->counters[i];
         if ((counter->width > 0) != with_width || crossings(first, counter) == 0) continue;
@@ -212,7 +222,12 @@ static double draw_areas(const th_canvas *canvas, const th_observation *first, d
     th_axis x = th_axis_time(0, end, 6, "time");
     th_axis left = th_axis_make(0, 1.1 * density, 6, "density [1/m\xc2\xb2]");
     th_axis right = th_axis_make(0, 1.1 * speed, 6, "speed [m/s]");
-    chart_grid grid = make_grid(canvas, y, 2 * count, 2, 140, x, left);
+    chart_grid grid = make_grid(canvas, y, 2 * count, 2, 140, x, left, false);
+    double wider = th_chart_margin(canvas, &right) + 0.6 * canvas->text - grid.gap_x;
+    if (wider > 0) {
+        grid.gap_x += wider;
+        grid.width -= wider / 2;
+    }
     for (int i = 0; i < count; ++i) {
         const th_area_series *area = &first->areas[i];
         char title[160];
@@ -223,7 +238,8 @@ static double draw_areas(const th_canvas *canvas, const th_observation *first, d
         draw_floats(&chart, first, area->density, time, series, th_line_style_of(0));
         grid.y = right;
         chart = grid_chart(&grid, 2 * i + 1, "");
-        draw_floats(&chart, first, area->speed, time, series, th_line_style_of(2));
+        draw_floats(&chart, first, area->speed, time, series,
+                    (th_line_style){th_colour_group(2), 1.8, 0, 1});
     }
     return grid_bottom(&grid);
 }

@@ -147,8 +147,9 @@ double th_figure_evacuation_draw(const th_canvas *canvas, const th_figure_data *
     y = th_legend(canvas, 0.8 * text, y + text, many ? several : one, many ? 3 : 2);
     if (!make_curves(&curves, ensemble)) return y;
     double end = fmax(curves.samples - 1, 1) * ensemble->interval;
-    th_chart chart = whole_chart(canvas, y + 0.5 * text, 300, th_axis_time(0, end, 9, "time"),
-                                 th_axis_count(1.07 * curves.highest, 8, "people"));
+    th_chart chart =
+        whole_chart(canvas, y + 0.5 * text, 270, th_axis_time(0, 1.02 * end, 9, "time"),
+                    th_axis_count(1.07 * curves.highest, 8, "people"));
     th_chart_frame(&chart);
     if (many) {
         th_chart_band(&chart, curves.time, curves.low, curves.high, curves.samples,
@@ -226,18 +227,18 @@ bool th_figure_egress_applies(const th_figure_data *data) {
     return false;
 }
 
-enum { BINS_MAX = 40 };
+enum { BINS_MAX = 44 };
 typedef struct histogram {
     double first, width; // [s]
     int bins, count[BINS_MAX + 2], highest;
 } histogram;
 
 static histogram make_histogram(const value_list *list) {
-    double low = list->values[0], high = list->values[list->count - 1], tick[TH_TICKS_MAX];
-    int wanted = (int)fmin(fmax(ceil(2 * cbrt(list->count)), 5), 16); // Rice's rule, whole ticks
+    double low = list->values[0], high = list->values[list->count - 1];
+    double wanted = fmin(fmax(ceil(2 * cbrt(list->count)), 5), 15); // Rice's rule
     th_axis axis = th_axis_make(low, high, 8, "");
     histogram bars = {0};
-    th_ticks(axis.low, axis.high, wanted, tick, &bars.width);
+    bars.width = th_round_length((axis.high - axis.low) / wanted); // at most 2.5 times as many
     bars.first = floor(axis.low / bars.width) * bars.width;
     bars.bins = (int)ceil((axis.high - bars.first) / bars.width + 1e-9);
     if (bars.bins > BINS_MAX) bars.bins = BINS_MAX;
@@ -310,13 +311,14 @@ static double draw_histogram(const th_canvas *canvas, double y, const value_list
     double high = fmax(last, runs ? summary.ci_high : last);
     th_axis x = th_axis_time(fmax(0, low - bars.width), high + bars.width, 9,
                              runs ? "egress time" : "exit time");
-    th_chart chart = whole_chart(canvas, y + 0.5 * text, 240, x,
+    th_chart chart = whole_chart(canvas, y + 0.5 * text, 210, x,
                                  th_axis_count(1.2 * bars.highest, 7, runs ? "runs" : "people"));
     th_chart_frame(&chart);
     for (int i = 0; i < bars.bins; ++i)
         if (bars.count[i] > 0)
             th_chart_bar(&chart, bars.first + i * bars.width, bars.first + (i + 1) * bars.width,
                          bars.count[i], th_colour_group(4));
+    th_chart_horizontal(&chart, 0, (th_line_style){GREY, 1, 0, 1}); // bars hide the axis
     if (runs) draw_rug(&chart, list);
     th_chart_vertical(&chart, median, middle);
     th_chart_vertical(&chart, p95, late);
@@ -380,7 +382,7 @@ static void draw_distribution(const th_chart *chart, const value_list *list, th_
         x[used] = list->values[at];
         y[used++] = 100.0 * (at + 1) / list->count;
     }
-    x[used] = chart->x.high;
+    x[used] = fmax(chart->x.high, x[used - 1]);
     y[used++] = 100;
     th_chart_line(chart, x, y, used, style);
 }
@@ -416,9 +418,11 @@ double th_figure_delay_draw(const th_canvas *canvas, const th_figure_data *data)
         const th_legend_entry entries[] = {{names[0], th_line_style_of(0), TH_LEGEND_LINE},
                                            {names[1], th_line_style_of(1), TH_LEGEND_LINE}};
         y = th_legend(canvas, 0.8 * text, y + text, entries, 2);
-        double longest = fmax(jam.values[jam.count - 1], wait.values[wait.count - 1]);
+        // The last per cent would squeeze all others against the axis; the caption says how far it goes.
+        double longest = fmax(th_percentile(jam.values, jam.count, 0.99),
+                              th_percentile(wait.values, wait.count, 0.99));
         th_chart chart = whole_chart(canvas, y + 0.5 * text, 240,
-                                     th_axis_time(0, fmax(longest, 1), 9, "time lost"),
+                                     th_axis_time(0, 1.1 * fmax(longest, 1), 9, "time lost"),
                                      th_axis_make(0, 105, 8, "people [%]"));
         th_chart_frame(&chart);
         draw_delay_line(&chart, &wait, 1);
@@ -431,12 +435,17 @@ double th_figure_delay_draw(const th_canvas *canvas, const th_figure_data *data)
 }
 
 void th_figure_delay_caption(th_text *text, const th_figure_data *data) {
-    (void)data;
+    value_list jam = people_values(data->first, jam_time);
     th_text_add(
         text,
-        "The share of people who lost at most this much time. In a jam: they wanted to walk "
-        "but were slower than %.1f\xc2\xa0m/s. Told to wait: before setting off and in "
-        "waiting areas. The lower dot of a line is the mean, the upper one the 95th "
-        "percentile.",
+        "The share of people who lost at most this much time. In a jam: they wanted to walk but "
+        "were slower than %.1f\xc2\xa0m/s. Told to wait: before setting off and in waiting "
+        "areas. The lower dot of a line is the mean, the upper one the 95th percentile.",
         (double)TH_JAM_SPEED);
+    if (jam.count > 0) {
+        th_text_put(text, " The longest time anybody spent in a jam was ");
+        th_text_seconds(text, jam.values[jam.count - 1]);
+        th_text_put(text, "; the axis ends where 99\xc2\xa0% of the people are.");
+    }
+    free(jam.values);
 }

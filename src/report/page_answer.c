@@ -85,6 +85,40 @@ static void answer_not_ended(th_text *page, const th_ensemble *ensemble) {
                     "still inside.");
 }
 
+static void add_fact(th_text *page, const char *name) {
+    th_text_add(page, "<div><dt>%s</dt><dd>", name);
+}
+
+static void end_fact(th_text *page) { th_text_put(page, "</dd></div>"); }
+
+// The numbers that are asked for next.
+static void add_facts(th_text *page, const th_figure_data *data) {
+    const th_ensemble *ensemble = data->ensemble;
+    double density = 0, jam = 0, share = 0, longest = th_longest_dense(data, &share);
+    for (int i = 0; i < ensemble->run_count; ++i) {
+        density = fmax(density, ensemble->runs[i].max_density);
+        jam += ensemble->runs[i].mean_jam_time / ensemble->run_count;
+    }
+    th_text_put(page, "<dl class=\"facts\">");
+    if (data->ensemble->map_count > 0) {
+        add_fact(page, "highest density");
+        th_text_measured(page, density);
+        th_text_put(page, "\xc2\xa0/m\xc2\xb2");
+        end_fact(page);
+        add_fact(page, "longest above 4\xc2\xa0/m\xc2\xb2");
+        th_text_seconds(page, longest);
+        th_text_add(page, " (%.0f\xc2\xa0%% of the time)", 100 * share);
+        end_fact(page);
+    }
+    if (isfinite(jam)) {
+        add_fact(page, "mean time in a jam");
+        th_text_seconds(page, jam);
+        th_text_put(page, " per person");
+        end_fact(page);
+    }
+    th_text_put(page, "</dl>");
+}
+
 void th_page_answer(th_text *page, const th_figure_data *data) {
     const th_ensemble *ensemble = data->ensemble;
     int ended = th_ensemble_egress(ensemble).count;
@@ -99,5 +133,7 @@ void th_page_answer(th_text *page, const th_figure_data *data) {
         answer_one(page, ensemble);
     else
         answer_many(page, ensemble, ended);
-    th_text_put(page, "</p></section>\n");
+    th_text_put(page, "</p>");
+    if (ensemble->run_count > 0 && mean_of_runs(ensemble, false) > 0) add_facts(page, data);
+    th_text_put(page, "</section>\n");
 }

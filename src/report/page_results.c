@@ -10,6 +10,12 @@ static void number_cell(th_text *page, double value) {
     th_text_put(page, "</td>");
 }
 
+static void measured_cell(th_text *page, double value) {
+    th_text_put(page, "<td class=\"n\">");
+    th_text_measured(page, value);
+    th_text_put(page, "</td>");
+}
+
 static void count_cell(th_text *page, double value) {
     th_text_put(page, "<td class=\"n\">");
     th_text_count(page, value);
@@ -56,9 +62,9 @@ static void add_counter(th_text *page, const th_figure_data *data, const th_coun
         count_cell(page, backward);
     time_cell(page, counter->first_time);
     time_cell(page, counter->last_time);
-    number_cell(page, flow);
-    number_cell(page, flow / width);
-    number_cell(page, highest_window_flow(first, counter) / width);
+    measured_cell(page, flow);
+    measured_cell(page, flow / width);
+    measured_cell(page, highest_window_flow(first, counter) / width);
     th_text_put(page, "</tr>\n");
 }
 
@@ -103,10 +109,10 @@ static void add_area(th_text *page, const th_observation *first, const th_area_s
     th_text_escaped(page, area->id);
     th_text_put(page, "</th>");
     number_cell(page, area->area);
-    number_cell(page, first->sample_count > 0 ? density / first->sample_count : (double)NAN);
-    number_cell(page, highest);
+    measured_cell(page, first->sample_count > 0 ? density / first->sample_count : (double)NAN);
+    measured_cell(page, highest);
     time_cell(page, highest_time);
-    number_cell(page, moving > 0 ? speed / moving : (double)NAN);
+    measured_cell(page, moving > 0 ? speed / moving : (double)NAN);
     th_text_put(page, "</tr>\n");
 }
 
@@ -134,7 +140,7 @@ static void add_run(th_text *page, const th_run_summary *run, int number) {
     time_cell(page, run->egress_time);
     time_cell(page, run->p95_time);
     time_cell(page, run->mean_jam_time);
-    number_cell(page, run->max_density);
+    measured_cell(page, run->max_density);
     th_text_add(page, "<td><code>%016" PRIx64 "</code></td></tr>\n", run->hash);
 }
 

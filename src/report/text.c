@@ -99,6 +99,16 @@ void th_text_seconds(th_text *text, double seconds) {
         th_text_add(text, " (%lld\xc2\xa0min %02lld\xc2\xa0s)", whole / 60, whole % 60);
 }
 
+void th_text_measured(th_text *text, double value) {
+    double size = fabs(value);
+    if (!isfinite(value) || size >= 1e15 || (size > 0 && size < 1e-4)) {
+        th_text_value(text, value);
+        return;
+    }
+    int magnitude = size > 0 ? (int)floor(log10(size) + 2e-3) : 0; // 9.996 is 10.0
+    add_number(text, value, magnitude >= 2 ? 0 : magnitude > 0 ? 1 : 2);
+}
+
 void th_text_value(th_text *text, double value) {
     if (!isfinite(value)) {
         th_text_add(text, "\xe2\x80\x93");

@@ -26,6 +26,8 @@ void th_text_escaped(th_text *text, const char *words);
 void th_text_count(th_text *text, double count);
 // One decimal below 100 s, none above; from 10 min on also as minutes and seconds. "never" for NaN.
 void th_text_seconds(th_text *text, double seconds);
-// Three significant digits, without exponent where it can be helped; an en dash for NaN.
+// Three significant digits, zeros kept, for columns of measured numbers; an en dash for NaN.
+void th_text_measured(th_text *text, double value);
+// At most three significant digits, without exponent where it can be helped; an en dash for NaN.
 void th_text_value(th_text *text, double value);
 #endif
