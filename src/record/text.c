@@ -42,11 +42,14 @@ static th_result keep_row(void *context, int64_t frame, const th_row *row, int64
                               (long long)reader->table.count);
 }
 
-// A frame of which a part is missing is worse than none: people would vanish.
+// A frame of which a part is missing is worse than none: people would vanish. When even the line's
+// frame number is missing, it is taken for one more row of the last frame.
 static void drop_cut_frame(text_reader *reader) {
     th_row_table *table = &reader->table;
     int64_t frame = reader->header.cut_frame;
-    if (frame < 0 && table->count > 0) frame = table->rows[table->count - 1].frame;
+    int64_t last = table->count > 0 ? table->rows[table->count - 1].frame : -1;
+    bool empty_after = table->empty_count > 0 && table->empty[table->empty_count - 1] > last;
+    if (frame < 0 && !empty_after) frame = last;
     while (table->count > 0 && table->rows[table->count - 1].frame == frame) --table->count;
 }
 

@@ -114,7 +114,7 @@ static th_result fail_word(const scanner *scan, const char *at, const char *what
                        "%sthe %s is missing; a row is `id frame x y z` (z may be left out)",
                        verdict, what);
     return fail_at(scan, at, error,
-                   "%s'%.*s' is not a %s; a trajectory in text has rows `id frame x y z`, and "
+                   "%s'%.*s' is no %s; a trajectory in text has rows `id frame x y z`, and "
                    "comments begin with #",
                    verdict, length, at, what);
 }
@@ -154,9 +154,11 @@ static th_result read_row(const scanner *scan, th_text_header *header, double pe
         return fail_at(scan, at, error, "frame %lld; frames are counted from 0",
                        (long long)row->frame);
     at = skip_blank(at);
-    if (!take_real(&at, &row->x, &header->decimals)) return fail_word(scan, at, "x", error);
+    if (!take_real(&at, &row->x, &header->decimals))
+        return fail_word(scan, at, "x coordinate", error);
     at = skip_blank(at);
-    if (!take_real(&at, &row->y, &header->decimals)) return fail_word(scan, at, "y", error);
+    if (!take_real(&at, &row->y, &header->decimals))
+        return fail_word(scan, at, "y coordinate", error);
     row->x /= per_metre;
     row->y /= per_metre;
     if (!header->has_level) return TH_OK; // whatever follows is somebody else's
@@ -164,7 +166,7 @@ static th_result read_row(const scanner *scan, th_text_header *header, double pe
     double z;
     int unused = 0;
     int64_t level;
-    if (!take_real(&at, &z, &unused)) return fail_word(scan, at, "z", error);
+    if (!take_real(&at, &z, &unused)) return fail_word(scan, at, "z coordinate", error);
     at = skip_blank(at);
     if (!take_integer(&at, &level)) return fail_word(scan, at, "level", error);
     if (level < 0 || level >= header->level_count)
