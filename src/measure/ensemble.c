@@ -69,6 +69,7 @@ static bool sum_up(const th_observation *o, th_run_summary *run) {
                             .left = o->statistics.left,
                             .inside = o->statistics.inside,
                             .wall_crossings = o->statistics.wall_crossings,
+                            .steps = o->statistics.steps,
                             .wall_seconds = o->wall_seconds,
                             .time = o->statistics.time,
                             .done = o->done,

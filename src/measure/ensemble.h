@@ -25,7 +25,7 @@ typedef struct th_run_summary {
     double p95_time;                   // when 95 % of those who ever came had left [s] NaN: never
     double mean_jam_time, max_density; // [s] per person; [1/m2] highest map cell
     double largest_overlap;            // [m]
-    uint64_t spawned, left, inside, wall_crossings, overlapping_most;
+    uint64_t spawned, left, inside, wall_crossings, overlapping_most, steps;
     double wall_seconds, time;
     bool done, interrupted;
     int sample_count;

@@ -1,0 +1,38 @@
+// Numbers that tables, warnings and sentences share: where it was densest, how long it was too dense, who
+// did not get out. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_REPORT_FINDINGS_H
+#define TH_REPORT_FINDINGS_H
+#include "report/report.h"
+
+typedef struct th_place {
+    int level;   // -1: nowhere
+    double x, y; // [m] in the scene's coordinates
+} th_place;
+
+// Of all runs.
+typedef struct th_density_findings {
+    double highest; // of any cell at any sample [1/m2]
+    th_place highest_at;
+    double dense_time;  // of the cell that was above TH_DENSE longest, mean over runs [s]
+    double dense_share; // the same as a share of the simulated time [-]
+    th_place dense_at;
+    double
+        significant_area; // floor that was above TH_DENSE for more than TH_IMO_SHARE of the time [m2]
+    double cell;          // [m]
+    double outside_count; // people beyond the maps, summed over samples
+} th_density_findings;
+th_density_findings th_find_densities(const th_scene *scene, const th_ensemble *ensemble);
+
+// People per second between the first and the last who crossed, both directions together; NaN below two.
+double th_counter_mean_flow(const th_counter *counter);
+
+// Those of a group who had not arrived at the end of a run.
+typedef struct th_stranded {
+    int group, count;
+    th_place centre; // on the level where most of them are
+} th_stranded;
+th_stranded th_find_stranded(const th_scene *scene, const th_observation *observation, int group);
+
+// The name of a group or of a scripted person; "" for neither.
+const char *th_member_of(const th_scene *scene, int group);
+#endif

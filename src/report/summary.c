@@ -1,0 +1,274 @@
+// Keys carry their unit; what is not known is null. docs/reports.md lists them.
+// SPDX-License-Identifier: Apache-2.0
+#include "report/summary.h"
+#include "core/error.h"
+#include "report/figures.h"
+#include "report/findings.h"
+#include "report/table_file.h"
+#include "report/warnings.h"
+#include "scene/scene.h"
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+static json_t *count(uint64_t value) { return json_integer((json_int_t)value); }
+// Texts come from files: what is no UTF-8 is left out rather than failing the whole summary.
+static json_t *text(const char *words) {
+    json_t *string = words ? json_string(words) : NULL;
+    return string ? string : json_null();
+}
+static void set(json_t *object, const char *key, json_t *value) {
+    json_object_set_new(object, key, value);
+}
+
+static json_t *hash_text(uint64_t hash) {
+    char digits[17];
+    snprintf(digits, sizeof digits, "%016" PRIx64, hash);
+    return json_string(digits);
+}
+
+static json_t *sample(const th_sample_summary *s) {
+    json_t *object = json_object();
+    set(object, "count", json_integer(s->count));
+    set(object, "mean", number(s->mean));
+    set(object, "standard_deviation", number(s->standard_deviation));
+    set(object, "min", number(s->min));
+    set(object, "p05", number(s->p05));
+    set(object, "median", number(s->median));
+    set(object, "p95", number(s->p95));
+    set(object, "max", number(s->max));
+    set(object, "ci95_low", number(s->ci_low));
+    set(object, "ci95_high", number(s->ci_high));
+    set(object, "ci95_relative", number(s->ci_relative));
+    return object;
+}
+
+static void set_place(json_t *object, const th_scene *scene, th_place place) {
+    bool known = place.level >= 0;
+    set(object, "x_m", number(known ? place.x : (double)NAN));
+    set(object, "y_m", number(known ? place.y : (double)NAN));
+    set(object, "level", text(known ? scene->levels[place.level].id : NULL));
+}
+
+static void set_input(json_t *root, const th_report_def *def) {
+    json_t *scene = json_object(), *overrides = json_array();
+    set(scene, "name", text(th_scene_name(def->scene)));
+    set(scene, "file", text(def->scene_file));
+    set(scene, "description", text(def->scene->description));
+    for (int i = 0; i < def->override_count; ++i)
+        json_array_append_new(overrides, text(def->overrides[i]));
+    set(root, "scene", scene);
+    set(root, "version", text(th_build_info()));
+    set(root, "command_line", text(def->command_line));
+    set(root, "overrides", overrides);
+    set(root, "recording", text(def->recording));
+}
+
+static void set_runs(json_t *root, const th_ensemble *ensemble) {
+    json_t *runs = json_array();
+    int emptied = 0, interrupted = 0;
+    double *p95 = malloc(((size_t)ensemble->run_count + 1) * sizeof *p95);
+    for (int r = 0; r < ensemble->run_count; ++r) {
+        const th_run_summary *run = &ensemble->runs[r];
+        json_t *object = json_object();
+        set(object, "seed", count(run->seed));
+        set(object, "hash", hash_text(run->hash));
+        set(object, "steps", count(run->steps));
+        set(object, "simulated_s", number(run->time));
+        set(object, "egress_time_s", number(run->egress_time));
+        set(object, "spawned", count(run->spawned));
+        set(object, "left", count(run->left));
+        set(object, "inside", count(run->inside));
+        json_array_append_new(runs, object);
+        emptied += isfinite(run->egress_time);
+        interrupted += run->interrupted;
+        if (p95) p95[r] = run->p95_time;
+    }
+    th_sample_summary egress = th_ensemble_egress(ensemble);
+    th_sample_summary most = p95 ? th_summarise(p95, ensemble->run_count) : th_summarise(NULL, 0);
+    free(p95);
+    set(root, "run_count", json_integer(ensemble->run_count));
+    set(root, "emptied_runs", json_integer(emptied));
+    set(root, "interrupted_runs", json_integer(interrupted));
+    set(root, "egress_time_s", sample(&egress));
+    set(root, "time_until_95_percent_left_s", sample(&most));
+    set(root, "runs", runs);
+}
+
+static json_t *counters_of(const th_scene *scene, const th_observation *first,
+                           th_counter_kind kind) {
+    json_t *list = json_array();
+    for (int c = 0; c < first->counter_count; ++c) {
+        const th_counter *counter = &first->counters[c];
+        if (counter->kind != kind) continue;
+        double flow = th_counter_mean_flow(counter), highest = 0.0, none = (double)NAN;
+        double width = counter->width > 0.0 ? counter->width : none;
+        for (int k = 0; k < first->sample_count; ++k)
+            highest = fmax(highest, th_counter_flow(first, counter->forward, k) +
+                                        th_counter_flow(first, counter->backward, k));
+        json_t *object = json_object();
+        set(object, "id", text(counter->id));
+        set(object, "level", text(scene->levels[counter->level].id));
+        set(object, "width_m", number(width));
+        set(object, "forward", count(counter->forward_total));
+        set(object, "backward", count(counter->backward_total));
+        set(object, "first_s", number(counter->first_time));
+        set(object, "last_s", number(counter->last_time));
+        set(object, "flow_per_s", number(flow));
+        set(object, "specific_flow_per_m_s", number(flow / width));
+        set(object, "highest_flow_per_s", number(highest));
+        set(object, "highest_specific_flow_per_m_s", number(highest / width));
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+static json_t *areas_of(const th_scene *scene, const th_observation *first) {
+    json_t *list = json_array();
+    for (int a = 0; a < first->area_count; ++a) {
+        const th_area_series *area = &first->areas[a];
+        double sum = 0.0, highest = 0.0, speeds = 0.0;
+        int seen = 0;
+        for (int k = 0; k < first->sample_count; ++k) {
+            sum += (double)area->density[k];
+            highest = fmax(highest, (double)area->density[k]);
+            if (isnan(area->speed[k])) continue;
+            speeds += (double)area->speed[k];
+            seen++;
+        }
+        json_t *object = json_object();
+        set(object, "id", text(area->id));
+        set(object, "level", text(scene->levels[area->level].id));
+        set(object, "area_m2", number(area->area));
+        set(object, "mean_density_per_m2", number(sum / first->sample_count));
+        set(object, "highest_density_per_m2", number(highest));
+        set(object, "mean_speed_m_per_s", number(speeds / seen)); // of samples with people in it
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+// ---- people
+
+static json_t *people_times(const th_observation *first, bool jam) {
+    double *times = malloc(((size_t)first->person_count + 1) * sizeof *times);
+    int known = 0;
+    for (int p = 0; times && p < first->person_count; ++p)
+        if (first->people[p].group >= 0)
+            times[known++] = (double)(jam ? first->people[p].jam_time : first->people[p].wait_time);
+    th_sample_summary s = th_summarise(times, known);
+    free(times);
+    json_t *object = json_object(); // no interval: people in one crowd are no independent sample
+    set(object, "mean", number(s.mean));
+    set(object, "median", number(s.count == 1 ? s.mean : s.median));
+    set(object, "p95", number(s.count == 1 ? s.mean : s.p95));
+    set(object, "max", number(s.max));
+    return object;
+}
+
+static json_t *left_behind(const th_scene *scene, const th_observation *first) {
+    json_t *object = json_object(), *groups = json_array();
+    for (int g = 0; g < scene->group_count; ++g) {
+        th_stranded stranded = th_find_stranded(scene, first, g);
+        if (stranded.count == 0) continue;
+        json_t *group = json_object();
+        set(group, "group", text(scene->groups[g].id));
+        set(group, "count", json_integer(stranded.count));
+        set_place(group, scene, stranded.centre);
+        json_array_append_new(groups, group);
+    }
+    set(object, "count", json_integer(first->left_behind_count));
+    set(object, "groups", groups);
+    return object;
+}
+
+static void set_first_run(json_t *root, const th_scene *scene, const th_observation *first) {
+    const th_statistics *s = &first->statistics;
+    json_t *object = json_object();
+    set(object, "seed", count(first->seed));
+    set(object, "step_s", number(first->step));
+    set(object, "sample_interval_s", number(first->interval));
+    set(object, "simulated_s", number(s->time));
+    set(object, "spawned", count(s->spawned));
+    set(object, "left", count(s->left));
+    set(object, "inside", count(s->inside));
+    set(object, "removed", count(s->removed));
+    set(object, "waiting_to_enter", count(s->waiting_to_enter));
+    set(object, "unreachable", count(s->unreachable));
+    set(object, "repairs", count(s->repairs));
+    set(object, "wall_stops", count(s->wall_stops));
+    set(object, "events_lost", count(first->events_lost));
+    set(object, "exits", counters_of(scene, first, TH_COUNT_EXIT));
+    set(object, "doors", counters_of(scene, first, TH_COUNT_DOOR));
+    set(object, "lines", counters_of(scene, first, TH_COUNT_LINE));
+    set(object, "areas", areas_of(scene, first));
+    set(object, "jam_time_s", people_times(first, true));
+    set(object, "wait_time_s", people_times(first, false));
+    set(object, "left_behind", left_behind(scene, first));
+    set(root, "first_run", object);
+}
+
+// ---- all runs
+
+static void set_density(json_t *root, const th_report_def *def) {
+    th_density_findings found = th_find_densities(def->scene, def->ensemble);
+    if (def->ensemble->map_count == 0) return;
+    json_t *density = json_object(), *congestion = json_object();
+    set(density, "cell_m", number(found.cell));
+    set(density, "highest_per_m2", number(found.highest));
+    set_place(density, def->scene, found.highest_at);
+    set(congestion, "threshold_per_m2", number((double)TH_DENSE));
+    set(congestion, "longest_s", number(found.dense_time));
+    set(congestion, "share_of_time", number(found.dense_share));
+    set_place(congestion, def->scene, found.dense_at);
+    set(congestion, "significant", json_boolean(found.dense_share > TH_IMO_SHARE));
+    set(congestion, "significant_area_m2", number(found.significant_area));
+    set(root, "density", density);
+    set(root, "congestion", congestion);
+}
+
+static void set_contacts(json_t *root, const th_ensemble *ensemble) {
+    double deepest = 0.0;
+    uint64_t most = 0, crossings = 0;
+    for (int r = 0; r < ensemble->run_count; ++r) {
+        deepest = fmax(deepest, ensemble->runs[r].largest_overlap);
+        crossings += ensemble->runs[r].wall_crossings;
+        if (ensemble->runs[r].overlapping_most > most) most = ensemble->runs[r].overlapping_most;
+    }
+    set(root, "largest_overlap_m", number(deepest));
+    set(root, "most_people_overlapping", count(most));
+    set(root, "wall_crossings", count(crossings));
+}
+
+static th_result set_warnings(json_t *root, const th_report_def *def, th_error *error) {
+    th_warnings warnings;
+    th_result result = th_report_warnings(def, &warnings, error);
+    if (result != TH_OK) return result;
+    json_t *list = json_array();
+    for (int i = 0; i < warnings.count; ++i) json_array_append_new(list, text(warnings.texts[i]));
+    set(root, "warnings", list);
+    th_warnings_release(&warnings);
+    return TH_OK;
+}
+
+th_result th_report_summary(const th_report_def *def, th_error *error) {
+    json_t *root = json_object();
+    set_input(root, def);
+    set_runs(root, def->ensemble);
+    set_density(root, def);
+    set_contacts(root, def->ensemble);
+    set_first_run(root, def->scene, def->ensemble->first);
+    th_result result = set_warnings(root, def, error);
+    if (result == TH_OK && (!json_object_get(root, "warnings") || !json_object_get(root, "runs")))
+        result = th_fail(error, TH_NO_MEMORY, "", "no memory for summary.json; free some");
+    if (result == TH_OK) {
+        th_table_file file;
+        th_table_open(&file, def->folder, "summary.json");
+        th_table_json(&file, root);
+        result = th_table_close(&file, error);
+    }
+    json_decref(root);
+    return result;
+}

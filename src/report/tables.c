@@ -1,0 +1,186 @@
+// The CSV tables of a run's folder. What is of one run only is of the first. SPDX-License-Identifier: Apache-2.0
+#include "core/error.h"
+#include "report/figures.h"
+#include "report/findings.h"
+#include "report/summary.h"
+#include "report/table_file.h"
+#include "scene/scene.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const char *const counter_kinds[] = {
+    [TH_COUNT_EXIT] = "exit", [TH_COUNT_DOOR] = "door", [TH_COUNT_LINE] = "line"};
+
+static void put_header(th_table_file *table, const char *const *names, int count) {
+    for (int i = 0; i < count; ++i) th_table_text(table, names[i]);
+    th_table_end_row(table);
+}
+#define HEADER(table, ...)                                               \
+    do {                                                                 \
+        const char *const names[] = {__VA_ARGS__};                       \
+        put_header(table, names, (int)(sizeof names / sizeof names[0])); \
+    } while (0)
+
+// ---- evacuation.csv: people over time, and the spread over runs. A run that is over stays as it ended; one
+// that was cut off says nothing about later times.
+
+static double left_at(const th_run_summary *run, int k) {
+    if (k < run->sample_count) return (double)run->left_curve[k];
+    return run->done ? (double)run->left : (double)NAN;
+}
+
+static int row_count(const th_ensemble *ensemble) {
+    int rows = 0;
+    for (int r = 0; r < ensemble->run_count; ++r) {
+        const th_run_summary *run = &ensemble->runs[r];
+        // The last to leave may do so after the last sample: one row more shows it.
+        int own = run->sample_count +
+                  (run->done && run->time > (run->sample_count - 1) * ensemble->interval);
+        if (own > rows) rows = own;
+    }
+    return rows;
+}
+
+static void put_first(th_table_file *table, const th_observation *first, int k) {
+    const th_statistics *end = &first->statistics;
+    bool sampled = k < first->sample_count;
+    const uint64_t counts[3] = {sampled ? first->spawned[k] : end->spawned,
+                                sampled ? first->inside[k] : end->inside,
+                                sampled ? first->left[k] : end->left};
+    for (int i = 0; i < 3; ++i) {
+        if (sampled || first->done)
+            th_table_count(table, counts[i]);
+        else
+            th_table_text(table, NULL);
+    }
+}
+
+static th_result write_evacuation(const th_report_def *def, th_error *error) {
+    const th_ensemble *ensemble = def->ensemble;
+    bool several = ensemble->run_count > 1;
+    th_table_file table;
+    double *values = malloc(((size_t)ensemble->run_count + 1) * sizeof *values);
+    if (!values) return th_fail(error, TH_NO_MEMORY, "", "no memory for the tables; free some");
+    th_table_open(&table, def->folder, "evacuation.csv");
+    if (several)
+        HEADER(&table, "time_s", "spawned", "inside", "left", "left_mean", "left_p05", "left_p95");
+    else
+        HEADER(&table, "time_s", "spawned", "inside", "left");
+    for (int k = 0; k < row_count(ensemble); ++k) {
+        th_table_number(&table, k * ensemble->interval);
+        put_first(&table, ensemble->first, k);
+        if (several) {
+            for (int r = 0; r < ensemble->run_count; ++r)
+                values[r] = left_at(&ensemble->runs[r], k);
+            th_sample_summary left = th_summarise(values, ensemble->run_count);
+            th_table_number(&table, left.mean);
+            th_table_number(&table, left.p05);
+            th_table_number(&table, left.p95);
+        }
+        th_table_end_row(&table);
+    }
+    free(values);
+    return th_table_close(&table, error);
+}
+
+// ---- counters.csv: exits, doors and lines. The flow is of both directions together, over TH_FLOW_WINDOW
+// seconds around the row's time; a line's two directions have no better and worse side.
+
+static th_result write_counters(const th_report_def *def, th_error *error) {
+    const th_observation *first = def->ensemble->first;
+    th_table_file table;
+    th_table_open(&table, def->folder, "counters.csv");
+    HEADER(&table, "time_s", "kind", "id", "forward", "backward", "flow_per_s",
+           "specific_flow_per_m_s");
+    for (int c = 0; c < first->counter_count; ++c) {
+        const th_counter *counter = &first->counters[c];
+        for (int k = 0; k < first->sample_count; ++k) {
+            double flow = th_counter_flow(first, counter->forward, k) +
+                          th_counter_flow(first, counter->backward, k);
+            th_table_number(&table, k * first->interval);
+            th_table_text(&table, counter_kinds[counter->kind]);
+            th_table_text(&table, counter->id);
+            th_table_count(&table, counter->forward[k]);
+            th_table_count(&table, counter->backward[k]);
+            th_table_number(&table, flow);
+            th_table_number(&table, counter->width > 0.0 ? flow / counter->width : (double)NAN);
+            th_table_end_row(&table);
+        }
+    }
+    return th_table_close(&table, error);
+}
+
+static th_result write_areas(const th_report_def *def, th_error *error) {
+    const th_observation *first = def->ensemble->first;
+    th_table_file table;
+    th_table_open(&table, def->folder, "areas.csv");
+    HEADER(&table, "time_s", "id", "density_per_m2", "speed_m_per_s");
+    for (int a = 0; a < first->area_count; ++a) {
+        for (int k = 0; k < first->sample_count; ++k) {
+            th_table_number(&table, k * first->interval);
+            th_table_text(&table, first->areas[a].id);
+            th_table_number(&table, (double)first->areas[a].density[k]);
+            th_table_number(&table, (double)first->areas[a].speed[k]);
+            th_table_end_row(&table);
+        }
+    }
+    return th_table_close(&table, error);
+}
+
+static th_result write_people(const th_report_def *def, th_error *error) {
+    const th_observation *first = def->ensemble->first;
+    th_table_file table;
+    th_table_open(&table, def->folder, "people.csv");
+    HEADER(&table, "id", "group", "start_s", "end_s", "exit", "wait_s", "jam_s", "path_m");
+    for (int p = 0; p < first->person_count; ++p) {
+        const th_person *person = &first->people[p];
+        if (person->group < 0 && isnan(person->end_time)) continue; // a disc of a body
+        th_table_count(&table, (uint64_t)p + 1);
+        th_table_text(&table, th_member_of(def->scene, person->group));
+        th_table_number(&table, (double)person->start_time);
+        th_table_number(&table, (double)person->end_time);
+        th_table_text(&table, th_scene_goal_id(def->scene, person->exit));
+        th_table_number(&table, (double)person->wait_time);
+        th_table_number(&table, (double)person->jam_time);
+        th_table_number(&table, (double)person->path_length);
+        th_table_end_row(&table);
+    }
+    return th_table_close(&table, error);
+}
+
+static th_result write_runs(const th_report_def *def, th_error *error) {
+    const th_ensemble *ensemble = def->ensemble;
+    th_table_file table;
+    th_table_open(&table, def->folder, "runs.csv");
+    HEADER(&table, "seed", "egress_time_s", "p95_time_s", "left", "inside", "max_density_per_m2",
+           "mean_jam_s", "largest_overlap_m", "hash", "wall_s");
+    for (int r = 0; r < ensemble->run_count; ++r) {
+        const th_run_summary *run = &ensemble->runs[r];
+        char hash[17];
+        snprintf(hash, sizeof hash, "%016" PRIx64, run->hash);
+        th_table_count(&table, run->seed);
+        th_table_number(&table, run->egress_time);
+        th_table_number(&table, run->p95_time);
+        th_table_count(&table, run->left);
+        th_table_count(&table, run->inside);
+        th_table_number(&table, run->max_density);
+        th_table_number(&table, run->mean_jam_time);
+        th_table_number(&table, run->largest_overlap);
+        th_table_text(&table, hash);
+        th_table_number(&table, run->wall_seconds);
+        th_table_end_row(&table);
+    }
+    return th_table_close(&table, error);
+}
+
+th_result th_report_tables(const th_report_def *def, th_error *error) {
+    th_result (*const writers[])(const th_report_def *, th_error *) = {
+        write_runs, th_report_summary, write_evacuation, write_counters, write_areas, write_people};
+    if (!def->ensemble->first)
+        return th_fail(error, TH_BAD_ARGUMENT, "", "there is no run to write tables of");
+    th_result result = TH_OK;
+    for (size_t i = 0; i < sizeof writers / sizeof *writers && result == TH_OK; ++i)
+        result = writers[i](def, error);
+    return result;
+}

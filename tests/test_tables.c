@@ -1,0 +1,410 @@
+// The tables of a run's folder: read back and worked out again from a run watched by hand.
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/observer.h"
+#include "report/report.h"
+#include "report/table_file.h"
+#include "report/warnings.h"
+#include "support.h"
+#include <jansson.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// Names that need quoting, a door people go through backward, an area, an exit that is an area.
+static const char room[] =
+    "{\"name\":\"tables, \\\"quoted\\\"\",\"description\":\"a test\",\"levels\":[{\"id\":\"room\","
+    "\"walkable\":{\"rect\":[0,0,12,8]},\"walls\":[[[8,0],[8,3]],[[8,5],[8,8]]]}],"
+    "\"doors\":[{\"id\":\"gate, \\\"main\\\"\",\"line\":[[8,3],[8,5]]}],"
+    "\"exits\":[{\"id\":\"out\",\"line\":[[12,3],[12,5]]}],"
+    "\"groups\":[{\"id\":\"p\",\"count\":60,\"area\":{\"rect\":[1,1,7,7]},\"to\":\"out\"}],"
+    "\"measure\":{\"areas\":[{\"id\":\"before\",\"area\":{\"rect\":[6,3,8,5]}}]}}";
+
+static void assert_close(double value, double expected, double tolerance) {
+    if (!(fabs(value - expected) <= tolerance)) fail_msg("%.12g is not %.12g", value, expected);
+}
+
+// ---- a folder and a small CSV reader of our own
+
+static char folder[64];
+
+static int make_folder(void **state) {
+    (void)state;
+    strcpy(folder, "/tmp/throng-tables-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    const char *names[] = {"summary.json", "evacuation.csv", "counters.csv", "areas.csv",
+                           "people.csv",   "runs.csv",       "odd.csv"};
+    char path[128];
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        remove(path);
+    }
+    return rmdir(folder); // fails, and with it the test, when something else was left
+}
+
+enum { COLUMNS_MAX = 12, ROWS_MAX = 8000 };
+typedef struct csv {
+    char *bytes;
+    char *fields[ROWS_MAX][COLUMNS_MAX];
+    int rows, columns; // rows without the header, which is fields[0]
+} csv;
+
+static char *read_file(const char *name) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    if (!file) fail_msg("%s is not there", path);
+    char *bytes = calloc(1, 1 << 20);
+    assert_true(fread(bytes, 1, (1 << 20) - 1, file) > 0);
+    fclose(file);
+    return bytes;
+}
+
+// Cuts one field off; *end is what came behind it. Quotes are taken off in place.
+static char *next_field(char **at, char *end) {
+    char *field = *at, *read = *at, *write = *at;
+    bool quoted = *read == '"';
+    if (quoted) read++;
+    for (; *read; ++read) {
+        if (quoted && *read == '"' && read[1] == '"')
+            read++;
+        else if (quoted && *read == '"') {
+            quoted = false;
+            continue;
+        } else if (!quoted && (*read == ',' || *read == '\n'))
+            break;
+        *write++ = *read;
+    }
+    *end = *read;
+    *at = *read ? read + 1 : read;
+    *write = 0;
+    return field;
+}
+
+static csv *read_csv(const char *name) {
+    csv *table = calloc(1, sizeof *table);
+    table->bytes = read_file(name);
+    char *at = table->bytes;
+    while (*at) {
+        int column = 0;
+        for (char end = ','; end == ',';) {
+            assert_true(column < COLUMNS_MAX && table->rows < ROWS_MAX - 1);
+            table->fields[table->rows][column++] = next_field(&at, &end);
+        }
+        if (table->rows == 0) table->columns = column;
+        assert_int_equal(column, table->columns); // every row is as wide as the header
+        table->rows++;
+    }
+    table->rows--;
+    return table;
+}
+
+static void free_csv(csv *table) {
+    free(table->bytes);
+    free(table);
+}
+
+static const char *field(const csv *table, int row, const char *column) {
+    for (int c = 0; c < table->columns; ++c)
+        if (strcmp(table->fields[0][c], column) == 0) return table->fields[row + 1][c];
+    fail_msg("no column %s", column);
+    return NULL;
+}
+static double value(const csv *table, int row, const char *column) {
+    const char *text = field(table, row, column);
+    return *text ? strtod(text, NULL) : (double)NAN;
+}
+
+// ---- runs
+
+// Watches a run; when `crossed` is given, counts who passes x = 8 by hand, per sample.
+static void add_run(th_ensemble *ensemble, const th_scene *scene, uint64_t seed, int steps,
+                    int *crossed) {
+    th_world *world = world_of(scene, 1, seed);
+    th_observer_def def = th_observer_def_default();
+    th_observer *observer = NULL;
+    float before[128] = {0};
+    int passed = 0;
+    assert_int_equal(th_observer_create(world, &def, &observer, NULL), TH_OK);
+    assert_int_equal(th_observer_see(observer, world, NULL), TH_OK);
+    for (int s = 1; s <= steps && !th_world_done(world); ++s) {
+        th_world_step(world, 1);
+        assert_int_equal(th_observer_see(observer, world, NULL), TH_OK);
+        const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
+        const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
+        for (int i = 0; i < th_world_agent_count(world); ++i) {
+            passed += before[id[i]] <= 8.0f && x[i] > 8.0f && before[id[i]] > 0.0f;
+            before[id[i]] = x[i];
+        }
+        if (crossed && s % 10 == 0) crossed[s / 10] = passed;
+    }
+    assert_int_equal(th_observer_finish(observer, world, NULL), TH_OK);
+    assert_int_equal(th_ensemble_add(ensemble, th_observer_observation(observer), NULL), TH_OK);
+    th_observer_destroy(observer);
+    th_world_destroy(world);
+}
+
+static th_report_def report_of(const th_scene *scene, const th_ensemble *ensemble) {
+    static const char *const overrides[] = {"groups[0].count=60"};
+    return (th_report_def){.scene = scene,
+                           .ensemble = ensemble,
+                           .folder = folder,
+                           .scene_file = "room.json",
+                           .command_line = "throng run room.json --runs 3",
+                           .overrides = overrides,
+                           .override_count = 1};
+}
+
+static void write_tables(const th_report_def *def) {
+    th_error error = {0};
+    if (th_report_tables(def, &error) != TH_OK) fail_msg("%s: %s", error.file, error.message);
+}
+
+static void check_gate(const int *crossed, int samples) {
+    csv *table = read_csv("counters.csv");
+    int seen = 0, exits = 0;
+    for (int r = 0; r < table->rows; ++r) {
+        exits += strcmp(field(table, r, "kind"), "exit") == 0;
+        if (strcmp(field(table, r, "id"), "gate, \"main\"") != 0) continue;
+        assert_string_equal(field(table, r, "kind"), "door");
+        int k = (int)lround(value(table, r, "time_s"));
+        // The line runs upward, so who walks right goes from its left to its right: backward.
+        assert_close(value(table, r, "backward") - value(table, r, "forward"), crossed[k], 0.0);
+        int from = k > 5 ? k - 5 : 0, to = k + 5 < samples ? k + 5 : samples - 1;
+        double flow = (double)(crossed[to] - crossed[from]) / (to - from);
+        if (value(table, r, "forward") <= 0.0) // nobody was pushed back so far
+            assert_true(value(table, r, "flow_per_s") >= flow - 1e-6);
+        assert_close(value(table, r, "specific_flow_per_m_s"), value(table, r, "flow_per_s") / 2.0,
+                     1e-6);
+        seen++;
+    }
+    assert_int_equal(seen, samples);
+    assert_int_equal(exits, samples);
+    free_csv(table);
+}
+
+static void check_evacuation(const th_ensemble *ensemble) {
+    csv *table = read_csv("evacuation.csv");
+    assert_int_equal(table->columns, 7);
+    for (int r = 0; r < table->rows; ++r) {
+        assert_close(value(table, r, "time_s"), r, 1e-9);
+        assert_close(value(table, r, "inside") + value(table, r, "left"), 60.0, 0.0);
+        double mean = 0.0;
+        for (int run = 0; run < 3; ++run) {
+            const th_run_summary *summary = &ensemble->runs[run];
+            mean += (r < summary->sample_count ? summary->left_curve[r] : 60.0) / 3.0;
+        }
+        assert_close(value(table, r, "left_mean"), mean, 1e-6);
+        assert_true(value(table, r, "left_p05") <= value(table, r, "left_p95"));
+    }
+    assert_close(value(table, table->rows - 1, "left_mean"), 60.0, 0.0); // all the way to the end
+    free_csv(table);
+}
+
+static void check_people(const th_ensemble *ensemble) {
+    csv *table = read_csv("people.csv");
+    assert_int_equal(table->rows, 60);
+    double last = 0.0;
+    for (int r = 0; r < table->rows; ++r) {
+        assert_close(value(table, r, "id"), r + 1, 0.0);
+        assert_string_equal(field(table, r, "group"), "p");
+        assert_string_equal(field(table, r, "exit"), "out");
+        assert_true(value(table, r, "path_m") > 4.0);
+        last = fmax(last, value(table, r, "end_s"));
+    }
+    assert_close(last, ensemble->runs[0].egress_time, 1e-4);
+    free_csv(table);
+}
+
+static void check_runs(const th_ensemble *ensemble) {
+    csv *table = read_csv("runs.csv");
+    assert_int_equal(table->rows, 3);
+    for (int r = 0; r < 3; ++r) {
+        assert_close(value(table, r, "seed"), r + 1, 0.0);
+        assert_close(value(table, r, "egress_time_s"), ensemble->runs[r].egress_time, 1e-6);
+        assert_close(value(table, r, "left"), 60.0, 0.0);
+        assert_int_equal(strtoull(field(table, r, "hash"), NULL, 16), ensemble->runs[r].hash);
+    }
+    free_csv(table);
+}
+
+static void check_summary(const th_ensemble *ensemble, int crossed_last) {
+    char *bytes = read_file("summary.json");
+    json_t *root = json_loads(bytes, 0, NULL);
+    assert_non_null(root);
+    double mean = 0.0;
+    for (int r = 0; r < 3; ++r) mean += ensemble->runs[r].egress_time / 3.0;
+    json_t *egress = json_object_get(root, "egress_time_s"),
+           *first = json_object_get(root, "first_run");
+    assert_close(json_number_value(json_object_get(egress, "mean")), mean, 1e-6);
+    assert_int_equal(json_integer_value(json_object_get(egress, "count")), 3);
+    assert_string_equal(json_string_value(json_object_get(json_object_get(root, "scene"), "name")),
+                        "tables, \"quoted\"");
+    assert_int_equal(json_array_size(json_object_get(root, "runs")), 3);
+    assert_string_equal(json_string_value(json_array_get(json_object_get(root, "overrides"), 0)),
+                        "groups[0].count=60");
+    json_t *door = json_array_get(json_object_get(first, "doors"), 0);
+    long long net = json_integer_value(json_object_get(door, "backward")) -
+                    json_integer_value(json_object_get(door, "forward"));
+    assert_int_equal(net, crossed_last);
+    double first_s = json_number_value(json_object_get(door, "first_s")),
+           last_s = json_number_value(json_object_get(door, "last_s"));
+    double all = (double)json_integer_value(json_object_get(door, "backward")) +
+                 (double)json_integer_value(json_object_get(door, "forward"));
+    assert_close(json_number_value(json_object_get(door, "flow_per_s")),
+                 (all - 1.0) / (last_s - first_s), 1e-6);
+    // The densest place is in front of the gate or of the exit, and it is where the map says.
+    json_t *density = json_object_get(root, "density");
+    double x = json_number_value(json_object_get(density, "x_m")),
+           y = json_number_value(json_object_get(density, "y_m")),
+           highest = json_number_value(json_object_get(density, "highest_per_m2"));
+    const th_map *map = &ensemble->maps[0];
+    int cell = (int)(y / 0.5) * map->nx + (int)(x / 0.5);
+    assert_close((double)map->density_max[cell], highest, 1e-5);
+    assert_true(highest > 1.5 && highest < 8.0);
+    json_t *jam = json_object_get(first, "jam_time_s");
+    double jam_sum = 0.0, jam_max = 0.0;
+    for (int p = 0; p < 60; ++p) {
+        jam_sum += (double)ensemble->first->people[p].jam_time;
+        jam_max = fmax(jam_max, (double)ensemble->first->people[p].jam_time);
+    }
+    assert_close(json_number_value(json_object_get(jam, "mean")), jam_sum / 60.0, 1e-5);
+    assert_close(json_number_value(json_object_get(jam, "max")), jam_max, 1e-5);
+    json_t *area = json_array_get(json_object_get(first, "areas"), 0);
+    assert_close(json_number_value(json_object_get(area, "area_m2")), 4.0, 1e-6);
+    assert_true(json_is_array(json_object_get(root, "warnings")));
+    json_decref(root);
+    free(bytes);
+}
+
+static void test_tables_of_three_runs(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(room);
+    th_ensemble ensemble;
+    int crossed[1000] = {0};
+    th_ensemble_init(&ensemble);
+    for (uint64_t seed = 1; seed <= 3; ++seed)
+        add_run(&ensemble, scene, seed, 3000, seed == 1 ? crossed : NULL);
+    int samples = ensemble.first->sample_count;
+    th_report_def def = report_of(scene, &ensemble);
+    write_tables(&def);
+    check_gate(crossed, samples);
+    check_evacuation(&ensemble);
+    check_people(&ensemble);
+    check_runs(&ensemble);
+    check_summary(&ensemble, 60);
+    csv *areas = read_csv("areas.csv");
+    assert_int_equal(areas->rows, samples);
+    // An empty area has a density of 0 and no speed.
+    assert_close(value(areas, areas->rows - 1, "density_per_m2"), 0.0, 0.0);
+    assert_string_equal(field(areas, areas->rows - 1, "speed_m_per_s"), "");
+    free_csv(areas);
+    th_ensemble_release(&ensemble);
+    th_scene_destroy(scene);
+}
+
+static bool warned_of(const th_warnings *warnings, const char *words) {
+    for (int i = 0; i < warnings->count; ++i)
+        if (strstr(warnings->texts[i], words)) return true;
+    return false;
+}
+
+// A shut door: nobody gets out, and the reader is told who and where.
+static void test_people_who_cannot_leave(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(
+        "{\"levels\":[{\"id\":\"room\",\"walkable\":{\"rect\":[0,0,12,8]},\"walls\":[[[8,0],[8,3]],"
+        "[[8,5],[8,8]]]}],\"doors\":[{\"id\":\"gate\",\"line\":[[8,3],[8,5]],\"closed\":true}],"
+        "\"exits\":[{\"id\":\"out\",\"line\":[[12,3],[12,5]]}],"
+        "\"groups\":[{\"id\":\"stuck\",\"count\":20,\"area\":{\"rect\":[1,1,7,7]},\"to\":\"out\"},"
+        "{\"id\":\"free\",\"count\":5,\"area\":{\"rect\":[9,1,11,7]},\"to\":\"out\"}]}");
+    th_ensemble ensemble;
+    th_ensemble_init(&ensemble);
+    add_run(&ensemble, scene, 1, 300, NULL);
+    th_report_def def = report_of(scene, &ensemble);
+    def.recording_trouble = "the disk is full";
+    write_tables(&def);
+    th_warnings warnings;
+    assert_int_equal(th_report_warnings(&def, &warnings, NULL), TH_OK);
+    assert_true(warned_of(&warnings, "20 people of group \"stuck\" never arrived"));
+    assert_true(warned_of(&warnings, "20 people had not got out"));
+    assert_true(warned_of(&warnings, "the disk is full"));
+    assert_false(warned_of(&warnings, "free\""));
+    char *bytes = read_file("summary.json");
+    json_t *root = json_loads(bytes, 0, NULL), *first = json_object_get(root, "first_run");
+    json_t *behind = json_object_get(first, "left_behind");
+    json_t *group = json_array_get(json_object_get(behind, "groups"), 0);
+    assert_int_equal(json_integer_value(json_object_get(behind, "count")), 20);
+    double x = 0.0;
+    for (int i = 0; i < 20; ++i) x += (double)ensemble.first->left_behind[i].x / 20.0;
+    assert_close(json_number_value(json_object_get(group, "x_m")), x, 1e-4);
+    assert_true(json_is_null(json_object_get(json_object_get(root, "egress_time_s"), "mean")));
+    assert_int_equal(json_array_size(json_object_get(root, "warnings")), warnings.count);
+    csv *people = read_csv("people.csv");
+    assert_string_equal(field(people, 0, "end_s"), "");
+    assert_string_equal(field(people, 0, "exit"), "");
+    free_csv(people);
+    json_decref(root);
+    free(bytes);
+    th_warnings_release(&warnings);
+    th_ensemble_release(&ensemble);
+    th_scene_destroy(scene);
+}
+
+static void test_odd_fields(void **state) {
+    (void)state;
+    const char *locales[] = {"C", "de_DE.UTF-8", "fr_FR.UTF-8"}; // those that are installed
+    for (int l = 0; l < 3; ++l) {
+        if (!setlocale(LC_NUMERIC, locales[l])) continue;
+        th_table_file table;
+        th_table_open(&table, folder, "odd.csv");
+        th_table_text(&table, "a,\"b\"\nc");
+        th_table_number(&table, -1234.5);
+        th_table_number(&table, (double)NAN);
+        th_table_number(&table, 1e-7);
+        th_table_count(&table, UINT64_MAX);
+        th_table_text(&table, NULL);
+        th_table_end_row(&table);
+        assert_int_equal(th_table_close(&table, NULL), TH_OK);
+        char *bytes = read_file("odd.csv");
+        assert_string_equal(bytes, "\"a,\"\"b\"\"\nc\",-1234.5,,1e-07,18446744073709551615,\n");
+        free(bytes);
+    }
+    setlocale(LC_NUMERIC, "C");
+}
+
+static void test_full_disk(void **state) {
+    (void)state;
+    th_error error = {0};
+    th_table_file table;
+    th_table_open(&table, "/nowhere/at/all", "runs.csv");
+    th_table_text(&table, "x");
+    assert_int_equal(th_table_close(&table, &error), TH_NO_FILE);
+    assert_string_equal(error.file, "/nowhere/at/all/runs.csv");
+    // /dev/full takes the place of the file beside.
+    char link[128];
+    snprintf(link, sizeof link, "%s/odd.csv.part", folder);
+    if (access("/dev/full", W_OK) != 0) return;
+    assert_int_equal(symlink("/dev/full", link), 0);
+    th_table_open(&table, folder, "odd.csv");
+    for (int i = 0; i < 10000; ++i) th_table_number(&table, i);
+    assert_int_equal(th_table_close(&table, &error), TH_NO_FILE);
+    assert_non_null(strstr(error.message, "No space left"));
+    assert_non_null(strstr(error.file, "odd.csv"));
+    assert_int_not_equal(access(link, F_OK), 0); // nothing left behind
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tables_of_three_runs),
+        cmocka_unit_test(test_people_who_cannot_leave),
+        cmocka_unit_test(test_odd_fields),
+        cmocka_unit_test(test_full_disk),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
