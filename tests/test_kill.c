@@ -32,14 +32,22 @@ static const char *program; // this one
 
 static int say(const char *text) { return write(STDOUT_FILENO, text, strlen(text)) < 0; }
 
-// Says "." when the file is there and then records until somebody kills it or the writer fails.
-static int record_for_ever(th_world *world, const th_recorder_def *def) {
+// Says "." when the file is there and then records until somebody kills it or the writer fails. After
+// some frames, a number that does not fill a transaction, it flushes, says "!" and waits for its end.
+enum { FLUSH_AFTER = 13 };
+static void flush_and_wait(th_recorder *recorder) {
+    if (th_recorder_flush(recorder, NULL) == TH_OK) say("!");
+    for (;;) pause();
+}
+
+static int record_for_ever(th_world *world, const th_recorder_def *def, bool flush) {
     th_recorder *recorder = NULL;
     th_error error = {0};
     th_result result = th_recorder_create(world, def, &recorder, &error);
     if (result != TH_OK || say(".") != 0) return 2;
     do {
         result = th_recorder_see(recorder, world, &error);
+        if (flush && th_world_step_count(world) + 1 == FLUSH_AFTER) flush_and_wait(recorder);
         th_world_step(world, 1);
     } while (result == TH_OK);
     th_error again = {0}, closing = {0};
@@ -68,14 +76,15 @@ static int child(char **argv) {
         return 5;
     th_recorder_def def = {
         .path = argv[3], .format = (th_trajectory_format)atoi(argv[2]), .fps = 10};
-    int code = record_for_ever(world, &def);
+    int code = record_for_ever(world, &def, strcmp(argv[1], "flush") == 0);
     th_world_destroy(world);
     th_scene_destroy(scene);
     return code;
 }
 
 // Starts one and waits until it records. What it says comes out of *out.
-static pid_t start(th_trajectory_format format, const char *file, size_t most_bytes, int *out) {
+static pid_t start(const char *task, th_trajectory_format format, const char *file,
+                   size_t most_bytes, int *out) {
     char number[16], bytes[32];
     snprintf(number, sizeof number, "%d", (int)format);
     snprintf(bytes, sizeof bytes, "%zu", most_bytes);
@@ -87,7 +96,7 @@ static pid_t start(th_trajectory_format format, const char *file, size_t most_by
         dup2(ends[1], STDOUT_FILENO);
         close(ends[0]);
         close(ends[1]);
-        execl(program, program, "record", number, file, bytes, (char *)NULL);
+        execl(program, program, task, number, file, bytes, (char *)NULL);
         _exit(127);
     }
     close(ends[1]);
@@ -223,7 +232,7 @@ static void test_killed_at_random_moments(void **state) {
         char file[128];
         snprintf(file, sizeof file, "%s/%d", r->folder, k);
         int out = -1;
-        pid_t pid = start(formats[k % FORMATS], file, 0, &out);
+        pid_t pid = start("record", formats[k % FORMATS], file, 0, &out);
         random = random * 6364136223846793005u + 1442695040888963407u;
         usleep((useconds_t)(1000 * (1 + (random >> 33) % LONGEST)));
         assert_int_equal(kill(pid, SIGKILL), 0);
@@ -241,13 +250,31 @@ static void test_killed_at_random_moments(void **state) {
     assert_true(hits >= KILLS * 3 / 4);
 }
 
+// What a checkpoint relies on: after a flush everything is there, whatever happens next.
+static void test_flushed_frames_survive(void **state) {
+    reference *r = *state;
+    for (int k = 0; k < FORMATS; ++k) {
+        char file[128], mark = 0;
+        snprintf(file, sizeof file, "%s/flushed", r->folder);
+        int out = -1;
+        pid_t pid = start("flush", formats[k], file, 0, &out);
+        assert_int_equal(read(out, &mark, 1), 1);
+        assert_int_equal(mark, '!');
+        assert_int_equal(kill(pid, SIGKILL), 0);
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+        close(out);
+        assert_int_equal(assert_whole_frames(r, file), FLUSH_AFTER);
+        remove_recording(file);
+    }
+}
+
 static void test_full_disk(void **state) {
     reference *r = *state;
     for (int k = 0; k < FORMATS; ++k) {
         char file[128], said[2048];
         snprintf(file, sizeof file, "%s/full", r->folder);
         int out = -1;
-        pid_t pid = start(formats[k], file, 300000, &out);
+        pid_t pid = start("record", formats[k], file, 300000, &out);
         size_t length = 0;
         for (ssize_t got; (got = read(out, said + length, sizeof said - 1 - length)) > 0;)
             length += (size_t)got;
@@ -298,9 +325,10 @@ static void test_folder_that_cannot_be_written(void **state) {
 
 int main(int argc, char **argv) {
     program = argv[0];
-    if (argc == 5 && strcmp(argv[1], "record") == 0) return child(argv);
+    if (argc == 5) return child(argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_killed_at_random_moments, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_flushed_frames_survive, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_full_disk, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_folder_that_cannot_be_written, set_up, tear_down),
     };
