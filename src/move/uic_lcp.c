@@ -11,6 +11,7 @@
 #define NO_FLOW 1e-30
 // Rings of cells taken in around jammed ones. A front moves by less than a cell per step.
 enum { MARGIN = 2 };
+enum { AHEAD = 24 }; // cells fetched ahead of their use, about a memory access [cells]
 
 const char *th_lcp_solver_name(th_lcp_solver solver) {
     static const char *const names[] = {
@@ -26,7 +27,7 @@ static int vectors_of(th_lcp_solver solver) {
     case TH_LCP_MPRGP: return 6;
     case TH_LCP_POLICY: return 6;
     case TH_LCP_PSOR: return 0;
-    case TH_LCP_MULTIGRID: return 6;
+    case TH_LCP_MULTIGRID: return 4;
     case TH_LCP_SOLVER_COUNT: break;
     }
     return 0;
@@ -39,24 +40,24 @@ static bool coloured(th_lcp_solver solver) {
 static bool allocate(th_lcp_work *work) {
     th_lcp_system *s = &work->system;
     size_t n = (size_t)work->active + 1, sides = TH_SIDES * n;
+    size_t blocks = (size_t)th_lcp_blocks(work->active) + 1;
     const th_memory *m = &work->memory;
     bool fine = (work->mark = th_alloc(m, (size_t)work->cells, sizeof *work->mark)) &&
                 (work->queue = th_alloc(m, n, sizeof *work->queue)) &&
                 (work->edge = th_alloc(m, n, sizeof *work->edge)) &&
-                (work->place = th_alloc(m, n, sizeof *work->place)) &&
-                (s->cell = th_alloc(m, n, sizeof *s->cell)) &&
+                (work->edges = th_alloc(m, blocks, sizeof *work->edges)) &&
+                (s->number = th_alloc(m, n, sizeof *s->number)) &&
                 (s->place = th_alloc(m, n, sizeof *s->place)) &&
                 (s->near = th_alloc(m, sides, sizeof *s->near)) &&
                 (s->coupling = th_alloc(m, sides, sizeof *s->coupling)) &&
                 (s->diagonal = th_alloc(m, n, sizeof *s->diagonal)) &&
-                (s->inverse = th_alloc(m, n, sizeof *s->inverse)) &&
                 (s->b = th_alloc(m, n, sizeof *s->b)) && (s->x = th_alloc(m, n, sizeof *s->x));
     for (int v = 0; v < vectors_of(work->solver) && fine; ++v) {
         fine = (work->vector[v] = th_alloc(m, n, sizeof **work->vector)) != NULL;
     }
     if (fine && work->solver == TH_LCP_MULTIGRID) {
-        work->multigrid = th_lcp_multigrid_create(m, work->cells, work->active);
-        fine = work->multigrid != NULL;
+        work->hierarchy = th_lcp_hierarchy_create(m, work->cells, work->active);
+        fine = work->hierarchy != NULL;
     }
     return fine;
 }
@@ -82,22 +83,22 @@ void th_lcp_work_destroy(th_lcp_work *work) {
     th_memory memory = work->memory;
     th_lcp_system *s = &work->system;
     size_t n = (size_t)work->active + 1, sides = TH_SIDES * n;
+    size_t blocks = (size_t)th_lcp_blocks(work->active) + 1;
     th_free(&memory, work->mark, (size_t)work->cells, sizeof *work->mark);
     th_free(&memory, work->queue, n, sizeof *work->queue);
     th_free(&memory, work->edge, n, sizeof *work->edge);
-    th_free(&memory, work->place, n, sizeof *work->place);
-    th_free(&memory, s->cell, n, sizeof *s->cell);
+    th_free(&memory, work->edges, blocks, sizeof *work->edges);
+    th_free(&memory, s->number, n, sizeof *s->number);
     th_free(&memory, s->place, n, sizeof *s->place);
     th_free(&memory, s->near, sides, sizeof *s->near);
     th_free(&memory, s->coupling, sides, sizeof *s->coupling);
     th_free(&memory, s->diagonal, n, sizeof *s->diagonal);
-    th_free(&memory, s->inverse, n, sizeof *s->inverse);
     th_free(&memory, s->b, n, sizeof *s->b);
     th_free(&memory, s->x, n, sizeof *s->x);
     for (int v = 0; v < TH_LCP_VECTORS; ++v) {
         th_free(&memory, work->vector[v], n, sizeof **work->vector);
     }
-    th_lcp_multigrid_destroy(&memory, work->multigrid);
+    th_lcp_hierarchy_destroy(&memory, work->hierarchy);
     th_free(&memory, work, 1, sizeof *work);
 }
 
@@ -127,6 +128,12 @@ static int queue_jammed(const th_lcp *lcp, th_lcp_work *work, bool all) {
     int32_t stamp = work->stamp;
     for (int a = 0; a < lcp->active_count; ++a) {
         int32_t c = lcp->active[a];
+        if (a + AHEAD < lcp->active_count) {
+            int32_t later = lcp->active[a + AHEAD];
+            __builtin_prefetch(lcp->b + later);
+            __builtin_prefetch(lcp->p + later);
+            __builtin_prefetch(work->mark + later, 1);
+        }
         double p = lcp->p[c];
         if (!(p > 0 && p - p == 0)) p = lcp->p[c] = 0;
         bool jammed = all || p > 0 || lcp->b[c] < 0;
@@ -155,101 +162,135 @@ static int widen(const th_lcp *lcp, th_lcp_work *work, int first, int count, int
 }
 
 // Coupling of cell c with its four neighbours. Returns its diagonal.
-static double couplings_of(const th_lcp *lcp, int32_t c, double *coupling) {
-    coupling[TH_WEST] = lcp->east[c - 1];
-    coupling[TH_EAST] = lcp->east[c];
-    coupling[TH_SOUTH] = lcp->north[c - lcp->nx];
-    coupling[TH_NORTH] = lcp->north[c];
-    double sum =
-        (coupling[TH_WEST] + coupling[TH_EAST]) + (coupling[TH_SOUTH] + coupling[TH_NORTH]);
+static double couplings_of(const th_lcp *lcp, int32_t c, float *coupling) {
+    coupling[TH_WEST] = (float)lcp->east[c - 1];
+    coupling[TH_EAST] = (float)lcp->east[c];
+    coupling[TH_SOUTH] = (float)lcp->north[c - lcp->nx];
+    coupling[TH_NORTH] = (float)lcp->north[c];
+    double sum = ((double)coupling[TH_WEST] + (double)coupling[TH_EAST]) +
+                 ((double)coupling[TH_SOUTH] + (double)coupling[TH_NORTH]);
     if (lcp->ground) sum += lcp->ground[c];
     return sum * (1 + EPSILON);
 }
 
-// Row by row, with colours the even cells first.
+// Lists the candidates row by row and numbers them, with colours the even ones first.
 static void number_candidates(const th_lcp *lcp, th_lcp_work *work, int candidates) {
     th_lcp_system *s = &work->system;
-    int red = 0, black = candidates; // the black ones lie backwards at first
-    int32_t row = 0, row_start = 0, odd_mask = coloured(work->solver);
-    th_lcp_place *unordered = work->place;
+    int listed = 0, blacks = 0;
+    int32_t row = 0, row_start = 0, odd = coloured(work->solver);
     for (int a = 0; a < lcp->active_count; ++a) {
         int32_t c = lcp->active[a];
         if (work->mark[c] <= work->stamp) continue;
         for (; c - row_start >= lcp->nx; ++row) row_start += lcp->nx;
-        th_lcp_place place = {c - row_start, row};
-        unordered[(place.i + row) & odd_mask ? --black : red++] = place;
+        s->place[listed] = (th_lcp_place){c - row_start, row};
+        work->queue[listed++] = c;
+        blacks += (c - row_start + row) & odd;
     }
-    for (int k = 0; k < candidates; ++k) {
-        th_lcp_place place = unordered[k < red ? k : candidates - 1 - (k - red)];
-        int32_t c = place.j * lcp->nx + place.i;
-        s->place[k] = place;
-        s->cell[k] = work->queue[k] = c;
-        work->mark[c] = work->stamp + 1 + k;
-    }
-    s->reds = odd_mask ? red : 0;
+    s->reds = odd ? candidates - blacks : 0;
     s->count = candidates;
     s->nx = lcp->nx;
     s->ny = lcp->ny;
+    int red = 0, black = s->reds;
+    for (int a = 0; a < candidates; ++a) {
+        bool first = odd && !((s->place[a].i + s->place[a].j) & 1);
+        s->number[a] = first ? red++ : black++;
+        work->mark[work->queue[a]] = work->stamp + 1 + s->number[a];
+    }
 }
 
-// The problem among the candidates. Couplings with other cells stay in the diagonal: p = 0 there.
-static void gather(const th_lcp *lcp, th_lcp_work *work) {
+// Row k of the problem. Couplings with cells that are no candidates stay in the diagonal: p = 0 there.
+// Returns whether there is an active one among these.
+static bool gather_cell(const th_lcp *lcp, th_lcp_work *work, int32_t c, int k) {
     th_lcp_system *s = &work->system;
     const int32_t step[TH_SIDES] = {-1, 1, -lcp->nx, lcp->nx};
-    work->edge_count = 0;
-    for (int k = 0; k < s->count; ++k) {
-        int32_t c = s->cell[k];
-        double *coupling = s->coupling + TH_SIDES * (size_t)k;
-        int32_t *near = s->near + TH_SIDES * (size_t)k;
-        double diagonal = couplings_of(lcp, c, coupling);
-        bool isolated = !(diagonal > NO_FLOW), edge = false;
-        for (int d = 0; d < TH_SIDES; ++d) {
-            int32_t mark = work->mark[c + step[d]];
-            edge |= mark == work->stamp && coupling[d] > 0;
-            bool inside = mark > work->stamp && coupling[d] > 0;
-            near[d] = inside ? mark - work->stamp - 1 : s->count;
-            if (!inside) coupling[d] = 0;
-        }
-        // An isolated cell has nothing to push against; with b = 0 every solver leaves it at 0.
-        s->diagonal[k] = isolated ? 1 : diagonal;
-        s->inverse[k] = isolated ? 1 : 1 / diagonal;
-        s->b[k] = isolated ? 0 : number(lcp->b[c]);
-        s->x[k] = isolated ? 0 : lcp->p[c];
-        if (edge) work->edge[work->edge_count++] = k;
+    float *coupling = s->coupling + TH_SIDES * (size_t)k;
+    int32_t *near = s->near + TH_SIDES * (size_t)k;
+    double diagonal = couplings_of(lcp, c, coupling);
+    bool isolated = !(diagonal > NO_FLOW), edge = false;
+    for (int d = 0; d < TH_SIDES; ++d) {
+        int32_t mark = work->mark[c + step[d]];
+        bool flow = coupling[d] > 0, inside = mark > work->stamp && flow;
+        edge |= mark == work->stamp && flow;
+        near[d] = inside ? mark - work->stamp - 1 : s->count;
+        coupling[d] = inside ? coupling[d] : 0;
     }
-    s->diagonal[s->count] = 1;
-    s->inverse[s->count] = s->b[s->count] = s->x[s->count] = 0;
+    // An isolated cell has nothing to push against; with b = 0 every solver leaves it at 0.
+    s->diagonal[k] = isolated ? 1 : diagonal;
+    s->b[k] = isolated ? 0 : number(lcp->b[c]);
+    s->x[k] = isolated ? 0 : lcp->p[c];
+    return edge;
 }
 
-// Queues the active cells beyond the edge that the solution makes overfull; adds their gap to the
-// residual. Returns the new count.
+// Short runs of cells in many rows are nothing the processor foresees.
+static void prefetch(const th_lcp *lcp, const th_lcp_work *work, int32_t c) {
+    __builtin_prefetch(lcp->east + c);
+    __builtin_prefetch(lcp->north + c);
+    __builtin_prefetch(lcp->b + c);
+    __builtin_prefetch(lcp->p + c);
+    __builtin_prefetch(work->mark + c + lcp->nx);
+}
+
+static void gather(const th_lcp *lcp, th_lcp_work *work) {
+    th_lcp_system *s = &work->system;
+#pragma omp parallel for num_threads(s->threads) if (s->count > TH_LCP_PARALLEL)
+    for (int block = 0; block < th_lcp_blocks(s->count); ++block) {
+        int32_t *edge = work->edge + (size_t)block * TH_LCP_BLOCK;
+        int edges = 0, end = th_lcp_block_end(block, s->count);
+        for (int a = block * TH_LCP_BLOCK; a < end; ++a) {
+            prefetch(lcp, work, a + AHEAD < s->count ? work->queue[a + AHEAD] : 0);
+            if (gather_cell(lcp, work, work->queue[a], s->number[a])) edge[edges++] = a;
+        }
+        work->edges[block] = edges;
+    }
+    s->diagonal[s->count] = 1;
+    s->b[s->count] = s->x[s->count] = 0;
+    for (int d = 0; d < TH_SIDES; ++d) {
+        s->near[TH_SIDES * (size_t)s->count + (size_t)d] = s->count;
+        s->coupling[TH_SIDES * (size_t)s->count + (size_t)d] = 0;
+    }
+}
+
+// z of an active cell that is no candidate.
+static double slack_beyond(const th_lcp *lcp, const th_lcp_work *work, int32_t c) {
+    const int32_t step[TH_SIDES] = {-1, 1, -lcp->nx, lcp->nx};
+    float coupling[TH_SIDES];
+    double z = number(lcp->b[c]);
+    couplings_of(lcp, c, coupling);
+    for (int d = 0; d < TH_SIDES; ++d) {
+        int32_t k = work->mark[c + step[d]] - work->stamp - 1;
+        if (k >= 0 && k < work->system.count) z -= (double)coupling[d] * work->system.x[k];
+    }
+    return z;
+}
+
+// Queues the active cells beyond the edge that the solution makes overfull; takes them into the residual.
+// Returns the new count.
 static int queue_beyond(const th_lcp *lcp, th_lcp_work *work, double *residual) {
     const int32_t step[TH_SIDES] = {-1, 1, -lcp->nx, lcp->nx};
     const th_lcp_system *s = &work->system;
     int count = s->count;
-    for (int e = 0; e < work->edge_count; ++e) {
-        int k = work->edge[e];
-        if (!(s->x[k] > 0)) continue;
-        for (int d = 0; d < TH_SIDES; ++d) {
-            int32_t c = s->cell[k] + step[d];
-            if (work->mark[c] != work->stamp) continue;
-            double coupling[TH_SIDES], z = number(lcp->b[c]);
-            couplings_of(lcp, c, coupling);
-            for (int n = 0; n < TH_SIDES; ++n) {
-                int32_t mark = work->mark[c + step[n]] - work->stamp - 1;
-                if (mark >= 0 && mark < s->count) z -= coupling[n] * s->x[mark];
+    for (int block = 0; block < th_lcp_blocks(s->count); ++block) {
+        for (int e = 0; e < work->edges[block]; ++e) {
+            int a = work->edge[block * TH_LCP_BLOCK + e];
+            for (int d = 0; d < TH_SIDES && s->x[s->number[a]] > 0; ++d) {
+                int32_t c = work->queue[a] + step[d];
+                if (work->mark[c] != work->stamp) continue;
+                double z = slack_beyond(lcp, work, c);
+                if (!(z < 0)) continue;
+                *residual = th_lcp_larger(*residual, -z);
+                if (!(z < -s->tolerance)) continue;
+                work->mark[c] = INT32_MAX; // a candidate without a number yet
+                work->queue[count++] = c;
             }
-            if (!(z < -s->tolerance)) continue;
-            if (-z > *residual) *residual = -z;
-            work->mark[c] = INT32_MAX; // candidate without a number yet
-            work->queue[count++] = c;
         }
     }
     return count;
 }
 
-static void scatter(const th_lcp *lcp, const th_lcp_system *s) {
-    for (int k = 0; k < s->count; ++k) lcp->p[s->cell[k]] = s->x[k];
+static void scatter(const th_lcp *lcp, const th_lcp_work *work) {
+    const th_lcp_system *s = &work->system;
+#pragma omp parallel for num_threads(s->threads) if (s->count > TH_LCP_PARALLEL)
+    for (int a = 0; a < s->count; ++a) lcp->p[work->queue[a]] = s->x[s->number[a]];
 }
 
 static void solve_system(th_lcp_work *work, th_lcp_result *result) {
@@ -257,7 +298,7 @@ static void solve_system(th_lcp_work *work, th_lcp_result *result) {
     case TH_LCP_MPRGP: th_lcp_mprgp(work, result); break;
     case TH_LCP_POLICY: th_lcp_policy(work, result); break;
     case TH_LCP_PSOR: th_lcp_psor(work, result); break;
-    case TH_LCP_MULTIGRID: th_lcp_solve_multigrid(work, result); break;
+    case TH_LCP_MULTIGRID: th_lcp_multigrid(work, result); break;
     case TH_LCP_SOLVER_COUNT: break;
     }
 }
@@ -283,7 +324,7 @@ th_lcp_result th_lcp_solve(const th_lcp *lcp, th_lcp_work *work) {
         gather(lcp, work);
         result.visits += lcp->active_count + candidates;
         solve_system(work, &result);
-        scatter(lcp, &work->system);
+        scatter(lcp, work);
         int more = queue_beyond(lcp, work, &result.residual);
         if (more == candidates) break;
         candidates = widen(lcp, work, candidates, more, rings);

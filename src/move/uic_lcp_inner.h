@@ -4,6 +4,7 @@
 #define TH_MOVE_UIC_LCP_INNER_H
 #include "core/parallel.h"
 #include "move/uic_lcp.h"
+#include <math.h>
 
 // Neighbours of a cell in this order; d ^ 1 is the opposite side.
 enum { TH_WEST, TH_EAST, TH_SOUTH, TH_NORTH, TH_SIDES };
@@ -15,23 +16,24 @@ typedef struct th_lcp_place {
 // Arrays have one entry more than there are cells: neighbour `count` is nobody, its value 0.
 typedef struct th_lcp_system {
     int count;
-    int reds; // cells with i + j even come first when the solver colours; then their neighbours
-              // are all black and the other way round. Else 0 and cells go row by row.
-    int32_t *cell;       // where it lies in the grid
-    th_lcp_place *place; // the same as column and row
-    int nx, ny;
-    int32_t *near;    // TH_SIDES per cell, `count` for none
-    double *coupling; // TH_SIDES per cell, 0 for none
+    int reds; // cells with i + j even come first when the solver colours; then all their
+              // neighbours are black and the other way round. Else 0, cells go row by row.
+    th_lcp_place *place; // row by row, whatever the numbers
+    int32_t *number;     // of the cells in that order
+    int32_t *near;       // TH_SIDES per cell, `count` for none
+    float *
+        coupling; // TH_SIDES per cell, 0 for none. Rounded before the diagonal is summed: what that
+                  // changes is 6e-8 of a flow, while half the memory is read.
     double *diagonal; // > 0
-    double *inverse;  // of the diagonal
     double *b, *x;    // x >= 0
+    int nx, ny;
     double tolerance;
     int threads;
 } th_lcp_system;
 
 enum { TH_LCP_VECTORS = 8 };
 
-typedef struct th_lcp_multigrid th_lcp_multigrid;
+typedef struct th_lcp_hierarchy th_lcp_hierarchy;
 
 struct th_lcp_work {
     th_memory memory;
@@ -40,27 +42,63 @@ struct th_lcp_work {
     int32_t *mark; // per grid cell: below `stamp` not active, `stamp` active, above: a candidate
     int32_t stamp;
     int32_t *queue; // candidates in the order found
-    int32_t *edge;  // cells of the system beside an active cell that is no candidate
-    int edge_count;
-    th_lcp_place *place; // candidates before they are in order
+    int32_t *edge;  // cells beside an active one that is no candidate, from each block's start on
+    int32_t *edges; // how many, per block
     th_lcp_system system;
     double *vector[TH_LCP_VECTORS]; // active + 1 each, for the solver; NULL where it needs fewer
-    th_lcp_multigrid *multigrid;
+    th_lcp_hierarchy *hierarchy;    // for multigrid
 };
 
 // Below this many cells a loop runs on one thread: waking the others costs more [cells].
 enum { TH_LCP_PARALLEL = 6000 };
-// Cells summed by one thread without a break; sums are added block by block.
-enum { TH_LCP_BLOCK = 2048 };
+// Cells that one thread takes without a break; sums are added block by block.
+enum { TH_LCP_BLOCK = 1024 };
+
+static inline int th_lcp_blocks(int count) { return (count + TH_LCP_BLOCK - 1) / TH_LCP_BLOCK; }
+static inline int th_lcp_block_end(int block, int count) {
+    int end = (block + 1) * TH_LCP_BLOCK;
+    return end < count ? end : count;
+}
 
 void th_lcp_mprgp(th_lcp_work *work, th_lcp_result *result);
 void th_lcp_policy(th_lcp_work *work, th_lcp_result *result);
 void th_lcp_psor(th_lcp_work *work, th_lcp_result *result);
-void th_lcp_solve_multigrid(th_lcp_work *work, th_lcp_result *result);
+void th_lcp_multigrid(th_lcp_work *work, th_lcp_result *result);
 
-// Room for the hierarchy over a system of up to `active` cells of a grid of up to `cells`; NULL: no memory.
-th_lcp_multigrid *th_lcp_multigrid_create(const th_memory *memory, int cells, int active);
-void th_lcp_multigrid_destroy(const th_memory *memory, th_lcp_multigrid *multigrid);
+// The hierarchy of the multigrid solver: cells joined 2 x 2 again and again. Level 0 is the system itself
+// (near and coupling are the system's). Single precision: it only has to point the way, what is left is
+// measured in double.
+typedef struct th_lcp_level {
+    int nx, ny;
+    int count, reds;
+    th_lcp_place *place; // in the order found, about row by row
+    int32_t *number;     // of the cells in that order: red ones first
+    int32_t *near,
+        *child;      // TH_SIDES per cell; child: number on the finer level, its count for none
+    int32_t *parent; // of the cells of the finer level
+    float *coupling; // TH_SIDES per cell
+    float *ground;   // coupling with p = 0
+    float *inverse;  // of the diagonal in jammed cells, else 0
+    float *r, *x;
+    int32_t *mark; // per grid cell: place in the list + 1 while it is built, else 0
+    int room, mark_room, parent_room;
+} th_lcp_level;
+
+enum { TH_LCP_LEVELS = 20 };
+struct th_lcp_hierarchy {
+    int used;
+    th_lcp_level levels[TH_LCP_LEVELS];
+};
+
+// Room for a system of up to `active` cells of a grid of up to `cells`; NULL: no memory.
+th_lcp_hierarchy *th_lcp_hierarchy_create(const th_memory *memory, int cells, int active);
+void th_lcp_hierarchy_destroy(const th_memory *memory, th_lcp_hierarchy *hierarchy);
+// Finds the cells of all levels.
+void th_lcp_hierarchy_build(th_lcp_hierarchy *hierarchy, const th_lcp_system *system);
+// Couplings among the jammed cells, those of level 0 with inverse > 0.
+void th_lcp_hierarchy_fill(th_lcp_hierarchy *hierarchy, const th_lcp_system *system);
+// x = M^-1 r on level 0 by one V-cycle, r = 0 in black cells. Cells that are not jammed keep 0.
+void th_lcp_hierarchy_cycle(th_lcp_hierarchy *hierarchy, int threads);
 
 // Modified incomplete Cholesky of the rows and columns with free[k] > 0, MIC(0) with tuning constant 0.97
 // and safety 0.25; q = 1/sqrt(pivot), 0 off the face. Row by row numbering.
@@ -68,12 +106,14 @@ void th_mic_factor(const th_lcp_system *system, const double *free, double *q);
 // z = M^-1 r in the face; z may be r.
 void th_mic_apply(const th_lcp_system *system, const double *q, const double *r, double *z);
 
+static inline double th_lcp_larger(double a, double b) { return a > b ? a : b; }
+
 // Sum over the four neighbours of coupling * v.
 static inline double th_lcp_around(const th_lcp_system *s, const double *v, int k) {
     const int32_t *n = s->near + (size_t)TH_SIDES * (size_t)k;
-    const double *c = s->coupling + (size_t)TH_SIDES * (size_t)k;
-    return (c[TH_WEST] * v[n[TH_WEST]] + c[TH_EAST] * v[n[TH_EAST]]) +
-           (c[TH_SOUTH] * v[n[TH_SOUTH]] + c[TH_NORTH] * v[n[TH_NORTH]]);
+    const float *c = s->coupling + (size_t)TH_SIDES * (size_t)k;
+    return ((double)c[TH_WEST] * v[n[TH_WEST]] + (double)c[TH_EAST] * v[n[TH_EAST]]) +
+           ((double)c[TH_SOUTH] * v[n[TH_SOUTH]] + (double)c[TH_NORTH] * v[n[TH_NORTH]]);
 }
 
 static inline double th_lcp_row(const th_lcp_system *s, const double *v, int k) {
@@ -83,7 +123,12 @@ static inline double th_lcp_row(const th_lcp_system *s, const double *v, int k) 
 // |min(A_kk x_k, z_k)|: how far cell k is from complementary.
 static inline double th_lcp_gap(const th_lcp_system *s, int k, double z) {
     double weighted = s->diagonal[k] * s->x[k];
-    double least = weighted < z ? weighted : z;
-    return least < 0 ? -least : least;
+    return fabs(weighted < z ? weighted : z);
+}
+
+// The pressure of cell k that suits those of its neighbours.
+static inline double th_lcp_fit(const th_lcp_system *s, int k) {
+    double pull = th_lcp_around(s, s->x, k) - s->b[k];
+    return pull > 0 ? pull / s->diagonal[k] : 0;
 }
 #endif

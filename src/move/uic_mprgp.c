@@ -19,15 +19,16 @@ void th_mic_factor(const th_lcp_system *s, const double *free, double *q) {
             continue;
         }
         const int32_t *near = s->near + TH_SIDES * (size_t)k;
-        const double *coupling = s->coupling + TH_SIDES * (size_t)k;
+        const float *coupling = s->coupling + TH_SIDES * (size_t)k;
         int w = near[TH_WEST], south = near[TH_SOUTH];
-        double west = coupling[TH_WEST] * q[w], below = coupling[TH_SOUTH] * q[south];
+        double west = (double)coupling[TH_WEST] * q[w],
+               below = (double)coupling[TH_SOUTH] * q[south];
         double fill = 0; // of neighbours off the face nothing is dropped
         if (west > 0 && free[s->near[TH_SIDES * (size_t)w + TH_NORTH]] > 0) {
-            fill += west * q[w] * s->coupling[TH_SIDES * (size_t)w + TH_NORTH];
+            fill += west * q[w] * (double)s->coupling[TH_SIDES * (size_t)w + TH_NORTH];
         }
         if (below > 0 && free[s->near[TH_SIDES * (size_t)south + TH_EAST]] > 0) {
-            fill += below * q[south] * s->coupling[TH_SIDES * (size_t)south + TH_EAST];
+            fill += below * q[south] * (double)s->coupling[TH_SIDES * (size_t)south + TH_EAST];
         }
         double pivot = s->diagonal[k] - west * west - below * below - MIC_TUNING * fill;
         if (pivot < MIC_SAFETY * s->diagonal[k]) pivot = s->diagonal[k];
@@ -39,18 +40,18 @@ void th_mic_factor(const th_lcp_system *s, const double *free, double *q) {
 void th_mic_apply(const th_lcp_system *s, const double *q, const double *r, double *z) {
     for (int k = 0; k < s->count; ++k) {
         const int32_t *near = s->near + TH_SIDES * (size_t)k;
-        const double *coupling = s->coupling + TH_SIDES * (size_t)k;
+        const float *coupling = s->coupling + TH_SIDES * (size_t)k;
         int w = near[TH_WEST], south = near[TH_SOUTH];
-        double west = w < k ? coupling[TH_WEST] * q[w] * z[w] : 0;
-        double below = south < k ? coupling[TH_SOUTH] * q[south] * z[south] : 0;
+        double west = w < k ? (double)coupling[TH_WEST] * q[w] * z[w] : 0;
+        double below = south < k ? (double)coupling[TH_SOUTH] * q[south] * z[south] : 0;
         z[k] = (r[k] + west + below) * q[k];
     }
     z[s->count] = 0;
     for (int k = s->count - 1; k >= 0; --k) {
         const int32_t *near = s->near + TH_SIDES * (size_t)k;
-        const double *coupling = s->coupling + TH_SIDES * (size_t)k;
-        z[k] = (z[k] + q[k] * (coupling[TH_EAST] * z[near[TH_EAST]] +
-                               coupling[TH_NORTH] * z[near[TH_NORTH]])) *
+        const float *coupling = s->coupling + TH_SIDES * (size_t)k;
+        z[k] = (z[k] + q[k] * ((double)coupling[TH_EAST] * z[near[TH_EAST]] +
+                               (double)coupling[TH_NORTH] * z[near[TH_NORTH]])) *
                q[k];
     }
 }
@@ -90,7 +91,7 @@ static double split(mprgp *m) {
         } else if (g < 0) {
             m->beta2 += g * g;
         }
-        residual = fmax(residual, th_lcp_gap(m->s, k, g));
+        residual = th_lcp_larger(residual, th_lcp_gap(m->s, k, g));
     }
     return residual;
 }
@@ -115,9 +116,9 @@ static void proportioning(mprgp *m) {
 static void expand(mprgp *m, double feasible) {
     for (int k = 0; k < m->s->count; ++k) {
         bool was_free = m->x[k] > 0;
-        m->x[k] = fmax(m->x[k] - feasible * m->p[k], 0);
+        m->x[k] = th_lcp_larger(m->x[k] - feasible * m->p[k], 0);
         m->g[k] -= feasible * m->ap[k];
-        if (was_free) m->x[k] = fmax(m->x[k] - m->step * m->g[k], 0);
+        if (was_free) m->x[k] = th_lcp_larger(m->x[k] - m->step * m->g[k], 0);
     }
     gradient(m);
 }
@@ -149,7 +150,7 @@ static bool step_in_face(mprgp *m) {
 void th_lcp_mprgp(th_lcp_work *work, th_lcp_result *result) {
     const th_lcp_system *s = &work->system;
     double largest = DBL_MIN;
-    for (int k = 0; k < s->count; ++k) largest = fmax(largest, s->diagonal[k]);
+    for (int k = 0; k < s->count; ++k) largest = th_lcp_larger(largest, s->diagonal[k]);
     mprgp m = {.s = s,
                .x = s->x,
                .g = work->vector[0],

@@ -1,427 +1,205 @@
 // Active set with multigrid: the default. Each round
-//  1. two projected Gauss-Seidel half-sweeps, red then black: settle which cells are jammed, in the black
-//     ones exactly;
-//  2. with the jammed set fixed, conjugate gradients for A p = -b on it. Black cells couple to red ones
-//     only, so they are eliminated and the iteration runs on the red ones;
-//  3. what became negative is set to 0 (as in the truncated monotone multigrid of Graeser and Kornhuber 2009).
-// The preconditioner is one V-cycle over cells joined 2 x 2 by piecewise constants, one red-black sweep
-// before, its mirror image after the coarse correction. A coarse coupling is half the sum of the fine ones:
-// the distance doubles. Constants are kept exactly, so closed rooms converge too.
+//  1. settles which cells are jammed by a projected Gauss-Seidel sweep, red cells then black ones;
+//  2. solves A p = -b on that set by conjugate gradients, to a tenth of the residual. Black cells couple
+//     to red ones only: they are eliminated, which halves the vectors and the iterations. One V-cycle of
+//     uic_hierarchy.c is the preconditioner;
+//  3. sets to 0 what became negative (truncation as in Graeser and Kornhuber 2009), and looks again.
+// With a warm start the set is known but for its rim, and one or two rounds of two or three iterations do.
 // SPDX-License-Identifier: Apache-2.0
 #include "move/uic_lcp_inner.h"
-#include <math.h>
 
-enum { LEVELS = 20, ROUNDS_MOST = 100, ITERATIONS_MOST = 60, LAST_SWEEPS = 8 };
-// A round is solved to this share of its first residual, or of the tolerance [1].
-#define ROUND_REDUCTION 0.1
+enum { ROUNDS_MOST = 200, ITERATIONS_MOST = 60 };
+// A round is solved to this share of its first residual, or of the tolerance; more would be wasted on a
+// set that is about to change. If the sets do not settle, rounds become exact: then they must, in finitely
+// many rounds (policy iteration with an M-matrix).
+#define ROUND_REDUCTION 0.1 // measured: 0.03 and 0.3 take 10 % longer [1]
+#define EXACT_REDUCTION 1e-4
 #define ROUND_TOLERANCE 0.5
-#define COARSE_COUPLING 0.5
-#define COARSE_GROUND 1.0
-
-typedef struct level {
-    int nx, ny, room; // room: cells it can hold
-    int count, reds;
-    int32_t *mark; // grid: number + 1 while it is built, else 0
-    th_lcp_place *place;
-    int32_t *near,
-        *child; // TH_SIDES per cell; child: number on the finer level, its count for none
-    double *coupling, *ground, *inverse;
-    double *r, *x;
-    int mark_room;
-} level;
-
-struct th_lcp_multigrid {
-    int used; // levels, the system itself not counted
-    level levels[LEVELS];
-    int32_t *parent[LEVELS]; // of cells of the system, of levels[0] and so on
-    th_lcp_place *unordered;
-    int32_t *visit;
-    int fine_room;
-};
-
-static void level_free(const th_memory *memory, level *v) {
-    size_t n = (size_t)v->room + 1, sides = n * TH_SIDES;
-    th_free(memory, v->mark, (size_t)v->mark_room, sizeof *v->mark);
-    th_free(memory, v->place, n, sizeof *v->place);
-    th_free(memory, v->near, sides, sizeof *v->near);
-    th_free(memory, v->child, sides, sizeof *v->child);
-    th_free(memory, v->coupling, sides, sizeof *v->coupling);
-    th_free(memory, v->ground, n, sizeof *v->ground);
-    th_free(memory, v->inverse, n, sizeof *v->inverse);
-    th_free(memory, v->r, n, sizeof *v->r);
-    th_free(memory, v->x, n, sizeof *v->x);
-}
-
-static bool level_alloc(const th_memory *memory, level *v) {
-    size_t n = (size_t)v->room + 1, sides = n * TH_SIDES;
-    return (v->mark = th_alloc(memory, (size_t)v->mark_room, sizeof *v->mark)) &&
-           (v->place = th_alloc(memory, n, sizeof *v->place)) &&
-           (v->near = th_alloc(memory, sides, sizeof *v->near)) &&
-           (v->child = th_alloc(memory, sides, sizeof *v->child)) &&
-           (v->coupling = th_alloc(memory, sides, sizeof *v->coupling)) &&
-           (v->ground = th_alloc(memory, n, sizeof *v->ground)) &&
-           (v->inverse = th_alloc(memory, n, sizeof *v->inverse)) &&
-           (v->r = th_alloc(memory, n, sizeof *v->r)) && (v->x = th_alloc(memory, n, sizeof *v->x));
-}
-
-void th_lcp_multigrid_destroy(const th_memory *memory, th_lcp_multigrid *m) {
-    if (!m) return;
-    int room = m->fine_room;
-    for (int l = 0; l < LEVELS; ++l) {
-        th_free(memory, m->parent[l], (size_t)room + 1, sizeof **m->parent);
-        room = m->levels[l].room;
-        level_free(memory, &m->levels[l]);
-    }
-    th_free(memory, m->unordered, (size_t)m->fine_room + 1, sizeof *m->unordered);
-    th_free(memory, m->visit, (size_t)m->fine_room + 1, sizeof *m->visit);
-    th_free(memory, m, 1, sizeof *m);
-}
-
-th_lcp_multigrid *th_lcp_multigrid_create(const th_memory *memory, int cells, int active) {
-    th_lcp_multigrid *m = th_alloc(memory, 1, sizeof *m);
-    if (!m) return NULL;
-    m->fine_room = active;
-    bool fine = (m->unordered = th_alloc(memory, (size_t)active + 1, sizeof *m->unordered)) &&
-                (m->visit = th_alloc(memory, (size_t)active + 1, sizeof *m->visit));
-    // A grid much longer than wide needs more than a quarter of the cells; its hierarchy ends early.
-    double grid = cells;
-    int room = active;
-    for (int l = 0; l < LEVELS && fine; ++l) {
-        level *v = &m->levels[l];
-        grid = grid / 4 + 2 * sqrt(grid) + 9;
-        if (grid > cells + 9.0) grid = cells + 9.0;
-        v->mark_room = (int)grid;
-        v->room = active < v->mark_room ? active : v->mark_room;
-        fine = (m->parent[l] = th_alloc(memory, (size_t)room + 1, sizeof **m->parent)) &&
-               level_alloc(memory, v);
-        room = v->room;
-    }
-    if (!fine) {
-        // parent[l] has the size of the level above, which is set even where its arrays are missing.
-        th_lcp_multigrid_destroy(memory, m);
-        return NULL;
-    }
-    return m;
-}
-
-// ---- the hierarchy ---------------------------------------------------------------------------------
-
-// Joins cells 2 x 2: finds the coarse cells, colours them, links them with their children. False when
-// they do not fit.
-static bool join(th_lcp_multigrid *m, level *v, const th_lcp_place *fine, int fine_count,
-                 int32_t *parent) {
-    int found = 0, reds = 0;
-    for (int k = 0; k < fine_count; ++k) {
-        int32_t i = (fine[k].i + 1) >> 1, j = (fine[k].j + 1) >> 1;
-        int32_t *mark = &v->mark[j * v->nx + i];
-        if (!*mark) {
-            if (found == v->room) return false;
-            m->unordered[found] = (th_lcp_place){i, j};
-            reds += ~(i + j) & 1;
-            *mark = ++found;
-        }
-        parent[k] = *mark - 1;
-    }
-    v->count = found;
-    v->reds = reds;
-    int red = 0, black = reds;
-    for (int u = 0; u < found; ++u) {
-        th_lcp_place place = m->unordered[u];
-        int k = (place.i + place.j) & 1 ? black++ : red++;
-        v->place[k] = place;
-        m->visit[u] = k;
-        v->mark[place.j * v->nx + place.i] = k + 1;
-        for (int q = 0; q < TH_SIDES; ++q) v->child[TH_SIDES * (size_t)k + (size_t)q] = fine_count;
-    }
-    for (int k = 0; k < fine_count; ++k) {
-        int q = (~fine[k].i & 1 ? 1 : 0) + (~fine[k].j & 1 ? 2 : 0);
-        parent[k] = m->visit[parent[k]];
-        v->child[TH_SIDES * (size_t)parent[k] + (size_t)q] = k;
-    }
-    parent[fine_count] = found;
-    return true;
-}
-
-static void link_level(level *v) {
-    const int32_t step[TH_SIDES] = {-1, 1, -v->nx, v->nx};
-    for (int k = 0; k < v->count; ++k) {
-        int32_t c = v->place[k].j * v->nx + v->place[k].i;
-        for (int d = 0; d < TH_SIDES; ++d) {
-            int32_t mark = v->mark[c + step[d]];
-            v->near[TH_SIDES * k + d] = mark ? mark - 1 : v->count;
-        }
-    }
-    for (int k = 0; k < v->count; ++k) v->mark[v->place[k].j * v->nx + v->place[k].i] = 0;
-    for (int d = 0; d < TH_SIDES; ++d) {
-        v->near[TH_SIDES * v->count + d] = v->count;
-        v->coupling[TH_SIDES * v->count + d] = 0;
-    }
-    v->ground[v->count] = v->inverse[v->count] = v->r[v->count] = v->x[v->count] = 0;
-}
-
-static void build(th_lcp_multigrid *m, const th_lcp_system *s) {
-    const th_lcp_place *fine = s->place;
-    int count = s->count, nx = s->nx, ny = s->ny;
-    for (m->used = 0; m->used < LEVELS && count > 1; ++m->used) {
-        level *v = &m->levels[m->used];
-        v->nx = ((nx - 1) >> 1) + 2;
-        v->ny = ((ny - 1) >> 1) + 2;
-        if ((int64_t)v->nx * v->ny > v->mark_room || (v->nx == nx && v->ny == ny)) return;
-        if (!join(m, v, fine, count, m->parent[m->used])) return;
-        link_level(v);
-        fine = v->place;
-        count = v->count;
-        nx = v->nx;
-        ny = v->ny;
-    }
-}
-
-// Which children look out of a 2 x 2 block on which side.
-static const int OUTER[TH_SIDES][2] = {{0, 2}, {1, 3}, {0, 1}, {2, 3}};
-
-static void finish_cell(level *v, int k, const double *sum, double ground) {
-    double diagonal = ground;
-    for (int d = 0; d < TH_SIDES; ++d) {
-        v->coupling[TH_SIDES * (size_t)k + (size_t)d] = COARSE_COUPLING * sum[d];
-        diagonal += COARSE_COUPLING * sum[d];
-    }
-    v->ground[k] = ground;
-    v->inverse[k] = diagonal > 0 ? 1 / diagonal : 0;
-}
-
-// The first coarse level from the jammed cells of the system, those with face > 0.
-static void coarsen_system(const th_lcp_system *s, const double *face, level *v) {
-#pragma omp parallel for num_threads(s->threads) if (s->count > TH_LCP_PARALLEL)
-    for (int k = 0; k < v->count; ++k) {
-        double sum[TH_SIDES] = {0}, ground = 0;
-        const int32_t *child = v->child + TH_SIDES * (size_t)k;
-        for (int q = 0; q < TH_SIDES; ++q) {
-            int c = child[q];
-            if (!(face[c] > 0)) continue;
-            double rest = s->diagonal[c];
-            for (int d = 0; d < TH_SIDES; ++d) {
-                size_t at = TH_SIDES * (size_t)c + (size_t)d;
-                if (!(face[s->near[at]] > 0)) continue;
-                rest -= s->coupling[at];
-                if (q == OUTER[d][0] || q == OUTER[d][1]) sum[d] += s->coupling[at];
-            }
-            ground += rest > 0 ? rest : 0;
-        }
-        finish_cell(v, k, sum, COARSE_GROUND * ground);
-    }
-}
-
-static void coarsen(const level *fine, level *v, int threads) {
-#pragma omp parallel for num_threads(threads) if (fine->count > TH_LCP_PARALLEL)
-    for (int k = 0; k < v->count; ++k) {
-        double sum[TH_SIDES] = {0}, ground = 0;
-        const int32_t *child = v->child + TH_SIDES * (size_t)k;
-        for (int q = 0; q < TH_SIDES; ++q) ground += fine->ground[child[q]];
-        for (int d = 0; d < TH_SIDES; ++d) {
-            sum[d] = fine->coupling[TH_SIDES * child[OUTER[d][0]] + d] +
-                     fine->coupling[TH_SIDES * child[OUTER[d][1]] + d];
-        }
-        finish_cell(v, k, sum, COARSE_GROUND * ground);
-    }
-}
-
-// ---- the V-cycle -----------------------------------------------------------------------------------
-
-static double around(const int32_t *near, const double *coupling, const double *x, int k) {
-    const int32_t *n = near + TH_SIDES * (size_t)k;
-    const double *c = coupling + TH_SIDES * (size_t)k;
-    return (c[TH_WEST] * x[n[TH_WEST]] + c[TH_EAST] * x[n[TH_EAST]]) +
-           (c[TH_SOUTH] * x[n[TH_SOUTH]] + c[TH_NORTH] * x[n[TH_NORTH]]);
-}
-
-static void relax(const level *v, int from, int to, int threads) {
-#pragma omp parallel for num_threads(threads) if (to - from > TH_LCP_PARALLEL)
-    for (int k = from; k < to; ++k) {
-        v->x[k] = (v->r[k] + around(v->near, v->coupling, v->x, k)) * v->inverse[k];
-    }
-}
-
-// After a red and a black half-sweep only red cells have a residual left, the pull of the black ones.
-// Their place in a block is at two corners.
-static void restrict_level(const level *fine, const level *v, int threads) {
-#pragma omp parallel for num_threads(threads) if (v->count > TH_LCP_PARALLEL)
-    for (int k = 0; k < v->count; ++k) {
-        int a = v->child[TH_SIDES * (size_t)k], b = v->child[TH_SIDES * (size_t)k + 3];
-        v->r[k] = (fine->inverse[a] > 0 ? around(fine->near, fine->coupling, fine->x, a) : 0) +
-                  (fine->inverse[b] > 0 ? around(fine->near, fine->coupling, fine->x, b) : 0);
-    }
-}
-
-static void cycle(th_lcp_multigrid *m, int l, int threads) {
-    level *v = &m->levels[l];
-    for (int k = 0; k < v->reds; ++k) v->x[k] = v->r[k] * v->inverse[k];
-    relax(v, v->reds, v->count, threads);
-    if (l + 1 == m->used) {
-        // One cell is solved already. More than one are left only where a grid is a long strip.
-        for (int sweep = 0; sweep < LAST_SWEEPS && v->count > 1; ++sweep) {
-            relax(v, 0, v->reds, threads);
-            relax(v, v->reds, v->count, threads);
-            relax(v, v->reds, v->count, threads);
-            relax(v, 0, v->reds, threads);
-        }
-        return;
-    }
-    restrict_level(v, &m->levels[l + 1], threads);
-    cycle(m, l + 1, threads);
-    const double *coarse = m->levels[l + 1].x;
-    const int32_t *parent = m->parent[l + 1];
-    for (int k = 0; k < v->reds; ++k) v->x[k] += coarse[parent[k]];
-    relax(v, v->reds, v->count, threads);
-    relax(v, 0, v->reds, threads);
-}
-
-// ---- the rounds ------------------------------------------------------------------------------------
+enum { EXACT_FROM = 20 };
 
 typedef struct rounds {
-    th_lcp_multigrid *m;
     const th_lcp_system *s;
-    double *face;   // 1 / diagonal in jammed cells, else 0
-    double *r;      // red: minus the gradient, 0 off the set
-    double *z;      // preconditioned
-    double *d, *ad; // direction; A d in the red ones
-    double *before; // red pressures before the correction
-    double energy;
-    bool changed; // the set, since the hierarchy was filled
+    th_lcp_hierarchy *hierarchy;
+    th_lcp_level *v; // its level 0
+    double *r;       // minus the gradient in red jammed cells
+    double *d,
+        *ad; // direction; A d in the red ones. Double: of a closed room only 1e-8 is left of it
+    double *sums; // one per block
 } rounds;
 
-static void project(const th_lcp_system *s, int from, int to) {
-#pragma omp parallel for num_threads(s->threads) if (to - from > TH_LCP_PARALLEL)
+static double total(const double *sums, int blocks) {
+    double sum = 0;
+    for (int block = 0; block < blocks; ++block) sum += sums[block];
+    return sum;
+}
+
+static double most(const double *sums, int blocks) {
+    double largest = 0;
+    for (int block = 0; block < blocks; ++block) largest = th_lcp_larger(largest, sums[block]);
+    return largest;
+}
+
+// Black pressures from the red ones: exact, z or p is 0 in each.
+static void settle_black(const th_lcp_system *s) {
+#pragma omp parallel for num_threads(s->threads) if (s->count > TH_LCP_PARALLEL)
+    for (int k = s->reds; k < s->count; ++k) s->x[k] = th_lcp_fit(s, k);
+}
+
+// The residual, which only red cells can have.
+static double look(rounds *w) {
+    const th_lcp_system *s = w->s;
+    int blocks = th_lcp_blocks(s->reds);
+#pragma omp parallel for num_threads(s->threads) if (s->count > TH_LCP_PARALLEL)
+    for (int block = 0; block < blocks; ++block) {
+        double residual = 0;
+        int end = th_lcp_block_end(block, s->reds);
+        for (int k = block * TH_LCP_BLOCK; k < end; ++k) {
+            double z = th_lcp_row(s, s->x, k) + s->b[k];
+            residual = th_lcp_larger(residual, th_lcp_gap(s, k, z));
+        }
+        w->sums[block] = residual;
+    }
+    return most(w->sums, blocks);
+}
+
+// A projected half-sweep over one colour; notes which cells are jammed. Returns whether others than before.
+static bool settle(const rounds *w, int from, int to) {
+    const th_lcp_system *s = w->s;
+    float *face = w->v->inverse;
+    int changed = 0;
+#pragma omp parallel for num_threads(s->threads) if (s->count > TH_LCP_PARALLEL) \
+    reduction(|                                                                  \
+              : changed)
     for (int k = from; k < to; ++k) {
-        double x = (th_lcp_around(s, s->x, k) - s->b[k]) * s->inverse[k];
-        s->x[k] = x > 0 ? x : 0;
+        s->x[k] = th_lcp_fit(s, k);
+        float inverse = s->x[k] > 0 ? (float)(1 / s->diagonal[k]) : 0;
+        changed |= (inverse > 0) != (face[k] > 0);
+        face[k] = inverse;
     }
+    return changed;
 }
 
-// After the black half-sweep: the residual (black cells have none), the gradient in the red ones, the
-// energy 1/2 x'(z + b), and whether the jammed set is another one.
-static double settle(rounds *w) {
+// r = minus the gradient in the red cells of the set. Returns the largest |r|.
+static double begin(rounds *w) {
     const th_lcp_system *s = w->s;
-    double residual = 0, energy = 0;
-    bool changed = false;
-    for (int k = 0; k < s->reds; ++k) {
-        double z = th_lcp_row(s, s->x, k) + s->b[k];
-        bool jammed = s->x[k] > 0;
-        double face = jammed ? s->inverse[k] : 0;
-        changed |= face != w->face[k];
-        w->face[k] = face;
-        w->r[k] = jammed ? -z : 0;
-        energy += s->x[k] * (z + s->b[k]);
-        residual = fmax(residual, th_lcp_gap(s, k, z));
+    const float *face = w->v->inverse;
+    int blocks = th_lcp_blocks(s->reds);
+#pragma omp parallel for num_threads(s->threads) if (s->count > TH_LCP_PARALLEL)
+    for (int block = 0; block < blocks; ++block) {
+        double largest = 0;
+        int end = th_lcp_block_end(block, s->reds);
+        for (int k = block * TH_LCP_BLOCK; k < end; ++k) {
+            double r = face[k] > 0 ? -(th_lcp_row(s, s->x, k) + s->b[k]) : 0;
+            w->r[k] = r;
+            w->v->r[k] = (float)r;
+            w->d[k] = 0;
+            largest = th_lcp_larger(largest, fabs(r));
+        }
+        w->sums[block] = largest;
     }
-    for (int k = s->reds; k < s->count; ++k) {
-        double face = s->x[k] > 0 ? s->inverse[k] : 0;
-        changed |= face != w->face[k];
-        w->face[k] = face;
-        energy += s->x[k] * s->b[k];
-    }
-    w->energy = 0.5 * energy;
-    w->changed |= changed;
-    return residual;
+    return most(w->sums, blocks);
 }
 
-static void refill(rounds *w) {
-    if (w->m->used == 0) return;
-    coarsen_system(w->s, w->face, &w->m->levels[0]);
-    for (int l = 1; l < w->m->used; ++l) {
-        coarsen(&w->m->levels[l - 1], &w->m->levels[l], w->s->threads);
-    }
-    w->changed = false;
-}
-
-static void precondition_black(const rounds *w) {
-    const th_lcp_system *s = w->s;
-    for (int k = s->reds; k < s->count; ++k) w->z[k] = th_lcp_around(s, w->z, k) * w->face[k];
-}
-
-// z = V-cycle of r. Returns r'z.
+// r'M^-1 r.
 static double precondition(rounds *w) {
-    const th_lcp_system *s = w->s;
-    for (int k = 0; k < s->reds; ++k) w->z[k] = w->r[k] * w->face[k];
-    precondition_black(w);
-    if (w->m->used > 0) {
-        level *v = &w->m->levels[0];
-        for (int k = 0; k < v->count; ++k) {
-            int a = v->child[TH_SIDES * (size_t)k], b = v->child[TH_SIDES * (size_t)k + 3];
-            v->r[k] = (w->face[a] > 0 ? th_lcp_around(s, w->z, a) : 0) +
-                      (w->face[b] > 0 ? th_lcp_around(s, w->z, b) : 0);
-        }
-        cycle(w->m, 0, s->threads);
-        for (int k = 0; k < s->reds; ++k) {
-            w->z[k] += w->face[k] > 0 ? v->x[w->m->parent[0][k]] : 0;
-        }
+    const th_lcp_level *v = w->v;
+    int threads = w->s->threads, blocks = th_lcp_blocks(v->reds);
+    th_lcp_hierarchy_cycle(w->hierarchy, threads);
+#pragma omp parallel for num_threads(threads) if (v->count > TH_LCP_PARALLEL)
+    for (int block = 0; block < blocks; ++block) {
+        double sum = 0;
+        int end = th_lcp_block_end(block, v->reds);
+        for (int k = block * TH_LCP_BLOCK; k < end; ++k) sum += w->r[k] * (double)v->x[k];
+        w->sums[block] = sum;
     }
-    precondition_black(w);
-    double rz = 0;
-    for (int k = 0; k < s->reds; ++k) {
-        w->z[k] = (w->r[k] + th_lcp_around(s, w->z, k)) * w->face[k];
-        rz += w->r[k] * w->z[k];
-    }
-    return rz;
+    return total(w->sums, blocks);
 }
 
-static double largest(const rounds *w) {
-    double most = 0;
-    for (int k = 0; k < w->s->reds; ++k) most = fmax(most, fabs(w->r[k]));
-    return most;
+// d of the black jammed cells so that A d = 0 there.
+static void extend(const rounds *w) {
+    const th_lcp_system *s = w->s;
+#pragma omp parallel for num_threads(s->threads) if (s->count > TH_LCP_PARALLEL)
+    for (int k = s->reds; k < s->count; ++k) {
+        w->d[k] = w->v->inverse[k] > 0 ? th_lcp_around(s, w->d, k) / s->diagonal[k] : 0;
+    }
 }
 
-static int correct(rounds *w, double target) {
+// d = x + beta d, ad = A d in the red cells. Returns d'Ad.
+static double turn(rounds *w, double beta) {
     const th_lcp_system *s = w->s;
-    double rz_before = 0;
-    int i = 0;
-    for (; i < ITERATIONS_MOST && largest(w) > target; ++i) {
-        double rz = precondition(w);
-        double beta = i ? rz / rz_before : 0;
-        rz_before = rz;
-        for (int k = 0; k < s->reds; ++k) w->d[k] = w->z[k] + beta * w->d[k];
-        for (int k = s->reds; k < s->count; ++k) w->d[k] = th_lcp_around(s, w->d, k) * w->face[k];
-        double dad = 0;
-        for (int k = 0; k < s->reds; ++k) {
-            w->ad[k] = w->face[k] > 0 ? th_lcp_row(s, w->d, k) : 0;
-            dad += w->d[k] * w->ad[k];
+    const th_lcp_level *v = w->v;
+    int blocks = th_lcp_blocks(v->reds);
+    for (int k = 0; k < v->reds; ++k) w->d[k] = (double)v->x[k] + beta * w->d[k];
+    extend(w);
+#pragma omp parallel for num_threads(s->threads) if (s->count > TH_LCP_PARALLEL)
+    for (int block = 0; block < blocks; ++block) {
+        double sum = 0;
+        int end = th_lcp_block_end(block, v->reds);
+        for (int k = block * TH_LCP_BLOCK; k < end; ++k) {
+            w->ad[k] = v->inverse[k] > 0 ? th_lcp_row(s, w->d, k) : 0;
+            sum += w->d[k] * w->ad[k];
         }
-        if (!(dad > 0)) break;
-        double length = rz / dad;
-        for (int k = 0; k < s->reds; ++k) {
+        w->sums[block] = sum;
+    }
+    return total(w->sums, blocks);
+}
+
+// Moves by `length` along d. Returns the largest |r| left.
+static double advance(rounds *w, double length) {
+    const th_lcp_system *s = w->s;
+    int blocks = th_lcp_blocks(s->reds);
+#pragma omp parallel for num_threads(s->threads) if (s->count > TH_LCP_PARALLEL)
+    for (int block = 0; block < blocks; ++block) {
+        double largest = 0;
+        int end = th_lcp_block_end(block, s->reds);
+#pragma omp simd reduction(max : largest)
+        for (int k = block * TH_LCP_BLOCK; k < end; ++k) {
             s->x[k] += length * w->d[k];
-            w->r[k] -= length * w->ad[k];
+            double r = w->r[k] - length * w->ad[k];
+            w->r[k] = r;
+            w->v->r[k] = (float)r;
+            largest = largest > fabs(r) ? largest : fabs(r);
         }
+        w->sums[block] = largest;
     }
+    return most(w->sums, blocks);
+}
+
+// Conjugate gradients for the red cells of the set. Returns the iterations.
+static int correct(rounds *w, double reduction) {
+    const th_lcp_system *s = w->s;
+    double left = begin(w), before = 0;
+    double target = th_lcp_larger(reduction * left, ROUND_TOLERANCE * s->tolerance);
+    int i = 0;
+    while (i < ITERATIONS_MOST && left > target) {
+        double rz = precondition(w), curved = turn(w, i ? rz / before : 0);
+        before = rz;
+        if (!(curved > 0)) break;
+        left = advance(w, rz / curved);
+        ++i;
+    }
+    for (int k = 0; k < s->reds; ++k) s->x[k] = th_lcp_larger(s->x[k], 0);
     return i;
 }
 
-void th_lcp_solve_multigrid(th_lcp_work *work, th_lcp_result *result) {
+void th_lcp_multigrid(th_lcp_work *work, th_lcp_result *result) {
     const th_lcp_system *s = &work->system;
-    rounds w = {.m = work->multigrid,
-                .s = s,
-                .face = work->vector[0],
-                .r = work->vector[1],
-                .z = work->vector[2],
-                .d = work->vector[3],
-                .ad = work->vector[4],
-                .before = work->vector[5],
-                .changed = true};
-    w.face[s->count] = w.r[s->count] = w.z[s->count] = w.d[s->count] = 0;
-    for (int k = 0; k < s->count; ++k) w.d[k] = 0;
-    build(w.m, s);
+    th_lcp_level *v = work->hierarchy->levels;
+    rounds w = {
+        s, work->hierarchy, v, work->vector[0], work->vector[1], work->vector[2], work->vector[3]};
+    th_lcp_hierarchy_build(w.hierarchy, s);
+    for (int k = 0; k <= s->count; ++k) v->inverse[k] = v->r[k] = 0;
+    w.d[s->count] = 0;
     for (int round = 0;; ++round) {
-        project(s, 0, s->reds);
-        project(s, s->reds, s->count);
-        double residual = settle(&w);
-        result->residual = residual;
-        if (residual <= s->tolerance || round == ROUNDS_MOST) break;
-        if (w.changed) refill(&w);
-        double target = fmax(ROUND_REDUCTION * largest(&w), ROUND_TOLERANCE * s->tolerance);
-        int iterations = correct(&w, target);
-        for (int k = 0; k < s->reds; ++k) s->x[k] = fmax(s->x[k], 0);
-        project(s, s->reds, s->count);
+        settle_black(s);
+        result->residual = look(&w);
+        result->visits += s->count;
+        if (result->residual <= s->tolerance || round == ROUNDS_MOST) return;
+        bool red = settle(&w, 0, s->reds), black = settle(&w, s->reds, s->count);
+        if (red || black) th_lcp_hierarchy_fill(w.hierarchy, s);
+        int iterations = correct(&w, round < EXACT_FROM ? ROUND_REDUCTION : EXACT_REDUCTION);
         ++result->outer;
         result->iterations += iterations;
-        result->visits += (int64_t)(iterations + 1) * s->count;
+        result->visits += (3 * (int64_t)iterations + 2) * s->count;
     }
 }

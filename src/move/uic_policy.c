@@ -25,14 +25,14 @@ static double settle(policy *w) {
         bool jammed = s->diagonal[k] * s->x[k] - z > 0;
         w->face[k] = jammed;
         w->r[k] = jammed ? -z : 0;
-        residual = fmax(residual, th_lcp_gap(s, k, z));
+        residual = th_lcp_larger(residual, th_lcp_gap(s, k, z));
     }
     return residual;
 }
 
 static double largest(const policy *w) {
     double most = 0;
-    for (int k = 0; k < w->s->count; ++k) most = fmax(most, fabs(w->r[k]));
+    for (int k = 0; k < w->s->count; ++k) most = th_lcp_larger(most, fabs(w->r[k]));
     return most;
 }
 
@@ -77,9 +77,10 @@ void th_lcp_policy(th_lcp_work *work, th_lcp_result *result) {
     for (int k = 0; k < s->count; ++k) w.d[k] = 0;
     double residual = settle(&w);
     for (int round = 0; round < ROUNDS_MOST && residual > s->tolerance; ++round) {
-        double target = fmax(ROUND_REDUCTION * largest(&w), ROUND_TOLERANCE * s->tolerance);
+        double target =
+            th_lcp_larger(ROUND_REDUCTION * largest(&w), ROUND_TOLERANCE * s->tolerance);
         int iterations = correct(&w, target);
-        for (int k = 0; k < s->count; ++k) s->x[k] = fmax(w.face[k] * s->x[k], 0);
+        for (int k = 0; k < s->count; ++k) s->x[k] = th_lcp_larger(w.face[k] * s->x[k], 0);
         residual = settle(&w);
         ++result->outer;
         result->iterations += iterations;

@@ -8,8 +8,8 @@ enum { SWEEPS_MOST = 5000, LOOK_EVERY = 4 };
 static void relax(const th_lcp_system *s, int from, int to, double omega) {
 #pragma omp parallel for num_threads(s->threads) if (to - from > TH_LCP_PARALLEL)
     for (int k = from; k < to; ++k) {
-        double change = (th_lcp_around(s, s->x, k) - s->b[k]) * s->inverse[k] - s->x[k];
-        s->x[k] = fmax(s->x[k] + omega * change, 0);
+        double change = (th_lcp_around(s, s->x, k) - s->b[k]) / s->diagonal[k] - s->x[k];
+        s->x[k] = th_lcp_larger(s->x[k] + omega * change, 0);
     }
 }
 
@@ -19,7 +19,7 @@ static double gap(const th_lcp_system *s) {
     reduction(max                                                                \
               : residual)
     for (int k = 0; k < s->count; ++k) {
-        residual = fmax(residual, th_lcp_gap(s, k, th_lcp_row(s, s->x, k) + s->b[k]));
+        residual = th_lcp_larger(residual, th_lcp_gap(s, k, th_lcp_row(s, s->x, k) + s->b[k]));
     }
     return residual;
 }
