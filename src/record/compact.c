@@ -1,72 +1,17 @@
-// The compact codec. A blob is one byte of version and a zstd frame (level 1, with check sum) around:
-//   32-byte head: flags, count, left, came, level changes, bytes of lists, escapes, 0; u32 little endian
-//   planes of residuals x, y (count bytes each; not in a key frame), of heading changes (if known)
-//   newcomers' x, y and displacement x, y in the last frame: four byte planes each, x and y as
-//     differences from the newcomer before
-//   escaped residuals: four byte planes
-//   lists, all varints: who left (gaps of index in the old frame), ids that came (gaps), levels that
-//     changed (gap of index, new level)
-// Byte planes because zstd's Huffman stage then sees one distribution at a time: match finding gains
-// little on residuals, entropy coding all. A key frame is one in which everybody came; newcomers
-// bring their displacement so that the frame after it is as small as any other.
-// SPDX-License-Identifier: Apache-2.0
-#include "record/compact.h"
+// The compact codec's memory and layout, and the way to the grid. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "core/parallel.h"
+#include "record/compact_codec.h"
+#include "record/grow.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <zstd.h>
 
-enum {
-    HEAD_BYTES = 32,
-    FLAG_KEY = 1,
-    FLAG_HEADING = 2,
-    WEIGHT_SHIFT =
-        2, // bits 2 and 3: how much of the last displacement is expected again, in halves
-    FLAGS_KNOWN = 15,
-    NEWCOMER_BYTES = 16,
-    VARINT_MOST = 10, // bytes of a 64-bit varint
-    ESCAPE = 0x80,    // residual byte -128: the value is in the list of escapes
-    ZSTD_LEVEL = 1,
-    // A zstd block of 4 bytes gives at most 128 KiB; a claim beyond that is a lie.
-    ZSTD_RATIO_MOST = 32768,
-};
-
-typedef struct crowd {
-    int count, capacity;
-    int64_t *id;
-    int32_t *x, *y, *moved_x, *moved_y, *level;
-    uint8_t *heading;
-} crowd;
-
-struct th_compact_codec {
-    bool started; // a key frame was seen and nothing went wrong since
-    crowd now, next;
-    int *left, *came; // indices, in the old and the new frame
-    int left_capacity, came_capacity;
-    unsigned char *content, *blob;
-    size_t content_capacity, blob_capacity;
-    ZSTD_CCtx *compress;
-    ZSTD_DCtx *decompress;
-};
-
-typedef struct head {
-    uint32_t flags, count, left, came, level_changes, list_bytes, escapes;
-} head;
-
-// Where each part of the content lies.
-typedef struct layout {
-    uint64_t residual_x, residual_y, heading, newcomers, escapes, lists, end;
-} layout;
-
-static layout layout_of(const head *h) {
-    layout at = {.residual_x = HEAD_BYTES};
-    uint64_t residuals = h->flags & FLAG_KEY ? 0 : h->count;
+th_compact_layout th_compact_layout_of(const th_compact_head *h) {
+    th_compact_layout at = {.residual_x = TH_HEAD_BYTES};
+    uint64_t residuals = h->flags & TH_FLAG_KEY ? 0 : h->count;
     at.residual_y = at.residual_x + residuals;
     at.heading = at.residual_y + residuals;
-    at.newcomers = at.heading + (h->flags & FLAG_HEADING ? h->count : 0);
-    at.escapes = at.newcomers + (uint64_t)NEWCOMER_BYTES * h->came;
+    at.newcomers = at.heading + (h->flags & TH_FLAG_HEADING ? h->count : 0);
+    at.escapes = at.newcomers + (uint64_t)TH_NEWCOMER_BYTES * h->came;
     at.lists = at.escapes + 4 * (uint64_t)h->escapes;
     at.end = at.lists + h->list_bytes;
     return at;
@@ -74,33 +19,27 @@ static layout layout_of(const head *h) {
 
 // ---- memory
 
-static bool grow(void *pointer, int count, size_t size) {
-    void **memory = pointer;
-    void *grown = realloc(*memory, (size_t)count * size);
-    if (grown) *memory = grown;
-    return grown != NULL;
-}
-
-static bool reserve_crowd(crowd *c, int count) {
-    if (count < c->capacity) return true; // one to spare, so that nobody is a valid array too
-    int capacity = count < INT32_MAX / 2 ? count + count / 8 + 16 : count;
-    if (!grow(&c->id, capacity, sizeof *c->id) || !grow(&c->x, capacity, sizeof *c->x) ||
-        !grow(&c->y, capacity, sizeof *c->y) || !grow(&c->moved_x, capacity, sizeof *c->moved_x) ||
-        !grow(&c->moved_y, capacity, sizeof *c->moved_y) ||
-        !grow(&c->level, capacity, sizeof *c->level) || !grow(&c->heading, capacity, 1))
+bool th_compact_reserve_crowd(th_grid_crowd *c, int count) {
+    if (count < c->capacity) return true;
+    int capacity = th_roomy(count);
+    if (!th_grow(&c->id, capacity, sizeof *c->id) || !th_grow(&c->x, capacity, sizeof *c->x) ||
+        !th_grow(&c->y, capacity, sizeof *c->y) ||
+        !th_grow(&c->moved_x, capacity, sizeof *c->moved_x) ||
+        !th_grow(&c->moved_y, capacity, sizeof *c->moved_y) ||
+        !th_grow(&c->level, capacity, sizeof *c->level) || !th_grow(&c->heading, capacity, 1))
         return false;
     c->capacity = capacity;
     return true;
 }
 
-static bool reserve_indices(int **indices, int *capacity, int count) {
+bool th_compact_reserve_indices(int **indices, int *capacity, int count) {
     if (count <= *capacity) return true;
-    if (!grow(indices, count, sizeof **indices)) return false;
+    if (!th_grow(indices, count, sizeof **indices)) return false;
     *capacity = count;
     return true;
 }
 
-static bool reserve_bytes(unsigned char **bytes, size_t *capacity, uint64_t size) {
+bool th_compact_reserve_bytes(unsigned char **bytes, size_t *capacity, uint64_t size) {
     if (size <= *capacity) return true;
     if (size > SIZE_MAX / 2) return false;
     size_t wanted = (size_t)size + (size_t)size / 8 + 64;
@@ -111,7 +50,7 @@ static bool reserve_bytes(unsigned char **bytes, size_t *capacity, uint64_t size
     return true;
 }
 
-static void free_crowd(crowd *c) {
+static void free_crowd(th_grid_crowd *c) {
     free(c->id);
     free(c->x);
     free(c->y);
@@ -136,132 +75,11 @@ void th_compact_codec_destroy(th_compact_codec *codec) {
     free(codec);
 }
 
-static th_result no_memory(th_error *error) {
+th_result th_compact_no_memory(th_error *error) {
     return th_fail(error, TH_NO_MEMORY, "", "no memory for a frame; use a machine with more");
 }
 
-// ---- bytes
-
-static void put_u32(unsigned char *at, uint32_t value) {
-    for (int k = 0; k < 4; ++k) at[k] = (unsigned char)(value >> 8 * k);
-}
-
-static uint32_t get_u32(const unsigned char *at) {
-    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-}
-
-static unsigned char *put_varint(unsigned char *at, uint64_t value) {
-    for (; value >= 128; value >>= 7) *at++ = (unsigned char)(value | 128);
-    *at++ = (unsigned char)value;
-    return at;
-}
-
-typedef struct cursor {
-    const unsigned char *at, *end;
-    bool bad;
-} cursor;
-
-static uint64_t get_varint(cursor *c) {
-    uint64_t value = 0;
-    for (int shift = 0; shift < 64 && c->at < c->end; shift += 7) {
-        unsigned char byte = *c->at++;
-        value |= (uint64_t)(byte & 127) << shift;
-        if (!(byte & 128)) return value;
-    }
-    c->bad = true;
-    return 0;
-}
-
-TH_CLONES static void put_planes(unsigned char *restrict planes, int count,
-                                 const uint32_t *restrict value) {
-    for (int k = 0; k < 4; ++k) {
-        unsigned char *plane = planes + (size_t)k * (size_t)count;
-        for (int i = 0; i < count; ++i) plane[i] = (unsigned char)(value[i] >> 8 * k);
-    }
-}
-
-static uint32_t get_planes(const unsigned char *planes, uint32_t count, uint32_t index) {
-    uint32_t value = 0;
-    for (uint32_t k = 0; k < 4; ++k) value |= (uint32_t)planes[(size_t)k * count + index] << 8 * k;
-    return value;
-}
-
-// ---- prediction. All arithmetic wraps, so that encoder and decoder agree whatever the values.
-
-static inline uint32_t expected(int32_t place, int32_t moved, int weight) {
-    return (uint32_t)place + (uint32_t)((int32_t)((uint32_t)moved * (uint32_t)weight) >> 1);
-}
-
-// Residual bytes; returns how many are escapes.
-TH_CLONES static int residual_plane(int count, const int32_t *restrict now,
-                                    const int32_t *restrict place, const int32_t *restrict moved,
-                                    int weight, unsigned char *restrict plane) {
-    int escapes = 0;
-    for (int i = 0; i < count; ++i) {
-        uint32_t residual = (uint32_t)now[i] - expected(place[i], moved[i], weight);
-        bool fits = residual + 127u <= 254u;
-        plane[i] = (unsigned char)(fits ? residual : (uint32_t)ESCAPE);
-        escapes += !fits;
-    }
-    return escapes;
-}
-
-// Appends the escaped residuals of one plane; returns how many.
-static int list_escapes(int count, const int32_t *now, const int32_t *place, const int32_t *moved,
-                        int weight, const unsigned char *plane, uint32_t *list) {
-    int found = 0;
-    const unsigned char *at = plane, *end = plane + count;
-    while (at < end && (at = memchr(at, ESCAPE, (size_t)(end - at)))) {
-        ptrdiff_t i = at++ - plane;
-        list[found++] = (uint32_t)now[i] - expected(place[i], moved[i], weight);
-    }
-    return found;
-}
-
-TH_CLONES static void step_on(int count, const int32_t *restrict now, int32_t *restrict place,
-                              int32_t *restrict moved) {
-    for (int i = 0; i < count; ++i) {
-        moved[i] = (int32_t)((uint32_t)now[i] - (uint32_t)place[i]);
-        place[i] = now[i];
-    }
-}
-
-// Which share of the last displacement comes again: all for walkers, none for a jam that trembles.
-// Asked of about a thousand people, which is enough to tell.
-static int best_weight(const crowd *c, const th_grid_frame *frame) {
-    enum { ASKED = 1024 };
-    int stride = frame->count / ASKED + 1, best = 2;
-    uint64_t least = UINT64_MAX;
-    for (int weight = 2; weight >= 0; --weight) {
-        uint64_t sum = 0;
-        for (int i = 0; i < frame->count; i += stride) {
-            int32_t x = (int32_t)((uint32_t)frame->x[i] - expected(c->x[i], c->moved_x[i], weight));
-            int32_t y = (int32_t)((uint32_t)frame->y[i] - expected(c->y[i], c->moved_y[i], weight));
-            sum += (uint64_t)llabs(x) + (uint64_t)llabs(y);
-        }
-        if (sum < least) {
-            least = sum;
-            best = weight;
-        }
-    }
-    return best;
-}
-
-// ---- encoding
-
-TH_CLONES static bool ascending(int count, const int64_t *id) {
-    int wrong = 0;
-    for (int i = 1; i < count; ++i) wrong |= id[i] <= id[i - 1];
-    return !wrong;
-}
-
-TH_CLONES static bool same_ids(int count, const int64_t *a, const int64_t *b) {
-    int64_t differ = 0;
-    for (int i = 0; i < count; ++i) differ |= a[i] ^ b[i];
-    return !differ;
-}
-
-static void copy_person(crowd *to, int i, const crowd *from, int j) {
+void th_compact_copy_person(th_grid_crowd *to, int i, const th_grid_crowd *from, int j) {
     to->id[i] = from->id[j];
     to->x[i] = from->x[j];
     to->y[i] = from->y[j];
@@ -271,406 +89,10 @@ static void copy_person(crowd *to, int i, const crowd *from, int j) {
     to->heading[i] = from->heading[j];
 }
 
-static void swap_crowds(th_compact_codec *codec) {
-    crowd kept = codec->now;
+void th_compact_swap_crowds(th_compact_codec *codec) {
+    th_grid_crowd kept = codec->now;
     codec->now = codec->next;
     codec->next = kept;
-}
-
-// Brings codec->now into the order of the new frame and lists who left and who came. A newcomer
-// stands where he appears, so his residual is 0.
-static bool merge(th_compact_codec *codec, const th_grid_frame *frame, head *h) {
-    crowd *old = &codec->now, *next = &codec->next;
-    if (old->count == frame->count && same_ids(old->count, old->id, frame->id)) return true;
-    if (!reserve_crowd(next, frame->count) ||
-        !reserve_indices(&codec->left, &codec->left_capacity, old->count) ||
-        !reserve_indices(&codec->came, &codec->came_capacity, frame->count))
-        return false;
-    int j = 0;
-    for (int i = 0; i < frame->count; ++i) {
-        while (j < old->count && old->id[j] < frame->id[i]) codec->left[h->left++] = j++;
-        if (j < old->count && old->id[j] == frame->id[i]) {
-            copy_person(next, i, old, j++);
-            continue;
-        }
-        codec->came[h->came++] = i;
-        next->id[i] = frame->id[i];
-        next->x[i] = frame->x[i];
-        next->y[i] = frame->y[i];
-        next->moved_x[i] = next->moved_y[i] = next->level[i] = 0;
-        next->heading[i] = 0;
-    }
-    while (j < old->count) codec->left[h->left++] = j++;
-    next->count = frame->count;
-    swap_crowds(codec);
-    return true;
-}
-
-// Everybody comes; what is known of their last displacement comes with them.
-static bool merge_key(th_compact_codec *codec, const th_grid_frame *frame, head *h) {
-    if (!codec->started) codec->now.count = 0;
-    if (!merge(codec, frame, h) || !reserve_crowd(&codec->now, frame->count) ||
-        !reserve_indices(&codec->came, &codec->came_capacity, frame->count))
-        return false;
-    crowd *now = &codec->now;
-    for (int i = 0; i < frame->count; ++i) {
-        codec->came[i] = i;
-        now->moved_x[i] = (int32_t)((uint32_t)frame->x[i] - (uint32_t)now->x[i]);
-        now->moved_y[i] = (int32_t)((uint32_t)frame->y[i] - (uint32_t)now->y[i]);
-        now->x[i] = frame->x[i];
-        now->y[i] = frame->y[i];
-    }
-    memset(now->level, 0, (size_t)frame->count * sizeof *now->level);
-    memset(now->heading, 0, (size_t)frame->count);
-    h->left = 0;
-    h->came = (uint32_t)frame->count;
-    return true;
-}
-
-static uint32_t count_level_changes(const crowd *now, const th_grid_frame *frame) {
-    uint32_t changes = 0;
-    for (int i = 0; i < frame->count; ++i)
-        changes += now->level[i] != (frame->level ? frame->level[i] : 0);
-    return changes;
-}
-
-// Numbers one after the other, then split into planes; `scratch` has room for came of them.
-static void put_newcomers(const th_compact_codec *codec, uint32_t came, unsigned char *planes,
-                          uint32_t *scratch) {
-    const crowd *now = &codec->now;
-    const int32_t *fields[] = {now->x, now->y, now->moved_x, now->moved_y};
-    for (int f = 0; f < 4; ++f) {
-        uint32_t before = 0;
-        for (uint32_t k = 0; k < came; ++k) {
-            uint32_t value = (uint32_t)fields[f][codec->came[k]];
-            scratch[k] = value - before;
-            if (f < 2) before = value;
-        }
-        put_planes(planes + 4 * (size_t)f * came, (int)came, scratch);
-    }
-}
-
-static unsigned char *put_lists(const th_compact_codec *codec, const th_grid_frame *frame,
-                                const head *h, unsigned char *at) {
-    uint64_t before = 0;
-    for (uint32_t k = 0; k < h->left; ++k) {
-        at = put_varint(at, (uint64_t)codec->left[k] - before);
-        before = (uint64_t)codec->left[k] + 1;
-    }
-    before = (uint64_t)INT64_MIN;
-    for (uint32_t k = 0; k < h->came; ++k) {
-        uint64_t id = (uint64_t)codec->now.id[codec->came[k]];
-        // The first as a zigzag number, so that small ids are short.
-        at = put_varint(at, k ? id - before : id << 1 ^ (uint64_t)((int64_t)id >> 63));
-        before = id + 1;
-    }
-    int changed = -1;
-    for (int i = 0; h->level_changes && i < frame->count; ++i) {
-        int32_t level = frame->level ? frame->level[i] : 0;
-        if (level == codec->now.level[i]) continue;
-        at = put_varint(at, (uint64_t)(i - changed - 1));
-        at = put_varint(at, (uint32_t)level);
-        codec->now.level[i] = level;
-        changed = i;
-    }
-    return at;
-}
-
-TH_CLONES static void heading_plane(int count, const uint8_t *restrict now,
-                                    uint8_t *restrict before, unsigned char *restrict plane) {
-    for (int i = 0; i < count; ++i) {
-        plane[i] = (unsigned char)(now[i] - before[i]);
-        before[i] = now[i];
-    }
-}
-
-// Writes planes and lists; the residuals are done when `h` is complete but for list_bytes.
-static bool put_content(th_compact_codec *codec, const th_grid_frame *frame, head *h) {
-    crowd *now = &codec->now;
-    int count = frame->count, weight = (int)(h->flags >> WEIGHT_SHIFT);
-    bool key = h->flags & FLAG_KEY;
-    layout at = layout_of(h);
-    if (!reserve_bytes(&codec->content, &codec->content_capacity, at.newcomers)) return false;
-    unsigned char *plane_x = codec->content + at.residual_x;
-    unsigned char *plane_y = codec->content + at.residual_y;
-    if (!key) {
-        int escapes = residual_plane(count, frame->x, now->x, now->moved_x, weight, plane_x);
-        escapes += residual_plane(count, frame->y, now->y, now->moved_y, weight, plane_y);
-        h->escapes = (uint32_t)escapes;
-    }
-    if (h->flags & FLAG_HEADING)
-        heading_plane(count, frame->heading, now->heading, codec->content + at.heading);
-    at = layout_of(h);
-    uint64_t lists =
-        (uint64_t)VARINT_MOST * ((uint64_t)h->left + h->came + 2ull * h->level_changes);
-    // The numbers before they are split need a place: behind everything, four bytes aligned.
-    uint64_t scratch_at = (at.lists + lists + 3) / 4 * 4;
-    uint64_t most = h->came > h->escapes ? h->came : h->escapes;
-    if (!reserve_bytes(&codec->content, &codec->content_capacity, scratch_at + 4 * most))
-        return false;
-    uint32_t *scratch = (uint32_t *)(void *)(codec->content + scratch_at);
-    put_newcomers(codec, h->came, codec->content + at.newcomers, scratch);
-    if (h->escapes) {
-        plane_x = codec->content + at.residual_x;
-        plane_y = codec->content + at.residual_y;
-        int found = list_escapes(count, frame->x, now->x, now->moved_x, weight, plane_x, scratch);
-        list_escapes(count, frame->y, now->y, now->moved_y, weight, plane_y, scratch + found);
-        put_planes(codec->content + at.escapes, (int)h->escapes, scratch);
-    }
-    unsigned char *list = codec->content + at.lists;
-    h->list_bytes = (uint32_t)(put_lists(codec, frame, h, list) - list);
-    if (!key) {
-        step_on(count, frame->x, now->x, now->moved_x);
-        step_on(count, frame->y, now->y, now->moved_y);
-    }
-    return true;
-}
-
-static void put_head(unsigned char *content, const head *h) {
-    const uint32_t fields[8] = {h->flags,         h->count,      h->left,    h->came,
-                                h->level_changes, h->list_bytes, h->escapes, 0};
-    for (int k = 0; k < 8; ++k) put_u32(content + 4 * k, fields[k]);
-}
-
-static th_result compress(th_compact_codec *codec, size_t size, const unsigned char **bytes,
-                          size_t *blob_size, th_error *error) {
-    if (!codec->compress) {
-        codec->compress = ZSTD_createCCtx();
-        if (!codec->compress) return no_memory(error);
-        ZSTD_CCtx_setParameter(codec->compress, ZSTD_c_compressionLevel, ZSTD_LEVEL);
-        ZSTD_CCtx_setParameter(codec->compress, ZSTD_c_checksumFlag, 1);
-    }
-    if (!reserve_bytes(&codec->blob, &codec->blob_capacity, 1 + ZSTD_compressBound(size)))
-        return no_memory(error);
-    codec->blob[0] = TH_COMPACT_VERSION;
-    size_t written = ZSTD_compress2(codec->compress, codec->blob + 1, codec->blob_capacity - 1,
-                                    codec->content, size);
-    if (ZSTD_isError(written))
-        return th_fail(error, TH_NO_MEMORY, "", "a frame cannot be compressed: %s",
-                       ZSTD_getErrorName(written));
-    *bytes = codec->blob;
-    *blob_size = written + 1;
-    return TH_OK;
-}
-
-th_result th_compact_encode(th_compact_codec *codec, const th_grid_frame *frame, bool key,
-                            const unsigned char **bytes, size_t *size, th_error *error) {
-    if (frame->count < 0 || frame->count > TH_COMPACT_PEOPLE_MAX)
-        return th_fail(error, TH_BAD_ARGUMENT, "", "a frame of %d people; at most %d fit",
-                       frame->count, TH_COMPACT_PEOPLE_MAX);
-    if (!ascending(frame->count, frame->id))
-        return th_fail(error, TH_BAD_ARGUMENT, "",
-                       "people of a frame are not in ascending order of id; sort them");
-    head h = {.count = (uint32_t)frame->count};
-    key = key || !codec->started;
-    bool merged = key ? merge_key(codec, frame, &h) : merge(codec, frame, &h);
-    codec->started = false; // until all of it is done
-    if (!merged) return no_memory(error);
-    h.flags = (key ? (uint32_t)FLAG_KEY : 0) | (frame->heading ? (uint32_t)FLAG_HEADING : 0);
-    if (!key) h.flags |= (uint32_t)best_weight(&codec->now, frame) << WEIGHT_SHIFT;
-    h.level_changes = count_level_changes(&codec->now, frame);
-    if (!put_content(codec, frame, &h)) return no_memory(error);
-    put_head(codec->content, &h);
-    th_result result = compress(codec, (size_t)layout_of(&h).end, bytes, size, error);
-    codec->started = result == TH_OK;
-    return result;
-}
-
-// ---- decoding: everything that follows may be a lie
-
-static th_result damaged(th_error *error, const char *what) {
-    return th_fail(error, TH_NO_FILE, "", "the data is damaged (%s)", what);
-}
-
-static const char *get_head(const th_compact_codec *codec, const unsigned char *content,
-                            size_t size, int count, head *h) {
-    if (size < HEAD_BYTES) return "too short";
-    *h = (head){get_u32(content),      get_u32(content + 4),  get_u32(content + 8),
-                get_u32(content + 12), get_u32(content + 16), get_u32(content + 20),
-                get_u32(content + 24)};
-    if (h->flags & ~(uint32_t)FLAGS_KNOWN || h->flags >> WEIGHT_SHIFT > 2) return "unknown flags";
-    bool key = h->flags & FLAG_KEY;
-    uint32_t before = key ? 0 : (uint32_t)codec->now.count;
-    if (!key && !codec->started) return "no key frame before it";
-    if (count < 0 || count > TH_COMPACT_PEOPLE_MAX || h->count != (uint32_t)count)
-        return "another number of people";
-    if (h->left > before || h->came > h->count || before - h->left + h->came != h->count ||
-        h->level_changes > h->count || h->escapes > 2 * (uint64_t)h->count ||
-        (key && (h->escapes || h->flags >> WEIGHT_SHIFT)))
-        return "counts that do not fit together";
-    return layout_of(h).end == size ? NULL : "another size";
-}
-
-// Indices of who left, ascending, each below `count`.
-static bool get_left(th_compact_codec *codec, const head *h, cursor *list) {
-    uint64_t index = 0, count = (uint64_t)codec->now.count;
-    for (uint32_t k = 0; k < h->left; ++k) {
-        uint64_t gap = get_varint(list);
-        if (list->bad || gap >= count || index + gap >= count) return false;
-        index += gap;
-        codec->left[k] = (int)index++;
-    }
-    return true;
-}
-
-static bool next_id(cursor *list, bool first, int64_t *id) {
-    uint64_t value = get_varint(list);
-    if (list->bad) return false;
-    if (first) {
-        *id = (int64_t)(value >> 1 ^ (0 - (value & 1)));
-        return true;
-    }
-    uint64_t room = (uint64_t)INT64_MAX - (uint64_t)*id; // ids still above this one
-    if (value >= room) return false;
-    *id = (int64_t)((uint64_t)*id + 1 + value);
-    return true;
-}
-
-// The old crowd without who left, with who came in between, into codec->next.
-static bool rebuild(th_compact_codec *codec, const head *h, cursor *list,
-                    const unsigned char *planes) {
-    crowd *old = &codec->now, *next = &codec->next;
-    uint32_t taken = 0, gone = 0;
-    int64_t id = 0;
-    bool waiting = false; // id and place of a newcomer are read
-    uint32_t x = 0, y = 0;
-    int j = 0, old_count = h->flags & FLAG_KEY ? 0 : old->count;
-    for (int i = 0; i < (int)h->count; ++i) {
-        while (gone < h->left && codec->left[gone] == j) ++gone, ++j;
-        if (!waiting && taken < h->came) {
-            if (!next_id(list, taken == 0, &id)) return false;
-            x += get_planes(planes, h->came, taken);
-            y += get_planes(planes + 4 * (size_t)h->came, h->came, taken);
-            waiting = true;
-        }
-        if (j < old_count && (!waiting || old->id[j] < id)) {
-            copy_person(next, i, old, j++);
-            continue;
-        }
-        if (!waiting || (j < old_count && old->id[j] == id)) return false;
-        next->id[i] = id;
-        next->x[i] = (int32_t)x;
-        next->y[i] = (int32_t)y;
-        next->moved_x[i] = (int32_t)get_planes(planes + 8 * (size_t)h->came, h->came, taken);
-        next->moved_y[i] = (int32_t)get_planes(planes + 12 * (size_t)h->came, h->came, taken);
-        next->level[i] = 0;
-        next->heading[i] = 0;
-        waiting = false;
-        ++taken;
-    }
-    next->count = (int)h->count;
-    return taken == h->came;
-}
-
-static bool get_levels(crowd *now, const head *h, cursor *list) {
-    uint64_t index = 0;
-    for (uint32_t k = 0; k < h->level_changes; ++k) {
-        uint64_t gap = get_varint(list), level = get_varint(list);
-        if (list->bad || gap >= h->count || index + gap >= h->count || level > INT32_MAX)
-            return false;
-        index += gap;
-        now->level[index++] = (int32_t)level;
-    }
-    return true;
-}
-
-// Moves one coordinate of everybody; `*escape` counts on through the list of escapes.
-TH_CLONES static void add_residuals(int count, const unsigned char *restrict plane, int weight,
-                                    int32_t *restrict place, int32_t *restrict moved) {
-    for (int i = 0; i < count; ++i) {
-        uint32_t residual = (uint32_t)(int32_t)(int8_t)plane[i];
-        uint32_t now = expected(place[i], moved[i], weight) + residual;
-        moved[i] = (int32_t)(now - (uint32_t)place[i]);
-        place[i] = (int32_t)now;
-    }
-}
-
-// Escapes went through add_residuals as -128; this puts them right.
-static bool add_escapes(int count, const unsigned char *plane, const unsigned char *escapes,
-                        const head *h, uint32_t *taken, int32_t *place, int32_t *moved) {
-    const unsigned char *at = plane, *end = plane + count;
-    while (at < end && (at = memchr(at, ESCAPE, (size_t)(end - at)))) {
-        ptrdiff_t i = at++ - plane;
-        if (*taken >= h->escapes) return false;
-        uint32_t more = get_planes(escapes, h->escapes, (*taken)++) + 128u;
-        place[i] = (int32_t)((uint32_t)place[i] + more);
-        moved[i] = (int32_t)((uint32_t)moved[i] + more);
-    }
-    return true;
-}
-
-static const char *get_residuals(crowd *now, const unsigned char *content, const head *h,
-                                 const layout *at) {
-    int weight = (int)(h->flags >> WEIGHT_SHIFT), count = now->count;
-    uint32_t taken = 0;
-    const unsigned char *escapes = content + at->escapes;
-    const unsigned char *plane_x = content + at->residual_x, *plane_y = content + at->residual_y;
-    add_residuals(count, plane_x, weight, now->x, now->moved_x);
-    add_residuals(count, plane_y, weight, now->y, now->moved_y);
-    if (!add_escapes(count, plane_x, escapes, h, &taken, now->x, now->moved_x) ||
-        !add_escapes(count, plane_y, escapes, h, &taken, now->y, now->moved_y) ||
-        taken != h->escapes)
-        return "jumps";
-    return NULL;
-}
-
-static const char *get_people(th_compact_codec *codec, const unsigned char *content, const head *h,
-                              const layout *at) {
-    cursor list = {content + at->lists, content + at->end, false};
-    if (!get_left(codec, h, &list)) return "who left";
-    if (h->left || h->came || h->flags & FLAG_KEY) {
-        if (!rebuild(codec, h, &list, content + at->newcomers)) return "who came";
-        swap_crowds(codec);
-    }
-    crowd *now = &codec->now;
-    if (!get_levels(now, h, &list)) return "levels";
-    if (list.at != list.end) return "more lists than people";
-    if (h->flags & FLAG_HEADING)
-        for (int i = 0; i < now->count; ++i)
-            now->heading[i] = (uint8_t)(now->heading[i] + content[at->heading + (uint64_t)i]);
-    return h->flags & FLAG_KEY ? NULL : get_residuals(now, content, h, at);
-}
-
-th_result th_compact_decode_content(th_compact_codec *codec, const unsigned char *content,
-                                    size_t size, int count, th_grid_frame *frame, th_error *error) {
-    head h;
-    const char *fault = get_head(codec, content, size, count, &h);
-    codec->started = false;
-    if (fault) return damaged(error, fault);
-    if (!reserve_crowd(&codec->now, count) || !reserve_crowd(&codec->next, count) ||
-        !reserve_indices(&codec->left, &codec->left_capacity, (int)h.left))
-        return no_memory(error);
-    layout at = layout_of(&h);
-    fault = get_people(codec, content, &h, &at);
-    if (fault) return damaged(error, fault);
-    codec->started = true;
-    const crowd *now = &codec->now;
-    *frame = (th_grid_frame){
-        now->count, now->id, now->x, now->y, h.flags & FLAG_HEADING ? now->heading : NULL,
-        now->level};
-    return TH_OK;
-}
-
-th_result th_compact_decode(th_compact_codec *codec, const unsigned char *bytes, size_t size,
-                            int count, th_grid_frame *frame, th_error *error) {
-    bool started = codec->started;
-    codec->started = false;
-    if (size < 2) return damaged(error, "too short");
-    if (bytes[0] != TH_COMPACT_VERSION)
-        return th_fail(error, TH_NO_FILE, "",
-                       "the data is of codec version %d, this program knows %d; use a newer throng",
-                       bytes[0], TH_COMPACT_VERSION);
-    unsigned long long content = ZSTD_getFrameContentSize(bytes + 1, size - 1);
-    if (content == ZSTD_CONTENTSIZE_ERROR || content == ZSTD_CONTENTSIZE_UNKNOWN ||
-        content / ZSTD_RATIO_MOST > size)
-        return damaged(error, "not a zstd frame");
-    if (!codec->decompress && !(codec->decompress = ZSTD_createDCtx())) return no_memory(error);
-    if (!reserve_bytes(&codec->content, &codec->content_capacity, content)) return no_memory(error);
-    size_t got = ZSTD_decompressDCtx(codec->decompress, codec->content, codec->content_capacity,
-                                     bytes + 1, size - 1);
-    if (ZSTD_isError(got)) return damaged(error, ZSTD_getErrorName(got));
-    codec->started = started;
-    return th_compact_decode_content(codec, codec->content, got, count, frame, error);
 }
 
 // ---- to the grid and back

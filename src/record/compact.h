@@ -5,7 +5,7 @@
 // Prediction: people go on as they went, so only the difference from the extrapolated place is stored,
 // one byte per coordinate with an escape to four for jumps. Who stays costs no id. A key frame forgets
 // all that was before, so that a reader can start there and a damaged blob costs one stretch only.
-// docs/recordings.md has the layout byte by byte; compact.c the reasons.
+// compact_codec.h has the layout byte by byte.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_RECORD_COMPACT_H
 #define TH_RECORD_COMPACT_H

@@ -3,6 +3,7 @@
 #include "record/sqlite_people.h"
 #include "core/hash.h"
 #include "core/parallel.h"
+#include "record/grow.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,25 +49,17 @@ bool th_people_remember(th_people *people, int64_t id, bool *is_new) {
     return true;
 }
 
-static float *grown(float *old, int count) {
-    return realloc(old, (size_t)count * sizeof *old); // NULL leaves the old one
-}
-
 static bool reserve(th_people *people, int count) {
-    if (count <= people->capacity) return true;
-    int capacity = count < INT32_MAX / 2 ? count + count / 8 + 16 : count;
-    int64_t *id = realloc(people->id, (size_t)capacity * sizeof *id);
-    if (id) people->id = id;
-    float **arrays[] = {&people->direction_x, &people->direction_y, &people->other_x,
-                        &people->other_y};
-    bool good = id != NULL;
-    for (int k = 0; k < 4; ++k) {
-        float *longer = grown(*arrays[k], capacity);
-        if (longer) *arrays[k] = longer;
-        good = good && longer;
-    }
-    if (good) people->capacity = capacity;
-    return good;
+    if (count < people->capacity) return true;
+    int capacity = th_roomy(count);
+    if (!th_grow(&people->id, capacity, sizeof *people->id) ||
+        !th_grow(&people->direction_x, capacity, sizeof(float)) ||
+        !th_grow(&people->direction_y, capacity, sizeof(float)) ||
+        !th_grow(&people->other_x, capacity, sizeof(float)) ||
+        !th_grow(&people->other_y, capacity, sizeof(float)))
+        return false;
+    people->capacity = capacity;
+    return true;
 }
 
 static void swap(float **a, float **b) {

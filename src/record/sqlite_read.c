@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "formula/math.h"
 #include "record/compact.h"
+#include "record/grow.h"
 #include "record/sqlite_store.h"
 #include <math.h>
 #include <stdio.h>
@@ -29,27 +30,17 @@ struct th_store_reader {
     int32_t *level;
 };
 
-static bool longer(void **array, size_t count, size_t size) {
-    void *grown = realloc(*array, count * size);
-    if (grown) *array = grown;
-    return grown != NULL;
-}
-
 static bool reserve(th_store_reader *r, int count) {
-    if (count <= r->capacity) return true;
-    int capacity = count < INT32_MAX / 2 ? count * 2 : count;
-    void *arrays[] = {r->id, r->x, r->y, r->orientation_x, r->orientation_y, r->level};
-    static const size_t sizes[] = {8, 8, 8, 8, 8, 4};
-    bool good = true;
-    for (int k = 0; k < 6; ++k) good = longer(&arrays[k], (size_t)capacity, sizes[k]) && good;
-    r->id = arrays[0];
-    r->x = arrays[1];
-    r->y = arrays[2];
-    r->orientation_x = arrays[3];
-    r->orientation_y = arrays[4];
-    r->level = arrays[5];
-    if (good) r->capacity = capacity;
-    return good;
+    if (count < r->capacity) return true;
+    int capacity = th_roomy(count);
+    if (!th_grow(&r->id, capacity, sizeof *r->id) || !th_grow(&r->x, capacity, sizeof *r->x) ||
+        !th_grow(&r->y, capacity, sizeof *r->y) ||
+        !th_grow(&r->orientation_x, capacity, sizeof *r->orientation_x) ||
+        !th_grow(&r->orientation_y, capacity, sizeof *r->orientation_y) ||
+        !th_grow(&r->level, capacity, sizeof *r->level))
+        return false;
+    r->capacity = capacity;
+    return true;
 }
 
 static th_result no_memory(const th_store_reader *r, th_error *error) {
