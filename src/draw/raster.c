@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 // Fruin 1971, Pedestrian Planning and Design, walkways: area per person 3.24, 2.32, 1.39, 0.93, 0.46 m2;
 // 4: IMO MSC.1/Circ.1533 congestion; 6: people are pressed together.
@@ -52,7 +53,6 @@ double th_density_key(const th_canvas *canvas, double x, double y) {
     return y + text;
 }
 
-// The largest value of the cells that pixel range [from, to) of `pixels` covers on each axis.
 static double largest_in(const th_raster *raster, int x0, int x1, int y0, int y1) {
     double largest = NAN;
     for (int y = y0; y < y1; ++y)
@@ -71,26 +71,42 @@ static uint32_t packed(th_colour colour) {
 
 // Pixels for `cells`: blocks of whole pixels when cells are few, so that viewers that smooth images
 // do not blur cells into each other.
-enum { IMAGE_SIDE = 1400 };
+enum { IMAGE_SIDE = 1200 };
 static int image_side(int cells, int most) {
     if (most >= IMAGE_SIDE) return (int)fmax(1, (double)cells * IMAGE_SIDE / most);
     return cells * (1 + (IMAGE_SIDE - 1) / most);
 }
 
+static void fill_row(uint32_t *pixel, const th_raster *raster, int columns, int y0, int y1,
+                     th_value_colour *colour, const void *context) {
+    int before = -1;
+    for (int column = 0; column < columns; ++column) {
+        int x0 = cell_at(column, raster->nx, columns);
+        int x1 = cell_at(column + 1, raster->nx, columns);
+        if (x0 == before) { // the same cell again
+            pixel[column] = pixel[column - 1];
+            continue;
+        }
+        before = x0;
+        double value = largest_in(raster, x0, x1 > x0 ? x1 : x0 + 1, y0, y1 > y0 ? y1 : y0 + 1);
+        pixel[column] = isfinite(value) ? packed(colour(value, context)) : 0;
+    }
+}
+
 static void fill_image(cairo_surface_t *image, const th_raster *raster, int columns, int rows,
                        th_value_colour *colour, const void *context) {
     unsigned char *data = cairo_image_surface_get_data(image);
-    int stride = cairo_image_surface_get_stride(image);
+    ptrdiff_t stride = cairo_image_surface_get_stride(image);
+    int before = -1;
     for (int row = 0; row < rows; ++row) {
         // Image rows run downwards, map rows upwards.
-        uint32_t *pixel = (void *)(data + (ptrdiff_t)(rows - 1 - row) * stride);
+        unsigned char *line = data + (rows - 1 - row) * stride;
         int y0 = cell_at(row, raster->ny, rows), y1 = cell_at(row + 1, raster->ny, rows);
-        for (int column = 0; column < columns; ++column) {
-            int x0 = cell_at(column, raster->nx, columns);
-            int x1 = cell_at(column + 1, raster->nx, columns);
-            double value = largest_in(raster, x0, x1 > x0 ? x1 : x0 + 1, y0, y1 > y0 ? y1 : y0 + 1);
-            pixel[column] = isfinite(value) ? packed(colour(value, context)) : 0;
-        }
+        if (y0 == before)
+            memcpy(line, line + stride, (size_t)columns * sizeof(uint32_t));
+        else
+            fill_row((void *)line, raster, columns, y0, y1, colour, context);
+        before = y0;
     }
     cairo_surface_mark_dirty(image);
 }

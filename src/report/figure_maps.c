@@ -130,7 +130,7 @@ double th_figure_density_max_draw(const th_canvas *canvas, const th_figure_data 
 void th_figure_density_max_caption(th_text *text, const th_figure_data *data) {
     th_text_add(text, "The highest density each cell ever had%s; the highest of all is ",
                 data->ensemble->run_count > 1 ? " in any run" : "");
-    th_text_value(text, largest_value(data, max_density));
+    th_text_value(text, data->found.highest);
     th_text_put(text, "\xc2\xa0/m\xc2\xb2. Cells reach their maxima at different moments.");
     add_cell_note(text, data);
 }
@@ -176,7 +176,9 @@ bool th_figure_congestion_applies(const th_figure_data *data) {
 
 double th_figure_congestion_draw(const th_canvas *canvas, const th_figure_data *data) {
     char runs[80], note[160];
-    double mean_time = data->map_time / data->ensemble->map_runs;
+    double mean_time = 0;
+    for (int i = 0; i < data->ensemble->run_count; ++i)
+        mean_time += data->ensemble->runs[i].time / data->ensemble->run_count;
     scale_range range = {largest_value(data, dense_time), th_colour_heat};
     th_figure_runs(data, false, runs, sizeof runs);
     snprintf(note, sizeof note, "longest %.0f s of %.0f s%s, %s", range.highest, mean_time,
@@ -186,10 +188,10 @@ double th_figure_congestion_draw(const th_canvas *canvas, const th_figure_data *
 }
 
 void th_figure_congestion_caption(th_text *text, const th_figure_data *data) {
-    double share, longest = th_longest_dense(data, &share);
+    double share = data->found.dense_share;
     th_text_add(text, "How long each cell was denser than 4\xc2\xa0/m\xc2\xb2, %s. The longest is ",
                 data->ensemble->run_count > 1 ? "mean over the runs" : "in seconds");
-    th_text_seconds(text, longest);
+    th_text_seconds(text, data->found.dense_time);
     th_text_add(text, ", %.0f\xc2\xa0%% of the simulated time. ", 100 * share);
     th_text_add(text, "%s",
                 share > TH_IMO_SHARE

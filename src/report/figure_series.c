@@ -63,10 +63,8 @@ static double grid_bottom(const chart_grid *grid) {
 
 // ---- flow
 
-static uint32_t crossings(const th_observation *first, const th_counter *counter) {
-    if (first->sample_count == 0) return 0;
-    int last = first->sample_count - 1;
-    return counter->forward[last] + (counter->backward ? counter->backward[last] : 0);
+static uint64_t crossings(const th_observation *first, const th_counter *counter) {
+    return first->sample_count > 0 ? counter->forward_total + counter->backward_total : 0;
 }
 
 static int used_counters(const th_observation *first, bool with_width) {
@@ -100,7 +98,7 @@ static double highest_flow(const th_observation *first, bool with_width, double 
             if (!count) continue;
             flow_series(first, counter, count, flow);
             for (int k = 0; k < first->sample_count; ++k) highest = fmax(highest, flow[k]);
-            if (direction && count[first->sample_count - 1] > 0) *back = true;
+            if (direction && counter->backward_total > 0) *back = true;
         }
     }
     return highest;
@@ -138,7 +136,7 @@ static double draw_flows(const th_canvas *canvas, const th_figure_data *data, do
         counter_title(counter, title, sizeof title);
         th_chart chart = grid_chart(&grid, index++, title);
         if (with_width) th_chart_horizontal(&chart, TH_IMO_FLOW, limit_style());
-        if (counter->backward && counter->backward[first->sample_count - 1] > 0) {
+        if (counter->backward && counter->backward_total > 0) {
             flow_series(first, counter, counter->backward, flow);
             th_chart_line(&chart, time, flow, first->sample_count, th_line_style_of(1));
         }

@@ -76,13 +76,11 @@ th_result th_figure_data_make(th_figure_data *data, const th_report_def *def, th
     *data = (th_figure_data){.def = def, .scene = scene, .ensemble = def->ensemble};
     data->first = def->ensemble->first;
     data->map_samples = (double)def->ensemble->map_samples;
+    data->found = th_find_densities(scene, def->ensemble);
     data->door_closed = calloc((size_t)scene->door_count + 1, sizeof *data->door_closed);
     if (!data->door_closed)
         return th_fail(error, TH_NO_MEMORY, "", "no memory for the report; free some");
     for (int i = 0; i < scene->door_count; ++i) data->door_closed[i] = scene->doors[i].closed;
-    for (int i = 0; i < def->ensemble->run_count; ++i) {
-        data->map_time += def->ensemble->runs[i].time;
-    }
     data->box = figure_box(data);
     data->view = (th_plan_view){.scene = scene, .door_closed = data->door_closed, .box = data->box};
     return TH_OK;
@@ -211,17 +209,6 @@ double th_counter_flow(const th_observation *observation, const uint32_t *count,
     int to = k + half < observation->sample_count ? k + half : observation->sample_count - 1;
     if (to <= from) return 0;
     return ((double)count[to] - (double)count[from]) / ((to - from) * observation->interval);
-}
-
-double th_longest_dense(const th_figure_data *data, double *share) {
-    double longest = 0;
-    for (int m = 0; m < data->ensemble->map_count; ++m) {
-        const th_map *map = &data->ensemble->maps[m];
-        for (int i = 0; i < map->nx * map->ny; ++i) longest = fmax(longest, map->dense_time[i]);
-    }
-    if (share) *share = data->map_time > 0 ? longest / data->map_time : 0;
-    int runs = data->ensemble->map_runs > 0 ? data->ensemble->map_runs : 1;
-    return longest / runs;
 }
 
 void th_figure_time(double seconds, char *words, size_t size) {

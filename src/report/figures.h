@@ -5,6 +5,7 @@
 #include "draw/chart.h"
 #include "draw/panels.h"
 #include "draw/plan_drawing.h"
+#include "report/findings.h"
 #include "report/report.h"
 #include "report/text.h"
 
@@ -18,7 +19,7 @@ typedef struct th_figure_data {
     th_plan_view view;           // for the plan's layers; doors as at the start
     bool *door_closed;
     double map_samples; // in the maps' sums, all runs together
-    double map_time;    // simulated seconds in the maps' sums, all runs together
+    th_density_findings found;
 } th_figure_data;
 
 th_result th_figure_data_make(th_figure_data *data, const th_report_def *def, th_error *error);
@@ -69,17 +70,14 @@ double th_counter_flow(const th_observation *observation, const uint32_t *count,
 #define TH_IMO_FLOW 1.3
 // IMO MSC.1/Circ.1533: congestion is significant when it lasts longer than this share of the time.
 #define TH_IMO_SHARE 0.1
-// Longest time any cell was denser than TH_DENSE, mean over runs [s], and its share of the time.
-double th_longest_dense(const th_figure_data *data, double *share);
 
 // ---- rows of the table
-#define TH_FIGURE_FUNCTIONS(X)                                                        \
-    X(plan)                                                                           \
-    X(evacuation)                                                                     \
-    X(egress)                                                                         \
-    X(flow)                                                                           \
-    X(density_mean) X(density_max) X(congestion) X(speed) X(tracks) X(delay) X(areas) \
-        X(left_behind)
+#define TH_FIGURE_FUNCTIONS(X) \
+    X(plan)                    \
+    X(evacuation)              \
+    X(egress)                  \
+    X(flow)                    \
+    X(density_mean) X(density_max) X(congestion) X(speed) X(tracks) X(delay) X(areas) X(left_behind)
 #define X(name)                                                                          \
     bool th_figure_##name##_applies(const th_figure_data *data);                         \
     double th_figure_##name##_draw(const th_canvas *canvas, const th_figure_data *data); \

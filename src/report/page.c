@@ -2,6 +2,7 @@
 // sees half a report. SPDX-License-Identifier: Apache-2.0
 #include "report/page.h"
 #include "core/error.h"
+#include "report/warnings.h"
 #include "scene/scene.h"
 #include <errno.h>
 #include <stdio.h>
@@ -32,6 +33,27 @@ static void add_head(th_text *page, const th_figure_data *data) {
         th_text_put(page, "</p>");
     }
     th_text_put(page, "</header>\n");
+}
+
+static th_result add_warnings(th_text *page, const th_figure_data *data, th_error *error) {
+    th_warnings warnings;
+    th_result result = th_report_warnings(data->def, &warnings, error);
+    if (result != TH_OK) return result;
+    if (warnings.count > 0) {
+        th_text_put(page, "<section class=\"warnings\"><h2>Warnings</h2><ul>");
+        for (int i = 0; i < warnings.count; ++i) {
+            th_text_put(page, "<li>");
+            th_text_escaped(page, warnings.texts[i]);
+            th_text_put(page, "</li>\n");
+        }
+        th_text_put(page, "</ul></section>\n");
+    } else {
+        th_text_put(page, "<section class=\"fine\"><p>No warnings. Looked at: people left behind, "
+                          "overlaps, people in walls, congestion, lost events, the "
+                          "recording.</p></section>\n");
+    }
+    th_warnings_release(&warnings);
+    return TH_OK;
 }
 
 static th_result add_figure(th_text *page, const th_figure *figure, int number,
@@ -79,9 +101,10 @@ static th_result add_results(th_text *page, const th_figure_data *data, th_error
 static th_result add_everything(th_text *page, const th_figure_data *data, th_error *error) {
     add_head(page, data);
     th_page_answer(page, data);
+    th_result result = add_warnings(page, data, error);
     th_text_put(page, "<section><h2>What was simulated</h2>\n");
-    th_result result =
-        th_figures[0].applies(data) ? add_figure(page, &th_figures[0], 1, data, error) : TH_OK;
+    if (result == TH_OK && th_figures[0].applies(data))
+        result = add_figure(page, &th_figures[0], 1, data, error);
     if (result != TH_OK) return result;
     th_page_population(page, data);
     th_page_differences(page, data);

@@ -66,23 +66,35 @@ static void answer_many(th_text *page, const th_ensemble *ensemble, int ended) {
                 ensemble->run_count - ended, ensemble->run_count);
 }
 
-static void answer_not_ended(th_text *page, const th_ensemble *ensemble) {
-    const th_run_summary *run = &ensemble->runs[0];
-    bool many = ensemble->run_count > 1;
-    add_people(page, mean_of_runs(ensemble, true));
-    th_text_put(page, " of ");
-    th_text_count(page, mean_of_runs(ensemble, false));
-    bool settled = run->done && !run->interrupted;
-    th_text_put(page,
-                settled ? " stayed where they wanted to be; the others had left" : " had not left");
-    th_text_put(page, run->interrupted ? " when the run was interrupted at " : " after ");
-    th_text_seconds(page, run->time);
-    if (many) th_text_add(page, " (mean of %d runs)", ensemble->run_count);
+static void add_end(th_text *page, const th_ensemble *ensemble) {
+    th_text_seconds(page, ensemble->runs[0].time);
+    if (ensemble->run_count > 1) th_text_add(page, " (mean of %d runs)", ensemble->run_count);
     th_text_put(page, ".");
-    if (!settled)
-        th_text_put(page,
-                    "</p><p>There is no egress time. See the warnings and the figure of people "
-                    "still inside.");
+}
+
+// People with places of their own need not leave: nobody is on the way any more.
+static void answer_settled(th_text *page, const th_ensemble *ensemble) {
+    double inside = mean_of_runs(ensemble, true), all = mean_of_runs(ensemble, false);
+    if (all > inside) {
+        add_people(page, all - inside);
+        th_text_put(page, " left and ");
+    }
+    add_people(page, inside);
+    th_text_put(page, " had reached the places they wanted to be at after ");
+    add_end(page, ensemble);
+}
+
+static void answer_not_ended(th_text *page, const th_ensemble *ensemble) {
+    bool interrupted = ensemble->runs[0].interrupted;
+    th_text_count(page, mean_of_runs(ensemble, true));
+    th_text_put(page, " of ");
+    add_people(page, mean_of_runs(ensemble, false));
+    th_text_put(page, " had not left ");
+    th_text_put(page, interrupted ? "when the run was interrupted at " : "after ");
+    add_end(page, ensemble);
+    th_text_put(page,
+                "</p><p>So there is no egress time; the figure of people still inside shows where "
+                "they are.");
 }
 
 static void add_fact(th_text *page, const char *name) {
@@ -94,20 +106,19 @@ static void end_fact(th_text *page) { th_text_put(page, "</dd></div>"); }
 // The numbers that are asked for next.
 static void add_facts(th_text *page, const th_figure_data *data) {
     const th_ensemble *ensemble = data->ensemble;
-    double density = 0, jam = 0, share = 0, longest = th_longest_dense(data, &share);
-    for (int i = 0; i < ensemble->run_count; ++i) {
-        density = fmax(density, ensemble->runs[i].max_density);
+    const th_density_findings *found = &data->found;
+    double jam = 0;
+    for (int i = 0; i < ensemble->run_count; ++i)
         jam += ensemble->runs[i].mean_jam_time / ensemble->run_count;
-    }
     th_text_put(page, "<dl class=\"facts\">");
     if (data->ensemble->map_count > 0) {
         add_fact(page, "highest density");
-        th_text_measured(page, density);
+        th_text_measured(page, found->highest);
         th_text_put(page, "\xc2\xa0/m\xc2\xb2");
         end_fact(page);
         add_fact(page, "longest above 4\xc2\xa0/m\xc2\xb2");
-        th_text_seconds(page, longest);
-        th_text_add(page, " (%.0f\xc2\xa0%% of the time)", 100 * share);
+        th_text_seconds(page, found->dense_time);
+        th_text_add(page, " (%.0f\xc2\xa0%% of the time)", 100 * found->dense_share);
         end_fact(page);
     }
     if (isfinite(jam)) {
@@ -127,6 +138,8 @@ void th_page_answer(th_text *page, const th_figure_data *data) {
         th_text_put(page, "No run was finished.");
     else if (mean_of_runs(ensemble, false) <= 0)
         th_text_put(page, "Nobody was simulated: no group brought anybody in.");
+    else if (ended == 0 && ensemble->runs[0].done && !ensemble->runs[0].interrupted)
+        answer_settled(page, ensemble);
     else if (ended == 0)
         answer_not_ended(page, ensemble);
     else if (ensemble->run_count == 1)

@@ -45,21 +45,17 @@ static double highest_window_flow(const th_observation *first, const th_counter 
 static void add_counter(th_text *page, const th_figure_data *data, const th_counter *counter) {
     static const char *const kinds[] = {"exit", "door", "line"};
     const th_observation *first = data->first;
-    int last = first->sample_count - 1;
-    double forward = last >= 0 ? counter->forward[last] : 0;
-    double backward = last >= 0 && counter->backward ? counter->backward[last] : 0;
-    double time = counter->last_time - counter->first_time;
-    double flow = time > 0 ? (forward + backward) / time : (double)NAN;
+    double flow = th_counter_mean_flow(counter);
     double width = counter->width > 0 ? counter->width : (double)NAN;
     th_text_put(page, "<tr><th scope=\"row\">");
     th_text_escaped(page, counter->id);
     th_text_add(page, "</th><td>%s</td>", kinds[counter->kind]);
     number_cell(page, width);
-    count_cell(page, forward);
+    count_cell(page, (double)counter->forward_total);
     if (counter->kind == TH_COUNT_EXIT)
         th_text_put(page, "<td class=\"n\">\xe2\x80\x93</td>");
     else
-        count_cell(page, backward);
+        count_cell(page, (double)counter->backward_total);
     time_cell(page, counter->first_time);
     time_cell(page, counter->last_time);
     measured_cell(page, flow);
