@@ -124,6 +124,7 @@ void th_observer_destroy(th_observer *observer) {
     free(observer->counter_index);
     free(observer->left_by_goal);
     free(observer->last_seen);
+    free(observer->by_place);
     th_observation_release(&observer->observation);
     free(observer);
 }
@@ -254,6 +255,7 @@ static th_result take_sample(th_observer *observer, th_world *world, double time
         th_people_find_lost(observer, &crowd, time, observer->lost_since_sample);
     observer->lost_since_sample = 0;
     o->jammed[o->sample_count] = th_people_sample(observer, &crowd, time);
+    th_people_into_maps(observer, &crowd);
     for (int m = 0; m < o->map_count; ++m)
         th_map_take(&o->maps[m], &observer->map_work[m], o->interval);
     if (!th_tracks_see(observer, &crowd, o->sample_count)) return no_memory(error);

@@ -51,9 +51,11 @@ typedef struct th_last_seen {
 } th_last_seen;
 // Room for everybody up to `id`; new ones are nobody yet. False: no memory.
 bool th_people_reserve(th_observer *observer, uint32_t id);
-// Everybody at a sample, and the maps in the same pass. Returns how many are in a jam.
+// Everybody at a sample. Returns how many are in a jam.
 uint32_t th_people_sample(th_observer *observer, const th_crowd *crowd, double time);
 void th_person_leaves(th_observer *observer, uint32_t id, int exit, double time);
+// Puts everybody, as just seen, into the maps.
+void th_people_into_maps(th_observer *observer, const th_crowd *crowd);
 // People who vanished without an event (a burst): at most `lost` of them left, at `time`.
 void th_people_find_lost(th_observer *observer, const th_crowd *crowd, double time, uint64_t lost);
 // Until the end of the run everybody goes on as last seen.
@@ -70,10 +72,11 @@ struct th_observer {
     uint32_t *left_by_goal;  // per goal of the scene
     int *counter_index;      // per counter: goal, door or line it stands for
     th_last_seen *last_seen; // per person
-    size_t person_room;
-    uint32_t last_id;      // highest id at any sample
-    uint32_t track_stride; // ways are kept of the ids 1 + k * stride
-    th_map_work *map_work; // per map
+    th_last_seen *by_place;  // work space: a copy of last_seen in the order of bands of the maps
+    size_t person_room;      // of people, last_seen and by_place
+    uint32_t last_id;        // highest id at any sample
+    uint32_t track_stride;   // ways are kept of the ids 1 + k * stride
+    th_map_work *map_work;   // per map
 };
 
 // Sets the check sum right after bytes of th_observer_save were changed (for tests). keep.c
