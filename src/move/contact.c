@@ -16,10 +16,17 @@
 static const float wall_gap =
     0.001f; // people stopped by the crossing test stay this far off the wall [m]
 
-static int passes_of(const th_world *world, uint32_t i) {
+static int passes_of_group(const th_world *world, uint32_t group) {
     th_contact_params params;
-    memcpy(&params, world->groups[world->agents.group[i]].move_params, sizeof params);
+    memcpy(&params, world->groups[group].move_params, sizeof params);
     return (int)params.separation_passes;
+}
+static int passes_of(const th_world *world, uint32_t i) {
+    return passes_of_group(world, world->agents.group[i]);
+}
+// The people of uic are apart already: its pair step is part of the model.
+static int pair_passes_of(const th_world *world, uint32_t group) {
+    return world->groups[group].move == TH_MOVE_UIC ? 0 : passes_of_group(world, group);
 }
 
 // Replaces what is not finite by the old state, limits the step to what the index can stand, and finds
@@ -155,7 +162,7 @@ static int separation_pass(th_world *world, const th_walls *walls, int pass, flo
         th_vec2 p = {xs[i], ys[i]};
         if (pass == 0) contact[i] = LOOK_AGAIN;
         bool looks = contact[i] & LOOK_AGAIN;
-        if (looks && th_moves(agents->phase[i]) && passes_of(world, (uint32_t)i) > pass) {
+        if (looks && th_moves(agents->phase[i]) && pair_passes_of(world, agents->group[i]) > pass) {
             push_sum push = pushes_on(world, walls, (uint32_t)i, xs, ys, moved);
             float weight = push.contacts > 2 ? 2.0f / (float)push.contacts : 1.0f;
             p = th_add(p, th_limit(th_scale(weight, push.sum), 0.5f * agents->radius[i]));
@@ -366,9 +373,8 @@ void th_stage_contact(th_world *world) {
     float furthest = repair_and_find_furthest(world);
     int passes = 0;
     for (int g = 0; g < world->scene->group_count; ++g) {
-        th_contact_params params;
-        memcpy(&params, world->groups[g].move_params, sizeof params);
-        if ((int)params.separation_passes > passes) passes = (int)params.separation_passes;
+        int own = pair_passes_of(world, (uint32_t)g);
+        if (own > passes) passes = own;
     }
     for (int pass = 0; pass < passes; ++pass) {
         if (separation_pass(world, &walls, pass, furthest) == 0) break;

@@ -84,6 +84,7 @@ struct th_world {
     uint32_t walls_version; // raised by every door or wall change; planners compare it
 
     struct th_plan_world *plan; // distance fields in force, plan/plan.h
+    struct th_uic *uic;         // grids of the model uic, move/uic.h; NULL when no group uses it
 
     th_line_count *lines; // the scene's measurement lines, then its doors
     th_counters counters;

@@ -1,6 +1,7 @@
 // Creating and destroying a world: all memory of a run is taken here. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "core/parallel.h"
+#include "move/uic.h"
 #include "plan/plan.h"
 #include "scene/place.h"
 #include "world/fields.h"
@@ -84,9 +85,9 @@ static bool allocate(th_world *world, int capacity) {
     world->group_count = scene->group_count + scene->scripted_count;
     size_t groups = (size_t)world->group_count, doors = (size_t)scene->door_count;
     bool complete = th_agents_create(&world->agents, memory, capacity);
-    complete = th_index_create(&world->index, memory, scene->level_count,
-                               cell_capacity(scene, capacity)) &&
-               complete;
+    if (th_uic_used(scene)) complete = th_uic_create(world, capacity) && complete;
+    int cells = complete && world->uic ? th_uic_index_cells(world) : cell_capacity(scene, capacity);
+    complete = th_index_create(&world->index, memory, scene->level_count, cells) && complete;
     world->level_boxes = th_alloc(memory, (size_t)scene->level_count, sizeof *world->level_boxes);
     world->groups = th_alloc(memory, groups, sizeof *world->groups);
     world->sources = th_alloc(memory, (size_t)scene->group_count, sizeof *world->sources);
@@ -172,6 +173,7 @@ void th_world_destroy(th_world *world) {
     for (int f = 0; f < TH_FIELD_COUNT; ++f)
         th_free(&memory, world->views[f], (size_t)world->agents.capacity, 4);
     th_plan_world_destroy(world);
+    th_uic_destroy(world);
     th_free(&memory, world->level_boxes, (size_t)scene->level_count, sizeof *world->level_boxes);
     th_free(&memory, world->groups, (size_t)world->group_count, sizeof *world->groups);
     th_free(&memory, world->sources, (size_t)scene->group_count, sizeof *world->sources);

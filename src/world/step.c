@@ -2,20 +2,21 @@
 #include "behave/behave.h"
 #include "core/parallel.h"
 #include "move/move.h"
+#include "move/uic.h"
 #include "plan/plan.h"
 #include "world/fields.h"
 #include "world/world.h"
 
-// A stage is up to four functions, run one after the other; each skips agents that are not its own.
-enum { FUNCTIONS_PER_STAGE = 4 };
+// A stage is up to five functions, run one after the other; each skips agents that are not its own.
+enum { FUNCTIONS_PER_STAGE = 5 };
 static th_stage_fn *const stage_table[TH_STAGE_COUNT][FUNCTIONS_PER_STAGE] = {
     [TH_STAGE_EVENTS] = {th_stage_events},
     [TH_STAGE_INDEX] = {th_stage_index},
     [TH_STAGE_BEHAVE] = {th_stage_behave},
     [TH_STAGE_PLAN] = {th_stage_plan},
     [TH_STAGE_FILTER] = {0},
-    [TH_STAGE_MOVE] = {th_move_scripted, th_move_orca, th_move_social_force,
-                       th_move_helbing_molnar},
+    [TH_STAGE_MOVE] = {th_move_scripted, th_move_orca, th_move_social_force, th_move_helbing_molnar,
+                       th_move_uic},
     [TH_STAGE_CONTACT] = {th_stage_contact},
     [TH_STAGE_MEASURE] = {th_stage_arrive, th_stage_measure},
 };
@@ -93,7 +94,8 @@ void th_stage_index(th_world *world) {
     choose_threads(world);
     th_index *index = &world->index;
     level_boxes(world, world->level_boxes);
-    th_index_lay(index, world->level_boxes, world->cell_size);
+    float cell = world->uic ? th_uic_lay(world, world->level_boxes) : world->cell_size;
+    th_index_lay(index, world->level_boxes, cell);
 #pragma omp parallel for num_threads(world->threads) schedule(static)
     for (int i = 0; i < agents->count; ++i) {
         const th_level_grid *grid = &index->grids[agents->level[i]];

@@ -1,0 +1,53 @@
+// Unilateral incompressibility as the rest of the engine sees it: made with the world, moved by
+// th_move_uic (move/move.h), looked at as grids. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_MOVE_UIC_H
+#define TH_MOVE_UIC_H
+#include "space/staggered.h"
+#include "state/world.h"
+
+// Does any group of the scene move by this model?
+bool th_uic_used(const th_scene *scene);
+// Grids, apertures and solver for at most `agents` people; fills world->uic. False: no memory.
+bool th_uic_create(th_world *world, int agents);
+void th_uic_destroy(th_world *world);
+
+// The index of a world with this model is made to fit its grids, half a cell to so many cells of the index.
+int th_uic_index_cells(const th_world *world); // most cells the index needs
+// Boxes for th_index_lay, wide enough for `boxes`, and its cell size. Cells grow when they would not fit.
+float th_uic_lay(th_world *world, th_box *boxes);
+
+// One level as of the last step. All arrays nx * ny, cell (i, j) at j nx + i; NULL before the first step.
+typedef struct th_uic_view {
+    th_staggered grid;
+    const float
+        *people; // of this model, spread over the nearest cells; their sum is the number of people
+    const float *packing;   // share of the cell that people (all models) take up, 1: packed [1]
+    const float *capacity;  // share that can be taken up: free ground, weighted as people are [1]
+    const float *free_area; // exact share of the cell that is ground [1]
+    // Pressure of the second solve [m2/s]: its gradient is the velocity that packing takes from people's
+    // wish. Never negative, 0 where there is room. What it means in newtons: docs/models/uic.md.
+    const double *pressure;
+    const float *velocity_x, *velocity_y; // of the flow, at west and south faces [m/s]
+    const float *aperture_x, *aperture_y; // open share of west and south faces
+} th_uic_view;
+
+th_uic_view th_uic_view_of(const th_world *world, int level);
+
+// Running sums since the world was made, but for what says otherwise.
+typedef struct th_uic_statistics {
+    uint64_t steps;
+    uint64_t solves, iterations, outer, unconverged; // of the pressure solver
+    uint64_t visits;                                 // cells it looked at
+    double largest_residual;        // of the last step, share of the maximum density
+    int active_cells, jammed_cells; // of the last step: cells with people, with pressure
+    float densest;                  // largest packing / capacity of any cell in the last step
+    double splat_seconds, solve_seconds, grid_seconds, follow_seconds, pair_seconds;
+} th_uic_statistics;
+th_uic_statistics th_uic_statistics_of(const th_world *world);
+
+// What a snapshot has to hold so that a run goes on bit by bit: pressures as starting points, mean
+// velocities for keep_side. Copied out of and into one block of th_uic_memory_size bytes.
+size_t th_uic_memory_size(const th_world *world);
+void th_uic_memory_save(const th_world *world, void *memory);
+bool th_uic_memory_restore(th_world *world, const void *memory); // false: it holds what cannot be
+#endif

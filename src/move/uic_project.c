@@ -1,0 +1,297 @@
+// The pressure: v = psolve(renorm(psolve(v~))) on every level (eq. 19), with the slack clamped in the inner
+// solve. Packings instead of densities, so the maximum is 1 (formula/uic.h).
+//   b_c = slack_c + (dt / h) sum over faces of outward aperture x packing x velocity       (eqs 15, 16)
+//   coupling of two cells = (dt / h^2) aperture x packing of the face                      (eq. 17)
+// Cost O(cells) and the solver's. Every cell is computed by itself, so threads do not matter.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/parallel.h"
+#include "move/uic_state.h"
+#include <math.h>
+#include <string.h>
+
+enum { FEW_CELLS = 4096 }; // below, waking a second thread costs more than it brings
+
+static int threads_for(const th_world *world, const th_uic_level *level) {
+    return level->grid.nx * level->grid.ny < FEW_CELLS ? 1 : world->threads;
+}
+
+static float face_packing(const th_uic_face *face, float inverse_area) {
+    return face->share * inverse_area;
+}
+
+// Mean preferred velocity and speed limit of the faces, packing of the cells.
+static void read_row(th_uic *uic, const th_uic_level *level, int j) {
+    const th_staggered *grid = &level->grid;
+    float inverse_area = grid->inverse_h * grid->inverse_h;
+    int begin = level->first + j * grid->nx;
+    for (int c = begin; c < begin + grid->nx; ++c) {
+        const th_uic_face *west = &uic->west[c], *south = &uic->south[c];
+        bool x = west->share > 1e-9f && uic->open_x[c] > 0.0f;
+        bool y = south->share > 1e-9f && uic->open_y[c] > 0.0f;
+        uic->u[c] = x ? west->x / west->share : 0.0f;
+        uic->v[c] = y ? south->y / south->share : 0.0f;
+        uic->limit_u[c] = !x                        ? 0.0f
+                          : uic->speed_limit > 0.0f ? uic->speed_limit
+                                                    : west->speed / west->share;
+        uic->limit_v[c] = !y                        ? 0.0f
+                          : uic->speed_limit > 0.0f ? uic->speed_limit
+                                                    : south->speed / south->share;
+        uic->people[c] = uic->centre[c].people;
+        uic->packing[c] = (uic->centre[c].share + uic->centre[c].foreign) * inverse_area;
+    }
+}
+
+// Flow out of a cell through an exit at one of its faces, and the coupling with p = 0 outside. The splat
+// gives such a face half the packing, for there is nobody beyond; the cell's own is taken instead, so what
+// is added is the difference.
+static void add_exit(const th_uic *uic, int c, float share, float outward, float packing,
+                     double flow_scale, double coupling_scale, double *b, double *ground) {
+
+    if (share <= 0.0f) return;
+    double more = (double)share * fmax((double)uic->packing[c] - (double)packing, 0.0);
+    *b += flow_scale * more * fmax((double)outward, 0.0);
+    *ground += coupling_scale * more;
+}
+
+static void assemble_row(th_world *world, const th_uic_level *level, int j, bool clamp_slack) {
+    th_uic *uic = world->uic;
+    const th_staggered *grid = &level->grid;
+    float inverse_area = grid->inverse_h * grid->inverse_h;
+    double flow_scale = (double)world->dt * (double)grid->inverse_h;
+    double coupling_scale = flow_scale * (double)grid->inverse_h;
+    int nx = grid->nx, begin = level->first + j * nx;
+    for (int c = begin + 1; c < begin + nx - 1; ++c) {
+        int e = c + 1, n = c + nx;
+        float packing_w = face_packing(&uic->west[c], inverse_area),
+              packing_e = face_packing(&uic->west[e], inverse_area),
+              packing_s = face_packing(&uic->south[c], inverse_area),
+              packing_n = face_packing(&uic->south[n], inverse_area);
+        double w_flow = (double)(uic->open_x[c] * packing_w),
+               e_flow = (double)(uic->open_x[e] * packing_e);
+        double s_flow = (double)(uic->open_y[c] * packing_s),
+               n_flow = (double)(uic->open_y[n] * packing_n);
+        double slack = (double)uic->room[c] - (double)uic->packing[c];
+        if (clamp_slack) slack = fmax(slack, 0.0);
+        double b = slack + flow_scale * ((e_flow * (double)uic->u[e] - w_flow * (double)uic->u[c]) +
+                                         (n_flow * (double)uic->v[n] - s_flow * (double)uic->v[c]));
+        double ground = 0.0;
+        add_exit(uic, c, uic->exit_x[c], -uic->u[c], packing_w, flow_scale, coupling_scale, &b,
+                 &ground);
+        add_exit(uic, c, uic->exit_x[e], uic->u[e], packing_e, flow_scale, coupling_scale, &b,
+                 &ground);
+        add_exit(uic, c, uic->exit_y[c], -uic->v[c], packing_s, flow_scale, coupling_scale, &b,
+                 &ground);
+        add_exit(uic, c, uic->exit_y[n], uic->v[n], packing_n, flow_scale, coupling_scale, &b,
+                 &ground);
+        uic->b[c] = b;
+        uic->ground[c] = ground;
+        uic->east[c] = coupling_scale * e_flow;
+        uic->north[c] = coupling_scale * n_flow;
+    }
+    // The ring's couplings with the cells inside are read too.
+    uic->east[begin] = coupling_scale * (double)(uic->open_x[begin + 1] *
+                                                 face_packing(&uic->west[begin + 1], inverse_area));
+    uic->north[begin] = uic->north[begin + nx - 1] = uic->east[begin + nx - 1] = 0.0;
+}
+
+// Links: the cell beyond the line is on the other level, and its pressure as last solved pushes back.
+static void add_links(th_world *world, int l, const double *pressure) {
+    th_uic *uic = world->uic;
+    for (int k = 0; k < uic->link_face_count; ++k) {
+        const th_uic_link_face *face = &uic->link_faces[k];
+        if (face->level != l) continue;
+        const th_uic_level *here = &uic->levels[l], *there = &uic->levels[face->other];
+        const th_staggered *own = &here->grid, *other = &there->grid;
+        int nx = own->nx, i = face->cell % nx, j = face->cell / nx, step = face->axis ? nx : 1;
+        // The same face on the other level: all grids lie on one lattice.
+        int oi = i + own->column - other->column, oj = j + own->row - other->row;
+        if (own->h != other->h || oi < 1 || oj < 1 || oi > other->nx - 2 || oj > other->ny - 2)
+            continue;
+        int far = there->first + oj * other->nx + oi, near = here->first + face->cell;
+        int far_step = face->axis ? other->nx : 1;
+        const th_uic_face *there_face = face->axis ? &uic->south[far] : &uic->west[far];
+        float packing = there_face->share * own->inverse_h * own->inverse_h * face->share;
+        double scale = (double)world->dt * (double)own->inverse_h;
+        double coupling = scale * (double)own->inverse_h * (double)packing;
+        float velocity = face->axis ? uic->v[near] : uic->u[near];
+        bool inside = i > 0 && j > 0 && i < nx - 1 && j < own->ny - 1;
+        if (inside) { // the cell north or east of the face looks back over it
+            uic->ground[near] += coupling;
+            uic->b[near] -=
+                coupling * pressure[far - far_step] + scale * (double)(packing * velocity);
+        }
+        if ((face->axis ? j : i) > 1) {
+            uic->ground[near - step] += coupling;
+            uic->b[near - step] -= coupling * pressure[far] - scale * (double)(packing * velocity);
+        }
+    }
+}
+
+static void assemble(th_world *world, int l, bool clamp_slack, const double *pressure) {
+    const th_uic_level *level = &world->uic->levels[l];
+    int ny = level->grid.ny, nx = level->grid.nx;
+    // Row 0 is part of the ring; only its couplings to the north are read.
+    th_uic *uic = world->uic;
+    for (int c = level->first; c < level->first + nx; ++c) uic->east[c] = uic->north[c] = 0.0;
+#pragma omp parallel for num_threads(threads_for(world, level)) schedule(static)
+    for (int j = 1; j < ny - 1; ++j) assemble_row(world, level, j, clamp_slack);
+    if (uic->link_face_count > 0) add_links(world, l, pressure);
+}
+
+// Cells with people, in ascending order; the others cannot carry pressure.
+static int list_active(th_uic *uic, const th_uic_level *level) {
+    int nx = level->grid.nx, count = 0;
+    for (int j = 1; j < level->grid.ny - 1; ++j)
+        for (int i = 1; i < nx - 1; ++i) {
+            int c = j * nx + i;
+            uic->active[count] = c; // always written, kept only if somebody is there
+            count += uic->centre[level->first + c].share > 0.0f;
+        }
+    return count;
+}
+
+static void solve(th_world *world, const th_uic_level *level, double *pressure, int active_count) {
+    th_uic *uic = world->uic;
+    int first = level->first;
+    th_lcp lcp = {.nx = level->grid.nx,
+                  .ny = level->grid.ny,
+                  .east = uic->east + first,
+                  .north = uic->north + first,
+                  .ground = uic->ground + first,
+                  .b = uic->b + first,
+                  .p = pressure + first,
+                  .active = uic->active,
+                  .active_count = active_count,
+                  .tolerance = (double)uic->tolerance,
+                  .threads = threads_for(world, level)};
+    double start = omp_get_wtime();
+    th_lcp_result result = th_lcp_solve(&lcp, uic->work);
+    th_uic_statistics *statistics = &uic->statistics;
+    statistics->solve_seconds += omp_get_wtime() - start;
+    statistics->solves++;
+    statistics->iterations += (uint64_t)result.iterations;
+    statistics->outer += (uint64_t)result.outer;
+    statistics->unconverged += !result.converged;
+    statistics->visits += (uint64_t)result.visits;
+    statistics->largest_residual = fmax(statistics->largest_residual, result.residual);
+}
+
+// v - grad p. Cells without people have no pressure.
+static void subtract_row(th_uic *uic, const th_uic_level *level, int j, const double *pressure) {
+    const th_staggered *grid = &level->grid;
+    int nx = grid->nx, begin = level->first + j * nx;
+    double inverse_h = (double)grid->inverse_h;
+    for (int c = begin + 1; c < begin + nx; ++c) {
+        if (uic->open_x[c] > 0.0f)
+            uic->u[c] = (float)((double)uic->u[c] - (pressure[c] - pressure[c - 1]) * inverse_h);
+        if (uic->open_y[c] > 0.0f)
+            uic->v[c] = (float)((double)uic->v[c] - (pressure[c] - pressure[c - nx]) * inverse_h);
+    }
+}
+
+static void subtract_gradient(th_world *world, const th_uic_level *level, const double *pressure) {
+#pragma omp parallel for num_threads(threads_for(world, level)) schedule(static)
+    for (int j = 1; j < level->grid.ny; ++j) subtract_row(world->uic, level, j, pressure);
+}
+
+// Mean of the four transverse components around a face, of those with people.
+static float across(const float *values, const float *limits, int a, int b, int c, int d) {
+    const int faces[4] = {a, b, c, d};
+    float sum = 0.0f;
+    int count = 0;
+    for (int k = 0; k < 4; ++k) {
+        if (!(limits[faces[k]] > 0.0f)) continue;
+        sum += values[faces[k]];
+        count++;
+    }
+    return count > 0 ? sum / (float)count : 0.0f;
+}
+
+static void renorm(th_world *world, const th_uic_level *level) {
+    th_uic *uic = world->uic;
+    int nx = level->grid.nx, ny = level->grid.ny;
+#pragma omp parallel for num_threads(threads_for(world, level)) schedule(static)
+    for (int j = 1; j < ny - 1; ++j)
+        for (int c = level->first + j * nx + 1; c < level->first + j * nx + nx - 1; ++c) {
+            float v = across(uic->v, uic->limit_v, c - 1, c, c - 1 + nx, c + nx);
+            float u = across(uic->u, uic->limit_u, c - nx, c, c + 1 - nx, c + 1);
+            uic->bent_u[c] = th_uic_renorm(uic->u[c], v, uic->limit_u[c]);
+            uic->bent_v[c] = th_uic_renorm(uic->v[c], u, uic->limit_v[c]);
+        }
+#pragma omp parallel for num_threads(threads_for(world, level)) schedule(static)
+    for (int j = 1; j < ny - 1; ++j) {
+        size_t row = (size_t)(level->first + j * nx) + 1, bytes = (size_t)(nx - 2) * sizeof(float);
+        memcpy(uic->u + row, uic->bent_u + row, bytes);
+        memcpy(uic->v + row, uic->bent_v + row, bytes);
+    }
+}
+
+// For keep_side in the next step: what people here want, mean of the faces.
+static void remember_means(th_uic *uic, const th_uic_level *level) {
+    int nx = level->grid.nx;
+    for (int j = 1; j < level->grid.ny - 1; ++j)
+        for (int c = level->first + j * nx + 1; c < level->first + j * nx + nx - 1; ++c) {
+            const th_uic_face *w = &uic->west[c], *e = &uic->west[c + 1];
+            const th_uic_face *s = &uic->south[c], *n = &uic->south[c + nx];
+            float share = (w->share + e->share) + (s->share + n->share);
+            float x = (w->x + e->x) + (s->x + n->x), y = (w->y + e->y) + (s->y + n->y);
+            uic->mean_x[c] = share > 1e-9f ? x / share : 0.0f;
+            uic->mean_y[c] = share > 1e-9f ? y / share : 0.0f;
+        }
+}
+
+static void look_at(th_uic *uic, const th_uic_level *level, int active_count) {
+    th_uic_statistics *statistics = &uic->statistics;
+    statistics->active_cells += active_count;
+    for (int k = 0; k < active_count; ++k) {
+        int c = level->first + uic->active[k];
+        statistics->jammed_cells += uic->pressure[c] > 0.0;
+        if (uic->room[c] > 0.2f) // slivers beside walls tell little
+            statistics->densest = th_max(statistics->densest, uic->packing[c] / uic->room[c]);
+    }
+}
+
+static void project_level(th_world *world, int l) {
+    th_uic *uic = world->uic;
+    const th_uic_level *level = &uic->levels[l];
+    int active_count = list_active(uic, level);
+    assemble(world, l, true, uic->inner_pressure);
+    solve(world, level, uic->inner_pressure, active_count);
+    subtract_gradient(world, level, uic->inner_pressure);
+    renorm(world, level);
+    assemble(world, l, false, uic->pressure);
+    solve(world, level, uic->pressure, active_count);
+    subtract_gradient(world, level, uic->pressure);
+    look_at(uic, level, active_count);
+}
+
+// Pressure of cells that people have left would push on those who come back.
+static void forget_left(th_uic *uic, const th_uic_level *level) {
+    int cells = level->grid.nx * level->grid.ny;
+    for (int c = level->first; c < level->first + cells; ++c)
+        if (!(uic->centre[c].share > 0.0f)) uic->inner_pressure[c] = uic->pressure[c] = 0.0;
+}
+
+void th_uic_project(th_world *world) {
+    th_uic *uic = world->uic;
+    double start = omp_get_wtime(), solved = uic->statistics.solve_seconds;
+    uic->statistics.active_cells = uic->statistics.jammed_cells = 0;
+    uic->statistics.densest = 0.0f;
+    uic->statistics.largest_residual = 0.0;
+    for (int l = 0; l < uic->level_count; ++l) {
+        const th_uic_level *level = &uic->levels[l];
+        if (level->grid.nx < 3 || level->grid.ny < 3) continue;
+        forget_left(uic, level);
+#pragma omp parallel for num_threads(threads_for(world, level)) schedule(static)
+        for (int j = 0; j < level->grid.ny; ++j) read_row(uic, level, j);
+    }
+    for (int l = 0; l < uic->level_count; ++l) {
+        const th_uic_level *level = &uic->levels[l];
+        if (level->grid.nx >= 3 && level->grid.ny >= 3 && uic->any_pressure)
+            project_level(world, l);
+    }
+    if (uic->keeps_side)
+        for (int l = 0; l < uic->level_count; ++l) remember_means(uic, &uic->levels[l]);
+    uic->statistics.grid_seconds +=
+        (omp_get_wtime() - start) - (uic->statistics.solve_seconds - solved);
+}
