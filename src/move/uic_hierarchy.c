@@ -7,7 +7,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "move/uic_lcp_inner.h"
 
-enum { LAST_SWEEPS = 8 };
+enum { LAST_SWEEPS = 8, CASCADE_SWEEPS = 8 };
 #define COARSE_COUPLING 0.5 // measured: 0.6 takes 30 % more iterations, 0.7 70 % [1]
 #define COARSE_GROUND 0.85  // measured: 0.75 to 1 are alike, 0.5 takes 60 % more iterations [1]
 
@@ -53,15 +53,15 @@ void th_lcp_hierarchy_destroy(const th_memory *memory, th_lcp_hierarchy *hierarc
 th_lcp_hierarchy *th_lcp_hierarchy_create(const th_memory *memory, int cells, int active) {
     th_lcp_hierarchy *hierarchy = th_alloc(memory, 1, sizeof *hierarchy);
     if (!hierarchy) return NULL;
-    double grid = cells;
     bool fine = true;
     for (int l = 0; l < TH_LCP_LEVELS && fine; ++l) {
         th_lcp_level *v = &hierarchy->levels[l];
-        v->mark_room = (int)(grid < cells + 9.0 ? grid : cells + 9.0);
-        v->room = l == 0 || active < v->mark_room ? active : v->mark_room;
+        // Half the grid is left even of a strip one cell wide. Connected floors keep at most half their
+        // cells; one of scattered single cells may end early, where there is nothing to gain either.
+        v->mark_room = l == 0 ? cells : v[-1].mark_room / 2 + 12;
+        int cells_left = l == 0 ? active : v[-1].room / 3 * 2 + 64;
+        v->room = cells_left < v->mark_room ? cells_left : v->mark_room;
         v->parent_room = l == 0 ? 0 : v[-1].room + 1;
-        // Room for grids up to about 16 times longer than wide; longer ones end with fewer levels.
-        grid = grid / 4 + 2 * sqrt(grid) + 9;
         fine = level_alloc(memory, v);
     }
     if (fine) return hierarchy;
@@ -247,7 +247,7 @@ static void cycle(th_lcp_hierarchy *hierarchy, int l, int threads) {
         pass_down(v, v + 1, threads);
         cycle(hierarchy, l + 1, threads);
         pass_up(v, v + 1);
-    } else if (v->count > 1) { // only where a grid is a very long strip
+    } else if (v->count > 1) { // only where there was no room for more levels
         for (int sweep = 0; sweep < LAST_SWEEPS; ++sweep) {
             relax(v, 0, v->reds, threads);
             relax(v, v->reds, v->count, threads);
@@ -263,4 +263,48 @@ static void cycle(th_lcp_hierarchy *hierarchy, int l, int threads) {
 
 void th_lcp_hierarchy_cycle(th_lcp_hierarchy *hierarchy, int threads) {
     cycle(hierarchy, 0, threads);
+}
+
+// ---- from coarse to fine ---------------------------------------------------------------------------
+
+static void sum_b(th_lcp_hierarchy *hierarchy, const th_lcp_system *s) {
+    for (int l = 1; l < hierarchy->used; ++l) {
+        th_lcp_level *v = &hierarchy->levels[l];
+        for (int k = 0; k < v->count; ++k) {
+            const int32_t *child = v->child + TH_SIDES * (size_t)k;
+            double sum = 0;
+            for (int q = 0; q < TH_SIDES; ++q) {
+                sum += l == 1 ? s->b[child[q]] : (double)v[-1].r[child[q]];
+            }
+            v->r[k] = (float)sum;
+        }
+    }
+}
+
+static void relax_projected(const th_lcp_level *v, int from, int to) {
+    for (int k = from; k < to; ++k) {
+        float x = (around(v, k) - v->r[k]) * v->inverse[k];
+        v->x[k] = x > 0 ? x : 0;
+    }
+}
+
+void th_lcp_hierarchy_cascade(th_lcp_hierarchy *hierarchy, const th_lcp_system *s) {
+    if (hierarchy->used == 1) return;
+    float *face = hierarchy->levels[0].inverse;
+    for (int k = 0; k < s->count; ++k) face[k] = 1; // all of them; fill asks for no more
+    th_lcp_hierarchy_fill(hierarchy, s);
+    sum_b(hierarchy, s);
+    for (int l = hierarchy->used - 1; l >= 1; --l) {
+        th_lcp_level *v = &hierarchy->levels[l];
+        bool last = l + 1 == hierarchy->used;
+        for (int k = 0; k < v->count; ++k) v->x[k] = last ? 0 : v[1].x[v[1].parent[k]];
+        for (int sweep = 0; sweep < CASCADE_SWEEPS; ++sweep) {
+            relax_projected(v, 0, v->reds);
+            relax_projected(v, v->reds, v->count);
+        }
+    }
+    const th_lcp_level *first = &hierarchy->levels[1];
+    for (int k = 0; k < s->count; ++k) {
+        s->x[k] = th_lcp_larger(s->x[k], (double)first->x[first->parent[k]]);
+    }
 }

@@ -10,7 +10,7 @@
 // A cell coupled more weakly than this with everything is isolated: p = 0 [s m^-4]. People give 1e-3 and more.
 #define NO_FLOW 1e-30
 // Rings of cells taken in around jammed ones. A front moves by less than a cell per step.
-enum { MARGIN = 2 };
+enum { MARGIN = 2, MARGIN_GROWN = 8, MARGIN_GROWTH = 4 };
 enum { AHEAD = 24 }; // cells fetched ahead of their use, about a memory access [cells]
 
 const char *th_lcp_solver_name(th_lcp_solver solver) {
@@ -125,6 +125,7 @@ static bool overfull(const th_lcp *lcp) {
 // Marks the active cells and queues those that are jammed, or all of them. Returns how many.
 static int queue_jammed(const th_lcp *lcp, th_lcp_work *work, bool all) {
     int queued = 0;
+    work->far = true;
     int32_t stamp = work->stamp;
     for (int a = 0; a < lcp->active_count; ++a) {
         int32_t c = lcp->active[a];
@@ -138,6 +139,7 @@ static int queue_jammed(const th_lcp *lcp, th_lcp_work *work, bool all) {
         if (!(p > 0 && p - p == 0)) p = lcp->p[c] = 0;
         bool jammed = all || p > 0 || lcp->b[c] < 0;
         work->mark[c] = stamp + jammed;
+        work->far &= !(p > 0);
         work->queue[queued] = c; // always written, kept only if jammed: no branch to mispredict
         queued += jammed;
     }
@@ -319,7 +321,7 @@ th_lcp_result th_lcp_solve(const th_lcp *lcp, th_lcp_work *work) {
     work->system.threads = lcp->threads > 0 ? lcp->threads : 1;
     int candidates = queue_jammed(lcp, work, all);
     candidates = widen(lcp, work, 0, candidates, MARGIN);
-    for (int rings = 2 * MARGIN;; rings = rings < 1 << 20 ? 2 * rings : rings) {
+    for (int rings = MARGIN_GROWN;; rings = rings < 1 << 20 ? MARGIN_GROWTH * rings : rings) {
         number_candidates(lcp, work, candidates);
         gather(lcp, work);
         result.visits += lcp->active_count + candidates;
@@ -327,6 +329,7 @@ th_lcp_result th_lcp_solve(const th_lcp *lcp, th_lcp_work *work) {
         scatter(lcp, work);
         int more = queue_beyond(lcp, work, &result.residual);
         if (more == candidates) break;
+        work->far = true;
         candidates = widen(lcp, work, candidates, more, rings);
     }
     result.converged = result.residual <= lcp->tolerance;

@@ -45,6 +45,7 @@ struct th_lcp_work {
     int32_t *edge;  // cells beside an active one that is no candidate, from each block's start on
     int32_t *edges; // how many, per block
     th_lcp_system system;
+    bool far; // there was no pressure to start from, or it had to go beyond the margin
     double *vector[TH_LCP_VECTORS]; // active + 1 each, for the solver; NULL where it needs fewer
     th_lcp_hierarchy *hierarchy;    // for multigrid
 };
@@ -99,6 +100,10 @@ void th_lcp_hierarchy_build(th_lcp_hierarchy *hierarchy, const th_lcp_system *sy
 void th_lcp_hierarchy_fill(th_lcp_hierarchy *hierarchy, const th_lcp_system *system);
 // x = M^-1 r on level 0 by one V-cycle, r = 0 in black cells. Cells that are not jammed keep 0.
 void th_lcp_hierarchy_cycle(th_lcp_hierarchy *hierarchy, int threads);
+
+// Raises x to a rough solution found from the coarsest level down: pressure that has far to go gets there at
+// once and not by a cell per round. Leaves couplings for all cells; inverse is to be set anew.
+void th_lcp_hierarchy_cascade(th_lcp_hierarchy *hierarchy, const th_lcp_system *system);
 
 // Modified incomplete Cholesky of the rows and columns with free[k] > 0, MIC(0) with tuning constant 0.97
 // and safety 0.25; q = 1/sqrt(pivot), 0 off the face. Row by row numbering.

@@ -16,6 +16,7 @@ enum { ROUNDS_MOST = 200, ITERATIONS_MOST = 60 };
 #define EXACT_REDUCTION 1e-4
 #define ROUND_TOLERANCE 0.5
 enum { EXACT_FROM = 20 };
+enum { CASCADE_AT = 4 }; // round; running crowds are done by then
 
 typedef struct rounds {
     const th_lcp_system *s;
@@ -191,15 +192,18 @@ void th_lcp_multigrid(th_lcp_work *work, th_lcp_result *result) {
     for (int k = 0; k <= s->count; ++k) v->inverse[k] = v->r[k] = 0;
     w.d[s->count] = 0;
     for (int round = 0;; ++round) {
+        // With a start that is far off the set would grow by a cell per round.
+        bool cascade = round == (work->far ? 0 : CASCADE_AT);
+        if (cascade) th_lcp_hierarchy_cascade(w.hierarchy, s);
         settle_black(s);
         result->residual = look(&w);
         result->visits += s->count;
         if (result->residual <= s->tolerance || round == ROUNDS_MOST) return;
         bool red = settle(&w, 0, s->reds), black = settle(&w, s->reds, s->count);
-        if (red || black) th_lcp_hierarchy_fill(w.hierarchy, s);
+        if (red || black || cascade) th_lcp_hierarchy_fill(w.hierarchy, s);
         int iterations = correct(&w, round < EXACT_FROM ? ROUND_REDUCTION : EXACT_REDUCTION);
         ++result->outer;
         result->iterations += iterations;
-        result->visits += (3 * (int64_t)iterations + 2) * s->count;
+        result->visits += (3 * (int64_t)iterations + 2 + 8 * cascade) * s->count;
     }
 }
