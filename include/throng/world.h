@@ -93,6 +93,29 @@ typedef enum th_access { TH_READ, TH_WRITE, TH_OVERWRITE } th_access;
 TH_API void *th_world_map(th_world *world, th_field field, th_access access);
 TH_API void th_world_unmap(th_world *world, th_field field);
 
+// ---- grids: what a model that sees the crowd as a fluid knows of every cell of a level.
+#define TH_GRIDS(X)                                                                       \
+    X(DENSITY, density, "people of the model per m2 of free ground [1/m2]")               \
+    X(PACKING, packing, "people of every model against the most that fit, 1: packed [1]") \
+    X(PRESSURE, pressure, "its gradient is the velocity that packing takes from people [m2/s]")
+typedef enum th_grid_kind {
+#define X(NAME, name, doc) TH_GRID_##NAME,
+    TH_GRIDS(X)
+#undef X
+        TH_GRID_COUNT
+} th_grid_kind;
+
+typedef struct th_grid {
+    int nx, ny;
+    float min_x, min_y, cell; // lower left corner from the scene origin, side of a cell [m]
+    const float *values;      // row by row from the lower left; valid until the next map or step
+} th_grid;
+
+// As of the last step. False, and nothing in the grid, when no group's model keeps grids (uic does),
+// before the first step, or without memory for the view.
+TH_API bool th_world_map_grid(th_world *world, th_grid_kind kind, int level, th_grid *grid);
+TH_API const char *th_grid_name(th_grid_kind kind);
+
 // ---- live edits, in force from the next step on
 TH_API th_result th_world_set_door(th_world *world, const char *door, bool open, th_error *error);
 // A thin two-sided wall; number for removal in `wall` (or NULL). Who stands on the line is set 3 mm aside.

@@ -100,6 +100,8 @@ struct th_world {
     bool id_order_valid;
     void *views[TH_FIELD_COUNT];
     th_access view_access[TH_FIELD_COUNT];
+    float *grid_views[TH_GRID_COUNT];
+    size_t grid_view_sizes[TH_GRID_COUNT]; // values there is room for
 };
 
 static inline th_walls th_world_walls(const th_world *world) {

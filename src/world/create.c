@@ -172,6 +172,7 @@ void th_world_destroy(th_world *world) {
     th_memory memory = world->memory;
     for (int f = 0; f < TH_FIELD_COUNT; ++f)
         th_free(&memory, world->views[f], (size_t)world->agents.capacity, 4);
+    th_release_grid_views(world);
     th_plan_world_destroy(world);
     th_uic_destroy(world);
     th_free(&memory, world->level_boxes, (size_t)scene->level_count, sizeof *world->level_boxes);

@@ -37,6 +37,9 @@ uint64_t th_count_in_solids(const th_world *world);
 // views.c: storage indices of the living in id order.
 void th_update_id_order(th_world *world);
 
+// grids.c
+void th_release_grid_views(th_world *world);
+
 // snapshot.c: sets the check sum right after the bytes behind the head were changed (for the fuzzer).
 void th_snapshot_seal(void *memory);
 #endif
