@@ -1,8 +1,6 @@
 // The recorder: which frames, which people, where they look; going on in a file; and what PedPy asks of
 // trajectories. The kill and the full disk stand in test_kill.c. SPDX-License-Identifier: Apache-2.0
 #include "record/clearance.h"
-#include "record/queue.h"
-#include "scene/scene.h"
 #include "support.h"
 #include "throng/record.h"
 #include <geos_c.h>
@@ -28,10 +26,11 @@ typedef struct folder {
 static int make_folder(void **state) {
     folder *f = calloc(1, sizeof *f);
     assert_non_null(f);
-    snprintf(f->path, sizeof f->path, "/tmp/throng-recorder-XXXXXX");
-    assert_non_null(mkdtemp(f->path));
+    char path[] = "/tmp/throng-recorder-XXXXXX";
+    assert_non_null(mkdtemp(path));
+    snprintf(f->path, sizeof f->path, "%s", path);
     for (int i = 0; i < 2; ++i)
-        snprintf(f->file[i], sizeof f->file[i], "%s/%s", f->path, i ? "second" : "first");
+        snprintf(f->file[i], sizeof f->file[i], "%s/%s", path, i ? "second" : "first");
     *state = f;
     return 0;
 }
@@ -434,133 +433,6 @@ static void test_seen_twice_and_never(void **state) {
     th_scene_destroy(scene);
 }
 
-// ---- the queue by itself
-
-typedef struct exchange {
-    th_queue queue;
-    int slots[3];
-    int taken, most;
-    int break_at; // < 0: never
-} exchange;
-
-static void *take_slowly(void *context) {
-    exchange *e = context;
-    for (int slot; (slot = th_queue_take(&e->queue)) >= 0;) {
-        if (e->slots[slot] != e->taken) break; // order lost: the test sees too few taken
-        if (e->taken == e->break_at) {
-            th_queue_break(&e->queue);
-            break;
-        }
-        e->taken++;
-        usleep(e->taken % 5 == 0 ? 300 : 0);
-        th_queue_release(&e->queue);
-    }
-    return NULL;
-}
-
-static void test_queue_keeps_order_and_bound(void **state) {
-    (void)state;
-    enum { MANY = 2000 };
-    for (int break_at = -1; break_at <= 100; break_at += 101) {
-        exchange e = {.break_at = break_at};
-        assert_true(th_queue_init(&e.queue, 3));
-        pthread_t taker;
-        assert_int_equal(pthread_create(&taker, NULL, take_slowly, &e), 0);
-        int brought = 0;
-        for (int slot; brought < MANY && (slot = th_queue_reserve(&e.queue)) >= 0; ++brought) {
-            e.slots[slot] = brought;
-            th_queue_push(&e.queue);
-        }
-        assert_int_equal(th_queue_drain(&e.queue), break_at < 0);
-        assert_int_equal(th_queue_works(&e.queue), break_at < 0);
-        th_queue_close(&e.queue);
-        pthread_join(taker, NULL);
-        assert_int_equal(e.taken, break_at < 0 ? MANY : break_at);
-        // At most the three slots were ahead of the taker.
-        assert_true(brought <= e.taken + 3);
-        assert_true(e.queue.waited > 0);
-        th_queue_destroy(&e.queue);
-    }
-}
-
-// ---- the walkable area as text
-
-static void assert_area(const th_scene *scene, int level, const char *begins, double area) {
-    char *wkt = th_scene_level_wkt(scene, level);
-    assert_non_null(wkt);
-    if (begins && strncmp(wkt, begins, strlen(begins)) != 0)
-        fail_msg("%s does not begin with %s", wkt, begins);
-    GEOSContextHandle_t geos = GEOS_init_r();
-    GEOSGeometry *shape = GEOSGeomFromWKT_r(geos, wkt);
-    assert_non_null(shape);
-    assert_int_equal(GEOSisValid_r(geos, shape), 1);
-    double found = 0;
-    assert_int_equal(GEOSArea_r(geos, shape, &found), 1);
-    if (fabs(found - area) > 1e-5 * area) fail_msg("%s: %.9g m2 and not %.9g", wkt, found, area);
-    GEOSGeom_destroy_r(geos, shape);
-    GEOS_finish_r(geos);
-    free(wkt);
-}
-
-static void test_area_as_text(void **state) {
-    (void)state;
-    th_scene *scene =
-        scene_of("{\"levels\":["
-                 "{\"id\":\"holes\",\"walkable\":{\"rect\":[0,0,10.1,8]},\"obstacles\":[{\"rect\":["
-                 "1,1,2,2]},"
-                 "{\"rect\":[4,4,5,7]}]},"
-                 "{\"id\":\"parts\",\"walkable\":[{\"rect\":[0,0,2,2]},{\"rect\":[5,0,9,4]}],"
-                 "\"obstacles\":[{\"rect\":[6,1,8,3]}]},"
-                 "{\"id\":\"island\",\"walkable\":[\"POLYGON ((0 0, 9 0, 9 9, 0 9, 0 0), (2 2, 7 "
-                 "2, 7 7, 2 7, 2 "
-                 "2))\",{\"rect\":[4,4,5,5]}]}]}");
-    assert_area(scene, 0, "POLYGON ((", 10.1 * 8 - 1 - 3);
-    assert_area(scene, 1, "MULTIPOLYGON (((", 4 + 16 - 4);
-    assert_area(scene, 2, "MULTIPOLYGON (((", 81 - 25 + 1);
-    char *wkt = th_scene_level_wkt(scene, 0);
-    assert_non_null(strstr(wkt, "10.1 8")); // and not 10.1000003815
-    free(wkt);
-    assert_null(th_scene_level_wkt(scene, 3));
-    th_scene_destroy(scene);
-
-    // Coordinates of a map projection come back as they were.
-    scene = scene_of("{\"levels\":[{\"id\":\"a\",\"walkable\":\"POLYGON ((3500000.25 5600000, "
-                     "3500020.5 5600000, 3500020.5 5600010.75, 3500000.25 5600010.75, 3500000.25 "
-                     "5600000))\"}]}");
-    assert_true(th_scene_origin(scene).x > 1e6);
-    assert_area(scene, 0, "POLYGON ((", 20.25 * 10.75);
-    wkt = th_scene_level_wkt(scene, 0);
-    assert_non_null(strstr(wkt, "3500020.5 5600010.75"));
-    free(wkt);
-    th_scene_destroy(scene);
-
-    scene = scene_of("{\"groups\":[{\"id\":\"g\",\"positions\":[[0,0],[3,1]],"
-                     "\"own_goal\":{\"opposite\":[5,5]}}]}");
-    th_box box = scene->levels[0].box;
-    assert_area(scene, 0, "POLYGON ((",
-                (double)(box.max_x - box.min_x + 20) * (double)(box.max_y - box.min_y + 20));
-    th_scene_destroy(scene);
-}
-
-static void test_area_of_every_scene(void **state) {
-    (void)state;
-    static const char *const files[] = {EVERYTHING,
-                                        "scenes/station.json",
-                                        "scenes/door.json",
-                                        "scenes/grosser_stern.json",
-                                        "scenes/verification/rimea_02_stairs_up.json",
-                                        "scenes/verification/rimea_06_corner.json",
-                                        "scenes/verification/rimea_09_four_doors.json",
-                                        "scenes/verification/juelich_08_hidden_goal.json"};
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; ++i) {
-        th_scene *scene = scene_file(files[i]);
-        for (int l = 0; l < scene->level_count; ++l)
-            if (scene->levels[l].bounded)
-                assert_area(scene, l, NULL, scene->levels[l].walkable.area);
-        th_scene_destroy(scene);
-    }
-}
-
 // ---- what PedPy demands: no two on one point in a frame, all inside the area
 
 typedef struct spot {
@@ -707,10 +579,7 @@ static void test_pedpy_takes_two_levels(void **state) {
 int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_queue_keeps_order_and_bound),
         cmocka_unit_test(test_edges_keep_their_distance),
-        cmocka_unit_test(test_area_as_text),
-        cmocka_unit_test(test_area_of_every_scene),
         IN_FOLDER(test_frames_are_every_nth_step),
         IN_FOLDER(test_bodies_are_not_people),
         IN_FOLDER(test_who_stands_looks_where_he_walked),

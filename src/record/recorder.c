@@ -150,8 +150,8 @@ static th_result repeat_failure(const th_recorder *r, th_error *error) {
 }
 
 static bool grow_flight(flight *f, int count, int columns) {
-    if (count <= f->capacity) return true;
-    int capacity = count + count / 8; // a crowd that grows does not ask anew in every frame
+    if (count < f->capacity) return true;
+    int capacity = count + count / 8 + 1; // a crowd that grows does not ask anew in every frame
     for (int c = 0; c < columns; ++c) {
         free(f->columns[c]);
         f->columns[c] = malloc((size_t)capacity * ELEMENT);
