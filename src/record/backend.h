@@ -59,7 +59,7 @@ bool th_keep_info(void ***kept, int *kept_count, th_trajectory_info *to,
 
 // Shortest text that reads back as the same number, with a point whatever the locale: "25.0".
 enum { TH_NUMBER_TEXT = 32 };
-void th_number_text(char text[TH_NUMBER_TEXT], double value);
+void th_exact_text(char text[TH_NUMBER_TEXT], double value);
 
 // Error with the file's name set.
 th_result th_trajectory_fail(th_error *error, th_result code, const char *path, const char *format,

@@ -51,7 +51,7 @@ bool th_keep_info(void ***kept, int *kept_count, th_trajectory_info *to,
     return true;
 }
 
-void th_number_text(char text[TH_NUMBER_TEXT], double value) {
+void th_exact_text(char text[TH_NUMBER_TEXT], double value) {
     // As many digits as the whole part has, else %g turns 10 into 1e+01; 17 are always enough.
     double size = fabs(value);
     int digits = size >= 10 && size < 1e15 ? (int)log10(size) + 1 : 1;

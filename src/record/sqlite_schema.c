@@ -50,7 +50,7 @@ th_result th_store_put(sqlite3 *db, const char *path, const char *key, const cha
 th_result th_store_put_number(sqlite3 *db, const char *path, const char *key, double value,
                               th_error *error) {
     char text[TH_NUMBER_TEXT];
-    th_number_text(text, value);
+    th_exact_text(text, value);
     return th_store_put(db, path, key, text, error);
 }
 
@@ -138,7 +138,7 @@ th_result th_store_put_bounds(sqlite3 *db, const char *path, int64_t geometry_ha
                               double min_y, double max_x, double max_y, th_error *error) {
     const double box[4] = {min_x, min_y, max_x, max_y};
     char n[4][TH_NUMBER_TEXT], wkt[16 + 10 * (TH_NUMBER_TEXT + 2)];
-    for (int k = 0; k < 4; ++k) th_number_text(n[k], box[k]);
+    for (int k = 0; k < 4; ++k) th_exact_text(n[k], box[k]);
     snprintf(wkt, sizeof wkt, "POLYGON ((%s %s, %s %s, %s %s, %s %s, %s %s))", n[0], n[1], n[2],
              n[1], n[2], n[3], n[0], n[3], n[0], n[1]);
     th_result result = put_box(db, path, box, error);

@@ -202,7 +202,7 @@ static bool put_header(text_writer *writer, const th_trajectory_info *info) {
     char fps[TH_NUMBER_TEXT], z[TH_NUMBER_TEXT], word[3 * sizeof(((th_text_level *)0)->id)];
     // Two decimals as the archive has them, when they say it all.
     double cents = info->fps * 100;
-    th_number_text(fps, info->fps);
+    th_exact_text(fps, info->fps);
     if (cents == floor(cents) && cents < 1e6)
         snprintf(fps, sizeof fps, "%d.%02d", (int)cents / 100, (int)cents % 100);
     if (!reserve(writer, 256)) return false;
@@ -210,7 +210,7 @@ static bool put_header(text_writer *writer, const th_trajectory_info *info) {
                                     "# framerate: %s fps\n# id frame x/m y/m z/m%s\n# throng %s\n",
                                     fps, info->level_count > 1 ? " level" : "", th_version());
     for (int i = 0; i < info->level_count; ++i) {
-        th_number_text(z, info->levels[i].z);
+        th_exact_text(z, info->levels[i].z);
         th_text_encode(word, sizeof word, info->levels[i].id);
         if (!reserve(writer, sizeof word + 64)) return false;
         writer->used += (size_t)snprintf(writer->buffer + writer->used, sizeof word + 64,
