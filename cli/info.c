@@ -28,7 +28,7 @@ static const char *format_doc(th_trajectory_format format) {
 static double level_area(const th_trajectory_level *level) {
     th_geometry geometry = {0};
     th_shape shape = {.wkt = level->wkt};
-    if (!level->wkt || !th_geometry_open(&geometry)) return NAN;
+    if (!level->wkt || !th_geometry_open(&geometry)) return (double)NAN;
     GEOSGeometry *polygon = th_geometry_parse(&geometry, &shape, false, "", NULL);
     double area = polygon ? th_geometry_area(&geometry, polygon) : (double)NAN;
     if (polygon) GEOSGeom_destroy_r(geometry.geos, polygon);

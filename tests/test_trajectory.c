@@ -175,7 +175,7 @@ static void compare_info(const fixture *f, const th_trajectory_info *info, losse
         assert_non_null(found);
         assert_string_equal(found, notes[i].value);
     }
-    double min_x = INFINITY, max_y = -INFINITY;
+    double min_x = (double)INFINITY, max_y = -(double)INFINITY;
     for (int k = 0; k < FRAMES; ++k)
         for (int i = 0; i < f->frames[k].count; ++i) {
             min_x = fmin(min_x, f->frames[k].x[i]);
@@ -342,7 +342,7 @@ static void test_bad_frames(void **state) {
         th_trajectory_writer *writer = NULL;
         must(th_trajectory_create(path, &info, &writer, &error), &error);
         int64_t id[] = {5, 5};
-        double x[] = {1, 2}, y[] = {1, 2}, nowhere[] = {1, NAN};
+        double x[] = {1, 2}, y[] = {1, 2}, nowhere[] = {1, (double)NAN};
         int32_t level[] = {0, 3};
         th_frame good = {.number = 2, .count = 1, .id = id, .x = x, .y = y};
         must(th_trajectory_write(writer, &good, &error), &error);

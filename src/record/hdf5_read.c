@@ -52,16 +52,17 @@ static char *keep_text(th_trajectory *trajectory, hid_t object, const char *name
     return text;
 }
 
+// 0: there is none.
 static double read_number(hid_t object, const char *name) {
-    if (H5Aexists(object, name) <= 0) return NAN;
+    if (H5Aexists(object, name) <= 0) return 0;
     hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
-    if (attribute < 0) return NAN;
+    if (attribute < 0) return 0;
     hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
     H5T_class_t class = H5Tget_class(type);
-    double value = NAN;
+    double value = 0;
     if ((class == H5T_INTEGER || class == H5T_FLOAT) && H5Sget_simple_extent_npoints(space) == 1 &&
         H5Aread(attribute, H5T_NATIVE_DOUBLE, &value) < 0)
-        value = NAN;
+        value = 0;
     H5Sclose(space);
     H5Tclose(type);
     H5Aclose(attribute);
@@ -348,9 +349,7 @@ th_result th_hdf5_open(th_trajectory *trajectory, const char *path, th_error *er
     th_result result = TH_OK;
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file < 0) {
-        result = th_hdf5_fail(error, path,
-                              "cannot be opened; a file that was being written when its "
-                              "program was killed is lost");
+        result = th_hdf5_fail(error, path, "cannot be opened; is it complete?");
     } else if (H5Lexists(file, TH_HDF5_TRAJECTORY, H5P_DEFAULT) <= 0) {
         result = th_trajectory_fail(error, TH_NO_FILE, path,
                                     "not a trajectory: it is HDF5 without a dataset /trajectory");
