@@ -481,11 +481,11 @@ static void test_bad_numbers(void **state) {
         floor_plan f = disc(30);
         assemble(&f);
         int c = 15 * 30 + 15;
-        f.b[c] = NAN;
-        f.b[c + 30] = -INFINITY;
-        f.p[c] = NAN;
+        f.b[c] = (double)NAN;
+        f.b[c + 30] = -(double)INFINITY;
+        f.p[c] = (double)NAN;
         f.p[c + 1] = -5;
-        f.p[c + 2] = INFINITY;
+        f.p[c + 2] = (double)INFINITY;
         for (int d = 0; d < 2; ++d) { // an island
             f.east[c + 8 - d] = f.north[c + 8 - 30 * d] = 0;
         }

@@ -181,27 +181,39 @@ static void fill_block(const th_lcp_system *s, const float *face, th_lcp_level *
     finish_block(v, k, across, ground);
 }
 
-static void fill_level(const th_lcp_level *fine, th_lcp_level *v, int threads) {
-#pragma omp parallel for num_threads(threads) if (v->count > TH_LCP_PARALLEL)
-    for (int k = 0; k < v->count; ++k) {
+// Two levels of the hierarchy, the finer one first; the system where that is it.
+typedef struct pair {
+    const th_lcp_system *s;
+    const th_lcp_level *fine;
+    th_lcp_level *v;
+} pair;
+
+static double fill_first(const void *context, int from, int to) {
+    const pair *of = context;
+    for (int k = from; k < to; ++k) fill_block(of->s, of->fine->inverse, of->v, k);
+    return 0;
+}
+
+static double fill_next(const void *context, int from, int to) {
+    const pair *of = context;
+    const th_lcp_level *fine = of->fine;
+    for (int k = from; k < to; ++k) {
         double across[TH_SIDES], ground = 0;
-        const int32_t *child = v->child + TH_SIDES * (size_t)k;
+        const int32_t *child = of->v->child + TH_SIDES * (size_t)k;
         for (int q = 0; q < TH_SIDES; ++q) ground += (double)fine->ground[child[q]];
         for (int d = 0; d < TH_SIDES; ++d) {
             across[d] = (double)fine->coupling[TH_SIDES * child[OUTER[d][0]] + d] +
                         (double)fine->coupling[TH_SIDES * child[OUTER[d][1]] + d];
         }
-        finish_block(v, k, across, ground);
+        finish_block(of->v, k, across, ground);
     }
+    return 0;
 }
 
 void th_lcp_hierarchy_fill(th_lcp_hierarchy *hierarchy, const th_lcp_system *s) {
-    if (hierarchy->used == 1) return;
-    th_lcp_level *first = &hierarchy->levels[1];
-#pragma omp parallel for num_threads(s->threads) if (s->count > TH_LCP_PARALLEL)
-    for (int k = 0; k < first->count; ++k) fill_block(s, hierarchy->levels[0].inverse, first, k);
-    for (int l = 2; l < hierarchy->used; ++l) {
-        fill_level(&hierarchy->levels[l - 1], &hierarchy->levels[l], s->threads);
+    for (int l = 1; l < hierarchy->used; ++l) {
+        pair of = {s, &hierarchy->levels[l - 1], &hierarchy->levels[l]};
+        th_lcp_sum(&s->team, l == 1 ? fill_first : fill_next, &of, 0, of.v->count);
     }
 }
 
@@ -214,55 +226,71 @@ static float around(const th_lcp_level *v, int k) {
            (c[TH_SOUTH] * x[n[TH_SOUTH]] + c[TH_NORTH] * x[n[TH_NORTH]]);
 }
 
-static void relax(const th_lcp_level *v, int from, int to, int threads) {
-#pragma omp parallel for num_threads(threads) if (to - from > TH_LCP_PARALLEL / 2)
-    for (int k = from; k < to; ++k) {
-        v->x[k] = (v->r[k] + around(v, k)) * v->inverse[k];
-    }
+static double relax_block(const void *context, int from, int to) {
+    const th_lcp_level *v = context;
+    for (int k = from; k < to; ++k) v->x[k] = (v->r[k] + around(v, k)) * v->inverse[k];
+    return 0;
+}
+
+static void relax_red(const th_lcp_level *v, const th_lcp_team *team) {
+    th_lcp_sum(team, relax_block, v, 0, v->reds);
+}
+
+static void relax_black(const th_lcp_level *v, const th_lcp_team *team) {
+    th_lcp_sum(team, relax_block, v, v->reds, v->count);
 }
 
 // After a red and a black half-sweep from 0 only red cells have a residual left: the pull of the black ones.
 static float pull(const th_lcp_level *v, int k) { return v->inverse[k] > 0 ? around(v, k) : 0; }
 
-static void pass_down(const th_lcp_level *fine, const th_lcp_level *v, int threads) {
-#pragma omp parallel for num_threads(threads) if (fine->count > TH_LCP_PARALLEL)
-    for (int k = 0; k < v->count; ++k) {
-        v->r[k] =
-            pull(fine, v->child[TH_SIDES * k]) + pull(fine, v->child[TH_SIDES * k + TH_SIDES - 1]);
+static double pass_down(const void *context, int from, int to) {
+    const pair *of = context;
+    for (int k = from; k < to; ++k) {
+        const int32_t *child = of->v->child + TH_SIDES * (size_t)k;
+        of->v->r[k] = pull(of->fine, child[0]) + pull(of->fine, child[TH_SIDES - 1]);
+    }
+    return 0;
+}
+
+// To the red ones; the black ones follow from these.
+static double pass_up(const void *context, int from, int to) {
+    const pair *of = context;
+    const th_lcp_level *fine = of->fine;
+    for (int k = from; k < to; ++k) {
+        fine->x[k] += fine->inverse[k] > 0 ? of->v->x[of->v->parent[k]] : 0;
+    }
+    return 0;
+}
+
+static void last_level(const th_lcp_level *v, const th_lcp_team *team) {
+    // One cell is solved already; there are more only where there was no room for more levels.
+    for (int sweep = 0; sweep < LAST_SWEEPS && v->count > 1; ++sweep) {
+        relax_red(v, team);
+        relax_black(v, team);
+    }
+    for (int sweep = 0; sweep < LAST_SWEEPS && v->count > 1; ++sweep) {
+        relax_black(v, team);
+        relax_red(v, team);
     }
 }
 
-// The black ones follow from the red ones.
-static void pass_up(const th_lcp_level *fine, const th_lcp_level *v) {
-    for (int k = 0; k < fine->reds; ++k) {
-        fine->x[k] += fine->inverse[k] > 0 ? v->x[v->parent[k]] : 0;
+void th_lcp_hierarchy_cycle(th_lcp_hierarchy *hierarchy, const th_lcp_team *team) {
+    int last = hierarchy->used - 1;
+    for (int l = 0; l <= last; ++l) {
+        th_lcp_level *v = &hierarchy->levels[l];
+        for (int k = 0; k < v->reds; ++k) v->x[k] = v->r[k] * v->inverse[k];
+        relax_black(v, team);
+        pair of = {NULL, v, v + 1};
+        if (l < last) th_lcp_sum(team, pass_down, &of, 0, v[1].count);
     }
-}
-
-static void cycle(th_lcp_hierarchy *hierarchy, int l, int threads) {
-    th_lcp_level *v = &hierarchy->levels[l];
-    for (int k = 0; k < v->reds; ++k) v->x[k] = v->r[k] * v->inverse[k];
-    relax(v, v->reds, v->count, threads);
-    if (l + 1 < hierarchy->used) {
-        pass_down(v, v + 1, threads);
-        cycle(hierarchy, l + 1, threads);
-        pass_up(v, v + 1);
-    } else if (v->count > 1) { // only where there was no room for more levels
-        for (int sweep = 0; sweep < LAST_SWEEPS; ++sweep) {
-            relax(v, 0, v->reds, threads);
-            relax(v, v->reds, v->count, threads);
-        }
-        for (int sweep = 0; sweep < LAST_SWEEPS; ++sweep) {
-            relax(v, v->reds, v->count, threads);
-            relax(v, 0, v->reds, threads);
-        }
+    last_level(&hierarchy->levels[last], team);
+    for (int l = last; l >= 0; --l) {
+        th_lcp_level *v = &hierarchy->levels[l];
+        pair of = {NULL, v, v + 1};
+        if (l < last) th_lcp_sum(team, pass_up, &of, 0, v->reds);
+        relax_black(v, team);
+        relax_red(v, team);
     }
-    relax(v, v->reds, v->count, threads);
-    relax(v, 0, v->reds, threads);
-}
-
-void th_lcp_hierarchy_cycle(th_lcp_hierarchy *hierarchy, int threads) {
-    cycle(hierarchy, 0, threads);
 }
 
 // ---- from coarse to fine ---------------------------------------------------------------------------

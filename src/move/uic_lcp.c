@@ -22,12 +22,49 @@ const char *th_lcp_solver_name(th_lcp_solver solver) {
     return (unsigned)solver < TH_LCP_SOLVER_COUNT ? names[solver] : "";
 }
 
+static void run_blocks(const th_lcp_team *team, th_lcp_body *body, const void *context, int from,
+                       int to) {
+    int blocks = th_lcp_blocks(to - from);
+    if (team->threads > 1 && to - from > TH_LCP_PARALLEL) {
+#pragma omp parallel for num_threads(team->threads) schedule(static)
+        for (int block = 0; block < blocks; ++block) {
+            int start = from + block * TH_LCP_BLOCK;
+            int end = start + TH_LCP_BLOCK < to ? start + TH_LCP_BLOCK : to;
+            team->partial[block] = body(context, start, end);
+        }
+        return;
+    }
+    for (int block = 0; block < blocks; ++block) {
+        int start = from + block * TH_LCP_BLOCK;
+        int end = start + TH_LCP_BLOCK < to ? start + TH_LCP_BLOCK : to;
+        team->partial[block] = body(context, start, end);
+    }
+}
+
+double th_lcp_sum(const th_lcp_team *team, th_lcp_body *body, const void *context, int from,
+                  int to) {
+    double sum = 0;
+    run_blocks(team, body, context, from, to);
+    for (int block = 0; block < th_lcp_blocks(to - from); ++block) sum += team->partial[block];
+    return sum;
+}
+
+double th_lcp_most(const th_lcp_team *team, th_lcp_body *body, const void *context, int from,
+                   int to) {
+    double most = 0;
+    run_blocks(team, body, context, from, to);
+    for (int block = 0; block < th_lcp_blocks(to - from); ++block) {
+        most = th_lcp_larger(most, team->partial[block]);
+    }
+    return most;
+}
+
 static int vectors_of(th_lcp_solver solver) {
     switch (solver) {
     case TH_LCP_MPRGP: return 6;
     case TH_LCP_POLICY: return 6;
     case TH_LCP_PSOR: return 0;
-    case TH_LCP_MULTIGRID: return 4;
+    case TH_LCP_MULTIGRID: return 3;
     case TH_LCP_SOLVER_COUNT: break;
     }
     return 0;
@@ -46,6 +83,7 @@ static bool allocate(th_lcp_work *work) {
                 (work->queue = th_alloc(m, n, sizeof *work->queue)) &&
                 (work->edge = th_alloc(m, n, sizeof *work->edge)) &&
                 (work->edges = th_alloc(m, blocks, sizeof *work->edges)) &&
+                (s->team.partial = th_alloc(m, blocks, sizeof *s->team.partial)) &&
                 (s->number = th_alloc(m, n, sizeof *s->number)) &&
                 (s->place = th_alloc(m, n, sizeof *s->place)) &&
                 (s->near = th_alloc(m, sides, sizeof *s->near)) &&
@@ -88,6 +126,7 @@ void th_lcp_work_destroy(th_lcp_work *work) {
     th_free(&memory, work->queue, n, sizeof *work->queue);
     th_free(&memory, work->edge, n, sizeof *work->edge);
     th_free(&memory, work->edges, blocks, sizeof *work->edges);
+    th_free(&memory, s->team.partial, blocks, sizeof *s->team.partial);
     th_free(&memory, s->number, n, sizeof *s->number);
     th_free(&memory, s->place, n, sizeof *s->place);
     th_free(&memory, s->near, sides, sizeof *s->near);
@@ -232,18 +271,35 @@ static void prefetch(const th_lcp *lcp, const th_lcp_work *work, int32_t c) {
     __builtin_prefetch(work->mark + c + lcp->nx);
 }
 
+typedef struct problem {
+    const th_lcp *lcp;
+    th_lcp_work *work;
+} problem;
+
+static double gather_block(const void *context, int from, int to) {
+    const problem *of = context;
+    th_lcp_work *work = of->work;
+    int edges = 0, last = work->system.count - 1;
+    for (int a = from; a < to; ++a) {
+        prefetch(of->lcp, work, work->queue[a + AHEAD < last ? a + AHEAD : last]);
+        bool edge = gather_cell(of->lcp, work, work->queue[a], work->system.number[a]);
+        if (edge) work->edge[from + edges++] = a;
+    }
+    work->edges[from / TH_LCP_BLOCK] = edges;
+    return 0;
+}
+
+static double scatter_block(const void *context, int from, int to) {
+    const problem *of = context;
+    const th_lcp_system *s = &of->work->system;
+    for (int a = from; a < to; ++a) of->lcp->p[of->work->queue[a]] = s->x[s->number[a]];
+    return 0;
+}
+
 static void gather(const th_lcp *lcp, th_lcp_work *work) {
     th_lcp_system *s = &work->system;
-#pragma omp parallel for num_threads(s->threads) if (s->count > TH_LCP_PARALLEL)
-    for (int block = 0; block < th_lcp_blocks(s->count); ++block) {
-        int32_t *edge = work->edge + (size_t)block * TH_LCP_BLOCK;
-        int edges = 0, end = th_lcp_block_end(block, s->count);
-        for (int a = block * TH_LCP_BLOCK; a < end; ++a) {
-            prefetch(lcp, work, a + AHEAD < s->count ? work->queue[a + AHEAD] : 0);
-            if (gather_cell(lcp, work, work->queue[a], s->number[a])) edge[edges++] = a;
-        }
-        work->edges[block] = edges;
-    }
+    problem of = {lcp, work};
+    th_lcp_sum(&s->team, gather_block, &of, 0, s->count);
     s->diagonal[s->count] = 1;
     s->b[s->count] = s->x[s->count] = 0;
     for (int d = 0; d < TH_SIDES; ++d) {
@@ -289,10 +345,9 @@ static int queue_beyond(const th_lcp *lcp, th_lcp_work *work, double *residual) 
     return count;
 }
 
-static void scatter(const th_lcp *lcp, const th_lcp_work *work) {
-    const th_lcp_system *s = &work->system;
-#pragma omp parallel for num_threads(s->threads) if (s->count > TH_LCP_PARALLEL)
-    for (int a = 0; a < s->count; ++a) lcp->p[work->queue[a]] = s->x[s->number[a]];
+static void scatter(const th_lcp *lcp, th_lcp_work *work) {
+    problem of = {lcp, work};
+    th_lcp_sum(&work->system.team, scatter_block, &of, 0, work->system.count);
 }
 
 static void solve_system(th_lcp_work *work, th_lcp_result *result) {
@@ -318,7 +373,7 @@ th_lcp_result th_lcp_solve(const th_lcp *lcp, th_lcp_work *work) {
     }
     next_stamp(work);
     work->system.tolerance = lcp->tolerance;
-    work->system.threads = lcp->threads > 0 ? lcp->threads : 1;
+    work->system.team.threads = lcp->threads;
     int candidates = queue_jammed(lcp, work, all);
     candidates = widen(lcp, work, 0, candidates, MARGIN);
     for (int rings = MARGIN_GROWN;; rings = rings < 1 << 20 ? MARGIN_GROWTH * rings : rings) {

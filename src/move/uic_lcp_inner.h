@@ -13,25 +13,44 @@ typedef struct th_lcp_place {
     int32_t i, j;
 } th_lcp_place;
 
+// A loop over cells, in blocks. Small ones run on the calling thread without asking OpenMP, which takes as
+// long as a thousand cells even for a team of one.
+enum { TH_LCP_BLOCK = 1024 };    // cells that one thread takes without a break
+enum { TH_LCP_PARALLEL = 8192 }; // fewer are not worth waking another thread
+typedef double th_lcp_body(const void *context, int from, int to);
+typedef struct th_lcp_team {
+    int threads;
+    double *partial; // what the body returned, per block
+} th_lcp_team;
+// Sum, or largest (at least 0), of what the body returns for the blocks of [from, to), taken in order: the
+// same bits for any number of threads.
+double th_lcp_sum(const th_lcp_team *team, th_lcp_body *body, const void *context, int from,
+                  int to);
+double th_lcp_most(const th_lcp_team *team, th_lcp_body *body, const void *context, int from,
+                   int to);
+
+static inline int th_lcp_blocks(int count) { return (count + TH_LCP_BLOCK - 1) / TH_LCP_BLOCK; }
+
 // Arrays have one entry more than there are cells: neighbour `count` is nobody, its value 0.
 typedef struct th_lcp_system {
     int count;
-    int reds; // cells with i + j even come first when the solver colours; then all their
-              // neighbours are black and the other way round. Else 0, cells go row by row.
+    // Cells with i + j even come first when the solver colours; then all their neighbours are black and
+    // the other way round. Else 0, and cells go row by row.
+    int reds;
     th_lcp_place *place; // row by row, whatever the numbers
     int32_t *number;     // of the cells in that order
     int32_t *near;       // TH_SIDES per cell, `count` for none
-    float *
-        coupling; // TH_SIDES per cell, 0 for none. Rounded before the diagonal is summed: what that
-                  // changes is 6e-8 of a flow, while half the memory is read.
+    // TH_SIDES per cell, 0 for none. Rounded before the diagonal is summed: that changes a flow by 6e-8 of
+    // itself, and half the memory is read.
+    float *coupling;
     double *diagonal; // > 0
     double *b, *x;    // x >= 0
     int nx, ny;
     double tolerance;
-    int threads;
+    th_lcp_team team;
 } th_lcp_system;
 
-enum { TH_LCP_VECTORS = 8 };
+enum { TH_LCP_VECTORS = 6 };
 
 typedef struct th_lcp_hierarchy th_lcp_hierarchy;
 
@@ -50,17 +69,6 @@ struct th_lcp_work {
     th_lcp_hierarchy *hierarchy;    // for multigrid
 };
 
-// Below this many cells a loop runs on one thread: waking the others costs more [cells].
-enum { TH_LCP_PARALLEL = 6000 };
-// Cells that one thread takes without a break; sums are added block by block.
-enum { TH_LCP_BLOCK = 1024 };
-
-static inline int th_lcp_blocks(int count) { return (count + TH_LCP_BLOCK - 1) / TH_LCP_BLOCK; }
-static inline int th_lcp_block_end(int block, int count) {
-    int end = (block + 1) * TH_LCP_BLOCK;
-    return end < count ? end : count;
-}
-
 void th_lcp_mprgp(th_lcp_work *work, th_lcp_result *result);
 void th_lcp_policy(th_lcp_work *work, th_lcp_result *result);
 void th_lcp_psor(th_lcp_work *work, th_lcp_result *result);
@@ -74,12 +82,12 @@ typedef struct th_lcp_level {
     int count, reds;
     th_lcp_place *place; // in the order found, about row by row
     int32_t *number;     // of the cells in that order: red ones first
-    int32_t *near,
-        *child;      // TH_SIDES per cell; child: number on the finer level, its count for none
-    int32_t *parent; // of the cells of the finer level
-    float *coupling; // TH_SIDES per cell
-    float *ground;   // coupling with p = 0
-    float *inverse;  // of the diagonal in jammed cells, else 0
+    int32_t *near;       // TH_SIDES per cell
+    int32_t *child;      // TH_SIDES per cell: number on the finer level, its count for none
+    int32_t *parent;     // of the cells of the finer level
+    float *coupling;     // TH_SIDES per cell
+    float *ground;       // coupling with p = 0
+    float *inverse;      // of the diagonal in jammed cells, else 0
     float *r, *x;
     int32_t *mark; // per grid cell: place in the list + 1 while it is built, else 0
     int room, mark_room, parent_room;
@@ -99,8 +107,7 @@ void th_lcp_hierarchy_build(th_lcp_hierarchy *hierarchy, const th_lcp_system *sy
 // Couplings among the jammed cells, those of level 0 with inverse > 0.
 void th_lcp_hierarchy_fill(th_lcp_hierarchy *hierarchy, const th_lcp_system *system);
 // x = M^-1 r on level 0 by one V-cycle, r = 0 in black cells. Cells that are not jammed keep 0.
-void th_lcp_hierarchy_cycle(th_lcp_hierarchy *hierarchy, int threads);
-
+void th_lcp_hierarchy_cycle(th_lcp_hierarchy *hierarchy, const th_lcp_team *team);
 // Raises x to a rough solution found from the coarsest level down: pressure that has far to go gets there at
 // once and not by a cell per round. Leaves couplings for all cells; inverse is to be set anew.
 void th_lcp_hierarchy_cascade(th_lcp_hierarchy *hierarchy, const th_lcp_system *system);

@@ -23,171 +23,140 @@ typedef struct rounds {
     th_lcp_hierarchy *hierarchy;
     th_lcp_level *v; // its level 0
     double *r;       // minus the gradient in red jammed cells
-    double *d,
-        *ad; // direction; A d in the red ones. Double: of a closed room only 1e-8 is left of it
-    double *sums; // one per block
+    double *d, *ad;  // direction; A d in the red ones. Double: a closed room leaves 1e-8 of it
+    double beta, length;
 } rounds;
 
-static double total(const double *sums, int blocks) {
-    double sum = 0;
-    for (int block = 0; block < blocks; ++block) sum += sums[block];
-    return sum;
-}
-
-static double most(const double *sums, int blocks) {
-    double largest = 0;
-    for (int block = 0; block < blocks; ++block) largest = th_lcp_larger(largest, sums[block]);
-    return largest;
-}
-
 // Black pressures from the red ones: exact, z or p is 0 in each.
-static void settle_black(const th_lcp_system *s) {
-#pragma omp parallel for num_threads(s->threads) if (s->count > TH_LCP_PARALLEL)
-    for (int k = s->reds; k < s->count; ++k) s->x[k] = th_lcp_fit(s, k);
+static double settle_black(const void *context, int from, int to) {
+    const th_lcp_system *s = ((const rounds *)context)->s;
+    for (int k = from; k < to; ++k) s->x[k] = th_lcp_fit(s, k);
+    return 0;
 }
 
-// The residual, which only red cells can have.
-static double look(rounds *w) {
-    const th_lcp_system *s = w->s;
-    int blocks = th_lcp_blocks(s->reds);
-#pragma omp parallel for num_threads(s->threads) if (s->count > TH_LCP_PARALLEL)
-    for (int block = 0; block < blocks; ++block) {
-        double residual = 0;
-        int end = th_lcp_block_end(block, s->reds);
-        for (int k = block * TH_LCP_BLOCK; k < end; ++k) {
-            double z = th_lcp_row(s, s->x, k) + s->b[k];
-            residual = th_lcp_larger(residual, th_lcp_gap(s, k, z));
-        }
-        w->sums[block] = residual;
+// The residual, which then only red cells can have.
+static double look(const void *context, int from, int to) {
+    const th_lcp_system *s = ((const rounds *)context)->s;
+    double residual = 0;
+    for (int k = from; k < to; ++k) {
+        double z = th_lcp_row(s, s->x, k) + s->b[k];
+        residual = th_lcp_larger(residual, th_lcp_gap(s, k, z));
     }
-    return most(w->sums, blocks);
+    return residual;
 }
 
-// A projected half-sweep over one colour; notes which cells are jammed. Returns whether others than before.
-static bool settle(const rounds *w, int from, int to) {
+// A projected half-sweep over one colour; notes which cells are jammed. Returns how many others than before.
+static double settle(const void *context, int from, int to) {
+    const rounds *w = context;
     const th_lcp_system *s = w->s;
     float *face = w->v->inverse;
     int changed = 0;
-#pragma omp parallel for num_threads(s->threads) if (s->count > TH_LCP_PARALLEL) \
-    reduction(|                                                                  \
-              : changed)
     for (int k = from; k < to; ++k) {
         s->x[k] = th_lcp_fit(s, k);
         float inverse = s->x[k] > 0 ? (float)(1 / s->diagonal[k]) : 0;
-        changed |= (inverse > 0) != (face[k] > 0);
+        changed += (inverse > 0) != (face[k] > 0);
         face[k] = inverse;
     }
     return changed;
 }
 
 // r = minus the gradient in the red cells of the set. Returns the largest |r|.
-static double begin(rounds *w) {
+static double begin(const void *context, int from, int to) {
+    const rounds *w = context;
     const th_lcp_system *s = w->s;
-    const float *face = w->v->inverse;
-    int blocks = th_lcp_blocks(s->reds);
-#pragma omp parallel for num_threads(s->threads) if (s->count > TH_LCP_PARALLEL)
-    for (int block = 0; block < blocks; ++block) {
-        double largest = 0;
-        int end = th_lcp_block_end(block, s->reds);
-        for (int k = block * TH_LCP_BLOCK; k < end; ++k) {
-            double r = face[k] > 0 ? -(th_lcp_row(s, s->x, k) + s->b[k]) : 0;
-            w->r[k] = r;
-            w->v->r[k] = (float)r;
-            w->d[k] = 0;
-            largest = th_lcp_larger(largest, fabs(r));
-        }
-        w->sums[block] = largest;
+    double largest = 0;
+    for (int k = from; k < to; ++k) {
+        double r = w->v->inverse[k] > 0 ? -(th_lcp_row(s, s->x, k) + s->b[k]) : 0;
+        w->r[k] = r;
+        w->v->r[k] = (float)r;
+        w->d[k] = 0;
+        largest = th_lcp_larger(largest, fabs(r));
     }
-    return most(w->sums, blocks);
+    return largest;
 }
 
 // r'M^-1 r.
-static double precondition(rounds *w) {
-    const th_lcp_level *v = w->v;
-    int threads = w->s->threads, blocks = th_lcp_blocks(v->reds);
-    th_lcp_hierarchy_cycle(w->hierarchy, threads);
-#pragma omp parallel for num_threads(threads) if (v->count > TH_LCP_PARALLEL)
-    for (int block = 0; block < blocks; ++block) {
-        double sum = 0;
-        int end = th_lcp_block_end(block, v->reds);
-        for (int k = block * TH_LCP_BLOCK; k < end; ++k) sum += w->r[k] * (double)v->x[k];
-        w->sums[block] = sum;
-    }
-    return total(w->sums, blocks);
+static double weigh(const void *context, int from, int to) {
+    const rounds *w = context;
+    double sum = 0;
+    for (int k = from; k < to; ++k) sum += w->r[k] * (double)w->v->x[k];
+    return sum;
+}
+
+static double turn(const void *context, int from, int to) {
+    const rounds *w = context;
+    for (int k = from; k < to; ++k) w->d[k] = (double)w->v->x[k] + w->beta * w->d[k];
+    return 0;
 }
 
 // d of the black jammed cells so that A d = 0 there.
-static void extend(const rounds *w) {
+static double extend(const void *context, int from, int to) {
+    const rounds *w = context;
     const th_lcp_system *s = w->s;
-#pragma omp parallel for num_threads(s->threads) if (s->count > TH_LCP_PARALLEL)
-    for (int k = s->reds; k < s->count; ++k) {
+    for (int k = from; k < to; ++k) {
         w->d[k] = w->v->inverse[k] > 0 ? th_lcp_around(s, w->d, k) / s->diagonal[k] : 0;
     }
+    return 0;
 }
 
-// d = x + beta d, ad = A d in the red cells. Returns d'Ad.
-static double turn(rounds *w, double beta) {
-    const th_lcp_system *s = w->s;
-    const th_lcp_level *v = w->v;
-    int blocks = th_lcp_blocks(v->reds);
-    for (int k = 0; k < v->reds; ++k) w->d[k] = (double)v->x[k] + beta * w->d[k];
-    extend(w);
-#pragma omp parallel for num_threads(s->threads) if (s->count > TH_LCP_PARALLEL)
-    for (int block = 0; block < blocks; ++block) {
-        double sum = 0;
-        int end = th_lcp_block_end(block, v->reds);
-        for (int k = block * TH_LCP_BLOCK; k < end; ++k) {
-            w->ad[k] = v->inverse[k] > 0 ? th_lcp_row(s, w->d, k) : 0;
-            sum += w->d[k] * w->ad[k];
-        }
-        w->sums[block] = sum;
+// ad = A d in the red cells. Returns d'Ad.
+static double bend(const void *context, int from, int to) {
+    const rounds *w = context;
+    double sum = 0;
+    for (int k = from; k < to; ++k) {
+        w->ad[k] = w->v->inverse[k] > 0 ? th_lcp_row(w->s, w->d, k) : 0;
+        sum += w->d[k] * w->ad[k];
     }
-    return total(w->sums, blocks);
+    return sum;
 }
 
-// Moves by `length` along d. Returns the largest |r| left.
-static double advance(rounds *w, double length) {
-    const th_lcp_system *s = w->s;
-    int blocks = th_lcp_blocks(s->reds);
-#pragma omp parallel for num_threads(s->threads) if (s->count > TH_LCP_PARALLEL)
-    for (int block = 0; block < blocks; ++block) {
-        double largest = 0;
-        int end = th_lcp_block_end(block, s->reds);
-#pragma omp simd reduction(max : largest)
-        for (int k = block * TH_LCP_BLOCK; k < end; ++k) {
-            s->x[k] += length * w->d[k];
-            double r = w->r[k] - length * w->ad[k];
-            w->r[k] = r;
-            w->v->r[k] = (float)r;
-            largest = largest > fabs(r) ? largest : fabs(r);
-        }
-        w->sums[block] = largest;
+// Goes along d. Returns the largest |r| left.
+static double advance(const void *context, int from, int to) {
+    const rounds *w = context;
+    double largest = 0, length = w->length;
+    for (int k = from; k < to; ++k) {
+        w->s->x[k] += length * w->d[k];
+        double r = w->r[k] - length * w->ad[k];
+        w->r[k] = r;
+        w->v->r[k] = (float)r;
+        largest = th_lcp_larger(largest, fabs(r));
     }
-    return most(w->sums, blocks);
+    return largest;
+}
+
+static double truncate(const void *context, int from, int to) {
+    const th_lcp_system *s = ((const rounds *)context)->s;
+    for (int k = from; k < to; ++k) s->x[k] = th_lcp_larger(s->x[k], 0);
+    return 0;
 }
 
 // Conjugate gradients for the red cells of the set. Returns the iterations.
 static int correct(rounds *w, double reduction) {
     const th_lcp_system *s = w->s;
-    double left = begin(w), before = 0;
+    const th_lcp_team *team = &s->team;
+    double left = th_lcp_most(team, begin, w, 0, s->reds), before = 0;
     double target = th_lcp_larger(reduction * left, ROUND_TOLERANCE * s->tolerance);
     int i = 0;
-    while (i < ITERATIONS_MOST && left > target) {
-        double rz = precondition(w), curved = turn(w, i ? rz / before : 0);
-        before = rz;
-        if (!(curved > 0)) break;
-        left = advance(w, rz / curved);
-        ++i;
+    for (; i < ITERATIONS_MOST && left > target; ++i) {
+        th_lcp_hierarchy_cycle(w->hierarchy, team);
+        double weight = th_lcp_sum(team, weigh, w, 0, s->reds);
+        w->beta = i ? weight / before : 0;
+        before = weight;
+        th_lcp_sum(team, turn, w, 0, s->reds);
+        th_lcp_sum(team, extend, w, s->reds, s->count);
+        double bent = th_lcp_sum(team, bend, w, 0, s->reds);
+        if (!(bent > 0)) break;
+        w->length = weight / bent;
+        left = th_lcp_most(team, advance, w, 0, s->reds);
     }
-    for (int k = 0; k < s->reds; ++k) s->x[k] = th_lcp_larger(s->x[k], 0);
+    th_lcp_sum(team, truncate, w, 0, s->reds);
     return i;
 }
 
 void th_lcp_multigrid(th_lcp_work *work, th_lcp_result *result) {
     const th_lcp_system *s = &work->system;
     th_lcp_level *v = work->hierarchy->levels;
-    rounds w = {
-        s, work->hierarchy, v, work->vector[0], work->vector[1], work->vector[2], work->vector[3]};
+    rounds w = {s, work->hierarchy, v, work->vector[0], work->vector[1], work->vector[2], 0, 0};
     th_lcp_hierarchy_build(w.hierarchy, s);
     for (int k = 0; k <= s->count; ++k) v->inverse[k] = v->r[k] = 0;
     w.d[s->count] = 0;
@@ -195,12 +164,13 @@ void th_lcp_multigrid(th_lcp_work *work, th_lcp_result *result) {
         // With a start that is far off the set would grow by a cell per round.
         bool cascade = round == (work->far ? 0 : CASCADE_AT);
         if (cascade) th_lcp_hierarchy_cascade(w.hierarchy, s);
-        settle_black(s);
-        result->residual = look(&w);
+        th_lcp_sum(&s->team, settle_black, &w, s->reds, s->count);
+        result->residual = th_lcp_most(&s->team, look, &w, 0, s->reds);
         result->visits += s->count;
         if (result->residual <= s->tolerance || round == ROUNDS_MOST) return;
-        bool red = settle(&w, 0, s->reds), black = settle(&w, s->reds, s->count);
-        if (red || black || cascade) th_lcp_hierarchy_fill(w.hierarchy, s);
+        double changed = th_lcp_sum(&s->team, settle, &w, 0, s->reds);
+        changed += th_lcp_sum(&s->team, settle, &w, s->reds, s->count);
+        if (changed > 0 || cascade) th_lcp_hierarchy_fill(w.hierarchy, s);
         int iterations = correct(&w, round < EXACT_FROM ? ROUND_REDUCTION : EXACT_REDUCTION);
         ++result->outer;
         result->iterations += iterations;
