@@ -68,7 +68,7 @@ static double order_statistic(const double *values, int count, int rank) {
         }
         if (smaller <= rank && rank < smaller + equal) return values[i];
     }
-    return NAN;
+    return (double)NAN;
 }
 
 static double slow_percentile(const double *values, int count, double q) {

@@ -358,7 +358,7 @@ void th_map_take(th_map *map, th_map_work *work, double interval) {
     }
     for (int j = 0; j < map->ny; ++j) {
         if (!columns_around(map, work, j, 2, &low, &high)) continue;
-        size_t first = bordered(map, low, j), count = (size_t)(high - low + 1);
+        size_t first = bordered(map, low, j), count = (size_t)high - (size_t)low + 1;
         memset(&work->now[first], 0, count * sizeof *work->now);
         memset(&work->shared[first], 0, count * sizeof *work->shared);
         memset(&work->once[first], 0, count * sizeof *work->once);

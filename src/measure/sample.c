@@ -40,7 +40,9 @@ static double beta_fraction(double a, double b, double x) {
 }
 
 static double incomplete_beta(double a, double b, double x) {
-    double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+    int sign; // lgamma() would leave it in a global variable
+    double front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) +
+                       a * log(x) + b * log1p(-x));
     return x < (a + 1.0) / (a + b + 2.0) ? front * beta_fraction(a, b, x) / a
                                          : 1.0 - front * beta_fraction(b, a, 1.0 - x) / b;
 }
