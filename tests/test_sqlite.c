@@ -830,6 +830,16 @@ static void test_read_only_folder(void **state) {
     run_sql("PRAGMA journal_mode = WAL");
     assert_false(beside("-wal"));
     read_only(true);
+    // And with its log, as a killed writer leaves it.
+    unlink(path);
+    pid_t child = fork();
+    if (child == 0) {
+        write_moments(create(&info), 0, 20, 0); // two batches of ten
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_true(beside("-wal"));
+    read_only(true);
 }
 
 // ---- rates: printed, not asserted, as other work shares the machine

@@ -43,16 +43,14 @@ static const char *get_head(const th_compact_codec *codec, const unsigned char *
     *h = (th_compact_head){get_u32(content),      get_u32(content + 4),  get_u32(content + 8),
                            get_u32(content + 12), get_u32(content + 16), get_u32(content + 20),
                            get_u32(content + 24)};
-    if (h->flags & ~(uint32_t)TH_FLAGS_KNOWN || h->flags >> TH_WEIGHT_SHIFT > 2)
-        return "unknown flags";
+    if (h->flags & ~(uint32_t)TH_FLAGS_KNOWN) return "unknown flags";
     bool key = h->flags & TH_FLAG_KEY;
     uint32_t before = key ? 0 : (uint32_t)codec->now.count;
     if (!key && !codec->started) return "no key frame before it";
     if (count < 0 || count > TH_COMPACT_PEOPLE_MAX || h->count != (uint32_t)count)
         return "another number of people";
     if (h->left > before || h->came > h->count || before - h->left + h->came != h->count ||
-        h->level_changes > h->count || h->escapes > 2 * (uint64_t)h->count ||
-        (key && (h->escapes || h->flags >> TH_WEIGHT_SHIFT)))
+        h->level_changes > h->count || h->escapes > 2 * (uint64_t)h->count || (key && h->escapes))
         return "counts that do not fit together";
     return th_compact_layout_of(h).end == size ? NULL : "another size";
 }
@@ -82,21 +80,27 @@ static bool next_id(cursor *list, bool first, int64_t *id) {
     return true;
 }
 
+static void get_newcomer(th_grid_crowd *to, int i, const unsigned char *planes, uint32_t came,
+                         uint32_t index) {
+    int32_t *fields[] = {to->x, to->y, to->moved_x, to->moved_y};
+    for (int f = 0; f < 4; ++f)
+        fields[f][i] = (int32_t)get_planes(planes + 4 * (size_t)f * came, came, index);
+    to->level[i] = 0;
+    to->heading[i] = 0;
+}
+
 // The old crowd without who left, with who came in between, into codec->next.
 static bool rebuild(th_compact_codec *codec, const th_compact_head *h, cursor *list,
                     const unsigned char *planes) {
     th_grid_crowd *old = &codec->now, *next = &codec->next;
     uint32_t taken = 0, gone = 0;
     int64_t id = 0;
-    bool waiting = false; // id and place of a newcomer are read
-    uint32_t x = 0, y = 0;
+    bool waiting = false; // the id of a newcomer is read
     int j = 0, old_count = h->flags & TH_FLAG_KEY ? 0 : old->count;
     for (int i = 0; i < (int)h->count; ++i) {
         while (gone < h->left && codec->left[gone] == j) ++gone, ++j;
         if (!waiting && taken < h->came) {
             if (!next_id(list, taken == 0, &id)) return false;
-            x += get_planes(planes, h->came, taken);
-            y += get_planes(planes + 4 * (size_t)h->came, h->came, taken);
             waiting = true;
         }
         if (j < old_count && (!waiting || old->id[j] < id)) {
@@ -105,14 +109,8 @@ static bool rebuild(th_compact_codec *codec, const th_compact_head *h, cursor *l
         }
         if (!waiting || (j < old_count && old->id[j] == id)) return false;
         next->id[i] = id;
-        next->x[i] = (int32_t)x;
-        next->y[i] = (int32_t)y;
-        next->moved_x[i] = (int32_t)get_planes(planes + 8 * (size_t)h->came, h->came, taken);
-        next->moved_y[i] = (int32_t)get_planes(planes + 12 * (size_t)h->came, h->came, taken);
-        next->level[i] = 0;
-        next->heading[i] = 0;
+        get_newcomer(next, i, planes, h->came, taken++);
         waiting = false;
-        ++taken;
     }
     next->count = (int)h->count;
     return taken == h->came;
@@ -131,11 +129,11 @@ static bool get_levels(th_grid_crowd *now, const th_compact_head *h, cursor *lis
 }
 
 // Moves one coordinate of everybody; `*escape` counts on through the list of escapes.
-TH_CLONES static void add_residuals(int count, const unsigned char *restrict plane, int weight,
+TH_CLONES static void add_residuals(int count, const unsigned char *restrict plane,
                                     int32_t *restrict place, int32_t *restrict moved) {
     for (int i = 0; i < count; ++i) {
         uint32_t residual = (uint32_t)(int32_t)(int8_t)plane[i];
-        uint32_t now = th_compact_expected(place[i], moved[i], weight) + residual;
+        uint32_t now = th_compact_expected(place[i], moved[i]) + residual;
         moved[i] = (int32_t)(now - (uint32_t)place[i]);
         place[i] = (int32_t)now;
     }
@@ -157,12 +155,12 @@ static bool add_escapes(int count, const unsigned char *plane, const unsigned ch
 
 static const char *get_residuals(th_grid_crowd *now, const unsigned char *content,
                                  const th_compact_head *h, const th_compact_layout *at) {
-    int weight = (int)(h->flags >> TH_WEIGHT_SHIFT), count = now->count;
+    int count = now->count;
     uint32_t taken = 0;
     const unsigned char *escapes = content + at->escapes;
     const unsigned char *plane_x = content + at->residual_x, *plane_y = content + at->residual_y;
-    add_residuals(count, plane_x, weight, now->x, now->moved_x);
-    add_residuals(count, plane_y, weight, now->y, now->moved_y);
+    add_residuals(count, plane_x, now->x, now->moved_x);
+    add_residuals(count, plane_y, now->y, now->moved_y);
     if (!add_escapes(count, plane_x, escapes, h, &taken, now->x, now->moved_x) ||
         !add_escapes(count, plane_y, escapes, h, &taken, now->y, now->moved_y) ||
         taken != h->escapes)

@@ -34,10 +34,10 @@ TH_CLONES static void put_planes(unsigned char *restrict planes, int count,
 // Residual bytes; returns how many are escapes.
 TH_CLONES static int residual_plane(int count, const int32_t *restrict now,
                                     const int32_t *restrict place, const int32_t *restrict moved,
-                                    int weight, unsigned char *restrict plane) {
+                                    unsigned char *restrict plane) {
     int escapes = 0;
     for (int i = 0; i < count; ++i) {
-        uint32_t residual = (uint32_t)now[i] - th_compact_expected(place[i], moved[i], weight);
+        uint32_t residual = (uint32_t)now[i] - th_compact_expected(place[i], moved[i]);
         bool fits = residual + 127u <= 254u;
         plane[i] = (unsigned char)(fits ? residual : (uint32_t)TH_ESCAPE);
         escapes += !fits;
@@ -47,12 +47,12 @@ TH_CLONES static int residual_plane(int count, const int32_t *restrict now,
 
 // Appends the escaped residuals of one plane; returns how many.
 static int list_escapes(int count, const int32_t *now, const int32_t *place, const int32_t *moved,
-                        int weight, const unsigned char *plane, uint32_t *list) {
+                        const unsigned char *plane, uint32_t *list) {
     int found = 0;
     const unsigned char *at = plane, *end = plane + count;
     while (at < end && (at = memchr(at, TH_ESCAPE, (size_t)(end - at)))) {
         ptrdiff_t i = at++ - plane;
-        list[found++] = (uint32_t)now[i] - th_compact_expected(place[i], moved[i], weight);
+        list[found++] = (uint32_t)now[i] - th_compact_expected(place[i], moved[i]);
     }
     return found;
 }
@@ -63,29 +63,6 @@ TH_CLONES static void step_on(int count, const int32_t *restrict now, int32_t *r
         moved[i] = (int32_t)((uint32_t)now[i] - (uint32_t)place[i]);
         place[i] = now[i];
     }
-}
-
-// Which share of the last displacement comes again: all for walkers, none for a jam that trembles.
-// Asked of about a thousand people, which is enough to tell.
-static int best_weight(const th_grid_crowd *c, const th_grid_frame *frame) {
-    enum { ASKED = 1024 };
-    int stride = frame->count / ASKED + 1, best = 2;
-    uint64_t least = UINT64_MAX;
-    for (int weight = 2; weight >= 0; --weight) {
-        uint64_t sum = 0;
-        for (int i = 0; i < frame->count; i += stride) {
-            int32_t x = (int32_t)((uint32_t)frame->x[i] -
-                                  th_compact_expected(c->x[i], c->moved_x[i], weight));
-            int32_t y = (int32_t)((uint32_t)frame->y[i] -
-                                  th_compact_expected(c->y[i], c->moved_y[i], weight));
-            sum += (uint64_t)llabs(x) + (uint64_t)llabs(y);
-        }
-        if (sum < least) {
-            least = sum;
-            best = weight;
-        }
-    }
-    return best;
 }
 
 // ---- who came, who left
@@ -159,35 +136,29 @@ static uint32_t count_level_changes(const th_grid_crowd *now, const th_grid_fram
     return changes;
 }
 
-// Numbers one after the other, then split into planes; `scratch` has room for came of them.
+// `numbers` has room for came of them.
 static void put_newcomers(const th_compact_codec *codec, uint32_t came, unsigned char *planes,
-                          uint32_t *scratch) {
+                          uint32_t *numbers) {
     const th_grid_crowd *now = &codec->now;
     const int32_t *fields[] = {now->x, now->y, now->moved_x, now->moved_y};
     for (int f = 0; f < 4; ++f) {
-        uint32_t before = 0;
-        for (uint32_t k = 0; k < came; ++k) {
-            uint32_t value = (uint32_t)fields[f][codec->came[k]];
-            scratch[k] = value - before;
-            if (f < 2) before = value;
-        }
-        put_planes(planes + 4 * (size_t)f * came, (int)came, scratch);
+        for (uint32_t k = 0; k < came; ++k) numbers[k] = (uint32_t)fields[f][codec->came[k]];
+        put_planes(planes + 4 * (size_t)f * came, (int)came, numbers);
     }
 }
 
 static unsigned char *put_lists(const th_compact_codec *codec, const th_grid_frame *frame,
                                 const th_compact_head *h, unsigned char *at) {
-    uint64_t before = 0;
+    uint64_t least = 0; // the smallest that can follow
     for (uint32_t k = 0; k < h->left; ++k) {
-        at = put_varint(at, (uint64_t)codec->left[k] - before);
-        before = (uint64_t)codec->left[k] + 1;
+        at = put_varint(at, (uint64_t)codec->left[k] - least);
+        least = (uint64_t)codec->left[k] + 1;
     }
-    before = (uint64_t)INT64_MIN;
     for (uint32_t k = 0; k < h->came; ++k) {
         uint64_t id = (uint64_t)codec->now.id[codec->came[k]];
         // The first as a zigzag number, so that small ids are short.
-        at = put_varint(at, k ? id - before : id << 1 ^ (uint64_t)((int64_t)id >> 63));
-        before = id + 1;
+        at = put_varint(at, k ? id - least : id << 1 ^ (uint64_t)((int64_t)id >> 63));
+        least = id + 1;
     }
     int changed = -1;
     for (int i = 0; h->level_changes && i < frame->count; ++i) {
@@ -212,7 +183,7 @@ TH_CLONES static void heading_plane(int count, const uint8_t *restrict now,
 // Writes planes and lists; the residuals are done when `h` is complete but for list_bytes.
 static bool put_content(th_compact_codec *codec, const th_grid_frame *frame, th_compact_head *h) {
     th_grid_crowd *now = &codec->now;
-    int count = frame->count, weight = (int)(h->flags >> TH_WEIGHT_SHIFT);
+    int count = frame->count;
     bool key = h->flags & TH_FLAG_KEY;
     th_compact_layout at = th_compact_layout_of(h);
     if (!th_compact_reserve_bytes(&codec->content, &codec->content_capacity, at.newcomers))
@@ -220,8 +191,8 @@ static bool put_content(th_compact_codec *codec, const th_grid_frame *frame, th_
     unsigned char *plane_x = codec->content + at.residual_x;
     unsigned char *plane_y = codec->content + at.residual_y;
     if (!key) {
-        int escapes = residual_plane(count, frame->x, now->x, now->moved_x, weight, plane_x);
-        escapes += residual_plane(count, frame->y, now->y, now->moved_y, weight, plane_y);
+        int escapes = residual_plane(count, frame->x, now->x, now->moved_x, plane_x);
+        escapes += residual_plane(count, frame->y, now->y, now->moved_y, plane_y);
         h->escapes = (uint32_t)escapes;
     }
     if (h->flags & TH_FLAG_HEADING)
@@ -239,8 +210,8 @@ static bool put_content(th_compact_codec *codec, const th_grid_frame *frame, th_
     if (h->escapes) {
         plane_x = codec->content + at.residual_x;
         plane_y = codec->content + at.residual_y;
-        int found = list_escapes(count, frame->x, now->x, now->moved_x, weight, plane_x, scratch);
-        list_escapes(count, frame->y, now->y, now->moved_y, weight, plane_y, scratch + found);
+        int found = list_escapes(count, frame->x, now->x, now->moved_x, plane_x, scratch);
+        list_escapes(count, frame->y, now->y, now->moved_y, plane_y, scratch + found);
         put_planes(codec->content + at.escapes, (int)h->escapes, scratch);
     }
     unsigned char *list = codec->content + at.lists;
@@ -294,7 +265,6 @@ th_result th_compact_encode(th_compact_codec *codec, const th_grid_frame *frame,
     codec->started = false; // until all of it is done
     if (!merged) return th_compact_no_memory(error);
     h.flags = (key ? (uint32_t)TH_FLAG_KEY : 0) | (frame->heading ? (uint32_t)TH_FLAG_HEADING : 0);
-    if (!key) h.flags |= (uint32_t)best_weight(&codec->now, frame) << TH_WEIGHT_SHIFT;
     h.level_changes = count_level_changes(&codec->now, frame);
     if (!put_content(codec, frame, &h)) return th_compact_no_memory(error);
     put_head(codec->content, &h);

@@ -5,8 +5,9 @@
 // the system has taken over survives the death of the program, and after a power cut the file is
 // still sound but may lack the last seconds. finish() folds the log into the file, so that one file
 // remains that other programs can open read-only.
-// The index on (frame, id) is there from the start, since after a kill it must be: rows come in its
-// order, so that it only ever grows at its end.
+// The index on (frame, id) is there from the start, since after a kill it must be. Rows come in its
+// order, so that it only ever grows at its end; still it halves the rate (0.9 against 1.8 million rows
+// per second of one core) and takes 15 of 63 bytes a row. Who minds writes compact.
 // SPDX-License-Identifier: Apache-2.0
 #include "record/grow.h"
 #include "record/sqlite_writer.h"
