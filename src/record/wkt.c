@@ -40,13 +40,12 @@ static void add_number(text_buffer *buffer, double origin, float value) {
     double exact = origin + (double)value;
     for (int decimals = 0; decimals <= MOST_DECIMALS; ++decimals) {
         int length = snprintf(text, sizeof text, "%.*f", decimals, exact);
-        if (length < (int)sizeof text && (float)(strtod(text, NULL) - origin) == value) {
-            add_text(buffer, strcmp(text, "-0") == 0 ? "0" : text);
-            return;
-        }
+        if (length < (int)sizeof text && (float)(strtod(text, NULL) - origin) == value) break;
+        if (decimals == MOST_DECIMALS) snprintf(text, sizeof text, "%.17g", exact);
     }
-    snprintf(text, sizeof text, "%.17g", exact);
-    add_text(buffer, text);
+    char *comma = strchr(text, ','); // of the locale that the caller's program may have set
+    if (comma) *comma = '.';
+    add_text(buffer, strcmp(text, "-0") == 0 ? "0" : text);
 }
 
 static void add_ring(text_buffer *buffer, th_point origin, const th_vec2 *points, int count) {
