@@ -55,9 +55,27 @@ static void check_axis(const th_axis *axis) {
 
 static void any_bounds_give_a_usable_axis(void **state) {
     (void)state;
-    const double values[] = {0,   1,    -1,      1e-30,    1e6,           1e6 + 1e-9, 36000,
-                             0.1, 1e12, NAN,     INFINITY, -INFINITY,     -5,         3.7,
-                             2,   117,  117.001, 1e-7,     123456789.125, 5e-324,     1e15};
+    const double values[] = {0,
+                             1,
+                             -1,
+                             1e-30,
+                             1e6,
+                             1e6 + 1e-9,
+                             36000,
+                             0.1,
+                             1e12,
+                             (double)NAN,
+                             (double)INFINITY,
+                             -(double)INFINITY,
+                             -5,
+                             3.7,
+                             2,
+                             117,
+                             117.001,
+                             1e-7,
+                             123456789.125,
+                             5e-324,
+                             1e15};
     enum { VALUES = sizeof values / sizeof values[0] };
     for (int i = 0; i < VALUES; ++i) {
         for (int j = 0; j < VALUES; ++j) {
@@ -165,7 +183,7 @@ static void a_line_passes_through_its_data(void **state) {
     // 200 x 100 pixels for 0 .. 10 and 0 .. 50: a datum (3, 20) is 60 to the right and 60 down.
     th_chart chart = {
         &canvas, 50, 40, 200, 100, th_axis_make(0, 10, 8, ""), th_axis_make(0, 50, 8, "")};
-    const double x[] = {0, 3, 5, 6, 10}, y[] = {20, 20, NAN, 40, 40};
+    const double x[] = {0, 3, 5, 6, 10}, y[] = {20, 20, (double)NAN, 40, 40};
     th_line_style style = {{1, 0, 0}, 3, 0, 1};
     th_chart_line(&chart, x, y, 5, style);
     assert_int_equal(pixel(&canvas, 50 + 40, 40 + 60), 0xff0000);
@@ -211,7 +229,7 @@ static void a_bar_is_as_high_as_its_count(void **state) {
 
 static void cells_lie_where_they_belong(void **state) {
     (void)state;
-    const double value[] = {0.2, 1.5, 5.0, NAN, 7.0, 0.5}; // three columns, two rows
+    const double value[] = {0.2, 1.5, 5.0, (double)NAN, 7.0, 0.5}; // three columns, two rows
     th_raster raster = {1, 2, 0.5f, 3, 2, value};
     th_canvas canvas = th_canvas_create(300, 200, 13);
     th_panel panel = {50, 40, 200, 100, {0, 0, 4, 4}, 40, {0, 0}};

@@ -328,7 +328,8 @@ void th_draw_starts(const th_canvas *canvas, const th_panel *panel, const th_sce
         const th_group *group = &scene->groups[i];
         if (group->level != level) continue;
         if (group->positions) {
-            th_draw_dots(canvas, panel, group->positions, (int)group->count, th_colour_group(i), 2);
+            th_draw_dots(canvas, panel, group->positions, (int)group->count, th_colour_group(i),
+                         fmin(fmax(0.4 * panel->scale, 2), 8)); // a person is about 0.4 m wide
         } else if (group->area.shape.ring_count > 0) {
             fill_polygons(canvas, panel, &group->area.shape, th_colour_group(i), 0.15);
             outline_polygons(canvas, panel, &group->area.shape, th_colour_group(i), 2);

@@ -54,7 +54,7 @@ double th_density_key(const th_canvas *canvas, double x, double y) {
 }
 
 static double largest_in(const th_raster *raster, int x0, int x1, int y0, int y1) {
-    double largest = NAN;
+    double largest = (double)NAN;
     for (int y = y0; y < y1; ++y)
         for (int x = x0; x < x1; ++x)
             largest = fmax(largest, raster->value[(size_t)y * (size_t)raster->nx + (size_t)x]);

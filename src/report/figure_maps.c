@@ -211,7 +211,7 @@ double th_figure_speed_draw(const th_canvas *canvas, const th_figure_data *data)
     // A cell only one hurried person crossed must not squeeze everybody else's colours.
     double highest = fmin(fmax(largest_value(data, mean_speed), 0.5), 1.6);
     return draw_scale(canvas, data, "Mean speed", note, mean_speed,
-                      (scale_range){highest, th_colour_scale}, "speed [m/s]", NAN, "");
+                      (scale_range){highest, th_colour_scale}, "speed [m/s]", (double)NAN, "");
 }
 
 void th_figure_speed_caption(th_text *text, const th_figure_data *data) {

@@ -107,8 +107,10 @@ static void draw_marks(const th_chart *chart, const th_ensemble *ensemble, doubl
         char note[80], time[40];
         double at = th_ensemble_reach(ensemble, shares[i]).median;
         if (ensemble->run_count == 1) at = th_ensemble_reach(ensemble, shares[i]).mean;
-        if (!isfinite(at)) continue;
-        th_figure_time(at, time, sizeof time);
+        // Of a few people there is no 95 %.
+        bool whole = shares[i] >= 1 || (1 - shares[i]) * people >= 1;
+        if (!isfinite(at) || !whole) continue;
+        th_figure_time(at, chart->x.high, time, sizeof time);
         snprintf(note, sizeof note, "%.0f %%: %s", 100 * shares[i], time);
         th_chart_dot(chart, at, shares[i] * people, th_colour_group(0));
         // 95 % and 100 % lie near each other: one to the right and below, one to the left and above.
@@ -289,17 +291,18 @@ static double draw_histogram(const th_canvas *canvas, double y, const value_list
     double p95 = th_percentile(list->values, list->count, 0.95);
     double median = th_percentile(list->values, list->count, 0.5), text = canvas->text;
     histogram bars = make_histogram(list);
+    double longest = list->values[list->count - 1];
     char time[4][40], names[3][200];
-    th_figure_time(summary.mean, time[0], sizeof time[0]);
-    th_figure_time(summary.ci_low, time[1], sizeof time[1]);
-    th_figure_time(summary.ci_high, time[2], sizeof time[2]);
+    th_figure_time(summary.mean, longest, time[0], sizeof time[0]);
+    th_figure_time(summary.ci_low, longest, time[1], sizeof time[1]);
+    th_figure_time(summary.ci_high, longest, time[2], sizeof time[2]);
     snprintf(names[0], sizeof names[0], "mean %s", time[0]);
     if (runs)
         snprintf(names[0], sizeof names[0], "mean %s, 95 %% interval %s to %s", time[0], time[1],
                  time[2]);
-    th_figure_time(median, time[3], sizeof time[3]);
+    th_figure_time(median, longest, time[3], sizeof time[3]);
     snprintf(names[1], sizeof names[1], "median %s", time[3]);
-    th_figure_time(p95, time[3], sizeof time[3]);
+    th_figure_time(p95, longest, time[3], sizeof time[3]);
     snprintf(names[2], sizeof names[2], "95th percentile %s", time[3]);
     th_line_style middle = {th_colour_group(1), 2, 1, 1}, late = {th_colour_group(6), 2.2, 2, 1};
     const th_legend_entry entries[] = {{names[0], {BLACK, 2, 0, 1}, TH_LEGEND_DOT},
@@ -324,7 +327,9 @@ static double draw_histogram(const th_canvas *canvas, double y, const value_list
     th_chart_vertical(&chart, p95, late);
     draw_interval(&chart,
                   runs ? &summary
-                       : &(th_sample_summary){.mean = summary.mean, .ci_low = NAN, .ci_high = NAN},
+                       : &(th_sample_summary){.mean = summary.mean,
+                                              .ci_low = (double)NAN,
+                                              .ci_high = (double)NAN},
                   1.1 * bars.highest);
     return below(&chart);
 }
@@ -400,8 +405,9 @@ static void draw_delay_line(const th_chart *chart, const value_list *list, int i
 
 static void delay_name(char *name, size_t size, const char *what, const value_list *list) {
     char mean[40], p95[40];
-    th_figure_time(th_summarise(list->values, list->count).mean, mean, sizeof mean);
-    th_figure_time(th_percentile(list->values, list->count, 0.95), p95, sizeof p95);
+    double late = th_percentile(list->values, list->count, 0.95);
+    th_figure_time(th_summarise(list->values, list->count).mean, late, mean, sizeof mean);
+    th_figure_time(late, late, p95, sizeof p95);
     snprintf(name, size, "%s: mean %s, 95th percentile %s", what, mean, p95);
 }
 

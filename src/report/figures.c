@@ -182,14 +182,14 @@ double th_run_reach(const th_run_summary *run, double interval, double share) {
     double wanted = share * (double)run->spawned;
     if (share >= 1) return run->egress_time;
     if (share >= 0.95 && share <= 0.95) return run->p95_time; // from single exits, more exact
-    if (run->spawned == 0) return NAN;
+    if (run->spawned == 0) return (double)NAN;
     for (int k = 0; k < run->sample_count; ++k) {
         if ((double)run->left_curve[k] < wanted) continue;
         if (k == 0) return 0;
         double before = run->left_curve[k - 1], now = run->left_curve[k];
         return interval * (k - 1 + (now > before ? (wanted - before) / (now - before) : 1));
     }
-    return NAN;
+    return (double)NAN;
 }
 
 th_sample_summary th_ensemble_reach(const th_ensemble *ensemble, double share) {
@@ -211,10 +211,10 @@ double th_counter_flow(const th_observation *observation, const uint32_t *count,
     return ((double)count[to] - (double)count[from]) / ((to - from) * observation->interval);
 }
 
-void th_figure_time(double seconds, char *words, size_t size) {
-    if (!(seconds < 18000))
+void th_figure_time(double seconds, double longest, char *words, size_t size) {
+    if (longest > 18000)
         snprintf(words, size, "%.2f h", seconds / 3600);
-    else if (seconds >= 600)
+    else if (longest > 600)
         snprintf(words, size, "%.1f min", seconds / 60);
     else
         snprintf(words, size, seconds < 99.95 ? "%.1f s" : "%.0f s", seconds);

@@ -52,8 +52,8 @@ double th_figure_head(const th_canvas *canvas, const th_figure_data *data, const
                       const char *note);
 // "1 run, seed 7" or "20 runs"; what only the first run knows says so.
 void th_figure_runs(const th_figure_data *data, bool first_only, char *words, size_t size);
-// "43.5 s", "12.3 min" or "5.2 h".
-void th_figure_time(double seconds, char *words, size_t size);
+// "43.5 s", "12.3 min" or "5.20 h", in the unit of an axis to `longest` seconds.
+void th_figure_time(double seconds, double longest, char *words, size_t size);
 // A page of panels below y, with room for a key at the right of `key` units (0: none).
 th_panel_page th_figure_panels(const th_canvas *canvas, const th_figure_data *data, double y,
                                double key);
