@@ -383,7 +383,7 @@ static void test_one_persons_times(void **state) {
     print_message("3.5 s + 5 s to wait, 20 m to go: waited %.2f s, walked %.2f m, left at %.2f s\n",
                   (double)person->wait_time, (double)person->path_length, (double)person->end_time);
     assert_close((double)person->start_time, 0.0, 0.0);
-    assert_close((double)person->wait_time, 8.5, 1.0); // two spells, half an interval each
+    assert_close((double)person->wait_time, 8.5, 0.6); // when the second spell began is not known
     assert_close((double)person->path_length, 20.0, 0.7);
     assert_close((double)person->end_time, 3.5 + 5.0 + 20.0 / 1.25, 1.0);
     assert_close((double)person->jam_time, 0.0, 1.0); // stopping and setting off

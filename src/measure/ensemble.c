@@ -32,7 +32,9 @@ static bool find_p95(const th_observation *o, double *p95) {
     for (int p = 0; p < o->person_count; ++p)
         if (!isnan(o->people[p].end_time)) times[count++] = (double)o->people[p].end_time;
     qsort(times, count, sizeof *times, compare);
-    if (count >= needed) *p95 = times[needed - 1];
+    // People leave at the end of a step; that undoes the rounding to float.
+    if (count >= needed)
+        *p95 = o->step > 0.0 ? round(times[needed - 1] / o->step) * o->step : times[needed - 1];
     free(times);
     return true;
 }

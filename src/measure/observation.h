@@ -43,7 +43,8 @@ typedef struct th_map {
 
 // One person, index = id - 1. Times in seconds, NaN: not yet. What somebody does is looked at when
 // samples are taken: of the time between two samples one half goes to what was done before and one half
-// to what is done after, so times are right to about one interval and add up to end - start at most.
+// to what is done after (who was told how long to wait: exactly that long), so times are right to about
+// one interval and add up to end - start at most.
 // Paths are straight between samples; the first and last piece are speed x time.
 // group -1: not a person (a disc of a scripted body), or, with an end_time, somebody who came and left
 // between two samples. An end_time with exit -1: the event was lost in a burst (events_lost).

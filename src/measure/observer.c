@@ -162,6 +162,13 @@ static th_result see_events(th_observer *observer, th_world *world, th_error *er
     return TH_OK;
 }
 
+static bool anybody_waits(const th_crowd *crowd) {
+    for (int i = 0; i < crowd->count; ++i)
+        if (crowd->phase[i] == TH_PHASE_STANDING || crowd->phase[i] == TH_PHASE_WAITING)
+            return true;
+    return false;
+}
+
 // Views of the crowd; false: no memory. Groups and start times only when somebody is new.
 static bool map_crowd(th_world *world, uint32_t known_id, th_crowd *crowd) {
     *crowd = (th_crowd){.count = th_world_agent_count(world)};
@@ -177,6 +184,10 @@ static bool map_crowd(th_world *world, uint32_t known_id, th_crowd *crowd) {
     if (complete && th_world_scene(world)->level_count > 1) {
         crowd->level = th_world_map(world, TH_FIELD_LEVEL, TH_READ);
         complete = crowd->level;
+    }
+    if (complete && anybody_waits(crowd)) {
+        crowd->wait_until = th_world_map(world, TH_FIELD_WAIT_UNTIL, TH_READ);
+        complete = crowd->wait_until;
     }
     if (complete && crowd->id[crowd->count - 1] > known_id) {
         crowd->group = th_world_map(world, TH_FIELD_GROUP, TH_READ);

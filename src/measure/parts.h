@@ -18,7 +18,8 @@ typedef struct th_crowd {
     int count;
     const uint32_t *id, *level, *phase; // level NULL: everybody on level 0
     const float *x, *y, *velocity_x, *velocity_y;
-    const uint32_t *group; // group and start_time NULL: nobody new since the last sample
+    const float *wait_until; // NULL: nobody waits
+    const uint32_t *group;   // group and start_time NULL: nobody new since the last sample
     const float *start_time;
 } th_crowd;
 static inline bool th_is_person(uint32_t phase) { return phase < TH_PHASE_BODY; }
@@ -47,7 +48,8 @@ void th_map_take(th_map *map, th_map_work *work, double interval);
 typedef enum th_doing { TH_DOING_OTHER, TH_DOING_WAIT, TH_DOING_JAM } th_doing;
 typedef struct th_last_seen {
     float x, y, speed;
-    uint32_t doing; // th_doing
+    uint32_t doing;   // th_doing
+    float wait_until; // when doing is TH_DOING_WAIT [s]
 } th_last_seen;
 // Room for everybody up to `id`; new ones are nobody yet. False: no memory.
 bool th_people_reserve(th_observer *observer, uint32_t id);

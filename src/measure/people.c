@@ -51,11 +51,13 @@ static void begin_person(th_person *person, const th_crowd *crowd, int i, const 
 }
 
 static void continue_person(th_person *person, const th_last_seen *before, const th_last_seen *now,
-                            float interval) {
-    float dx = now->x - before->x, dy = now->y - before->y;
+                            double last_time, float interval) {
+    float dx = now->x - before->x, dy = now->y - before->y, earlier = 0.5f * interval;
     person->path_length += sqrtf(dx * dx + dy * dy);
-    spend(person, before->doing, 0.5f * interval);
-    spend(person, now->doing, 0.5f * interval);
+    if (before->doing == TH_DOING_WAIT && now->doing != TH_DOING_WAIT) // until when is known
+        earlier = fminf(fmaxf(before->wait_until - (float)last_time, 0.0f), interval);
+    spend(person, before->doing, earlier);
+    spend(person, now->doing, interval - earlier);
 }
 
 uint32_t th_people_sample(th_observer *observer, const th_crowd *crowd, double time) {
@@ -67,13 +69,15 @@ uint32_t th_people_sample(th_observer *observer, const th_crowd *crowd, double t
         uint32_t index = crowd->id[i] - 1;
         float vx = crowd->velocity_x[i], vy = crowd->velocity_y[i];
         float speed = sqrtf(vx * vx + vy * vy);
-        th_last_seen now = {crowd->x[i], crowd->y[i], speed, doing_now(crowd->phase[i], speed)};
+        th_last_seen now = {crowd->x[i], crowd->y[i], speed, doing_now(crowd->phase[i], speed),
+                            crowd->wait_until ? crowd->wait_until[i] : 0.0f};
         jammed += now.doing == TH_DOING_JAM;
         th_person *person = &o->people[index];
         if (person->group < 0 && crowd->group)
             begin_person(person, crowd, i, &now, time);
         else
-            continue_person(person, &observer->last_seen[index], &now, interval);
+            continue_person(person, &observer->last_seen[index], &now, observer->last_sample_time,
+                            interval);
         observer->last_seen[index] = now;
     }
     return jammed;

@@ -42,15 +42,18 @@ void th_table_text(th_table_file *table, const char *text) {
     put(table, "\"", 1);
 }
 
-void th_table_number(th_table_file *table, double number) {
+static void put_number(th_table_file *table, double number, int precision) {
     char digits[64];
     begin_field(table);
     if (!isfinite(number)) return;
-    int length = snprintf(digits, sizeof digits, "%.9g", number);
+    int length = snprintf(digits, sizeof digits, "%.*g", precision, number);
     for (int i = 0; i < length; ++i) // whatever the locale has for a decimal point
         if (!strchr("0123456789+-e", digits[i])) digits[i] = '.';
     put(table, digits, (size_t)length);
 }
+
+void th_table_number(th_table_file *table, double number) { put_number(table, number, 9); }
+void th_table_float(th_table_file *table, float number) { put_number(table, (double)number, 7); }
 
 void th_table_count(th_table_file *table, uint64_t count) {
     char digits[32];

@@ -17,6 +17,7 @@ void th_table_open(th_table_file *table, const char *folder, const char *name);
 // One field each, with the comma before it where needed.
 void th_table_text(th_table_file *table, const char *text); // quoted where needed; NULL: empty
 void th_table_number(th_table_file *table, double number);  // 9 digits, a point; not finite: empty
+void th_table_float(th_table_file *table, float number);    // the same with 7 digits
 void th_table_count(th_table_file *table, uint64_t count);
 void th_table_end_row(th_table_file *table);
 // Instead of rows, a JSON value.

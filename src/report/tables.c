@@ -120,8 +120,8 @@ static th_result write_areas(const th_report_def *def, th_error *error) {
         for (int k = 0; k < first->sample_count; ++k) {
             th_table_number(&table, k * first->interval);
             th_table_text(&table, first->areas[a].id);
-            th_table_number(&table, (double)first->areas[a].density[k]);
-            th_table_number(&table, (double)first->areas[a].speed[k]);
+            th_table_float(&table, first->areas[a].density[k]);
+            th_table_float(&table, first->areas[a].speed[k]);
             th_table_end_row(&table);
         }
     }
@@ -138,12 +138,12 @@ static th_result write_people(const th_report_def *def, th_error *error) {
         if (person->group < 0 && isnan(person->end_time)) continue; // a disc of a body
         th_table_count(&table, (uint64_t)p + 1);
         th_table_text(&table, th_member_of(def->scene, person->group));
-        th_table_number(&table, (double)person->start_time);
-        th_table_number(&table, (double)person->end_time);
+        th_table_float(&table, person->start_time);
+        th_table_float(&table, person->end_time);
         th_table_text(&table, th_scene_goal_id(def->scene, person->exit));
-        th_table_number(&table, (double)person->wait_time);
-        th_table_number(&table, (double)person->jam_time);
-        th_table_number(&table, (double)person->path_length);
+        th_table_float(&table, person->wait_time);
+        th_table_float(&table, person->jam_time);
+        th_table_float(&table, person->path_length);
         th_table_end_row(&table);
     }
     return th_table_close(&table, error);
