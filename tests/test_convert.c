@@ -1,0 +1,287 @@
+// The commands about trajectory files as a user meets them: throng convert and throng info.
+// SPDX-License-Identifier: Apache-2.0
+#include "throng/record.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+enum { TEXT_MAX = 1 << 16, LONG_FRAMES = 40000 };
+
+typedef struct fixture {
+    char folder[64];
+    char sample[96]; // text, two people, three frames, the second empty
+    char out[TEXT_MAX], error[TEXT_MAX];
+} fixture;
+
+static const char sample_text[] = "# framerate: 10\n"
+                                  "# id frame x/cm y/cm z/cm\n"
+                                  "1 4 100 250 170\n"
+                                  "2 4 110 -50 180\n"
+                                  "1 6 105 250 170\n";
+
+static void write_text(const char *path, const char *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
+    assert_int_equal(fclose(file), 0);
+}
+
+static void read_text(const char *folder, const char *name, char *text) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, TEXT_MAX - 1, file)] = '\0';
+    fclose(file);
+}
+
+static int set_up(void **state) {
+    fixture *f = calloc(1, sizeof *f);
+    assert_non_null(f);
+    strcpy(f->folder, "/tmp/throng-convert-XXXXXX");
+    assert_non_null(mkdtemp(f->folder));
+    snprintf(f->sample, sizeof f->sample, "%s/sample.txt", f->folder);
+    write_text(f->sample, sample_text);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    fixture *f = *state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r '%s'", f->folder);
+    int status = system(command);
+    free(f);
+    return status;
+}
+
+// In the folder, so that paths in arguments are short. Returns the exit code.
+static int run(fixture *f, const char *arguments) {
+    char command[2048];
+    snprintf(command, sizeof command, "cd '%s' && '%s' %s >out 2>error </dev/null", f->folder,
+             TH_PROGRAM, arguments);
+    int status = system(command);
+    assert_true(WIFEXITED(status));
+    read_text(f->folder, "out", f->out);
+    read_text(f->folder, "error", f->error);
+    return WEXITSTATUS(status);
+}
+
+static void check_run(fixture *f, const char *arguments, int code, const char *out,
+                      const char *error) {
+    int found = run(f, arguments);
+    if (found != code || !strstr(f->out, out) || !strstr(f->error, error))
+        print_error("throng %s: %d\n%s%s", arguments, found, f->out, f->error);
+    assert_int_equal(found, code);
+    assert_non_null(strstr(f->out, out));
+    assert_non_null(strstr(f->error, error));
+}
+
+static json_t *describe(fixture *f, const char *name) {
+    char arguments[128];
+    snprintf(arguments, sizeof arguments, "info %s --json", name);
+    check_run(f, arguments, 0, "{", "");
+    json_t *object = json_loads(f->out, 0, NULL);
+    assert_non_null(object);
+    return object;
+}
+
+// The name decides the format; every file tells the same about its content.
+static void test_formats(void **state) {
+    fixture *f = *state;
+    static const struct {
+        const char *arguments, *name, *format;
+    } cases[] = {
+        {"convert sample.txt a.sqlite", "a.sqlite", "sqlite"},
+        {"convert sample.txt a.db", "a.db", "sqlite"},
+        {"convert sample.txt a.h5", "a.h5", "hdf5"},
+        {"convert sample.txt a.HDF5", "a.HDF5", "hdf5"},
+        {"convert sample.txt a.txt", "a.txt", "text"},
+        {"convert a.sqlite b.sqlite --format compact", "b.sqlite", "compact"},
+        {"convert b.sqlite b.txt", "b.txt", "text"},
+        {"convert a.h5 plain --format=text", "plain", "text"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        check_run(f, cases[i].arguments, 0, "2 frames of 2 people, 3 rows", "");
+        json_t *about = describe(f, cases[i].name);
+        assert_string_equal(json_string_value(json_object_get(about, "format")), cases[i].format);
+        assert_int_equal(json_integer_value(json_object_get(about, "rows")), 3);
+        assert_int_equal(json_integer_value(json_object_get(about, "people")), 2);
+        assert_int_equal(json_integer_value(json_object_get(about, "first_frame")), 4);
+        assert_true(fabs(json_real_value(json_object_get(about, "end_time")) - 0.6) < 1e-9);
+        json_t *bounds = json_object_get(about, "bounds");
+        const double expected[] = {1, -0.5, 1.1, 2.5};
+        for (size_t k = 0; k < 4; ++k)
+            assert_true(fabs(json_number_value(json_array_get(bounds, k)) - expected[k]) < 1e-9);
+        assert_true(json_is_false(json_object_get(about, "cut_off")));
+        json_decref(about);
+    }
+}
+
+static void test_wrong_use(void **state) {
+    fixture *f = *state;
+    check_run(f, "convert sample.txt", 1, "", "usage");
+    check_run(f, "convert sample.txt out.xyz", 1, "", "which format");
+    check_run(f, "convert sample.txt out --format sqlit", 1, "", "did you mean sqlite");
+    check_run(f, "convert sample.txt out.txt --unit mm", 1, "", "m or cm");
+    check_run(f, "convert nothing.txt out.txt", 2, "", "nothing.txt: cannot be opened");
+    check_run(f, "convert sample.txt no/folder/out.txt", 3, "",
+              "no/folder/out.txt: cannot be made");
+    check_run(f, "info nothing", 2, "", "No such file");
+    check_run(f, "info .", 2, "", "folder");
+    write_text(f->sample, "# framerate: 10\n1 0 2 3\n1 1 two 3\n");
+    check_run(f, "info sample.txt", 2, "", "sample.txt:3:5: 'two' is no x coordinate");
+    write_text(f->sample, "{\"levels\": []}\n");
+    check_run(f, "info sample.txt", 2, "", "sample.txt:1:1: not a trajectory");
+    write_text(f->sample, "1 0 200 300\n");
+    check_run(f, "info sample.txt", 2, "", "--fps");
+    check_run(f, "info sample.txt --fps 16 --unit cm", 0, "x 2.000 to 2.000 m", "");
+    check_run(f, "info sample.txt --fps 16", 0, "taken for metres", "");
+}
+
+static void test_force(void **state) {
+    fixture *f = *state;
+    char there[128], text[TEXT_MAX];
+    snprintf(there, sizeof there, "%s/there.txt", f->folder);
+    write_text(there, "precious");
+    check_run(f, "convert sample.txt there.txt", 3, "", "--force");
+    read_text(f->folder, "there.txt", text);
+    assert_string_equal(text, "precious");
+    // A conversion that fails keeps it as well.
+    check_run(f, "convert there.txt there.txt --force", 2, "", "there.txt:1:1");
+    read_text(f->folder, "there.txt", text);
+    assert_string_equal(text, "precious");
+    check_run(f, "convert sample.txt there.txt --force --quiet", 0, "", "");
+    assert_string_equal(f->out, "");
+    check_run(f, "info there.txt", 0, "2 in 3 rows", "");
+    check_run(f, "convert there.txt there.txt --force", 0, "3 rows", ""); // onto itself
+    check_run(f, "info there.txt", 0, "2 in 3 rows", "");
+}
+
+static void test_geometry_and_notes(void **state) {
+    fixture *f = *state;
+    char path[128];
+    snprintf(path, sizeof path, "%s/two.sqlite", f->folder);
+    const th_trajectory_level levels[] = {
+        {"ground", 0, "POLYGON ((0 0, 10 0, 10 10, 0 10, 0 0), (1 1, 2 1, 2 2, 1 2, 1 1))"},
+        {"upper", 4, "MULTIPOLYGON (((0 0, 2 0, 2 2, 0 2, 0 0)), ((5 5, 6 5, 6 6, 5 6, 5 5)))"}};
+    const th_trajectory_note note = {"throng_seed", "12"};
+    th_trajectory_info info = {.format = TH_TRAJECTORY_SQLITE,
+                               .fps = 5,
+                               .levels = levels,
+                               .level_count = 2,
+                               .notes = &note,
+                               .note_count = 1};
+    th_trajectory_writer *writer = NULL;
+    assert_int_equal(th_trajectory_create(path, &info, &writer, NULL), TH_OK);
+    int64_t id = 1;
+    double place = 0.5, one = 1, nothing = 0;
+    int32_t level = 1;
+    th_frame frame = {0, 1, &id, &place, &place, &one, &nothing, &level};
+    assert_int_equal(th_trajectory_write(writer, &frame, NULL), TH_OK);
+    assert_int_equal(th_trajectory_finish(writer, NULL), TH_OK);
+    check_run(f, "info two.sqlite", 0, "ground, z 0 m, 99.0 m2 walkable", "");
+    assert_non_null(strstr(f->out, "upper, z 4 m, 5.0 m2 walkable"));
+    assert_non_null(strstr(f->out, "throng_seed  12"));
+    check_run(f, "convert two.sqlite two.txt", 0,
+              "left behind, as text does not hold it: geometry orientation notes", "");
+    check_run(f, "convert two.sqlite two.h5", 0, "1 rows", "");
+    assert_null(strstr(f->out, "left behind"));
+    json_t *about = describe(f, "two.h5");
+    json_t *upper = json_array_get(json_object_get(about, "levels"), 1);
+    assert_string_equal(json_string_value(json_object_get(upper, "wkt")), levels[1].wkt);
+    assert_true(fabs(json_number_value(json_object_get(upper, "area")) - 5) < 1e-9);
+    json_t *notes = json_object_get(about, "notes");
+    assert_string_equal(json_string_value(json_object_get(notes, "throng_seed")), "12");
+    json_decref(about);
+}
+
+// A writer that dies without a word leaves a log beside the database.
+static void test_killed_writer(void **state) {
+    fixture *f = *state;
+    char path[128], log[160];
+    snprintf(path, sizeof path, "%s/killed.sqlite", f->folder);
+    snprintf(log, sizeof log, "%s-wal", path);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        th_trajectory_info info = {.format = TH_TRAJECTORY_COMPACT, .fps = 5};
+        th_trajectory_writer *writer = NULL;
+        int64_t id = 1;
+        double place = 0.5;
+        th_frame frame = {.count = 1, .id = &id, .x = &place, .y = &place};
+        bool good = th_trajectory_create(path, &info, &writer, NULL) == TH_OK;
+        for (; good && frame.number < 500; ++frame.number)
+            good = th_trajectory_write(writer, &frame, NULL) == TH_OK;
+        raise(SIGKILL);
+        _exit(1);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    struct stat about;
+    assert_int_equal(stat(log, &about), 0);
+    check_run(f, "info killed.sqlite", 0, "cut off", "");
+}
+
+// Ctrl-C in the middle: exit code as shells know it, and nothing left.
+static void test_interrupt(void **state) {
+    fixture *f = *state;
+    char path[128], part[160];
+    snprintf(path, sizeof path, "%s/long.txt", f->folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "# framerate: 10\n");
+    for (int k = 0; k < LONG_FRAMES; ++k)
+        for (int i = 0; i < 5; ++i) fprintf(file, "%d %d %d.5 %d\n", i, k, i, k % 100);
+    assert_int_equal(fclose(file), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (chdir(f->folder) != 0) _exit(99);
+        int sink = open("/dev/null", O_RDWR);
+        dup2(sink, 1);
+        dup2(sink, 2);
+        execl(TH_PROGRAM, "throng", "convert", "long.txt", "long.sqlite", (char *)NULL);
+        _exit(99);
+    }
+    // Once the new file is begun, it is being written.
+    snprintf(part, sizeof part, "%s/long.sqlite.part-%ld", f->folder, (long)child);
+    int status = 0;
+    while (access(part, F_OK) != 0 && waitpid(child, &status, WNOHANG) == 0) usleep(100);
+    kill(child, SIGINT);
+    waitpid(child, &status, 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 130);
+    check_run(f, "list fields", 0, "", ""); // makes out and error, so that the count is known
+    char listing[128], line[32];
+    snprintf(listing, sizeof listing, "ls -A '%s' | wc -l", f->folder);
+    FILE *pipe = popen(listing, "r");
+    assert_non_null(pipe);
+    assert_non_null(fgets(line, sizeof line, pipe));
+    pclose(pipe);
+    assert_int_equal(atoi(line), 4); // sample, long.txt, out, error
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_formats, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_wrong_use, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_force, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_geometry_and_notes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_killed_writer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_interrupt, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
