@@ -14,7 +14,7 @@ static double clock_ms(void) {
 }
 
 int th_bench_recording_steps(int agents) {
-    double steps = 4e7 / agents; // 200 ns per person and step: 8 s
+    double steps = 1e7 / agents; // rows of them are 650 MB; a million: 8 s
     return steps < 40 ? 40 : steps > 400 ? 400 : (int)steps;
 }
 

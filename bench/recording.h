@@ -14,7 +14,7 @@ typedef struct th_bench_recording {
     bool same_hash;         // a recorded crowd does not walk otherwise
 } th_bench_recording;
 
-// Steps that take some seconds, so that closing the file does not weigh.
+// Steps that take a second or more, so that closing the file does not weigh: 40 to 400.
 int th_bench_recording_steps(int agents);
 
 // From the world's state now, which is there again afterwards. Writes `file`, and leaves it.

@@ -104,7 +104,7 @@ def check_storage(program, folder, storage):
     recording = out / "trajectory.sqlite"
     if storage == "compact":
         converted = folder / "rows.sqlite"
-        run(program, "convert", recording, converted)
+        run(program, "convert", recording, converted, "--format", "sqlite")
         recording = converted
     # Others open files they may not write.
     connection = sqlite3.connect(f"file:{recording}?mode=ro", uri=True)
