@@ -384,7 +384,7 @@ th_lcp_result th_lcp_solve(const th_lcp *lcp, th_lcp_work *work) {
         scatter(lcp, work);
         int more = queue_beyond(lcp, work, &result.residual);
         if (more == candidates) break;
-        work->far = true;
+        work->far |= rings > MARGIN_GROWN;
         candidates = widen(lcp, work, candidates, more, rings);
     }
     result.converged = result.residual <= lcp->tolerance;

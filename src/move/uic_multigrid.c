@@ -16,7 +16,7 @@ enum { ROUNDS_MOST = 200, ITERATIONS_MOST = 60 };
 #define EXACT_REDUCTION 1e-4
 #define ROUND_TOLERANCE 0.5
 enum { EXACT_FROM = 20 };
-enum { CASCADE_AT = 4 }; // round; running crowds are done by then
+enum { CASCADE_AT = 10 }; // round; running crowds are done by then, and their start is better
 
 typedef struct rounds {
     const th_lcp_system *s;
