@@ -395,7 +395,7 @@ static void test_no_geometry(void **state) {
             "12.5;4.0;1.5;3.25;-2.0;");
         assert_string_equal(rows_of("SELECT g.wkt FROM geometry g JOIN frame_data f ON"
                                     " f.geometry_hash = g.hash"),
-                            "POLYGON ((1.5 -2.0, 4.0 -2.0, 4.0 3.25, 1.5 3.25, 1.5 -2.0));");
+                            "POLYGON ((0.5 -3.0, 5.0 -3.0, 5.0 4.25, 0.5 4.25, 0.5 -3.0));");
         assert_string_equal(rows_of("SELECT COUNT(*) FROM sqlite_master WHERE name LIKE"
                                     " 'throng_level%'"),
                             "0;");
@@ -445,6 +445,62 @@ static void test_append(void **state) {
         t = open_recording();
         assert_counts(&t->info, 0, 3);
         assert_moments(t, 0, 3);
+        close_recording(t);
+        unlink(path);
+    }
+}
+
+// Somebody looks on while a recording is made and ends: what is committed is seen, nothing is lost.
+static void test_read_while_writing(void **state) {
+    (void)state;
+    for (int k = 0; k < 2; ++k) {
+        th_trajectory_info info = info_of(k ? TH_TRAJECTORY_COMPACT : TH_TRAJECTORY_SQLITE);
+        th_trajectory_writer *writer = create(&info);
+        write_moments(writer, 0, 20, 0); // two batches of ten
+        th_trajectory *t = open_recording();
+        assert_int_equal(t->info.frame_count, 20);
+        moment m = moment_of(0, 0);
+        th_frame got = next(t);
+        assert_moment(&m, &got, info.quantum + t->info.quantum);
+        write_moments(writer, 20, 25, 0);
+        finish(writer); // while the reader stands in the middle
+        got = next(t);
+        assert_int_equal(got.number, 1);
+        close_recording(t);
+        t = open_recording();
+        assert_counts(&t->info, 0, 25);
+        assert_moments(t, 0, 25);
+        close_recording(t);
+        tear_down(NULL);
+        set_up(NULL);
+    }
+}
+
+// The first frame may be empty; it says nothing of orientation.
+static void test_empty_beginning(void **state) {
+    (void)state;
+    for (int k = 0; k < 2; ++k) {
+        th_trajectory_info info = {.format = k ? TH_TRAJECTORY_COMPACT : TH_TRAJECTORY_SQLITE,
+                                   .fps = 10};
+        th_trajectory_writer *writer = create(&info);
+        th_frame nobody = {.number = 0};
+        write_frame(writer, &nobody);
+        int64_t id = 4;
+        double x = 7, y = -7, ox = 0, oy = -1;
+        th_frame one = {.number = 5, .count = 1, .id = &id, .x = &x, .y = &y};
+        one.orientation_x = &ox;
+        one.orientation_y = &oy;
+        write_frame(writer, &one);
+        finish(writer);
+        th_trajectory *t = open_recording();
+        assert_int_equal(t->info.frame_count, 2);
+        assert_int_equal(t->info.people_count, 1);
+        assert_int_equal(next(t).count, 0);
+        th_frame got = next(t);
+        assert_int_equal(got.number, 5);
+        assert_true(got.id[0] == 4 && got.x[0] == 7 && got.y[0] == -7);
+        assert_non_null(got.orientation_x);
+        assert_true(fabs(got.orientation_y[0] + 1) < 1e-9);
         close_recording(t);
         unlink(path);
     }
@@ -903,14 +959,24 @@ static void test_rates(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_rows),           TEST(test_compact),
-        TEST(test_compact_far),    TEST(test_schema),
-        TEST(test_schema_compact), TEST(test_no_geometry),
-        TEST(test_append),         TEST(test_raw),
-        TEST(test_version_1),      TEST(test_version_3),
-        TEST(test_wrong_files),    TEST(test_damaged_blob),
-        TEST(test_kill),           TEST(test_full_disk),
-        TEST(test_unwritable),     TEST(test_read_only_folder),
+        TEST(test_rows),
+        TEST(test_compact),
+        TEST(test_compact_far),
+        TEST(test_schema),
+        TEST(test_schema_compact),
+        TEST(test_no_geometry),
+        TEST(test_append),
+        TEST(test_read_while_writing),
+        TEST(test_empty_beginning),
+        TEST(test_raw),
+        TEST(test_version_1),
+        TEST(test_version_3),
+        TEST(test_wrong_files),
+        TEST(test_damaged_blob),
+        TEST(test_kill),
+        TEST(test_full_disk),
+        TEST(test_unwritable),
+        TEST(test_read_only_folder),
         TEST(test_rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,10 +10,13 @@
 enum { KEY_EVERY = 50 };
 #define ORIGIN_STEP 1000.0 // [m] so that scenes around (0, 0) keep 0 as the origin of their grid
 
-static th_result tell_orientation(th_sqlite_writer *w, bool known, th_error *error) {
-    if (w->orientation_told) return TH_OK;
+// The first frame with somebody in it decides.
+static th_result tell_orientation(th_sqlite_writer *w, const th_frame *frame, th_error *error) {
+    if (w->orientation_told || frame->count == 0) return TH_OK;
     w->orientation_told = true;
-    return known ? TH_OK : th_store_put(w->db, w->path, TH_KEY_ORIENTATION, "unknown", error);
+    return frame->orientation_x
+               ? TH_OK
+               : th_store_put(w->db, w->path, TH_KEY_ORIENTATION, "unknown", error);
 }
 
 // ---- rows
@@ -26,7 +29,7 @@ void th_sqlite_widen(th_sqlite_writer *w, double min_x, double min_y, double max
 }
 
 static th_result write_rows(th_sqlite_writer *w, const th_frame *frame, th_error *error) {
-    th_result result = tell_orientation(w, frame->orientation_x != NULL, error);
+    th_result result = tell_orientation(w, frame, error);
     for (int i = 0; i < frame->count && result == TH_OK; ++i) {
         sqlite3_bind_int64(w->insert_row, 1, frame->number);
         sqlite3_bind_int64(w->insert_row, 2, frame->id[i]);

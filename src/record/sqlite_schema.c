@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+// [m] around positions whose geometry is not known: other programs want an area, with people inside it
+// and not on its edge.
+#define BOUNDS_MARGIN 1.0
+
 static const char tables[] =
     "CREATE TABLE trajectory_data(frame INTEGER NOT NULL, id INTEGER NOT NULL,"
     " pos_x REAL NOT NULL, pos_y REAL NOT NULL, ori_x REAL NOT NULL, ori_y REAL NOT NULL);"
@@ -138,7 +142,8 @@ th_result th_store_put_bounds(sqlite3 *db, const char *path, int64_t geometry_ha
                               double min_y, double max_x, double max_y, th_error *error) {
     const double box[4] = {min_x, min_y, max_x, max_y};
     char n[4][TH_NUMBER_TEXT], wkt[16 + 10 * (TH_NUMBER_TEXT + 2)];
-    for (int k = 0; k < 4; ++k) th_exact_text(n[k], box[k]);
+    for (int k = 0; k < 4; ++k)
+        th_exact_text(n[k], k < 2 ? box[k] - BOUNDS_MARGIN : box[k] + BOUNDS_MARGIN);
     snprintf(wkt, sizeof wkt, "POLYGON ((%s %s, %s %s, %s %s, %s %s, %s %s))", n[0], n[1], n[2],
              n[1], n[2], n[3], n[0], n[3], n[0], n[1]);
     th_result result = put_box(db, path, box, error);

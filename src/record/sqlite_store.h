@@ -38,7 +38,8 @@ th_result th_store_put(sqlite3 *db, const char *path, const char *key, const cha
                        th_error *error);
 th_result th_store_put_number(sqlite3 *db, const char *path, const char *key, double value,
                               th_error *error);
-// The area of a recording that knows no geometry: the rectangle of the positions so far.
+// The bounds of the positions so far, and a rectangle around them as the area, for a recording that
+// knows no geometry.
 th_result th_store_put_bounds(sqlite3 *db, const char *path, int64_t geometry_hash, double min_x,
                               double min_y, double max_x, double max_y, th_error *error);
 bool th_store_has_geometry(const th_trajectory_info *info);

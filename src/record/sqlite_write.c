@@ -19,7 +19,8 @@
 
 enum {
     COMMIT_FRAMES = 10,
-    BUSY_MS = 2000, // patience with a reader that holds the file
+    BUSY_MS = 2000, // patience with another who writes
+    FOLD_MS = 200,  // and with those who read, at the end
 };
 // Measured with blobs of 1.6 MB: 10 % less work than with 4 KiB, as much as with 64 KiB. Rows stay with
 // the default, where a small file stays small.
@@ -84,12 +85,15 @@ static th_result end_frame(th_sqlite_writer *w, int64_t number, th_error *error)
 
 // ---- frames
 
+static th_result check_sound(const th_sqlite_writer *w, th_error *error) {
+    if (!w->failed) return TH_OK;
+    return th_trajectory_fail(error, TH_NO_FILE, w->path,
+                              "writing failed before; the frames committed until then are kept");
+}
+
 static th_result ready(th_sqlite_writer *w, int count, th_error *error) {
-    if (w->failed)
-        return th_trajectory_fail(
-            error, TH_NO_FILE, w->path,
-            "writing failed before; the frames committed until then are kept");
-    th_result result = reserve(w, count, error);
+    th_result result = check_sound(w, error);
+    if (result == TH_OK) result = reserve(w, count, error);
     return result == TH_OK ? begin(w, error) : result;
 }
 
@@ -112,6 +116,13 @@ static th_result sqlite_write(th_trajectory_writer *writer, const th_frame *fram
     th_result result = ready(w, frame->count, error);
     if (result == TH_OK) result = th_sqlite_put_frame(w, frame, error);
     if (result == TH_OK) result = end_frame(w, frame->number, error);
+    return result == TH_OK ? TH_OK : give_up(w, result);
+}
+
+static th_result sqlite_commit(th_trajectory_writer *writer, th_error *error) {
+    th_sqlite_writer *w = writer->state;
+    th_result result = check_sound(w, error);
+    if (result == TH_OK) result = commit(w, error);
     return result == TH_OK ? TH_OK : give_up(w, result);
 }
 
@@ -228,7 +239,7 @@ static th_result catch_up(th_sqlite_writer *w, const th_store_facts *facts,
             w->people.direction_x[i] = (float)frame.orientation_x[i];
             w->people.direction_y[i] = (float)frame.orientation_y[i];
         }
-        w->orientation_told = true;
+        if (frame.count > 0) w->orientation_told = true;
     }
     if (result == TH_OK && facts->compact) w->codec = th_store_reader_take_codec(reader);
     th_store_reader_destroy(reader);
@@ -265,28 +276,15 @@ static th_result sqlite_append(th_trajectory_writer *writer, const char *path, i
     return result == TH_OK ? TH_OK : give_up(w, result);
 }
 
-// One file without a log beside it. Where that fails (a full disk has no room for it), the log stays
-// and readers find the frames there.
+// One file without a log beside it. Where that fails, all frames are still there, in the log: a full
+// disk has no room for it, and while somebody reads the log cannot go; the last reader folds it then.
 static th_result fold_log(th_sqlite_writer *w, th_error *error) {
-    if (w->failed) {
-        sqlite3_exec(w->db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE", NULL,
-                     NULL, NULL);
-        return TH_OK;
-    }
-    th_result result = th_store_run(w->db, w->path, "PRAGMA wal_checkpoint(TRUNCATE)", error);
-    if (result == TH_OK)
-        result = th_store_run(w->db, w->path, "PRAGMA journal_mode = DELETE", error);
-    return result;
-}
-
-static th_result sqlite_commit(th_trajectory_writer *writer, th_error *error) {
-    th_sqlite_writer *w = writer->state;
-    if (w->failed)
-        return th_trajectory_fail(
-            error, TH_NO_FILE, writer->path,
-            "writing failed before; the frames committed until then are kept");
-    th_result result = commit(w, error);
-    return result == TH_OK ? TH_OK : give_up(w, result);
+    sqlite3_busy_timeout(w->db, FOLD_MS);
+    int code = sqlite3_exec(w->db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE",
+                            NULL, NULL, NULL) &
+               255;
+    bool fine = code == SQLITE_OK || code == SQLITE_BUSY || code == SQLITE_LOCKED || w->failed;
+    return fine ? TH_OK : th_store_fail(w->db, w->path, error);
 }
 
 static th_result sqlite_finish(th_trajectory_writer *writer, th_error *error) {
