@@ -40,6 +40,7 @@ typedef struct th_map_work {
 // False: no memory; release both then too.
 bool th_map_create(const th_scene *scene, int level, double cell, th_map *map, th_map_work *work);
 void th_map_work_release(th_map_work *work);
+void th_map_forget_rows(const th_map *map, th_map_work *work); // nobody in any row
 void th_map_put(th_map *map, th_map_work *work, float x, float y, float speed, bool jammed);
 // Takes everybody put in since the last call into the sums; `interval` is the time it stands for.
 void th_map_take(th_map *map, th_map_work *work, double interval);

@@ -1,0 +1,57 @@
+// The kernel of the maps: which cells are neighbours, with which weights, and how something is shared and
+// spread among them. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_MEASURE_MAP_KERNEL_H
+#define TH_MEASURE_MAP_KERNEL_H
+#include "measure/parts.h"
+#include <math.h>
+
+// The eight neighbours, then the weights: bit k of `open` is neighbour k; 7 - k is the opposite one.
+static const int neighbour_x[8] = {-1, 0, 1, -1, 1, -1, 0, 1};
+static const int neighbour_y[8] = {-1, -1, -1, 0, 0, 1, 1, 1};
+static const float neighbour_weight[8] = {0.0625f, 0.125f,  0.0625f, 0.125f,
+                                          0.125f,  0.0625f, 0.125f,  0.0625f};
+static const float own_weight = 0.25f;
+enum { ALL_OPEN = 255 };
+
+static inline size_t bordered(const th_map *map, int i, int j) {
+    return (size_t)(j + 1) * ((size_t)map->nx + 2) + (size_t)(i + 1);
+}
+static inline size_t plain(const th_map *map, int i, int j) {
+    return (size_t)j * (size_t)map->nx + (size_t)i;
+}
+
+// Shares `amount` at (fx, fy) from the middle of cell b, in cells, among the four nearest cells. What a
+// neighbour behind a wall would get stays here.
+static inline void share(th_map_work *work, int stride, size_t b, float fx, float fy,
+                         float amount) {
+    int sx = fx < 0.0f ? -1 : 1, sy = fy < 0.0f ? -1 : 1;
+    float wx = fabsf(fx), wy = fabsf(fy);
+    const int k[3] = {sx < 0 ? 3 : 4, sy < 0 ? 1 : 6, sy < 0 ? 1 + sx : 6 + sx};
+    const float part[3] = {wx * (1.0f - wy), (1.0f - wx) * wy, wx * wy};
+    float own = (1.0f - wx) * (1.0f - wy);
+    unsigned open = work->open[b];
+    for (int n = 0; n < 3; ++n) {
+        if (open >> k[n] & 1)
+            work->shared[(ptrdiff_t)b + neighbour_y[k[n]] * stride + neighbour_x[k[n]]] +=
+                amount * part[n];
+        else
+            own += part[n];
+    }
+    work->shared[b] += amount * own;
+}
+
+// The weighted sum over a cell and the neighbours it sees.
+static inline float spread(const float *values, int stride, unsigned open) {
+    float sum = own_weight * *values;
+    if (open == ALL_OPEN) { // most cells; the same sum without eight questions
+        const float *below = values - stride, *above = values + stride;
+        sum += 0.125f * ((below[0] + above[0]) + (values[-1] + values[1]));
+        return sum + 0.0625f * ((below[-1] + below[1]) + (above[-1] + above[1]));
+    }
+    for (int k = 0; k < 8; ++k)
+        if (open >> k & 1)
+            sum += neighbour_weight[k] * values[neighbour_y[k] * stride + neighbour_x[k]];
+    return sum;
+}
+
+#endif
