@@ -51,9 +51,9 @@ static void answer_many(th_text *page, const th_ensemble *ensemble, int ended) {
     add_95(page, ensemble);
     th_text_put(page, ".</p><p>");
     if (isfinite(egress.p95)) {
-        th_text_put(page, "In 19 of 20 runs everybody was out after ");
+        th_text_put(page, "95th percentile of the egress times: ");
         th_text_seconds(page, egress.p95);
-        th_text_put(page, " (95th percentile of the egress times; fastest ");
+        th_text_put(page, " (fastest run ");
         th_text_seconds(page, egress.min);
         th_text_put(page, ", slowest ");
         th_text_seconds(page, egress.max);

@@ -30,6 +30,7 @@ const char th_page_style[] =
     ".n{text-align:right;font-variant-numeric:tabular-nums}.wide{overflow-x:auto}"
     "code{font:.88em ui-monospace,\"DejaVu Sans Mono\",Menlo,Consolas,monospace;"
     "overflow-wrap:anywhere}"
+    "td code{white-space:nowrap}"
     "dl.method{display:grid;grid-template-columns:minmax(8rem,14rem) 1fr;gap:.35rem 1rem;"
     "font-size:.92rem}dl.method dt{font-weight:600}dl.method dd{margin:0;min-width:0}"
     "footer{margin-top:2rem;border-top:1px solid #bbb;font-size:.85rem;color:#555}"

@@ -110,14 +110,11 @@ void th_text_measured(th_text *text, double value) {
 }
 
 void th_text_value(th_text *text, double value) {
-    if (!isfinite(value)) {
-        th_text_add(text, "\xe2\x80\x93");
-        return;
-    }
     double size = fabs(value);
-    if (size >= 1e15 || (size > 0 && size < 1e-4))
-        th_text_add(text, "%.3g", value);
-    else if (size >= 99.95 || value == floor(value))
+    bool large = size < 1e15 && (size >= 99.95 || value == floor(value));
+    if (!isfinite(value))
+        th_text_put(text, "\xe2\x80\x93");
+    else if (large)
         add_number(text, value, 0);
     else
         th_text_add(text, "%.3g", value);
