@@ -61,5 +61,7 @@ void th_exact_text(char text[TH_NUMBER_TEXT], double value) {
     }
     char *comma = strchr(text, ',');
     if (comma) *comma = '.';
-    if (!strpbrk(text, ".en")) strcat(text, ".0"); // e: exponent, n: inf and nan
+    size_t length = strlen(text);
+    if (!strpbrk(text, ".en")) // e: exponent, n: inf and nan
+        snprintf(text + length, TH_NUMBER_TEXT - length, ".0");
 }

@@ -167,7 +167,8 @@ static bool reserve(th_row_table *table, int count) {
     if (count <= table->frame_capacity) return true;
     free(table->id);
     table->frame_capacity = 0;
-    size_t n = (size_t)count;
+    int capacity = count < INT_MAX / 2 ? count + count / 4 + 16 : count; // crowds grow slowly
+    size_t n = (size_t)capacity;
     table->id = malloc(n * (sizeof *table->id + 4 * sizeof(double) + sizeof *table->level));
     if (!table->id) return false;
     table->x = (double *)(table->id + n);
@@ -175,7 +176,7 @@ static bool reserve(th_row_table *table, int count) {
     table->orientation_x = table->y + n;
     table->orientation_y = table->orientation_x + n;
     table->level = (int32_t *)(table->orientation_y + n);
-    table->frame_capacity = count;
+    table->frame_capacity = capacity;
     return true;
 }
 
