@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands.h"
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -15,6 +16,11 @@ int th_report_error(const char *fallback_file, const th_error *error) {
     fprintf(stderr, "%s\n", error->message[0] ? error->message : th_result_text(error->code));
     bool machine = error->code == TH_NO_MEMORY || error->code == TH_NO_DEVICE;
     return machine ? TH_EXIT_FAILED : TH_EXIT_SCENE;
+}
+
+int th_report_failure(const char *fallback_file, const th_error *error) {
+    th_report_error(fallback_file, error);
+    return TH_EXIT_FAILED;
 }
 
 int th_load_scene(const char *path, const th_text_list *overrides, th_scene **scene) {
@@ -47,12 +53,13 @@ double th_wall_clock(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-// A signal handler has no context argument, hence the one variable of the program.
-static volatile sig_atomic_t interrupt_seen;
+// A signal handler has no context argument, hence the one variable of the program. Atomic, because runs
+// in other threads look at it too.
+static atomic_int interrupt_seen;
 
 static void on_interrupt(int number) {
     (void)number;
-    interrupt_seen = 1;
+    atomic_store(&interrupt_seen, 1);
 }
 
 void th_watch_interrupt(void) {
@@ -60,6 +67,10 @@ void th_watch_interrupt(void) {
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    // A limit on file sizes is then an error of write, which is handled, instead of the end.
+    signal(SIGXFSZ, SIG_IGN);
 }
 
-bool th_interrupted(void) { return interrupt_seen != 0; }
+bool th_interrupted(void) {
+    return atomic_load_explicit(&interrupt_seen, memory_order_relaxed) != 0;
+}

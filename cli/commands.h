@@ -5,6 +5,8 @@
 #include "throng/throng.h"
 
 extern const th_command th_command_run;
+extern const th_command th_command_resume;
+extern const th_command th_command_sweep;
 extern const th_command th_command_check;
 extern const th_command th_command_list;
 extern const th_command th_command_picture;
@@ -15,6 +17,9 @@ extern const th_command th_command_bench;
 // Prints `file:line:column: path: message` on stderr and returns the exit code that fits.
 // `fallback_file` is named where the error names no file.
 int th_report_error(const char *fallback_file, const th_error *error);
+
+// The same, but for trouble with files and memory: returns TH_EXIT_FAILED.
+int th_report_failure(const char *fallback_file, const th_error *error);
 
 // Loads a scene with --set overrides; on failure reports and returns its exit code.
 int th_load_scene(const char *path, const th_text_list *overrides, th_scene **scene);

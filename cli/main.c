@@ -6,8 +6,9 @@
 #include <unistd.h>
 
 static const th_command *const commands[] = {
-    &th_command_run,     &th_command_check, &th_command_list,  &th_command_picture,
-    &th_command_convert, &th_command_info,  &th_command_bench,
+    &th_command_run,     &th_command_resume, &th_command_sweep,
+    &th_command_check,   &th_command_list,   &th_command_picture,
+    &th_command_convert, &th_command_info,   &th_command_bench,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
@@ -18,7 +19,8 @@ static void print_help(void) {
         printf("  %-8s %-8s %s\n", commands[i]->name, commands[i]->operands, commands[i]->summary);
     printf("  %-8s %-8s %s\n", "help", "COMMAND", "options and examples of a command");
     printf("\nexamples\n"
-           "  throng run scenes/station.json\n"
+           "  throng run scenes/station.json --record sqlite\n"
+           "  throng run scenes/door.json --runs 20\n"
            "  throng picture scenes/station.json --at 0,10,30 --out pictures\n"
            "  throng help run\n"
            "\n`throng --version` prints the version. Exit codes: 0 done, 1 wrong command line, "

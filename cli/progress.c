@@ -3,6 +3,7 @@
 #include "cli/progress.h"
 #include "cli/commands.h"
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -40,10 +41,29 @@ static void update_rate(th_progress *progress, double time, uint64_t left) {
     progress->mark_left = left;
 }
 
+__attribute__((format(printf, 2, 3))) static void show_line(th_progress *progress,
+                                                            const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (progress->terminal) fputs("\r\033[K", stderr);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    if (!progress->terminal) fputc('\n', stderr);
+    fflush(stderr);
+    progress->dirty = progress->terminal;
+    progress->last_shown = th_wall_clock();
+}
+
+// "3:07"; leaves the text alone when it would be days.
+static void print_minutes(double seconds, char *text, size_t size) {
+    if (!(seconds >= 0 && seconds < 360000)) return;
+    int whole = (int)(seconds + 0.5);
+    snprintf(text, size, "%d:%02d", whole / 60, whole % 60);
+}
+
 void th_progress_show(th_progress *progress, double time, uint64_t inside, uint64_t left,
                       uint64_t still_to_come) {
-    double now = th_wall_clock();
-    double wall = now - progress->started;
+    double wall = th_wall_clock() - progress->started;
     double speed = wall > 0 ? time / wall : 0;
     update_rate(progress, time, left);
     double to_go = -1; // simulated seconds; negative: unknown
@@ -52,18 +72,24 @@ void th_progress_show(th_progress *progress, double time, uint64_t inside, uint6
     else if (progress->leaving_rate > 0)
         to_go = (double)(inside + still_to_come) / progress->leaving_rate;
     char eta[32] = "unknown";
-    if (to_go >= 0 && speed > 0 && to_go / speed < 360000) {
-        int seconds = (int)(to_go / speed + 0.5);
-        snprintf(eta, sizeof eta, "%d:%02d", seconds / 60, seconds % 60);
-    }
-    fprintf(stderr,
-            "%ssimulated %.1f s | %" PRIu64 " inside, %" PRIu64
-            " left | %.1fx real time | ETA %s%s",
-            progress->terminal ? "\r\033[K" : "", time, inside, left, speed, eta,
-            progress->terminal ? "" : "\n");
-    fflush(stderr);
-    progress->dirty = progress->terminal;
-    progress->last_shown = now;
+    if (to_go >= 0 && speed > 0) print_minutes(to_go / speed, eta, sizeof eta);
+    show_line(progress,
+              "simulated %.1f s | %" PRIu64 " inside, %" PRIu64 " left | %.1fx real time | ETA %s",
+              time, inside, left, speed, eta);
+}
+
+void th_progress_show_runs(th_progress *progress, int done, int count, double interval) {
+    double wall = th_wall_clock() - progress->started;
+    char eta[32] = "", width[48] = "";
+    if (done > 0) print_minutes(wall / done * (count - done), eta, sizeof eta);
+    if (interval == interval)
+        snprintf(width, sizeof width, " | interval of the mean %.1f %% wide", 100 * interval);
+    show_line(progress, "%d of %d runs done%s | ETA %s%s", done, count, width,
+              *eta ? eta : "unknown", width[0] && done < count ? " at most" : "");
+}
+
+void th_progress_say(th_progress *progress, const char *what) {
+    if (progress->shown) show_line(progress, "%s", what);
 }
 
 void th_progress_end(th_progress *progress) {

@@ -1,187 +1,261 @@
-// throng run: simulate a scene and say what happened. SPDX-License-Identifier: Apache-2.0
+// throng run: simulate a scene, once or for many seeds, and keep what happened in a folder.
+// SPDX-License-Identifier: Apache-2.0
 #include "cli/commands.h"
-#include "cli/progress.h"
-#include "cli/result.h"
+#include "cli/runs.h"
+#include "cli/scene_copy.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-typedef struct run_settings {
-    long long seed, threads, runs; // seed and runs: negative when not given
-    double max_time, step;         // [s] 0: the scene's
-    bool json, quiet;
+// More people than this and a row per person and frame makes a file of gigabytes within minutes.
+static const double ROWS_MOST = 10000; // [people]
+enum { UNTIL_MOST = 1000 };            // runs, when --until-ci is given without --runs
+
+typedef struct run_options {
+    long long seed, threads, runs, jobs; // seed negative, the others 0: not given
+    double max_time, step, fps, until_ci;
+    const char *out, *record, *checkpoint;
+    bool json, quiet, force, no_report;
     th_text_list overrides;
-} run_settings;
+    double checkpoint_every; // [s] 0: none
+} run_options;
 
-// The simulated time at which the run stops even when people are inside.
-static double stop_time(const run_settings *settings, const th_run_def *def) {
-    double end = def->duration > 0 ? def->duration : def->max_time;
-    return settings->max_time > 0 && settings->max_time < end ? settings->max_time : end;
-}
-
-// Steps until the end, Ctrl-C, or, without a duration, nobody left on the way.
-static void simulate(th_world *world, const run_settings *settings, th_run_result *result) {
-    th_run_def def = th_scene_run(th_world_scene(world));
-    double end = stop_time(settings, &def);
-    double step = settings->step > 0 ? settings->step : def.step;
-    bool until_empty = def.duration <= 0;
-    th_progress progress = th_progress_start(!settings->quiet, until_empty ? 0 : end);
-    // Taken at fixed simulated times only: a call samples the overlaps, and the largest overlap of a
-    // run must not depend on how often somebody looked.
-    th_statistics latest = th_world_statistics(world);
-    double next_sample = 0;
-    // Half a step of slack: the sum of many steps is not exactly their product.
-    while (th_world_time(world) < end - 0.5 * step && !th_interrupted()) {
-        if (until_empty && th_world_done(world)) break;
-        th_world_step(world, 1);
-        th_run_result_count_events(result, world);
-        double time = th_world_time(world);
-        if (time >= next_sample) {
-            th_run_result_sample(result, world);
-            latest = th_world_statistics(world);
-            next_sample += 1.0;
-        }
-        if (th_progress_due(&progress))
-            th_progress_show(&progress, time, latest.inside, latest.left, latest.waiting_to_enter);
+// "every=60" or "60".
+static bool read_checkpoint(const th_command *command, run_options *o) {
+    if (!o->checkpoint) return true;
+    const char *text = o->checkpoint;
+    if (strncmp(text, "every=", 6) == 0) text += 6;
+    char *end = NULL;
+    double every = strtod(text, &end);
+    if (end != text && *end == '\0' && every > 0 && every < 1e9) {
+        o->checkpoint_every = every;
+        return true;
     }
-    result->interrupted = th_interrupted();
-    th_progress_end(&progress);
-    th_run_result_finish(result, world, th_wall_clock() - progress.started);
+    th_complain(command, "--checkpoint %s: give simulated seconds, like every=60", o->checkpoint);
+    return false;
 }
 
-// Over several runs: what an engineer asks of a sample.
-typedef struct egress_summary {
-    int runs, finished;
-    double sum, lowest, highest;
-} egress_summary;
-
-static void add_egress(egress_summary *summary, double egress) {
-    summary->runs += 1;
-    if (!isfinite(egress)) return;
-    if (summary->finished == 0 || egress < summary->lowest) summary->lowest = egress;
-    if (summary->finished == 0 || egress > summary->highest) summary->highest = egress;
-    summary->sum += egress;
-    summary->finished += 1;
+static bool check_record(const th_command *command, const run_options *o) {
+    static const char *const words[] = {"sqlite", "compact", "text", "none"};
+    th_recording unused = {0};
+    if (!o->record || th_recording_choose(&unused, o->record)) return true;
+    const char *nearest = th_suggest(o->record, words, 4);
+    if (strcmp(o->record, "hdf5") == 0)
+        th_complain(command,
+                    "--record hdf5: record sqlite, then `throng convert` makes HDF5 of it");
+    else
+        th_complain(command, "--record %s: give sqlite, compact, text or none%s%s%s", o->record,
+                    nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+    return false;
 }
 
-static int one_run(const char *path, const th_scene *scene, const run_settings *settings,
-                   uint64_t seed, bool alone, egress_summary *summary, json_t **object) {
-    th_world *world = NULL;
-    int code =
-        th_make_world(path, scene, (long long)seed, (int)settings->threads, settings->step, &world);
+static bool keeps_nothing(const run_options *o) { return o->out && strcmp(o->out, "none") == 0; }
+
+static bool check_together(const th_command *command, const run_options *o) {
+    const char *trouble = NULL;
+    bool records = o->record && strcmp(o->record, "none") != 0;
+    if (keeps_nothing(o) && (records || o->checkpoint))
+        trouble = "--out none keeps nothing; name a folder for recordings and checkpoints";
+    else if (o->checkpoint && (o->runs > 1 || o->until_ci > 0))
+        trouble = "--checkpoint is for one run; `throng sweep SCENE --runs N --out DIR` makes many "
+                  "that can be interrupted";
+    if (trouble) th_complain(command, "%s", trouble);
+    return !trouble;
+}
+
+// ---- the folder
+
+// Settings of the command line that scene.json has to hold to be the scene as run.
+static bool scene_settings(const run_options *o, const th_scene *scene,
+                           const th_simulation_def *simulation, char texts[5][64],
+                           th_text_list *settings) {
+    int n = 0;
+    if (o->seed >= 0) snprintf(texts[n++], 64, "run.seed=%lld", o->seed);
+    if (o->step > 0) snprintf(texts[n++], 64, "run.step=%.17g", o->step);
+    if (o->runs > 0) snprintf(texts[n++], 64, "run.runs=%lld", o->runs);
+    if (o->max_time > 0)
+        snprintf(texts[n++], 64, "run.%s=%.17g",
+                 th_scene_run(scene).duration > 0 ? "duration" : "max_time", simulation->end);
+    for (int i = 0; i < n; ++i) settings->items[settings->count++] = texts[i];
+    return n > 0;
+}
+
+static void set(json_t *object, const char *key, json_t *value) {
+    json_object_set_new(object, key, value);
+}
+
+// run.json: how the run came about. What a folder says must not depend on the machine, so no names of it.
+static json_t *about_run(const char *scene_file, const char *command_line, const run_options *o,
+                         const th_runs *runs) {
+    char started[32], seed[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    gmtime_r(&now, &utc);
+    strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    snprintf(seed, sizeof seed, "%" PRIu64, runs->first_seed);
+    const th_recording *recording = &runs->keep.recording;
+    json_t *about = json_object(), *overrides = json_array(), *record = json_object();
+    for (int i = 0; i < o->overrides.count; ++i)
+        json_array_append_new(overrides, json_string(o->overrides.items[i]));
+    set(record, "format",
+        json_string(recording->wanted ? th_trajectory_format_name(recording->format) : "none"));
+    set(record, "fps", json_real(recording->fps));
+    set(about, "program", json_string("throng"));
+    set(about, "version", json_string(th_version()));
+    set(about, "started", json_string(started));
+    set(about, "scene_file", json_string(scene_file));
+    set(about, "command_line", json_string(command_line));
+    set(about, "overrides", overrides);
+    set(about, "seed", json_string(seed)); // 64 bits do not fit every reader's numbers
+    set(about, "runs", json_integer(runs->count));
+    set(about, "step", json_real(runs->simulation.step));
+    set(about, "until_ci", json_real(runs->until_ci));
+    set(about, "checkpoint_every", json_real(o->checkpoint_every));
+    set(about, "record", record);
+    set(about, "report", json_boolean(!o->no_report));
+    return about;
+}
+
+static th_result fill_folder(th_runs *runs, const char *scene_file, const run_options *o,
+                             json_t *tree, th_error *error) {
+    char stem[200];
+    th_run_folder *keep = &runs->keep;
+    th_file_stem(scene_file, stem, sizeof stem);
+    th_result result = th_folder_claim(&keep->folder, o->out, stem, o->force, error);
+    if (result == TH_OK) result = th_scene_copy(&keep->folder, tree, scene_file, error);
+    if (result == TH_OK) result = th_run_folder_state(keep, "running", error);
+    th_recording *recording = &keep->recording;
+    if (result == TH_OK && recording->wanted)
+        th_folder_path(&keep->folder, recording->file, recording->path, sizeof recording->path);
+    return result;
+}
+
+static int make_folder(th_runs *runs, const char *scene_file, const char *command_line,
+                       const run_options *o) {
+    runs->keep.about = about_run(scene_file, command_line, o, runs);
+    runs->keep.overrides = o->overrides;
+    if (keeps_nothing(o)) return TH_EXIT_OK;
+    th_error error = {0};
+    char texts[5][64];
+    th_text_list settings = {0};
+    scene_settings(o, runs->simulation.scene, &runs->simulation, texts, &settings);
+    json_t *tree = th_scene_tree(scene_file, &o->overrides, &settings, &error);
+    if (!tree) return th_report_error(scene_file, &error);
+    th_result result = fill_folder(runs, scene_file, o, tree, &error);
+    json_decref(tree);
+    return result == TH_OK ? TH_EXIT_OK : th_report_failure(runs->keep.folder.path, &error);
+}
+
+// ---- what to do
+
+// The format: asked for, or the scene's; many people are stored compactly unless rows were asked for.
+static void choose_recording(th_runs *runs, const run_options *o) {
+    th_recording *recording = &runs->keep.recording;
+    th_record_def def = th_scene_record(runs->simulation.scene);
+    const char *format = o->record ? o->record : def.format ? def.format : "none";
+    if (keeps_nothing(o)) format = "none";
+    th_recording_choose(recording, format);
+    recording->fps = o->fps > 0 ? o->fps : def.fps;
+    bool many = th_people_expected(runs->simulation.scene, runs->simulation.end) > ROWS_MOST;
+    runs->made_compact = recording->wanted && recording->format == TH_TRAJECTORY_SQLITE && many;
+    if (runs->made_compact) recording->format = TH_TRAJECTORY_COMPACT;
+}
+
+static th_runs plan_runs(const run_options *o, const th_scene *scene, const char *scene_file) {
+    th_run_def def = th_scene_run(scene);
+    th_runs runs = {.scene_file = scene_file, .json = o->json, .quiet = o->quiet};
+    runs.simulation = th_simulation_def_of(scene, o->step, o->max_time);
+    runs.simulation.threads = (int)o->threads;
+    runs.first_seed = o->seed >= 0 ? (uint64_t)o->seed : def.seed;
+    runs.count = o->runs > 0 ? (int)o->runs : def.runs > 1 ? def.runs : 1;
+    if (o->until_ci > 0 && runs.count == 1) runs.count = UNTIL_MOST;
+    runs.until_ci = o->until_ci;
+    runs.jobs = (int)o->jobs;
+    runs.checkpoint_every = o->checkpoint_every;
+    choose_recording(&runs, o);
+    return runs;
+}
+
+// The first world is made before the folder: a scene whose people do not fit leaves nothing behind.
+static int carry_out(th_runs *runs, const char *command_line, const run_options *o) {
+    th_error error = {0};
+    th_simulation first;
+    error.code = th_simulation_start(&first, &runs->simulation, runs->first_seed, &error);
+    if (error.code != TH_OK) return th_report_error(runs->scene_file, &error);
+    int code = make_folder(runs, runs->scene_file, command_line, o);
+    th_watch_interrupt();
+    if (code == TH_EXIT_OK) th_runs_tell_recording(runs);
+    if (code == TH_EXIT_OK && runs->count == 1) return th_runs_one(runs, &first, false);
+    th_simulation_release(&first);
+    return code == TH_EXIT_OK ? th_runs_many(runs) : code;
+}
+
+static int run_scene(const th_command *command, const char *scene_file, const char *command_line,
+                     const run_options *o) {
+    th_scene *scene = NULL;
+    int code = th_load_scene(scene_file, &o->overrides, &scene);
     if (code != TH_EXIT_OK) return code;
-    th_run_result result;
-    if (th_run_result_init(&result, path, world)) {
-        result.seed = seed;
-        simulate(world, settings, &result);
-        double egress = th_run_result_egress_time(&result);
-        add_egress(summary, egress);
-        if (settings->json) {
-            *object = th_run_result_json(&result, world);
-        } else if (alone) {
-            th_run_result_print(&result, world);
-        } else if (isfinite(egress)) {
-            printf("  seed %-8" PRIu64 " egress time %8.1f s   hash %016" PRIx64 "\n", seed, egress,
-                   result.hash);
-        } else {
-            printf("  seed %-8" PRIu64 " %" PRIu64 " still inside at %.1f s   hash %016" PRIx64
-                   "\n",
-                   seed, result.statistics.inside, result.statistics.time, result.hash);
-        }
-    } else {
-        fprintf(stderr, "%s: no memory for the result; close other programs\n", path);
-        code = TH_EXIT_FAILED;
+    th_runs runs = plan_runs(o, scene, scene_file);
+    if (runs.count > 1 && o->checkpoint) {
+        th_complain(command,
+                    "--checkpoint is for one run, and run.runs of the scene is %d; add "
+                    "--runs 1",
+                    runs.count);
+        code = TH_EXIT_USAGE;
     }
-    th_run_result_release(&result);
-    th_world_destroy(world);
+    if (code == TH_EXIT_OK) code = carry_out(&runs, command_line, o);
+    th_run_folder_release(&runs.keep);
+    th_scene_destroy(scene);
     return code;
 }
 
-static json_t *real_or_null(double value) {
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static void print_json(json_t *object) {
-    json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-    putchar('\n');
-    json_decref(object);
-}
-
-static void print_many(const th_scene *scene, uint64_t first_seed, json_t *runs, bool json,
-                       const egress_summary *summary) {
-    bool any = summary->finished > 0;
-    double mean = any ? summary->sum / summary->finished : (double)NAN;
-    if (!json) {
-        printf("  %d of %d runs emptied the scene", summary->finished, summary->runs);
-        if (any)
-            printf("; egress time mean %.1f s, lowest %.1f s, highest %.1f s", mean,
-                   summary->lowest, summary->highest);
-        putchar('\n');
-        return;
-    }
-    double none = (double)NAN;
-    print_json(json_pack("{s:s,s:I,s:O,s:o,s:o,s:o}", "scene", th_scene_name(scene), "seed",
-                         (json_int_t)first_seed, "runs", runs, "egress_time_mean",
-                         real_or_null(mean), "egress_time_min",
-                         real_or_null(any ? summary->lowest : none), "egress_time_max",
-                         real_or_null(any ? summary->highest : none)));
-}
-
-static int run_seeds(const char *path, const th_scene *scene, const run_settings *settings) {
-    th_run_def def = th_scene_run(scene);
-    uint64_t first_seed = settings->seed >= 0 ? (uint64_t)settings->seed : def.seed;
-    int runs = settings->runs > 0 ? (int)settings->runs : def.runs;
-    bool alone = runs <= 1;
-    th_record_def record = th_scene_record(scene);
-    if (record.format && strcmp(record.format, "none") != 0)
-        fprintf(stderr,
-                "%s: record.format is '%s', but this version of throng writes no recordings\n",
-                path, record.format);
-    egress_summary summary = {0};
-    json_t *objects = json_array();
-    if (!alone && !settings->json) printf("%s (%s), %d runs\n", th_scene_name(scene), path, runs);
-    int code = TH_EXIT_OK;
-    for (int i = 0; i < (alone ? 1 : runs) && code == TH_EXIT_OK && !th_interrupted(); ++i) {
-        json_t *object = NULL;
-        code = one_run(path, scene, settings, first_seed + (uint64_t)i, alone, &summary, &object);
-        if (object) json_array_append_new(objects, object);
-        if (!settings->json) fflush(stdout);
-    }
-    if (code == TH_EXIT_OK && alone && settings->json)
-        print_json(json_incref(json_array_get(objects, 0)));
-    if (code == TH_EXIT_OK && !alone)
-        print_many(scene, first_seed, objects, settings->json, &summary);
-    json_decref(objects);
-    return code == TH_EXIT_OK && th_interrupted() ? TH_EXIT_INTERRUPTED : code;
-}
-
 static int run_run(const th_command *command, int argc, char **argv) {
-    run_settings s = {.seed = -1};
+    run_options o = {.seed = -1};
     const th_option options[] = {
-        {"seed", TH_OPTION_INTEGER, &s.seed, "N", "random seed (default: the scene's)", 1, 9e18},
-        {"threads", TH_OPTION_INTEGER, &s.threads, "N",
-         "threads, 0 for as many cores as pay; results do not depend on it", 0, 1024},
-        {"set", TH_OPTION_LIST, &s.overrides, "PATH=VALUE",
+        {"out", TH_OPTION_TEXT, &o.out, "DIR",
+         "folder for the results (default: a new runs/<scene>); none: only print", 0, 0},
+        {"force", TH_OPTION_FLAG, &o.force, NULL,
+         "replace what throng wrote into that folder before", 0, 0},
+        {"no-report", TH_OPTION_FLAG, &o.no_report, NULL, "tables only, no report.html and figures",
+         0, 0},
+        {"record", TH_OPTION_TEXT, &o.record, "FORMAT",
+         "trajectories: sqlite, compact, text or none (default: the scene's)", 0, 0},
+        {"fps", TH_OPTION_REAL, &o.fps, "N",
+         "recorded frames per simulated second (default: the scene's, 10)", 1e-6, 1000},
+        {"checkpoint", TH_OPTION_TEXT, &o.checkpoint, "every=S",
+         "save the state every S simulated seconds, for `throng resume`", 0, 0},
+        {"runs", TH_OPTION_INTEGER, &o.runs, "N", "that many seeds, side by side", 1, 1e6},
+        {"jobs", TH_OPTION_INTEGER, &o.jobs, "N",
+         "runs at once (default: one per core); results do not depend on it", 1, 1024},
+        {"until-ci", TH_OPTION_REAL, &o.until_ci, "X",
+         "stop when the 95 % interval of the mean is narrower than X, 0.02 for 2 %", 1e-6, 10},
+        {"seed", TH_OPTION_INTEGER, &o.seed, "N", "first random seed (default: the scene's)", 1,
+         9e18},
+        {"threads", TH_OPTION_INTEGER, &o.threads, "N",
+         "threads of a run, 0 for as many cores as pay; results do not depend on it", 0, 1024},
+        {"set", TH_OPTION_LIST, &o.overrides, "PATH=VALUE",
          "change a value of the scene; repeatable", 0, 0},
-        {"runs", TH_OPTION_INTEGER, &s.runs, "N", "that many seeds, one after the other", 1, 1e6},
-        {"max-time", TH_OPTION_REAL, &s.max_time, "S", "stop at this simulated time [s]", 1e-3,
+        {"max-time", TH_OPTION_REAL, &o.max_time, "S", "stop at this simulated time [s]", 1e-3,
          1e9},
-        {"step", TH_OPTION_REAL, &s.step, "S", "time step [s] (default: the scene's)", 1e-4, 0.5},
-        {"json", TH_OPTION_FLAG, &s.json, NULL, "print one JSON object instead of the summary", 0,
+        {"step", TH_OPTION_REAL, &o.step, "S", "time step [s] (default: the scene's)", 1e-4, 0.5},
+        {"json", TH_OPTION_FLAG, &o.json, NULL, "print one JSON object instead of the summary", 0,
          0},
-        {"quiet", TH_OPTION_FLAG, &s.quiet, NULL, "no progress line", 0, 0},
+        {"quiet", TH_OPTION_FLAG, &o.quiet, NULL, "no progress line", 0, 0},
     };
     const char *path = NULL;
     th_parse_result parsed = th_args_parse(
         command, options, (int)(sizeof options / sizeof options[0]), argc, argv, &path);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
-    th_scene *scene = NULL;
-    int code = th_load_scene(path, &s.overrides, &scene);
-    if (code != TH_EXIT_OK) return code;
-    th_watch_interrupt();
-    code = run_seeds(path, scene, &s);
-    th_scene_destroy(scene);
+    bool good =
+        read_checkpoint(command, &o) && check_record(command, &o) && check_together(command, &o);
+    if (!good) return TH_EXIT_USAGE;
+    char *command_line = th_command_line(command, argc, argv);
+    if (!command_line) return TH_EXIT_FAILED;
+    int code = run_scene(command, path, command_line, &o);
+    free(command_line);
     return code;
 }
 
@@ -190,16 +264,25 @@ const th_command th_command_run = {
     .operands = "SCENE",
     .operand_min = 1,
     .operand_max = 1,
-    .summary = "simulate a scene and print what happened",
+    .summary = "simulate a scene, once or many times, and write a report",
     .detail =
-        "Steps the scene until its duration is over or everybody is out. A progress line on "
-        "stderr\n"
-        "shows simulated time, people inside, speed against real time and the time to go. Ctrl-C\n"
-        "stops and still prints the summary. The same seed gives the same hash with any number of\n"
-        "threads.",
-    .examples = "  throng run scenes/station.json\n"
-                "  throng run scenes/station.json --seed 7 --set groups.0.count=500\n"
-                "  throng run scenes/station.json --runs 10 --quiet\n"
-                "  throng run scenes/station.json --json > result.json\n",
+        "Steps the scene until its duration is over or everybody is out, prints what happened, "
+        "and\n"
+        "leaves a folder: the scene as run, tables (CSV, JSON), report.html with all figures, and "
+        "the\n"
+        "trajectories with --record (of several runs the first is recorded). A folder that holds\n"
+        "something is never overwritten without --force.\n\n"
+        "A progress line on stderr shows simulated time, people inside, speed against real time "
+        "and\n"
+        "the time to go. Ctrl-C stops and still writes the report on what was simulated. The same\n"
+        "seed gives the same hash with any number of threads and jobs.",
+    .examples =
+        "  throng run scenes/station.json\n"
+        "  throng run scenes/station.json --out evening --record sqlite --fps 10\n"
+        "  throng run scenes/station.json --seed 7 --set groups.0.count=500 --out none\n"
+        "  throng run scenes/door.json --runs 20 --jobs 2\n"
+        "  throng run scenes/door.json --until-ci 0.02\n"
+        "  throng run scenes/station.json --out long --record sqlite --checkpoint every=60\n"
+        "  throng run scenes/station.json --out none --json > result.json\n",
     .run = run_run,
 };

@@ -1,31 +1,11 @@
 // The program as a user meets it: texts, exit codes, JSON, pictures, the same hash on any number of
 // threads. SPDX-License-Identifier: Apache-2.0
-#include <jansson.h>
+#include "program.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <cmocka.h>
-
-enum { TEXT_MAX = 1 << 18 };
-
-typedef struct outcome {
-    int code;
-    char *out, *error; // what it wrote on stdout and stderr
-} outcome;
 
 typedef struct fixture {
-    char folder[64];
+    program program;
     char hall[96], broken[96], crowded[96];
-    outcome last;
 } fixture;
 
 // A hall of 20 m by 10 m with a pillar, a door that closes at 5 s, two exits, a line and an area.
@@ -61,98 +41,39 @@ static const char crowded_text[] =
     " \"groups\": [{\"id\": \"all\", \"area\": {\"rect\": [1, 1, 3, 3]}, \"count\": 1000, \"to\": "
     "\"east\"}]}\n";
 
-static char *read_text(const char *path) {
-    FILE *file = fopen(path, "rb");
-    if (!file) return NULL;
-    char *text = malloc(TEXT_MAX);
-    assert_non_null(text);
-    size_t length = fread(text, 1, TEXT_MAX - 1, file);
-    text[length] = '\0';
-    fclose(file);
-    return text;
-}
-
-static void write_text(const char *path, const char *text) {
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
-    fclose(file);
-}
-
-static void forget(fixture *f) {
-    free(f->last.out);
-    free(f->last.error);
-    f->last = (outcome){0};
-}
-
 // Runs the program with these arguments (as a shell reads them); the outcome lives until the next.
 static const outcome *run(fixture *f, const char *format, ...) {
-    char arguments[1024], command[2048], path[128];
+    char arguments[1024];
     va_list values;
     va_start(values, format);
     vsnprintf(arguments, sizeof arguments, format, values);
     va_end(values);
-    snprintf(command, sizeof command, "'%s' %s >%s/out 2>%s/error </dev/null", TH_PROGRAM,
-             arguments, f->folder, f->folder);
-    forget(f);
-    int status = system(command);
-    assert_true(WIFEXITED(status));
-    f->last.code = WEXITSTATUS(status);
-    snprintf(path, sizeof path, "%s/out", f->folder);
-    f->last.out = read_text(path);
-    snprintf(path, sizeof path, "%s/error", f->folder);
-    f->last.error = read_text(path);
-    return &f->last;
+    return throng(&f->program, "%s", arguments);
 }
 
 static json_t *run_json(fixture *f, const char *arguments) {
-    const outcome *result = run(f, "%s", arguments);
-    if (result->code != 0) print_error("%s", result->error);
-    assert_int_equal(result->code, 0);
-    json_error_t error;
-    // json_loads refuses anything after the object, so this also proves that nothing else is there.
-    json_t *object = json_loads(result->out, 0, &error);
-    if (!object) print_error("%s: %s\n", arguments, error.text);
-    assert_non_null(object);
-    assert_true(json_is_object(object));
-    return object;
-}
-
-static void assert_holds(const char *text, const char *part) {
-    if (!strstr(text, part)) print_error("\"%s\" is not in:\n%s\n", part, text);
-    assert_non_null(strstr(text, part));
-}
-
-static json_int_t whole(const json_t *object, const char *key) {
-    const json_t *value = json_object_get(object, key);
-    if (!json_is_integer(value)) print_error("no whole number \"%s\"\n", key);
-    assert_true(json_is_integer(value));
-    return json_integer_value(value);
+    assert_code(run(f, "%s", arguments), 0);
+    return json_of(f->program.last.out);
 }
 
 static int set_up(void **state) {
     fixture *f = calloc(1, sizeof *f);
     assert_non_null(f);
-    snprintf(f->folder, sizeof f->folder, "/tmp/throng_cli_XXXXXX");
-    assert_non_null(mkdtemp(f->folder));
-    snprintf(f->hall, sizeof f->hall, "%s/hall.json", f->folder);
-    snprintf(f->broken, sizeof f->broken, "%s/broken.json", f->folder);
-    snprintf(f->crowded, sizeof f->crowded, "%s/crowded.json", f->folder);
+    program_begin(&f->program);
+    const char *folder = f->program.folder;
+    snprintf(f->hall, sizeof f->hall, "%s/hall.json", folder);
+    snprintf(f->broken, sizeof f->broken, "%s/broken.json", folder);
+    snprintf(f->crowded, sizeof f->crowded, "%s/crowded.json", folder);
     write_text(f->hall, hall_text);
     write_text(f->broken, broken_text);
     write_text(f->crowded, crowded_text);
-    // Eight threads on fewer cores must not spin while they wait for each other.
-    setenv("OMP_WAIT_POLICY", "passive", 1);
     *state = f;
     return 0;
 }
 
 static int tear_down(void **state) {
     fixture *f = *state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -r '%s'", f->folder);
-    int status = system(command);
-    forget(f);
+    int status = program_end(&f->program);
     free(f);
     return status;
 }
@@ -169,8 +90,8 @@ static void compare_golden(const char *name, const char *text) {
     free(golden);
 }
 
-static const char *const subcommands[] = {"run",     "check", "list", "picture",
-                                          "convert", "info",  "bench"};
+static const char *const subcommands[] = {"run",     "resume",  "sweep", "check", "list",
+                                          "picture", "convert", "info",  "bench"};
 enum { SUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };
 
 static void test_help(void **state) {
@@ -189,9 +110,9 @@ static void test_help(void **state) {
         free(direct);
     }
     compare_golden("help", run(f, "--help")->out);
-    direct = strdup(f->last.out);
+    direct = strdup(f->program.last.out);
     assert_string_equal(run(f, "%s", "")->out, direct);
-    assert_int_equal(f->last.code, 0);
+    assert_int_equal(f->program.last.code, 0);
     free(direct);
 }
 
@@ -283,15 +204,9 @@ static void test_bad_scenes(void **state) {
     fixture *f = *state;
     char place[160];
     snprintf(place, sizeof place, "%s:3:", f->broken);
-    for (int i = 0; i < SUBCOMMANDS; ++i) {
-        static const char *const without_scene[] = {"list", "convert", "info"};
-        bool wants_scene = true;
-        for (int k = 0; k < 3; ++k)
-            wants_scene = wants_scene && strcmp(subcommands[i], without_scene[k]) != 0;
-        if (!wants_scene) continue;
-        bool bench = strcmp(subcommands[i], "bench") == 0;
-        const outcome *result =
-            run(f, "%s %s %s", subcommands[i], bench ? "--scene" : "", f->broken);
+    static const char *const commands[] = {"run", "sweep", "check", "picture", "bench --scene"};
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; ++i) {
+        const outcome *result = run(f, "%s %s", commands[i], f->broken);
         assert_int_equal(result->code, 2);
         assert_string_equal(result->out, "");
         assert_int_equal(strncmp(result->error, place, strlen(place)), 0);
@@ -301,122 +216,138 @@ static void test_bad_scenes(void **state) {
     const outcome *result = run(f, "run %s", f->crowded);
     assert_int_equal(result->code, 2);
     assert_holds(result->error, "groups[0]");
-    assert_int_equal(run(f, "check %s/nowhere.json", f->folder)->code, 2);
-    assert_holds(f->last.error, "nowhere.json");
+    assert_int_equal(run(f, "check %s/nowhere.json", f->program.folder)->code, 2);
+    assert_holds(f->program.last.error, "nowhere.json");
     assert_int_equal(run(f, "run %s --set groups.visitors.cuont=7", f->hall)->code, 2);
-    assert_holds(f->last.error, "count");
+    assert_holds(f->program.last.error, "count");
+}
+
+// The first of an object's runs.
+static const json_t *first_of(const json_t *object) {
+    const json_t *runs = json_object_get(object, "runs");
+    assert_true(json_array_size(runs) >= 1);
+    return json_array_get(runs, 0);
+}
+
+static const char *hash_in(const json_t *run) {
+    const char *hash = json_string_value(json_object_get(run, "hash"));
+    assert_non_null(hash);
+    assert_int_equal(strlen(hash), 16);
+    return hash;
 }
 
 static void check_invariants(const json_t *object) {
     static const char *const keys[] = {
-        "scene",        "seed",  "egress_time",     "simulated_time",
-        "wall_seconds", "hash",  "largest_overlap", "waiting_to_enter",
-        "wall_stops",   "exits", "lines",           "areas"};
+        "scene",      "version",      "command_line",      "density",
+        "congestion", "wall_seconds", "largest_overlap_m", "warnings"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; ++i) {
         if (!json_object_get(object, keys[i])) print_error("no \"%s\"\n", keys[i]);
         assert_non_null(json_object_get(object, keys[i]));
     }
-    assert_int_equal(whole(object, "spawned"),
-                     whole(object, "inside") + whole(object, "left") + whole(object, "removed"));
+    const json_t *first = json_object_get(object, "first_run");
+    assert_int_equal(whole(first, "spawned"),
+                     whole(first, "inside") + whole(first, "left") + whole(first, "removed"));
     assert_int_equal(whole(object, "wall_crossings"), 0);
-    assert_int_equal(whole(object, "repairs"), 0);
-    assert_true(whole(object, "steps") > 0);
-    assert_int_equal(json_string_length(json_object_get(object, "hash")), 16);
+    assert_int_equal(whole(first, "repairs"), 0);
+    assert_true(whole(first_of(object), "steps") > 0);
+    hash_in(first_of(object));
 }
 
 static void test_run_json(void **state) {
     fixture *f = *state;
-    char arguments[256];
-    snprintf(arguments, sizeof arguments, "run %s --json --quiet", f->hall);
-    json_t *object = run_json(f, arguments);
-    assert_string_equal(f->last.error, "");
+    json_t *object = run_json(f, "run hall.json --out none --json --quiet");
+    assert_string_equal(f->program.last.error, "");
     check_invariants(object);
-    assert_int_equal(whole(object, "spawned"), 50);
-    assert_int_equal(whole(object, "left"), 50);
-    double egress = json_number_value(json_object_get(object, "egress_time"));
+    const json_t *first = json_object_get(object, "first_run");
+    assert_int_equal(whole(first, "spawned"), 50);
+    assert_int_equal(whole(first, "left"), 50);
+    double egress = number(json_object_get(object, "egress_time_s"), "mean");
     // The farthest visitor walks 19 m; nobody needs two minutes.
     assert_true(egress > 8 && egress < 120);
     json_int_t left = 0;
-    const json_t *exits = json_object_get(object, "exits");
+    const json_t *exits = json_object_get(first, "exits");
     assert_int_equal(json_array_size(exits), 2);
-    for (size_t i = 0; i < 2; ++i) left += whole(json_array_get(exits, i), "left");
+    for (size_t i = 0; i < 2; ++i) left += whole(json_array_get(exits, i), "forward");
     assert_int_equal(left, 50);
-    const json_t *line = json_array_get(json_object_get(object, "lines"), 0);
+    const json_t *line = json_array_get(json_object_get(first, "lines"), 0);
     assert_true(whole(line, "forward") + whole(line, "backward") >= 50);
     json_decref(object);
 
-    snprintf(arguments, sizeof arguments, "run %s --json --quiet --max-time 3", f->hall);
-    object = run_json(f, arguments);
+    object = run_json(f, "run hall.json --out none --json --quiet --max-time 3");
     check_invariants(object);
-    assert_true(whole(object, "inside") > 0);
-    assert_true(json_is_null(json_object_get(object, "egress_time")));
-    assert_true(fabs(json_number_value(json_object_get(object, "simulated_time")) - 3) < 0.051);
+    assert_true(whole(first_of(object), "inside") > 0);
+    assert_true(json_is_null(json_object_get(first_of(object), "egress_time_s")));
+    assert_true(fabs(number(first_of(object), "simulated_s") - 3) < 0.051);
     json_decref(object);
+}
+
+// What --json prints is what the folder keeps, and where it is.
+static void test_json_is_the_summary(void **state) {
+    fixture *f = *state;
+    json_t *printed = run_json(f, "run hall.json --json --quiet --out same --max-time 3");
+    char *text = program_file(&f->program, "same/summary.json");
+    json_t *kept = json_of(text);
+    free(text);
+    assert_string_equal(json_string_value(json_object_get(printed, "folder")), "same");
+    json_object_del(printed, "folder");
+    json_object_del(printed, "wall_seconds");
+    assert_true(json_equal(json_object_get(printed, "runs"), json_object_get(kept, "runs")));
+    assert_int_equal(json_object_size(printed), json_object_size(kept));
+    json_decref(printed);
+    json_decref(kept);
 }
 
 static void test_same_hash_on_any_threads(void **state) {
     fixture *f = *state;
     static const int threads[] = {1, 2, 3, 8};
-    char first[17] = "";
+    char first[17] = "", arguments[256];
     for (int i = 0; i < 4; ++i) {
-        char arguments[256];
-        snprintf(arguments, sizeof arguments, "run %s --json --quiet --max-time 8 --threads %d",
-                 f->hall, threads[i]);
+        snprintf(arguments, sizeof arguments,
+                 "run hall.json --out none --json --quiet --max-time 8 --threads %d", threads[i]);
         json_t *object = run_json(f, arguments);
-        const char *hash = json_string_value(json_object_get(object, "hash"));
+        const char *hash = hash_in(first_of(object));
         if (i == 0) snprintf(first, sizeof first, "%s", hash);
         assert_string_equal(hash, first);
         json_decref(object);
     }
-    char arguments[256];
-    snprintf(arguments, sizeof arguments, "run %s --json --quiet --max-time 8 --seed 99", f->hall);
-    json_t *other = run_json(f, arguments);
-    assert_string_not_equal(json_string_value(json_object_get(other, "hash")), first);
+    json_t *other = run_json(f, "run hall.json --out none --json --quiet --max-time 8 --seed 99");
+    assert_string_not_equal(hash_in(first_of(other)), first);
     json_decref(other);
 }
 
 static void test_run_summary_and_runs(void **state) {
     fixture *f = *state;
-    const outcome *result = run(f, "run %s", f->hall);
-    assert_int_equal(result->code, 0);
+    const outcome *result = run(f, "run hall.json --out none");
+    assert_code(result, 0);
     assert_holds(result->out, "egress time");
     assert_holds(result->out, "east");
     assert_holds(result->out, "before_exit");
     assert_holds(result->out, "state hash");
-    result = run(f, "run %s --quiet --runs 3", f->hall);
-    assert_int_equal(result->code, 0);
+    result = run(f, "run hall.json --quiet --runs 3 --out none");
+    assert_code(result, 0);
     assert_holds(result->out, "3 of 3 runs");
-    char arguments[256];
-    snprintf(arguments, sizeof arguments, "run %s --json --quiet --runs 2 --seed 5", f->hall);
-    json_t *object = run_json(f, arguments);
+    json_t *object = run_json(f, "run hall.json --json --quiet --runs 2 --seed 5 --out none");
     const json_t *runs = json_object_get(object, "runs");
     assert_int_equal(json_array_size(runs), 2);
     assert_int_equal(whole(json_array_get(runs, 0), "seed"), 5);
     assert_int_equal(whole(json_array_get(runs, 1), "seed"), 6);
-    assert_true(json_number_value(json_object_get(object, "egress_time_min")) <=
-                json_number_value(json_object_get(object, "egress_time_max")));
+    const json_t *egress = json_object_get(object, "egress_time_s");
+    assert_true(number(egress, "min") <= number(egress, "mean"));
+    assert_true(number(egress, "mean") <= number(egress, "max"));
     json_decref(object);
 }
 
 // Ctrl-C ends the loop, not the program: the summary still comes.
 static void test_interrupt(void **state) {
     fixture *f = *state;
-    char command[512], path[128];
-    snprintf(command, sizeof command,
-             "'%s' run %s --json --set run.duration=100000 >%s/out 2>/dev/null & sleep 0.5; "
-             "kill -INT $!; wait $!",
-             TH_PROGRAM, f->hall, f->folder);
-    // A background job of a shell without job control ignores SIGINT unless it installs a handler.
-    int status = system(command);
-    assert_int_equal(WEXITSTATUS(status), 130);
-    snprintf(path, sizeof path, "%s/out", f->folder);
-    char *text = read_text(path);
-    json_t *object = json_loads(text, 0, NULL);
-    assert_non_null(object);
+    const outcome *result =
+        throng_until(&f->program, "run hall.json --json --out none --set run.duration=100000",
+                     "sleep 0.4", "INT");
+    assert_code(result, 130);
+    json_t *object = json_of(result->out);
     check_invariants(object);
-    assert_true(json_is_true(json_object_get(object, "interrupted")));
+    assert_int_equal(whole(object, "interrupted_runs"), 1);
     json_decref(object);
-    free(text);
 }
 
 static void test_bench_json(void **state) {
@@ -473,30 +404,31 @@ static void test_picture(void **state) {
     for (int i = 0; i < 3; ++i) {
         const outcome *result =
             run(f, "picture %s --at 6,0 --out %s/deep/%s --colour %s --width 640", f->hall,
-                f->folder, colours[i], colours[i]);
+                f->program.folder, colours[i], colours[i]);
         if (result->code != 0) print_error("%s", result->error);
         assert_int_equal(result->code, 0);
         char path[160];
-        snprintf(path, sizeof path, "%s/deep/%s/hall_t000.0.png", f->folder, colours[i]);
+        snprintf(path, sizeof path, "%s/deep/%s/hall_t000.0.png", f->program.folder, colours[i]);
         assert_holds(result->out, path);
         assert_int_equal(png_width(path), 640);
-        snprintf(path, sizeof path, "%s/deep/%s/hall_t006.0.png", f->folder, colours[i]);
+        snprintf(path, sizeof path, "%s/deep/%s/hall_t006.0.png", f->program.folder, colours[i]);
         assert_int_equal(png_width(path), 640);
     }
-    const outcome *result = run(f, "picture %s --out %s/hall.json/below", f->hall, f->folder);
+    const outcome *result =
+        run(f, "picture %s --out %s/hall.json/below", f->hall, f->program.folder);
     assert_int_equal(result->code, 3);
     assert_holds(result->error, "--out");
     // A bad scene leaves no folder behind.
     char folder[96];
     struct stat status;
-    snprintf(folder, sizeof folder, "%s/never", f->folder);
+    snprintf(folder, sizeof folder, "%s/never", f->program.folder);
     assert_int_equal(run(f, "picture %s --out %s", f->broken, folder)->code, 2);
     assert_int_not_equal(stat(folder, &status), 0);
 }
 
 static void test_who_is_still_inside(void **state) {
     fixture *f = *state;
-    const outcome *result = run(f, "run %s --quiet --max-time 1", f->hall);
+    const outcome *result = run(f, "run hall.json --quiet --max-time 1 --out none");
     assert_int_equal(result->code, 0);
     assert_holds(result->out, "still on the way");
     assert_holds(result->out, "visitors              40");
@@ -521,6 +453,7 @@ int main(void) {
         cmocka_unit_test(test_check),
         cmocka_unit_test(test_bad_scenes),
         cmocka_unit_test(test_run_json),
+        cmocka_unit_test(test_json_is_the_summary),
         cmocka_unit_test(test_same_hash_on_any_threads),
         cmocka_unit_test(test_run_summary_and_runs),
         cmocka_unit_test(test_interrupt),

@@ -253,7 +253,7 @@ static th_result set_warnings(json_t *root, const th_report_def *def, th_error *
     return TH_OK;
 }
 
-th_result th_report_summary(const th_report_def *def, th_error *error) {
+json_t *th_report_summary_json(const th_report_def *def, th_error *error) {
     json_t *root = json_object();
     set_input(root, def);
     set_runs(root, def->ensemble);
@@ -263,12 +263,18 @@ th_result th_report_summary(const th_report_def *def, th_error *error) {
     th_result result = set_warnings(root, def, error);
     if (result == TH_OK && (!json_object_get(root, "warnings") || !json_object_get(root, "runs")))
         result = th_fail(error, TH_NO_MEMORY, "", "no memory for summary.json; free some");
-    if (result == TH_OK) {
-        th_table_file file;
-        th_table_open(&file, def->folder, "summary.json");
-        th_table_json(&file, root);
-        result = th_table_close(&file, error);
-    }
+    if (result == TH_OK) return root;
+    json_decref(root);
+    return NULL;
+}
+
+th_result th_report_summary(const th_report_def *def, th_error *error) {
+    json_t *root = th_report_summary_json(def, error);
+    if (!root) return error->code;
+    th_table_file file;
+    th_table_open(&file, def->folder, "summary.json");
+    th_table_json(&file, root);
+    th_result result = th_table_close(&file, error);
     json_decref(root);
     return result;
 }

@@ -1,8 +1,10 @@
 // Overrides: "groups[0].count=400", "groups.0.count=400", "groups.visitors.count=400". The path walks
 // the tree of the file; a member that the file leaves out may be set (the decoder then checks its name),
-// an element of an array must be there. SPDX-License-Identifier: Apache-2.0
+// an element of an array must be there. "doors.main.width=1.2" gives a line of that length about its
+// own middle, so that a sweep can vary a width. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "scene/json_text.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +97,45 @@ static json_t *member_for_walk(json_t *object, const char *key) {
     return member;
 }
 
+// Two points of two numbers each.
+static bool read_line(const json_t *line, double *ends) {
+    if (json_array_size(line) != 2) return false;
+    for (size_t i = 0; i < 4; ++i) {
+        const json_t *point = json_array_get(line, i / 2);
+        const json_t *number = json_array_get(point, i % 2);
+        if (json_array_size(point) != 2 || !json_is_number(number)) return false;
+        ends[i] = json_number_value(number);
+    }
+    return true;
+}
+
+// The line of a door, an exit or a measurement keeps its middle and direction and gets this length.
+static th_result set_width(walk *w, const json_t *value) {
+    double ends[4];
+    extend(w, ".", "line", 0);
+    if (!json_is_number(value) || !(json_number_value(value) > 0)) {
+        char found[80];
+        return th_fail(w->error, TH_BAD_SCENE, w->path,
+                       "the override %.100s: a width is a number above 0 in metres, found %s",
+                       w->text, th_json_found(value, found, sizeof found));
+    }
+    bool good = read_line(json_object_get(w->node, "line"), ends);
+    double dx = good ? ends[2] - ends[0] : 0, dy = good ? ends[3] - ends[1] : 0;
+    double length = hypot(dx, dy);
+    if (!(length > 0))
+        return th_fail(w->error, TH_BAD_SCENE, w->path,
+                       "the override %.100s needs a line of two points apart, [[x, y], [x, y]]",
+                       w->text);
+    double half = 0.5 * json_number_value(value) / length;
+    double x = 0.5 * (ends[0] + ends[2]), y = 0.5 * (ends[1] + ends[3]);
+    json_t *line =
+        json_pack("[[f,f],[f,f]]", x - half * dx, y - half * dy, x + half * dx, y + half * dy);
+    if (!line || json_object_set_new(w->node, "line", line) != 0)
+        return th_fail(w->error, TH_NO_MEMORY, w->path, "no memory for an override");
+    w->node = json_object_get(w->node, "line");
+    return TH_OK;
+}
+
 static th_result enter(walk *w, const char *word, bool last, json_t *value) {
     if (json_is_array(w->node)) {
         size_t index = 0;
@@ -112,6 +153,8 @@ static th_result enter(walk *w, const char *word, bool last, json_t *value) {
                        "the override %.100s goes into %.60s, which is %s and has no members",
                        w->text, w->path, th_json_found(w->node, found, sizeof found));
     }
+    if (last && strcmp(word, "width") == 0 && json_object_get(w->node, "line"))
+        return set_width(w, value);
     extend(w, ".", word, 0);
     if (last && json_object_set(w->node, word, value) != 0)
         return th_fail(w->error, TH_BAD_SCENE, w->path, "the override %.100s is not valid text",

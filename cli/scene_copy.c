@@ -1,0 +1,147 @@
+// The copy of a scene in the folder of its run. SPDX-License-Identifier: Apache-2.0
+#include "cli/scene_copy.h"
+
+// The loader's own reading of text and overrides: a second one would drift from it.
+#include "core/error.h"
+#include "core/hash.h"
+#include "scene/files.h"
+#include "scene/json_text.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static th_result apply(json_t *tree, th_source_map *map, const th_text_list *list,
+                       th_error *error) {
+    return list ? th_json_override(tree, map, list->items, list->count, error) : TH_OK;
+}
+
+static json_t *parse(const char *text, size_t length, const char *scene_file,
+                     const th_text_list *overrides, const th_text_list *settings, th_error *error) {
+    th_memory memory = th_memory_of(NULL);
+    th_source_map *map = th_source_map_create(&memory, text, length, scene_file, 2 * TH_LIST_MAX);
+    if (!map) {
+        th_fail(error, TH_NO_MEMORY, "", "no memory for the scene text");
+        return NULL;
+    }
+    json_t *tree = th_json_parse(map, error);
+    if (tree && (apply(tree, map, overrides, error) != TH_OK ||
+                 apply(tree, map, settings, error) != TH_OK)) {
+        th_source_map_locate(map, error);
+        json_decref(tree);
+        tree = NULL;
+    }
+    th_source_map_destroy(map);
+    return tree;
+}
+
+json_t *th_scene_tree(const char *scene_file, const th_text_list *overrides,
+                      const th_text_list *settings, th_error *error) {
+    th_arena arena = {.memory = th_memory_of(NULL), .chunks = NULL};
+    char *text = NULL;
+    size_t length = 0;
+    json_t *tree = NULL;
+    if (th_file_read(&arena, NULL, scene_file, "", &text, &length, error) == TH_OK)
+        tree = parse(text, length, scene_file, overrides, settings, error);
+    else
+        snprintf(error->file, sizeof error->file, "%s", scene_file);
+    th_arena_free(&arena);
+    return tree;
+}
+
+// Where the loader would look for a linked file.
+static bool linked_path(const char *scene_file, const char *name, char *path, size_t size) {
+    const char *slash = strrchr(scene_file, '/');
+    int folder = name[0] == '/' || !slash ? 0 : (int)(slash - scene_file + 1);
+    int length = snprintf(path, size, "%.*s%s", folder, scene_file, name);
+    return length > 0 && (size_t)length < size;
+}
+
+// Calls `visit` for every member that names a linked file: {"file": ...} of a shape and positions_file.
+typedef th_result visit_link(void *context, json_t *object, const char *key, th_error *error);
+
+static th_result each_link(json_t *node, visit_link *visit, void *context, th_error *error) {
+    th_result result = TH_OK;
+    if (json_is_array(node)) {
+        for (size_t i = 0; i < json_array_size(node) && result == TH_OK; ++i)
+            result = each_link(json_array_get(node, i), visit, context, error);
+    } else if (json_is_object(node)) {
+        static const char *const keys[] = {"file", "positions_file"};
+        for (int i = 0; i < 2 && result == TH_OK; ++i)
+            if (json_is_string(json_object_get(node, keys[i])))
+                result = visit(context, node, keys[i], error);
+        for (void *at = json_object_iter(node); at && result == TH_OK;
+             at = json_object_iter_next(node, at))
+            result = each_link(json_object_iter_value(at), visit, context, error);
+    }
+    return result;
+}
+
+typedef struct copying {
+    const th_folder *folder;
+    const char *scene_file;
+    int count; // of files copied
+} copying;
+
+static th_result copy_link(void *context, json_t *object, const char *key, th_error *error) {
+    copying *c = context;
+    char from[TH_PATH_MAX], to[TH_PATH_MAX], name[320];
+    const char *linked = json_string_value(json_object_get(object, key));
+    const char *slash = strrchr(linked, '/');
+    if (!linked_path(c->scene_file, linked, from, sizeof from))
+        return th_file_fail(error, linked, "the name is too long");
+    size_t size = 0;
+    char *bytes = th_file_content(from, &size, error);
+    if (!bytes) return error->code;
+    // Numbered, because files of one name may come from two folders.
+    snprintf(name, sizeof name, "files/%d_%.255s", ++c->count, slash ? slash + 1 : linked);
+    th_result result = c->count == 1 ? th_folder_make(c->folder, "files", error) : TH_OK;
+    if (result == TH_OK && !th_folder_path(c->folder, name, to, sizeof to))
+        result = th_file_fail(error, name, "the name is too long");
+    if (result == TH_OK) result = th_file_replace(to, bytes, size, error);
+    free(bytes);
+    if (result == TH_OK && json_object_set_new(object, key, json_string(name)) != 0)
+        result = th_fail(error, TH_NO_MEMORY, "", "no memory for the copy of the scene");
+    return result;
+}
+
+th_result th_scene_copy(const th_folder *folder, json_t *tree, const char *scene_file,
+                        th_error *error) {
+    copying c = {folder, scene_file, 0};
+    // "$schema" is for editors, and relative to where the file was.
+    json_object_del(tree, "$schema");
+    th_result result = each_link(tree, copy_link, &c, error);
+    return result == TH_OK ? th_folder_write_json(folder, "scene.json", tree, error) : result;
+}
+
+static uint64_t digest_bytes(uint64_t digest, const char *bytes, size_t size) {
+    for (size_t i = 0; i < size; ++i) digest = th_hash_add(digest, (unsigned char)bytes[i]);
+    return th_hash_add(digest, size);
+}
+
+typedef struct digesting {
+    const char *scene_file;
+    uint64_t digest;
+} digesting;
+
+static th_result digest_link(void *context, json_t *object, const char *key, th_error *error) {
+    digesting *d = context;
+    char path[TH_PATH_MAX];
+    const char *linked = json_string_value(json_object_get(object, key));
+    size_t size = 0;
+    char *bytes = linked_path(d->scene_file, linked, path, sizeof path)
+                      ? th_file_content(path, &size, error)
+                      : NULL;
+    if (bytes) d->digest = digest_bytes(d->digest, bytes, size);
+    free(bytes);
+    return TH_OK;
+}
+
+uint64_t th_scene_digest(const json_t *tree, const char *scene_file) {
+    digesting d = {scene_file, 0};
+    char *text = json_dumps(tree, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    if (text) d.digest = digest_bytes(0, text, strlen(text));
+    free(text);
+    th_error unread = {0};
+    each_link((json_t *)(uintptr_t)tree, digest_link, &d, &unread);
+    return d.digest;
+}

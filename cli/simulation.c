@@ -1,0 +1,188 @@
+// One run from its first step to its last. SPDX-License-Identifier: Apache-2.0
+#include "cli/simulation.h"
+#include "cli/commands.h"
+
+// The compiled groups, to know how many people may come.
+#include "scene/scene.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+th_simulation_def th_simulation_def_of(const th_scene *scene, double step, double max_time) {
+    th_run_def run = th_scene_run(scene);
+    double end = run.duration > 0 ? run.duration : run.max_time;
+    return (th_simulation_def){
+        .scene = scene,
+        .step = step > 0 ? step : run.step,
+        .end = max_time > 0 && max_time < end ? max_time : end,
+        .until_empty = run.duration <= 0,
+    };
+}
+
+th_result th_simulation_start(th_simulation *s, const th_simulation_def *def, uint64_t seed,
+                              th_error *error) {
+    *s = (th_simulation){.def = def, .seed = seed};
+    th_world_def world = th_world_def_default();
+    world.threads = def->threads;
+    world.seed = seed;
+    world.step = def->step;
+    th_result result = th_world_create(def->scene, &world, &s->world, error);
+    th_observer_def observer = th_observer_def_default();
+    if (result == TH_OK) result = th_observer_create(s->world, &observer, &s->observer, error);
+    if (result != TH_OK) th_simulation_release(s);
+    return result;
+}
+
+void th_simulation_release(th_simulation *s) {
+    th_recorder_finish(s->recorder, NULL, NULL);
+    if (s->observer) th_observer_destroy(s->observer);
+    if (s->world) th_world_destroy(s->world);
+    s->recorder = NULL;
+    s->observer = NULL;
+    s->world = NULL;
+}
+
+th_result th_simulation_record(th_simulation *s, const th_recording *recording,
+                               const th_trajectory_note *notes, int note_count, bool resume,
+                               th_error *error) {
+    th_recorder_def def = {.path = recording->path,
+                           .format = recording->format,
+                           .fps = recording->fps,
+                           .resume = resume,
+                           .notes = notes,
+                           .note_count = note_count};
+    th_result result = th_recorder_create(s->world, &def, &s->recorder, error);
+    s->recorded = result == TH_OK;
+    return result;
+}
+
+th_result th_simulation_restore(th_simulation *s, const th_checkpoint *checkpoint,
+                                th_error *error) {
+    th_result result = th_world_restore(s->world, checkpoint->world, checkpoint->world_size, error);
+    if (result == TH_OK)
+        result = th_observer_restore(s->observer, checkpoint->observer, checkpoint->observer_size,
+                                     error);
+    s->wall_before = checkpoint->wall_seconds;
+    return result;
+}
+
+// Closes a recording that can go no further. What was committed stays.
+static void give_up_recording(th_simulation *s, const th_error *cause) {
+    th_recorder_totals totals = {0};
+    th_error unread = {0};
+    th_recorder_finish(s->recorder, &totals, &unread);
+    s->recorder = NULL;
+    snprintf(s->trouble, sizeof s->trouble,
+             "the recording ends before %.1f s, after %llu frames: %.480s", th_world_time(s->world),
+             (unsigned long long)totals.frames,
+             cause->message[0] ? cause->message : th_result_text(cause->code));
+    fprintf(stderr, "%s: %s; the simulation goes on without\n",
+            cause->file[0] ? cause->file : "recording", s->trouble);
+}
+
+static void record(th_simulation *s) {
+    th_error error = {0};
+    if (!s->recorder) return;
+    error.code = th_recorder_see(s->recorder, s->world, &error);
+    if (error.code != TH_OK) give_up_recording(s, &error);
+}
+
+static void finish_recording(th_simulation *s) {
+    th_error error = {0};
+    if (!s->recorder) return;
+    th_recorder_totals totals = {0};
+    error.code = th_recorder_finish(s->recorder, &totals, &error);
+    s->recorder = NULL;
+    if (error.code == TH_OK) return;
+    snprintf(s->trouble, sizeof s->trouble, "the recording is not complete: %.500s",
+             error.message[0] ? error.message : th_result_text(error.code));
+    fprintf(stderr, "%s: %s\n", error.file[0] ? error.file : "recording", s->trouble);
+}
+
+static bool stopped(const th_simulation *s) {
+    return th_interrupted() || (s->stop && atomic_load_explicit(s->stop, memory_order_relaxed));
+}
+
+// A step of which the number of whole intervals is larger than one step before.
+static bool checkpoint_due(const th_simulation *s) {
+    if (!s->checkpoints || s->checkpoint_failed) return false;
+    double steps = fmax(1.0, floor(s->checkpoint_every / s->def->step + 0.5));
+    return th_world_step_count(s->world) % (uint64_t)steps == 0;
+}
+
+static void checkpoint(th_simulation *s, double started) {
+    th_error error = {0};
+    // Frames first: a checkpoint that the recording does not reach could not be used.
+    if (s->recorder && (error.code = th_recorder_flush(s->recorder, &error)) != TH_OK)
+        give_up_recording(s, &error);
+    double wall = s->wall_before + th_wall_clock() - started;
+    if (th_checkpoint_write(s->checkpoints, s->world, s->observer, wall, &error) == TH_OK) return;
+    s->checkpoint_failed = true;
+    th_report_error("checkpoint", &error);
+    fprintf(stderr, "no more checkpoints are written; the simulation goes on\n");
+}
+
+static void show(const th_simulation *s, th_progress *progress) {
+    const th_observation *seen = th_observer_observation(s->observer);
+    int last = seen->sample_count - 1;
+    if (last < 0) return;
+    // Of the last sample: asking the world now would sample its overlaps at a moment that depends on
+    // the clock, and the largest overlap of a run must not.
+    th_progress_show(progress, th_world_time(s->world), seen->inside[last], seen->left[last], 0);
+}
+
+static th_result step_to_end(th_simulation *s, th_progress *progress, double started,
+                             th_error *error) {
+    const th_simulation_def *def = s->def;
+    bool fresh = th_world_step_count(s->world) == 0;
+    th_result result = fresh ? th_observer_see(s->observer, s->world, error) : TH_OK;
+    record(s);
+    // Half a step of slack: the sum of many steps is not exactly their product.
+    while (result == TH_OK && th_world_time(s->world) < def->end - 0.5 * def->step && !stopped(s)) {
+        if (def->until_empty && th_world_done(s->world)) break;
+        th_world_step(s->world, 1);
+        result = th_observer_see(s->observer, s->world, error);
+        record(s);
+        if (result == TH_OK && checkpoint_due(s)) checkpoint(s, started);
+        if (progress && th_progress_due(progress)) show(s, progress);
+    }
+    return result;
+}
+
+th_result th_simulation_run(th_simulation *s, th_progress *progress, th_error *error) {
+    double started = th_wall_clock();
+    th_result result = step_to_end(s, progress, started, error);
+    bool interrupted = stopped(s);
+    if (progress) th_progress_end(progress);
+    // Nothing of an interrupted run is lost to who resumes it.
+    if (interrupted && s->checkpoints && result == TH_OK) checkpoint(s, started);
+    finish_recording(s);
+    if (result == TH_OK) result = th_observer_finish(s->observer, s->world, error);
+    th_observation *seen = th_observer_observation(s->observer);
+    seen->seed = s->seed;
+    seen->interrupted = interrupted;
+    seen->timed_out = s->def->until_empty && !interrupted && !th_world_done(s->world);
+    seen->wall_seconds = s->wall_before + th_wall_clock() - started;
+    return result;
+}
+
+static double people_of_group(const th_group *group, double end) {
+    double people = (double)group->count;
+    double until = fmin(group->rate_end, end);
+    if (group->rate > 0 && until > group->rate_start)
+        people += group->rate * (until - group->rate_start);
+    for (int i = 0; i < group->arrival_count; ++i)
+        if (group->arrivals[i].time <= end) people += group->arrivals[i].count;
+    return people;
+}
+
+double th_people_expected(const th_scene *scene, double end) {
+    double people = 0;
+    for (int i = 0; i < scene->group_count; ++i) people += people_of_group(&scene->groups[i], end);
+    return people;
+}
+
+double th_frames_per_second(double wanted, double step) {
+    double every = fmax(1.0, floor(1.0 / (wanted * step) + 0.5));
+    return 1.0 / (every * step);
+}

@@ -1,0 +1,38 @@
+// What a sweep varies: paths of the scene, each with a list of values; all combinations of them.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_CLI_VARY_H
+#define TH_CLI_VARY_H
+#include "cli/args.h"
+#include <jansson.h>
+
+enum {
+    TH_VARY_PATHS = 8,
+    TH_VARY_VALUES = 1000,        // of one path
+    TH_VARY_COMBINATIONS = 100000 // reason: a slip in a range should not ask for a year's work
+};
+
+typedef struct th_vary {
+    char *path;
+    char **values; // JSON, as it stands behind the '=' of --set
+    int count;
+} th_vary;
+
+typedef struct th_variation {
+    th_vary items[TH_VARY_PATHS];
+    int count;
+    int combinations; // 1 when nothing is varied
+} th_variation;
+
+// "path=1,2,4", "path=0.8..1.6:5" (evenly spaced, both ends included), "path=orca,social_force". Complaints
+// go to stderr. Release in any case.
+bool th_variation_read(th_variation *variation, const th_command *command,
+                       const th_text_list *texts);
+void th_variation_release(th_variation *variation);
+// Which value of path `item` combination `k` has; the last path changes fastest.
+int th_variation_choice(const th_variation *variation, int k, int item);
+const char *th_variation_value(const th_variation *variation, int k, int item);
+
+// [{"path": ..., "values": [...]}, ...] and back; false when it is nothing of the kind.
+json_t *th_variation_json(const th_variation *variation);
+bool th_variation_of_json(th_variation *variation, const json_t *json);
+#endif

@@ -1,0 +1,242 @@
+// sweep.csv and report.html of a sweep. SPDX-License-Identifier: Apache-2.0
+#include "report/sweep.h"
+#include "core/error.h"
+#include "report/page.h"
+#include "report/sweep_figures.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// Whole or not at all. Releases the text.
+static th_result write_text(const th_sweep_report *report, const char *name, th_text *text,
+                            th_error *error) {
+    char path[4096], part[4110];
+    int length = snprintf(path, sizeof path, "%s/%s", report->folder, name);
+    snprintf(part, sizeof part, "%s.part", path);
+    errno = 0;
+    FILE *file = text->failed || length >= (int)sizeof path ? NULL : fopen(part, "wb");
+    bool good = file && fwrite(text->bytes, 1, text->length, file) == text->length &&
+                fflush(file) == 0 && fsync(fileno(file)) == 0;
+    good = file && fclose(file) == 0 && good && rename(part, path) == 0;
+    int cause = errno;
+    if (file && !good) remove(part);
+    bool failed = text->failed;
+    th_text_release(text);
+    if (good) return TH_OK;
+    if (failed) return th_fail(error, TH_NO_MEMORY, "", "no memory for %s; free some", name);
+    if (error) snprintf(error->file, sizeof error->file, "%.255s", path);
+    return th_fail(error, TH_NO_FILE, "",
+                   "cannot be written: %s; free space or choose another folder",
+                   cause ? strerror(cause) : "the name is too long");
+}
+
+// ---- sweep.csv
+
+static void put_field(th_text *text, const char *field) {
+    bool quoted = strpbrk(field, ",\"\n\r") != NULL;
+    if (quoted) th_text_put(text, "\"");
+    for (; *field; ++field)
+        th_text_append(text, *field == '"' ? "\"\"" : field, *field == '"' ? 2 : 1);
+    th_text_put(text, quoted ? "\"," : ",");
+}
+
+static void put_row(th_text *text, const th_sweep_report *report, const th_sweep_point *point) {
+    for (int i = 0; i < report->path_count; ++i) put_field(text, point->values[i]);
+    th_text_add(text, "%d,%d", point->runs, point->egress.count);
+    const th_sample_summary *egress = &point->egress;
+    const double numbers[] = {egress->mean,      egress->standard_deviation,
+                              egress->median,    egress->p95,
+                              egress->min,       egress->max,
+                              egress->ci_low,    egress->ci_high,
+                              point->flow.mean,  point->mean_jam_time,
+                              point->max_density};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
+        th_text_put(text, ",");
+        // Nothing where there is no number.
+        if (isfinite(numbers[i])) th_text_add(text, "%.6g", numbers[i]);
+    }
+    th_text_put(text, "\n");
+}
+
+th_result th_report_sweep_table(const th_sweep_report *report, th_error *error) {
+    th_text text = {0};
+    for (int i = 0; i < report->path_count; ++i) put_field(&text, report->paths[i]);
+    th_text_put(&text,
+                "runs,finished,egress_time_mean_s,egress_time_sd_s,egress_time_median_s,"
+                "egress_time_p95_s,egress_time_min_s,egress_time_max_s,egress_time_ci_low_s,"
+                "egress_time_ci_high_s,flow_mean_per_s,mean_jam_time_s,max_density_per_m2\n");
+    for (int k = 0; k < report->point_count; ++k) put_row(&text, report, &report->points[k]);
+    return write_text(report, "sweep.csv", &text, error);
+}
+
+// ---- report.html
+
+static void add_head(th_text *page, const th_sweep_report *report) {
+    th_text_put(page, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+                      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+                      "<title>");
+    th_text_escaped(page, report->scene_name);
+    th_text_put(page, " \xe2\x80\x93 sweep</title>\n<style>");
+    th_text_put(page, th_page_style);
+    th_text_put(page, "</style></head>\n<body>\n<header><p class=\"note\">Crowd simulation sweep, "
+                      "throng ");
+    th_text_escaped(page, th_version());
+    th_text_put(page, "</p><h1>");
+    th_text_escaped(page, report->scene_name);
+    th_text_put(page, "</h1></header>\n");
+}
+
+static void add_values(th_text *page, const th_sweep_report *report, const th_sweep_point *point) {
+    for (int i = 0; i < report->path_count; ++i) {
+        th_text_put(page, i > 0 ? ", <code>" : "<code>");
+        th_text_escaped(page, report->paths[i]);
+        th_text_put(page, " = ");
+        th_text_escaped(page, point->values[i]);
+        th_text_put(page, "</code>");
+    }
+}
+
+static void add_extreme(th_text *page, const th_sweep_report *report, const char *word, int k) {
+    const th_sample_summary *egress = &report->points[k].egress;
+    th_text_add(page, "<p class=\"headline\">%s: ", word);
+    th_text_seconds(page, egress->mean);
+    if (egress->count > 1) {
+        th_text_put(page, " (95 % interval of the mean ");
+        th_text_seconds(page, egress->ci_low);
+        th_text_put(page, " to ");
+        th_text_seconds(page, egress->ci_high);
+        th_text_put(page, ")");
+    }
+    th_text_put(page, " with ");
+    add_values(page, report, &report->points[k]);
+    th_text_put(page, ".</p>\n");
+}
+
+// The answer: which combination empties fastest and which slowest.
+static void add_answer(th_text *page, const th_sweep_report *report) {
+    int best = -1, worst = -1, stuck = 0, runs = 0;
+    for (int k = 0; k < report->point_count; ++k) {
+        double mean = report->points[k].egress.mean;
+        runs += report->points[k].runs;
+        stuck += report->points[k].runs - report->points[k].egress.count;
+        if (!isfinite(mean)) continue;
+        if (best < 0 || mean < report->points[best].egress.mean) best = k;
+        if (worst < 0 || mean > report->points[worst].egress.mean) worst = k;
+    }
+    th_text_put(page, "<section class=\"answer\">\n");
+    if (best >= 0 && best != worst) {
+        add_extreme(page, report, "Shortest mean egress time", best);
+        add_extreme(page, report, "Longest", worst);
+    } else if (best >= 0) {
+        add_extreme(page, report, "Mean egress time", best);
+    } else {
+        th_text_put(page, "<p class=\"headline\">No run emptied the scene.</p>\n");
+    }
+    th_text_add(page, "<p>%d combinations, %d runs in all.</p></section>\n", report->point_count,
+                runs);
+    if (stuck > 0)
+        th_text_add(page,
+                    "<section class=\"warnings\"><p>%d of %d runs did not empty the scene within "
+                    "their time. They are counted as runs, but have no egress time, so the means "
+                    "are of the others and too low.</p></section>\n",
+                    stuck, runs);
+}
+
+static void add_cell(th_text *page, double value) {
+    th_text_put(page, "<td class=\"n\">");
+    th_text_measured(page, value);
+    th_text_put(page, "</td>");
+}
+
+static void add_table(th_text *page, const th_sweep_report *report) {
+    th_text_put(page, "<h3>All combinations</h3><div class=\"wide\"><table><thead><tr>");
+    for (int i = 0; i < report->path_count; ++i) {
+        th_text_put(page, "<th>");
+        th_text_escaped(page, report->paths[i]);
+        th_text_put(page, "</th>");
+    }
+    th_text_put(page,
+                "<th class=\"n\">runs</th><th class=\"n\">emptied</th>"
+                "<th class=\"n\">mean egress time [s]</th><th class=\"n\">95 % interval [s]</th>"
+                "<th class=\"n\">median [s]</th><th class=\"n\">95th percentile [s]</th>"
+                "<th class=\"n\">flow [1/s]</th></tr></thead><tbody>\n");
+    for (int k = 0; k < report->point_count; ++k) {
+        const th_sweep_point *point = &report->points[k];
+        th_text_put(page, "<tr>");
+        for (int i = 0; i < report->path_count; ++i) {
+            th_text_put(page, "<th>");
+            th_text_escaped(page, point->values[i]);
+            th_text_put(page, "</th>");
+        }
+        th_text_add(page, "<td class=\"n\">%d</td><td class=\"n\">%d</td>", point->runs,
+                    point->egress.count);
+        add_cell(page, point->egress.mean);
+        th_text_put(page, "<td class=\"n\">");
+        th_text_measured(page, point->egress.ci_low);
+        th_text_put(page, " \xe2\x80\x93 ");
+        th_text_measured(page, point->egress.ci_high);
+        th_text_put(page, "</td>");
+        add_cell(page, point->egress.median);
+        add_cell(page, point->egress.p95);
+        add_cell(page, point->flow.mean);
+        th_text_put(page, "</tr>\n");
+    }
+    th_text_put(page, "</tbody></table></div>\n");
+}
+
+static void add_end(th_text *page, const th_sweep_report *report) {
+    th_text_put(page, "<section><h2>How to get the same numbers</h2><p><code>");
+    th_text_escaped(page, report->command_line);
+    th_text_put(page, "</code></p><p>Scene: <code>");
+    th_text_escaped(page, report->scene_file);
+    th_text_put(
+        page, "</code>; <code>scene.json</code> beside this page is the scene all combinations "
+              "start from. <code>runs.csv</code> has a row per run with its seed and the hash of "
+              "its final state, <code>sweep.csv</code> the table above. Egress time: when the last "
+              "person left. Flow: people per second over all exits, from the first who left to the "
+              "last. Percentiles by linear interpolation between order statistics, intervals by "
+              "Student's t.</p></section>\n</body></html>\n");
+}
+
+static th_result add_figures(th_text *page, const th_sweep_report *report, th_error *error) {
+    th_result result = TH_OK;
+    int number = 0;
+    const th_sweep_figure_data data = {.report = report};
+    for (int i = 0; i < th_sweep_figure_count && result == TH_OK; ++i) {
+        const th_figure *figure = &th_sweep_figures[i];
+        char path[4096];
+        if (!figure->applies(&data.base)) continue;
+        int length = snprintf(path, sizeof path, "%s/figures/%s.png", report->folder, figure->name);
+        if (length >= (int)sizeof path)
+            return th_fail(error, TH_NO_FILE, "", "the path is too long");
+        th_text_add(page, "<figure id=\"figure-%s\">", figure->name);
+        result = th_figure_write(figure, &data.base, path, page, error);
+        th_text_add(page, "<figcaption><strong>Figure %d. %s.</strong> ", ++number, figure->title);
+        figure->caption(page, &data.base);
+        th_text_put(page, "</figcaption></figure>\n");
+    }
+    return result;
+}
+
+th_result th_report_sweep_page(const th_sweep_report *report, th_error *error) {
+    char figures[4096];
+    th_text page = {0};
+    snprintf(figures, sizeof figures, "%s/figures", report->folder);
+    mkdir(figures, 0777); // what fails here fails again when the first figure is written
+    add_head(&page, report);
+    add_answer(&page, report);
+    th_text_put(&page, "<section><h2>Results</h2>\n");
+    th_result result = add_figures(&page, report, error);
+    if (result != TH_OK) {
+        th_text_release(&page);
+        return result;
+    }
+    add_table(&page, report);
+    th_text_put(&page, "</section>\n");
+    add_end(&page, report);
+    return write_text(report, "report.html", &page, error);
+}

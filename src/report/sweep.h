@@ -1,0 +1,30 @@
+// Tables and page of a sweep: one row per combination of values. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_REPORT_SWEEP_H
+#define TH_REPORT_SWEEP_H
+#include "measure/ensemble.h"
+
+// One combination.
+typedef struct th_sweep_point {
+    const char *const *values; // one per path
+    int runs;
+    const double *egress_times; // [s], one per run; NaN: not empty at the end
+    th_sample_summary egress;   // of them
+    th_sample_summary flow;     // through all exits [1/s]
+    double mean_jam_time;       // per person [s]
+    double max_density;         // highest of all runs [1/m2]
+} th_sweep_point;
+
+typedef struct th_sweep_report {
+    const char *folder; // exists
+    const char *scene_name, *scene_file, *command_line;
+    const char *const *paths; // varied
+    int path_count;
+    const th_sweep_point *points;
+    int point_count;
+} th_sweep_report;
+
+// sweep.csv
+th_result th_report_sweep_table(const th_sweep_report *report, th_error *error);
+// report.html with the figures inside, and figures/*.png
+th_result th_report_sweep_page(const th_sweep_report *report, th_error *error);
+#endif

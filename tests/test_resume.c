@@ -1,0 +1,208 @@
+// Runs that are killed or interrupted go on from a checkpoint and end as if nothing had happened.
+// SPDX-License-Identifier: Apache-2.0
+#include "program.h"
+#include "throng/record.h"
+
+// 80 people, a door that closes and opens, a source, two models with random numbers: all that a checkpoint
+// has to bring back.
+static const char hall_text[] =
+    "{\"name\": \"hall\",\n"
+    " \"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 10]}, \"walls\": [[[10, 0], [10, 10]]]}],\n"
+    " \"doors\": [{\"id\": \"gate\", \"line\": [[10, 5.5], [10, 4.5]],\n"
+    "   \"schedule\": [[7, \"close\"], [12, \"open\"]]}],\n"
+    " \"exits\": [{\"id\": \"east\", \"line\": [[20, 4], [20, 6]]}],\n"
+    " \"groups\": [{\"id\": \"first\", \"area\": {\"rect\": [0.5, 0.5, 9, 9.5]}, \"count\": 50},\n"
+    "   {\"id\": \"pushing\", \"area\": {\"rect\": [12, 1, 18, 9]}, \"count\": 10,\n"
+    "    \"move\": \"social_force\"},\n"
+    "   {\"id\": \"late\", \"area\": {\"rect\": [0.5, 0.5, 3, 9.5]}, \"source\": {\"rate\": 1,\n"
+    "    \"from\": 3, \"until\": 23}}],\n"
+    " \"measure\": {\"areas\": [{\"id\": \"before\", \"area\": {\"rect\": [8, 4, 10, 6]}}],\n"
+    "   \"lines\": [{\"id\": \"middle\", \"line\": [[5, 0], [5, 10]]}]},\n"
+    " \"run\": {\"duration\": 60, \"step\": 0.02}}\n";
+
+// Tables that must come out the same to the byte.
+static const char *const tables[] = {"evacuation.csv", "counters.csv", "areas.csv", "people.csv"};
+
+static int set_up(void **state) {
+    program *p = malloc(sizeof *p);
+    assert_non_null(p);
+    program_begin(p);
+    char path[128];
+    snprintf(path, sizeof path, "%s/hall.json", p->folder);
+    write_text(path, hall_text);
+    *state = p;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    int status = program_end(*state);
+    free(*state);
+    return status;
+}
+
+// Ends a run by a signal when the checkpoint of step 250 is there.
+static void end_at_checkpoint(program *p, const char *format, const char *signal) {
+    char arguments[128];
+    snprintf(arguments, sizeof arguments,
+             "run hall.json --quiet --out cut --checkpoint every=1 --no-report --record %s",
+             format);
+    throng_until(p, arguments, "test -e cut/checkpoints/checkpoint-000000000250.bin", signal);
+    char *about = program_file(p, "cut/run.json");
+    assert_non_null(about);
+    if (strstr(about, "finished")) print_error("the signal came too late to prove anything\n");
+    assert_null(strstr(about, "finished"));
+    free(about);
+}
+
+static void assert_same_frames(const program *p, const char *a, const char *b) {
+    const char *const names[2] = {a, b};
+    th_trajectory *both[2] = {NULL, NULL};
+    th_frame frames[2];
+    th_error error = {0};
+    for (int i = 0; i < 2; ++i) {
+        char path[256];
+        snprintf(path, sizeof path, "%s/%s", p->folder, names[i]);
+        if (th_trajectory_open(path, &both[i], &error) != TH_OK) print_error("%s\n", error.message);
+        assert_non_null(both[i]);
+    }
+    assert_int_equal(th_trajectory_about(both[0])->frame_count, 601);
+    do {
+        for (int i = 0; i < 2; ++i)
+            assert_int_equal(th_trajectory_next(both[i], &frames[i], &error), TH_OK);
+        assert_int_equal(frames[0].count, frames[1].count);
+        if (frames[0].count <= 0) continue;
+        size_t count = (size_t)frames[0].count;
+        assert_int_equal(frames[0].number, frames[1].number);
+        assert_memory_equal(frames[0].id, frames[1].id, count * sizeof *frames[0].id);
+        assert_memory_equal(frames[0].x, frames[1].x, count * sizeof *frames[0].x);
+        assert_memory_equal(frames[0].y, frames[1].y, count * sizeof *frames[0].y);
+    } while (frames[0].count >= 0);
+    th_trajectory_close(both[0]);
+    th_trajectory_close(both[1]);
+}
+
+static void assert_same_folder(program *p, const char *hash, const char *recording) {
+    char found[17], a[64], b[64];
+    hash_of(p->last.out, found);
+    assert_string_equal(found, hash);
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; ++i)
+        assert_code(shell(p, "cmp whole/%s cut/%s", tables[i], tables[i]), 0);
+    assert_code(shell(p,
+                      "grep -v wall_seconds whole/summary.json | grep -v command_line >a;"
+                      "grep -v wall_seconds cut/summary.json | grep -v command_line >b; diff a b"),
+                0);
+    snprintf(a, sizeof a, "whole/%s", recording);
+    snprintf(b, sizeof b, "cut/%s", recording);
+    assert_same_frames(p, a, b);
+}
+
+static void whole_run(program *p, const char *format, char hash[17]) {
+    assert_code(throng(p, "run hall.json --quiet --out whole --no-report --record %s", format), 0);
+    hash_of(p->last.out, hash);
+}
+
+static void resume_after(program *p, const char *signal, const char *format, const char *file) {
+    char hash[17];
+    whole_run(p, format, hash);
+    end_at_checkpoint(p, format, signal);
+    const outcome *result = throng(p, "resume cut");
+    assert_code(result, 0);
+    assert_holds(result->error, "going on at ");
+    assert_holds(result->out, "cut/summary.json");
+    assert_same_folder(p, hash, file);
+    assert_code(throng(p, "resume cut"), 0);
+    assert_holds(p->last.out, "the run is finished");
+}
+
+static void test_killed_sqlite(void **state) {
+    resume_after(*state, "KILL", "sqlite", "trajectory.sqlite");
+}
+
+static void test_killed_compact(void **state) {
+    resume_after(*state, "KILL", "compact", "trajectory.sqlite");
+}
+
+static void test_killed_text(void **state) {
+    resume_after(*state, "KILL", "text", "trajectory.txt");
+}
+
+// Ctrl-C leaves a report and a last checkpoint.
+static void test_interrupted(void **state) {
+    program *p = *state;
+    resume_after(p, "INT", "text", "trajectory.txt");
+}
+
+static void test_two_checkpoints_are_kept(void **state) {
+    program *p = *state;
+    assert_code(
+        throng(p, "run hall.json --quiet --out kept --no-report --checkpoint 1 --max-time 5.5"), 0);
+    assert_code(shell(p, "ls kept/checkpoints"), 0);
+    assert_string_equal(p->last.out, "checkpoint-000000000200.bin\ncheckpoint-000000000250.bin\n");
+}
+
+static void damage(program *p, const char *name, long at) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/cut/checkpoints/%s", p->folder, name);
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, at, SEEK_SET), 0);
+    int byte = fgetc(file);
+    assert_int_equal(fseek(file, at, SEEK_SET), 0);
+    fputc(byte ^ 0x10, file);
+    fclose(file);
+}
+
+// A bad byte anywhere is noticed; the older checkpoint serves; without one the run begins again.
+static void test_damaged_checkpoints(void **state) {
+    program *p = *state;
+    char hash[17];
+    whole_run(p, "text", hash);
+    end_at_checkpoint(p, "text", "KILL");
+    assert_code(shell(p, "ls -r cut/checkpoints | grep 'bin$'"), 0);
+    char newest[64], older[64];
+    assert_int_equal(sscanf(p->last.out, "%63s %63s", newest, older), 2);
+    assert_code(shell(p, "cp -r cut copy"), 0);
+    damage(p, newest, 3000);
+    assert_code(throng(p, "resume cut"), 0);
+    assert_holds(p->last.error, "its checksum is wrong");
+    assert_holds(p->last.error, older);
+    assert_same_folder(p, hash, "trajectory.txt");
+
+    assert_code(shell(p, "rm -r cut; mv copy cut; cd cut/checkpoints; for f in *; do "
+                         ": > $f; done"),
+                0);
+    assert_code(throng(p, "resume cut"), 0);
+    assert_holds(p->last.error, "it is cut short");
+    assert_holds(p->last.error, "begins again");
+    assert_same_folder(p, hash, "trajectory.txt");
+}
+
+static void test_nothing_to_resume(void **state) {
+    program *p = *state;
+    assert_code(throng(p, "resume nowhere"), 3);
+    assert_holds(p->last.error, "nowhere: has no run.json");
+    throng_until(p, "run hall.json --quiet --out plain --set run.duration=100000",
+                 "test -e plain/run.json", "KILL");
+    assert_code(throng(p, "resume plain"), 3);
+    assert_holds(p->last.error, "no checkpoint");
+    assert_holds(p->last.error, "throng run plain/scene.json --out plain --force");
+    // What it advises works.
+    assert_code(
+        throng(p, "run plain/scene.json --out plain --force --quiet --max-time 1 --no-report"), 0);
+    assert_code(throng(p, "run hall.json --checkpoint sometimes"), 1);
+    assert_holds(p->last.error, "like every=60");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(test_killed_sqlite),
+        TEST(test_killed_compact),
+        TEST(test_killed_text),
+        TEST(test_interrupted),
+        TEST(test_two_checkpoints_are_kept),
+        TEST(test_damaged_checkpoints),
+        TEST(test_nothing_to_resume),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,218 @@
+// Sweeps: combinations, widths, interruptions. SPDX-License-Identifier: Apache-2.0
+#include "program.h"
+
+static int set_up(void **state) {
+    program *p = malloc(sizeof *p);
+    assert_non_null(p);
+    program_begin(p);
+    assert_code(shell(p, "cp '%s/scenes/bottleneck.json' scene.json", TH_SOURCE_DIR), 0);
+    *state = p;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    int status = program_end(*state);
+    free(*state);
+    return status;
+}
+
+// The number in a row and column of a CSV, rows counted from 0 below the header.
+static double cell(const char *csv, int row, const char *column) {
+    const char *title = strstr(csv, column), *at = csv;
+    assert_non_null(title);
+    int skip = 0;
+    for (; at < title; ++at) skip += *at == ',';
+    for (int line = 0; line <= row; ++line) {
+        at = strchr(at, '\n');
+        assert_non_null(at);
+        ++at;
+    }
+    for (; skip > 0; --skip) {
+        at = strchr(at, ',');
+        assert_non_null(at);
+        ++at;
+    }
+    return strtod(at, NULL);
+}
+
+static int row_count(const char *csv) {
+    int count = -1; // the header
+    for (; *csv; ++csv) count += *csv == '\n';
+    return count;
+}
+
+static void test_flow_rises_with_width(void **state) {
+    program *p = *state;
+    const outcome *result = throng(
+        p, "sweep scene.json --quiet --vary doors.main.width=0.9..2.1:4 --runs 3 --out widths");
+    assert_code(result, 0);
+    assert_string_equal(result->error, "");
+    assert_holds(result->out, "widths/report.html");
+    char *csv = program_file(p, "widths/sweep.csv");
+    assert_int_equal(row_count(csv), 4);
+    static const double widths[] = {0.9, 1.3, 1.7, 2.1};
+    for (int i = 0; i < 4; ++i) {
+        assert_true(cell(csv, i, "doors.main.width") > widths[i] - 1e-6);
+        assert_true(cell(csv, i, "doors.main.width") < widths[i] + 1e-6);
+        assert_int_equal((int)cell(csv, i, "finished"), 3);
+        if (i == 0) continue;
+        assert_true(cell(csv, i, "flow_mean_per_s") > 1.1 * cell(csv, i - 1, "flow_mean_per_s"));
+        assert_true(cell(csv, i, "egress_time_mean_s") < cell(csv, i - 1, "egress_time_mean_s"));
+    }
+    free(csv);
+    csv = program_file(p, "widths/runs.csv");
+    assert_int_equal(row_count(csv), 12);
+    free(csv);
+    assert_true(program_has(p, "widths/report.html"));
+}
+
+// A width is the line about its own middle: the same as giving the two points.
+static void test_width_is_a_line(void **state) {
+    program *p = *state;
+    char width[17], line[17];
+    assert_code(throng(p, "run scene.json --quiet --out none --max-time 10 "
+                          "--set doors.main.width=2.5"),
+                0);
+    hash_of(p->last.out, width);
+    assert_code(throng(p, "run scene.json --quiet --out none --max-time 10 "
+                          "--set 'doors.main.line=[[10, 6.25], [10, 3.75]]'"),
+                0);
+    hash_of(p->last.out, line);
+    assert_string_equal(width, line);
+    assert_code(throng(p, "check scene.json --set doors.main.width=-1"), 2);
+    assert_holds(p->last.error, "doors[0].line");
+    assert_holds(p->last.error, "above 0");
+    // Only lines have widths.
+    assert_code(throng(p, "check scene.json --set groups.0.width=2"), 2);
+    assert_holds(p->last.error, "unknown key \"width\"");
+}
+
+// Every combination is the run of that scene with these values.
+static void test_all_combinations(void **state) {
+    program *p = *state;
+    assert_code(throng(p, "sweep scene.json --quiet --vary groups.0.count=20,30 "
+                          "--vary groups.0.move=orca,social_force --runs 2 --seed 5 --out models"),
+                0);
+    char *csv = program_file(p, "models/runs.csv");
+    assert_int_equal(row_count(csv), 8);
+    static const int counts[] = {20, 20, 30, 30};
+    static const char *const moves[] = {"orca", "social_force", "orca", "social_force"};
+    for (int i = 0; i < 4; ++i) {
+        char hash[17], line[64];
+        assert_code(throng(p,
+                           "run scene.json --quiet --out none --seed 6 --set groups.0.count=%d "
+                           "--set groups.0.move=%s",
+                           counts[i], moves[i]),
+                    0);
+        hash_of(p->last.out, hash);
+        snprintf(line, sizeof line, "\n%d,%d,%s,6,%s,", i, counts[i], moves[i], hash);
+        assert_holds(csv, line);
+    }
+    free(csv);
+}
+
+static void test_bad_sweeps(void **state) {
+    program *p = *state;
+    static const struct {
+        const char *vary;
+        int code;
+        const char *hint;
+    } cases[] = {
+        {"doors.main.width", 1, "path=value"},
+        {"doors.main.width=1..2", 1, "low..high:number"},
+        {"doors.main.width=1..2:1", 1, "low..high:number"},
+        {"groups.0.count=1,,2", 1, "path=value"},
+        {"groups.0.count=1..1000:1000 --vary doors.main.width=1..2:1000", 1, "combinations"},
+        {"groups.0.count=1 --vary groups.0.count=2", 1, "twice"},
+        {"groups.0.cuont=1,2", 2, "did you mean \"count\"?"},
+        {"doors.mian.width=1,2", 2, "did you mean \"main\"?"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        const outcome *result = throng(p, "sweep scene.json --out wrong --vary %s", cases[i].vary);
+        assert_code(result, cases[i].code);
+        assert_holds(result->error, cases[i].hint);
+        assert_false(program_has(p, "wrong"));
+    }
+}
+
+#define SWEEP \
+    "sweep scene.json --quiet --vary doors.main.width=0.9,1.2 --vary groups.0.count=60,80,100 "
+
+// Killed in the middle, continued by the same command: finished runs are not made again (their wall times
+// stay), and the result is that of an uninterrupted sweep.
+static void test_killed_and_continued(void **state) {
+    program *p = *state;
+    assert_code(throng(p, SWEEP "--runs 6 --jobs 2 --out whole"), 0);
+    throng_until(p, SWEEP "--runs 6 --jobs 2 --out cut", "grep -q ^1, cut/runs.csv", "KILL");
+    assert_code(shell(p, "sed 1d cut/runs.csv > before; wc -l < before"), 0);
+    int before = atoi(p->last.out);
+    if (before >= 36) print_error("the kill came too late to prove anything\n");
+    assert_true(before >= 7 && before < 36);
+    // A kill may leave half a line.
+    assert_code(shell(p, "printf '5,1.2,100,4,00ab' >> cut/runs.csv"), 0);
+    const outcome *result = throng(p, SWEEP "--runs 6 --jobs 1 --out cut");
+    assert_code(result, 0);
+    char told[64];
+    snprintf(told, sizeof told, "%d runs are finished already", before);
+    assert_holds(result->out, told);
+    assert_code(shell(p, "cmp whole/sweep.csv cut/sweep.csv"), 0);
+    assert_code(shell(p, "sort before > a; sed 1d cut/runs.csv | sort > b; comm -23 a b"), 0);
+    assert_string_equal(p->last.out, "");
+    // Once more: nothing is left to do.
+    assert_code(throng(p, "resume cut --quiet"), 0);
+    assert_holds(p->last.out, "36 runs are finished already");
+    assert_code(shell(p, "cmp whole/sweep.csv cut/sweep.csv"), 0);
+}
+
+static void test_interrupted_and_resumed(void **state) {
+    program *p = *state;
+    assert_code(throng(p, SWEEP "--runs 6 --until-ci 0.2 --out whole"), 0);
+    const outcome *result = throng_until(p, SWEEP "--runs 6 --until-ci 0.2 --out cut",
+                                         "grep -q ^0, cut/runs.csv", "INT");
+    assert_code(result, 130);
+    assert_holds(result->error, "throng resume cut");
+    assert_false(program_has(p, "cut/sweep.csv"));
+    assert_code(throng(p, "resume cut --quiet --jobs 3"), 0);
+    assert_code(shell(p, "cmp whole/sweep.csv cut/sweep.csv"), 0);
+    // The columns before the wall time.
+    assert_code(
+        shell(p, "cut -d, -f1-11 whole/runs.csv > a; cut -d, -f1-11 cut/runs.csv > b; cmp a b"), 0);
+}
+
+static void test_another_sweep_is_refused(void **state) {
+    program *p = *state;
+    assert_code(throng(p, "sweep scene.json --quiet --vary groups.0.count=10,20 --runs 2 --out s"),
+                0);
+    static const char *const others[] = {
+        "--vary groups.0.count=10,30 --runs 2", "--vary groups.0.count=10,20 --runs 3",
+        "--vary groups.0.count=10,20 --runs 2 --seed 4",
+        "--vary groups.0.count=10,20 --runs 2 --set doors.main.width=2"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i) {
+        const outcome *result = throng(p, "sweep scene.json --quiet --out s %s", others[i]);
+        assert_code(result, 3);
+        assert_holds(result->error, "s: holds another sweep");
+    }
+    assert_code(throng(p, "sweep scene.json --quiet --out s --force %s", others[0]), 0);
+    char *csv = program_file(p, "s/sweep.csv");
+    assert_holds(csv, "\n30,2,2,");
+    free(csv);
+    // A folder of something else is no folder of a sweep.
+    assert_code(shell(p, "mkdir mine; touch mine/thesis.txt"), 0);
+    assert_code(throng(p, "sweep scene.json --quiet --out mine %s", others[0]), 3);
+    assert_holds(p->last.error, "not empty");
+    // A line that was changed by hand is not taken for a run.
+    assert_code(shell(p, "sed -i 's/^0,10,/0,11,/' s/runs.csv"), 0);
+    assert_code(throng(p, "resume s --quiet"), 3);
+    assert_holds(p->last.error, "s/runs.csv:2:1");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(test_flow_rises_with_width),    TEST(test_width_is_a_line),
+        TEST(test_all_combinations),         TEST(test_bad_sweeps),
+        TEST(test_killed_and_continued),     TEST(test_interrupted_and_resumed),
+        TEST(test_another_sweep_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
