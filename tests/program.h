@@ -105,12 +105,13 @@ static inline const outcome *shell(program *p, const char *format, ...) {
 #define throng(p, ...) shell((p), "\"$THRONG\" " __VA_ARGS__)
 
 // The program in the background, ended by a signal as soon as a shell condition holds (or it ended by
-// itself). The condition is asked without pause: runs of tests take a fraction of a second.
+// itself). The condition is asked without pause, and the program is nice: runs of tests take a fraction of a
+// second, and on a busy machine the signal must not come too late.
 static inline const outcome *throng_until(program *p, const char *arguments, const char *condition,
                                           const char *signal) {
     shell(p,
           "rm -f .pid .code\n"
-          "{ sh -c 'echo $$ >.pid; exec \"$THRONG\" %s'; echo $? >.code; } &\n"
+          "{ sh -c 'echo $$ >.pid; exec nice -n 19 \"$THRONG\" %s'; echo $? >.code; } &\n"
           "until test -e .code || { %s; } 2>/dev/null; do :; done\n"
           "kill -%s $(cat .pid) 2>/dev/null; wait; exit $(cat .code)",
           arguments, condition, signal);

@@ -40,13 +40,13 @@ static int tear_down(void **state) {
     return status;
 }
 
-// Ends a run by a signal when the checkpoint of step 250 is there.
+// Ends a run by a signal when two checkpoints are there.
 static void end_at_checkpoint(program *p, const char *format, const char *signal) {
     char arguments[128];
     snprintf(arguments, sizeof arguments,
              "run hall.json --quiet --out cut --checkpoint every=1 --no-report --record %s",
              format);
-    throng_until(p, arguments, "test -e cut/checkpoints/checkpoint-000000000250.bin", signal);
+    throng_until(p, arguments, "set -- cut/checkpoints/*.bin; test -e \"$2\"", signal);
     char *about = program_file(p, "cut/run.json");
     assert_non_null(about);
     if (strstr(about, "finished")) print_error("the signal came too late to prove anything\n");
