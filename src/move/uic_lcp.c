@@ -82,7 +82,7 @@ static bool allocate(th_lcp_work *work) {
     bool fine = (work->mark = th_alloc(m, (size_t)work->cells, sizeof *work->mark)) &&
                 (work->queue = th_alloc(m, n, sizeof *work->queue)) &&
                 (work->edge = th_alloc(m, n, sizeof *work->edge)) &&
-                (work->edges = th_alloc(m, blocks, sizeof *work->edges)) &&
+                (work->found = th_alloc(m, blocks, sizeof *work->found)) &&
                 (s->team.partial = th_alloc(m, blocks, sizeof *s->team.partial)) &&
                 (s->number = th_alloc(m, n, sizeof *s->number)) &&
                 (s->place = th_alloc(m, n, sizeof *s->place)) &&
@@ -125,7 +125,7 @@ void th_lcp_work_destroy(th_lcp_work *work) {
     th_free(&memory, work->mark, (size_t)work->cells, sizeof *work->mark);
     th_free(&memory, work->queue, n, sizeof *work->queue);
     th_free(&memory, work->edge, n, sizeof *work->edge);
-    th_free(&memory, work->edges, blocks, sizeof *work->edges);
+    th_free(&memory, work->found, blocks, sizeof *work->found);
     th_free(&memory, s->team.partial, blocks, sizeof *s->team.partial);
     th_free(&memory, s->number, n, sizeof *s->number);
     th_free(&memory, s->place, n, sizeof *s->place);
@@ -161,28 +161,47 @@ static bool overfull(const th_lcp *lcp) {
     return false;
 }
 
-// Marks the active cells and queues those that are jammed, or all of them. Returns how many.
-static int queue_jammed(const th_lcp *lcp, th_lcp_work *work, bool all) {
-    int queued = 0;
-    work->far = true;
-    int32_t stamp = work->stamp;
-    for (int a = 0; a < lcp->active_count; ++a) {
-        int32_t c = lcp->active[a];
-        if (a + AHEAD < lcp->active_count) {
-            int32_t later = lcp->active[a + AHEAD];
-            __builtin_prefetch(lcp->b + later);
-            __builtin_prefetch(lcp->p + later);
-            __builtin_prefetch(work->mark + later, 1);
-        }
+typedef struct problem {
+    const th_lcp *lcp;
+    th_lcp_work *work;
+} problem;
+
+// Marks active cells and queues those that are jammed, or all of them for the reference, which trusts no
+// margin; from the block's own start on. Returns how many have pressure.
+static double queue_block(const void *context, int from, int to) {
+    const problem *of = context;
+    const th_lcp *lcp = of->lcp;
+    th_lcp_work *work = of->work;
+    int queued = 0, pressed = 0, last = lcp->active_count - 1;
+    bool all = work->solver == TH_LCP_MPRGP;
+    for (int a = from; a < to; ++a) {
+        int32_t c = lcp->active[a], later = lcp->active[a + AHEAD < last ? a + AHEAD : last];
+        __builtin_prefetch(lcp->b + later);
+        __builtin_prefetch(lcp->p + later, 1);
+        __builtin_prefetch(work->mark + later, 1);
         double p = lcp->p[c];
         if (!(p > 0 && p - p == 0)) p = lcp->p[c] = 0;
         bool jammed = all || p > 0 || lcp->b[c] < 0;
-        work->mark[c] = stamp + jammed;
-        work->far &= !(p > 0);
-        work->queue[queued] = c; // always written, kept only if jammed: no branch to mispredict
+        work->mark[c] = work->stamp + jammed;
+        work->queue[from + queued] =
+            c; // always written, kept only if jammed: no branch to mispredict
         queued += jammed;
+        pressed += p > 0;
     }
-    return queued;
+    work->found[from / TH_LCP_BLOCK] = queued;
+    return pressed;
+}
+
+// Moves up what each block has queued. Returns how many there are.
+static int close_ranks(th_lcp_work *work, int listed) {
+    int count = 0;
+    for (int block = 0; block < th_lcp_blocks(listed); ++block) {
+        size_t found = (size_t)work->found[block];
+        const int32_t *from = work->queue + (size_t)block * TH_LCP_BLOCK;
+        memmove(work->queue + count, from, found * sizeof *from);
+        count += work->found[block];
+    }
+    return count;
 }
 
 // Takes in `rings` rings of active cells around queue[first..count). Returns the new count.
@@ -214,25 +233,38 @@ static double couplings_of(const th_lcp *lcp, int32_t c, float *coupling) {
     return sum * (1 + EPSILON);
 }
 
-// Lists the candidates row by row and numbers them, with colours the even ones first.
-static void number_candidates(const th_lcp *lcp, th_lcp_work *work, int candidates) {
-    th_lcp_system *s = &work->system;
-    int listed = 0, blacks = 0;
-    int32_t row = 0, row_start = 0, odd = coloured(work->solver);
-    for (int a = 0; a < lcp->active_count; ++a) {
-        int32_t c = lcp->active[a];
-        if (work->mark[c] <= work->stamp) continue;
-        for (; c - row_start >= lcp->nx; ++row) row_start += lcp->nx;
-        s->place[listed] = (th_lcp_place){c - row_start, row};
-        work->queue[listed++] = c;
-        blacks += (c - row_start + row) & odd;
+// Queues candidates row by row, from the block's own start on.
+static double list_block(const void *context, int from, int to) {
+    const problem *of = context;
+    th_lcp_work *work = of->work;
+    int listed = 0;
+    for (int a = from; a < to; ++a) {
+        int32_t c = of->lcp->active[a];
+        work->queue[from + listed] = c;
+        listed += work->mark[c] > work->stamp;
     }
-    s->reds = odd ? candidates - blacks : 0;
-    s->count = candidates;
+    work->found[from / TH_LCP_BLOCK] = listed;
+    return 0;
+}
+
+// Numbers the candidates row by row, with colours the even ones first.
+static void number_candidates(const th_lcp *lcp, th_lcp_work *work) {
+    th_lcp_system *s = &work->system;
+    problem of = {lcp, work};
+    th_lcp_sum(&s->team, list_block, &of, 0, lcp->active_count);
+    s->count = close_ranks(work, lcp->active_count);
     s->nx = lcp->nx;
     s->ny = lcp->ny;
+    int32_t row = 0, row_start = 0, odd = coloured(work->solver), blacks = 0;
+    for (int a = 0; a < s->count; ++a) {
+        int32_t c = work->queue[a];
+        for (; c - row_start >= lcp->nx; ++row) row_start += lcp->nx;
+        s->place[a] = (th_lcp_place){c - row_start, row};
+        blacks += (c - row_start + row) & odd;
+    }
+    s->reds = odd ? s->count - blacks : 0;
     int red = 0, black = s->reds;
-    for (int a = 0; a < candidates; ++a) {
+    for (int a = 0; a < s->count; ++a) {
         bool first = odd && !((s->place[a].i + s->place[a].j) & 1);
         s->number[a] = first ? red++ : black++;
         work->mark[work->queue[a]] = work->stamp + 1 + s->number[a];
@@ -271,11 +303,6 @@ static void prefetch(const th_lcp *lcp, const th_lcp_work *work, int32_t c) {
     __builtin_prefetch(work->mark + c + lcp->nx);
 }
 
-typedef struct problem {
-    const th_lcp *lcp;
-    th_lcp_work *work;
-} problem;
-
 static double gather_block(const void *context, int from, int to) {
     const problem *of = context;
     th_lcp_work *work = of->work;
@@ -285,7 +312,7 @@ static double gather_block(const void *context, int from, int to) {
         bool edge = gather_cell(of->lcp, work, work->queue[a], work->system.number[a]);
         if (edge) work->edge[from + edges++] = a;
     }
-    work->edges[from / TH_LCP_BLOCK] = edges;
+    work->found[from / TH_LCP_BLOCK] = edges;
     return 0;
 }
 
@@ -328,7 +355,7 @@ static int queue_beyond(const th_lcp *lcp, th_lcp_work *work, double *residual) 
     const th_lcp_system *s = &work->system;
     int count = s->count;
     for (int block = 0; block < th_lcp_blocks(s->count); ++block) {
-        for (int e = 0; e < work->edges[block]; ++e) {
+        for (int e = 0; e < work->found[block]; ++e) {
             int a = work->edge[block * TH_LCP_BLOCK + e];
             for (int d = 0; d < TH_SIDES && s->x[s->number[a]] > 0; ++d) {
                 int32_t c = work->queue[a] + step[d];
@@ -362,7 +389,6 @@ static void solve_system(th_lcp_work *work, th_lcp_result *result) {
 
 th_lcp_result th_lcp_solve(const th_lcp *lcp, th_lcp_work *work) {
     th_lcp_result result = {.converged = true, .visits = lcp->active_count};
-    bool all = work->solver == TH_LCP_MPRGP; // the reference trusts no margin
     if (lcp->active_count > work->active || (int64_t)lcp->nx * lcp->ny > work->cells) {
         result.converged = false;
         return result;
@@ -374,10 +400,12 @@ th_lcp_result th_lcp_solve(const th_lcp *lcp, th_lcp_work *work) {
     next_stamp(work);
     work->system.tolerance = lcp->tolerance;
     work->system.team.threads = lcp->threads;
-    int candidates = queue_jammed(lcp, work, all);
+    problem of = {lcp, work};
+    work->far = !(th_lcp_sum(&work->system.team, queue_block, &of, 0, lcp->active_count) > 0);
+    int candidates = close_ranks(work, lcp->active_count);
     candidates = widen(lcp, work, 0, candidates, MARGIN);
     for (int rings = MARGIN_GROWN;; rings = rings < 1 << 20 ? MARGIN_GROWTH * rings : rings) {
-        number_candidates(lcp, work, candidates);
+        number_candidates(lcp, work);
         gather(lcp, work);
         result.visits += lcp->active_count + candidates;
         solve_system(work, &result);

@@ -62,7 +62,7 @@ struct th_lcp_work {
     int32_t stamp;
     int32_t *queue; // candidates in the order found
     int32_t *edge;  // cells beside an active one that is no candidate, from each block's start on
-    int32_t *edges; // how many, per block
+    int32_t *found; // how many a block has queued, or found at the edge
     th_lcp_system system;
     bool far; // there was no pressure to start from, or it had to go beyond the margin
     double *vector[TH_LCP_VECTORS]; // active + 1 each, for the solver; NULL where it needs fewer
