@@ -292,16 +292,20 @@ static bool runs_into_exit(const th_line *line, th_vec2 p, th_vec2 q, th_vec2 *o
     float from = th_dot(th_sub(p, line->a), normal), to = th_dot(th_sub(q, line->a), normal);
     float side = from > 0.0f ? 1.0f : -1.0f;
     if (side * to >= wall_gap || side * to >= side * from) return false;
-    float at = th_dot(th_sub(q, line->a), along);
-    if (at < -wall_gap || at > th_length(th_sub(line->b, line->a)) + wall_gap) return false;
+    // Where it comes over the line, or ends beside it: near the line's end one may miss it and not the other.
+    float end = th_length(th_sub(line->b, line->a)) + wall_gap,
+          at = th_dot(th_sub(q, line->a), along);
+    float over = th_dot(th_sub(p, line->a), along);
+    over += (at - over) * (side * to < 0.0f ? from / (from - to) : 1.0f);
+    if ((at < -wall_gap || at > end) && (over < -wall_gap || over > end)) return false;
     *outward = th_scale(-side, normal);
     return true;
 }
 
 // An exit drawn on the boundary is a gap in it. Only people who want that exit may leave through it;
-// others who are pushed there stay where they were.
-static bool stop_at_foreign_exits(const th_world *world, uint32_t i, uint32_t level, th_vec2 p,
-                                  th_vec2 *q) {
+// others who are pushed there slide along it, or stay where they were if a wall is in the way.
+static bool stop_at_foreign_exits(const th_world *world, const th_walls *walls, uint32_t i,
+                                  uint32_t level, th_vec2 p, th_vec2 *q) {
     const th_scene *scene = world->scene;
     for (int g = 0; g < scene->goal_count; ++g) {
         const th_goal *goal = &scene->goals[g];
@@ -311,7 +315,11 @@ static bool stop_at_foreign_exits(const th_world *world, uint32_t i, uint32_t le
         if (!runs_into_exit(&goal->line, p, *q, &outward) || wants_goal(world, i, g)) continue;
         if (th_scene_walkable(scene, (int)level, th_add(*q, th_scale(0.05f, outward))))
             continue; // within a room
-        *q = p;
+        float beyond = th_dot(th_sub(*q, goal->line.a), outward) + wall_gap;
+        *q = th_sub(*q, th_scale(th_max(beyond, 0.0f), outward));
+        if (level != world->agents.level[i] ||
+            th_walls_first_crossing(walls, (int)level, p, *q, NULL) >= 0)
+            *q = p;
         return true;
     }
     return false;
@@ -340,7 +348,7 @@ static void keep_out_of_walls(th_world *world, bool separated) {
                 q = push_off_walls(&walls, (int)level, q, agents->radius[i]);
             whole = finish_path(world, &walls, &level, p, &q);
         }
-        if (stop_at_foreign_exits(world, i, level, p, &q)) {
+        if (stop_at_foreign_exits(world, &walls, i, level, p, &q)) {
             whole = false;
             level = agents->level[i]; // back to the start of the step
         }

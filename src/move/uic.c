@@ -91,9 +91,10 @@ static bool allocate(th_uic *uic, const th_memory *m) {
                     TAKE(link_faces, (size_t)uic->link_face_capacity);
     float **floats[] = {&uic->people,     &uic->packing,    &uic->capacity, &uic->free_area,
                         &uic->aperture_x, &uic->aperture_y, &uic->open_x,   &uic->open_y,
-                        &uic->exit_x,     &uic->exit_y,     &uic->u,        &uic->v,
-                        &uic->limit_u,    &uic->limit_v,    &uic->bent_u,   &uic->bent_v,
-                        &uic->room,       &uic->mean_x,     &uic->mean_y};
+                        &uic->gate_x,     &uic->gate_y,     &uic->exit_x,   &uic->exit_y,
+                        &uic->u,          &uic->v,          &uic->limit_u,  &uic->limit_v,
+                        &uic->bent_u,     &uic->bent_v,     &uic->room,     &uic->mean_x,
+                        &uic->mean_y};
     for (size_t k = 0; k < sizeof floats / sizeof *floats; ++k)
         complete = complete && (*floats[k] = th_alloc(m, n, sizeof(float))) != NULL;
     double **doubles[] = {&uic->east, &uic->north,          &uic->ground,
@@ -125,11 +126,11 @@ static void release(th_uic *uic, const th_memory *m) {
     GIVE(home, (size_t)uic->agent_capacity);
     GIVE(parts, (size_t)uic->part_capacity);
     GIVE(link_faces, (size_t)uic->link_face_capacity);
-    float *floats[] = {uic->people,     uic->packing,    uic->capacity, uic->free_area,
-                       uic->aperture_x, uic->aperture_y, uic->open_x,   uic->open_y,
-                       uic->exit_x,     uic->exit_y,     uic->u,        uic->v,
-                       uic->limit_u,    uic->limit_v,    uic->bent_u,   uic->bent_v,
-                       uic->room,       uic->mean_x,     uic->mean_y};
+    float *floats[] = {
+        uic->people, uic->packing, uic->capacity, uic->free_area, uic->aperture_x, uic->aperture_y,
+        uic->open_x, uic->open_y,  uic->gate_x,   uic->gate_y,    uic->exit_x,     uic->exit_y,
+        uic->u,      uic->v,       uic->limit_u,  uic->limit_v,   uic->bent_u,     uic->bent_v,
+        uic->room,   uic->mean_x,  uic->mean_y};
     for (size_t k = 0; k < sizeof floats / sizeof *floats; ++k)
         th_free(m, floats[k], n, sizeof(float));
     double *doubles[] = {uic->east, uic->north,          uic->ground,

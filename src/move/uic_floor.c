@@ -132,19 +132,22 @@ static void measure_apertures(th_world *world, int l) {
 // A face less open than this counts as closed for who stands beside it.
 static const float MOSTLY_OPEN = 0.5f;
 
-static bool linked(const float *aperture, int cell) { return aperture[cell] >= MOSTLY_OPEN; }
+// Does the west (axis 0) or south face of a cell lead on to the next one? Exits and links lead elsewhere.
+static bool leads_on(const th_uic *uic, int cell, int axis) {
+    return axis ? uic->aperture_y[cell] - uic->gate_y[cell] >= MOSTLY_OPEN
+                : uic->aperture_x[cell] - uic->gate_x[cell] >= MOSTLY_OPEN;
+}
 
 // Folds of the quarter (a, b) of the cell (i, j); a and b are 0 on the west and the south side.
 static uint8_t folds_of(const th_uic *uic, const th_uic_level *level, int i, int j, int a, int b) {
     const th_staggered *grid = &level->grid;
-    const float *across_x = uic->aperture_x + level->first,
-                *across_y = uic->aperture_y + level->first;
-    int c = j * grid->nx + i, dx = a ? 1 : -1, dy = b ? grid->nx : -grid->nx;
+    int c = level->first + j * grid->nx + i, dx = a ? 1 : -1, dy = b ? grid->nx : -grid->nx;
     if (i == 0 || j == 0 || i == grid->nx - 1 || j == grid->ny - 1)
         return TH_UIC_FOLD_X | TH_UIC_FOLD_Y;
-    bool x = linked(across_x, a ? c + 1 : c), y = linked(across_y, b ? c + grid->nx : c);
-    bool x_then_y = x && linked(across_y, (b ? c + grid->nx : c) + dx);
-    bool y_then_x = y && linked(across_x, (a ? c + 1 : c) + dy);
+    int beside = a ? c + 1 : c, above = b ? c + grid->nx : c; // whose faces the quarter lies at
+    bool x = leads_on(uic, beside, 0), y = leads_on(uic, above, 1);
+    bool x_then_y = x && leads_on(uic, above + dx, 1),
+         y_then_x = y && leads_on(uic, beside + dy, 0);
     return (uint8_t)((x ? 0 : TH_UIC_FOLD_X) | (y ? 0 : TH_UIC_FOLD_Y) |
                      (x_then_y || y_then_x ? 0 : TH_UIC_FOLD_XY));
 }
@@ -202,7 +205,9 @@ static void add_exit_face(th_uic *uic, const th_uic_level *level, int cell, int 
                           const void *context) {
     (void)context;
     float *exit = (axis ? uic->exit_y : uic->exit_x) + level->first + cell;
+    float *gate = (axis ? uic->gate_y : uic->gate_x) + level->first + cell;
     *exit = th_min(*exit + share, 1.0f);
+    *gate = th_min(*gate + share, 1.0f);
 }
 
 static void measure_exits(th_world *world, int l) {
@@ -211,6 +216,8 @@ static void measure_exits(th_world *world, int l) {
     size_t cells = (size_t)level->grid.nx * (size_t)level->grid.ny;
     memset(uic->exit_x + level->first, 0, cells * sizeof *uic->exit_x);
     memset(uic->exit_y + level->first, 0, cells * sizeof *uic->exit_y);
+    memset(uic->gate_x + level->first, 0, cells * sizeof *uic->gate_x);
+    memset(uic->gate_y + level->first, 0, cells * sizeof *uic->gate_y);
     for (int g = 0; g < world->scene->goal_count; ++g) {
         const th_goal *goal = &world->scene->goals[g];
         if (goal->kind != TH_GOAL_EXIT) continue;
@@ -233,7 +240,7 @@ static void add_link_face(th_uic *uic, const th_uic_level *level, int cell, int 
     uic->link_faces[uic->link_face_count++] = face;
 }
 
-static void measure_links(th_world *world) {
+static void list_link_faces(th_world *world) {
     th_uic *uic = world->uic;
     uic->link_face_count = 0;
     for (int k = 0; k < world->scene->link_count; ++k) {
@@ -241,6 +248,15 @@ static void measure_links(th_world *world) {
         for (int side = 0; side < 2; ++side)
             visit_faces(uic, link->level[side], link->a, link->b, add_link_face,
                         &link->level[1 - side]);
+    }
+}
+
+static void add_link_gates(th_uic *uic, int l) {
+    for (int k = 0; k < uic->link_face_count; ++k) {
+        const th_uic_link_face *face = &uic->link_faces[k];
+        if (face->level != l) continue;
+        float *gate = (face->axis ? uic->gate_y : uic->gate_x) + uic->levels[l].first + face->cell;
+        *gate = th_min(*gate + face->share, 1.0f);
     }
 }
 
@@ -317,9 +333,16 @@ static void open_level(th_uic *uic, const th_uic_level *level) {
     memset(uic->quarters + 4 * (size_t)level->first, 0, 4 * (size_t)cells);
 }
 
+// Is there anything on the level that people or the flow cannot just pass?
 static bool has_walls(const th_world *world, int l) {
     const th_level *level = &world->scene->levels[l];
     if (level->bounded || level->wall_end > level->wall_begin) return true;
+    for (int g = 0; g < world->scene->goal_count; ++g) {
+        const th_goal *goal = &world->scene->goals[g];
+        if (goal->kind == TH_GOAL_EXIT &&
+            (goal->is_line ? goal->line.level : goal->area.level) == l)
+            return true;
+    }
     for (int w = world->scene->wall_count; w < world->wall_count; ++w)
         if (world->walls[w].level == l && world->walls[w].length > 0.0f) return true;
     return false;
@@ -341,10 +364,13 @@ void th_uic_measure(th_world *world) {
     float reach = furthest_pair(world);
     bool wider = reach > uic->pair_reach; // somebody larger has come
     uic->pair_reach = th_max(reach, uic->pair_reach);
+    if (anew) list_link_faces(world);
     for (int l = 0; l < uic->level_count; ++l) {
         th_uic_level *level = &uic->levels[l];
         if (level->measured && level->walls_version == world->walls_version && !wider) continue;
         level->walled = has_walls(world, l);
+        measure_exits(world, l);
+        add_link_gates(uic, l);
         if (level->walled) {
             measure_apertures(world, l);
             measure_quarters(world, l, uic->pair_reach);
@@ -352,7 +378,6 @@ void th_uic_measure(th_world *world) {
         } else {
             open_level(uic, level);
         }
-        measure_exits(world, l);
         size_t bytes = (size_t)level->grid.nx * (size_t)level->grid.ny * sizeof(float);
         memcpy(uic->room + level->first, uic->capacity + level->first, bytes);
         memcpy(uic->open_x + level->first, uic->aperture_x + level->first, bytes);
@@ -360,7 +385,6 @@ void th_uic_measure(th_world *world) {
         level->walls_version = world->walls_version;
         level->measured = true;
     }
-    if (anew) measure_links(world);
 }
 
 // ---- moving bodies

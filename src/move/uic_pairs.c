@@ -242,6 +242,30 @@ TH_FORMULA push push_on(const th_world *world, const pair_step *step, const th_w
     return result;
 }
 
+// Walls push back within the pair step: whoever is pushed into one would stick to it, and the contact stage
+// would press who is pushed out onto the others. No further than the first wall, then off the nearest.
+static th_vec2 stop_at_walls(const th_world *world, const th_walls *walls, uint32_t i, th_vec2 p,
+                             th_vec2 q) {
+    int level = (int)world->agents.level[i], wall;
+    float radius = world->agents.radius[i], distance2, t;
+    if (th_walls_near(walls, level, q, radius, &wall, &distance2, 1) == 0 &&
+        th_length2(th_sub(q, p)) < radius * radius)
+        return q;
+    if (th_walls_first_crossing(walls, level, p, q, &t) >= 0)
+        q = th_add(p, th_scale(0.9f * t, th_sub(q, p)));
+    for (int round = 0; round < 2; ++round) {
+        if (th_walls_near(walls, level, q, radius, &wall, &distance2, 1) == 0) return q;
+        const th_wall *nearest = &walls->walls[wall];
+        th_vec2 off = th_sub(q, th_nearest_on_segment(q, nearest->a, nearest->b));
+        float distance = sqrtf(distance2);
+        if (distance < 1e-5f || distance >= radius) return q;
+        th_vec2 lifted = th_add(q, th_scale((radius - distance) / distance, off));
+        if (th_walls_first_crossing(walls, level, q, lifted, NULL) >= 0) return q;
+        q = lifted;
+    }
+    return q;
+}
+
 // Who was pushed has the velocity it really moved with, up to its walking speed.
 static void real_velocity(th_world *world, uint32_t i, th_vec2 q) {
     th_agents *a = &world->agents;
@@ -271,7 +295,8 @@ TH_FORMULA void pass_cell(th_world *world, const pair_step *step, const th_walls
         if (looks(step, flags[i])) {
             push result = push_on(world, step, walls, i, near, xs, ys);
             bool pushed = result.sum.x != 0.0f || result.sum.y != 0.0f;
-            p = th_add(p, th_limit(result.sum, 0.5f * d_min_of(world, i)));
+            th_vec2 to = th_add(p, th_limit(result.sum, 0.5f * d_min_of(world, i)));
+            p = pushed && near_wall(world, i, to) ? stop_at_walls(world, walls, i, p, to) : to;
             flags[i] = (pushed ? LOOK_AGAIN | WAS_PUSHED : flags[i] & WAS_PUSHED) |
                        (result.tight ? IS_TIGHT : 0);
         }

@@ -41,17 +41,18 @@ static void read_row(th_uic *uic, const th_uic_level *level, int j) {
     }
 }
 
-// Flow out of a cell through an exit at one of its faces, and the coupling with p = 0 outside. The splat
-// gives such a face half the packing, for there is nobody beyond; the cell's own is taken instead, so what
-// is added is the difference.
+// Flow out of a cell through an exit at one of its faces, and the coupling with p = 0 outside. Who crosses the
+// line is gone: that share of the face does not lead into the next cell. The splat gives such a face half the
+// packing, for there is nobody beyond; the cell's own counts.
 static void add_exit(const th_uic *uic, int c, float share, float outward, float packing,
                      double flow_scale, double coupling_scale, double *b, double *ground) {
-
     if (share <= 0.0f) return;
-    double more = (double)share * fmax((double)uic->packing[c] - (double)packing, 0.0);
-    *b += flow_scale * more * fmax((double)outward, 0.0);
-    *ground += coupling_scale * more;
+    double through = (double)share * fmax((double)uic->packing[c], (double)packing);
+    *b += flow_scale * through * fmax((double)outward, 0.0);
+    *ground += coupling_scale * through;
 }
+
+static float inner_share(float open, float gate) { return th_max(open - gate, 0.0f); }
 
 static void assemble_row(th_world *world, const th_uic_level *level, int j, bool clamp_slack) {
     th_uic *uic = world->uic;
@@ -66,10 +67,10 @@ static void assemble_row(th_world *world, const th_uic_level *level, int j, bool
               packing_e = face_packing(&uic->west[e], inverse_area),
               packing_s = face_packing(&uic->south[c], inverse_area),
               packing_n = face_packing(&uic->south[n], inverse_area);
-        double w_flow = (double)(uic->open_x[c] * packing_w),
-               e_flow = (double)(uic->open_x[e] * packing_e);
-        double s_flow = (double)(uic->open_y[c] * packing_s),
-               n_flow = (double)(uic->open_y[n] * packing_n);
+        double w_flow = (double)(inner_share(uic->open_x[c], uic->gate_x[c]) * packing_w),
+               e_flow = (double)(inner_share(uic->open_x[e], uic->gate_x[e]) * packing_e);
+        double s_flow = (double)(inner_share(uic->open_y[c], uic->gate_y[c]) * packing_s),
+               n_flow = (double)(inner_share(uic->open_y[n], uic->gate_y[n]) * packing_n);
         double slack = (double)uic->room[c] - (double)uic->packing[c];
         if (clamp_slack) slack = fmax(slack, 0.0);
         double b = slack + flow_scale * ((e_flow * (double)uic->u[e] - w_flow * (double)uic->u[c]) +
@@ -89,41 +90,68 @@ static void assemble_row(th_world *world, const th_uic_level *level, int j, bool
         uic->north[c] = coupling_scale * n_flow;
     }
     // The ring's couplings with the cells inside are read too.
-    uic->east[begin] = coupling_scale * (double)(uic->open_x[begin + 1] *
-                                                 face_packing(&uic->west[begin + 1], inverse_area));
+    float inner = inner_share(uic->open_x[begin + 1], uic->gate_x[begin + 1]);
+    uic->east[begin] =
+        coupling_scale * (double)(inner * face_packing(&uic->west[begin + 1], inverse_area));
     uic->north[begin] = uic->north[begin + nx - 1] = uic->east[begin + nx - 1] = 0.0;
 }
 
-// Links: the cell beyond the line is on the other level, and its pressure as last solved pushes back.
+// Links: the cell beyond the line is on the other level. Its pressure as last solved pushes back, and the face
+// is as packed as people of both levels make it.
+typedef struct link_cells {
+    int high, low;             // cells east (north) and west (south) of the face, on this level
+    int other_high, other_low; // the same cells of the other level
+    float packing, velocity;   // of the face
+} link_cells;
+
+static bool find_link_cells(const th_uic *uic, const th_uic_link_face *face, link_cells *cells) {
+    const th_uic_level *here = &uic->levels[face->level], *there = &uic->levels[face->other];
+    const th_staggered *own = &here->grid, *other = &there->grid;
+    int i = face->cell % own->nx, j = face->cell / own->nx;
+    // The same face on the other level: all grids lie on one lattice.
+    int oi = i + own->column - other->column, oj = j + own->row - other->row;
+    if (own->h != other->h || i < 1 || j < 1 || i > own->nx - 1 || j > own->ny - 1 || oi < 1 ||
+        oj < 1 || oi > other->nx - 1 || oj > other->ny - 1)
+        return false;
+    cells->high = here->first + face->cell;
+    cells->low = cells->high - (face->axis ? own->nx : 1);
+    cells->other_high = there->first + oj * other->nx + oi;
+    cells->other_low = cells->other_high - (face->axis ? other->nx : 1);
+    const th_uic_face *faces = face->axis ? uic->south : uic->west;
+    float share = faces[cells->high].share + faces[cells->other_high].share;
+    cells->packing = share * own->inverse_h * own->inverse_h * face->share;
+    cells->velocity = (face->axis ? uic->v : uic->u)[cells->high];
+    return true;
+}
+
 static void add_links(th_world *world, int l, const double *pressure) {
     th_uic *uic = world->uic;
     for (int k = 0; k < uic->link_face_count; ++k) {
         const th_uic_link_face *face = &uic->link_faces[k];
-        if (face->level != l) continue;
-        const th_uic_level *here = &uic->levels[l], *there = &uic->levels[face->other];
-        const th_staggered *own = &here->grid, *other = &there->grid;
-        int nx = own->nx, i = face->cell % nx, j = face->cell / nx, step = face->axis ? nx : 1;
-        // The same face on the other level: all grids lie on one lattice.
-        int oi = i + own->column - other->column, oj = j + own->row - other->row;
-        if (own->h != other->h || oi < 1 || oj < 1 || oi > other->nx - 2 || oj > other->ny - 2)
-            continue;
-        int far = there->first + oj * other->nx + oi, near = here->first + face->cell;
-        int far_step = face->axis ? other->nx : 1;
-        const th_uic_face *there_face = face->axis ? &uic->south[far] : &uic->west[far];
-        float packing = there_face->share * own->inverse_h * own->inverse_h * face->share;
-        double scale = (double)world->dt * (double)own->inverse_h;
-        double coupling = scale * (double)own->inverse_h * (double)packing;
-        float velocity = face->axis ? uic->v[near] : uic->u[near];
-        bool inside = i > 0 && j > 0 && i < nx - 1 && j < own->ny - 1;
-        if (inside) { // the cell north or east of the face looks back over it
-            uic->ground[near] += coupling;
-            uic->b[near] -=
-                coupling * pressure[far - far_step] + scale * (double)(packing * velocity);
-        }
-        if ((face->axis ? j : i) > 1) {
-            uic->ground[near - step] += coupling;
-            uic->b[near - step] -= coupling * pressure[far] - scale * (double)(packing * velocity);
-        }
+        link_cells cells;
+        if (face->level != l || !find_link_cells(uic, face, &cells)) continue;
+        double scale = (double)world->dt * (double)uic->levels[l].grid.inverse_h;
+        double coupling = scale * (double)uic->levels[l].grid.inverse_h * (double)cells.packing;
+        double flow = scale * (double)(cells.packing * cells.velocity);
+        uic->ground[cells.high] += coupling;
+        uic->ground[cells.low] += coupling;
+        uic->b[cells.high] -= coupling * pressure[cells.other_low] + flow;
+        uic->b[cells.low] -= coupling * pressure[cells.other_high] - flow;
+    }
+}
+
+// The gradient at a link is that from one level to the other; nobody stands beyond the line on this one.
+static void correct_links(th_world *world, int l, const double *pressure) {
+    th_uic *uic = world->uic;
+    for (int k = 0; k < uic->link_face_count; ++k) {
+        const th_uic_link_face *face = &uic->link_faces[k];
+        link_cells cells;
+        if (face->level != l || !find_link_cells(uic, face, &cells)) continue;
+        double high = fmax(pressure[cells.other_high] - pressure[cells.high], 0.0);
+        double low = fmax(pressure[cells.other_low] - pressure[cells.low], 0.0);
+        float *velocity = (face->axis ? uic->v : uic->u) + cells.high;
+        float inverse_h = uic->levels[l].grid.inverse_h;
+        *velocity -= (float)(high - low) * inverse_h * face->share;
     }
 }
 
@@ -258,10 +286,12 @@ static void project_level(th_world *world, int l) {
     assemble(world, l, true, uic->inner_pressure);
     solve(world, level, uic->inner_pressure, active_count);
     subtract_gradient(world, level, uic->inner_pressure);
+    correct_links(world, l, uic->inner_pressure);
     renorm(world, level);
     assemble(world, l, false, uic->pressure);
     solve(world, level, uic->pressure, active_count);
     subtract_gradient(world, level, uic->pressure);
+    correct_links(world, l, uic->pressure);
     look_at(uic, level, active_count);
 }
 

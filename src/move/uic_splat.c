@@ -268,7 +268,18 @@ TH_FORMULA th_vec2 velocity_at(const th_uic *uic, const th_uic_level *level, con
         sample(uic->u, c + at->half_x, -dx, dy, in_x, out_y, folds & TH_UIC_FOLD_Y),
         sample(uic->v, c + (at->half_y ? nx : 0), dx, -dy, out_x, in_y, folds & TH_UIC_FOLD_X)};
     float weight = th_uic_weight(packing, room);
-    return th_add(preferred, th_scale(weight, th_sub(flow, preferred)));
+    // At an exit people part, some out, some past it: the nearer, the less the common flow holds them. And
+    // nobody is carried out who does not head out.
+    bool exit_x = folds & TH_UIC_FOLD_X && uic->exit_x[c + at->half_x] > 0.0f;
+    bool exit_y = folds & TH_UIC_FOLD_Y && uic->exit_y[c + (at->half_y ? nx : 0)] > 0.0f;
+    if (exit_x) weight *= 2.0f * in_x;
+    if (exit_y) weight *= 2.0f * in_y;
+    th_vec2 v = th_add(preferred, th_scale(weight, th_sub(flow, preferred)));
+    if (exit_x && preferred.x * (float)dx <= 0.0f)
+        v.x = dx > 0 ? th_min(v.x, 0.0f) : th_max(v.x, 0.0f);
+    if (exit_y && preferred.y * (float)dy <= 0.0f)
+        v.y = dy > 0 ? th_min(v.y, 0.0f) : th_max(v.y, 0.0f);
+    return v;
 }
 
 TH_FORMULA void follow_run(th_world *world, const quarter *q, uint32_t begin, uint32_t end) {

@@ -78,6 +78,7 @@ typedef struct th_uic {
     float *aperture_x, *aperture_y; // standing walls
     float *open_x, *open_y;         // the same less moving bodies
     float *exit_x, *exit_y;         // share of the face that is an exit
+    float *gate_x, *gate_y;         // that is an exit or a link
     float *u, *v, *limit_u, *limit_v, *bent_u, *bent_v;
     float *room;       // capacity less moving bodies
     uint64_t *covered; // by moving bodies, 8 x 8 bits a cell
