@@ -104,6 +104,10 @@ void th_chart_frame(const th_chart *chart) {
     draw_titles(chart);
 }
 
+double th_chart_bottom(const th_chart *chart) {
+    return chart->top + chart->height + 3.6 * chart->canvas->text;
+}
+
 th_line_style th_line_style_of(int index) {
     static const double widths[4] = {1.8, 1.8, 2.2, 1.8};
     return (th_line_style){th_colour_group(index % 4), widths[index % 4], index % 4, 1};

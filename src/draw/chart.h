@@ -20,6 +20,8 @@ double th_chart_margin(const th_canvas *canvas, const th_axis *y);
 void th_chart_settle(th_chart *chart);
 // Light grid, axes, numbers, titles (not the empty ones).
 void th_chart_frame(const th_chart *chart);
+// Below the numbers and the title of the x axis.
+double th_chart_bottom(const th_chart *chart);
 
 typedef struct th_line_style {
     th_colour colour;

@@ -3,7 +3,7 @@
 #include "draw/plan_drawing.h"
 #include "draw/panels.h"
 
-// For the levels' boxes and names; see plan_layers.c.
+// For the levels' boxes and names; see plan_colours.h.
 #include "scene/scene.h"
 #include <inttypes.h>
 #include <math.h>

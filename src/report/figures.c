@@ -170,6 +170,15 @@ double th_figure_head(const th_canvas *canvas, const th_figure_data *data, const
     return 4.3 * text;
 }
 
+th_chart th_figure_chart(const th_canvas *canvas, double y, double height, th_axis x_axis,
+                         th_axis y_axis) {
+    th_chart chart = {.canvas = canvas, .top = y, .height = height, .x = x_axis, .y = y_axis};
+    chart.left = 0.8 * canvas->text + th_chart_margin(canvas, &y_axis);
+    chart.width = canvas->width - chart.left - 2 * canvas->text;
+    th_chart_settle(&chart);
+    return chart;
+}
+
 th_panel_page th_figure_panels(const th_canvas *canvas, const th_figure_data *data, double y,
                                double key) {
     double text = canvas->text, right = canvas->width - fmax(key, 1.2 * text);

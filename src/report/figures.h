@@ -54,6 +54,9 @@ double th_figure_head(const th_canvas *canvas, const th_figure_data *data, const
 void th_figure_runs(const th_figure_data *data, bool first_only, char *words, size_t size);
 // "43.5 s", "12.3 min" or "5.20 h", in the unit of an axis to `longest` seconds.
 void th_figure_time(double seconds, double longest, char *words, size_t size);
+// A chart over the whole width below y.
+th_chart th_figure_chart(const th_canvas *canvas, double y, double height, th_axis x_axis,
+                         th_axis y_axis);
 // A page of panels below y, with room for a key at the right of `key` units (0: none).
 th_panel_page th_figure_panels(const th_canvas *canvas, const th_figure_data *data, double y,
                                double key);

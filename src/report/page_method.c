@@ -76,6 +76,14 @@ static void add_code(th_text *page, const char *words) {
 
 static void add_seeds(th_text *page, const th_ensemble *ensemble) {
     enum { SEEDS_MAX = 20 };
+    bool in_row = ensemble->run_count > 2;
+    for (int i = 1; i < ensemble->run_count; ++i)
+        in_row = in_row && ensemble->runs[i].seed == ensemble->runs[i - 1].seed + 1;
+    if (in_row) {
+        th_text_add(page, "%" PRIu64 " to %" PRIu64, ensemble->runs[0].seed,
+                    ensemble->runs[ensemble->run_count - 1].seed);
+        return;
+    }
     for (int i = 0; i < ensemble->run_count && i < SEEDS_MAX; ++i)
         th_text_add(page, "%s%" PRIu64, i > 0 ? ", " : "", ensemble->runs[i].seed);
     if (ensemble->run_count > SEEDS_MAX)
