@@ -506,7 +506,7 @@ static void assert_pedpy_takes(const char *path) {
 
 static void assert_scene_pleases_pedpy(folder *f, th_scene *scene, int steps) {
     for (int k = 0; k < 2; ++k) {
-        th_world *world = world_of(scene, 0, 0);
+        th_world *world = world_of(scene, 1, 0);
         th_recorder *recorder = recorder_of(world, f->file[0], recorded[k], 4, false);
         run_and_see(recorder, world, steps, NULL, 1);
         th_recorder_totals totals = finish(recorder);
@@ -576,6 +576,38 @@ static void test_pedpy_takes_two_levels(void **state) {
     assert_scene_pleases_pedpy(*state, scene_file(EVERYTHING), CROWDS(2) * 600);
 }
 
+#ifdef TH_PROGRAM
+// A small table of `throng bench --record`: every storage, hashes equal, nothing left behind.
+static void test_bench_table(void **state) {
+    folder *f = *state;
+    char command[1024], line[512];
+    snprintf(command, sizeof command,
+             "'%s' bench --record --agents 200 --threads 1 --quiet --out '%s' --csv '%s' >'%s'",
+             TH_PROGRAM, f->path, f->file[0], f->file[1]);
+    assert_int_equal(system(command), 0);
+    FILE *csv = fopen(f->file[0], "r");
+    assert_non_null(csv);
+    assert_non_null(fgets(line, sizeof line, csv)); // the head
+    for (int k = 0; k < RECORDED; ++k) {
+        int agents = 0, steps = 0, same = 0;
+        char storage[16] = "";
+        double plain = 0, slow = 0, bytes = 0, rate = 0, waited = -1;
+        assert_non_null(fgets(line, sizeof line, csv));
+        assert_int_equal(sscanf(line, "%d,%15[a-z],1,%d,10,%lf,%*f,%lf,%lf,%lf,%lf,%d", &agents,
+                                storage, &steps, &plain, &slow, &bytes, &rate, &waited, &same),
+                         9);
+        assert_int_equal(agents, 200);
+        assert_int_equal(steps, 400);
+        assert_int_equal(same, 1);
+        assert_true(plain > 0 && slow > -100 && waited >= 0 && rate > 1000);
+        bool compact = strcmp(storage, "compact") == 0;
+        assert_true(compact ? bytes < 5 : bytes > 15 && bytes < 120);
+    }
+    assert_null(fgets(line, sizeof line, csv));
+    fclose(csv);
+}
+#endif
+
 int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
@@ -590,6 +622,9 @@ int main(void) {
         IN_FOLDER(test_pedpy_takes_a_station),
         IN_FOLDER(test_pedpy_takes_a_busy_exit),
         IN_FOLDER(test_pedpy_takes_two_levels),
+#ifdef TH_PROGRAM
+        IN_FOLDER(test_bench_table),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
