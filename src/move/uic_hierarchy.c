@@ -92,29 +92,51 @@ static bool find_blocks(th_lcp_level *v, const th_lcp_level *fine) {
     return complete;
 }
 
-static void number_blocks(th_lcp_level *v, const th_lcp_level *fine) {
-    int red = 0, black = v->reds;
-    for (int a = 0; a < v->count; ++a) {
-        v->number[a] = (v->place[a].i + v->place[a].j) & 1 ? black++ : red++;
-        for (int q = 0; q < TH_SIDES; ++q) v->child[TH_SIDES * a + q] = fine->count;
-    }
-    for (int a = 0; a < fine->count; ++a) {
+// Two levels of the hierarchy; the system where that is the finer one.
+typedef struct pair {
+    const th_lcp_system *s;
+    const th_lcp_level *fine;
+    th_lcp_level *v;
+} pair;
+
+static double number_children(const void *context, int from, int to) {
+    const th_lcp_level *fine = ((const pair *)context)->fine;
+    th_lcp_level *v = ((const pair *)context)->v;
+    for (int a = from; a < to; ++a) {
         int q = (~fine->place[a].i & 1) + 2 * (~fine->place[a].j & 1), k = fine->number[a];
         v->parent[k] = v->number[v->parent[k]];
         v->child[TH_SIDES * v->parent[k] + q] = k;
     }
-    v->parent[fine->count] = v->count;
+    return 0;
 }
 
-static void link_blocks(th_lcp_level *v) {
-    const int32_t step[TH_SIDES] = {-1, 1, -v->nx, v->nx};
+static void number_blocks(const pair *of, const th_lcp_team *team) {
+    th_lcp_level *v = of->v;
+    int red = 0, black = v->reds;
     for (int a = 0; a < v->count; ++a) {
+        v->number[a] = (v->place[a].i + v->place[a].j) & 1 ? black++ : red++;
+        for (int q = 0; q < TH_SIDES; ++q) v->child[TH_SIDES * a + q] = of->fine->count;
+    }
+    th_lcp_sum(team, number_children, of, 0, of->fine->count);
+    v->parent[of->fine->count] = v->count;
+}
+
+static double link_block(const void *context, int from, int to) {
+    th_lcp_level *v = ((const pair *)context)->v;
+    const int32_t step[TH_SIDES] = {-1, 1, -v->nx, v->nx};
+    for (int a = from; a < to; ++a) {
         int32_t c = v->place[a].j * v->nx + v->place[a].i;
         for (int d = 0; d < TH_SIDES; ++d) {
             int32_t mark = v->mark[c + step[d]];
             v->near[TH_SIDES * v->number[a] + d] = mark ? v->number[mark - 1] : v->count;
         }
     }
+    return 0;
+}
+
+static void link_blocks(const pair *of, const th_lcp_team *team) {
+    th_lcp_level *v = of->v;
+    th_lcp_sum(team, link_block, of, 0, v->count);
     for (int a = 0; a < v->count; ++a) v->mark[v->place[a].j * v->nx + v->place[a].i] = 0;
     for (int d = 0; d < TH_SIDES; ++d) {
         v->near[TH_SIDES * v->count + d] = v->count;
@@ -141,8 +163,9 @@ void th_lcp_hierarchy_build(th_lcp_hierarchy *hierarchy, const th_lcp_system *s)
         v->nx = ((fine->nx - 1) >> 1) + 2;
         v->ny = ((fine->ny - 1) >> 1) + 2;
         if ((int64_t)v->nx * v->ny > v->mark_room || !find_blocks(v, fine)) return;
-        number_blocks(v, fine);
-        link_blocks(v);
+        pair of = {s, fine, v};
+        number_blocks(&of, &s->team);
+        link_blocks(&of, &s->team);
     }
 }
 
@@ -181,13 +204,6 @@ static void fill_block(const th_lcp_system *s, const float *face, th_lcp_level *
     finish_block(v, k, across, ground);
 }
 
-// Two levels of the hierarchy, the finer one first; the system where that is it.
-typedef struct pair {
-    const th_lcp_system *s;
-    const th_lcp_level *fine;
-    th_lcp_level *v;
-} pair;
-
 static double fill_first(const void *context, int from, int to) {
     const pair *of = context;
     for (int k = from; k < to; ++k) fill_block(of->s, of->fine->inverse, of->v, k);
@@ -219,16 +235,9 @@ void th_lcp_hierarchy_fill(th_lcp_hierarchy *hierarchy, const th_lcp_system *s) 
 
 // ---- the V-cycle -----------------------------------------------------------------------------------
 
-static float around(const th_lcp_level *v, int k) {
-    const int32_t *n = v->near + TH_SIDES * (size_t)k;
-    const float *c = v->coupling + TH_SIDES * (size_t)k, *x = v->x;
-    return (c[TH_WEST] * x[n[TH_WEST]] + c[TH_EAST] * x[n[TH_EAST]]) +
-           (c[TH_SOUTH] * x[n[TH_SOUTH]] + c[TH_NORTH] * x[n[TH_NORTH]]);
-}
-
 static double relax_block(const void *context, int from, int to) {
     const th_lcp_level *v = context;
-    for (int k = from; k < to; ++k) v->x[k] = (v->r[k] + around(v, k)) * v->inverse[k];
+    for (int k = from; k < to; ++k) v->x[k] = (v->r[k] + th_lcp_around_level(v, k)) * v->inverse[k];
     return 0;
 }
 
@@ -241,13 +250,16 @@ static void relax_black(const th_lcp_level *v, const th_lcp_team *team) {
 }
 
 // After a red and a black half-sweep from 0 only red cells have a residual left: the pull of the black ones.
-static float pull(const th_lcp_level *v, int k) { return v->inverse[k] > 0 ? around(v, k) : 0; }
+static float pull(const th_lcp_level *v, int k) {
+    return v->inverse[k] > 0 ? th_lcp_around_level(v, k) : 0;
+}
 
 static double pass_down(const void *context, int from, int to) {
     const pair *of = context;
     for (int k = from; k < to; ++k) {
         const int32_t *child = of->v->child + TH_SIDES * (size_t)k;
         of->v->r[k] = pull(of->fine, child[0]) + pull(of->fine, child[TH_SIDES - 1]);
+        of->v->x[k] = of->v->r[k] * of->v->inverse[k]; // red half-sweep; black cells come after
     }
     return 0;
 }
@@ -278,7 +290,6 @@ void th_lcp_hierarchy_cycle(th_lcp_hierarchy *hierarchy, const th_lcp_team *team
     int last = hierarchy->used - 1;
     for (int l = 0; l <= last; ++l) {
         th_lcp_level *v = &hierarchy->levels[l];
-        for (int k = 0; k < v->reds; ++k) v->x[k] = v->r[k] * v->inverse[k];
         relax_black(v, team);
         pair of = {NULL, v, v + 1};
         if (l < last) th_lcp_sum(team, pass_down, &of, 0, v[1].count);
@@ -289,7 +300,7 @@ void th_lcp_hierarchy_cycle(th_lcp_hierarchy *hierarchy, const th_lcp_team *team
         pair of = {NULL, v, v + 1};
         if (l < last) th_lcp_sum(team, pass_up, &of, 0, v->reds);
         relax_black(v, team);
-        relax_red(v, team);
+        if (l > 0) relax_red(v, team);
     }
 }
 
@@ -311,7 +322,7 @@ static void sum_b(th_lcp_hierarchy *hierarchy, const th_lcp_system *s) {
 
 static void relax_projected(const th_lcp_level *v, int from, int to) {
     for (int k = from; k < to; ++k) {
-        float x = (around(v, k) - v->r[k]) * v->inverse[k];
+        float x = (th_lcp_around_level(v, k) - v->r[k]) * v->inverse[k];
         v->x[k] = x > 0 ? x : 0;
     }
 }

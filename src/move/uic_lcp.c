@@ -61,7 +61,7 @@ double th_lcp_most(const th_lcp_team *team, th_lcp_body *body, const void *conte
 
 static int vectors_of(th_lcp_solver solver) {
     switch (solver) {
-    case TH_LCP_MPRGP: return 6;
+    case TH_LCP_MPRGP:
     case TH_LCP_POLICY: return 6;
     case TH_LCP_PSOR: return 0;
     case TH_LCP_MULTIGRID: return 3;

@@ -106,7 +106,9 @@ void th_lcp_hierarchy_destroy(const th_memory *memory, th_lcp_hierarchy *hierarc
 void th_lcp_hierarchy_build(th_lcp_hierarchy *hierarchy, const th_lcp_system *system);
 // Couplings among the jammed cells, those of level 0 with inverse > 0.
 void th_lcp_hierarchy_fill(th_lcp_hierarchy *hierarchy, const th_lcp_system *system);
-// x = M^-1 r on level 0 by one V-cycle, r = 0 in black cells. Cells that are not jammed keep 0.
+// One V-cycle for x = M^-1 r on level 0 but for its first and its last half-sweep, which are the caller's:
+// comes with x = r * inverse in the red cells, leaves them to become (r + around) * inverse. r = 0 in black
+// cells; cells that are not jammed keep x = 0.
 void th_lcp_hierarchy_cycle(th_lcp_hierarchy *hierarchy, const th_lcp_team *team);
 // Raises x to a rough solution found from the coarsest level down: pressure that has far to go gets there at
 // once and not by a cell per round. Leaves couplings for all cells; inverse is to be set anew.
@@ -126,6 +128,13 @@ static inline double th_lcp_around(const th_lcp_system *s, const double *v, int 
     const float *c = s->coupling + (size_t)TH_SIDES * (size_t)k;
     return ((double)c[TH_WEST] * v[n[TH_WEST]] + (double)c[TH_EAST] * v[n[TH_EAST]]) +
            ((double)c[TH_SOUTH] * v[n[TH_SOUTH]] + (double)c[TH_NORTH] * v[n[TH_NORTH]]);
+}
+
+static inline float th_lcp_around_level(const th_lcp_level *v, int k) {
+    const int32_t *n = v->near + TH_SIDES * (size_t)k;
+    const float *c = v->coupling + TH_SIDES * (size_t)k, *x = v->x;
+    return (c[TH_WEST] * x[n[TH_WEST]] + c[TH_EAST] * x[n[TH_EAST]]) +
+           (c[TH_SOUTH] * x[n[TH_SOUTH]] + c[TH_NORTH] * x[n[TH_NORTH]]);
 }
 
 static inline double th_lcp_row(const th_lcp_system *s, const double *v, int k) {

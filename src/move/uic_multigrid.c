@@ -60,7 +60,8 @@ static double settle(const void *context, int from, int to) {
     return changed;
 }
 
-// r = minus the gradient in the red cells of the set. Returns the largest |r|.
+// r = minus the gradient in the red cells of the set, x the first half-sweep of the V-cycle. Returns the
+// largest |r|.
 static double begin(const void *context, int from, int to) {
     const rounds *w = context;
     const th_lcp_system *s = w->s;
@@ -69,17 +70,22 @@ static double begin(const void *context, int from, int to) {
         double r = w->v->inverse[k] > 0 ? -(th_lcp_row(s, s->x, k) + s->b[k]) : 0;
         w->r[k] = r;
         w->v->r[k] = (float)r;
+        w->v->x[k] = (float)r * w->v->inverse[k];
         w->d[k] = 0;
         largest = th_lcp_larger(largest, fabs(r));
     }
     return largest;
 }
 
-// r'M^-1 r.
+// The last half-sweep of the V-cycle. Returns r'M^-1 r.
 static double weigh(const void *context, int from, int to) {
     const rounds *w = context;
+    const th_lcp_level *v = w->v;
     double sum = 0;
-    for (int k = from; k < to; ++k) sum += w->r[k] * (double)w->v->x[k];
+    for (int k = from; k < to; ++k) {
+        v->x[k] = (v->r[k] + th_lcp_around_level(v, k)) * v->inverse[k];
+        sum += w->r[k] * (double)v->x[k];
+    }
     return sum;
 }
 
@@ -119,6 +125,7 @@ static double advance(const void *context, int from, int to) {
         double r = w->r[k] - length * w->ad[k];
         w->r[k] = r;
         w->v->r[k] = (float)r;
+        w->v->x[k] = (float)r * w->v->inverse[k];
         largest = th_lcp_larger(largest, fabs(r));
     }
     return largest;
