@@ -181,8 +181,7 @@ static void remove_recording(const char *file) {
 // ---- what must be in the file: frames 0 to the last, each as in the run that was not interrupted
 
 static void assert_equal_moment(const th_frame *frame, const moment *m, double quantum) {
-    assert_int_equal(frame->count, m->count);
-    for (int i = 0; i < m->count; ++i) {
+    for (int i = 0; i < frame->count; ++i) {
         // Within a quantum of the exit people are set off it, so that rounding cannot reach it.
         bool at_exit = (double)m->x[i] > 30 - quantum;
         double tolerance = (at_exit ? 1.5 : 0.5) * quantum + 1e-9;
@@ -190,6 +189,17 @@ static void assert_equal_moment(const th_frame *frame, const moment *m, double q
         assert_true(fabs(frame->x[i] - (double)m->x[i]) <= tolerance);
         assert_true(fabs(frame->y[i] - (double)m->y[i]) <= tolerance);
     }
+}
+
+// A text that ends exactly behind a line cannot be seen to lack the rest of its last frame
+// (docs/recordings.md). A kill that hits a write, and there the end of a line, is rare: once in some
+// hundred runs of this test. It is counted, and no excuse for the other formats.
+static int cut_texts;
+
+static void assert_whole(const th_frame *frame, const moment *m, bool may_be_cut) {
+    bool cut = may_be_cut && frame->count < m->count;
+    cut_texts += cut;
+    if (!cut) assert_int_equal(frame->count, m->count);
 }
 
 // Returns how many.
@@ -205,6 +215,9 @@ static int64_t assert_whole_frames(reference *r, const char *file) {
             fail_msg("%s: %s", error.file, error.message);
         if (frame.count < 0) break;
         assert_int_equal(frame.number, expected);
+        assert_true(frame.count <= moment_at(r, expected)->count);
+        assert_whole(&frame, moment_at(r, expected),
+                     info->format == TH_TRAJECTORY_TEXT && expected == count - 1);
         assert_equal_moment(&frame, moment_at(r, expected), info->quantum);
     }
     assert_int_equal(expected, count);
@@ -248,6 +261,7 @@ static void test_killed_at_random_moments(void **state) {
     }
     print_message("%d kills, %d with frames, %lld frames in all\n", KILLS, hits, (long long)frames);
     assert_true(hits >= KILLS * 3 / 4);
+    assert_true(cut_texts <= 1);
 }
 
 // What a checkpoint relies on: after a flush everything is there, whatever happens next.
