@@ -18,7 +18,7 @@ extern const th_command th_command_bench;
 // `fallback_file` is named where the error names no file.
 int th_report_error(const char *fallback_file, const th_error *error);
 
-// The same, but for trouble with files and memory: returns TH_EXIT_FAILED.
+// The same where the scene is known to be good: returns TH_EXIT_FAILED.
 int th_report_failure(const char *fallback_file, const th_error *error);
 
 // Loads a scene with --set overrides; on failure reports and returns its exit code.

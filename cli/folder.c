@@ -1,6 +1,7 @@
 // Folders and small files. SPDX-License-Identifier: Apache-2.0
 #include "cli/folder.h"
 #include "core/error.h"
+#include "report/figures.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -133,6 +134,10 @@ static th_result clear_own(const th_folder *folder, th_error *error) {
             return th_file_fail(error, path, "cannot be replaced: %s; choose another --out",
                                 strerror(errno));
     }
+    // A figure that the new run has no use for would be taken for one of it.
+    for (int i = 0; i < th_figure_count; ++i)
+        remove_own(folder, "figures", th_figures[i].name, ".png");
+    remove_own(folder, "figures", "sweep_", ".png");
     remove_own(folder, "checkpoints", "checkpoint-", ".bin");
     remove_own(folder, "checkpoints", "checkpoint-", ".bin.new"); // left by a kill
     return TH_OK;

@@ -58,11 +58,13 @@ static int begin_again(th_runs *runs) {
     return th_runs_one(runs, &simulation, false);
 }
 
-static int say_no_checkpoint(const char *folder) {
+static int say_no_checkpoint(const th_run_folder *run) {
+    const char *folder = run->folder.path;
+    bool many = json_integer_value(json_object_get(run->about, "runs")) > 1;
     fprintf(stderr,
             "%s: there is no checkpoint to go on from; begin again with\n"
-            "  throng run %s/scene.json --out %s --force --checkpoint every=60\n",
-            folder, folder, folder);
+            "  throng run %s/scene.json --out %s --force%s\n",
+            folder, folder, folder, many ? "" : " --checkpoint every=60");
     return TH_EXIT_FAILED;
 }
 
@@ -90,7 +92,7 @@ static int resume_run(const char *folder, int threads, bool json, bool quiet) {
     if (strcmp(th_run_folder_text(&runs.keep, "state"), "finished") == 0) {
         printf("%s: the run is finished; see %s/summary.json\n", folder, folder);
     } else if (th_checkpoint_list(&runs.keep.folder, names) == 0) {
-        code = say_no_checkpoint(folder);
+        code = say_no_checkpoint(&runs.keep);
     } else if (!th_folder_path(&runs.keep.folder, "scene.json", path, sizeof path)) {
         code = TH_EXIT_FAILED;
     } else if ((code = th_load_scene(path, NULL, &scene)) == TH_EXIT_OK) {

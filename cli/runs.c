@@ -173,7 +173,9 @@ int th_runs_many(th_runs *runs) {
     th_result result = sample(&s, &error);
     int code = TH_EXIT_OK;
     if (result != TH_OK) {
-        code = th_report_error(runs->scene_file, &error);
+        // Another seed may find no room; what else fails then is not the scene's fault.
+        code = result == TH_NO_ROOM ? th_report_error(runs->scene_file, &error)
+                                    : th_report_failure(runs->scene_file, &error);
     } else if (s.ensemble.run_count == 0) {
         code = TH_EXIT_INTERRUPTED;
     } else {

@@ -168,7 +168,9 @@ static int do_combination(sweeping *s, int combination) {
         th_scene_destroy(scene);
         if (error.code != TH_OK) {
             th_progress_end(&s->progress);
-            return th_report_error(s->sweep->folder.path, &error);
+            // More people than fit is a matter of the values, the rest of the machine.
+            return error.code == TH_NO_ROOM ? th_report_error(s->sweep->folder.path, &error)
+                                            : th_report_failure(s->sweep->folder.path, &error);
         }
         if (th_interrupted() && !s->enough && s->used[combination] < s->sweep->runs)
             return TH_EXIT_INTERRUPTED;

@@ -180,6 +180,19 @@ static void test_recordings(void **state) {
         0);
     assert_true(program_has(p, "own/trajectory.txt"));
     assert_holds(p->last.error, "3.33333 frames per second");
+    // More than ten thousand people make a compact file, and the program says how to get rows.
+    char path[128];
+    th_trajectory_info info;
+    snprintf(path, sizeof path, "%s/field.json", p->folder);
+    write_text(path, "{\"groups\": [{\"area\": {\"rect\": [0, 0, 120, 120]}, \"count\": 10001,\n"
+                     "  \"route\": [], \"plan\": \"straight\"}]}");
+    assert_code(throng(p, "run field.json --quiet --max-time 0.2 --out field --no-report "
+                          "--record sqlite"),
+                0);
+    assert_holds(p->last.error, "`throng convert field/trajectory.sqlite rows.sqlite`");
+    read_recording(p, "field/trajectory.sqlite", &info);
+    assert_int_equal(info.format, TH_TRAJECTORY_COMPACT);
+    assert_int_equal(info.people_count, 10001);
     assert_code(throng(p, "run hall.json --record hdf5"), 1);
     assert_holds(p->last.error, "throng convert");
     assert_code(throng(p, "run hall.json --record sqlit"), 1);

@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "report/page.h"
 #include "report/sweep_figures.h"
+#include "report/table_file.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -36,17 +37,24 @@ static th_result write_text(const th_sweep_report *report, const char *name, th_
 
 // ---- sweep.csv
 
-static void put_field(th_text *text, const char *field) {
-    bool quoted = strpbrk(field, ",\"\n\r") != NULL;
-    if (quoted) th_text_put(text, "\"");
-    for (; *field; ++field)
-        th_text_append(text, *field == '"' ? "\"\"" : field, *field == '"' ? 2 : 1);
-    th_text_put(text, quoted ? "\"," : ",");
-}
+static const char *const columns[] = {
+    "runs",
+    "finished",
+    "egress_time_mean_s",
+    "egress_time_sd_s",
+    "egress_time_median_s",
+    "egress_time_p95_s",
+    "egress_time_min_s",
+    "egress_time_max_s",
+    "egress_time_ci_low_s",
+    "egress_time_ci_high_s",
+    "flow_mean_per_s",
+    "mean_jam_time_s",
+    "max_density_per_m2",
+};
 
-static void put_row(th_text *text, const th_sweep_report *report, const th_sweep_point *point) {
-    for (int i = 0; i < report->path_count; ++i) put_field(text, point->values[i]);
-    th_text_add(text, "%d,%d", point->runs, point->egress.count);
+static void put_row(th_table_file *table, const th_sweep_report *report,
+                    const th_sweep_point *point) {
     const th_sample_summary *egress = &point->egress;
     const double numbers[] = {egress->mean,      egress->standard_deviation,
                               egress->median,    egress->p95,
@@ -54,23 +62,23 @@ static void put_row(th_text *text, const th_sweep_report *report, const th_sweep
                               egress->ci_low,    egress->ci_high,
                               point->flow.mean,  point->mean_jam_time,
                               point->max_density};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
-        th_text_put(text, ",");
-        // Nothing where there is no number.
-        if (isfinite(numbers[i])) th_text_add(text, "%.6g", numbers[i]);
-    }
-    th_text_put(text, "\n");
+    for (int i = 0; i < report->path_count; ++i) th_table_text(table, point->values[i]);
+    th_table_count(table, (uint64_t)point->runs);
+    th_table_count(table, (uint64_t)egress->count);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i)
+        th_table_number(table, numbers[i]);
+    th_table_end_row(table);
 }
 
 th_result th_report_sweep_table(const th_sweep_report *report, th_error *error) {
-    th_text text = {0};
-    for (int i = 0; i < report->path_count; ++i) put_field(&text, report->paths[i]);
-    th_text_put(&text,
-                "runs,finished,egress_time_mean_s,egress_time_sd_s,egress_time_median_s,"
-                "egress_time_p95_s,egress_time_min_s,egress_time_max_s,egress_time_ci_low_s,"
-                "egress_time_ci_high_s,flow_mean_per_s,mean_jam_time_s,max_density_per_m2\n");
-    for (int k = 0; k < report->point_count; ++k) put_row(&text, report, &report->points[k]);
-    return write_text(report, "sweep.csv", &text, error);
+    th_table_file table;
+    th_table_open(&table, report->folder, "sweep.csv");
+    for (int i = 0; i < report->path_count; ++i) th_table_text(&table, report->paths[i]);
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; ++i)
+        th_table_text(&table, columns[i]);
+    th_table_end_row(&table);
+    for (int k = 0; k < report->point_count; ++k) put_row(&table, report, &report->points[k]);
+    return th_table_close(&table, error);
 }
 
 // ---- report.html
