@@ -2,7 +2,7 @@
 // its solvers, apart from the model: find p >= 0 with z = A p + b >= 0 and p z = 0 in every active cell.
 // A is the five-point matrix
 //     (A p)_c = sum over the four neighbours n of coupling(c, n) (p_c - p_n) + (ground_c + epsilon) p_c
-// of one level's grid, p = 0 in cells that are not active. epsilon = 1e-8 of the largest diagonal keeps the
+// of one level's grid, p = 0 in cells that are not active. epsilon = 1e-8 of the cell's own diagonal keeps the
 // pressure of a closed, overfull room finite (it has no solution otherwise).
 //
 // Cost: one look at every active cell, then work on those that are jammed (p > 0 or b < 0) and the cells
