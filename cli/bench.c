@@ -5,6 +5,7 @@
 #include "bench/timing.h"
 #include "cli/bench_record.h"
 #include "cli/bench_table.h"
+#include "cli/bench_uic.h"
 #include "cli/commands.h"
 #include <inttypes.h>
 #include <omp.h>
@@ -20,7 +21,7 @@ typedef struct bench_settings {
     const char *scene, *model, *device, *csv, *out;
     long long agents, threads;
     th_text_list params;
-    bool json, behaviour, full, record, quiet;
+    bool json, behaviour, full, record, uic, quality, quiet;
 } bench_settings;
 
 static json_t *figures_json(const th_bench_case *what, const th_bench_figures *figures) {
@@ -236,6 +237,18 @@ static int run_record(const th_command *command, const bench_settings *s) {
     return th_bench_record_table(&settings);
 }
 
+static int run_uic(const th_command *command, const bench_settings *s) {
+    if (s->model || s->agents > 0 || s->json || s->behaviour || s->full || s->params.count > 0 ||
+        (s->uic && s->quality)) {
+        th_complain(command, "--uic and --quality are tables of their own; each takes --scene, "
+                             "--threads, --csv and --quiet");
+        return TH_EXIT_USAGE;
+    }
+    th_bench_uic_settings settings = {s->scene, (int)s->threads, s->csv, s->quiet};
+    if (settings.threads == 0) settings.threads = omp_get_num_procs();
+    return s->uic ? th_bench_uic_speed(&settings) : th_bench_uic_quality(&settings);
+}
+
 static int run_bench(const th_command *command, int argc, char **argv) {
     bench_settings s = {.device = "cpu"};
     const th_option options[] = {
@@ -251,6 +264,9 @@ static int run_bench(const th_command *command, int argc, char **argv) {
          0},
         {"full", TH_OPTION_FLAG, &s.full, NULL, "the table up to a million people", 0, 0},
         {"record", TH_OPTION_FLAG, &s.record, NULL, "the table of what recording costs", 0, 0},
+        {"uic", TH_OPTION_FLAG, &s.uic, NULL, "the speed table of the scenes in scenes/uic", 0, 0},
+        {"quality", TH_OPTION_FLAG, &s.quality, NULL, "the same scenes to their ends: how good", 0,
+         0},
         {"out", TH_OPTION_TEXT, &s.out, "DIR", "folder for --record's files while it measures", 0,
          0},
         {"csv", TH_OPTION_TEXT, &s.csv, "FILE", "write the table as CSV too", 0, 0},
@@ -261,6 +277,7 @@ static int run_bench(const th_command *command, int argc, char **argv) {
         command, options, (int)(sizeof options / sizeof options[0]), argc, argv, NULL);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
     if (s.record) return run_record(command, &s);
+    if (s.uic || s.quality) return run_uic(command, &s);
     if (s.out) {
         th_complain(command, "--out is for --record; the table goes to --csv");
         return TH_EXIT_USAGE;

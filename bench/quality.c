@@ -1,0 +1,331 @@
+// How good a crowd is: distances, packing, lanes, vortices, outflow. SPDX-License-Identifier: Apache-2.0
+#include "bench/quality.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+// Everybody at one look, in id order, and a grid of cells to find neighbours with.
+typedef struct look {
+    int count, capacity;
+    float *x, *y, *velocity_x, *velocity_y, *preferred_x, *preferred_y, *radius, *speed;
+    uint32_t *level, *phase;
+    int *cell_start, *order, *cell;
+    int nx, ny, cell_capacity;
+    float min_x, min_y, side; // of the neighbour cells [m]
+} look;
+
+static const float NEIGHBOUR_CELL = 1.0f; // [m] at 4 people per m2 a handful to a cell
+static const float LANE_HALF_WIDTH = 0.4f,
+                   LANE_REACH = 4.0f; // [m] a person's width to each side; see lanes_of
+static const float PACKED = 0.9f; // share of the largest density from which a spot counts as dense
+
+typedef struct sums {
+    double nearest, nearest_count, below, looks, goalward, goalward_count, lanes, lanes_count;
+} sums;
+
+static bool grow(look *l, int count) {
+    if (count <= l->capacity) return true;
+    int capacity = count + count / 8 + 16;
+    float **floats[] = {&l->x,           &l->y,           &l->velocity_x, &l->velocity_y,
+                        &l->preferred_x, &l->preferred_y, &l->radius,     &l->speed};
+    uint32_t **words[] = {&l->level, &l->phase};
+    int **numbers[] = {&l->order, &l->cell};
+    bool complete = true;
+#define GROW(list)                                                             \
+    for (size_t k = 0; k < sizeof list / sizeof *list; ++k) {                  \
+        void *larger = realloc(*list[k], (size_t)capacity * sizeof **list[k]); \
+        if (larger) *list[k] = larger;                                         \
+        complete = complete && larger;                                         \
+    }
+    GROW(floats)
+    GROW(words)
+    GROW(numbers)
+#undef GROW
+    if (complete) l->capacity = capacity;
+    return complete;
+}
+
+static void release(look *l) {
+    void *all[] = {l->x,           l->y,      l->velocity_x, l->velocity_y, l->preferred_x,
+                   l->preferred_y, l->radius, l->speed,      l->level,      l->phase,
+                   l->order,       l->cell,   l->cell_start};
+    for (size_t k = 0; k < sizeof all / sizeof *all; ++k) free(all[k]);
+}
+
+static bool copy_field(th_world *world, th_field field, void *to, int count) {
+    const void *view = th_world_map(world, field, TH_READ);
+    if (!view) return false;
+    memcpy(to, view, (size_t)count * 4);
+    th_world_unmap(world, field);
+    return true;
+}
+
+static bool read_crowd(look *l, th_world *world) {
+    int count = th_world_agent_count(world);
+    if (!grow(l, count)) return false;
+    l->count = count;
+    return copy_field(world, TH_FIELD_POSITION_X, l->x, count) &&
+           copy_field(world, TH_FIELD_POSITION_Y, l->y, count) &&
+           copy_field(world, TH_FIELD_VELOCITY_X, l->velocity_x, count) &&
+           copy_field(world, TH_FIELD_VELOCITY_Y, l->velocity_y, count) &&
+           copy_field(world, TH_FIELD_PREFERRED_X, l->preferred_x, count) &&
+           copy_field(world, TH_FIELD_PREFERRED_Y, l->preferred_y, count) &&
+           copy_field(world, TH_FIELD_RADIUS, l->radius, count) &&
+           copy_field(world, TH_FIELD_SPEED, l->speed, count) &&
+           copy_field(world, TH_FIELD_LEVEL, l->level, count) &&
+           copy_field(world, TH_FIELD_PHASE, l->phase, count);
+}
+
+static int cell_of(const look *l, float x, float y) {
+    int i = (int)((x - l->min_x) / l->side), j = (int)((y - l->min_y) / l->side);
+    i = i < 0 ? 0 : i >= l->nx ? l->nx - 1 : i;
+    j = j < 0 ? 0 : j >= l->ny ? l->ny - 1 : j;
+    return j * l->nx + i;
+}
+
+// Counting sort into cells; wider cells where the crowd spans more than there is room for.
+static bool sort_crowd(look *l) {
+    float max_x = -1e30f, max_y = -1e30f;
+    l->min_x = l->min_y = 1e30f;
+    for (int i = 0; i < l->count; ++i) {
+        l->min_x = fminf(l->min_x, l->x[i]);
+        l->min_y = fminf(l->min_y, l->y[i]);
+        max_x = fmaxf(max_x, l->x[i]);
+        max_y = fmaxf(max_y, l->y[i]);
+    }
+    double most = 4.0 * l->count + 1024;
+    for (l->side = NEIGHBOUR_CELL;; l->side *= 1.5f) {
+        double wide = floor((double)((max_x - l->min_x) / l->side)) + 1;
+        double high = floor((double)((max_y - l->min_y) / l->side)) + 1;
+        if (wide * high > most) continue;
+        l->nx = (int)wide;
+        l->ny = (int)high;
+        break;
+    }
+    int cells = l->nx * l->ny;
+    if (cells > l->cell_capacity) {
+        int *larger = realloc(l->cell_start, ((size_t)cells + 1) * sizeof *larger);
+        if (!larger) return false;
+        l->cell_start = larger;
+        l->cell_capacity = cells;
+    }
+    memset(l->cell_start, 0, ((size_t)cells + 1) * sizeof *l->cell_start);
+    for (int i = 0; i < l->count; ++i)
+        l->cell_start[(l->cell[i] = cell_of(l, l->x[i], l->y[i])) + 1]++;
+    for (int c = 0; c < cells; ++c) l->cell_start[c + 1] += l->cell_start[c];
+    for (int i = l->count - 1; i >= 0; --i) l->order[--l->cell_start[l->cell[i] + 1]] = i;
+    // The loop above moved each start one cell up and back: cell c begins at cell_start[c + 1].
+    return true;
+}
+
+static int cell_begin(const look *l, int c) { return l->cell_start[c + 1]; }
+static int cell_end(const look *l, int c) {
+    return c + 1 < l->nx * l->ny ? l->cell_start[c + 2] : l->count;
+}
+
+static bool is_person(const look *l, int i) { return l->phase[i] < TH_PHASE_BODY; }
+
+// Distance to the nearest person within two neighbour cells, in own diameters.
+static float nearest_of(const look *l, int i, float *deepest) {
+    int column = l->cell[i] % l->nx, row = l->cell[i] / l->nx;
+    float best2 = 1e30f;
+    for (int j = row - 1; j <= row + 1; ++j)
+        for (int k = column - 1; k <= column + 1; ++k) {
+            if (j < 0 || k < 0 || j >= l->ny || k >= l->nx) continue;
+            int c = j * l->nx + k;
+            for (int n = cell_begin(l, c); n < cell_end(l, c); ++n) {
+                int other = l->order[n];
+                if (other == i || l->level[other] != l->level[i] || !is_person(l, other)) continue;
+                float dx = l->x[other] - l->x[i], dy = l->y[other] - l->y[i];
+                float d2 = dx * dx + dy * dy, apart = l->radius[i] + l->radius[other];
+                if (d2 < apart * apart) *deepest = fmaxf(*deepest, apart - sqrtf(d2));
+                best2 = fminf(best2, d2);
+            }
+        }
+    return sqrtf(best2) / (2.0f * l->radius[i]);
+}
+
+// Rex and Loewen 2007: ((same - opposite) / (same + opposite))^2 over people beside whose way one's own
+// lies, `LANE_HALF_WIDTH` to each side and up to LANE_REACH along. Only who has somebody there counts;
+// a random mixture of n neighbours gives 1/n. Negative: nobody there.
+static double lanes_of(const look *l, int i) {
+    float speed =
+        sqrtf(l->preferred_x[i] * l->preferred_x[i] + l->preferred_y[i] * l->preferred_y[i]);
+    if (!(speed > 0.0f) || l->phase[i] != TH_PHASE_WALKING) return -1.0;
+    float ux = l->preferred_x[i] / speed, uy = l->preferred_y[i] / speed;
+    int reach = (int)(LANE_REACH / l->side) + 1, column = l->cell[i] % l->nx,
+        row = l->cell[i] / l->nx;
+    int same = 0, opposite = 0;
+    for (int j = row - reach; j <= row + reach; ++j)
+        for (int k = column - reach; k <= column + reach; ++k) {
+            if (j < 0 || k < 0 || j >= l->ny || k >= l->nx) continue;
+            int c = j * l->nx + k;
+            for (int n = cell_begin(l, c); n < cell_end(l, c); ++n) {
+                int other = l->order[n];
+                if (other == i || l->level[other] != l->level[i] ||
+                    l->phase[other] != TH_PHASE_WALKING)
+                    continue;
+                float dx = l->x[other] - l->x[i], dy = l->y[other] - l->y[i];
+                if (fabsf(dx * uy - dy * ux) > LANE_HALF_WIDTH ||
+                    fabsf(dx * ux + dy * uy) > LANE_REACH)
+                    continue;
+                float other_speed = sqrtf(l->preferred_x[other] * l->preferred_x[other] +
+                                          l->preferred_y[other] * l->preferred_y[other]);
+                float along = (l->preferred_x[other] * ux + l->preferred_y[other] * uy);
+                same += along > 0.5f * other_speed;
+                opposite += along < -0.5f * other_speed;
+            }
+        }
+    int all = same + opposite;
+    return all > 0 ? (double)(same - opposite) * (same - opposite) / ((double)all * all) : -1.0;
+}
+
+static float packing_at(const th_grid *grid, float x, float y) {
+    if (!grid->values) return 0.0f;
+    int i = (int)((x - grid->min_x) / grid->cell), j = (int)((y - grid->min_y) / grid->cell);
+    if (i < 0 || j < 0 || i >= grid->nx || j >= grid->ny) return 0.0f;
+    return grid->values[(size_t)j * (size_t)grid->nx + (size_t)i];
+}
+
+static void look_at_level(look *l, const th_grid *grid, uint32_t level, sums *s, th_quality *q) {
+    float deepest = 0.0f;
+    for (size_t c = 0; grid->values && c < (size_t)grid->nx * (size_t)grid->ny; ++c)
+        q->densest = fmax(q->densest, (double)grid->values[c]);
+    for (int i = 0; i < l->count; ++i) {
+        if (l->level[i] != level || !is_person(l, i)) continue;
+        float nearest = nearest_of(l, i, &deepest);
+        s->looks += 1;
+        s->below += nearest < 1.0f;
+        if (packing_at(grid, l->x[i], l->y[i]) > PACKED && nearest < 10.0f) {
+            s->nearest += (double)nearest;
+            s->nearest_count += 1;
+        }
+        double lane = lanes_of(l, i);
+        if (lane >= 0) s->lanes += lane;
+        if (lane >= 0) s->lanes_count += 1;
+        double wanted = hypot((double)l->preferred_x[i], (double)l->preferred_y[i]);
+        if (l->phase[i] != TH_PHASE_WALKING || wanted <= 0 || l->speed[i] <= 0) continue;
+        s->goalward +=
+            (double)(l->velocity_x[i] * l->preferred_x[i] + l->velocity_y[i] * l->preferred_y[i]) /
+            wanted / (double)l->speed[i];
+        s->goalward_count += 1;
+    }
+    q->deepest_overlap = fmax(q->deepest_overlap, (double)deepest);
+}
+
+// Share of the speed that goes around the crowd's first centre, among walkers within `core` of it.
+static double tangential_of(const look *l, th_vec2 centre, float core) {
+    double sum = 0;
+    int count = 0;
+    for (int i = 0; i < l->count; ++i) {
+        float dx = l->x[i] - centre.x, dy = l->y[i] - centre.y, r = sqrtf(dx * dx + dy * dy);
+        float v = sqrtf(l->velocity_x[i] * l->velocity_x[i] + l->velocity_y[i] * l->velocity_y[i]);
+        if (r > core || r < 0.5f || v < 0.05f || l->phase[i] != TH_PHASE_WALKING) continue;
+        // Signed: a vortex turns one way, a mere mixture of ways cancels.
+        sum += (double)((dx * l->velocity_y[i] - dy * l->velocity_x[i]) / (r * v));
+        count += 1;
+    }
+    return count >= 50 ? fabs(sum / count) : 0; // fewer are no crowd
+}
+
+static bool look_at(look *l, th_world *world, th_vec2 *centre, float *core, sums *s,
+                    th_quality *q) {
+    if (!read_crowd(l, world)) return false;
+    if (l->count == 0) return true;
+    if (!sort_crowd(l)) return false;
+    for (int level = 0; th_scene_level_id(th_world_scene(world), level); ++level) {
+        th_grid grid = {0};
+        th_world_map_grid(world, TH_GRID_PACKING, level, &grid);
+        look_at_level(l, &grid, (uint32_t)level, s, q);
+    }
+    if (*core < 0) { // the first look: where the circle is
+        double x = 0, y = 0, r = 0;
+        for (int i = 0; i < l->count; ++i) x += (double)l->x[i] / l->count;
+        for (int i = 0; i < l->count; ++i) y += (double)l->y[i] / l->count;
+        for (int i = 0; i < l->count; ++i)
+            r = fmax(r, hypot((double)l->x[i] - x, (double)l->y[i] - y));
+        *centre = (th_vec2){(float)x, (float)y};
+        *core = (float)(r / 3);
+    }
+    q->tangential = fmax(q->tangential, tangential_of(l, *centre, *core));
+    return true;
+}
+
+// Mean outflow between the 20th and the 80th percentile of who left, and how unsteady it was.
+static void find_outflow(const uint64_t *left, int seconds, th_quality *q) {
+    q->outflow = q->outflow_variation = (double)NAN;
+    if (seconds < 2 || left[seconds - 1] == 0) return;
+    double all = (double)left[seconds - 1];
+    int begin = 0, end = seconds - 1;
+    while (begin < seconds - 1 && (double)left[begin] < 0.2 * all) ++begin;
+    while (end > begin && (double)left[end] > 0.8 * all) --end;
+    if (end - begin < 1) return;
+    q->outflow = (double)(left[end] - left[begin]) / (end - begin);
+    enum { WINDOW = 5 }; // [s]
+    double sum = 0, squares = 0;
+    int windows = (end - begin) / WINDOW;
+    for (int k = 0; k < windows; ++k) {
+        double n = (double)(left[begin + (k + 1) * WINDOW] - left[begin + k * WINDOW]);
+        sum += n;
+        squares += n * n;
+    }
+    if (windows < 2 || sum <= 0) return;
+    double mean = sum / windows;
+    q->outflow_variation = sqrt(fmax(squares / windows - mean * mean, 0)) / mean;
+}
+
+static uint64_t arrived_count(const look *l) {
+    uint64_t count = 0;
+    for (int i = 0; i < l->count; ++i) count += l->phase[i] == TH_PHASE_ARRIVED;
+    return count;
+}
+
+static void finish(th_world *world, const look *l, const sums *s, th_quality *q) {
+    th_statistics now = th_world_statistics(world);
+    q->people = now.spawned;
+    q->time = now.time;
+    q->lost = (int64_t)(now.spawned - now.inside - now.left - now.removed);
+    q->wall_crossings = now.wall_crossings;
+    q->hash = th_world_hash(world);
+    double nothing = (double)NAN;
+    q->arrived =
+        now.spawned ? (double)(now.left + arrived_count(l)) / (double)now.spawned : nothing;
+    q->nearest_mean = s->nearest_count > 0 ? s->nearest / s->nearest_count : nothing;
+    q->below_diameter = s->looks > 0 ? s->below / s->looks : nothing;
+    q->lanes = s->lanes_count > 0 ? s->lanes / s->lanes_count : nothing;
+    q->goalward = s->goalward_count > 0 ? s->goalward / s->goalward_count : nothing;
+}
+
+bool th_quality_run(th_world *world, double limit, th_quality_progress *seen, void *context,
+                    th_quality *quality) {
+    look l = {0};
+    sums s = {0};
+    *quality = (th_quality){0};
+    struct timespec begin, end;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    int seconds = 0, most = (int)limit + 2;
+    uint64_t *left = calloc((size_t)most, sizeof *left);
+    th_vec2 centre = {0};
+    float core = -1;
+    bool going = left != NULL, complete = left != NULL;
+    while (going && complete) {
+        th_statistics now = th_world_statistics(world);
+        complete = look_at(&l, world, &centre, &core, &s, quality);
+        left[seconds++] = now.left;
+        going = now.time < limit - 1e-3 && !th_world_done(world) && seconds < most;
+        if (seen && !seen(now.time, now.inside, context)) going = false;
+        double next = floor(now.time + 1.001);
+        while (going && th_world_time(world) < next - 1e-3) th_world_step(world, 1);
+    }
+    if (complete) {
+        find_outflow(left, seconds, quality);
+        finish(world, &l, &s, quality);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    quality->wall_seconds =
+        (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+    free(left);
+    release(&l);
+    return complete;
+}

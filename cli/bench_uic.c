@@ -1,0 +1,197 @@
+// The scenes of Narain et al. 2009 as tables: speed in the thick of it, quality to the end.
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/bench_uic.h"
+#include "bench/quality.h"
+#include "bench/timing.h"
+#include "cli/commands.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct paper_scene {
+    const char *file;
+    double at;       // when it is timed: the crowd is at its densest [s]
+    double bar;      // [ms] per step, 0: none
+    double paper_ms; // per frame on an i7-965 in the paper's Table 1, 0: none
+    double limit;    // quality: simulated time looked at [s]
+} paper_scene;
+
+static const paper_scene scenes[] = {
+    {"scenes/uic/circle_1500.json", 20, 0, 0, 600},
+    {"scenes/uic/circle_10k.json", 30, 1.5, 34.2, 900},
+    {"scenes/uic/crossing_40.json", 60, 0, 0, 600},
+    {"scenes/uic/crossing_80.json", 60, 0, 0, 600},
+    {"scenes/uic/crossing_120.json", 60, 1.0, 16.5, 600},
+    {"scenes/uic/building.json", 20, 1.0, 16.1, 900},
+    {"scenes/uic/doorway.json", 20, 0, 0, 900},
+    {"scenes/uic/doorway_no_pressure.json", 20, 0, 0, 900},
+    {"scenes/uic/doorway_no_pairs.json", 20, 0, 0, 900},
+    {"scenes/uic/meeting.json", 20, 0, 0, 600},
+    {"scenes/uic/mosque.json", 20, 4, 88.1, 3600},
+    {"scenes/uic/trade_show.json", 20, 12, 806, 3600},
+    {"scenes/uic/campsite.json", 20, 12, 447, 3600},
+    {"scenes/uic/million.json", 10, 100, 3000, 3600},
+};
+enum { SCENES = sizeof scenes / sizeof scenes[0] };
+
+static bool wanted(const th_bench_uic_settings *s, const paper_scene *scene) {
+    return !s->scene || strcmp(s->scene, scene->file) == 0;
+}
+
+static const char *short_name(const char *file) { return strrchr(file, '/') + 1; }
+
+static int make(const char *file, int threads, th_scene **scene, th_world **world) {
+    int code = th_load_scene(file, NULL, scene);
+    if (code == TH_EXIT_OK) code = th_make_world(file, *scene, -1, threads, 0, world);
+    return code;
+}
+
+typedef struct told {
+    bool shown;
+    const char *name;
+} told;
+
+static bool tell(double time, uint64_t inside, void *context) {
+    const told *t = context;
+    if (t->shown) fprintf(stderr, "\r\033[K%s: %.0f s, %" PRIu64 " inside", t->name, time, inside);
+    return !th_interrupted();
+}
+
+static void hush(const told *t) {
+    if (t->shown) fputs("\r\033[K", stderr);
+}
+
+static void run_to(th_world *world, double at, const told *t) {
+    while (th_world_time(world) < at - 1e-3) {
+        th_world_step(world, 1);
+        if (th_world_step_count(world) % 100 == 0 && !tell(th_world_time(world), 0, (void *)t))
+            break;
+    }
+    hush(t);
+}
+
+static void speed_row(const paper_scene *scene, const th_bench_figures *f, double step, FILE *csv) {
+    char bar[48] = "";
+    if (scene->bar > 0)
+        snprintf(bar, sizeof bar, "<= %g %s", scene->bar,
+                 f->ms_per_step <= scene->bar ? "ok" : "MISSED");
+    printf("%-24s %8d  %8.3f  %-14s %8.1f  %7.2f %7.2f %7.2f %7.2f %7.2f  %016" PRIx64 "\n",
+           short_name(scene->file), f->agents, f->ms_per_step, bar, 1e3 * step / f->ms_per_step,
+           f->stage_ms[TH_STAGE_INDEX], f->stage_ms[TH_STAGE_PLAN], f->stage_ms[TH_STAGE_MOVE],
+           f->stage_ms[TH_STAGE_CONTACT], f->stage_ms[TH_STAGE_MEASURE], f->hash);
+    fflush(stdout);
+    if (csv)
+        fprintf(csv, "%s,%d,%.5g,%.4g,%.4g,%.5g,%.5g,%.5g,%.5g,%.5g,%.5g,%016" PRIx64 "\n",
+                short_name(scene->file), f->agents, f->ms_per_step, scene->bar, scene->paper_ms,
+                1e3 * step / f->ms_per_step, f->stage_ms[TH_STAGE_INDEX],
+                f->stage_ms[TH_STAGE_PLAN], f->stage_ms[TH_STAGE_MOVE],
+                f->stage_ms[TH_STAGE_CONTACT], f->stage_ms[TH_STAGE_MEASURE], f->hash);
+}
+
+static int speed_of(const th_bench_uic_settings *s, const paper_scene *scene, FILE *csv) {
+    th_scene *loaded = NULL;
+    th_world *world = NULL;
+    int code = make(scene->file, s->threads, &loaded, &world);
+    if (code == TH_EXIT_OK) {
+        told t = {!s->quiet && isatty(STDERR_FILENO), short_name(scene->file)};
+        run_to(world, scene->at, &t);
+        th_bench_figures figures = th_bench_measure(world);
+        speed_row(scene, &figures, th_world_step_length(world), csv);
+    }
+    th_world_destroy(world);
+    th_scene_destroy(loaded);
+    return code;
+}
+
+static void quality_row(const paper_scene *scene, const th_quality *q, FILE *csv) {
+    printf("%-24s %8" PRIu64 " %6.0f %7.2f %4" PRId64 " %5" PRIu64
+           " %7.3f %7.3f %7.3f %7.1f %6.2f %6.2f %6.2f %7.1f %6.2f %7.0f  %016" PRIx64 "\n",
+           short_name(scene->file), q->people, q->time, 100 * q->arrived, q->lost,
+           q->wall_crossings, q->densest, q->nearest_mean, 100 * q->below_diameter,
+           1e3 * q->deepest_overlap, q->tangential, q->lanes, q->goalward, q->outflow,
+           q->outflow_variation, q->wall_seconds, q->hash);
+    fflush(stdout);
+    if (csv)
+        fprintf(csv,
+                "%s,%" PRIu64 ",%.5g,%.6g,%" PRId64 ",%" PRIu64
+                ",%.5g,%.5g,%.5g,%.5g,%.4g,%.4g,%.4g,%.5g,%.4g,%.4g,%016" PRIx64 "\n",
+                short_name(scene->file), q->people, q->time, q->arrived, q->lost, q->wall_crossings,
+                q->densest, q->nearest_mean, q->below_diameter, q->deepest_overlap, q->tangential,
+                q->lanes, q->goalward, q->outflow, q->outflow_variation, q->wall_seconds, q->hash);
+}
+
+static int quality_of(const th_bench_uic_settings *s, const paper_scene *scene, FILE *csv) {
+    th_scene *loaded = NULL;
+    th_world *world = NULL;
+    int code = make(scene->file, s->threads, &loaded, &world);
+    if (code == TH_EXIT_OK) {
+        told t = {!s->quiet && isatty(STDERR_FILENO), short_name(scene->file)};
+        th_quality quality;
+        bool complete = th_quality_run(world, scene->limit, tell, &t, &quality);
+        hush(&t);
+        if (complete) quality_row(scene, &quality, csv);
+        if (!complete) {
+            fprintf(stderr, "%s: no memory to look at the crowd; close other programs\n",
+                    scene->file);
+            code = TH_EXIT_FAILED;
+        }
+    }
+    th_world_destroy(world);
+    th_scene_destroy(loaded);
+    return code;
+}
+
+typedef int scene_fn(const th_bench_uic_settings *s, const paper_scene *scene, FILE *csv);
+
+static int for_scenes(const th_bench_uic_settings *s, scene_fn *each, const char *csv_head) {
+    FILE *csv = s->csv ? fopen(s->csv, "w") : NULL;
+    if (s->csv && !csv) {
+        fprintf(stderr, "%s: cannot be written; choose another --csv\n", s->csv);
+        return TH_EXIT_FAILED;
+    }
+    if (csv) fputs(csv_head, csv);
+    th_watch_interrupt();
+    int code = TH_EXIT_OK, matched = 0;
+    for (int i = 0; i < SCENES && code == TH_EXIT_OK && !th_interrupted(); ++i) {
+        if (!wanted(s, &scenes[i])) continue;
+        matched++;
+        code = each(s, &scenes[i], csv);
+    }
+    if (matched == 0) {
+        fprintf(stderr, "%s: not one of the scenes of this table; leave out --scene to see them\n",
+                s->scene);
+        code = TH_EXIT_USAGE;
+    }
+    if (csv && fclose(csv) != 0) {
+        fprintf(stderr, "%s: the table could not be written; free space\n", s->csv);
+        code = TH_EXIT_FAILED;
+    }
+    return code == TH_EXIT_OK && th_interrupted() ? TH_EXIT_INTERRUPTED : code;
+}
+
+int th_bench_uic_speed(const th_bench_uic_settings *settings) {
+    printf("scenes of Narain et al. 2009, in the thick of each, %d threads\n\n"
+           "scene                      people   ms/step  bar            real time    index    plan "
+           "   move "
+           "contact measure  hash\n",
+           settings->threads);
+    return for_scenes(settings, speed_of,
+                      "scene,people,ms_per_step,bar_ms,paper_ms,real_time_factor,index_ms,plan_ms,"
+                      "move_ms,contact_ms,measure_ms,hash\n");
+}
+
+int th_bench_uic_quality(const th_bench_uic_settings *settings) {
+    printf("scenes of Narain et al. 2009, each to its end, looked at once a second, %d threads\n\n"
+           "scene                      people   end [s] arrived lost walls densest nearest  below  "
+           " deepest  "
+           "vortex lanes  goal  outflow  unsteady wall [s]  hash\n"
+           "                                            [%%]                [1]     [d_min]  "
+           "d_min[%%] [mm]\n",
+           settings->threads);
+    return for_scenes(settings, quality_of,
+                      "scene,people,time_s,arrived,lost,wall_crossings,densest,nearest_mean_d,"
+                      "below_d,deepest_overlap_m,tangential,lanes,goalward,outflow_per_s,"
+                      "outflow_variation,wall_s,hash\n");
+}
