@@ -18,6 +18,7 @@ typedef struct slot { // of one run
     th_result result;
     th_error error;
     bool complete;
+    atomic_llong clock; // simulated so far [ms]
 } slot;
 
 typedef struct pool {
@@ -55,6 +56,7 @@ static void do_run(pool *p, int index, slot *s) {
     s->result = th_simulation_start(&s->run, &p->simulation, def->seeds[index], &s->error);
     if (s->result != TH_OK) return;
     s->run.stop = &p->stop;
+    s->run.clock = &s->clock;
     if (index == 0 && def->begin_first)
         s->result = def->begin_first(def->context, &s->run, &s->error);
     if (s->result == TH_OK) s->result = th_simulation_run(&s->run, NULL, &s->error);
@@ -80,7 +82,7 @@ static void *work(void *context) {
 
 // False: nobody works on the next run and nobody will.
 static bool wait_for_next(pool *p) {
-    const slot *s = &p->slots[p->delivered % p->slot_count];
+    slot *s = &p->slots[p->delivered % p->slot_count];
     pthread_mutex_lock(&p->lock);
     while (!s->complete && !(th_interrupted() && p->next <= p->delivered)) {
         struct timespec until;
@@ -90,7 +92,8 @@ static bool wait_for_next(pool *p) {
         until.tv_nsec %= 1000000000;
         pthread_cond_timedwait(&p->changed, &p->lock, &until);
         pthread_mutex_unlock(&p->lock);
-        if (p->def->waiting) p->def->waiting(p->def->context);
+        if (p->def->waiting)
+            p->def->waiting(p->def->context, 1e-3 * (double)atomic_load(&s->clock));
         pthread_mutex_lock(&p->lock);
     }
     bool complete = s->complete;
@@ -102,7 +105,11 @@ static void free_slot(pool *p) {
     slot *s = &p->slots[p->delivered % p->slot_count];
     th_simulation_release(&s->run);
     pthread_mutex_lock(&p->lock);
-    *s = (slot){0};
+    s->run = (th_simulation){0};
+    s->result = TH_OK;
+    s->error = (th_error){0};
+    s->complete = false;
+    atomic_store(&s->clock, 0);
     ++p->delivered;
     pthread_cond_broadcast(&p->changed);
     pthread_mutex_unlock(&p->lock);

@@ -16,8 +16,9 @@ typedef struct th_jobs {
     th_result (*finished)(void *context, int index, const th_simulation *run, th_error *error);
     // In seed order, in the caller's thread; false: enough, the others are given up. `run` is released after.
     bool (*deliver)(void *context, int index, th_simulation *run);
-    // Now and then, in the caller's thread; NULL: nothing.
-    void (*waiting)(void *context);
+    // Now and then, in the caller's thread, with the simulated time of the run that is waited for [s]; NULL:
+    // nothing.
+    void (*waiting)(void *context, double simulated);
     void *context;
 } th_jobs;
 

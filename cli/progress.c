@@ -3,6 +3,7 @@
 #include "cli/progress.h"
 #include "cli/commands.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -78,14 +79,15 @@ void th_progress_show(th_progress *progress, double time, uint64_t inside, uint6
               time, inside, left, speed, eta);
 }
 
-void th_progress_show_runs(th_progress *progress, int done, int count, double interval) {
+void th_progress_show_runs(th_progress *progress, int done, int count, double simulated,
+                           double interval) {
     double wall = th_wall_clock() - progress->started;
-    char eta[32] = "", width[48] = "";
+    char eta[32] = "unknown", width[48] = "", next[48] = "";
     if (done > 0) print_minutes(wall / done * (count - done), eta, sizeof eta);
-    if (interval == interval)
+    if (simulated > 0) snprintf(next, sizeof next, " | the next is at %.0f s", simulated);
+    if (isfinite(interval))
         snprintf(width, sizeof width, " | interval of the mean %.1f %% wide", 100 * interval);
-    show_line(progress, "%d of %d runs done%s | ETA %s%s", done, count, width,
-              *eta ? eta : "unknown", width[0] && done < count ? " at most" : "");
+    show_line(progress, "%d of %d runs done%s%s | ETA %s", done, count, next, width, eta);
 }
 
 void th_progress_say(th_progress *progress, const char *what) {

@@ -19,8 +19,10 @@ th_progress th_progress_start(bool shown, double end_time);
 bool th_progress_due(const th_progress *progress);
 void th_progress_show(th_progress *progress, double time, uint64_t inside, uint64_t left,
                       uint64_t still_to_come);
-// Many runs: how many are done, and how wide the interval of the mean is (NaN: not known yet) [-].
-void th_progress_show_runs(th_progress *progress, int done, int count, double interval);
+// Many runs: how many are done, how far the one is that is waited for [s] (0: just begun), and how wide the
+// interval of the mean is (NaN: not known yet) [-].
+void th_progress_show_runs(th_progress *progress, int done, int count, double simulated,
+                           double interval);
 // A phase that has no measure: "writing the report".
 void th_progress_say(th_progress *progress, const char *what);
 void th_progress_end(th_progress *progress);

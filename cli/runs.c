@@ -111,10 +111,10 @@ static th_result begin_first(void *context, th_simulation *first, th_error *erro
     return begin_recording(s->runs, first, false, error);
 }
 
-static void show_runs(void *context) {
+static void show_runs(void *context, double simulated) {
     sampling *s = context;
     if (th_progress_due(&s->progress))
-        th_progress_show_runs(&s->progress, s->ensemble.run_count, s->runs->count,
+        th_progress_show_runs(&s->progress, s->ensemble.run_count, s->runs->count, simulated,
                               th_ensemble_egress(&s->ensemble).ci_relative);
 }
 
@@ -128,7 +128,7 @@ static bool add_run(void *context, int index, th_simulation *run) {
         th_result_print_run(&s->ensemble.runs[s->ensemble.run_count - 1]);
         fflush(stdout);
     }
-    show_runs(s);
+    show_runs(s, 0);
     th_sample_summary egress = th_ensemble_egress(&s->ensemble);
     return !th_runs_enough(&egress, s->runs->until_ci);
 }

@@ -141,6 +141,9 @@ static th_result step_to_end(th_simulation *s, th_progress *progress, double sta
     while (result == TH_OK && th_world_time(s->world) < def->end - 0.5 * def->step && !stopped(s)) {
         if (def->until_empty && th_world_done(s->world)) break;
         th_world_step(s->world, 1);
+        if (s->clock)
+            atomic_store_explicit(s->clock, (long long)(1000 * th_world_time(s->world)),
+                                  memory_order_relaxed);
         result = th_observer_see(s->observer, s->world, error);
         record(s);
         if (result == TH_OK && checkpoint_due(s)) checkpoint(s, started);

@@ -33,9 +33,11 @@ typedef struct th_simulation {
     uint64_t seed;
     th_world *world;
     th_observer *observer;
-    th_recorder *recorder;        // NULL: nothing is recorded, or no longer
-    bool recorded;                // there is a recording, be it a short one
-    const atomic_bool *stop;      // ends the run early when true; NULL: only Ctrl-C does
+    th_recorder *recorder;   // NULL: nothing is recorded, or no longer
+    bool recorded;           // there is a recording, be it a short one
+    const atomic_bool *stop; // ends the run early when true; NULL: only Ctrl-C does
+    atomic_llong
+        *clock; // told the simulated milliseconds, for who watches from another thread; or NULL
     const th_folder *checkpoints; // NULL: none are written
     double checkpoint_every;      // [s] simulated
     double wall_before;           // seconds the run took before it was resumed

@@ -79,18 +79,18 @@ static void look_at(sweeping *s, int end) {
     }
 }
 
-static void show(void *context) {
+static void show(void *context, double simulated) {
     sweeping *s = context;
     if (!th_progress_due(&s->progress)) return;
     th_progress_show_runs(&s->progress, s->done, s->sweep->runs * s->sweep->variation.combinations,
-                          (double)NAN);
+                          simulated, (double)NAN);
 }
 
 static bool count_run(void *context, int index, th_simulation *run) {
     sweeping *s = context;
     if (th_observer_observation(run->observer)->interrupted) return false;
     look_at(s, index + 1 < s->missing_count ? s->missing[index + 1] : s->sweep->runs);
-    show(s);
+    show(s, 0);
     return !s->enough;
 }
 
@@ -140,11 +140,12 @@ static int load_combination(const sweeping *s, th_scene **scene) {
 static void print_combination(const sweeping *s) {
     const th_variation *variation = &s->sweep->variation;
     th_sample_summary egress = th_summarise(s->egress, s->used[s->combination]);
-    printf(" ");
+    printf("  ");
     for (int i = 0; i < variation->count; ++i)
-        printf(" %s=%s", variation->items[i].path,
+        printf("%s=%s ", variation->items[i].path,
                th_variation_value(variation, s->combination, i));
-    printf("  %d of %d runs emptied", egress.count, s->used[s->combination]);
+    printf("%s%d of %d runs emptied", variation->count > 0 ? " " : "", egress.count,
+           s->used[s->combination]);
     if (egress.count > 0) printf("; egress time mean %.1f s", egress.mean);
     if (egress.count > 1)
         printf(" (%.1f .. %.1f), median %.1f s, 95th percentile %.1f s", egress.ci_low,
@@ -291,8 +292,8 @@ static int report(const sweeping *s) {
 static int sweep_all(sweeping *s) {
     const th_sweep *sweep = s->sweep;
     int code = TH_EXIT_OK, count = sweep->variation.combinations;
-    printf("%s, %d combinations, %s%d runs each",
-           json_string_value(json_object_get(sweep->about, "scene")), count,
+    printf("%s, %d combination%s, %s%d runs each",
+           json_string_value(json_object_get(sweep->about, "scene")), count, count == 1 ? "" : "s",
            sweep->until_ci > 0 ? "at most " : "", sweep->runs);
     if (s->store.found > 0) printf("; %d runs are finished already", s->store.found);
     putchar('\n');
