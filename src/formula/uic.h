@@ -47,6 +47,8 @@ typedef struct th_uic_params {
 // Below this share of the speed limit a flow stands: renormalised, the noise of a standing crowd would
 // become walking.
 #define TH_UIC_FLOOR 1e-3f
+// Nobody is carried faster than this many times the own walking speed, whatever an overfull cell asks for.
+#define TH_UIC_FASTEST 3.0f
 #define TH_UIC_CELL 5.0f // default cell size in d_min
 
 TH_FORMULA float th_uic_d_min(const th_uic_params *p, float radius) {

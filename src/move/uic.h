@@ -45,9 +45,11 @@ typedef struct th_uic_statistics {
 } th_uic_statistics;
 th_uic_statistics th_uic_statistics_of(const th_world *world);
 
-// What a snapshot has to hold so that a run goes on bit by bit: pressures as starting points, mean
-// velocities for keep_side. Copied out of and into one block of th_uic_memory_size bytes.
+// What a snapshot has to hold so that a run goes on bit by bit: pressures as starting points of the solves,
+// mean velocities for keep_side, and where the grids lie. 0 bytes without this model.
 size_t th_uic_memory_size(const th_world *world);
 void th_uic_memory_save(const th_world *world, void *memory);
-bool th_uic_memory_restore(th_world *world, const void *memory); // false: it holds what cannot be
+// Can these bytes be what a world of this scene and capacity saved?
+bool th_uic_memory_is_sound(const th_world *world, const void *memory, size_t size);
+void th_uic_memory_restore(th_world *world, const void *memory); // of sound bytes
 #endif

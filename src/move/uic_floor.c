@@ -71,11 +71,17 @@ static bool adopt_grids(th_uic *uic) {
 
 // ---- which cell somebody belongs to
 
+// What is asked for in place of a cell's centre when walls are in question: a little off it. Plans are drawn in
+// whole metres and so are cells; a wall through the very centres would close the cells to both sides.
+static th_vec2 anchor_of(const th_staggered *grid, int i, int j) {
+    return th_add(th_staggered_centre(grid, i, j), th_v(0.0137f * grid->h, 0.0171f * grid->h));
+}
+
 int th_uic_home(const th_world *world, int l, int i, int j, th_vec2 p) {
     enum { OWN = 4 };
     const th_staggered *grid = &world->uic->levels[l].grid;
     th_walls walls = th_world_walls(world);
-    th_vec2 own = th_staggered_centre(grid, i, j);
+    th_vec2 own = anchor_of(grid, i, j);
     if (th_walls_first_crossing(&walls, l, p, own, NULL) < 0) return OWN;
     int dx = p.x < own.x ? -1 : 1, dy = p.y < own.y ? -1 : 1;
     bool x_nearer = fabsf(p.x - own.x) >= fabsf(p.y - own.y);
@@ -91,8 +97,7 @@ int th_uic_home(const th_world *world, int l, int i, int j, th_vec2 p) {
     for (int k = 0; k < 8; ++k) {
         int ni = i + tries[k][0], nj = j + tries[k][1];
         if (ni < 1 || nj < 1 || ni >= grid->nx - 1 || nj >= grid->ny - 1) continue;
-        th_vec2 centre = th_staggered_centre(grid, ni, nj);
-        if (th_walls_first_crossing(&walls, l, p, centre, NULL) < 0)
+        if (th_walls_first_crossing(&walls, l, p, anchor_of(grid, ni, nj), NULL) < 0)
             return OWN + 3 * tries[k][1] + tries[k][0];
     }
     return OWN;
@@ -103,11 +108,10 @@ int th_uic_home(const th_world *world, int l, int i, int j, th_vec2 p) {
 // The box between the centres of a cell and of its west (axis 0) or south (axis 1) neighbour.
 static void box_of_face(const th_staggered *grid, int i, int j, int axis, th_vec2 *low,
                         th_vec2 *high) {
-    th_vec2 centre = th_staggered_centre(grid, i, j);
-    float half = 0.5f * grid->h;
-    *low = axis ? th_v(centre.x - half, centre.y - grid->h)
-                : th_v(centre.x - grid->h, centre.y - half);
-    *high = axis ? th_v(centre.x + half, centre.y) : th_v(centre.x, centre.y + half);
+    th_vec2 corner = {grid->origin.x + (float)i * grid->h, grid->origin.y + (float)j * grid->h};
+    th_vec2 anchor = anchor_of(grid, i, j);
+    *low = axis ? th_v(corner.x, anchor.y - grid->h) : th_v(anchor.x - grid->h, corner.y);
+    *high = axis ? th_v(corner.x + grid->h, anchor.y) : th_v(anchor.x, corner.y + grid->h);
 }
 
 static void measure_apertures(th_world *world, int l) {
@@ -362,12 +366,15 @@ void th_uic_measure(th_world *world) {
     th_uic *uic = world->uic;
     bool anew = adopt_grids(uic);
     float reach = furthest_pair(world);
-    bool wider = reach > uic->pair_reach; // somebody larger has come
-    uic->pair_reach = th_max(reach, uic->pair_reach);
+    bool wider = reach != uic->pair_reach; // somebody larger has come
+    uic->pair_reach = reach;
+    for (int l = 0; l < uic->level_count; ++l) anew = anew || uic->levels[l].stale;
     if (anew) list_link_faces(world);
     for (int l = 0; l < uic->level_count; ++l) {
         th_uic_level *level = &uic->levels[l];
-        if (level->measured && level->walls_version == world->walls_version && !wider) continue;
+        if (level->measured && !level->stale && !wider &&
+            level->walls_version == world->walls_version)
+            continue;
         level->walled = has_walls(world, l);
         measure_exits(world, l);
         add_link_gates(uic, l);
@@ -384,6 +391,7 @@ void th_uic_measure(th_world *world) {
         memcpy(uic->open_y + level->first, uic->aperture_y + level->first, bytes);
         level->walls_version = world->walls_version;
         level->measured = true;
+        level->stale = false;
     }
 }
 

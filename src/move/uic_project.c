@@ -283,15 +283,17 @@ static void project_level(th_world *world, int l) {
     th_uic *uic = world->uic;
     const th_uic_level *level = &uic->levels[l];
     int active_count = list_active(uic, level);
-    assemble(world, l, true, uic->inner_pressure);
-    solve(world, level, uic->inner_pressure, active_count);
-    subtract_gradient(world, level, uic->inner_pressure);
-    correct_links(world, l, uic->inner_pressure);
-    renorm(world, level);
-    assemble(world, l, false, uic->pressure);
-    solve(world, level, uic->pressure, active_count);
-    subtract_gradient(world, level, uic->pressure);
-    correct_links(world, l, uic->pressure);
+    if (uic->any_pressure) {
+        assemble(world, l, true, uic->inner_pressure);
+        solve(world, level, uic->inner_pressure, active_count);
+        subtract_gradient(world, level, uic->inner_pressure);
+        correct_links(world, l, uic->inner_pressure);
+        renorm(world, level);
+        assemble(world, l, false, uic->pressure);
+        solve(world, level, uic->pressure, active_count);
+        subtract_gradient(world, level, uic->pressure);
+        correct_links(world, l, uic->pressure);
+    }
     look_at(uic, level, active_count);
 }
 
@@ -317,8 +319,7 @@ void th_uic_project(th_world *world) {
     }
     for (int l = 0; l < uic->level_count; ++l) {
         const th_uic_level *level = &uic->levels[l];
-        if (level->grid.nx >= 3 && level->grid.ny >= 3 && uic->any_pressure)
-            project_level(world, l);
+        if (level->grid.nx >= 3 && level->grid.ny >= 3) project_level(world, l);
     }
     if (uic->keeps_side)
         for (int l = 0; l < uic->level_count; ++l) remember_means(uic, &uic->levels[l]);

@@ -294,7 +294,7 @@ TH_FORMULA void follow_run(th_world *world, const quarter *q, uint32_t begin, ui
         if (!ring && uic->groups[a->group[i]].pressure) {
             th_uic_place at = th_uic_place_of(grid, p, q->i, q->j, uic->home[i]);
             v = preferred_of(world, level, i, at.j * grid->nx + at.i);
-            v = velocity_at(uic, level, &at, v);
+            v = th_limit(velocity_at(uic, level, &at, v), TH_UIC_FASTEST * a->speed[i]);
         }
         a->next_velocity_x[i] = v.x;
         a->next_velocity_y[i] = v.y;

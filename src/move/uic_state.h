@@ -35,7 +35,8 @@ typedef struct th_uic_level {
     int first; // index of cell 0 in the common arrays
     th_floor floor;
     uint32_t walls_version; // the apertures are of this one
-    bool measured;          // capacity and apertures belong to this grid
+    bool measured;          // the grid is in use and its cells have been measured
+    bool stale;             // and must be again
     bool walled;            // anything but open ground
     bool has_bodies;
 } th_uic_level;

@@ -2,6 +2,7 @@
 // state (index, distance fields) is rebuilt at restore. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "core/hash.h"
+#include "move/uic.h"
 #include "plan/plan.h"
 #include "world/fields.h"
 #include "world/world.h"
@@ -9,7 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { SNAPSHOT_VERSION = 2 };
+enum { SNAPSHOT_VERSION = 3 };
 static const uint64_t snapshot_magic = 0x31706e7367726874u; // "thrgsnp1"
 
 typedef struct snapshot_head {
@@ -17,6 +18,7 @@ typedef struct snapshot_head {
     uint32_t version, field_count;
     uint64_t scene_print; // what the layout depends on
     uint64_t bytes, sum;  // size of what follows, and its check sum
+    uint64_t uic_bytes;   // of these, what the model uic remembers, at the end
     uint64_t seed, step_count;
     double time, step_length;
     float max_radius;
@@ -62,7 +64,8 @@ static int list_blocks(const th_world *world, int agent_count, block *blocks) {
                           (size_t)scene->door_count * sizeof *world->door_next_change};
     blocks[n++] = (block){world->walls + scene->wall_count,
                           2 * (size_t)TH_LIVE_WALL_MAX * sizeof *world->walls};
-    blocks[n++] = (block){world->lines, (size_t)th_counted_line_count(scene) * sizeof *world->lines};
+    blocks[n++] =
+        (block){world->lines, (size_t)th_counted_line_count(scene) * sizeof *world->lines};
     return n;
 }
 
@@ -93,7 +96,8 @@ void th_snapshot_seal(void *memory) {
 size_t th_world_snapshot_size(const th_world *world) {
     block blocks[BLOCK_MAX];
     return sizeof(snapshot_head) +
-           sum_blocks(blocks, list_blocks(world, world->agents.count, blocks));
+           sum_blocks(blocks, list_blocks(world, world->agents.count, blocks)) +
+           th_uic_memory_size(world);
 }
 
 th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th_error *error) {
@@ -108,6 +112,7 @@ th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th
         if (blocks[b].bytes) memcpy(at, blocks[b].data, blocks[b].bytes);
         at += blocks[b].bytes;
     }
+    th_uic_memory_save(world, at);
     // Names are pointers of this process: not saved, so that equal worlds give equal bytes.
     at -= blocks[count - 1].bytes;
     for (int l = 0; l < th_counted_line_count(world->scene); ++l)
@@ -120,6 +125,7 @@ th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th
     head.field_count = TH_FIELD_COUNT;
     head.scene_print = scene_print(world->scene);
     head.bytes = needed - sizeof head;
+    head.uic_bytes = th_uic_memory_size(world);
     head.seed = world->seed;
     head.step_count = world->step_count;
     head.time = world->time;
@@ -155,6 +161,7 @@ static th_result check_head(const th_world *world, const snapshot_head *head, co
     block blocks[BLOCK_MAX];
     size_t expected = sum_blocks(blocks, list_blocks(world, head->agent_count, blocks));
     int live = head->wall_count - world->scene->wall_count;
+    if (head->uic_bytes <= SIZE_MAX / 2) expected += (size_t)head->uic_bytes;
     if (head->bytes != expected || size < sizeof *head + expected || live < 0 ||
         live > 2 * TH_LIVE_WALL_MAX ||
         head->sum != check_sum((const unsigned char *)memory + sizeof *head, expected))
@@ -252,6 +259,8 @@ static th_result check_contents(const th_world *world, const snapshot_head *head
         sound = sound && at[TH_FIELD_COUNT + 2][d] <= 1 && next >= 0 &&
                 next <= world->scene->doors[d].schedule_count;
     }
+    // What uic remembers comes last.
+    sound = sound && th_uic_memory_is_sound(world, bytes, (size_t)head->uic_bytes);
     if (!sound)
         return th_fail(error, TH_BAD_SNAPSHOT, "",
                        "the snapshot holds values that no world can have");
@@ -274,6 +283,7 @@ th_result th_world_restore(th_world *world, const void *memory, size_t size, th_
         if (blocks[b].bytes) memcpy(blocks[b].data, at, blocks[b].bytes);
         at += blocks[b].bytes;
     }
+    th_uic_memory_restore(world, at);
     for (int l = 0; l < th_counted_line_count(world->scene); ++l) th_name_line(world, l);
     world->seed = head.seed;
     world->step_count = head.step_count;
