@@ -68,21 +68,6 @@ static bool check_together(const th_command *command, const run_options *o) {
 
 // ---- the folder
 
-// Settings of the command line that scene.json has to hold to be the scene as run.
-static bool scene_settings(const run_options *o, const th_scene *scene,
-                           const th_simulation_def *simulation, char texts[5][64],
-                           th_text_list *settings) {
-    int n = 0;
-    if (o->seed >= 0) snprintf(texts[n++], 64, "run.seed=%lld", o->seed);
-    if (o->step > 0) snprintf(texts[n++], 64, "run.step=%.17g", o->step);
-    if (o->runs > 0) snprintf(texts[n++], 64, "run.runs=%lld", o->runs);
-    if (o->max_time > 0)
-        snprintf(texts[n++], 64, "run.%s=%.17g",
-                 th_scene_run(scene).duration > 0 ? "duration" : "max_time", simulation->end);
-    for (int i = 0; i < n; ++i) settings->items[settings->count++] = texts[i];
-    return n > 0;
-}
-
 static void set(json_t *object, const char *key, json_t *value) {
     json_object_set_new(object, key, value);
 }
@@ -139,10 +124,9 @@ static int make_folder(th_runs *runs, const char *scene_file, const char *comman
     runs->keep.overrides = o->overrides;
     if (keeps_nothing(o)) return TH_EXIT_OK;
     th_error error = {0};
-    char texts[5][64];
-    th_text_list settings = {0};
-    scene_settings(o, runs->simulation.scene, &runs->simulation, texts, &settings);
-    json_t *tree = th_scene_tree(scene_file, &o->overrides, &settings, &error);
+    const th_scene_changes changes = {o->seed, o->runs, o->step, o->max_time};
+    json_t *tree =
+        th_scene_tree(scene_file, &o->overrides, &changes, runs->simulation.scene, &error);
     if (!tree) return th_report_error(scene_file, &error);
     th_result result = fill_folder(runs, scene_file, o, tree, &error);
     json_decref(tree);

@@ -34,14 +34,33 @@ static json_t *parse(const char *text, size_t length, const char *scene_file,
     return tree;
 }
 
+enum { CHANGES = 4, CHANGE_TEXT = 64 };
+
+// As texts of overrides. A run that ends at a duration gets a shorter one, others give up earlier.
+static void list_changes(const th_scene_changes *c, const th_scene *scene,
+                         char texts[CHANGES][CHANGE_TEXT], th_text_list *list) {
+    th_run_def run = th_scene_run(scene);
+    double end = run.duration > 0 ? run.duration : run.max_time;
+    int n = 0;
+    if (c->seed >= 0) snprintf(texts[n++], CHANGE_TEXT, "run.seed=%lld", c->seed);
+    if (c->runs > 0) snprintf(texts[n++], CHANGE_TEXT, "run.runs=%lld", c->runs);
+    if (c->step > 0) snprintf(texts[n++], CHANGE_TEXT, "run.step=%.17g", c->step);
+    if (c->max_time > 0 && c->max_time < end)
+        snprintf(texts[n++], CHANGE_TEXT, "run.%s=%.17g",
+                 run.duration > 0 ? "duration" : "max_time", c->max_time);
+    for (int i = 0; i < n; ++i) list->items[list->count++] = texts[i];
+}
+
 json_t *th_scene_tree(const char *scene_file, const th_text_list *overrides,
-                      const th_text_list *settings, th_error *error) {
+                      const th_scene_changes *changes, const th_scene *scene, th_error *error) {
     th_arena arena = {.memory = th_memory_of(NULL), .chunks = NULL};
-    char *text = NULL;
+    char *text = NULL, texts[CHANGES][CHANGE_TEXT];
     size_t length = 0;
     json_t *tree = NULL;
+    th_text_list settings = {0};
+    list_changes(changes, scene, texts, &settings);
     if (th_file_read(&arena, NULL, scene_file, "", &text, &length, error) == TH_OK)
-        tree = parse(text, length, scene_file, overrides, settings, error);
+        tree = parse(text, length, scene_file, overrides, &settings, error);
     else
         snprintf(error->file, sizeof error->file, "%s", scene_file);
     th_arena_free(&arena);

@@ -4,11 +4,19 @@
 #define TH_CLI_SCENE_COPY_H
 #include "cli/args.h"
 #include "cli/folder.h"
+#include "throng/scene.h"
 
-// The scene file's tree with `overrides` and then `settings` (run.seed=7 and the like) applied. The file has
-// been loaded before, so errors are those of a file that changed in between. NULL with an error.
+// What options of the command line change in the scene, so that its copy has to hold it.
+typedef struct th_scene_changes {
+    long long seed, runs;  // negative and 0: not given
+    double step, max_time; // [s] 0: not given
+} th_scene_changes;
+
+// The scene file's tree with `overrides` and then `changes` applied; `scene` is what the file and the
+// overrides were compiled to. As it has been loaded before, errors are those of a file that changed in
+// between. NULL with an error.
 json_t *th_scene_tree(const char *scene_file, const th_text_list *overrides,
-                      const th_text_list *settings, th_error *error);
+                      const th_scene_changes *changes, const th_scene *scene, th_error *error);
 // A number that changes when the tree or a file it links to does.
 uint64_t th_scene_digest(const json_t *tree, const char *scene_file);
 // Writes scene.json and files/; names in the tree are changed to those of the copies.

@@ -33,18 +33,6 @@ static json_t *definition_of(const th_sweep *sweep, uint64_t digest) {
                      sweep->until_ci);
 }
 
-static void scene_settings(const sweep_options *o, const th_scene *scene, char texts[3][64],
-                           th_text_list *settings) {
-    th_simulation_def simulation = th_simulation_def_of(scene, o->step, o->max_time);
-    int n = 0;
-    if (o->seed >= 0) snprintf(texts[n++], 64, "run.seed=%lld", o->seed);
-    if (o->step > 0) snprintf(texts[n++], 64, "run.step=%.17g", o->step);
-    if (o->max_time > 0)
-        snprintf(texts[n++], 64, "run.%s=%.17g",
-                 th_scene_run(scene).duration > 0 ? "duration" : "max_time", simulation.end);
-    for (int i = 0; i < n; ++i) settings->items[settings->count++] = texts[i];
-}
-
 // Whether the folder holds this sweep, to be continued. A different one is an error.
 static th_result same_sweep(const th_folder *folder, const json_t *definition, bool *same,
                             th_error *error) {
@@ -83,10 +71,8 @@ static th_result fill_folder(th_sweep *sweep, const char *scene_file, const swee
 static int make_folder(th_sweep *sweep, const char *scene_file, const char *command_line,
                        const th_scene *scene, const sweep_options *o) {
     th_error error = {0};
-    char texts[3][64];
-    th_text_list settings = {0};
-    scene_settings(o, scene, texts, &settings);
-    json_t *tree = th_scene_tree(scene_file, &o->overrides, &settings, &error);
+    const th_scene_changes changes = {o->seed, 0, o->step, o->max_time};
+    json_t *tree = th_scene_tree(scene_file, &o->overrides, &changes, scene, &error);
     if (!tree) return th_report_error(scene_file, &error);
     uint64_t seed = o->seed >= 0 ? (uint64_t)o->seed : th_scene_run(scene).seed;
     sweep->about = json_pack("{s:s,s:s,s:s,s:s,s:s,s:I,s:o}", "program", "throng", "scene",
