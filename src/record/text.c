@@ -148,7 +148,7 @@ static th_result flush(th_trajectory_writer *trajectory, th_error *error) {
                 lseek(writer->file, (off_t)writer->size, SEEK_SET);
             writer->used = 0;
             return th_trajectory_fail(error, TH_NO_FILE, trajectory->path,
-                                      "cannot be written: %s; the frames before are kept",
+                                      "cannot be written: %s; free space and resume, the frames before are kept",
                                       strerror(reason));
         }
         done += (size_t)wrote;
