@@ -60,6 +60,9 @@ static void do_run(pool *p, int index, slot *s) {
     if (index == 0 && def->begin_first)
         s->result = def->begin_first(def->context, &s->run, &s->error);
     if (s->result == TH_OK) s->result = th_simulation_run(&s->run, NULL, &s->error);
+    // Only what was seen of it waits for its turn: a world of a million people is a gigabyte.
+    th_world_destroy(s->run.world);
+    s->run.world = NULL;
     if (s->result != TH_OK || !def->finished) return;
     if (th_observer_observation(s->run.observer)->interrupted) return;
     pthread_mutex_lock(&p->finish_lock);

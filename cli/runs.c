@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool th_runs_enough(const th_sample_summary *egress, double until_ci) {
-    return until_ci > 0 && egress->count >= TH_RUNS_LEAST && egress->ci_relative < until_ci;
+bool th_runs_enough(const th_sample_summary *egress, int runs, double until_ci) {
+    if (until_ci <= 0 || runs < TH_RUNS_LEAST) return false;
+    return egress->count == 0 || (egress->count >= TH_RUNS_LEAST && egress->ci_relative < until_ci);
 }
 
 void th_runs_tell_recording(const th_runs *runs) {
@@ -130,7 +131,7 @@ static bool add_run(void *context, int index, th_simulation *run) {
     }
     show_runs(s, 0);
     th_sample_summary egress = th_ensemble_egress(&s->ensemble);
-    return !th_runs_enough(&egress, s->runs->until_ci);
+    return !th_runs_enough(&egress, s->ensemble.run_count, s->runs->until_ci);
 }
 
 static th_result sample(sampling *s, th_error *error) {
@@ -153,10 +154,17 @@ static th_result sample(sampling *s, th_error *error) {
     return result == TH_OK ? s->result : result;
 }
 
+// Where the wish for a narrow interval was not fulfilled.
 static void tell_why_it_stopped(const th_runs *runs, const th_ensemble *ensemble) {
     th_sample_summary egress = th_ensemble_egress(ensemble);
     if (runs->until_ci <= 0 || th_interrupted()) return;
-    if (!th_runs_enough(&egress, runs->until_ci))
+    if (egress.count == 0)
+        fprintf(
+            stderr,
+            "%s: none of %d runs emptied the scene, so there is no egress time to be sure of; a "
+            "longer --max-time or another scene\n",
+            runs->scene_file, ensemble->run_count);
+    else if (!th_runs_enough(&egress, ensemble->run_count, runs->until_ci))
         fprintf(
             stderr,
             "%s: the interval is still %.2g %% wide after %d runs, wanted %.2g %%; more --runs\n",

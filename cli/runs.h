@@ -27,6 +27,6 @@ int th_runs_many(th_runs *runs);
 // Says on stderr how the recording differs from what was asked.
 void th_runs_tell_recording(const th_runs *runs);
 
-// Whether the sample is good enough to stop.
-bool th_runs_enough(const th_sample_summary *egress, double until_ci);
+// Whether the sample of `runs` runs is good enough to stop, or hopeless: none of them emptied the scene.
+bool th_runs_enough(const th_sample_summary *egress, int runs, double until_ci);
 #endif

@@ -75,7 +75,7 @@ static void look_at(sweeping *s, int end) {
         ++*used;
         ++s->done;
         th_sample_summary egress = th_summarise(s->egress, *used);
-        s->enough = th_runs_enough(&egress, s->sweep->until_ci);
+        s->enough = th_runs_enough(&egress, *used, s->sweep->until_ci);
     }
 }
 

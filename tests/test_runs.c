@@ -338,6 +338,11 @@ static void test_until_interval_is_narrow(void **state) {
         throng(p, "run hall.json --quiet --until-ci 0.0001 --runs 5 --out none");
     assert_code(result, 0);
     assert_holds(result->error, "more --runs");
+    // And no thousand runs when there is nothing to be sure of.
+    result = throng(p, "run hall.json --quiet --until-ci 0.1 --max-time 2 --out none");
+    assert_code(result, 0);
+    assert_holds(result->out, "0 of 5 runs");
+    assert_holds(result->error, "no egress time");
     assert_code(throng(p, "run hall.json --until-ci 0.1 --checkpoint 5"), 1);
 }
 
