@@ -25,7 +25,7 @@ typedef struct sums {
 } sums;
 
 static bool grow(look *l, int count) {
-    if (count <= l->capacity) return true;
+    if (l->capacity > 0 && count <= l->capacity) return true;
     int capacity = count + count / 8 + 16;
     float **floats[] = {&l->x,           &l->y,           &l->velocity_x, &l->velocity_y,
                         &l->preferred_x, &l->preferred_y, &l->radius,     &l->speed};
