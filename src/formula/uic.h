@@ -14,30 +14,30 @@
 #define TH_NGCL09 "Narain, Golas, Curtis, Lin 2009"
 
 // separation_passes leads, as in every move model. Here it counts the passes of the model's own pair step.
-#define TH_UIC_PARAMS(X)                                                                         \
-    X(separation_passes, 3, 0, 16, "-", "throng: a fit to the paper's nearest distances",        \
-      "passes of the pair step that moves people apart who are closer than pair_distance")       \
-    X(pressure, 1, 0, 1, "-", TH_NGCL09 ": Fig. 3",                                              \
-      "1: packing is limited by pressure; 0: pair step only")                                    \
-    X(pair_distance, 1.25, 0, 2, "d_min", TH_NGCL09 ": mean nearest distance",                   \
-      "people closer than this are moved apart; 0: no pair step")                                \
-    X(tidy_passes, 3, 0, 16, "-", "throng: halves the overlaps for a tenth of the cost",         \
-      "further passes for those who are still closer than about d_min")                          \
-    X(pair_substep, 0.034, 0.005, 1, "s", "throng: a thirtieth of a second, rounded up",         \
-      "longest piece of way between two passes of the pair step")                                \
-    X(d_min, 0, 0, 2, "m", TH_NGCL09 ": eq. 4",                                                  \
-      "distance people do not fall below; 0: twice the radius of each")                          \
-    X(alpha, 0.5, 0.1, 1, "-", TH_NGCL09 ": eq. 4 has it <= 1; 0.5 is throng's fit",             \
-      "share of the densest packing of discs that a crowd reaches")                              \
-    X(cell_size, 0, 0, 20, "m", "throng: density overshoots least at 5 to 6 d_min",              \
-      "side of a cell, the largest any group asks for; 0: 5 d_min; read when the world is made") \
-    X(solver, 3, 0, 3, "-", "docs/models/uic-solvers.md",                                        \
-      "0 MPRGP, 1 policy iteration, 2 PSOR, 3 multigrid; read when the world is made")           \
-    X(tolerance, 1e-3, 1e-6, 0.1, "-", "throng",                                                 \
-      "of the pressure solve, as a share of the maximum density")                                \
-    X(speed_limit, 0, 0, 5, "m/s", TH_NGCL09 ": v_max; 0: mean preferred speed of those around", \
-      "speed that a flow bent by pressure makes up for")                                         \
-    X(keep_side, 0, -1, 1, "-", TH_NGCL09 ": wished for in section 5.2",                         \
+#define TH_UIC_PARAMS(X)                                                                          \
+    X(separation_passes, 3, 0, 16, "-", "throng: a fit to the paper's nearest distances",         \
+      "passes of the pair step that moves people apart who are closer than pair_distance")        \
+    X(pressure, 1, 0, 1, "-", TH_NGCL09 ": Fig. 3",                                               \
+      "1: packing is limited by pressure; 0: pair step only")                                     \
+    X(pair_distance, 1.25, 0, 2, "d_min", TH_NGCL09 ": mean nearest distance",                    \
+      "people closer than this are moved apart; 0: no pair step")                                 \
+    X(tidy_passes, 3, 0, 16, "-", "throng: halves the overlaps for a tenth of the cost",          \
+      "further passes for those who are still closer than about d_min")                           \
+    X(pair_substep, 0.1, 0.005, 1, "s", "throng: shorter ones bring nothing, docs/models/uic.md", \
+      "longest piece of way between two passes of the pair step")                                 \
+    X(d_min, 0, 0, 2, "m", TH_NGCL09 ": eq. 4",                                                   \
+      "distance people do not fall below; 0: twice the radius of each")                           \
+    X(alpha, 0.5, 0.1, 1, "-", TH_NGCL09 ": eq. 4 has it <= 1; 0.5 is throng's fit",              \
+      "share of the densest packing of discs that a crowd reaches")                               \
+    X(cell_size, 0, 0, 20, "m", "throng: density overshoots least at 5 to 6 d_min",               \
+      "side of a cell, the largest any group asks for; 0: 5 d_min; read when the world is made")  \
+    X(solver, 3, 0, 3, "-", "docs/models/uic-solvers.md",                                         \
+      "0 MPRGP, 1 policy iteration, 2 PSOR, 3 multigrid; read when the world is made")            \
+    X(tolerance, 1e-3, 1e-6, 0.1, "-", "throng",                                                  \
+      "of the pressure solve, as a share of the maximum density")                                 \
+    X(speed_limit, 0, 0, 5, "m/s", TH_NGCL09 ": v_max; 0: mean preferred speed of those around",  \
+      "speed that a flow bent by pressure makes up for")                                          \
+    X(keep_side, 0, -1, 1, "-", TH_NGCL09 ": wished for in section 5.2",                          \
       "share of the speed by which people facing others step to the right (left if negative)")
 
 typedef struct th_uic_params {

@@ -22,12 +22,12 @@ typedef struct pair_step {
     float widest;       // half the pair distance of anybody, at most [m]
     float moved;        // furthest that anybody is from where the index saw them [m]
     float *half, *give; // by agent: half the pair distance [m]; share of the push the other takes
-    int pass;
     float piece;        // time walked before each pass that begins a piece of way [s]
-    bool last, walk_on; // walk_on: a piece of way follows this pass
     bool tidy;          // only those who are still tight
     float share;        // of the pair distance that this pass aims at
     float tight;        // that the tidying passes aim at
+    float most;         // a pass moves nobody further than this many `half`: d_min / 2
+    bool mixed;         // others than the model's own people are there
 } pair_step;
 
 static const th_uic_group *group_of(const th_world *world, uint32_t i) {
@@ -79,7 +79,15 @@ typedef struct around {
     _Alignas(64) float half[AROUND_MOST + LANES];
     _Alignas(64) float give[AROUND_MOST + LANES];
     int count; // filled up to a multiple of LANES with people far away; -1: too many
+    int own;   // where the people of the cell itself begin
 } around;
+
+// A run of any length, LANES at a time: every array of agents is that much longer than the crowd, and what is
+// copied too much is overwritten by the next run.
+TH_FORMULA void copy_run(float *restrict to, const float *restrict from, uint32_t length) {
+    for (uint32_t k = 0; k < length; k += LANES)
+        for (uint32_t l = 0; l < LANES; ++l) to[k + l] = from[k + l];
+}
 
 // Those who may be within the pair distance of the people of a cell (begin .. end).
 TH_FORMULA void look_around(const th_world *world, const pair_step *step, const th_level_grid *grid,
@@ -103,18 +111,19 @@ TH_FORMULA void look_around(const th_world *world, const pair_step *step, const 
             near->count = -1;
             return;
         }
-        for (uint32_t k = 0; k < length; ++k) {
-            near->x[count + k] = xs[first + k];
-            near->y[count + k] = ys[first + k];
-            near->half[count + k] = step->share * step->half[first + k];
-            near->give[count + k] = step->give[first + k];
-        }
+        if (begin >= first && begin < last) near->own = (int)(count + (begin - first));
+        copy_run(near->x + count, xs + first, length);
+        copy_run(near->y + count, ys + first, length);
+        copy_run(near->half + count, step->half + first, length);
+        if (step->mixed) copy_run(near->give + count, step->give + first, length);
         count += length;
     }
     for (uint32_t k = 0; k < LANES; ++k) {
         near->x[count + k] = 1e9f;
         near->y[count + k] = near->half[count + k] = near->give[count + k] = 0.0f;
     }
+    if (step->share < 1.0f)
+        for (uint32_t k = 0; k < count; ++k) near->half[k] *= step->share;
     near->count = (int)((count + LANES - 1) / LANES * LANES);
 }
 
@@ -133,20 +142,28 @@ TH_FORMULA float inverse_root(float x) {
 
 typedef struct push {
     th_vec2 sum;
-    bool coincident, tight;
+    bool tight; // somebody is very near, perhaps at the very place
 } push;
 
+// In a fixed tree, so that the order does not depend on the machine.
 TH_FORMULA float lanes_sum(const float lane[LANES]) {
-    float sum[LANES / 2];
-    for (int l = 0; l < LANES / 2; ++l) sum[l] = lane[l] + lane[l + LANES / 2];
-    return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
+    float eight[8], four[4];
+    for (int l = 0; l < 8; ++l) eight[l] = lane[l] + lane[l + 8];
+    for (int l = 0; l < 4; ++l) four[l] = eight[l] + eight[l + 4];
+    return (four[0] + four[2]) + (four[1] + four[3]);
+}
+TH_FORMULA float lanes_min(const float lane[LANES]) {
+    float eight[8], four[4];
+    for (int l = 0; l < 8; ++l) eight[l] = th_min(lane[l], lane[l + 8]);
+    for (int l = 0; l < 4; ++l) four[l] = th_min(eight[l], eight[l + 4]);
+    return th_min(th_min(four[0], four[2]), th_min(four[1], four[3]));
 }
 
-// Everybody around person p at once, p itself included, who pushes with nothing. Person k always goes to lane k
-// mod LANES, so the sums do not depend on the width of the machine's registers.
-TH_FORMULA push push_from_around(const around *near, th_vec2 p, float own, float tight_share2) {
-    float sum_x[LANES] = {0}, sum_y[LANES] = {0};
-    int together[LANES] = {0}, tight[LANES] = {0};
+// Everybody around at once, for the person at p, who is taken out of the list by the caller. Person k always
+// goes to lane k mod LANES, so the sums do not depend on the width of the machine's registers.
+TH_FORMULA push push_from_around(const around *near, th_vec2 p, float own, float tight_share2,
+                                 bool mixed) {
+    float sum_x[LANES] = {0}, sum_y[LANES] = {0}, nearest[LANES] = {0};
     for (int first = 0; first < near->count; first += LANES) {
 #pragma omp simd
         for (int l = 0; l < LANES; ++l) {
@@ -154,21 +171,24 @@ TH_FORMULA push push_from_around(const around *near, th_vec2 p, float own, float
             float dx = p.x - near->x[k], dy = p.y - near->y[k], apart = own + near->half[k];
             float d2 = dx * dx + dy * dy, apart2 = apart * fabsf(apart);
             float bounded = d2 > COINCIDENT2 ? d2 : COINCIDENT2;
-            float scale = near->give[k] * (apart * inverse_root(bounded) - 1.0f);
+            float give = mixed ? near->give[k] : 0.5f;
+            float scale = give * (apart * inverse_root(bounded) - 1.0f);
             scale = d2 < apart2 ? scale : 0.0f;
             sum_x[l] += scale * dx;
             sum_y[l] += scale * dy;
-            together[l] += d2 <= COINCIDENT2 ? 1 : 0;
-            tight[l] += d2 < tight_share2 * apart2 ? 1 : 0;
+            float spare = d2 - tight_share2 * apart2;
+            nearest[l] = nearest[l] < spare ? nearest[l] : spare;
         }
     }
-    int at_p = 0, close = 0;
-    for (int l = 0; l < LANES; ++l) {
-        at_p += together[l];
-        close += tight[l];
-    }
-    push result = {th_v(lanes_sum(sum_x), lanes_sum(sum_y)), at_p > 1, close > 1};
+    push result = {th_v(lanes_sum(sum_x), lanes_sum(sum_y)), lanes_min(nearest) < 0.0f};
     return result;
+}
+
+// Is somebody at the very place p?
+static bool coincides(const around *near, th_vec2 p) {
+    for (int k = 0; k < near->count; ++k)
+        if (th_length2(th_sub(p, th_v(near->x[k], near->y[k]))) <= COINCIDENT2) return true;
+    return false;
 }
 
 // ---- one pair after the other
@@ -227,15 +247,23 @@ static bool near_wall(const th_world *world, uint32_t i, th_vec2 p) {
 }
 
 TH_FORMULA push push_on(const th_world *world, const pair_step *step, const th_walls *walls,
-                        uint32_t i, const around *near, const float *xs, const float *ys) {
+                        uint32_t i, int place, around *near, const float *xs, const float *ys) {
     th_vec2 p = {xs[i], ys[i]};
     float own = step->share * step->half[i], tight = step->tidy ? 1.0f : step->tight * step->tight;
-    float reach = own + step->share * step->widest + step->moved;
-    push result = {{0.0f, 0.0f}, true, true};
-    if (near->count >= 0) result = push_from_around(near, p, own, tight);
-    bool pushed = result.coincident || result.sum.x != 0.0f || result.sum.y != 0.0f;
+    push result = {{0.0f, 0.0f}, true};
+    bool coincident = near->count < 0;
+    if (!coincident) {
+        near->x[place] = 1e9f; // nobody pushes himself
+        result = step->mixed ? push_from_around(near, p, own, tight, true)
+                             : push_from_around(near, p, own, tight, false);
+        coincident = result.tight && coincides(near, p);
+        near->x[place] = p.x;
+    }
+    bool pushed = coincident || result.sum.x != 0.0f || result.sum.y != 0.0f;
     bool look = pushed && near_wall(world, i, p);
-    if (result.coincident || look)
+    if (!coincident && !look && world->scene->link_count == 0) return result;
+    float reach = own + step->share * step->widest + step->moved;
+    if (coincident || look)
         result.sum = push_one_by_one(world, step, walls, i, xs, ys, reach, look);
     if (world->scene->link_count > 0)
         result.sum = th_add(result.sum, push_over_links(world, step, i, xs, ys, reach));
@@ -281,9 +309,16 @@ static bool looks(const pair_step *step, uint32_t flags) {
     return flags & (step->tidy ? IS_TIGHT : LOOK_AGAIN);
 }
 
-// The people of one cell. Writes work_x, work_y: of all, in a tidying pass of those who look.
+// What a pass has to know for the next one.
+typedef struct pass_result {
+    float moved2; // furthest from where the index saw them
+    int tight;    // people
+} pass_result;
+
+// The people of one cell: writes work_x, work_y.
 TH_FORMULA void pass_cell(th_world *world, const pair_step *step, const th_walls *walls,
-                          const th_level_grid *grid, uint32_t begin, uint32_t end, around *near) {
+                          const th_level_grid *grid, uint32_t begin, uint32_t end, around *near,
+                          pass_result *passed) {
     th_agents *a = &world->agents;
     const float *xs = a->next_position_x, *ys = a->next_position_y;
     uint32_t *flags = a->order;
@@ -293,33 +328,31 @@ TH_FORMULA void pass_cell(th_world *world, const pair_step *step, const th_walls
     for (uint32_t i = begin; i < end; ++i) {
         th_vec2 p = {xs[i], ys[i]};
         if (looks(step, flags[i])) {
-            push result = push_on(world, step, walls, i, near, xs, ys);
+            int place = near->own + (int)(i - begin);
+            push result = push_on(world, step, walls, i, place, near, xs, ys);
             bool pushed = result.sum.x != 0.0f || result.sum.y != 0.0f;
-            th_vec2 to = th_add(p, th_limit(result.sum, 0.5f * d_min_of(world, i)));
+            th_vec2 to = th_add(p, th_limit(result.sum, step->most * step->half[i]));
             p = pushed && near_wall(world, i, to) ? stop_at_walls(world, walls, i, p, to) : to;
             flags[i] = (pushed ? LOOK_AGAIN | WAS_PUSHED : flags[i] & WAS_PUSHED) |
                        (result.tight ? IS_TIGHT : 0);
         }
         a->work_x[i] = p.x;
         a->work_y[i] = p.y;
+        passed->tight += (flags[i] & IS_TIGHT) != 0;
+        passed->moved2 = th_max(passed->moved2, th_length2(th_sub(p, th_position(a, i))));
     }
 }
 
-TH_CLONES static void pass_row(th_world *world, const pair_step *step, const th_walls *walls, int l,
-                               int row) {
+TH_CLONES static pass_result pass_row(th_world *world, const pair_step *step, const th_walls *walls,
+                                      int l, int row) {
     const th_level_grid *grid = &world->index.grids[l];
     const uint32_t *start = world->index.cell_start + grid->first + row * grid->nx;
     around near;
+    pass_result passed = {0.0f, 0};
     for (int column = 0; column < grid->nx; ++column)
         if (start[column] < start[column + 1])
-            pass_cell(world, step, walls, grid, start[column], start[column + 1], &near);
-}
-
-static void pass_level(th_world *world, const pair_step *step, int l) {
-    th_walls walls = th_world_walls(world);
-    int rows = world->index.grids[l].ny;
-#pragma omp parallel for num_threads(world->threads) schedule(dynamic, 2)
-    for (int row = 0; row < rows; ++row) pass_row(world, step, &walls, l, row);
+            pass_cell(world, step, walls, grid, start[column], start[column + 1], &near, &passed);
+    return passed;
 }
 
 static void swap_positions(th_agents *a) {
@@ -330,13 +363,33 @@ static void swap_positions(th_agents *a) {
     a->work_y = swap_y;
 }
 
-// After a pass: the next piece of way; how far the furthest is from where the index saw it.
-static float walk_on(th_world *world, const pair_step *step) {
+// One pass over everybody; returns how many are tight.
+static int run_pass(th_world *world, pair_step *step) {
+    th_walls walls = th_world_walls(world);
+    float moved2 = 0.0f;
+    int tight = 0;
+    for (int l = 0; l < world->uic->level_count; ++l) {
+        int rows = world->index.grids[l].ny;
+#pragma omp parallel for num_threads(world->threads) schedule(dynamic, 2) \
+    reduction(max : moved2) reduction(+ : tight)
+        for (int row = 0; row < rows; ++row) {
+            pass_result passed = pass_row(world, step, &walls, l, row);
+            moved2 = passed.moved2 > moved2 ? passed.moved2 : moved2;
+            tight += passed.tight;
+        }
+    }
+    step->moved = sqrtf(moved2);
+    swap_positions(&world->agents);
+    return tight;
+}
+
+// The next piece of way after a pass.
+static void walk_on(th_world *world, pair_step *step) {
     th_agents *a = &world->agents;
     float furthest2 = 0.0f;
 #pragma omp parallel for num_threads(world->threads) schedule(static) reduction(max : furthest2)
     for (int i = 0; i < a->count; ++i) {
-        if (step->walk_on && is_own(world, (uint32_t)i)) {
+        if (is_own(world, (uint32_t)i)) {
             a->next_position_x[i] += step->piece * a->next_velocity_x[i];
             a->next_position_y[i] += step->piece * a->next_velocity_y[i];
             if (step->half[i] > 0.0f) a->order[i] |= LOOK_AGAIN;
@@ -346,23 +399,7 @@ static float walk_on(th_world *world, const pair_step *step) {
         float moved2 = dx * dx + dy * dy;
         furthest2 = moved2 > furthest2 ? moved2 : furthest2;
     }
-    return sqrtf(furthest2);
-}
-
-static int count_tight(const th_world *world) {
-    const th_agents *a = &world->agents;
-    int tight = 0;
-#pragma omp parallel for num_threads(world->threads) schedule(static) reduction(+ : tight)
-    for (int i = 0; i < a->count; ++i) tight += (a->order[i] & IS_TIGHT) != 0;
-    return tight;
-}
-
-// A pass over the tight ones only: the others keep their places, so nothing is copied but theirs.
-static void tidy_pass(th_world *world, pair_step *step) {
-    step->tidy = true;
-    step->share = step->tight;
-    for (int l = 0; l < world->uic->level_count; ++l) pass_level(world, step, l);
-    step->moved += 0.5f * step->widest;
+    step->moved = sqrtf(furthest2);
 }
 
 static void finish(th_world *world) {
@@ -391,17 +428,17 @@ void th_uic_separate(th_world *world) {
     pair_step step = {
         .half = a->work2_x, .give = a->work2_y, .piece = world->dt / (float)pieces, .share = 1.0f};
     step.tight = th_min(0.5f * TIGHT / separate, 1.0f);
+    step.most = 0.5f / separate;
+    step.mixed = uic->has_foreign;
     step.moved = begin(world, &step);
+    int tight = 0;
     for (int pass = 0; pass < passes; ++pass) {
-        step.pass = pass;
-        step.walk_on = pass + 1 < passes && (pass + 1) * pieces / passes > pass * pieces / passes;
-        for (int l = 0; l < uic->level_count; ++l) pass_level(world, &step, l);
-        swap_positions(a);
-        step.moved = walk_on(world, &step);
+        tight = run_pass(world, &step);
+        if (pass + 1 < passes && (pass + 1) * pieces / passes > pass * pieces / passes)
+            walk_on(world, &step);
     }
-    for (int pass = 0; pass < uic->tidy_passes && count_tight(world) > 0; ++pass) {
-        tidy_pass(world, &step);
-        swap_positions(a);
-    }
+    step.tidy = true;
+    step.share = step.tight;
+    for (int pass = 0; pass < uic->tidy_passes && tight > 0; ++pass) tight = run_pass(world, &step);
     finish(world);
 }
