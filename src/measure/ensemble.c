@@ -1,6 +1,7 @@
 // Adding runs up. SPDX-License-Identifier: Apache-2.0
 #include "measure/ensemble.h"
 #include "core/error.h"
+#include "measure/parts.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,33 +51,61 @@ static double mean_jam_time(const th_observation *o) {
     return count > 0 ? sum / count : (double)NAN;
 }
 
-static double highest_density(const th_observation *o) {
-    float highest = 0.0f;
+typedef const float *map_values(const th_map *map);
+static const float *density_max(const th_map *map) { return map->density_max; }
+static const float *pressure_max(const th_map *map) { return map->pressure_max; }
+static const float *crowd_pressure_max(const th_map *map) { return map->crowd_pressure_max; }
+
+// Over all cells of all maps that have such values; NaN: none has.
+static double highest(const th_observation *o, map_values *values_of) {
+    double found = (double)NAN;
     for (int m = 0; m < o->map_count; ++m) {
         const th_map *map = &o->maps[m];
+        const float *values = values_of(map);
+        float largest = 0.0f;
+        if (!values) continue;
         for (size_t c = 0; c < (size_t)map->nx * (size_t)map->ny; ++c)
-            if (map->density_max[c] > highest) highest = map->density_max[c];
+            if (values[c] > largest) largest = values[c];
+        found = fmax(found, (double)largest);
     }
-    return o->map_count > 0 ? (double)highest : (double)NAN;
+    return found;
+}
+
+static bool any_crowd_pressure(const th_observation *o) {
+    for (int m = 0; m < o->map_count; ++m)
+        for (size_t c = 0; c < (size_t)o->maps[m].nx * (size_t)o->maps[m].ny; ++c)
+            if (o->maps[m].crowd_pressure_count[c] > 0.0f) return true;
+    return false;
+}
+
+static uint64_t count_crushed(const th_observation *o) {
+    uint64_t count = 0;
+    for (int p = 0; p < o->person_count; ++p)
+        count += o->people[p].group >= 0 && o->people[p].exposure[TH_CRUSH_BOUND] > TH_CRUSH_TIME;
+    return count;
 }
 
 static bool sum_up(const th_observation *o, th_run_summary *run) {
-    *run = (th_run_summary){.seed = o->seed,
-                            .hash = o->hash,
-                            .egress_time = th_egress_time(o),
-                            .mean_jam_time = mean_jam_time(o),
-                            .max_density = highest_density(o),
-                            .largest_overlap = (double)o->statistics.largest_overlap,
-                            .spawned = o->statistics.spawned,
-                            .left = o->statistics.left,
-                            .inside = o->statistics.inside,
-                            .wall_crossings = o->statistics.wall_crossings,
-                            .steps = o->statistics.steps,
-                            .wall_seconds = o->wall_seconds,
-                            .time = o->statistics.time,
-                            .done = o->done,
-                            .interrupted = o->interrupted,
-                            .sample_count = o->sample_count};
+    *run = (th_run_summary){
+        .seed = o->seed,
+        .hash = o->hash,
+        .egress_time = th_egress_time(o),
+        .mean_jam_time = mean_jam_time(o),
+        .max_density = highest(o, density_max),
+        .max_pressure = highest(o, pressure_max),
+        .max_crowd_pressure = any_crowd_pressure(o) ? highest(o, crowd_pressure_max) : (double)NAN,
+        .crushed = count_crushed(o),
+        .largest_overlap = (double)o->statistics.largest_overlap,
+        .spawned = o->statistics.spawned,
+        .left = o->statistics.left,
+        .inside = o->statistics.inside,
+        .wall_crossings = o->statistics.wall_crossings,
+        .steps = o->statistics.steps,
+        .wall_seconds = o->wall_seconds,
+        .time = o->statistics.time,
+        .done = o->done,
+        .interrupted = o->interrupted,
+        .sample_count = o->sample_count};
     for (int k = 0; k < o->sample_count; ++k)
         if (o->overlapping[k] > run->overlapping_most) run->overlapping_most = o->overlapping[k];
     run->left_curve = malloc(((size_t)o->sample_count + 1) * sizeof *run->left_curve);
@@ -97,18 +126,23 @@ static void *copy_of(const void *array, size_t bytes) {
     return copy;
 }
 
+// NULL stays NULL.
+#define COPY(array) \
+    (!from->array || (to->array = copy_of(from->array, cells * sizeof *to->array)) != NULL)
+
 static bool copy_map(const th_map *from, th_map *to) {
     size_t cells = (size_t)from->nx * (size_t)from->ny;
-    *to = *from;
-    to->walkable = copy_of(from->walkable, cells * sizeof *to->walkable);
-    to->density_sum = copy_of(from->density_sum, cells * sizeof *to->density_sum);
-    to->density_max = copy_of(from->density_max, cells * sizeof *to->density_max);
-    to->speed_sum = copy_of(from->speed_sum, cells * sizeof *to->speed_sum);
-    to->person_count = copy_of(from->person_count, cells * sizeof *to->person_count);
-    to->dense_time = copy_of(from->dense_time, cells * sizeof *to->dense_time);
-    to->jam_time = copy_of(from->jam_time, cells * sizeof *to->jam_time);
-    return to->walkable && to->density_sum && to->density_max && to->speed_sum &&
-           to->person_count && to->dense_time && to->jam_time;
+    *to = (th_map){.level = from->level,
+                   .min_x = from->min_x,
+                   .min_y = from->min_y,
+                   .cell = from->cell,
+                   .nx = from->nx,
+                   .ny = from->ny,
+                   .outside_count = from->outside_count};
+    return COPY(walkable) && COPY(density_sum) && COPY(density_max) && COPY(speed_sum) &&
+           COPY(person_count) && COPY(dense_time) && COPY(jam_time) && COPY(crowd_pressure_sum) &&
+           COPY(crowd_pressure_count) && COPY(crowd_pressure_max) && COPY(turbulent_time) &&
+           COPY(pressure_sum) && COPY(pressure_max);
 }
 
 // While there is one run its maps are the sum; with the second the sum needs its own.
@@ -133,6 +167,18 @@ static bool same_grid(const th_map *a, const th_map *b) {
              a->min_y > b->min_y || a->cell < b->cell || a->cell > b->cell);
 }
 
+static void add_larger(float *largest, float value) {
+    if (value > *largest) *largest = value;
+}
+
+static void add_pressure(th_map *sum, const th_map *map) {
+    if (!map->pressure_max) return;
+    for (size_t c = 0; c < (size_t)map->nx * (size_t)map->ny; ++c) {
+        sum->pressure_sum[c] += map->pressure_sum[c];
+        add_larger(&sum->pressure_max[c], map->pressure_max[c]);
+    }
+}
+
 static void add_map(th_map *sum, const th_map *map) {
     for (size_t c = 0; c < (size_t)map->nx * (size_t)map->ny; ++c) {
         sum->density_sum[c] += map->density_sum[c];
@@ -140,9 +186,23 @@ static void add_map(th_map *sum, const th_map *map) {
         sum->person_count[c] += map->person_count[c];
         sum->dense_time[c] += map->dense_time[c];
         sum->jam_time[c] += map->jam_time[c];
-        if (map->density_max[c] > sum->density_max[c]) sum->density_max[c] = map->density_max[c];
+        sum->crowd_pressure_sum[c] += map->crowd_pressure_sum[c];
+        sum->crowd_pressure_count[c] += map->crowd_pressure_count[c];
+        sum->turbulent_time[c] += map->turbulent_time[c];
+        add_larger(&sum->density_max[c], map->density_max[c]);
+        add_larger(&sum->crowd_pressure_max[c], map->crowd_pressure_max[c]);
     }
+    add_pressure(sum, map);
     sum->outside_count += map->outside_count;
+}
+
+// A run that ended before its model had a pressure has none: room is made when the first comes that has.
+static bool pressure_room(th_ensemble *ensemble, const th_observation *o) {
+    bool made = true;
+    for (int m = 0; made && m < o->map_count; ++m)
+        if (o->maps[m].pressure_max && !ensemble->maps[m].pressure_max)
+            made = th_map_make_pressure(&ensemble->maps[m]);
+    return made;
 }
 
 static th_result add_maps(th_ensemble *ensemble, const th_observation *o, th_error *error) {
@@ -153,7 +213,7 @@ static th_result add_maps(th_ensemble *ensemble, const th_observation *o, th_err
     if (!fits)
         return th_fail(error, TH_BAD_ARGUMENT, "",
                        "runs of different scenes or intervals cannot be added up");
-    if (!own_maps(ensemble)) return no_memory(error);
+    if (!own_maps(ensemble) || !pressure_room(ensemble, o)) return no_memory(error);
     for (int m = 0; m < o->map_count; ++m) add_map(&ensemble->maps[m], &o->maps[m]);
     ensemble->map_samples += o->sample_count;
     ensemble->map_runs++;

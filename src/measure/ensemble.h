@@ -19,12 +19,20 @@ double th_percentile(const double *ascending, int count, double q);
 // Two-sided 97.5 % point of Student's t with `freedom` degrees of freedom.
 double th_student_t_975(int freedom);
 
+// How many were in danger, as one number per run. At 6 /m2 people are pressed together and cannot choose where
+// they go; 10 s leave out those who only pass through a squeeze. Ours: no norm has such a figure.
+enum { TH_CRUSH_BOUND = 1 }; // of th_exposure_bounds: 6 /m2
+#define TH_CRUSH_TIME 10.0f  // [s]
+
 typedef struct th_run_summary {
     uint64_t seed, hash;
     double egress_time;                // [s] NaN: not empty at the end
     double p95_time;                   // when 95 % of those who ever came had left [s] NaN: never
     double mean_jam_time, max_density; // [s] per person; [1/m2] highest map cell
     double largest_overlap;            // [m]
+    double max_pressure;       // [m2/s] highest map cell, TH_GRID_PRESSURE; NaN: no model has one
+    double max_crowd_pressure; // [1/s2] highest map cell; NaN: nowhere enough people
+    uint64_t crushed;          // people longer than TH_CRUSH_TIME above 6 /m2; 0 without maps
     uint64_t spawned, left, inside, wall_crossings, overlapping_most, steps;
     double wall_seconds, time;
     bool done, interrupted;

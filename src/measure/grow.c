@@ -44,6 +44,12 @@ void th_map_release(th_map *map) {
     free(map->person_count);
     free(map->dense_time);
     free(map->jam_time);
+    free(map->crowd_pressure_sum);
+    free(map->crowd_pressure_count);
+    free(map->crowd_pressure_max);
+    free(map->turbulent_time);
+    free(map->pressure_sum);
+    free(map->pressure_max);
     *map = (th_map){0};
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEEP_VERSION = 1 };
+enum { KEEP_VERSION = 2 };
 static const uint64_t keep_magic = 0x31736276676e7274u; // "trngvbs1"
 
 typedef struct keep_head {
@@ -119,6 +119,25 @@ static void pass_series(keeper *k, th_observation *o) {
     if (sound(k)) o->sample_count = count;
 }
 
+// Only there once a model gave one.
+static void pass_pressure(keeper *k, th_map *map) {
+    size_t cells = (size_t)map->nx * (size_t)map->ny;
+    uint64_t there = map->pressure_max != NULL;
+    pass(k, &there, sizeof there);
+    expect(k, there <= 1, "of a pressure that is neither there nor not");
+    if (!sound(k)) return;
+    if (k->mode == KEEP_READ && there) {
+        size_t each = sizeof *map->pressure_sum + sizeof *map->pressure_max;
+        expect(k, cells <= (k->size - k->at) / each, "cut short");
+        if (sound(k) && !th_map_make_pressure(map)) k->no_memory = true;
+    } else if (k->mode == KEEP_READ) {
+        th_map_forget_pressure(map);
+    }
+    if (!sound(k) || !there) return;
+    pass(k, map->pressure_sum, cells * sizeof *map->pressure_sum);
+    pass(k, map->pressure_max, cells * sizeof *map->pressure_max);
+}
+
 static void pass_maps(keeper *k, th_observation *o) {
     for (int m = 0; m < o->map_count; ++m) {
         th_map *map = &o->maps[m];
@@ -134,6 +153,11 @@ static void pass_maps(keeper *k, th_observation *o) {
         pass(k, map->person_count, cells * sizeof *map->person_count);
         pass(k, map->dense_time, cells * sizeof *map->dense_time);
         pass(k, map->jam_time, cells * sizeof *map->jam_time);
+        pass(k, map->crowd_pressure_sum, cells * sizeof *map->crowd_pressure_sum);
+        pass(k, map->crowd_pressure_count, cells * sizeof *map->crowd_pressure_count);
+        pass(k, map->crowd_pressure_max, cells * sizeof *map->crowd_pressure_max);
+        pass(k, map->turbulent_time, cells * sizeof *map->turbulent_time);
+        pass_pressure(k, map);
         pass(k, &map->outside_count, sizeof map->outside_count);
     }
 }

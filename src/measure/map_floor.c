@@ -37,16 +37,23 @@ static bool allocate(th_map *map, th_map_work *work) {
     map->person_count = calloc(cells, sizeof *map->person_count);
     map->dense_time = calloc(cells, sizeof *map->dense_time);
     map->jam_time = calloc(cells, sizeof *map->jam_time);
+    map->crowd_pressure_sum = calloc(cells, sizeof *map->crowd_pressure_sum);
+    map->crowd_pressure_count = calloc(cells, sizeof *map->crowd_pressure_count);
+    map->crowd_pressure_max = calloc(cells, sizeof *map->crowd_pressure_max);
+    map->turbulent_time = calloc(cells, sizeof *map->turbulent_time);
     work->now = calloc(bordered, sizeof *work->now);
-    work->shared = calloc(bordered, sizeof *work->shared);
-    work->once = calloc(bordered, sizeof *work->once);
+    work->shared = calloc(bordered, TH_SUMS * sizeof *work->shared);
+    work->once = calloc(bordered, TH_SUMS * sizeof *work->once);
+    work->crowding = calloc(cells, sizeof *work->crowding);
     work->open = calloc(bordered, sizeof *work->open);
     work->per_floor = calloc(cells, sizeof *work->per_floor);
     work->row_low = calloc(rows, sizeof *work->row_low);
     work->row_high = calloc(rows, sizeof *work->row_high);
     return map->walkable && map->density_sum && map->density_max && map->speed_sum &&
-           map->person_count && map->dense_time && map->jam_time && work->now && work->shared &&
-           work->once && work->open && work->per_floor && work->row_low && work->row_high;
+           map->person_count && map->dense_time && map->jam_time && map->crowd_pressure_sum &&
+           map->crowd_pressure_count && map->crowd_pressure_max && map->turbulent_time &&
+           work->now && work->shared && work->once && work->crowding && work->open &&
+           work->per_floor && work->row_low && work->row_high;
 }
 
 // The floor of a cell: its share, a point on it (in the middle of the floor) and how far that point is
@@ -132,13 +139,14 @@ static void share_floor(const th_scene *scene, const th_map *map, th_map_work *w
     size_t b = bordered(map, i, j);
     int stride = map->nx + 2;
     float floor = map->walkable[plain(map, i, j)];
+    const float point[TH_SUMS] = {[TH_SUM_PEOPLE] = 1.0f / FINE}; // floor takes the people's place
     bool whole = floor >= 1.0f;
     if (floor <= 0.0f) return;
     if (whole &&
         work->open[b] == ALL_OPEN) { // 1/8 3/4 1/8 in x and in y, as points all over it give
         const float side[3] = {0.125f, 0.75f, 0.125f};
         for (int n = 0; n < 9; ++n)
-            work->shared[(ptrdiff_t)b + (n / 3 - 1) * stride + n % 3 - 1] +=
+            work->shared[((ptrdiff_t)b + (n / 3 - 1) * stride + n % 3 - 1) * TH_SUMS] +=
                 side[n / 3] * side[n % 3];
         return;
     }
@@ -147,7 +155,7 @@ static void share_floor(const th_scene *scene, const th_map *map, th_map_work *w
         th_vec2 p = {map->min_x + ((float)i + at.x) * map->cell,
                      map->min_y + ((float)j + at.y) * map->cell};
         if (whole || th_scene_walkable(scene, map->level, p))
-            share(work, stride, b, at.x - 0.5f, at.y - 0.5f, 1.0f / FINE);
+            share(work, stride, b, at.x - 0.5f, at.y - 0.5f, point);
     }
 }
 
@@ -162,18 +170,19 @@ static void find_kernel_floor(const th_scene *scene, const th_map *map, th_map_w
             for (int i = 0; i < map->nx; ++i) {
                 size_t b = bordered(map, i, j);
                 const float *from = pass == 0 ? work->shared : work->once;
-                float floor = spread(&from[b], stride, work->open[b]);
+                float sums[TH_SUMS];
+                spread(&from[b * TH_SUMS], (ptrdiff_t)stride * TH_SUMS, work->open[b], sums);
                 if (pass == 0) {
-                    work->once[b] = floor;
+                    work->once[b * TH_SUMS] = sums[TH_SUM_PEOPLE];
                     continue;
                 }
-                floor = floor > LEAST_FLOOR ? floor : LEAST_FLOOR;
+                float floor = fmaxf(sums[TH_SUM_PEOPLE], LEAST_FLOOR);
                 work->per_floor[plain(map, i, j)] = 1.0f / (floor * map->cell * map->cell);
             }
         }
     }
-    memset(work->shared, 0, all * sizeof *work->shared);
-    memset(work->once, 0, all * sizeof *work->once);
+    memset(work->shared, 0, all * TH_SUMS * sizeof *work->shared);
+    memset(work->once, 0, all * TH_SUMS * sizeof *work->once);
 }
 
 bool th_map_create(const th_scene *scene, int level, double cell, th_map *map, th_map_work *work) {

@@ -38,6 +38,15 @@ typedef struct th_map {
     double *person_count; // people in the cell, summed over samples
     double *dense_time;   // seconds above 4 /m2 (IMO congestion), summed over runs
     double *jam_time;     // person-seconds below the jam speed
+    // Helbing's crowd pressure: density x variance of velocity, where enough people are (map.c) [1/s2]
+    double *crowd_pressure_sum;  // over the samples that have one
+    float *crowd_pressure_count; // how many those are
+    float *crowd_pressure_max;
+    double
+        *turbulent_time; // seconds above TH_TURBULENT while denser than TH_DENSE, summed over runs
+    // The pressure of a model that has one (TH_GRID_PRESSURE); both NULL: none has. pressure.c [m2/s]
+    double *pressure_sum; // over all samples; before the first step it is 0
+    float *pressure_max;
     double outside_count; // people beyond the grid (an open plane has no end), summed over samples
 } th_map;
 
@@ -48,12 +57,17 @@ typedef struct th_map {
 // Paths are straight between samples; the first and last piece are speed x time.
 // group -1: not a person (a disc of a scripted body), or, with an end_time, somebody who came and left
 // between two samples. An end_time with exit -1: the event was lost in a burst (events_lost).
+// Exposure is to the density of the map cell the person is in (0 beyond the maps); NaN without maps.
+enum { TH_EXPOSURES = 3 };
+extern const float th_exposure_bounds[TH_EXPOSURES]; // 4, 6, 8 [1/m2]
 typedef struct th_person {
-    float start_time, end_time; // appeared, left through an exit
-    float wait_time;            // standing or waiting because told to
-    float jam_time;             // walking, but slower than the jam speed
-    float path_length;          // [m]
-    int16_t group, exit;        // exit: index of the goal, -1: not left
+    float start_time, end_time;   // appeared, left through an exit
+    float wait_time;              // standing or waiting because told to
+    float jam_time;               // walking, but slower than the jam speed
+    float path_length;            // [m]
+    float exposure[TH_EXPOSURES]; // seconds above each of th_exposure_bounds
+    float peak_pressure; // highest TH_GRID_PRESSURE met at a sample [m2/s]; NaN: no model has one
+    int16_t group, exit; // exit: index of the goal, -1: not left
 } th_person;
 
 // Some people's ways for the figure of trajectories: one point per sample.
@@ -115,4 +129,7 @@ double th_egress_time(const th_observation *observation);
 #define TH_JAM_SPEED 0.2f
 // IMO MSC.1/Circ.1533: congestion is a local density above 4 /m2. [1/m2]
 #define TH_DENSE 4.0f
+// Helbing, Johansson, Al-Abideen 2007 (Phys. Rev. E 75, 046109): crowd pressure from which they saw
+// turbulence, in a packed crowd. [1/s2]
+#define TH_TURBULENT 0.02f
 #endif

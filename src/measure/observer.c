@@ -269,6 +269,7 @@ static th_result take_sample(th_observer *observer, th_world *world, double time
     th_people_into_maps(observer, &crowd);
     for (int m = 0; m < o->map_count; ++m)
         th_map_take(&o->maps[m], &observer->map_work[m], o->interval);
+    if (!th_exposure_sample(observer, world, &crowd, time)) return no_memory(error);
     if (!th_tracks_see(observer, &crowd, o->sample_count)) return no_memory(error);
     observer->last_sample_time = time;
     o->sample_count++;

@@ -22,6 +22,9 @@ typedef struct th_crowd {
     const uint32_t *group;   // group and start_time NULL: nobody new since the last sample
     const float *start_time;
 } th_crowd;
+static inline uint32_t th_level_of(const th_crowd *crowd, int i) {
+    return crowd->level ? crowd->level[i] : 0;
+}
 static inline bool th_is_person(uint32_t phase) { return phase < TH_PHASE_BODY; }
 
 // ---- maps. map.c
@@ -29,28 +32,49 @@ static inline bool th_is_person(uint32_t phase) { return phase < TH_PHASE_BODY; 
 typedef struct th_cell_now {
     float count, speed, jammed;
 } th_cell_now;
+// People, their velocity and its square.
+enum { TH_SUM_PEOPLE, TH_SUM_VELOCITY_X, TH_SUM_VELOCITY_Y, TH_SUM_SQUARE, TH_SUMS };
 // Work space of a map. Arrays are (nx + 2) x (ny + 2), a border of empty cells around.
 typedef struct th_map_work {
     th_cell_now *now;
-    float *shared, *once; // people shared among the four nearest cells, and spread once from there
-    uint8_t *open;        // which of the eight neighbours no wall hides
-    float *per_floor;     // 1 / (floor under the kernel) [1/m2]
+    // What the kernel sums up, TH_SUMS floats per cell: shared among the four nearest cells, and
+    // spread once from there.
+    float *shared, *once;
+    // How many of th_exposure_bounds every cell's density is above, as last taken; without border. A
+    // byte: people look it up in any order, and the whole of it should be in a cache.
+    uint8_t *crowding;
+    uint8_t *open;           // which of the eight neighbours no wall hides
+    float *per_floor;        // 1 / (floor under the kernel) [1/m2]
     int *row_low, *row_high; // columns in which people are, by row
 } th_map_work;
 // False: no memory; release both then too.
 bool th_map_create(const th_scene *scene, int level, double cell, th_map *map, th_map_work *work);
 void th_map_work_release(th_map_work *work);
 void th_map_forget_rows(const th_map *map, th_map_work *work); // nobody in any row
-void th_map_put(th_map *map, th_map_work *work, float x, float y, float speed, bool jammed);
+void th_map_put(th_map *map, th_map_work *work, float x, float y, th_vec2 velocity, bool jammed);
 // Takes everybody put in since the last call into the sums; `interval` is the time it stands for.
 void th_map_take(th_map *map, th_map_work *work, double interval);
+// How many of th_exposure_bounds the density at a place is above, as of the last call of th_map_take;
+// 0 beyond the map.
+uint16_t th_map_crowding_at(const th_map *map, const th_map_work *work, float x, float y);
+uint8_t th_crowding_of(float density); // exposure.c
+
+// ---- pressure of the model. pressure.c
+// Takes a level's pressure as it is now into its map; a map's first time makes the room for it. False: no memory.
+bool th_map_take_pressure(th_map *map, const th_grid *grid);
+bool th_map_make_pressure(th_map *map); // room for it, all 0; false: no memory
+void th_map_forget_pressure(th_map *map);
+float th_grid_at(const th_grid *grid, float x,
+                 float y); // of the cell that holds the point; 0 beyond
 
 // ---- people and ways. people.c
 typedef enum th_doing { TH_DOING_OTHER, TH_DOING_WAIT, TH_DOING_JAM } th_doing;
 typedef struct th_last_seen {
-    float x, y, speed;
-    uint32_t doing;   // th_doing
-    float wait_until; // when doing is TH_DOING_WAIT [s]
+    float x, y;
+    th_vec2 velocity;
+    uint16_t doing;    // th_doing
+    uint16_t crowding; // how many of th_exposure_bounds the density is above
+    float wait_until;  // when doing is TH_DOING_WAIT [s]
 } th_last_seen;
 // Room for everybody up to `id`; new ones are nobody yet. False: no memory.
 bool th_people_reserve(th_observer *observer, uint32_t id);
@@ -63,6 +87,12 @@ void th_people_into_maps(th_observer *observer, const th_crowd *crowd);
 void th_people_find_lost(th_observer *observer, const th_crowd *crowd, double time, uint64_t lost);
 // Until the end of the run everybody goes on as last seen.
 void th_people_finish(th_observer *observer, const th_crowd *crowd, double time);
+// ---- what people were exposed to. exposure.c
+enum { TH_CROWDING_UNKNOWN = UINT16_MAX }; // came since the last sample
+// Everybody at a sample, after the maps were taken. False: no memory.
+bool th_exposure_sample(th_observer *observer, th_world *world, const th_crowd *crowd, double time);
+void th_exposure_spend(th_person *person, uint32_t crowding, float time);
+
 bool th_tracks_see(th_observer *observer, const th_crowd *crowd, int sample); // false: no memory
 
 struct th_observer {

@@ -23,11 +23,17 @@ bool th_people_reserve(th_observer *observer, uint32_t id) {
         observer->person_room = room;
     }
     for (; o->person_count < (int)id; ++o->person_count) {
-        o->people[o->person_count] =
-            (th_person){.start_time = NAN, .end_time = NAN, .group = -1, .exit = -1};
-        observer->last_seen[o->person_count] = (th_last_seen){0};
+        o->people[o->person_count] = (th_person){
+            .start_time = NAN, .end_time = NAN, .peak_pressure = NAN, .group = -1, .exit = -1};
+        for (int k = 0; o->map_count == 0 && k < TH_EXPOSURES; ++k)
+            o->people[o->person_count].exposure[k] = NAN;
+        observer->last_seen[o->person_count] = (th_last_seen){.crowding = TH_CROWDING_UNKNOWN};
     }
     return true;
+}
+
+static float speed_of(const th_last_seen *seen) {
+    return sqrtf(seen->velocity.x * seen->velocity.x + seen->velocity.y * seen->velocity.y);
 }
 
 static void spend(th_person *person, uint32_t doing, float time) {
@@ -47,7 +53,7 @@ static void begin_person(th_person *person, const th_crowd *crowd, int i, const 
     float since = (float)time - person->start_time;
     if (!(since > 0.0f)) return;
     spend(person, now->doing, since);
-    person->path_length = now->doing == TH_DOING_WAIT ? 0.0f : now->speed * since;
+    person->path_length = now->doing == TH_DOING_WAIT ? 0.0f : speed_of(now) * since;
 }
 
 static void continue_person(th_person *person, const th_last_seen *before, const th_last_seen *now,
@@ -67,10 +73,12 @@ uint32_t th_people_sample(th_observer *observer, const th_crowd *crowd, double t
     for (int i = 0; i < crowd->count; ++i) {
         if (!th_is_person(crowd->phase[i])) continue;
         uint32_t index = crowd->id[i] - 1;
-        float vx = crowd->velocity_x[i], vy = crowd->velocity_y[i];
-        float speed = sqrtf(vx * vx + vy * vy);
-        th_last_seen now = {crowd->x[i], crowd->y[i], speed, doing_now(crowd->phase[i], speed),
-                            crowd->wait_until ? crowd->wait_until[i] : 0.0f};
+        th_last_seen now = {.x = crowd->x[i],
+                            .y = crowd->y[i],
+                            .velocity = {crowd->velocity_x[i], crowd->velocity_y[i]},
+                            .crowding = observer->last_seen[index].crowding, // until the maps know
+                            .wait_until = crowd->wait_until ? crowd->wait_until[i] : 0.0f};
+        now.doing = (uint16_t)doing_now(crowd->phase[i], speed_of(&now));
         jammed += now.doing == TH_DOING_JAM;
         th_person *person = &o->people[index];
         if (person->group < 0 && crowd->group)
@@ -94,25 +102,21 @@ static uint32_t band_of(const th_map *map, float y) {
     return !(band > 0.0f) ? 0 : band >= (float)BANDS ? BANDS - 1 : (uint32_t)band;
 }
 
-static uint32_t level_of(const th_crowd *crowd, int i) {
-    return crowd->level ? crowd->level[i] : 0;
-}
-
 static void put_level(th_observer *observer, const th_crowd *crowd, uint32_t level) {
     th_map *map = &observer->observation.maps[level];
     size_t start[BANDS + 1] = {0};
     for (int i = 0; i < crowd->count; ++i)
-        if (th_is_person(crowd->phase[i]) && level_of(crowd, i) == level)
+        if (th_is_person(crowd->phase[i]) && th_level_of(crowd, i) == level)
             start[band_of(map, crowd->y[i]) + 1]++;
     for (int b = 0; b < BANDS; ++b) start[b + 1] += start[b];
     size_t count = start[BANDS];
     for (int i = 0; i < crowd->count; ++i)
-        if (th_is_person(crowd->phase[i]) && level_of(crowd, i) == level)
+        if (th_is_person(crowd->phase[i]) && th_level_of(crowd, i) == level)
             observer->by_place[start[band_of(map, crowd->y[i])]++] =
                 observer->last_seen[crowd->id[i] - 1];
     for (size_t k = 0; k < count; ++k) {
         const th_last_seen *person = &observer->by_place[k];
-        th_map_put(map, &observer->map_work[level], person->x, person->y, person->speed,
+        th_map_put(map, &observer->map_work[level], person->x, person->y, person->velocity,
                    person->doing == TH_DOING_JAM);
     }
 }
@@ -129,7 +133,8 @@ static void end_person(th_observer *observer, uint32_t index, double time) {
     float since = (float)(time - observer->last_sample_time);
     if (person->group < 0 || !(since > 0.0f)) return;
     spend(person, last->doing, since);
-    if (last->doing != TH_DOING_WAIT) person->path_length += last->speed * since;
+    th_exposure_spend(person, last->crowding, since);
+    if (last->doing != TH_DOING_WAIT) person->path_length += speed_of(last) * since;
 }
 
 void th_person_leaves(th_observer *observer, uint32_t id, int exit, double time) {
