@@ -44,8 +44,7 @@ static bool is_folder(const char *path) {
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-// Makes the folder and those above it.
-static th_result make_all(const char *path, th_error *error) {
+th_result th_make_folders(const char *path, th_error *error) {
     char part[TH_PATH_MAX];
     size_t length = strlen(path);
     if (length >= sizeof part) return th_file_fail(error, path, "the name is too long");
@@ -146,7 +145,7 @@ static th_result clear_own(const th_folder *folder, th_error *error) {
 // runs/STEM, runs/STEM-2, ...: mkdir decides, so two programs started at once get two folders.
 static th_result claim_free(th_folder *folder, const char *stem, th_error *error) {
     enum { MOST = 100000 };
-    th_result result = make_all("runs", error);
+    th_result result = th_make_folders("runs", error);
     for (int i = 1; i <= MOST && result == TH_OK; ++i) {
         if (i == 1)
             snprintf(folder->path, sizeof folder->path, "runs/%s", stem);
@@ -170,7 +169,7 @@ th_result th_folder_claim(th_folder *folder, const char *wanted, const char *ste
     snprintf(folder->path, sizeof folder->path, "%s", wanted);
     for (size_t i = strlen(folder->path); i > 1 && folder->path[i - 1] == '/'; --i)
         folder->path[i - 1] = '\0';
-    th_result result = make_all(folder->path, error);
+    th_result result = th_make_folders(folder->path, error);
     if (result == TH_OK) result = try_writing(folder, error);
     if (result != TH_OK || entry_count(folder->path) <= 0) return result;
     if (!force)

@@ -22,6 +22,8 @@ bool th_folder_has(const th_folder *folder, const char *name);
 // throng wrote there are removed and nothing else.
 th_result th_folder_claim(th_folder *folder, const char *wanted, const char *stem, bool force,
                           th_error *error);
+// Makes a folder and those above it where they are missing.
+th_result th_make_folders(const char *path, th_error *error);
 // A folder below it, made when missing.
 th_result th_folder_make(const th_folder *folder, const char *name, th_error *error);
 

@@ -1,6 +1,7 @@
 // throng picture: PNGs of the plan with everybody on it, at chosen times.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands.h"
+#include "cli/folder.h"
 #include "cli/progress.h"
 #include "draw/plan_drawing.h"
 
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { TIMES_MAX = 1000 };
 
@@ -63,31 +63,6 @@ static bool read_colour(const th_command *command, picture_settings *s) {
     return false;
 }
 
-// Makes the folder and those above it.
-static bool make_folder(const char *path) {
-    char part[3072];
-    size_t length = strlen(path);
-    if (length >= sizeof part) return false;
-    memcpy(part, path, length + 1);
-    for (size_t i = 1; i <= length; ++i) {
-        if (part[i] != '/' && part[i] != '\0') continue;
-        char kept = part[i];
-        part[i] = '\0';
-        if (mkdir(part, 0777) != 0 && errno != EEXIST) return false;
-        part[i] = kept;
-    }
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-// "scenes/hall.json" -> "hall"
-static void file_stem(const char *path, char *stem, size_t size) {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *dot = strrchr(name, '.');
-    int length = dot && dot != name ? (int)(dot - name) : (int)strlen(name);
-    snprintf(stem, size, "%.*s", length, name);
-}
-
 static void note_doors(const th_world *world, bool *door_closed, int door_count) {
     int count = 0;
     const th_event *events = th_world_events(world, &count, NULL);
@@ -131,7 +106,7 @@ static int draw_now(th_world *world, const picture_settings *s, th_plan_view *vi
 static int draw_series(const char *scene_path, th_world *world, const picture_settings *s) {
     const th_scene *scene = th_world_scene(world);
     char stem[256], path[4000];
-    file_stem(scene_path, stem, sizeof stem);
+    th_file_stem(scene_path, stem, sizeof stem);
     double step = s->step > 0 ? s->step : th_scene_run(scene).step;
     bool *door_closed = calloc((size_t)scene->door_count + 1, sizeof *door_closed);
     if (!door_closed) return TH_EXIT_FAILED;
@@ -189,9 +164,9 @@ static int run_picture(const th_command *command, int argc, char **argv) {
     int code = th_load_scene(path, &s.overrides, &scene);
     if (code != TH_EXIT_OK) return code;
     code = th_make_world(path, scene, s.seed, (int)s.threads, s.step, &world);
-    if (code == TH_EXIT_OK && !make_folder(s.out)) {
-        fprintf(stderr, "%s: no such folder and it cannot be made: %s; choose another --out\n",
-                s.out, strerror(errno));
+    th_error error = {0};
+    if (code == TH_EXIT_OK && th_make_folders(s.out, &error) != TH_OK) {
+        th_report_error(s.out, &error);
         code = TH_EXIT_FAILED;
     }
     if (code == TH_EXIT_OK) {
