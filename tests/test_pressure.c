@@ -1,0 +1,455 @@
+// Pressure, crowd pressure and exposure: maps and people against what is worked out by hand or by a slow way of
+// its own, keeping and taking up, runs added up. SPDX-License-Identifier: Apache-2.0
+#include "measure/ensemble.h"
+#include "measure/observer.h"
+#include "measure/parts.h"
+#include "support.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void assert_close(double value, double expected, double tolerance) {
+    if (!(fabs(value - expected) <= tolerance)) fail_msg("%.12g is not %.12g", value, expected);
+}
+
+static const char room[] = "{\"levels\":[{\"id\":\"room\",\"walkable\":{\"rect\":[0,0,10,10]}}],"
+                           "\"exits\":[{\"id\":\"out\",\"line\":[[10,4],[10,6]]}],"
+                           "\"groups\":[{\"id\":\"p\",\"count\":1,\"to\":\"out\"}]}";
+
+// A crowd in a pen whose walls end at a door, by the model uic.
+static const char pen[] =
+    "{\"levels\":[{\"id\":\"pen\",\"walkable\":[{\"rect\":[0,0,12,8]},{\"rect\":[12,3,15,5]}]}],"
+    "\"exits\":[{\"id\":\"out\",\"line\":[[15,3],[15,5]]}],"
+    "\"groups\":[{\"id\":\"p\",\"count\":220,\"area\":{\"rect\":[1,1,11,7]},\"to\":\"out\","
+    "\"move\":\"%s\"}],\"run\":{\"step\":0.1,\"seed\":3}}";
+
+static th_scene *pen_of(const char *model) {
+    char json[800];
+    snprintf(json, sizeof json, pen, model);
+    return scene_of(json);
+}
+
+static th_observer *observer_of(th_world *world, bool maps) {
+    th_observer_def def = th_observer_def_default();
+    def.maps = maps;
+    th_observer *observer = NULL;
+    th_error error = {0};
+    if (th_observer_create(world, &def, &observer, &error) != TH_OK) fail_msg("%s", error.message);
+    return observer;
+}
+
+static void see(th_observer *observer, th_world *world) {
+    th_error error = {0};
+    if (th_observer_see(observer, world, &error) != TH_OK) fail_msg("%s", error.message);
+}
+
+static void watch(th_observer *observer, th_world *world, int steps) {
+    for (int s = 0; s < steps; ++s) {
+        th_world_step(world, 1);
+        see(observer, world);
+    }
+}
+
+static th_observation *finish(th_observer *observer, th_world *world) {
+    th_error error = {0};
+    if (th_observer_finish(observer, world, &error) != TH_OK) fail_msg("%s", error.message);
+    return th_observer_observation(observer);
+}
+
+// ---- crowd pressure
+
+// Ten people on one spot in the middle of a cell, half of them walking east and half west at 0.6 m/s: the mean
+// velocity is 0 and the variance 0.36 m2/s2. Of each, (6/16)^2 are in that cell of 0.25 m2 and 4/16 x 6/16 in the
+// one beside it.
+static void test_crowd_pressure_by_hand(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(room);
+    th_map map = {0};
+    th_map_work work = {0};
+    assert_true(th_map_create(scene, 0, 0.5, &map, &work));
+    for (int k = 0; k < 10; ++k)
+        th_map_put(&map, &work, 5.25f, 5.25f, (th_vec2){k % 2 ? 0.6f : -0.6f, 0.0f}, false);
+    th_map_take(&map, &work, 2.0);
+    int here = 10 * map.nx + 10;
+    double density = 10.0 * 36.0 / 256.0 / 0.25, beside = 10.0 * 24.0 / 256.0 / 0.25;
+    assert_close((double)map.density_max[here], density, 1e-4);
+    assert_close((double)map.crowd_pressure_max[here], density * 0.36, 1e-4);
+    assert_close((double)map.crowd_pressure_max[here + 1], beside * 0.36, 1e-4);
+    assert_close(map.turbulent_time[here], 2.0, 0.0);     // 5.6 /m2
+    assert_close(map.turbulent_time[here + 1], 0.0, 0.0); // 3.75 /m2: pressure, but no packed crowd
+    assert_int_equal(work.crowding[here], 1);
+    // Two cells away 10 x (1/16)(6/16) x 14.8 = 3.5 people are in the kernel: too few.
+    assert_close((double)map.crowd_pressure_count[here + 2], 0.0, 0.0);
+    // The same people all in one direction: no variance, but measured.
+    for (int k = 0; k < 10; ++k)
+        th_map_put(&map, &work, 5.25f, 5.25f, (th_vec2){0.5f, 1.0f}, false);
+    th_map_take(&map, &work, 2.0);
+    assert_close((double)map.crowd_pressure_count[here], 2.0, 0.0);
+    assert_close(map.crowd_pressure_sum[here], density * 0.36, 1e-4);
+    assert_close(map.turbulent_time[here], 2.0, 0.0);
+    th_map_release(&map);
+    th_map_work_release(&work);
+    th_scene_destroy(scene);
+}
+
+static double hat(double distance) { return fmax(1.0 - fabs(distance), 0.0); }
+
+// The kernel in one direction as one sum: shared by distance, then 1 4 6 4 1 over 16.
+static double weight_1d(double cells) {
+    static const double twice[5] = {1.0, 4.0, 6.0, 4.0, 1.0};
+    double sum = 0.0;
+    for (int k = -2; k <= 2; ++k) sum += twice[k + 2] / 16.0 * hat(cells - k);
+    return sum;
+}
+static double weight_of(const th_map *map, int i, int j, double x, double y) {
+    return weight_1d((x - (double)map->min_x) / (double)map->cell - i - 0.5) *
+           weight_1d((y - (double)map->min_y) / (double)map->cell - j - 0.5);
+}
+
+static double random_share(uint32_t *state) {
+    *state = *state * 1664525u + 1013904223u;
+    return (double)(*state >> 8) / 16777216.0;
+}
+
+static void test_crowd_pressure_slowly(void **state) {
+    (void)state;
+    enum { PEOPLE = 150 };
+    th_scene *scene = scene_of(room);
+    th_map map = {0};
+    th_map_work work = {0};
+    uint32_t random = 7;
+    double x[PEOPLE], y[PEOPLE], u[PEOPLE], v[PEOPLE];
+    assert_true(th_map_create(scene, 0, 0.5, &map, &work));
+    for (int k = 0; k < PEOPLE; ++k) {
+        x[k] = 3.0 + 4.0 * random_share(&random);
+        y[k] = 3.0 + 4.0 * random_share(&random);
+        u[k] = 2.0 * random_share(&random) - 0.5;
+        v[k] = 0.3 * random_share(&random);
+        th_map_put(&map, &work, (float)x[k], (float)y[k], (th_vec2){(float)u[k], (float)v[k]},
+                   false);
+    }
+    th_map_take(&map, &work, 1.0);
+    int with = 0, without = 0;
+    for (int j = 4; j < 16; ++j) {
+        for (int i = 4; i < 16; ++i) {
+            double people = 0.0, mean_u = 0.0, mean_v = 0.0, variance = 0.0;
+            for (int k = 0; k < PEOPLE; ++k) {
+                double w = weight_of(&map, i, j, x[k], y[k]);
+                people += w;
+                mean_u += w * u[k];
+                mean_v += w * v[k];
+            }
+            mean_u /= people;
+            mean_v /= people;
+            for (int k = 0; k < PEOPLE; ++k)
+                variance += weight_of(&map, i, j, x[k], y[k]) / people *
+                            ((u[k] - mean_u) * (u[k] - mean_u) + (v[k] - mean_v) * (v[k] - mean_v));
+            int c = j * map.nx + i;
+            bool enough = people * 14.8 >= 5.0;
+            assert_close((double)map.crowd_pressure_count[c], enough, 0.0);
+            if (enough)
+                assert_close((double)map.crowd_pressure_max[c], people / 0.25 * variance, 2e-5);
+            with += enough;
+            without += !enough;
+        }
+    }
+    assert_true(with > 60 && without > 5);
+    th_map_release(&map);
+    th_map_work_release(&work);
+    th_scene_destroy(scene);
+}
+
+// ---- exposure
+
+// A block of people who walk apart, far from all walls; the densities around everybody worked out person by person.
+static const char field[] =
+    "{\"levels\":[{\"id\":\"field\",\"walkable\":{\"rect\":[-40,-40,40,40]}}],"
+    "\"exits\":[{\"id\":\"east\",\"line\":[[40,-4],[40,4]]},{\"id\":\"west\",\"line\":[[-40,-4],[-"
+    "40,"
+    "4]]}],\"groups\":[{\"id\":\"e\",\"count\":0,\"to\":\"east\",\"radius\":0.1},"
+    "{\"id\":\"w\",\"count\":0,\"to\":\"west\",\"radius\":0.1}],\"run\":{\"step\":0.1}}";
+
+enum { BLOCK = 14, BLOCK_PEOPLE = BLOCK * BLOCK };
+
+static void expose_slowly(const th_map *map, th_world *world, double *exposure, int *crowding,
+                          double before, double after) {
+    const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
+    const float *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_READ);
+    for (int p = 0; p < BLOCK_PEOPLE; ++p) {
+        int i = (int)((x[p] - map->min_x) / map->cell), j = (int)((y[p] - map->min_y) / map->cell);
+        double density = 0.0;
+        for (int k = 0; k < BLOCK_PEOPLE; ++k)
+            density += weight_of(map, i, j, (double)x[k], (double)y[k]) / 0.25;
+        int now = (density > 4.0) + (density > 6.0) + (density > 8.0);
+        for (int k = 0; k < TH_EXPOSURES; ++k)
+            exposure[p * TH_EXPOSURES + k] +=
+                (crowding[p] > k ? before : 0.0) + (now > k ? after : 0.0);
+        crowding[p] = now;
+    }
+}
+
+static void spawn_block(th_world *world) {
+    th_agent_def agents[BLOCK_PEOPLE];
+    for (int k = 0; k < BLOCK_PEOPLE; ++k) {
+        agents[k] = th_agent_def_default();
+        agents[k].position =
+            (th_vec2){0.3f * (float)(k % BLOCK), 0.3f * (float)(k / BLOCK)}; // 11 /m2
+        agents[k].group = k % 2;
+    }
+    th_error error = {0};
+    if (th_world_spawn(world, agents, BLOCK_PEOPLE, NULL, &error) != TH_OK)
+        fail_msg("%s", error.message);
+}
+
+static void test_exposure_slowly(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(field);
+    th_world *world = world_of(scene, 1, 0);
+    spawn_block(world);
+    th_observer *observer = observer_of(world, true), *blind = observer_of(world, false);
+    double exposure[BLOCK_PEOPLE * TH_EXPOSURES] = {0};
+    int crowding[BLOCK_PEOPLE] = {0};
+    const th_map *map = &th_observer_observation(observer)->maps[0];
+    see(observer, world);
+    see(blind, world);
+    expose_slowly(map, world, exposure, crowding, 0.0, 0.0);
+    for (int s = 1; s <= 6; ++s) {
+        watch(observer, world, 10);
+        expose_slowly(map, world, exposure, crowding, 0.5, 0.5);
+    }
+    watch(observer, world, 4); // the piece after the last sample, as seen then
+    see(blind, world);
+    th_observation *o = finish(observer, world);
+    double total[TH_EXPOSURES] = {0};
+    assert_int_equal(o->person_count, BLOCK_PEOPLE);
+    for (int p = 0; p < BLOCK_PEOPLE; ++p) {
+        for (int k = 0; k < TH_EXPOSURES; ++k) {
+            double expected = exposure[p * TH_EXPOSURES + k] + (crowding[p] > k ? 0.4 : 0.0);
+            assert_close((double)o->people[p].exposure[k], expected, 1e-4);
+            total[k] += expected;
+        }
+        assert_true(isnan(o->people[p].peak_pressure)); // not that model
+    }
+    print_message("a block that walks apart: %.0f, %.0f, %.0f person-seconds above 4, 6, 8 /m2\n",
+                  total[0], total[1], total[2]);
+    assert_true(total[0] > total[1] && total[1] > total[2] && total[2] > 10.0);
+    assert_null(o->maps[0].pressure_max);
+    // Without maps nothing is known of densities.
+    assert_true(isnan(finish(blind, world)->people[0].exposure[0]));
+    th_observer_destroy(observer);
+    th_observer_destroy(blind);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// ---- the model's pressure
+
+// Grids that coincide are copied; finer ones give their largest, coarser ones the cell's own value.
+static void test_pressure_of_other_grids(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(room);
+    th_map map = {0};
+    th_map_work work = {0};
+    float values[80 * 80];
+    uint32_t random = 3;
+    assert_true(th_map_create(scene, 0, 0.5, &map, &work));
+    assert_null(map.pressure_max);
+    for (int k = 0; k < 80 * 80; ++k) values[k] = (float)random_share(&random);
+    th_grid same = {map.nx, map.ny, map.min_x, map.min_y, map.cell, values};
+    assert_true(th_map_take_pressure(&map, &same));
+    for (int c = 0; c < map.nx * map.ny; ++c)
+        assert_close((double)map.pressure_max[c], (double)values[c], 0.0);
+    assert_true(th_map_take_pressure(&map, &same));
+    for (int c = 0; c < map.nx * map.ny; ++c)
+        assert_close(map.pressure_sum[c], 2.0 * (double)values[c], 1e-6);
+    assert_true(th_map_make_pressure(&map)); // anew
+    th_grid fine = {80, 80, map.min_x - 0.1f, map.min_y - 0.1f, 0.13f, values};
+    assert_true(th_map_take_pressure(&map, &fine));
+    double expected[20 * 20] = {0};
+    for (int k = 0; k < 80 * 80; ++k) {
+        int i = (int)floor((-0.1 + 0.13 * (k % 80 + 0.5)) / 0.5),
+            j = (int)floor((-0.1 + 0.13 * (k / 80 + 0.5)) / 0.5);
+        if (i >= 0 && i < 20 && j >= 0 && j < 20)
+            expected[j * 20 + i] = fmax(expected[j * 20 + i], (double)values[k]);
+    }
+    for (int c = 0; c < 20 * 20; ++c) assert_close((double)map.pressure_max[c], expected[c], 0.0);
+    assert_true(th_map_make_pressure(&map));
+    th_grid coarse = {3, 2, map.min_x + 1.0f, map.min_y + 1.2f, 2.0f, values};
+    assert_true(th_map_take_pressure(&map, &coarse));
+    for (int c = 0; c < 20 * 20; ++c) {
+        double x = (c % 20 + 0.5) * 0.5 - 1.0, y = (c / 20 + 0.5) * 0.5 - 1.2;
+        bool on = x > 0.0 && x < 6.0 && y > 0.0 && y < 4.0;
+        double value = on ? (double)values[(int)(y / 2.0) * 3 + (int)(x / 2.0)] : 0.0;
+        assert_close((double)map.pressure_max[c], value, 0.0);
+    }
+    th_map_release(&map);
+    th_map_work_release(&work);
+    th_scene_destroy(scene);
+}
+
+static float value_at(const th_grid *grid, double x, double y) {
+    int i = (int)floor((x - (double)grid->min_x) / (double)grid->cell),
+        j = (int)floor((y - (double)grid->min_y) / (double)grid->cell);
+    return i >= 0 && j >= 0 && i < grid->nx && j < grid->ny ? grid->values[j * grid->nx + i] : 0.0f;
+}
+
+// A packed crowd: the map has what the model's cell has at its middle (the model's are larger), and everybody
+// met what was in his cell.
+static void test_pressure_of_a_run(void **state) {
+    (void)state;
+    enum { CELLS = 30 * 16 };
+    th_scene *scene = pen_of("uic");
+    th_world *world = world_of(scene, 1, 0);
+    th_observer *observer = observer_of(world, true);
+    const th_map *map = &th_observer_observation(observer)->maps[0];
+    float peak[256] = {0}, most[CELLS] = {0}, highest = 0.0f;
+    double sum[CELLS] = {0};
+    see(observer, world);
+    assert_null(map->pressure_max);
+    assert_int_equal(map->nx * map->ny, CELLS);
+    for (int s = 1; s <= 12; ++s) {
+        watch(observer, world, 10);
+        th_grid grid;
+        assert_true(th_world_map_grid(world, TH_GRID_PRESSURE, 0, &grid));
+        assert_true(grid.cell >= map->cell);
+        for (int c = 0; c < CELLS; ++c) {
+            if (map->walkable[c] <= 0.0f) continue;
+            float value = value_at(&grid, (c % 30 + 0.5) * 0.5, (c / 30 + 0.5) * 0.5);
+            most[c] = fmaxf(most[c], value);
+            sum[c] += (double)value;
+        }
+        const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
+        const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
+        const float *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_READ);
+        for (int k = 0; k < th_world_agent_count(world); ++k)
+            peak[id[k]] = fmaxf(peak[id[k]], value_at(&grid, (double)x[k], (double)y[k]));
+    }
+    th_observation *o = finish(observer, world);
+    for (int c = 0; c < CELLS; ++c) {
+        assert_close((double)map->pressure_max[c], (double)most[c], 0.0);
+        assert_close(map->pressure_sum[c], sum[c], 1e-9);
+        highest = fmaxf(highest, most[c]);
+    }
+    print_message("highest pressure of the pen: %.3f m2/s\n", (double)highest);
+    assert_true(highest > 0.1f);
+    int squeezed = 0;
+    for (int p = 0; p < o->person_count; ++p) {
+        assert_close((double)o->people[p].peak_pressure, (double)peak[p + 1], 0.0);
+        squeezed += o->people[p].peak_pressure > 0.1f;
+    }
+    assert_true(squeezed > 10);
+    th_observer_destroy(observer);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// ---- keeping
+
+static void *kept_bytes(const th_observer *observer, size_t *size) {
+    void *bytes = NULL;
+    th_error error = {0};
+    if (th_observer_save(observer, &bytes, size, &error) != TH_OK) fail_msg("%s", error.message);
+    return bytes;
+}
+
+static void test_kept_and_taken_up(void **state) {
+    (void)state;
+    th_scene *scene = pen_of("uic");
+    th_world *whole = world_of(scene, 1, 0), *before = world_of(scene, 1, 0),
+             *after = world_of(scene, 2, 9);
+    th_observer *watch_whole = observer_of(whole, true), *watch_before = observer_of(before, true),
+                *watch_after = observer_of(after, true);
+    see(watch_whole, whole);
+    see(watch_before, before);
+    size_t size, early_size, state_size = th_world_snapshot_size(before);
+    void *early = kept_bytes(watch_before, &early_size); // no pressure yet
+    watch(watch_whole, whole, 110);
+    watch(watch_before, before, 55);
+    void *bytes = kept_bytes(watch_before, &size), *snapshot = malloc(state_size);
+    assert_int_equal(th_world_snapshot(before, snapshot, state_size, NULL), TH_OK);
+    assert_int_equal(th_world_restore(after, snapshot, state_size, NULL), TH_OK);
+    assert_int_equal(th_observer_restore(watch_after, bytes, size, NULL), TH_OK);
+    see(watch_after, after);
+    watch(watch_after, after, 55);
+    assert_int_equal(th_world_hash(whole), th_world_hash(after));
+    size_t size_whole, size_after;
+    void *bytes_whole = kept_bytes(watch_whole, &size_whole),
+         *bytes_after = kept_bytes(watch_after, &size_after);
+    assert_int_equal(size_whole, size_after); // everything there is, bit by bit
+    assert_memory_equal(bytes_whole, bytes_after, size_whole);
+    assert_non_null(th_observer_observation(watch_after)->maps[0].pressure_max);
+    // Back to before the first step: the pressure is gone again.
+    assert_int_equal(th_observer_restore(watch_after, early, early_size, NULL), TH_OK);
+    assert_null(th_observer_observation(watch_after)->maps[0].pressure_max);
+    void *kept[] = {early, bytes, snapshot, bytes_whole, bytes_after};
+    for (int k = 0; k < 5; ++k) free(kept[k]);
+    th_observer_destroy(watch_whole);
+    th_observer_destroy(watch_before);
+    th_observer_destroy(watch_after);
+    th_world_destroy(whole);
+    th_world_destroy(before);
+    th_world_destroy(after);
+    th_scene_destroy(scene);
+}
+
+// ---- runs
+
+// The first run ends before there is a pressure; the sum has that of the others.
+static void test_runs_added_up(void **state) {
+    (void)state;
+    th_scene *scene = pen_of("uic");
+    th_ensemble ensemble;
+    assert_int_equal(th_ensemble_init(&ensemble), TH_OK);
+    double highest[3], crowd[3], sum = 0.0;
+    for (int r = 0; r < 3; ++r) {
+        th_world *world = world_of(scene, 1, (uint64_t)r + 1);
+        th_observer *observer = observer_of(world, true);
+        see(observer, world);
+        watch(observer, world, r == 0 ? 5 : 80);
+        th_observation *o = finish(observer, world);
+        int cells = o->maps[0].nx * o->maps[0].ny;
+        uint64_t crushed = 0;
+        highest[r] = crowd[r] = 0.0;
+        for (int c = 0; c < cells; ++c) {
+            if (r > 0) highest[r] = fmax(highest[r], (double)o->maps[0].pressure_max[c]);
+            if (r > 0) sum += o->maps[0].pressure_sum[c];
+            crowd[r] = fmax(crowd[r], (double)o->maps[0].crowd_pressure_max[c]);
+        }
+        for (int p = 0; p < o->person_count; ++p) crushed += o->people[p].exposure[1] > 10.0f;
+        assert_int_equal(th_ensemble_add(&ensemble, o, NULL), TH_OK);
+        assert_int_equal(ensemble.runs[r].crushed, crushed);
+        th_observer_destroy(observer);
+        th_world_destroy(world);
+    }
+    assert_true(isnan(ensemble.runs[0].max_pressure));
+    double added = 0.0, largest = 0.0, largest_crowd = 0.0;
+    for (int c = 0; c < ensemble.maps[0].nx * ensemble.maps[0].ny; ++c) {
+        added += ensemble.maps[0].pressure_sum[c];
+        largest = fmax(largest, (double)ensemble.maps[0].pressure_max[c]);
+        largest_crowd = fmax(largest_crowd, (double)ensemble.maps[0].crowd_pressure_max[c]);
+    }
+    assert_true(sum > 0.0);
+    assert_close(added, sum, 1e-9 * sum);
+    assert_close(largest, fmax(highest[1], highest[2]), 0.0);
+    assert_close(largest_crowd, fmax(crowd[0], fmax(crowd[1], crowd[2])), 0.0);
+    for (int r = 1; r < 3; ++r) {
+        assert_close(ensemble.runs[r].max_pressure, highest[r], 0.0);
+        assert_close(ensemble.runs[r].max_crowd_pressure, crowd[r], 0.0);
+    }
+    assert_null(ensemble.first->maps[0].pressure_max);
+    th_ensemble_release(&ensemble);
+    th_scene_destroy(scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_crowd_pressure_by_hand),
+        cmocka_unit_test(test_crowd_pressure_slowly),
+        cmocka_unit_test(test_exposure_slowly),
+        cmocka_unit_test(test_pressure_of_other_grids),
+        cmocka_unit_test(test_pressure_of_a_run),
+        cmocka_unit_test(test_kept_and_taken_up),
+        cmocka_unit_test(test_runs_added_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
