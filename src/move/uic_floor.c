@@ -352,14 +352,17 @@ static bool has_walls(const th_world *world, int l) {
     return false;
 }
 
+// How far from where somebody stood when the step began a wall can matter to the pair step: the pair distance
+// and the way of the step, walked by somebody quick who is carried along.
 static float furthest_pair(const th_world *world) {
+    const float quick = 2.5f; // [m/s]
     float most = 0.0f;
     for (int g = 0; g < world->uic->group_count; ++g) {
         const th_uic_group *group = &world->uic->groups[g];
         float d_min = group->d_min > 0.0f ? group->d_min : 2.0f * world->max_radius;
         if (group->own) most = th_max(most, 2.0f * group->separate * d_min);
     }
-    return most;
+    return most + TH_UIC_FASTEST * quick * world->dt;
 }
 
 void th_uic_measure(th_world *world) {

@@ -234,20 +234,18 @@ static th_vec2 push_over_links(const th_world *world, const pair_step *step, uin
     return sum;
 }
 
-static bool near_wall(const th_world *world, uint32_t i, th_vec2 p) {
-    const th_uic_level *level = &world->uic->levels[world->agents.level[i]];
-    const th_staggered *grid = &level->grid;
+// May a wall be in the way of the people of a cell of the index, or of whom they may push?
+static bool near_wall(const th_world *world, int l, int column, int row) {
+    const th_uic_level *level = &world->uic->levels[l];
     if (!level->walled) return false;
-    float x = (p.x - grid->origin.x) * 2.0f * grid->inverse_h;
-    float y = (p.y - grid->origin.y) * 2.0f * grid->inverse_h;
-    if (!(x >= 0.0f && y >= 0.0f && x < (float)(2 * grid->nx) && y < (float)(2 * grid->ny)))
-        return true;
-    size_t quarter = 4 * (size_t)level->first + (size_t)((int)y * 2 * grid->nx + (int)x);
+    int m = world->uic->index_per_half, wide = 2 * level->grid.nx;
+    size_t quarter = 4 * (size_t)level->first + (size_t)(row / m * wide + column / m);
     return world->uic->quarters[quarter] & TH_UIC_NEAR_WALL;
 }
 
 TH_FORMULA push push_on(const th_world *world, const pair_step *step, const th_walls *walls,
-                        uint32_t i, int place, around *near, const float *xs, const float *ys) {
+                        uint32_t i, int place, around *near, const float *xs, const float *ys,
+                        bool by_wall) {
     th_vec2 p = {xs[i], ys[i]};
     float own = step->share * step->half[i], tight = step->tidy ? 1.0f : step->tight * step->tight;
     push result = {{0.0f, 0.0f}, true};
@@ -260,7 +258,7 @@ TH_FORMULA push push_on(const th_world *world, const pair_step *step, const th_w
         near->x[place] = p.x;
     }
     bool pushed = coincident || result.sum.x != 0.0f || result.sum.y != 0.0f;
-    bool look = pushed && near_wall(world, i, p);
+    bool look = pushed && by_wall;
     if (!coincident && !look && world->scene->link_count == 0) return result;
     float reach = own + step->share * step->widest + step->moved;
     if (coincident || look)
@@ -271,7 +269,8 @@ TH_FORMULA push push_on(const th_world *world, const pair_step *step, const th_w
 }
 
 // Walls push back within the pair step: whoever is pushed into one would stick to it, and the contact stage
-// would press who is pushed out onto the others. No further than the first wall, then off the nearest.
+// would press who is pushed out onto the others. No further from p, where the step began, than the first wall,
+// then off the nearest.
 static th_vec2 stop_at_walls(const th_world *world, const th_walls *walls, uint32_t i, th_vec2 p,
                              th_vec2 q) {
     int level = (int)world->agents.level[i], wall;
@@ -318,7 +317,7 @@ typedef struct pass_result {
 // The people of one cell: writes work_x, work_y.
 TH_FORMULA void pass_cell(th_world *world, const pair_step *step, const th_walls *walls,
                           const th_level_grid *grid, uint32_t begin, uint32_t end, around *near,
-                          pass_result *passed) {
+                          bool by_wall, pass_result *passed) {
     th_agents *a = &world->agents;
     const float *xs = a->next_position_x, *ys = a->next_position_y;
     uint32_t *flags = a->order;
@@ -329,10 +328,10 @@ TH_FORMULA void pass_cell(th_world *world, const pair_step *step, const th_walls
         th_vec2 p = {xs[i], ys[i]};
         if (looks(step, flags[i])) {
             int place = near->own + (int)(i - begin);
-            push result = push_on(world, step, walls, i, place, near, xs, ys);
+            push result = push_on(world, step, walls, i, place, near, xs, ys, by_wall);
             bool pushed = result.sum.x != 0.0f || result.sum.y != 0.0f;
             th_vec2 to = th_add(p, th_limit(result.sum, step->most * step->half[i]));
-            p = pushed && near_wall(world, i, to) ? stop_at_walls(world, walls, i, p, to) : to;
+            p = by_wall ? stop_at_walls(world, walls, i, th_position(a, i), to) : to;
             flags[i] = (pushed ? LOOK_AGAIN | WAS_PUSHED : flags[i] & WAS_PUSHED) |
                        (result.tight ? IS_TIGHT : 0);
         }
@@ -351,7 +350,8 @@ TH_CLONES static pass_result pass_row(th_world *world, const pair_step *step, co
     pass_result passed = {0.0f, 0};
     for (int column = 0; column < grid->nx; ++column)
         if (start[column] < start[column + 1])
-            pass_cell(world, step, walls, grid, start[column], start[column + 1], &near, &passed);
+            pass_cell(world, step, walls, grid, start[column], start[column + 1], &near,
+                      near_wall(world, l, column, row), &passed);
     return passed;
 }
 
