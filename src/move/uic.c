@@ -70,14 +70,19 @@ static double cells_over(const th_scene *scene, const th_box *boxes, float h) {
     return cells;
 }
 
+// Bounded levels know how many cells they need. Open planes get a cell a person (4 m2 at the usual size), for
+// what is named on them says little about how far the crowd spreads.
 static int choose_capacity(const th_scene *scene, float h, int agents) {
     double cells = 0.0, most = (double)CELLS_PER_PERSON * agents + 16.0 * CELLS_LEAST;
-    for (int l = 0; l < scene->level_count; ++l)
-        cells += cells_over(&(th_scene){.levels = &scene->levels[l], .level_count = 1},
-                            &scene->levels[l].box, h);
-    // Open planes grow with the crowd.
-    double least = CELLS_LEAST * (double)scene->level_count + 0.5 * (double)agents;
-    return (int)fmax(fmin(cells, most), least);
+    double least = CELLS_LEAST * (double)scene->level_count;
+    for (int l = 0; l < scene->level_count; ++l) {
+        th_scene alone = {.levels = &scene->levels[l], .level_count = 1};
+        if (scene->levels[l].bounded)
+            cells += cells_over(&alone, &scene->levels[l].box, h);
+        else
+            least += (double)agents;
+    }
+    return (int)(fmin(cells, most) + least);
 }
 
 static bool allocate(th_uic *uic, const th_memory *m) {

@@ -204,12 +204,12 @@ static th_vec2 push_of_pair(const th_world *world, const pair_step *step, uint32
     return th_scale(step->give[j] * (apart - d), direction);
 }
 
-// One pair after the other: near walls, which may stand between two people, and for the coincident.
+// One pair after the other: for the coincident, and where a wall may stand between two people. No wall is
+// nearer to p than `clear`.
 static th_vec2 push_one_by_one(const th_world *world, const pair_step *step, const th_walls *walls,
                                uint32_t i, const float *xs, const float *ys, float reach,
-                               bool look) {
-    const th_agents *a = &world->agents;
-    int level = (int)a->level[i];
+                               float clear) {
+    int level = (int)world->agents.level[i];
     const th_level_grid *grid = &world->index.grids[level];
     th_vec2 p = {xs[i], ys[i]}, sum = {0.0f, 0.0f};
     th_rows rows = th_rows_around(grid, p, reach);
@@ -217,10 +217,22 @@ static th_vec2 push_one_by_one(const th_world *world, const pair_step *step, con
         for (uint32_t j = begin; j < end; ++j) {
             th_vec2 q = {xs[j], ys[j]}, one = push_of_pair(world, step, i, j, p, q);
             if (one.x == 0.0f && one.y == 0.0f) continue;
-            if (look && th_walls_first_crossing(walls, level, p, q, NULL) >= 0) continue;
+            if (th_length2(th_sub(p, q)) > clear * clear &&
+                th_walls_first_crossing(walls, level, p, q, NULL) >= 0)
+                continue;
             sum = th_add(sum, one);
         }
     return sum;
+}
+
+// How far p surely is from every wall, up to `range`.
+static float clear_of_walls(const th_walls *walls, int level, th_vec2 p, float range) {
+    int wall;
+    float distance2;
+    if (range > walls->grids[level].reach) return 0.0f;
+    return th_walls_near(walls, level, p, range, &wall, &distance2, 1) > 0
+               ? 0.999f * sqrtf(distance2)
+               : range;
 }
 
 static th_vec2 push_over_links(const th_world *world, const pair_step *step, uint32_t i,
@@ -257,12 +269,13 @@ TH_FORMULA push push_on(const th_world *world, const pair_step *step, const th_w
         coincident = result.tight && coincides(near, p);
         near->x[place] = p.x;
     }
+    if (!coincident && !by_wall && world->scene->link_count == 0) return result;
     bool pushed = coincident || result.sum.x != 0.0f || result.sum.y != 0.0f;
-    bool look = pushed && by_wall;
-    if (!coincident && !look && world->scene->link_count == 0) return result;
-    float reach = own + step->share * step->widest + step->moved;
-    if (coincident || look)
-        result.sum = push_one_by_one(world, step, walls, i, xs, ys, reach, look);
+    float furthest = own + step->share * step->widest, reach = furthest + step->moved;
+    float clear = furthest;
+    if (by_wall && pushed) clear = clear_of_walls(walls, (int)world->agents.level[i], p, furthest);
+    if (coincident || clear < furthest)
+        result.sum = push_one_by_one(world, step, walls, i, xs, ys, reach, clear);
     if (world->scene->link_count > 0)
         result.sum = th_add(result.sum, push_over_links(world, step, i, xs, ys, reach));
     return result;
