@@ -8,12 +8,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char scene_text[] =
-    "{\"levels\":[{\"id\":\"a\",\"walkable\":{\"rect\":[0,0,4,3]}}],"
-    "\"exits\":[{\"id\":\"e\",\"line\":[[4,1],[4,2]]}],"
-    "\"groups\":[{\"id\":\"g\",\"count\":3,\"area\":{\"rect\":[1,1,3,2]},\"to\":\"e\"}],"
-    "\"measure\":{\"lines\":[{\"id\":\"l\",\"line\":[[2,0],[2,3]]}],"
-    "\"areas\":[{\"id\":\"m\",\"area\":{\"rect\":[1,1,2,2]}}]}}";
+static const char scene_text[] = "{\"levels\":[{\"id\":\"a\",\"walkable\":{\"rect\":[0,0,4,3]}}],"
+                                 "\"exits\":[{\"id\":\"e\",\"line\":[[4,1],[4,2]]}],"
+                                 "\"groups\":[{\"id\":\"g\",\"count\":3,\"area\":{\"rect\":[1,1,3,"
+                                 "2]},\"to\":\"e\",\"move\":\"uic\"}],"
+                                 "\"measure\":{\"lines\":[{\"id\":\"l\",\"line\":[[2,0],[2,3]]}],"
+                                 "\"areas\":[{\"id\":\"m\",\"area\":{\"rect\":[1,1,2,2]}}]}}";
 
 static th_world *world;
 static unsigned char *good, *bad;

@@ -234,11 +234,12 @@ static void cells_lie_where_they_belong(void **state) {
     th_canvas canvas = th_canvas_create(300, 200, 13);
     th_panel panel = {50, 40, 200, 100, {0, 0, 4, 4}, 40, {0, 0}};
     panel.height = 160;
-    assert_true(th_draw_raster(&canvas, &panel, &raster, th_density_colour, NULL));
+    assert_true(th_draw_raster(&canvas, &panel, &raster, th_class_colour, &th_density_classes));
     for (int i = 0; i < 6; ++i) {
         // Cell centres in metres, y upwards.
         double x = 1 + 0.5 * (i % 3) + 0.25, y = 2 + 0.5 * (double)(i / 3) + 0.25;
-        uint32_t expected = isnan(value[i]) ? WHITE : rgb(th_density_colour(value[i], NULL));
+        uint32_t expected =
+            isnan(value[i]) ? WHITE : rgb(th_class_colour(value[i], &th_density_classes));
         assert_int_equal(pixel(&canvas, 50 + 40 * x, 40 + 160 - 40 * y), expected);
     }
     th_canvas_destroy(&canvas);
@@ -253,11 +254,11 @@ static void a_hot_spot_survives_a_large_map(void **state) {
     th_raster raster = {0, 0, 1, SIDE, SIDE, value};
     th_canvas canvas = th_canvas_create(3200, 3200, 13); // so large that no pixel is lost in it
     th_panel panel = {100, 100, 3000, 3000, {0, 0, SIDE, SIDE}, 1, {0, 0}};
-    assert_true(th_draw_raster(&canvas, &panel, &raster, th_density_colour, NULL));
+    assert_true(th_draw_raster(&canvas, &panel, &raster, th_class_colour, &th_density_classes));
     assert_int_equal(pixel(&canvas, 100 + 2250, 100 + 3000 - 1500.5),
-                     rgb(th_density_colour(7, NULL)));
+                     rgb(th_class_colour(7, &th_density_classes)));
     assert_int_equal(pixel(&canvas, 100 + 2260, 100 + 3000 - 1500.5),
-                     rgb(th_density_colour(0, NULL)));
+                     rgb(th_class_colour(0, &th_density_classes)));
     free(value);
     th_canvas_destroy(&canvas);
 }
@@ -268,12 +269,14 @@ static void denser_is_darker_also_in_grey(void **state) {
     (void)state;
     const double middles[TH_DENSITY_CLASSES] = {0.1, 0.4, 0.6, 0.9, 2, 3, 5, 9};
     for (int i = 1; i < TH_DENSITY_CLASSES; ++i) {
-        double lighter = lightness(th_density_colour(middles[i - 1], NULL));
-        assert_true(lightness(th_density_colour(middles[i], NULL)) < lighter - 0.04);
+        double lighter = lightness(th_class_colour(middles[i - 1], &th_density_classes));
+        assert_true(lightness(th_class_colour(middles[i], &th_density_classes)) < lighter - 0.04);
     }
     // A bound belongs to the better level, as in Fruin's table.
-    assert_int_equal(rgb(th_density_colour(0.31, NULL)), rgb(th_density_colour(0.1, NULL)));
-    assert_int_equal(rgb(th_density_colour(0.311, NULL)), rgb(th_density_colour(0.4, NULL)));
+    assert_int_equal(rgb(th_class_colour(0.31, &th_density_classes)),
+                     rgb(th_class_colour(0.1, &th_density_classes)));
+    assert_int_equal(rgb(th_class_colour(0.311, &th_density_classes)),
+                     rgb(th_class_colour(0.4, &th_density_classes)));
     for (int i = 1; i <= 100; ++i) {
         assert_true(lightness(th_colour_scale(i / 100.0)) >=
                     lightness(th_colour_scale((i - 1) / 100.0)));

@@ -9,39 +9,56 @@
 // 4: IMO MSC.1/Circ.1533 congestion; 6: people are pressed together.
 const double th_density_bounds[TH_DENSITY_CLASSES - 1] = {0.31, 0.43, 0.72, 1.08, 2.15, 4, 6};
 
-static int density_class(double density) {
+static const char *const density_names[TH_DENSITY_CLASSES] = {
+    "A", "B", "C", "D", "E", "F", "F, congestion", "F, severe",
+};
+const th_value_classes th_density_classes = {.title = "density [1/m\xc2\xb2]",
+                                             .count = TH_DENSITY_CLASSES,
+                                             .bounds = th_density_bounds,
+                                             .names = density_names};
+
+static th_colour class_colour(const th_value_classes *classes, int index) {
+    return th_colour_heat(index / (classes->count - 1.0));
+}
+
+th_colour th_class_colour(double value, const void *context) {
+    const th_value_classes *classes = context;
     int found = 0;
-    while (found < TH_DENSITY_CLASSES - 1 && density > th_density_bounds[found]) ++found;
-    return found;
+    while (found < classes->count - 1 && value > classes->bounds[found]) ++found;
+    return class_colour(classes, found);
 }
 
-static th_colour class_colour(int index) {
-    return th_colour_heat(index / (TH_DENSITY_CLASSES - 1.0));
+static void class_label(const th_value_classes *classes, int i, char *label, size_t size) {
+    const char *name = classes->names ? classes->names[i] : "";
+    if (i == classes->count - 1)
+        snprintf(label, size, "> %g  %s", classes->bounds[i - 1], name);
+    else
+        snprintf(label, size, "%g\xe2\x80\x93%g  %s", i > 0 ? classes->bounds[i - 1] : 0.0,
+                 classes->bounds[i], name);
 }
 
-th_colour th_density_colour(double density, const void *unused) {
-    (void)unused;
-    return class_colour(density_class(density));
+// Where a threshold lies between two classes.
+static void draw_mark(const th_canvas *canvas, double x, double y, double box, const char *name) {
+    double text = canvas->text;
+    cairo_set_source_rgb(canvas->cairo, 0, 0.35, 0.7);
+    cairo_set_line_width(canvas->cairo, 2);
+    cairo_move_to(canvas->cairo, x - 0.4 * text, y);
+    cairo_line_to(canvas->cairo, x + box + 0.4 * text, y);
+    cairo_stroke(canvas->cairo);
+    th_canvas_text(canvas, x + box + 0.6 * text, y + 0.3 * text, 0, 0.85 * text, false, name);
 }
 
-double th_density_key(const th_canvas *canvas, double x, double y) {
-    static const char *const names[TH_DENSITY_CLASSES] = {
-        "A", "B", "C", "D", "E", "F", "F, congestion", "F, severe",
-    };
+double th_class_key(const th_canvas *canvas, double x, double y, const th_value_classes *classes) {
     double text = canvas->text, box = 1.5 * text;
     cairo_t *cairo = canvas->cairo;
     cairo_set_source_rgb(cairo, 0.15, 0.15, 0.15);
-    th_canvas_text(canvas, x, y, 0, text, true, "density [1/m\xc2\xb2]");
+    th_canvas_text(canvas, x, y, 0, text, true, classes->title);
     y += 0.8 * text;
-    for (int i = TH_DENSITY_CLASSES - 1; i >= 0; --i) {
+    for (int i = classes->count - 1; i >= 0; --i) {
         char label[64];
-        if (i == TH_DENSITY_CLASSES - 1)
-            snprintf(label, sizeof label, "> %g  %s", th_density_bounds[i - 1], names[i]);
-        else
-            snprintf(label, sizeof label, "%g\xe2\x80\x93%g  %s",
-                     i > 0 ? th_density_bounds[i - 1] : 0.0, th_density_bounds[i], names[i]);
+        class_label(classes, i, label, sizeof label);
         cairo_rectangle(cairo, x, y, box, box);
-        th_canvas_colour(canvas, class_colour(i), 1);
+        th_canvas_colour(canvas, class_colour(classes, i), 1);
         cairo_fill_preserve(cairo);
         cairo_set_source_rgb(cairo, 0.3, 0.3, 0.3);
         cairo_set_line_width(cairo, 0.7);
@@ -49,6 +66,7 @@ double th_density_key(const th_canvas *canvas, double x, double y) {
         cairo_set_source_rgb(cairo, 0.15, 0.15, 0.15);
         th_canvas_text(canvas, x + 1.3 * box, y + 0.7 * box, 0, 0.92 * text, false, label);
         y += box;
+        if (i > 0 && i == classes->mark) draw_mark(canvas, x, y, box, classes->mark_name);
     }
     return y + text;
 }

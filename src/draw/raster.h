@@ -16,12 +16,23 @@ typedef th_colour th_value_colour(double value, const void *context);
 bool th_draw_raster(const th_canvas *canvas, const th_panel *panel, const th_raster *raster,
                     th_value_colour *colour, const void *context);
 
+// Values in steps.
+typedef struct th_value_classes {
+    const char *title; // with unit
+    int count;
+    const double *bounds;     // upper bound of every class but the last
+    const char *const *names; // of every class; NULL: none
+    int mark;                 // a line below this class in the key; 0: none
+    const char *mark_name;
+} th_value_classes;
+// Light to dark, evenly in lightness, so that grey print keeps the order. `classes` is a th_value_classes.
+th_colour th_class_colour(double value, const void *classes);
+// The key of the classes, from y downwards; returns the y below it.
+double th_class_key(const th_canvas *canvas, double x, double y, const th_value_classes *classes);
+
 // Densities in steps: Fruin's walkway levels of service A .. F, then IMO congestion.
 enum { TH_DENSITY_CLASSES = 8 };
 // Upper bound of every class but the last [1/m2].
 extern const double th_density_bounds[TH_DENSITY_CLASSES - 1];
-// Light to dark, evenly in lightness, so that grey print keeps the order.
-th_colour th_density_colour(double density, const void *unused);
-// The key of the classes, from y downwards; returns the y below it.
-double th_density_key(const th_canvas *canvas, double x, double y);
+extern const th_value_classes th_density_classes;
 #endif

@@ -1,15 +1,11 @@
 // Figures of maps: densities, congestion, speed. SPDX-License-Identifier: Apache-2.0
-#include "draw/raster.h"
-#include "report/figures.h"
+#include "report/figure_maps.h"
 #include "scene/scene.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 static const double KEY = 160; // room for the key at the right [units]
-
-// What a map shows of a cell; NaN: nothing.
-typedef double cell_value(const th_figure_data *data, const th_map *map, int cell);
 
 static double mean_density(const th_figure_data *data, const th_map *map, int cell) {
     return map->density_sum[cell] > 0 ? map->density_sum[cell] / data->map_samples : (double)NAN;
@@ -31,7 +27,7 @@ static double mean_speed(const th_figure_data *data, const th_map *map, int cell
                                        : (double)NAN;
 }
 
-static double largest_value(const th_figure_data *data, cell_value *value) {
+double th_map_largest(const th_figure_data *data, th_cell_value *value) {
     double largest = 0;
     for (int m = 0; m < data->ensemble->map_count; ++m) {
         const th_map *map = &data->ensemble->maps[m];
@@ -41,7 +37,8 @@ static double largest_value(const th_figure_data *data, cell_value *value) {
 }
 
 static void draw_map(const th_canvas *canvas, const th_panel *panel, const th_figure_data *data,
-                     int level, cell_value *value, th_value_colour *colour, const void *context) {
+                     int level, th_cell_value *value, th_value_colour *colour,
+                     const void *context) {
     for (int m = 0; m < data->ensemble->map_count; ++m) {
         const th_map *map = &data->ensemble->maps[m];
         int cells = map->nx * map->ny;
@@ -57,7 +54,7 @@ static void draw_map(const th_canvas *canvas, const th_panel *panel, const th_fi
 }
 
 static th_panel_page draw_maps(const th_canvas *canvas, const th_figure_data *data, double y,
-                               cell_value *value, th_value_colour *colour, const void *context) {
+                               th_cell_value *value, th_value_colour *colour, const void *context) {
     th_panel_page page = th_figure_panels(canvas, data, y, KEY);
     for (int level = 0; level < data->scene->level_count; ++level) {
         th_panel panel = th_panel_page_level(canvas, &page, data->scene, &data->box, level);
@@ -82,20 +79,26 @@ static double scale_bar_below(const th_canvas *canvas, const th_panel_page *page
     return fmax(page->bottom - 1.2 * canvas->text, y + 3 * canvas->text);
 }
 
-static bool measured(const th_figure_data *data) {
+bool th_maps_measured(const th_figure_data *data) {
     return data->ensemble->map_count > 0 && data->ensemble->map_runs > 0 && data->map_samples > 0 &&
-           largest_value(data, mean_density) > 0;
+           th_map_largest(data, mean_density) > 0;
 }
 
-static double draw_density(const th_canvas *canvas, const th_figure_data *data, const char *title,
-                           const char *what, cell_value *value) {
+double th_figure_class_map(const th_canvas *canvas, const th_figure_data *data, const char *title,
+                           const char *what, th_cell_value *value,
+                           const th_value_classes *classes) {
     char runs[80], note[160];
     th_figure_runs(data, false, runs, sizeof runs);
     snprintf(note, sizeof note, "%s, %s", what, runs);
     double y = th_figure_head(canvas, data, title, note);
-    th_panel_page page = draw_maps(canvas, data, y, value, th_density_colour, NULL);
-    y = th_density_key(canvas, key_x(canvas), page.top + 0.8 * canvas->text);
+    th_panel_page page = draw_maps(canvas, data, y, value, th_class_colour, classes);
+    y = th_class_key(canvas, key_x(canvas), page.top + 0.8 * canvas->text, classes);
     return scale_bar_below(canvas, &page, y);
+}
+
+static double draw_density(const th_canvas *canvas, const th_figure_data *data, const char *title,
+                           const char *what, th_cell_value *value) {
+    return th_figure_class_map(canvas, data, title, what, value, &th_density_classes);
 }
 
 static void add_cell_note(th_text *text, const th_figure_data *data) {
@@ -105,7 +108,7 @@ static void add_cell_note(th_text *text, const th_figure_data *data) {
                       "service A to F, F divided at 4 and 6\xc2\xa0/m\xc2\xb2.");
 }
 
-bool th_figure_density_mean_applies(const th_figure_data *data) { return measured(data); }
+bool th_figure_density_mean_applies(const th_figure_data *data) { return th_maps_measured(data); }
 
 double th_figure_density_mean_draw(const th_canvas *canvas, const th_figure_data *data) {
     return draw_density(canvas, data, "Mean density", "mean over the whole time", mean_density);
@@ -116,12 +119,12 @@ void th_figure_density_mean_caption(th_text *text, const th_figure_data *data) {
                 "Density in each cell, averaged over the whole simulated time%s; the highest "
                 "is ",
                 data->ensemble->run_count > 1 ? " and all runs" : "");
-    th_text_value(text, largest_value(data, mean_density));
+    th_text_value(text, th_map_largest(data, mean_density));
     th_text_put(text, "\xc2\xa0/m\xc2\xb2. Shows where people spend their time.");
     add_cell_note(text, data);
 }
 
-bool th_figure_density_max_applies(const th_figure_data *data) { return measured(data); }
+bool th_figure_density_max_applies(const th_figure_data *data) { return th_maps_measured(data); }
 
 double th_figure_density_max_draw(const th_canvas *canvas, const th_figure_data *data) {
     return draw_density(canvas, data, "Highest density", "highest ever in each cell", max_density);
@@ -135,20 +138,14 @@ void th_figure_density_max_caption(th_text *text, const th_figure_data *data) {
     add_cell_note(text, data);
 }
 
-// A continuous scale from 0 to `highest`.
-typedef struct scale_range {
-    double highest;
-    th_colour_fn *scale;
-} scale_range;
-
 static th_colour scale_colour(double value, const void *context) {
-    const scale_range *range = context;
+    const th_scale_range *range = context;
     return range->scale(range->highest > 0 ? value / range->highest : 0);
 }
 
-static double draw_scale(const th_canvas *canvas, const th_figure_data *data, const char *title,
-                         const char *note, cell_value *value, scale_range range,
-                         const char *quantity, double mark, const char *mark_name) {
+double th_figure_scale_map(const th_canvas *canvas, const th_figure_data *data, const char *title,
+                           const char *note, th_cell_value *value, th_scale_range range,
+                           const char *quantity, double mark, const char *mark_name) {
     double y = th_figure_head(canvas, data, title, note), text = canvas->text, bar = 13 * text;
     th_panel_page page = draw_maps(canvas, data, y, value, scale_colour, &range);
     double x = key_x(canvas), top = page.top + 2.2 * text;
@@ -171,7 +168,7 @@ static double draw_scale(const th_canvas *canvas, const th_figure_data *data, co
 }
 
 bool th_figure_congestion_applies(const th_figure_data *data) {
-    return measured(data) && largest_value(data, dense_time) > 0;
+    return th_maps_measured(data) && th_map_largest(data, dense_time) > 0;
 }
 
 double th_figure_congestion_draw(const th_canvas *canvas, const th_figure_data *data) {
@@ -179,12 +176,12 @@ double th_figure_congestion_draw(const th_canvas *canvas, const th_figure_data *
     double mean_time = 0;
     for (int i = 0; i < data->ensemble->run_count; ++i)
         mean_time += data->ensemble->runs[i].time / data->ensemble->run_count;
-    scale_range range = {largest_value(data, dense_time), th_colour_heat};
+    th_scale_range range = {th_map_largest(data, dense_time), th_colour_heat};
     th_figure_runs(data, false, runs, sizeof runs);
     snprintf(note, sizeof note, "longest %.0f s of %.0f s%s, %s", range.highest, mean_time,
              data->ensemble->run_count > 1 ? " per run on average" : "", runs);
-    return draw_scale(canvas, data, "Time above 4 people per m\xc2\xb2", note, dense_time, range,
-                      "time [s]", TH_IMO_SHARE * mean_time, "10 % of the time");
+    return th_figure_scale_map(canvas, data, "Time above 4 people per m\xc2\xb2", note, dense_time,
+                               range, "time [s]", TH_IMO_SHARE * mean_time, "10 % of the time");
 }
 
 void th_figure_congestion_caption(th_text *text, const th_figure_data *data) {
@@ -201,7 +198,7 @@ void th_figure_congestion_caption(th_text *text, const th_figure_data *data) {
 }
 
 bool th_figure_speed_applies(const th_figure_data *data) {
-    return measured(data) && isfinite(largest_value(data, mean_speed));
+    return th_maps_measured(data) && isfinite(th_map_largest(data, mean_speed));
 }
 
 double th_figure_speed_draw(const th_canvas *canvas, const th_figure_data *data) {
@@ -209,9 +206,10 @@ double th_figure_speed_draw(const th_canvas *canvas, const th_figure_data *data)
     th_figure_runs(data, false, runs, sizeof runs);
     snprintf(note, sizeof note, "of everybody who was in a cell, %s", runs);
     // A cell only one hurried person crossed must not squeeze everybody else's colours.
-    double highest = fmin(fmax(largest_value(data, mean_speed), 0.5), 1.6);
-    return draw_scale(canvas, data, "Mean speed", note, mean_speed,
-                      (scale_range){highest, th_colour_scale}, "speed [m/s]", (double)NAN, "");
+    double highest = fmin(fmax(th_map_largest(data, mean_speed), 0.5), 1.6);
+    return th_figure_scale_map(canvas, data, "Mean speed", note, mean_speed,
+                               (th_scale_range){highest, th_colour_scale}, "speed [m/s]",
+                               (double)NAN, "");
 }
 
 void th_figure_speed_caption(th_text *text, const th_figure_data *data) {

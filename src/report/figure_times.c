@@ -11,13 +11,8 @@ static int compare_doubles(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-typedef struct value_list {
-    double *values; // ascending
-    int count;
-} value_list;
-
-static value_list egress_times(const th_ensemble *ensemble) {
-    value_list list = {malloc(((size_t)ensemble->run_count + 1) * sizeof(double)), 0};
+static th_value_list egress_times(const th_ensemble *ensemble) {
+    th_value_list list = {malloc(((size_t)ensemble->run_count + 1) * sizeof(double)), 0};
     for (int i = 0; list.values && i < ensemble->run_count; ++i)
         if (isfinite(ensemble->runs[i].egress_time))
             list.values[list.count++] = ensemble->runs[i].egress_time;
@@ -25,14 +20,13 @@ static value_list egress_times(const th_ensemble *ensemble) {
     return list;
 }
 
-typedef float person_value(const th_person *person);
 static float end_time(const th_person *person) { return person->end_time; }
 static float jam_time(const th_person *person) { return person->jam_time; }
 static float wait_time(const th_person *person) { return person->wait_time; }
 
-static value_list people_values(const th_observation *first, person_value *value) {
+th_value_list th_people_values(const th_observation *first, th_person_value *value) {
     int people = first ? first->person_count : 0;
-    value_list list = {malloc(((size_t)people + 1) * sizeof(double)), 0};
+    th_value_list list = {malloc(((size_t)people + 1) * sizeof(double)), 0};
     for (int i = 0; list.values && i < people; ++i) {
         float one = value(&first->people[i]);
         bool person = first->people[i].group >= 0 || value == end_time; // else a scripted body
@@ -62,7 +56,7 @@ typedef struct histogram {
     int bins, count[BINS_MAX + 2], highest;
 } histogram;
 
-static histogram make_histogram(const value_list *list) {
+static histogram make_histogram(const th_value_list *list) {
     double low = list->values[0], high = list->values[list->count - 1];
     double wanted = fmin(fmax(ceil(2 * cbrt(list->count)), 5), 15); // Rice's rule
     th_axis axis = th_axis_make(low, high, 8, "");
@@ -79,7 +73,7 @@ static histogram make_histogram(const value_list *list) {
     return bars;
 }
 
-static void draw_rug(const th_chart *chart, const value_list *list) {
+static void draw_rug(const th_chart *chart, const th_value_list *list) {
     enum { RUG_MAX = 300 };
     if (list->count > RUG_MAX) return;
     double base = th_chart_y(chart, 0);
@@ -113,7 +107,8 @@ static void draw_interval(const th_chart *chart, const th_sample_summary *summar
     th_chart_dot(chart, summary->mean, y, BLACK);
 }
 
-static double draw_histogram(const th_canvas *canvas, double y, const value_list *list, bool runs) {
+static double draw_histogram(const th_canvas *canvas, double y, const th_value_list *list,
+                             bool runs) {
     th_sample_summary summary = th_summarise(list->values, list->count);
     double p95 = th_percentile(list->values, list->count, 0.95);
     double median = th_percentile(list->values, list->count, 0.5), text = canvas->text;
@@ -165,7 +160,8 @@ static double draw_histogram(const th_canvas *canvas, double y, const value_list
 double th_figure_egress_draw(const th_canvas *canvas, const th_figure_data *data) {
     bool runs = shows_runs(data->ensemble);
     char note[200], words[80];
-    value_list list = runs ? egress_times(data->ensemble) : people_values(data->first, end_time);
+    th_value_list list =
+        runs ? egress_times(data->ensemble) : th_people_values(data->first, end_time);
     th_figure_runs(data, !runs, words, sizeof words);
     if (runs && list.count < data->ensemble->run_count)
         snprintf(note, sizeof note, "%d of %d runs; in the others people were still inside",
@@ -194,13 +190,14 @@ void th_figure_egress_caption(th_text *text, const th_figure_data *data) {
 // ---- time lost
 
 bool th_figure_delay_applies(const th_figure_data *data) {
-    value_list list = people_values(data->first, jam_time);
+    th_value_list list = th_people_values(data->first, jam_time);
     free(list.values);
     return list.count > 0;
 }
 
 // Cumulative distribution at no more than a few hundred places.
-static void draw_distribution(const th_chart *chart, const value_list *list, th_line_style style) {
+static void draw_distribution(const th_chart *chart, const th_value_list *list,
+                              th_line_style style) {
     enum { PLACES = 400 };
     double x[2 * PLACES + 4], y[2 * PLACES + 4];
     int places = list->count < PLACES ? list->count : PLACES, used = 0;
@@ -220,7 +217,7 @@ static void draw_distribution(const th_chart *chart, const value_list *list, th_
     th_chart_line(chart, x, y, used, style);
 }
 
-static void draw_delay_line(const th_chart *chart, const value_list *list, int index) {
+static void draw_delay_line(const th_chart *chart, const th_value_list *list, int index) {
     th_line_style style = th_line_style_of(index);
     double p95 = th_percentile(list->values, list->count, 0.95);
     double mean = th_summarise(list->values, list->count).mean;
@@ -231,7 +228,7 @@ static void draw_delay_line(const th_chart *chart, const value_list *list, int i
     th_chart_dot(chart, p95, 95, style.colour);
 }
 
-static void delay_name(char *name, size_t size, const char *what, const value_list *list) {
+static void delay_name(char *name, size_t size, const char *what, const th_value_list *list) {
     char mean[40], p95[40];
     double late = th_percentile(list->values, list->count, 0.95);
     th_figure_time(th_summarise(list->values, list->count).mean, late, mean, sizeof mean);
@@ -241,8 +238,8 @@ static void delay_name(char *name, size_t size, const char *what, const value_li
 
 double th_figure_delay_draw(const th_canvas *canvas, const th_figure_data *data) {
     char note[160], runs[80], names[2][160];
-    value_list jam = people_values(data->first, jam_time);
-    value_list wait = people_values(data->first, wait_time);
+    th_value_list jam = th_people_values(data->first, jam_time);
+    th_value_list wait = th_people_values(data->first, wait_time);
     th_figure_runs(data, true, runs, sizeof runs);
     snprintf(note, sizeof note, "%d people, %s", jam.count, runs);
     double text = canvas->text, y = th_figure_head(canvas, data, "Time lost per person", note);
@@ -269,7 +266,7 @@ double th_figure_delay_draw(const th_canvas *canvas, const th_figure_data *data)
 }
 
 void th_figure_delay_caption(th_text *text, const th_figure_data *data) {
-    value_list jam = people_values(data->first, jam_time);
+    th_value_list jam = th_people_values(data->first, jam_time);
     th_text_add(
         text,
         "The share of people who lost at most this much time. In a jam: they wanted to walk but "

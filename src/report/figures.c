@@ -27,6 +27,10 @@ const th_figure th_figures[] = {
     ROW(congestion, "Time above 4 people per m\xc2\xb2",
         "No map of congestion: the density stayed at or below 4 /m\xc2\xb2 everywhere at all "
         "times."),
+    ROW(pressure, "Highest pressure", NULL),
+    ROW(crowd_pressure, "Highest crowd pressure",
+        "No map of the crowd pressure: nowhere were enough people together."),
+    ROW(exposure, "Time in a dense crowd", "Nobody was ever in a crowd denser than 4 /m\xc2\xb2."),
     ROW(speed, "Mean speed", "No map of speeds: nobody was measured."),
     ROW(tracks, "Trajectories", "No trajectories were kept."),
     ROW(delay, "Time lost per person", "Nobody was measured, so no times lost are shown."),
@@ -77,6 +81,7 @@ th_result th_figure_data_make(th_figure_data *data, const th_report_def *def, th
     data->first = def->ensemble->first;
     data->map_samples = (double)def->ensemble->map_samples;
     data->found = th_find_densities(scene, def->ensemble);
+    data->pressed = th_find_pressures(scene, def->ensemble);
     data->door_closed = calloc((size_t)scene->door_count + 1, sizeof *data->door_closed);
     if (!data->door_closed)
         return th_fail(error, TH_NO_MEMORY, "", "no memory for the report; free some");

@@ -20,6 +20,7 @@ typedef struct th_figure_data {
     bool *door_closed;
     double map_samples; // in the maps' sums, all runs together
     th_density_findings found;
+    th_pressure_findings pressed;
 } th_figure_data;
 
 th_result th_figure_data_make(th_figure_data *data, const th_report_def *def, th_error *error);
@@ -66,6 +67,16 @@ th_panel_page th_figure_panels(const th_canvas *canvas, const th_figure_data *da
 double th_run_reach(const th_run_summary *run, double interval, double share);
 // The same as a sample over all runs.
 th_sample_summary th_ensemble_reach(const th_ensemble *ensemble, double share);
+// What everybody has of something (not scripted bodies; not those of whom it is not known), ascending. No values
+// without memory. Free them.
+typedef struct th_value_list {
+    double *values;
+    int count;
+} th_value_list;
+typedef float th_person_value(const th_person *person);
+th_value_list th_people_values(const th_observation *observation, th_person_value *value);
+// Seconds everybody was above th_exposure_bounds[bound]. findings.c
+th_value_list th_exposure_values(const th_observation *observation, int bound);
 // Flow over a counter around sample k [1/s], in a window of TH_FLOW_WINDOW seconds cut off at the ends.
 double th_counter_flow(const th_observation *observation, const uint32_t *count, int k);
 #define TH_FLOW_WINDOW 10.0 // [s] long enough for one figure per person to be smoothed out
@@ -80,7 +91,10 @@ double th_counter_flow(const th_observation *observation, const uint32_t *count,
     X(evacuation)              \
     X(egress)                  \
     X(flow)                    \
-    X(density_mean) X(density_max) X(congestion) X(speed) X(tracks) X(delay) X(areas) X(left_behind)
+    X(density_mean)            \
+    X(density_max)             \
+    X(congestion)              \
+    X(pressure) X(crowd_pressure) X(exposure) X(speed) X(tracks) X(delay) X(areas) X(left_behind)
 #define X(name)                                                                          \
     bool th_figure_##name##_applies(const th_figure_data *data);                         \
     double th_figure_##name##_draw(const th_canvas *canvas, const th_figure_data *data); \

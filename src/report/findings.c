@@ -3,6 +3,7 @@
 #include "report/figures.h"
 #include "scene/scene.h"
 #include <math.h>
+#include <stdlib.h>
 
 static th_place middle_of(const th_scene *scene, const th_map *map, int cell) {
     return (th_place){
@@ -34,6 +35,60 @@ th_density_findings th_find_densities(const th_scene *scene, const th_ensemble *
     }
     if (ensemble->map_runs > 0) found.dense_time = longest / ensemble->map_runs;
     if (time > 0.0) found.dense_share = longest / time;
+    return found;
+}
+
+// The largest of a map's values so far; `values` NULL: it has none.
+static void find_largest(const th_scene *scene, const th_map *map, const float *values,
+                         const float *known, double *largest, th_place *at) {
+    for (int c = 0; values && c < map->nx * map->ny; ++c) {
+        if ((known && !(known[c] > 0.0f)) || (double)values[c] <= *largest) continue;
+        *largest = (double)values[c];
+        if (values[c] > 0.0f) *at = middle_of(scene, map, c);
+    }
+}
+
+th_pressure_findings th_find_pressures(const th_scene *scene, const th_ensemble *ensemble) {
+    const th_place nowhere = {.level = -1};
+    th_pressure_findings found = {(double)NAN, nowhere, (double)NAN, nowhere, 0.0, nowhere};
+    for (int m = 0; m < ensemble->map_count; ++m) {
+        const th_map *map = &ensemble->maps[m];
+        find_largest(scene, map, map->pressure_max, NULL, &found.pressure, &found.pressure_at);
+        find_largest(scene, map, map->crowd_pressure_max, map->crowd_pressure_count,
+                     &found.crowd_pressure, &found.crowd_pressure_at);
+        for (int c = 0; c < map->nx * map->ny; ++c) {
+            if (!(map->turbulent_time[c] > found.turbulent_time)) continue;
+            found.turbulent_time = map->turbulent_time[c];
+            found.turbulent_at = middle_of(scene, map, c);
+        }
+    }
+    if (ensemble->map_runs > 0) found.turbulent_time /= ensemble->map_runs;
+    return found;
+}
+
+static float above_4(const th_person *person) { return person->exposure[0]; }
+static float above_6(const th_person *person) { return person->exposure[1]; }
+static float above_8(const th_person *person) { return person->exposure[2]; }
+
+th_value_list th_exposure_values(const th_observation *observation, int bound) {
+    static th_person_value *const values[TH_EXPOSURES] = {above_4, above_6, above_8};
+    return th_people_values(observation, values[bound]);
+}
+
+th_exposure_findings th_find_exposure(const th_observation *observation, int bound) {
+    th_value_list list = th_exposure_values(observation, bound);
+    th_exposure_findings found = {0, (double)NAN, (double)NAN, (double)NAN};
+    double sum = 0.0;
+    for (int i = 0; i < list.count; ++i) {
+        sum += list.values[i];
+        found.people += list.values[i] > 0.0;
+    }
+    if (list.count > 0) {
+        found.mean = sum / list.count;
+        found.p95 = th_percentile(list.values, list.count, 0.95);
+        found.max = list.values[list.count - 1];
+    }
+    free(list.values);
     return found;
 }
 

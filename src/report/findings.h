@@ -23,6 +23,26 @@ typedef struct th_density_findings {
 } th_density_findings;
 th_density_findings th_find_densities(const th_scene *scene, const th_ensemble *ensemble);
 
+// Of all runs. What was never measured is NaN.
+typedef struct th_pressure_findings {
+    double pressure; // of the model, of any cell at any sample [m2/s]
+    th_place pressure_at;
+    double crowd_pressure; // Helbing's [1/s2]
+    th_place crowd_pressure_at;
+    double
+        turbulent_time; // of the cell that was above TH_TURBULENT and TH_DENSE longest, mean over runs [s]
+    th_place turbulent_at;
+} th_pressure_findings;
+th_pressure_findings th_find_pressures(const th_scene *scene, const th_ensemble *ensemble);
+
+// How long the people of a run were in a crowd denser than th_exposure_bounds[bound]. Everybody counts for mean and
+// percentile, also who never was. NaN: not measured.
+typedef struct th_exposure_findings {
+    uint64_t people;       // who ever were
+    double mean, p95, max; // [s]
+} th_exposure_findings;
+th_exposure_findings th_find_exposure(const th_observation *observation, int bound);
+
 // People per second between the first and the last who crossed, both directions together; NaN below two.
 double th_counter_mean_flow(const th_counter *counter);
 

@@ -1,0 +1,190 @@
+// Figures of danger: the model's pressure, Helbing's crowd pressure (two things, two maps), time in a dense
+// crowd. SPDX-License-Identifier: Apache-2.0
+#include "report/figure_maps.h"
+#include "scene/scene.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void add_place(th_text *text, const th_figure_data *data, th_place place) {
+    if (place.level < 0) return;
+    th_text_add(text, " near (%.1f, %.1f)", place.x, place.y);
+    if (data->scene->level_count < 2) return;
+    th_text_put(text, " on level ");
+    th_text_escaped(text, data->scene->levels[place.level].id);
+}
+
+// ---- the model's pressure
+
+static double max_pressure(const th_figure_data *data, const th_map *map, int cell) {
+    (void)data;
+    bool pressed = map->pressure_max && map->pressure_max[cell] > 0.0f;
+    return pressed ? (double)map->pressure_max[cell] : (double)NAN;
+}
+
+bool th_figure_pressure_applies(const th_figure_data *data) { return data->pressed.pressure > 0; }
+
+double th_figure_pressure_draw(const th_canvas *canvas, const th_figure_data *data) {
+    char runs[80], note[160];
+    th_figure_runs(data, false, runs, sizeof runs);
+    snprintf(note, sizeof note, "highest ever in each cell, %s", runs);
+    return th_figure_scale_map(canvas, data, "Highest pressure", note, max_pressure,
+                               (th_scale_range){data->pressed.pressure, th_colour_heat},
+                               "pressure [m\xc2\xb2/s]", (double)NAN, "");
+}
+
+void th_figure_pressure_caption(th_text *text, const th_figure_data *data) {
+    th_text_put(text, "Pressure of the model of unilateral incompressibility (Narain et al. 2009), "
+                      "the highest each cell ever had; the highest of all is ");
+    th_text_value(text, data->pressed.pressure);
+    th_text_put(text, "\xc2\xa0m\xc2\xb2/s");
+    add_place(text, data, data->pressed.pressure_at);
+    th_text_put(text,
+                ". Where it falls by 1\xc2\xa0m\xc2\xb2/s over a metre, packing changes the "
+                "velocity people want by 1\xc2\xa0m/s. It is highest where many want to "
+                "go the same way and cannot, and 0 (blank) wherever there is room. It is not a "
+                "force in newtons, and it is not the crowd pressure of the next figure.");
+}
+
+// ---- crowd pressure
+
+static double max_crowd_pressure(const th_figure_data *data, const th_map *map, int cell) {
+    (void)data;
+    bool known = map->crowd_pressure_count[cell] > 0.0f;
+    return known ? (double)map->crowd_pressure_max[cell] : (double)NAN;
+}
+
+// Steps from the mark upwards, 1 2 5 in every decade as far as simulated crowds reach.
+static const double crowd_bounds[] = {(double)TH_TURBULENT, 0.05, 0.1, 0.2, 0.5, 1, 2};
+enum { CROWD_CLASSES = sizeof crowd_bounds / sizeof *crowd_bounds + 1 };
+static const char *const crowd_names[CROWD_CLASSES] = {"", "from the mark", "", "", "", "", "", ""};
+
+bool th_figure_crowd_pressure_applies(const th_figure_data *data) {
+    return isfinite(data->pressed.crowd_pressure);
+}
+
+double th_figure_crowd_pressure_draw(const th_canvas *canvas, const th_figure_data *data) {
+    const th_value_classes classes = {.title = "crowd pr. [1/s\xc2\xb2]",
+                                      .count = CROWD_CLASSES,
+                                      .bounds = crowd_bounds,
+                                      .names = crowd_names,
+                                      .mark = 1,
+                                      .mark_name = "turbulence seen"};
+    return th_figure_class_map(canvas, data, "Highest crowd pressure",
+                               "density \xc3\x97 variance of velocity, highest ever in each cell",
+                               max_crowd_pressure, &classes);
+}
+
+void th_figure_crowd_pressure_caption(th_text *text, const th_figure_data *data) {
+    th_text_put(text,
+                "Helbing's crowd pressure: local density times the variance of the velocities "
+                "there, the highest each cell ever had; the highest of all is ");
+    th_text_value(text, data->pressed.crowd_pressure);
+    th_text_put(text, "\xc2\xa0/s\xc2\xb2");
+    add_place(text, data, data->pressed.crowd_pressure_at);
+    th_text_put(
+        text,
+        ". Blank: fewer than five people close enough to each other. In a packed crowd Helbing, "
+        "Johansson and Al-Abideen (2007) saw turbulence, people thrown about by the crowd, from "
+        "about 0.02\xc2\xa0/s\xc2\xb2 (the mark); they took it from velocities smoothed over a "
+        "video. "
+        "Here the velocities are those of single people at one moment, which differ more, "
+        "and in a loose crowd they differ by choice: compare places, and mind those that are "
+        "dense too. ");
+    if (data->pressed.turbulent_time > 0) {
+        th_text_put(text, "Above the mark and above 4\xc2\xa0/m\xc2\xb2 at once, a cell was for up "
+                          "to ");
+        th_text_seconds(text, data->pressed.turbulent_time);
+        add_place(text, data, data->pressed.turbulent_at);
+        th_text_put(text, data->ensemble->run_count > 1 ? " (mean over the runs)." : ".");
+    } else {
+        th_text_put(text, "No cell was above the mark and above 4\xc2\xa0/m\xc2\xb2 at once.");
+    }
+}
+
+// ---- exposure
+
+bool th_figure_exposure_applies(const th_figure_data *data) {
+    return data->first && th_find_exposure(data->first, 0).people > 0;
+}
+
+// How many were above for at least t seconds, t from 0 to the longest; steps of at most a few hundred places.
+static void draw_exposed(const th_chart *chart, const th_value_list *list, th_line_style style) {
+    enum { PLACES = 400 };
+    double x[2 * PLACES + 2], y[2 * PLACES + 2];
+    int never = 0, used = 0;
+    while (never < list->count && !(list->values[never] > 0)) ++never;
+    int some = list->count - never, places = some < PLACES ? some : PLACES;
+    if (some == 0) return;
+    x[used] = 0;
+    y[used++] = some;
+    for (int i = 0; i < places; ++i) {
+        int at = (int)((int64_t)(i + 1) * some / places) - 1;
+        x[used] = list->values[never + at];
+        y[used] = y[used - 1];
+        ++used;
+        x[used] = list->values[never + at];
+        y[used++] = some - (at + 1);
+    }
+    th_chart_line(chart, x, y, used, style);
+}
+
+static void exposure_name(char *name, size_t size, const th_observation *first, int bound) {
+    char longest[40];
+    th_exposure_findings found = th_find_exposure(first, bound);
+    th_figure_time(found.max, found.max, longest, sizeof longest);
+    if (found.people > 0)
+        snprintf(name, size, "above %g /m\xc2\xb2: %d people, longest %s",
+                 (double)th_exposure_bounds[bound], (int)found.people, longest);
+    else
+        snprintf(name, size, "above %g /m\xc2\xb2: nobody", (double)th_exposure_bounds[bound]);
+}
+
+double th_figure_exposure_draw(const th_canvas *canvas, const th_figure_data *data) {
+    char runs[80], note[160], names[TH_EXPOSURES][100];
+    th_value_list lists[TH_EXPOSURES];
+    th_legend_entry entries[TH_EXPOSURES];
+    for (int k = 0; k < TH_EXPOSURES; ++k) {
+        lists[k] = th_exposure_values(data->first, k);
+        exposure_name(names[k], sizeof names[k], data->first, k);
+        entries[k] = (th_legend_entry){names[k], th_line_style_of(k), TH_LEGEND_LINE};
+    }
+    th_figure_runs(data, true, runs, sizeof runs);
+    snprintf(note, sizeof note, "%d people, %s", lists[0].count, runs);
+    double text = canvas->text, y = th_figure_head(canvas, data, "Time in a dense crowd", note);
+    y = th_legend(canvas, 0.8 * text, y + text, entries, TH_EXPOSURES);
+    th_exposure_findings widest = th_find_exposure(data->first, 0);
+    if (widest.people > 0) {
+        th_chart chart =
+            th_figure_chart(canvas, y + 0.5 * text, 240,
+                            th_axis_time(0, 1.05 * widest.max, 9, "at least this long"),
+                            th_axis_count(1.05 * (double)widest.people, 8, "people"));
+        th_chart_frame(&chart);
+        for (int k = 0; k < TH_EXPOSURES; ++k) draw_exposed(&chart, &lists[k], th_line_style_of(k));
+        y = th_chart_bottom(&chart);
+    }
+    for (int k = 0; k < TH_EXPOSURES; ++k) free(lists[k].values);
+    return y;
+}
+
+void th_figure_exposure_caption(th_text *text, const th_figure_data *data) {
+    th_text_put(text,
+                "How many people were in a crowd denser than 4, 6 and 8\xc2\xa0/m\xc2\xb2 for at "
+                "least so long, all their times there together. The density is that of the "
+                "map cell they were in. ");
+    uint64_t crushed = 0, most = 0;
+    for (int r = 0; r < data->ensemble->run_count; ++r) {
+        crushed += data->ensemble->runs[r].crushed;
+        if (data->ensemble->runs[r].crushed > most) most = data->ensemble->runs[r].crushed;
+    }
+    th_text_add(text,
+                "Longer than %g\xc2\xa0s above 6\xc2\xa0/m\xc2\xb2, where people are pressed "
+                "together: ",
+                (double)TH_CRUSH_TIME);
+    if (data->ensemble->run_count > 1) {
+        th_text_value(text, (double)crushed / data->ensemble->run_count);
+        th_text_put(text, " people per run on average, at most ");
+    }
+    th_text_count(text, (double)most);
+    th_text_put(text, most == 1 ? " person." : " people.");
+}
