@@ -74,7 +74,7 @@ static void pressure_solves_the_complementarity_problem(void **state) {
     (void)state;
     th_scene *scene = scene_of(pillared_room);
     th_world *world = world_of(scene, 1, 1);
-    step_for(world, SECONDS(6.0));
+    step_for(world, 6.0);
     const th_uic *uic = world->uic;
     const th_uic_level *level = &uic->levels[0];
     int nx = level->grid.nx, jammed = 0, grounded = 0;
@@ -264,7 +264,9 @@ static void circle_turns_and_keeps_its_distances(void **state) {
         }
         if (core > 100) turning = fmax(turning, fabs(tangential / core));
     }
-#ifndef TH_SLOW_BUILD
+#ifdef TH_SLOW_BUILD // too short a run for these
+    (void)nearest, (void)closer;
+#else
     assert_true(dense > 10000);
     nearest /= (double)dense;
     assert_true(nearest > 1.22 && nearest < 1.28);
@@ -291,7 +293,7 @@ static void crowd_makes_way_for_a_scripted_person_and_a_body(void **state) {
         "\"run\": {\"step\": 0.0333333333}}");
     th_world *world = world_of(scene, 1, 1);
     float deepest = 0.0f, least_room = 1.0f;
-    for (int k = 0; k < (int)SECONDS(24.0 * 30.0); ++k) {
+    for (int k = 0; k < 24 * 30; ++k) {
         th_world_step(world, 1);
         const th_agents *a = &world->agents;
         for (int s = 0; s < a->count; ++s) {
@@ -369,20 +371,20 @@ static void same_bits_for_any_threads_and_after_restore(void **state) {
         for (size_t t = 0; t < sizeof threads / sizeof *threads; ++t) {
             th_scene *scene = scene_of(scenes[s]);
             th_world *world = world_of(scene, threads[t], 1);
-            step_for(world, SECONDS(6.0));
+            step_for(world, SECONDS(2.0));
             size_t size = th_world_snapshot_size(world);
             void *snapshot = malloc(size);
             th_error error = {0};
             assert_non_null(snapshot);
             assert_int_equal(th_world_snapshot(world, snapshot, size, &error), TH_OK);
-            step_for(world, SECONDS(6.0));
+            step_for(world, SECONDS(2.0));
             uint64_t hash = th_world_hash(world);
             if (t == 0) first = hash;
             assert_true(hash == first);
             th_world *other = world_of(scene, 2, 5); // a fresh world goes on from the snapshot
             if (th_world_restore(other, snapshot, size, &error) != TH_OK)
                 fail_msg("%s", error.message);
-            step_for(other, SECONDS(6.0));
+            step_for(other, SECONDS(2.0));
             assert_true(th_world_hash(other) == hash);
             free(snapshot);
             th_world_destroy(other);
