@@ -9,7 +9,7 @@
 #include "formula/random.h"
 #include "formula/segment.h"
 #include "move/move.h"
-#include "move/neighbours.h"
+#include "state/neighbours.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,226 +1,15 @@
-// ORCA on the CPU: nearest neighbours by cells, half-planes, linear programs. Cost O(agents x
-// candidates of 3 x 3 cells). People of one cell share a list of candidates; the ten nearest are
-// found by counting, for each candidate, how many are nearer, which is vector code without branches.
+// ORCA on the CPU: nearest neighbours by cells (state/nearest.h), half-planes, linear programs. Cost
+// O(agents x candidates of 3 x 3 cells).
 // SPDX-License-Identifier: Apache-2.0
 #include "formula/orca.h"
 #include "core/parallel.h"
 #include "formula/random.h"
 #include "formula/segment.h"
 #include "move/move.h"
-#include "move/neighbours.h"
+#include "state/nearest.h"
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-
-enum { CANDIDATES = 1024, SHORT_LIST = 32 };
-
-// People near one cell, copied together.
-typedef struct candidate_list {
-    int level, column, row, half;     // cells column +- half, row +- half of that level
-    int count;                        // -1: none yet; CANDIDATES + 1: too many to list
-    float density;                    // of the cells [1/m2]
-    float min_x, min_y, max_x, max_y; // all people in this box are listed
-    _Alignas(TH_ALIGN) float x[CANDIDATES], y[CANDIDATES], distance2[CANDIDATES];
-    uint32_t agent[CANDIDATES], id[CANDIDATES];
-} candidate_list;
-
-typedef struct neighbour_list {
-    int count;
-    uint32_t agent[TH_ORCA_NEIGHBOURS];
-} neighbour_list;
-
-static void list_candidates(const th_world *world, candidate_list *list, int half) {
-    const th_agents *agents = &world->agents;
-    const th_level_grid *grid = &world->index.grids[list->level];
-    int column0 = list->column - half, column1 = list->column + half, row0 = list->row - half,
-        row1 = list->row + half;
-    // Border cells hold everybody beyond them, so a side on the border has no end.
-    const float far = 1e30f;
-    list->min_x = column0 <= 0 ? -far : grid->origin.x + (float)column0 * grid->cell;
-    list->max_x =
-        column1 >= grid->nx - 1 ? far : grid->origin.x + (float)(column1 + 1) * grid->cell;
-    list->min_y = row0 <= 0 ? -far : grid->origin.y + (float)row0 * grid->cell;
-    list->max_y = row1 >= grid->ny - 1 ? far : grid->origin.y + (float)(row1 + 1) * grid->cell;
-    column0 = column0 < 0 ? 0 : column0;
-    row0 = row0 < 0 ? 0 : row0;
-    column1 = column1 > grid->nx - 1 ? grid->nx - 1 : column1;
-    row1 = row1 > grid->ny - 1 ? grid->ny - 1 : row1;
-    list->half = half;
-    list->count = 0;
-    for (int row = row0; row <= row1; ++row) {
-        uint32_t begin, end;
-        th_index_run(&world->index, grid, row, column0, column1, &begin, &end);
-        int run = (int)(end - begin);
-        if (list->count + run > CANDIDATES) {
-            list->count = CANDIDATES + 1;
-            return;
-        }
-        memcpy(list->x + list->count, agents->position_x + begin, (size_t)run * sizeof *list->x);
-        memcpy(list->y + list->count, agents->position_y + begin, (size_t)run * sizeof *list->y);
-        memcpy(list->id + list->count, agents->id + begin, (size_t)run * sizeof *list->id);
-        for (int k = 0; k < run; ++k) list->agent[list->count + k] = begin + (uint32_t)k;
-        list->count += run;
-    }
-    float side = (float)(2 * half + 1) * grid->cell;
-    list->density = (float)list->count / (side * side);
-}
-
-// How wide to look: until a circle inside the listed cells is likely to hold `wanted` people.
-static void list_for_cell(const th_world *world, candidate_list *list, int level, int column,
-                          int row, int wanted, float range) {
-    list->level = level;
-    list->column = column;
-    list->row = row;
-    float cell = world->index.grids[level].cell;
-    int widest = (int)ceilf(range / cell);
-    for (int half = 1;; ++half) {
-        list_candidates(world, list, half);
-        float radius = (float)half * cell;
-        bool enough = list->density * 3.14159265f * radius * radius >= 1.1f * (float)wanted;
-        if (enough || half >= widest || list->count > CANDIDATES) return;
-    }
-}
-
-// Exact fallback for crowds too dense to list: one by one, kept sorted.
-static void nearest_by_insertion(const th_world *world, uint32_t i, float range, int wanted,
-                                 neighbour_list *nearest) {
-    const th_agents *agents = &world->agents;
-    const th_level_grid *grid = &world->index.grids[agents->level[i]];
-    th_vec2 p = th_position(agents, i);
-    float distances2[TH_ORCA_NEIGHBOURS], limit2 = range * range;
-    th_rows rows = th_rows_around(grid, p, range);
-    int count = 0;
-    for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);) {
-        for (uint32_t j = begin; j < end; ++j) {
-            float distance2 = th_length2(th_sub(th_position(agents, j), p));
-            if (distance2 > limit2 || j == i) continue;
-            if (count == wanted && distance2 == limit2 &&
-                agents->id[j] > agents->id[nearest->agent[count - 1]])
-                continue;
-            int at = count < wanted ? count++ : wanted - 1;
-            for (; at > 0 && (distances2[at - 1] > distance2 ||
-                              (distances2[at - 1] == distance2 &&
-                               agents->id[nearest->agent[at - 1]] > agents->id[j]));
-                 --at) {
-                distances2[at] = distances2[at - 1];
-                nearest->agent[at] = nearest->agent[at - 1];
-            }
-            distances2[at] = distance2;
-            nearest->agent[at] = j;
-            if (count == wanted) limit2 = distances2[wanted - 1];
-        }
-    }
-    nearest->count = count;
-}
-
-// Which candidates are nearer than sqrt(limit2). Without a branch: every index is written, and kept only
-// when the counter moves on.
-TH_FORMULA int shorten_list(const candidate_list *list, float limit2, uint16_t *near) {
-    int count = 0;
-    for (int k = 0; k < list->count; ++k) {
-        near[count] = (uint16_t)k;
-        count += list->distance2[k] < limit2;
-    }
-    return count;
-}
-
-// The `wanted` nearest of the short list in order of (distance, id): an entry's place is the number of
-// entries before it. Both parts of the key go into one integer: the bits of a float that is not negative
-// sort like the float.
-TH_FORMULA void rank_short_list(const candidate_list *list, const uint16_t *near, int count,
-                                uint32_t self, int wanted, neighbour_list *nearest) {
-    uint64_t key[SHORT_LIST];
-    int64_t place[SHORT_LIST] = {0};
-    uint32_t agent[SHORT_LIST];
-    int kept = 0;
-    for (int k = 0; k < count; ++k) {
-        uint32_t bits;
-        memcpy(&bits, &list->distance2[near[k]], sizeof bits);
-        key[kept] = (uint64_t)bits << 32 | list->id[near[k]];
-        agent[kept] = list->agent[near[k]];
-        kept += agent[kept] != self;
-    }
-    for (int k = kept; k < SHORT_LIST; ++k) key[k] = UINT64_MAX;
-    // Half the lanes at a time: usually all entries are in the first.
-    for (int base = 0; base < kept; base += SHORT_LIST / 2)
-        for (int j = 0; j < kept; ++j) {
-            uint64_t other = key[j];
-#pragma omp simd
-            for (int k = 0; k < SHORT_LIST / 2; ++k) place[base + k] += other < key[base + k];
-        }
-    nearest->count = kept < wanted ? kept : wanted;
-    for (int k = 0; k < kept; ++k)
-        if (place[k] < wanted) nearest->agent[place[k]] = agent[k];
-}
-
-TH_FORMULA void find_nearest(const th_world *world, candidate_list *list, uint32_t i,
-                             const th_orca_params *params, neighbour_list *nearest) {
-    const th_agents *agents = &world->agents;
-    int wanted = (int)params->max_neighbours;
-    float range = params->neighbour_range;
-    th_vec2 p = th_position(agents, i);
-    const th_level_grid *grid = &world->index.grids[agents->level[i]];
-    int column = th_grid_column(grid, p.x), row = th_grid_row(grid, p.y);
-    if (list->count < 0 || list->column != column || list->row != row ||
-        list->level != (int)agents->level[i])
-        list_for_cell(world, list, (int)agents->level[i], column, row, wanted + 1, range);
-    for (;;) {
-        if (list->count > CANDIDATES) {
-            nearest_by_insertion(world, i, range, wanted, nearest);
-            return;
-        }
-        // Everybody within `sure` of p is listed.
-        float sure = th_min(th_min(p.x - list->min_x, list->max_x - p.x),
-                            th_min(p.y - list->min_y, list->max_y - p.y));
-        float limit2 = th_min(sure, range) * th_min(sure, range);
-        // A circle that should hold a few more than wanted, so that the short list is short.
-        float likely2 = 1.25f * (float)(wanted + 1) / (3.14159265f * th_max(list->density, 1e-3f));
-        int count = list->count;
-        float *distance2s = list->distance2;
-        const float *xs = list->x, *ys = list->y;
-#pragma omp simd
-        for (int k = 0; k < count; ++k) {
-            float dx = xs[k] - p.x, dy = ys[k] - p.y;
-            distance2s[k] = dx * dx + dy * dy;
-        }
-        uint16_t near[CANDIDATES + 1];
-        int found = shorten_list(list, th_min(limit2, likely2), near); // counts the person itself
-        if (found <= wanted && likely2 < limit2) found = shorten_list(list, limit2, near);
-        if (found > SHORT_LIST) {
-            nearest_by_insertion(world, i, range, wanted, nearest);
-            return;
-        }
-        if (found > wanted || sure >= range) {
-            rank_short_list(list, near, found, i, wanted, nearest);
-            return;
-        }
-        list_candidates(world, list, list->half + 1); // too few in the sure circle: look further
-    }
-}
-
-// People seen across a link to another level, merged in by distance. Rare, so plain insertion.
-static void add_linked(const th_world *world, uint32_t i, const th_orca_params *params,
-                       neighbour_list *nearest) {
-    uint32_t found[TH_ORCA_NEIGHBOURS];
-    int count = th_linked_neighbours(world, i, params->neighbour_range, found, TH_ORCA_NEIGHBOURS);
-    th_vec2 p = th_position(&world->agents, i);
-    for (int k = 0; k < count; ++k) {
-        float distance2 = th_length2(th_sub(th_position(&world->agents, found[k]), p));
-        int wanted = (int)params->max_neighbours;
-        if (nearest->count == wanted) {
-            th_vec2 last = th_position(&world->agents, nearest->agent[wanted - 1]);
-            if (th_length2(th_sub(last, p)) <= distance2) continue;
-            nearest->count--;
-        }
-        int at = nearest->count++;
-        for (; at > 0; --at) {
-            th_vec2 before = th_position(&world->agents, nearest->agent[at - 1]);
-            if (th_length2(th_sub(before, p)) <= distance2) break;
-            nearest->agent[at] = nearest->agent[at - 1];
-        }
-        nearest->agent[at] = found[k];
-    }
-}
 
 // The walls around one person, nearest first.
 enum { NEAR_WALLS = 64 };
@@ -254,7 +43,7 @@ static bool hidden_behind(const th_walls *walls, int level, const wall_list *lis
 }
 
 static void drop_hidden(const th_walls *walls, const th_world *world, uint32_t i,
-                        const wall_list *list, neighbour_list *nearest) {
+                        const wall_list *list, th_nearest *nearest) {
     const th_agents *agents = &world->agents;
     int kept = 0, level = (int)agents->level[i];
     for (int k = 0; k < nearest->count; ++k) {
@@ -301,12 +90,13 @@ typedef struct neighbour_lanes {
         tie[TH_ORCA_NEIGHBOURS];
 } neighbour_lanes;
 
+static_assert((int)TH_NEAREST_MAX <= (int)TH_ORCA_NEIGHBOURS, "one lane for each");
 static_assert(TH_ORCA_WALLS + TH_ORCA_NEIGHBOURS <= TH_ORCA_LINES,
               "all lanes are written behind the wall lines, used or not");
 
 // Lanes beyond the neighbours hold a harmless stranger, so that the vector loop computes nothing wild.
 TH_FORMULA void agent_lines(const th_world *world, uint32_t i, const th_orca_params *params,
-                            const neighbour_list *nearest, th_orca_lines *lines) {
+                            const th_nearest *nearest, th_orca_lines *lines) {
     const th_agents *agents = &world->agents;
     th_vec2 p = th_position(agents, i), v = th_velocity(agents, i);
     float radius = agents->radius[i], inverse_horizon = 1.0f / params->time_horizon,
@@ -373,12 +163,13 @@ TH_FORMULA th_vec2 preferred_with_noise(const th_agents *agents, uint32_t i, flo
     return th_add(preferred, th_scale(strength, noise));
 }
 
-TH_FORMULA void move_agent(th_world *world, const th_walls *walls, candidate_list *list, uint32_t i,
+TH_FORMULA void move_agent(th_world *world, const th_walls *walls, th_candidates *list, uint32_t i,
                            const th_orca_params *params, bool links, th_vec2 noise) {
     th_agents *agents = &world->agents;
-    neighbour_list nearest;
-    find_nearest(world, list, i, params, &nearest);
-    if (links) add_linked(world, i, params, &nearest);
+    th_nearest nearest;
+    int wanted = (int)params->max_neighbours;
+    th_find_nearest(world, list, i, wanted, params->neighbour_range, &nearest);
+    if (links) th_nearest_add_linked(world, i, wanted, params->neighbour_range, &nearest);
     th_orca_lines lines;
     lines.count = lines.wall_count = 0;
     if (walls->count > 0) {
@@ -408,7 +199,7 @@ TH_FORMULA void move_agent(th_world *world, const th_walls *walls, candidate_lis
 
 TH_CLONES static void move_block(th_world *world, const th_walls *walls, int begin, int end) {
     const th_agents *agents = &world->agents;
-    candidate_list list;
+    th_candidates list;
     list.count = -1;
     bool links = world->scene->link_count > 0;
     block_noise noise;

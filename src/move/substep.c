@@ -1,6 +1,6 @@
 // Bookkeeping of sub-steps, shared by the force models. SPDX-License-Identifier: Apache-2.0
 #include "move/substep.h"
-#include "move/neighbours.h"
+#include "state/neighbours.h"
 
 bool th_substep_used(const th_world *world, th_model model) {
     for (int g = 0; g < world->group_count; ++g) {

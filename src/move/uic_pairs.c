@@ -5,8 +5,8 @@
 // Cost O(people x people within the pair distance). SPDX-License-Identifier: Apache-2.0
 #include "core/parallel.h"
 #include "formula/random.h"
-#include "move/neighbours.h"
 #include "move/uic_state.h"
+#include "state/neighbours.h"
 #include <math.h>
 #include <string.h>
 

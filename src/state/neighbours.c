@@ -1,6 +1,6 @@
 // Neighbours across links: few, near few lines, so plainly searched and inserted.
 // SPDX-License-Identifier: Apache-2.0
-#include "move/neighbours.h"
+#include "state/neighbours.h"
 #include "formula/segment.h"
 
 static bool crosses_link(const th_link *link, th_vec2 p, th_vec2 q) {

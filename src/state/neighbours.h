@@ -1,6 +1,6 @@
 // Neighbours on the other side of a stair's top line. SPDX-License-Identifier: Apache-2.0
-#ifndef TH_MOVE_NEIGHBOURS_H
-#define TH_MOVE_NEIGHBOURS_H
+#ifndef TH_STATE_NEIGHBOURS_H
+#define TH_STATE_NEIGHBOURS_H
 #include "state/world.h"
 
 // People of other levels within `range` of agent i whom it sees across a link, i.e. the straight line

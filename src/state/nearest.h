@@ -1,0 +1,124 @@
+// The nearest neighbours of people, by cells: people of one cell share a list of candidates; the nearest are
+// found by counting, for each candidate, how many are nearer, which is vector code without branches.
+// Inline, so that the loops are compiled for the instruction set of the TH_CLONES function around them.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_STATE_NEAREST_H
+#define TH_STATE_NEAREST_H
+#include "core/memory.h"
+#include "formula/vec.h"
+#include "state/world.h"
+#include <string.h>
+
+enum { TH_CANDIDATES = 1024, TH_SHORT_LIST = 32, TH_NEAREST_MAX = 16 };
+
+// People near one cell, copied together.
+typedef struct th_candidates {
+    int level, column, row, half;     // cells column +- half, row +- half of that level
+    int count;                        // -1: none yet; TH_CANDIDATES + 1: too many to list
+    float density;                    // of the cells [1/m2]
+    float min_x, min_y, max_x, max_y; // all people in this box are listed
+    _Alignas(TH_ALIGN) float x[TH_CANDIDATES], y[TH_CANDIDATES], distance2[TH_CANDIDATES];
+    uint32_t agent[TH_CANDIDATES], id[TH_CANDIDATES];
+} th_candidates;
+
+typedef struct th_nearest {
+    int count;
+    uint32_t agent[TH_NEAREST_MAX];
+} th_nearest;
+
+// nearest.c: who is in the cells around a list's own; how wide to look for a cell; the exact fallback.
+void th_candidates_list(const th_world *world, th_candidates *list, int half);
+void th_candidates_for_cell(const th_world *world, th_candidates *list, int level, int column,
+                            int row, int wanted, float range);
+void th_nearest_by_insertion(const th_world *world, uint32_t i, float range, int wanted,
+                             th_nearest *nearest);
+// Merges in by distance whom agent i sees across a link to another level.
+void th_nearest_add_linked(const th_world *world, uint32_t i, int wanted, float range,
+                           th_nearest *nearest);
+
+// Which candidates are nearer than sqrt(limit2). Without a branch: every index is written, and kept only
+// when the counter moves on.
+TH_FORMULA int th_candidates_shorten(const th_candidates *list, float limit2, uint16_t *near) {
+    int count = 0;
+    for (int k = 0; k < list->count; ++k) {
+        near[count] = (uint16_t)k;
+        count += list->distance2[k] < limit2;
+    }
+    return count;
+}
+
+// The `wanted` nearest of the short list in order of (distance, id): an entry's place is the number of
+// entries before it. Both parts of the key go into one integer: the bits of a float that is not negative
+// sort like the float.
+TH_FORMULA void th_candidates_rank(const th_candidates *list, const uint16_t *near, int count,
+                                   uint32_t self, int wanted, th_nearest *nearest) {
+    uint64_t key[TH_SHORT_LIST];
+    int64_t place[TH_SHORT_LIST] = {0};
+    uint32_t agent[TH_SHORT_LIST];
+    int kept = 0;
+    for (int k = 0; k < count; ++k) {
+        uint32_t bits;
+        memcpy(&bits, &list->distance2[near[k]], sizeof bits);
+        key[kept] = (uint64_t)bits << 32 | list->id[near[k]];
+        agent[kept] = list->agent[near[k]];
+        kept += agent[kept] != self;
+    }
+    for (int k = kept; k < TH_SHORT_LIST; ++k) key[k] = UINT64_MAX;
+    // Half the lanes at a time: usually all entries are in the first.
+    for (int base = 0; base < kept; base += TH_SHORT_LIST / 2)
+        for (int j = 0; j < kept; ++j) {
+            uint64_t other = key[j];
+#pragma omp simd
+            for (int k = 0; k < TH_SHORT_LIST / 2; ++k) place[base + k] += other < key[base + k];
+        }
+    nearest->count = kept < wanted ? kept : wanted;
+    for (int k = 0; k < kept; ++k)
+        if (place[k] < wanted) nearest->agent[place[k]] = agent[k];
+}
+
+// The `wanted` (at most TH_NEAREST_MAX) nearest within `range` of agent i on its level, itself not among
+// them, nearest first. People of one cell share `list`, so go through them in storage order.
+TH_FORMULA void th_find_nearest(const th_world *world, th_candidates *list, uint32_t i, int wanted,
+                                float range, th_nearest *nearest) {
+    const th_agents *agents = &world->agents;
+    th_vec2 p = th_position(agents, i);
+    const th_level_grid *grid = &world->index.grids[agents->level[i]];
+    int column = th_grid_column(grid, p.x), row = th_grid_row(grid, p.y);
+    if (list->count < 0 || list->column != column || list->row != row ||
+        list->level != (int)agents->level[i])
+        th_candidates_for_cell(world, list, (int)agents->level[i], column, row, wanted + 1, range);
+    for (;;) {
+        if (list->count > TH_CANDIDATES) {
+            th_nearest_by_insertion(world, i, range, wanted, nearest);
+            return;
+        }
+        // Everybody within `sure` of p is listed.
+        float sure = th_min(th_min(p.x - list->min_x, list->max_x - p.x),
+                            th_min(p.y - list->min_y, list->max_y - p.y));
+        float limit2 = th_min(sure, range) * th_min(sure, range);
+        // A circle that should hold a few more than wanted, so that the short list is short.
+        float likely2 = 1.25f * (float)(wanted + 1) / (3.14159265f * th_max(list->density, 1e-3f));
+        int count = list->count;
+        float *distance2s = list->distance2;
+        const float *xs = list->x, *ys = list->y;
+#pragma omp simd
+        for (int k = 0; k < count; ++k) {
+            float dx = xs[k] - p.x, dy = ys[k] - p.y;
+            distance2s[k] = dx * dx + dy * dy;
+        }
+        uint16_t near[TH_CANDIDATES + 1];
+        int found =
+            th_candidates_shorten(list, th_min(limit2, likely2), near); // counts the person itself
+        if (found <= wanted && likely2 < limit2) found = th_candidates_shorten(list, limit2, near);
+        if (found > TH_SHORT_LIST) {
+            th_nearest_by_insertion(world, i, range, wanted, nearest);
+            return;
+        }
+        if (found > wanted || sure >= range) {
+            th_candidates_rank(list, near, found, i, wanted, nearest);
+            return;
+        }
+        th_candidates_list(world, list, list->half + 1); // too few in the sure circle: look further
+    }
+}
+#endif
