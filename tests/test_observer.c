@@ -216,7 +216,7 @@ static int put_lattice(th_map *map, th_map_work *work, double density, double an
             double u = (i + shift) * spacing, v = (j + 0.7 * shift) * spacing;
             double x = 5.0 + c * u - s * v, y = 5.0 + s * u + c * v;
             if (!(x > min_x && x < max_x && y > 0.0 && y < 10.0)) continue;
-            th_map_put(map, work, (float)x, (float)y, (th_vec2){1.0f, 0.0f}, false);
+            th_map_put(map, work, &(th_last_seen){.x = (float)x, .y = (float)y, .speed = 1.0f});
             count++;
         }
     }
@@ -286,7 +286,7 @@ static void test_density_at_walls(void **state) {
         th_vec2 p = {10.0f * ((float)(k % fine) + 0.5f) / (float)fine,
                      10.0f * ((float)(k / fine) + 0.5f) / (float)fine};
         if (th_scene_walkable(scene, 0, p))
-            th_map_put(&map, &work, p.x, p.y, (th_vec2){1.0f, 0.0f}, false);
+            th_map_put(&map, &work, &(th_last_seen){.x = p.x, .y = p.y, .speed = 1.0f});
     }
     th_map_take(&map, &work, 1.0);
     for (int c = 0; c < map.nx * map.ny; ++c) {

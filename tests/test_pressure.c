@@ -68,7 +68,9 @@ static void test_crowd_pressure_by_hand(void **state) {
     th_map_work work = {0};
     assert_true(th_map_create(scene, 0, 0.5, &map, &work));
     for (int k = 0; k < 10; ++k)
-        th_map_put(&map, &work, 5.25f, 5.25f, (th_vec2){k % 2 ? 0.6f : -0.6f, 0.0f}, false);
+        th_map_put(
+            &map, &work,
+            &(th_last_seen){.x = 5.25f, .y = 5.25f, .velocity = {k % 2 ? 0.6f : -0.6f, 0.0f}});
     th_map_take(&map, &work, 2.0);
     int here = 10 * map.nx + 10;
     double density = 10.0 * 36.0 / 256.0 / 0.25, beside = 10.0 * 24.0 / 256.0 / 0.25;
@@ -82,7 +84,7 @@ static void test_crowd_pressure_by_hand(void **state) {
     assert_close((double)map.crowd_pressure_count[here + 2], 0.0, 0.0);
     // The same people all in one direction: no variance, but measured.
     for (int k = 0; k < 10; ++k)
-        th_map_put(&map, &work, 5.25f, 5.25f, (th_vec2){0.5f, 1.0f}, false);
+        th_map_put(&map, &work, &(th_last_seen){.x = 5.25f, .y = 5.25f, .velocity = {0.5f, 1.0f}});
     th_map_take(&map, &work, 2.0);
     assert_close((double)map.crowd_pressure_count[here], 2.0, 0.0);
     assert_close(map.crowd_pressure_sum[here], density * 0.36, 1e-4);
@@ -125,8 +127,9 @@ static void test_crowd_pressure_slowly(void **state) {
         y[k] = 3.0 + 4.0 * random_share(&random);
         u[k] = 2.0 * random_share(&random) - 0.5;
         v[k] = 0.3 * random_share(&random);
-        th_map_put(&map, &work, (float)x[k], (float)y[k], (th_vec2){(float)u[k], (float)v[k]},
-                   false);
+        th_map_put(&map, &work,
+                   &(th_last_seen){
+                       .x = (float)x[k], .y = (float)y[k], .velocity = {(float)u[k], (float)v[k]}});
     }
     th_map_take(&map, &work, 1.0);
     int with = 0, without = 0;
@@ -188,6 +191,26 @@ static void expose_slowly(const th_map *map, th_world *world, double *exposure, 
     }
 }
 
+// Crowd pressure of cell (i, j) from the ways since the sample before.
+static double crowd_pressure_slowly(const th_map *map, th_world *world, int i, int j,
+                                    th_vec2 *before, bool first) {
+    const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
+    const float *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_READ);
+    double people = 0.0, u = 0.0, v = 0.0, square = 0.0;
+    for (int k = 0; k < BLOCK_PEOPLE; ++k) {
+        double w = weight_of(map, i, j, (double)x[k], (double)y[k]);
+        double dx = first ? 0.0 : (double)(x[k] - before[k].x),
+               dy = first ? 0.0 : (double)(y[k] - before[k].y); // in 1 s
+        people += w;
+        u += w * dx;
+        v += w * dy;
+        square += w * (dx * dx + dy * dy);
+        before[k] = (th_vec2){x[k], y[k]};
+    }
+    if (people * 14.8 < 5.0) return 0.0;
+    return people / 0.25 * (square / people - (u * u + v * v) / (people * people));
+}
+
 static void spawn_block(th_world *world) {
     th_agent_def agents[BLOCK_PEOPLE];
     for (int k = 0; k < BLOCK_PEOPLE; ++k) {
@@ -212,15 +235,21 @@ static void test_exposure_slowly(void **state) {
     const th_map *map = &th_observer_observation(observer)->maps[0];
     see(observer, world);
     see(blind, world);
+    th_vec2 before[BLOCK_PEOPLE];
+    const int i = 84, j = 84; // around (2.25, 2.25)
     expose_slowly(map, world, exposure, crowding, 0.0, 0.0);
+    double crowd_pressure = crowd_pressure_slowly(map, world, i, j, before, true);
     for (int s = 1; s <= 6; ++s) {
         watch(observer, world, 10);
         expose_slowly(map, world, exposure, crowding, 0.5, 0.5);
+        crowd_pressure += crowd_pressure_slowly(map, world, i, j, before, false);
     }
     watch(observer, world, 4); // the piece after the last sample, as seen then
     see(blind, world);
     th_observation *o = finish(observer, world);
     double total[TH_EXPOSURES] = {0};
+    assert_true(crowd_pressure > 0.1);
+    assert_close(map->crowd_pressure_sum[j * map->nx + i], crowd_pressure, 1e-4 * crowd_pressure);
     assert_int_equal(o->person_count, BLOCK_PEOPLE);
     for (int p = 0; p < BLOCK_PEOPLE; ++p) {
         for (int k = 0; k < TH_EXPOSURES; ++k) {

@@ -37,15 +37,12 @@ static void class_label(const th_value_classes *classes, int i, char *label, siz
                  classes->bounds[i], name);
 }
 
-// Where a threshold lies between two classes.
-static void draw_mark(const th_canvas *canvas, double x, double y, double box, const char *name) {
-    double text = canvas->text;
+static void mark_line(const th_canvas *canvas, double x, double y, double width) {
     cairo_set_source_rgb(canvas->cairo, 0, 0.35, 0.7);
     cairo_set_line_width(canvas->cairo, 2);
-    cairo_move_to(canvas->cairo, x - 0.4 * text, y);
-    cairo_line_to(canvas->cairo, x + box + 0.4 * text, y);
+    cairo_move_to(canvas->cairo, x - 0.4 * canvas->text, y);
+    cairo_line_to(canvas->cairo, x + width + 0.4 * canvas->text, y);
     cairo_stroke(canvas->cairo);
-    th_canvas_text(canvas, x + box + 0.6 * text, y + 0.3 * text, 0, 0.85 * text, false, name);
 }
 
 double th_class_key(const th_canvas *canvas, double x, double y, const th_value_classes *classes) {
@@ -66,7 +63,14 @@ double th_class_key(const th_canvas *canvas, double x, double y, const th_value_
         cairo_set_source_rgb(cairo, 0.15, 0.15, 0.15);
         th_canvas_text(canvas, x + 1.3 * box, y + 0.7 * box, 0, 0.92 * text, false, label);
         y += box;
-        if (i > 0 && i == classes->mark) draw_mark(canvas, x, y, box, classes->mark_name);
+    }
+    if (classes->mark > 0) { // where a threshold lies between two classes, and which it is
+        mark_line(canvas, x, y - classes->mark * box, box);
+        y += 0.9 * text;
+        mark_line(canvas, x, y, box);
+        cairo_set_source_rgb(cairo, 0.15, 0.15, 0.15);
+        th_canvas_text(canvas, x + box + 0.7 * text, y + 0.35 * text, 0, 0.92 * text, false,
+                       classes->mark_name);
     }
     return y + text;
 }

@@ -22,7 +22,7 @@ typedef struct th_value_classes {
     int count;
     const double *bounds;     // upper bound of every class but the last
     const char *const *names; // of every class; NULL: none
-    int mark;                 // a line below this class in the key; 0: none
+    int mark;                 // a threshold: the key has a line below this class; 0: none
     const char *mark_name;
 } th_value_classes;
 // Light to dark, evenly in lightness, so that grey print keeps the order. `classes` is a th_value_classes.

@@ -18,7 +18,7 @@ void th_exposure_spend(th_person *person, uint32_t crowding, float time) {
     for (uint32_t k = 0; k < crowding; ++k) person->exposure[k] += time;
 }
 
-static void expose(th_person *person, th_last_seen *seen, uint16_t now, double time,
+static void expose(th_person *person, th_last_seen *seen, uint8_t now, double time,
                    float interval) {
     if (seen->crowding == TH_CROWDING_UNKNOWN) {
         float since = (float)time - person->start_time;
@@ -47,7 +47,7 @@ bool th_exposure_sample(th_observer *observer, th_world *world, const th_crowd *
     for (int i = 0; o->map_count > 0 && i < crowd->count; ++i) {
         if (!th_is_person(crowd->phase[i])) continue;
         uint32_t index = crowd->id[i] - 1, m = th_level_of(crowd, i);
-        uint16_t now =
+        uint8_t now =
             th_map_crowding_at(&o->maps[m], &observer->map_work[m], crowd->x[i], crowd->y[i]);
         expose(&o->people[index], &observer->last_seen[index], now, time, interval);
     }

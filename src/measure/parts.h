@@ -27,6 +27,19 @@ static inline uint32_t th_level_of(const th_crowd *crowd, int i) {
 }
 static inline bool th_is_person(uint32_t phase) { return phase < TH_PHASE_BODY; }
 
+// ---- a person as last seen
+typedef enum th_doing { TH_DOING_OTHER, TH_DOING_WAIT, TH_DOING_JAM } th_doing;
+enum { TH_CROWDING_UNKNOWN = UINT8_MAX }; // of somebody who came since the last sample
+typedef struct th_last_seen {
+    float x, y, speed;
+    // Of the way since the sample before; who is new on this level: as reported. [m/s]
+    th_vec2 velocity;
+    uint8_t doing;    // th_doing
+    uint8_t crowding; // how many of th_exposure_bounds the density is above
+    uint16_t level;
+    float wait_until; // when doing is TH_DOING_WAIT [s]
+} th_last_seen;
+
 // ---- maps. map.c
 // People whose centre is in a cell at one sample.
 typedef struct th_cell_now {
@@ -51,12 +64,12 @@ typedef struct th_map_work {
 bool th_map_create(const th_scene *scene, int level, double cell, th_map *map, th_map_work *work);
 void th_map_work_release(th_map_work *work);
 void th_map_forget_rows(const th_map *map, th_map_work *work); // nobody in any row
-void th_map_put(th_map *map, th_map_work *work, float x, float y, th_vec2 velocity, bool jammed);
+void th_map_put(th_map *map, th_map_work *work, const th_last_seen *person);
 // Takes everybody put in since the last call into the sums; `interval` is the time it stands for.
 void th_map_take(th_map *map, th_map_work *work, double interval);
 // How many of th_exposure_bounds the density at a place is above, as of the last call of th_map_take;
 // 0 beyond the map.
-uint16_t th_map_crowding_at(const th_map *map, const th_map_work *work, float x, float y);
+uint8_t th_map_crowding_at(const th_map *map, const th_map_work *work, float x, float y);
 uint8_t th_crowding_of(float density); // exposure.c
 
 // ---- pressure of the model. pressure.c
@@ -64,18 +77,10 @@ uint8_t th_crowding_of(float density); // exposure.c
 bool th_map_take_pressure(th_map *map, const th_grid *grid);
 bool th_map_make_pressure(th_map *map); // room for it, all 0; false: no memory
 void th_map_forget_pressure(th_map *map);
-float th_grid_at(const th_grid *grid, float x,
-                 float y); // of the cell that holds the point; 0 beyond
+// Of the cell that holds the point; 0 beyond.
+float th_grid_at(const th_grid *grid, float x, float y);
 
-// ---- people and ways. people.c
-typedef enum th_doing { TH_DOING_OTHER, TH_DOING_WAIT, TH_DOING_JAM } th_doing;
-typedef struct th_last_seen {
-    float x, y;
-    th_vec2 velocity;
-    uint16_t doing;    // th_doing
-    uint16_t crowding; // how many of th_exposure_bounds the density is above
-    float wait_until;  // when doing is TH_DOING_WAIT [s]
-} th_last_seen;
+// ---- people. people.c
 // Room for everybody up to `id`; new ones are nobody yet. False: no memory.
 bool th_people_reserve(th_observer *observer, uint32_t id);
 // Everybody at a sample. Returns how many are in a jam.
@@ -87,13 +92,12 @@ void th_people_into_maps(th_observer *observer, const th_crowd *crowd);
 void th_people_find_lost(th_observer *observer, const th_crowd *crowd, double time, uint64_t lost);
 // Until the end of the run everybody goes on as last seen.
 void th_people_finish(th_observer *observer, const th_crowd *crowd, double time);
+bool th_tracks_see(th_observer *observer, const th_crowd *crowd, int sample); // false: no memory
+
 // ---- what people were exposed to. exposure.c
-enum { TH_CROWDING_UNKNOWN = UINT16_MAX }; // came since the last sample
 // Everybody at a sample, after the maps were taken. False: no memory.
 bool th_exposure_sample(th_observer *observer, th_world *world, const th_crowd *crowd, double time);
 void th_exposure_spend(th_person *person, uint32_t crowding, float time);
-
-bool th_tracks_see(th_observer *observer, const th_crowd *crowd, int sample); // false: no memory
 
 struct th_observer {
     th_observer_def def;

@@ -32,10 +32,6 @@ bool th_people_reserve(th_observer *observer, uint32_t id) {
     return true;
 }
 
-static float speed_of(const th_last_seen *seen) {
-    return sqrtf(seen->velocity.x * seen->velocity.x + seen->velocity.y * seen->velocity.y);
-}
-
 static void spend(th_person *person, uint32_t doing, float time) {
     if (doing == TH_DOING_WAIT) person->wait_time += time;
     if (doing == TH_DOING_JAM) person->jam_time += time;
@@ -53,7 +49,7 @@ static void begin_person(th_person *person, const th_crowd *crowd, int i, const 
     float since = (float)time - person->start_time;
     if (!(since > 0.0f)) return;
     spend(person, now->doing, since);
-    person->path_length = now->doing == TH_DOING_WAIT ? 0.0f : speed_of(now) * since;
+    person->path_length = now->doing == TH_DOING_WAIT ? 0.0f : now->speed * since;
 }
 
 static void continue_person(th_person *person, const th_last_seen *before, const th_last_seen *now,
@@ -66,6 +62,22 @@ static void continue_person(th_person *person, const th_last_seen *before, const
     spend(person, now->doing, interval - earlier);
 }
 
+static th_last_seen seen_now(const th_crowd *crowd, int i, const th_last_seen *before,
+                             float interval) {
+    float vx = crowd->velocity_x[i], vy = crowd->velocity_y[i], speed = sqrtf(vx * vx + vy * vy);
+    th_last_seen now = {.x = crowd->x[i],
+                        .y = crowd->y[i],
+                        .speed = speed,
+                        .velocity = {vx, vy},
+                        .doing = (uint8_t)doing_now(crowd->phase[i], speed),
+                        .crowding = before->crowding, // until the maps know
+                        .level = (uint16_t)th_level_of(crowd, i),
+                        .wait_until = crowd->wait_until ? crowd->wait_until[i] : 0.0f};
+    if (before->crowding != TH_CROWDING_UNKNOWN && before->level == now.level && interval > 0.0f)
+        now.velocity = (th_vec2){(now.x - before->x) / interval, (now.y - before->y) / interval};
+    return now;
+}
+
 uint32_t th_people_sample(th_observer *observer, const th_crowd *crowd, double time) {
     th_observation *o = &observer->observation;
     float interval = (float)(time - observer->last_sample_time);
@@ -73,12 +85,7 @@ uint32_t th_people_sample(th_observer *observer, const th_crowd *crowd, double t
     for (int i = 0; i < crowd->count; ++i) {
         if (!th_is_person(crowd->phase[i])) continue;
         uint32_t index = crowd->id[i] - 1;
-        th_last_seen now = {.x = crowd->x[i],
-                            .y = crowd->y[i],
-                            .velocity = {crowd->velocity_x[i], crowd->velocity_y[i]},
-                            .crowding = observer->last_seen[index].crowding, // until the maps know
-                            .wait_until = crowd->wait_until ? crowd->wait_until[i] : 0.0f};
-        now.doing = (uint16_t)doing_now(crowd->phase[i], speed_of(&now));
+        th_last_seen now = seen_now(crowd, i, &observer->last_seen[index], interval);
         jammed += now.doing == TH_DOING_JAM;
         th_person *person = &o->people[index];
         if (person->group < 0 && crowd->group)
@@ -114,11 +121,8 @@ static void put_level(th_observer *observer, const th_crowd *crowd, uint32_t lev
         if (th_is_person(crowd->phase[i]) && th_level_of(crowd, i) == level)
             observer->by_place[start[band_of(map, crowd->y[i])]++] =
                 observer->last_seen[crowd->id[i] - 1];
-    for (size_t k = 0; k < count; ++k) {
-        const th_last_seen *person = &observer->by_place[k];
-        th_map_put(map, &observer->map_work[level], person->x, person->y, person->velocity,
-                   person->doing == TH_DOING_JAM);
-    }
+    for (size_t k = 0; k < count; ++k)
+        th_map_put(map, &observer->map_work[level], &observer->by_place[k]);
 }
 
 void th_people_into_maps(th_observer *observer, const th_crowd *crowd) {
@@ -134,7 +138,7 @@ static void end_person(th_observer *observer, uint32_t index, double time) {
     if (person->group < 0 || !(since > 0.0f)) return;
     spend(person, last->doing, since);
     th_exposure_spend(person, last->crowding, since);
-    if (last->doing != TH_DOING_WAIT) person->path_length += speed_of(last) * since;
+    if (last->doing != TH_DOING_WAIT) person->path_length += last->speed * since;
 }
 
 void th_person_leaves(th_observer *observer, uint32_t id, int exit, double time) {

@@ -48,16 +48,15 @@ void th_figure_pressure_caption(th_text *text, const th_figure_data *data) {
 
 // ---- crowd pressure
 
-static double max_crowd_pressure(const th_figure_data *data, const th_map *map, int cell) {
+static double mean_crowd_pressure(const th_figure_data *data, const th_map *map, int cell) {
     (void)data;
-    bool known = map->crowd_pressure_count[cell] > 0.0f;
-    return known ? (double)map->crowd_pressure_max[cell] : (double)NAN;
+    double count = (double)map->crowd_pressure_count[cell];
+    return count > 0 ? map->crowd_pressure_sum[cell] / count : (double)NAN;
 }
 
-// Steps from the mark upwards, 1 2 5 in every decade as far as simulated crowds reach.
-static const double crowd_bounds[] = {(double)TH_TURBULENT, 0.05, 0.1, 0.2, 0.5, 1, 2};
-enum { CROWD_CLASSES = sizeof crowd_bounds / sizeof *crowd_bounds + 1 };
-static const char *const crowd_names[CROWD_CLASSES] = {"", "from the mark", "", "", "", "", "", ""};
+// Steps of 2 and 2.5 to both sides of TH_TURBULENT, as far as simulated crowds reach.
+static const double crowd_bounds[] = {0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1};
+enum { CROWD_CLASSES = sizeof crowd_bounds / sizeof *crowd_bounds + 1, CROWD_MARK = 3 };
 
 bool th_figure_crowd_pressure_applies(const th_figure_data *data) {
     return isfinite(data->pressed.crowd_pressure);
@@ -67,39 +66,40 @@ double th_figure_crowd_pressure_draw(const th_canvas *canvas, const th_figure_da
     const th_value_classes classes = {.title = "crowd pr. [1/s\xc2\xb2]",
                                       .count = CROWD_CLASSES,
                                       .bounds = crowd_bounds,
-                                      .names = crowd_names,
-                                      .mark = 1,
-                                      .mark_name = "turbulence seen"};
-    return th_figure_class_map(canvas, data, "Highest crowd pressure",
-                               "density \xc3\x97 variance of velocity, highest ever in each cell",
-                               max_crowd_pressure, &classes);
+                                      .mark = CROWD_MARK,
+                                      .mark_name = "0.02: turbulence"};
+    return th_figure_class_map(canvas, data, "Crowd pressure",
+                               "density \xc3\x97 variance of velocity, mean while people are there",
+                               mean_crowd_pressure, &classes);
+}
+
+static void add_turbulence(th_text *text, const th_figure_data *data) {
+    if (!(data->pressed.turbulent_time > 0)) {
+        th_text_put(text, "No cell was above the mark and above 4\xc2\xa0/m\xc2\xb2 at once.");
+        return;
+    }
+    th_text_put(text,
+                "Above the mark and above 4\xc2\xa0/m\xc2\xb2 at once, a cell was for up to ");
+    th_text_seconds(text, data->pressed.turbulent_time);
+    add_place(text, data, data->pressed.turbulent_at);
+    th_text_put(text, data->ensemble->run_count > 1 ? " (mean over the runs)." : ".");
 }
 
 void th_figure_crowd_pressure_caption(th_text *text, const th_figure_data *data) {
     th_text_put(text,
                 "Helbing's crowd pressure: local density times the variance of the velocities "
-                "there, the highest each cell ever had; the highest of all is ");
+                "there, mean over the times at which at least five people are close enough to each "
+                "other (blank: never). The highest at any time is ");
     th_text_value(text, data->pressed.crowd_pressure);
     th_text_put(text, "\xc2\xa0/s\xc2\xb2");
     add_place(text, data, data->pressed.crowd_pressure_at);
-    th_text_put(
-        text,
-        ". Blank: fewer than five people close enough to each other. In a packed crowd Helbing, "
-        "Johansson and Al-Abideen (2007) saw turbulence, people thrown about by the crowd, from "
-        "about 0.02\xc2\xa0/s\xc2\xb2 (the mark); they took it from velocities smoothed over a "
-        "video. "
-        "Here the velocities are those of single people at one moment, which differ more, "
-        "and in a loose crowd they differ by choice: compare places, and mind those that are "
-        "dense too. ");
-    if (data->pressed.turbulent_time > 0) {
-        th_text_put(text, "Above the mark and above 4\xc2\xa0/m\xc2\xb2 at once, a cell was for up "
-                          "to ");
-        th_text_seconds(text, data->pressed.turbulent_time);
-        add_place(text, data, data->pressed.turbulent_at);
-        th_text_put(text, data->ensemble->run_count > 1 ? " (mean over the runs)." : ".");
-    } else {
-        th_text_put(text, "No cell was above the mark and above 4\xc2\xa0/m\xc2\xb2 at once.");
-    }
+    th_text_add(text,
+                ". In a packed crowd Helbing, Johansson and Al-Abideen (2007) saw turbulence, "
+                "people thrown about by the crowd, from about %g\xc2\xa0/s\xc2\xb2 (the mark). In "
+                "a loose crowd, and where streams cross, velocities differ by choice: there the "
+                "value is high and means little. ",
+                (double)TH_TURBULENT);
+    add_turbulence(text, data);
 }
 
 // ---- exposure

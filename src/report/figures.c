@@ -28,7 +28,7 @@ const th_figure th_figures[] = {
         "No map of congestion: the density stayed at or below 4 /m\xc2\xb2 everywhere at all "
         "times."),
     ROW(pressure, "Highest pressure", NULL),
-    ROW(crowd_pressure, "Highest crowd pressure",
+    ROW(crowd_pressure, "Crowd pressure",
         "No map of the crowd pressure: nowhere were enough people together."),
     ROW(exposure, "Time in a dense crowd", "Nobody was ever in a crowd denser than 4 /m\xc2\xb2."),
     ROW(speed, "Mean speed", "No map of speeds: nobody was measured."),
