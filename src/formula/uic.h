@@ -15,13 +15,13 @@
 
 // separation_passes leads, as in every move model. Here it counts the passes of the model's own pair step.
 #define TH_UIC_PARAMS(X)                                                                          \
-    X(separation_passes, 3, 0, 16, "-", "throng: a fit to the paper's nearest distances",         \
+    X(separation_passes, 2, 0, 16, "-", "throng: a fit to the paper's nearest distances",         \
       "passes of the pair step that moves people apart who are closer than pair_distance")        \
     X(pressure, 1, 0, 1, "-", TH_NGCL09 ": Fig. 3",                                               \
       "1: packing is limited by pressure; 0: pair step only")                                     \
     X(pair_distance, 1.25, 0, 2, "d_min", TH_NGCL09 ": mean nearest distance",                    \
       "people closer than this are moved apart; 0: no pair step")                                 \
-    X(tidy_passes, 3, 0, 16, "-", "throng: halves the overlaps for a tenth of the cost",          \
+    X(tidy_passes, 5, 0, 16, "-", "throng: a tenth of the overlaps at no more cost",              \
       "further passes for those who are still closer than about d_min")                           \
     X(pair_substep, 0.1, 0.005, 1, "s", "throng: shorter ones bring nothing, docs/models/uic.md", \
       "longest piece of way between two passes of the pair step")                                 \
@@ -39,6 +39,13 @@
       "speed that a flow bent by pressure makes up for")                                          \
     X(keep_side, 0, -1, 1, "-", TH_NGCL09 ": wished for in section 5.2",                          \
       "share of the speed by which people facing others step to the right (left if negative)")
+
+// X(name, doc, {parameter, value}...)
+#define TH_UIC_PRESETS(X)                                                                     \
+    X(narain2009, "the distances the paper reports, 1.25 d_min where dense", {"alpha", 0.45}, \
+      {"separation_passes", 3})                                                               \
+    X(packed, "denser and quicker: 4.6 people per m2 of radius 0.2 m instead of 3.6",         \
+      {"alpha", 0.64}, {"pair_distance", 1.2}, {"separation_passes", 3}, {"tidy_passes", 8})
 
 typedef struct th_uic_params {
     TH_UIC_PARAMS(TH_PARAM_MEMBER)

@@ -11,7 +11,12 @@
 #include <string.h>
 
 enum { LANES = 16, AROUND_MOST = 512 };
-enum { LOOK_AGAIN = 1, WAS_PUSHED = 2, IS_TIGHT = 4 }; // bits of agents.order during the pair step
+enum {
+    LOOK_AGAIN = 1,
+    WAS_PUSHED = 2,
+    IS_TIGHT = 4,
+    TIDIED = 8
+}; // bits of agents.order during the pair step
 
 static const float COINCIDENT2 = 1e-12f; // [m2] closer than a micrometre there is no direction
 // Who is nearer to somebody than this many d_min is looked at again in the tidying passes, which aim at this
@@ -142,7 +147,8 @@ TH_FORMULA float inverse_root(float x) {
 
 typedef struct push {
     th_vec2 sum;
-    bool tight; // somebody is very near, perhaps at the very place
+    bool tight;  // somebody is very near, perhaps at the very place
+    float clear; // no wall is nearer [m]
 } push;
 
 // In a fixed tree, so that the order does not depend on the machine.
@@ -180,7 +186,7 @@ TH_FORMULA push push_from_around(const around *near, th_vec2 p, float own, float
             nearest[l] = nearest[l] < spare ? nearest[l] : spare;
         }
     }
-    push result = {th_v(lanes_sum(sum_x), lanes_sum(sum_y)), lanes_min(nearest) < 0.0f};
+    push result = {th_v(lanes_sum(sum_x), lanes_sum(sum_y)), lanes_min(nearest) < 0.0f, 1e6f};
     return result;
 }
 
@@ -260,7 +266,7 @@ TH_FORMULA push push_on(const th_world *world, const pair_step *step, const th_w
                         bool by_wall) {
     th_vec2 p = {xs[i], ys[i]};
     float own = step->share * step->half[i], tight = step->tidy ? 1.0f : step->tight * step->tight;
-    push result = {{0.0f, 0.0f}, true};
+    push result = {{0.0f, 0.0f}, true, 1e6f};
     bool coincident = near->count < 0;
     if (!coincident) {
         near->x[place] = 1e9f; // nobody pushes himself
@@ -270,12 +276,10 @@ TH_FORMULA push push_on(const th_world *world, const pair_step *step, const th_w
         near->x[place] = p.x;
     }
     if (!coincident && !by_wall && world->scene->link_count == 0) return result;
-    bool pushed = coincident || result.sum.x != 0.0f || result.sum.y != 0.0f;
     float furthest = own + step->share * step->widest, reach = furthest + step->moved;
-    float clear = furthest;
-    if (by_wall && pushed) clear = clear_of_walls(walls, (int)world->agents.level[i], p, furthest);
-    if (coincident || clear < furthest)
-        result.sum = push_one_by_one(world, step, walls, i, xs, ys, reach, clear);
+    if (by_wall) result.clear = clear_of_walls(walls, (int)world->agents.level[i], p, furthest);
+    if (coincident || (result.clear < furthest && (result.sum.x != 0.0f || result.sum.y != 0.0f)))
+        result.sum = push_one_by_one(world, step, walls, i, xs, ys, reach, result.clear);
     if (world->scene->link_count > 0)
         result.sum = th_add(result.sum, push_over_links(world, step, i, xs, ys, reach));
     return result;
@@ -327,7 +331,7 @@ typedef struct pass_result {
     int tight;    // people
 } pass_result;
 
-// The people of one cell: writes work_x, work_y.
+// The people of one cell: writes work_x, work_y, in a tidying pass only of those who look.
 TH_FORMULA void pass_cell(th_world *world, const pair_step *step, const th_walls *walls,
                           const th_level_grid *grid, uint32_t begin, uint32_t end, around *near,
                           bool by_wall, pass_result *passed) {
@@ -336,6 +340,7 @@ TH_FORMULA void pass_cell(th_world *world, const pair_step *step, const th_walls
     uint32_t *flags = a->order;
     bool any = false;
     for (uint32_t i = begin; i < end; ++i) any = any || looks(step, flags[i]);
+    if (step->tidy && !any) return;
     if (any) look_around(world, step, grid, xs, ys, begin, end, near);
     for (uint32_t i = begin; i < end; ++i) {
         th_vec2 p = {xs[i], ys[i]};
@@ -344,9 +349,15 @@ TH_FORMULA void pass_cell(th_world *world, const pair_step *step, const th_walls
             push result = push_on(world, step, walls, i, place, near, xs, ys, by_wall);
             bool pushed = result.sum.x != 0.0f || result.sum.y != 0.0f;
             th_vec2 to = th_add(p, th_limit(result.sum, step->most * step->half[i]));
-            p = by_wall ? stop_at_walls(world, walls, i, th_position(a, i), to) : to;
+            th_vec2 from = th_position(a, i);
+            float way = th_max(th_length(th_sub(to, p)), th_length(th_sub(from, p)));
+            p = by_wall && way + a->radius[i] >= result.clear
+                    ? stop_at_walls(world, walls, i, from, to)
+                    : to;
             flags[i] = (pushed ? LOOK_AGAIN | WAS_PUSHED : flags[i] & WAS_PUSHED) |
-                       (result.tight ? IS_TIGHT : 0);
+                       (result.tight ? IS_TIGHT : 0) | (step->tidy ? TIDIED : 0);
+        } else if (step->tidy) {
+            continue;
         }
         a->work_x[i] = p.x;
         a->work_y[i] = p.y;
@@ -376,6 +387,18 @@ static void swap_positions(th_agents *a) {
     a->work_y = swap_y;
 }
 
+// After a tidying pass: few have new places.
+static void take_tidied(th_world *world) {
+    th_agents *a = &world->agents;
+#pragma omp parallel for num_threads(world->threads) schedule(static)
+    for (int i = 0; i < a->count; ++i) {
+        if (!(a->order[i] & TIDIED)) continue;
+        a->next_position_x[i] = a->work_x[i];
+        a->next_position_y[i] = a->work_y[i];
+        a->order[i] &= ~(uint32_t)TIDIED;
+    }
+}
+
 // One pass over everybody; returns how many are tight.
 static int run_pass(th_world *world, pair_step *step) {
     th_walls walls = th_world_walls(world);
@@ -391,8 +414,11 @@ static int run_pass(th_world *world, pair_step *step) {
             tight += passed.tight;
         }
     }
-    step->moved = sqrtf(moved2);
-    swap_positions(&world->agents);
+    step->moved = th_max(step->moved, sqrtf(moved2));
+    if (step->tidy)
+        take_tidied(world);
+    else
+        swap_positions(&world->agents);
     return tight;
 }
 

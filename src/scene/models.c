@@ -33,8 +33,10 @@ static_assert(sizeof(uic_params) / sizeof(th_param_info) <= TH_PARAM_MAX, "raise
 #define PRESET_INFO(name, doc, ...) {#name, doc, preset_##name, COUNT(preset_##name)},
 TH_SOCIAL_FORCE_PRESETS(PRESET_VALUES)
 TH_HELBING_MOLNAR_PRESETS(PRESET_VALUES)
+TH_UIC_PRESETS(PRESET_VALUES)
 static const th_preset_info social_force_presets[] = {TH_SOCIAL_FORCE_PRESETS(PRESET_INFO)};
 static const th_preset_info helbing_molnar_presets[] = {TH_HELBING_MOLNAR_PRESETS(PRESET_INFO)};
+static const th_preset_info uic_presets[] = {TH_UIC_PRESETS(PRESET_INFO)};
 #undef PRESET_VALUES
 #undef PRESET_INFO
 
@@ -64,7 +66,8 @@ static const th_model_info models[] = {
                                 COUNT(helbing_molnar_presets)},
     [TH_MOVE_UIC] = {TH_STAGE_MOVE, "uic",
                      "unilateral incompressibility: a flow that may not be packed too densely",
-                     "Narain, Golas, Curtis, Lin 2009", uic_params, COUNT(uic_params), NULL, 0},
+                     "Narain, Golas, Curtis, Lin 2009", uic_params, COUNT(uic_params), uic_presets,
+                     COUNT(uic_presets)},
 };
 static_assert(sizeof models / sizeof models[0] == TH_MODEL_COUNT, "one row per th_model");
 
