@@ -13,8 +13,11 @@
 enum {
     CELLS_LEAST = 4096,
     CELLS_PER_PERSON = 4, // a sparse crowd on wide ground gets larger cells beyond this
-    SNAP = 4              // cells: an open plane's grid grows and shrinks by this many
+    SNAP = 4,             // cells: an open plane's grid grows and shrinks by this many
+    COLUMNS_MOST = 8192,  // of an open plane's grid; beyond, cells grow
+    COLUMNS_BOUNDED = 1000000
 };
+static const double INDEX_CELLS_MOST = 4e8; // fits an int
 static const float INDEX_CELL =
     1.0f; // [m] about what the index's own cells are, for other models' sake
 
@@ -65,14 +68,15 @@ static double cells_over(const th_scene *scene, const th_box *boxes, float h) {
             ((double)boxes[l].max_y - (double)boxes[l].min_y) / (double)h + 2.0 * SNAP + 3;
         if (wide * high > 1e8) return 1e9;
         th_staggered grid = th_staggered_over(&boxes[l], h, snap_of(scene, l));
+        if (grid.nx > (scene->levels[l].bounded ? COLUMNS_BOUNDED : COLUMNS_MOST)) return 1e9;
         cells += (double)grid.nx * (double)grid.ny;
     }
     return cells;
 }
 
-// Bounded levels know how many cells they need. Open planes get a cell a person (4 m2 at the usual size), for
-// what is named on them says little about how far the crowd spreads.
-static int choose_capacity(const th_scene *scene, float h, int agents) {
+// Bounded levels know how many cells they need. Open planes get a cell for two people (4 m2 at the usual size),
+// for what is named on them says little about how far the crowd spreads.
+static int choose_capacity(const th_scene *scene, float h, int index_per_half, int agents) {
     double cells = 0.0, most = (double)CELLS_PER_PERSON * agents + 16.0 * CELLS_LEAST;
     double least = CELLS_LEAST * (double)scene->level_count;
     for (int l = 0; l < scene->level_count; ++l) {
@@ -80,20 +84,32 @@ static int choose_capacity(const th_scene *scene, float h, int agents) {
         if (scene->levels[l].bounded)
             cells += cells_over(&alone, &scene->levels[l].box, h);
         else
-            least += (double)agents;
+            least += 0.5 * (double)agents;
     }
-    return (int)(fmin(cells, most) + least);
+    double index_cells = 4.0 * index_per_half * index_per_half; // in a cell
+    return (int)fmin(fmin(cells, most) + least, INDEX_CELLS_MOST / index_cells);
+}
+
+// Columns of the widest grid there can be.
+static int widest_grid(const th_scene *scene, float h) {
+    int widest = COLUMNS_MOST;
+    for (int l = 0; l < scene->level_count; ++l) {
+        if (!scene->levels[l].bounded) continue;
+        th_staggered grid = th_staggered_over(&scene->levels[l].box, h, 1);
+        if (grid.nx > widest) widest = grid.nx < COLUMNS_BOUNDED ? grid.nx : COLUMNS_BOUNDED;
+    }
+    return widest;
 }
 
 static bool allocate(th_uic *uic, const th_memory *m) {
     size_t n = (size_t)uic->cell_capacity, levels = (size_t)uic->level_count;
 #define TAKE(member, count) (uic->member = th_alloc(m, count, sizeof *uic->member)) != NULL
-    bool complete = TAKE(levels, levels) && TAKE(wanted, levels) &&
-                    TAKE(groups, (size_t)uic->group_count) && TAKE(centre, n) && TAKE(west, n) &&
-                    TAKE(south, n) && TAKE(quarters, 4 * n) && TAKE(active, n) &&
-                    TAKE(covered, n) && TAKE(home, (size_t)uic->agent_capacity) &&
-                    TAKE(parts, (size_t)uic->part_capacity) &&
-                    TAKE(link_faces, (size_t)uic->link_face_capacity);
+    bool complete =
+        TAKE(levels, levels) && TAKE(wanted, levels) && TAKE(groups, (size_t)uic->group_count) &&
+        TAKE(centre, n) && TAKE(west, n) && TAKE(south, n) && TAKE(quarters, 4 * n) &&
+        TAKE(active, n) && TAKE(covered, (size_t)uic->covered_capacity) &&
+        TAKE(home, (size_t)uic->agent_capacity) && TAKE(parts, (size_t)uic->part_capacity) &&
+        TAKE(link_faces, (size_t)uic->link_face_capacity);
     float **floats[] = {&uic->people,     &uic->packing,    &uic->capacity, &uic->free_area,
                         &uic->aperture_x, &uic->aperture_y, &uic->open_x,   &uic->open_y,
                         &uic->gate_x,     &uic->gate_y,     &uic->exit_x,   &uic->exit_y,
@@ -127,7 +143,7 @@ static void release(th_uic *uic, const th_memory *m) {
     GIVE(south, n);
     GIVE(quarters, 4 * n);
     GIVE(active, n);
-    GIVE(covered, n);
+    GIVE(covered, (size_t)uic->covered_capacity);
     GIVE(home, (size_t)uic->agent_capacity);
     GIVE(parts, (size_t)uic->part_capacity);
     GIVE(link_faces, (size_t)uic->link_face_capacity);
@@ -172,10 +188,12 @@ bool th_uic_create(th_world *world, int agents) {
     uic->h = choose_cell(scene);
     float halves = floorf(0.5f * uic->h / INDEX_CELL + 0.5f);
     uic->index_per_half = halves > 1.0f ? (int)halves : 1;
-    uic->cell_capacity = choose_capacity(scene, uic->h, agents);
+    uic->cell_capacity = choose_capacity(scene, uic->h, uic->index_per_half, agents);
     uic->group_count = scene->group_count + scene->scripted_count;
     uic->agent_capacity = agents;
-    uic->part_capacity = TH_FLOOR_PARTS * (uic->cell_capacity + 1);
+    uic->part_capacity = TH_FLOOR_PARTS * widest_grid(scene, uic->h);
+    for (int k = 0; k < scene->scripted_count; ++k)
+        if (scene->scripted[k].is_body) uic->covered_capacity = uic->cell_capacity;
     uic->link_face_capacity = link_faces_of(scene, uic->h);
     uic->solver = choose_solver(scene);
     if (!allocate(uic, &world->memory)) return false;

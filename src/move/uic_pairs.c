@@ -7,10 +7,12 @@
 #include "formula/random.h"
 #include "move/uic_state.h"
 #include "state/neighbours.h"
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 enum { LANES = 16, AROUND_MOST = 512 };
+static_assert((int)LANES <= (int)TH_ARRAY_PAD, "runs are copied LANES at a time");
 enum {
     LOOK_AGAIN = 1,
     WAS_PUSHED = 2,

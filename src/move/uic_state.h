@@ -83,6 +83,7 @@ typedef struct th_uic {
     float *u, *v, *limit_u, *limit_v, *bent_u, *bent_v;
     float *room;       // capacity less moving bodies
     uint64_t *covered; // by moving bodies, 8 x 8 bits a cell
+    int covered_capacity;
     uint8_t *quarters; // 4 per cell: (2 nx) x (2 ny)
     double *east, *north, *ground, *b;
     double *inner_pressure, *pressure; // start of the two solves

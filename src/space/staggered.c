@@ -184,17 +184,6 @@ static bool clip_to_box(th_vec2 a, th_vec2 b, th_vec2 low, th_vec2 high, float *
     return *t0 <= *t1;
 }
 
-bool th_segment_touches_box(th_vec2 a, th_vec2 b, th_vec2 low, th_vec2 high) {
-    float t0, t1;
-    return clip_to_box(a, b, low, high, &t0, &t1);
-}
-
-bool th_floor_touches(const th_floor *floor, th_vec2 low, th_vec2 high) {
-    for (int e = 0; e < floor->count; ++e)
-        if (th_segment_touches_box(floor->edges[e].a, floor->edges[e].b, low, high)) return true;
-    return false;
-}
-
 bool th_box_shadow(th_vec2 a, th_vec2 b, th_vec2 low, th_vec2 high, int axis, float *from,
                    float *to) {
     float t0, t1;
@@ -222,7 +211,8 @@ bool th_walls_touch(const th_walls *walls, int level, th_vec2 low, th_vec2 high)
     int found[NEAR_MOST], count = walls_around(walls, level, low, high, found);
     for (int k = 0; k < count; ++k) {
         const th_wall *wall = &walls->walls[found[k]];
-        if (th_segment_touches_box(wall->a, wall->b, low, high)) return true;
+        float t0, t1;
+        if (clip_to_box(wall->a, wall->b, low, high, &t0, &t1)) return true;
     }
     return false;
 }

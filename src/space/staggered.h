@@ -50,10 +50,8 @@ typedef struct th_floor_part {
 // The parts of one row of parts, `row` counted from the grid's south edge: nx * TH_FLOOR_PARTS of them.
 void th_floor_row(const th_floor *floor, const th_staggered *grid, int row, th_floor_part *parts);
 
-// Does any edge of the floor or any standing wall touch the box?
-bool th_floor_touches(const th_floor *floor, th_vec2 low, th_vec2 high);
+// Does any standing wall touch the box?
 bool th_walls_touch(const th_walls *walls, int level, th_vec2 low, th_vec2 high);
-bool th_segment_touches_box(th_vec2 a, th_vec2 b, th_vec2 low, th_vec2 high);
 
 // Share of a box's side that a segment covers when it is projected along x (axis 0) or y (axis 1): the
 // part between *from and *to, 0 .. 1. False: the segment does not touch the box.
