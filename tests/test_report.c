@@ -421,6 +421,42 @@ static void a_huge_ensemble(void **state) {
     close_workshop(shop);
 }
 
+// ---- pressure
+
+static const char pen[] =
+    "{\"levels\":[{\"id\":\"pen\",\"walkable\":[{\"rect\":[0,0,10,8]},{\"rect\":[10,3.5,13,4.5]}]}]"
+    ","
+    "\"exits\":[{\"id\":\"out\",\"line\":[[13,3.5],[13,4.5]]}],"
+    "\"groups\":[{\"id\":\"p\",\"count\":220,\"area\":{\"rect\":[1,1,9,7]},\"to\":\"out\","
+    "\"move\":\"%s\"}],\"run\":{\"step\":0.1,\"seed\":3}}";
+
+static bool has_figure(const char *page, const char *name) {
+    char anchor[64];
+    snprintf(anchor, sizeof anchor, "id=\"figure-%s\"", name);
+    return strstr(page, anchor);
+}
+
+// The pressure is of one model and shown for that only; the others are of any crowd.
+static void pressure_is_shown_where_there_is_one(void **state) {
+    (void)state;
+    const char *models[] = {"uic", "orca"};
+    for (int k = 0; k < 2; ++k) {
+        char json[800];
+        snprintf(json, sizeof json, pen, models[k]);
+        workshop *shop = open_workshop(json);
+        run_once(shop, 1, 20, true);
+        char *page = make_page(shop);
+        check_page(shop, page);
+        assert_int_equal(has_figure(page, "pressure"), k == 0);
+        assert_true(has_figure(page, "crowd_pressure"));
+        assert_true(has_figure(page, "exposure"));
+        if (k == 0) assert_says(page, "It is not a force in newtons");
+        if (k == 0) assert_true(shop->ensemble.runs[0].max_pressure > 0.1);
+        test_free(page);
+        close_workshop(shop);
+    }
+}
+
 // ---- trouble with files
 
 static void a_folder_that_cannot_be_written_is_an_error(void **state) {
@@ -545,6 +581,7 @@ int main(void) {
         cmocka_unit_test(nothing_measured),
         cmocka_unit_test(strangers_words_stay_words),
         cmocka_unit_test(a_huge_ensemble),
+        cmocka_unit_test(pressure_is_shown_where_there_is_one),
         cmocka_unit_test(a_folder_that_cannot_be_written_is_an_error),
         cmocka_unit_test(a_full_disk_leaves_the_old_report),
         cmocka_unit_test(flow_is_counted_in_a_window),

@@ -47,7 +47,7 @@ static int remove_folder(void **state) {
     return rmdir(folder); // fails, and with it the test, when something else was left
 }
 
-enum { COLUMNS_MAX = 12, ROWS_MAX = 8000 };
+enum { COLUMNS_MAX = 16, ROWS_MAX = 8000 };
 typedef struct csv {
     char *bytes;
     char *fields[ROWS_MAX][COLUMNS_MAX];
@@ -215,6 +215,11 @@ static void check_people(const th_ensemble *ensemble) {
         assert_string_equal(field(table, r, "group"), "p");
         assert_string_equal(field(table, r, "exit"), "out");
         assert_true(value(table, r, "path_m") > 4.0);
+        const th_person *person = &ensemble->first->people[r];
+        assert_close(value(table, r, "seconds_above_4"), (double)person->exposure[0], 1e-5);
+        assert_close(value(table, r, "seconds_above_6"), (double)person->exposure[1], 1e-5);
+        assert_close(value(table, r, "seconds_above_8"), (double)person->exposure[2], 1e-5);
+        assert_string_equal(field(table, r, "peak_pressure_m2_per_s"), ""); // not that model
         last = fmax(last, value(table, r, "end_s"));
     }
     assert_close(last, ensemble->runs[0].egress_time, 1e-4);
@@ -231,6 +236,41 @@ static void check_runs(const th_ensemble *ensemble) {
         assert_int_equal(strtoull(field(table, r, "hash"), NULL, 16), ensemble->runs[r].hash);
     }
     free_csv(table);
+}
+
+// Everything about pressure and exposure against the maps and people themselves.
+static void check_pressures(const json_t *root, const th_ensemble *ensemble) {
+    const th_map *map = &ensemble->maps[0];
+    const json_t *crowd = json_object_get(root, "crowd_pressure");
+    double x = json_number_value(json_object_get(crowd, "x_m")),
+           y = json_number_value(json_object_get(crowd, "y_m")),
+           highest = json_number_value(json_object_get(crowd, "highest_per_s2")), largest = 0.0;
+    for (int c = 0; c < map->nx * map->ny; ++c)
+        largest = fmax(largest, (double)map->crowd_pressure_max[c]);
+    int cell = (int)(y / 0.5) * map->nx + (int)(x / 0.5);
+    assert_true(highest > 0.0);
+    assert_close(highest, largest, 1e-6);
+    assert_close((double)map->crowd_pressure_max[cell], largest, 0.0);
+    assert_true(
+        json_is_null(json_object_get(json_object_get(root, "pressure"), "highest_m2_per_s")));
+    const json_t *list = json_object_get(json_object_get(root, "first_run"), "exposure");
+    assert_int_equal(json_array_size(list), TH_EXPOSURES);
+    for (int k = 0; k < TH_EXPOSURES; ++k) {
+        const json_t *one = json_array_get(list, (size_t)k);
+        double seconds[60], sum = 0.0;
+        int people = 0;
+        for (int p = 0; p < 60; ++p) {
+            seconds[p] = (double)ensemble->first->people[p].exposure[k];
+            sum += seconds[p];
+            people += seconds[p] > 0.0;
+        }
+        th_sample_summary s = th_summarise(seconds, 60);
+        assert_int_equal(json_integer_value(json_object_get(one, "people")), people);
+        assert_close(json_number_value(json_object_get(one, "mean_s")), sum / 60.0, 1e-6);
+        assert_close(json_number_value(json_object_get(one, "p95_s")), s.p95, 1e-6);
+        assert_close(json_number_value(json_object_get(one, "max_s")), s.max, 1e-6);
+        if (k == 0) assert_true(people > 5);
+    }
 }
 
 static void check_summary(const th_ensemble *ensemble, int crossed_last) {
@@ -278,6 +318,7 @@ static void check_summary(const th_ensemble *ensemble, int crossed_last) {
     json_t *area = json_array_get(json_object_get(first, "areas"), 0);
     assert_close(json_number_value(json_object_get(area, "area_m2")), 4.0, 1e-6);
     assert_true(json_is_array(json_object_get(root, "warnings")));
+    check_pressures(root, ensemble);
     json_decref(root);
     free(bytes);
 }

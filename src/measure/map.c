@@ -125,7 +125,7 @@ static void take_crowd_pressure(th_map *map, size_t c, const float sums[TH_SUMS]
     map->crowd_pressure_sum[c] += (double)pressure;
     map->crowd_pressure_count[c] += 1.0f;
     if (pressure > map->crowd_pressure_max[c]) map->crowd_pressure_max[c] = pressure;
-    if (pressure > TH_TURBULENT && density > TH_DENSE) map->turbulent_time[c] += interval;
+    if ((double)pressure > TH_TURBULENT && density > TH_DENSE) map->turbulent_time[c] += interval;
 }
 
 // The second spread: what a cell of the map has.

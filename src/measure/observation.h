@@ -131,5 +131,5 @@ double th_egress_time(const th_observation *observation);
 #define TH_DENSE 4.0f
 // Helbing, Johansson, Al-Abideen 2007 (Phys. Rev. E 75, 046109): crowd pressure from which they saw
 // turbulence, in a packed crowd. [1/s2]
-#define TH_TURBULENT 0.02f
+#define TH_TURBULENT 0.02
 #endif

@@ -98,7 +98,7 @@ void th_figure_crowd_pressure_caption(th_text *text, const th_figure_data *data)
                 "people thrown about by the crowd, from about %g\xc2\xa0/s\xc2\xb2 (the mark). In "
                 "a loose crowd, and where streams cross, velocities differ by choice: there the "
                 "value is high and means little. ",
-                (double)TH_TURBULENT);
+                TH_TURBULENT);
     add_turbulence(text, data);
 }
 

@@ -9,6 +9,29 @@ static void item(th_text *page, const char *name) { th_text_add(page, "<dt>%s</d
 
 static void end_item(th_text *page) { th_text_put(page, "</dd>\n"); }
 
+static void add_danger(th_text *page, const th_figure_data *data) {
+    item(page, "Time in a dense crowd");
+    th_text_put(page,
+                "The density is that of the map cell a person is in when the state is looked at; "
+                "the time between two looks counts half for each.");
+    end_item(page);
+    item(page, "Crowd pressure");
+    th_text_put(page,
+                "Density times the variance of velocity (both directions together), weighted like "
+                "the density; a velocity is the way between two looks over the time between. "
+                "Cells with fewer than five people under the kernel have none (D.\xc2\xa0Helbing, "
+                "A.\xc2\xa0Johansson, H.\xc2\xa0Z.\xc2\xa0"
+                "Al-Abideen, Physical Review E 75, 046109, 2007).");
+    end_item(page);
+    if (!th_figure_pressure_applies(data)) return;
+    item(page, "Pressure");
+    th_text_put(
+        page, "As the model of unilateral incompressibility keeps it, on cells of its own. A cell "
+              "of the map shows the largest of the model's cells whose middles it holds or, "
+              "where those are larger, the one its own middle is in.");
+    end_item(page);
+}
+
 void th_page_method(th_text *page, const th_figure_data *data) {
     double interval = data->first ? data->first->interval : data->ensemble->interval;
     double cell = data->ensemble->map_count > 0 ? (double)data->ensemble->maps[0].cell : 0;
@@ -29,6 +52,7 @@ void th_page_method(th_text *page, const th_figure_data *data) {
                     cell, 3 * cell);
         end_item(page);
     }
+    if (data->first && data->first->map_count > 0) add_danger(page, data);
     item(page, "Density in measurement areas");
     th_text_put(page, "People whose centre is inside, divided by the walkable part of the area.");
     end_item(page);

@@ -81,6 +81,7 @@ static void set_runs(json_t *root, const th_ensemble *ensemble) {
         set(object, "spawned", count(run->spawned));
         set(object, "left", count(run->left));
         set(object, "inside", count(run->inside));
+        set(object, "people_over_10_s_above_6_per_m2", count(run->crushed));
         json_array_append_new(runs, object);
         emptied += isfinite(run->egress_time);
         interrupted += run->interrupted;
@@ -168,6 +169,21 @@ static json_t *people_times(const th_observation *first, bool jam) {
     return object;
 }
 
+static json_t *exposures(const th_observation *first) {
+    json_t *list = json_array();
+    for (int k = 0; k < TH_EXPOSURES; ++k) {
+        th_exposure_findings found = th_find_exposure(first, k);
+        json_t *object = json_object();
+        set(object, "above_per_m2", number((double)th_exposure_bounds[k]));
+        set(object, "people", isnan(found.mean) ? json_null() : count(found.people));
+        set(object, "mean_s", number(found.mean));
+        set(object, "p95_s", number(found.p95));
+        set(object, "max_s", number(found.max));
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
 static json_t *left_behind(const th_scene *scene, const th_observation *first) {
     json_t *object = json_object(), *groups = json_array();
     for (int g = 0; g < scene->group_count; ++g) {
@@ -206,6 +222,7 @@ static void set_first_run(json_t *root, const th_scene *scene, const th_observat
     set(object, "areas", areas_of(scene, first));
     set(object, "jam_time_s", people_times(first, true));
     set(object, "wait_time_s", people_times(first, false));
+    set(object, "exposure", exposures(first));
     set(object, "left_behind", left_behind(scene, first));
     set(root, "first_run", object);
 }
@@ -227,6 +244,24 @@ static void set_density(json_t *root, const th_report_def *def) {
     set(congestion, "significant_area_m2", number(found.significant_area));
     set(root, "density", density);
     set(root, "congestion", congestion);
+}
+
+static void set_pressure(json_t *root, const th_report_def *def) {
+    th_pressure_findings found = th_find_pressures(def->scene, def->ensemble);
+    if (def->ensemble->map_count == 0) return;
+    json_t *pressure = json_object(), *crowd = json_object();
+    set(pressure, "highest_m2_per_s", number(found.pressure));
+    set_place(pressure, def->scene, found.pressure_at);
+    set(crowd, "highest_per_s2", number(found.crowd_pressure));
+    set_place(crowd, def->scene, found.crowd_pressure_at);
+    json_t *turbulent = json_object();
+    set(turbulent, "threshold_per_s2", number(TH_TURBULENT));
+    set(turbulent, "density_above_per_m2", number((double)TH_DENSE));
+    set(turbulent, "longest_s", number(found.turbulent_time));
+    set_place(turbulent, def->scene, found.turbulent_at);
+    set(crowd, "turbulence", turbulent);
+    set(root, "pressure", pressure);
+    set(root, "crowd_pressure", crowd);
 }
 
 static void set_contacts(json_t *root, const th_ensemble *ensemble) {
@@ -258,6 +293,7 @@ json_t *th_report_summary_json(const th_report_def *def, th_error *error) {
     set_input(root, def);
     set_runs(root, def->ensemble);
     set_density(root, def);
+    set_pressure(root, def);
     set_contacts(root, def->ensemble);
     set_first_run(root, def->scene, def->ensemble->first);
     th_result result = set_warnings(root, def, error);

@@ -132,7 +132,8 @@ static th_result write_people(const th_report_def *def, th_error *error) {
     const th_observation *first = def->ensemble->first;
     th_table_file table;
     th_table_open(&table, def->folder, "people.csv");
-    HEADER(&table, "id", "group", "start_s", "end_s", "exit", "wait_s", "jam_s", "path_m");
+    HEADER(&table, "id", "group", "start_s", "end_s", "exit", "wait_s", "jam_s", "path_m",
+           "seconds_above_4", "seconds_above_6", "seconds_above_8", "peak_pressure_m2_per_s");
     for (int p = 0; p < first->person_count; ++p) {
         const th_person *person = &first->people[p];
         if (person->group < 0 && isnan(person->end_time)) continue; // a disc of a body
@@ -144,6 +145,8 @@ static th_result write_people(const th_report_def *def, th_error *error) {
         th_table_float(&table, person->wait_time);
         th_table_float(&table, person->jam_time);
         th_table_float(&table, person->path_length);
+        for (int k = 0; k < TH_EXPOSURES; ++k) th_table_float(&table, person->exposure[k]);
+        th_table_float(&table, person->peak_pressure);
         th_table_end_row(&table);
     }
     return th_table_close(&table, error);
@@ -154,7 +157,8 @@ static th_result write_runs(const th_report_def *def, th_error *error) {
     th_table_file table;
     th_table_open(&table, def->folder, "runs.csv");
     HEADER(&table, "seed", "egress_time_s", "p95_time_s", "left", "inside", "max_density_per_m2",
-           "mean_jam_s", "largest_overlap_m", "hash", "wall_s");
+           "mean_jam_s", "largest_overlap_m", "hash", "wall_s", "people_over_10_s_above_6_per_m2",
+           "max_pressure_m2_per_s", "max_crowd_pressure_per_s2");
     for (int r = 0; r < ensemble->run_count; ++r) {
         const th_run_summary *run = &ensemble->runs[r];
         char hash[17];
@@ -169,6 +173,9 @@ static th_result write_runs(const th_report_def *def, th_error *error) {
         th_table_number(&table, run->largest_overlap);
         th_table_text(&table, hash);
         th_table_number(&table, run->wall_seconds);
+        th_table_count(&table, run->crushed);
+        th_table_number(&table, run->max_pressure);
+        th_table_number(&table, run->max_crowd_pressure);
         th_table_end_row(&table);
     }
     return th_table_close(&table, error);

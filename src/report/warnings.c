@@ -143,6 +143,42 @@ static void warn_of_places(warner *w, const th_report_def *def) {
              found.cell);
 }
 
+static void warn_of_danger(warner *w, const th_report_def *def) {
+    const th_scene *scene = def->scene;
+    const th_ensemble *ensemble = def->ensemble;
+    th_pressure_findings found = th_find_pressures(scene, ensemble);
+    th_exposure_findings packed = th_find_exposure(ensemble->first, TH_EXPOSURES - 1);
+    const char *in_first = ensemble->run_count > 1 ? " in the first run" : "";
+    uint64_t crushed = 0;
+    int runs = 0;
+    for (int r = 0; r < ensemble->run_count; ++r) {
+        runs += ensemble->runs[r].crushed > 0;
+        if (ensemble->runs[r].crushed > crushed) crushed = ensemble->runs[r].crushed;
+    }
+    char some[64];
+    how_many(some, sizeof some, runs, ensemble->run_count);
+    if (packed.people > 0)
+        warn(w,
+             "%" PRIu64 " %s%s came into a crowd denser than %g /m2, for up to %.0f s. At such "
+             "densities people have been crushed.",
+             packed.people, people(packed.people), in_first,
+             (double)th_exposure_bounds[TH_EXPOSURES - 1], packed.max);
+    if (crushed > 0)
+        warn(w,
+             "%s up to %" PRIu64 " %s longer than %g s in a crowd denser than %g /m2, where "
+             "people are pressed together.",
+             some, crushed, crushed == 1 ? "person was" : "people were", (double)TH_CRUSH_TIME,
+             (double)th_exposure_bounds[TH_CRUSH_BOUND]);
+    if (found.turbulent_time > (double)TH_CRUSH_TIME)
+        warn(
+            w,
+            "Crowd pressure (density times variance of velocity) near (%.1f, %.1f) on level \"%s\" "
+            "was above %g /s2, from which turbulence was seen in packed crowds, for %.0f s while "
+            "the density was above 4 /m2.",
+            found.turbulent_at.x, found.turbulent_at.y, scene->levels[found.turbulent_at.level].id,
+            TH_TURBULENT, found.turbulent_time);
+}
+
 static void warn_of_counts(warner *w, const th_observation *first) {
     const th_statistics *s = &first->statistics;
     if (s->waiting_to_enter > 0)
@@ -168,6 +204,7 @@ th_result th_report_warnings(const th_report_def *def, th_warnings *warnings, th
         warn_of_stranded(&w, def);
         warn_of_contacts(&w, def->ensemble);
         warn_of_places(&w, def);
+        warn_of_danger(&w, def);
         warn_of_counts(&w, def->ensemble->first);
     }
     if (def->recording_trouble) warn(&w, "The recording ends early: %s", def->recording_trouble);
