@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const models[] = {"orca", "social_force", "helbing_molnar"};
-enum { MODELS = 3 };
+static const char *const models[] = {"orca", "social_force", "helbing_molnar", "uic"};
+enum { MODELS = 4 };
 
 // A scene text with %s for the model, where it has one.
 static th_world *world_from(const char *format, const char *model, th_scene **scene) {
