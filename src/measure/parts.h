@@ -32,7 +32,7 @@ typedef enum th_doing { TH_DOING_OTHER, TH_DOING_WAIT, TH_DOING_JAM } th_doing;
 enum { TH_CROWDING_UNKNOWN = UINT8_MAX }; // of somebody who came since the last sample
 typedef struct th_last_seen {
     float x, y, speed;
-    // Of the way since the sample before; who is new on this level: as reported. [m/s]
+    // Of the way since the sample before; who is new or jumped to another level: as reported. [m/s]
     th_vec2 velocity;
     uint8_t doing;    // th_doing
     uint8_t crowding; // how many of th_exposure_bounds the density is above

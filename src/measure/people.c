@@ -62,6 +62,8 @@ static void continue_person(th_person *person, const th_last_seen *before, const
     spend(person, now->doing, interval - earlier);
 }
 
+#define FASTEST 3.0f // [m/s] a run
+
 static th_last_seen seen_now(const th_crowd *crowd, int i, const th_last_seen *before,
                              float interval) {
     float vx = crowd->velocity_x[i], vy = crowd->velocity_y[i], speed = sqrtf(vx * vx + vy * vy);
@@ -73,8 +75,11 @@ static th_last_seen seen_now(const th_crowd *crowd, int i, const th_last_seen *b
                         .crowding = before->crowding, // until the maps know
                         .level = (uint16_t)th_level_of(crowd, i),
                         .wait_until = crowd->wait_until ? crowd->wait_until[i] : 0.0f};
-    if (before->crowding != TH_CROWDING_UNKNOWN && before->level == now.level && interval > 0.0f)
-        now.velocity = (th_vec2){(now.x - before->x) / interval, (now.y - before->y) / interval};
+    if (before->crowding == TH_CROWDING_UNKNOWN || !(interval > 0.0f)) return now;
+    th_vec2 way = {(now.x - before->x) / interval, (now.y - before->y) / interval};
+    // Between levels coordinates may jump: the way counts if somebody can have walked it.
+    if (before->level == now.level || way.x * way.x + way.y * way.y < FASTEST * FASTEST)
+        now.velocity = way;
     return now;
 }
 
