@@ -20,6 +20,9 @@ enum {
     TIDIED = 8
 }; // bits of agents.order during the pair step
 
+// Who has arrived makes room for who has not: of what a pair lacks, one who walks takes this share beside one
+// who has arrived, and that one the rest. Otherwise people who still have to pass never do.
+static const float PAST_ARRIVED = 0.25f;
 static const float COINCIDENT2 = 1e-12f; // [m2] closer than a micrometre there is no direction
 // Who is nearer to somebody than this many d_min is looked at again in the tidying passes, which aim at this
 // distance. The margin is what a neighbour pushes back in the same pass.
@@ -53,6 +56,7 @@ static float d_min_of(const th_world *world, uint32_t i) {
 static float begin(th_world *world, pair_step *step) {
     th_agents *a = &world->agents;
     float furthest2 = 0.0f, widest = 0.0f, piece = step->piece;
+    int arrived = 0;
 #pragma omp parallel for num_threads(world->threads) schedule(static) \
     reduction(max                                                     \
               : furthest2, widest)
@@ -64,7 +68,9 @@ static float begin(th_world *world, pair_step *step) {
             a->next_position_y[i] = a->position_y[i] + piece * a->next_velocity_y[i];
         }
         step->half[i] = own ? group_of(world, i)->separate * d_min_of(world, i) : a->radius[i];
-        step->give[i] = own ? 0.5f : 1.0f;
+        bool stays = a->phase[i] == TH_PHASE_ARRIVED;
+        step->give[i] = own ? (stays ? PAST_ARRIVED : 0.5f) : 1.0f;
+        arrived += own && stays;
         bool none = own && (step->half[i] <= 0.0f || group_of(world, i)->passes == 0);
         if (none || th_gone(a->phase[i])) step->half[i] = -1e6f; // has no pair step
         a->order[i] = own && !none ? LOOK_AGAIN : 0;
@@ -75,6 +81,7 @@ static float begin(th_world *world, pair_step *step) {
         furthest2 = moved2 > furthest2 ? moved2 : furthest2;
     }
     step->widest = widest;
+    step->mixed = world->uic->has_foreign || arrived > 0;
     return sqrtf(furthest2);
 }
 
@@ -349,6 +356,8 @@ TH_FORMULA void pass_cell(th_world *world, const pair_step *step, const th_walls
         if (looks(step, flags[i])) {
             int place = near->own + (int)(i - begin);
             push result = push_on(world, step, walls, i, place, near, xs, ys, by_wall);
+            if (a->phase[i] == TH_PHASE_ARRIVED)
+                result.sum = th_scale(2.0f * (1.0f - PAST_ARRIVED), result.sum);
             bool pushed = result.sum.x != 0.0f || result.sum.y != 0.0f;
             th_vec2 to = th_add(p, th_limit(result.sum, step->most * step->half[i]));
             th_vec2 from = th_position(a, i);
@@ -470,7 +479,6 @@ void th_uic_separate(th_world *world) {
         .half = a->work2_x, .give = a->work2_y, .piece = world->dt / (float)pieces, .share = 1.0f};
     step.tight = th_min(0.5f * TIGHT / separate, 1.0f);
     step.most = 0.5f / separate;
-    step.mixed = uic->has_foreign;
     step.moved = begin(world, &step);
     int tight = 0;
     for (int pass = 0; pass < passes; ++pass) {
