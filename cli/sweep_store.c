@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 // Columns behind the varied values. Seven digits: all that a float holds, more than any of them means.
-#define NUMBERS(X)                                                               \
-    X(egress_time, "egress_time_s")                                              \
-    X(p95_time, "p95_time_s")                                                    \
-    X(flow, "flow_per_s")                                                        \
-    X(mean_jam_time, "mean_jam_time_s")                                          \
-    X(max_density, "max_density_per_m2") X(largest_overlap, "largest_overlap_m") \
-        X(time, "simulated_s") X(wall_seconds, "wall_seconds")
+#define NUMBERS(X)                       \
+    X(egress_time, "egress_time_s")      \
+    X(p95_time, "p95_time_s")            \
+    X(flow, "flow_per_s")                \
+    X(mean_jam_time, "mean_jam_time_s")  \
+    X(max_density, "max_density_per_m2") \
+    X(largest_overlap, "largest_overlap_m") X(time, "simulated_s") X(wall_seconds, "wall_seconds")
 #define COUNTS(X) X(spawned, "spawned") X(left, "left") X(inside, "inside")
 
 enum { LEADING = 1, FIELD_MAX = 32 + TH_VARY_PATHS };

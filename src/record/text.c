@@ -147,9 +147,10 @@ static th_result flush(th_trajectory_writer *trajectory, th_error *error) {
             if (ftruncate(writer->file, (off_t)writer->size) == 0)
                 lseek(writer->file, (off_t)writer->size, SEEK_SET);
             writer->used = 0;
-            return th_trajectory_fail(error, TH_NO_FILE, trajectory->path,
-                                      "cannot be written: %s; free space and resume, the frames before are kept",
-                                      strerror(reason));
+            return th_trajectory_fail(
+                error, TH_NO_FILE, trajectory->path,
+                "cannot be written: %s; free space and resume, the frames before are kept",
+                strerror(reason));
         }
         done += (size_t)wrote;
     }
