@@ -222,13 +222,15 @@ static th_result create_pillars(const th_group_def *group, int agents, th_scene 
     return result;
 }
 
-th_result th_bench_create(th_bench_scene which, const char *model, int agents, int threads,
-                          th_scene **scene, th_world **world, th_error *error) {
+th_result th_bench_create(th_bench_scene which, const char *model, const th_model_def *filter,
+                          int agents, int threads, th_scene **scene, th_world **world,
+                          th_error *error) {
     th_param params[8];
     th_group_def group = th_group_def_default();
     group.id = "people";
     group.radius = (th_distribution){.kind = TH_CONSTANT, .a = RADIUS};
     group.speed = (th_distribution){.kind = TH_CONSTANT, .a = (double)TH_BENCH_SPEED};
+    if (filter) group.filter = *filter;
     group.move.name = model;
     group.move.params = params;
     group.move.param_count = bench_params(model, params);

@@ -18,7 +18,7 @@
 static const double BEHAVIOUR_TIME = 30; // [s] as in the figures measured for RVO2
 
 typedef struct bench_settings {
-    const char *scene, *model, *device, *csv, *out;
+    const char *scene, *model, *filter, *device, *csv, *out;
     long long agents, threads;
     th_text_list params;
     bool json, behaviour, full, record, uic, quality, quiet;
@@ -78,6 +78,17 @@ static int set_params(th_world *world, const th_text_list *params) {
     return TH_EXIT_OK;
 }
 
+// "name" or "name:preset"; the name is copied to `name`.
+static th_model_def filter_of(const char *text, char *name, size_t size) {
+    th_model_def filter = {.name = "none"};
+    if (!text) return filter;
+    const char *colon = strchr(text, ':');
+    snprintf(name, size, "%.*s", colon ? (int)(colon - text) : (int)strlen(text), text);
+    filter.name = name;
+    filter.preset = colon ? colon + 1 : NULL;
+    return filter;
+}
+
 // A built-in scene or a scene file. NULL: it could not be made, *code says why.
 static json_t *measure(const th_bench_case *what, int *code) {
     th_scene *scene = NULL;
@@ -93,8 +104,10 @@ static json_t *measure(const th_bench_case *what, int *code) {
         }
     } else {
         th_error error = {0};
-        th_result result = th_bench_create(which, what->model, what->agents, what->threads, &scene,
-                                           &world, &error);
+        char name[64];
+        th_model_def filter = filter_of(what->filter, name, sizeof name);
+        th_result result = th_bench_create(which, what->model, &filter, what->agents, what->threads,
+                                           &scene, &world, &error);
         if (result != TH_OK) {
             error.code = result;
             *code = th_report_error(what->scene, &error);
@@ -176,6 +189,7 @@ static int run_table(const bench_settings *s) {
 static int run_one(const bench_settings *s) {
     th_bench_case what = {
         .scene = s->scene, .model = s->model, .behaviour = s->behaviour, .params = &s->params};
+    what.filter = s->filter;
     what.agents = (int)s->agents;
     what.threads = (int)s->threads;
     int code = TH_EXIT_OK;
@@ -209,8 +223,9 @@ static bool complete(const th_command *command, bench_settings *s) {
             s->scene, nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
         return false;
     }
-    if (!built_in && (s->model || s->agents > 0)) {
-        th_complain(command, "--model and --agents are for built-in scenes; a file has its own");
+    if (!built_in && (s->model || s->filter || s->agents > 0)) {
+        th_complain(command, "--model, --filter and --agents are for built-in scenes; a file has "
+                             "its own");
         return false;
     }
     if (!s->model) s->model = built_in ? "orca" : "scene";
@@ -225,7 +240,8 @@ static bool complete(const th_command *command, bench_settings *s) {
 
 // Only what is the same for all rows of that table may be chosen.
 static int run_record(const th_command *command, const bench_settings *s) {
-    if (s->scene || s->model || s->json || s->behaviour || s->full || s->params.count > 0) {
+    if (s->scene || s->model || s->filter || s->json || s->behaviour || s->full ||
+        s->params.count > 0) {
         th_complain(command, "--record is a table of its own; it takes --agents, --threads, --out, "
                              "--csv and --quiet");
         return TH_EXIT_USAGE;
@@ -238,8 +254,8 @@ static int run_record(const th_command *command, const bench_settings *s) {
 }
 
 static int run_uic(const th_command *command, const bench_settings *s) {
-    if (s->model || s->agents > 0 || s->json || s->behaviour || s->full || s->params.count > 0 ||
-        (s->uic && s->quality)) {
+    if (s->model || s->filter || s->agents > 0 || s->json || s->behaviour || s->full ||
+        s->params.count > 0 || (s->uic && s->quality)) {
         th_complain(command, "--uic and --quality are tables of their own; each takes --scene, "
                              "--threads, --csv and --quiet");
         return TH_EXIT_USAGE;
@@ -255,6 +271,7 @@ static int run_bench(const th_command *command, int argc, char **argv) {
         {"scene", TH_OPTION_TEXT, &s.scene, "S", "circle, block, packed, pillars or a scene file",
          0, 0},
         {"model", TH_OPTION_TEXT, &s.model, "M", "orca, social_force or helbing_molnar", 0, 0},
+        {"filter", TH_OPTION_TEXT, &s.filter, "F", "densesense, or densesense:PRESET", 0, 0},
         {"agents", TH_OPTION_INTEGER, &s.agents, "N", "people (default 10000)", 1, 2e8},
         {"threads", TH_OPTION_INTEGER, &s.threads, "T", "threads, 0 for all cores", 0, 1024},
         {"device", TH_OPTION_TEXT, &s.device, "D", "cpu", 0, 0},
@@ -282,10 +299,10 @@ static int run_bench(const th_command *command, int argc, char **argv) {
         th_complain(command, "--out is for --record; the table goes to --csv");
         return TH_EXIT_USAGE;
     }
-    bool one = s.scene || s.model || s.agents > 0 || s.json || s.params.count > 0;
+    bool one = s.scene || s.model || s.filter || s.agents > 0 || s.json || s.params.count > 0;
     if (one && (s.full || s.csv)) {
         th_complain(command, "--full and --csv are for the table; leave out --scene, --model, "
-                             "--agents and --json");
+                             "--filter, --agents and --json");
         return TH_EXIT_USAGE;
     }
     if (!complete(command, &s)) return TH_EXIT_USAGE;

@@ -9,6 +9,7 @@
 // One measurement. `bar` is in the unit of the printed figure, 0: none.
 typedef struct th_bench_case {
     const char *scene, *model;
+    const char *filter; // NULL: none; "name" or "name:preset"
     int agents, threads;
     bool behaviour;
     const th_text_list *params; // "name=value", for all groups; NULL: none

@@ -18,7 +18,7 @@ LAYERS = [
     ["src/scene"],
     ["src/space"],
     ["src/state"],
-    ["src/plan", "src/behave", "src/move"],
+    ["src/plan", "src/behave", "src/filter", "src/move"],
     ["src/world"],
     ["src/record"],
     ["src/measure"],

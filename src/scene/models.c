@@ -2,6 +2,7 @@
 // that what `throng list` prints and what a stage reads cannot differ.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
+#include "formula/densesense.h"
 #include "formula/helbing_molnar.h"
 #include "formula/orca.h"
 #include "formula/social_force.h"
@@ -15,12 +16,15 @@
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 #define INFO(name, value, min, max, unit, source, doc) {#name, unit, min, max, value, source, doc},
+static const th_param_info densesense_params[] = {TH_DENSESENSE_PARAMS(INFO)};
 static const th_param_info orca_params[] = {TH_ORCA_PARAMS(INFO)};
 static const th_param_info social_force_params[] = {TH_SOCIAL_FORCE_PARAMS(INFO)};
 static const th_param_info helbing_molnar_params[] = {TH_HELBING_MOLNAR_PARAMS(INFO)};
 static const th_param_info uic_params[] = {TH_UIC_PARAMS(INFO)};
 #undef INFO
 
+static_assert(sizeof(densesense_params) / sizeof(th_param_info) <= TH_PARAM_MAX,
+              "raise TH_PARAM_MAX");
 static_assert(sizeof(orca_params) / sizeof(th_param_info) <= TH_PARAM_MAX, "raise TH_PARAM_MAX");
 static_assert(sizeof(social_force_params) / sizeof(th_param_info) <= TH_PARAM_MAX,
               "raise TH_PARAM_MAX");
@@ -31,9 +35,11 @@ static_assert(sizeof(uic_params) / sizeof(th_param_info) <= TH_PARAM_MAX, "raise
 // A formula header may list presets: X(name, "doc", {"param", value}, ...).
 #define PRESET_VALUES(name, doc, ...) static const th_param preset_##name[] = {__VA_ARGS__};
 #define PRESET_INFO(name, doc, ...) {#name, doc, preset_##name, COUNT(preset_##name)},
+TH_DENSESENSE_PRESETS(PRESET_VALUES)
 TH_SOCIAL_FORCE_PRESETS(PRESET_VALUES)
 TH_HELBING_MOLNAR_PRESETS(PRESET_VALUES)
 TH_UIC_PRESETS(PRESET_VALUES)
+static const th_preset_info densesense_presets[] = {TH_DENSESENSE_PRESETS(PRESET_INFO)};
 static const th_preset_info social_force_presets[] = {TH_SOCIAL_FORCE_PRESETS(PRESET_INFO)};
 static const th_preset_info helbing_molnar_presets[] = {TH_HELBING_MOLNAR_PRESETS(PRESET_INFO)};
 static const th_preset_info uic_presets[] = {TH_UIC_PRESETS(PRESET_INFO)};
@@ -51,6 +57,11 @@ static const th_model_info models[] = {
                          "Kavraki et al. 1996", NULL, 0, NULL, 0},
     [TH_FILTER_NONE] = {TH_STAGE_FILTER, "none", "the planned velocity as it is", "throng", NULL, 0,
                         NULL, 0},
+    [TH_FILTER_DENSESENSE] = {TH_STAGE_FILTER, "densesense",
+                              "slower where it is dense ahead, and around it where there is room",
+                              "Best, Narang, Curtis, Manocha 2014", densesense_params,
+                              COUNT(densesense_params), densesense_presets,
+                              COUNT(densesense_presets)},
     [TH_MOVE_ORCA] = {TH_STAGE_MOVE, "orca", "optimal reciprocal collision avoidance",
                       "van den Berg, Guy, Lin, Manocha 2011", orca_params, COUNT(orca_params), NULL,
                       0},

@@ -65,7 +65,7 @@ bool th_agent_is_sound(const th_world *world, const uint32_t bits[TH_FIELD_COUNT
         TH_FIELD_POSITION_X,  TH_FIELD_POSITION_Y,  TH_FIELD_VELOCITY_X, TH_FIELD_VELOCITY_Y,
         TH_FIELD_PREFERRED_X, TH_FIELD_PREFERRED_Y, TH_FIELD_RADIUS,     TH_FIELD_SPEED,
         TH_FIELD_MASS,        TH_FIELD_GOAL_X,      TH_FIELD_GOAL_Y,     TH_FIELD_WAIT_UNTIL,
-        TH_FIELD_START_TIME};
+        TH_FIELD_START_TIME,  TH_FIELD_TURN};
     const float farthest = 1e6f; // [m] fifty times the largest scene
     const float latest = 1e9f;   // [s]
     const float largest = 5.0f;  // [m] of a radius: a scripted person's limit

@@ -1,6 +1,7 @@
 // The step: a table of stages, walked in order. SPDX-License-Identifier: Apache-2.0
 #include "behave/behave.h"
 #include "core/parallel.h"
+#include "filter/filter.h"
 #include "move/move.h"
 #include "move/uic.h"
 #include "plan/plan.h"
@@ -14,7 +15,7 @@ static th_stage_fn *const stage_table[TH_STAGE_COUNT][FUNCTIONS_PER_STAGE] = {
     [TH_STAGE_INDEX] = {th_stage_index},
     [TH_STAGE_BEHAVE] = {th_stage_behave},
     [TH_STAGE_PLAN] = {th_stage_plan},
-    [TH_STAGE_FILTER] = {0},
+    [TH_STAGE_FILTER] = {th_filter_densesense},
     [TH_STAGE_MOVE] = {th_move_scripted, th_move_orca, th_move_social_force, th_move_helbing_molnar,
                        th_move_uic},
     [TH_STAGE_CONTACT] = {th_stage_contact},

@@ -1,0 +1,241 @@
+// DenseSense: the formulas, the sums over the crowd, the authors' own figures, the choice of a direction.
+// SPDX-License-Identifier: Apache-2.0
+#include "filter/filter.h"
+#include "formula/densesense.h"
+#include "small_world.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+static th_densesense_params preset(const char *name) {
+    th_model_def def = {.name = "densesense", .preset = name};
+    th_model_choice choice;
+    assert_int_equal(th_model_choose(TH_STAGE_FILTER, &def, "filter", &choice, NULL), TH_OK);
+    th_densesense_params p;
+    memcpy(&p, choice.params, sizeof p);
+    return p;
+}
+
+static small_world *create(th_densesense_params p) {
+    const float none[1] = {0};
+    small_world *small = small_world_create(TH_MOVE_ORCA, none, 1);
+    small->groups[0].filter = small->groups[1].filter = TH_FILTER_DENSESENSE;
+    memcpy(small->groups[0].filter_params, &p, sizeof p);
+    memcpy(small->groups[1].filter_params, &p, sizeof p);
+    return small;
+}
+
+static uint32_t add(small_world *small, float x, float y, float speed) {
+    uint32_t i = small_world_add(small, x, y, 0.2f);
+    small->world.agents.preferred_x[i] = speed;
+    return i;
+}
+
+static void filter(small_world *small, float extent) {
+    small_world_index(small, extent, 1.2f);
+    th_filter_densesense(&small->world);
+}
+
+static double speed_of(const small_world *small, uint32_t i) {
+    const th_agents *a = &small->world.agents;
+    return hypot((double)a->preferred_x[i], (double)a->preferred_y[i]);
+}
+
+// ---- the authors' code on frozen crowds
+
+typedef struct reference {
+    int count;
+    float x[400], y[400], speed[400];
+} reference;
+
+static reference read_reference(const char *name) {
+    reference r = {0};
+    char path[512];
+    snprintf(path, sizeof path, TH_SOURCE_DIR "/tests/data/densesense/%s.csv", name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    char line[256];
+    assert_non_null(fgets(line, sizeof line, file)); // names of the columns
+    while (r.count < 400 && fgets(line, sizeof line, file)) {
+        int id;
+        float vx, vy;
+        assert_int_equal(sscanf(line, "%d,%f,%f,%f,%f,%f", &id, &r.x[r.count], &r.y[r.count], &vx,
+                                &vy, &r.speed[r.count]),
+                         6);
+        r.count++;
+    }
+    fclose(file);
+    assert_int_equal(r.count, 400);
+    return r;
+}
+
+static void compare_reference(const char *name, bool wall) {
+    reference r = read_reference(name);
+    small_world *small = create(preset("menge"));
+    float lowest = 1e30f;
+    for (int k = 0; k < r.count; ++k) {
+        add(small, r.x[k], r.y[k], 1.0f);
+        lowest = fminf(lowest, r.y[k]);
+    }
+    if (wall) {
+        float top = lowest - 0.3f;
+        const th_vec2 solid[] = {{-60, top - 1}, {60, top - 1}, {60, top}, {-60, top}};
+        small_world_wall(small, solid, 4);
+        small_world_walls_done(small);
+    }
+    filter(small, 36.0f);
+    double worst = 0.0;
+    for (int k = 0; k < r.count; ++k) {
+        uint32_t i = small_world_find(small, (uint32_t)k + 1);
+        worst = fmax(worst, fabs(speed_of(small, i) - (double)r.speed[k]));
+        assert_true(small->world.agents.preferred_y[i] == 0.0f);
+    }
+    print_message("%s: at most %.1e m/s off\n", name, worst);
+    assert_true(worst < 1e-3);
+    small_world_destroy(small);
+}
+
+static void menge_is_the_authors_code(void **state) {
+    (void)state;
+    compare_reference("static_rho0.5", false);
+    compare_reference("static_rho1", false);
+    compare_reference("static_rho2", false);
+    compare_reference("static_rho3", false);
+    compare_reference("static_rho4", false);
+    compare_reference("static_rho5", false);
+    compare_reference("static_wall_rho1", true);
+    compare_reference("static_wall_rho3", true);
+}
+
+// ---- formulas
+
+// Check 2: the denser, the slower; and eq. 1 undone: at speed V the room is (1 + beta) strides.
+static void speed_falls_with_density(void **state) {
+    (void)state;
+    const char *const names[] = {"menge", "consistent"};
+    for (int n = 0; n < 2; ++n) {
+        th_densesense_params p = preset(names[n]);
+        float pace = th_densesense_pace(&p, 1, 1), last = 1e30f;
+        for (int k = 0; k <= 1000; ++k) {
+            float v = th_densesense_speed(pace, th_densesense_room(&p, 0.01f * (float)k), 1.34f);
+            assert_true(v <= last && v <= 1.34f && v >= 0.0f);
+            last = v;
+        }
+        assert_true(last < 0.1f);
+        double room = 0.7, v = (double)th_densesense_speed(pace, (float)room, 100.0f);
+        double strides = sqrt(v) / (double)p.stride_factor / (double)p.steps_per_stride;
+        assert_true(fabs(room - (1.0 + (double)p.stride_buffer) * strides) < 1e-5);
+    }
+}
+
+static void power_and_turn_are_what_they_say(void **state) {
+    (void)state;
+    double worst = 0.0;
+    for (int k = 0; k < 20000; ++k) {
+        float t = 0.005f * (float)k;
+        worst = fmax(worst, fabs((double)th_densesense_power(t) / exp2(-(double)t) - 1.0));
+    }
+    assert_true(worst < 4e-6);
+    assert_true(th_densesense_power(1e9f) < 1e-37f);
+    for (int k = -157; k <= 157; ++k) {
+        th_vec2 turn = th_densesense_turn(0.01f * (float)k);
+        assert_true(fabs((double)turn.x - cos((double)(0.01f * (float)k))) < 4e-6);
+        assert_true(fabs((double)turn.y - sin((double)(0.01f * (float)k))) < 4e-6);
+    }
+}
+
+// The Gaussian of an even crowd is its density: the 2-D prefactor and what the cut puts back.
+static void areal_density_is_a_density(void **state) {
+    (void)state;
+    th_densesense_params p = preset("consistent");
+    float reach = th_densesense_reach(&p);
+    for (int turn = 0; turn < 4; ++turn) {
+        th_vec2 e = th_densesense_turn(0.4f * (float)turn);
+        th_densesense_kernel kernel = th_densesense_kernel_of(&p, e, reach);
+        double sum = 0.0, step = 0.02;
+        for (int i = -300; i <= 300; ++i)
+            for (int j = -300; j <= 300; ++j)
+                sum += (double)th_densesense_weight(&kernel, (float)(i * step), (float)(j * step));
+        double rho = sum * step * step * (double)th_densesense_prefactor(&p, reach);
+        assert_true(fabs(rho - 1.0) < 2e-3);
+    }
+}
+
+// ---- the loop
+
+// A crowd without order, the same on every machine.
+static void scatter(small_world *small, int count, float half, float speed, float turn) {
+    th_vec2 e = th_densesense_turn(turn);
+    for (int k = 0; k < count; ++k) {
+        th_random4 r = th_philox(7, TH_STREAM_PLACE, (uint32_t)k, 0);
+        uint32_t i = add(small, half * (2.0f * th_uniform(r.v[0]) - 1.0f),
+                         half * (2.0f * th_uniform(r.v[1]) - 1.0f), 0.0f);
+        small->world.agents.preferred_x[i] = speed * e.x;
+        small->world.agents.preferred_y[i] = speed * e.y;
+    }
+}
+
+// Every sum against eq. 3 in double over everybody, for any direction and size of cell.
+static void sums_are_those_of_brute_force(void **state) {
+    (void)state;
+    th_densesense_params p = preset("consistent");
+    p.arc_samples = 1;
+    double reach = (double)th_densesense_reach(&p), sigma = (double)p.sigma_agent;
+    for (int trial = 0; trial < 8; ++trial) {
+        small_world *small = create(p);
+        float turn = -1.5f + 0.42f * (float)trial;
+        scatter(small, 400, 7.0f, 1.34f, turn);
+        small_world_index(small, 8.0f, trial % 2 ? 0.5f : 1.2f);
+        th_agents *a = &small->world.agents;
+        double ex = cos((double)turn), ey = sin((double)turn), worst = 0.0;
+        th_filter_densesense(&small->world);
+        for (int i = 0; i < a->count; ++i) {
+            double qx = (double)a->position_x[i] + ex, qy = (double)a->position_y[i] + ey, sum = 0;
+            for (int j = 0; j < a->count; ++j) {
+                double dx = (double)a->position_x[j] - qx, dy = (double)a->position_y[j] - qy;
+                double along = dx * ex + dy * ey, across = 2.5 * (dx * ey - dy * ex);
+                double d2 = along * along + across * across;
+                if (j != i && d2 <= reach * reach) sum += exp(-d2 / (2 * sigma * sigma));
+            }
+            double rho = sum * (double)th_densesense_prefactor(&p, (float)reach);
+            double room = rho > 0 ? 1.0 / (0.48 * rho) : 100.0;
+            double v = fmin(1.34, pow((double)th_densesense_pace(&p, 1, 1) * room, 2));
+            worst = fmax(worst, fabs(v - speed_of(small, (uint32_t)i)));
+        }
+        // Somebody on the edge of the cut (e^-3.1) may fall to either side of it.
+        assert_true(worst < 0.02);
+        small_world_destroy(small);
+    }
+}
+
+// Check 1.
+static void alone_nothing_changes(void **state) {
+    (void)state;
+    const char *const names[] = {"menge", "consistent"};
+    for (int n = 0; n < 2; ++n) {
+        small_world *small = create(preset(names[n]));
+        uint32_t i = add(small, 0.3f, 0.2f, 1.27f);
+        small->world.agents.preferred_y[i] = 0.41f;
+        small->world.agents.turn[i] = 0.5f; // as if he had gone around somebody before
+        filter(small, 10.0f);
+        assert_true(small->world.agents.preferred_x[i] == 1.27f);
+        assert_true(small->world.agents.preferred_y[i] == 0.41f);
+        assert_true(small->world.agents.turn[i] == 0.0f);
+        small_world_destroy(small);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(menge_is_the_authors_code),
+        cmocka_unit_test(speed_falls_with_density),
+        cmocka_unit_test(power_and_turn_are_what_they_say),
+        cmocka_unit_test(areal_density_is_a_density),
+        cmocka_unit_test(sums_are_those_of_brute_force),
+        cmocka_unit_test(alone_nothing_changes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
