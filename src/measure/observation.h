@@ -42,8 +42,8 @@ typedef struct th_map {
     double *crowd_pressure_sum;  // over the samples that have one
     float *crowd_pressure_count; // how many those are
     float *crowd_pressure_max;
-    double
-        *turbulent_time; // seconds above TH_TURBULENT while denser than TH_DENSE, summed over runs
+    // Seconds above TH_TURBULENT while denser than TH_DENSE, summed over runs.
+    double *turbulent_time;
     // The pressure of a model that has one (TH_GRID_PRESSURE); both NULL: none has. pressure.c [m2/s]
     double *pressure_sum; // over all samples; before the first step it is 0
     float *pressure_max;

@@ -29,8 +29,8 @@ typedef struct th_pressure_findings {
     th_place pressure_at;
     double crowd_pressure; // Helbing's [1/s2]
     th_place crowd_pressure_at;
-    double
-        turbulent_time; // of the cell that was above TH_TURBULENT and TH_DENSE longest, mean over runs [s]
+    // Of the cell that was above TH_TURBULENT and TH_DENSE longest, mean over runs. [s]
+    double turbulent_time;
     th_place turbulent_at;
 } th_pressure_findings;
 th_pressure_findings th_find_pressures(const th_scene *scene, const th_ensemble *ensemble);
