@@ -24,6 +24,14 @@ TH_FORMULA bool th_ranges_touch(float a0, float a1, float b0, float b1) {
     return th_min(a0, a1) <= th_max(b0, b1) && th_min(b0, b1) <= th_max(a0, a1);
 }
 
+// Do the boxes around p..q and a..b come within `margin` of each other? Cheap, and true of nearly no pair.
+TH_FORMULA bool th_boxes_touch(th_vec2 p, th_vec2 q, th_vec2 a, th_vec2 b, float margin) {
+    return th_min(p.x, q.x) <= th_max(a.x, b.x) + margin &&
+           th_min(a.x, b.x) <= th_max(p.x, q.x) + margin &&
+           th_min(p.y, q.y) <= th_max(a.y, b.y) + margin &&
+           th_min(a.y, b.y) <= th_max(p.y, q.y) + margin;
+}
+
 // Where c lies along p -> q, as a fraction in [0, 1].
 TH_FORMULA double th_segment_fraction(th_vec2 p, th_vec2 q, th_vec2 c) {
     double dx = (double)q.x - (double)p.x, dy = (double)q.y - (double)p.y;
@@ -43,6 +51,7 @@ TH_FORMULA bool th_line_parts(th_vec2 p, th_vec2 q, th_vec2 a, th_vec2 b) {
 // 0 not at all. A point on the line is on its right, so that a path cut into steps is counted once.
 // For counting; whether a wall holds is th_segments_meet's business.
 TH_FORMULA int th_segment_crossing(th_vec2 p, th_vec2 q, th_vec2 a, th_vec2 b) {
+    if (!th_boxes_touch(p, q, a, b, 0.0f)) return 0;
     if (!th_line_parts(a, b, p, q) || !th_line_parts(p, q, a, b)) return 0;
     return th_det(th_sub(b, a), th_sub(q, a)) > 0.0f ? 1 : -1;
 }
@@ -50,7 +59,7 @@ TH_FORMULA int th_segment_crossing(th_vec2 p, th_vec2 q, th_vec2 a, th_vec2 b) {
 // Does the path p -> q meet the segment a..b? Touching and collinear overlap count. *t is the
 // fraction of the path walked when it first does.
 TH_FORMULA bool th_segments_meet(th_vec2 p, th_vec2 q, th_vec2 a, th_vec2 b, double *t) {
-    if (!th_ranges_touch(p.x, q.x, a.x, b.x) || !th_ranges_touch(p.y, q.y, a.y, b.y)) return false;
+    if (!th_boxes_touch(p, q, a, b, 0.0f)) return false;
     double side_p = th_orientation(a, b, p), side_q = th_orientation(a, b, q);
     if ((side_p > 0.0 && side_q > 0.0) || (side_p < 0.0 && side_q < 0.0)) return false;
     double side_a = th_orientation(p, q, a), side_b = th_orientation(p, q, b);

@@ -312,6 +312,7 @@ static bool stop_at_foreign_exits(const th_world *world, const th_walls *walls, 
         th_vec2 outward;
         if (!goal->is_line || goal->kind != TH_GOAL_EXIT || (uint32_t)goal->line.level != level)
             continue;
+        if (!th_boxes_touch(p, *q, goal->line.a, goal->line.b, 2.0f * wall_gap)) continue;
         if (!runs_into_exit(&goal->line, p, *q, &outward) || wants_goal(world, i, g)) continue;
         if (th_scene_walkable(scene, (int)level, th_add(*q, th_scale(0.05f, outward))))
             continue; // within a room
