@@ -5,6 +5,7 @@
 #include "formula/densesense.h"
 #include "formula/helbing_molnar.h"
 #include "formula/orca.h"
+#include "formula/pbd.h"
 #include "formula/social_force.h"
 #include "formula/uic.h"
 #include "scene/scene.h"
@@ -21,6 +22,7 @@ static const th_param_info orca_params[] = {TH_ORCA_PARAMS(INFO)};
 static const th_param_info social_force_params[] = {TH_SOCIAL_FORCE_PARAMS(INFO)};
 static const th_param_info helbing_molnar_params[] = {TH_HELBING_MOLNAR_PARAMS(INFO)};
 static const th_param_info uic_params[] = {TH_UIC_PARAMS(INFO)};
+static const th_param_info pbd_params[] = {TH_PBD_PARAMS(INFO)};
 #undef INFO
 
 static_assert(sizeof(densesense_params) / sizeof(th_param_info) <= TH_PARAM_MAX,
@@ -31,6 +33,7 @@ static_assert(sizeof(social_force_params) / sizeof(th_param_info) <= TH_PARAM_MA
 static_assert(sizeof(helbing_molnar_params) / sizeof(th_param_info) <= TH_PARAM_MAX,
               "raise TH_PARAM_MAX");
 static_assert(sizeof(uic_params) / sizeof(th_param_info) <= TH_PARAM_MAX, "raise TH_PARAM_MAX");
+static_assert(sizeof(pbd_params) / sizeof(th_param_info) <= TH_PARAM_MAX, "raise TH_PARAM_MAX");
 
 // A formula header may list presets: X(name, "doc", {"param", value}, ...).
 #define PRESET_VALUES(name, doc, ...) static const th_param preset_##name[] = {__VA_ARGS__};
@@ -79,6 +82,10 @@ static const th_model_info models[] = {
                      "unilateral incompressibility: a flow that may not be packed too densely",
                      "Narain, Golas, Curtis, Lin 2009", uic_params, COUNT(uic_params), uic_presets,
                      COUNT(uic_presets)},
+    [TH_MOVE_PBD] = {TH_STAGE_MOVE, "pbd",
+                     "position-based dynamics: contacts, friction and avoidance as constraints",
+                     "Weiss, Litteneker, Jiang, Terzopoulos 2017", pbd_params, COUNT(pbd_params),
+                     NULL, 0},
 };
 static_assert(sizeof models / sizeof models[0] == TH_MODEL_COUNT, "one row per th_model");
 

@@ -193,6 +193,7 @@ typedef enum th_model {
     TH_MOVE_SOCIAL_FORCE,
     TH_MOVE_HELBING_MOLNAR,
     TH_MOVE_UIC,
+    TH_MOVE_PBD,
     TH_MODEL_COUNT
 } th_model;
 #endif

@@ -1,6 +1,7 @@
 // Creating and destroying a world: all memory of a run is taken here. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "core/parallel.h"
+#include "move/pbd.h"
 #include "move/uic.h"
 #include "plan/plan.h"
 #include "scene/place.h"
@@ -85,6 +86,7 @@ static bool allocate(th_world *world, int capacity) {
     world->group_count = scene->group_count + scene->scripted_count;
     size_t groups = (size_t)world->group_count, doors = (size_t)scene->door_count;
     bool complete = th_agents_create(&world->agents, memory, capacity);
+    if (th_pbd_used(scene)) complete = th_pbd_create(world, capacity) && complete;
     if (th_uic_used(scene)) complete = th_uic_create(world, capacity) && complete;
     int cells = complete && world->uic ? th_uic_index_cells(world) : cell_capacity(scene, capacity);
     complete = th_index_create(&world->index, memory, scene->level_count, cells) && complete;
@@ -175,6 +177,7 @@ void th_world_destroy(th_world *world) {
     th_release_grid_views(world);
     th_plan_world_destroy(world);
     th_uic_destroy(world);
+    th_pbd_destroy(world);
     th_free(&memory, world->level_boxes, (size_t)scene->level_count, sizeof *world->level_boxes);
     th_free(&memory, world->groups, (size_t)world->group_count, sizeof *world->groups);
     th_free(&memory, world->sources, (size_t)scene->group_count, sizeof *world->sources);

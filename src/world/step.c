@@ -8,8 +8,8 @@
 #include "world/fields.h"
 #include "world/world.h"
 
-// A stage is up to five functions, run one after the other; each skips agents that are not its own.
-enum { FUNCTIONS_PER_STAGE = 5 };
+// A stage is up to six functions, run one after the other; each skips agents that are not its own.
+enum { FUNCTIONS_PER_STAGE = 6 };
 static th_stage_fn *const stage_table[TH_STAGE_COUNT][FUNCTIONS_PER_STAGE] = {
     [TH_STAGE_EVENTS] = {th_stage_events},
     [TH_STAGE_INDEX] = {th_stage_index},
@@ -17,7 +17,7 @@ static th_stage_fn *const stage_table[TH_STAGE_COUNT][FUNCTIONS_PER_STAGE] = {
     [TH_STAGE_PLAN] = {th_stage_plan},
     [TH_STAGE_FILTER] = {th_filter_densesense},
     [TH_STAGE_MOVE] = {th_move_scripted, th_move_orca, th_move_social_force, th_move_helbing_molnar,
-                       th_move_uic},
+                       th_move_pbd, th_move_uic},
     [TH_STAGE_CONTACT] = {th_stage_contact},
     [TH_STAGE_MEASURE] = {th_stage_arrive, th_stage_measure},
 };

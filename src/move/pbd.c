@@ -1,0 +1,246 @@
+// Position-based crowds, Weiss et al. 2017: making the work space and the order of a sub-step. The lists of
+// neighbours are drawn up once per sub-step (pbd_list.c) and used by all its iterations (pbd_solve.c).
+// Cost per sub-step O(people x (people in range + iterations x listed)). SPDX-License-Identifier: Apache-2.0
+#include "move/pbd.h"
+#include "move/move.h"
+#include "move/pbd_state.h"
+#include <string.h>
+
+bool th_pbd_used(const th_scene *scene) {
+    for (int g = 0; g < scene->group_count; ++g)
+        if (scene->groups[g].move.model == TH_MOVE_PBD) return true;
+    return false;
+}
+
+// ---- memory
+
+enum { FLOAT_ARRAYS = 7 };
+static float **float_array(th_pbd *pbd, int k) {
+    float **const arrays[FLOAT_ARRAYS] = {&pbd->u_x,         &pbd->u_y,     &pbd->next_u_x,
+                                          &pbd->next_u_y,    &pbd->extra_x, &pbd->extra_y,
+                                          &pbd->inverse_mass};
+    return arrays[k];
+}
+
+bool th_pbd_create(th_world *world, int agents) {
+    const th_memory *memory = &world->memory;
+    th_pbd *pbd = th_alloc(memory, 1, sizeof *pbd);
+    if (!pbd) return false;
+    world->pbd = pbd;
+    pbd->capacity = agents;
+    pbd->group_count = world->group_count;
+    bool complete = true;
+    size_t count = (size_t)agents;
+    for (int k = 0; k < FLOAT_ARRAYS; ++k)
+        complete = (*float_array(pbd, k) = th_alloc(memory, count + TH_ARRAY_PAD, sizeof(float))) !=
+                       NULL &&
+                   complete;
+    pbd->neighbours = th_alloc(memory, count * TH_PBD_NEIGHBOURS, sizeof *pbd->neighbours);
+    pbd->neighbour_count = th_alloc(memory, count, sizeof *pbd->neighbour_count);
+    pbd->walls = th_alloc(memory, count * TH_PBD_WALLS, sizeof *pbd->walls);
+    pbd->groups = th_alloc(memory, (size_t)pbd->group_count, sizeof *pbd->groups);
+    return complete && pbd->neighbours && pbd->neighbour_count && pbd->walls && pbd->groups;
+}
+
+void th_pbd_destroy(th_world *world) {
+    const th_memory *memory = &world->memory;
+    th_pbd *pbd = world->pbd;
+    if (!pbd) return;
+    size_t count = (size_t)pbd->capacity;
+    for (int k = 0; k < FLOAT_ARRAYS; ++k)
+        th_free(memory, *float_array(pbd, k), count + TH_ARRAY_PAD, sizeof(float));
+    th_free(memory, pbd->neighbours, count * TH_PBD_NEIGHBOURS, sizeof *pbd->neighbours);
+    th_free(memory, pbd->neighbour_count, count, sizeof *pbd->neighbour_count);
+    th_free(memory, pbd->walls, count * TH_PBD_WALLS, sizeof *pbd->walls);
+    th_free(memory, pbd->groups, (size_t)pbd->group_count, sizeof *pbd->groups);
+    th_free(memory, pbd, 1, sizeof *pbd);
+    world->pbd = NULL;
+}
+
+// ---- what the groups ask for
+
+static bool group_is_own(const th_world *world, int g) {
+    return world->groups[g].move == TH_MOVE_PBD && !world->groups[g].scripted;
+}
+
+// Takes over the parameters, which may have been edited; returns the shortest sub-step asked for.
+static float read_groups(th_world *world) {
+    th_pbd *pbd = world->pbd;
+    float shortest = world->dt;
+    pbd->iterations = 1;
+    pbd->stabilisation = 0;
+    for (int g = 0; g < pbd->group_count; ++g) {
+        if (!group_is_own(world, g)) continue;
+        th_pbd_params *p = &pbd->groups[g].params;
+        memcpy(p, world->groups[g].move_params, sizeof *p);
+        shortest = th_min(shortest, p->substep);
+        int iterations = (int)p->iterations, stabilisation = (int)p->stabilisation;
+        pbd->iterations = iterations > pbd->iterations ? iterations : pbd->iterations;
+        pbd->stabilisation =
+            stabilisation > pbd->stabilisation ? stabilisation : pbd->stabilisation;
+    }
+    return shortest;
+}
+
+static void prepare_groups(th_world *world, const th_substep *step) {
+    th_pbd *pbd = world->pbd;
+    for (int g = 0; g < pbd->group_count; ++g) {
+        if (!group_is_own(world, g)) continue;
+        th_pbd_group *group = &pbd->groups[g];
+        group->avoid = th_pbd_avoidance_of(&group->params, step->h, pbd->iterations);
+    }
+}
+
+// Furthest that anybody feels others: whom to look for behind walls and across links.
+static float range_of(const th_world *world, uint32_t i) {
+    const th_pbd_params *p = &th_pbd_group_of(world, i)->params;
+    float widest = th_max(p->lr_range, p->cohesion > 0.0f ? p->cohesion_range : 0.0f);
+    return 0.5f * th_max(widest, 3.0f) * (world->agents.radius[i] + world->max_radius);
+}
+
+// ---- one sub-step
+
+static bool finite2(float a, float b) {
+    return a - a == 0.0f &&
+           b - b == 0.0f; // infinities and not-a-numbers give a difference of their own
+}
+
+// Velocity blend and prediction (eq. 1); who belongs to another model goes on as it does.
+static uint64_t predict_block(th_world *world, const th_substep *step, uint32_t begin,
+                              uint32_t end) {
+    const th_agents *a = &world->agents;
+    th_pbd *pbd = world->pbd;
+    uint64_t repairs = 0;
+    for (uint32_t i = begin; i < end; ++i) {
+        th_vec2 v = {a->work2_x[i], a->work2_y[i]};
+        bool own = th_pbd_own(world, i);
+        if (own)
+            v = th_pbd_blend(v, th_v(a->next_position_x[i], a->next_position_y[i]), step->h,
+                             th_pbd_group_of(world, i)->params.reaction_time);
+        if (!finite2(v.x, v.y)) {
+            v = th_v(0.0f, 0.0f);
+            repairs += own;
+        }
+        pbd->u_x[i] = pbd->next_u_x[i] = step->h * v.x;
+        pbd->u_y[i] = pbd->next_u_y[i] = step->h * v.y;
+        pbd->extra_x[i] = pbd->extra_y[i] = 0.0f;
+        pbd->inverse_mass[i] = own ? 1.0f / a->mass[i] : 0.0f;
+    }
+    return repairs;
+}
+
+// Takes over the shifts of the stabilisation, which give no velocity.
+static void shift_block(th_world *world, const th_substep *step, const th_walls *walls,
+                        uint32_t begin, uint32_t end) {
+    (void)step;
+    (void)walls;
+    th_agents *a = &world->agents;
+    th_pbd *pbd = world->pbd;
+    for (uint32_t i = begin; i < end; ++i) {
+        a->work_x[i] += pbd->extra_x[i];
+        a->work_y[i] += pbd->extra_y[i];
+        pbd->extra_x[i] = pbd->extra_y[i] = 0.0f;
+    }
+}
+
+// Returns the largest squared distance from generation n.
+static float advance_block(th_world *world, const th_substep *step, uint32_t begin, uint32_t end) {
+    th_agents *a = &world->agents;
+    const th_pbd *pbd = world->pbd;
+    float time = (float)(step->done + 1) * step->h, largest = 0.0f;
+    bool last = step->done + 1 == step->count;
+    for (uint32_t i = begin; i < end; ++i) {
+        if (th_pbd_own(world, i)) {
+            a->work_x[i] += pbd->extra_x[i];
+            a->work_y[i] += pbd->extra_y[i];
+            a->work2_x[i] = a->next_velocity_x[i];
+            a->work2_y[i] = a->next_velocity_y[i];
+            if (last) {
+                a->next_position_x[i] = a->work_x[i];
+                a->next_position_y[i] = a->work_y[i];
+            }
+        } else {
+            a->work_x[i] = a->position_x[i] + time * a->velocity_x[i];
+            a->work_y[i] = a->position_y[i] + time * a->velocity_y[i];
+        }
+        float dx = a->work_x[i] - a->position_x[i], dy = a->work_y[i] - a->position_y[i];
+        largest = th_max(dx * dx + dy * dy, largest);
+    }
+    return largest;
+}
+
+static uint32_t block_end(const th_world *world, int b) {
+    int end = (b + 1) * TH_BLOCK;
+    return (uint32_t)(end < world->agents.count ? end : world->agents.count);
+}
+
+// Runs over all blocks of people, on all threads.
+static void each_block(th_world *world, const th_substep *step, const th_walls *walls,
+                       th_pbd_pass *pass) {
+    int blocks = th_block_count(world->agents.count);
+#pragma omp parallel for schedule(dynamic, 2) num_threads(world->threads)
+    for (int b = 0; b < blocks; ++b)
+        pass(world, step, walls, (uint32_t)b * TH_BLOCK, block_end(world, b));
+}
+
+static void predict(th_world *world, const th_substep *step) {
+    int blocks = th_block_count(world->agents.count);
+    uint64_t repairs = 0;
+#pragma omp parallel for schedule(static) num_threads(world->threads) reduction(+ : repairs)
+    for (int b = 0; b < blocks; ++b)
+        repairs += predict_block(world, step, (uint32_t)b * TH_BLOCK, block_end(world, b));
+    world->counters.repairs += repairs;
+}
+
+static void advance(th_world *world, th_substep *step) {
+    int blocks = th_block_count(world->agents.count);
+    float largest = 0.0f;
+#pragma omp parallel for schedule(static) num_threads(world->threads) reduction(max : largest)
+    for (int b = 0; b < blocks; ++b) {
+        float moved = advance_block(world, step, (uint32_t)b * TH_BLOCK, block_end(world, b));
+        largest = moved > largest ? moved : largest;
+    }
+    step->moved = th_min(sqrtf(largest), 1.0f); // bounded as in th_substep_advance
+    ++step->done;
+}
+
+static void swap_displacements(th_pbd *pbd) {
+    float *x = pbd->u_x, *y = pbd->u_y;
+    pbd->u_x = pbd->next_u_x;
+    pbd->u_y = pbd->next_u_y;
+    pbd->next_u_x = x;
+    pbd->next_u_y = y;
+}
+
+static void take_substep(th_world *world, th_substep *step, const th_walls *walls) {
+    th_pbd *pbd = world->pbd;
+    predict(world, step);
+    each_block(world, step, walls, th_pbd_list_block);
+    for (int k = 0; k < pbd->stabilisation; ++k) {
+        each_block(world, step, walls, th_pbd_stabilise_block);
+        each_block(world, step, walls, shift_block);
+    }
+    for (int k = 0; k < pbd->iterations; ++k) {
+        each_block(world, step, walls, th_pbd_solve_block);
+        swap_displacements(pbd);
+    }
+    each_block(world, step, walls, th_pbd_finish_block);
+    advance(world, step);
+}
+
+void th_move_pbd(th_world *world) {
+    if (!world->pbd || !th_substep_used(world, TH_MOVE_PBD)) return;
+    float longest = read_groups(world);
+    th_substep step = th_substep_begin(world, TH_MOVE_PBD, longest);
+    prepare_groups(world, &step);
+    th_walls walls = th_world_walls(world);
+    if (th_substep_looks(world, &step, &walls)) {
+        int count = world->agents.count;
+#pragma omp parallel for schedule(dynamic, 64) num_threads(world->threads)
+        for (int i = 0; i < count; ++i)
+            if (th_pbd_own(world, (uint32_t)i))
+                th_substep_look(world, &step, &walls, (uint32_t)i, range_of(world, (uint32_t)i),
+                                true);
+    }
+    while (step.done < step.count) take_substep(world, &step, &walls);
+}
