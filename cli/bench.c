@@ -4,6 +4,7 @@
 #include "bench/scenes.h"
 #include "bench/timing.h"
 #include "cli/bench_record.h"
+#include "cli/bench_scaling.h"
 #include "cli/bench_table.h"
 #include "cli/bench_uic.h"
 #include "cli/commands.h"
@@ -18,7 +19,7 @@
 static const double BEHAVIOUR_TIME = 30; // [s] as in the figures measured for RVO2
 
 typedef struct bench_settings {
-    const char *scene, *model, *filter, *device, *csv, *out;
+    const char *scene, *model, *filter, *device, *csv, *out, *scaling;
     long long agents, threads;
     th_text_list params;
     bool json, behaviour, full, record, uic, quality, quiet;
@@ -265,12 +266,29 @@ static int run_uic(const th_command *command, const bench_settings *s) {
     return s->uic ? th_bench_uic_speed(&settings) : th_bench_uic_quality(&settings);
 }
 
+static int run_scaling(const th_command *command, const bench_settings *s) {
+    th_bench_scaling_settings settings = {.scene = s->scene ? s->scene : "block",
+                                          .model = s->model ? s->model : "uic",
+                                          .plot = s->scaling,
+                                          .csv = s->csv,
+                                          .most = (int)s->agents,
+                                          .quiet = s->quiet};
+    if (th_bench_find_scene(settings.scene) == TH_BENCH_SCENE_COUNT ||
+        !th_bench_has_model(settings.model) || s->json || s->behaviour || s->full ||
+        s->params.count > 0 || s->threads > 0) {
+        th_complain(command, "--scaling takes a built-in --scene, a --model, --agents as the "
+                             "largest crowd, --csv and --quiet");
+        return TH_EXIT_USAGE;
+    }
+    return th_bench_scaling(&settings);
+}
+
 static int run_bench(const th_command *command, int argc, char **argv) {
     bench_settings s = {.device = "cpu"};
     const th_option options[] = {
         {"scene", TH_OPTION_TEXT, &s.scene, "S", "circle, block, packed, pillars or a scene file",
          0, 0},
-        {"model", TH_OPTION_TEXT, &s.model, "M", "orca, social_force or helbing_molnar", 0, 0},
+        {"model", TH_OPTION_TEXT, &s.model, "M", "a move model, see `throng list models`", 0, 0},
         {"filter", TH_OPTION_TEXT, &s.filter, "F", "densesense, or densesense:PRESET", 0, 0},
         {"agents", TH_OPTION_INTEGER, &s.agents, "N", "people (default 10000)", 1, 2e8},
         {"threads", TH_OPTION_INTEGER, &s.threads, "T", "threads, 0 for all cores", 0, 1024},
@@ -284,6 +302,8 @@ static int run_bench(const th_command *command, int argc, char **argv) {
         {"uic", TH_OPTION_FLAG, &s.uic, NULL, "the speed table of the scenes in scenes/uic", 0, 0},
         {"quality", TH_OPTION_FLAG, &s.quality, NULL, "the same scenes to their ends: how good", 0,
          0},
+        {"scaling", TH_OPTION_TEXT, &s.scaling, "PNG",
+         "cost per person from 1000 people to 4 million, as table and plot", 0, 0},
         {"out", TH_OPTION_TEXT, &s.out, "DIR", "folder for --record's files while it measures", 0,
          0},
         {"csv", TH_OPTION_TEXT, &s.csv, "FILE", "write the table as CSV too", 0, 0},
@@ -295,6 +315,7 @@ static int run_bench(const th_command *command, int argc, char **argv) {
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
     if (s.record) return run_record(command, &s);
     if (s.uic || s.quality) return run_uic(command, &s);
+    if (s.scaling) return run_scaling(command, &s);
     if (s.out) {
         th_complain(command, "--out is for --record; the table goes to --csv");
         return TH_EXIT_USAGE;
