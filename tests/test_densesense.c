@@ -131,15 +131,18 @@ static void speed_falls_with_density(void **state) {
     }
 }
 
-static void power_and_turn_are_what_they_say(void **state) {
+static void weight_and_turn_are_what_they_say(void **state) {
     (void)state;
-    double worst = 0.0;
-    for (int k = 0; k < 20000; ++k) {
-        float t = 0.005f * (float)k;
-        worst = fmax(worst, fabs((double)th_densesense_power(t) / exp2(-(double)t) - 1.0));
+    const th_densesense_kernel kernel = {1.0f, 0.0f, 1.0f, 3.125f};
+    for (int k = 0; k < 1700; ++k) {
+        float d = 0.001f * (float)k;
+        double gauss = exp(-(double)(d * d));
+        assert_true(fabs((double)th_densesense_weight(&kernel, d, 0.0f) - gauss) < 1e-6);
+        assert_true(fabs((double)th_densesense_weight_within_cut(&kernel, 0.0f, d) - gauss) <
+                    1.5e-3);
     }
-    assert_true(worst < 4e-6);
-    assert_true(th_densesense_power(1e9f) < 1e-37f);
+    assert_true(th_densesense_weight(&kernel, 1.8f, 0.0f) == 0.0f);
+    assert_true(th_densesense_weight_within_cut(&kernel, 1.8f, 0.0f) == 0.0f);
     for (int k = -157; k <= 157; ++k) {
         th_vec2 turn = th_densesense_turn(0.01f * (float)k);
         assert_true(fabs((double)turn.x - cos((double)(0.01f * (float)k))) < 4e-6);
@@ -232,7 +235,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(menge_is_the_authors_code),
         cmocka_unit_test(speed_falls_with_density),
-        cmocka_unit_test(power_and_turn_are_what_they_say),
+        cmocka_unit_test(weight_and_turn_are_what_they_say),
         cmocka_unit_test(areal_density_is_a_density),
         cmocka_unit_test(sums_are_those_of_brute_force),
         cmocka_unit_test(alone_nothing_changes),

@@ -1,14 +1,13 @@
-// DenseSense: the loop over people. Cost O(people x directions looked at x people in an ellipse of 3.75 x 1.5 m
-// around the point ahead); most of the time one direction is looked at. The ellipse is visited row of cells by
-// row of cells, straight from the sorted arrays. Model and additions: docs/models/densesense.md.
-// SPDX-License-Identifier: Apache-2.0
+// DenseSense: the loop over people. Cost O(people x (people in a box around the Gaussian ahead + directions
+// looked at x the same / 16)); most of the time one direction is looked at. Whoever may count is copied
+// together first, so that the sums run over plain arrays without a branch. Model, additions and what is left
+// out: docs/models/densesense.md. SPDX-License-Identifier: Apache-2.0
 #include "formula/densesense.h"
 #include "core/parallel.h"
 #include "filter/filter.h"
 #include "formula/lanes.h"
 #include "state/nearest.h"
 #include "state/neighbours.h"
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -22,29 +21,34 @@ typedef struct screens {
     float ax[SCREENS], ay[SCREENS], bx[SCREENS], by[SCREENS], depth[SCREENS];
 } screens;
 
-// A few people as lanes: the nearest when their number is limited, and those seen across links.
-typedef struct few {
-    int count;
-    _Alignas(TH_ALIGN) float x[TH_LANES], y[TH_LANES];
-} few;
+// Whoever may count. Full at 25 people per m2 with the default parameters, where nobody walks any more; the rest
+// is then left out.
+enum { AROUND = 2048 };
+typedef struct around {
+    int count; // a multiple of TH_LANES; what is no person is far away; all relative to the walker
+    _Alignas(TH_ALIGN) float x[AROUND + TH_LANES], y[AROUND + TH_LANES];
+} around;
+static const float FAR_AWAY = 1e9f; // [m]
 
-// One person and what stays the same for all directions.
+// What all of a group have in common, and one person of it.
 typedef struct walker {
     const th_world *world;
     const th_densesense_params *params;
-    uint32_t self;
-    th_vec2 p, heading; // heading: unit, of the planned velocity
-    float speed, pace, reach, prefactor;
+    float reach, prefactor;
     bool everybody; // no limit on the number of neighbours
+    bool sight, free_space, additive;
+    uint32_t self;
+    int level;
+    th_vec2 p, heading; // heading: unit, of the planned velocity
+    float speed, pace;
     screens walls;
-    few others;
 } walker;
 
-static void list_screens(const th_walls *walls, walker *who, int level) {
-    const th_densesense_params *params = who->params;
+static void list_screens(const th_walls *walls, walker *who) {
+    int level = who->level;
     screens *list = &who->walls;
-    float range = params->obstacle_mode >= 1.5f ? params->density_range
-                                                : params->look_ahead + TH_DENSESENSE_FREE_RADIUS;
+    float range = who->additive ? who->params->density_range
+                                : who->params->look_ahead + TH_DENSESENSE_FREE_RADIUS;
     list->count = 0;
     if (range <= walls->grids[level].reach && !th_walls_maybe_near(walls, level, who->p)) return;
     int near[2 * SCREENS];
@@ -64,114 +68,119 @@ static void list_screens(const th_walls *walls, walker *who, int level) {
     }
 }
 
-// Marks the lanes whose n, relative to the person, lies behind a wall.
-TH_FORMULA void hide(const screens *walls, const float *nx, const float *ny, int *hidden) {
+// Marks the lanes whose point, relative to the person, lies behind a wall.
+TH_FORMULA void hide(const screens *walls, const float *x, const float *y, int *hidden) {
     for (int w = 0; w < walls->count; ++w) {
         float ax = walls->ax[w], ay = walls->ay[w], bx = walls->bx[w], by = walls->by[w],
               depth = walls->depth[w];
+#pragma omp simd
         for (int l = 0; l < TH_LANES; ++l)
-            hidden[l] |= th_densesense_hides(ax, ay, bx, by, depth, nx[l], ny[l]);
+            hidden[l] |= th_densesense_hides(ax, ay, bx, by, depth, x[l], y[l]);
     }
 }
 
-// The people begin .. end of the sorted arrays. `sight`: walls hide people.
-TH_FORMULA void add_run(const walker *who, const th_densesense_kernel *kernel, th_vec2 q,
-                        uint32_t begin, uint32_t end, bool sight, th_lanes *sums) {
-    const float *xs = who->world->agents.position_x, *ys = who->world->agents.position_y;
-    th_densesense_kernel k = *kernel;
-    uint32_t self = who->self;
-    for (uint32_t first = begin; first < end; first += TH_LANES) {
-        float weight[TH_LANES];
-        const float *x = xs + first, *y = ys + first;
-        uint32_t left = end - first, own = self - first;
-        for (uint32_t l = 0; l < TH_LANES; ++l) {
-            float w = th_densesense_weight(&k, x[l] - q.x, y[l] - q.y);
-            weight[l] = l < left && l != own ? w : 0.0f;
-        }
-        if (sight) {
-            float nx[TH_LANES], ny[TH_LANES];
-            int hidden[TH_LANES] = {0};
-            for (int l = 0; l < TH_LANES; ++l) {
-                nx[l] = x[l] - who->p.x;
-                ny[l] = y[l] - who->p.y;
-            }
-            hide(&who->walls, nx, ny, hidden);
-            for (int l = 0; l < TH_LANES; ++l) weight[l] = hidden[l] ? 0.0f : weight[l];
-        }
-        for (int l = 0; l < TH_LANES; ++l) sums->lane[l] += weight[l];
+// Fills up the last lanes.
+TH_FORMULA void fill_up(around *list) {
+    for (int l = 0; l < TH_LANES; ++l)
+        list->x[list->count + l] = list->y[list->count + l] = FAR_AWAY;
+    list->count = (list->count + TH_LANES - 1) / TH_LANES * TH_LANES;
+}
+
+// Moves those behind walls far away.
+TH_FORMULA void drop_hidden(const walker *who, around *list) {
+    if (!who->sight || who->walls.count == 0) return;
+    for (int first = 0; first < list->count; first += TH_LANES) {
+        int hidden[TH_LANES] = {0};
+        float *x = list->x + first;
+        hide(&who->walls, x, list->y + first, hidden);
+        for (int l = 0; l < TH_LANES; ++l) x[l] = hidden[l] ? FAR_AWAY : x[l];
     }
 }
 
-// Right end, relative to its centre, of the ellipse where |d'| = reach on the line dy; `base` is
-// |d'|^2 = xx dx^2 + xy dx dy + yy dy^2 with reach^2 = limit.
-TH_FORMULA float ellipse_right(const th_densesense_kernel *k, float determinant, float dy) {
-    float root = sqrtf(th_max(k->xx * k->limit - determinant * dy * dy, 0.0f));
-    return (root - 0.5f * k->xy * dy) / k->xx;
-}
-
-// The columns that the part of the ellipse between two lines dy touches.
-typedef struct span {
-    float left, right;
-} span;
-
-TH_FORMULA span ellipse_span(const th_densesense_kernel *k, float low, float high) {
-    float determinant = k->xx * k->yy - 0.25f * k->xy * k->xy;
-    float widest = sqrtf(k->limit * k->yy / determinant); // the rightmost point
-    float at = -0.5f * k->xy * widest / k->yy;            // and its height
-    float right_low = ellipse_right(k, determinant, low),
-          right_high = ellipse_right(k, determinant, high);
-    // The ellipse is its own mirror image through the centre.
-    float left_low = -ellipse_right(k, determinant, -low),
-          left_high = -ellipse_right(k, determinant, -high);
-    span s;
-    s.right = low <= at && at <= high ? widest : th_max(right_low, right_high);
-    s.left = low <= -at && -at <= high ? -widest : th_min(left_low, left_high);
-    return s;
-}
-
-TH_FORMULA float sum_everybody(const walker *who, const th_densesense_kernel *kernel, th_vec2 q,
-                               bool sight) {
+// Everybody but the person within the box; whole registers are copied, and the next run writes over what was
+// too much.
+TH_FORMULA void list_box(const walker *who, const th_box *box, around *list) {
     const th_world *world = who->world;
-    const th_level_grid *grid = &world->index.grids[world->agents.level[who->self]];
-    float determinant = kernel->xx * kernel->yy - 0.25f * kernel->xy * kernel->xy;
-    float tall = sqrtf(kernel->limit * kernel->xx / determinant);
-    int row = th_grid_row(grid, q.y - tall), last = th_grid_row(grid, q.y + tall);
-    th_lanes sums = {{0}};
-    for (; row <= last; ++row) {
-        // Border rows hold everybody beyond them.
-        float low = row == 0 ? -tall : grid->origin.y + (float)row * grid->cell - q.y;
-        float high =
-            row == grid->ny - 1 ? tall : grid->origin.y + (float)(row + 1) * grid->cell - q.y;
-        span s = ellipse_span(kernel, th_clamp(low, -tall, tall), th_clamp(high, -tall, tall));
+    const th_agents *agents = &world->agents;
+    const th_level_grid *grid = &world->index.grids[who->level];
+    const th_vec2 p = who->p;
+    int column0 = th_grid_column(grid, box->min_x), column1 = th_grid_column(grid, box->max_x);
+    int last = th_grid_row(grid, box->max_y), count = 0;
+    for (int row = th_grid_row(grid, box->min_y); row <= last; ++row) {
         uint32_t begin, end;
-        th_index_run(&world->index, grid, row, th_grid_column(grid, q.x + s.left),
-                     th_grid_column(grid, q.x + s.right), &begin, &end);
-        add_run(who, kernel, q, begin, end, sight, &sums);
+        th_index_run(&world->index, grid, row, column0, column1, &begin, &end);
+        int run = (int)(end - begin) < AROUND - count ? (int)(end - begin) : AROUND - count;
+        const float *xs = agents->position_x + begin, *ys = agents->position_y + begin;
+        for (int first = 0; first < run; first += TH_LANES) {
+#pragma omp simd
+            for (int k = first; k < first + TH_LANES; ++k) {
+                list->x[count + k] = xs[k] - p.x;
+                list->y[count + k] = ys[k] - p.y;
+            }
+        }
+        uint32_t own = who->self - begin;
+        if (own < (uint32_t)run) list->x[count + (int)own] = FAR_AWAY;
+        count += run;
+    }
+    list->count = count;
+    if (world->scene->link_count > 0) {
+        enum { MOST = 16 };
+        uint32_t found[MOST];
+        int more = th_linked_neighbours(world, who->self, who->params->density_range, found, MOST);
+        for (int k = 0; k < more && list->count < AROUND; ++k, ++list->count) {
+            list->x[list->count] = agents->position_x[found[k]] - p.x;
+            list->y[list->count] = agents->position_y[found[k]] - p.y;
+        }
+    }
+    fill_up(list);
+}
+
+// The nearest, when only so many count.
+TH_FORMULA void list_nearest(const walker *who, th_candidates *candidates, around *list) {
+    const th_world *world = who->world;
+    th_nearest nearest;
+    int wanted = (int)who->params->density_neighbours;
+    float range = who->params->density_range;
+    th_find_nearest(world, candidates, who->self, wanted, range, &nearest);
+    if (world->scene->link_count > 0)
+        th_nearest_add_linked(world, who->self, wanted, range, &nearest);
+    for (int k = 0; k < nearest.count; ++k) {
+        list->x[k] = world->agents.position_x[nearest.agent[k]] - who->p.x;
+        list->y[k] = world->agents.position_y[nearest.agent[k]] - who->p.y;
+    }
+    list->count = nearest.count;
+    fill_up(list);
+}
+
+// Eq. 3 without the prefactor. `cut`: the kernel ends where the Gaussian is cut.
+TH_FORMULA float sum_weights(const th_densesense_kernel *kernel, th_vec2 q, const around *list,
+                             bool cut) {
+    const th_densesense_kernel k = *kernel;
+    th_lanes sums = {{0}};
+    for (int first = 0; first < list->count; first += TH_LANES) {
+        const float *x = list->x + first, *y = list->y + first;
+#pragma omp simd
+        for (int l = 0; l < TH_LANES; ++l) {
+            float dx = x[l] - q.x, dy = y[l] - q.y;
+            sums.lane[l] += cut ? th_densesense_weight_within_cut(&k, dx, dy)
+                                : th_densesense_weight(&k, dx, dy);
+        }
     }
     return th_lanes_sum(&sums);
 }
 
-TH_FORMULA float sum_few(const walker *who, const th_densesense_kernel *kernel, th_vec2 q) {
-    th_lanes sums;
-    for (int l = 0; l < TH_LANES; ++l) {
-        float w = th_densesense_weight(kernel, who->others.x[l] - q.x, who->others.y[l] - q.y);
-        sums.lane[l] = l < who->others.count ? w : 0.0f;
-    }
-    return th_lanes_sum(&sums);
-}
-
-// FS of eq. 7: how much of the disc around q the person could walk to.
+// FS of eq. 7: how much of the disc around q the person could walk to. From here on q is relative to him.
 TH_FORMULA float free_space(const walker *who, th_vec2 q, th_vec2 e) {
     float free = 0.0f, all = 0.0f;
     for (int first = 0; first < TH_DENSESENSE_FREE_SAMPLES; first += TH_LANES) {
-        float nx[TH_LANES], ny[TH_LANES];
+        float x[TH_LANES], y[TH_LANES];
         int hidden[TH_LANES] = {0};
         for (int l = 0; l < TH_LANES; ++l) {
-            th_vec2 n = th_add(th_sub(q, who->p), th_densesense_sample(first + l, e));
-            nx[l] = n.x;
-            ny[l] = n.y;
+            th_vec2 point = th_add(q, th_densesense_sample(first + l, e));
+            x[l] = point.x;
+            y[l] = point.y;
         }
-        hide(&who->walls, nx, ny, hidden);
+        hide(&who->walls, x, y, hidden);
         for (int l = 0; l < TH_LANES; ++l) {
             float w = th_densesense_sample_weight(who->params, first + l);
             all += w;
@@ -186,30 +195,25 @@ TH_FORMULA float added_by_walls(const walker *who, th_vec2 q, th_vec2 e) {
     float sum = 0.0f;
     for (int w = 0; w < who->walls.count; ++w) {
         th_vec2 a = {who->walls.ax[w], who->walls.ay[w]}, b = {who->walls.bx[w], who->walls.by[w]};
-        th_vec2 ahead = th_sub(q, who->p), nearest = th_nearest_on_segment(ahead, a, b);
+        th_vec2 nearest = th_nearest_on_segment(q, a, b);
         if (th_dot(nearest, e) >= 0.0f)
-            sum += th_densesense_wall(who->params, th_length2(th_sub(nearest, ahead)));
+            sum += th_densesense_wall(who->params, th_length2(th_sub(nearest, q)));
     }
     return sum;
 }
 
 // The speed that the density in direction e (unit) leaves.
-TH_FORMULA float speed_towards(const walker *who, th_vec2 e) {
+TH_FORMULA float speed_towards(const walker *who, const around *list, th_vec2 e) {
     const th_densesense_params *params = who->params;
-    th_vec2 q = th_add(who->p, th_scale(params->look_ahead, e));
+    th_vec2 q = th_scale(params->look_ahead, e);
     th_densesense_kernel kernel = th_densesense_kernel_of(params, e, who->reach);
-    float sum = 0.0f;
-    bool walls = who->walls.count > 0;
-    if (who->everybody) {
-        bool sight = walls && params->density_sight >= 0.5f;
-        sum = sight ? sum_everybody(who, &kernel, q, true) : sum_everybody(who, &kernel, q, false);
-    }
-    if (who->others.count > 0) sum += sum_few(who, &kernel, q);
+    float sum =
+        who->everybody ? sum_weights(&kernel, q, list, true) : sum_weights(&kernel, q, list, false);
     float rho = who->prefactor * sum;
-    if (walls && params->obstacle_mode >= 1.5f)
-        rho += added_by_walls(who, q, e);
-    else if (walls && params->obstacle_mode >= 0.5f && rho > 0.0f)
-        rho /= free_space(who, q, e);
+    if (who->walls.count > 0) {
+        if (who->additive) rho += added_by_walls(who, q, e);
+        if (who->free_space && rho > 0.0f) rho /= free_space(who, q, e);
+    }
     return th_densesense_speed(who->pace, th_densesense_room(params, rho), who->speed);
 }
 
@@ -220,27 +224,56 @@ TH_FORMULA th_vec2 direction_of(const walker *who, th_vec2 turn) {
 
 typedef struct choice {
     float angle, speed;
-    th_vec2 direction;
+    th_vec2 turn, direction; // cosine and sine of the angle
 } choice;
 
-// The best direction of the arc, if it is better than `kept` by more than the hysteresis. From the middle
-// outwards, right before left, so that of equals the first is the one with the smaller angle.
-TH_FORMULA choice search_arc(const walker *who, choice kept, int half, float spacing) {
+// Widens the box to all that counts in direction e.
+TH_FORMULA void cover(const walker *who, th_vec2 e, th_box *box) {
+    float flat = 1.0f / (who->params->lateral_stretch * who->params->lateral_stretch);
+    float wide = who->reach * sqrtf(e.x * e.x + flat * e.y * e.y),
+          tall = who->reach * sqrtf(e.y * e.y + flat * e.x * e.x);
+    th_vec2 q = th_add(who->p, th_scale(who->params->look_ahead, e));
+    box->min_x = th_min(box->min_x, q.x - wide);
+    box->max_x = th_max(box->max_x, q.x + wide);
+    box->min_y = th_min(box->min_y, q.y - tall);
+    box->max_y = th_max(box->max_y, q.y + tall);
+}
+static const th_box NOTHING = {1e30f, 1e30f, -1e30f, -1e30f};
+
+// Direction n of the arc, from the middle outwards, right before left.
+TH_FORMULA float arc_angle(float spacing, int n) {
+    return spacing * (float)(n & 1 ? -(n + 1) / 2 : n / 2);
+}
+
+// The best direction of the arc, if it is better than `kept` by more than the hysteresis. Of equals the first
+// is taken, the one with the smaller angle.
+TH_FORMULA choice search_arc(const walker *who, around *list, choice kept, int half,
+                             float spacing) {
     float remain = 1.0f - who->params->arc_hysteresis, s = who->speed;
-    float best2 =
-        remain * remain * th_densesense_cost2(s, kept.speed, th_dot(kept.direction, who->heading));
-    choice best = kept;
-    for (int n = 0; n <= 2 * half; ++n) {
-        float angle = spacing * (float)(n & 1 ? -(n + 1) / 2 : n / 2);
-        if (angle == kept.angle) continue;
+    float best2 = remain * remain * th_densesense_cost2(s, kept.speed, kept.turn.x);
+    int count = 0;
+    choice best = kept, tried[2 * TH_DENSESENSE_ARC_MOST + 1];
+    th_box box = NOTHING;
+    for (; count <= 2 * half; ++count) {
+        float angle = arc_angle(spacing, count);
         th_vec2 turn = th_densesense_turn(angle);
         // No speed brings anybody nearer than this, here or farther out.
         if (s * turn.y * (s * turn.y) >= best2) break;
-        choice tried = {angle, 0.0f, direction_of(who, turn)};
-        tried.speed = speed_towards(who, tried.direction);
-        float cost2 = th_densesense_cost2(s, tried.speed, turn.x);
+        tried[count] = (choice){angle, 0.0f, turn, direction_of(who, turn)};
+        cover(who, tried[count].direction, &box);
+    }
+    if (who->everybody && count > 0) {
+        list_box(who, &box, list);
+        drop_hidden(who, list);
+    }
+    for (int n = 0; n < count; ++n) {
+        if (tried[n].angle == kept.angle) continue;
+        float aside = s * tried[n].turn.y;
+        if (aside * aside >= best2) break;
+        tried[n].speed = speed_towards(who, list, tried[n].direction);
+        float cost2 = th_densesense_cost2(s, tried[n].speed, tried[n].turn.x);
         if (cost2 >= best2) continue;
-        best = tried;
+        best = tried[n];
         best2 = cost2;
     }
     return best;
@@ -254,108 +287,76 @@ TH_FORMULA bool is_due(const th_world *world, const th_densesense_params *params
     return (world->step_count + mixed) % period == 0;
 }
 
-TH_FORMULA void filter_walker(th_world *world, const walker *who) {
+TH_FORMULA void filter_walker(th_world *world, const walker *who, th_candidates *candidates,
+                              around *list) {
     const th_densesense_params *params = who->params;
     th_agents *agents = &world->agents;
     uint32_t i = who->self;
     int half = ((int)params->arc_samples - 1) / 2;
     float spacing = half > 0 ? params->arc_width * 0.0174532925f / (float)half : 0.0f;
     float turned = spacing > 0.0f ? floorf(agents->turn[i] / spacing + 0.5f) : 0.0f;
-    choice kept = {spacing * th_clamp(turned, -(float)half, (float)half), 0.0f, who->heading};
-    if (kept.angle != 0.0f) kept.direction = direction_of(who, th_densesense_turn(kept.angle));
-    kept.speed = speed_towards(who, kept.direction);
+    choice kept = {
+        spacing * th_clamp(turned, -(float)half, (float)half), 0.0f, {1.0f, 0.0f}, who->heading};
+    if (kept.angle != 0.0f) {
+        kept.turn = th_densesense_turn(kept.angle);
+        kept.direction = direction_of(who, kept.turn);
+    }
+    if (who->everybody) {
+        th_box box = NOTHING;
+        cover(who, kept.direction, &box);
+        list_box(who, &box, list);
+    } else {
+        list_nearest(who, candidates, list);
+    }
+    drop_hidden(who, list);
+    kept.speed = speed_towards(who, list, kept.direction);
     bool unhindered = kept.speed >= who->speed;
     // Who walks freely in another direction than planned looks at once whether the way is clear again.
     bool looks = kept.angle != 0.0f ? unhindered || is_due(world, params, agents->id[i])
                                     : !unhindered && is_due(world, params, agents->id[i]);
-    if (looks && spacing > 0.0f) kept = search_arc(who, kept, half, spacing);
+    if (looks && spacing > 0.0f) kept = search_arc(who, list, kept, half, spacing);
     agents->turn[i] = kept.angle;
     if (kept.angle == 0.0f && kept.speed >= who->speed) return; // as planned, to the bit
     agents->preferred_x[i] = kept.speed * kept.direction.x;
     agents->preferred_y[i] = kept.speed * kept.direction.y;
 }
 
-TH_FORMULA void add_few(const th_world *world, const uint32_t *agent, int count, few *others) {
-    for (int k = 0; k < count; ++k) {
-        others->x[k] = world->agents.position_x[agent[k]];
-        others->y[k] = world->agents.position_y[agent[k]];
-    }
-    others->count = count;
-}
-
-// Of the nearest, those not behind a wall.
-TH_FORMULA void drop_hidden(const screens *walls, th_vec2 p, few *others) {
-    float nx[TH_LANES], ny[TH_LANES];
-    int hidden[TH_LANES] = {0}, kept = 0;
-    for (int l = 0; l < TH_LANES; ++l) {
-        nx[l] = others->x[l] - p.x;
-        ny[l] = others->y[l] - p.y;
-    }
-    hide(walls, nx, ny, hidden);
-    for (int k = 0; k < others->count; ++k) {
-        others->x[kept] = others->x[k];
-        others->y[kept] = others->y[k];
-        kept += !hidden[k];
-    }
-    others->count = kept;
-}
-
-static_assert((int)TH_NEAREST_MAX <= (int)TH_LANES, "the nearest fit the lanes");
-
-TH_FORMULA void gather_few(walker *who, th_candidates *list) {
-    const th_world *world = who->world;
-    const th_densesense_params *params = who->params;
-    bool links = world->scene->link_count > 0;
-    few *others = &who->others;
-    others->count = 0;
-    if (who->everybody && !links) return;
-    for (int l = 0; l < TH_LANES; ++l) { // harmless strangers
-        others->x[l] = who->p.x;
-        others->y[l] = who->p.y;
-    }
-    if (who->everybody) {
-        uint32_t found[TH_LANES];
-        add_few(world, found,
-                th_linked_neighbours(world, who->self, params->density_range, found, TH_LANES),
-                others);
-        return;
-    }
-    th_nearest nearest;
-    int wanted = (int)params->density_neighbours;
-    th_find_nearest(world, list, who->self, wanted, params->density_range, &nearest);
-    if (links) th_nearest_add_linked(world, who->self, wanted, params->density_range, &nearest);
-    add_few(world, nearest.agent, nearest.count, others);
-    if (who->walls.count > 0 && params->density_sight >= 0.5f)
-        drop_hidden(&who->walls, who->p, others);
+static void take_group(walker *who, const th_group_state *group) {
+    const th_densesense_params *params =
+        (const th_densesense_params *)(const void *)group->filter_params;
+    who->params = params;
+    who->everybody = params->density_neighbours < 1.0f;
+    who->reach = who->everybody ? th_densesense_reach(params) : 1e3f;
+    who->prefactor = th_densesense_prefactor(params, who->reach);
+    who->sight = params->density_sight >= 0.5f;
+    who->additive = params->obstacle_mode >= 1.5f;
+    who->free_space = !who->additive && params->obstacle_mode >= 0.5f;
 }
 
 TH_CLONES static void filter_block(th_world *world, const th_walls *walls, int begin, int end) {
     const th_agents *agents = &world->agents;
-    th_candidates list;
-    list.count = -1;
+    th_candidates candidates;
+    around list;
+    candidates.count = -1;
+    walker who;
+    who.world = world;
+    uint32_t of_group = UINT32_MAX;
     for (int i = begin; i < end; ++i) {
         const th_group_state *group = &world->groups[agents->group[i]];
         if (agents->phase[i] != TH_PHASE_WALKING || group->filter != TH_FILTER_DENSESENSE) continue;
         th_vec2 preferred = {agents->preferred_x[i], agents->preferred_y[i]};
-        float speed = th_length(preferred);
-        if (!(speed > 1e-6f)) continue;
-        th_densesense_params params;
-        memcpy(&params, group->filter_params, sizeof params);
-        walker who;
-        who.world = world;
-        who.params = &params;
+        who.speed = th_length(preferred);
+        if (!(who.speed > 1e-6f)) continue;
+        if (agents->group[i] != of_group) take_group(&who, group);
+        of_group = agents->group[i];
         who.self = (uint32_t)i;
+        who.level = (int)agents->level[i];
         who.p = th_position(agents, (uint32_t)i);
-        who.heading = th_scale(1.0f / speed, preferred);
-        who.speed = speed;
-        who.pace = th_densesense_pace(&params, world->seed, agents->id[i]);
-        who.everybody = params.density_neighbours < 1.0f;
-        who.reach = who.everybody ? th_densesense_reach(&params) : 1e3f;
-        who.prefactor = th_densesense_prefactor(&params, who.reach);
+        who.heading = th_scale(1.0f / who.speed, preferred);
+        who.pace = th_densesense_pace(who.params, world->seed, agents->id[i]);
         who.walls.count = 0;
-        if (walls->count > 0) list_screens(walls, &who, (int)agents->level[i]);
-        gather_few(&who, &list);
-        filter_walker(world, &who);
+        if (walls->count > 0) list_screens(walls, &who);
+        filter_walker(world, &who, &candidates, &list);
     }
 }
 

@@ -43,7 +43,7 @@
       "how far to each side other directions are tried")                                           \
     X(arc_samples, 13, 1, 31, "-", "throng: not published; Menge: 1",                              \
       "directions tried, the planned one in the middle (even: one less); 1: none but that")        \
-    X(arc_interval, 0.5, 0, 10, "s", "throng: one step of a walker; 0: always",                    \
+    X(arc_interval, 1, 0, 10, "s", "throng: tau, for which a direction is chosen; 0: always",      \
       "how often people look for a better direction")                                              \
     X(arc_hysteresis, 0.02, 0, 1, "-", "throng",                                                   \
       "the last direction stays until another is better by this share")
@@ -67,8 +67,10 @@ typedef struct th_densesense_params {
 #define TH_DENSESENSE_LEAST_FREE 0.1f     // of the room around a point; keeps eq. 8 finite
 #define TH_DENSESENSE_MEAN_HEIGHT 1.72f   // [m] eq. 1
 #define TH_DENSESENSE_FREE_RADIUS 1.0f    // [m] of the region of eq. 7
+enum { TH_DENSESENSE_ARC_MOST = 15 };     // directions to each side, of 31 arc_samples
 enum { TH_DENSESENSE_FREE_SAMPLES = 32 }; // points of the region that are tried
-// Where the Gaussian of everybody ends, in sigmas; what is cut off (4 %) is put back by the prefactor.
+// Where the Gaussian of everybody ends, in sigmas: th_densesense_weight_within_cut is made for it. What is
+// cut off (4 %) is put back by the prefactor.
 #define TH_DENSESENSE_CUT 2.5f
 
 // A value between mean (1 - spread) and mean (1 + spread), the same for a person all his life.
@@ -101,27 +103,8 @@ TH_FORMULA float th_densesense_speed(float pace, float room, float preferred_spe
     return th_min(preferred_speed, root * root);
 }
 
-// 2^-t for t >= 0, relative error below 4e-6: a density needs no more, and a quarter of the time of th_exp is
-// saved where it is spent. Polynomial through the Chebyshev points of [-1/2, 1/2].
-TH_FORMULA float th_densesense_power(float t) {
-    float x = t < 125.0f ? -t : -125.0f;
-    float shifted = x + 12582912.0f; // 1.5 * 2^23: the whole part ends up in the lowest bits
-    float f = x - (shifted - 12582912.0f);
-    float p = 0.00966636852f;
-    p = p * f + 0.0559219758f;
-    p = p * f + 0.240223490f;
-    p = p * f + 0.693121045f;
-    p = p * f + 1.0f;
-    uint32_t whole, bits;
-    memcpy(&whole, &shifted, sizeof whole);
-    memcpy(&bits, &p, sizeof bits);
-    bits += whole << 23;
-    memcpy(&p, &bits, sizeof p);
-    return p;
-}
-
 // Eqs. 3, 5 and 6 for one direction: |d'|^2 is a quadratic form of d, and with it the Gaussian is
-// 2^-(xx dx^2 + xy dx dy + yy dy^2).
+// e^-(xx dx^2 + xy dx dy + yy dy^2).
 typedef struct th_densesense_kernel {
     float xx, xy, yy;
     float limit; // of that exponent; beyond, a weight is 0
@@ -130,7 +113,7 @@ typedef struct th_densesense_kernel {
 // `reach` [m]: where |d'| ends.
 TH_FORMULA th_densesense_kernel th_densesense_kernel_of(const th_densesense_params *p, th_vec2 e,
                                                         float reach) {
-    float scale = 1.44269504f / (2.0f * p->sigma_agent * p->sigma_agent);
+    float scale = 1.0f / (2.0f * p->sigma_agent * p->sigma_agent);
     float stretch2 = p->lateral_stretch * p->lateral_stretch;
     th_densesense_kernel k;
     k.xx = scale * (e.x * e.x + stretch2 * e.y * e.y);
@@ -140,11 +123,27 @@ TH_FORMULA th_densesense_kernel th_densesense_kernel_of(const th_densesense_para
     return k;
 }
 
+TH_FORMULA float th_densesense_exponent(const th_densesense_kernel *k, float dx, float dy) {
+    return (k->xx * dx + k->xy * dy) * dx + k->yy * (dy * dy);
+}
+
 // Somebody at d from the point ahead; times the prefactor it is his share of the density.
 TH_FORMULA float th_densesense_weight(const th_densesense_kernel *k, float dx, float dy) {
-    float t = (k->xx * dx + k->xy * dy) * dx + k->yy * (dy * dy);
-    float weight = th_densesense_power(t);
-    return t <= k->limit ? weight : 0.0f;
+    float t = th_densesense_exponent(k, dx, dy);
+    return t <= k->limit ? th_exp(-t) : 0.0f;
+}
+
+// The same within the cut, where this is spent on everybody: a polynomial through the Chebyshev points of
+// 0 <= t <= 3.125, wrong by 0.0015 at most and by 5e-5 in the mean. Half the time of th_exp.
+TH_FORMULA float th_densesense_weight_within_cut(const th_densesense_kernel *k, float dx,
+                                                 float dy) {
+    float t = th_densesense_exponent(k, dx, dy);
+    float p = 0.00966199191f;
+    p = p * t - 0.100973294f;
+    p = p * t + 0.436012291f;
+    p = p * t - 0.976531409f;
+    p = p * t + 0.998551170f;
+    return t <= k->limit ? p : 0.0f;
 }
 
 // Before the sum of eq. 3. Areal: the Gaussian, cut at `reach`, integrates to one.
