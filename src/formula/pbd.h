@@ -17,45 +17,48 @@
 #define TH_WLJT19 "Weiss et al. 2019, long version, as quoted by a re-implementation"
 
 // separation_passes leads, as in every move model. It is 0 here: the model's own contacts keep people apart.
-#define TH_PBD_PARAMS(X)                                                                          \
-    X(separation_passes, 0, 0, 16, "-", "throng: the model's own contacts keep people apart",     \
-      "passes that push overlapping people apart after each step")                                \
-    X(substep, 0.020833333, 0.002, 0.1, "s", TH_WLJT17 ": 1/48",                                  \
-      "longest time step of the model; the crowd takes the smallest of its groups")               \
-    X(reaction_time, 0.54, 0.02, 10, "s",                                                         \
-      TH_WLJT17 ": alpha = 0.0385 at 1/48 s; Karamouzas et al. 2014",                             \
-      "in which a velocity follows the preferred one: alpha = substep / reaction_time")           \
-    X(iterations, 6, 1, 32, "-", TH_WLJT17,                                                       \
-      "of the solve in each sub-step; the crowd takes the most of its groups")                    \
-    X(stabilisation, 1, 0, 8, "-", TH_WLJT17,                                                     \
-      "iterations that take away old overlaps without giving a velocity; the most of the groups") \
-    X(averaging, 1.2, 0.1, 2, "-", TH_WLJT17,                                                     \
-      "omega: a person moves by omega times the mean of the corrections asked for")               \
-    X(contact_margin, 1, 0.5, 1.5, "-", "first author's code has 1.05",                           \
-      "people are kept this many times the sum of their radii apart")                             \
-    X(static_friction, 0.21, 0, 2, "-", TH_WLJT19,                                                \
-      "bodies in contact stick below this share of the depth; 0: they slide freely")              \
-    X(kinetic_friction, 0.1, 0, 2, "-", "throng: half the static one, as for dry bodies",         \
-      "share of the depth by which sliding bodies are held back")                                 \
-    X(lr_mode, 2, 0, 2, "-", TH_WLJT17 ": 0; throng: 2 passes best",                              \
-      "long-range avoidance: 0 tangential (sideways), 1 normal (braking), 2 both")                \
-    X(lr_stiffness, 0.24, 0, 0.99, "-", TH_WLJT19,                                                \
-      "k: share of a predicted collision that one sub-step takes away")                           \
-    X(lr_decay, 20, 0.01, 400, "s2", TH_WLJT19,                                                   \
-      "tau0: stiffness falls as exp(-tau^2 / tau0); beyond tau0 seconds nothing is felt")         \
-    X(lr_range, 10, 0, 60, "radii", "first author's code",                                        \
-      "how far others are seen, in mean radii of the two; 0: no long-range avoidance")            \
-    X(lr_sign, 1, -1, 1, "-", "throng: the paper does not say; -1 jams, tests/test_pbd.c",        \
-      "factor of the sideways part: 1 goes on with the motion begun, -1 brakes it")               \
-    X(side_bias, 0.01, -1, 1, "-", "throng: an exact head-on pair would never turn",              \
-      "share of the relative speed by which a pair is thought to pass on the right")              \
-    X(cohesion, 0.9912, 0, 20, "1/s", TH_WLJT17 ": c = 217 at h = 7 is a kernel of this height",  \
-      "rate at which a neighbour of the same group at distance 0 draws the velocity along")       \
-    X(cohesion_range, 7, 0, 30, "radii", TH_WLJT17 ": h", "where cohesion ends, in mean radii")   \
-    X(max_speed_ratio, 1.3, 1, 5, "-", "throng; the paper clamps and gives no figure",            \
-      "nobody is faster than this many times the own walking speed")                              \
-    X(max_acceleration, 5, 0.1, 50, "m/s2",                                                       \
-      "throng: about v/tau, 1.4 / 0.54 = 2.6, twice for head-on pairs",                           \
+#define TH_PBD_PARAMS(X)                                                                           \
+    X(separation_passes, 0, 0, 16, "-", "throng: the model's own contacts keep people apart",      \
+      "passes that push overlapping people apart after each step")                                 \
+    X(substep, 0.020833333, 0.002, 0.1, "s", TH_WLJT17 ": 1/48",                                   \
+      "longest time step of the model; the crowd takes the smallest of its groups")                \
+    X(reaction_time, 0.54, 0.02, 10, "s",                                                          \
+      TH_WLJT17 ": alpha = 0.0385 at 1/48 s; Karamouzas et al. 2014",                              \
+      "in which a velocity follows the preferred one: alpha = substep / reaction_time")            \
+    X(iterations, 6, 1, 32, "-", TH_WLJT17,                                                        \
+      "of the solve in each sub-step; the crowd takes the most of its groups")                     \
+    X(stabilisation, 1, 0, 8, "-", TH_WLJT17,                                                      \
+      "iterations that take away old overlaps without giving a velocity; the most of the groups")  \
+    X(averaging, 1.2, 0.1, 2, "-", TH_WLJT17,                                                      \
+      "omega: a person moves by omega times the mean of the corrections asked for")                \
+    X(contact_margin, 1, 0.5, 1.5, "-", "first author's code has 1.05",                            \
+      "people are kept this many times the sum of their radii apart")                              \
+    X(static_friction, 0.21, 0, 2, "-", TH_WLJT19,                                                 \
+      "bodies in contact stick below this share of the depth; 0: they slide freely")               \
+    X(kinetic_friction, 0.1, 0, 2, "-", "throng: half the static one, as for dry bodies",          \
+      "share of the depth by which sliding bodies are held back")                                  \
+    X(lr_mode, 2, 0, 2, "-", TH_WLJT17 ": 0; throng: 2 passes best",                               \
+      "long-range avoidance: 0 tangential (sideways), 1 normal (braking), 2 both")                 \
+    X(lr_stiffness, 0.24, 0, 0.99, "-", TH_WLJT19,                                                 \
+      "k: share of a predicted collision that one sub-step takes away")                            \
+    X(lr_decay, 20, 0.01, 400, "s2", TH_WLJT19,                                                    \
+      "tau0: stiffness falls as exp(-tau^2 / tau0); beyond tau0 seconds nothing is felt")          \
+    X(lr_range, 10, 0, 60, "radii", "first author's code",                                         \
+      "how far others are seen, in mean radii of the two; 0: no long-range avoidance")             \
+    X(lr_sign, 1, -1, 1, "-", "throng: the paper does not say; -1 jams, tests/test_pbd.c",         \
+      "factor of the sideways part: 1 goes on with the motion begun, -1 brakes it")                \
+    X(side_bias, 0.01, -1, 1, "-", "throng: an exact head-on pair would never turn",               \
+      "share of the relative speed by which a pair is thought to pass on the right")               \
+    X(sidestep, 0.5, 0, 2, "-",                                                                    \
+      "throng: more than static_friction, or two who touch head-on stick",                         \
+      "who is stopped leans to a side, drawn anew every second, by up to this share of the speed") \
+    X(cohesion, 0.9912, 0, 20, "1/s", TH_WLJT17 ": c = 217 at h = 7 is a kernel of this height",   \
+      "rate at which a neighbour of the same group at distance 0 draws the velocity along")        \
+    X(cohesion_range, 7, 0, 30, "radii", TH_WLJT17 ": h", "where cohesion ends, in mean radii")    \
+    X(max_speed_ratio, 1.3, 1, 5, "-", "throng; the paper clamps and gives no figure",             \
+      "nobody is faster than this many times the own walking speed")                               \
+    X(max_acceleration, 5, 0.1, 50, "m/s2",                                                        \
+      "throng: about v/tau, 1.4 / 0.54 = 2.6, twice for head-on pairs",                            \
       "limit of what avoidance does to a velocity; contacts are not limited")
 
 typedef struct th_pbd_params {
@@ -72,6 +75,15 @@ TH_FORMULA th_vec2 th_pbd_blend(th_vec2 v, th_vec2 preferred, float h, float rea
     float alpha = th_min(h / reaction_time, 1.0f);
     return th_v((1.0f - alpha) * v.x + alpha * preferred.x,
                 (1.0f - alpha) * v.y + alpha * preferred.y);
+}
+
+// Preferred velocity of somebody who is held up: leans to the side by `lean` (positive: right) times the share
+// of the speed that is missing.
+TH_FORMULA th_vec2 th_pbd_lean(th_vec2 preferred, th_vec2 v, float lean) {
+    float speed2 = th_length2(preferred);
+    if (!(speed2 > 1e-12f)) return preferred;
+    float missing = th_clamp(1.0f - th_dot(v, preferred) / speed2, 0.0f, 1.0f);
+    return th_add(preferred, th_scale(lean * missing, th_perp_right(preferred)));
 }
 
 // Stiffness per iteration that amounts to `stiffness` after all of them: 1 - (1 - k)^(1/n), Mueller et al. 2007.
@@ -146,7 +158,7 @@ TH_FORMULA th_pbd_avoidance th_pbd_avoidance_of(const th_pbd_params *p, float h,
     avoid.h = h;
     avoid.inverse_h = 1.0f / h;
     avoid.stiffness = th_pbd_stiffness_each(p->lr_stiffness, iterations);
-    avoid.decay = p->lr_decay;
+    avoid.decay = p->lr_range > 0.0f ? p->lr_decay : -1.0f; // -1: nobody meets in time to matter
     avoid.inverse_decay = 1.0f / p->lr_decay;
     avoid.normal = mode == TH_PBD_TANGENTIAL ? 0.0f : 1.0f;
     avoid.tangential = mode == TH_PBD_NORMAL ? 0.0f : p->lr_sign;
@@ -195,16 +207,17 @@ TH_FORMULA th_vec2 th_pbd_cohere(th_vec2 v, th_vec2 drawn, float weights, float 
     return th_add(v, th_scale(factor, drawn));
 }
 
-// A wall edge from a, of that unit direction and length, against the disc at p: what moves it off. The edge
-// holds also when p is beyond it; whoever asks has seen that the sub-step began on the walkable side, on the
-// right. The ends are corners that belong to one edge each: `a_acts`, `b_acts` say whether they are this one's.
+// A wall edge from a, of that unit direction and length, against the disc at p: what moves it off. Ground
+// is on the right. With `line_acts` the edge holds also who is beyond it: for those who began the sub-step on
+// the right. The ends are corners that belong to one edge each: `a_acts`, `b_acts` say whether they are this one's.
 TH_FORMULA th_pbd_correction th_pbd_wall(th_vec2 p, th_vec2 a, th_vec2 direction, float length,
-                                         float radius, bool a_acts, bool b_acts) {
+                                         float radius, bool line_acts, bool a_acts, bool b_acts) {
     th_vec2 off = th_sub(p, a), n = th_perp_right(direction);
     float s = th_dot(off, direction), distance;
     th_pbd_correction c;
     c.x = c.y = c.count = 0.0f;
     if (s > 0.0f && s < length) {
+        if (!line_acts) return c;
         distance = th_dot(off, n);
     } else {
         if (s > 0.0f ? !b_acts : !a_acts) return c;

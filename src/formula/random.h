@@ -19,7 +19,8 @@ enum {
     TH_STREAM_PAIR = 9,         // direction that parts coincident people
     TH_STREAM_ROADMAP = 10,     // sampling of road-map nodes
     TH_STREAM_FORCE_NOISE = 11, // fluctuation term of Helbing-Molnar 1995
-    TH_STREAM_STRIDE = 12       // people's own stride factor, buffer and height of DenseSense
+    TH_STREAM_STRIDE = 12,      // people's own stride factor, buffer and height of DenseSense
+    TH_STREAM_SIDESTEP = 13     // which way somebody who is stopped steps aside, pbd
 };
 
 typedef struct th_random4 {

@@ -2,6 +2,7 @@
 // neighbours are drawn up once per sub-step (pbd_list.c) and used by all its iterations (pbd_solve.c).
 // Cost per sub-step O(people x (people in range + iterations x listed)). SPDX-License-Identifier: Apache-2.0
 #include "move/pbd.h"
+#include "formula/random.h"
 #include "move/move.h"
 #include "move/pbd_state.h"
 #include <string.h>
@@ -96,6 +97,37 @@ static float range_of(const th_world *world, uint32_t i) {
     const th_pbd_params *p = &th_pbd_group_of(world, i)->params;
     float widest = th_max(p->lr_range, p->cohesion > 0.0f ? p->cohesion_range : 0.0f);
     return 0.5f * th_max(widest, 3.0f) * (world->agents.radius[i] + world->max_radius);
+}
+
+// ---- the drive
+
+static const double LEAN_TIME = 1.0; // [s] a side is kept about as long as a step aside takes
+
+// Changes the drive that th_substep_begin has set, once per step.
+static void lean_aside(th_world *world, uint32_t i) {
+    th_agents *a = &world->agents;
+    float most = th_pbd_group_of(world, i)->params.sidestep;
+    if (!(most > 0.0f)) return;
+    th_random4 random =
+        th_philox(world->seed, TH_STREAM_SIDESTEP, a->id[i], (uint64_t)(world->time / LEAN_TIME));
+    float lean = most * (2.0f * th_uniform(random.v[0]) - 1.0f);
+    th_vec2 drive =
+        th_pbd_lean(th_v(a->next_position_x[i], a->next_position_y[i]), th_velocity(a, i), lean);
+    a->next_position_x[i] = drive.x;
+    a->next_position_y[i] = drive.y;
+}
+
+// Once per step, for own people: the drive, and what they see.
+static void look_and_lean(th_world *world, th_substep *step, const th_walls *walls) {
+    bool looks = th_substep_looks(world, step, walls);
+    int count = world->agents.count;
+#pragma omp parallel for schedule(dynamic, 64) num_threads(world->threads)
+    for (int k = 0; k < count; ++k) {
+        uint32_t i = (uint32_t)k;
+        if (!th_pbd_own(world, i)) continue;
+        lean_aside(world, i);
+        if (looks) th_substep_look(world, step, walls, i, range_of(world, i), true);
+    }
 }
 
 // ---- one sub-step
@@ -234,13 +266,6 @@ void th_move_pbd(th_world *world) {
     th_substep step = th_substep_begin(world, TH_MOVE_PBD, longest);
     prepare_groups(world, &step);
     th_walls walls = th_world_walls(world);
-    if (th_substep_looks(world, &step, &walls)) {
-        int count = world->agents.count;
-#pragma omp parallel for schedule(dynamic, 64) num_threads(world->threads)
-        for (int i = 0; i < count; ++i)
-            if (th_pbd_own(world, (uint32_t)i))
-                th_substep_look(world, &step, &walls, (uint32_t)i, range_of(world, (uint32_t)i),
-                                true);
-    }
+    look_and_lean(world, &step, &walls);
     while (step.done < step.count) take_substep(world, &step, &walls);
 }

@@ -101,25 +101,15 @@ TH_FORMULA void list_people(th_world *world, const th_substep *step, const th_wa
     pbd->neighbour_count[i] = count;
 }
 
-// Is p on the walkable side of the edge, as far as the edge reaches?
-static bool on_walkable_side(const th_wall *wall, th_vec2 p) {
-    th_vec2 off = th_sub(p, wall->a);
-    float s = th_dot(off, wall->direction);
-    return s <= 0.0f || s >= wall->length || th_det(wall->direction, off) <= 0.0f;
-}
-
 static void list_walls(th_world *world, const th_walls *walls, uint32_t i) {
-    enum { NEAR_WALLS = 24 };
     const th_agents *a = &world->agents;
-    int *list = world->pbd->walls + (size_t)i * TH_PBD_WALLS, count = 0, found[NEAR_WALLS];
+    int *list = world->pbd->walls + (size_t)i * TH_PBD_WALLS;
     th_vec2 p = {a->work_x[i], a->work_y[i]};
     list[0] = -1;
     if (!th_walls_maybe_near(walls, (int)a->level[i], p)) return;
     // Half a radius for what the others may push.
     float reach = 1.5f * a->radius[i] + th_length(th_v(world->pbd->u_x[i], world->pbd->u_y[i]));
-    int near = th_walls_near(walls, (int)a->level[i], p, reach, found, NULL, NEAR_WALLS);
-    for (int k = 0; k < near && count < TH_PBD_WALLS; ++k)
-        if (on_walkable_side(&walls->walls[found[k]], p)) list[count++] = found[k];
+    int count = th_walls_near(walls, (int)a->level[i], p, reach, list, NULL, TH_PBD_WALLS);
     if (count < TH_PBD_WALLS) list[count] = -1;
 }
 

@@ -89,17 +89,20 @@ static th_vec2 off_walls(const th_world *world, const th_walls *walls, uint32_t 
                          float averaging) {
     const int *list = world->pbd->walls + (size_t)i * TH_PBD_WALLS;
     float radius = world->agents.radius[i];
+    th_vec2 start = {world->agents.work_x[i], world->agents.work_y[i]};
     th_pbd_correction sum = {0.0f, 0.0f, 0.0f};
     for (int k = 0; k < TH_PBD_WALLS && list[k] >= 0; ++k) {
         const th_wall *wall = &walls->walls[list[k]], *before = &walls->walls[wall->prev];
+        // An edge holds who began the sub-step in front of it; the back of a thin wall looks the other way.
+        bool line_acts = th_det(wall->direction, th_sub(start, wall->a)) <= 0.0f;
         // A corner belongs to the edge that starts there, if p lies beyond the edge before; so cutting a wall
         // into pieces changes nothing.
         bool a_acts =
             !th_wall_stands(walls, before) ||
             (wall->a_convex && th_dot(th_sub(p, before->a), before->direction) >= before->length);
         bool b_acts = !th_wall_stands(walls, &walls->walls[wall->next]);
-        th_pbd_correction c =
-            th_pbd_wall(p, wall->a, wall->direction, wall->length, radius, a_acts, b_acts);
+        th_pbd_correction c = th_pbd_wall(p, wall->a, wall->direction, wall->length, radius,
+                                          line_acts, a_acts, b_acts);
         sum.x += c.x;
         sum.y += c.y;
         sum.count += c.count;

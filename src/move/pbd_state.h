@@ -10,7 +10,7 @@
 enum {
     TH_PBD_NEIGHBOURS =
         64,          // kept of a person, a whole number of TH_LANES; who has more sees less far
-    TH_PBD_WALLS = 6 // wall edges kept of a person, the nearest
+    TH_PBD_WALLS = 8 // wall edges kept of a person, the nearest; a thin wall has two
 };
 
 // What a group's people need in a sub-step.

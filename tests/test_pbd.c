@@ -1,0 +1,670 @@
+// Position-based crowds: the formulas, the eight acceptance checks, walls, levels, mixed models, determinism.
+// SPDX-License-Identifier: Apache-2.0
+#include "formula/random.h"
+#include "move/pbd_state.h"
+#include "support.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef TH_SLOW_BUILD
+enum { SLOW = 1 };
+#else
+enum { SLOW = 0 };
+#endif
+
+static th_scene *scene_with(const char *path, const char *const *overrides, int count) {
+    char full[1024];
+    snprintf(full, sizeof full, "%s/%s", TH_SOURCE_DIR, path);
+    th_scene_options options = {.overrides = overrides, .override_count = count};
+    th_scene *scene = NULL;
+    th_error error = {0};
+    if (th_scene_load_file(full, &options, &scene, &error) != TH_OK) fail_msg("%s", error.message);
+    return scene;
+}
+
+// Deepest overlap of any two, as a share of the sum of their radii.
+static float deepest_overlap(const th_world *world) {
+    const th_agents *a = &world->agents;
+    float deepest = 0.0f;
+    for (uint32_t i = 0; i < (uint32_t)a->count; ++i)
+        for (uint32_t j = 0; j < i; ++j) {
+            if (th_gone(a->phase[i]) || th_gone(a->phase[j]) || a->level[i] != a->level[j])
+                continue;
+            float radii = a->radius[i] + a->radius[j];
+            float distance = th_length(th_sub(th_position(a, i), th_position(a, j)));
+            deepest = fmaxf(deepest, (radii - distance) / radii);
+        }
+    return deepest;
+}
+
+// ---- formulas
+
+static void parameters_are_the_published_ones_and_begin_with_contact(void **state) {
+    (void)state;
+    assert_true(offsetof(th_pbd_params, separation_passes) ==
+                offsetof(th_contact_params, separation_passes));
+    th_model_choice choice;
+    assert_int_equal(
+        th_model_choose(TH_STAGE_MOVE, &(th_model_def){.name = "pbd"}, "", &choice, NULL), TH_OK);
+    th_pbd_params p;
+    memcpy(&p, choice.params, sizeof p);
+    // alpha = 0.0385 at 1/48 s.
+    th_vec2 v = th_pbd_blend(th_v(1.0f, 0.0f), th_v(0.0f, 1.0f), p.substep, p.reaction_time);
+    assert_true(fabsf(v.y - 0.0385f) < 1e-4f && fabsf(v.x + v.y - 1.0f) < 1e-6f);
+    // c W(0) with poly6 in three dimensions: 217 * 315 / (64 pi 7^3).
+    assert_true(fabs((double)p.cohesion - 217.0 * 315.0 / (64.0 * 3.14159265358979 * 343.0)) <
+                1e-4);
+    assert_true(p.iterations == 6.0f && p.stabilisation == 1.0f && p.averaging == 1.2f);
+    // Six iterations amount to the whole: (1 - k')^6 = 1 - k.
+    float each = th_pbd_stiffness_each(0.24f, 6);
+    assert_true(fabs(pow(1.0 - (double)each, 6.0) - 0.76) < 1e-6);
+}
+
+// Card check 2.
+static void time_to_collision_has_its_closed_form(void **state) {
+    (void)state;
+    th_pbd_meeting head_on = th_pbd_meet(th_v(-4.0f, 0.0f), th_v(2.0f, 0.0f), 0.5f);
+    assert_true(head_on.meets > 0.0f && fabsf(head_on.tau - 1.75f) < 1e-6f);
+    // From the left and from below to the same point, 3 m away, at 1 m/s: |(-3 + t, 3 - t)| = 0.5.
+    th_pbd_meeting crossing = th_pbd_meet(th_v(-3.0f, 3.0f), th_v(1.0f, -1.0f), 0.5f);
+    assert_true(crossing.meets > 0.0f && fabsf(crossing.tau - (3.0f - 0.5f / sqrtf(2.0f))) < 1e-5f);
+    th_pbd_meeting overtaking = th_pbd_meet(th_v(-2.0f, 0.3f), th_v(0.4f, 0.0f), 0.5f);
+    assert_true(overtaking.meets > 0.0f && fabsf(overtaking.tau - (2.0f - 0.4f) / 0.4f) < 1e-4f);
+    assert_true(th_pbd_meet(th_v(-2.0f, 0.0f), th_v(-1.0f, 0.0f), 0.5f).meets <= 0.0f); // parting
+    assert_true(th_pbd_meet(th_v(-2.0f, 0.6f), th_v(1.0f, 0.0f), 0.5f).meets <= 0.0f); // passing by
+    assert_true(th_pbd_meet(th_v(-0.4f, 0.0f), th_v(1.0f, 0.0f), 0.5f).meets <= 0.0f); // touching
+    assert_true(th_pbd_meet(th_v(-2.0f, 0.0f), th_v(1e-3f, 0.0f), 0.5f).meets <= 0.0f); // at rest
+}
+
+static void contact_pushes_along_and_friction_holds_across(void **state) {
+    (void)state;
+    // 0.1 m deep, sliding 0.01 m: within 0.21 * 0.1, so all of it is taken.
+    th_vec2 d = th_v(0.4f, 0.0f), slow = th_v(0.0f, 0.01f), fast = th_v(0.0f, 0.1f);
+    th_pbd_correction stick = th_pbd_contact(d, slow, 0.5f, 0.5f, 0.21f, 0.1f);
+    assert_true(fabsf(stick.x - 0.05f) < 1e-6f && fabsf(stick.y + 0.005f) < 1e-7f);
+    th_pbd_correction slide = th_pbd_contact(d, fast, 0.5f, 0.5f, 0.21f, 0.1f);
+    assert_true(fabsf(slide.x - 0.05f) < 1e-6f && fabsf(slide.y + 0.5f * 0.1f * 0.1f) < 1e-6f);
+    assert_true(th_pbd_contact(th_v(0.6f, 0.0f), slow, 0.5f, 0.5f, 0.21f, 0.1f).count == 0.0f);
+    // Of 20 and 80 kg the light one takes four fifths; who does not give way, nothing.
+    assert_true(fabsf(th_pbd_share(1.0f / 20.0f, 1.0f / 80.0f) - 0.8f) < 1e-6f);
+    assert_true(th_pbd_share(1.0f / 20.0f, 0.0f) == 1.0f);
+}
+
+static void avoidance_goes_on_with_the_motion_begun(void **state) {
+    (void)state;
+    th_pbd_params p = {
+        .lr_stiffness = 0.24f, .lr_decay = 20.0f, .lr_range = 10.0f, .lr_sign = 1.0f};
+    const float h = 1.0f / 48.0f;
+    // i comes from the left and has begun to pass above; n points back to the left.
+    th_vec2 x = th_v(-2.0f, 0.1f), u = th_v(2.0f * h, 0.1f * h);
+    p.lr_mode = TH_PBD_TANGENTIAL;
+    th_pbd_avoidance avoid = th_pbd_avoidance_of(&p, h, 6);
+    th_pbd_correction aside = th_pbd_avoid(&avoid, x, u, 0.5f, 0.5f);
+    assert_true(aside.count == 1.0f && aside.y > 0.0f && fabsf(aside.x) < aside.y);
+    p.lr_sign = -1.0f;
+    avoid = th_pbd_avoidance_of(&p, h, 6);
+    assert_true(th_pbd_avoid(&avoid, x, u, 0.5f, 0.5f).y == -aside.y);
+    p.lr_mode = TH_PBD_NORMAL;
+    avoid = th_pbd_avoidance_of(&p, h, 6);
+    th_pbd_correction brake = th_pbd_avoid(&avoid, x, u, 0.5f, 0.5f);
+    assert_true(brake.x < 0.0f); // back
+    p.lr_mode = TH_PBD_BOTH, p.lr_sign = 1.0f;
+    avoid = th_pbd_avoidance_of(&p, h, 6);
+    th_pbd_correction both = th_pbd_avoid(&avoid, x, u, 0.5f, 0.5f);
+    assert_true(fabsf(both.x - (aside.x + brake.x)) < 1e-7f &&
+                fabsf(both.y - (aside.y + brake.y)) < 1e-7f);
+    // Head on nothing is sideways, but for the bias to the right.
+    th_pbd_correction head_on =
+        th_pbd_avoid(&avoid, th_v(-2.0f, 0.0f), th_v(2.0f * h, 0.0f), 0.5f, 0.5f);
+    assert_true(head_on.count == 1.0f && head_on.y == 0.0f);
+    avoid.side_bias = 0.01f;
+    assert_true(th_pbd_avoid(&avoid, th_v(-2.0f, 0.0f), th_v(2.0f * h, 0.0f), 0.5f, 0.5f).y < 0.0f);
+}
+
+static void walls_hold_on_their_line_and_at_their_corners(void **state) {
+    (void)state;
+    th_vec2 a = {0.0f, 0.0f}, east = {1.0f, 0.0f}; // solid above, ground below
+    th_pbd_correction c = th_pbd_wall(th_v(1.0f, -0.1f), a, east, 2.0f, 0.3f, true, true, true);
+    assert_true(fabsf(c.y + 0.2f) < 1e-6f && c.x == 0.0f);
+    c = th_pbd_wall(th_v(1.0f, 0.1f), a, east, 2.0f, 0.3f, true, true,
+                    true); // pushed through: back
+    assert_true(fabsf(c.y + 0.4f) < 1e-6f);
+    c = th_pbd_wall(th_v(-0.1f, 0.0f), a, east, 2.0f, 0.3f, true, true, true);
+    assert_true(fabsf(c.x + 0.2f) < 1e-6f && c.count == 1.0f);
+    assert_true(th_pbd_wall(th_v(-0.1f, 0.0f), a, east, 2.0f, 0.3f, true, false, true).count ==
+                0.0f);
+    assert_true(th_pbd_wall(th_v(2.1f, 0.0f), a, east, 2.0f, 0.3f, true, true, false).count ==
+                0.0f);
+}
+
+// Card check 7. What i and j take is opposite to the last bit, in contact, friction and avoidance.
+static void corrections_of_a_pair_sum_to_zero(void **state) {
+    (void)state;
+    th_pbd_params p = {.lr_mode = TH_PBD_BOTH,
+                       .lr_stiffness = 0.24f,
+                       .lr_decay = 20.0f,
+                       .lr_range = 10.0f,
+                       .lr_sign = 1.0f,
+                       .side_bias = 0.01f};
+    th_pbd_avoidance avoid = th_pbd_avoidance_of(&p, 0.02f, 6);
+    int contacts = 0, meetings = 0;
+    for (uint32_t k = 0; k < 1000; ++k) {
+        th_random4 r = th_philox(3, TH_STREAM_PLACE, k, 0);
+        th_vec2 x = th_v(2.0f * th_uniform(r.v[0]) - 1.0f, 2.0f * th_uniform(r.v[1]) - 1.0f);
+        th_vec2 u = th_v(0.05f * th_uniform(r.v[2]) - 0.025f, 0.05f * th_uniform(r.v[3]) - 0.025f);
+        th_vec2 d = th_add(x, u), minus_d = th_scale(-1.0f, d), minus_x = th_scale(-1.0f, x),
+                minus_u = th_scale(-1.0f, u);
+        th_pbd_correction i = th_pbd_contact(d, u, 0.5f, 0.5f, 0.21f, 0.1f),
+                          j = th_pbd_contact(minus_d, minus_u, 0.5f, 0.5f, 0.21f, 0.1f);
+        assert_true(i.x + j.x == 0.0f && i.y + j.y == 0.0f);
+        contacts += i.count > 0.0f;
+        i = th_pbd_avoid(&avoid, x, u, 0.5f, 0.5f);
+        j = th_pbd_avoid(&avoid, minus_x, minus_u, 0.5f, 0.5f);
+        assert_true(i.x + j.x == 0.0f && i.y + j.y == 0.0f);
+        meetings += i.count > 0.0f;
+    }
+    assert_true(contacts > 50 && meetings > 50);
+}
+
+// ---- crowds without walls
+
+// People of one group who want nothing, on an open plane or in a room.
+static th_world *standing(const char *move, const char *room, int count, const char *more,
+                          th_scene **scene) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "{\"levels\": [{\"walkable\": {\"rect\": [%s]}}],"
+             "\"groups\": [{\"id\": \"people\", \"count\": %d, \"radius\": 0.1, \"route\": []%s,"
+             " \"move\": {\"model\": \"pbd\"%s}}], \"run\": {\"step\": 0.1}}",
+             room, count, more, move);
+    *scene = scene_of(text);
+    return world_of(*scene, 1, 1);
+}
+
+// Card check 1: thrown into a box anyhow, half of the ground covered.
+static void overlaps_go_away_within_a_second(void **state) {
+    (void)state;
+    th_scene *scene;
+    th_world *world = standing(", \"lr_range\": 0, \"cohesion\": 0", "0, 0, 6, 6", 92, "", &scene);
+    th_agents *a = &world->agents;
+    for (int i = 0; i < a->count; ++i) {
+        th_random4 r = th_philox(5, TH_STREAM_PLACE, (uint32_t)i, 0);
+        a->radius[i] = 0.25f;
+        a->position_x[i] = 0.3f + 5.4f * th_uniform(r.v[0]);
+        a->position_y[i] = 0.3f + 5.4f * th_uniform(r.v[1]);
+    }
+    world->max_radius = 0.25f;
+    float before = deepest_overlap(world);
+    th_world_step(world, 10);
+    float after = deepest_overlap(world);
+    print_message("overlap box: deepest %.1f %% of the diameter, after 1 s %.2f %%\n",
+                  (double)(100.0f * before), (double)(100.0f * after));
+    assert_true(before > 0.8f && after < 0.02f);
+    assert_invariants(world);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+static th_vec2 momentum_of(const th_world *world) {
+    const th_agents *a = &world->agents;
+    th_vec2 sum = {0.0f, 0.0f};
+    for (uint32_t i = 0; i < (uint32_t)a->count; ++i)
+        sum = th_add(sum, th_scale(a->mass[i], th_velocity(a, i)));
+    return sum;
+}
+
+// Card check 7 through the whole step: two bodies of unequal mass run into each other off centre. Blending
+// takes the same share from both, (1 - h/reaction_time) a sub-step, and nothing else may change the sum.
+static void momentum_of_two_who_collide_is_kept(void **state) {
+    (void)state;
+    th_scene *scene;
+    th_world *world = standing(", \"lr_range\": 0, \"cohesion\": 0, \"reaction_time\": 10",
+                               "-20, -20, 20, 20", 2, "", &scene);
+    th_agents *a = &world->agents;
+    const float places[2] = {-1.0f, 1.0f}, masses[2] = {60.0f, 90.0f};
+    for (int i = 0; i < 2; ++i) {
+        a->radius[i] = 0.25f;
+        a->position_x[i] = places[i];
+        a->position_y[i] = 0.1f * places[i];
+        a->velocity_x[i] = -1.2f * places[i];
+        a->velocity_y[i] = 0.0f;
+        a->mass[i] = masses[i];
+        a->speed[i] = 3.0f;
+    }
+    world->max_radius = 0.25f;
+    th_vec2 before = momentum_of(world);
+    float rest = 1.0f;
+    th_world_step(world, 20);
+    for (int k = 0; k < 20 * 5; ++k) rest *= 1.0f - 0.02f / 10.0f;
+    th_vec2 after = momentum_of(world);
+    assert_true(fabsf(after.x - rest * before.x) < 0.02f &&
+                fabsf(after.y - rest * before.y) < 0.02f);
+    assert_true(fabsf(a->velocity_y[0]) > 0.05f); // they did collide
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// Random velocities of a cluster at 2.2 radii; alone with cohesion.
+static th_world *cluster(th_scene **scene) {
+    th_world *world =
+        standing(", \"lr_range\": 0, \"reaction_time\": 10", "-20, -20, 20, 20", 100, "", scene);
+    th_agents *a = &world->agents;
+    for (int i = 0; i < a->count; ++i) {
+        th_random4 r = th_philox(7, TH_STREAM_PLACE, (uint32_t)i, 0);
+        a->radius[i] = 0.2f;
+        a->position_x[i] = 0.44f * (float)(i % 10);
+        a->position_y[i] = 0.44f * (float)(i / 10);
+        a->velocity_x[i] = 0.2f * th_uniform(r.v[0]) - 0.1f;
+        a->velocity_y[i] = 0.2f * th_uniform(r.v[1]) - 0.1f;
+    }
+    world->max_radius = 0.2f;
+    return world;
+}
+
+typedef struct spread {
+    double variance, energy;
+} spread;
+static spread spread_of(const float *vx, const float *vy, int count) {
+    double x = 0.0, y = 0.0, squares = 0.0;
+    for (int i = 0; i < count; ++i) {
+        x += (double)vx[i] / count;
+        y += (double)vy[i] / count;
+        squares += (double)(vx[i] * vx[i] + vy[i] * vy[i]) / count;
+    }
+    spread s = {squares - x * x - y * y, squares};
+    return s;
+}
+
+// Card check 8.
+static void cohesion_never_adds_energy(void **state) {
+    (void)state;
+    th_scene *scene;
+    th_world *world = cluster(&scene);
+    th_agents *a = &world->agents;
+    spread last = spread_of(a->velocity_x, a->velocity_y, a->count), first = last;
+    for (int k = 0; k < 30; ++k) {
+        th_world_step(world, 1);
+        spread now = spread_of(a->velocity_x, a->velocity_y, a->count);
+        assert_true(now.variance < last.variance && now.energy < last.energy);
+        last = now;
+    }
+    assert_true(last.variance < 0.1 * first.variance);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// The same cluster by the kernel sum as published, without the time step: the velocities blow up.
+static void cohesion_in_its_literal_form_blows_up(void **state) {
+    (void)state;
+    th_scene *scene;
+    th_world *world = cluster(&scene);
+    const th_agents *a = &world->agents;
+    static float vx[2][100], vy[2][100];
+    memcpy(vx[0], a->velocity_x, sizeof vx[0]);
+    memcpy(vy[0], a->velocity_y, sizeof vy[0]);
+    double first = spread_of(vx[0], vy[0], 100).variance;
+    for (int k = 0; k < 10; ++k) {
+        const float *x = vx[k % 2], *y = vy[k % 2];
+        for (uint32_t i = 0; i < 100; ++i) {
+            th_vec2 drawn = {0.0f, 0.0f};
+            for (uint32_t j = 0; j < 100; ++j) {
+                float d2 = th_length2(th_sub(th_position(a, i), th_position(a, j)));
+                float w = 0.9912f * th_pbd_cohesion_weight(d2, 7.0f * 0.2f);
+                drawn = th_add(drawn, th_scale(w, th_v(x[j] - x[i], y[j] - y[i])));
+            }
+            vx[1 - k % 2][i] = x[i] + drawn.x;
+            vy[1 - k % 2][i] = y[i] + drawn.y;
+        }
+    }
+    assert_true(spread_of(vx[0], vy[0], 100).variance > 10.0 * first);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+static void a_heap_of_coincident_people_comes_apart(void **state) {
+    (void)state;
+    th_scene *scene;
+    th_world *world = standing("", "-20, -20, 20, 20", 200, "", &scene);
+    th_agents *a = &world->agents;
+    for (int i = 0; i < a->count; ++i) {
+        a->radius[i] = 0.2f;
+        a->position_x[i] = a->position_y[i] = 1.0f;
+    }
+    world->max_radius = 0.2f;
+    th_world_step(world, 60);
+    assert_invariants(world);
+    assert_true(deepest_overlap(world) < 0.05f);
+    assert_int_equal(world->counters.repairs, 0);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+static void what_is_not_finite_is_repaired(void **state) {
+    (void)state;
+    th_scene *scene;
+    th_world *world = standing("", "0, 0, 6, 6", 20, "", &scene);
+    world->agents.velocity_x[3] = NAN;
+    world->agents.velocity_y[7] = INFINITY;
+    th_world_step(world, 1);
+    assert_true(world->counters.repairs >= 2);
+    assert_invariants(world);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// ---- walls, levels, others
+
+static void nobody_is_felt_through_a_thin_wall(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(
+        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 6, 6]}, \"walls\": [[[3, 0], [3, 6]]]}],"
+        "\"groups\": [{\"id\": \"west\", \"positions\": [[2.75, 3]], \"radius\": 0.25, \"route\": "
+        "[],"
+        " \"move\": \"pbd\"}, {\"id\": \"east\", \"positions\": [[3.25, 3.1]], \"radius\": 0.25,"
+        " \"route\": [], \"move\": \"pbd\"}]}");
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 20);
+    const float *x = field_of(world, TH_FIELD_POSITION_X),
+                *y = field_of(world, TH_FIELD_POSITION_Y);
+    assert_true(fabsf(x[0] - 2.75f) < 2e-3f && fabsf(y[0] - 3.0f) < 1e-4f);
+    assert_true(fabsf(x[1] - 3.25f) < 2e-3f && fabsf(y[1] - 3.1f) < 1e-4f);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+static void who_does_not_give_way_is_walked_around(void **state) {
+    (void)state;
+    th_scene *scene = scene_of("{\"levels\": [{\"walkable\": {\"rect\": [-8, -3, 8, 3]}}],"
+                               "\"exits\": [{\"id\": \"out\", \"line\": [[8, -3], [8, 3]]}],"
+                               "\"scripted\": [{\"id\": \"post\", \"radius\": 0.4, \"path\": [[0, "
+                               "0, 0.05], [100, 0, 0.05]]}],"
+                               "\"groups\": [{\"id\": \"walker\", \"positions\": [[-6, 0]], "
+                               "\"to\": \"out\", \"move\": \"pbd\"}],"
+                               "\"run\": {\"step\": 0.1}}");
+    th_world *world = world_of(scene, 1, 1);
+    for (int k = 0; k < 150 && world->counters.left == 0; ++k) {
+        th_world_step(world, 1);
+        assert_true(deepest_overlap(world) < 0.02f);
+    }
+    assert_int_equal(world->counters.left, 1);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+static void stairs_are_climbed_and_nobody_is_lost(void **state) {
+    (void)state;
+    const char *const set[] = {"groups.0.move=pbd", "groups.0.positions=null", "groups.0.count=12"};
+    th_scene *scene = scene_with("scenes/verification/rimea_02_stairs_up.json", set, 1);
+    th_world *world = world_of(scene, 1, 1);
+    run_to_end(world, 60.0);
+    assert_int_equal(world->counters.left, 1);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+static void people_of_orca_and_pbd_pass_each_other(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(
+        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 24, 8]}}],"
+        "\"exits\": [{\"id\": \"left\", \"line\": [[0, 0], [0, 8]]},"
+        " {\"id\": \"right\", \"line\": [[24, 0], [24, 8]]}],"
+        "\"groups\": [{\"id\": \"a\", \"count\": 30, \"area\": {\"rect\": [1, 1, 9, 7]}, \"to\": "
+        "\"right\","
+        " \"move\": \"pbd\"}, {\"id\": \"b\", \"count\": 30, \"area\": {\"rect\": [15, 1, 23, 7]},"
+        " \"to\": \"left\", \"move\": \"orca\"}], \"run\": {\"step\": 0.1}}");
+    th_world *world = world_of(scene, 2, 1);
+    run_to_end(world, 90.0);
+    assert_int_equal(world->counters.left, 60);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// ---- the paper's scenarios
+
+// Two blocks in a corridor 60 m long, walking through each other; how many are out after `time`.
+static uint64_t passed(int count, double half_width, const char *move, double time, uint64_t seed) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "{\"levels\": [{\"walkable\": {\"rect\": [-30, %g, 30, %g]}}],"
+             "\"exits\": [{\"id\": \"w\", \"line\": [[-30, %g], [-30, %g]]},"
+             " {\"id\": \"e\", \"line\": [[30, %g], [30, %g]]}],"
+             "\"groups\": [{\"id\": \"a\", \"count\": %d, \"area\": {\"rect\": [-14, -4, -4, 4]},"
+             " \"to\": \"e\", \"radius\": 0.25, \"speed\": 1.4, \"move\": {\"model\": \"pbd\"%s}},"
+             " {\"id\": \"b\", \"count\": %d, \"area\": {\"rect\": [4, -4, 14, 4]}, \"to\": \"w\","
+             " \"radius\": 0.25, \"speed\": 1.4, \"move\": {\"model\": \"pbd\"%s}}],"
+             "\"run\": {\"step\": 0.1}}",
+             -half_width, half_width, -half_width, half_width, -half_width, half_width, count, move,
+             count, move);
+    th_scene *scene = scene_of(text);
+    th_world *world = world_of(scene, 1, seed);
+    run_to_end(world, time);
+    uint64_t left = world->counters.left;
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    return left;
+}
+
+// Card check 3. A lone person needs 44 m / 1.4 m/s = 31 s.
+static void crowds_pass_and_the_other_sign_jams(void **state) {
+    (void)state;
+    const double time = SLOW ? 5.0 : 2.5 * 44.0 / 1.4;
+    uint64_t both = passed(96, 10.0, "", time, 1);
+    uint64_t sideways = passed(96, 10.0, ", \"lr_mode\": 0", time, 1);
+    // Wall to wall, sideways part only, without the side step that helps whoever is stuck.
+    uint64_t plus = passed(135, 4.0, ", \"lr_mode\": 0, \"sidestep\": 0", time, 1);
+    uint64_t minus =
+        passed(135, 4.0, ", \"lr_mode\": 0, \"sidestep\": 0, \"lr_sign\": -1", time, 1);
+    print_message("crossing: both %d, sideways %d of 192; in a corridor + %d, - %d of 270\n",
+                  (int)both, (int)sideways, (int)plus, (int)minus);
+    if (SLOW) return;
+    assert_true(both > 0.9 * 192 && sideways > 0.9 * 192);
+    assert_true(plus > 0.9 * 270 && minus < 0.2 * 270);
+}
+
+// Order parameter of Rex and Loewen 2007 for lanes along x, of those within 12 m of the middle.
+static double lane_index(const th_world *world) {
+    const th_agents *a = &world->agents;
+    double sum = 0.0;
+    int people = 0;
+    for (uint32_t i = 0; i < (uint32_t)a->count; ++i) {
+        if (fabsf(a->position_x[i]) > 12.0f) continue;
+        int same = 0, other = 0;
+        for (uint32_t j = 0; j < (uint32_t)a->count; ++j) {
+            if (fabsf(a->position_y[i] - a->position_y[j]) > 0.4f ||
+                fabsf(a->position_x[i] - a->position_x[j]) > 5.0f)
+                continue;
+            same += a->group[i] == a->group[j];
+            other += a->group[i] != a->group[j];
+        }
+        double share = (double)(same - other) / (same + other);
+        sum += share * share;
+        ++people;
+    }
+    return sum / people;
+}
+
+// Card check 4: thoroughly mixed people who want to go two ways.
+static void lane_index_rises(void **state) {
+    (void)state;
+    if (SLOW) skip();
+    th_scene *scene = scene_of(
+        "{\"levels\": [{\"walkable\": {\"rect\": [-60, -3, 60, 3]}}],"
+        "\"exits\": [{\"id\": \"w\", \"line\": [[-60, -3], [-60, 3]]},"
+        " {\"id\": \"e\", \"line\": [[60, -3], [60, 3]]}],"
+        "\"groups\": [{\"id\": \"a\", \"count\": 200, \"area\": {\"rect\": [-40, -3, 40, 3]},"
+        " \"to\": \"e\", \"radius\": 0.2, \"move\": \"pbd\"}, {\"id\": \"b\", \"count\": 200,"
+        " \"area\": {\"rect\": [-40, -3, 40, 3]}, \"to\": \"w\", \"radius\": 0.2, \"move\": "
+        "\"pbd\"}],"
+        "\"run\": {\"step\": 0.1}}");
+    th_world *world = world_of(scene, 2, 1);
+    double before = lane_index(world);
+    th_world_step(world, 150);
+    double after = lane_index(world);
+    print_message("lane index %.2f, after 15 s %.2f\n", before, after);
+    assert_true(before < 0.3 && after > before + 0.15);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// Card check 5, on the scene of that name.
+static void bears_and_rabbits_do_not_tunnel(void **state) {
+    (void)state;
+    th_scene *scene = scene_with("scenes/pbd/bears_and_rabbits.json", NULL, 0);
+    th_world *world = world_of(scene, 2, 1);
+    float deepest = 0.0f;
+    for (int k = 0; k < (SLOW ? 20 : 900) && !th_world_done(world); ++k) {
+        th_world_step(world, 1);
+        if (k % 5 == 0) deepest = fmaxf(deepest, deepest_overlap(world));
+    }
+    assert_invariants(world);
+    print_message("bears and rabbits: deepest overlap %.1f %% of the radii, done at %.1f s\n",
+                  (double)(100.0f * deepest), th_world_time(world));
+    assert_true(deepest < 0.05f);
+    assert_true(SLOW || th_world_done(world));
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// Card check 6, fewer people than in the scene.
+static void bottleneck_is_left_by_all_and_walls_hold(void **state) {
+    (void)state;
+    const char *const set[] = {"groups.0.count=120"};
+    th_scene *scene = scene_with("scenes/pbd/bottleneck.json", set, 1);
+    th_world *world = world_of(scene, 2, 1);
+    float deepest = 0.0f, nearest = 1.0f;
+    th_walls walls = th_world_walls(world);
+    for (int k = 0; k < (SLOW ? 30 : 1500) && !th_world_done(world); ++k) {
+        th_world_step(world, 1);
+        deepest = fmaxf(deepest, deepest_overlap(world));
+        for (uint32_t i = 0; i < (uint32_t)world->agents.count; ++i)
+            if (!th_gone(world->agents.phase[i]))
+                nearest =
+                    fminf(nearest, th_walls_distance(&walls, 0, th_position(&world->agents, i)) /
+                                       world->agents.radius[i]);
+    }
+    assert_invariants(world);
+    print_message(
+        "bottleneck: out after %.1f s, deepest overlap %.1f %%, nearest wall %.3f radii\n",
+        th_world_time(world), (double)(100.0f * deepest), (double)nearest);
+    assert_true(SLOW || th_world_done(world));
+    assert_true(nearest > 0.95f && deepest < 0.05f);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+static void shipped_scenes_run_to_the_end(void **state) {
+    (void)state;
+    static const char *const names[] = {"scenes/pbd/sparse_passing.json",
+                                        "scenes/pbd/dense_passing.json"};
+    for (int k = 0; k < 2; ++k) {
+        th_scene *scene = scene_with(names[k], NULL, 0);
+        th_world *world = world_of(scene, 2, 1);
+        run_to_end(world, SLOW ? 3.0 : 180.0);
+        assert_true(SLOW || th_world_done(world));
+        th_world_destroy(world);
+        th_scene_destroy(scene);
+    }
+}
+
+// Scenes made for uic, by changing one word a group; fewer people, so that it is quick.
+static void scenes_of_uic_run_by_changing_a_word(void **state) {
+    (void)state;
+    const char *const doorway[] = {"groups.0.move=pbd", "groups.0.count=150"};
+    th_scene *scene = scene_with("scenes/uic/doorway.json", doorway, 2);
+    th_world *world = world_of(scene, 2, 1);
+    run_to_end(world, SLOW ? 3.0 : 120.0);
+    assert_true(SLOW || world->counters.left == 150);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    const char *const crossing[] = {"groups.0.move=pbd",       "groups.1.move=pbd",
+                                    "groups.2.move=pbd",       "groups.3.move=pbd",
+                                    "groups.0.source.until=6", "groups.1.source.until=6",
+                                    "groups.2.source.until=6", "groups.3.source.until=6"};
+    scene = scene_with("scenes/uic/crossing_40.json", crossing, 8);
+    world = world_of(scene, 2, 1);
+    run_to_end(world, SLOW ? 3.0 : 250.0);
+    assert_true(SLOW ||
+                (world->counters.left == world->counters.spawned && world->counters.left >= 230));
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// ---- the same bits
+
+static const char mixed_room[] =
+    "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 30, 12]}, \"obstacles\": [{\"rect\": [14, 5, "
+    "15, 7]}],"
+    " \"walls\": [[[8, 0], [8, 4]]]}],"
+    "\"exits\": [{\"id\": \"w\", \"line\": [[0, 0], [0, 12]]}, {\"id\": \"e\", \"line\": [[30, 0], "
+    "[30, 12]]}],"
+    "\"groups\": [{\"id\": \"a\", \"count\": 400, \"area\": {\"rect\": [1, 1, 14, 11]}, \"to\": "
+    "\"e\","
+    " \"radius\": {\"uniform\": [0.15, 0.25]}, \"mass\": {\"uniform\": [50, 100]}, \"move\": "
+    "\"pbd\"},"
+    " {\"id\": \"b\", \"count\": 400, \"area\": {\"rect\": [16, 1, 29, 11]}, \"to\": \"w\","
+    " \"radius\": 0.2, \"move\": \"pbd\"}], \"run\": {\"step\": 0.1}}";
+
+static void result_does_not_depend_on_threads(void **state) {
+    (void)state;
+    const int threads[] = {1, 2, 3, 8};
+    uint64_t expected = 0;
+    for (int t = 0; t < 4; ++t) {
+        th_scene *scene = scene_of(mixed_room);
+        th_world *world = world_of(scene, threads[t], 1);
+        th_world_step(world, SLOW ? 5 : 60);
+        if (t == 0) expected = th_world_hash(world);
+        assert_true(th_world_hash(world) == expected);
+        th_world_destroy(world);
+        th_scene_destroy(scene);
+    }
+}
+
+static void a_snapshot_goes_on_bit_by_bit(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(mixed_room);
+    th_world *world = world_of(scene, 1, 1), *other = world_of(scene, 2, 1);
+    th_world_step(world, 20);
+    size_t size = th_world_snapshot_size(world);
+    void *bytes = malloc(size);
+    assert_non_null(bytes);
+    assert_int_equal(th_world_snapshot(world, bytes, size, NULL), TH_OK);
+    assert_int_equal(th_world_restore(other, bytes, size, NULL), TH_OK);
+    th_world_step(world, 20);
+    th_world_step(other, 20);
+    assert_true(th_world_hash(world) == th_world_hash(other));
+    free(bytes);
+    th_world_destroy(world);
+    th_world_destroy(other);
+    th_scene_destroy(scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parameters_are_the_published_ones_and_begin_with_contact),
+        cmocka_unit_test(time_to_collision_has_its_closed_form),
+        cmocka_unit_test(contact_pushes_along_and_friction_holds_across),
+        cmocka_unit_test(avoidance_goes_on_with_the_motion_begun),
+        cmocka_unit_test(walls_hold_on_their_line_and_at_their_corners),
+        cmocka_unit_test(corrections_of_a_pair_sum_to_zero),
+        cmocka_unit_test(overlaps_go_away_within_a_second),
+        cmocka_unit_test(momentum_of_two_who_collide_is_kept),
+        cmocka_unit_test(cohesion_never_adds_energy),
+        cmocka_unit_test(cohesion_in_its_literal_form_blows_up),
+        cmocka_unit_test(a_heap_of_coincident_people_comes_apart),
+        cmocka_unit_test(what_is_not_finite_is_repaired),
+        cmocka_unit_test(nobody_is_felt_through_a_thin_wall),
+        cmocka_unit_test(who_does_not_give_way_is_walked_around),
+        cmocka_unit_test(stairs_are_climbed_and_nobody_is_lost),
+        cmocka_unit_test(people_of_orca_and_pbd_pass_each_other),
+        cmocka_unit_test(crowds_pass_and_the_other_sign_jams),
+        cmocka_unit_test(lane_index_rises),
+        cmocka_unit_test(bears_and_rabbits_do_not_tunnel),
+        cmocka_unit_test(bottleneck_is_left_by_all_and_walls_hold),
+        cmocka_unit_test(shipped_scenes_run_to_the_end),
+        cmocka_unit_test(scenes_of_uic_run_by_changing_a_word),
+        cmocka_unit_test(result_does_not_depend_on_threads),
+        cmocka_unit_test(a_snapshot_goes_on_bit_by_bit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
