@@ -231,6 +231,123 @@ static void alone_nothing_changes(void **state) {
     }
 }
 
+// A dense standing front from x = 1.2 m on with a gap around `middle`; somebody at the origin wants through.
+static void front(small_world *small, float middle, float other) {
+    for (int row = 0; row < 10; ++row)
+        for (int k = -10; k <= 10; ++k) {
+            float x = 1.2f + 0.42f * (float)row, y = 0.42f * (float)k;
+            if (fabsf(y - middle) < 0.7f || fabsf(y - other) < 0.7f) continue;
+            uint32_t i = small_world_add(small, x, y, 0.2f);
+            small->world.agents.phase[i] = TH_PHASE_STANDING;
+        }
+}
+
+// Check 6: with the arc people steer into a gap, to either side; without it they do not.
+static void people_steer_into_a_gap(void **state) {
+    (void)state;
+    for (int side = -1; side <= 1; side += 2)
+        for (int arc = 0; arc < 2; ++arc) {
+            th_densesense_params p = preset("consistent");
+            p.arc_interval = 0.0f;
+            if (!arc) p.arc_samples = 1;
+            small_world *small = create(p);
+            front(small, 1.2f * (float)side, 1e6f);
+            uint32_t id = small->world.agents.id[add(small, 0.0f, 0.0f, 1.34f)];
+            filter(small, 8.0f);
+            const th_agents *a = &small->world.agents;
+            uint32_t i = small_world_find(small, id);
+            float aside = a->preferred_y[i] * (float)side;
+            if (arc) {
+                assert_true(aside > 0.2f * a->preferred_x[i] && a->turn[i] * (float)side > 0.2f);
+            } else {
+                assert_true(aside == 0.0f && a->turn[i] == 0.0f && a->preferred_x[i] < 0.5f);
+            }
+            small_world_destroy(small);
+        }
+}
+
+// Of two equal gaps the right one is taken, but who has chosen the left one keeps to it.
+static void a_choice_is_kept(void **state) {
+    (void)state;
+    for (int before = 0; before < 2; ++before) {
+        th_densesense_params p = preset("consistent");
+        p.arc_interval = 0.0f;
+        small_world *small = create(p);
+        front(small, 1.2f, -1.2f);
+        uint32_t id = small->world.agents.id[add(small, 0.0f, 0.0f, 1.34f)];
+        for (int n = 0; n < 2; ++n) {
+            uint32_t i = small_world_find(small, id);
+            small->world.agents.preferred_x[i] = 1.34f;
+            small->world.agents.preferred_y[i] = 0.0f;
+            if (before && n == 0) small->world.agents.turn[i] = 20.0f * 0.01745329f;
+            filter(small, 8.0f);
+        }
+        float turn = small->world.agents.turn[small_world_find(small, id)];
+        assert_true(before ? turn > 0.3f : turn < -0.3f);
+        small_world_destroy(small);
+    }
+}
+
+static const th_vec2 SCREEN[] = {{-9, 0.5f}, {9, 0.5f}, {9, 0.6f}, {-9, 0.6f}};
+
+// The speed of somebody who walks along a thin wall with a crowd on one of its sides.
+static double beside_wall(th_densesense_params p, bool behind, bool crowd) {
+    small_world *small = create(p);
+    small_world_wall(small, SCREEN, 4);
+    small_world_walls_done(small);
+    for (int k = 0; crowd && k < 60; ++k) {
+        float x = -2.8f + 0.4f * (float)(k % 15), y = 0.3f * (float)(k / 15);
+        small_world_add(small, x, behind ? 0.7f + y : -0.3f - y, 0.2f);
+        small->world.agents.phase[small->world.agents.count - 1] = TH_PHASE_STANDING;
+    }
+    uint32_t id = small->world.agents.id[add(small, 0.1f, 0.1f, 1.34f)];
+    filter(small, 9.0f);
+    double speed = speed_of(small, small_world_find(small, id));
+    small_world_destroy(small);
+    return speed;
+}
+
+static void walls_hide_people_and_take_room(void **state) {
+    (void)state;
+    th_densesense_params p = preset("consistent"), blind = p, open = p, added = p;
+    p.arc_samples = blind.arc_samples = open.arc_samples = added.arc_samples = 1;
+    blind.density_sight = 0;
+    open.obstacle_mode = 0;
+    added.obstacle_mode = 2;
+    assert_true(beside_wall(p, false, false) == (double)1.34f); // 0 / FS = 0: the paper's form
+    assert_true(beside_wall(p, true, true) == (double)1.34f);
+    assert_true(beside_wall(blind, true, true) < 0.6);
+    double free_space = beside_wall(p, false, true), none = beside_wall(open, false, true),
+           additive = beside_wall(added, false, true);
+    assert_true(free_space < 0.9 * none && free_space > 0.2 * none);
+    assert_true(additive < 0.95 * none);
+}
+
+// Own stride factor, buffer and height: within their spreads, the same again for the same person.
+static void people_differ(void **state) {
+    (void)state;
+    th_densesense_params p = preset("consistent"), one = p;
+    p.stride_factor_spread = 0.2f;
+    p.stride_buffer_spread = 0.3f;
+    p.height_spread = 0.1f;
+    float mean = th_densesense_pace(&one, 1, 1);
+    float highest = mean * 1.2f / 0.9f * 2.6f / (1.0f + 1.6f * 0.7f),
+          lowest = mean * 0.8f / 1.1f * 2.6f / (1.0f + 1.6f * 1.3f), sum = 0.0f, low = 1e30f,
+          high = 0.0f;
+    for (uint32_t id = 1; id <= 2000; ++id) {
+        float pace = th_densesense_pace(&p, 5, id);
+        assert_true(pace > lowest && pace < highest && pace == th_densesense_pace(&p, 5, id));
+        sum += pace / 2000.0f;
+        low = fminf(low, pace);
+        high = fmaxf(high, pace);
+    }
+    assert_true(fabsf(sum / mean - 1.0f) < 0.05f);
+    assert_true(low < 0.75f * mean && high > 1.3f * mean);
+    p = one;
+    p.height = 1.5f; // shorter people need less room
+    assert_true(th_densesense_pace(&p, 1, 1) > mean);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(menge_is_the_authors_code),
@@ -239,6 +356,10 @@ int main(void) {
         cmocka_unit_test(areal_density_is_a_density),
         cmocka_unit_test(sums_are_those_of_brute_force),
         cmocka_unit_test(alone_nothing_changes),
+        cmocka_unit_test(people_steer_into_a_gap),
+        cmocka_unit_test(a_choice_is_kept),
+        cmocka_unit_test(walls_hide_people_and_take_room),
+        cmocka_unit_test(people_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

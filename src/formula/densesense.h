@@ -17,7 +17,7 @@
       "alpha: a stride at speed v is (H/alpha) sqrt(v) long")                                      \
     X(stride_factor_spread, 0, 0, 0.9, "-", "throng",                                              \
       "people's factors lie evenly within this share above and below")                             \
-    X(stride_buffer, 1.4, 0, 10, "-", "fitted to Weidmann on frozen crowds; Menge has 0.5 to 0.9", \
+    X(stride_buffer, 1.6, 0, 10, "-", "throng: fitted to Weidmann in motion; Menge: 0.5 to 0.9", \
       "beta: room wanted beyond a stride, in strides")                                             \
     X(stride_buffer_spread, 0, 0, 0.9, "-", "throng",                                              \
       "people's buffers lie evenly within this share above and below")                             \
@@ -55,7 +55,7 @@
       {"areal_density", 0}, {"density_neighbours", 10}, {"density_sight", 0},                      \
       {"obstacle_mode", 2}, {"arc_samples", 1})                                                    \
     X(consistent, "right units, everybody counts, free space, arc of directions: the defaults",    \
-      {"stride_buffer", 1.4}, {"steps_per_stride", 1}, {"sigma_obstacle", 0.75},                   \
+      {"stride_buffer", 1.6}, {"steps_per_stride", 1}, {"sigma_obstacle", 0.75},                   \
       {"areal_density", 1}, {"density_neighbours", 0}, {"density_sight", 1}, {"obstacle_mode", 1}, \
       {"arc_samples", 13})
 
