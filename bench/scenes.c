@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const th_bench_scene_names[TH_BENCH_SCENE_COUNT] = {"circle", "block", "packed",
-                                                                "pillars"};
+const char *const th_bench_scene_names[TH_BENCH_SCENE_COUNT] = {"circle", "block", "dense",
+                                                                "packed", "pillars"};
 
 static const double RADIUS = 0.2;          // [m]
 static const double CIRCLE_SPACING = 0.6;  // [m]
 static const double PACKED_SPACING = 0.41; // [m]
 static const double BLOCK_DENSITY = 3.0;   // [1/m2]
+static const double DENSE_DENSITY = 4.0;   // [1/m2]
 static const double PILLAR_SPACING = 5.0;  // [m]
 static const double PILLAR_SIDE = 1.0;     // [m]
 static const double PILLAR_RUNWAY = 40.0;  // from the last pillars to the goal [m]
@@ -141,9 +142,10 @@ static void place_rows(portion *p, double spacing, double row_height, bool hexag
 static void place_people(portion *p, th_bench_scene which) {
     if (which == TH_BENCH_CIRCLE) {
         place_circle(p);
-    } else if (which == TH_BENCH_BLOCK) {
+    } else if (which == TH_BENCH_BLOCK || which == TH_BENCH_DENSE) {
+        double spacing = 1 / sqrt(which == TH_BENCH_BLOCK ? BLOCK_DENSITY : DENSE_DENSITY);
         p->jitter = 0.05;
-        place_rows(p, 1 / sqrt(BLOCK_DENSITY), 1 / sqrt(BLOCK_DENSITY), false);
+        place_rows(p, spacing, spacing, false);
     } else {
         place_rows(p, PACKED_SPACING, PACKED_SPACING * sqrt(0.75), true);
     }

@@ -3,6 +3,7 @@
 //   circle   hexagonal lattice (0.6 m) filling an annulus, inner radius half the outer; goal: the
 //            opposite point
 //   block    square lattice at 3 people/m2; goal mirrored in x, so the halves walk through each other
+//   dense    the same at 4 people/m2
 //   packed   hexagonal lattice (0.41 m), nearly touching; goal mirrored in x
 //   pillars  people at 1 per m2 among pillars 5 m apart, 25 to a pillar, one far goal, planned with a
 //            distance field
@@ -14,6 +15,7 @@
 typedef enum th_bench_scene {
     TH_BENCH_CIRCLE,
     TH_BENCH_BLOCK,
+    TH_BENCH_DENSE,
     TH_BENCH_PACKED,
     TH_BENCH_PILLARS,
     TH_BENCH_SCENE_COUNT

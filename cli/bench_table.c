@@ -20,6 +20,7 @@ static const struct {
     {"pillars", "orca", {1, 0, 0}, 1, true},
     {"block", "social_force", {1.5, 15, 180}, 3, false},
     {"block", "helbing_molnar", {0, 0, 0}, 2, false},
+    {"dense", "pbd", {6, 60, 0}, 2, false},
 };
 
 int th_bench_cases(th_bench_case *cases, bool full, int threads) {

@@ -106,16 +106,17 @@ typedef struct th_pbd_correction {
 // is taken away, all of it while |t| < mu_s depth, else mu_k depth of it. The coincident are left out.
 TH_FORMULA th_pbd_correction th_pbd_contact(th_vec2 d, th_vec2 u, float apart, float share,
                                             float static_friction, float kinetic_friction) {
-    float distance = sqrtf(d.x * d.x + d.y * d.y), depth = apart - distance;
-    float inverse = 1.0f / th_max(distance, TH_PBD_COINCIDENT);
+    float distance2 = d.x * d.x + d.y * d.y;
+    float inverse = th_inverse_root(th_max(distance2, TH_PBD_COINCIDENT * TH_PBD_COINCIDENT));
+    float depth = apart - distance2 * inverse;
     float nx = d.x * inverse, ny = d.y * inverse;
     float along = u.x * nx + u.y * ny;
     float tx = u.x - along * nx, ty = u.y - along * ny;
-    float slide = sqrtf(tx * tx + ty * ty);
-    float held = th_min(kinetic_friction * depth / th_max(slide, 1e-12f), 1.0f);
-    held = slide < static_friction * depth ? 1.0f : held;
+    float slide2 = tx * tx + ty * ty, sticks = static_friction * depth;
+    float held = th_min(kinetic_friction * depth * th_inverse_root(th_max(slide2, 1e-24f)), 1.0f);
+    held = slide2 < sticks * sticks ? 1.0f : held;
     float push = share * depth, drag = share * held;
-    bool hurt = depth > 0.0f && distance > TH_PBD_COINCIDENT;
+    bool hurt = th_min(depth, distance2 - TH_PBD_COINCIDENT * TH_PBD_COINCIDENT) > 0.0f;
     th_pbd_correction c;
     c.x = hurt ? push * nx - drag * tx : 0.0f;
     c.y = hurt ? push * ny - drag * ty : 0.0f;
@@ -137,7 +138,7 @@ TH_FORMULA th_pbd_meeting th_pbd_meet(th_vec2 x, th_vec2 v, float radii) {
     float c = (x.x * x.x + x.y * x.y) - radii * radii, cross = x.x * v.y - x.y * v.x;
     float d = radii * radii * a - cross * cross;
     th_pbd_meeting meeting;
-    meeting.tau = c / th_max(b + sqrtf(th_max(d, 0.0f)), 1e-12f);
+    meeting.tau = c / th_max(b + th_max(d, 0.0f) * th_inverse_root(th_max(d, 1e-30f)), 1e-12f);
     meeting.meets = th_min(th_min(a - TH_PBD_SLOWEST, b), th_min(c, d));
     return meeting;
 }
@@ -176,8 +177,8 @@ TH_FORMULA th_pbd_correction th_pbd_avoid(const th_pbd_avoidance *p, th_vec2 x, 
     th_pbd_meeting meeting = th_pbd_meet(x, th_v(vx, vy), radii);
     float hat = p->h * floorf(meeting.tau * p->inverse_h), tilde = hat + p->h;
     float px = x.x + tilde * vx, py = x.y + tilde * vy;
-    float distance = sqrtf(px * px + py * py), inverse = 1.0f / th_max(distance, TH_PBD_COINCIDENT);
-    float nx = px * inverse, ny = py * inverse, overlap = radii - distance;
+    float distance2 = px * px + py * py, inverse = th_inverse_root(th_max(distance2, 1e-12f));
+    float nx = px * inverse, ny = py * inverse, overlap = radii - distance2 * inverse;
     // The right of V, so that a head-on pair, which has no tangential motion, gets one.
     float wx = vx + p->side_bias * vy, wy = vy - p->side_bias * vx;
     float along = wx * nx + wy * ny;

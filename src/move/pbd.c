@@ -31,16 +31,19 @@ bool th_pbd_create(th_world *world, int agents) {
     pbd->capacity = agents;
     pbd->group_count = world->group_count;
     bool complete = true;
-    size_t count = (size_t)agents;
+    size_t count = (size_t)agents, blocks = (size_t)th_block_count(agents);
     for (int k = 0; k < FLOAT_ARRAYS; ++k)
         complete = (*float_array(pbd, k) = th_alloc(memory, count + TH_ARRAY_PAD, sizeof(float))) !=
                        NULL &&
                    complete;
-    pbd->neighbours = th_alloc(memory, count * TH_PBD_NEIGHBOURS, sizeof *pbd->neighbours);
+    pbd->neighbours =
+        th_alloc(memory, blocks * TH_BLOCK * TH_PBD_NEIGHBOURS, sizeof *pbd->neighbours);
+    pbd->neighbour_start = th_alloc(memory, count, sizeof *pbd->neighbour_start);
     pbd->neighbour_count = th_alloc(memory, count, sizeof *pbd->neighbour_count);
     pbd->walls = th_alloc(memory, count * TH_PBD_WALLS, sizeof *pbd->walls);
     pbd->groups = th_alloc(memory, (size_t)pbd->group_count, sizeof *pbd->groups);
-    return complete && pbd->neighbours && pbd->neighbour_count && pbd->walls && pbd->groups;
+    return complete && pbd->neighbours && pbd->neighbour_start && pbd->neighbour_count &&
+           pbd->walls && pbd->groups;
 }
 
 void th_pbd_destroy(th_world *world) {
@@ -50,7 +53,10 @@ void th_pbd_destroy(th_world *world) {
     size_t count = (size_t)pbd->capacity;
     for (int k = 0; k < FLOAT_ARRAYS; ++k)
         th_free(memory, *float_array(pbd, k), count + TH_ARRAY_PAD, sizeof(float));
-    th_free(memory, pbd->neighbours, count * TH_PBD_NEIGHBOURS, sizeof *pbd->neighbours);
+    th_free(memory, pbd->neighbours,
+            (size_t)th_block_count(pbd->capacity) * TH_BLOCK * TH_PBD_NEIGHBOURS,
+            sizeof *pbd->neighbours);
+    th_free(memory, pbd->neighbour_start, count, sizeof *pbd->neighbour_start);
     th_free(memory, pbd->neighbour_count, count, sizeof *pbd->neighbour_count);
     th_free(memory, pbd->walls, count * TH_PBD_WALLS, sizeof *pbd->walls);
     th_free(memory, pbd->groups, (size_t)pbd->group_count, sizeof *pbd->groups);
@@ -88,6 +94,11 @@ static void prepare_groups(th_world *world, const th_substep *step) {
     for (int g = 0; g < pbd->group_count; ++g) {
         if (!group_is_own(world, g)) continue;
         th_pbd_group *group = &pbd->groups[g];
+        group->like = g;
+        for (int k = g - 1; k >= 0; --k)
+            if (group_is_own(world, k) &&
+                memcmp(&pbd->groups[k].params, &group->params, sizeof group->params) == 0)
+                group->like = k;
         group->avoid = th_pbd_avoidance_of(&group->params, step->h, pbd->iterations);
     }
 }
@@ -217,10 +228,20 @@ static void each_block(th_world *world, const th_substep *step, const th_walls *
 
 static void predict(th_world *world, const th_substep *step) {
     int blocks = th_block_count(world->agents.count);
+    const float *inverse_mass = world->pbd->inverse_mass;
+    float least = 1e30f, most = 0.0f;
     uint64_t repairs = 0;
-#pragma omp parallel for schedule(static) num_threads(world->threads) reduction(+ : repairs)
-    for (int b = 0; b < blocks; ++b)
-        repairs += predict_block(world, step, (uint32_t)b * TH_BLOCK, block_end(world, b));
+#pragma omp parallel for schedule(static) num_threads(world->threads) reduction(+ : repairs) \
+    reduction(min : least) reduction(max : most)
+    for (int b = 0; b < blocks; ++b) {
+        uint32_t begin = (uint32_t)b * TH_BLOCK, end = block_end(world, b);
+        repairs += predict_block(world, step, begin, end);
+        for (uint32_t i = begin; i < end; ++i) {
+            least = inverse_mass[i] < least ? inverse_mass[i] : least;
+            most = inverse_mass[i] > most ? inverse_mass[i] : most;
+        }
+    }
+    world->pbd->equal_masses = least == most;
     world->counters.repairs += repairs;
 }
 

@@ -85,7 +85,7 @@ TH_FORMULA void list_people(th_world *world, const th_substep *step, const th_wa
                 1e9f};
     float touch = s.margin * radii + 2.0f * step->h * th_max(step->fastest, 1.0f);
     float reach = th_max(touch, s.half_range * radii);
-    uint32_t *list = pbd->neighbours + (size_t)i * TH_PBD_NEIGHBOURS;
+    uint32_t *list = th_pbd_neighbours(pbd, i);
     uint32_t count = collect(world, &s, reach + step->moved, list);
     // In a throng one sees less far; at the end of the heap only the first of the coincident are left.
     for (float limit = reach; count > TH_PBD_NEIGHBOURS && limit > 1e-3f;) {
@@ -115,8 +115,14 @@ static void list_walls(th_world *world, const th_walls *walls, uint32_t i) {
 
 TH_CLONES static void list_people_block(th_world *world, const th_substep *step,
                                         const th_walls *walls, uint32_t begin, uint32_t end) {
-    for (uint32_t i = begin; i < end; ++i)
+    th_pbd *pbd = world->pbd;
+    uint32_t used = 0;
+    for (uint32_t i = begin; i < end; ++i) {
+        pbd->neighbour_start[i] = used;
+        pbd->neighbour_count[i] = 0;
         if (th_pbd_own(world, i)) list_people(world, step, walls, i);
+        used += pbd->neighbour_count[i];
+    }
 }
 
 void th_pbd_list_block(th_world *world, const th_substep *step, const th_walls *walls,

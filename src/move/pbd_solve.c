@@ -4,78 +4,130 @@
 #include "formula/random.h"
 #include "move/pbd_state.h"
 
-// The listed neighbours side by side, relative to person i, filled up to a multiple of TH_LANES with people far
-// away.
-typedef struct gathered {
-    _Alignas(64) float x[TH_PBD_NEIGHBOURS];
-    _Alignas(64) float y[TH_PBD_NEIGHBOURS];
-    _Alignas(64) float ux[TH_PBD_NEIGHBOURS];
-    _Alignas(64) float uy[TH_PBD_NEIGHBOURS];
-    _Alignas(64) float radii[TH_PBD_NEIGHBOURS];
-    _Alignas(64) float inverse_mass[TH_PBD_NEIGHBOURS];
-} gathered;
+// The pairs of a few people side by side, so that the vectors are full although a person has few neighbours:
+// gathered, corrected all at once, then summed person by person in the order of the list.
+enum { PAIRS = 512 };
+typedef struct batch {
+    _Alignas(64) float x[PAIRS];
+    _Alignas(64) float y[PAIRS];
+    _Alignas(64) float ux[PAIRS];
+    _Alignas(64) float uy[PAIRS];
+    _Alignas(64) float radii[PAIRS];
+    _Alignas(64) float share[PAIRS]; // first the other's inverse mass, then the share that i takes
+    _Alignas(64) float own[PAIRS];   // i's inverse mass
+    // The corrections; a count of 2 marks who stands at i's very place.
+    _Alignas(64) float contact_x[PAIRS];
+    _Alignas(64) float contact_y[PAIRS];
+    _Alignas(64) float contact[PAIRS];
+    _Alignas(64) float avoid_x[PAIRS];
+    _Alignas(64) float avoid_y[PAIRS];
+    _Alignas(64) float avoid[PAIRS];
+    int count;
+} batch;
 
-// Returns the filled-up count.
-TH_FORMULA int gather(const th_agents *a, const th_pbd *pbd, uint32_t i, bool moves,
-                      gathered *restrict to) {
-    const uint32_t *restrict list = pbd->neighbours + (size_t)i * TH_PBD_NEIGHBOURS;
+TH_FORMULA void gather(const th_agents *a, const th_pbd *pbd, uint32_t i, bool moves, bool equal,
+                       batch *restrict to) {
+    const uint32_t *restrict list = th_pbd_neighbours(pbd, i);
     const float *restrict xs = a->work_x, *restrict ys = a->work_y, *restrict radii = a->radius;
     const float *restrict us = pbd->u_x, *restrict vs = pbd->u_y, *restrict w = pbd->inverse_mass;
     float x = xs[i], y = ys[i], u = us[i], v = vs[i], radius = radii[i];
-    int count = (int)pbd->neighbour_count[i], full = (count + TH_LANES - 1) / TH_LANES * TH_LANES;
-    for (int k = 0; k < count; ++k) {
+    int count = (int)pbd->neighbour_count[i], at = to->count;
+    for (int k = 0; k < count; ++k, ++at) {
         uint32_t j = list[k];
-        to->x[k] = x - xs[j];
-        to->y[k] = y - ys[j];
-        to->radii[k] = radius + radii[j];
-        to->inverse_mass[k] = w[j];
+        to->x[at] = x - xs[j];
+        to->y[at] = y - ys[j];
+        to->radii[at] = radius + radii[j];
         if (moves) {
-            to->ux[k] = u - us[j];
-            to->uy[k] = v - vs[j];
+            to->ux[at] = u - us[j];
+            to->uy[at] = v - vs[j];
+        }
+        if (!equal) {
+            to->share[at] = w[j];
+            to->own[at] = w[i];
         }
     }
-    for (int k = count; k < full; ++k) {
-        to->x[k] = 1e6f;
-        to->y[k] = to->ux[k] = to->uy[k] = to->inverse_mass[k] = 0.0f;
-        to->radii[k] = 1.0f;
+    to->count = at;
+}
+
+// Fills up to whole vectors with pairs that are far apart.
+TH_FORMULA int fill_up(batch *restrict b) {
+    int full = (b->count + TH_LANES - 1) / TH_LANES * TH_LANES;
+    for (int k = b->count; k < full; ++k) {
+        b->x[k] = 1e6f;
+        b->y[k] = b->ux[k] = b->uy[k] = 0.0f;
+        b->radii[k] = b->share[k] = b->own[k] = 1.0f;
     }
     return full;
 }
 
-typedef struct sums {
-    th_lanes x, y, count;
-} sums;
-
-TH_FORMULA void add(sums *s, int l, th_pbd_correction c) {
-    s->x.lane[l] += c.x;
-    s->y.lane[l] += c.y;
-    s->count.lane[l] += c.count;
-}
-TH_FORMULA th_pbd_correction total(const sums *s) {
-    th_pbd_correction c;
-    c.x = th_lanes_sum(&s->x);
-    c.y = th_lanes_sum(&s->y);
-    c.count = th_lanes_sum(&s->count);
-    return c;
+// Half and half needs no division, and most crowds have one mass.
+TH_FORMULA void shares(batch *restrict b, int full, bool equal) {
+#pragma omp simd
+    for (int k = 0; k < full; ++k)
+        b->share[k] = equal ? 0.5f : th_pbd_share(b->own[k], b->share[k]);
 }
 
-// Who stands at i's very place is pushed in a direction drawn from both ids, opposite for the two.
-static void add_coincident(const th_world *world, uint32_t i, const gathered *near, bool moves,
-                           th_pbd_correction *sum) {
-    const th_pbd *pbd = world->pbd;
-    const uint32_t *list = pbd->neighbours + (size_t)i * TH_PBD_NEIGHBOURS;
-    float margin = th_pbd_group_of(world, i)->params.contact_margin;
-    for (uint32_t k = 0; k < pbd->neighbour_count[i]; ++k) {
-        float x = near->x[k] + (moves ? near->ux[k] : 0.0f);
-        float y = near->y[k] + (moves ? near->uy[k] : 0.0f);
-        if (!(sqrtf(x * x + y * y) <= TH_PBD_COINCIDENT)) continue;
-        th_vec2 n = th_pair_direction(world->agents.id[i], world->agents.id[list[k]]);
-        float push =
-            margin * near->radii[k] * th_pbd_share(pbd->inverse_mass[i], near->inverse_mass[k]);
-        sum->x += push * n.x;
-        sum->y += push * n.y;
-        sum->count += 1.0f;
+TH_FORMULA void correct_contacts(const th_pbd_params *p, batch *restrict b, int full, bool moves) {
+    const float margin = p->contact_margin, static_friction = moves ? p->static_friction : 0.0f,
+                kinetic_friction = moves ? p->kinetic_friction : 0.0f;
+#pragma omp simd
+    for (int k = 0; k < full; ++k) {
+        th_vec2 u = th_v(moves ? b->ux[k] : 0.0f, moves ? b->uy[k] : 0.0f);
+        th_vec2 d = th_v(b->x[k] + u.x, b->y[k] + u.y);
+        th_pbd_correction c = th_pbd_contact(d, u, margin * b->radii[k], b->share[k],
+                                             static_friction, kinetic_friction);
+        float apart2 = d.x * d.x + d.y * d.y - TH_PBD_COINCIDENT * TH_PBD_COINCIDENT;
+        b->contact_x[k] = c.x;
+        b->contact_y[k] = c.y;
+        b->contact[k] = apart2 > 0.0f ? c.count : 2.0f;
     }
+}
+
+TH_FORMULA void correct_meetings(const th_pbd_avoidance *p, batch *restrict b, int full) {
+    const th_pbd_avoidance how = *p;
+#pragma omp simd
+    for (int k = 0; k < full; ++k) {
+        th_pbd_correction c = th_pbd_avoid(&how, th_v(b->x[k], b->y[k]), th_v(b->ux[k], b->uy[k]),
+                                           b->radii[k], b->share[k]);
+        b->avoid_x[k] = c.x;
+        b->avoid_y[k] = c.y;
+        b->avoid[k] = c.count;
+    }
+}
+
+// Contacts of person i, whose pairs begin at `first`. Who stands at i's very place is pushed in a direction drawn
+// from both ids, opposite for the two.
+TH_FORMULA th_pbd_correction sum_contacts(const th_world *world, const batch *b, uint32_t i,
+                                          int first) {
+    const th_pbd *pbd = world->pbd;
+    const uint32_t *list = th_pbd_neighbours(pbd, i);
+    float margin = th_pbd_group_of(world, i)->params.contact_margin;
+    th_pbd_correction sum = {0.0f, 0.0f, 0.0f};
+    for (int k = 0; k < (int)pbd->neighbour_count[i]; ++k) {
+        if (b->contact[first + k] > 1.0f) {
+            th_vec2 n = th_pair_direction(world->agents.id[i], world->agents.id[list[k]]);
+            float push = margin * b->radii[first + k] * b->share[first + k];
+            sum.x += push * n.x;
+            sum.y += push * n.y;
+            sum.count += 1.0f;
+            continue;
+        }
+        sum.x += b->contact_x[first + k];
+        sum.y += b->contact_y[first + k];
+        sum.count += b->contact[first + k];
+    }
+    return sum;
+}
+
+TH_FORMULA th_pbd_correction sum_meetings(const th_pbd *pbd, const batch *b, uint32_t i,
+                                          int first) {
+    th_pbd_correction sum = {0.0f, 0.0f, 0.0f};
+    for (int k = first; k < first + (int)pbd->neighbour_count[i]; ++k) {
+        sum.x += b->avoid_x[k];
+        sum.y += b->avoid_y[k];
+        sum.count += b->avoid[k];
+    }
+    return sum;
 }
 
 // The averaged shift of a sum, at most half a radius: a heap comes apart, it does not burst.
@@ -111,27 +163,12 @@ static th_vec2 off_walls(const th_world *world, const th_walls *walls, uint32_t 
     return th_v(share * sum.x, share * sum.y);
 }
 
-TH_FORMULA void stabilise(th_world *world, const th_walls *walls, uint32_t i) {
+static void shift_one(th_world *world, const th_walls *walls, const batch *b, uint32_t i,
+                      int first) {
     const th_agents *a = &world->agents;
     th_pbd *pbd = world->pbd;
     const th_pbd_params *p = &th_pbd_group_of(world, i)->params;
-    gathered near;
-    int full = gather(a, pbd, i, false, &near), coincident = 0;
-    float w = pbd->inverse_mass[i], margin = p->contact_margin;
-    sums contact = {0};
-    for (int first = 0; first < full; first += TH_LANES) {
-#pragma omp simd reduction(+ : coincident)
-        for (int l = 0; l < TH_LANES; ++l) {
-            int k = first + l;
-            th_vec2 d = th_v(near.x[k], near.y[k]);
-            add(&contact, l,
-                th_pbd_contact(d, th_v(0.0f, 0.0f), margin * near.radii[k],
-                               th_pbd_share(w, near.inverse_mass[k]), 0.0f, 0.0f));
-            coincident += sqrtf(d.x * d.x + d.y * d.y) <= TH_PBD_COINCIDENT;
-        }
-    }
-    th_pbd_correction sum = total(&contact);
-    if (coincident) add_coincident(world, i, &near, false, &sum);
+    th_pbd_correction sum = sum_contacts(world, b, i, first);
     th_vec2 shift = averaged(&sum, p->averaging, a->radius[i]);
     if (walls->count > 0)
         shift = th_add(shift, off_walls(world, walls, i,
@@ -141,64 +178,20 @@ TH_FORMULA void stabilise(th_world *world, const th_walls *walls, uint32_t i) {
     pbd->extra_y[i] = shift.y;
 }
 
-TH_CLONES void th_pbd_stabilise_block(th_world *world, const th_substep *step,
-                                      const th_walls *walls, uint32_t begin, uint32_t end) {
-    (void)step;
-    for (uint32_t i = begin; i < end; ++i)
-        if (th_pbd_own(world, i)) stabilise(world, walls, i);
-}
-
-typedef struct both_sums {
-    th_pbd_correction contact, avoid;
-} both_sums;
-
-TH_FORMULA both_sums sums_of(const th_world *world, uint32_t i) {
-    const th_pbd *pbd = world->pbd;
-    const th_pbd_group *group = th_pbd_group_of(world, i);
-    gathered near;
-    int full = gather(&world->agents, pbd, i, true, &near), coincident = 0;
-    const float w = pbd->inverse_mass[i], margin = group->params.contact_margin;
-    const float static_friction = group->params.static_friction,
-                kinetic_friction = group->params.kinetic_friction;
-    const th_pbd_avoidance how = group->avoid;
-    sums contact = {0}, avoid = {0};
-    for (int first = 0; first < full; first += TH_LANES) {
-#pragma omp simd reduction(+ : coincident)
-        for (int l = 0; l < TH_LANES; ++l) {
-            int k = first + l;
-            th_vec2 x = th_v(near.x[k], near.y[k]), u = th_v(near.ux[k], near.uy[k]);
-            th_vec2 d = th_add(x, u);
-            float share = th_pbd_share(w, near.inverse_mass[k]), radii = near.radii[k];
-            add(&contact, l,
-                th_pbd_contact(d, u, margin * radii, share, static_friction, kinetic_friction));
-            coincident += sqrtf(d.x * d.x + d.y * d.y) <= TH_PBD_COINCIDENT;
-        }
-#pragma omp simd
-        for (int l = 0; l < TH_LANES; ++l) {
-            int k = first + l;
-            add(&avoid, l,
-                th_pbd_avoid(&how, th_v(near.x[k], near.y[k]), th_v(near.ux[k], near.uy[k]),
-                             near.radii[k], th_pbd_share(w, near.inverse_mass[k])));
-        }
-    }
-    both_sums sum = {total(&contact), total(&avoid)};
-    if (coincident) add_coincident(world, i, &near, true, &sum.contact);
-    return sum;
-}
-
 // Contacts and avoidance are averaged each by their own number: averaged together, the many who are far away
 // would take the weight from the few who touch.
-TH_FORMULA void solve(th_world *world, const th_walls *walls, uint32_t i) {
+static void solve_one(th_world *world, const th_walls *walls, const batch *b, uint32_t i,
+                      int first) {
     const th_agents *a = &world->agents;
     th_pbd *pbd = world->pbd;
     const th_pbd_group *group = th_pbd_group_of(world, i);
     float averaging = group->params.averaging, h = group->avoid.h;
-    both_sums sum = sums_of(world, i);
-    th_vec2 u =
-        th_add(th_v(pbd->u_x[i], pbd->u_y[i]), averaged(&sum.contact, averaging, a->radius[i]));
-    float share = th_pbd_average(averaging, sum.avoid.count);
+    th_pbd_correction contact = sum_contacts(world, b, i, first),
+                      avoid = sum_meetings(pbd, b, i, first);
+    th_vec2 u = th_add(th_v(pbd->u_x[i], pbd->u_y[i]), averaged(&contact, averaging, a->radius[i]));
+    float share = th_pbd_average(averaging, avoid.count);
     th_vec2 before = th_v(pbd->extra_x[i], pbd->extra_y[i]);
-    th_vec2 avoided = th_limit(th_v(before.x + share * sum.avoid.x, before.y + share * sum.avoid.y),
+    th_vec2 avoided = th_limit(th_v(before.x + share * avoid.x, before.y + share * avoid.y),
                                group->params.max_acceleration * h * h);
     pbd->extra_x[i] = avoided.x;
     pbd->extra_y[i] = avoided.y;
@@ -210,9 +203,53 @@ TH_FORMULA void solve(th_world *world, const th_walls *walls, uint32_t i) {
     pbd->next_u_y[i] = u.y;
 }
 
+// Own people begin .. of one kind of parameters, as many as fill a batch; returns where the next begins.
+TH_FORMULA uint32_t take_batch(th_world *world, const th_walls *walls, int like, bool moves,
+                               bool equal, uint32_t begin, uint32_t end, batch *b) {
+    const th_pbd *pbd = world->pbd;
+    const th_pbd_group *group = &pbd->groups[like];
+    uint32_t people[PAIRS], stop = begin;
+    int starts[PAIRS], count = 0;
+    b->count = 0;
+    for (; stop < end && b->count <= PAIRS - TH_PBD_NEIGHBOURS && count < PAIRS; ++stop) {
+        if (!th_pbd_own(world, stop) || th_pbd_group_of(world, stop)->like != like) continue;
+        people[count] = stop;
+        starts[count++] = b->count;
+        gather(&world->agents, pbd, stop, moves, equal, b);
+    }
+    int full = fill_up(b);
+    shares(b, full, equal);
+    correct_contacts(&group->params, b, full, moves);
+    if (moves) correct_meetings(&group->avoid, b, full);
+    for (int k = 0; k < count; ++k) {
+        if (moves)
+            solve_one(world, walls, b, people[k], starts[k]);
+        else
+            shift_one(world, walls, b, people[k], starts[k]);
+    }
+    return stop;
+}
+
+static bool is_first_of_its_kind(const th_world *world, int g) {
+    return world->groups[g].move == TH_MOVE_PBD && !world->groups[g].scripted &&
+           world->pbd->groups[g].like == g;
+}
+
+TH_CLONES void th_pbd_stabilise_block(th_world *world, const th_substep *step,
+                                      const th_walls *walls, uint32_t begin, uint32_t end) {
+    (void)step;
+    batch b;
+    for (int g = 0; g < world->group_count; ++g)
+        for (uint32_t i = is_first_of_its_kind(world, g) ? begin : end; i < end;)
+            i = take_batch(world, walls, g, false, false, i, end, &b);
+}
+
 TH_CLONES void th_pbd_solve_block(th_world *world, const th_substep *step, const th_walls *walls,
                                   uint32_t begin, uint32_t end) {
     (void)step;
-    for (uint32_t i = begin; i < end; ++i)
-        if (th_pbd_own(world, i)) solve(world, walls, i);
+    batch b;
+    for (int g = 0; g < world->group_count; ++g)
+        for (uint32_t i = is_first_of_its_kind(world, g) ? begin : end; i < end;)
+            i = world->pbd->equal_masses ? take_batch(world, walls, g, true, true, i, end, &b)
+                                         : take_batch(world, walls, g, true, false, i, end, &b);
 }

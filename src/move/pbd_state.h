@@ -15,6 +15,7 @@ enum {
 
 // What a group's people need in a sub-step.
 typedef struct th_pbd_group {
+    int like; // the first group with the same parameters
     th_pbd_params params;
     th_pbd_avoidance avoid;
 } th_pbd_group;
@@ -22,13 +23,16 @@ typedef struct th_pbd_group {
 typedef struct th_pbd {
     int capacity, group_count;
     int iterations, stabilisation;
+    bool equal_masses;          // everybody gives way, and half of it
     float *u_x, *u_y;           // displacement of everybody in this sub-step, frozen [m]
     float *next_u_x, *next_u_y; // what an iteration writes for own people
     // Own people: what avoidance has added to u; in stabilisation the shift; at the end the way to go [m].
     float *extra_x, *extra_y;
-    float *inverse_mass;                    // 0: does not give way
-    uint32_t *neighbours, *neighbour_count; // TH_PBD_NEIGHBOURS a person
-    int *walls;                             // TH_PBD_WALLS a person, filled up with -1
+    float *inverse_mass; // 0: does not give way
+    // Room for TH_PBD_NEIGHBOURS a person; within a block of TH_BLOCK people the lists lie one after the other.
+    uint32_t *neighbours;
+    uint32_t *neighbour_start, *neighbour_count; // start: from the block's first
+    int *walls;                                  // TH_PBD_WALLS a person, filled up with -1
     th_pbd_group *groups;
 } th_pbd;
 
@@ -45,6 +49,10 @@ th_pbd_pass th_pbd_solve_block;
 // pbd_cohesion.c: u/h with cohesion and limits into next_velocity, the way to go into extra.
 th_pbd_pass th_pbd_finish_block;
 
+static inline uint32_t *th_pbd_neighbours(const th_pbd *pbd, uint32_t i) {
+    return pbd->neighbours + (size_t)(i / TH_BLOCK) * TH_BLOCK * TH_PBD_NEIGHBOURS +
+           pbd->neighbour_start[i];
+}
 static inline bool th_pbd_own(const th_world *world, uint32_t i) {
     return th_substep_own(world, TH_MOVE_PBD, i);
 }
