@@ -11,9 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    SCREENS = 32
-}; // walls that are looked at, the nearest; more stand around nobody but in a maze
+enum { SCREENS = 64 }; // walls looked at; more stand around nobody but in a maze
 
 // Walls that show a person their walkable side, ends relative to the person.
 typedef struct screens {
@@ -21,8 +19,8 @@ typedef struct screens {
     float ax[SCREENS], ay[SCREENS], bx[SCREENS], by[SCREENS], depth[SCREENS];
 } screens;
 
-// Whoever may count. Full at 25 people per m2 with the default parameters, where nobody walks any more; the rest
-// is then left out.
+// Whoever may count. Full at about 40 people per m2 with the default parameters, where nobody walks any more; the
+// rest is then left out.
 enum { AROUND = 2048 };
 typedef struct around {
     int count; // a multiple of TH_LANES; what is no person is far away; all relative to the walker
@@ -44,28 +42,66 @@ typedef struct walker {
     screens walls;
 } walker;
 
+static void add_screen(const th_wall *wall, walker *who) {
+    th_vec2 a = th_sub(wall->a, who->p), b = th_sub(wall->b, who->p);
+    float depth = th_det(b, a);
+    if (depth <= 0.0f || who->walls.count == SCREENS) return; // its back
+    int at = who->walls.count++;
+    who->walls.ax[at] = a.x;
+    who->walls.ay[at] = a.y;
+    who->walls.bx[at] = b.x;
+    who->walls.by[at] = b.y;
+    who->walls.depth[at] = depth;
+}
+
+// Farther than the wall grid answers from one cell: tiles around the person, each small enough to be
+// answered for from the cell in its middle. A wall belongs to the tile of its nearest point, so it comes once.
+static void list_far_screens(const th_walls *walls, walker *who, float range) {
+    const th_wall_grid *grid = &walls->grids[who->level];
+    const float tile = 1.2f * grid->reach, half_diagonal = 0.7072f * tile;
+    bool ahead_only =
+        who->params->arc_samples < 3.0f; // what lies behind does not count in any direction
+    int most = (int)ceilf(range / tile);
+    for (int row = -most; row <= most; ++row)
+        for (int column = -most; column <= most; ++column) {
+            th_vec2 to = {(float)column * tile, (float)row * tile};
+            if (th_length(to) > range + half_diagonal ||
+                (ahead_only && th_dot(to, who->heading) < -half_diagonal))
+                continue;
+            const int *list = NULL;
+            int count = th_wall_cell(grid, th_add(who->p, to), &list);
+            for (int k = 0; k < count; ++k) {
+                const th_wall *wall = &walls->walls[list[k]];
+                if (th_det(wall->direction, th_sub(who->p, wall->a)) >= 0.0f) continue; // its back
+                th_vec2 n = th_sub(th_nearest_on_segment(who->p, wall->a, wall->b), who->p);
+                if (floorf(n.x / tile + 0.5f) == (float)column &&
+                    floorf(n.y / tile + 0.5f) == (float)row && th_length2(n) <= range * range &&
+                    th_wall_stands(walls, wall))
+                    add_screen(wall, who);
+            }
+        }
+    for (int w = walls->scene_count; w < walls->count; ++w) {
+        const th_wall *wall = &walls->walls[w];
+        th_vec2 n = th_sub(th_nearest_on_segment(who->p, wall->a, wall->b), who->p);
+        if (wall->level == who->level && th_wall_stands(walls, wall) &&
+            th_length2(n) <= range * range)
+            add_screen(wall, who);
+    }
+}
+
 static void list_screens(const th_walls *walls, walker *who) {
     int level = who->level;
-    screens *list = &who->walls;
     float range = who->additive ? who->params->density_range
                                 : who->params->look_ahead + TH_DENSESENSE_FREE_RADIUS;
-    list->count = 0;
-    if (range <= walls->grids[level].reach && !th_walls_maybe_near(walls, level, who->p)) return;
+    if (range > walls->grids[level].reach) {
+        list_far_screens(walls, who, range);
+        return;
+    }
+    if (!th_walls_maybe_near(walls, level, who->p)) return;
     int near[2 * SCREENS];
     float distances2[2 * SCREENS];
     int count = th_walls_near(walls, level, who->p, range, near, distances2, 2 * SCREENS);
-    for (int k = 0; k < count && list->count < SCREENS; ++k) {
-        const th_wall *wall = &walls->walls[near[k]];
-        th_vec2 a = th_sub(wall->a, who->p), b = th_sub(wall->b, who->p);
-        float depth = th_det(b, a);
-        if (depth <= 0.0f) continue; // its back
-        int at = list->count++;
-        list->ax[at] = a.x;
-        list->ay[at] = a.y;
-        list->bx[at] = b.x;
-        list->by[at] = b.y;
-        list->depth[at] = depth;
-    }
+    for (int k = 0; k < count; ++k) add_screen(&walls->walls[near[k]], who);
 }
 
 // Marks the lanes whose point, relative to the person, lies behind a wall.
