@@ -1,4 +1,5 @@
 // The table of models and the choice of one. SPDX-License-Identifier: Apache-2.0
+#include "formula/densesense.h"
 #include "formula/helbing_molnar.h"
 #include "formula/orca.h"
 #include "formula/social_force.h"
@@ -36,6 +37,8 @@ static void test_structs_agree(void **state) {
                      sizeof(th_social_force_params) / sizeof(float));
     assert_int_equal(models[TH_MOVE_HELBING_MOLNAR].param_count,
                      sizeof(th_helbing_molnar_params) / sizeof(float));
+    assert_int_equal(models[TH_FILTER_DENSESENSE].param_count,
+                     sizeof(th_densesense_params) / sizeof(float));
     th_model_choice choice;
     th_model_def def = {.name = "orca"};
     assert_int_equal(th_model_choose(TH_STAGE_MOVE, &def, "groups[0].move", &choice, NULL), TH_OK);
