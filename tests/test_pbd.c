@@ -394,11 +394,23 @@ static void who_does_not_give_way_is_walked_around(void **state) {
 
 static void stairs_are_climbed_and_nobody_is_lost(void **state) {
     (void)state;
-    const char *const set[] = {"groups.0.move=pbd", "groups.0.positions=null", "groups.0.count=12"};
-    th_scene *scene = scene_with("scenes/verification/rimea_02_stairs_up.json", set, 1);
+    th_scene *scene =
+        scene_of("{\"levels\": [{\"id\": \"below\", \"walkable\": {\"rect\": [-6, 0, 3, 2]}},"
+                 " {\"id\": \"above\", \"z\": 6, \"walkable\": {\"rect\": [13, 0, 18, 2]}}],"
+                 "\"stairs\": [{\"id\": \"stairs\", \"level\": \"below\", \"to\": \"above\","
+                 " \"area\": {\"rect\": [3, 0, 13, 2]}, \"top\": [[13, 0], [13, 2]], \"up\": 0.5, "
+                 "\"down\": 0.75}],"
+                 "\"exits\": [{\"id\": \"up\", \"level\": \"above\", \"line\": [[18, 0], [18, 2]]},"
+                 " {\"id\": \"down\", \"level\": \"below\", \"line\": [[-6, 0], [-6, 2]]}],"
+                 "\"groups\": [{\"id\": \"climbers\", \"level\": \"below\", \"count\": 12, "
+                 "\"area\": {\"rect\":"
+                 " [-5, 0, 2, 2]}, \"to\": \"up\", \"move\": \"pbd\"}, {\"id\": \"others\", "
+                 "\"level\": \"above\","
+                 " \"count\": 6, \"area\": {\"rect\": [14, 0, 17, 2]}, \"to\": \"down\", \"move\": "
+                 "\"pbd\"}]}");
     th_world *world = world_of(scene, 1, 1);
-    run_to_end(world, 60.0);
-    assert_int_equal(world->counters.left, 1);
+    run_to_end(world, 120.0);
+    assert_int_equal(world->counters.left, 18);
     th_world_destroy(world);
     th_scene_destroy(scene);
 }
@@ -413,7 +425,7 @@ static void people_of_orca_and_pbd_pass_each_other(void **state) {
         "\"right\","
         " \"move\": \"pbd\"}, {\"id\": \"b\", \"count\": 30, \"area\": {\"rect\": [15, 1, 23, 7]},"
         " \"to\": \"left\", \"move\": \"orca\"}], \"run\": {\"step\": 0.1}}");
-    th_world *world = world_of(scene, 2, 1);
+    th_world *world = world_of(scene, 1, 1);
     run_to_end(world, 90.0);
     assert_int_equal(world->counters.left, 60);
     th_world_destroy(world);
@@ -497,7 +509,7 @@ static void lane_index_rises(void **state) {
         " \"area\": {\"rect\": [-40, -3, 40, 3]}, \"to\": \"w\", \"radius\": 0.2, \"move\": "
         "\"pbd\"}],"
         "\"run\": {\"step\": 0.1}}");
-    th_world *world = world_of(scene, 2, 1);
+    th_world *world = world_of(scene, 1, 1);
     double before = lane_index(world);
     th_world_step(world, 150);
     double after = lane_index(world);
@@ -511,7 +523,7 @@ static void lane_index_rises(void **state) {
 static void bears_and_rabbits_do_not_tunnel(void **state) {
     (void)state;
     th_scene *scene = scene_with("scenes/pbd/bears_and_rabbits.json", NULL, 0);
-    th_world *world = world_of(scene, 2, 1);
+    th_world *world = world_of(scene, 1, 1);
     float deepest = 0.0f;
     for (int k = 0; k < (SLOW ? 20 : 900) && !th_world_done(world); ++k) {
         th_world_step(world, 1);
@@ -531,7 +543,7 @@ static void bottleneck_is_left_by_all_and_walls_hold(void **state) {
     (void)state;
     const char *const set[] = {"groups.0.count=120"};
     th_scene *scene = scene_with("scenes/pbd/bottleneck.json", set, 1);
-    th_world *world = world_of(scene, 2, 1);
+    th_world *world = world_of(scene, 1, 1);
     float deepest = 0.0f, nearest = 1.0f;
     th_walls walls = th_world_walls(world);
     for (int k = 0; k < (SLOW ? 30 : 1500) && !th_world_done(world); ++k) {
@@ -559,7 +571,7 @@ static void shipped_scenes_run_to_the_end(void **state) {
                                         "scenes/pbd/dense_passing.json"};
     for (int k = 0; k < 2; ++k) {
         th_scene *scene = scene_with(names[k], NULL, 0);
-        th_world *world = world_of(scene, 2, 1);
+        th_world *world = world_of(scene, 1, 1);
         run_to_end(world, SLOW ? 3.0 : 180.0);
         assert_true(SLOW || th_world_done(world));
         th_world_destroy(world);
@@ -572,17 +584,18 @@ static void scenes_of_uic_run_by_changing_a_word(void **state) {
     (void)state;
     const char *const doorway[] = {"groups.0.move=pbd", "groups.0.count=150"};
     th_scene *scene = scene_with("scenes/uic/doorway.json", doorway, 2);
-    th_world *world = world_of(scene, 2, 1);
+    th_world *world = world_of(scene, 1, 1);
     run_to_end(world, SLOW ? 3.0 : 120.0);
     assert_true(SLOW || world->counters.left == 150);
     th_world_destroy(world);
     th_scene_destroy(scene);
-    const char *const crossing[] = {"groups.0.move=pbd",       "groups.1.move=pbd",
-                                    "groups.2.move=pbd",       "groups.3.move=pbd",
-                                    "groups.0.source.until=6", "groups.1.source.until=6",
-                                    "groups.2.source.until=6", "groups.3.source.until=6"};
-    scene = scene_with("scenes/uic/crossing_40.json", crossing, 8);
-    world = world_of(scene, 2, 1);
+    const char *const crossing[] = {
+        "groups.0.move=pbd",       "groups.1.move=pbd",       "groups.2.move=pbd",
+        "groups.3.move=pbd",       "groups.0.source.until=6", "groups.1.source.until=6",
+        "groups.2.source.until=6", "groups.3.source.until=6", "groups.0.speed=1.34",
+        "groups.1.speed=1.34",     "groups.2.speed=1.34",     "groups.3.speed=1.34"};
+    scene = scene_with("scenes/uic/crossing_40.json", crossing, 12);
+    world = world_of(scene, 1, 1);
     run_to_end(world, SLOW ? 3.0 : 250.0);
     assert_true(SLOW ||
                 (world->counters.left == world->counters.spawned && world->counters.left >= 230));
@@ -612,7 +625,7 @@ static void result_does_not_depend_on_threads(void **state) {
     for (int t = 0; t < 4; ++t) {
         th_scene *scene = scene_of(mixed_room);
         th_world *world = world_of(scene, threads[t], 1);
-        th_world_step(world, SLOW ? 5 : 60);
+        th_world_step(world, SLOW ? 5 : 30);
         if (t == 0) expected = th_world_hash(world);
         assert_true(th_world_hash(world) == expected);
         th_world_destroy(world);

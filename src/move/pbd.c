@@ -89,6 +89,12 @@ static float read_groups(th_world *world) {
     return shortest;
 }
 
+static bool same_params(const th_group_state *a, const th_group_state *b) {
+    int k = 0;
+    while (k < TH_PARAM_MAX && a->move_params[k] == b->move_params[k]) ++k;
+    return k == TH_PARAM_MAX;
+}
+
 static void prepare_groups(th_world *world, const th_substep *step) {
     th_pbd *pbd = world->pbd;
     for (int g = 0; g < pbd->group_count; ++g) {
@@ -96,8 +102,7 @@ static void prepare_groups(th_world *world, const th_substep *step) {
         th_pbd_group *group = &pbd->groups[g];
         group->like = g;
         for (int k = g - 1; k >= 0; --k)
-            if (group_is_own(world, k) &&
-                memcmp(&pbd->groups[k].params, &group->params, sizeof group->params) == 0)
+            if (group_is_own(world, k) && same_params(&world->groups[k], &world->groups[g]))
                 group->like = k;
         group->avoid = th_pbd_avoidance_of(&group->params, step->h, pbd->iterations);
     }

@@ -7,6 +7,7 @@
 // The pairs of a few people side by side, so that the vectors are full although a person has few neighbours:
 // gathered, corrected all at once, then summed person by person in the order of the list.
 enum { PAIRS = 512 };
+#define COINCIDENT 1024.0f // more than a list has people
 typedef struct batch {
     _Alignas(64) float x[PAIRS];
     _Alignas(64) float y[PAIRS];
@@ -15,7 +16,7 @@ typedef struct batch {
     _Alignas(64) float radii[PAIRS];
     _Alignas(64) float share[PAIRS]; // first the other's inverse mass, then the share that i takes
     _Alignas(64) float own[PAIRS];   // i's inverse mass
-    // The corrections; a count of 2 marks who stands at i's very place.
+    // The corrections; a count of COINCIDENT marks who stands at i's very place.
     _Alignas(64) float contact_x[PAIRS];
     _Alignas(64) float contact_y[PAIRS];
     _Alignas(64) float contact[PAIRS];
@@ -79,7 +80,7 @@ TH_FORMULA void correct_contacts(const th_pbd_params *p, batch *restrict b, int 
         float apart2 = d.x * d.x + d.y * d.y - TH_PBD_COINCIDENT * TH_PBD_COINCIDENT;
         b->contact_x[k] = c.x;
         b->contact_y[k] = c.y;
-        b->contact[k] = apart2 > 0.0f ? c.count : 2.0f;
+        b->contact[k] = apart2 > 0.0f ? c.count : COINCIDENT;
     }
 }
 
@@ -103,18 +104,20 @@ TH_FORMULA th_pbd_correction sum_contacts(const th_world *world, const batch *b,
     const uint32_t *list = th_pbd_neighbours(pbd, i);
     float margin = th_pbd_group_of(world, i)->params.contact_margin;
     th_pbd_correction sum = {0.0f, 0.0f, 0.0f};
-    for (int k = 0; k < (int)pbd->neighbour_count[i]; ++k) {
-        if (b->contact[first + k] > 1.0f) {
-            th_vec2 n = th_pair_direction(world->agents.id[i], world->agents.id[list[k]]);
-            float push = margin * b->radii[first + k] * b->share[first + k];
-            sum.x += push * n.x;
-            sum.y += push * n.y;
-            sum.count += 1.0f;
-            continue;
-        }
-        sum.x += b->contact_x[first + k];
-        sum.y += b->contact_y[first + k];
-        sum.count += b->contact[first + k];
+    int count = (int)pbd->neighbour_count[i];
+    for (int k = first; k < first + count; ++k) {
+        sum.x += b->contact_x[k];
+        sum.y += b->contact_y[k];
+        sum.count += b->contact[k];
+    }
+    if (sum.count < COINCIDENT) return sum;
+    for (int k = 0; k < count; ++k) {
+        if (b->contact[first + k] < COINCIDENT) continue;
+        th_vec2 n = th_pair_direction(world->agents.id[i], world->agents.id[list[k]]);
+        float push = margin * b->radii[first + k] * b->share[first + k];
+        sum.x += push * n.x;
+        sum.y += push * n.y;
+        sum.count += 1.0f - COINCIDENT;
     }
     return sum;
 }
@@ -163,8 +166,8 @@ static th_vec2 off_walls(const th_world *world, const th_walls *walls, uint32_t 
     return th_v(share * sum.x, share * sum.y);
 }
 
-static void shift_one(th_world *world, const th_walls *walls, const batch *b, uint32_t i,
-                      int first) {
+TH_FORMULA void shift_one(th_world *world, const th_walls *walls, const batch *b, uint32_t i,
+                          int first) {
     const th_agents *a = &world->agents;
     th_pbd *pbd = world->pbd;
     const th_pbd_params *p = &th_pbd_group_of(world, i)->params;
@@ -180,8 +183,8 @@ static void shift_one(th_world *world, const th_walls *walls, const batch *b, ui
 
 // Contacts and avoidance are averaged each by their own number: averaged together, the many who are far away
 // would take the weight from the few who touch.
-static void solve_one(th_world *world, const th_walls *walls, const batch *b, uint32_t i,
-                      int first) {
+TH_FORMULA void solve_one(th_world *world, const th_walls *walls, const batch *b, uint32_t i,
+                          int first) {
     const th_agents *a = &world->agents;
     th_pbd *pbd = world->pbd;
     const th_pbd_group *group = th_pbd_group_of(world, i);
