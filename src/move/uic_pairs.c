@@ -59,7 +59,7 @@ static float begin(th_world *world, pair_step *step) {
     int arrived = 0;
 #pragma omp parallel for num_threads(world->threads) schedule(static) \
     reduction(max                                                     \
-              : furthest2, widest)
+              : furthest2, widest) reduction(+ : arrived)
     for (int k = 0; k < a->count; ++k) {
         uint32_t i = (uint32_t)k;
         bool own = is_own(world, i);
