@@ -169,8 +169,8 @@ static int carry_out(th_runs *runs, const char *command_line, const run_options 
     th_simulation first;
     error.code = th_simulation_start(&first, &runs->simulation, runs->first_seed, &error);
     if (error.code != TH_OK) return th_report_error(runs->scene_file, &error);
+    th_watch_interrupt(); // before anything can be seen of the run
     int code = make_folder(runs, runs->scene_file, command_line, o);
-    th_watch_interrupt();
     if (code == TH_EXIT_OK) th_runs_tell_recording(runs);
     if (code == TH_EXIT_OK && runs->count == 1) return th_runs_one(runs, &first, false);
     th_simulation_release(&first);

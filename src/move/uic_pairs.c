@@ -4,6 +4,7 @@
 // scripted ones have moved already and stay where they are; they are given way to in full.
 // Cost O(people x people within the pair distance). SPDX-License-Identifier: Apache-2.0
 #include "core/parallel.h"
+#include "formula/math.h"
 #include "formula/random.h"
 #include "move/uic_state.h"
 #include "state/neighbours.h"
@@ -141,19 +142,6 @@ TH_FORMULA void look_around(const th_world *world, const pair_step *step, const 
     near->count = (int)((count + LANES - 1) / LANES * LANES);
 }
 
-// 1 / sqrt(x) to 5e-6: a first guess from the exponent (Lomont 2003) and two Newton steps. Products and
-// differences only, so it has the same bits everywhere, and a vector of them costs less than one division.
-TH_FORMULA float inverse_root(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    bits = 0x5f375a86u - (bits >> 1);
-    float y;
-    memcpy(&y, &bits, sizeof y);
-    y = y * (1.5f - (0.5f * x) * (y * y));
-    y = y * (1.5f - (0.5f * x) * (y * y));
-    return y;
-}
-
 typedef struct push {
     th_vec2 sum;
     bool tight;  // somebody is very near, perhaps at the very place
@@ -187,7 +175,7 @@ TH_FORMULA push push_from_around(const around *near, th_vec2 p, float own, float
             float d2 = dx * dx + dy * dy, apart2 = apart * fabsf(apart);
             float bounded = d2 > COINCIDENT2 ? d2 : COINCIDENT2;
             float give = mixed ? near->give[k] : 0.5f;
-            float scale = give * (apart * inverse_root(bounded) - 1.0f);
+            float scale = give * (apart * th_inverse_root(bounded) - 1.0f);
             scale = d2 < apart2 ? scale : 0.0f;
             sum_x[l] += scale * dx;
             sum_y[l] += scale * dy;
