@@ -2,7 +2,7 @@
 // not stand damaged files (it allocates what a changed byte demands), so the input says what to write,
 // HDF5 writes it, and our reader must refuse it or give frames in order.
 // SPDX-License-Identifier: Apache-2.0
-#include "fuzz/trajectory_file.h"
+#include "trajectory_file.h"
 #include <hdf5.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

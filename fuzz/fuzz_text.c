@@ -1,6 +1,6 @@
 // libFuzzer target: any bytes as a trajectory in text, gzip included. Either a clear error comes out, or
 // frames in ascending order that add up to what was counted. SPDX-License-Identifier: Apache-2.0
-#include "fuzz/trajectory_file.h"
+#include "trajectory_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
