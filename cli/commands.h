@@ -12,6 +12,10 @@ extern const th_command th_command_list;
 extern const th_command th_command_picture;
 extern const th_command th_command_convert;
 extern const th_command th_command_info;
+extern const th_command th_command_measure;
+extern const th_command th_command_fd;
+extern const th_command th_command_validate;
+extern const th_command th_command_experiment;
 extern const th_command th_command_bench;
 
 // Prints `file:line:column: path: message` on stderr and returns the exit code that fits.

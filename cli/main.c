@@ -6,9 +6,10 @@
 #include <unistd.h>
 
 static const th_command *const commands[] = {
-    &th_command_run,     &th_command_resume, &th_command_sweep,
-    &th_command_check,   &th_command_list,   &th_command_picture,
-    &th_command_convert, &th_command_info,   &th_command_bench,
+    &th_command_run,     &th_command_resume,  &th_command_sweep,    &th_command_check,
+    &th_command_list,    &th_command_picture, &th_command_convert,  &th_command_info,
+    &th_command_measure, &th_command_fd,      &th_command_validate, &th_command_experiment,
+    &th_command_bench,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
@@ -16,8 +17,9 @@ static void print_help(void) {
     printf("throng %s: dense-crowd simulation\n\nusage: throng COMMAND [options]\n\ncommands\n",
            th_version());
     for (int i = 0; i < COMMAND_COUNT; ++i)
-        printf("  %-8s %-8s %s\n", commands[i]->name, commands[i]->operands, commands[i]->summary);
-    printf("  %-8s %-8s %s\n", "help", "COMMAND", "options and examples of a command");
+        printf("  %-10s %-10s %s\n", commands[i]->name, commands[i]->operands,
+               commands[i]->summary);
+    printf("  %-10s %-10s %s\n", "help", "COMMAND", "options and examples of a command");
     printf("\nexamples\n"
            "  throng run scenes/station.json --record sqlite\n"
            "  throng run scenes/door.json --runs 20\n"

@@ -24,6 +24,7 @@ LAYERS = [
     ["src/measure"],
     ["src/draw"],
     ["src/report"],
+    ["src/validate"],
     ["bench"],
     ["cli"],
 ]
@@ -36,7 +37,10 @@ ONLY = {
     "src/measure": {"include", "src/scene", "src/core", "src/formula", "src/record"},
     "src/draw": {"include", "src/scene", "src/core", "src/measure"},
     "src/report": {"include", "src/scene", "src/core", "src/measure", "src/draw"},
-    "cli": {"include", "bench", "src/scene", "src/core", "src/record", "src/measure", "src/draw", "src/report"},
+    "src/validate": {"include", "src/scene", "src/core", "src/formula", "src/record", "src/measure", "src/draw",
+                     "src/report"},
+    "cli": {"include", "bench", "src/scene", "src/core", "src/record", "src/measure", "src/draw", "src/report",
+            "src/validate"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
