@@ -4,31 +4,27 @@
 #include "core/parallel.h"
 #include "formula/segment.h"
 
-void th_stage_behave(th_world *world) {
+TH_BOTH static void behave_one(th_world *world, int i) {
     th_agents *agents = &world->agents;
-    float now = (float)world->time;
-#pragma omp parallel for num_threads(world->threads) schedule(static)
-    for (int i = 0; i < agents->count; ++i) {
-        uint32_t phase = agents->phase[i];
-        if (phase != TH_PHASE_STANDING && phase != TH_PHASE_WAITING) continue;
-        if (now < agents->wait_until[i]) continue;
-        const th_group *group = &world->scene->groups[agents->group[i]];
-        if (phase == TH_PHASE_WAITING) agents->route_step[i]++;
-        bool on_the_way = agents->route_step[i] < (uint32_t)group->route_count ||
-                          group->own_goal != TH_OWN_GOAL_NONE;
-        agents->phase[i] = on_the_way ? TH_PHASE_WALKING : TH_PHASE_ARRIVED;
-    }
+    uint32_t phase = agents->phase[i];
+    if (phase != TH_PHASE_STANDING && phase != TH_PHASE_WAITING) return;
+    if ((float)world->time < agents->wait_until[i]) return;
+    const th_group *group = &world->scene->groups[agents->group[i]];
+    if (phase == TH_PHASE_WAITING) agents->route_step[i]++;
+    bool on_the_way = agents->route_step[i] < (uint32_t)group->route_count ||
+                      group->own_goal != TH_OWN_GOAL_NONE;
+    agents->phase[i] = on_the_way ? TH_PHASE_WALKING : TH_PHASE_ARRIVED;
 }
 
 // `p` is where the person was before the step, `q` where it is now.
-static bool goal_reached(const th_goal *goal, uint32_t level, th_vec2 p, th_vec2 q) {
+TH_BOTH static bool goal_reached(const th_goal *goal, uint32_t level, th_vec2 p, th_vec2 q) {
     if (goal->is_line)
         return (uint32_t)goal->line.level == level &&
                th_segment_crossing(p, q, goal->line.a, goal->line.b) != 0;
     return (uint32_t)goal->area.level == level && th_polygons_contain(&goal->area.shape, q);
 }
 
-static void reach_route_goal(th_world *world, int i, const th_group *group, int *left) {
+TH_BOTH static void reach_route_goal(th_world *world, int i, const th_group *group, int *left) {
     th_agents *agents = &world->agents;
     const th_target *target = &world->scene->targets[group->route[agents->route_step[i]]];
     // After contact's commit the next_ arrays hold where people were before the step.
@@ -53,21 +49,33 @@ static void reach_route_goal(th_world *world, int i, const th_group *group, int 
     }
 }
 
-void th_stage_arrive(th_world *world) {
+// 1 when the person leaves the scene.
+TH_BOTH static int arrive_one(th_world *world, int i) {
     th_agents *agents = &world->agents;
     int left = 0;
-#pragma omp parallel for num_threads(world->threads) schedule(static) reduction(+ : left)
-    for (int i = 0; i < agents->count; ++i) {
-        if (agents->phase[i] != TH_PHASE_WALKING) continue;
-        const th_group *group = &world->scene->groups[agents->group[i]];
-        if (agents->route_step[i] < (uint32_t)group->route_count) {
-            reach_route_goal(world, i, group, &left);
-        } else if (agents->level[i] == agents->goal_level[i]) {
-            th_vec2 to_goal = {agents->goal_x[i] - agents->position_x[i],
-                               agents->goal_y[i] - agents->position_y[i]};
-            if (th_length2(to_goal) < agents->radius[i] * agents->radius[i])
-                agents->phase[i] = TH_PHASE_ARRIVED;
-        }
+    if (agents->phase[i] != TH_PHASE_WALKING) return 0;
+    const th_group *group = &world->scene->groups[agents->group[i]];
+    if (agents->route_step[i] < (uint32_t)group->route_count) {
+        reach_route_goal(world, i, group, &left);
+    } else if (agents->level[i] == agents->goal_level[i]) {
+        th_vec2 to_goal = {agents->goal_x[i] - agents->position_x[i],
+                           agents->goal_y[i] - agents->position_y[i]};
+        if (th_length2(to_goal) < agents->radius[i] * agents->radius[i])
+            agents->phase[i] = TH_PHASE_ARRIVED;
     }
+    return left;
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
+void th_stage_behave(th_world *world) {
+#pragma omp parallel for num_threads(world->threads) schedule(static)
+    for (int i = 0; i < world->agents.count; ++i) behave_one(world, i);
+}
+
+void th_stage_arrive(th_world *world) {
+    int left = 0;
+#pragma omp parallel for num_threads(world->threads) schedule(static) reduction(+ : left)
+    for (int i = 0; i < world->agents.count; ++i) left += arrive_one(world, i);
     world->left_in_step = left;
 }
+#endif

@@ -9,6 +9,7 @@
 #include "formula/random.h"
 #include "formula/segment.h"
 #include "move/move.h"
+#include "space/distance_grid.h"
 #include "state/neighbours.h"
 #include <math.h>
 #include <string.h>
@@ -16,55 +17,48 @@
 static const float wall_gap =
     0.001f; // people stopped by the crossing test stay this far off the wall [m]
 
-static int passes_of_group(const th_world *world, uint32_t group) {
+TH_BOTH static int passes_of_group(const th_world *world, uint32_t group) {
     th_contact_params params;
     memcpy(&params, world->groups[group].move_params, sizeof params);
     return (int)params.separation_passes;
 }
-static int passes_of(const th_world *world, uint32_t i) {
+TH_BOTH static int passes_of(const th_world *world, uint32_t i) {
     return passes_of_group(world, world->agents.group[i]);
 }
 // The people of uic are apart already: its pair step is part of the model.
-static int pair_passes_of(const th_world *world, uint32_t group) {
+TH_BOTH static int pair_passes_of(const th_world *world, uint32_t group) {
     return world->groups[group].move == TH_MOVE_UIC ? 0 : passes_of_group(world, group);
 }
 
-// Replaces what is not finite by the old state, limits the step to what the index can stand, and finds
-// the furthest anybody goes.
-static float repair_and_find_furthest(th_world *world) {
-    th_agents *agents = &world->agents;
-    float furthest2 = 0.0f;
-    uint64_t repairs = 0;
+// Replaces what is not finite by the old state, and limits the step to what the index can stand. Returns the
+// square of how far the person goes.
+TH_BOTH static float repair_one(const th_world *world, int i, int *repairs) {
+    const th_agents *agents = &world->agents;
     // Nobody runs 10 m/s; a model that says so has blown up.
     float longest = 10.0f * world->dt;
-#pragma omp parallel for num_threads(world->threads) schedule(static) reduction(max : furthest2) reduction(+ : repairs)
-    for (int i = 0; i < agents->count; ++i) {
-        float x = agents->next_position_x[i] - agents->position_x[i];
-        float y = agents->next_position_y[i] - agents->position_y[i];
-        float speed2 = agents->next_velocity_x[i] * agents->next_velocity_x[i] +
-                       agents->next_velocity_y[i] * agents->next_velocity_y[i];
-        float moved2 = x * x + y * y;
-        if (!(moved2 < 1e30f && speed2 < 1e30f)) { // also catches NaN
-            agents->next_position_x[i] = agents->position_x[i];
-            agents->next_position_y[i] = agents->position_y[i];
-            agents->next_velocity_x[i] = agents->next_velocity_y[i] = 0.0f;
-            moved2 = 0.0f;
-            repairs++;
-        } else if (moved2 > longest * longest && agents->phase[i] < TH_PHASE_SCRIPTED) {
-            float shorter = longest / sqrtf(moved2);
-            agents->next_position_x[i] = agents->position_x[i] + shorter * x;
-            agents->next_position_y[i] = agents->position_y[i] + shorter * y;
-            moved2 = longest * longest;
-            repairs++;
-        }
-        furthest2 = moved2 > furthest2 ? moved2 : furthest2;
+    float x = agents->next_position_x[i] - agents->position_x[i];
+    float y = agents->next_position_y[i] - agents->position_y[i];
+    float speed2 = agents->next_velocity_x[i] * agents->next_velocity_x[i] +
+                   agents->next_velocity_y[i] * agents->next_velocity_y[i];
+    float moved2 = x * x + y * y;
+    if (!(moved2 < 1e30f && speed2 < 1e30f)) { // also catches NaN
+        agents->next_position_x[i] = agents->position_x[i];
+        agents->next_position_y[i] = agents->position_y[i];
+        agents->next_velocity_x[i] = agents->next_velocity_y[i] = 0.0f;
+        moved2 = 0.0f;
+        *repairs += 1;
+    } else if (moved2 > longest * longest && agents->phase[i] < TH_PHASE_SCRIPTED) {
+        float shorter = longest / sqrtf(moved2);
+        agents->next_position_x[i] = agents->position_x[i] + shorter * x;
+        agents->next_position_y[i] = agents->position_y[i] + shorter * y;
+        moved2 = longest * longest;
+        *repairs += 1;
     }
-    world->counters.repairs += repairs;
-    return sqrtf(furthest2);
+    return moved2;
 }
 
 // What pair (i, j) asks of i: half the overlap, all of it when j does not give way.
-static th_vec2 push_from(const th_agents *agents, const th_walls *walls, uint32_t i, uint32_t j,
+TH_BOTH static th_vec2 push_from(const th_agents *agents, const th_walls *walls, uint32_t i, uint32_t j,
                          th_vec2 p, th_vec2 q, float distance2, float apart) {
     th_vec2 none = {0.0f, 0.0f};
     if (j == i || th_gone(agents->phase[j])) return none;
@@ -87,7 +81,7 @@ typedef struct push_sum {
     int contacts;
 } push_sum;
 
-static void add_push(push_sum *push, th_vec2 one) {
+TH_BOTH static void add_push(push_sum *push, th_vec2 one) {
     push->sum = th_add(push->sum, one);
     push->contacts += one.x != 0.0f || one.y != 0.0f;
 }
@@ -105,7 +99,7 @@ TH_FORMULA int touching_in_run(const float *xs, const float *ys, const float *ra
     return touching;
 }
 
-TH_CLONES static int touching_in_box(const th_index *index, const th_level_grid *grid,
+TH_CLONES TH_BOTH static int touching_in_box(const th_index *index, const th_level_grid *grid,
                                      const float *xs, const float *ys, const float *radii,
                                      th_vec2 p, float radius, float reach) {
     th_rows rows = th_rows_around(grid, p, reach);
@@ -115,7 +109,7 @@ TH_CLONES static int touching_in_box(const th_index *index, const th_level_grid 
     return touching;
 }
 
-static push_sum pushes_on(const th_world *world, const th_walls *walls, uint32_t i, const float *xs,
+TH_BOTH static push_sum pushes_on(const th_world *world, const th_walls *walls, uint32_t i, const float *xs,
                           const float *ys, float moved) {
     const th_agents *agents = &world->agents;
     const th_level_grid *grid = &world->index.grids[agents->level[i]];
@@ -149,42 +143,35 @@ static push_sum pushes_on(const th_world *world, const th_walls *walls, uint32_t
 
 enum { LOOK_AGAIN = 1, WAS_PUSHED = 2 }; // bits of agents.slot during the stage
 
-// One Jacobi pass from frozen positions. Who had a contact is remembered: only they are looked at
-// again in the next pass, so a loose crowd pays for one pass. Who is first touched by a neighbour's
-// push is dealt with in the next step. Returns how many had a contact.
-static int separation_pass(th_world *world, const th_walls *walls, int pass, float moved) {
-    th_agents *agents = &world->agents;
+// One person in a Jacobi pass from frozen positions. Who had a contact is remembered: only they are looked
+// at again in the next pass, so a loose crowd pays for one pass. Who is first touched by a neighbour's
+// push is dealt with in the next step. Returns whether there was a contact.
+TH_BOTH static bool separate_one(const th_world *world, const th_walls *walls, int i, int pass,
+                                 float moved) {
+    const th_agents *agents = &world->agents;
     const float *xs = agents->next_position_x, *ys = agents->next_position_y;
     uint32_t *contact = agents->slot;
-    int pushed = 0;
-#pragma omp parallel for num_threads(world->threads) schedule(dynamic, TH_BLOCK) reduction(+ : pushed)
-    for (int i = 0; i < agents->count; ++i) {
-        th_vec2 p = {xs[i], ys[i]};
-        if (pass == 0) contact[i] = LOOK_AGAIN;
-        bool looks = contact[i] & LOOK_AGAIN;
-        if (looks && th_moves(agents->phase[i]) && pair_passes_of(world, agents->group[i]) > pass) {
-            push_sum push = pushes_on(world, walls, (uint32_t)i, xs, ys, moved);
-            float weight = push.contacts > 2 ? 2.0f / (float)push.contacts : 1.0f;
-            p = th_add(p, th_limit(th_scale(weight, push.sum), 0.5f * agents->radius[i]));
-            pushed += push.contacts > 0;
-            contact[i] = push.contacts > 0 ? LOOK_AGAIN | WAS_PUSHED : contact[i] & WAS_PUSHED;
-        } else {
-            contact[i] &= WAS_PUSHED;
-        }
-        agents->work_x[i] = p.x;
-        agents->work_y[i] = p.y;
+    th_vec2 p = {xs[i], ys[i]};
+    bool pushed = false;
+    if (pass == 0) contact[i] = LOOK_AGAIN;
+    bool looks = contact[i] & LOOK_AGAIN;
+    if (looks && th_moves(agents->phase[i]) && pair_passes_of(world, agents->group[i]) > pass) {
+        push_sum push = pushes_on(world, walls, (uint32_t)i, xs, ys, moved);
+        float weight = push.contacts > 2 ? 2.0f / (float)push.contacts : 1.0f;
+        p = th_add(p, th_limit(th_scale(weight, push.sum), 0.5f * agents->radius[i]));
+        pushed = push.contacts > 0;
+        contact[i] = pushed ? LOOK_AGAIN | WAS_PUSHED : contact[i] & WAS_PUSHED;
+    } else {
+        contact[i] &= WAS_PUSHED;
     }
-    float *swap_x = agents->next_position_x, *swap_y = agents->next_position_y;
-    agents->next_position_x = agents->work_x;
-    agents->next_position_y = agents->work_y;
-    agents->work_x = swap_x;
-    agents->work_y = swap_y;
+    agents->work_x[i] = p.x;
+    agents->work_y[i] = p.y;
     return pushed;
 }
 
 // Who was stopped or pushed has the velocity it really moved with, up to walking speed. Otherwise people pressed together would go on believing in velocities nobody has, and the crowd
 // recoils: ORCA's `circle` explodes outward after 25 s without this.
-static void take_real_velocity(const th_world *world, uint32_t i, th_vec2 from, th_vec2 to) {
+TH_BOTH static void take_real_velocity(const th_world *world, uint32_t i, th_vec2 from, th_vec2 to) {
     const th_agents *agents = &world->agents;
     th_vec2 wanted = {agents->next_velocity_x[i], agents->next_velocity_y[i]};
     float limit = th_max(th_length(wanted), agents->speed[i]);
@@ -195,7 +182,7 @@ static void take_real_velocity(const th_world *world, uint32_t i, th_vec2 from, 
 
 // Pushes a disc off the walls it reaches into; a few rounds, because leaving one wall may mean
 // entering the next. In gaps narrower than the disc it ends in between.
-static th_vec2 push_off_walls(const th_walls *walls, int level, th_vec2 p, float radius) {
+TH_BOTH static th_vec2 push_off_walls(const th_walls *walls, int level, th_vec2 p, float radius) {
     for (int round = 0; round < 3; ++round) {
         int wall;
         float distance2;
@@ -212,7 +199,7 @@ static th_vec2 push_off_walls(const th_walls *walls, int level, th_vec2 p, float
 
 // The furthest point of the path p -> q that keeps wall_gap from the first wall on it, then along that
 // wall as far as the rest of the path would take us. Returns q when nothing is in the way.
-static th_vec2 stop_at_walls(const th_walls *walls, int level, th_vec2 p, th_vec2 q,
+TH_BOTH static th_vec2 stop_at_walls(const th_walls *walls, int level, th_vec2 p, th_vec2 q,
                              bool *stopped) {
     float t;
     int wall = th_walls_first_crossing(walls, level, p, q, &t);
@@ -231,7 +218,7 @@ static th_vec2 stop_at_walls(const th_walls *walls, int level, th_vec2 p, th_vec
 }
 
 // The link crossed by the path p -> q on this level, or NULL; *at is where.
-static const th_link *crossed_link(const th_scene *scene, uint32_t level, th_vec2 p, th_vec2 q,
+TH_BOTH static const th_link *crossed_link(const th_scene *scene, uint32_t level, th_vec2 p, th_vec2 q,
                                    th_vec2 *at, uint32_t *to) {
     for (int l = 0; l < scene->link_count; ++l) {
         const th_link *link = &scene->links[l];
@@ -250,7 +237,7 @@ static const th_link *crossed_link(const th_scene *scene, uint32_t level, th_vec
 }
 
 // Final position of a path, walls of both levels respected. False when a wall cut it short.
-static bool finish_path(const th_world *world, const th_walls *walls, uint32_t *level, th_vec2 p,
+TH_BOTH static bool finish_path(const th_world *world, const th_walls *walls, uint32_t *level, th_vec2 p,
                         th_vec2 *q) {
     th_vec2 at;
     uint32_t to;
@@ -273,7 +260,7 @@ static bool finish_path(const th_world *world, const th_walls *walls, uint32_t *
     return false;
 }
 
-static bool wants_goal(const th_world *world, uint32_t i, int goal) {
+TH_BOTH static bool wants_goal(const th_world *world, uint32_t i, int goal) {
     const th_agents *agents = &world->agents;
     const th_group *group = &world->scene->groups[agents->group[i]];
     if (agents->phase[i] != TH_PHASE_WALKING ||
@@ -287,7 +274,7 @@ static bool wants_goal(const th_world *world, uint32_t i, int goal) {
 
 // Where the path p -> q would come closer than wall_gap to the exit's line or cross it, from the side p
 // is on; *outward points over the line.
-static bool runs_into_exit(const th_line *line, th_vec2 p, th_vec2 q, th_vec2 *outward) {
+TH_BOTH static bool runs_into_exit(const th_line *line, th_vec2 p, th_vec2 q, th_vec2 *outward) {
     th_vec2 along = th_unit(th_sub(line->b, line->a)), normal = th_perp_left(along);
     float from = th_dot(th_sub(p, line->a), normal), to = th_dot(th_sub(q, line->a), normal);
     float side = from > 0.0f ? 1.0f : -1.0f;
@@ -304,7 +291,7 @@ static bool runs_into_exit(const th_line *line, th_vec2 p, th_vec2 q, th_vec2 *o
 
 // An exit drawn on the boundary is a gap in it. Only people who want that exit may leave through it;
 // others who are pushed there slide along it, or stay where they were if a wall is in the way.
-static bool stop_at_foreign_exits(const th_world *world, const th_walls *walls, uint32_t i,
+TH_BOTH static bool stop_at_foreign_exits(const th_world *world, const th_walls *walls, uint32_t i,
                                   uint32_t level, th_vec2 p, th_vec2 *q) {
     const th_scene *scene = world->scene;
     for (int g = 0; g < scene->goal_count; ++g) {
@@ -314,7 +301,7 @@ static bool stop_at_foreign_exits(const th_world *world, const th_walls *walls, 
             continue;
         if (!th_boxes_touch(p, *q, goal->line.a, goal->line.b, 2.0f * wall_gap)) continue;
         if (!runs_into_exit(&goal->line, p, *q, &outward) || wants_goal(world, i, g)) continue;
-        if (th_scene_walkable(scene, (int)level, th_add(*q, th_scale(0.05f, outward))))
+        if (th_walkable(scene, (int)level, th_add(*q, th_scale(0.05f, outward))))
             continue; // within a room
         float beyond = th_dot(th_sub(*q, goal->line.a), outward) + wall_gap;
         *q = th_sub(*q, th_scale(th_max(beyond, 0.0f), outward));
@@ -326,70 +313,105 @@ static bool stop_at_foreign_exits(const th_world *world, const th_walls *walls, 
     return false;
 }
 
-static void keep_out_of_walls(th_world *world, bool separated) {
-    th_agents *agents = &world->agents;
-    th_walls walls = th_world_walls(world);
-    uint64_t stops = 0;
-#pragma omp parallel for num_threads(world->threads) schedule(dynamic, TH_BLOCK) reduction(+ : stops)
-    for (int k = 0; k < agents->count; ++k) {
-        uint32_t i = (uint32_t)k, level = agents->level[i];
-        if (!th_moves(agents->phase[i])) continue;
-        th_vec2 p = th_position(agents, i),
-                q = {agents->next_position_x[i], agents->next_position_y[i]};
-        // A long step may have a wall in the middle that is near neither end.
-        float reach = walls.grids[level].reach;
-        bool near = th_walls_maybe_near(&walls, (int)level, q) ||
-                    th_walls_maybe_near(&walls, (int)level, p) ||
-                    th_length2(th_sub(q, p)) > reach * reach;
-        bool whole = true;
-        if (near || world->scene->link_count > 0) {
-            // The bare model presses on walls by itself: lifting people off would take away the friction that
-            // lets arches form at doors.
-            if (passes_of(world, i) > 0)
-                q = push_off_walls(&walls, (int)level, q, agents->radius[i]);
-            whole = finish_path(world, &walls, &level, p, &q);
-        }
-        if (stop_at_foreign_exits(world, &walls, i, level, p, &q)) {
-            whole = false;
-            level = agents->level[i]; // back to the start of the step
-        }
-        stops += !whole;
-        if (!whole || (separated && agents->slot[i] & WAS_PUSHED))
-            take_real_velocity(world, i, p, q);
-        agents->level[i] = level;
-        agents->next_position_x[i] = q.x;
-        agents->next_position_y[i] = q.y;
+// The path of one person, walls and exits respected; 1 when it was cut short.
+TH_BOTH static int keep_out_of_walls(const th_world *world, const th_walls *walls, int k,
+                                     bool separated) {
+    const th_agents *agents = &world->agents;
+    uint32_t i = (uint32_t)k, level = agents->level[i];
+    if (!th_moves(agents->phase[i])) return 0;
+    th_vec2 p = th_position(agents, i),
+            q = {agents->next_position_x[i], agents->next_position_y[i]};
+    // A long step may have a wall in the middle that is near neither end.
+    float reach = walls->grids[level].reach;
+    bool near = th_walls_maybe_near(walls, (int)level, q) ||
+                th_walls_maybe_near(walls, (int)level, p) ||
+                th_length2(th_sub(q, p)) > reach * reach;
+    bool whole = true;
+    if (near || world->scene->link_count > 0) {
+        // The bare model presses on walls by itself: lifting people off would take away the friction that
+        // lets arches form at doors.
+        if (passes_of(world, i) > 0) q = push_off_walls(walls, (int)level, q, agents->radius[i]);
+        whole = finish_path(world, walls, &level, p, &q);
     }
-    world->counters.wall_stops += stops;
+    if (stop_at_foreign_exits(world, walls, i, level, p, &q)) {
+        whole = false;
+        level = agents->level[i]; // back to the start of the step
+    }
+    if (!whole || (separated && agents->slot[i] & WAS_PUSHED)) take_real_velocity(world, i, p, q);
+    agents->level[i] = level;
+    agents->next_position_x[i] = q.x;
+    agents->next_position_y[i] = q.y;
+    return !whole;
 }
 
-static void commit(th_agents *agents) {
-#define SWAP(a, b)               \
-    do {                         \
-        float *swap = agents->a; \
-        agents->a = agents->b;   \
-        agents->b = swap;        \
-    } while (0)
-    SWAP(position_x, next_position_x);
-    SWAP(position_y, next_position_y);
-    SWAP(velocity_x, next_velocity_x);
-    SWAP(velocity_y, next_velocity_y);
-#undef SWAP
+TH_BOTH static void swap_arrays(float **a, float **b) {
+    float *swap = *a;
+    *a = *b;
+    *b = swap;
 }
 
-void th_stage_contact(th_world *world) {
-    th_walls walls = th_world_walls(world);
-    float furthest = repair_and_find_furthest(world);
+// After a pass: what it wrote is what the next one reads.
+TH_BOTH static void take_pass(th_agents *agents) {
+    swap_arrays(&agents->next_position_x, &agents->work_x);
+    swap_arrays(&agents->next_position_y, &agents->work_y);
+}
+
+TH_BOTH static void commit(th_agents *agents) {
+    swap_arrays(&agents->position_x, &agents->next_position_x);
+    swap_arrays(&agents->position_y, &agents->next_position_y);
+    swap_arrays(&agents->velocity_x, &agents->next_velocity_x);
+    swap_arrays(&agents->velocity_y, &agents->next_velocity_y);
+}
+
+// The most passes any group asks for.
+TH_BOTH static int pair_passes(const th_world *world) {
     int passes = 0;
     for (int g = 0; g < world->scene->group_count; ++g) {
         int own = pair_passes_of(world, (uint32_t)g);
         if (own > passes) passes = own;
     }
+    return passes;
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
+static float repair_and_find_furthest(th_world *world) {
+    float furthest2 = 0.0f;
+    uint64_t repairs = 0;
+#pragma omp parallel for num_threads(world->threads) schedule(static) reduction(max : furthest2) reduction(+ : repairs)
+    for (int i = 0; i < world->agents.count; ++i) {
+        int own = 0;
+        float moved2 = repair_one(world, i, &own);
+        repairs += (uint64_t)own;
+        furthest2 = moved2 > furthest2 ? moved2 : furthest2;
+    }
+    world->counters.repairs += repairs;
+    return sqrtf(furthest2);
+}
+
+// Returns how many had a contact.
+static int separation_pass(th_world *world, const th_walls *walls, int pass, float moved) {
+    int pushed = 0;
+#pragma omp parallel for num_threads(world->threads) schedule(dynamic, TH_BLOCK) reduction(+ : pushed)
+    for (int i = 0; i < world->agents.count; ++i)
+        pushed += separate_one(world, walls, i, pass, moved);
+    take_pass(&world->agents);
+    return pushed;
+}
+
+void th_stage_contact(th_world *world) {
+    th_walls walls = th_world_walls(world);
+    float furthest = repair_and_find_furthest(world);
+    int passes = pair_passes(world);
     for (int pass = 0; pass < passes; ++pass) {
         if (separation_pass(world, &walls, pass, furthest) == 0) break;
         furthest += 0.5f * world->max_radius; // what this pass may have moved anybody
     }
-    keep_out_of_walls(world, passes > 0);
+    uint64_t stops = 0;
+#pragma omp parallel for num_threads(world->threads) schedule(dynamic, TH_BLOCK) reduction(+ : stops)
+    for (int k = 0; k < world->agents.count; ++k)
+        stops += (uint64_t)keep_out_of_walls(world, &walls, k, passes > 0);
+    world->counters.wall_stops += stops;
     commit(&world->agents);
     world->max_moved = furthest + world->max_radius; // walls may push up to a radius more
 }
+#endif

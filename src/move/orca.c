@@ -19,7 +19,7 @@ typedef struct wall_list {
     float range; // all standing walls within it are listed
 } wall_list;
 
-static void list_walls(const th_walls *walls, int level, th_vec2 p, float range, wall_list *list) {
+TH_BOTH static void list_walls(const th_walls *walls, int level, th_vec2 p, float range, wall_list *list) {
     list->count = 0;
     list->range = range;
     if (range <= walls->grids[level].reach && !th_walls_maybe_near(walls, level, p)) return;
@@ -29,7 +29,7 @@ static void list_walls(const th_walls *walls, int level, th_vec2 p, float range,
 }
 
 // Does a wall stand between p and q? Only walls nearer to p than q can.
-static bool hidden_behind(const th_walls *walls, int level, const wall_list *list, th_vec2 p,
+TH_BOTH static bool hidden_behind(const th_walls *walls, int level, const wall_list *list, th_vec2 p,
                           th_vec2 q) {
     float distance2 = th_length2(th_sub(q, p)), t;
     if (distance2 >= list->range * list->range)
@@ -42,7 +42,7 @@ static bool hidden_behind(const th_walls *walls, int level, const wall_list *lis
     return false;
 }
 
-static void drop_hidden(const th_walls *walls, const th_world *world, uint32_t i,
+TH_BOTH static void drop_hidden(const th_walls *walls, const th_world *world, uint32_t i,
                         const wall_list *list, th_nearest *nearest) {
     const th_agents *agents = &world->agents;
     int kept = 0, level = (int)agents->level[i];
@@ -57,7 +57,7 @@ static void drop_hidden(const th_walls *walls, const th_world *world, uint32_t i
     nearest->count = kept;
 }
 
-static void wall_lines(const th_walls *walls, const th_world *world, uint32_t i,
+TH_BOTH static void wall_lines(const th_walls *walls, const th_world *world, uint32_t i,
                        const th_orca_params *params, const wall_list *list, float range,
                        th_orca_lines *lines) {
     const th_agents *agents = &world->agents;
@@ -144,14 +144,19 @@ typedef struct block_noise {
     _Alignas(TH_ALIGN) float x[TH_BLOCK], y[TH_BLOCK];
 } block_noise;
 
+TH_FORMULA th_vec2 noise_of(uint64_t seed, uint32_t id, uint64_t step) {
+    th_random4 r = th_philox(seed, TH_STREAM_NOISE, id, step);
+    return th_v(2.0f * th_uniform(r.v[0]) - 1.0f, 2.0f * th_uniform(r.v[1]) - 1.0f);
+}
+
 TH_FORMULA void draw_noise(const th_world *world, int begin, int end, block_noise *noise) {
     const uint32_t *id = world->agents.id + begin;
     uint64_t seed = world->seed, step = world->step_count;
 #pragma omp simd
     for (int k = 0; k < end - begin; ++k) {
-        th_random4 r = th_philox(seed, TH_STREAM_NOISE, id[k], step);
-        noise->x[k] = 2.0f * th_uniform(r.v[0]) - 1.0f;
-        noise->y[k] = 2.0f * th_uniform(r.v[1]) - 1.0f;
+        th_vec2 drawn = noise_of(seed, id[k], step);
+        noise->x[k] = drawn.x;
+        noise->y[k] = drawn.y;
     }
 }
 
@@ -163,13 +168,13 @@ TH_FORMULA th_vec2 preferred_with_noise(const th_agents *agents, uint32_t i, flo
     return th_add(preferred, th_scale(strength, noise));
 }
 
-TH_FORMULA void move_agent(th_world *world, const th_walls *walls, th_candidates *list, uint32_t i,
-                           const th_orca_params *params, bool links, th_vec2 noise) {
-    th_agents *agents = &world->agents;
-    th_nearest nearest;
+// `nearest` on the same level; who is near on another one is added here.
+TH_FORMULA void move_among(const th_world *world, const th_walls *walls, uint32_t i,
+                           const th_orca_params *params, th_nearest nearest, th_vec2 noise) {
+    const th_agents *agents = &world->agents;
     int wanted = (int)params->max_neighbours;
-    th_find_nearest(world, list, i, wanted, params->neighbour_range, &nearest);
-    if (links) th_nearest_add_linked(world, i, wanted, params->neighbour_range, &nearest);
+    if (world->scene->link_count > 0)
+        th_nearest_add_linked(world, i, wanted, params->neighbour_range, &nearest);
     th_orca_lines lines;
     lines.count = lines.wall_count = 0;
     if (walls->count > 0) {
@@ -197,20 +202,27 @@ TH_FORMULA void move_agent(th_world *world, const th_walls *walls, th_candidates
     agents->next_position_y[i] = agents->position_y[i] + velocity.y * world->dt;
 }
 
+TH_BOTH static bool moved_by_orca(const th_world *world, int i) {
+    const th_agents *agents = &world->agents;
+    return th_moves(agents->phase[i]) && world->groups[agents->group[i]].move == TH_MOVE_ORCA;
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
 TH_CLONES static void move_block(th_world *world, const th_walls *walls, int begin, int end) {
     const th_agents *agents = &world->agents;
     th_candidates list;
     list.count = -1;
-    bool links = world->scene->link_count > 0;
     block_noise noise;
     draw_noise(world, begin, end, &noise);
     for (int i = begin; i < end; ++i) {
-        const th_group_state *group = &world->groups[agents->group[i]];
-        if (!th_moves(agents->phase[i]) || group->move != TH_MOVE_ORCA) continue;
+        if (!moved_by_orca(world, i)) continue;
         th_orca_params params;
-        memcpy(&params, group->move_params, sizeof params);
+        memcpy(&params, world->groups[agents->group[i]].move_params, sizeof params);
         th_vec2 own_noise = {noise.x[i - begin], noise.y[i - begin]};
-        move_agent(world, walls, &list, (uint32_t)i, &params, links, own_noise);
+        th_nearest nearest;
+        th_find_nearest(world, &list, (uint32_t)i, (int)params.max_neighbours,
+                        params.neighbour_range, &nearest);
+        move_among(world, walls, (uint32_t)i, &params, nearest, own_noise);
     }
 }
 
@@ -226,3 +238,4 @@ void th_move_orca(th_world *world) {
         move_block(world, &walls, b * TH_BLOCK,
                    (b + 1) * TH_BLOCK < count ? (b + 1) * TH_BLOCK : count);
 }
+#endif

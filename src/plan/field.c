@@ -60,34 +60,6 @@ static void run(const th_march *march) {
 
 // ---- the goals
 
-static th_vec2 nearest_on_rings(const th_polygons *shape, th_vec2 p) {
-    th_vec2 best = p;
-    float best2 = 3e38f;
-    for (int r = 0; r < shape->ring_count; ++r) {
-        int begin = shape->ring_start[r], end = shape->ring_start[r + 1];
-        for (int i = begin, j = end - 1; i < end; j = i++) {
-            th_vec2 q = th_nearest_on_segment(p, shape->points[j], shape->points[i]);
-            float distance2 = th_length2(th_sub(q, p));
-            if (distance2 < best2) {
-                best2 = distance2;
-                best = q;
-            }
-        }
-    }
-    return best;
-}
-
-th_vec2 th_goal_nearest(const th_goal *goal, th_vec2 p, float inset) {
-    if (!goal->is_line)
-        return th_polygons_contain(&goal->area.shape, p) ? p
-                                                         : nearest_on_rings(&goal->area.shape, p);
-    th_vec2 along = th_sub(goal->line.b, goal->line.a);
-    float length = th_length(along);
-    if (length <= 0.0f) return goal->line.a;
-    th_vec2 cut = th_scale(th_min(inset, 0.49f * length) / length, along);
-    return th_nearest_on_segment(p, th_add(goal->line.a, cut), th_sub(goal->line.b, cut));
-}
-
 static th_box goal_box(const th_goal *goal) {
     if (!goal->is_line) return goal->area.shape.box;
     th_vec2 a = goal->line.a, b = goal->line.b;

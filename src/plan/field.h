@@ -16,8 +16,8 @@ void th_field_resolve(const th_graph *graph, const th_walls *walls, const th_tar
 
 // The nearest point of a goal to p; lines are shortened by `inset` at both ends (a radius: nobody
 // can reach the very end of a line between walls). p itself when p is in the goal's area.
-th_vec2 th_goal_nearest(const th_goal *goal, th_vec2 p, float inset);
-static inline int th_goal_level(const th_goal *goal) {
+TH_BOTH th_vec2 th_goal_nearest(const th_goal *goal, th_vec2 p, float inset);
+TH_BOTH static inline int th_goal_level(const th_goal *goal) {
     return goal->is_line ? goal->line.level : goal->area.level;
 }
 
@@ -27,11 +27,11 @@ typedef struct th_way {
 } th_way;
 
 // Which way to walk from p. Cost: four nodes in the open; some sight lines beside walls.
-th_way th_field_way(const th_graph *graph, const th_walls *walls, const float *distance, int level,
+TH_BOTH th_way th_field_way(const th_graph *graph, const th_walls *walls, const float *distance, int level,
                     th_vec2 p);
 // Straight to the nearest goal of the target that is in sight and nearer than `range`; false: none.
 // `heading` decides the way when one stands exactly on a goal line; lines are aimed at `inset` off their
 // ends.
-bool th_goal_way(const th_scene *scene, const th_walls *walls, const th_target *target, int level,
+TH_BOTH bool th_goal_way(const th_scene *scene, const th_walls *walls, const th_target *target, int level,
                  th_vec2 p, float inset, th_vec2 heading, float range, th_way *way);
 #endif

@@ -23,6 +23,7 @@ static inline void th_front_destroy(th_front *front, int nodes, const th_memory 
     memset(front, 0, sizeof *front);
 }
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 static inline bool th_front_create(th_front *front, int nodes, const th_memory *memory) {
     front->heap = th_alloc(memory, (size_t)nodes, sizeof *front->heap);
     front->place = th_alloc(memory, (size_t)nodes, sizeof *front->place);
@@ -73,4 +74,5 @@ static inline int th_front_take(th_front *front) {
     th_front_put(front, at, last);
     return node;
 }
+#endif
 #endif

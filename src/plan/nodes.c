@@ -351,18 +351,6 @@ static bool find_portals(th_nodes *nodes, const th_link *link) {
     return true;
 }
 
-const th_portal *th_portal_find(const th_graph *graph, int node) {
-    int low = 0, high = graph->nodes->portal_count - 1;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (graph->portals[middle].node < node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return &graph->portals[low];
-}
-
 // ---- the whole
 
 static bool build(th_nodes *nodes) {
@@ -455,29 +443,4 @@ void th_graph_update(th_graph *graph, const th_walls *walls) {
         cut_links(nodes, &nodes->levels[wall->level], wall->a, wall->b, graph->links);
     }
     update_portals(graph, walls);
-}
-
-static bool clear_path(const th_walls *walls, int level, th_vec2 p, th_vec2 q) {
-    float length = th_length(th_sub(q, p));
-    if (length <= 1e-3f) return true;
-    th_vec2 end = th_add(p, th_scale((length - 1e-3f) / length, th_sub(q, p)));
-    return th_walls_first_crossing(walls, level, p, end, NULL) < 0;
-}
-
-bool th_in_sight(const th_scene *scene, const th_walls *walls, int level_p, th_vec2 p, int level_q,
-                 th_vec2 q) {
-    if (level_p == level_q) return clear_path(walls, level_p, p, q);
-    for (int i = 0; i < scene->link_count; ++i) {
-        const th_link *link = &scene->links[i];
-        int side = link->level[0] == level_p ? 0 : 1;
-        if (link->level[side] != level_p || link->level[1 - side] != level_q) continue;
-        float along = th_dot(th_sub(q, p), link->up);
-        if (side == 0 ? along <= 0.0f : along >= 0.0f) continue;
-        double t;
-        if (!th_segments_meet(p, q, link->a, link->b, &t)) continue;
-        th_vec2 on_line = th_add(p, th_scale((float)t, th_sub(q, p)));
-        if (clear_path(walls, level_p, p, on_line) && clear_path(walls, level_q, q, on_line))
-            return true;
-    }
-    return false;
 }

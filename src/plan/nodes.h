@@ -10,6 +10,11 @@
 static const int th_direction_x[8] = {1, 1, 0, -1, -1, -1, 0, 1};
 static const int th_direction_y[8] = {0, 1, 1, 1, 0, -1, -1, -1};
 
+// The same as a difference of nodes, from two bits per direction: device code has no such tables.
+TH_BOTH static inline int th_direction_step(int k, int nx) {
+    return ((0x1A9 >> 2 * k & 3) - 1) * nx + ((0x901A >> 2 * k & 3) - 1);
+}
+
 enum {
     TH_NODE_WALKABLE = 1,
     TH_NODE_PORTAL = 2,  // some of its neighbours are on another level
@@ -59,16 +64,16 @@ void th_graph_update(th_graph *graph, const th_walls *walls);
 
 // Can one see from p on its level to q on its level, over at most one link line? 1 mm before q counts
 // as q, so that points on walls (the ends of goal lines) can be seen.
-bool th_in_sight(const th_scene *scene, const th_walls *walls, int level_p, th_vec2 p, int level_q,
+TH_BOTH bool th_in_sight(const th_scene *scene, const th_walls *walls, int level_p, th_vec2 p, int level_q,
                  th_vec2 q);
 
-static inline int th_node_level_of(const th_nodes *nodes, int node) {
+TH_BOTH static inline int th_node_level_of(const th_nodes *nodes, int node) {
     int level = 0;
     while (level + 1 < nodes->scene->level_count && node >= nodes->levels[level + 1].first) ++level;
     return level;
 }
 
-static inline th_vec2 th_node_position(const th_nodes *nodes, const th_node_level *level,
+TH_BOTH static inline th_vec2 th_node_position(const th_nodes *nodes, const th_node_level *level,
                                        int node) {
     int row = (node - level->first) / level->nx, column = (node - level->first) % level->nx;
     return th_v(level->origin.x + (float)column * nodes->spacing,
@@ -76,12 +81,12 @@ static inline th_vec2 th_node_position(const th_nodes *nodes, const th_node_leve
 }
 
 // Binary search; a portal node is always found.
-const th_portal *th_portal_find(const th_graph *graph, int node);
+TH_BOTH const th_portal *th_portal_find(const th_graph *graph, int node);
 
 // The neighbour in direction k, on the same level or through a portal; -1: none in sight.
 // nx is the row length of the node's level.
-static inline int th_neighbour(const th_graph *graph, int node, int k, int nx) {
-    if (graph->links[node] >> k & 1) return node + th_direction_y[k] * nx + th_direction_x[k];
+TH_BOTH static inline int th_neighbour(const th_graph *graph, int node, int k, int nx) {
+    if (graph->links[node] >> k & 1) return node + th_direction_step(k, nx);
     if (graph->nodes->flags[node] & TH_NODE_PORTAL) return th_portal_find(graph, node)->to[k];
     return -1;
 }

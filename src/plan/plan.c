@@ -15,14 +15,14 @@ static const float GOAL_SIGHT = 4.0f; // [m] how far they look for it
 static const float GOAL_SPREAD = 1.0f;
 static const float FAR_AWAY = 1e30f;
 
-static float inset_from_ends(const th_agents *agents, int i) {
+TH_BOTH static float inset_from_ends(const th_agents *agents, int i) {
     uint32_t mixed =
         agents->id[i] * 2654435761u; // Knuth's multiplicative hash: neighbours in id differ
     return agents->radius[i] + GOAL_SPREAD * th_uniform(mixed);
 }
 
 // Later zones lie over earlier ones.
-static float zone_factor(const th_scene *scene, int level, th_vec2 p, th_vec2 direction) {
+TH_BOTH static float zone_factor(const th_scene *scene, int level, th_vec2 p, th_vec2 direction) {
     for (int z = scene->zone_count - 1; z >= 0; --z) {
         const th_zone *zone = &scene->zones[z];
         const th_box *box = &zone->area.shape.box;
@@ -41,7 +41,7 @@ typedef struct th_planner {
     th_walls walls;
 } th_planner;
 
-static th_way way_to_target(const th_planner *planner, int target, bool straight, int level,
+TH_BOTH static th_way way_to_target(const th_planner *planner, int target, bool straight, int level,
                             th_vec2 p, float inset, th_vec2 heading) {
     const th_target *goals = &planner->scene->targets[target];
     th_way way = {{0.0f, 0.0f}, TH_UNREACHABLE};
@@ -58,7 +58,7 @@ static th_way way_to_target(const th_planner *planner, int target, bool straight
     return way;
 }
 
-static th_way way_to_own_goal(const th_planner *planner, bool straight, int level, th_vec2 p,
+TH_BOTH static th_way way_to_own_goal(const th_planner *planner, bool straight, int level, th_vec2 p,
                               int goal_level, th_vec2 goal) {
     if (!straight && planner->plans->roadmap)
         return th_roadmap_way(planner->plans->roadmap, &planner->walls, level, p, goal_level, goal,
@@ -70,8 +70,8 @@ static th_way way_to_own_goal(const th_planner *planner, bool straight, int leve
     return way;
 }
 
-// Writes one agent's preferred velocity; 1 when its goal cannot be reached.
-static int plan_agent(const th_planner *planner, int i) {
+// Of somebody who walks; 1 when the goal cannot be reached.
+TH_BOTH static int plan_agent(const th_planner *planner, int i) {
     const th_world *world = planner->world;
     const th_agents *agents = &world->agents;
     const th_group *group = &planner->scene->groups[agents->group[i]];
@@ -97,33 +97,46 @@ static int plan_agent(const th_planner *planner, int i) {
     return way.distance >= TH_UNREACHABLE;
 }
 
-void th_stage_plan(th_world *world) {
+// Writes one person's preferred velocity; 1 when the goal cannot be reached.
+TH_BOTH static int plan_one(const th_planner *planner, int i) {
+    const th_world *world = planner->world;
+    const th_agents *agents = &world->agents;
+    uint32_t phase = agents->phase[i];
+    // Who has arrived at an own goal keeps to it when pushed away.
+    bool at_own_goal = phase == TH_PHASE_ARRIVED &&
+                       world->scene->groups[agents->group[i]].own_goal != TH_OWN_GOAL_NONE;
+    if (phase == TH_PHASE_WALKING || at_own_goal) return plan_agent(planner, i);
+    if (th_moves(phase)) {
+        agents->preferred_x[i] = 0.0f;
+        agents->preferred_y[i] = 0.0f;
+    }
+    return 0;
+}
+
+TH_BOTH static th_planner planner_of(const th_world *world) {
     th_planner planner = {world, world->scene, th_plans_in_force(world), th_world_walls(world)};
-    th_agents *agents = &world->agents;
+    return planner;
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
+void th_stage_plan(th_world *world) {
+    th_planner planner = planner_of(world);
+    const th_agents *agents = &world->agents;
     uint64_t unreachable = 0;
 #pragma omp parallel for num_threads(world->threads) schedule(dynamic, 4) reduction(+ : unreachable)
     for (int block = 0; block < th_block_count(agents->count); ++block) {
         int end = (block + 1) * TH_BLOCK < agents->count ? (block + 1) * TH_BLOCK : agents->count;
-        for (int i = block * TH_BLOCK; i < end; ++i) {
-            uint32_t phase = agents->phase[i];
-            // Who has arrived at an own goal keeps to it when pushed away.
-            bool at_own_goal = phase == TH_PHASE_ARRIVED &&
-                               world->scene->groups[agents->group[i]].own_goal != TH_OWN_GOAL_NONE;
-            if (phase == TH_PHASE_WALKING || at_own_goal) {
-                unreachable += (uint64_t)plan_agent(&planner, i);
-            } else if (th_moves(phase)) {
-                agents->preferred_x[i] = 0.0f;
-                agents->preferred_y[i] = 0.0f;
-            }
-        }
+        for (int i = block * TH_BLOCK; i < end; ++i)
+            unreachable += (uint64_t)plan_one(&planner, i);
     }
     world->counters.unreachable = unreachable;
 }
 
 float th_plan_distance(const th_world *world, int target, int level, th_vec2 point) {
-    th_planner planner = {world, world->scene, th_plans_in_force(world), th_world_walls(world)};
+    th_planner planner = planner_of(world);
     th_vec2 none = {0.0f, 0.0f};
     bool straight = !planner.plans->fields || !planner.plans->fields[target];
     float distance = way_to_target(&planner, target, straight, level, point, 0.0f, none).distance;
     return distance < TH_UNREACHABLE ? distance : INFINITY;
 }
+#endif

@@ -27,7 +27,7 @@ struct th_plan_world {
     th_front front;
 };
 
-static inline const th_plans *th_plans_in_force(const th_world *world) {
+TH_BOTH static inline const th_plans *th_plans_in_force(const th_world *world) {
     return world->plan->own ? &world->plan->plans : &world->scene->plan->plans;
 }
 

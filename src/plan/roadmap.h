@@ -59,7 +59,7 @@ typedef struct th_road_work {
     int pairs, sights;
 } th_road_work;
 
-th_way th_roadmap_way(const th_roadmap *roadmap, const th_walls *walls, int level, th_vec2 p,
+TH_BOTH th_way th_roadmap_way(const th_roadmap *roadmap, const th_walls *walls, int level, th_vec2 p,
                       int goal_level, th_vec2 goal, th_road_work *work);
 
 // roadmap_nodes.c: where the nodes stand. False: no memory.

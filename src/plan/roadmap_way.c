@@ -1,9 +1,9 @@
 // Asking the road map. SPDX-License-Identifier: Apache-2.0
 #include "plan/roadmap.h"
 
-static const float SIGHT = 100.0f;  // [m] goals further away are not looked for directly
+static const float ROAD_SIGHT = 100.0f;  // [m] goals further away are not looked for directly
 static const float AT_NODE = 0.05f; // [m] nearer to a node one looks to the next
-enum { PULL_MAX = 4 };              // nodes looked ahead
+enum { ROAD_PULL_MAX = 4 };              // nodes looked ahead
 
 typedef struct th_road_ask {
     const th_roadmap *roadmap;
@@ -11,7 +11,7 @@ typedef struct th_road_ask {
     th_road_work *work;
 } th_road_ask;
 
-static bool sees(const th_road_ask *ask, int level_p, th_vec2 p, int level_q, th_vec2 q) {
+TH_BOTH static bool sees(const th_road_ask *ask, int level_p, th_vec2 p, int level_q, th_vec2 q) {
     if (ask->work) ask->work->sights++;
     return th_in_sight(ask->roadmap->lattice->scene, ask->walls, level_p, p, level_q, q);
 }
@@ -22,7 +22,7 @@ typedef struct th_road_ends {
     int count;
 } th_road_ends;
 
-static void add_cell(const th_roadmap *roadmap, const th_road_cell *cell, th_vec2 p,
+TH_BOTH static void add_cell(const th_roadmap *roadmap, const th_road_cell *cell, th_vec2 p,
                      th_road_ends *ends) {
     for (int k = 0; k < TH_ROAD_NEAR && cell->near[k] >= 0; ++k) {
         bool present = ends->count >= TH_ROAD_ENDS;
@@ -39,7 +39,7 @@ static void add_cell(const th_roadmap *roadmap, const th_road_cell *cell, th_vec
 typedef enum th_road_search { IN_CELL, IN_CELLS_AROUND, AMONG_ALL, SEARCH_COUNT } th_road_search;
 
 // The nearest nodes of all, whoever sees them: for corners that a cell's lists do not know.
-static void add_nearest(const th_roadmap *roadmap, int level, th_vec2 p, th_road_ends *ends) {
+TH_BOTH static void add_nearest(const th_roadmap *roadmap, int level, th_vec2 p, th_road_ends *ends) {
     for (int i = 0; i < roadmap->count; ++i) {
         const th_road_node *node = &roadmap->nodes[i];
         float distance = th_length(th_sub(node->position, p));
@@ -55,7 +55,7 @@ static void add_nearest(const th_roadmap *roadmap, int level, th_vec2 p, th_road
     }
 }
 
-static th_road_ends ends_at(const th_roadmap *roadmap, int level, th_vec2 p,
+TH_BOTH static th_road_ends ends_at(const th_roadmap *roadmap, int level, th_vec2 p,
                             th_road_search search) {
     const th_road_level *grid = &roadmap->levels[level];
     float x =
@@ -78,7 +78,7 @@ typedef struct th_road_pair {
     float length;
 } th_road_pair;
 
-static th_road_pair best_pair(const th_road_ask *ask, const th_road_ends *start,
+TH_BOTH static th_road_pair best_pair(const th_road_ask *ask, const th_road_ends *start,
                               const th_road_ends *end) {
     const th_roadmap *roadmap = ask->roadmap;
     th_road_pair best = {-1, -1, TH_UNREACHABLE};
@@ -93,7 +93,7 @@ static th_road_pair best_pair(const th_road_ask *ask, const th_road_ends *start,
     return best;
 }
 
-static int next_node(const th_roadmap *roadmap, int from, int to) {
+TH_BOTH static int next_node(const th_roadmap *roadmap, int from, int to) {
     const th_road_node *node = &roadmap->nodes[from];
     int best = -1;
     float least = TH_UNREACHABLE;
@@ -109,10 +109,10 @@ static int next_node(const th_roadmap *roadmap, int from, int to) {
 }
 
 // The furthest node in sight on the way from `node` to `last`.
-static th_vec2 pull(const th_road_ask *ask, int level, th_vec2 p, int node, int last) {
+TH_BOTH static th_vec2 pull_to_node(const th_road_ask *ask, int level, th_vec2 p, int node, int last) {
     const th_road_node *nodes = ask->roadmap->nodes;
     th_vec2 aim = nodes[node].position;
-    for (int i = 0; i < PULL_MAX && node != last; ++i) {
+    for (int i = 0; i < ROAD_PULL_MAX && node != last; ++i) {
         node = next_node(ask->roadmap, node, last);
         if (node < 0) break;
         bool standing_on_it = th_length(th_sub(aim, p)) < AT_NODE;
@@ -124,7 +124,7 @@ static th_vec2 pull(const th_road_ask *ask, int level, th_vec2 p, int node, int 
 
 // The lists are of whole cells; sight from the very points is tested for the best pair only, and the
 // next best taken where it fails. Every turn strikes a node out, so this ends. False: no way found.
-static bool way_by_nodes(const th_road_ask *ask, int level, th_vec2 p, int goal_level, th_vec2 goal,
+TH_BOTH static bool way_by_nodes(const th_road_ask *ask, int level, th_vec2 p, int goal_level, th_vec2 goal,
                          th_road_search search, th_way *way) {
     const th_roadmap *roadmap = ask->roadmap;
     th_road_ends start = ends_at(roadmap, level, p, search),
@@ -139,7 +139,7 @@ static bool way_by_nodes(const th_road_ask *ask, int level, th_vec2 p, int goal_
         } else if (!sees(ask, last->level, last->position, goal_level, goal)) {
             end.distance[pair.end] = TH_UNREACHABLE;
         } else {
-            th_vec2 aim = pull(ask, level, p, start.node[pair.start], end.node[pair.end]);
+            th_vec2 aim = pull_to_node(ask, level, p, start.node[pair.start], end.node[pair.end]);
             th_vec2 to_aim = th_sub(aim, p);
             if (th_length(to_aim) < AT_NODE) to_aim = th_sub(goal, p); // at the last node
             way->direction = th_unit(to_aim);
@@ -149,12 +149,12 @@ static bool way_by_nodes(const th_road_ask *ask, int level, th_vec2 p, int goal_
     }
 }
 
-th_way th_roadmap_way(const th_roadmap *roadmap, const th_walls *walls, int level, th_vec2 p,
+TH_BOTH th_way th_roadmap_way(const th_roadmap *roadmap, const th_walls *walls, int level, th_vec2 p,
                       int goal_level, th_vec2 goal, th_road_work *work) {
     th_road_ask ask = {roadmap, walls, work};
     th_vec2 to_goal = th_sub(goal, p);
     th_way way = {th_unit(to_goal), th_length(to_goal)};
-    if (way.distance < SIGHT && sees(&ask, level, p, goal_level, goal)) return way;
+    if (way.distance < ROAD_SIGHT && sees(&ask, level, p, goal_level, goal)) return way;
     for (int search = 0; search < SEARCH_COUNT; ++search)
         if (way_by_nodes(&ask, level, p, goal_level, goal, (th_road_search)search, &way))
             return way;

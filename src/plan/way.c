@@ -4,6 +4,7 @@
 // furthest node of the way down from there that is still in sight. SPDX-License-Identifier: Apache-2.0
 #include "formula/segment.h"
 #include "plan/field.h"
+#include "space/distance_grid.h"
 
 enum {
     PULL_MAX = 10,     // nodes looked ahead beside walls: 2 m at the usual spacing
@@ -25,7 +26,7 @@ typedef struct th_ask {
     th_vec2 p;
 } th_ask;
 
-static void consider(const th_ask *ask, int node, int level, th_candidate *best) {
+TH_BOTH static void consider(const th_ask *ask, int node, int level, th_candidate *best) {
     if (ask->distance[node] >= TH_UNREACHABLE) return;
     const th_nodes *nodes = ask->graph->nodes;
     th_vec2 position = th_node_position(nodes, &nodes->levels[level], node);
@@ -37,7 +38,7 @@ static void consider(const th_ask *ask, int node, int level, th_candidate *best)
 }
 
 // All nodes in a square of 2 * rings nodes a side around the point, and what lies behind portals.
-static th_candidate best_in_sight(const th_ask *ask, int column, int row, int rings) {
+TH_BOTH static th_candidate best_in_sight(const th_ask *ask, int column, int row, int rings) {
     const th_nodes *nodes = ask->graph->nodes;
     const th_node_level *grid = &nodes->levels[ask->level];
     th_candidate best = {-1, 0, {0.0f, 0.0f}, TH_UNREACHABLE};
@@ -55,7 +56,7 @@ static th_candidate best_in_sight(const th_ask *ask, int column, int row, int ri
     return best;
 }
 
-static int next_down(const th_ask *ask, int node, int level) {
+TH_BOTH static int next_down(const th_ask *ask, int node, int level) {
     int nx = ask->graph->nodes->levels[level].nx, best = -1;
     float least = ask->distance[node];
     for (int k = 0; k < 8; ++k) {
@@ -69,7 +70,7 @@ static int next_down(const th_ask *ask, int node, int level) {
 }
 
 // Pulls the string tight: the furthest node down the way that is in sight, all before it being so.
-static th_candidate pull(const th_ask *ask, th_candidate from) {
+TH_BOTH static th_candidate pull(const th_ask *ask, th_candidate from) {
     const th_nodes *nodes = ask->graph->nodes;
     th_candidate seen = from;
     for (int i = 0; i < PULL_MAX; ++i) {
@@ -85,7 +86,7 @@ static th_candidate pull(const th_ask *ask, th_candidate from) {
     return seen;
 }
 
-static th_way way_by_sight(const th_ask *ask, int column, int row, int rings) {
+TH_BOTH static th_way way_by_sight(const th_ask *ask, int column, int row, int rings) {
     th_way way = {{0.0f, 0.0f}, TH_UNREACHABLE};
     th_candidate best = best_in_sight(ask, column, row, 1);
     if (best.node < 0) best = best_in_sight(ask, column, row, rings);
@@ -98,7 +99,7 @@ static th_way way_by_sight(const th_ask *ask, int column, int row, int rings) {
 
 enum { EAST = 1 << 0, NORTH_EAST = 1 << 1, NORTH = 1 << 2, NORTH_WEST = 1 << 3 };
 
-static inline bool open_cell(const th_graph *graph, int node, int nx) {
+TH_BOTH static inline bool open_cell(const th_graph *graph, int node, int nx) {
     const uint8_t *links = graph->links + node;
     uint8_t corner = EAST | NORTH_EAST | NORTH, right = NORTH | NORTH_WEST;
     return (links[0] & corner) == corner && (links[1] & right) == right && (links[nx] & EAST) &&
@@ -106,7 +107,7 @@ static inline bool open_cell(const th_graph *graph, int node, int nx) {
 }
 
 // Somebody pressed onto a wall by rounding sees nothing: look from 1 cm beside it.
-static th_vec2 off_the_wall(const th_ask *ask) {
+TH_BOTH static th_vec2 off_the_wall(const th_ask *ask) {
     int nearest;
     float distance2;
     if (th_walls_near(ask->walls, ask->level, ask->p, 0.01f, &nearest, &distance2, 1) == 0)
@@ -116,7 +117,7 @@ static th_vec2 off_the_wall(const th_ask *ask) {
 }
 
 // Minus the gradient of the bilinear interpolation at (s, t) of an open cell.
-static inline th_way way_by_gradient(const float *d, int nx, float s, float t, float least) {
+TH_BOTH static inline th_way way_by_gradient(const float *d, int nx, float s, float t, float least) {
     float d00 = d[0], d10 = d[1], d01 = d[nx], d11 = d[nx + 1];
     float gx = (d10 - d00) + t * ((d11 - d01) - (d10 - d00));
     float gy = (d01 - d00) + s * ((d11 - d10) - (d01 - d00));
@@ -130,12 +131,12 @@ static inline th_way way_by_gradient(const float *d, int nx, float s, float t, f
 }
 
 // Beside a wall the interpolation may point at it: does the next stretch run into one?
-static bool runs_into_wall(const th_ask *ask, th_vec2 direction) {
+TH_BOTH static bool runs_into_wall(const th_ask *ask, th_vec2 direction) {
     th_vec2 ahead = th_add(ask->p, th_scale(ask->graph->nodes->spacing, direction));
     return th_walls_first_crossing(ask->walls, ask->level, ask->p, ahead, NULL) >= 0;
 }
 
-th_way th_field_way(const th_graph *graph, const th_walls *walls, const float *distance, int level,
+TH_BOTH th_way th_field_way(const th_graph *graph, const th_walls *walls, const float *distance, int level,
                     th_vec2 p) {
     const th_nodes *nodes = graph->nodes;
     const th_node_level *grid = &nodes->levels[level];
@@ -161,24 +162,24 @@ th_way th_field_way(const th_graph *graph, const th_walls *walls, const float *d
     if (way.distance < TH_UNREACHABLE) return way;
     ask.p = off_the_wall(&ask);
     way = way_by_sight(&ask, column, row, NEAR_RINGS);
-    if (way.distance < TH_UNREACHABLE || th_scene_walkable(nodes->scene, level, p)) return way;
+    if (way.distance < TH_UNREACHABLE || th_walkable(nodes->scene, level, p)) return way;
     ask.p = p; // pushed out through somebody else's exit: look further for the way back in
     return way_by_sight(&ask, column, row, OUTSIDE_RINGS);
 }
 
 // ---- goals in sight
 
-static th_vec2 across_line(const th_scene *scene, const th_goal *goal, th_vec2 p, th_vec2 heading) {
+TH_BOTH static th_vec2 across_line(const th_scene *scene, const th_goal *goal, th_vec2 p, th_vec2 heading) {
     th_vec2 normal = th_unit(th_perp_left(th_sub(goal->line.b, goal->line.a)));
     th_vec2 beyond = th_add(p, th_scale(0.1f, normal)), behind = th_sub(p, th_scale(0.1f, normal));
-    bool left = th_scene_walkable(scene, goal->line.level, beyond);
-    bool right = th_scene_walkable(scene, goal->line.level, behind);
+    bool left = th_walkable(scene, goal->line.level, beyond);
+    bool right = th_walkable(scene, goal->line.level, behind);
     // An exit in the outer wall leads to where there is no ground; within a room, on as one goes.
     bool forward = left != right ? !left : th_dot(heading, normal) >= 0.0f;
     return forward ? normal : th_scale(-1.0f, normal);
 }
 
-bool th_goal_way(const th_scene *scene, const th_walls *walls, const th_target *target, int level,
+TH_BOTH bool th_goal_way(const th_scene *scene, const th_walls *walls, const th_target *target, int level,
                  th_vec2 p, float inset, th_vec2 heading, float range, th_way *way) {
     float best = range;
     bool found = false;

@@ -13,14 +13,14 @@ typedef struct source {
 } source;
 
 // Two uniform numbers in (0, 1).
-static void uniforms(source *from, double *u, double *v) {
+TH_BOTH static void uniforms(source *from, double *u, double *v) {
     th_random4 r = th_philox(from->seed, from->stream, from->agent, from->step++);
     *u = th_uniform_double(r.v[0], r.v[1]);
     *v = th_uniform_double(r.v[2], r.v[3]);
 }
 
 // Box, Muller 1958.
-static double normal(source *from) {
+TH_BOTH static double normal(source *from) {
     double u, v, sine, cosine;
     uniforms(from, &u, &v);
     th_sincos_turn(v, &sine, &cosine);
@@ -28,7 +28,7 @@ static double normal(source *from) {
 }
 
 // Marsaglia, Tsang 2000; a shape below 1 by the boost u^(1/shape).
-static double gamma_value(source *from, double shape) {
+TH_BOTH static double gamma_value(source *from, double shape) {
     double boost = 1.0, u, v;
     if (shape < 1.0) {
         uniforms(from, &u, &v);
@@ -46,7 +46,7 @@ static double gamma_value(source *from, double shape) {
     return boost * d; // each try succeeds with 95 %: never reached in practice
 }
 
-static double draw_once(const th_distribution *d, source *from) {
+TH_BOTH static double draw_once(const th_distribution *d, source *from) {
     double u, v;
     switch (d->kind) {
     case TH_CONSTANT: return d->a;
@@ -61,7 +61,7 @@ static double draw_once(const th_distribution *d, source *from) {
     return d->a;
 }
 
-float th_draw(const th_distribution *distribution, uint64_t seed, uint32_t stream, uint32_t agent) {
+TH_BOTH float th_draw(const th_distribution *distribution, uint64_t seed, uint32_t stream, uint32_t agent) {
     source from = {seed, 0, stream, agent};
     double value = draw_once(distribution, &from);
     if (distribution->kind == TH_CONSTANT || distribution->kind == TH_UNIFORM) return (float)value;

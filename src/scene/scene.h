@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_SCENE_SCENE_H
 #define TH_SCENE_SCENE_H
+#include "core/device.h"
 #include "core/memory.h"
 #include "formula/params.h"
 #include "throng/scene.h"
@@ -16,7 +17,7 @@ typedef struct th_polygons {
     double area; // [m2]
 } th_polygons;
 
-bool th_polygons_contain(const th_polygons *polygons, th_vec2 point);
+TH_BOTH bool th_polygons_contain(const th_polygons *polygons, th_vec2 point);
 
 typedef struct th_area {
     int level;

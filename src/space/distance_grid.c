@@ -8,10 +8,11 @@
 #include <stdlib.h>
 
 static const float EXACT = 1.5f;         // [m] less than the wall grid's reach
-static const float SMALLEST_CELL = 0.5f; // [m]
+static const float SMALLEST_NODE_CELL = 0.5f; // [m]
 enum { NODES_MAX = 4000000 };
-static const float FAR_AWAY = 1e6f; // [m] what "no wall at all" reads
+static const float NO_WALL_AT_ALL = 1e6f; // [m] what "no wall at all" reads
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 size_t th_row_crossing_max(const th_scene *scene, int level) {
     const th_level *l = &scene->levels[level];
     const th_polygons *shape = &l->walkable;
@@ -19,7 +20,9 @@ size_t th_row_crossing_max(const th_scene *scene, int level) {
     return (size_t)(points + l->wall_end - l->wall_begin) + 1;
 }
 
-static int cross_row(th_vec2 a, th_vec2 b, double y, th_row_crossing *crossing) {
+#endif
+
+TH_BOTH static int cross_row(th_vec2 a, th_vec2 b, double y, th_row_crossing *crossing) {
     double ay = (double)a.y, by = (double)b.y;
     if ((ay <= y) == (by <= y)) return 0;
     crossing->x = (double)a.x + (y - ay) / (by - ay) * ((double)b.x - (double)a.x);
@@ -27,6 +30,7 @@ static int cross_row(th_vec2 a, th_vec2 b, double y, th_row_crossing *crossing) 
     return 1;
 }
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 static int compare_crossings(const void *left, const void *right) {
     double a = ((const th_row_crossing *)left)->x, b = ((const th_row_crossing *)right)->x;
     return (a > b) - (a < b);
@@ -66,7 +70,9 @@ void th_walkable_row(const th_scene *scene, int level, double x0, double spacing
     }
 }
 
-static bool walkable_exactly(const th_scene *scene, int level, th_vec2 p) {
+#endif
+
+TH_BOTH static bool walkable_exactly(const th_scene *scene, int level, th_vec2 p) {
     const th_level *l = &scene->levels[level];
     if (l->bounded) return th_polygons_contain(&l->walkable, p);
     int turns = 0;
@@ -79,6 +85,7 @@ static bool walkable_exactly(const th_scene *scene, int level, th_vec2 p) {
     return turns == 0;
 }
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 // ---- building
 
 typedef struct th_sweep {
@@ -109,7 +116,7 @@ static void take_near_walls(const th_sweep *sweep, const th_wall_grid *walls) {
             int node = row * grid->nx + column;
             th_vec2 p = node_at(grid, column, row);
             sweep->nearest[node] = -1;
-            sweep->distance2[node] = FAR_AWAY * FAR_AWAY;
+            sweep->distance2[node] = NO_WALL_AT_ALL * NO_WALL_AT_ALL;
             const int *list = NULL;
             int count = th_wall_cell(walls, p, &list);
             for (int i = 0; i < count; ++i)
@@ -174,7 +181,7 @@ bool th_distance_grid_build(th_scene *scene, int level, th_wall_grid *walls) {
     th_distance_grid *grid = th_arena_alloc(&scene->arena, 1, sizeof *grid);
     if (!grid) return false;
     double width = (double)walls->cell * walls->nx, height = (double)walls->cell * walls->ny;
-    double cell = (double)SMALLEST_CELL;
+    double cell = (double)SMALLEST_NODE_CELL;
     while ((width / cell + 2.0) * (height / cell + 2.0) * scene->level_count > NODES_MAX)
         cell *= 2.0;
     grid->origin = walls->origin;
@@ -186,6 +193,8 @@ bool th_distance_grid_build(th_scene *scene, int level, th_wall_grid *walls) {
     return fill(scene, level, walls, grid);
 }
 
+#endif
+
 // ---- asking
 
 typedef struct th_rough_distance {
@@ -195,7 +204,7 @@ typedef struct th_rough_distance {
 } th_rough_distance;
 
 // Sizes and signs apart: at an opening in the outer wall the sign changes far from any wall.
-static th_rough_distance interpolate(const th_distance_grid *grid, th_vec2 p) {
+TH_BOTH static th_rough_distance interpolate(const th_distance_grid *grid, th_vec2 p) {
     float x = th_clamp((p.x - grid->origin.x) * grid->inverse_cell, 0.0f, (float)(grid->nx - 1));
     float y = th_clamp((p.y - grid->origin.y) * grid->inverse_cell, 0.0f, (float)(grid->ny - 1));
     int column = (int)th_min(x, (float)(grid->nx - 2)), row = (int)th_min(y, (float)(grid->ny - 2));
@@ -210,17 +219,17 @@ static th_rough_distance interpolate(const th_distance_grid *grid, th_vec2 p) {
     return rough;
 }
 
-static bool on_grid(const th_distance_grid *grid, th_vec2 p) {
+TH_BOTH static bool on_grid(const th_distance_grid *grid, th_vec2 p) {
     return p.x >= grid->origin.x && p.y >= grid->origin.y &&
            p.x <= grid->origin.x + (float)(grid->nx - 1) * grid->cell &&
            p.y <= grid->origin.y + (float)(grid->ny - 1) * grid->cell;
 }
 
-static float exact_distance(const th_scene *scene, int level, th_vec2 p) {
+TH_BOTH static float exact_distance(const th_scene *scene, int level, th_vec2 p) {
     const th_wall_grid *walls = &scene->wall_grids[level];
     const int *list = NULL;
     int count = th_wall_cell(walls, p, &list);
-    float best = FAR_AWAY * FAR_AWAY;
+    float best = NO_WALL_AT_ALL * NO_WALL_AT_ALL;
     for (int i = 0; i < count; ++i) {
         const th_wall *wall = &scene->walls[list[i]];
         if (wall->door < 0) best = th_min(best, th_segment_distance2(p, wall->a, wall->b));
@@ -229,16 +238,16 @@ static float exact_distance(const th_scene *scene, int level, th_vec2 p) {
 }
 
 // Off the grid, and so beyond all walls: by looking at each.
-static float distance_outside(const th_scene *scene, int level, th_vec2 point) {
+TH_BOTH static float distance_outside(const th_scene *scene, int level, th_vec2 point) {
     const th_level *l = &scene->levels[level];
-    float best = FAR_AWAY * FAR_AWAY;
+    float best = NO_WALL_AT_ALL * NO_WALL_AT_ALL;
     for (int w = l->wall_begin; w < l->wall_end; ++w)
         if (scene->walls[w].door < 0)
             best = th_min(best, th_segment_distance2(point, scene->walls[w].a, scene->walls[w].b));
     return sqrtf(best);
 }
 
-bool th_scene_walkable(const th_scene *scene, int level, th_vec2 point) {
+TH_BOTH bool th_walkable(const th_scene *scene, int level, th_vec2 point) {
     if (level < 0 || level >= scene->level_count) return false;
     if (!(point.x == point.x && point.y == point.y)) return false;
     const th_distance_grid *grid = scene->wall_grids[level].distance;
@@ -249,11 +258,11 @@ bool th_scene_walkable(const th_scene *scene, int level, th_vec2 point) {
     return walkable_exactly(scene, level, point);
 }
 
-float th_scene_distance(const th_scene *scene, int level, th_vec2 point) {
-    bool walkable = th_scene_walkable(scene, level, point);
-    if (level < 0 || level >= scene->level_count) return -FAR_AWAY;
+TH_BOTH float th_wall_distance(const th_scene *scene, int level, th_vec2 point) {
+    bool walkable = th_walkable(scene, level, point);
+    if (level < 0 || level >= scene->level_count) return -NO_WALL_AT_ALL;
     const th_distance_grid *grid = scene->wall_grids[level].distance;
-    float size = FAR_AWAY;
+    float size = NO_WALL_AT_ALL;
     if (grid && !on_grid(grid, point)) {
         size = distance_outside(scene, level, point);
     } else if (grid) {
@@ -265,3 +274,12 @@ float th_scene_distance(const th_scene *scene, int level, th_vec2 point) {
     }
     return walkable ? size : -size;
 }
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
+bool th_scene_walkable(const th_scene *scene, int level, th_vec2 point) {
+    return th_walkable(scene, level, point);
+}
+float th_scene_distance(const th_scene *scene, int level, th_vec2 point) {
+    return th_wall_distance(scene, level, point);
+}
+#endif

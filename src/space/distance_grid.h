@@ -20,6 +20,10 @@ typedef struct th_row_crossing {
     double x;
     int turn;
 } th_row_crossing;
+// th_scene_walkable and th_scene_distance, on the GPU too.
+TH_BOTH bool th_walkable(const th_scene *scene, int level, th_vec2 point);
+TH_BOTH float th_wall_distance(const th_scene *scene, int level, th_vec2 point);
+
 size_t th_row_crossing_max(const th_scene *scene, int level);
 void th_walkable_row(const th_scene *scene, int level, double x0, double spacing, int nx, double y,
                      th_row_crossing *crossings, uint8_t *out);

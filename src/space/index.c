@@ -8,6 +8,7 @@
 
 enum { SCAN_BLOCK = 4096 };
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 bool th_index_create(th_index *index, const th_memory *memory, int level_count, int cell_capacity) {
     *index = (th_index){.level_count = level_count, .cell_capacity = cell_capacity};
     size_t blocks = (size_t)cell_capacity / SCAN_BLOCK + 2;
@@ -25,16 +26,18 @@ void th_index_destroy(th_index *index, const th_memory *memory) {
     *index = (th_index){0};
 }
 
+#endif
+
 // One formula for counting and for laying: rounded differently, the last cell would not fit.
-static double cells_along(float low, float high, float cell) {
+TH_BOTH static double cells_along(float low, float high, float cell) {
     return floor(((double)high - (double)low) / (double)cell) + 1.0;
 }
 
-static double cells_for(const th_box *box, float cell) {
+TH_BOTH static double cells_for(const th_box *box, float cell) {
     return cells_along(box->min_x, box->max_x, cell) * cells_along(box->min_y, box->max_y, cell);
 }
 
-void th_index_lay(th_index *index, const th_box *boxes, float cell) {
+TH_BOTH void th_index_lay(th_index *index, const th_box *boxes, float cell) {
     for (;; cell *= 1.25f) {
         double total = 0.0;
         for (int l = 0; l < index->level_count; ++l) total += cells_for(&boxes[l], cell);
@@ -55,6 +58,7 @@ void th_index_lay(th_index *index, const th_box *boxes, float cell) {
     index->cell_count = first;
 }
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 // Exclusive prefix sum of counts held in start[1 ..]; afterwards start[c] is where cell c begins.
 static void scan_cells(th_index *index, int threads) {
     uint32_t *start = index->cell_start;
@@ -79,7 +83,9 @@ static void scan_cells(th_index *index, int threads) {
     }
 }
 
-static void sort_cell_by_id(uint32_t *order, uint32_t begin, uint32_t end, const uint32_t *id) {
+#endif
+
+TH_BOTH static void sort_cell_by_id(uint32_t *order, uint32_t begin, uint32_t end, const uint32_t *id) {
     for (uint32_t k = begin + 1; k < end; ++k) {
         uint32_t moving = order[k], key = id[moving], at = k;
         for (; at > begin && id[order[at - 1]] > key; --at) order[at] = order[at - 1];
@@ -87,6 +93,7 @@ static void sort_cell_by_id(uint32_t *order, uint32_t begin, uint32_t end, const
     }
 }
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 uint32_t th_index_sort(th_index *index, int count, uint32_t *cell, const uint32_t *id,
                        uint32_t *slot, uint32_t *order, int threads) {
     uint32_t *start = index->cell_start;
@@ -109,3 +116,4 @@ uint32_t th_index_sort(th_index *index, int count, uint32_t *cell, const uint32_
         if (start[c + 1] - start[c] > 1) sort_cell_by_id(order, start[c], start[c + 1], id);
     return start[index->cell_count];
 }
+#endif

@@ -3,6 +3,7 @@
 // threads. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_SPACE_INDEX_H
 #define TH_SPACE_INDEX_H
+#include "core/device.h"
 #include "core/memory.h"
 #include "throng/base.h"
 
@@ -21,18 +22,18 @@ typedef struct th_index {
     int cell_count, cell_capacity;
 } th_index;
 
-static inline int th_grid_column(const th_level_grid *grid, float x) {
+TH_BOTH static inline int th_grid_column(const th_level_grid *grid, float x) {
     float c = (x - grid->origin.x) * grid->inverse_cell;
     // Outsiders sit in border cells; a query is clamped the same way, so it still finds them.
     return !(c > 0.0f) ? 0 : c >= (float)grid->nx ? grid->nx - 1 : (int)c;
 }
-static inline int th_grid_row(const th_level_grid *grid, float y) {
+TH_BOTH static inline int th_grid_row(const th_level_grid *grid, float y) {
     float c = (y - grid->origin.y) * grid->inverse_cell;
     return !(c > 0.0f) ? 0 : c >= (float)grid->ny ? grid->ny - 1 : (int)c;
 }
 
 // Agents of the cells (column0 .. column1, row): the half-open run begin .. end.
-static inline void th_index_run(const th_index *index, const th_level_grid *grid, int row,
+TH_BOTH static inline void th_index_run(const th_index *index, const th_level_grid *grid, int row,
                                 int column0, int column1, uint32_t *begin, uint32_t *end) {
     const uint32_t *start = index->cell_start + grid->first + row * grid->nx;
     *begin = start[column0];
@@ -47,12 +48,12 @@ typedef struct th_rows {
     int row, last_row, column0, column1;
 } th_rows;
 
-static inline th_rows th_rows_around(const th_level_grid *grid, th_vec2 p, float reach) {
+TH_BOTH static inline th_rows th_rows_around(const th_level_grid *grid, th_vec2 p, float reach) {
     th_rows rows = {th_grid_row(grid, p.y - reach), th_grid_row(grid, p.y + reach),
                     th_grid_column(grid, p.x - reach), th_grid_column(grid, p.x + reach)};
     return rows;
 }
-static inline bool th_next_run(const th_index *index, const th_level_grid *grid, th_rows *rows,
+TH_BOTH static inline bool th_next_run(const th_index *index, const th_level_grid *grid, th_rows *rows,
                                uint32_t *begin, uint32_t *end) {
     if (rows->row > rows->last_row) return false;
     th_index_run(index, grid, rows->row++, rows->column0, rows->column1, begin, end);
@@ -63,7 +64,7 @@ bool th_index_create(th_index *index, const th_memory *memory, int level_count, 
 void th_index_destroy(th_index *index, const th_memory *memory);
 
 // Lays the cells over one box per level; cells grow beyond `cell` when they would not fit the capacity.
-void th_index_lay(th_index *index, const th_box *boxes, float cell);
+TH_BOTH void th_index_lay(th_index *index, const th_box *boxes, float cell);
 
 #define TH_NO_CELL UINT32_MAX
 

@@ -12,6 +12,7 @@ static const float REACH = 2.0f;
 static const float SMALLEST_CELL = 1.0f; // [m] half the reach: lists are short, cells are few
 enum { CELLS_MAX = 4000000 };            // a scene kilometres wide gets larger cells instead
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 static th_box walls_box(const th_scene *scene, const th_level *level) {
     th_box box = {1e30f, 1e30f, -1e30f, -1e30f};
     for (int w = level->wall_begin; w < level->wall_end; ++w) {
@@ -47,7 +48,9 @@ static bool cell_near(const th_wall_grid *grid, int column, int row, const th_wa
     return th_segment_distance2(centre, wall->a, wall->b) <= limit * limit;
 }
 
-static int clamp_cell(float cell, int count) {
+#endif
+
+TH_BOTH static int clamp_cell(float cell, int count) {
     return !(cell > 0.0f) ? 0 : cell >= (float)count ? count - 1 : (int)cell;
 }
 
@@ -55,7 +58,7 @@ typedef struct th_cell_range {
     int column0, column1, row0, row1;
 } th_cell_range;
 
-static th_cell_range cells_around(const th_wall_grid *grid, th_vec2 low, th_vec2 high,
+TH_BOTH static th_cell_range cells_around(const th_wall_grid *grid, th_vec2 low, th_vec2 high,
                                   float range) {
     th_cell_range cells = {
         clamp_cell((low.x - range - grid->origin.x) * grid->inverse_cell, grid->nx),
@@ -65,6 +68,7 @@ static th_cell_range cells_around(const th_wall_grid *grid, th_vec2 low, th_vec2
     return cells;
 }
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 // The cells of one row that may be near the wall: a slanting wall is near few of the cells of its box.
 static th_cell_range cells_of_row(const th_wall_grid *grid, th_cell_range cells, int row,
                                   const th_wall *wall) {
@@ -139,7 +143,9 @@ bool th_wall_grids_build(th_scene *scene) {
     return true;
 }
 
-int th_wall_cell(const th_wall_grid *grid, th_vec2 p, const int **list) {
+#endif
+
+TH_BOTH int th_wall_cell(const th_wall_grid *grid, th_vec2 p, const int **list) {
     float column = (p.x - grid->origin.x) * grid->inverse_cell;
     float row = (p.y - grid->origin.y) * grid->inverse_cell;
     // Written so that NaN counts as off the grid.
@@ -159,7 +165,7 @@ typedef struct th_near_list {
 
 enum { NEAR_MAX = 64 }; // most kept when the caller gives no room for distances
 
-static void near_insert(th_near_list *near, int wall, float distance2) {
+TH_BOTH static void near_insert(th_near_list *near, int wall, float distance2) {
     int at = near->count;
     while (at > 0 && (distance2 < near->distances2[at - 1] ||
                       (distance2 == near->distances2[at - 1] && wall < near->found[at - 1])))
@@ -175,14 +181,14 @@ static void near_insert(th_near_list *near, int wall, float distance2) {
     near->distances2[at] = distance2;
 }
 
-static inline void near_try(th_near_list *near, const th_walls *walls, int w, th_vec2 p) {
+TH_BOTH static inline void near_try(th_near_list *near, const th_walls *walls, int w, th_vec2 p) {
     const th_wall *wall = &walls->walls[w];
     if (!th_wall_stands(walls, wall)) return;
     float distance2 = th_segment_distance2(p, wall->a, wall->b);
     if (distance2 <= near->range2) near_insert(near, w, distance2);
 }
 
-int th_walls_near(const th_walls *walls, int level, th_vec2 p, float range, int *found,
+TH_BOTH int th_walls_near(const th_walls *walls, int level, th_vec2 p, float range, int *found,
                   float *distances2, int max) {
     const th_wall_grid *grid = &walls->grids[level];
     float own_distances2[NEAR_MAX];
@@ -214,7 +220,7 @@ typedef struct th_crossing {
     double t;
 } th_crossing;
 
-static inline void crossing_try(th_crossing *first, const th_walls *walls, int w, th_vec2 p,
+TH_BOTH static inline void crossing_try(th_crossing *first, const th_walls *walls, int w, th_vec2 p,
                                 th_vec2 q) {
     const th_wall *wall = &walls->walls[w];
     double t;
@@ -225,7 +231,7 @@ static inline void crossing_try(th_crossing *first, const th_walls *walls, int w
 }
 
 // The part t0 .. t1 of a path that lies over the grid: somebody far outside sees a kilometre of nothing.
-static void clip_to_grid(const th_wall_grid *grid, th_vec2 p, th_vec2 path, float *t0, float *t1) {
+TH_BOTH static void clip_to_grid(const th_wall_grid *grid, th_vec2 p, th_vec2 path, float *t0, float *t1) {
     const float start[2] = {p.x - grid->origin.x, p.y - grid->origin.y}, run[2] = {path.x, path.y};
     const float size[2] = {grid->cell * (float)grid->nx, grid->cell * (float)grid->ny};
     for (int axis = 0; axis < 2; ++axis) {
@@ -236,7 +242,7 @@ static void clip_to_grid(const th_wall_grid *grid, th_vec2 p, th_vec2 path, floa
     }
 }
 
-int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p, th_vec2 q, float *t) {
+TH_BOTH int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p, th_vec2 q, float *t) {
     const th_wall_grid *grid = &walls->grids[level];
     th_crossing first = {-1, 2.0};
     th_vec2 path = th_sub(q, p);
@@ -265,6 +271,7 @@ int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p, th_vec2
     return first.wall;
 }
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 float th_walls_distance(const th_walls *walls, int level, th_vec2 p) {
     // Growing squares until the nearest wall found is surely the nearest there is.
     const th_wall_grid *grid = &walls->grids[level];
@@ -279,3 +286,4 @@ float th_walls_distance(const th_walls *walls, int level, th_vec2 p) {
         if (range > outside) return 1e6f;
     }
 }
+#endif

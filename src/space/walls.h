@@ -2,6 +2,7 @@
 // of radius <= reach looks at one cell. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_SPACE_WALLS_H
 #define TH_SPACE_WALLS_H
+#include "core/device.h"
 #include "scene/scene.h"
 
 typedef struct th_wall_grid {
@@ -25,27 +26,27 @@ typedef struct th_walls {
     const th_wall_grid *grids;  // by level
 } th_walls;
 
-static inline bool th_wall_stands(const th_walls *walls, const th_wall *wall) {
+TH_BOTH static inline bool th_wall_stands(const th_walls *walls, const th_wall *wall) {
     return wall->length > 0.0f && (wall->door < 0 || walls->door_closed[wall->door]);
 }
 
 // Indices of standing walls whose nearest point lies within `range` of p, sorted by (distance, index).
 // Returns how many are kept: at most `max`, the nearest. distances2 may be NULL
 // (then at most 64).
-int th_walls_near(const th_walls *walls, int level, th_vec2 p, float range, int *found,
+TH_BOTH int th_walls_near(const th_walls *walls, int level, th_vec2 p, float range, int *found,
                   float *distances2, int max);
 // The list of the cell that holds p into *list; the number of its entries, 0 off the grid.
 // All walls within reach of p are among them, standing or not; live walls are not.
-int th_wall_cell(const th_wall_grid *grid, th_vec2 p, const int **list);
+TH_BOTH int th_wall_cell(const th_wall_grid *grid, th_vec2 p, const int **list);
 // False when no wall can be within the grid's reach of p: the cheap early-out of hot loops.
-static inline bool th_walls_maybe_near(const th_walls *walls, int level, th_vec2 p) {
+TH_BOTH static inline bool th_walls_maybe_near(const th_walls *walls, int level, th_vec2 p) {
     const int *list;
     if (walls->count == 0) return false;
     return walls->count > walls->scene_count || th_wall_cell(&walls->grids[level], p, &list) > 0;
 }
 // First standing wall crossed by the path p -> q (touching counts), or -1; *t in [0, 1] along the path.
 // For doubled (two-sided) walls either edge may be returned.
-int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p, th_vec2 q, float *t);
+TH_BOTH int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p, th_vec2 q, float *t);
 // Distance to the nearest standing wall of any range [m], 1e6 if there is none. Slow, exact.
 float th_walls_distance(const th_walls *walls, int level, th_vec2 p);
 #endif

@@ -3,6 +3,7 @@
 #include "state/neighbours.h"
 #include <math.h>
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 void th_candidates_list(const th_world *world, th_candidates *list, int half) {
     const th_agents *agents = &world->agents;
     const th_level_grid *grid = &world->index.grids[list->level];
@@ -55,8 +56,10 @@ void th_candidates_for_cell(const th_world *world, th_candidates *list, int leve
     }
 }
 
+#endif
+
 // Exact fallback for crowds too dense to list: one by one, kept sorted.
-void th_nearest_by_insertion(const th_world *world, uint32_t i, float range, int wanted,
+TH_BOTH void th_nearest_by_insertion(const th_world *world, uint32_t i, float range, int wanted,
                              th_nearest *nearest) {
     const th_agents *agents = &world->agents;
     const th_level_grid *grid = &world->index.grids[agents->level[i]];
@@ -88,7 +91,7 @@ void th_nearest_by_insertion(const th_world *world, uint32_t i, float range, int
 }
 
 // People seen across a link to another level, merged in by distance. Rare, so plain insertion.
-void th_nearest_add_linked(const th_world *world, uint32_t i, int wanted, float range,
+TH_BOTH void th_nearest_add_linked(const th_world *world, uint32_t i, int wanted, float range,
                            th_nearest *nearest) {
     uint32_t found[TH_NEAREST_MAX];
     int count = th_linked_neighbours(world, i, range, found, TH_NEAREST_MAX);

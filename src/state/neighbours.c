@@ -3,14 +3,14 @@
 #include "state/neighbours.h"
 #include "formula/segment.h"
 
-static bool crosses_link(const th_link *link, th_vec2 p, th_vec2 q) {
+TH_BOTH static bool crosses_link(const th_link *link, th_vec2 p, th_vec2 q) {
     float side_p = th_dot(th_sub(p, link->a), link->up),
           side_q = th_dot(th_sub(q, link->a), link->up);
     return (side_p > 0.0f) != (side_q > 0.0f) && th_line_parts(p, q, link->a, link->b);
 }
 
 // Keeps found[] sorted by (distance, id).
-static int insert(const th_agents *agents, th_vec2 p, uint32_t j, uint32_t *found, int count,
+TH_BOTH static int insert(const th_agents *agents, th_vec2 p, uint32_t j, uint32_t *found, int count,
                   int max) {
     float distance2 = th_length2(th_sub(th_position(agents, j), p));
     int at = count;
@@ -25,7 +25,7 @@ static int insert(const th_agents *agents, th_vec2 p, uint32_t j, uint32_t *foun
     return count < max ? count + 1 : max;
 }
 
-int th_linked_neighbours(const th_world *world, uint32_t i, float range, uint32_t *found, int max) {
+TH_BOTH int th_linked_neighbours(const th_world *world, uint32_t i, float range, uint32_t *found, int max) {
     const th_agents *agents = &world->agents;
     th_vec2 p = th_position(agents, i);
     int count = 0;

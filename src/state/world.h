@@ -86,6 +86,7 @@ struct th_world {
     struct th_plan_world *plan; // distance fields in force, plan/plan.h
     struct th_uic *uic;         // grids of the model uic, move/uic.h; NULL when no group uses it
     struct th_pbd *pbd;         // work space of the model pbd, move/pbd.h; NULL likewise
+    struct th_cuda *cuda;       // the world on the GPU, src/cuda; NULL: it lives here
 
     th_line_count *lines; // the scene's measurement lines, then its doors
     th_counters counters;
@@ -105,22 +106,22 @@ struct th_world {
     size_t grid_view_sizes[TH_GRID_COUNT]; // values there is room for
 };
 
-static inline th_walls th_world_walls(const th_world *world) {
+TH_BOTH static inline th_walls th_world_walls(const th_world *world) {
     th_walls walls = {world->walls, world->scene->wall_count, world->wall_count, world->door_closed,
                       world->scene->wall_grids};
     return walls;
 }
-static inline th_vec2 th_position(const th_agents *agents, uint32_t i) {
+TH_BOTH static inline th_vec2 th_position(const th_agents *agents, uint32_t i) {
     th_vec2 p = {agents->position_x[i], agents->position_y[i]};
     return p;
 }
-static inline th_vec2 th_velocity(const th_agents *agents, uint32_t i) {
+TH_BOTH static inline th_vec2 th_velocity(const th_agents *agents, uint32_t i) {
     th_vec2 v = {agents->velocity_x[i], agents->velocity_y[i]};
     return v;
 }
-static inline bool th_gone(uint32_t phase) { return phase >= TH_PHASE_LEFT; }
+TH_BOTH static inline bool th_gone(uint32_t phase) { return phase >= TH_PHASE_LEFT; }
 // Neither scripted nor gone: somebody the models move.
-static inline bool th_moves(uint32_t phase) { return phase < TH_PHASE_SCRIPTED; }
+TH_BOTH static inline bool th_moves(uint32_t phase) { return phase < TH_PHASE_SCRIPTED; }
 
 // A stage reads generation n and writes its own outputs only. Models of a stage run one after the
 // other over their own agents (those whose group chose them).

@@ -3,6 +3,7 @@
 #include "formula/random.h"
 #include "formula/vec.h"
 #include "scene/place.h"
+#include "space/distance_grid.h"
 #include "world/fields.h"
 #include "world/world.h"
 #include <assert.h>
@@ -17,6 +18,7 @@ enum {
     TIMETABLE_CAPACITY = 1 << 22, // and a timetable, whose numbers somebody wrote down
 };
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 int th_spawn_capacity(const th_scene *scene) {
     double total = 0.0;
     double end = scene->run.duration > 0.0 ? scene->run.duration : scene->run.max_time;
@@ -58,7 +60,9 @@ th_result th_spawn_check(const th_scene *scene, th_error *error) {
     return TH_OK;
 }
 
-static th_vec2 random_goal_in(const th_world *world, const th_area *area, uint32_t id,
+#endif
+
+TH_BOTH static th_vec2 random_goal_in(const th_world *world, const th_area *area, uint32_t id,
                               float radius) {
     const th_box *box = &area->shape.box;
     th_vec2 point = {0.5f * (box->min_x + box->max_x), 0.5f * (box->min_y + box->max_y)};
@@ -67,13 +71,13 @@ static th_vec2 random_goal_in(const th_world *world, const th_area *area, uint32
         point.x = box->min_x + th_uniform(r.v[0]) * (box->max_x - box->min_x);
         point.y = box->min_y + th_uniform(r.v[1]) * (box->max_y - box->min_y);
         if (th_polygons_contain(&area->shape, point) &&
-            th_scene_distance(world->scene, area->level, point) >= radius)
+            th_wall_distance(world->scene, area->level, point) >= radius)
             break;
     }
     return point;
 }
 
-static void set_own_goal(th_world *world, uint32_t i, const th_group *group) {
+TH_BOTH static void set_own_goal(th_world *world, uint32_t i, const th_group *group) {
     th_agents *agents = &world->agents;
     th_vec2 start = th_position(agents, i), goal = {0.0f, 0.0f};
     uint32_t level = agents->level[i];
@@ -93,11 +97,13 @@ static void set_own_goal(th_world *world, uint32_t i, const th_group *group) {
     agents->goal_level[i] = level;
 }
 
-uint32_t th_append_agent(th_world *world, const th_agent_def *def, uint32_t phase) {
+TH_BOTH uint32_t th_append_agent(th_world *world, const th_agent_def *def, uint32_t phase) {
     th_agents *agents = &world->agents;
     assert(agents->count < agents->capacity);
     uint32_t i = (uint32_t)agents->count++;
-    for (int f = 0; f < TH_FIELD_COUNT; ++f) ((uint32_t *)th_field_get(agents, (th_field)f))[i] = 0;
+#define X(NAME, name, type, doc) agents->name[i] = 0;
+    TH_FIELDS(X)
+#undef X
     agents->id[i] = world->next_id++;
     agents->position_x[i] = def->position.x;
     agents->position_y[i] = def->position.y;
@@ -120,7 +126,7 @@ uint32_t th_append_agent(th_world *world, const th_agent_def *def, uint32_t phas
 }
 
 // Fills in from the group's distributions what the caller left open. Keyed by the id the agent will get.
-static void draw_properties(const th_world *world, const th_group *group, uint32_t id,
+TH_BOTH static void draw_properties(const th_world *world, const th_group *group, uint32_t id,
                             th_agent_def *def) {
     if (!(def->radius > 0.0f))
         def->radius = th_draw(&group->radius, world->seed, TH_STREAM_RADIUS, id);
@@ -128,7 +134,7 @@ static void draw_properties(const th_world *world, const th_group *group, uint32
     if (!(def->mass > 0.0f)) def->mass = th_draw(&group->mass, world->seed, TH_STREAM_MASS, id);
 }
 
-static uint32_t append_member(th_world *world, int g, th_vec2 position, float radius) {
+TH_BOTH static uint32_t append_member(th_world *world, int g, th_vec2 position, float radius) {
     const th_group *group = &world->scene->groups[g];
     th_agent_def def = {.position = position, .level = group->level, .group = g, .radius = radius};
     draw_properties(world, group, world->next_id, &def);
@@ -140,6 +146,7 @@ static uint32_t append_member(th_world *world, int g, th_vec2 position, float ra
     return i;
 }
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 static th_result place_group(th_world *world, int g, th_placer *placer, float *radii,
                              th_vec2 *positions, th_error *error) {
     const th_group *group = &world->scene->groups[g];
@@ -246,13 +253,15 @@ th_result th_spawn_scene(th_world *world, th_error *error) {
     return result;
 }
 
+#endif
+
 // ---- sources
 
 // Is there room for a disc here now? The index is from the last step's start, so the search is widened
 // by what people can have moved since; those placed after it stand at the end of the arrays.
-static bool spot_is_free(const th_world *world, int level, th_vec2 p, float radius) {
+TH_BOTH static bool spot_is_free(const th_world *world, int level, th_vec2 p, float radius) {
     const th_agents *agents = &world->agents;
-    if (world->scene->levels[level].bounded && th_scene_distance(world->scene, level, p) < radius)
+    if (world->scene->levels[level].bounded && th_wall_distance(world->scene, level, p) < radius)
         return false;
     th_walls walls = th_world_walls(world);
     int wall;
@@ -278,7 +287,7 @@ static bool spot_is_free(const th_world *world, int level, th_vec2 p, float radi
     return true;
 }
 
-static bool place_from_source(th_world *world, int g) {
+TH_BOTH static bool place_from_source(th_world *world, int g) {
     const th_group *group = &world->scene->groups[g];
     const th_polygons *shape = group->area.shape.ring_count
                                    ? &group->area.shape
@@ -299,7 +308,7 @@ static bool place_from_source(th_world *world, int g) {
 }
 
 // People owed by a source at the given time.
-static double source_due(const th_group *group, double time) {
+TH_BOTH static double source_due(const th_group *group, double time) {
     double due = 0.0;
     double until = time < group->rate_end ? time : group->rate_end;
     if (group->rate > 0.0 && until > group->rate_start)
@@ -309,7 +318,7 @@ static double source_due(const th_group *group, double time) {
     return due;
 }
 
-void th_spawn_sources(th_world *world) {
+TH_BOTH void th_spawn_sources(th_world *world) {
     const th_scene *scene = world->scene;
     for (int g = 0; g < scene->group_count; ++g) {
         const th_group *group = &scene->groups[g];
@@ -323,6 +332,7 @@ void th_spawn_sources(th_world *world) {
     }
 }
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 // ---- by hand
 
 th_agent_def th_agent_def_default(void) {
@@ -378,3 +388,4 @@ th_result th_world_spawn(th_world *world, const th_agent_def *agents, int count,
     }
     return TH_OK;
 }
+#endif

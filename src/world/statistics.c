@@ -2,6 +2,7 @@
 #include "core/hash.h"
 #include "core/parallel.h"
 #include "formula/vec.h"
+#include "space/distance_grid.h"
 #include "world/world.h"
 #include <string.h>
 
@@ -9,7 +10,7 @@ static const float overlap_counts_from = 0.01f; // [m]
 
 // Depth of the deepest overlap of agent i and the number of its overlaps beyond 1 cm. The index must
 // be of the positions now, or older by at most `moved`.
-static float overlaps_of(const th_world *world, uint32_t i, float moved, int *deep) {
+TH_BOTH static float overlaps_of(const th_world *world, uint32_t i, float moved, int *deep) {
     const th_agents *agents = &world->agents;
     const th_level_grid *grid = &world->index.grids[agents->level[i]];
     th_vec2 p = th_position(agents, i);
@@ -30,6 +31,34 @@ static float overlaps_of(const th_world *world, uint32_t i, float moved, int *de
     return deepest;
 }
 
+TH_BOTH static uint64_t float_bits(float a, float b) {
+    uint32_t low, high;
+    memcpy(&low, &a, sizeof low);
+    memcpy(&high, &b, sizeof high);
+    return (uint64_t)high << 32 | low;
+}
+
+// Does a person stand in a solid? Who left has walked out through a gap in the boundary; scripted bodies go
+// where they like.
+TH_BOTH static bool in_solid(const th_world *world, const th_walls *walls, int i) {
+    const th_agents *agents = &world->agents;
+    int level = (int)agents->level[i];
+    if (!th_moves(agents->phase[i])) return false;
+    th_vec2 p = th_position(agents, (uint32_t)i);
+    return th_walls_maybe_near(walls, level, p) && !th_walkable(world->scene, level, p);
+}
+
+// 0 for those who are gone.
+TH_BOTH static uint64_t hash_one(const th_agents *agents, int i) {
+    if (th_gone(agents->phase[i])) return 0;
+    uint64_t h =
+        th_hash_add(agents->id[i], float_bits(agents->position_x[i], agents->position_y[i]));
+    h = th_hash_add(h, float_bits(agents->velocity_x[i], agents->velocity_y[i]));
+    return th_hash_add(h, (uint64_t)agents->level[i] << 40 | (uint64_t)agents->phase[i] << 32 |
+                              agents->route_step[i]);
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
 void th_sample_overlaps(th_world *world, th_statistics *statistics) {
     const th_agents *agents = &world->agents;
     uint32_t indexed = world->index.cell_start[world->index.cell_count];
@@ -54,19 +83,11 @@ void th_sample_overlaps(th_world *world, th_statistics *statistics) {
 }
 
 uint64_t th_count_in_solids(const th_world *world) {
-    const th_agents *agents = &world->agents;
     th_walls walls = th_world_walls(world);
     uint64_t inside = 0;
 #pragma omp parallel for num_threads(world->threads) schedule(static) reduction(+ : inside)
-    for (int i = 0; i < agents->count; ++i) {
-        uint32_t level = agents->level[i];
-        // Who left has walked out through a gap in the boundary; scripted bodies go where they like.
-        if (!th_moves(agents->phase[i])) continue;
-        th_vec2 p = th_position(agents, (uint32_t)i);
-        if (th_walls_maybe_near(&walls, (int)level, p) &&
-            !th_scene_walkable(world->scene, (int)level, p))
-            inside++;
-    }
+    for (int i = 0; i < world->agents.count; ++i)
+        inside += (uint64_t)in_solid(world, &walls, i);
     return inside;
 }
 
@@ -123,27 +144,12 @@ bool th_world_done(const th_world *world) {
 th_profile th_world_profile(const th_world *world) { return world->profile; }
 void th_world_reset_profile(th_world *world) { world->profile = (th_profile){0}; }
 
-static uint64_t float_bits(float a, float b) {
-    uint32_t low, high;
-    memcpy(&low, &a, sizeof low);
-    memcpy(&high, &b, sizeof high);
-    return (uint64_t)high << 32 | low;
-}
-
 // Agents' hashes are added up, so that their order in memory does not matter.
 uint64_t th_world_hash(const th_world *world) {
     const th_agents *agents = &world->agents;
     uint64_t sum = 0;
 #pragma omp parallel for num_threads(world->threads) schedule(static) reduction(+ : sum)
-    for (int i = 0; i < agents->count; ++i) {
-        if (th_gone(agents->phase[i])) continue;
-        uint64_t h =
-            th_hash_add(agents->id[i], float_bits(agents->position_x[i], agents->position_y[i]));
-        h = th_hash_add(h, float_bits(agents->velocity_x[i], agents->velocity_y[i]));
-        h = th_hash_add(h, (uint64_t)agents->level[i] << 40 | (uint64_t)agents->phase[i] << 32 |
-                               agents->route_step[i]);
-        sum += h;
-    }
+    for (int i = 0; i < agents->count; ++i) sum += hash_one(agents, i);
     uint64_t h = th_hash_add(world->step_count, sum + world->counters.left_digest);
     h = th_hash_add(h, world->counters.spawned);
     h = th_hash_add(h, world->counters.left);
@@ -162,3 +168,4 @@ const char *th_build_info(void) {
 #endif
     return "throng " TH_VERSION ", " TH_COMPILER ", contraction off, backends: cpu";
 }
+#endif

@@ -10,11 +10,11 @@ void th_stage_measure(th_world *world);
 
 // spawn.c: appends one agent (the caller has checked the capacity) and draws what is not given.
 // Returns its index.
-uint32_t th_append_agent(th_world *world, const th_agent_def *def, uint32_t phase);
+TH_BOTH uint32_t th_append_agent(th_world *world, const th_agent_def *def, uint32_t phase);
 // spawn.c: places the scene's groups and scripted bodies at the start.
 th_result th_spawn_scene(th_world *world, th_error *error);
 // spawn.c: lets the sources place who is due.
-void th_spawn_sources(th_world *world);
+TH_BOTH void th_spawn_sources(th_world *world);
 // Room that the scene's groups and sources can need at once, capped.
 int th_spawn_capacity(const th_scene *scene);
 
@@ -27,7 +27,7 @@ void th_push_event(th_world *world, th_event event);
 void th_step_off_walls(th_world *world, uint32_t i);
 
 // measure.c: lines people are counted at (world->lines), and the scene's name and length for one of them.
-int th_counted_line_count(const th_scene *scene);
+TH_BOTH int th_counted_line_count(const th_scene *scene);
 void th_name_line(th_world *world, int line);
 
 // statistics.c: overlaps now, and the independent check that nobody stands in a solid.

@@ -1,0 +1,125 @@
+// The machine under the kernels: memory, launches, atomics, scans. Two machines speak this language: a GPU by
+// CUDA, and, for tests on computers without one, the CPU as an emulated device with memory of its own (its
+// loops run backwards, so that whatever depends on the order of threads shows). SPDX-License-Identifier: Apache-2.0
+#ifndef TH_CUDA_DEVICE_CUH
+#define TH_CUDA_DEVICE_CUH
+#define TH_DEVICE_CODE // leaves the CPU's loops out of the stages' files
+#define _Alignas alignas
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <new>
+
+#ifdef __CUDACC__
+#include <cub/device/device_scan.cuh>
+#include <cuda_runtime.h>
+#define TH_LAMBDA [=] __device__
+#define TH_ON_GPU __device__
+#else
+#define TH_LAMBDA [=]
+#define TH_ON_GPU
+#endif
+
+namespace th {
+
+enum { THREADS = 128 };
+
+#ifdef __CUDACC__
+
+inline bool allocate(void **pointer, size_t bytes) {
+    return cudaMalloc(pointer, bytes ? bytes : 1) == cudaSuccess;
+}
+inline void release(void *pointer) { cudaFree(pointer); }
+inline bool put(void *device, const void *host, size_t bytes) {
+    return cudaMemcpy(device, host, bytes, cudaMemcpyHostToDevice) == cudaSuccess;
+}
+inline bool get(void *host, const void *device, size_t bytes) {
+    return cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost) == cudaSuccess;
+}
+inline void clear(void *device, size_t bytes) { cudaMemsetAsync(device, 0, bytes); }
+inline bool finish() { return cudaDeviceSynchronize() == cudaSuccess; }
+
+template <class Function> __global__ void __launch_bounds__(THREADS) each_kernel(Function function, int count) {
+    int i = (int)(blockIdx.x * THREADS + threadIdx.x);
+    if (i < count) function(i);
+}
+// function(i) for i in 0 .. count, all at once, after everything launched before.
+template <class Function> void each(int count, Function function) {
+    if (count > 0) each_kernel<<<(unsigned)((count + THREADS - 1) / THREADS), THREADS>>>(function, count);
+}
+// Exclusive sum of count numbers. scan_space says how much work space it takes.
+inline size_t scan_space(int count) {
+    size_t bytes = 0;
+    cub::DeviceScan::ExclusiveSum(nullptr, bytes, (uint32_t *)nullptr, (uint32_t *)nullptr, count);
+    return bytes;
+}
+inline void scan(void *space, size_t bytes, uint32_t *values, int count) {
+    cub::DeviceScan::ExclusiveSum(space, bytes, values, values, count);
+}
+
+TH_ON_GPU inline uint32_t add(uint32_t *sum, uint32_t value) { return atomicAdd(sum, value); }
+TH_ON_GPU inline void add(int *sum, int value) { atomicAdd(sum, value); }
+TH_ON_GPU inline void add(uint64_t *sum, uint64_t value) {
+    atomicAdd((unsigned long long *)sum, (unsigned long long)value);
+}
+TH_ON_GPU inline void largest(uint32_t *most, uint32_t value) {
+    if (value > *(volatile uint32_t *)most) atomicMax(most, value);
+}
+TH_ON_GPU inline void smallest(uint32_t *least, uint32_t value) {
+    if (value < *(volatile uint32_t *)least) atomicMin(least, value);
+}
+
+#else
+
+inline bool allocate(void **pointer, size_t bytes) {
+    *pointer = malloc(bytes ? bytes : 1);
+    if (*pointer) memset(*pointer, 0xa5, bytes); // poison: nothing may rely on fresh memory
+    return *pointer != nullptr;
+}
+inline void release(void *pointer) { free(pointer); }
+inline bool put(void *device, const void *host, size_t bytes) {
+    if (bytes) memcpy(device, host, bytes);
+    return true;
+}
+inline bool get(void *host, const void *device, size_t bytes) { return put(host, device, bytes); }
+inline void clear(void *device, size_t bytes) { memset(device, 0, bytes); }
+inline bool finish() { return true; }
+template <class Function> void each(int count, Function function) {
+    for (int i = count - 1; i >= 0; --i) function(i);
+}
+inline size_t scan_space(int) { return 1; }
+inline void scan(void *, size_t, uint32_t *values, int count) {
+    uint32_t sum = 0;
+    for (int i = 0; i < count; ++i) {
+        uint32_t own = values[i];
+        values[i] = sum;
+        sum += own;
+    }
+}
+inline uint32_t add(uint32_t *sum, uint32_t value) {
+    uint32_t before = *sum;
+    *sum += value;
+    return before;
+}
+inline void add(int *sum, int value) { *sum += value; }
+inline void add(uint64_t *sum, uint64_t value) { *sum += value; }
+inline void largest(uint32_t *most, uint32_t value) { *most = value > *most ? value : *most; }
+inline void smallest(uint32_t *least, uint32_t value) { *least = value < *least ? value : *least; }
+
+#endif
+
+// Floats in an order that unsigned integers have too.
+TH_ON_GPU inline uint32_t ordered(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+TH_ON_GPU inline float unordered(uint32_t key) {
+    uint32_t bits = key & 0x80000000u ? key & 0x7fffffffu : ~key;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+} // namespace th
+#endif

@@ -1,0 +1,174 @@
+// The scene and the plans on the device: a copy of every array that a person may look at, with the pointers
+// of the copies. Names, people's distributions of files and the rest stay at home. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_CUDA_UPLOAD_CUH
+#define TH_CUDA_UPLOAD_CUH
+#include "cuda/device.cuh"
+#include "plan/prepared.h"
+#include "space/distance_grid.h"
+#include "state/world.h"
+
+namespace th {
+
+// Everything taken on the device, to be given back together.
+struct store {
+    enum { MOST = 4096 };
+    void *blocks[MOST];
+    int count = 0;
+    size_t bytes = 0;
+    bool failed = false;
+
+    void *take(size_t size) {
+        void *block = nullptr;
+        if (failed || count == MOST || !allocate(&block, size)) {
+            failed = true;
+            return nullptr;
+        }
+        blocks[count++] = block;
+        bytes += size;
+        return block;
+    }
+    template <class T> T *room(size_t n) { return (T *)take(n * sizeof(T)); }
+    template <class T> T *copy(const T *host, size_t n) {
+        if (!host) return nullptr;
+        T *block = room<T>(n);
+        if (block && n > 0 && !put(block, host, n * sizeof(T))) failed = true;
+        return block;
+    }
+    void give_back() {
+        for (int b = 0; b < count; ++b) release(blocks[b]);
+        count = 0;
+        bytes = 0;
+    }
+};
+
+inline th_polygons copy_polygons(store &s, th_polygons shape) {
+    int points = shape.ring_count > 0 ? shape.ring_start[shape.ring_count] : 0;
+    shape.ring_start = s.copy(shape.ring_start, (size_t)shape.ring_count + 1);
+    shape.points = s.copy(shape.points, (size_t)points);
+    return shape;
+}
+inline th_area copy_area(store &s, th_area area) {
+    area.shape = copy_polygons(s, area.shape);
+    return area;
+}
+
+// A copy of an array whose elements have arrays of their own: `change` sends those and sets the pointers.
+template <class T, class Change> T *copy_each(store &s, const T *host, int n, Change change) {
+    T *staged = (T *)malloc((size_t)(n > 0 ? n : 1) * sizeof(T));
+    if (!staged) {
+        s.failed = true;
+        return nullptr;
+    }
+    for (int k = 0; k < n; ++k) {
+        staged[k] = host[k];
+        change(staged[k]);
+    }
+    T *device = s.copy(staged, (size_t)n);
+    free(staged);
+    return device;
+}
+
+inline const th_wall_grid *copy_wall_grids(store &s, const th_scene *scene) {
+    return copy_each(s, scene->wall_grids, scene->level_count, [&](th_wall_grid &grid) {
+        if (grid.nx == 0) return;
+        size_t cells = (size_t)grid.nx * (size_t)grid.ny;
+        size_t entries = (size_t)grid.start[cells];
+        grid.start = s.copy(grid.start, cells + 1);
+        grid.list = s.copy(grid.list, entries);
+        if (!grid.distance) return;
+        th_distance_grid distance = *grid.distance;
+        distance.distance = s.copy(distance.distance, (size_t)distance.nx * (size_t)distance.ny);
+        grid.distance = s.copy(&distance, 1);
+    });
+}
+
+// The device's fields and graphs, remembered so that changed walls can be sent into the same memory.
+struct plan_copies {
+    th_plans plans; // pointers of the device
+    float **fields; // host array of the device's fields
+};
+
+inline th_roadmap *copy_roadmap(store &s, const th_roadmap *host, const th_nodes *lattice,
+                                const th_scene *scene) {
+    if (!host) return nullptr;
+    th_roadmap map = *host;
+    size_t n = (size_t)map.count;
+    map.lattice = lattice;
+    map.nodes = s.copy(map.nodes, n);
+    map.table = s.copy(map.table, n * n);
+    map.levels = s.copy(map.levels, (size_t)scene->level_count);
+    map.cells = s.copy(map.cells, (size_t)map.cell_count);
+    return s.copy(&map, 1);
+}
+
+inline th_plans copy_plans(store &s, const th_plans *host, const th_nodes *host_nodes,
+                           const th_nodes *nodes, const th_scene *scene) {
+    th_plans plans = *host;
+    plans.graph.nodes = nodes;
+    plans.graph.links = s.copy(plans.graph.links, (size_t)host_nodes->count);
+    plans.graph.portals = s.copy(plans.graph.portals, (size_t)host_nodes->portal_count);
+    if (host->fields)
+        plans.fields = copy_each(s, host->fields, scene->target_count, [&](float *&field) {
+            field = s.copy((const float *)field, (size_t)host_nodes->count);
+        });
+    plans.roadmap = copy_roadmap(s, host->roadmap, nodes, scene);
+    return plans;
+}
+
+inline struct th_plan_scene *copy_plan(store &s, const struct th_plan_scene *host,
+                                       const th_scene *scene, const th_scene *device_scene,
+                                       th_nodes **nodes) {
+    struct th_plan_scene plan = *host;
+    plan.nodes.scene = host->nodes.scene ? device_scene : nullptr;
+    plan.nodes.levels = s.copy(plan.nodes.levels, (size_t)scene->level_count);
+    plan.nodes.flags = s.copy(plan.nodes.flags, (size_t)plan.nodes.count);
+    plan.nodes.links = nullptr;
+    plan.nodes.clearance = plan.nodes.zone = nullptr;
+    plan.nodes.portals = nullptr;
+    struct th_plan_scene *device = s.room<struct th_plan_scene>(1);
+    *nodes = device ? &device->nodes : nullptr;
+    plan.plans = copy_plans(s, &host->plans, &host->nodes, *nodes, scene);
+    plan.door_closed = nullptr;
+    if (device && !put(device, &plan, sizeof plan)) s.failed = true;
+    return device;
+}
+
+inline th_scene *copy_scene(store &s, const th_scene *host, th_nodes **nodes) {
+    th_scene scene = *host;
+    th_scene *device = s.room<th_scene>(1);
+    scene.levels = copy_each(s, host->levels, host->level_count, [&](th_level &level) {
+        level.id = nullptr;
+        level.walkable = copy_polygons(s, level.walkable);
+    });
+    scene.walls = s.copy(host->walls, (size_t)host->wall_count);
+    scene.links = s.copy(host->links, (size_t)host->link_count);
+    scene.zones = copy_each(s, host->zones, host->zone_count,
+                            [&](th_zone &zone) { zone.area = copy_area(s, zone.area); });
+    scene.doors = s.copy(host->doors, (size_t)host->door_count);
+    scene.goals = copy_each(s, host->goals, host->goal_count, [&](th_goal &goal) {
+        if (!goal.is_line) goal.area = copy_area(s, goal.area);
+    });
+    scene.targets = copy_each(s, host->targets, host->target_count, [&](th_target &target) {
+        target.goals = s.copy(target.goals, (size_t)target.goal_count);
+    });
+    scene.groups = copy_each(s, host->groups, host->group_count, [&](th_group &group) {
+        group.area = copy_area(s, group.area);
+        group.own_goal_area = copy_area(s, group.own_goal_area);
+        group.positions = nullptr;
+        group.route = s.copy(group.route, (size_t)group.route_count);
+        group.arrivals = s.copy(group.arrivals, (size_t)group.arrival_count);
+    });
+    scene.scripted = copy_each(s, host->scripted, host->scripted_count, [&](th_scripted &body) {
+        body.discs = s.copy(body.discs, (size_t)body.disc_count);
+        body.path = s.copy(body.path, (size_t)body.path_count);
+    });
+    scene.measure_lines = s.copy(host->measure_lines, (size_t)host->measure_line_count);
+    scene.measure_areas = nullptr;
+    scene.wall_grids = copy_wall_grids(s, host);
+    scene.plan = copy_plan(s, host->plan, host, device, nodes);
+    if (device && !put(device, &scene, sizeof scene)) s.failed = true;
+    return device;
+}
+
+} // namespace th
+#endif

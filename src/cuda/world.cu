@@ -1,0 +1,665 @@
+// The CUDA backend: the whole world lives on the device, and a step is a row of kernels over the same
+// per-person functions that the CPU runs (core/device.h). Nothing crosses the bus in a step but what somebody
+// asked for. Integers are added up by atomics, floats never are, so two runs give the same bits.
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/device.cuh"
+// What of the house the kernels call; the order is that of use.
+#include "behave/route.c"
+#include "move/contact.c"
+#include "move/orca.c"
+#include "move/scripted.c"
+#include "plan/plan.c"
+#include "plan/roadmap_way.c"
+#include "plan/sight.c"
+#include "plan/way.c"
+#include "scene/draw.c"
+#include "scene/polygons.c"
+#include "space/distance_grid.c"
+#include "space/index.c"
+#include "space/walls.c"
+#include "state/nearest.c"
+#include "state/neighbours.c"
+#include "world/measure.c"
+#include "world/spawn.c"
+#include "world/statistics.c"
+// clang-format off
+#include "cuda/upload.cuh"
+#include "core/error.h"
+#include "state/device.h"
+// clang-format on
+
+namespace th {
+
+enum { PASSES_MOST = 32 };
+
+// Sums of a stage, on the device.
+struct sums {
+    uint32_t furthest; // largest square of a way, as bits
+    int left;
+    uint64_t unreachable, repairs, stops;
+    uint64_t overlapping, pairs_twice, in_solids, hash;
+    uint32_t deepest; // as bits
+    uint32_t under_way;
+    uint32_t event_count, events_lost;
+};
+
+// Somebody who left, with the place in memory that orders those of one step.
+struct leaving {
+    uint64_t step;
+    uint32_t place, id;
+    int exit;
+};
+
+} // namespace th
+
+struct th_cuda {
+    th::store store;
+    th_world *world; // on the device
+    th_world known;  // its pointers; what else is in it may be old
+    th::sums *sums;
+    th::leaving *leaving; // TH_EVENT_MAX
+    uint32_t *box_keys;   // four a level: the crowd's box on open planes
+    uint32_t *spare;      // fields are sorted into it, and it takes the old one's place
+    void *scan_space;
+    size_t scan_bytes;
+    float **fields[2];        // the scene's and the world's own, as arrays of device pointers at home
+    th_plans world_plans;     // the world's own on the device
+    struct th_plan_world *plan;
+    uint32_t walls_version;   // of what the device has
+    int bound;                // not more people than this are on the device
+    int cells;                // not more cells than this are in use
+    bool bounded, sources;
+    bool host_newer;
+    uint32_t fresh; // fields of which the host has a true copy
+};
+
+namespace th {
+
+static th_world *device_world(const th_world *world) { return world->cuda->world; }
+
+// function(world, i) for everybody on the device.
+template <class Function> void everybody(const th_world *host, Function function) {
+    th_world *world = device_world(host);
+    each(host->cuda->bound, TH_LAMBDA(int i) {
+        if (i < world->agents.count) function(world, i);
+    });
+}
+// function(world), once.
+template <class Function> void once(const th_world *host, Function function) {
+    th_world *world = device_world(host);
+    each(1, TH_LAMBDA(int) { function(world); });
+}
+
+static void **field_pointer(th_agents *agents, int field) {
+    switch (field) {
+#define X(NAME, name, type, doc) \
+    case TH_FIELD_##NAME: return (void **)&agents->name;
+        TH_FIELDS(X)
+#undef X
+    }
+    return nullptr;
+}
+
+// ---- index
+
+static void lay_index(th_world *host) {
+    th_cuda *cuda = host->cuda;
+    uint32_t *keys = cuda->box_keys;
+    if (!cuda->bounded) {
+        int levels = host->scene->level_count;
+        each(4 * levels, TH_LAMBDA(int k) { keys[k] = k & 2 ? 0u : UINT32_MAX; });
+        everybody(host, TH_LAMBDA(th_world * world, int i) {
+            const th_agents *agents = &world->agents;
+            uint32_t level = agents->level[i];
+            if (world->scene->levels[level].bounded || th_gone(agents->phase[i])) return;
+            smallest(&keys[4 * level], ordered(agents->position_x[i]));
+            smallest(&keys[4 * level + 1], ordered(agents->position_y[i]));
+            largest(&keys[4 * level + 2], ordered(agents->position_x[i]));
+            largest(&keys[4 * level + 3], ordered(agents->position_y[i]));
+        });
+    }
+    once(host, TH_LAMBDA(th_world * world) {
+        for (int l = 0; l < world->scene->level_count; ++l) {
+            th_box *box = &world->level_boxes[l];
+            *box = world->scene->levels[l].box;
+            const uint32_t *key = keys + 4 * l;
+            if (!world->scene->levels[l].bounded && key[0] <= key[2])
+                *box = {unordered(key[0]), unordered(key[1]), unordered(key[2]), unordered(key[3])};
+        }
+        th_index_lay(&world->index, world->level_boxes, world->cell_size);
+    });
+}
+
+static void sort_people(th_world *host) {
+    th_cuda *cuda = host->cuda;
+    uint32_t *start = cuda->known.index.cell_start;
+    clear(start, ((size_t)cuda->cells + 1) * sizeof *start);
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        th_agents *agents = &world->agents;
+        const th_level_grid *grid = &world->index.grids[agents->level[i]];
+        int column = th_grid_column(grid, agents->position_x[i]);
+        int row = th_grid_row(grid, agents->position_y[i]);
+        uint32_t cell = th_gone(agents->phase[i]) ? TH_NO_CELL
+                                                  : (uint32_t)(grid->first + row * grid->nx + column);
+        agents->cell[i] = cell;
+        if (cell != TH_NO_CELL) agents->slot[i] = add(&world->index.cell_start[cell], 1u);
+    });
+    scan(cuda->scan_space, cuda->scan_bytes, start, cuda->cells + 1);
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        th_agents *agents = &world->agents;
+        uint32_t cell = agents->cell[i];
+        if (cell != TH_NO_CELL)
+            agents->order[world->index.cell_start[cell] + agents->slot[i]] = (uint32_t)i;
+    });
+    th_world *world = cuda->world;
+    each(cuda->cells, TH_LAMBDA(int c) {
+        if (c >= world->index.cell_count) return;
+        uint32_t begin = world->index.cell_start[c], end = world->index.cell_start[c + 1];
+        if (end - begin > 1) sort_cell_by_id(world->agents.order, begin, end, world->agents.id);
+    });
+}
+
+static void set_pointers(th_world *host) {
+    th_agents agents = host->cuda->known.agents;
+    once(host, TH_LAMBDA(th_world * world) {
+        int count = world->agents.count;
+        world->agents = agents;
+        world->agents.count = count;
+    });
+}
+
+static void stage_index(th_world *host) {
+    th_cuda *cuda = host->cuda;
+    lay_index(host);
+    sort_people(host);
+    uint32_t cells = (uint32_t)cuda->cells;
+    th_world *world = cuda->world;
+    for (int f = 0; f < TH_FIELD_COUNT; ++f) {
+        uint32_t **field = (uint32_t **)field_pointer(&cuda->known.agents, f);
+        const uint32_t *from = *field, *order = cuda->known.agents.order;
+        uint32_t *to = cuda->spare;
+        const uint32_t *living = &cuda->known.index.cell_start[cells];
+        each(cuda->bound, TH_LAMBDA(int k) {
+            if ((uint32_t)k < *living) to[k] = from[order[k]];
+        });
+        cuda->spare = *field;
+        *field = to;
+    }
+    th_agents agents = cuda->known.agents;
+    each(1, TH_LAMBDA(int) {
+        world->agents = agents;
+        world->agents.count = (int)world->index.cell_start[cells];
+    });
+}
+
+// ---- stages
+
+static void stage_events(th_world *host) {
+    if (host->cuda->sources) once(host, TH_LAMBDA(th_world * world) { th_spawn_sources(world); });
+}
+
+static void stage_behave(th_world *host) {
+    everybody(host, TH_LAMBDA(th_world * world, int i) { behave_one(world, i); });
+}
+
+static void stage_plan(th_world *host) {
+    sums *s = host->cuda->sums;
+    once(host, TH_LAMBDA(th_world *) { s->unreachable = 0; });
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        th_planner planner = planner_of(world);
+        if (plan_one(&planner, i)) add(&s->unreachable, (uint64_t)1);
+    });
+    once(host, TH_LAMBDA(th_world * world) { world->counters.unreachable = s->unreachable; });
+}
+
+static bool group_uses(const th_world *host, th_model move) {
+    for (int g = 0; g < host->group_count; ++g)
+        if (!host->groups[g].scripted && host->groups[g].move == move) return true;
+    return false;
+}
+
+static void stage_move(th_world *host) {
+    if (host->scene->scripted_count > 0)
+        everybody(host, TH_LAMBDA(th_world * world, int i) { move_scripted_one(world, i); });
+    if (group_uses(host, TH_MOVE_ORCA))
+        everybody(host, TH_LAMBDA(th_world * world, int i) {
+            if (!moved_by_orca(world, i)) return;
+            const th_agents *agents = &world->agents;
+            th_walls walls = th_world_walls(world);
+            th_orca_params params;
+            memcpy(&params, world->groups[agents->group[i]].move_params, sizeof params);
+            th_nearest nearest;
+            th_nearest_by_insertion(world, (uint32_t)i, params.neighbour_range,
+                                    (int)params.max_neighbours, &nearest);
+            move_among(world, &walls, (uint32_t)i, &params, nearest,
+                       noise_of(world->seed, agents->id[i], world->step_count));
+        });
+}
+
+static void stage_contact(th_world *host) {
+    th_cuda *cuda = host->cuda;
+    sums *s = cuda->sums;
+    once(host, TH_LAMBDA(th_world *) {
+        s->furthest = 0;
+        s->repairs = s->stops = 0;
+    });
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        int repairs = 0;
+        float moved2 = repair_one(world, i, &repairs);
+        uint32_t bits;
+        memcpy(&bits, &moved2, sizeof bits); // never negative: bits are in the same order
+        largest(&s->furthest, bits);
+        if (repairs) add(&s->repairs, (uint64_t)repairs);
+    });
+    int passes = pair_passes(host);
+    for (int pass = 0; pass < passes; ++pass) {
+        everybody(host, TH_LAMBDA(th_world * world, int i) {
+            th_walls walls = th_world_walls(world);
+            float furthest2;
+            memcpy(&furthest2, &s->furthest, sizeof furthest2);
+            float moved = sqrtf(furthest2) + (float)pass * 0.5f * world->max_radius;
+            separate_one(world, &walls, i, pass, moved);
+        });
+        take_pass(&cuda->known.agents);
+        once(host, TH_LAMBDA(th_world * world) { take_pass(&world->agents); });
+    }
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        th_walls walls = th_world_walls(world);
+        if (keep_out_of_walls(world, &walls, i, passes > 0)) add(&s->stops, (uint64_t)1);
+    });
+    commit(&cuda->known.agents);
+    once(host, TH_LAMBDA(th_world * world) {
+        commit(&world->agents);
+        float furthest2;
+        memcpy(&furthest2, &s->furthest, sizeof furthest2);
+        world->counters.repairs += s->repairs;
+        world->counters.wall_stops += s->stops;
+        world->max_moved = sqrtf(furthest2) + (float)passes * 0.5f * world->max_radius +
+                           world->max_radius;
+    });
+}
+
+static void sample_overlaps(th_world *host) {
+    sums *s = host->cuda->sums;
+    once(host, TH_LAMBDA(th_world *) {
+        s->overlapping = s->pairs_twice = s->in_solids = 0;
+        s->deepest = 0;
+    });
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        if ((uint32_t)i >= world->index.cell_start[world->index.cell_count]) return;
+        if (world->agents.phase[i] >= TH_PHASE_BODY) return;
+        int deep;
+        float depth = overlaps_of(world, (uint32_t)i, 2.0f * world->max_moved, &deep);
+        uint32_t bits;
+        memcpy(&bits, &depth, sizeof bits);
+        largest(&s->deepest, bits);
+        if (deep > 0) {
+            add(&s->overlapping, (uint64_t)1);
+            add(&s->pairs_twice, (uint64_t)deep);
+        }
+    });
+    once(host, TH_LAMBDA(th_world * world) {
+        float deepest;
+        memcpy(&deepest, &s->deepest, sizeof deepest);
+        world->counters.largest_overlap = th_max(world->counters.largest_overlap, deepest);
+    });
+}
+
+static void count_lines(th_world *host) {
+    if (th_counted_line_count(host->scene) == 0) return;
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        for (int l = 0; l < th_counted_line_count(world->scene); ++l) {
+            int side = crossing_of(&world->agents, counted_line(world->scene, l), (uint32_t)i);
+            if (side == 0) continue;
+            th_line_count *line = &world->lines[l];
+            add(side > 0 ? &line->forward : &line->backward, (uint64_t)1);
+            line->last_time = -1.0; // crossed in this step; the time is set below
+        }
+    });
+    once(host, TH_LAMBDA(th_world * world) {
+        for (int l = 0; l < th_counted_line_count(world->scene); ++l) {
+            th_line_count *line = &world->lines[l];
+            if (!(line->last_time < 0.0)) continue;
+            line->last_time = world->time;
+            if (!(line->first_time > 0.0)) line->first_time = world->time;
+        }
+    });
+}
+
+static void stage_measure(th_world *host) {
+    th_cuda *cuda = host->cuda;
+    sums *s = cuda->sums;
+    leaving *events = cuda->leaving;
+    once(host, TH_LAMBDA(th_world * world) {
+        s->left = 0;
+        world->step_count++;
+    });
+    // Times of waiting begin with the step, as on the CPU: the clock goes on after everybody has arrived.
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        if (arrive_one(world, i) == 0) return;
+        add(&s->left, 1);
+        add(&world->counters.left_digest, leaving_of(world, (uint32_t)i));
+        uint32_t at = add(&s->event_count, 1u);
+        if (at < TH_EVENT_MAX)
+            events[at] = {world->step_count, (uint32_t)i, world->agents.id[i],
+                          (int)world->agents.route_step[i]};
+    });
+    once(host, TH_LAMBDA(th_world * world) {
+        world->time = (double)world->step_count * world->step_length;
+        world->counters.left += (uint64_t)s->left;
+        if (s->left > 0) world->counters.last_left_time = world->time;
+    });
+    count_lines(host);
+    if (host->step_count % steps_per_second(host) != 0) return;
+    sample_overlaps(host);
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        th_walls walls = th_world_walls(world);
+        if (in_solid(world, &walls, i)) add(&world->counters.wall_crossings, (uint64_t)1);
+    });
+}
+
+// ---- to the device and back
+
+static bool put_array(void *device, const void *host, size_t bytes) {
+    return bytes == 0 || put(device, host, bytes);
+}
+
+// What live edits and snapshots change, into the memory that is there.
+static bool send_plan(th_world *host) {
+    th_cuda *cuda = host->cuda;
+    const th_nodes *nodes = &host->scene->plan->nodes;
+    const struct th_plan_world *plan = host->plan;
+    if (!plan->own) return true;
+    bool good = put_array(cuda->world_plans.graph.links, plan->plans.graph.links, (size_t)nodes->count) &&
+                put_array(cuda->world_plans.graph.portals, plan->plans.graph.portals,
+                          (size_t)nodes->portal_count * sizeof *nodes->portals);
+    for (int t = 0; t < host->scene->target_count; ++t)
+        if (plan->plans.fields[t])
+            good = put_array(cuda->fields[1][t], plan->plans.fields[t],
+                             (size_t)nodes->count * sizeof(float)) && good;
+    return good;
+}
+
+static bool send(th_world *host) {
+    th_cuda *cuda = host->cuda;
+    th_agents *agents = &cuda->known.agents;
+    bool good = true;
+    for (int f = 0; f < TH_FIELD_COUNT; ++f)
+        good = put_array(*field_pointer(agents, f), *field_pointer(&host->agents, f),
+                         (size_t)host->agents.count * 4) && good;
+    good = put_array(cuda->known.groups, host->groups, (size_t)host->group_count * sizeof *host->groups) && good;
+    good = put_array(cuda->known.sources, host->sources,
+                     (size_t)host->scene->group_count * sizeof *host->sources) && good;
+    good = put_array(cuda->known.door_closed, host->door_closed, (size_t)host->scene->door_count) && good;
+    good = put_array(cuda->known.walls, host->walls, (size_t)host->wall_count * sizeof *host->walls) && good;
+    good = put_array(cuda->known.lines, host->lines,
+                     (size_t)th_counted_line_count(host->scene) * sizeof *host->lines) && good;
+    good = send_plan(host) && good;
+    th_world now = cuda->known; // device pointers, and the host's values
+    now.seed = host->seed;
+    now.step_length = host->step_length;
+    now.dt = host->dt;
+    now.time = host->time;
+    now.step_count = host->step_count;
+    now.next_id = host->next_id;
+    now.cell_size = host->cell_size;
+    now.max_radius = host->max_radius;
+    now.max_moved = host->max_moved;
+    now.wall_count = host->wall_count;
+    now.walls_version = host->walls_version;
+    now.counters = host->counters;
+    now.agents.count = host->agents.count;
+    now.agents.capacity = host->agents.capacity;
+    cuda->known = now;
+    cuda->bound = cuda->sources ? host->agents.capacity : host->agents.count;
+    good = put(cuda->world, &now, sizeof now) && good;
+    cuda->host_newer = false;
+    cuda->fresh = TH_ALL_FIELDS;
+    return good;
+}
+
+static int compare_leaving(const void *left, const void *right) {
+    const leaving *a = (const leaving *)left, *b = (const leaving *)right;
+    if (a->step != b->step) return a->step < b->step ? -1 : 1;
+    return a->place < b->place ? -1 : a->place > b->place;
+}
+
+static bool fetch_events(th_world *host) {
+    th_cuda *cuda = host->cuda;
+    sums s;
+    static_assert(sizeof(leaving) <= sizeof(th_event), "they fit into the host's list");
+    if (!get(&s, cuda->sums, sizeof s)) return false;
+    uint32_t kept = s.event_count < TH_EVENT_MAX ? s.event_count : (uint32_t)TH_EVENT_MAX;
+    leaving *list = (leaving *)malloc(((size_t)kept + 1) * sizeof *list);
+    bool good = list && (kept == 0 || get(list, cuda->leaving, kept * sizeof *list));
+    if (good) {
+        qsort(list, kept, sizeof *list, compare_leaving);
+        host->event_count = 0;
+        for (uint32_t k = 0; k < kept; ++k) {
+            th_event event;
+            memset(&event, 0, sizeof event);
+            event.kind = TH_EVENT_LEFT;
+            event.time = (double)list[k].step * host->step_length;
+            event.index = list[k].exit;
+            event.agent.serial = list[k].id;
+            host->events[host->event_count++] = event;
+        }
+        host->events_lost = s.event_count - kept;
+    }
+    free(list);
+    return good;
+}
+
+static bool fetch(th_world *host, uint32_t fields) {
+    th_cuda *cuda = host->cuda;
+    if (cuda->host_newer) return true;
+    if (!finish()) return false;
+    th_world now;
+    bool good = get(&now, cuda->world, sizeof now);
+    if (!good) return false;
+    host->agents.count = now.agents.count;
+    host->next_id = now.next_id;
+    host->max_radius = now.max_radius;
+    host->max_moved = now.max_moved;
+    host->counters = now.counters;
+    size_t lines = (size_t)th_counted_line_count(host->scene);
+    for (size_t l = 0; l < lines; ++l) {
+        const char *id = host->lines[l].id;
+        good = get(&host->lines[l], &cuda->known.lines[l], sizeof *host->lines) && good;
+        host->lines[l].id = id;
+    }
+    if (cuda->sources)
+        good = get(host->sources, cuda->known.sources,
+                   (size_t)host->scene->group_count * sizeof *host->sources) && good;
+    good = fetch_events(host) && good;
+    for (int f = 0; f < TH_FIELD_COUNT; ++f)
+        if (fields & ~cuda->fresh & TH_FIELD_BIT(f))
+            good = get(*field_pointer(&host->agents, f), *field_pointer(&cuda->known.agents, f),
+                       (size_t)now.agents.count * 4) && good;
+    cuda->fresh |= fields;
+    return good;
+}
+
+// ---- making and ending
+
+static void take_people(th_cuda *cuda, size_t n) {
+    th_agents *agents = &cuda->known.agents;
+    for (int f = 0; f < TH_FIELD_COUNT; ++f) *field_pointer(agents, f) = cuda->store.take(n * 4);
+    cuda->spare = cuda->store.room<uint32_t>(n);
+    float **floats[] = {&agents->next_position_x, &agents->next_position_y, &agents->next_velocity_x,
+                        &agents->next_velocity_y, &agents->work_x,          &agents->work_y,
+                        &agents->work2_x,         &agents->work2_y};
+    for (float **array : floats) *array = cuda->store.room<float>(n);
+    uint32_t **words[] = {&agents->cell, &agents->order, &agents->slot};
+    for (uint32_t **array : words) *array = cuda->store.room<uint32_t>(n);
+    for (void *&other : agents->other) other = nullptr;
+}
+
+static void take_plan(th_world *host, th_nodes *nodes) {
+    th_cuda *cuda = host->cuda;
+    struct th_plan_world plan;
+    memset(&plan, 0, sizeof plan);
+    plan.own = host->plan->own;
+    if (plan.own) {
+        plan.plans = copy_plans(cuda->store, &host->plan->plans, &host->scene->plan->nodes, nodes, host->scene);
+        cuda->world_plans = plan.plans;
+        size_t targets = (size_t)host->scene->target_count;
+        cuda->fields[1] = (float **)malloc((targets + 1) * sizeof(float *));
+        if (!cuda->fields[1] || (plan.plans.fields &&
+            !get(cuda->fields[1], plan.plans.fields, targets * sizeof(float *))))
+            cuda->store.failed = true;
+    }
+    cuda->known.plan = cuda->store.copy(&plan, 1);
+}
+
+static bool take_all(th_world *host) {
+    th_cuda *cuda = host->cuda;
+    const th_scene *scene = host->scene;
+    store &s = cuda->store;
+    th_nodes *nodes = nullptr;
+    cuda->world = s.room<th_world>(1);
+    cuda->sums = s.room<sums>(1);
+    cuda->leaving = s.room<leaving>(TH_EVENT_MAX);
+    cuda->box_keys = s.room<uint32_t>(4 * (size_t)scene->level_count);
+    cuda->known = *host;
+    take_people(cuda, (size_t)host->agents.capacity + TH_ARRAY_PAD);
+    cuda->known.scene = copy_scene(s, scene, &nodes);
+    cuda->known.index.grids = s.room<th_level_grid>((size_t)scene->level_count);
+    cuda->known.index.cell_start = s.room<uint32_t>((size_t)host->index.cell_capacity + 1);
+    cuda->known.index.block_sum = nullptr;
+    cuda->known.level_boxes = s.room<th_box>((size_t)scene->level_count);
+    cuda->known.groups = s.room<th_group_state>((size_t)host->group_count);
+    cuda->known.sources = s.room<th_source_state>((size_t)scene->group_count);
+    cuda->known.door_closed = s.room<uint8_t>((size_t)scene->door_count);
+    cuda->known.walls = s.room<th_wall>((size_t)scene->wall_count + 2 * TH_LIVE_WALL_MAX);
+    cuda->known.lines = s.room<th_line_count>((size_t)th_counted_line_count(scene));
+    cuda->known.uic = nullptr;
+    cuda->known.pbd = nullptr;
+    take_plan(host, nodes);
+    cuda->bounded = true;
+    for (int l = 0; l < scene->level_count; ++l) cuda->bounded = cuda->bounded && scene->levels[l].bounded;
+    for (int g = 0; g < scene->group_count; ++g)
+        cuda->sources = cuda->sources || scene->groups[g].rate > 0.0 || scene->groups[g].arrival_count > 0;
+    cuda->cells = cuda->bounded ? host->index.cell_count : host->index.cell_capacity;
+    cuda->scan_bytes = scan_space(cuda->cells + 1);
+    cuda->scan_space = s.take(cuda->scan_bytes);
+    return !s.failed;
+}
+
+static void destroy(th_world *host) {
+    th_cuda *cuda = host->cuda;
+    if (!cuda) return;
+    finish();
+    cuda->store.give_back();
+    free(cuda->fields[1]);
+    delete cuda;
+    host->cuda = nullptr;
+}
+
+static th_result find_device(const th_world *host, th_error *error) {
+#ifdef __CUDACC__
+    int devices = 0;
+    cudaError_t found = cudaGetDeviceCount(&devices);
+    if (found != cudaSuccess || devices == 0)
+        return th_fail(error, TH_NO_DEVICE, "",
+                       "no CUDA device was found (%s); install the NVIDIA driver, or use the CPU",
+                       found != cudaSuccess ? cudaGetErrorString(found) : "the driver lists none");
+#endif
+    (void)host, (void)error;
+    return TH_OK;
+}
+
+static th_result no_memory(const th_world *host, th_error *error) {
+    size_t free_bytes = 0, all = 0;
+#ifdef __CUDACC__
+    cudaGetLastError(); // the failed allocation
+    cudaMemGetInfo(&free_bytes, &all);
+#endif
+    return th_fail(error, TH_NO_MEMORY, "",
+                   "%d people need about %.1f GB of device memory; %.1f of %.1f GB are free; use fewer people "
+                   "or the CPU",
+                   host->agents.capacity, (double)host->agents.capacity * 170.0 / 1e9,
+                   (double)free_bytes / 1e9, (double)all / 1e9);
+}
+
+static th_result create(th_world *host, th_error *error) {
+    th_result result = find_device(host, error);
+    if (result != TH_OK) return result;
+    host->cuda = new (std::nothrow) th_cuda();
+    if (!host->cuda) return th_fail(error, TH_NO_MEMORY, "", "no memory for the world");
+    if (!take_all(host)) {
+        result = no_memory(host, error);
+        destroy(host);
+        return result;
+    }
+    host->cuda->host_newer = true;
+    return TH_OK;
+}
+
+static void step(th_world *host) {
+    th_cuda *cuda = host->cuda;
+    if (cuda->host_newer) {
+        send(host);
+        clear(cuda->sums, sizeof(sums));
+        stage_index(host);
+    }
+    cuda->fresh = 0;
+    stage_events(host);
+    stage_index(host);
+    stage_behave(host);
+    stage_plan(host);
+    stage_move(host);
+    stage_contact(host);
+    host->step_count++;
+    host->time = (double)host->step_count * host->step_length;
+    stage_measure(host);
+}
+
+static void changed(th_world *host) { host->cuda->host_newer = true; }
+
+static void statistics(th_world *host, th_statistics *out) {
+    if (host->cuda->host_newer) send(host);
+    stage_index(host);
+    once(host, TH_LAMBDA(th_world * world) { world->max_moved = 0.0f; });
+    sample_overlaps(host);
+    host->cuda->fresh = 0;
+    sums s;
+    memset(&s, 0, sizeof s);
+    if (!finish() || !get(&s, host->cuda->sums, sizeof s)) return;
+    out->overlaps = s.pairs_twice / 2;
+    out->overlapping_agents = s.overlapping;
+    memcpy(&out->deepest_overlap, &s.deepest, sizeof s.deepest);
+}
+
+static uint64_t hash_people(th_world *host) {
+    if (host->cuda->host_newer) send(host);
+    sums *s = host->cuda->sums;
+    once(host, TH_LAMBDA(th_world *) { s->hash = 0; });
+    everybody(host, TH_LAMBDA(th_world * world, int i) { add(&s->hash, hash_one(&world->agents, i)); });
+    sums result;
+    if (!finish() || !get(&result, s, sizeof result)) return 0;
+    return result.hash;
+}
+
+static bool anybody_under_way(th_world *host) {
+    if (host->cuda->host_newer) send(host);
+    sums *s = host->cuda->sums;
+    once(host, TH_LAMBDA(th_world *) { s->under_way = 0; });
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        if (world->agents.phase[i] < TH_PHASE_ARRIVED) s->under_way = 1; // all who write, write the same
+    });
+    sums result;
+    if (!finish() || !get(&result, s, sizeof result)) return false;
+    return result.under_way != 0;
+}
+
+static size_t bytes(const th_world *host) { return host->cuda->store.bytes; }
+
+} // namespace th
+
+extern "C" const th_device_backend *th_cuda_backend(void) {
+    static const th_device_backend backend = {th::create,      th::destroy,  th::step,
+                                              th::fetch,       th::changed,  th::statistics,
+                                              th::hash_people, th::anybody_under_way, th::bytes};
+    return &backend;
+}

@@ -1,0 +1,36 @@
+// The world on another device: who keeps it there. The host's arrays are then a copy, brought up to date when
+// somebody asks and sent back when somebody changed them. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_STATE_DEVICE_H
+#define TH_STATE_DEVICE_H
+#include "state/world.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Which fields; a bit each.
+#define TH_FIELD_BIT(field) (1u << (field))
+#define TH_ALL_FIELDS ((1u << TH_FIELD_COUNT) - 1u)
+
+typedef struct th_device_backend {
+    // Takes all memory of the device; TH_NO_DEVICE or TH_NO_MEMORY with what was found and needed.
+    th_result (*create)(th_world *world, th_error *error);
+    void (*destroy)(th_world *world);
+    void (*step)(th_world *world);
+    // These fields, and counters, lines, events and sources, as they are now on the device. False: the device failed.
+    bool (*fetch)(th_world *world, uint32_t fields);
+    // The host's arrays were changed and count from the next step on.
+    void (*changed)(th_world *world);
+    void (*sample_overlaps)(th_world *world, th_statistics *statistics);
+    uint64_t (*hash_people)(th_world *world);   // sum of everybody's hash
+    bool (*anybody_under_way)(th_world *world); // people who have not arrived
+    size_t (*bytes)(const th_world *world);     // memory taken on the device
+} th_device_backend;
+
+// NULL: this build has none.
+const th_device_backend *th_cuda_backend(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
