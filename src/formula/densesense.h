@@ -159,10 +159,12 @@ TH_FORMULA float th_densesense_reach(const th_densesense_params *p) {
                   0.1f);
 }
 
-// Obstacles, additive: what a wall whose nearest point to q is d away adds to the density.
+// Obstacles, additive: what a wall whose nearest point to q is d away adds to the density. It reaches as
+// far as sigma_obstacle says and counts like somebody at that distance, whatever that sigma: the code has
+// the prefactor of people.
 TH_FORMULA float th_densesense_wall(const th_densesense_params *p, float distance2) {
     float sigma = p->sigma_obstacle;
-    return th_exp(-distance2 / (2.0f * sigma * sigma)) / (2.50662827f * sigma);
+    return th_exp(-distance2 / (2.0f * sigma * sigma)) / (2.50662827f * p->sigma_agent);
 }
 
 // Obstacles, free space (eq. 7): sample k of the disc around q, for direction e. Four rings of equal area
