@@ -57,6 +57,10 @@
     X(consistent, "right units, everybody counts, free space, arc of directions: the defaults",    \
       {"stride_buffer", 1.6}, {"steps_per_stride", 1}, {"sigma_obstacle", 0.75},                   \
       {"areal_density", 1}, {"density_neighbours", 0}, {"density_sight", 1}, {"obstacle_mode", 1}, \
+      {"arc_samples", 13})                                                                         \
+    X(laboratory, "consistent with the authors' buffer, walls left to the move model",             \
+      {"stride_buffer", 0.9}, {"steps_per_stride", 1}, {"sigma_obstacle", 0.75},                   \
+      {"areal_density", 1}, {"density_neighbours", 0}, {"density_sight", 1}, {"obstacle_mode", 0}, \
       {"arc_samples", 13})
 
 typedef struct th_densesense_params {
