@@ -1,7 +1,7 @@
 // Statistics, overlaps, the state hash. SPDX-License-Identifier: Apache-2.0
 #include "core/hash.h"
 #include "core/parallel.h"
-#include "formula/vec.h"
+#include "formula/segment.h"
 #include "world/world.h"
 #include <string.h>
 
@@ -53,6 +53,18 @@ void th_sample_overlaps(th_world *world, th_statistics *statistics) {
     world->counters.largest_overlap = th_max(world->counters.largest_overlap, deepest);
 }
 
+// Who stands on the very line of an exit is at the edge of the ground and leaves with the next step.
+static bool on_exit_line(const th_scene *scene, int level, th_vec2 p) {
+    for (int g = 0; g < scene->goal_count; ++g) {
+        const th_goal *goal = &scene->goals[g];
+        if (goal->kind != TH_GOAL_EXIT || !goal->is_line || goal->line.level != level) continue;
+        if (th_boxes_touch(p, p, goal->line.a, goal->line.b, 0.0f) &&
+            th_orientation(goal->line.a, goal->line.b, p) == 0.0)
+            return true;
+    }
+    return false;
+}
+
 uint64_t th_count_in_solids(const th_world *world) {
     const th_agents *agents = &world->agents;
     th_walls walls = th_world_walls(world);
@@ -64,7 +76,8 @@ uint64_t th_count_in_solids(const th_world *world) {
         if (!th_moves(agents->phase[i])) continue;
         th_vec2 p = th_position(agents, (uint32_t)i);
         if (th_walls_maybe_near(&walls, (int)level, p) &&
-            !th_scene_walkable(world->scene, (int)level, p))
+            !th_scene_walkable(world->scene, (int)level, p) &&
+            !on_exit_line(world->scene, (int)level, p))
             inside++;
     }
     return inside;
