@@ -9,6 +9,8 @@
 #include <string.h>
 
 static const double MARGIN = 6.0; // [m] of copies at each end: neighbours count up to 5 m
+// Ground beyond the copies [m]: a packed crowd must not be stopped by a wall at the end.
+static const double RUN_OUT = 6.0;
 enum { STORE_COLUMNS = 29 }; // of copies that are not needed, 2 m apart on a level of their own
 static const float RADIUS = 0.2f;   // [m]
 static const float FAR_GOAL = 1e4f; // [m]
@@ -44,8 +46,8 @@ static th_result corridor(const th_periodic_def *def, th_scene **scene, th_error
                  "  \"own_goal\": {\"in\": {\"rect\": [0, -0.1, 1, 0.1]}}, \"plan\": \"straight\","
                  "  \"filter\": %s, \"move\": %s}],"
                  " \"run\": {\"step\": %.9g, \"max_time\": 1e6}}",
-                 -MARGIN, -def->width / 2, def->length + MARGIN, def->width / 2, store_width,
-                 store_height, def->filter, def->move, def->step);
+                 -MARGIN - RUN_OUT, -def->width / 2, def->length + MARGIN + RUN_OUT, def->width / 2,
+                 store_width, store_height, def->filter, def->move, def->step);
     if (length < 0 || (size_t)length >= sizeof text)
         return th_fail(error, TH_BAD_ARGUMENT, "", "filter and move are too long a text");
     return th_scene_load_json(text, (size_t)length, "corridor", NULL, NULL, scene, error);
