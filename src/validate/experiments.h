@@ -90,7 +90,8 @@ th_result th_experiment_runs(const th_experiment_settings *settings,
 #define TH_EXPERIMENTS(X)                                                                         \
     X(fundamental, "speed against density in a corridor without ends, every model over Weidmann") \
     X(corridor, "one way through a corridor of 1.8 m, entrance and exit as in the experiment")    \
-    X(both_ways, "two crowds through each other in a corridor of 4 m")
+    X(both_ways, "two crowds through each other in a corridor of 4 m")                            \
+    X(bottleneck, "flow against the width of a door, every model over measured flows")
 
 typedef th_result th_experiment_fn(const th_experiment_settings *settings,
                                    th_experiment_progress *progress, void *progress_context,
