@@ -1,6 +1,7 @@
 // Samples of an area over a recording. SPDX-License-Identifier: Apache-2.0
 #include "measure/fundamental.h"
 #include "core/error.h"
+#include "measure/level_view.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,18 +14,11 @@ const char *th_recorded_ground(const th_trajectory_info *info, int level) {
     return level >= 0 && level < info->level_count ? info->levels[level].wkt : NULL;
 }
 
-// The people of one level, gathered.
-typedef struct level_crowd {
-    double *x, *y, *speed, *individual;
-    int64_t *id;
-    int count, room;
-} level_crowd;
-
 typedef struct reading {
     const th_fundamental_def *def;
     th_motion *motion;
     th_region *region;
-    level_crowd crowd;
+    th_level_view crowd;
     th_fundamental_samples *samples;
     int room;
 } reading;
@@ -32,43 +26,6 @@ typedef struct reading {
 static th_result no_memory(th_error *error) {
     return th_fail(error, TH_NO_MEMORY, "",
                    "no memory for the samples; measure every n-th frame or fewer frames");
-}
-
-static void release_crowd(level_crowd *crowd) {
-    free(crowd->x);
-    free(crowd->y);
-    free(crowd->speed);
-    free(crowd->individual);
-    free(crowd->id);
-    *crowd = (level_crowd){0};
-}
-
-static bool make_crowd_room(level_crowd *crowd, int count) {
-    if (count < crowd->room) return true;
-    release_crowd(crowd);
-    size_t room = (size_t)count + (size_t)count / 4 + 16;
-    crowd->x = malloc(room * sizeof *crowd->x);
-    crowd->y = malloc(room * sizeof *crowd->y);
-    crowd->speed = malloc(room * sizeof *crowd->speed);
-    crowd->individual = malloc(room * sizeof *crowd->individual);
-    crowd->id = malloc(room * sizeof *crowd->id);
-    crowd->room = (int)room;
-    return crowd->x && crowd->y && crowd->speed && crowd->individual && crowd->id;
-}
-
-static void gather(const th_moment *moment, const th_fundamental_def *def, level_crowd *crowd) {
-    double length = hypot(def->direction.x, def->direction.y);
-    crowd->count = 0;
-    for (int i = 0; i < moment->count; ++i) {
-        if ((moment->level ? moment->level[i] : 0) != def->level) continue;
-        int k = crowd->count++;
-        double vx = moment->velocity_x[i], vy = moment->velocity_y[i];
-        crowd->id[k] = moment->id[i];
-        crowd->x[k] = moment->x[i];
-        crowd->y[k] = moment->y[i];
-        crowd->speed[k] =
-            length > 0.0 ? (vx * def->direction.x + vy * def->direction.y) / length : hypot(vx, vy);
-    }
 }
 
 static bool add_sample(reading *work, th_fundamental_sample sample) {
@@ -84,31 +41,31 @@ static bool add_sample(reading *work, th_fundamental_sample sample) {
     return true;
 }
 
-static bool add_people(reading *work, int64_t frame, int count) {
-    const level_crowd *crowd = &work->crowd;
+static bool add_people(reading *work, const th_moment *moment, int count) {
+    const th_level_view *crowd = &work->crowd;
     for (int i = 0; i < crowd->count; ++i) {
         double density = crowd->individual[i], speed = crowd->speed[i];
         if (isnan(density) || isnan(speed) ||
             !th_region_holds(work->region, crowd->x[i], crowd->y[i]))
             continue;
-        if (!add_sample(work, (th_fundamental_sample){frame, crowd->id[i], count, density, speed,
-                                                      density * speed}))
+        if (!add_sample(work, (th_fundamental_sample){moment->number, moment->id[crowd->index[i]],
+                                                      count, density, speed, density * speed}))
             return false;
     }
     return true;
 }
 
 static th_result take_moment(reading *work, const th_moment *moment, th_error *error) {
-    level_crowd *crowd = &work->crowd;
-    if (!make_crowd_room(crowd, moment->count)) return no_memory(error);
-    gather(moment, work->def, crowd);
+    th_level_view *crowd = &work->crowd;
+    if (!th_level_view_fill(crowd, moment, work->def->level, work->def->direction))
+        return no_memory(error);
     th_area_moment area;
     bool individual = work->def->individual;
     th_result result =
         th_region_measure(work->region, &work->def->density, crowd->x, crowd->y, crowd->speed,
                           crowd->count, &area, individual ? crowd->individual : NULL, error);
     if (result != TH_OK) return result;
-    if (individual) return add_people(work, moment->number, area.count) ? TH_OK : no_memory(error);
+    if (individual) return add_people(work, moment, area.count) ? TH_OK : no_memory(error);
     if (isnan(area.speed)) return TH_OK;
     return add_sample(work, (th_fundamental_sample){moment->number, -1, area.count, area.density,
                                                     area.speed, area.flow})
@@ -146,7 +103,7 @@ th_result th_fundamental_read(const char *path, const th_fundamental_def *def,
     th_result result = read_all(&work, path, error);
     th_motion_close(work.motion);
     th_region_destroy(work.region);
-    release_crowd(&work.crowd);
+    th_level_view_release(&work.crowd);
     if (result != TH_OK) th_fundamental_release(samples);
     return result;
 }

@@ -143,19 +143,19 @@ static bool make_room(kept_frame *frame, int count) {
     return false;
 }
 
-static bool leaps(const kept_frame *a, int i, const kept_frame *b, int j, double fps) {
-    double time = (double)(b->number - a->number) / fps;
-    return hypot(b->x[j] - a->x[i], b->y[j] - a->y[i]) > RUN_LIMIT * time + PLACE_ERROR;
+bool th_leaps(double dx, double dy, double time) {
+    return hypot(dx, dy) > RUN_LIMIT * time + PLACE_ERROR;
 }
 
 // Both have ascending ids.
 static void link_frames(kept_frame *earlier, kept_frame *later, double fps) {
     int i = 0;
+    double time = (double)(later->number - earlier->number) / fps;
     for (int k = 0; k < earlier->count; ++k) earlier->after[k] = -1;
     for (int j = 0; j < later->count; ++j) {
         while (i < earlier->count && earlier->id[i] < later->id[j]) ++i;
         if (i >= earlier->count || earlier->id[i] != later->id[j]) continue;
-        if (leaps(earlier, i, later, j, fps)) continue;
+        if (th_leaps(later->x[j] - earlier->x[i], later->y[j] - earlier->y[i], time)) continue;
         later->before[j] = i;
         earlier->after[i] = j;
     }
