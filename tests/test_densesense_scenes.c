@@ -1,7 +1,8 @@
 // DenseSense in whole scenes: the speed-density relation with and without it, both ways, overlaps and
 // accelerations, determinism, stairs. SPDX-License-Identifier: Apache-2.0
+#include "formula/weidmann.h"
 #include "support.h"
-#include "support_periodic.h"
+#include "validate/periodic.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,14 @@ enum { LONG_ENOUGH = 0 };
 enum { LONG_ENOUGH = 1 };
 #endif
 
+static th_periodic_result walk(const th_periodic_def *def) {
+    th_periodic_result result;
+    th_error error = {0};
+    if (th_periodic_run(def, &result, &error) != TH_OK) fail_msg("%s", error.message);
+    assert_int_equal(result.repairs, 0);
+    return result;
+}
+
 typedef struct curve {
     double rms; // against Weidmann [m/s]
     double slowest, lowest_density_speed;
@@ -32,12 +41,12 @@ static curve measure(const char *name, const char *filter, const char *move, dou
     double squares = 0.0;
     print_message("%s", name);
     for (int k = 0; k < COUNT; ++k) {
-        periodic_def def = periodic_default(filter, move, densities[k]);
+        th_periodic_def def = th_periodic_def_default(filter, move, densities[k]);
         def.length = 12.0;
         def.settle =
             SECONDS(settle * fmax(1.0, 2.0 / densities[k])); // a thin crowd sorts itself out slowly
         def.measured = SECONDS(4.0);
-        double speed = periodic_run(&def).speed, off = speed - weidmann_speed(densities[k]);
+        double speed = walk(&def).speed, off = speed - th_weidmann_speed(densities[k]);
         squares += off * off / COUNT;
         c.slowest = fmin(c.slowest, speed);
         if (k == 0) c.lowest_density_speed = speed;
@@ -79,12 +88,12 @@ static void a_corridor_slows_menge(void **state) {
 static void two_ways_flow_less(void **state) {
     (void)state;
     for (int density = 2; density <= 4; density += 2) {
-        periodic_def def = periodic_default(CONSISTENT, "\"orca\"", density);
+        th_periodic_def def = th_periodic_def_default(CONSISTENT, "\"orca\"", density);
         def.length = 12.0;
         def.settle = def.measured = SECONDS(8.0);
-        periodic_result one = periodic_run(&def);
+        th_periodic_result one = walk(&def);
         def.both_ways = true;
-        periodic_result both = periodic_run(&def);
+        th_periodic_result both = walk(&def);
         print_message("%d /m2: %.2f one way, %.2f /(m s) both ways\n", density, one.flow,
                       both.flow);
         assert_true(!LONG_ENOUGH || both.flow < 0.8 * one.flow);
@@ -98,14 +107,14 @@ static void motion_is_smoother(void **state) {
     const char *const moves[] = {"{\"model\": \"orca\", \"separation_passes\": 0}",
                                  "\"social_force\""};
     for (int m = 0; m < 2; ++m) {
-        periodic_def def = periodic_default(NONE, moves[m], 2.0);
+        th_periodic_def def = th_periodic_def_default(NONE, moves[m], 2.0);
         def.length = 12.0;
         def.settle = SECONDS(1.0);
         def.measured = SECONDS(12.0);
         def.both_ways = true;
-        periodic_result plain = periodic_run(&def);
+        th_periodic_result plain = walk(&def);
         def.filter = CONSISTENT;
-        periodic_result filtered = periodic_run(&def);
+        th_periodic_result filtered = walk(&def);
         print_message("%s: acceleration %.2f and %.2f m/s2, overlaps %.4f and %.4f a person\n",
                       moves[m], plain.acceleration, filtered.acceleration, plain.overlaps,
                       filtered.overlaps);

@@ -13,7 +13,7 @@ extern "C" {
 
 typedef struct th_world th_world;
 
-typedef enum th_backend { TH_BACKEND_CPU } th_backend;
+typedef enum th_backend { TH_BACKEND_CPU, TH_BACKEND_CUDA } th_backend;
 
 // The stages of a step, in order: X(NAME, name, doc).
 #define TH_STAGES(X)                                                            \

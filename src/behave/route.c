@@ -3,6 +3,7 @@
 #include "behave/behave.h"
 #include "core/parallel.h"
 #include "formula/segment.h"
+#include "scene/wall_chains.h"
 
 TH_BOTH static void behave_one(th_world *world, int i) {
     th_agents *agents = &world->agents;
@@ -16,11 +17,22 @@ TH_BOTH static void behave_one(th_world *world, int i) {
     agents->phase[i] = on_the_way ? TH_PHASE_WALKING : TH_PHASE_ARRIVED;
 }
 
+// An exit's line counts up to the walls beside it: what is left of a wall for less than TH_OPENING_REACH beside
+// an opening is not built, and nobody may slip out there without having left.
+TH_BOTH static bool line_crossed(const th_goal *goal, th_vec2 p, th_vec2 q) {
+    th_vec2 a = goal->line.a, b = goal->line.b;
+    if (!th_boxes_touch(p, q, a, b, TH_OPENING_REACH)) return false;
+    if (goal->kind == TH_GOAL_EXIT) {
+        th_vec2 more = th_scale(TH_OPENING_REACH, th_unit(th_sub(b, a)));
+        a = th_sub(a, more);
+        b = th_add(b, more);
+    }
+    return th_segment_crossing(p, q, a, b) != 0;
+}
+
 // `p` is where the person was before the step, `q` where it is now.
 TH_BOTH static bool goal_reached(const th_goal *goal, uint32_t level, th_vec2 p, th_vec2 q) {
-    if (goal->is_line)
-        return (uint32_t)goal->line.level == level &&
-               th_segment_crossing(p, q, goal->line.a, goal->line.b) != 0;
+    if (goal->is_line) return (uint32_t)goal->line.level == level && line_crossed(goal, p, q);
     return (uint32_t)goal->area.level == level && th_polygons_contain(&goal->area.shape, q);
 }
 

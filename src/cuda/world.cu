@@ -3,6 +3,9 @@
 // asked for. Integers are added up by atomics, floats never are, so two runs give the same bits.
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/device.cuh"
+extern "C" {
+#include "core/error.h" // the one thing that is called at home
+}
 // What of the house the kernels call; the order is that of use.
 #include "behave/route.c"
 #include "move/contact.c"
@@ -24,7 +27,6 @@
 #include "world/statistics.c"
 // clang-format off
 #include "cuda/upload.cuh"
-#include "core/error.h"
 #include "state/device.h"
 // clang-format on
 

@@ -57,6 +57,10 @@
     X(consistent, "right units, everybody counts, free space, arc of directions: the defaults",    \
       {"stride_buffer", 1.6}, {"steps_per_stride", 1}, {"sigma_obstacle", 0.75},                   \
       {"areal_density", 1}, {"density_neighbours", 0}, {"density_sight", 1}, {"obstacle_mode", 1}, \
+      {"arc_samples", 13})                                                                         \
+    X(laboratory, "consistent with the authors' buffer, walls left to the move model",             \
+      {"stride_buffer", 0.9}, {"steps_per_stride", 1}, {"sigma_obstacle", 0.75},                   \
+      {"areal_density", 1}, {"density_neighbours", 0}, {"density_sight", 1}, {"obstacle_mode", 0}, \
       {"arc_samples", 13})
 
 typedef struct th_densesense_params {
@@ -159,10 +163,12 @@ TH_FORMULA float th_densesense_reach(const th_densesense_params *p) {
                   0.1f);
 }
 
-// Obstacles, additive: what a wall whose nearest point to q is d away adds to the density.
+// Obstacles, additive: what a wall whose nearest point to q is d away adds to the density. It reaches as
+// far as sigma_obstacle says and counts like somebody at that distance, whatever that sigma: the code has
+// the prefactor of people.
 TH_FORMULA float th_densesense_wall(const th_densesense_params *p, float distance2) {
     float sigma = p->sigma_obstacle;
-    return th_exp(-distance2 / (2.0f * sigma * sigma)) / (2.50662827f * sigma);
+    return th_exp(-distance2 / (2.0f * sigma * sigma)) / (2.50662827f * p->sigma_agent);
 }
 
 // Obstacles, free space (eq. 7): sample k of the disc around q, for direction e. Four rings of equal area

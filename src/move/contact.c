@@ -9,6 +9,7 @@
 #include "formula/random.h"
 #include "formula/segment.h"
 #include "move/move.h"
+#include "scene/wall_chains.h"
 #include "space/distance_grid.h"
 #include "state/neighbours.h"
 #include <math.h>
@@ -181,8 +182,11 @@ TH_BOTH static void take_real_velocity(const th_world *world, uint32_t i, th_vec
 }
 
 // Pushes a disc off the walls it reaches into; a few rounds, because leaving one wall may mean
-// entering the next. In gaps narrower than the disc it ends in between.
-TH_BOTH static th_vec2 push_off_walls(const th_walls *walls, int level, th_vec2 p, float radius) {
+// entering the next. In gaps narrower than the disc it ends in between. Where the centre is on the wall there
+// is no direction off it but the wall's own, to the side where the person stood before: who were left there
+// would stick to the wall for good, nearer and nearer, and in the end slip out along the line of an exit.
+TH_BOTH static th_vec2 push_off_walls(const th_walls *walls, int level, th_vec2 from, th_vec2 p,
+                              float radius) {
     for (int round = 0; round < 3; ++round) {
         int wall;
         float distance2;
@@ -190,9 +194,14 @@ TH_BOTH static th_vec2 push_off_walls(const th_walls *walls, int level, th_vec2 
         const th_wall *nearest = &walls->walls[wall];
         th_vec2 off = th_sub(p, th_nearest_on_segment(p, nearest->a, nearest->b));
         float distance = sqrtf(distance2);
-        if (distance < 1e-5f || distance >= radius)
-            return p; // on the wall: the crossing test decides
-        p = th_add(p, th_scale((radius - distance) / distance, off));
+        if (distance >= radius) return p;
+        if (distance < 1e-5f) {
+            bool left = th_orientation(nearest->a, nearest->b, from) > 0.0;
+            off = left ? th_perp_left(nearest->direction) : th_perp_right(nearest->direction);
+            p = th_add(p, th_scale(radius, off));
+        } else {
+            p = th_add(p, th_scale((radius - distance) / distance, off));
+        }
     }
     return p;
 }
@@ -280,11 +289,13 @@ TH_BOTH static bool runs_into_exit(const th_line *line, th_vec2 p, th_vec2 q, th
     float side = from > 0.0f ? 1.0f : -1.0f;
     if (side * to >= wall_gap || side * to >= side * from) return false;
     // Where it comes over the line, or ends beside it: near the line's end one may miss it and not the other.
-    float end = th_length(th_sub(line->b, line->a)) + wall_gap,
+    // The gap in the wall may be that much longer than the line.
+    float end = th_length(th_sub(line->b, line->a)) + TH_OPENING_REACH,
           at = th_dot(th_sub(q, line->a), along);
     float over = th_dot(th_sub(p, line->a), along);
     over += (at - over) * (side * to < 0.0f ? from / (from - to) : 1.0f);
-    if ((at < -wall_gap || at > end) && (over < -wall_gap || over > end)) return false;
+    if ((at < -TH_OPENING_REACH || at > end) && (over < -TH_OPENING_REACH || over > end))
+        return false;
     *outward = th_scale(-side, normal);
     return true;
 }
@@ -299,7 +310,7 @@ TH_BOTH static bool stop_at_foreign_exits(const th_world *world, const th_walls 
         th_vec2 outward;
         if (!goal->is_line || goal->kind != TH_GOAL_EXIT || (uint32_t)goal->line.level != level)
             continue;
-        if (!th_boxes_touch(p, *q, goal->line.a, goal->line.b, 2.0f * wall_gap)) continue;
+        if (!th_boxes_touch(p, *q, goal->line.a, goal->line.b, 2.0f * TH_OPENING_REACH)) continue;
         if (!runs_into_exit(&goal->line, p, *q, &outward) || wants_goal(world, i, g)) continue;
         if (th_walkable(scene, (int)level, th_add(*q, th_scale(0.05f, outward))))
             continue; // within a room
@@ -330,7 +341,7 @@ TH_BOTH static int keep_out_of_walls(const th_world *world, const th_walls *wall
     if (near || world->scene->link_count > 0) {
         // The bare model presses on walls by itself: lifting people off would take away the friction that
         // lets arches form at doors.
-        if (passes_of(world, i) > 0) q = push_off_walls(walls, (int)level, q, agents->radius[i]);
+        if (passes_of(world, i) > 0) q = push_off_walls(walls, (int)level, p, q, agents->radius[i]);
         whole = finish_path(world, walls, &level, p, &q);
     }
     if (stop_at_foreign_exits(world, walls, i, level, p, &q)) {

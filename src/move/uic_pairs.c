@@ -28,6 +28,8 @@ static const float COINCIDENT2 = 1e-12f; // [m2] closer than a micrometre there 
 // Who is nearer to somebody than this many d_min is looked at again in the tidying passes, which aim at this
 // distance. The margin is what a neighbour pushes back in the same pass.
 static const float TIGHT = 1.025f;
+static const float WALL_GAP =
+    0.001f; // [m] who runs into a wall stops this far from it, as in contact
 
 typedef struct pair_step {
     float widest;       // half the pair distance of anybody, at most [m]
@@ -292,8 +294,11 @@ static th_vec2 stop_at_walls(const th_world *world, const th_walls *walls, uint3
     if (th_walls_near(walls, level, q, radius, &wall, &distance2, 1) == 0 &&
         th_length2(th_sub(q, p)) < radius * radius)
         return q;
-    if (th_walls_first_crossing(walls, level, p, q, &t) >= 0)
-        q = th_add(p, th_scale(0.9f * t, th_sub(q, p)));
+    if (th_walls_first_crossing(walls, level, p, q, &t) >= 0) {
+        // A share of the way would bring people nearer and nearer to a wall they are pressed against.
+        float way = th_max(t - WALL_GAP / th_max(th_length(th_sub(q, p)), 1e-9f), 0.0f);
+        q = th_add(p, th_scale(way, th_sub(q, p)));
+    }
     for (int round = 0; round < 2; ++round) {
         if (th_walls_near(walls, level, q, radius, &wall, &distance2, 1) == 0) return q;
         const th_wall *nearest = &walls->walls[wall];

@@ -86,7 +86,8 @@ struct th_world {
     struct th_plan_world *plan; // distance fields in force, plan/plan.h
     struct th_uic *uic;         // grids of the model uic, move/uic.h; NULL when no group uses it
     struct th_pbd *pbd;         // work space of the model pbd, move/pbd.h; NULL likewise
-    struct th_cuda *cuda;       // the world on the GPU, src/cuda; NULL: it lives here
+    const struct th_device_backend *device; // state/device.h; NULL: the world lives here
+    struct th_cuda *cuda;                   // the device's copy, src/cuda
 
     th_line_count *lines; // the scene's measurement lines, then its doors
     th_counters counters;

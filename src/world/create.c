@@ -5,6 +5,7 @@
 #include "move/uic.h"
 #include "plan/plan.h"
 #include "scene/place.h"
+#include "state/device.h"
 #include "world/fields.h"
 #include "world/world.h"
 #include <assert.h>
@@ -122,8 +123,9 @@ th_result th_world_create(const th_scene *scene, const th_world_def *def, th_wor
     *out = NULL;
     th_result result = check_def(def, error);
     if (result != TH_OK) return result;
-    if (def->backend != TH_BACKEND_CPU)
-        return th_fail(error, TH_NO_DEVICE, "", "this build has the CPU backend only");
+    if (def->backend == TH_BACKEND_CUDA && !th_cuda_backend())
+        return th_fail(error, TH_NO_DEVICE, "",
+                       "this build has the CPU backend only; build with `cmake --preset cuda`");
     result = th_spawn_check(scene, error);
     if (result != TH_OK) {
         if (error) th_scene_locate(scene, error);
@@ -158,6 +160,10 @@ th_result th_world_create(const th_scene *scene, const th_world_def *def, th_wor
         result = th_plan_world_create(world, error);
         if (result == TH_OK) result = th_spawn_scene(world, error);
         if (result == TH_OK) th_stage_index(world);
+        if (result == TH_OK && def->backend == TH_BACKEND_CUDA) {
+            world->device = th_cuda_backend();
+            result = world->device->create(world, error);
+        }
     }
     if (result != TH_OK) {
         if (error) th_scene_locate(scene, error);
@@ -172,6 +178,7 @@ void th_world_destroy(th_world *world) {
     if (!world) return;
     const th_scene *scene = world->scene;
     th_memory memory = world->memory;
+    if (world->device) world->device->destroy(world);
     for (int f = 0; f < TH_FIELD_COUNT; ++f)
         th_free(&memory, world->views[f], (size_t)world->agents.capacity, 4);
     th_release_grid_views(world);

@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "formula/vec.h"
 #include "plan/plan.h"
+#include "state/device.h"
 #include "world/world.h"
 #include <math.h>
 #include <string.h>
@@ -15,6 +16,7 @@ void th_push_event(th_world *world, th_event event) {
 }
 
 const th_event *th_world_events(const th_world *world, int *count, uint64_t *lost) {
+    if (world->device) world->device->fetch((th_world *)world, 0);
     *count = world->event_count;
     if (lost) *lost = world->events_lost;
     return world->events;
@@ -74,28 +76,45 @@ static void change_door(th_world *world, int d, bool open) {
                                     .index = d});
 }
 
-static void follow_schedules(th_world *world) {
+// Half a step of slack: a change at 30 s belongs to the step that begins at 30 s.
+static bool change_due(const th_world *world, int d) {
+    const th_door *door = &world->scene->doors[d];
+    int next = world->door_next_change[d];
+    return next < door->schedule_count &&
+           door->schedule[next].time <= world->time + 0.5 * (double)world->dt;
+}
+
+bool th_doors_due(const th_world *world) {
+    for (int d = 0; d < world->scene->door_count; ++d)
+        if (change_due(world, d)) return true;
+    return false;
+}
+
+void th_follow_schedules(th_world *world) {
     const th_scene *scene = world->scene;
     uint32_t version = world->walls_version;
     for (int d = 0; d < scene->door_count; ++d) {
-        const th_door *door = &scene->doors[d];
-        int *next = &world->door_next_change[d];
-        // Half a step of slack: a change at 30 s belongs to the step that begins at 30 s.
-        while (*next < door->schedule_count &&
-               door->schedule[*next].time <= world->time + 0.5 * (double)world->dt)
-            change_door(world, d, door->schedule[(*next)++].open);
+        while (change_due(world, d))
+            change_door(world, d, scene->doors[d].schedule[world->door_next_change[d]++].open);
     }
     if (world->walls_version != version) th_plan_walls_changed(world);
 }
 
 void th_stage_events(th_world *world) {
-    follow_schedules(world);
+    th_follow_schedules(world);
     th_spawn_sources(world);
 }
 
 // ---- live edits
 
+void th_take_home(th_world *world) {
+    if (!world->device) return;
+    world->device->fetch(world, TH_ALL_FIELDS);
+    world->device->changed(world);
+}
+
 th_result th_world_set_door(th_world *world, const char *id, bool open, th_error *error) {
+    th_take_home(world);
     const th_scene *scene = world->scene;
     for (int d = 0; d < scene->door_count; ++d) {
         if (strcmp(scene->doors[d].id, id) != 0) continue;
@@ -123,6 +142,7 @@ static void set_edge(th_wall *edge, th_vec2 a, th_vec2 b, int level, int other) 
 
 th_result th_world_add_wall(th_world *world, int level, th_vec2 a, th_vec2 b, int *wall,
                             th_error *error) {
+    th_take_home(world);
     const th_scene *scene = world->scene;
     if (level < 0 || level >= scene->level_count)
         return th_fail(error, TH_BAD_ARGUMENT, "", "level %d does not exist; the scene has %d",
@@ -152,6 +172,7 @@ th_result th_world_add_wall(th_world *world, int level, th_vec2 a, th_vec2 b, in
 }
 
 th_result th_world_remove_wall(th_world *world, int wall, th_error *error) {
+    th_take_home(world);
     int first = world->scene->wall_count + 2 * wall;
     if (wall < 0 || wall >= TH_LIVE_WALL_MAX || first >= world->wall_count ||
         world->walls[first].length <= 0.0f)
@@ -164,6 +185,7 @@ th_result th_world_remove_wall(th_world *world, int wall, th_error *error) {
 
 th_result th_world_set_param(th_world *world, int group, const char *name, double value,
                              th_error *error) {
+    th_take_home(world);
     if (group < 0 || group >= world->scene->group_count)
         return th_fail(error, TH_BAD_ARGUMENT, "", "group %d does not exist; the scene has %d",
                        group, world->scene->group_count);

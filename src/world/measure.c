@@ -2,6 +2,7 @@
 // asked. SPDX-License-Identifier: Apache-2.0
 #include "core/hash.h"
 #include "formula/segment.h"
+#include "state/device.h"
 #include "world/world.h"
 #include <math.h>
 
@@ -136,9 +137,19 @@ void th_stage_measure(th_world *world) {
 }
 
 int th_world_line_count(const th_world *world) { return world->scene->measure_line_count; }
-th_line_count th_world_line(const th_world *world, int line) { return world->lines[line]; }
+
+// What the host knows is a copy of what the device has: refreshing it changes nothing anybody can see.
+static void refresh(const th_world *world, uint32_t fields) {
+    if (world->device) world->device->fetch((th_world *)world, fields);
+}
+
+th_line_count th_world_line(const th_world *world, int line) {
+    refresh(world, 0);
+    return world->lines[line];
+}
 int th_world_door_count(const th_world *world) { return world->scene->door_count; }
 th_line_count th_world_door(const th_world *world, int door) {
+    refresh(world, 0);
     return world->lines[world->scene->measure_line_count + door];
 }
 int th_world_area_count(const th_world *world) { return world->scene->measure_area_count; }
@@ -163,17 +174,22 @@ th_area_state th_world_area(const th_world *world, int area) {
     th_area_state state = {.id = measured->id, .area = measured->walkable_area};
     float reach = world->max_moved + 2.0f * world->max_radius + 0.01f;
     double speed = 0.0;
-    for (int level = 0; level < world->index.level_count; ++level) {
-        if (level != measured->area.level && world->scene->link_count == 0) continue;
-        const th_level_grid *grid = &world->index.grids[level];
-        th_rows rows = {
-            th_grid_row(grid, box->min_y - reach), th_grid_row(grid, box->max_y + reach),
-            th_grid_column(grid, box->min_x - reach), th_grid_column(grid, box->max_x + reach)};
-        for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
-            add_run(world, &measured->area, begin, end, &state.count, &speed);
+    if (world->device) { // the index is on the device: everybody is looked at
+        refresh(world, TH_ALL_FIELDS);
+        add_run(world, &measured->area, 0, (uint32_t)world->agents.count, &state.count, &speed);
+    } else {
+        for (int level = 0; level < world->index.level_count; ++level) {
+            if (level != measured->area.level && world->scene->link_count == 0) continue;
+            const th_level_grid *grid = &world->index.grids[level];
+            th_rows rows = {
+                th_grid_row(grid, box->min_y - reach), th_grid_row(grid, box->max_y + reach),
+                th_grid_column(grid, box->min_x - reach), th_grid_column(grid, box->max_x + reach)};
+            for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
+                add_run(world, &measured->area, begin, end, &state.count, &speed);
+        }
+        add_run(world, &measured->area, world->index.cell_start[world->index.cell_count],
+                (uint32_t)world->agents.count, &state.count, &speed);
     }
-    add_run(world, &measured->area, world->index.cell_start[world->index.cell_count],
-            (uint32_t)world->agents.count, &state.count, &speed);
     if (state.count > 0) state.mean_speed = speed / state.count;
     if (state.area > 0.0) state.density = state.count / state.area;
     return state;

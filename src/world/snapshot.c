@@ -4,6 +4,7 @@
 #include "core/hash.h"
 #include "move/uic.h"
 #include "plan/plan.h"
+#include "state/device.h"
 #include "world/fields.h"
 #include "world/world.h"
 #include <math.h>
@@ -94,6 +95,7 @@ void th_snapshot_seal(void *memory) {
 }
 
 size_t th_world_snapshot_size(const th_world *world) {
+    if (world->device) world->device->fetch((th_world *)world, 0);
     block blocks[BLOCK_MAX];
     return sizeof(snapshot_head) +
            sum_blocks(blocks, list_blocks(world, world->agents.count, blocks)) +
@@ -101,6 +103,7 @@ size_t th_world_snapshot_size(const th_world *world) {
 }
 
 th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th_error *error) {
+    if (world->device) world->device->fetch((th_world *)world, TH_ALL_FIELDS);
     size_t needed = th_world_snapshot_size(world);
     if (size < needed)
         return th_fail(error, TH_BAD_ARGUMENT, "", "the snapshot needs %zu bytes, %zu were given",
@@ -268,6 +271,7 @@ static th_result check_contents(const th_world *world, const snapshot_head *head
 }
 
 th_result th_world_restore(th_world *world, const void *memory, size_t size, th_error *error) {
+    th_take_home(world);
     snapshot_head head = {0};
     memcpy(&head, memory, size < sizeof head ? size : sizeof head);
     th_result result = check_head(world, &head, memory, size, error);

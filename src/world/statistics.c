@@ -1,8 +1,9 @@
 // Statistics, overlaps, the state hash. SPDX-License-Identifier: Apache-2.0
 #include "core/hash.h"
 #include "core/parallel.h"
-#include "formula/vec.h"
+#include "formula/segment.h"
 #include "space/distance_grid.h"
+#include "state/device.h"
 #include "world/world.h"
 #include <string.h>
 
@@ -38,6 +39,18 @@ TH_BOTH static uint64_t float_bits(float a, float b) {
     return (uint64_t)high << 32 | low;
 }
 
+// Who stands on the very line of an exit is at the edge of the ground and leaves with the next step.
+TH_BOTH static bool on_exit_line(const th_scene *scene, int level, th_vec2 p) {
+    for (int g = 0; g < scene->goal_count; ++g) {
+        const th_goal *goal = &scene->goals[g];
+        if (goal->kind != TH_GOAL_EXIT || !goal->is_line || goal->line.level != level) continue;
+        if (th_boxes_touch(p, p, goal->line.a, goal->line.b, 0.0f) &&
+            th_orientation(goal->line.a, goal->line.b, p) == 0.0)
+            return true;
+    }
+    return false;
+}
+
 // Does a person stand in a solid? Who left has walked out through a gap in the boundary; scripted bodies go
 // where they like.
 TH_BOTH static bool in_solid(const th_world *world, const th_walls *walls, int i) {
@@ -45,7 +58,8 @@ TH_BOTH static bool in_solid(const th_world *world, const th_walls *walls, int i
     int level = (int)agents->level[i];
     if (!th_moves(agents->phase[i])) return false;
     th_vec2 p = th_position(agents, (uint32_t)i);
-    return th_walls_maybe_near(walls, level, p) && !th_walkable(world->scene, level, p);
+    return th_walls_maybe_near(walls, level, p) && !th_walkable(world->scene, level, p) &&
+           !on_exit_line(world->scene, level, p);
 }
 
 // 0 for those who are gone.
@@ -97,10 +111,15 @@ static uint64_t people_inside(const th_world *world) {
 
 th_statistics th_world_statistics(th_world *world) {
     th_statistics statistics = {0};
-    // The index may be older than hand-made changes; sorting again changes no state.
-    th_stage_index(world);
-    world->max_moved = 0.0f;
-    th_sample_overlaps(world, &statistics);
+    if (world->device) {
+        world->device->sample_overlaps(world, &statistics);
+        world->device->fetch(world, 0);
+    } else {
+        // The index may be older than hand-made changes; sorting again changes no state.
+        th_stage_index(world);
+        world->max_moved = 0.0f;
+        th_sample_overlaps(world, &statistics);
+    }
     const th_counters *counters = &world->counters;
     statistics.spawned = counters->spawned;
     statistics.inside = people_inside(world);
@@ -125,9 +144,15 @@ uint64_t th_world_step_count(const th_world *world) { return world->step_count; 
 uint64_t th_world_seed(const th_world *world) { return world->seed; }
 const th_scene *th_world_scene(const th_world *world) { return world->scene; }
 
+// What the host knows is a copy of what the device has: refreshing it changes nothing anybody can see.
+static void refresh(const th_world *world, uint32_t fields) {
+    if (world->device) world->device->fetch((th_world *)world, fields);
+}
+
 bool th_world_done(const th_world *world) {
     const th_scene *scene = world->scene;
     const th_agents *agents = &world->agents;
+    refresh(world, 0);
     for (int g = 0; g < scene->group_count; ++g) {
         const th_group *group = &scene->groups[g];
         if (world->sources[g].placed < world->sources[g].due) return false;
@@ -136,6 +161,7 @@ bool th_world_done(const th_world *world) {
             world->time < group->arrivals[group->arrival_count - 1].time)
             return false;
     }
+    if (world->device) return !world->device->anybody_under_way((th_world *)world);
     for (int i = 0; i < agents->count; ++i)
         if (agents->phase[i] < TH_PHASE_ARRIVED) return false;
     return true;
@@ -148,8 +174,13 @@ void th_world_reset_profile(th_world *world) { world->profile = (th_profile){0};
 uint64_t th_world_hash(const th_world *world) {
     const th_agents *agents = &world->agents;
     uint64_t sum = 0;
+    refresh(world, 0);
+    if (world->device) {
+        sum = world->device->hash_people((th_world *)world);
+    } else {
 #pragma omp parallel for num_threads(world->threads) schedule(static) reduction(+ : sum)
-    for (int i = 0; i < agents->count; ++i) sum += hash_one(agents, i);
+        for (int i = 0; i < agents->count; ++i) sum += hash_one(agents, i);
+    }
     uint64_t h = th_hash_add(world->step_count, sum + world->counters.left_digest);
     h = th_hash_add(h, world->counters.spawned);
     h = th_hash_add(h, world->counters.left);
@@ -159,6 +190,11 @@ uint64_t th_world_hash(const th_world *world) {
 const char *th_version(void) { return TH_VERSION; }
 
 const char *th_build_info(void) {
+#ifdef TH_CUDA
+#define TH_BACKENDS ", cuda"
+#else
+#define TH_BACKENDS ""
+#endif
 #if defined(__clang__)
 #define TH_COMPILER "clang " __clang_version__
 #elif defined(__GNUC__)
@@ -166,6 +202,6 @@ const char *th_build_info(void) {
 #else
 #define TH_COMPILER "unknown compiler"
 #endif
-    return "throng " TH_VERSION ", " TH_COMPILER ", contraction off, backends: cpu";
+    return "throng " TH_VERSION ", " TH_COMPILER ", contraction off, backends: cpu" TH_BACKENDS;
 }
 #endif

@@ -5,6 +5,7 @@
 #include "move/move.h"
 #include "move/uic.h"
 #include "plan/plan.h"
+#include "state/device.h"
 #include "world/fields.h"
 #include "world/world.h"
 
@@ -32,10 +33,25 @@ static void step_once(th_world *world) {
     world->profile.steps++;
 }
 
+// Doors are opened and shut at home, which is rare: everybody comes for it and goes back.
+static void step_on_device(th_world *world) {
+    if (th_doors_due(world)) {
+        world->device->fetch(world, TH_ALL_FIELDS);
+        th_follow_schedules(world);
+        world->device->changed(world);
+    }
+    world->device->step(world);
+    world->profile.steps++;
+}
+
 void th_world_step(th_world *world, int steps) {
     world->event_count = 0;
     world->events_lost = 0;
-    for (int s = 0; s < steps; ++s) step_once(world);
+    for (int s = 0; s < steps; ++s)
+        if (world->device)
+            step_on_device(world);
+        else
+            step_once(world);
     world->id_order_valid = false;
 }
 

@@ -1,5 +1,6 @@
 // Bulk views in id order, and removal by id. SPDX-License-Identifier: Apache-2.0
 #include "formula/vec.h"
+#include "state/device.h"
 #include "world/fields.h"
 #include "world/world.h"
 #include <assert.h>
@@ -58,6 +59,8 @@ static int rank_by_id(th_world *world, uint32_t first, int words) {
 
 void th_update_id_order(th_world *world) {
     if (world->id_order_valid) return;
+    if (world->device)
+        world->device->fetch(world, TH_FIELD_BIT(TH_FIELD_ID) | TH_FIELD_BIT(TH_FIELD_PHASE));
     const th_agents *agents = &world->agents;
     uint32_t first = UINT32_MAX, last = 0;
     for (int i = 0; i < agents->count; ++i) {
@@ -82,6 +85,7 @@ int th_world_agent_count(const th_world *world) {
 void *th_world_map(th_world *world, th_field field, th_access access) {
     assert((unsigned)field < TH_FIELD_COUNT);
     th_update_id_order(world);
+    if (world->device) world->device->fetch(world, TH_FIELD_BIT(field));
     if (!world->views[field])
         world->views[field] = th_alloc(&world->memory, (size_t)world->agents.capacity, 4);
     uint32_t *view = world->views[field];
@@ -111,6 +115,7 @@ void th_world_unmap(th_world *world, th_field field) {
     assert((unsigned)field < TH_FIELD_COUNT && world->views[field]);
     if (world->view_access[field] == TH_READ) return;
     if (field == TH_FIELD_ID) return; // the views' own order
+    th_take_home(world);
     const uint32_t *view = world->views[field];
     uint32_t *array = th_field_get(&world->agents, field);
     bool moves =
@@ -151,6 +156,7 @@ bool th_world_alive(const th_world *world, th_agent_id id) {
 }
 
 int th_world_remove(th_world *world, const th_agent_id *ids, int count) {
+    th_take_home(world);
     int removed = 0;
     for (int k = 0; k < count; ++k) {
         int64_t i = find_agent(world, ids[k].serial);

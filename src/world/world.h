@@ -21,6 +21,13 @@ int th_spawn_capacity(const th_scene *scene);
 // spawn.c: refuses groups that cannot possibly fit, without placing them.
 th_result th_spawn_check(const th_scene *scene, th_error *error);
 
+// events.c: is a door to open or shut in this step, and doing it.
+bool th_doors_due(const th_world *world);
+void th_follow_schedules(th_world *world);
+// events.c: before anything is changed by hand. A world on a device comes home for it, and goes back with the
+// next step.
+void th_take_home(th_world *world);
+
 void th_push_event(th_world *world, th_event event);
 
 // events.c: who was put exactly on a wall stands 3 mm beside it; on it every way would cross the wall.

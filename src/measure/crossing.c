@@ -1,0 +1,95 @@
+// Crossings of lines. SPDX-License-Identifier: Apache-2.0
+#include "measure/crossing.h"
+#include "core/error.h"
+#include <stdlib.h>
+
+double th_line_width(const th_line_watch *line) {
+    return hypot(line->b.x - line->a.x, line->b.y - line->a.y);
+}
+
+void th_line_release(th_line_watch *line) {
+    free(line->crossings);
+    line->crossings = NULL;
+    line->count = line->room = 0;
+}
+
+// Positive to the left of a -> b. Who stands on the line is to its left.
+static double side_of(const th_line_watch *line, double x, double y) {
+    return (line->b.x - line->a.x) * (y - line->a.y) - (line->b.y - line->a.y) * (x - line->a.x);
+}
+
+// Where on the step from (x0, y0) to (x1, y1) the line is crossed, 0 .. 1; negative: not.
+static double place_of(const th_line_watch *line, double x0, double y0, double x1, double y1) {
+    double before = side_of(line, x0, y0), after = side_of(line, x1, y1);
+    if ((before >= 0.0) == (after >= 0.0)) return -1.0;
+    double share = before / (before - after);
+    double dx = line->b.x - line->a.x, dy = line->b.y - line->a.y;
+    double along =
+        dx * (x0 + share * (x1 - x0) - line->a.x) + dy * (y0 + share * (y1 - y0) - line->a.y);
+    return along >= 0.0 && along < dx * dx + dy * dy ? share : -1.0;
+}
+
+static bool add_crossing(th_line_watch *line, th_crossing crossing) {
+    if (line->count == line->room) {
+        int room = line->room > 0 ? 2 * line->room : 256;
+        th_crossing *moved = realloc(line->crossings, (size_t)room * sizeof *moved);
+        if (!moved) return false;
+        line->crossings = moved;
+        line->room = room;
+    }
+    line->crossings[line->count++] = crossing;
+    return true;
+}
+
+static int compare_crossings(const void *a, const void *b) {
+    const th_crossing *p = a, *q = b;
+    if (p->time < q->time || p->time > q->time) return p->time < q->time ? -1 : 1;
+    return (p->id > q->id) - (p->id < q->id);
+}
+
+bool th_line_see(th_line_watch *line, const th_walkers *walkers, const th_moment *moment) {
+    int before = line->count;
+    for (int i = 0; i < moment->count; ++i) {
+        const th_walker *w = &walkers->all[walkers->now[i]];
+        if (w->stretch < 2 || w->level != line->level) continue;
+        double share = place_of(line, w->before_x, w->before_y, w->x, w->y);
+        if (share < 0.0) continue;
+        th_crossing crossing = {.id = w->id,
+                                .time = w->before_time + share * (w->last_time - w->before_time),
+                                .forward = side_of(line, w->x, w->y) >= 0.0};
+        if (!add_crossing(line, crossing)) return false;
+    }
+    // Crossings of one frame lie after those of the frame before.
+    if (line->count - before > 1)
+        qsort(line->crossings + before, (size_t)(line->count - before), sizeof *line->crossings,
+              compare_crossings);
+    return true;
+}
+
+static double rate(const double *time, int first, int last) {
+    double span = last > first ? time[last] - time[first] : 0.0;
+    return span > 0.0 ? (last - first) / span : (double)NAN;
+}
+
+th_result th_line_flow_of(const th_line_watch *line, bool forward, th_line_flow *flow,
+                          th_error *error) {
+    double none = (double)NAN, width = th_line_width(line);
+    *flow = (th_line_flow){.first_time = none, .last_time = none};
+    double *time = malloc(((size_t)line->count + 1) * sizeof *time);
+    if (!time) return th_fail(error, TH_NO_MEMORY, "", "no memory for the flow of a line");
+    for (int i = 0; i < line->count; ++i)
+        if (line->crossings[i].forward == forward) time[flow->count++] = line->crossings[i].time;
+    int count = flow->count;
+    if (count > 0) {
+        flow->first_time = time[0];
+        flow->last_time = time[count - 1];
+    }
+    flow->flow = rate(time, 0, count - 1);
+    flow->middle_flow = count >= 10 ? rate(time, count / 10, count * 9 / 10 - 1) : none;
+    flow->specific_flow = flow->flow / width;
+    flow->middle_specific_flow = flow->middle_flow / width;
+    for (int i = 0; i + 1 < count; ++i) time[i] = time[i + 1] - time[i];
+    flow->headway = th_summarise(time, count > 1 ? count - 1 : 0);
+    free(time);
+    return TH_OK;
+}

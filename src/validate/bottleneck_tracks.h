@@ -1,0 +1,51 @@
+// One run of a small crowd, kept whole: where everybody was sixteen times a second, and what can be read from
+// it afterwards. Crowds walk towards +x. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_VALIDATE_BOTTLENECK_TRACKS_H
+#define TH_VALIDATE_BOTTLENECK_TRACKS_H
+#include "throng/throng.h"
+
+// Looked at so often whatever the step, so that runs with different steps compare; the paper's rate [1/s].
+#define TH_TRACKS_RATE 16.0
+
+typedef struct th_tracks_def {
+    const char *scene; // JSON; everybody is there at the start
+    uint64_t seed;
+    double step;     // of the world [s]; 1 / TH_TRACKS_RATE is a whole number of them
+    double max_time; // who is inside then is left behind [s]
+} th_tracks_def;
+
+typedef struct th_tracks {
+    int people, frames, room; // frames kept, and there is memory for
+    float *x, *y;             // frame by frame, people by id; NaN: has left
+    double overlaps;          // pairs overlapping by more than 1 cm, per 100 people inside, mean
+    double deepest_overlap;   // [m]
+    uint64_t repairs;         // as in th_statistics: not 0 is a bug
+} th_tracks;
+
+// One thread; the same numbers wherever and whenever it runs. Release also after a failure.
+th_result th_tracks_run(const th_tracks_def *def, th_tracks *tracks, th_error *error);
+void th_tracks_release(th_tracks *tracks);
+
+typedef struct th_tracks_flow {
+    int through;        // people who came over the line
+    double first, last; // when the first and the last of them did [s]; NaN: nobody
+    double flow;        // (through - 1) / (last - first) [1/s]; 0: fewer than two
+} th_tracks_flow;
+// Over the line x = line. Everybody counts once, when over it for the first time.
+th_tracks_flow th_tracks_over(const th_tracks *tracks, double line);
+// Mean number of people in the box over its area, from .. to seconds [1/m2]; NaN: no frame.
+double th_tracks_density(const th_tracks *tracks, th_box box, double from, double to);
+// The highest density around anybody, looked at once a second: people within 1 m over the circle [1/m2].
+double th_tracks_densest(const th_tracks *tracks);
+
+typedef struct th_tracks_smoothness {
+    double acceleration,
+        acceleration_95;  // |second difference| of places: mean, 95 % are below [m/s2]
+    double jerk, jerk_95; // |third difference| [m/s3]
+    double path;  // way walked over the straight line from start to end, mean over people [-]
+    double speed; // mean [m/s]
+} th_tracks_smoothness;
+// NaN where nobody was seen long enough.
+th_result th_tracks_smooth(const th_tracks *tracks, th_tracks_smoothness *smoothness,
+                           th_error *error);
+#endif

@@ -1,0 +1,54 @@
+// Corridors with ends: the scenes of two experiments with people, run, recorded, and measured by the code
+// that measures recordings of people. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_VALIDATE_CORRIDORS_H
+#define TH_VALIDATE_CORRIDORS_H
+#include "measure/fundamental.h"
+#include "validate/measured.h"
+
+// How people walk and how long they keep coming.
+typedef struct th_corridor_people {
+    const char *filter, *move; // as in a scene file, JSON
+    double inflow_time;        // [s]
+} th_corridor_people;
+
+// The corridor of 1.8 m with the run's entrance and exit, people coming in at its inflow, as a scene file.
+// To be freed; NULL: no memory.
+char *th_corridor_one_way(const th_uo180_run *run, const th_corridor_people *people);
+// A corridor of 4 m, `rate` people per second from each end.
+char *th_corridor_both_ways(double rate, const th_corridor_people *people);
+
+typedef struct th_corridor_window {
+    const char *area;   // WKT, where density and speed are measured
+    const char *lanes;  // WKT, where the order of lanes is looked at; NULL: not
+    th_point direction; // speed is the component of the velocity along it; (0, 0): its length
+    double from, until; // [s]
+} th_corridor_window;
+
+typedef struct th_corridor_result {
+    th_fundamental_mean mean; // classic density, as BASELINES of people are made
+    double lanes;             // th_lane_order; NaN: not asked for
+    double overlap;           // deepest ever sampled [m]
+    uint64_t waiting;         // people due who found no room to come in
+} th_corridor_result;
+th_result th_corridor_run(const char *scene, uint64_t seed, const th_corridor_window *window,
+                          th_corridor_result *result, th_error *error);
+
+// Density and speed as for the measured classes: people counted.
+th_fundamental_def th_corridor_fundamental(const char *area);
+
+// Steps a world of the scene until `end` [s] (or until nobody is to come) with one thread and writes a
+// text with a frame per step; the file must not be there.
+th_result th_record_run(const th_scene *scene, uint64_t seed, double end, const char *path,
+                        th_statistics *statistics, th_error *error);
+// A folder for it that nobody else has; removed, with the file, by th_record_folder_remove.
+enum { TH_RECORD_PATH = 512 };
+th_result th_record_folder_make(char path[TH_RECORD_PATH], th_error *error);
+void th_record_folder_remove(const char *path);
+
+// Order of lanes in an area, mean over people and frames: ((like - against) / (like + against))^2 over
+// those beside whom somebody walks at most 0.3 m to the side, like and against being how many of them walk
+// the same way. 1: pure lanes; about 1 / (how many) when mixed. Rex and Loewen 2007, Phys. Rev. E 75,
+// 051402, for directions along x.
+th_result th_lane_order(const char *path, const th_motion_def *motion, const char *area,
+                        double *order, th_error *error);
+#endif

@@ -1,0 +1,320 @@
+// Flow through doors: 60 people as in Seyfried 2009, every move model, alone and behind DenseSense; then two
+// single experiments that nothing was chosen by. SPDX-License-Identifier: Apache-2.0
+#include "validate/experiment_bottleneck.h"
+#include "core/error.h"
+#include "validate/bottleneck_data.h"
+#include "validate/bottleneck_scenes.h"
+#include "validate/bottleneck_tracks.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEEDS = 4, SEEDS_ELSEWHERE = 2, ADRIAN = TH_DOOR_WIDTHS, HERMES };
+#define LONGEST 300.0 // [s] three times what the slowest measured run took
+#define NEAR 0.2      // the bar: within 20 % of the measured flow
+
+const char *const th_door_filters[TH_DOOR_FILTERS] = {"alone", "behind densesense, menge",
+                                                      "behind densesense, consistent",
+                                                      "behind densesense, laboratory"};
+
+#define PLAIN "\"none\""
+#define MENGE "{\"model\": \"densesense\", \"preset\": \"menge\"}"
+#define CONSISTENT "{\"model\": \"densesense\", \"preset\": \"consistent\"}"
+#define LABORATORY "{\"model\": \"densesense\", \"preset\": \"laboratory\"}"
+// A move model alone and behind the filter: X(name, title, move, quick)
+#define FAMILY(name, title, move, quick)                                       \
+    {name, PLAIN, move, title, 0, quick, {{0}}},                               \
+        {"D-" name " menge", MENGE, move, title, 1, false, {{0}}},             \
+        {"D-" name " consistent", CONSISTENT, move, title, 2, quick, {{0}}}, { \
+        "D-" name " laboratory", LABORATORY, move, title, 3, quick, {          \
+            { 0 }                                                              \
+        }                                                                      \
+    }
+#define PRESET(name, model, preset)                                                             \
+    {                                                                                           \
+        name, PLAIN, "{\"model\": \"" model "\", \"preset\": \"" preset "\"}", "", -1, false, { \
+            { 0 }                                                                               \
+        }                                                                                       \
+    }
+
+static const th_door_model all_models[] = {
+    FAMILY("ORCA", "ORCA", "\"orca\"", false),
+    FAMILY("SF", "social force", "\"social_force\"", true),
+    FAMILY("HM", "Helbing-Molnar", "\"helbing_molnar\"", false),
+    FAMILY("UIC", "UIC", "\"uic\"", false),
+    FAMILY("PBD", "PBD", "\"pbd\"", false),
+    PRESET("SF hfv2000", "social_force", "hfv2000"),
+    PRESET("SF menge_soft", "social_force", "menge_soft"),
+    PRESET("HM hm1995", "helbing_molnar", "hm1995"),
+    PRESET("UIC narain2009", "uic", "narain2009"),
+    PRESET("UIC packed", "uic", "packed"),
+};
+enum { MODELS = sizeof all_models / sizeof *all_models };
+
+typedef struct door_run {
+    int model, place;
+    uint64_t seed;
+    th_door_found found;
+} door_run;
+
+typedef struct door_plan {
+    th_door_model *models;
+    int model_count;
+    door_run *runs;
+    int run_count;
+} door_plan;
+
+// ---- the runs
+
+static void make_scene(th_door_scene *scene, const th_door_model *model, int place) {
+    if (place == ADRIAN)
+        th_scene_adrian(scene, model->filter, model->move);
+    else if (place == HERMES)
+        th_scene_hermes(scene, model->filter, model->move);
+    else
+        th_scene_seyfried(scene, th_flow_seyfried[place].width, model->filter, model->move);
+}
+
+static th_result run_one(void *context, int index, th_error *error) {
+    door_plan *plan = context;
+    door_run *run = &plan->runs[index];
+    th_door_scene *scene = malloc(sizeof *scene);
+    if (!scene) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
+    make_scene(scene, &plan->models[run->model], run->place);
+    th_tracks_def def = {scene->text, run->seed, 1 / TH_TRACKS_RATE, LONGEST};
+    th_tracks tracks;
+    th_tracks_smoothness smooth = {0};
+    th_result done = th_tracks_run(&def, &tracks, error);
+    if (done == TH_OK) done = th_tracks_smooth(&tracks, &smooth, error);
+    if (done == TH_OK) {
+        th_tracks_flow flow = th_tracks_over(&tracks, scene->line);
+        // The jam stands in the middle half of the time between the first and the last.
+        double quarter = 0.25 * (flow.last - flow.first);
+        run->found = (th_door_found){.runs = 1,
+                                     .people = tracks.people,
+                                     .through = flow.through,
+                                     .flow = flow.flow,
+                                     .overlaps = tracks.overlaps,
+                                     .acceleration = smooth.acceleration};
+        run->found.density =
+            th_tracks_density(&tracks, scene->jam, flow.first + quarter, flow.last - quarter);
+    }
+    th_tracks_release(&tracks);
+    free(scene);
+    return done;
+}
+
+static int seeds_of(const th_experiment_settings *settings, int place) {
+    if (settings->quick) return place < TH_DOOR_WIDTHS && place % 2 == 0 ? 1 : 0;
+    return place < TH_DOOR_WIDTHS ? SEEDS : SEEDS_ELSEWHERE;
+}
+
+// The longest first, so that no core is left with one of them at the end.
+static bool plan_runs(const th_experiment_settings *settings, door_plan *plan) {
+    plan->models = calloc(MODELS, sizeof *plan->models);
+    plan->runs = calloc((size_t)MODELS * TH_DOOR_CASES * SEEDS, sizeof *plan->runs);
+    if (!plan->models || !plan->runs) return false;
+    for (int k = 0; k < MODELS; ++k)
+        if (!settings->quick || all_models[k].quick)
+            plan->models[plan->model_count++] = all_models[k];
+    for (int place = TH_DOOR_CASES - 1; place >= 0; --place)
+        for (int model = 0; model < plan->model_count; ++model)
+            for (int k = 0; k < seeds_of(settings, place); ++k)
+                plan->runs[plan->run_count++] =
+                    (door_run){model, place, settings->seed + (uint64_t)k, {0}};
+    return true;
+}
+
+static void add_up(door_plan *plan) {
+    for (int k = 0; k < plan->run_count; ++k) {
+        const door_run *run = &plan->runs[k];
+        th_door_found *sum = &plan->models[run->model].found[run->place];
+        sum->runs += 1;
+        sum->people += run->found.people;
+        sum->through += run->found.through;
+        sum->flow += run->found.flow;
+        sum->density += run->found.density;
+        sum->overlaps += run->found.overlaps;
+        sum->acceleration += run->found.acceleration;
+    }
+    for (int m = 0; m < plan->model_count; ++m)
+        for (int place = 0; place < TH_DOOR_CASES; ++place) {
+            th_door_found *mean = &plan->models[m].found[place];
+            double share = mean->runs > 0 ? 1.0 / mean->runs : (double)NAN;
+            mean->flow *= share;
+            mean->density *= share;
+            mean->overlaps *= share;
+            mean->acceleration *= share;
+        }
+}
+
+// ---- against the measurements
+
+// Mean of the measured runs at a width; between two widths on a straight line.
+static double kretz_at(double width) {
+    double below = 0, above = 10, flow_below = 0, flow_above = 0;
+    int count_below = 0, count_above = 0;
+    const double hair = 1e-9;
+    for (int k = 0; k < TH_FLOW_KRETZ; ++k) {
+        double w = th_flow_kretz[k].width;
+        if (w <= width + hair) below = fmax(below, w);
+        if (w >= width - hair) above = fmin(above, w);
+    }
+    for (int k = 0; k < TH_FLOW_KRETZ; ++k) {
+        double w = th_flow_kretz[k].width;
+        if (fabs(w - below) < hair) flow_below += th_flow_kretz[k].flow, ++count_below;
+        if (fabs(w - above) < hair) flow_above += th_flow_kretz[k].flow, ++count_above;
+    }
+    flow_below /= count_below;
+    flow_above /= count_above;
+    double share = above > below + hair ? (width - below) / (above - below) : 0;
+    return flow_below + share * (flow_above - flow_below);
+}
+
+static double measured_at(int place) {
+    return place == ADRIAN   ? th_flow_adrian.flow
+           : place == HERMES ? th_flow_hermes.flow
+                             : th_flow_seyfried[place].flow;
+}
+
+static double deviation(const th_door_model *model, int place) {
+    return model->found[place].flow / measured_at(place) - 1;
+}
+
+// The deviation farthest from 0 over the widths of Seyfried 2009 that were run.
+static double worst(const th_door_model *model) {
+    double most = 0;
+    for (int place = 0; place < TH_DOOR_WIDTHS; ++place) {
+        double own = deviation(model, place);
+        if (!isnan(own) && fabs(own) > fabs(most)) most = own;
+    }
+    return most;
+}
+
+static int left_behind(const th_door_model *model, int first, int last) {
+    int left = 0;
+    for (int place = first; place <= last; ++place)
+        left += model->found[place].people - model->found[place].through;
+    return left;
+}
+
+static bool holds(const th_door_model *model) {
+    return fabs(worst(model)) <= NEAR && left_behind(model, 0, TH_DOOR_WIDTHS - 1) == 0;
+}
+
+// ---- tables
+
+static void cell_places(th_experiment_table *table, double (*value)(int), int from, int to) {
+    for (int place = from; place <= to; ++place) th_cell_number(table, value(place), 2);
+}
+
+static double kretz_of(int place) { return kretz_at(th_flow_seyfried[place].width); }
+
+static void table_flows(const door_plan *plan, th_experiment_result *result) {
+    th_experiment_table *table = th_experiment_add_table(
+        result, "flows", "Flow [1/s] through doors, (people - 1) / (last - first) over the middle",
+        "model|0.8 m|0.9 m|1.0 m|1.1 m|1.2 m|farthest off [%]|left behind [%]|0.5 m|3.0 m");
+    th_cell_text(table, "measured, Seyfried 2009");
+    cell_places(table, measured_at, 0, TH_DOOR_WIDTHS - 1);
+    th_cell_text(table, "");
+    th_cell_text(table, "");
+    cell_places(table, measured_at, ADRIAN, HERMES);
+    th_cell_text(table, "measured, Kretz 2006");
+    cell_places(table, kretz_of, 0, TH_DOOR_WIDTHS - 1);
+    for (int k = 0; k < 4; ++k)
+        if (k == 2)
+            th_cell_number(table, kretz_at(th_flow_adrian.width), 2);
+        else
+            th_cell_text(table, "");
+    for (int m = 0; m < plan->model_count; ++m) {
+        const th_door_model *model = &plan->models[m];
+        int people = 0;
+        th_cell_text(table, model->name);
+        for (int place = 0; place < TH_DOOR_WIDTHS; ++place) {
+            th_cell_number(table, model->found[place].flow, 2);
+            people += model->found[place].people;
+        }
+        th_cell_number(table, 100 * worst(model), 0);
+        th_cell_number(table, 100.0 * left_behind(model, 0, TH_DOOR_WIDTHS - 1) / people, 0);
+        th_cell_number(table, model->found[ADRIAN].flow, 2);
+        th_cell_number(table, model->found[HERMES].flow, 2);
+    }
+}
+
+static void table_jams(const door_plan *plan, th_experiment_result *result) {
+    th_experiment_table *table = th_experiment_add_table(
+        result, "jams",
+        "Density [1/m2] 1 m before the door, in the middle half of the time; pairs overlapping by "
+        "more than 1 cm "
+        "and mean acceleration at 1.0 m",
+        "model|0.8 m|0.9 m|1.0 m|1.1 m|1.2 m|0.5 m|3.0 m|left behind at 0.5 m [%]|"
+        "overlaps per 100 people|acceleration [m/s2]");
+    for (int m = 0; m < plan->model_count; ++m) {
+        const th_door_model *model = &plan->models[m];
+        th_cell_text(table, model->name);
+        for (int place = 0; place < TH_DOOR_CASES; ++place)
+            th_cell_number(table, model->found[place].density, 1);
+        th_cell_number(table,
+                       100.0 * left_behind(model, ADRIAN, ADRIAN) / model->found[ADRIAN].people, 0);
+        th_cell_number(table, model->found[2].overlaps, 1);
+        th_cell_number(table, model->found[2].acceleration, 2);
+    }
+}
+
+static void judge(const door_plan *plan, th_experiment_result *result) {
+    char names[400] = "";
+    const th_door_model *nearest = NULL;
+    for (int m = 0; m < plan->model_count; ++m) {
+        const th_door_model *model = &plan->models[m];
+        if (!holds(model)) continue;
+        size_t length = strlen(names);
+        snprintf(names + length, sizeof names - length, "%s%s (%.0f %%)", length > 0 ? ", " : "",
+                 model->name, 100 * worst(model));
+        if (!nearest || fabs(worst(model)) < fabs(worst(nearest))) nearest = model;
+    }
+    th_experiment_judge(
+        result, nearest ? TH_PASS : TH_FAIL,
+        "a shipped configuration within 20 % of Seyfried 2009 at every width, nobody "
+        "left behind",
+        "%s", nearest ? names : "none");
+    if (!nearest || nearest->found[HERMES].runs == 0) return;
+    th_experiment_judge(
+        result, TH_REPORTED, "the nearest of them where nothing was chosen by: 0.5 m and 3.0 m",
+        "%s: %+.0f %% and %+.0f %%, left behind %d of %d and %d of %d", nearest->name,
+        100 * deviation(nearest, ADRIAN), 100 * deviation(nearest, HERMES),
+        left_behind(nearest, ADRIAN, ADRIAN), nearest->found[ADRIAN].people,
+        left_behind(nearest, HERMES, HERMES), nearest->found[HERMES].people);
+}
+
+static th_result draw(const door_plan *plan, const th_experiment_settings *settings,
+                      th_experiment_result *result, th_error *error) {
+    if (!settings->out) return TH_OK;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/bottleneck.png", settings->out);
+    if (!th_bottleneck_draw(plan->models, plan->model_count, path))
+        return th_fail(error, TH_NO_FILE, "", "%s: the figure could not be written", path);
+    th_experiment_add_figure(result, "bottleneck.png",
+                             "Flow against the width of the door: lines are models, dots people.");
+    return TH_OK;
+}
+
+th_result th_experiment_bottleneck(const th_experiment_settings *settings,
+                                   th_experiment_progress *progress, void *progress_context,
+                                   th_experiment_result *result, th_error *error) {
+    door_plan plan = {0};
+    bool stopped = false;
+    th_result done = plan_runs(settings, &plan)
+                         ? th_experiment_runs(settings, progress, progress_context, "doors",
+                                              plan.run_count, run_one, &plan, &stopped, error)
+                         : th_fail(error, TH_NO_MEMORY, "", "no memory for the runs");
+    if (done == TH_OK && !stopped) {
+        add_up(&plan);
+        table_flows(&plan, result);
+        table_jams(&plan, result);
+        judge(&plan, result);
+        done = draw(&plan, settings, result, error);
+    }
+    free(plan.models);
+    free(plan.runs);
+    return done;
+}

@@ -1,0 +1,28 @@
+// What the experiment at doors found, for its tables and its figure. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_VALIDATE_EXPERIMENT_BOTTLENECK_H
+#define TH_VALIDATE_EXPERIMENT_BOTTLENECK_H
+#include "validate/experiments.h"
+
+enum { TH_DOOR_WIDTHS = 5, TH_DOOR_CASES = TH_DOOR_WIDTHS + 2, TH_DOOR_FILTERS = 4 };
+
+// A configuration at one door, mean over seeds. NaN: not run.
+typedef struct th_door_found {
+    int runs, people, through;
+    double flow;         // [1/s]
+    double density;      // of the jam [1/m2]
+    double overlaps;     // pairs per 100 people
+    double acceleration; // [m/s2]
+} th_door_found;
+
+typedef struct th_door_model {
+    const char *name, *filter, *move;
+    const char *title; // of the panel it is drawn in: the move model
+    int variant;       // 0: plain, 1 ..: behind the filter with a preset; -1: only in the tables
+    bool quick;        // also when in a hurry
+    th_door_found found[TH_DOOR_CASES]; // the widths of Seyfried 2009, then 0.5 m and 3.0 m
+} th_door_model;
+
+// Flow over width, one panel per move model, a last one from 0.5 to 3 m. False: could not be written.
+bool th_bottleneck_draw(const th_door_model *models, int count, const char *path);
+extern const char *const th_door_filters[TH_DOOR_FILTERS]; // names of the variants
+#endif

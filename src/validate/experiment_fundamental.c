@@ -1,0 +1,385 @@
+// The fundamental diagram of every model: a corridor without ends at densities of 0.25 to 5 /m2, over
+// Weidmann and over what was measured; how smooth the motion is at 16 Hz. Bars: Best et al. 2014 and
+// docs/models/densesense.md. SPDX-License-Identifier: Apache-2.0
+#include "core/error.h"
+#include "formula/weidmann.h"
+#include "validate/experiments.h"
+#include "validate/fd_figure.h"
+#include "validate/measured.h"
+#include "validate/periodic.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Weidmann is asked for at whole densities and 0.5, the measured classes at their middles.
+typedef struct density_asked {
+    double density;
+    bool weidmann, uo180, quick;
+} density_asked;
+static const density_asked DENSITIES[] = {
+    {0.25, false, true, false}, {0.5, true, false, true},   {0.75, false, true, true},
+    {1.0, true, false, false},  {1.25, false, true, false}, {1.75, false, true, true},
+    {2.0, true, false, true},   {2.25, false, true, false}, {2.75, false, true, false},
+    {3.0, true, false, true},   {3.25, false, true, false}, {3.75, false, true, true},
+    {4.0, true, false, false},  {5.0, true, false, false},
+};
+enum { DENSITY_COUNT = sizeof DENSITIES / sizeof *DENSITIES, MODELS_MOST = 16 };
+static const double WITHIN = 0.15;      // [m/s] RMS, the bar
+static const double CLEARLY_NOT = 0.30; // [m/s] RMS: twice the bar
+// People who pass each other at this density show how smooth the motion is [1/m2].
+static const double SMOOTHNESS_DENSITY = 2.0;
+// Walls reach up to 5 m in Menge's code; in the middle of a corridor this wide they do not [m].
+static const double WIDE = 12.0;
+
+typedef enum place { NARROW, WIDE_PLACE, BOTH_WAYS } place;
+typedef struct walk {
+    int model, density; // indices; density -1: SMOOTHNESS_DENSITY
+    place place;
+    th_periodic_result result;
+} walk;
+
+typedef struct study {
+    const th_experiment_settings *settings;
+    const th_experiment_model *models;
+    int model_count;
+    walk *walks;
+    int count;
+} study;
+
+static th_result walk_one(void *context, int index, th_error *error) {
+    study *s = context;
+    walk *w = &s->walks[index];
+    const th_experiment_model *model = &s->models[w->model];
+    double density = w->density < 0 ? SMOOTHNESS_DENSITY : DENSITIES[w->density].density;
+    th_periodic_def def = th_periodic_def_default(model->filter, model->move, density);
+    bool quick = s->settings->quick;
+    def.seed = s->settings->seed;
+    if (quick || w->place != NARROW) def.length = 12.0;
+    if (w->place == WIDE_PLACE) def.width = WIDE;
+    def.both_ways = w->place == BOTH_WAYS;
+    // Bare: the contact stage would take the overlaps away before they are counted.
+    if (def.both_ways && strcmp(model->move, "\"orca\"") == 0)
+        def.move = "{\"model\": \"orca\", \"separation_passes\": 0}";
+    // A thin crowd sorts itself out slowly.
+    def.settle = (quick ? 4.0 : 16.0) * fmin(4.0, fmax(1.0, 2.0 / density));
+    def.measured = quick ? 3.0 : 12.0;
+    if (def.both_ways) def.settle = 1.0; // lanes form while it is measured
+    return th_periodic_run(&def, &w->result, error);
+}
+
+// Which walks there are; the longest first, so that no core is left alone with one at the end.
+static bool plan(study *s) {
+    s->walks = calloc((size_t)(s->model_count * (2 * DENSITY_COUNT + 1)), sizeof *s->walks);
+    if (!s->walks) return false;
+    for (int d = DENSITY_COUNT - 1; d >= 0; --d)
+        for (int m = 0; m < s->model_count; ++m) {
+            if (s->settings->quick && !DENSITIES[d].quick) continue;
+            s->walks[s->count++] = (walk){.model = m, .density = d, .place = NARROW};
+            bool wide = s->models[m].family < 2 && strstr(s->models[m].name, "menge") != NULL;
+            if (wide && DENSITIES[d].weidmann)
+                s->walks[s->count++] = (walk){.model = m, .density = d, .place = WIDE_PLACE};
+        }
+    for (int m = 0; m < s->model_count; ++m)
+        s->walks[s->count++] = (walk){.model = m, .density = -1, .place = BOTH_WAYS};
+    return true;
+}
+
+static const th_periodic_result *find(const study *s, int model, int density, place where) {
+    for (int k = 0; k < s->count; ++k)
+        if (s->walks[k].model == model && s->walks[k].density == density &&
+            s->walks[k].place == where)
+            return &s->walks[k].result;
+    return NULL;
+}
+
+static double measured_speed(double density) {
+    const th_measured_set *set = th_measured_find("uo180");
+    for (int i = 0; i < set->count; ++i)
+        if (fabs(set->points[i].density - density) < 1e-9) return set->points[i].speed;
+    return (double)NAN;
+}
+
+// Root of the mean square of what is off [m/s]; NaN where the model did not walk there.
+static double off_by(const study *s, int model, place where, bool uo180) {
+    double squares = 0.0;
+    int count = 0;
+    for (int d = 0; d < DENSITY_COUNT; ++d) {
+        const th_periodic_result *r = find(s, model, d, where);
+        if (!r || !(uo180 ? DENSITIES[d].uo180 : DENSITIES[d].weidmann)) continue;
+        double rho = DENSITIES[d].density;
+        double off = r->speed - (uo180 ? measured_speed(rho) : th_weidmann_speed(rho));
+        squares += off * off;
+        ++count;
+    }
+    return count > 0 ? sqrt(squares / count) : (double)NAN;
+}
+
+static void speed_row(th_experiment_table *table, const study *s, int model, place where) {
+    for (int d = 0; d < DENSITY_COUNT; ++d) {
+        const th_periodic_result *r = find(s, model, d, where);
+        th_cell_number(table, r ? r->speed : (double)NAN, 2);
+    }
+    th_cell_number(table, off_by(s, model, where, false), 3);
+    th_cell_number(table, where == NARROW ? off_by(s, model, where, true) : (double)NAN, 3);
+}
+
+static void reference_row(th_experiment_table *table, const char *name, bool uo180) {
+    th_cell_text(table, name);
+    for (int d = 0; d < DENSITY_COUNT; ++d)
+        th_cell_number(table,
+                       uo180 ? measured_speed(DENSITIES[d].density)
+                             : th_weidmann_speed(DENSITIES[d].density),
+                       2);
+    th_cell_text(table, "");
+    th_cell_text(table, "");
+}
+
+static void speed_table(const study *s, th_experiment_result *result) {
+    char columns[512] = "model";
+    for (int d = 0; d < DENSITY_COUNT; ++d) {
+        char one[32];
+        snprintf(one, sizeof one, "|%g", DENSITIES[d].density);
+        strncat(columns, one, sizeof columns - strlen(columns) - 1);
+    }
+    strncat(columns, "|RMS Weidmann|RMS uo180", sizeof columns - strlen(columns) - 1);
+    th_experiment_table *table = th_experiment_add_table(
+        result, "speeds",
+        "Mean speed [m/s] at each density [1/m2], one way, corridor of 4 m without ends; RMS: root "
+        "mean square of what it is off [m/s]",
+        columns);
+    reference_row(table, "Weidmann 1993", false);
+    reference_row(table, "people, uo180", true);
+    for (int m = 0; m < s->model_count; ++m) {
+        th_cell_text(table, s->models[m].name);
+        speed_row(table, s, m, NARROW);
+        if (isnan(off_by(s, m, WIDE_PLACE, false))) continue;
+        char name[64];
+        snprintf(name, sizeof name, "%s, %g m wide", s->models[m].name, WIDE);
+        th_cell_text(table, name);
+        speed_row(table, s, m, WIDE_PLACE);
+    }
+}
+
+static int density_index(double density) {
+    for (int d = 0; d < DENSITY_COUNT; ++d)
+        if (DENSITIES[d].density == density) return d;
+    return -1;
+}
+
+static void motion_table(const study *s, th_experiment_result *result) {
+    th_experiment_table *table = th_experiment_add_table(
+        result, "motion",
+        "At 2 /m2 and steps of 1/16 s: mean acceleration, and pairs that overlap by more than 1 "
+        "cm; both "
+        "ways ORCA without the contact stage",
+        "model|one way: acceleration [m/s2]|overlaps per person|both ways: speed [m/s]|"
+        "acceleration [m/s2]|overlaps per person");
+    int two = density_index(SMOOTHNESS_DENSITY);
+    for (int m = 0; m < s->model_count; ++m) {
+        const th_periodic_result *one = find(s, m, two, NARROW), *both = find(s, m, -1, BOTH_WAYS);
+        th_cell_text(table, s->models[m].name);
+        th_cell_number(table, one ? one->acceleration : (double)NAN, 2);
+        th_cell_number(table, one ? one->overlaps : (double)NAN, 4);
+        th_cell_number(table, both ? both->speed : (double)NAN, 2);
+        th_cell_number(table, both ? both->acceleration : (double)NAN, 2);
+        th_cell_number(table, both ? both->overlaps : (double)NAN, 4);
+    }
+}
+
+// ---- bars: asked of ORCA and social force, as in the paper; of the others reported
+
+static th_verdict verdict_of(const th_experiment_model *model, bool holds) {
+    return holds ? TH_PASS : model->family < 2 ? TH_FAIL : TH_REPORTED;
+}
+
+static void judge_rms(const study *s, int m, th_experiment_result *result) {
+    const th_experiment_model *model = &s->models[m];
+    char asked[160];
+    double weidmann = off_by(s, m, NARROW, false), wide = off_by(s, m, WIDE_PLACE, false),
+           uo180 = off_by(s, m, NARROW, true);
+    if (!model->filtered) {
+        snprintf(asked, sizeof asked, "%s alone does not follow Weidmann", model->name);
+        th_experiment_judge(result, verdict_of(model, weidmann > CLEARLY_NOT), asked,
+                            "%.3f m/s RMS", weidmann);
+        return;
+    }
+    snprintf(asked, sizeof asked, "%s within %g m/s RMS of Weidmann, 4 m wide", model->name,
+             WITHIN);
+    th_experiment_judge(result, verdict_of(model, weidmann < WITHIN), asked, "%.3f m/s", weidmann);
+    if (isfinite(wide)) {
+        snprintf(asked, sizeof asked, "%s within %g m/s RMS of Weidmann, %g m wide", model->name,
+                 WITHIN, WIDE);
+        th_experiment_judge(result, verdict_of(model, wide < WITHIN), asked, "%.3f m/s", wide);
+    }
+    snprintf(asked, sizeof asked, "%s within %g m/s RMS of the classes of uo180", model->name,
+             WITHIN);
+    th_experiment_judge(result, verdict_of(model, uo180 < WITHIN), asked, "%.3f m/s", uo180);
+}
+
+static void judge_free_speed(const study *s, int m, th_experiment_result *result) {
+    const th_periodic_result *thin = NULL;
+    int d = 0;
+    for (; d < DENSITY_COUNT && !thin; ++d) thin = find(s, m, d, NARROW);
+    if (!thin) return;
+    char asked[160];
+    double density = DENSITIES[d - 1].density;
+    snprintf(asked, sizeof asked, "%s: free speed unaffected (within 3 %% of 1.34 m/s at %g /m2)",
+             s->models[m].name, density);
+    th_experiment_judge(result,
+                        verdict_of(&s->models[m], thin->speed > 0.97 * TH_WEIDMANN_FREE_SPEED),
+                        asked, "%.2f m/s", thin->speed);
+}
+
+static void judge_motion(const study *s, int m, int plain, th_experiment_result *result) {
+    const th_periodic_result *with = find(s, m, -1, BOTH_WAYS),
+                             *without = find(s, plain, -1, BOTH_WAYS);
+    if (!with || !without) return;
+    char asked[160];
+    snprintf(asked, sizeof asked, "%s: fewer overlaps and lower acceleration than %s, both ways",
+             s->models[m].name, s->models[plain].name);
+    // No overlaps with and without cannot be fewer.
+    bool fewer =
+        with->overlaps < without->overlaps || (with->overlaps == 0.0 && without->overlaps == 0.0);
+    bool smoother = with->acceleration < without->acceleration;
+    th_experiment_judge(result, verdict_of(&s->models[m], fewer && smoother), asked,
+                        "%.2f against %.2f m/s2, %.4f against %.4f overlaps", with->acceleration,
+                        without->acceleration, with->overlaps, without->overlaps);
+}
+
+static void judge(const study *s, th_experiment_result *result) {
+    int plain = 0;
+    for (int m = 0; m < s->model_count; ++m) {
+        if (!s->models[m].filtered) plain = m;
+        judge_rms(s, m, result);
+        if (!s->models[m].filtered) continue;
+        judge_free_speed(s, m, result);
+        judge_motion(s, m, plain, result);
+    }
+}
+
+// ---- figure: a panel per move model
+
+typedef struct panel_data {
+    double density[3][DENSITY_COUNT], speed[3][DENSITY_COUNT]; // plain, menge, consistent
+    th_fd_series series[5];
+} panel_data;
+
+typedef struct people {
+    double density[2][160], speed[2][160], spread[2][160];
+    int count[2];
+} people;
+
+static void take_people(people *p) {
+    static const char *const names[2] = {"ug180", "uo180"};
+    for (int k = 0; k < 2; ++k) {
+        const th_measured_set *set = th_measured_find(names[k]);
+        p->count[k] = set->count < 160 ? set->count : 160;
+        for (int i = 0; i < p->count[k]; ++i) {
+            p->density[k][i] = set->points[i].density;
+            p->speed[k][i] = set->points[i].speed;
+            p->spread[k][i] = set->points[i].spread;
+        }
+    }
+}
+
+static void fill_panel(const study *s, int family, const people *measured, panel_data *data,
+                       th_fd_panel *panel) {
+    static const char *const names[3] = {"alone", "with DenseSense, menge",
+                                         "with DenseSense, consistent"};
+    static const int colours[3] = {1, 0, 2};
+    data->series[0] = (th_fd_series){th_measured_find("ug180")->title,
+                                     TH_FD_CLOUD,
+                                     -2,
+                                     0,
+                                     measured->density[0],
+                                     measured->speed[0],
+                                     NULL,
+                                     measured->count[0]};
+    data->series[1] = (th_fd_series){th_measured_find("uo180")->title,
+                                     TH_FD_DOTS,
+                                     -1,
+                                     0,
+                                     measured->density[1],
+                                     measured->speed[1],
+                                     measured->spread[1],
+                                     measured->count[1]};
+    int variant = 0;
+    for (int m = 0; m < s->model_count && variant < 3; ++m) {
+        if (s->models[m].family != family) continue;
+        int count = 0;
+        for (int d = 0; d < DENSITY_COUNT; ++d) {
+            const th_periodic_result *r = find(s, m, d, NARROW);
+            if (!r) continue;
+            data->density[variant][count] = DENSITIES[d].density;
+            data->speed[variant][count++] = r->speed;
+        }
+        data->series[2 + variant] = (th_fd_series){names[variant],
+                                                   TH_FD_LINE,
+                                                   colours[variant],
+                                                   variant == 2 ? 3 : 0,
+                                                   data->density[variant],
+                                                   data->speed[variant],
+                                                   NULL,
+                                                   count};
+        if (variant == 0) panel->title = s->models[m].name;
+        ++variant;
+    }
+    panel->series = data->series;
+    panel->series_count = 2 + variant;
+}
+
+static th_result draw(const study *s, bool flow, const char *file, const char *caption,
+                      th_experiment_result *result, th_error *error) {
+    if (!s->settings->out) return TH_OK;
+    enum { FAMILIES = 4 };
+    panel_data *data = calloc(FAMILIES, sizeof *data);
+    people *measured = calloc(1, sizeof *measured);
+    th_fd_panel panels[FAMILIES] = {
+        {"", flow, NULL, 0}, {"", flow, NULL, 0}, {"", flow, NULL, 0}, {"", flow, NULL, 0}};
+    th_result done = TH_OK;
+    if (data && measured) {
+        take_people(measured);
+        for (int f = 0; f < FAMILIES; ++f) fill_panel(s, f, measured, &data[f], &panels[f]);
+        th_fd_figure figure = {.title = flow ? "Flow against density in a corridor without ends"
+                                             : "Speed against density in a corridor without ends",
+                               .panels = panels,
+                               .panel_count = FAMILIES,
+                               .columns = 2,
+                               .weidmann = true,
+                               // Models alone do not slow down: their flow would flatten the rest.
+                               .most_density = 5.4};
+        char path[4096];
+        snprintf(path, sizeof path, "%s/%s", s->settings->out, file);
+        done = th_fd_figure_write(&figure, path, error);
+        if (done == TH_OK) th_experiment_add_figure(result, file, caption);
+    } else {
+        done = th_fail(error, TH_NO_MEMORY, "", "no memory for the figure");
+    }
+    free(data);
+    free(measured);
+    return done;
+}
+
+th_result th_experiment_fundamental(const th_experiment_settings *settings,
+                                    th_experiment_progress *progress, void *progress_context,
+                                    th_experiment_result *result, th_error *error) {
+    study s = {.settings = settings};
+    s.models = th_experiment_models(&s.model_count);
+    if (!plan(&s)) return th_fail(error, TH_NO_MEMORY, "", "no memory for the corridors");
+    bool stopped = false;
+    th_result done = th_experiment_runs(settings, progress, progress_context, "corridors", s.count,
+                                        walk_one, &s, &stopped, error);
+    if (done == TH_OK && !stopped) {
+        speed_table(&s, result);
+        motion_table(&s, result);
+        judge(&s, result);
+        done = draw(&s, false, "fundamental.png",
+                    "speed against density of every model over people and Weidmann", result, error);
+        if (done == TH_OK)
+            done =
+                draw(&s, true, "fundamental_flow.png",
+                     "flow against density of every model over people and Weidmann", result, error);
+    }
+    free(s.walks);
+    return done;
+}

@@ -1,0 +1,108 @@
+// Experiments with people, repeated with every model: what `throng experiment` runs. An experiment fills
+// a result with tables, bars that were set before, and figures; the command prints and writes them.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_VALIDATE_EXPERIMENTS_H
+#define TH_VALIDATE_EXPERIMENTS_H
+#include "validate/validate.h"
+#include <stdio.h>
+
+typedef struct th_experiment_settings {
+    const char *out; // folder for figures, exists; NULL: draw none
+    bool quick;      // seconds instead of minutes: fewer densities or runs, shorter
+    int jobs;        // runs side by side, at least 1; no result depends on it
+    uint64_t seed;   // of the first crowd
+} th_experiment_settings;
+
+// How far it is, 0 .. 1, and with what; false: the user wants to stop. Called one at a time. NULL: silent.
+typedef bool th_experiment_progress(void *context, double share, const char *what);
+
+// ---- the result: grows; when memory runs out it remembers that, and th_experiment_finish tells it.
+typedef struct th_experiment_table {
+    char *name;   // stem of its CSV file: "speeds"
+    char *title;  // printed above it
+    char **cells; // row by row, the first row are the names of the columns
+    int columns, count;
+    bool failed;
+} th_experiment_table;
+
+typedef struct th_experiment_bar {
+    char *asked, *measured;
+    th_verdict verdict;
+} th_experiment_bar;
+
+typedef struct th_experiment_figure {
+    char *file;    // in the folder, "fundamental.png"
+    char *caption; // one sentence: what is seen
+} th_experiment_figure;
+
+typedef struct th_experiment_result {
+    th_experiment_table **tables;
+    int table_count;
+    th_experiment_bar *bars;
+    int bar_count;
+    th_experiment_figure *figures;
+    int figure_count;
+    bool failed; // no memory for something
+} th_experiment_result;
+
+// `columns`: names with units, as "speed [m/s]", separated by "|". NULL without memory; adding to NULL is
+// allowed and does nothing.
+th_experiment_table *th_experiment_add_table(th_experiment_result *result, const char *name,
+                                             const char *title, const char *columns);
+// The next cell, left to right; a row is as long as there are columns.
+void th_cell_text(th_experiment_table *table, const char *text);
+// An en dash for NaN.
+void th_cell_number(th_experiment_table *table, double value, int decimals);
+// What was asked before, what came out, and whether it holds.
+void th_experiment_judge(th_experiment_result *result, th_verdict verdict, const char *asked,
+                         const char *format, ...) __attribute__((format(printf, 4, 5)));
+// A file in settings->out, already written.
+void th_experiment_add_figure(th_experiment_result *result, const char *file, const char *caption);
+// TH_NO_MEMORY when something is missing from it.
+th_result th_experiment_finish(const th_experiment_result *result, th_error *error);
+void th_experiment_release(th_experiment_result *result);
+// Tables in Markdown, bars, figures.
+void th_experiment_print(const th_experiment_result *result, FILE *file);
+// One CSV per table and bars.csv, into an existing folder.
+th_result th_experiment_write(const th_experiment_result *result, const char *folder,
+                              th_error *error);
+
+// ---- the models every experiment is repeated with: four move models, each alone and behind DenseSense
+// ("D-") with both presets.
+typedef struct th_experiment_model {
+    const char *name;          // "D-ORCA menge"
+    const char *filter, *move; // as in a scene file, JSON; for `groups.0.filter=` too
+    int family;                // of models with the same move
+    bool filtered;
+} th_experiment_model;
+const th_experiment_model *th_experiment_models(int *count);
+
+// ---- many runs side by side: run(context, k) for k in 0 .. count - 1, each of which writes to a place of
+// its own; the order in which they are taken decides nothing. Worlds in it have one thread. The error of
+// the lowest k that failed. TH_OK also when stopped by `progress`: *stopped tells it.
+typedef th_result th_experiment_run(void *context, int index, th_error *error);
+th_result th_experiment_runs(const th_experiment_settings *settings,
+                             th_experiment_progress *progress, void *progress_context,
+                             const char *what, int count, th_experiment_run *run, void *context,
+                             bool *stopped, th_error *error);
+
+// ---- the experiments. X(name, doc): th_experiment_NAME below runs it, `throng experiment NAME` calls it.
+#define TH_EXPERIMENTS(X)                                                                         \
+    X(fundamental, "speed against density in a corridor without ends, every model over Weidmann") \
+    X(corridor, "one way through a corridor of 1.8 m, entrance and exit as in the experiment")    \
+    X(both_ways, "two crowds through each other in a corridor of 4 m")                            \
+    X(bottleneck, "flow against the width of a door, every model over measured flows")
+
+typedef th_result th_experiment_fn(const th_experiment_settings *settings,
+                                   th_experiment_progress *progress, void *progress_context,
+                                   th_experiment_result *result, th_error *error);
+typedef struct th_experiment {
+    const char *name, *doc;
+    th_experiment_fn *run;
+} th_experiment;
+const th_experiment *th_experiments(int *count);
+
+#define X(name, doc) th_experiment_fn th_experiment_##name;
+TH_EXPERIMENTS(X)
+#undef X
+#endif

@@ -1,0 +1,78 @@
+// What the quality bars of the model found out: walls, exits, cells with little ground.
+// SPDX-License-Identifier: Apache-2.0
+#include "behave/behave.h"
+#include "move/uic_state.h"
+#include "support.h"
+#include "world/world.h"
+#include <math.h>
+
+// Somebody pressed against a wall came nearer to it with every step, stuck to it and at last walked out along the
+// very line of an exit without ever crossing it.
+static void nobody_sticks_to_a_wall(void **state) {
+    (void)state;
+    th_scene *scene = scene_of("{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 10]}}],"
+                               "\"exits\": [{\"id\": \"out\", \"line\": [[2, 0], [6, 0]]}],"
+                               "\"groups\": [{\"id\": \"one\", \"count\": 1, \"area\": {\"rect\": "
+                               "[8, 0.5, 9, 1]}, \"to\": "
+                               "\"out\", \"move\": \"uic\"}], \"run\": {\"step\": 0.1}}");
+    th_world *world = world_of(scene, 1, 1);
+    world->agents.position_y[0] = 1e-42f;
+    th_world_step(world, 1);
+    assert_true(world->agents.position_y[0] > 0.9f * world->agents.radius[0]);
+    for (int k = 0; k < 100 && !th_world_done(world); ++k) {
+        th_world_step(world, 1);
+        assert_int_equal(th_count_in_solids(world), 0);
+    }
+    assert_int_equal(th_world_statistics(world).left, 1);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// What would be left of a wall beside an opening for less than a centimetre is not built; who is pushed through
+// there has left.
+static void nobody_slips_out_beside_an_exit(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(
+        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 10]}}],"
+        "\"exits\": [{\"id\": \"out\", \"line\": [[20, 0.009], [20, 2]]}],"
+        "\"groups\": [{\"id\": \"one\", \"count\": 1, \"to\": \"out\", \"move\": \"uic\"}]}");
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 1);
+    th_agents *a = &world->agents;
+    th_walls walls = th_world_walls(world);
+    th_vec2 before = {19.95f, 0.004f}, after = {20.05f, 0.004f};
+    assert_true(th_walls_first_crossing(&walls, 0, before, after, NULL) < 0);
+    a->next_position_x[0] = before.x; // as contact leaves it
+    a->position_x[0] = after.x;
+    a->next_position_y[0] = a->position_y[0] = before.y;
+    th_stage_arrive(world);
+    assert_int_equal(a->phase[0], TH_PHASE_LEFT);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// The edge of the ground where an exit is drawn is no solid; beside the exit it is one.
+static void the_line_of_an_exit_is_no_solid(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(
+        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 10]}}],"
+        "\"exits\": [{\"id\": \"out\", \"line\": [[4, 10], [6, 10]]}],"
+        "\"groups\": [{\"id\": \"one\", \"count\": 1, \"to\": \"out\", \"move\": \"uic\"}]}");
+    th_world *world = world_of(scene, 1, 1);
+    world->agents.position_x[0] = 5.0f;
+    world->agents.position_y[0] = 10.0f;
+    assert_int_equal(th_count_in_solids(world), 0);
+    world->agents.position_x[0] = 7.0f;
+    assert_int_equal(th_count_in_solids(world), 1);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nobody_sticks_to_a_wall),
+        cmocka_unit_test(nobody_slips_out_beside_an_exit),
+        cmocka_unit_test(the_line_of_an_exit_is_no_solid),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
