@@ -82,12 +82,6 @@ inline const th_wall_grid *copy_wall_grids(store &s, const th_scene *scene) {
     });
 }
 
-// The device's fields and graphs, remembered so that changed walls can be sent into the same memory.
-struct plan_copies {
-    th_plans plans; // pointers of the device
-    float **fields; // host array of the device's fields
-};
-
 inline th_roadmap *copy_roadmap(store &s, const th_roadmap *host, const th_nodes *lattice,
                                 const th_scene *scene) {
     if (!host) return nullptr;

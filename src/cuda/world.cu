@@ -42,14 +42,15 @@ struct sums {
     uint64_t overlapping, pairs_twice, in_solids, hash;
     uint32_t deepest; // as bits
     uint32_t under_way;
-    uint32_t event_count, events_lost;
+    uint32_t event_count; // more than TH_EVENT_MAX: the rest is lost
 };
 
-// Somebody who left, with the place in memory that orders those of one step.
-struct leaving {
-    uint64_t step;
+// Something that happened, with what orders the events of one step: those from home first, then by the place in
+// memory of who left.
+struct happened {
+    uint64_t step; // after which
     uint32_t place, id;
-    int exit;
+    int kind, index;
 };
 
 } // namespace th
@@ -59,15 +60,15 @@ struct th_cuda {
     th_world *world; // on the device
     th_world known;  // its pointers; what else is in it may be old
     th::sums *sums;
-    th::leaving *leaving; // TH_EVENT_MAX
+    th::happened *events; // TH_EVENT_MAX
     uint32_t *box_keys;   // four a level: the crowd's box on open planes
     uint32_t *spare;      // fields are sorted into it, and it takes the old one's place
     void *scan_space;
     size_t scan_bytes;
-    float **fields[2];        // the scene's and the world's own, as arrays of device pointers at home
-    th_plans world_plans;     // the world's own on the device
-    struct th_plan_world *plan;
-    uint32_t walls_version;   // of what the device has
+    th_nodes *nodes;      // of the scene's plan, on the device
+    th_plans plans;       // the world's own, with device pointers; once walls have changed or may
+    float **fields;       // plans.fields as an array at home
+    th_roadmap roadmap;   // what plans.roadmap points to
     int bound;                // not more people than this are on the device
     int cells;                // not more cells than this are in use
     bool bounded, sources;
@@ -158,15 +159,6 @@ static void sort_people(th_world *host) {
         if (c >= world->index.cell_count) return;
         uint32_t begin = world->index.cell_start[c], end = world->index.cell_start[c + 1];
         if (end - begin > 1) sort_cell_by_id(world->agents.order, begin, end, world->agents.id);
-    });
-}
-
-static void set_pointers(th_world *host) {
-    th_agents agents = host->cuda->known.agents;
-    once(host, TH_LAMBDA(th_world * world) {
-        int count = world->agents.count;
-        world->agents = agents;
-        world->agents.count = count;
     });
 }
 
@@ -331,7 +323,7 @@ static void count_lines(th_world *host) {
 static void stage_measure(th_world *host) {
     th_cuda *cuda = host->cuda;
     sums *s = cuda->sums;
-    leaving *events = cuda->leaving;
+    happened *events = cuda->events;
     once(host, TH_LAMBDA(th_world * world) {
         s->left = 0;
         world->step_count++;
@@ -343,8 +335,8 @@ static void stage_measure(th_world *host) {
         add(&world->counters.left_digest, leaving_of(world, (uint32_t)i));
         uint32_t at = add(&s->event_count, 1u);
         if (at < TH_EVENT_MAX)
-            events[at] = {world->step_count, (uint32_t)i, world->agents.id[i],
-                          (int)world->agents.route_step[i]};
+            events[at] = {world->step_count, (uint32_t)i + 1, world->agents.id[i],
+                          TH_EVENT_LEFT, (int)world->agents.route_step[i]};
     });
     once(host, TH_LAMBDA(th_world * world) {
         world->time = (double)world->step_count * world->step_length;
@@ -366,19 +358,36 @@ static bool put_array(void *device, const void *host, size_t bytes) {
     return bytes == 0 || put(device, host, bytes);
 }
 
-// What live edits and snapshots change, into the memory that is there.
+// The world's own plans: memory for them the first time, and then their values again and again.
 static bool send_plan(th_world *host) {
     th_cuda *cuda = host->cuda;
-    const th_nodes *nodes = &host->scene->plan->nodes;
-    const struct th_plan_world *plan = host->plan;
-    if (!plan->own) return true;
-    bool good = put_array(cuda->world_plans.graph.links, plan->plans.graph.links, (size_t)nodes->count) &&
-                put_array(cuda->world_plans.graph.portals, plan->plans.graph.portals,
-                          (size_t)nodes->portal_count * sizeof *nodes->portals);
-    for (int t = 0; t < host->scene->target_count; ++t)
-        if (plan->plans.fields[t])
-            good = put_array(cuda->fields[1][t], plan->plans.fields[t],
-                             (size_t)nodes->count * sizeof(float)) && good;
+    const th_plans *plans = &host->plan->plans;
+    size_t nodes = (size_t)host->scene->plan->nodes.count, targets = (size_t)host->scene->target_count;
+    if (!host->plan->own) return true;
+    if (!cuda->fields) {
+        struct th_plan_world plan;
+        memset(&plan, 0, sizeof plan);
+        plan.own = true;
+        plan.plans = copy_plans(cuda->store, plans, &host->scene->plan->nodes, cuda->nodes, host->scene);
+        cuda->plans = plan.plans;
+        cuda->fields = (float **)calloc(targets + 1, sizeof(float *));
+        bool good = !cuda->store.failed && cuda->fields && put(cuda->known.plan, &plan, sizeof plan);
+        if (good && plan.plans.fields && targets > 0)
+            good = get(cuda->fields, plan.plans.fields, targets * sizeof(float *));
+        if (good && plan.plans.roadmap)
+            good = get(&cuda->roadmap, plan.plans.roadmap, sizeof cuda->roadmap);
+        return good;
+    }
+    bool good = put_array(cuda->plans.graph.links, plans->graph.links, nodes) &&
+                put_array(cuda->plans.graph.portals, plans->graph.portals,
+                          (size_t)host->scene->plan->nodes.portal_count * sizeof(th_portal));
+    for (size_t t = 0; t < targets && good; ++t)
+        if (plans->fields[t]) good = put_array(cuda->fields[t], plans->fields[t], nodes * sizeof(float));
+    if (good && plans->roadmap) {
+        size_t n = (size_t)plans->roadmap->count;
+        good = put_array(cuda->roadmap.nodes, plans->roadmap->nodes, n * sizeof(th_road_node)) &&
+               put_array(cuda->roadmap.table, plans->roadmap->table, n * n * sizeof(float));
+    }
     return good;
 }
 
@@ -420,36 +429,53 @@ static bool send(th_world *host) {
     return good;
 }
 
-static int compare_leaving(const void *left, const void *right) {
-    const leaving *a = (const leaving *)left, *b = (const leaving *)right;
+static int compare_events(const void *left, const void *right) {
+    const happened *a = (const happened *)left, *b = (const happened *)right;
     if (a->step != b->step) return a->step < b->step ? -1 : 1;
-    return a->place < b->place ? -1 : a->place > b->place;
+    if (a->place != b->place) return a->place < b->place ? -1 : 1;
+    return a->id < b->id ? -1 : a->id > b->id;
 }
 
 static bool fetch_events(th_world *host) {
     th_cuda *cuda = host->cuda;
     sums s;
-    static_assert(sizeof(leaving) <= sizeof(th_event), "they fit into the host's list");
     if (!get(&s, cuda->sums, sizeof s)) return false;
     uint32_t kept = s.event_count < TH_EVENT_MAX ? s.event_count : (uint32_t)TH_EVENT_MAX;
-    leaving *list = (leaving *)malloc(((size_t)kept + 1) * sizeof *list);
-    bool good = list && (kept == 0 || get(list, cuda->leaving, kept * sizeof *list));
+    happened *list = (happened *)malloc(((size_t)kept + 1) * sizeof *list);
+    bool good = list && (kept == 0 || get(list, cuda->events, kept * sizeof *list));
     if (good) {
-        qsort(list, kept, sizeof *list, compare_leaving);
-        host->event_count = 0;
+        qsort(list, kept, sizeof *list, compare_events);
         for (uint32_t k = 0; k < kept; ++k) {
-            th_event event;
-            memset(&event, 0, sizeof event);
-            event.kind = TH_EVENT_LEFT;
-            event.time = (double)list[k].step * host->step_length;
-            event.index = list[k].exit;
-            event.agent.serial = list[k].id;
-            host->events[host->event_count++] = event;
+            th_event *event = &host->events[k];
+            memset(event, 0, sizeof *event);
+            event->kind = (th_event_kind)list[k].kind;
+            event->time = (double)list[k].step * host->step_length;
+            event->index = list[k].index;
+            event->agent.serial = event->kind == TH_EVENT_LEFT ? list[k].id : 0;
         }
+        host->event_count = (int)kept;
         host->events_lost = s.event_count - kept;
     }
     free(list);
     return good;
+}
+
+static void forget_events(th_world *host) {
+    sums *s = host->cuda->sums;
+    once(host, TH_LAMBDA(th_world *) { s->event_count = 0; });
+}
+
+static void note_event(th_world *host, const th_event *event) {
+    sums *s = host->cuda->sums;
+    happened *events = host->cuda->events;
+    happened own = {host->step_count, 0, 0, (int)event->kind, event->index};
+    once(host, TH_LAMBDA(th_world *) {
+        if (s->event_count < TH_EVENT_MAX) {
+            events[s->event_count] = own;
+            events[s->event_count].id = s->event_count; // in the order they were noted
+        }
+        s->event_count++;
+    });
 }
 
 static bool fetch(th_world *host, uint32_t fields) {
@@ -497,23 +523,6 @@ static void take_people(th_cuda *cuda, size_t n) {
     for (void *&other : agents->other) other = nullptr;
 }
 
-static void take_plan(th_world *host, th_nodes *nodes) {
-    th_cuda *cuda = host->cuda;
-    struct th_plan_world plan;
-    memset(&plan, 0, sizeof plan);
-    plan.own = host->plan->own;
-    if (plan.own) {
-        plan.plans = copy_plans(cuda->store, &host->plan->plans, &host->scene->plan->nodes, nodes, host->scene);
-        cuda->world_plans = plan.plans;
-        size_t targets = (size_t)host->scene->target_count;
-        cuda->fields[1] = (float **)malloc((targets + 1) * sizeof(float *));
-        if (!cuda->fields[1] || (plan.plans.fields &&
-            !get(cuda->fields[1], plan.plans.fields, targets * sizeof(float *))))
-            cuda->store.failed = true;
-    }
-    cuda->known.plan = cuda->store.copy(&plan, 1);
-}
-
 static bool take_all(th_world *host) {
     th_cuda *cuda = host->cuda;
     const th_scene *scene = host->scene;
@@ -521,7 +530,7 @@ static bool take_all(th_world *host) {
     th_nodes *nodes = nullptr;
     cuda->world = s.room<th_world>(1);
     cuda->sums = s.room<sums>(1);
-    cuda->leaving = s.room<leaving>(TH_EVENT_MAX);
+    cuda->events = s.room<happened>(TH_EVENT_MAX);
     cuda->box_keys = s.room<uint32_t>(4 * (size_t)scene->level_count);
     cuda->known = *host;
     take_people(cuda, (size_t)host->agents.capacity + TH_ARRAY_PAD);
@@ -537,7 +546,10 @@ static bool take_all(th_world *host) {
     cuda->known.lines = s.room<th_line_count>((size_t)th_counted_line_count(scene));
     cuda->known.uic = nullptr;
     cuda->known.pbd = nullptr;
-    take_plan(host, nodes);
+    cuda->nodes = nodes;
+    cuda->known.plan = s.room<struct th_plan_world>(1);
+    if (cuda->known.plan) clear(cuda->known.plan, sizeof(struct th_plan_world));
+    if (!s.failed && !send_plan(host)) s.failed = true;
     cuda->bounded = true;
     for (int l = 0; l < scene->level_count; ++l) cuda->bounded = cuda->bounded && scene->levels[l].bounded;
     for (int g = 0; g < scene->group_count; ++g)
@@ -553,7 +565,7 @@ static void destroy(th_world *host) {
     if (!cuda) return;
     finish();
     cuda->store.give_back();
-    free(cuda->fields[1]);
+    free(cuda->fields);
     delete cuda;
     host->cuda = nullptr;
 }
@@ -594,6 +606,7 @@ static th_result create(th_world *host, th_error *error) {
         destroy(host);
         return result;
     }
+    clear(host->cuda->sums, sizeof(sums));
     host->cuda->host_newer = true;
     return TH_OK;
 }
@@ -602,7 +615,6 @@ static void step(th_world *host) {
     th_cuda *cuda = host->cuda;
     if (cuda->host_newer) {
         send(host);
-        clear(cuda->sums, sizeof(sums));
         stage_index(host);
     }
     cuda->fresh = 0;
@@ -661,7 +673,7 @@ static size_t bytes(const th_world *host) { return host->cuda->store.bytes; }
 
 extern "C" const th_device_backend *th_cuda_backend(void) {
     static const th_device_backend backend = {th::create,      th::destroy,  th::step,
-                                              th::fetch,       th::changed,  th::statistics,
+                                              th::fetch,       th::changed,  th::forget_events, th::note_event, th::statistics,
                                               th::hash_people, th::anybody_under_way, th::bytes};
     return &backend;
 }

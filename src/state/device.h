@@ -21,6 +21,9 @@ typedef struct th_device_backend {
     bool (*fetch)(th_world *world, uint32_t fields);
     // The host's arrays were changed and count from the next step on.
     void (*changed)(th_world *world);
+    // Events: a call of th_world_step begins without any; one that happened at home joins the device's.
+    void (*forget_events)(th_world *world);
+    void (*note_event)(th_world *world, const th_event *event);
     void (*sample_overlaps)(th_world *world, th_statistics *statistics);
     uint64_t (*hash_people)(th_world *world);   // sum of everybody's hash
     bool (*anybody_under_way)(th_world *world); // people who have not arrived

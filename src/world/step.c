@@ -37,7 +37,10 @@ static void step_once(th_world *world) {
 static void step_on_device(th_world *world) {
     if (th_doors_due(world)) {
         world->device->fetch(world, TH_ALL_FIELDS);
+        int before = world->event_count;
         th_follow_schedules(world);
+        for (int k = before; k < world->event_count; ++k)
+            world->device->note_event(world, &world->events[k]);
         world->device->changed(world);
     }
     world->device->step(world);
@@ -47,6 +50,7 @@ static void step_on_device(th_world *world) {
 void th_world_step(th_world *world, int steps) {
     world->event_count = 0;
     world->events_lost = 0;
+    if (world->device) world->device->forget_events(world);
     for (int s = 0; s < steps; ++s)
         if (world->device)
             step_on_device(world);

@@ -1,0 +1,276 @@
+// The world on a device against the world on the CPU: same scene, same seed, same bits, whatever is asked or
+// changed in between. Built twice: against CUDA where that is built, else against the emulated device (the same
+// kernels as plain loops in memory of their own). Without a GPU the CUDA build skips, unless
+// THRONG_REQUIRE_CUDA=1 makes that a failure. SPDX-License-Identifier: Apache-2.0
+#include "throng/throng.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#ifdef TH_SLOW_BUILD
+enum { STEPS = 20 };
+#else
+enum { STEPS = 150 };
+#endif
+
+static th_scene *scene_at(const char *path) {
+    th_scene *scene = NULL;
+    th_error error;
+    th_scene_options options = {0};
+    if (th_scene_load_file(path, &options, &scene, &error) != TH_OK)
+        fail_msg("%s: %s", path, error.message);
+    return scene;
+}
+
+static th_scene *scene_from(const char *json) {
+    th_scene *scene = NULL;
+    th_error error;
+    th_scene_options options = {0};
+    if (th_scene_load_json(json, strlen(json), "test", NULL, &options, &scene, &error) != TH_OK)
+        fail_msg("%s", error.message);
+    return scene;
+}
+
+static th_world *world_on(const th_scene *scene, th_backend backend) {
+    th_world *world = NULL;
+    th_error error;
+    th_world_def def = th_world_def_default();
+    def.backend = backend;
+    def.threads = 1;
+    th_result result = th_world_create(scene, &def, &world, &error);
+    if (result == TH_NO_DEVICE && !getenv("THRONG_REQUIRE_CUDA")) {
+        print_message("  %s\n", error.message);
+        skip();
+    }
+    if (result != TH_OK) fail_msg("%s", error.message);
+    return world;
+}
+
+typedef struct pair {
+    th_scene *scene;
+    th_world *cpu, *device;
+} pair;
+
+static pair pair_of(th_scene *scene) {
+    pair p = {scene, world_on(scene, TH_BACKEND_CPU), world_on(scene, TH_BACKEND_CUDA)};
+    return p;
+}
+static void pair_end(pair p) {
+    th_world_destroy(p.cpu);
+    th_world_destroy(p.device);
+    th_scene_destroy(p.scene);
+}
+
+static void assert_same(pair p) {
+    th_statistics a = th_world_statistics(p.cpu), b = th_world_statistics(p.device);
+    assert_int_equal(a.spawned, b.spawned);
+    assert_int_equal(a.inside, b.inside);
+    assert_int_equal(a.left, b.left);
+    assert_int_equal(a.removed, b.removed);
+    assert_int_equal(a.waiting_to_enter, b.waiting_to_enter);
+    assert_int_equal(a.wall_crossings, b.wall_crossings);
+    assert_int_equal(a.wall_stops, b.wall_stops);
+    assert_int_equal(a.overlaps, b.overlaps);
+    assert_int_equal(a.overlapping_agents, b.overlapping_agents);
+    assert_int_equal(a.repairs, b.repairs);
+    assert_int_equal(a.unreachable, b.unreachable);
+    assert_true(a.deepest_overlap == b.deepest_overlap && a.largest_overlap == b.largest_overlap);
+    assert_true(a.time == b.time && a.last_left_time == b.last_left_time);
+    assert_int_equal(th_world_done(p.cpu), th_world_done(p.device));
+    for (int l = 0; l < th_world_line_count(p.cpu); ++l) {
+        th_line_count x = th_world_line(p.cpu, l), y = th_world_line(p.device, l);
+        assert_int_equal(x.forward, y.forward);
+        assert_int_equal(x.backward, y.backward);
+        assert_true(x.first_time == y.first_time && x.last_time == y.last_time);
+    }
+    for (int k = 0; k < th_world_area_count(p.cpu); ++k) {
+        th_area_state x = th_world_area(p.cpu, k), y = th_world_area(p.device, k);
+        assert_int_equal(x.count, y.count);
+        assert_true(x.density == y.density);
+    }
+}
+
+static void step_both(pair p, int steps) {
+    for (int s = 0; s < steps; s += 10) {
+        th_world_step(p.cpu, 10);
+        th_world_step(p.device, 10);
+        if (th_world_hash(p.cpu) != th_world_hash(p.device))
+            fail_msg("differ within the ten steps before %d", s + 10);
+        int a_count, b_count;
+        uint64_t a_lost, b_lost;
+        const th_event *a = th_world_events(p.cpu, &a_count, &a_lost);
+        const th_event *b = th_world_events(p.device, &b_count, &b_lost);
+        assert_int_equal(a_count, b_count);
+        assert_int_equal(a_lost, b_lost);
+        for (int k = 0; k < a_count; ++k) {
+            assert_int_equal(a[k].kind, b[k].kind);
+            assert_int_equal(a[k].agent.serial, b[k].agent.serial);
+            assert_int_equal(a[k].index, b[k].index);
+            assert_true(a[k].time == b[k].time);
+        }
+    }
+}
+
+// Corridors, rooms, stairs, many exits, hidden goals, threads: everything the planner and walls can meet.
+static void shipped_scenes(void **state) {
+    (void)state;
+    static const char *const scenes[] = {
+        "scenes/station.json",
+        "scenes/door.json",
+        "scenes/verification/rimea_02_stairs_up.json",
+        "scenes/verification/rimea_06_corner.json",
+        "scenes/verification/rimea_09_four_doors.json",
+        "scenes/verification/rimea_10_exit_allocation.json",
+        "scenes/verification/juelich_06_waypoints.json",
+        "scenes/verification/juelich_08_hidden_goal.json",
+        "scenes/verification/juelich_12_thin_wall.json",
+    };
+    for (size_t k = 0; k < sizeof scenes / sizeof *scenes; ++k) {
+        pair p = pair_of(scene_at(scenes[k]));
+        step_both(p, STEPS);
+        assert_same(p);
+        pair_end(p);
+    }
+}
+
+// An open plane, own goals around a pillar (road map), a source, a scripted person, a door that shuts, a line
+// and an area: the parts that no shipped scene above has.
+static const char busy[] =
+    "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 30, 20]}, \"obstacles\": [{\"rect\": [14, 8, 16, 12]}]}],"
+    " \"exits\": [{\"id\": \"east\", \"line\": [[30, 2], [30, 18]]}],"
+    " \"doors\": [{\"id\": \"d\", \"line\": [[20, 0], [20, 20]], \"schedule\": [{\"time\": 3, \"open\": false},"
+    "   {\"time\": 5, \"open\": true}]}],"
+    " \"measure\": {\"lines\": [{\"id\": \"l\", \"line\": [[10, 0], [10, 20]]}],"
+    "   \"areas\": [{\"id\": \"a\", \"area\": {\"rect\": [12, 0, 18, 7]}}]},"
+    " \"groups\": [{\"id\": \"many\", \"count\": 150, \"area\": {\"rect\": [1, 1, 9, 19]}, \"to\": \"east\"},"
+    "   {\"id\": \"more\", \"area\": {\"rect\": [1, 1, 4, 19]}, \"source\": {\"rate\": 4}, \"to\": \"east\"}],"
+    " \"run\": {\"step\": 0.1, \"duration\": 60}}";
+
+static void busy_scene(void **state) {
+    (void)state;
+    pair p = pair_of(scene_from(busy));
+    step_both(p, STEPS);
+    assert_same(p);
+    pair_end(p);
+}
+
+// What a caller changes by hand counts on the device from the next step on.
+static void changes_by_hand(void **state) {
+    (void)state;
+    pair p = pair_of(scene_from(busy));
+    th_world *worlds[2] = {p.cpu, p.device};
+    step_both(p, 20);
+    for (int w = 0; w < 2; ++w) {
+        th_agent_def def = th_agent_def_default();
+        th_agent_id added;
+        th_error error;
+        def.position = (th_vec2){25.0f, 10.0f};
+        assert_int_equal(th_world_spawn(worlds[w], &def, 1, &added, &error), TH_OK);
+        th_agent_id gone = {3};
+        assert_int_equal(th_world_remove(worlds[w], &gone, 1), 1);
+        float *speed = th_world_map(worlds[w], TH_FIELD_SPEED, TH_WRITE);
+        assert_non_null(speed);
+        speed[5] = 0.7f;
+        th_world_unmap(worlds[w], TH_FIELD_SPEED);
+        assert_int_equal(th_world_add_wall(worlds[w], 0, (th_vec2){6.0f, 3.0f}, (th_vec2){6.0f, 9.0f},
+                                           NULL, &error),
+                         TH_OK);
+        assert_int_equal(th_world_set_param(worlds[w], 0, "time_horizon", 1.5, &error), TH_OK);
+    }
+    step_both(p, 40);
+    assert_same(p);
+    pair_end(p);
+}
+
+static void snapshots_travel(void **state) {
+    (void)state;
+    pair p = pair_of(scene_from(busy));
+    th_error error;
+    step_both(p, 20);
+    size_t size = th_world_snapshot_size(p.device);
+    void *bytes = malloc(size);
+    assert_non_null(bytes);
+    assert_int_equal(th_world_snapshot(p.device, bytes, size, &error), TH_OK);
+    step_both(p, 20);
+    uint64_t later = th_world_hash(p.cpu);
+    assert_int_equal(th_world_restore(p.cpu, bytes, size, &error), TH_OK);
+    assert_int_equal(th_world_restore(p.device, bytes, size, &error), TH_OK);
+    step_both(p, 20);
+    assert_true(th_world_hash(p.cpu) == later);
+    free(bytes);
+    pair_end(p);
+}
+
+static void views_agree(void **state) {
+    (void)state;
+    pair p = pair_of(scene_from(busy));
+    step_both(p, 30);
+    int count = th_world_agent_count(p.cpu);
+    assert_int_equal(count, th_world_agent_count(p.device));
+    for (int f = 0; f < TH_FIELD_COUNT; ++f) {
+        const void *a = th_world_map(p.cpu, (th_field)f, TH_READ);
+        const void *b = th_world_map(p.device, (th_field)f, TH_READ);
+        assert_non_null(a);
+        assert_non_null(b);
+        if (memcmp(a, b, (size_t)count * 4) != 0) fail_msg("%s differs", th_field_name((th_field)f));
+        th_world_unmap(p.cpu, (th_field)f);
+        th_world_unmap(p.device, (th_field)f);
+    }
+    pair_end(p);
+}
+
+// A wall where there was none and no door either, and people whose own goals the road map leads to.
+static void wall_in_a_plain_room(void **state) {
+    (void)state;
+    pair p = pair_of(scene_from(
+        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 20]}, \"obstacles\": [{\"rect\": [8, 8, 12, 12]}]}],"
+        " \"groups\": [{\"id\": \"g\", \"count\": 60, \"own_goal\": {\"opposite\": [10, 10]}}],"
+        " \"run\": {\"step\": 0.1, \"duration\": 60}}"));
+    th_error error;
+    step_both(p, 20);
+    th_vec2 a = {3.0f, 10.0f}, b = {7.9f, 10.0f};
+    assert_int_equal(th_world_add_wall(p.cpu, 0, a, b, NULL, &error), TH_OK);
+    assert_int_equal(th_world_add_wall(p.device, 0, a, b, NULL, &error), TH_OK);
+    step_both(p, 40);
+    assert_same(p);
+    pair_end(p);
+}
+
+// A crowd on an open plane, whose grid follows it.
+static void open_plane(void **state) {
+    (void)state;
+    pair p = pair_of(scene_from(
+        "{\"groups\": [{\"id\": \"g\", \"count\": 300, \"area\": {\"rect\": [-10, -10, 10, 10]},"
+        " \"own_goal\": {\"opposite\": [0, 0]}}], \"run\": {\"step\": 0.1, \"duration\": 60}}"));
+    step_both(p, STEPS);
+    assert_same(p);
+    pair_end(p);
+}
+
+static void too_many(void **state) {
+    (void)state;
+    th_scene *scene = scene_from(busy);
+    th_world_def def = th_world_def_default();
+    th_world *world = world_on(scene, TH_BACKEND_CUDA);
+    th_world_destroy(world);
+    def.backend = TH_BACKEND_CUDA;
+    def.agent_capacity = -1;
+    th_error error;
+    assert_int_equal(th_world_create(scene, &def, &world, &error), TH_BAD_ARGUMENT);
+    th_scene_destroy(scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shipped_scenes), cmocka_unit_test(busy_scene),
+        cmocka_unit_test(changes_by_hand), cmocka_unit_test(snapshots_travel),
+        cmocka_unit_test(views_agree),    cmocka_unit_test(open_plane),
+        cmocka_unit_test(too_many),       cmocka_unit_test(wall_in_a_plain_room),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
