@@ -8,6 +8,7 @@ extern "C" {
 }
 // What of the house the kernels call; the order is that of use.
 #include "behave/route.c"
+#include "filter/densesense.c"
 #include "move/contact.c"
 #include "move/orca.c"
 #include "move/scripted.c"
@@ -210,6 +211,21 @@ static bool group_uses(const th_world *host, th_model move) {
     for (int g = 0; g < host->group_count; ++g)
         if (!host->groups[g].scripted && host->groups[g].move == move) return true;
     return false;
+}
+
+static void stage_filter(th_world *host) {
+    bool any = false;
+    for (int g = 0; g < host->group_count; ++g)
+        any = any || (!host->groups[g].scripted && host->groups[g].filter == TH_FILTER_DENSESENSE);
+    if (!any) return;
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        if (!is_filtered(world, i)) return;
+        th_walls walls = th_world_walls(world);
+        walker who;
+        around list;
+        take_group(&who, &world->groups[world->agents.group[i]]);
+        filter_one(world, &walls, &who, nullptr, &list, i);
+    });
 }
 
 static void stage_move(th_world *host) {
@@ -622,6 +638,7 @@ static void step(th_world *host) {
     stage_index(host);
     stage_behave(host);
     stage_plan(host);
+    stage_filter(host);
     stage_move(host);
     stage_contact(host);
     host->step_count++;

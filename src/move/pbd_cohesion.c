@@ -13,6 +13,7 @@ typedef struct companion {
     float x, y, ux, uy, radius, half_range;
 } companion;
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 TH_FORMULA void add_lanes(const companion *c, const th_agents *a, const th_pbd *pbd, uint32_t first,
                           uint32_t end, th_lanes *restrict weights, th_lanes *restrict drawn_x,
                           th_lanes *restrict drawn_y) {
@@ -74,13 +75,21 @@ static cohesion cohesion_of_seen(const th_world *world, const th_substep *step,
     return sum;
 }
 
+#else
+// src/cuda/pbd.cuh: the same sums in the same order.
+TH_BOTH static cohesion cohesion_of_cells(const th_world *world, const companion *c, float reach);
+TH_BOTH static cohesion cohesion_of_seen(const th_world *world, const th_substep *step,
+                                         const th_walls *walls, const companion *c, float reach);
+#endif
+
+// Of who is at `place` with displacement u.
 TH_FORMULA th_vec2 coherent_velocity(const th_world *world, const th_substep *step,
-                                     const th_walls *walls, uint32_t i, th_vec2 u) {
+                                     const th_walls *walls, uint32_t i, th_vec2 place, th_vec2 u) {
     const th_agents *a = &world->agents;
     const th_pbd_params *p = &th_pbd_group_of(world, i)->params;
     th_vec2 v = th_scale(1.0f / step->h, u);
     if (!(p->cohesion > 0.0f && p->cohesion_range > 0.0f)) return v;
-    companion c = {i,   a->group[i], a->work_x[i], a->work_y[i],
+    companion c = {i,   a->group[i], place.x,        place.y,
                    u.x, u.y,         a->radius[i], 0.5f * p->cohesion_range};
     float reach = c.half_range * (c.radius + world->max_radius);
     // The runs are those of places when the index was made, the weights of places after the sub-step.
@@ -91,22 +100,35 @@ TH_FORMULA th_vec2 coherent_velocity(const th_world *world, const th_substep *st
     return th_pbd_cohere(v, th_scale(1.0f / step->h, sum.drawn), sum.weights, p->cohesion, step->h);
 }
 
+// What a sub-step ends with.
+typedef struct finished {
+    th_vec2 velocity, way;
+} finished;
+
+TH_FORMULA finished finish_one(const th_world *world, const th_substep *step, const th_walls *walls,
+                               uint32_t i, th_vec2 place, th_vec2 u) {
+    float limit = th_pbd_group_of(world, i)->params.max_speed_ratio * world->agents.speed[i];
+    finished f;
+    f.velocity = th_limit(coherent_velocity(world, step, walls, i, place, u), limit);
+    // Somebody pushed faster than allowed goes only as far as the limit; the overlap that is left is taken
+    // away by the next sub-step's stabilisation.
+    f.way = th_limit(u, limit * step->h);
+    return f;
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
 TH_CLONES void th_pbd_finish_block(th_world *world, const th_substep *step, const th_walls *walls,
                                    uint32_t begin, uint32_t end) {
     th_agents *a = &world->agents;
     th_pbd *pbd = world->pbd;
     for (uint32_t i = begin; i < end; ++i) {
         if (!th_pbd_own(world, i)) continue;
-        th_vec2 u = th_v(pbd->u_x[i], pbd->u_y[i]);
-        th_vec2 v = coherent_velocity(world, step, walls, i, u);
-        float limit = th_pbd_group_of(world, i)->params.max_speed_ratio * a->speed[i];
-        th_vec2 limited = th_limit(v, limit);
-        // Somebody pushed faster than allowed goes only as far as the limit; the overlap that is left is taken
-        // away by the next sub-step's stabilisation.
-        th_vec2 way = th_limit(u, limit * step->h);
-        a->next_velocity_x[i] = limited.x;
-        a->next_velocity_y[i] = limited.y;
-        pbd->extra_x[i] = way.x;
-        pbd->extra_y[i] = way.y;
+        finished f = finish_one(world, step, walls, i, th_v(a->work_x[i], a->work_y[i]),
+                                th_v(pbd->u_x[i], pbd->u_y[i]));
+        a->next_velocity_x[i] = f.velocity.x;
+        a->next_velocity_y[i] = f.velocity.y;
+        pbd->extra_x[i] = f.way.x;
+        pbd->extra_y[i] = f.way.y;
     }
 }
+#endif
