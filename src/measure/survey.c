@@ -265,3 +265,34 @@ th_survey_mean th_survey_mean_of(const th_survey *survey, int area, th_density_m
     mean.flow /= moments;
     return mean;
 }
+
+th_survey_pressure th_survey_pressure_of(const th_survey *survey, int area) {
+    const th_survey_area *measured = &survey->areas[area];
+    double sum = 0.0, most = (double)NAN;
+    int count = 0;
+    for (int r = 0; r < measured->count; ++r) {
+        double pressure = measured->rows[r].crowd_pressure;
+        if (isnan(pressure)) continue;
+        sum += pressure;
+        most = fmax(most, pressure); // fmax leaves the NaN it begins with
+        ++count;
+    }
+    return (th_survey_pressure){count > 0 ? sum / count : (double)NAN, most};
+}
+
+th_survey_people th_survey_people_of(const th_survey *survey) {
+    const th_walkers *walkers = survey->walkers;
+    th_survey_people sum = {0};
+    int ratios = 0;
+    for (int i = 0; i < walkers->count; ++i) {
+        double ratio = th_walker_detour(&walkers->all[i]);
+        sum.wait_time += walkers->all[i].wait_time;
+        sum.jam_time += walkers->all[i].jam_time;
+        if (isnan(ratio)) continue;
+        sum.path_ratio += ratio;
+        ++ratios;
+    }
+    double count = walkers->count > 0 ? (double)walkers->count : (double)NAN;
+    return (th_survey_people){sum.wait_time / count, sum.jam_time / count,
+                              ratios > 0 ? sum.path_ratio / ratios : (double)NAN};
+}
