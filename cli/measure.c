@@ -237,7 +237,7 @@ static int run_measure(const th_command *command, int argc, char **argv) {
         {"direction", TH_OPTION_TEXT, &r->direction, "X,Y",
          "speeds in areas are the part along this; default: the whole speed", 0, 0},
         {"window", TH_OPTION_REAL, &r->def.motion.window, "S",
-         "velocities look this far back and ahead; default 0.5, 0: one frame", 0, 1000},
+         "velocities look this far back and ahead; default 0.3, 0: one frame", 0, 1000},
         {"frames", TH_OPTION_TEXT, &r->frames, "FIRST:LAST", "only these", 0, 0},
         {"every", TH_OPTION_INTEGER, &r->every, "N", "measure areas in every N-th frame", 1, 1e9},
         {"radius", TH_OPTION_REAL, &r->def.radius, "M",
