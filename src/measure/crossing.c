@@ -51,7 +51,7 @@ bool th_line_see(th_line_watch *line, const th_walkers *walkers, const th_moment
     int before = line->count;
     for (int i = 0; i < moment->count; ++i) {
         const th_walker *w = &walkers->all[walkers->now[i]];
-        if (w->stretch < 2 || w->level != line->level) continue;
+        if (isnan(w->before_x) || w->level != line->level) continue;
         double share = place_of(line, w->before_x, w->before_y, w->x, w->y);
         if (share < 0.0) continue;
         th_crossing crossing = {.id = w->id,
