@@ -29,6 +29,11 @@ static double place_of(const th_line_watch *line, double x0, double y0, double x
     return along >= 0.0 && along < dx * dx + dy * dy ? share : -1.0;
 }
 
+static bool is_later(const th_crossing *a, const th_crossing *b) {
+    return a->time > b->time || (!(a->time < b->time) && a->id > b->id);
+}
+
+// Kept in order of time: somebody lost for a moment may have crossed before the last frame.
 static bool add_crossing(th_line_watch *line, th_crossing crossing) {
     if (line->count == line->room) {
         int room = line->room > 0 ? 2 * line->room : 256;
@@ -37,18 +42,14 @@ static bool add_crossing(th_line_watch *line, th_crossing crossing) {
         line->crossings = moved;
         line->room = room;
     }
-    line->crossings[line->count++] = crossing;
+    int at = line->count++;
+    for (; at > 0 && is_later(&line->crossings[at - 1], &crossing); --at)
+        line->crossings[at] = line->crossings[at - 1];
+    line->crossings[at] = crossing;
     return true;
 }
 
-static int compare_crossings(const void *a, const void *b) {
-    const th_crossing *p = a, *q = b;
-    if (p->time < q->time || p->time > q->time) return p->time < q->time ? -1 : 1;
-    return (p->id > q->id) - (p->id < q->id);
-}
-
 bool th_line_see(th_line_watch *line, const th_walkers *walkers, const th_moment *moment) {
-    int before = line->count;
     for (int i = 0; i < moment->count; ++i) {
         const th_walker *w = &walkers->all[walkers->now[i]];
         if (isnan(w->before_x) || w->level != line->level) continue;
@@ -59,10 +60,6 @@ bool th_line_see(th_line_watch *line, const th_walkers *walkers, const th_moment
                                 .forward = side_of(line, w->x, w->y) >= 0.0};
         if (!add_crossing(line, crossing)) return false;
     }
-    // Crossings of one frame lie after those of the frame before.
-    if (line->count - before > 1)
-        qsort(line->crossings + before, (size_t)(line->count - before), sizeof *line->crossings,
-              compare_crossings);
     return true;
 }
 
