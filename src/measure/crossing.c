@@ -2,6 +2,7 @@
 #include "measure/crossing.h"
 #include "core/error.h"
 #include <stdlib.h>
+#include <string.h>
 
 double th_line_width(const th_line_watch *line) {
     return hypot(line->b.x - line->a.x, line->b.y - line->a.y);
@@ -9,8 +10,8 @@ double th_line_width(const th_line_watch *line) {
 
 void th_line_release(th_line_watch *line) {
     free(line->crossings);
-    line->crossings = NULL;
-    line->count = line->room = 0;
+    free(line->visits);
+    *line = (th_line_watch){.a = line->a, .b = line->b, .level = line->level};
 }
 
 // Positive to the left of a -> b. Who stands on the line is to its left.
@@ -49,16 +50,50 @@ static bool add_crossing(th_line_watch *line, th_crossing crossing) {
     return true;
 }
 
+// Takes back the person's last crossing.
+static void remove_last(th_line_watch *line, int64_t id) {
+    int at = line->count - 1;
+    while (at >= 0 && line->crossings[at].id != id) --at;
+    if (at < 0) return;
+    memmove(line->crossings + at, line->crossings + at + 1,
+            (size_t)(line->count - at - 1) * sizeof *line->crossings);
+    --line->count;
+}
+
+static bool cross(th_line_watch *line, const th_walker *w, th_line_visit *visit, double share) {
+    bool forward = side_of(line, w->x, w->y) >= 0.0;
+    bool back = visit->crossed && visit->forward != forward && visit->farthest < TH_TURNED_BACK;
+    *visit = (th_line_visit){.crossed = !back, .forward = forward};
+    if (back) {
+        remove_last(line, w->id);
+        return true;
+    }
+    double time = w->before_time + share * (w->last_time - w->before_time);
+    return add_crossing(line, (th_crossing){w->id, time, forward});
+}
+
+static bool make_visits(th_line_watch *line, const th_walkers *walkers) {
+    if (walkers->count <= line->visit_count) return true;
+    int room = walkers->room;
+    th_line_visit *moved = realloc(line->visits, (size_t)room * sizeof *moved);
+    if (!moved) return false;
+    memset(moved + line->visit_count, 0, (size_t)(room - line->visit_count) * sizeof *moved);
+    line->visits = moved;
+    line->visit_count = room;
+    return true;
+}
+
 bool th_line_see(th_line_watch *line, const th_walkers *walkers, const th_moment *moment) {
+    if (!make_visits(line, walkers)) return false;
+    double width = th_line_width(line);
     for (int i = 0; i < moment->count; ++i) {
         const th_walker *w = &walkers->all[walkers->now[i]];
-        if (isnan(w->before_x) || w->level != line->level) continue;
-        double share = place_of(line, w->before_x, w->before_y, w->x, w->y);
-        if (share < 0.0) continue;
-        th_crossing crossing = {.id = w->id,
-                                .time = w->before_time + share * (w->last_time - w->before_time),
-                                .forward = side_of(line, w->x, w->y) >= 0.0};
-        if (!add_crossing(line, crossing)) return false;
+        th_line_visit *visit = &line->visits[walkers->now[i]];
+        if (w->level != line->level) continue;
+        double share = -1.0;
+        if (!isnan(w->before_x)) share = place_of(line, w->before_x, w->before_y, w->x, w->y);
+        if (share >= 0.0 && !cross(line, w, visit, share)) return false;
+        visit->farthest = fmax(visit->farthest, fabs(side_of(line, w->x, w->y)) / width);
     }
     return true;
 }
