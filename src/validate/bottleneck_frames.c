@@ -91,13 +91,13 @@ static bool draw_page(page *p, const char *path) {
                        1.5 * p->canvas.text, 0, p->canvas.text, true, def->names[column]);
         for (int row = 0; row < def->rows; ++row) good = good && draw_moment(p, column, row);
     }
-    th_canvas_colour_bar(&p->canvas, p->canvas.width - 5 * p->canvas.text, p->top, p->canvas.text,
+    th_canvas_colour_bar(&p->canvas, p->canvas.width - 8 * p->canvas.text, p->top, p->canvas.text,
                          12 * p->canvas.text, 0, (double)SPEED, th_colour_scale, "speed [m/s]");
     return good && th_canvas_write(&p->canvas, path);
 }
 
 bool th_frames_draw(const th_frames_def *def, const char *path) {
-    const double text = 11, key = 7 * text;
+    const double text = 11, key = 9 * text;
     const th_box *box = &def->scene->shown;
     page p = {.def = def, .left = text, .top = 3.2 * text, .gap_x = text, .gap_y = 2 * text};
     p.scale = 10; // [px/m]: a person is 4 pixels wide, 8 in the file

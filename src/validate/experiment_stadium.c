@@ -10,30 +10,33 @@
 #define LONGEST 300.0 // [s]
 #define LONGEST_QUICK 12.0
 #define FILTER(preset) "{\"model\": \"densesense\", \"preset\": \"" preset "\"}"
-#define FAMILY(name, move)                                                              \
-    {name, "\"none\"", move, true}, {"D-" name " menge", FILTER("menge"), move, false}, \
-        {"D-" name " consistent", FILTER("consistent"), move, false}, {                 \
-        "D-" name " laboratory", FILTER("laboratory"), move, true                       \
+#define FAMILY(name, move, quick)                                              \
+    {name, "\"none\"", move, true, quick},                                     \
+        {"D-" name " menge", FILTER("menge"), move, false, quick},             \
+        {"D-" name " consistent", FILTER("consistent"), move, false, quick}, { \
+        "D-" name " laboratory", FILTER("laboratory"), move, true, quick       \
     }
 
 static const struct stand_model {
     const char *name, *filter, *move;
     bool shown; // in the pictures
-} models[] = {FAMILY("ORCA", "\"orca\""), FAMILY("SF", "\"social_force\""),
-              FAMILY("UIC", "\"uic\""), FAMILY("PBD", "\"pbd\"")};
-enum { MODELS = sizeof models / sizeof *models, FAMILIES = 4, SEEDS = 2, SHOWN = 8 };
+    bool quick; // also when in a hurry
+} models[] = {FAMILY("SF", "\"social_force\"", true), FAMILY("ORCA", "\"orca\"", false),
+              FAMILY("UIC", "\"uic\"", false), FAMILY("PBD", "\"pbd\"", false)};
+enum { MODELS = sizeof models / sizeof *models, VARIANTS = 4, SEEDS = 2, SHOWN = 8 };
 
 typedef struct stand_run {
     th_tracks tracks; // kept for the pictures
     th_tracks_flow flow;
     th_tracks_smoothness smooth;
-    double overlaps, deepest, mouth, densest;
+    th_tracks_area mouth;
+    double overlaps, deepest, densest;
     int people;
 } stand_run;
 
 typedef struct stand_plan {
     const th_experiment_settings *settings;
-    int seeds;
+    int seeds, models;              // the first so many
     stand_run runs[MODELS * SEEDS]; // model by model
 } stand_plan;
 
@@ -42,7 +45,7 @@ static th_result look(stand_run *run, const th_door_scene *scene, th_error *erro
     run->flow = th_tracks_over(tracks, scene->line);
     double quarter = 0.25 * (run->flow.last - run->flow.first);
     run->mouth =
-        th_tracks_density(tracks, scene->jam, run->flow.first + quarter, run->flow.last - quarter);
+        th_tracks_in(tracks, scene->jam, run->flow.first + quarter, run->flow.last - quarter);
     run->densest = th_tracks_densest(tracks);
     run->overlaps = tracks->overlaps;
     run->deepest = tracks->deepest_overlap;
@@ -75,7 +78,8 @@ static stand_run mean_of(const stand_plan *plan, int model) {
         mean.flow.through += run->flow.through;
         mean.flow.flow += share * run->flow.flow;
         mean.flow.last += share * run->flow.last;
-        mean.mouth += share * run->mouth;
+        mean.mouth.density += share * run->mouth.density;
+        mean.mouth.speed += share * run->mouth.speed;
         mean.densest = fmax(mean.densest, run->densest);
         mean.overlaps += share * run->overlaps;
         mean.deepest = fmax(mean.deepest, run->deepest);
@@ -90,16 +94,18 @@ static void table(const stand_plan *plan, th_experiment_result *result) {
     th_experiment_table *table = th_experiment_add_table(
         result, "stadium",
         "300 people out of a grandstand through a mouth of 2 m; the mouth is the 4 m2 around it",
-        "model|flow [1/s]|last through [s]|left behind [%]|density in the mouth [1/m2]|highest "
+        "model|flow [1/s]|last through [s]|left behind [%]|density in the mouth [1/m2]|speed there "
+        "[m/s]|highest "
         "around anybody [1/m2]|overlaps per 100 people|deepest [cm]|acceleration, mean "
         "[m/s2]|mean speed [m/s]");
-    for (int m = 0; m < MODELS; ++m) {
+    for (int m = 0; m < plan->models; ++m) {
         stand_run mean = mean_of(plan, m);
         th_cell_text(table, models[m].name);
         th_cell_number(table, mean.flow.flow, 2);
         th_cell_number(table, mean.flow.last, 0);
         th_cell_number(table, 100.0 * (mean.people - mean.flow.through) / mean.people, 0);
-        th_cell_number(table, mean.mouth, 1);
+        th_cell_number(table, mean.mouth.density, 1);
+        th_cell_number(table, mean.mouth.speed, 2);
         th_cell_number(table, mean.densest, 1);
         th_cell_number(table, mean.overlaps, 2);
         th_cell_number(table, 100 * mean.deepest, 1);
@@ -110,10 +116,9 @@ static void table(const stand_plan *plan, th_experiment_result *result) {
 
 // Every model behind the filter against itself alone.
 static void judge(const stand_plan *plan, th_experiment_result *result) {
-    for (int family = 0; family < FAMILIES; ++family) {
-        int first = family * MODELS / FAMILIES;
+    for (int first = 0; first < plan->models; first += VARIANTS) {
         stand_run alone = mean_of(plan, first);
-        for (int m = first + 1; m < first + MODELS / FAMILIES; ++m) {
+        for (int m = first + 1; m < first + VARIANTS; ++m) {
             stand_run own = mean_of(plan, m);
             bool fewer = own.overlaps < alone.overlaps || alone.overlaps <= 0;
             bool calmer = own.smooth.acceleration < alone.smooth.acceleration;
@@ -132,7 +137,7 @@ static th_result draw(const stand_plan *plan, th_experiment_result *result, th_e
     const th_tracks *tracks[SHOWN];
     const char *names[SHOWN];
     int columns = 0;
-    for (int m = 0; m < MODELS && columns < SHOWN; ++m) {
+    for (int m = 0; m < plan->models && columns < SHOWN; ++m) {
         if (!models[m].shown) continue;
         names[columns] = models[m].name;
         tracks[columns++] = &plan->runs[m * plan->seeds].tracks;
@@ -159,8 +164,10 @@ th_result th_experiment_stadium(const th_experiment_settings *settings,
     if (!plan) return th_fail(error, TH_NO_MEMORY, "", "no memory for the runs");
     plan->settings = settings;
     plan->seeds = settings->quick ? 1 : SEEDS;
+    while (plan->models < MODELS && (!settings->quick || models[plan->models].quick))
+        ++plan->models;
     bool stopped = false;
-    int count = MODELS * plan->seeds;
+    int count = plan->models * plan->seeds;
     th_result done = th_experiment_runs(settings, progress, progress_context, "grandstands", count,
                                         run_one, plan, &stopped, error);
     if (done == TH_OK && !stopped) {
