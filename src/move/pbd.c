@@ -192,19 +192,6 @@ TH_FORMULA float inverse_mass_of(const th_world *world, uint32_t i) {
     return th_pbd_own(world, i) ? 1.0f / world->agents.mass[i] : 0.0f;
 }
 
-// Where who belongs to another model is after the sub-step.
-TH_FORMULA void walk_on(th_agents *a, const th_substep *step, uint32_t i) {
-    float time = (float)(step->done + 1) * step->h;
-    a->work_x[i] = a->position_x[i] + time * a->velocity_x[i];
-    a->work_y[i] = a->position_y[i] + time * a->velocity_y[i];
-}
-
-// Squared distance from generation n.
-TH_FORMULA float moved2_of(const th_agents *a, uint32_t i) {
-    float dx = a->work_x[i] - a->position_x[i], dy = a->work_y[i] - a->position_y[i];
-    return dx * dx + dy * dy;
-}
-
 #ifndef TH_DEVICE_CODE // the CPU's loops
 static uint64_t predict_block(th_world *world, const th_substep *step, uint32_t begin,
                               uint32_t end) {
@@ -251,9 +238,9 @@ static float advance_block(th_world *world, const th_substep *step, uint32_t beg
                 a->next_position_y[i] = a->work_y[i];
             }
         } else {
-            walk_on(a, step, i);
+            th_substep_walk_on(a, step, i);
         }
-        largest = th_max(moved2_of(a, i), largest);
+        largest = th_max(th_substep_moved2(a, i), largest);
     }
     return largest;
 }

@@ -86,18 +86,15 @@ TH_FORMULA void write_result(th_agents *a, uint32_t i) {
 TH_FORMULA float advance_one(th_world *world, const th_substep *step, uint32_t i,
                              uint64_t *repairs) {
     th_agents *a = &world->agents;
-    float time = (float)(step->done + 1) * step->h;
     if (th_substep_own(world, step->model, i)) {
         *repairs += take_velocity(a, i, step->h) ? 0u : 1u;
         if (step->done + 1 == step->count) {
             write_result(a, i);
         }
     } else {
-        a->work_x[i] = a->position_x[i] + time * a->velocity_x[i];
-        a->work_y[i] = a->position_y[i] + time * a->velocity_y[i];
+        th_substep_walk_on(a, step, i);
     }
-    float dx = a->work_x[i] - a->position_x[i], dy = a->work_y[i] - a->position_y[i];
-    return dx * dx + dy * dy;
+    return th_substep_moved2(a, i);
 }
 
 #ifndef TH_DEVICE_CODE // the CPU's loop

@@ -29,6 +29,17 @@ th_substep th_substep_begin(th_world *world, th_model model, float longest);
 // Takes over next_velocity of the model's people and moves everybody by one sub-step. Repairs what is
 // not finite. After the last one next_position and next_velocity are complete.
 void th_substep_advance(th_world *world, th_substep *step);
+// Where somebody of another model is after the sub-step.
+TH_FORMULA void th_substep_walk_on(th_agents *a, const th_substep *step, uint32_t i) {
+    float time = (float)(step->done + 1) * step->h;
+    a->work_x[i] = a->position_x[i] + time * a->velocity_x[i];
+    a->work_y[i] = a->position_y[i] + time * a->velocity_y[i];
+}
+// Squared distance from where i stood when the step began [m2].
+TH_FORMULA float th_substep_moved2(const th_agents *a, uint32_t i) {
+    float dx = a->work_x[i] - a->position_x[i], dy = a->work_y[i] - a->position_y[i];
+    return dx * dx + dy * dy;
+}
 // Another sub-step is done; everybody is within sqrt(moved2) of where the step began.
 TH_FORMULA void th_substep_end(th_substep *step, float moved2) {
     // Bounded, so that one fast body does not make everybody search far: whoever moves more than a

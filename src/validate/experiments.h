@@ -91,7 +91,9 @@ th_result th_experiment_runs(const th_experiment_settings *settings,
     X(fundamental, "speed against density in a corridor without ends, every model over Weidmann") \
     X(corridor, "one way through a corridor of 1.8 m, entrance and exit as in the experiment")    \
     X(both_ways, "two crowds through each other in a corridor of 4 m")                            \
-    X(bottleneck, "flow against the width of a door, every model over measured flows")
+    X(bottleneck, "flow against the width of a door, every model over measured flows")            \
+    X(stadium, "300 people through the mouth of a grandstand")                                    \
+    X(smoothness, "the ways of five people: D-SF at 16 Hz, SF at 16 Hz, SF at 1000 Hz")
 
 typedef th_result th_experiment_fn(const th_experiment_settings *settings,
                                    th_experiment_progress *progress, void *progress_context,
