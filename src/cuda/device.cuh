@@ -5,6 +5,7 @@
 #define TH_CUDA_DEVICE_CUH
 #define TH_DEVICE_CODE // leaves the CPU's loops out of the stages' files
 #define _Alignas alignas
+#define restrict __restrict
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

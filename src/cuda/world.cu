@@ -11,7 +11,12 @@ extern "C" {
 #include "filter/densesense.c"
 #include "move/contact.c"
 #include "move/orca.c"
+#include "move/pbd.c"
+#include "move/pbd_cohesion.c"
+#include "move/pbd_list.c"
+#include "move/pbd_solve.c"
 #include "move/scripted.c"
+#include "move/substep.c"
 #include "plan/plan.c"
 #include "plan/roadmap_way.c"
 #include "plan/sight.c"
@@ -27,6 +32,7 @@ extern "C" {
 #include "world/spawn.c"
 #include "world/statistics.c"
 // clang-format off
+#include "cuda/moving.cuh"
 #include "cuda/upload.cuh"
 #include "state/device.h"
 // clang-format on
@@ -64,6 +70,8 @@ struct th_cuda {
     th::happened *events; // TH_EVENT_MAX
     uint32_t *box_keys;   // four a level: the crowd's box on open planes
     uint32_t *spare;      // fields are sorted into it, and it takes the old one's place
+    th::moving *moving;   // the step of a model with sub-steps, on the device
+    th::pbd_memory pbd;
     void *scan_space;
     size_t scan_bytes;
     th_nodes *nodes;      // of the scene's plan, on the device
@@ -228,6 +236,10 @@ static void stage_filter(th_world *host) {
     });
 }
 
+} // namespace th
+#include "cuda/pbd.cuh"
+namespace th {
+
 static void stage_move(th_world *host) {
     if (host->scene->scripted_count > 0)
         everybody(host, TH_LAMBDA(th_world * world, int i) { move_scripted_one(world, i); });
@@ -244,6 +256,7 @@ static void stage_move(th_world *host) {
             move_among(world, &walls, (uint32_t)i, &params, nearest,
                        noise_of(world->seed, agents->id[i], world->step_count));
         });
+    if (group_uses(host, TH_MOVE_PBD)) move_pbd(host);
 }
 
 static void stage_contact(th_world *host) {
@@ -561,7 +574,8 @@ static bool take_all(th_world *host) {
     cuda->known.walls = s.room<th_wall>((size_t)scene->wall_count + 2 * TH_LIVE_WALL_MAX);
     cuda->known.lines = s.room<th_line_count>((size_t)th_counted_line_count(scene));
     cuda->known.uic = nullptr;
-    cuda->known.pbd = nullptr;
+    cuda->moving = s.room<moving>(1);
+    cuda->known.pbd = host->pbd ? take_pbd(s, &cuda->pbd, (size_t)host->agents.capacity, host->group_count) : nullptr;
     cuda->nodes = nodes;
     cuda->known.plan = s.room<struct th_plan_world>(1);
     if (cuda->known.plan) clear(cuda->known.plan, sizeof(struct th_plan_world));

@@ -8,6 +8,8 @@ static const float CONTACT_SLACK = 0.25f;
 
 // Person i as the search needs it.
 typedef struct seeker {
+    const th_substep *step;
+    const float *all_u_x, *all_u_y; // everybody's displacement
     uint32_t i;
     float x, y, ux, uy, radius;
     float inverse_h, margin, half_range;
@@ -27,10 +29,10 @@ TH_FORMULA float wants(const seeker *o, float other_x, float other_y, float othe
 
 #ifndef TH_DEVICE_CODE // the CPU's loop
 // Bit l: agent first + l belongs on the list.
-TH_FORMULA uint32_t wanted_of_lanes(const seeker *s, const th_agents *a, const th_pbd *pbd,
-                                    uint32_t first, uint32_t end) {
+TH_FORMULA uint32_t wanted_of_lanes(const seeker *s, const th_agents *a, uint32_t first,
+                                    uint32_t end) {
     const float *restrict xs = a->work_x + first, *restrict ys = a->work_y + first;
-    const float *restrict us = pbd->u_x + first, *restrict vs = pbd->u_y + first;
+    const float *restrict us = s->all_u_x + first, *restrict vs = s->all_u_y + first;
     const float *restrict all_radii = a->radius + first;
     const seeker o = *s;
     const uint32_t self = o.i - first, count = end - first;
@@ -53,7 +55,7 @@ TH_FORMULA uint32_t collect(const th_world *world, const seeker *s, float reach,
     uint32_t count = 0;
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);) {
         for (uint32_t first = begin; first < end; first += TH_LANES) {
-            uint32_t wanted = wanted_of_lanes(s, a, world->pbd, first, end);
+            uint32_t wanted = wanted_of_lanes(s, a, first, end);
             for (; wanted; wanted &= wanted - 1) {
                 uint32_t lane = (uint32_t)__builtin_ctz(wanted);
                 if (count < TH_PBD_NEIGHBOURS) list[count] = first + lane;
@@ -65,12 +67,12 @@ TH_FORMULA uint32_t collect(const th_world *world, const seeker *s, float reach,
 }
 #else
 TH_BOTH static uint32_t collect(const th_world *world, const seeker *s, float reach,
-                                uint32_t *list); // src/cuda/pbd.cuh: the same, one by one
+                                uint32_t *list); // src/cuda/pbd.cuh: one by one
 #endif
 
 // Everybody across a link whom i may feel; they need no further test, the constraints make their own.
-TH_BOTH static uint32_t add_linked(const th_world *world, const th_substep *step, uint32_t i, float reach,
-                           uint32_t *list, uint32_t count) {
+TH_BOTH static uint32_t add_linked(const th_world *world, const th_substep *step, uint32_t i,
+                                   float reach, uint32_t *list, uint32_t count) {
     uint32_t linked[TH_LINKED_MAX];
     int found = th_substep_linked(world, step, i, reach, linked);
     for (int k = 0; k < found && count < TH_PBD_NEIGHBOURS; ++k) list[count++] = linked[k];
@@ -79,11 +81,15 @@ TH_BOTH static uint32_t add_linked(const th_world *world, const th_substep *step
 
 // Whom i, at the beginning of a sub-step with displacement u, may feel: TH_PBD_NEIGHBOURS at most.
 TH_FORMULA uint32_t list_people(const th_world *world, const th_substep *step,
-                                const th_walls *walls, uint32_t i, th_vec2 u, uint32_t *list) {
+                                const th_walls *walls, uint32_t i, th_vec2 u, const float *all_u_x,
+                                const float *all_u_y, uint32_t *list) {
     const th_agents *a = &world->agents;
     const th_pbd_group *group = th_pbd_group_of(world, i);
     float radii = a->radius[i] + world->max_radius;
-    seeker s = {i,
+    seeker s = {step,
+                all_u_x,
+                all_u_y,
+                i,
                 a->work_x[i],
                 a->work_y[i],
                 u.x,
@@ -139,7 +145,7 @@ TH_CLONES static void list_people_block(th_world *world, const th_substep *step,
         pbd->neighbour_count[i] = 0;
         if (th_pbd_own(world, i))
             pbd->neighbour_count[i] = list_people(world, step, walls, i, displacement(pbd, i),
-                                                  th_pbd_neighbours(pbd, i));
+                                                  pbd->u_x, pbd->u_y, th_pbd_neighbours(pbd, i));
         used += pbd->neighbour_count[i];
     }
 }

@@ -200,8 +200,8 @@ TH_FORMULA th_vec2 solve_by(const th_walls *walls, const corrected *c,
                         c->group->params.max_acceleration * h * h);
     u = th_add(u, th_sub(*avoided, before));
     if (c->walls)
-        u = th_add(u, off_walls(walls, c->walls, c->radius, c->place, th_add(c->place, u),
-                                averaging));
+        u = th_add(u,
+                   off_walls(walls, c->walls, c->radius, c->place, th_add(c->place, u), averaging));
     return u;
 }
 
@@ -232,8 +232,7 @@ TH_FORMULA void solve_one(th_world *world, const th_walls *walls, const batch *b
     th_pbd_correction contact = sum_contacts(world, b, i, first),
                       avoid = sum_meetings(pbd, b, i, first);
     th_vec2 avoided = th_v(pbd->extra_x[i], pbd->extra_y[i]);
-    th_vec2 u =
-        solve_by(walls, &c, &contact, &avoid, th_v(pbd->u_x[i], pbd->u_y[i]), &avoided);
+    th_vec2 u = solve_by(walls, &c, &contact, &avoid, th_v(pbd->u_x[i], pbd->u_y[i]), &avoided);
     pbd->extra_x[i] = avoided.x;
     pbd->extra_y[i] = avoided.y;
     pbd->next_u_x[i] = u.x;

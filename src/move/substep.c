@@ -149,8 +149,8 @@ TH_BOTH static float clear_distance(const th_walls *walls, int level, th_vec2 p,
     return any ? sqrtf(distance2) : asked;
 }
 
-TH_BOTH static bool somebody_hidden(const th_world *world, const th_substep *step, const th_walls *walls,
-                            uint32_t i, float range) {
+TH_BOTH static bool somebody_hidden(const th_world *world, const th_substep *step,
+                                    const th_walls *walls, uint32_t i, float range) {
     const th_agents *a = &world->agents;
     th_vec2 p = th_position(a, i);
     float clear = clear_distance(walls, (int)a->level[i], p, range);
@@ -190,8 +190,8 @@ TH_BOTH void th_substep_look(th_world *world, const th_substep *step, const th_w
     world->agents.order[i] = around;
 }
 
-TH_BOTH int th_substep_linked(const th_world *world, const th_substep *step, uint32_t i, float range,
-                              uint32_t *list) {
+TH_BOTH int th_substep_linked(const th_world *world, const th_substep *step, uint32_t i,
+                              float range, uint32_t *list) {
     return th_linked_neighbours(world, i, range_during(world, step, range), list, TH_LINKED_MAX);
 }
 
@@ -212,8 +212,8 @@ TH_BOTH static bool wall_acts(const th_walls *walls, const th_wall *wall, th_vec
     return th_det(wall->direction, th_sub(p, wall->a)) <= 0.0f; // solid on the left
 }
 
-TH_BOTH int th_wall_points(const th_walls *walls, int level, th_vec2 p, float range, th_vec2 *points,
-                           int max) {
+TH_BOTH int th_wall_points(const th_walls *walls, int level, th_vec2 p, float range,
+                           th_vec2 *points, int max) {
     enum { NEAR_WALLS = 32 };
     int found[NEAR_WALLS];
     int near = th_walls_near(walls, level, p, range, found, NULL, NEAR_WALLS), count = 0;

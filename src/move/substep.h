@@ -127,8 +127,8 @@ TH_BOTH int th_drop_hidden(const th_world *world, const th_walls *walls, uint32_
 // Is there a wall between where i and j stood when the step began?
 TH_BOTH bool th_hidden(const th_world *world, const th_walls *walls, uint32_t i, uint32_t j);
 // Those who may come within `range` of i across a link, the nearest first; room for TH_LINKED_MAX.
-TH_BOTH int th_substep_linked(const th_world *world, const th_substep *step, uint32_t i, float range,
-                              uint32_t *list);
+TH_BOTH int th_substep_linked(const th_world *world, const th_substep *step, uint32_t i,
+                              float range, uint32_t *list);
 
 // Walks over everybody whom own person i feels now: those within `range` of (x, y), i's place, whom no
 // wall hides, and those across links.
@@ -197,6 +197,6 @@ TH_FORMULA int th_gather(const th_agents *a, const uint32_t *restrict list, int 
 // `range`, a corner where two edges meet once, nothing of an edge that is seen from its solid side.
 // Along a chain of edges this is one point per local minimum of the distance, so that cutting a wall
 // into pieces changes nothing. Returns how many, at most max.
-TH_BOTH int th_wall_points(const th_walls *walls, int level, th_vec2 p, float range, th_vec2 *points,
-                           int max);
+TH_BOTH int th_wall_points(const th_walls *walls, int level, th_vec2 p, float range,
+                           th_vec2 *points, int max);
 #endif
