@@ -28,8 +28,8 @@ static const double WITHIN = 0.15;      // [m/s] RMS, the bar
 static const double CLEARLY_NOT = 0.30; // [m/s] RMS: twice the bar
 // People who pass each other at this density show how smooth the motion is [1/m2].
 static const double SMOOTHNESS_DENSITY = 2.0;
-// Walls reach up to 5 m in Menge's code; in the middle of a corridor this wide they do not [m].
-static const double WIDE = 12.0;
+// Walls reach 5 m in Menge's code: a corridor of 4 m lies in them, of this one half does not [m].
+static const double WIDE = 20.0;
 
 typedef enum place { NARROW, WIDE_PLACE, BOTH_WAYS } place;
 typedef struct walk {
@@ -63,7 +63,8 @@ static th_result walk_one(void *context, int index, th_error *error) {
     // A thin crowd sorts itself out slowly.
     def.settle = (quick ? 4.0 : 16.0) * fmin(4.0, fmax(1.0, 2.0 / density));
     def.measured = quick ? 3.0 : 12.0;
-    if (def.both_ways) def.settle = 1.0; // lanes form while it is measured
+    if (def.both_ways) def.settle = 1.0;             // lanes form while it is measured
+    if (w->place == WIDE_PLACE) def.measured *= 0.5; // five times as many people to average over
     return th_periodic_run(&def, &w->result, error);
 }
 
@@ -201,7 +202,7 @@ static void judge_rms(const study *s, int m, th_experiment_result *result) {
                             "%.3f m/s RMS", weidmann);
         return;
     }
-    static const char *const widths[] = {[NARROW] = "4 m wide", [WIDE_PLACE] = "12 m wide"};
+    static const char *const widths[] = {[NARROW] = "4 m wide", [WIDE_PLACE] = "20 m wide"};
     for (int where = NARROW; where <= WIDE_PLACE; ++where)
         for (int uo180 = 0; uo180 < 2; ++uo180) {
             double off = off_by(s, m, (place)where, uo180);
@@ -342,8 +343,9 @@ static th_result draw(const study *s, bool flow, const char *file, const char *c
                                .panel_count = FAMILIES,
                                .columns = 2,
                                .weidmann = true,
+                               .most_density = 5.4,
                                // Models alone do not slow down: their flow would flatten the rest.
-                               .most_density = 5.4};
+                               .most_flow = 2.0};
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", s->settings->out, file);
         done = th_fd_figure_write(&figure, path, error);

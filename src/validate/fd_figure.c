@@ -47,6 +47,7 @@ static void find_axes(page *p) {
             }
         }
     if (p->figure->most_density > 0.0) density = p->figure->most_density;
+    if (p->figure->most_flow > 0.0) flow = p->figure->most_flow;
     p->density = th_axis_make(0, density, 8, "density [1/m²]");
     p->speed = th_axis_make(0, speed, 6, "speed [m/s]");
     p->flow = th_axis_make(0, flow, 6, "flow [1/(m s)]");

@@ -33,6 +33,7 @@ typedef struct th_fd_figure {
     int panel_count, columns;
     bool weidmann;       // his curve in every panel
     double most_density; // of the x axis [1/m2]; 0: from the data
+    double most_flow;    // of the y axis of flows [1/(m s)]; 0: from the data
 } th_fd_figure;
 
 // PNG, or SVG when the path ends so.
