@@ -21,7 +21,7 @@ static bool prepare(corridor_study *s, const th_experiment_settings *settings, i
     s->settings = settings;
     s->models = th_experiment_models(&s->model_count);
     s->runs = runs;
-    s->results = calloc((size_t)(s->model_count * runs), sizeof *s->results);
+    s->results = calloc((size_t)s->model_count * (size_t)runs, sizeof *s->results);
     return s->results != NULL;
 }
 

@@ -71,7 +71,7 @@ static th_result walk_one(void *context, int index, th_error *error) {
 
 // Which walks there are; the longest first, so that no core is left alone with one at the end.
 static bool plan(study *s) {
-    s->walks = calloc((size_t)(s->model_count * (2 * DENSITY_COUNT + 1)), sizeof *s->walks);
+    s->walks = calloc((size_t)s->model_count * (2 * DENSITY_COUNT + 1), sizeof *s->walks);
     if (!s->walks) return false;
     for (int d = DENSITY_COUNT - 1; d >= 0; --d)
         for (int m = 0; m < s->model_count; ++m) {
