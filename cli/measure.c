@@ -158,8 +158,7 @@ static int read_ground(request *r) {
         th_scene *scene = NULL;
         int code = th_load_scene(r->walkable, NULL, &scene);
         if (code != TH_EXIT_OK) return code;
-        if (r->level < scene->level_count)
-            r->ground = th_scene_level_wkt(scene, (int)r->level);
+        if (r->level < scene->level_count) r->ground = th_scene_level_wkt(scene, (int)r->level);
         th_scene_destroy(scene);
         r->def.walkable = r->ground;
         if (r->ground) return TH_EXIT_OK;
@@ -224,8 +223,8 @@ static int run_measure(const th_command *command, int argc, char **argv) {
     const th_option options[] = {
         {"area", TH_OPTION_LIST, &r->areas, "[NAME=]PLACE",
          "measure here: x0,y0,x1,y1 or POLYGON ((x y, ...)); repeatable", 0, 0},
-        {"line", TH_OPTION_LIST, &r->lines, "[NAME=]x0,y0,x1,y1",
-         "count here; forward is from its right to its left; repeatable", 0, 0},
+        {"line", TH_OPTION_LIST, &r->lines, "[NAME=]ENDS",
+         "count here, x0,y0,x1,y1; forward is from its right to its left; repeatable", 0, 0},
         {"walkable", TH_OPTION_TEXT, &r->walkable, "WKT|FILE",
          "where people can be: POLYGON, a .wkt file or a scene; default: the recording's", 0, 0},
         {"method", TH_OPTION_TEXT, &r->method, "NAME",
@@ -282,6 +281,6 @@ const th_command th_command_measure = {
         "  throng measure uo-180-180-070.txt.gz --fps 16 --unit cm --frames 500:1399 \\\n"
         "      --area corridor=0,-2,1.8,0 --direction 0,-1 --method all \\\n"
         "      --walkable 'POLYGON ((0 -4, 1.8 -4, 1.8 4, 0 4, 0 -4))' --out measured\n"
-        "  throng measure traj_AO_300.txt.gz --line exit=2.4,0,-0.6,0\n",
+        "  throng measure traj_AO_300.txt.gz --line exit=-0.6,0,2.4,0\n",
     .run = run_measure,
 };

@@ -18,9 +18,7 @@ const th_experiment *th_experiments(int *count) {
     return list;
 }
 
-#define PLAIN "\"none\""
-#define MENGE "{\"model\": \"densesense\", \"preset\": \"menge\"}"
-#define CONSISTENT "{\"model\": \"densesense\", \"preset\": \"consistent\"}"
+#define FILTER(preset) "{\"model\": \"densesense\", \"preset\": \"" preset "\"}"
 // X(family, name, move)
 #define MOVES(X)                   \
     X(0, "ORCA", "\"orca\"")       \
@@ -30,9 +28,10 @@ const th_experiment *th_experiments(int *count) {
 
 const th_experiment_model *th_experiment_models(int *count) {
     static const th_experiment_model list[] = {
-#define X(family, name, move)                                                            \
-    {name, PLAIN, move, family, false}, {"D-" name " menge", MENGE, move, family, true}, \
-        {"D-" name " consistent", CONSISTENT, move, family, true},
+#define X(family, name, move)                                                                    \
+    {name, "\"none\"", move, family, 0}, {"D-" name " menge", FILTER("menge"), move, family, 1}, \
+        {"D-" name " consistent", FILTER("consistent"), move, family, 2},                        \
+        {"D-" name " laboratory", FILTER("laboratory"), move, family, 3},
         MOVES(X)
 #undef X
     };

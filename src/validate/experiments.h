@@ -68,12 +68,13 @@ th_result th_experiment_write(const th_experiment_result *result, const char *fo
                               th_error *error);
 
 // ---- the models every experiment is repeated with: four move models, each alone and behind DenseSense
-// ("D-") with both presets.
+// ("D-") with its presets.
+enum { TH_FAMILIES = 4, TH_VARIANTS = 4 };
 typedef struct th_experiment_model {
     const char *name;          // "D-ORCA menge"
     const char *filter, *move; // as in a scene file, JSON; for `groups.0.filter=` too
-    int family;                // of models with the same move
-    bool filtered;
+    int family;                // of models with the same move, 0 .. TH_FAMILIES - 1
+    int variant;               // 0: alone; menge, consistent, laboratory
 } th_experiment_model;
 const th_experiment_model *th_experiment_models(int *count);
 
