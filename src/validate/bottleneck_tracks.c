@@ -1,6 +1,7 @@
 // Runs a crowd and reads flow, density and smoothness from its tracks. SPDX-License-Identifier: Apache-2.0
 #include "validate/bottleneck_tracks.h"
 #include "core/error.h"
+#include "measure/crossing.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,32 +92,88 @@ void th_tracks_release(th_tracks *tracks) {
     *tracks = (th_tracks){0};
 }
 
-// ---- flow and density
+// ---- what is measured as in a recording
 
-// When this person came over the line [s]; NaN: never. Between two frames on a straight line.
-static double time_over(const th_tracks *tracks, int person, double line) {
-    for (int f = 1; f < tracks->frames; ++f) {
-        th_vec2 now = place(tracks, f, person), before = place(tracks, f - 1, person);
-        if (!there(now) || !there(before)) return NOTHING;
-        if ((double)now.x < line) continue;
-        double step = (double)now.x - (double)before.x;
-        double share = step > 0 ? (line - (double)before.x) / step : 0;
-        return (f - 1 + fmax(share, 0)) / TH_TRACKS_RATE;
+// One frame as a moment of a recording; the arrays have room for everybody.
+typedef struct frame_view {
+    int64_t *id;
+    double *x, *y, *velocity_x, *velocity_y;
+} frame_view;
+
+static th_moment moment_of(const th_tracks *tracks, int frame, const frame_view *view) {
+    th_moment moment = {.number = frame,
+                        .time = frame / TH_TRACKS_RATE,
+                        .id = view->id,
+                        .x = view->x,
+                        .y = view->y,
+                        .velocity_x = view->velocity_x,
+                        .velocity_y = view->velocity_y};
+    for (int k = 0; k < tracks->people; ++k) {
+        th_vec2 p = place(tracks, frame, k), before = frame > 0 ? place(tracks, frame - 1, k) : p;
+        if (!there(p)) continue;
+        int i = moment.count++;
+        view->id[i] = k + 1;
+        view->x[i] = (double)p.x;
+        view->y[i] = (double)p.y;
+        view->velocity_x[i] = TH_TRACKS_RATE * (double)(p.x - before.x);
+        view->velocity_y[i] = TH_TRACKS_RATE * (double)(p.y - before.y);
     }
-    return NOTHING;
+    return moment;
 }
 
-th_tracks_flow th_tracks_over(const th_tracks *tracks, double line) {
-    th_tracks_flow flow = {.first = NOTHING, .last = NOTHING};
-    for (int k = 0; k < tracks->people; ++k) {
-        double time = time_over(tracks, k, line);
-        if (isnan(time)) continue;
-        ++flow.through;
-        flow.first = fmin(flow.first, time); // of NaN and a number fmin and fmax take the number
-        flow.last = fmax(flow.last, time);
+static double mean_detour(const th_walkers *walkers) {
+    double sum = 0;
+    int count = 0;
+    for (int k = 0; k < walkers->count; ++k) {
+        // [m] Who has not got anywhere has no way to compare.
+        if (th_walker_distance(&walkers->all[k]) < 1) continue;
+        sum += th_walker_detour(&walkers->all[k]);
+        ++count;
     }
-    if (flow.last > flow.first) flow.flow = (flow.through - 1) / (flow.last - flow.first);
-    return flow;
+    return count > 0 ? sum / count : NOTHING;
+}
+
+static th_result sum_up(const th_walkers *walkers, const th_line_watch *line,
+                        th_tracks_found *found, th_error *error) {
+    th_line_flow forward, backward;
+    th_result done = th_line_flow_of(line, true, &forward, error);
+    if (done == TH_OK) done = th_line_flow_of(line, false, &backward, error);
+    if (done != TH_OK) return done;
+    *found =
+        (th_tracks_found){.through = forward.count - backward.count,
+                          .first = forward.first_time,
+                          .last = forward.last_time,
+                          .flow = isnan(forward.flow) ? 0 : forward.flow,
+                          .acceleration = th_histogram_mean(&walkers->acceleration),
+                          .acceleration_95 = th_histogram_quantile(&walkers->acceleration, 0.95),
+                          .jerk = th_histogram_mean(&walkers->jerk),
+                          .jerk_95 = th_histogram_quantile(&walkers->jerk, 0.95),
+                          .path = mean_detour(walkers),
+                          .speed = th_histogram_mean(&walkers->speed)};
+    return TH_OK;
+}
+
+th_result th_tracks_look(const th_tracks *tracks, double line, th_tracks_found *found,
+                         th_error *error) {
+    const double far = 100; // [m] wider than any of the doors
+    size_t people = (size_t)tracks->people + 1;
+    th_line_watch watch = {.a = {line, far}, .b = {line, -far}}; // forward is +x
+    th_walkers *walkers = th_walkers_create();
+    double *memory = malloc(4 * people * sizeof *memory);
+    int64_t *id = malloc(people * sizeof *id);
+    bool good = walkers && memory && id;
+    for (int f = 0; good && f < tracks->frames; ++f) {
+        frame_view view = {id, memory, memory + people, memory + 2 * people, memory + 3 * people};
+        th_moment moment = moment_of(tracks, f, &view);
+        good = th_walkers_see(walkers, &moment) && th_line_see(&watch, walkers, &moment);
+    }
+    th_result done = good ? sum_up(walkers, &watch, found, error)
+                          : th_fail(error, TH_NO_MEMORY, "", "no memory to measure a crowd");
+    th_line_release(&watch);
+    th_walkers_destroy(walkers);
+    free(memory);
+    free(id);
+    return done;
 }
 
 static bool inside(const th_box *box, th_vec2 p) {
@@ -159,86 +216,4 @@ double th_tracks_densest(const th_tracks *tracks) {
         }
     }
     return most / area;
-}
-
-// ---- smoothness
-
-static int ascending(const void *a, const void *b) {
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
-static double mean_of(const float *values, size_t count) {
-    double sum = 0;
-    for (size_t k = 0; k < count; ++k) sum += (double)values[k];
-    return count > 0 ? sum / (double)count : NOTHING;
-}
-
-// Sorts the values. 95 % of them are not above the result.
-static double percentile_95(float *values, size_t count) {
-    if (count == 0) return NOTHING;
-    qsort(values, count, sizeof *values, ascending);
-    return (double)values[(size_t)(0.95 * (double)(count - 1))];
-}
-
-static double way(const th_tracks *tracks, int person, double *straight, int *last) {
-    double walked = 0;
-    th_vec2 start = place(tracks, 0, person), end = start;
-    *last = 0;
-    for (int f = 1; f < tracks->frames && there(place(tracks, f, person)); ++f) {
-        th_vec2 now = place(tracks, f, person);
-        walked += hypot((double)(now.x - end.x), (double)(now.y - end.y));
-        end = now;
-        *last = f;
-    }
-    *straight = hypot((double)(end.x - start.x), (double)(end.y - start.y));
-    return walked;
-}
-
-static void paths(const th_tracks *tracks, th_tracks_smoothness *smoothness) {
-    double ratio = 0, walked = 0, time = 0;
-    int walkers = 0;
-    for (int k = 0; k < tracks->people; ++k) {
-        double straight;
-        int last;
-        double own = way(tracks, k, &straight, &last);
-        walked += own;
-        time += last / TH_TRACKS_RATE;
-        if (straight < 1) continue; // [m] who has not got anywhere has no way to compare
-        ratio += own / straight;
-        ++walkers;
-    }
-    smoothness->path = walkers > 0 ? ratio / walkers : NOTHING;
-    smoothness->speed = time > 0 ? walked / time : NOTHING;
-}
-
-th_result th_tracks_smooth(const th_tracks *tracks, th_tracks_smoothness *smoothness,
-                           th_error *error) {
-    size_t most = (size_t)tracks->frames * (size_t)tracks->people + 1, second = 0, third = 0;
-    float *acceleration = malloc(most * sizeof *acceleration), *jerk = malloc(most * sizeof *jerk);
-    if (!acceleration || !jerk) {
-        free(acceleration);
-        free(jerk);
-        return th_fail(error, TH_NO_MEMORY, "", "no memory for the accelerations of a crowd");
-    }
-    const float rate2 = (float)(TH_TRACKS_RATE * TH_TRACKS_RATE), rate = (float)TH_TRACKS_RATE;
-    for (int k = 0; k < tracks->people; ++k) {
-        th_vec2 before = {0, 0};
-        for (int f = 2; f < tracks->frames && there(place(tracks, f, k)); ++f) {
-            th_vec2 a = place(tracks, f - 2, k), b = place(tracks, f - 1, k);
-            th_vec2 c = place(tracks, f, k);
-            th_vec2 now = {rate2 * (c.x - 2 * b.x + a.x), rate2 * (c.y - 2 * b.y + a.y)};
-            acceleration[second++] = hypotf(now.x, now.y);
-            if (f > 2) jerk[third++] = rate * hypotf(now.x - before.x, now.y - before.y);
-            before = now;
-        }
-    }
-    smoothness->acceleration = mean_of(acceleration, second);
-    smoothness->acceleration_95 = percentile_95(acceleration, second);
-    smoothness->jerk = mean_of(jerk, third);
-    smoothness->jerk_95 = percentile_95(jerk, third);
-    paths(tracks, smoothness);
-    free(acceleration);
-    free(jerk);
-    return TH_OK;
 }

@@ -26,13 +26,21 @@ typedef struct th_tracks {
 th_result th_tracks_run(const th_tracks_def *def, th_tracks *tracks, th_error *error);
 void th_tracks_release(th_tracks *tracks);
 
-typedef struct th_tracks_flow {
-    int through;        // people who came over the line
-    double first, last; // when the first and the last of them did [s]; NaN: nobody
-    double flow;        // (through - 1) / (last - first) [1/s]; 0: fewer than two
-} th_tracks_flow;
-// Over the line x = line. Everybody counts once, when over it for the first time.
-th_tracks_flow th_tracks_over(const th_tracks *tracks, double line);
+// What the measuring room reads from them, as from any recording (measure/crossing.h, measure/walkers.h).
+typedef struct th_tracks_found {
+    int through;        // people beyond the line x = line at the end
+    double first, last; // when the first and the last came over it [s]; NaN: nobody
+    double flow;        // (crossings - 1) / (last - first) [1/s]; 0: fewer than two
+    double acceleration,
+        acceleration_95;  // second differences of places: mean, 95 % are below [m/s2]
+    double jerk, jerk_95; // third differences [m/s3]
+    double path;  // way walked over the straight line from start to end, mean over people [-]
+    double speed; // mean [m/s]
+} th_tracks_found;
+// NaN where nobody was seen long enough.
+th_result th_tracks_look(const th_tracks *tracks, double line, th_tracks_found *found,
+                         th_error *error);
+
 typedef struct th_tracks_area {
     double density; // mean number of people in the box over its area [1/m2]; NaN: no frame
     double speed;   // mean of those in it [m/s]; NaN: nobody
@@ -41,15 +49,4 @@ typedef struct th_tracks_area {
 th_tracks_area th_tracks_in(const th_tracks *tracks, th_box box, double from, double to);
 // The highest density around anybody, looked at once a second: people within 1 m over the circle [1/m2].
 double th_tracks_densest(const th_tracks *tracks);
-
-typedef struct th_tracks_smoothness {
-    double acceleration,
-        acceleration_95;  // |second difference| of places: mean, 95 % are below [m/s2]
-    double jerk, jerk_95; // |third difference| [m/s3]
-    double path;  // way walked over the straight line from start to end, mean over people [-]
-    double speed; // mean [m/s]
-} th_tracks_smoothness;
-// NaN where nobody was seen long enough.
-th_result th_tracks_smooth(const th_tracks *tracks, th_tracks_smoothness *smoothness,
-                           th_error *error);
 #endif

@@ -84,21 +84,20 @@ static th_result run_one(void *context, int index, th_error *error) {
     make_scene(scene, &plan->models[run->model], run->place);
     th_tracks_def def = {scene->text, run->seed, 1 / TH_TRACKS_RATE, LONGEST};
     th_tracks tracks;
-    th_tracks_smoothness smooth = {0};
+    th_tracks_found found;
     th_result done = th_tracks_run(&def, &tracks, error);
-    if (done == TH_OK) done = th_tracks_smooth(&tracks, &smooth, error);
+    if (done == TH_OK) done = th_tracks_look(&tracks, scene->line, &found, error);
     if (done == TH_OK) {
-        th_tracks_flow flow = th_tracks_over(&tracks, scene->line);
         // The jam stands in the middle half of the time between the first and the last.
-        double quarter = 0.25 * (flow.last - flow.first);
+        double quarter = 0.25 * (found.last - found.first);
         run->found = (th_door_found){.runs = 1,
                                      .people = tracks.people,
-                                     .through = flow.through,
-                                     .flow = flow.flow,
+                                     .through = found.through,
+                                     .flow = found.flow,
                                      .overlaps = tracks.overlaps,
-                                     .acceleration = smooth.acceleration};
+                                     .acceleration = found.acceleration};
         run->found.density =
-            th_tracks_in(&tracks, scene->jam, flow.first + quarter, flow.last - quarter).density;
+            th_tracks_in(&tracks, scene->jam, found.first + quarter, found.last - quarter).density;
     }
     th_tracks_release(&tracks);
     free(scene);

@@ -53,9 +53,9 @@ static const struct variant {
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
 typedef struct smooth_run {
-    th_tracks_smoothness smooth;
+    th_tracks_found found;
     double overlaps, deepest;
-    int people, through;
+    int people;
     th_tracks tracks; // of the first seed, for the figure
 } smooth_run;
 
@@ -75,11 +75,10 @@ static th_result run_one(void *context, int index, th_error *error) {
     th_tracks_def def = {scene->text, plan->settings->seed + (uint64_t)(index % plan->seeds),
                          v->step, plan->settings->quick ? LONGEST_QUICK : LONGEST};
     th_result done = th_tracks_run(&def, &run->tracks, error);
-    if (done == TH_OK) done = th_tracks_smooth(&run->tracks, &run->smooth, error);
+    if (done == TH_OK) done = th_tracks_look(&run->tracks, scene->line, &run->found, error);
     run->overlaps = run->tracks.overlaps;
     run->deepest = run->tracks.deepest_overlap;
     run->people = run->tracks.people;
-    if (done == TH_OK) run->through = th_tracks_over(&run->tracks, scene->line).through;
     if (index % plan->seeds > 0 || index / plan->seeds >= PANELS) th_tracks_release(&run->tracks);
     free(scene);
     return done;
@@ -91,16 +90,16 @@ static smooth_run mean_of(const smooth_plan *plan, int variant_index) {
     for (int k = 0; k < plan->seeds; ++k) {
         const smooth_run *run = &plan->runs[variant_index * plan->seeds + k];
         double share = 1.0 / plan->seeds;
-        mean.smooth.acceleration += share * run->smooth.acceleration;
-        mean.smooth.acceleration_95 += share * run->smooth.acceleration_95;
-        mean.smooth.jerk += share * run->smooth.jerk;
-        mean.smooth.jerk_95 += share * run->smooth.jerk_95;
-        mean.smooth.path += share * run->smooth.path;
-        mean.smooth.speed += share * run->smooth.speed;
+        mean.found.acceleration += share * run->found.acceleration;
+        mean.found.acceleration_95 += share * run->found.acceleration_95;
+        mean.found.jerk += share * run->found.jerk;
+        mean.found.jerk_95 += share * run->found.jerk_95;
+        mean.found.path += share * run->found.path;
+        mean.found.speed += share * run->found.speed;
         mean.overlaps += share * run->overlaps;
         mean.deepest = fmax(mean.deepest, run->deepest);
         mean.people += run->people;
-        mean.through += run->through;
+        mean.found.through += run->found.through;
     }
     return mean;
 }
@@ -115,15 +114,15 @@ static void table(const smooth_plan *plan, th_experiment_result *result) {
     for (int v = 0; v < plan->variants; ++v) {
         smooth_run mean = mean_of(plan, v);
         th_cell_text(table, variants[v].name);
-        th_cell_number(table, mean.smooth.acceleration, 2);
-        th_cell_number(table, mean.smooth.acceleration_95, 2);
-        th_cell_number(table, mean.smooth.jerk, 1);
-        th_cell_number(table, mean.smooth.jerk_95, 1);
-        th_cell_number(table, mean.smooth.path, 2);
+        th_cell_number(table, mean.found.acceleration, 2);
+        th_cell_number(table, mean.found.acceleration_95, 2);
+        th_cell_number(table, mean.found.jerk, 1);
+        th_cell_number(table, mean.found.jerk_95, 1);
+        th_cell_number(table, mean.found.path, 2);
         th_cell_number(table, mean.overlaps, 2);
         th_cell_number(table, 100 * mean.deepest, 1);
-        th_cell_number(table, mean.smooth.speed, 2);
-        th_cell_number(table, 100.0 * mean.through / mean.people, 0);
+        th_cell_number(table, mean.found.speed, 2);
+        th_cell_number(table, 100.0 * mean.found.through / mean.people, 0);
     }
 }
 
@@ -136,20 +135,20 @@ static void judge(const smooth_plan *plan, th_experiment_result *result) {
     for (int v = 0; v < plan->variants; ++v) {
         if (variants[v].alone < 0) continue;
         smooth_run own = mean_of(plan, v), alone = mean_of(plan, variants[v].alone);
-        bool smoother = own.smooth.acceleration < fine.smooth.acceleration &&
-                        own.smooth.jerk < fine.smooth.jerk;
+        bool smoother =
+            own.found.acceleration < fine.found.acceleration && own.found.jerk < fine.found.jerk;
         th_experiment_judge(
             result, verdict(v, smoother), "D-SF at 16 Hz smoother than SF at 1000 Hz",
             "%s: %.2f m/s2 and %.1f m/s3 against %.2f and %.1f", variants[v].name,
-            own.smooth.acceleration, own.smooth.jerk, fine.smooth.acceleration, fine.smooth.jerk);
+            own.found.acceleration, own.found.jerk, fine.found.acceleration, fine.found.jerk);
         // Where nobody overlaps without the filter there is nothing to be fewer than.
         bool fewer = own.overlaps < alone.overlaps || alone.overlaps <= 0;
-        bool calmer = own.smooth.acceleration < alone.smooth.acceleration;
+        bool calmer = own.found.acceleration < alone.found.acceleration;
         th_experiment_judge(result, verdict(v, fewer && calmer),
                             "fewer overlaps and lower mean acceleration with the filter at 16 Hz",
                             "%s: %.2f against %.2f pairs per 100 people, %.2f against %.2f m/s2",
-                            variants[v].name, own.overlaps, alone.overlaps, own.smooth.acceleration,
-                            alone.smooth.acceleration);
+                            variants[v].name, own.overlaps, alone.overlaps, own.found.acceleration,
+                            alone.found.acceleration);
     }
 }
 

@@ -27,8 +27,7 @@ enum { MODELS = sizeof models / sizeof *models, VARIANTS = 4, SEEDS = 2, SHOWN =
 
 typedef struct stand_run {
     th_tracks tracks; // kept for the pictures
-    th_tracks_flow flow;
-    th_tracks_smoothness smooth;
+    th_tracks_found found;
     th_tracks_area mouth;
     double overlaps, deepest, densest;
     int people;
@@ -42,15 +41,16 @@ typedef struct stand_plan {
 
 static th_result look(stand_run *run, const th_door_scene *scene, th_error *error) {
     const th_tracks *tracks = &run->tracks;
-    run->flow = th_tracks_over(tracks, scene->line);
-    double quarter = 0.25 * (run->flow.last - run->flow.first);
+    th_result done = th_tracks_look(tracks, scene->line, &run->found, error);
+    if (done != TH_OK) return done;
+    double quarter = 0.25 * (run->found.last - run->found.first);
     run->mouth =
-        th_tracks_in(tracks, scene->jam, run->flow.first + quarter, run->flow.last - quarter);
+        th_tracks_in(tracks, scene->jam, run->found.first + quarter, run->found.last - quarter);
     run->densest = th_tracks_densest(tracks);
     run->overlaps = tracks->overlaps;
     run->deepest = tracks->deepest_overlap;
     run->people = tracks->people;
-    return th_tracks_smooth(tracks, &run->smooth, error);
+    return TH_OK;
 }
 
 static th_result run_one(void *context, int index, th_error *error) {
@@ -75,16 +75,16 @@ static stand_run mean_of(const stand_plan *plan, int model) {
     for (int k = 0; k < plan->seeds; ++k) {
         const stand_run *run = &plan->runs[model * plan->seeds + k];
         double share = 1.0 / plan->seeds;
-        mean.flow.through += run->flow.through;
-        mean.flow.flow += share * run->flow.flow;
-        mean.flow.last += share * run->flow.last;
+        mean.found.through += run->found.through;
+        mean.found.flow += share * run->found.flow;
+        mean.found.last += share * run->found.last;
         mean.mouth.density += share * run->mouth.density;
         mean.mouth.speed += share * run->mouth.speed;
         mean.densest = fmax(mean.densest, run->densest);
         mean.overlaps += share * run->overlaps;
         mean.deepest = fmax(mean.deepest, run->deepest);
-        mean.smooth.acceleration += share * run->smooth.acceleration;
-        mean.smooth.speed += share * run->smooth.speed;
+        mean.found.acceleration += share * run->found.acceleration;
+        mean.found.speed += share * run->found.speed;
         mean.people += run->people;
     }
     return mean;
@@ -101,16 +101,16 @@ static void table(const stand_plan *plan, th_experiment_result *result) {
     for (int m = 0; m < plan->models; ++m) {
         stand_run mean = mean_of(plan, m);
         th_cell_text(table, models[m].name);
-        th_cell_number(table, mean.flow.flow, 2);
-        th_cell_number(table, mean.flow.last, 0);
-        th_cell_number(table, 100.0 * (mean.people - mean.flow.through) / mean.people, 0);
+        th_cell_number(table, mean.found.flow, 2);
+        th_cell_number(table, mean.found.last, 0);
+        th_cell_number(table, 100.0 * (mean.people - mean.found.through) / mean.people, 0);
         th_cell_number(table, mean.mouth.density, 1);
         th_cell_number(table, mean.mouth.speed, 2);
         th_cell_number(table, mean.densest, 1);
         th_cell_number(table, mean.overlaps, 2);
         th_cell_number(table, 100 * mean.deepest, 1);
-        th_cell_number(table, mean.smooth.acceleration, 2);
-        th_cell_number(table, mean.smooth.speed, 2);
+        th_cell_number(table, mean.found.acceleration, 2);
+        th_cell_number(table, mean.found.speed, 2);
     }
 }
 
@@ -121,13 +121,13 @@ static void judge(const stand_plan *plan, th_experiment_result *result) {
         for (int m = first + 1; m < first + VARIANTS; ++m) {
             stand_run own = mean_of(plan, m);
             bool fewer = own.overlaps < alone.overlaps || alone.overlaps <= 0;
-            bool calmer = own.smooth.acceleration < alone.smooth.acceleration;
+            bool calmer = own.found.acceleration < alone.found.acceleration;
             th_experiment_judge(
                 result, fewer && calmer ? TH_PASS : TH_FAIL,
                 "fewer overlaps and lower mean acceleration with the filter at 16 Hz",
                 "%s: %.2f against %.2f pairs per 100 people, %.2f against %.2f m/s2",
-                models[m].name, own.overlaps, alone.overlaps, own.smooth.acceleration,
-                alone.smooth.acceleration);
+                models[m].name, own.overlaps, alone.overlaps, own.found.acceleration,
+                alone.found.acceleration);
         }
     }
 }
