@@ -10,12 +10,14 @@ extern "C" {
 #include "behave/route.c"
 #include "filter/densesense.c"
 #include "move/contact.c"
+#include "move/helbing_molnar.c"
 #include "move/orca.c"
 #include "move/pbd.c"
 #include "move/pbd_cohesion.c"
 #include "move/pbd_list.c"
 #include "move/pbd_solve.c"
 #include "move/scripted.c"
+#include "move/social_force.c"
 #include "move/substep.c"
 #include "plan/plan.c"
 #include "plan/roadmap_way.c"
@@ -67,6 +69,7 @@ struct th_cuda {
     th_world *world; // on the device
     th_world known;  // its pointers; what else is in it may be old
     th::sums *sums;
+    th::stopwatch watch;
     th::happened *events; // TH_EVENT_MAX
     uint32_t *box_keys;   // four a level: the crowd's box on open planes
     uint32_t *spare;      // fields are sorted into it, and it takes the old one's place
@@ -237,6 +240,7 @@ static void stage_filter(th_world *host) {
 }
 
 } // namespace th
+#include "cuda/forces.cuh"
 #include "cuda/pbd.cuh"
 namespace th {
 
@@ -256,6 +260,8 @@ static void stage_move(th_world *host) {
             move_among(world, &walls, (uint32_t)i, &params, nearest,
                        noise_of(world->seed, agents->id[i], world->step_count));
         });
+    if (group_uses(host, TH_MOVE_SOCIAL_FORCE)) move_social_force(host);
+    if (group_uses(host, TH_MOVE_HELBING_MOLNAR)) move_helbing_molnar(host);
     if (group_uses(host, TH_MOVE_PBD)) move_pbd(host);
 }
 
@@ -595,6 +601,7 @@ static void destroy(th_world *host) {
     if (!cuda) return;
     finish();
     cuda->store.give_back();
+    cuda->watch.end();
     free(cuda->fields);
     delete cuda;
     host->cuda = nullptr;
@@ -641,6 +648,8 @@ static th_result create(th_world *host, th_error *error) {
     return TH_OK;
 }
 
+static_assert((int)TH_STAGE_COUNT + 1 == (int)stopwatch::MARKS, "a mark before and after each");
+
 static void step(th_world *host) {
     th_cuda *cuda = host->cuda;
     if (cuda->host_newer) {
@@ -648,16 +657,19 @@ static void step(th_world *host) {
         stage_index(host);
     }
     cuda->fresh = 0;
-    stage_events(host);
-    stage_index(host);
-    stage_behave(host);
-    stage_plan(host);
-    stage_filter(host);
-    stage_move(host);
-    stage_contact(host);
-    host->step_count++;
-    host->time = (double)host->step_count * host->step_length;
-    stage_measure(host);
+    if (cuda->watch.read(host->profile.seconds)) host->profile.steps++;
+    static void (*const stages[TH_STAGE_COUNT])(th_world *) = {
+        stage_events, stage_index, stage_behave,  stage_plan,
+        stage_filter, stage_move,  stage_contact, stage_measure};
+    for (int k = 0; k < TH_STAGE_COUNT; ++k) {
+        cuda->watch.mark(k);
+        if (k == TH_STAGE_MEASURE) {
+            host->step_count++;
+            host->time = (double)host->step_count * host->step_length;
+        }
+        stages[k](host);
+    }
+    cuda->watch.mark(TH_STAGE_COUNT);
 }
 
 static void changed(th_world *host) { host->cuda->host_newer = true; }
