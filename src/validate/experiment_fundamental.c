@@ -32,7 +32,21 @@ static const double SMOOTHNESS_DENSITY = 2.0;
 static const double WIDE = 20.0;
 
 enum { MENGE = 1, LABORATORY = 3 }; // variants of th_experiment_models
-typedef enum place { NARROW, WIDE_PLACE, BOTH_WAYS } place;
+// Where and how: the corridor of 4 m for everybody; for `menge`, whose walls are what keeps it from Weidmann,
+// a wide one and other ways to count walls; both ways for the smoothness.
+typedef enum place { NARROW, WIDE_PLACE, MEANT_WALLS, FREE_SPACE, NO_WALLS, BOTH_WAYS } place;
+#define MENGE_WITH(more) "{\"model\": \"densesense\", \"preset\": \"menge\", " more "}"
+static const struct {
+    const char *name;   // behind that of the model
+    const char *filter; // instead of the model's; NULL: its own
+} PLACES[] = {
+    [NARROW] = {"4 m wide", NULL},
+    [WIDE_PLACE] = {"20 m wide", NULL},
+    [MEANT_WALLS] = {"walls of 0.75 m", MENGE_WITH("\"sigma_obstacle\": 0.75")},
+    [FREE_SPACE] = {"free space", MENGE_WITH("\"obstacle_mode\": 1")},
+    [NO_WALLS] = {"no walls", MENGE_WITH("\"obstacle_mode\": 0")},
+    [BOTH_WAYS] = {"both ways", NULL},
+};
 typedef struct walk {
     int model, density; // indices; density -1: SMOOTHNESS_DENSITY
     place place;
@@ -57,6 +71,7 @@ static th_result walk_one(void *context, int index, th_error *error) {
     def.seed = s->settings->seed;
     if (quick || w->place != NARROW) def.length = 12.0;
     if (w->place == WIDE_PLACE) def.width = WIDE;
+    if (PLACES[w->place].filter) def.filter = PLACES[w->place].filter;
     def.both_ways = w->place == BOTH_WAYS;
     // Bare: the contact stage would take the overlaps away before they are counted.
     if (def.both_ways && strcmp(model->move, "\"orca\"") == 0)
@@ -71,14 +86,15 @@ static th_result walk_one(void *context, int index, th_error *error) {
 
 // Which walks there are; the longest first, so that no core is left alone with one at the end.
 static bool plan(study *s) {
-    s->walks = calloc((size_t)s->model_count * (2 * DENSITY_COUNT + 1), sizeof *s->walks);
+    s->walks = calloc((size_t)s->model_count * (BOTH_WAYS * DENSITY_COUNT + 1), sizeof *s->walks);
     if (!s->walks) return false;
     for (int d = DENSITY_COUNT - 1; d >= 0; --d)
         for (int m = 0; m < s->model_count; ++m) {
             if (s->settings->quick && !DENSITIES[d].quick) continue;
             s->walks[s->count++] = (walk){.model = m, .density = d, .place = NARROW};
-            bool wide = s->models[m].family < 2 && s->models[m].variant == MENGE;
-            if (wide) s->walks[s->count++] = (walk){.model = m, .density = d, .place = WIDE_PLACE};
+            bool walls = s->models[m].family < 2 && s->models[m].variant == MENGE;
+            for (int where = WIDE_PLACE; walls && where < BOTH_WAYS; ++where)
+                s->walks[s->count++] = (walk){.model = m, .density = d, .place = (place)where};
         }
     for (int m = 0; m < s->model_count; ++m)
         s->walks[s->count++] = (walk){.model = m, .density = -1, .place = BOTH_WAYS};
@@ -151,13 +167,14 @@ static void speed_table(const study *s, th_experiment_result *result) {
     reference_row(table, "Weidmann 1993", false);
     reference_row(table, "people, uo180", true);
     for (int m = 0; m < s->model_count; ++m) {
-        th_cell_text(table, s->models[m].name);
-        speed_row(table, s, m, NARROW);
-        if (isnan(off_by(s, m, WIDE_PLACE, false))) continue;
-        char name[64];
-        snprintf(name, sizeof name, "%s, %g m wide", s->models[m].name, WIDE);
-        th_cell_text(table, name);
-        speed_row(table, s, m, WIDE_PLACE);
+        for (int where = NARROW; where < BOTH_WAYS; ++where) {
+            if (isnan(off_by(s, m, (place)where, false))) continue;
+            char name[64];
+            snprintf(name, sizeof name, where == NARROW ? "%s%.0s" : "%s, %s", s->models[m].name,
+                     PLACES[where].name);
+            th_cell_text(table, name);
+            speed_row(table, s, m, (place)where);
+        }
     }
 }
 
@@ -205,13 +222,12 @@ static void judge_rms(const study *s, int m, th_experiment_result *result) {
                             "%.3f m/s RMS", weidmann);
         return;
     }
-    static const char *const widths[] = {[NARROW] = "4 m wide", [WIDE_PLACE] = "20 m wide"};
     for (int where = NARROW; where <= WIDE_PLACE; ++where)
         for (int uo180 = 0; uo180 < 2; ++uo180) {
             double off = off_by(s, m, (place)where, uo180);
             if (isnan(off)) continue;
             snprintf(asked, sizeof asked, "%s within %g m/s RMS of %s, %s", model->name, WITHIN,
-                     uo180 ? "the classes of uo180" : "Weidmann", widths[where]);
+                     uo180 ? "the classes of uo180" : "Weidmann", PLACES[where].name);
             th_experiment_judge(result, verdict_of(model, off < WITHIN), asked, "%.3f m/s", off);
         }
 }
