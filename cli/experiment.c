@@ -2,7 +2,6 @@
 #include "cli/commands.h"
 #include "cli/folder.h"
 #include "cli/jobs.h"
-#include "cli/progress.h"
 #include "validate/experiments.h"
 #include <string.h>
 #include <unistd.h>

@@ -93,20 +93,30 @@ static bool read_method(const th_command *command, const char *name, th_density_
     return false;
 }
 
-static bool read_pair(const th_command *command, const char *option, const char *text, char between,
-                      double *first, double *second) {
+static bool read_direction(const th_command *command, const char *text, th_point *direction) {
     if (!text) return true;
-    char *end = NULL;
-    double a = strtod(text, &end);
-    bool good = end != text && *end == between;
-    const char *start = end + 1;
-    double b = good ? strtod(start, &end) : 0.0;
-    good = good && end != start && *end == '\0' && isfinite(a) && isfinite(b);
-    if (!good)
-        th_complain(command, "--%s %s: expected two numbers with '%c' between", option, text,
-                    between);
-    *first = good ? a : 0.0;
-    *second = good ? b : 0.0;
+    char rest = 0;
+    double x, y;
+    if (sscanf(text, "%lf,%lf%c", &x, &y, &rest) == 2 && isfinite(x) && isfinite(y)) {
+        *direction = (th_point){x, y};
+        return true;
+    }
+    th_complain(command, "--direction %s: two numbers x,y, e.g. 0,-1", text);
+    return false;
+}
+
+// "100:800", "100:", ":800"
+static bool read_frames(const th_command *command, const char *text, th_motion_def *motion) {
+    if (!text) return true;
+    const char *colon = strchr(text, ':');
+    char *first_end = NULL, *last_end = NULL;
+    long long first = colon && colon != text ? strtoll(text, &first_end, 10) : 0;
+    long long last = colon && colon[1] ? strtoll(colon + 1, &last_end, 10) : -1;
+    bool good = colon && (!first_end || first_end == colon) && first >= 0 &&
+                (!last_end || (*last_end == '\0' && last >= first));
+    if (!good) th_complain(command, "--frames %s: write FIRST:LAST, FIRST: or :LAST", text);
+    motion->first = first;
+    motion->last = last;
     return good;
 }
 
@@ -297,20 +307,16 @@ static int perform(const th_command *command, options *o) {
                              .area_count = o->area_texts.count,
                              .overrides = &o->overrides,
                              .seed = o->seed};
-    double first = 0.0, last = -1.0;
     int code = TH_EXIT_USAGE;
     if (!a || !d)
         code = TH_EXIT_FAILED;
     else if (choose_over(command, o->over, d) && read_areas(command, &o->area_texts, a) &&
              read_method(command, o->method, &request.def.density.method) &&
-             read_pair(command, "direction", o->direction, ',', &request.def.direction.x,
-                       &request.def.direction.y) &&
-             read_pair(command, "frames", o->frames, ':', &first, &last) &&
+             read_direction(command, o->direction, &request.def.direction) &&
+             read_frames(command, o->frames, &request.def.motion) &&
              th_unit_option(command, o->unit, &request.def.motion.assumed.unit)) {
         request.areas = a->items;
         request.def.motion.assumed.fps = o->fps;
-        request.def.motion.first = (int64_t)first;
-        request.def.motion.last = (int64_t)last;
         request.def.every = o->every;
         code = draw_all(command, o, &request, d);
     }

@@ -4,7 +4,7 @@
 #include "cli/folder.h"
 #include "record/wkt.h"
 #include "scene/scene.h"
-#include "validate/corridors.h"
+#include "validate/recorded_run.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

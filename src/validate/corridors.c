@@ -1,13 +1,12 @@
-// Scenes of corridors, runs that are recorded and measured, order of lanes. SPDX-License-Identifier: Apache-2.0
+// Scenes of corridors, how they are measured, order of lanes. SPDX-License-Identifier: Apache-2.0
 #include "validate/corridors.h"
 #include "core/error.h"
-#include <errno.h>
+#include "validate/recorded_run.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 // ---- scenes
 
@@ -92,73 +91,13 @@ char *th_corridor_both_ways(double rate, const th_corridor_people *people) {
                  people->inflow_time, people->filter, people->move, people->inflow_time);
 }
 
-// ---- a run as a recording
-
-th_result th_record_folder_make(char path[TH_RECORD_PATH], th_error *error) {
-    const char *base = getenv("TMPDIR");
-    int length =
-        snprintf(path, TH_RECORD_PATH, "%s/throng-XXXXXX", base && base[0] ? base : "/tmp");
-    if (length < 0 || length >= TH_RECORD_PATH - 16 || !mkdtemp(path)) {
-        if (error) snprintf(error->file, sizeof error->file, "%.200s", path);
-        return th_fail(error, TH_NO_FILE, "",
-                       "no folder for a recording: %s; set TMPDIR to one that can be written",
-                       strerror(errno));
-    }
-    snprintf(path + length, TH_RECORD_PATH - (size_t)length, "/run.txt");
-    return TH_OK;
-}
-
-void th_record_folder_remove(const char *path) {
-    char folder[TH_RECORD_PATH];
-    snprintf(folder, sizeof folder, "%s", path);
-    char *slash = strrchr(folder, '/');
-    if (!slash) return;
-    *slash = '\0';
-    unlink(path);
-    rmdir(folder);
-}
-
-static th_result step_to(th_world *world, th_recorder *recorder, double end, th_error *error) {
-    th_result result = th_recorder_see(recorder, world, error);
-    while (result == TH_OK && th_world_time(world) < end - 1e-9 && !th_world_done(world)) {
-        th_world_step(world, 1);
-        result = th_recorder_see(recorder, world, error);
-    }
-    return result;
-}
-
-th_result th_record_run(const th_scene *scene, uint64_t seed, double end, const char *path,
-                        th_statistics *statistics, th_error *error) {
-    th_world_def def = th_world_def_default();
-    def.threads = 1;
-    def.seed = seed;
-    th_world *world = NULL;
-    th_result result = th_world_create(scene, &def, &world, error);
-    if (result != TH_OK) return result;
-    th_recorder_def recording = {.path = path, .format = TH_TRAJECTORY_TEXT};
-    recording.fps = 1.0 / th_world_step_length(world);
-    th_recorder *recorder = NULL;
-    result = th_recorder_create(world, &recording, &recorder, error);
-    if (result == TH_OK) result = step_to(world, recorder, end, error);
-    th_result finished = th_recorder_finish(recorder, NULL, result == TH_OK ? error : NULL);
-    if (result == TH_OK) result = finished;
-    if (statistics) *statistics = th_world_statistics(world);
-    th_world_destroy(world);
-    return result;
-}
-
 // ---- measured
-
-th_fundamental_def th_corridor_fundamental(const char *area) {
-    th_fundamental_def def = th_fundamental_def_default();
-    def.density.method = TH_CLASSIC;
-    def.area = area;
-    return def;
-}
 
 static th_result measure(const char *path, double fps, const th_corridor_window *window,
                          th_corridor_result *result, th_error *error) {
-    th_fundamental_def def = th_corridor_fundamental(window->area);
+    th_fundamental_def def = th_fundamental_def_default();
+    def.density.method = TH_CLASSIC;
+    def.area = window->area;
     def.direction = window->direction;
     def.motion.first = (int64_t)(window->from * fps);
     def.motion.last = (int64_t)(window->until * fps);
@@ -181,7 +120,6 @@ static th_result run_in(const char *path, const char *scene_text, uint64_t seed,
     if (done != TH_OK) return done;
     th_statistics statistics = {0};
     done = th_record_run(scene, seed, window->until, path, &statistics, error);
-    result->overlap = (double)statistics.largest_overlap;
     result->waiting = statistics.waiting_to_enter;
     if (done == TH_OK) done = measure(path, 1.0 / th_scene_run(scene).step, window, result, error);
     th_scene_destroy(scene);

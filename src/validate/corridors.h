@@ -25,25 +25,12 @@ typedef struct th_corridor_window {
 } th_corridor_window;
 
 typedef struct th_corridor_result {
-    th_fundamental_mean mean; // classic density, as BASELINES of people are made
+    th_fundamental_mean mean; // classic density: people counted, as for the measured tables
     double lanes;             // th_lane_order; NaN: not asked for
-    double overlap;           // deepest ever sampled [m]
     uint64_t waiting;         // people due who found no room to come in
 } th_corridor_result;
 th_result th_corridor_run(const char *scene, uint64_t seed, const th_corridor_window *window,
                           th_corridor_result *result, th_error *error);
-
-// Density and speed as for the measured classes: people counted.
-th_fundamental_def th_corridor_fundamental(const char *area);
-
-// Steps a world of the scene until `end` [s] (or until nobody is to come) with one thread and writes a
-// text with a frame per step; the file must not be there.
-th_result th_record_run(const th_scene *scene, uint64_t seed, double end, const char *path,
-                        th_statistics *statistics, th_error *error);
-// A folder for it that nobody else has; removed, with the file, by th_record_folder_remove.
-enum { TH_RECORD_PATH = 512 };
-th_result th_record_folder_make(char path[TH_RECORD_PATH], th_error *error);
-void th_record_folder_remove(const char *path);
 
 // Order of lanes in an area, mean over people and frames: ((like - against) / (like + against))^2 over
 // those beside whom somebody walks at most 0.3 m to the side, like and against being how many of them walk

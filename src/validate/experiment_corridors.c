@@ -240,7 +240,7 @@ static void both_ways_table(const corridor_study *s, th_experiment_result *resul
         "(1: pure lanes) in x -4 .. 4",
         "model|people per second from each end|density [1/m2]|speed [m/s]|flow [1/(m s)]|lanes|"
         "found no room to come in");
-    th_corridor_result people = {{PEOPLE_DENSITY, PEOPLE_SPEED, PEOPLE_FLOW}, PEOPLE_LANES, 0, 0};
+    th_corridor_result people = {{PEOPLE_DENSITY, PEOPLE_SPEED, PEOPLE_FLOW}, PEOPLE_LANES, 0};
     th_cell_text(table, "people");
     th_cell_number(table, RATES[0], 0);
     both_ways_row(table, &people);

@@ -1,0 +1,249 @@
+// Experiments at doors: what is read from tracks, the places, flow against width, smoothness.
+// SPDX-License-Identifier: Apache-2.0
+#include "support.h"
+#include "validate/bottleneck_scenes.h"
+#include "validate/bottleneck_tracks.h"
+#include "validate/experiments.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef TH_SLOW_BUILD
+enum { SLOW = 1 };
+#else
+enum { SLOW = 0 };
+#endif
+
+#define CONSISTENT "{\"model\": \"densesense\", \"preset\": \"consistent\"}"
+#define LABORATORY "{\"model\": \"densesense\", \"preset\": \"laboratory\"}"
+#define SF "\"social_force\""
+#define SF_16_HZ "{\"model\": \"social_force\", \"substep\": 0.0625}"
+#define SF_1000_HZ "{\"model\": \"social_force\", \"substep\": 0.001}"
+
+// ---- reading tracks made by hand
+
+// Ten people in a row, a metre apart; person k is over x = 0 after k + 1 seconds, at 1 m/s, and leaves at x = 3.
+static th_tracks row_of_ten(void) {
+    enum { PEOPLE = 10, FRAMES = 16 * 14 };
+    th_tracks tracks = {.people = PEOPLE, .frames = FRAMES};
+    tracks.x = malloc(PEOPLE * FRAMES * sizeof(float));
+    tracks.y = malloc(PEOPLE * FRAMES * sizeof(float));
+    assert_true(tracks.x && tracks.y);
+    for (int f = 0; f < FRAMES; ++f)
+        for (int k = 0; k < PEOPLE; ++k) {
+            float x = (float)f / 16.0f - (float)k - 1.0f;
+            tracks.x[f * PEOPLE + k] = x < 3.0f ? x : NAN;
+            tracks.y[f * PEOPLE + k] = x < 3.0f ? 0.5f : NAN;
+        }
+    return tracks;
+}
+
+static void flow_and_density_of_a_row(void **state) {
+    (void)state;
+    th_tracks tracks = row_of_ten();
+    th_tracks_found found;
+    assert_int_equal(th_tracks_look(&tracks, 0.01, &found, NULL), TH_OK);
+    assert_int_equal(found.through, 10);
+    assert_true(fabs(found.first - 1.01) < 1e-3 && fabs(found.last - 10.01) < 1e-3);
+    assert_true(fabs(found.flow - 1.0) < 1e-3);
+    assert_true(found.acceleration < 1e-3 && fabs(found.path - 1.0) < 1e-4);
+    // One person in every metre of a row: a box of 2 m by 1 m holds two at any time.
+    th_tracks_area area = th_tracks_in(&tracks, (th_box){-2, 0, 0, 1}, 3, 5);
+    assert_true(fabs(area.density - 1.0) < 0.05);
+    assert_true(fabs(area.speed - 1.0) < 1e-3);
+    assert_true(isnan(th_tracks_in(&tracks, (th_box){-2, 0, 0, 1}, 50, 60).density));
+    // Within 1 m of anybody stand the one before and the one behind.
+    assert_true(fabs(th_tracks_densest(&tracks) - 3 / 3.14159) < 1e-3);
+    assert_int_equal(th_tracks_look(&tracks, 2.5, &found, NULL), TH_OK);
+    assert_int_equal(found.through, 10);
+    assert_int_equal(th_tracks_look(&tracks, 5, &found, NULL), TH_OK);
+    assert_int_equal(found.through, 0);
+    assert_true(found.flow == 0.0 && isnan(found.first));
+    th_tracks_release(&tracks);
+}
+
+// A circle of radius r at angular speed w: acceleration r w^2, jerk r w^3.
+static void smoothness_of_a_circle(void **state) {
+    (void)state;
+    enum { FRAMES = 128 };
+    const double radius = 2, turn = 1; // [m], [1/s]
+    float x[FRAMES], y[FRAMES];
+    for (int f = 0; f < FRAMES; ++f) {
+        x[f] = (float)(radius * cos(turn * f / TH_TRACKS_RATE));
+        y[f] = (float)(radius * sin(turn * f / TH_TRACKS_RATE));
+    }
+    th_tracks tracks = {.people = 1, .frames = FRAMES, .x = x, .y = y};
+    th_tracks_found found;
+    assert_int_equal(th_tracks_look(&tracks, 50, &found, NULL), TH_OK);
+    assert_true(fabs(found.acceleration - 2) < 0.01);
+    assert_true(fabs(found.acceleration_95 - 2) < 0.03);
+    assert_true(fabs(found.jerk - 2) < 0.05); // places are floats: 1e-7 m times 16^3
+    assert_true(found.path > 1.5);
+}
+
+// ---- the places
+
+static void run(const char *scene, double step, double time, th_tracks *tracks) {
+    th_tracks_def def = {scene, 1, step, time};
+    th_error error = {0};
+    if (th_tracks_run(&def, tracks, &error) != TH_OK) fail_msg("%s: %s", error.path, error.message);
+}
+
+static void places_hold_their_people(void **state) {
+    (void)state;
+    th_door_scene *scene = malloc(sizeof *scene);
+    assert_non_null(scene);
+    const int people[] = {60, 75, 348, 300};
+    for (int k = 0; k < 4; ++k) {
+        switch (k) {
+        case 0: th_scene_seyfried(scene, 0.8, "\"none\"", "\"orca\""); break;
+        case 1: th_scene_adrian(scene, "\"none\"", "\"orca\""); break;
+        case 2: th_scene_hermes(scene, "\"none\"", "\"orca\""); break;
+        default: th_scene_grandstand(scene, "\"none\"", "\"orca\""); break;
+        }
+        assert_int_equal(scene->people, people[k]);
+        th_tracks tracks;
+        run(scene->text, 1 / TH_TRACKS_RATE, 0.5, &tracks);
+        assert_int_equal(tracks.people, people[k]);
+        assert_int_equal(tracks.frames, 9);
+        // Nobody starts beyond the line, and all walk towards it.
+        th_tracks_found found;
+        assert_int_equal(th_tracks_look(&tracks, scene->line, &found, NULL), TH_OK);
+        for (int i = 0; i < tracks.people; ++i) assert_true((double)tracks.x[i] < scene->line);
+        assert_true(found.speed > 0.2);
+        th_tracks_release(&tracks);
+    }
+    // Start density as in the paper: 60 people on 4 m by 4.55 m.
+    th_scene_seyfried(scene, 1.0, "\"none\"", "\"orca\"");
+    th_tracks tracks;
+    run(scene->text, 1 / TH_TRACKS_RATE, 0.1, &tracks);
+    double density =
+        th_tracks_in(&tracks, (th_box){-3 - 60 / 3.3f / 4, -2, -3, 2}, 0.01, 0.1).density;
+    assert_true(density > 3.1 && density <= 3.3);
+    th_tracks_release(&tracks);
+    free(scene);
+}
+
+static void a_wrong_scene_says_why(void **state) {
+    (void)state;
+    th_tracks_def def = {"{\"groups\": [{\"count\": 1}]}", 1, 1 / TH_TRACKS_RATE, 1};
+    th_tracks tracks;
+    th_error error = {0};
+    assert_int_not_equal(th_tracks_run(&def, &tracks, &error), TH_OK);
+    assert_true(strlen(error.message) > 0);
+    th_tracks_release(&tracks);
+}
+
+// ---- flow
+
+static double flow_through(double width, const char *filter, const char *move) {
+    th_door_scene *scene = malloc(sizeof *scene);
+    assert_non_null(scene);
+    th_scene_seyfried(scene, width, filter, move);
+    th_tracks tracks;
+    run(scene->text, 1 / TH_TRACKS_RATE, SLOW ? 8 : 120, &tracks);
+    th_tracks_found found;
+    assert_int_equal(th_tracks_look(&tracks, scene->line, &found, NULL), TH_OK);
+    if (!SLOW) assert_int_equal(found.through, 60);
+    assert_int_equal(tracks.repairs, 0);
+    th_tracks_release(&tracks);
+    free(scene);
+    return found.flow;
+}
+
+// The configuration that is recommended for doors: within 20 % of Seyfried 2009 (1.288 and 2.364 /s).
+static void doors_have_the_measured_flow(void **state) {
+    (void)state;
+    double narrow = flow_through(0.8, LABORATORY, SF), wide = flow_through(1.2, LABORATORY, SF);
+    print_message("0.8 m: %.2f /s, 1.2 m: %.2f /s\n", narrow, wide);
+    if (SLOW) return;
+    assert_true(fabs(narrow / 1.288 - 1) < 0.2);
+    assert_true(fabs(wide / 2.364 - 1) < 0.2);
+    // Fitted to Weidmann, whose capacity is 1.22 /(m s), the filter lets too few through.
+    assert_true(flow_through(1.2, CONSISTENT, SF) < 0.75 * wide);
+}
+
+// ---- smoothness
+
+static th_tracks_found ways(const char *filter, const char *move, double step, double *overlaps) {
+    th_door_scene *scene = malloc(sizeof *scene);
+    assert_non_null(scene);
+    th_scene_grandstand(scene, filter, move);
+    th_tracks tracks;
+    run(scene->text, step, SLOW ? 0.5 : 3, &tracks);
+    th_tracks_found found;
+    assert_int_equal(th_tracks_look(&tracks, scene->line, &found, NULL), TH_OK);
+    *overlaps = tracks.overlaps;
+    th_tracks_release(&tracks);
+    free(scene);
+    return found;
+}
+
+// The paper's claims: forces integrated at 16 Hz throw people about, behind the filter they do not, and it is
+// smoother than small steps are.
+static void the_filter_makes_ways_smooth(void **state) {
+    (void)state;
+    double filtered_overlaps, alone_overlaps, fine_overlaps;
+    th_tracks_found filtered = ways(CONSISTENT, SF_16_HZ, 1 / TH_TRACKS_RATE, &filtered_overlaps);
+    th_tracks_found alone = ways("\"none\"", SF_16_HZ, 1 / TH_TRACKS_RATE, &alone_overlaps);
+    if (SLOW) return;
+    th_tracks_found fine = ways("\"none\"", SF_1000_HZ, 1 / TH_TRACKS_RATE / 63, &fine_overlaps);
+    print_message(
+        "acceleration: D-SF %.2f, SF %.2f, SF at 1000 Hz %.2f m/s2; overlaps %.2f, %.2f\n",
+        filtered.acceleration, alone.acceleration, fine.acceleration, filtered_overlaps,
+        alone_overlaps);
+    assert_true(filtered.acceleration < fine.acceleration && filtered.jerk < fine.jerk);
+    assert_true(filtered.acceleration < 0.5 * alone.acceleration);
+    assert_true(filtered_overlaps < alone_overlaps);
+}
+
+// ---- the whole experiment
+
+static void perform(int jobs, const char *out, th_experiment_result *result) {
+    th_experiment_settings settings = {.out = out, .quick = true, .jobs = jobs, .seed = 1};
+    th_error error = {0};
+    *result = (th_experiment_result){0};
+    if (th_experiment_bottleneck(&settings, NULL, NULL, result, &error) != TH_OK)
+        fail_msg("%s", error.message);
+    assert_int_equal(th_experiment_finish(result, &error), TH_OK);
+}
+
+static void jobs_change_nothing(void **state) {
+    (void)state;
+    if (SLOW) return;
+    char folder[] = "/tmp/throng_experiments_XXXXXX", path[128];
+    assert_non_null(mkdtemp(folder));
+    th_experiment_result one, three;
+    perform(1, folder, &one);
+    perform(3, NULL, &three);
+    assert_int_equal(one.table_count, three.table_count);
+    for (int t = 0; t < one.table_count; ++t) {
+        assert_int_equal(one.tables[t]->count, three.tables[t]->count);
+        assert_int_equal(one.tables[t]->count % one.tables[t]->columns, 0);
+        for (int k = 0; k < one.tables[t]->count; ++k)
+            assert_string_equal(one.tables[t]->cells[k], three.tables[t]->cells[k]);
+    }
+    assert_true(one.bar_count > 0);
+    assert_int_equal(one.bars[0].verdict, TH_PASS);
+    assert_int_equal(one.figure_count, 1);
+    assert_int_equal(three.figure_count, 0);
+    snprintf(path, sizeof path, "%s/bottleneck.png", folder);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+    th_experiment_release(&one);
+    th_experiment_release(&three);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(flow_and_density_of_a_row),
+        cmocka_unit_test(smoothness_of_a_circle),
+        cmocka_unit_test(places_hold_their_people),
+        cmocka_unit_test(a_wrong_scene_says_why),
+        cmocka_unit_test(doors_have_the_measured_flow),
+        cmocka_unit_test(the_filter_makes_ways_smooth),
+        cmocka_unit_test(jobs_change_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
