@@ -53,16 +53,20 @@ void th_sample_overlaps(th_world *world, th_statistics *statistics) {
     world->counters.largest_overlap = th_max(world->counters.largest_overlap, deepest);
 }
 
-// Who stands on the very line of an exit is at the edge of the ground and leaves with the next step.
-static bool on_exit_line(const th_scene *scene, int level, th_vec2 p) {
-    for (int g = 0; g < scene->goal_count; ++g) {
+// Is p by the line of an exit, where no wall need be near? *on: on the very line. Who stands there is at the edge of
+// the ground and leaves with the next step.
+static bool by_exit(const th_scene *scene, int level, th_vec2 p, bool *on) {
+    const float by = 2.0f; // [m] more than anybody walks from one look to the next
+    bool near = false;
+    *on = false;
+    for (int g = 0; g < scene->goal_count && !*on; ++g) {
         const th_goal *goal = &scene->goals[g];
         if (goal->kind != TH_GOAL_EXIT || !goal->is_line || goal->line.level != level) continue;
-        if (th_boxes_touch(p, p, goal->line.a, goal->line.b, 0.0f) &&
-            th_orientation(goal->line.a, goal->line.b, p) == 0.0)
-            return true;
+        near = near || th_boxes_touch(p, p, goal->line.a, goal->line.b, by);
+        *on = th_boxes_touch(p, p, goal->line.a, goal->line.b, 0.0f) &&
+              th_orientation(goal->line.a, goal->line.b, p) == 0.0;
     }
-    return false;
+    return near;
 }
 
 uint64_t th_count_in_solids(const th_world *world) {
@@ -75,10 +79,9 @@ uint64_t th_count_in_solids(const th_world *world) {
         // Who left has walked out through a gap in the boundary; scripted bodies go where they like.
         if (!th_moves(agents->phase[i])) continue;
         th_vec2 p = th_position(agents, (uint32_t)i);
-        if (th_walls_maybe_near(&walls, (int)level, p) &&
-            !th_scene_walkable(world->scene, (int)level, p) &&
-            !on_exit_line(world->scene, (int)level, p))
-            inside++;
+        bool on_exit, near = by_exit(world->scene, (int)level, p, &on_exit) ||
+                             th_walls_maybe_near(&walls, (int)level, p);
+        if (near && !on_exit && !th_scene_walkable(world->scene, (int)level, p)) inside++;
     }
     return inside;
 }
