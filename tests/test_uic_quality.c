@@ -1,6 +1,7 @@
 // What the quality bars of the model found out: walls, exits, cells with little ground.
 // SPDX-License-Identifier: Apache-2.0
 #include "behave/behave.h"
+#include "move/move.h"
 #include "move/uic_state.h"
 #include "support.h"
 #include "world/world.h"
@@ -68,11 +69,38 @@ static void the_line_of_an_exit_is_no_solid(void **state) {
     th_scene_destroy(scene);
 }
 
+// Somebody who wants neither is pushed into the corner where two exits meet. Sliding off the one led over the other,
+// and who was out could not come in again: people of the campsite turned in clumps outside of it for good.
+static void nobody_is_pushed_out_where_two_exits_meet(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(
+        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 10, 10]}}],"
+        "\"exits\": [{\"id\": \"east\", \"line\": [[10, 0], [10, 10]]}, {\"id\": \"south\", "
+        "\"line\": [[0, 0], [10, 0]]}, {\"id\": \"west\", \"line\": [[0, 0], [0, 10]]}],"
+        "\"groups\": [{\"id\": \"one\", \"count\": 1, \"to\": \"west\", \"move\": \"uic\"}]}");
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 1);
+    th_agents *a = &world->agents;
+    a->position_x[0] = 9.999f;
+    a->position_y[0] = 0.0144f;
+    a->next_position_x[0] = 10.02f;
+    a->next_position_y[0] = -0.002f;
+    th_stage_contact(world);
+    assert_true(th_scene_walkable(scene, 0, th_position(a, 0))); // ground where no wall is near
+    assert_int_equal(th_count_in_solids(world), 0);
+    a->position_x[0] = 11.0f; // out there no wall is near, and it must be seen all the same
+    a->position_y[0] = 5.0f;
+    assert_int_equal(th_count_in_solids(world), 1);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_sticks_to_a_wall),
         cmocka_unit_test(nobody_slips_out_beside_an_exit),
         cmocka_unit_test(the_line_of_an_exit_is_no_solid),
+        cmocka_unit_test(nobody_is_pushed_out_where_two_exits_meet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -251,7 +251,9 @@ TH_BOTH bool th_walkable(const th_scene *scene, int level, th_vec2 point) {
     if (level < 0 || level >= scene->level_count) return false;
     if (!(point.x == point.x && point.y == point.y)) return false;
     const th_distance_grid *grid = scene->wall_grids[level].distance;
-    if (!grid || !on_grid(grid, point)) return !scene->levels[level].bounded;
+    // Beyond all walls may still be ground: an exit takes away the wall it is drawn on.
+    if (!grid || !on_grid(grid, point))
+        return !scene->levels[level].bounded || walkable_exactly(scene, level, point);
     th_rough_distance rough = interpolate(grid, point);
     // 0.71 cells of error and as much again: no wall between here and the nodes.
     if (rough.one_sided && rough.size > 1.42f * grid->cell) return rough.walkable;

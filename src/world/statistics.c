@@ -39,16 +39,20 @@ TH_BOTH static uint64_t float_bits(float a, float b) {
     return (uint64_t)high << 32 | low;
 }
 
-// Who stands on the very line of an exit is at the edge of the ground and leaves with the next step.
-TH_BOTH static bool on_exit_line(const th_scene *scene, int level, th_vec2 p) {
-    for (int g = 0; g < scene->goal_count; ++g) {
+// Is p by the line of an exit, where no wall need be near? *on: on the very line. Who stands there is at the edge of
+// the ground and leaves with the next step.
+TH_BOTH static bool by_exit(const th_scene *scene, int level, th_vec2 p, bool *on) {
+    const float by = 2.0f; // [m] more than anybody walks from one look to the next
+    bool near = false;
+    *on = false;
+    for (int g = 0; g < scene->goal_count && !*on; ++g) {
         const th_goal *goal = &scene->goals[g];
         if (goal->kind != TH_GOAL_EXIT || !goal->is_line || goal->line.level != level) continue;
-        if (th_boxes_touch(p, p, goal->line.a, goal->line.b, 0.0f) &&
-            th_orientation(goal->line.a, goal->line.b, p) == 0.0)
-            return true;
+        near = near || th_boxes_touch(p, p, goal->line.a, goal->line.b, by);
+        *on = th_boxes_touch(p, p, goal->line.a, goal->line.b, 0.0f) &&
+              th_orientation(goal->line.a, goal->line.b, p) == 0.0;
     }
-    return false;
+    return near;
 }
 
 // Does a person stand in a solid? Who left has walked out through a gap in the boundary; scripted bodies go
@@ -58,8 +62,8 @@ TH_BOTH static bool in_solid(const th_world *world, const th_walls *walls, int i
     int level = (int)agents->level[i];
     if (!th_moves(agents->phase[i])) return false;
     th_vec2 p = th_position(agents, (uint32_t)i);
-    return th_walls_maybe_near(walls, level, p) && !th_walkable(world->scene, level, p) &&
-           !on_exit_line(world->scene, level, p);
+    bool on_exit, near = by_exit(world->scene, level, p, &on_exit) || th_walls_maybe_near(walls, level, p);
+    return near && !on_exit && !th_walkable(world->scene, level, p);
 }
 
 // 0 for those who are gone.
