@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #ifdef TH_SLOW_BUILD
@@ -220,6 +221,48 @@ static void tables_print_and_remember(void **state) {
     assert_int_equal(result.table_count, 0);
 }
 
+// Prints of the program; to be freed.
+static char *program(const char *arguments, int *code) {
+    char command[512];
+    snprintf(command, sizeof command, "'%s' %s 2>&1", TH_PROGRAM, arguments);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    char *text = calloc(1, 65536);
+    assert_non_null(text);
+    text[fread(text, 1, 65535, pipe)] = '\0';
+    int status = pclose(pipe);
+    *code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return text;
+}
+
+static void the_command_lists_and_suggests(void **state) {
+    (void)state;
+    int code, count;
+    const th_experiment *list = th_experiments(&count);
+    char *text = program("experiment", &code);
+    assert_int_equal(code, 0);
+    for (int k = 0; k < count; ++k) assert_non_null(strstr(text, list[k].name));
+    free(text);
+    text = program("experiment corridr", &code);
+    assert_int_equal(code, 1);
+    assert_non_null(strstr(text, "did you mean 'corridor'?"));
+    free(text);
+}
+
+static void results_do_not_depend_on_jobs(void **state) {
+    (void)state;
+    if (!LONG_ENOUGH) skip();
+    int code;
+    char *alone = program("experiment both_ways --quick --quiet --out none --jobs 1", &code);
+    assert_int_equal(code, 0);
+    if (!strstr(alone, "| people | 2 | 0.99 | 1.03 | 1.02 | 0.83 | 0 |")) fail_msg("%s", alone);
+    char *together = program("experiment both_ways --quick --quiet --out none --jobs 3", &code);
+    assert_int_equal(code, 0);
+    assert_string_equal(alone, together);
+    free(alone);
+    free(together);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weidmann_has_his_values),
@@ -230,6 +273,8 @@ int main(void) {
         cmocka_unit_test(lanes_are_seen),
         cmocka_unit_test(runs_side_by_side_tell_the_first_failure),
         cmocka_unit_test(tables_print_and_remember),
+        cmocka_unit_test(the_command_lists_and_suggests),
+        cmocka_unit_test(results_do_not_depend_on_jobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

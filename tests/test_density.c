@@ -2,17 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/density.h"
 #include "measure/gaussian.h"
+#include "near.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
-
-// cmocka compares in single precision.
-#define assert_near(found, wanted, tolerance)                                     \
-    do {                                                                          \
-        double a = (found), b = (wanted);                                         \
-        if (!(fabs(a - b) <= (tolerance))) fail_msg("%.12g, wanted %.12g", a, b); \
-    } while (0)
 
 enum { PEOPLE_MAX = 512 };
 typedef struct people {
@@ -220,7 +214,7 @@ static void test_few_people(void **state) {
     measure(open, voronoi(0), &p, true); // endless: the box around everybody and the area
     assert_near(1 / p.individual[0], 100, 1e-9);
     put(&p, 1, 0, 0.5); // two, then three in a row: bisectors are parallel
-    put(&p, 2, 0, NAN);
+    put(&p, 2, 0, (double)NAN);
     moment = measure(open, voronoi(0), &p, true);
     assert_near(1 / p.individual[0], 55, 1e-9);
     assert_near(1 / p.individual[1], 10, 1e-9);
@@ -254,10 +248,10 @@ static void test_outside(void **state) {
     people p = {0};
     th_region *room = region_of(ROOM, NULL);
     put(&p, 1, 1, 1);
-    put(&p, -0.1, 4, 1); // a head over the wall owns what is nearest of its cell
-    put(&p, 5, 2, 1);    // in the middle of the pillar, which is wider than the cut-off
-    put(&p, -50, 4, 1);  // elsewhere
-    put(&p, NAN, 4, 1);  // nowhere
+    put(&p, -0.1, 4, 1);        // a head over the wall owns what is nearest of its cell
+    put(&p, 5, 2, 1);           // in the middle of the pillar, which is wider than the cut-off
+    put(&p, -50, 4, 1);         // elsewhere
+    put(&p, (double)NAN, 4, 1); // nowhere
     th_area_moment moment = measure(room, voronoi(0.9), &p, true);
     assert_true(p.individual[0] > 0 && p.individual[1] > 0);
     assert_true(isnan(p.individual[2]) && isnan(p.individual[3]) && isnan(p.individual[4]));
@@ -285,7 +279,7 @@ static void test_classic(void **state) {
     th_region *room = region_of(ROOM, "POLYGON ((3 2, 9 2, 9 6, 3 6, 3 2))");
     put(&p, 8, 4, 1);
     put(&p, 8, 5, 2);
-    put(&p, 7, 5, NAN);
+    put(&p, 7, 5, (double)NAN);
     put(&p, 1, 1, 9);
     th_density_def classic = th_density_def_default();
     th_area_moment moment = measure(room, classic, &p, true);

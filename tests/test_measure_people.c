@@ -1,17 +1,12 @@
 // Lines, people and distances, on walks made up so that every number is known. SPDX-License-Identifier: Apache-2.0
 #include "measure/place_text.h"
 #include "measure/survey.h"
+#include "near.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define assert_near(found, wanted, tolerance)                                     \
-    do {                                                                          \
-        double a = (found), b = (wanted);                                         \
-        if (!(fabs(a - b) <= (tolerance))) fail_msg("%.12g, wanted %.12g", a, b); \
-    } while (0)
 
 // A moment of one person with a velocity; others are added by hand.
 typedef struct stage {
@@ -77,6 +72,7 @@ static void test_crossings(void **state) {
         assert_true(c == 0 || crossing->time >= line.crossings[c - 1].time);
     }
     th_line_release(&line);
+    th_line_release(&upstairs);
     th_walkers_destroy(walkers);
 }
 

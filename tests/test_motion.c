@@ -1,17 +1,12 @@
 // Velocities of a recording: windows, ends, gaps, leaps, levels, missing frames. SPDX-License-Identifier: Apache-2.0
 #include "measure/motion.h"
+#include "near.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define assert_near(found, wanted, tolerance)                                     \
-    do {                                                                          \
-        double a = (found), b = (wanted);                                         \
-        if (!(fabs(a - b) <= (tolerance))) fail_msg("%.12g, wanted %.12g", a, b); \
-    } while (0)
 
 static char folder[] = "/tmp/throng_motion_XXXXXX";
 static char path[128];

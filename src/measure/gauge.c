@@ -19,10 +19,8 @@ static th_region *region_of(const th_scene *scene, const th_measure_area *area, 
     char *walkable = walls ? th_polygons_wkt(&level->walkable, origin) : NULL;
     char *shape = th_polygons_wkt(&area->area.shape, origin);
     th_region *region = NULL;
-    if ((walls && !walkable) || !shape)
-        *memory = false;
-    else if (th_region_create(walkable, shape, &region, NULL) == TH_NO_MEMORY)
-        *memory = false;
+    bool texts = shape && (walkable || !walls);
+    if (!texts || th_region_create(walkable, shape, &region, NULL) == TH_NO_MEMORY) *memory = false;
     free(walkable);
     free(shape);
     return region;

@@ -327,6 +327,7 @@ TH_BOTH static int slide_off_exit(const th_world *world, uint32_t i, uint32_t le
 // may be over the other where two meet in a corner.
 TH_BOTH static bool stop_at_foreign_exits(const th_world *world, const th_walls *walls, uint32_t i,
                                   uint32_t level, th_vec2 p, th_vec2 *q) {
+    if (!th_goals_maybe_near(world->scene, (int)level, p, *q)) return false;
     int first = slide_off_exit(world, i, level, -1, p, q);
     if (first < 0) return false;
     th_vec2 further = *q;

@@ -96,7 +96,6 @@ typedef struct around {
     _Alignas(64) float half[AROUND_MOST + LANES];
     _Alignas(64) float give[AROUND_MOST + LANES];
     int count; // filled up to a multiple of LANES with people far away; -1: too many
-    int own;   // where the people of the cell itself begin
 } around;
 
 // A run of any length, LANES at a time: every array of agents is that much longer than the crowd, and what is
@@ -128,7 +127,6 @@ TH_FORMULA void look_around(const th_world *world, const pair_step *step, const 
             near->count = -1;
             return;
         }
-        if (begin >= first && begin < last) near->own = (int)(count + (begin - first));
         copy_run(near->x + count, xs + first, length);
         copy_run(near->y + count, ys + first, length);
         copy_run(near->half + count, step->half + first, length);
@@ -153,9 +151,9 @@ typedef struct push {
 // Values of LANES people side by side. Written as vectors because gcc keeps sums in arrays in memory, and adds
 // them up one by one. All copies of a function (core/parallel.h) do the same operations, so give the same bits.
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
-typedef int32_t sign_lanes __attribute__((vector_size(LANES * sizeof(int32_t))));
+typedef int32_t count_lanes __attribute__((vector_size(LANES * sizeof(int32_t))));
 typedef float half_lanes __attribute__((vector_size(LANES / 2 * sizeof(float))));
-typedef int32_t half_signs __attribute__((vector_size(LANES / 2 * sizeof(int32_t))));
+typedef int32_t half_counts __attribute__((vector_size(LANES / 2 * sizeof(int32_t))));
 #define LOW(v) __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7)
 #define HIGH(v) __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15)
 
@@ -168,22 +166,24 @@ TH_FORMULA th_vec2 lanes_sum(const lanes *x, const lanes *y) {
     return th_v(two[0] + two[1], two[4] + two[5]);
 }
 
-// Is any lane negative?
-TH_FORMULA bool lanes_negative(const sign_lanes *signs) {
-    half_signs eight = LOW(*signs) | HIGH(*signs);
-    uint64_t words[4];
-    memcpy(words, &eight, sizeof words);
-    return ((words[0] | words[1]) | (words[2] | words[3])) & 0x8000000080000000u;
+TH_FORMULA int lanes_count(const count_lanes *counts) {
+    half_counts eight = LOW(*counts) + HIGH(*counts);
+    uint64_t pairs[4]; // no count is large enough to reach its neighbour's bits
+    memcpy(pairs, &eight, sizeof pairs);
+    uint64_t sum = (pairs[0] + pairs[1]) + (pairs[2] + pairs[3]);
+    return (int)((sum & 0xffffffffu) + (sum >> 32));
 }
 
-// Everybody around at once, for the person at p, who is taken out of the list by the caller. Person k always
-// goes to lane k mod LANES, so the sums do not depend on the width of the machine's registers.
+// Everybody around at once, for the person at p. The person is one of them, and pushes itself by 0; taking it out
+// of the list would make the processor wait for that to be written. Person k always goes to lane k mod LANES, so
+// the sums do not depend on the width of the machine's registers.
 TH_FORMULA push push_from_around(const around *near, th_vec2 p, float own, float tight_share2,
                                  bool mixed) {
     lanes sum_x = {0}, sum_y = {0};
-    sign_lanes signs = {0};
+    count_lanes tight = {0};
     for (int first = 0; first < near->count; first += LANES) {
-        float push_x[LANES], push_y[LANES], spare[LANES];
+        float push_x[LANES], push_y[LANES];
+        int32_t is_tight[LANES];
 #pragma omp simd
         for (int l = 0; l < LANES; ++l) {
             int k = first + l;
@@ -195,22 +195,22 @@ TH_FORMULA push push_from_around(const around *near, th_vec2 p, float own, float
             scale = d2 < apart2 ? scale : 0.0f;
             push_x[l] = scale * dx;
             push_y[l] = scale * dy;
-            spare[l] = d2 - tight_share2 * apart2;
+            is_tight[l] = d2 < tight_share2 * apart2;
         }
         lanes more_x, more_y;
-        sign_lanes more_signs;
+        count_lanes more_tight;
         memcpy(&more_x, push_x, sizeof more_x);
         memcpy(&more_y, push_y, sizeof more_y);
-        memcpy(&more_signs, spare, sizeof more_signs);
+        memcpy(&more_tight, is_tight, sizeof more_tight);
         sum_x += more_x;
         sum_y += more_y;
-        signs |= more_signs;
+        tight += more_tight;
     }
-    push result = {lanes_sum(&sum_x, &sum_y), lanes_negative(&signs), 1e6f};
+    push result = {lanes_sum(&sum_x, &sum_y), lanes_count(&tight) > 1, 1e6f};
     return result;
 }
 
-// Is somebody at the very place p?
+// Is somebody else at the very place p?
 TH_FORMULA bool coincides(const around *near, th_vec2 p) {
     int found = 0;
 #pragma omp simd reduction(+ : found)
@@ -218,7 +218,7 @@ TH_FORMULA bool coincides(const around *near, th_vec2 p) {
         float dx = p.x - near->x[k], dy = p.y - near->y[k];
         found += dx * dx + dy * dy <= COINCIDENT2;
     }
-    return found > 0;
+    return found > 1;
 }
 
 // ---- one pair after the other
@@ -277,18 +277,16 @@ static th_vec2 push_over_links(const th_world *world, const pair_step *step, uin
 }
 
 TH_FORMULA push push_on(const th_world *world, const pair_step *step, const th_walls *walls,
-                        uint32_t i, int place, around *near, const float *xs, const float *ys,
+                        uint32_t i, const around *near, const float *xs, const float *ys,
                         bool by_wall) {
     th_vec2 p = {xs[i], ys[i]};
     float own = step->share * step->half[i], tight = step->tidy ? 1.0f : step->tight * step->tight;
     push result = {{0.0f, 0.0f}, true, 1e6f};
     bool coincident = near->count < 0;
     if (!coincident) {
-        near->x[place] = 1e9f; // nobody pushes himself
         result = step->mixed ? push_from_around(near, p, own, tight, true)
                              : push_from_around(near, p, own, tight, false);
         coincident = result.tight && coincides(near, p);
-        near->x[place] = p.x;
     }
     if (!coincident && !by_wall && world->scene->link_count == 0) return result;
     float furthest = own + step->share * step->widest, reach = furthest + step->moved;
@@ -362,8 +360,7 @@ TH_FORMULA void pass_cell(th_world *world, const pair_step *step, const th_walls
     for (uint32_t i = begin; i < end; ++i) {
         th_vec2 p = {xs[i], ys[i]};
         if (looks(step, flags[i])) {
-            int place = near->own + (int)(i - begin);
-            push result = push_on(world, step, walls, i, place, near, xs, ys, by_wall);
+            push result = push_on(world, step, walls, i, near, xs, ys, by_wall);
             if (a->phase[i] == TH_PHASE_ARRIVED)
                 result.sum = th_scale(2.0f * (1.0f - PAST_ARRIVED), result.sum);
             bool pushed = result.sum.x != 0.0f || result.sum.y != 0.0f;

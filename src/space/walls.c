@@ -319,10 +319,13 @@ TH_BOTH int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p,
     if (th_length2(path) < clear * clear) return -1;
     // The walls that meet a piece of path no longer than twice the reach are all within reach of its
     // middle, so one cell per piece is enough.
-    float length = th_length(path), longest = 1.9f * grid->reach, t0 = 0.0f, t1 = 1.0f;
-    if (length > longest) clip_to_grid(grid, p, path, &t0, &t1);
-    float pieces = ceilf((t1 - t0) * length / longest);
-    int count = pieces > 1.0f ? (int)th_min(pieces, 1e6f) : 1;
+    float length2 = th_length2(path), longest = 1.9f * grid->reach, t0 = 0.0f, t1 = 1.0f;
+    int count = 1;
+    if (!(length2 <= longest * longest)) {
+        clip_to_grid(grid, p, path, &t0, &t1);
+        float pieces = ceilf((t1 - t0) * sqrtf(length2) / longest);
+        count = pieces > 1.0f ? (int)th_min(pieces, 1e6f) : 1;
+    }
     if (grid->nx > 0)
         for (int k = 0; k < count; ++k) {
             const int *list = NULL;

@@ -24,7 +24,7 @@ static void draw_model(const th_chart *chart, const th_door_model *model, bool a
         x[count] = width_of(place);
         y[count++] = model->found[place].flow;
     }
-    th_chart_line(chart, x, y, count, th_line_style_of(model->variant));
+    th_chart_line(chart, x, y, count, th_line_style_of(model->model.variant));
 }
 
 static void draw_people(const th_chart *chart, bool all) {
@@ -59,32 +59,33 @@ static th_chart make_chart(const th_canvas *canvas, int index, double top, bool 
 
 static void draw_panels(const th_canvas *canvas, double top, const th_door_model *models,
                         int count) {
-    const char *title = "";
     int panels = 0;
     for (int first = 0; first < count; ++first) {
-        if (models[first].variant < 0 || strcmp(models[first].title, title) == 0) continue;
-        title = models[first].title;
-        th_chart chart = make_chart(canvas, panels++, top, false, title);
-        for (int m = first; m < count && strcmp(models[m].title, title) == 0; ++m)
+        if (models[first].model.variant != 0) continue;
+        th_chart chart = make_chart(canvas, panels++, top, false, models[first].model.name);
+        for (int m = first; m < count && models[m].model.family == models[first].model.family; ++m)
             draw_model(&chart, &models[m], false);
         draw_people(&chart, false);
     }
-    th_chart chart = make_chart(canvas, panels, top, true, "social force, 0.5 to 3 m");
+    th_chart chart = make_chart(canvas, panels, top, true, "SF, 0.5 to 3 m");
     for (int m = 0; m < count; ++m)
-        if (models[m].variant >= 0 && strcmp(models[m].title, "social force") == 0)
+        if (strcmp(models[m].model.move, "\"social_force\"") == 0)
             draw_model(&chart, &models[m], true);
     draw_people(&chart, true);
 }
 
 static double draw_legend(const th_canvas *canvas) {
-    th_legend_entry entries[TH_DOOR_FILTERS + 2];
-    for (int k = 0; k < TH_DOOR_FILTERS; ++k)
-        entries[k] = (th_legend_entry){th_door_filters[k], th_line_style_of(k), TH_LEGEND_LINE};
-    entries[TH_DOOR_FILTERS] = (th_legend_entry){
+    static const char *const names[] = {"alone", "behind densesense: menge", "consistent",
+                                        "laboratory"}; // the variants of a model
+    enum { VARIANTS = sizeof names / sizeof *names };
+    th_legend_entry entries[VARIANTS + 2];
+    for (int k = 0; k < VARIANTS; ++k)
+        entries[k] = (th_legend_entry){names[k], th_line_style_of(k), TH_LEGEND_LINE};
+    entries[VARIANTS] = (th_legend_entry){
         "people, Seyfried 2009 and Juelich archive", {SEYFRIED, 1, 0, 1}, TH_LEGEND_DOT};
-    entries[TH_DOOR_FILTERS + 1] =
+    entries[VARIANTS + 1] =
         (th_legend_entry){"people, Kretz 2006", {KRETZ, 1, 0, 1}, TH_LEGEND_DOT};
-    return th_legend(canvas, canvas->text, 1.6 * canvas->text, entries, TH_DOOR_FILTERS + 2);
+    return th_legend(canvas, canvas->text, 1.6 * canvas->text, entries, VARIANTS + 2);
 }
 
 bool th_bottleneck_draw(const th_door_model *models, int count, const char *path) {

@@ -14,43 +14,25 @@ enum { SEEDS = 4, SEEDS_ELSEWHERE = 2, ADRIAN = TH_DOOR_WIDTHS, HERMES };
 #define LONGEST 300.0 // [s] three times what the slowest measured run took
 #define NEAR 0.2      // the bar: within 20 % of the measured flow
 
-const char *const th_door_filters[TH_DOOR_FILTERS] = {"alone", "behind densesense, menge",
-                                                      "behind densesense, consistent",
-                                                      "behind densesense, laboratory"};
+enum { HELBING_MOLNAR = TH_FAMILIES, SOCIAL_FORCE = 1 };
+#define HM "\"helbing_molnar\""
+#define FILTER(preset) "{\"model\": \"densesense\", \"preset\": \"" preset "\"}"
+#define PRESET(name, model, preset) \
+    { name, "\"none\"", "{\"model\": \"" model "\", \"preset\": \"" preset "\"}", -1, -1 }
 
-#define PLAIN "\"none\""
-#define MENGE "{\"model\": \"densesense\", \"preset\": \"menge\"}"
-#define CONSISTENT "{\"model\": \"densesense\", \"preset\": \"consistent\"}"
-#define LABORATORY "{\"model\": \"densesense\", \"preset\": \"laboratory\"}"
-// A move model alone and behind the filter: X(name, title, move, quick)
-#define FAMILY(name, title, move, quick)                                       \
-    {name, PLAIN, move, title, 0, quick, {{0}}},                               \
-        {"D-" name " menge", MENGE, move, title, 1, false, {{0}}},             \
-        {"D-" name " consistent", CONSISTENT, move, title, 2, quick, {{0}}}, { \
-        "D-" name " laboratory", LABORATORY, move, title, 3, quick, {          \
-            { 0 }                                                              \
-        }                                                                      \
-    }
-#define PRESET(name, model, preset)                                                             \
-    {                                                                                           \
-        name, PLAIN, "{\"model\": \"" model "\", \"preset\": \"" preset "\"}", "", -1, false, { \
-            { 0 }                                                                               \
-        }                                                                                       \
-    }
-
-static const th_door_model all_models[] = {
-    FAMILY("ORCA", "ORCA", "\"orca\"", false),
-    FAMILY("SF", "social force", "\"social_force\"", true),
-    FAMILY("HM", "Helbing-Molnar", "\"helbing_molnar\"", false),
-    FAMILY("UIC", "UIC", "\"uic\"", false),
-    FAMILY("PBD", "PBD", "\"pbd\"", false),
+// Beyond the models of every experiment: one that cannot get through doors, and the moves' own presets.
+static const th_experiment_model more_models[] = {
+    {"HM", "\"none\"", HM, HELBING_MOLNAR, 0},
+    {"D-HM menge", FILTER("menge"), HM, HELBING_MOLNAR, 1},
+    {"D-HM consistent", FILTER("consistent"), HM, HELBING_MOLNAR, 2},
+    {"D-HM laboratory", FILTER("laboratory"), HM, HELBING_MOLNAR, 3},
     PRESET("SF hfv2000", "social_force", "hfv2000"),
     PRESET("SF menge_soft", "social_force", "menge_soft"),
     PRESET("HM hm1995", "helbing_molnar", "hm1995"),
     PRESET("UIC narain2009", "uic", "narain2009"),
     PRESET("UIC packed", "uic", "packed"),
 };
-enum { MODELS = sizeof all_models / sizeof *all_models };
+enum { MORE = sizeof more_models / sizeof *more_models };
 
 typedef struct door_run {
     int model, place;
@@ -67,7 +49,7 @@ typedef struct door_plan {
 
 // ---- the runs
 
-static void make_scene(th_door_scene *scene, const th_door_model *model, int place) {
+static void make_scene(th_door_scene *scene, const th_experiment_model *model, int place) {
     if (place == ADRIAN)
         th_scene_adrian(scene, model->filter, model->move);
     else if (place == HERMES)
@@ -81,7 +63,7 @@ static th_result run_one(void *context, int index, th_error *error) {
     door_run *run = &plan->runs[index];
     th_door_scene *scene = malloc(sizeof *scene);
     if (!scene) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
-    make_scene(scene, &plan->models[run->model], run->place);
+    make_scene(scene, &plan->models[run->model].model, run->place);
     th_tracks_def def = {scene->text, run->seed, 1 / TH_TRACKS_RATE, LONGEST};
     th_tracks tracks;
     th_tracks_found found;
@@ -109,14 +91,26 @@ static int seeds_of(const th_experiment_settings *settings, int place) {
     return place < TH_DOOR_WIDTHS ? SEEDS : SEEDS_ELSEWHERE;
 }
 
+static bool wanted(const th_experiment_settings *settings, const th_experiment_model *model) {
+    return !settings->quick || (model->family == SOCIAL_FORCE && model->variant != 1);
+}
+
+static void choose_models(const th_experiment_settings *settings, const th_experiment_model *models,
+                          int count, door_plan *plan) {
+    for (int k = 0; k < count; ++k)
+        if (wanted(settings, &models[k])) plan->models[plan->model_count++].model = models[k];
+}
+
 // The longest first, so that no core is left with one of them at the end.
 static bool plan_runs(const th_experiment_settings *settings, door_plan *plan) {
-    plan->models = calloc(MODELS, sizeof *plan->models);
-    plan->runs = calloc((size_t)MODELS * TH_DOOR_CASES * SEEDS, sizeof *plan->runs);
+    int common;
+    const th_experiment_model *models = th_experiment_models(&common);
+    size_t most = (size_t)common + MORE;
+    plan->models = calloc(most, sizeof *plan->models);
+    plan->runs = calloc(most * TH_DOOR_CASES * SEEDS, sizeof *plan->runs);
     if (!plan->models || !plan->runs) return false;
-    for (int k = 0; k < MODELS; ++k)
-        if (!settings->quick || all_models[k].quick)
-            plan->models[plan->model_count++] = all_models[k];
+    choose_models(settings, models, common, plan);
+    choose_models(settings, more_models, MORE, plan);
     for (int place = TH_DOOR_CASES - 1; place >= 0; --place)
         for (int model = 0; model < plan->model_count; ++model)
             for (int k = 0; k < seeds_of(settings, place); ++k)
@@ -229,7 +223,7 @@ static void table_flows(const door_plan *plan, th_experiment_result *result) {
     for (int m = 0; m < plan->model_count; ++m) {
         const th_door_model *model = &plan->models[m];
         int people = 0;
-        th_cell_text(table, model->name);
+        th_cell_text(table, model->model.name);
         for (int place = 0; place < TH_DOOR_WIDTHS; ++place) {
             th_cell_number(table, model->found[place].flow, 2);
             people += model->found[place].people;
@@ -251,7 +245,7 @@ static void table_jams(const door_plan *plan, th_experiment_result *result) {
         "overlaps per 100 people|acceleration [m/s2]");
     for (int m = 0; m < plan->model_count; ++m) {
         const th_door_model *model = &plan->models[m];
-        th_cell_text(table, model->name);
+        th_cell_text(table, model->model.name);
         for (int place = 0; place < TH_DOOR_CASES; ++place)
             th_cell_number(table, model->found[place].density, 1);
         th_cell_number(table,
@@ -280,10 +274,10 @@ static void judge(const door_plan *plan, th_experiment_result *result) {
     for (int m = 0; m < plan->model_count; ++m) {
         const th_door_model *model = &plan->models[m];
         if (!holds(model)) continue;
-        append(names, sizeof names, "%s (%+.0f %%)", model->name, 100 * worst(model));
+        append(names, sizeof names, "%s (%+.0f %%)", model->model.name, 100 * worst(model));
         any_beyond |= model->found[HERMES].runs > 0;
         append(beyond, sizeof beyond, "%s (%+.0f, %+.0f %%; %.0f %% left behind at 0.5 m)",
-               model->name, 100 * deviation(model, ADRIAN), 100 * deviation(model, HERMES),
+               model->model.name, 100 * deviation(model, ADRIAN), 100 * deviation(model, HERMES),
                100.0 * left_behind(model, ADRIAN, ADRIAN) / model->found[ADRIAN].people);
     }
     th_experiment_judge(

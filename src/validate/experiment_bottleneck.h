@@ -3,7 +3,7 @@
 #define TH_VALIDATE_EXPERIMENT_BOTTLENECK_H
 #include "validate/experiments.h"
 
-enum { TH_DOOR_WIDTHS = 5, TH_DOOR_CASES = TH_DOOR_WIDTHS + 2, TH_DOOR_FILTERS = 4 };
+enum { TH_DOOR_WIDTHS = 5, TH_DOOR_CASES = TH_DOOR_WIDTHS + 2 };
 
 // A configuration at one door, mean over seeds. NaN: not run.
 typedef struct th_door_found {
@@ -15,14 +15,10 @@ typedef struct th_door_found {
 } th_door_found;
 
 typedef struct th_door_model {
-    const char *name, *filter, *move;
-    const char *title; // of the panel it is drawn in: the move model
-    int variant;       // 0: plain, 1 ..: behind the filter with a preset; -1: only in the tables
-    bool quick;        // also when in a hurry
+    th_experiment_model model;          // variant -1: only in the tables
     th_door_found found[TH_DOOR_CASES]; // the widths of Seyfried 2009, then 0.5 m and 3.0 m
 } th_door_model;
 
 // Flow over width, one panel per move model, a last one from 0.5 to 3 m. False: could not be written.
 bool th_bottleneck_draw(const th_door_model *models, int count, const char *path);
-extern const char *const th_door_filters[TH_DOOR_FILTERS]; // names of the variants
 #endif

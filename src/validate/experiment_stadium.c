@@ -9,21 +9,7 @@
 
 #define LONGEST 300.0 // [s]
 #define LONGEST_QUICK 12.0
-#define FILTER(preset) "{\"model\": \"densesense\", \"preset\": \"" preset "\"}"
-#define FAMILY(name, move, quick)                                              \
-    {name, "\"none\"", move, true, quick},                                     \
-        {"D-" name " menge", FILTER("menge"), move, false, quick},             \
-        {"D-" name " consistent", FILTER("consistent"), move, false, quick}, { \
-        "D-" name " laboratory", FILTER("laboratory"), move, true, quick       \
-    }
-
-static const struct stand_model {
-    const char *name, *filter, *move;
-    bool shown; // in the pictures
-    bool quick; // also when in a hurry
-} models[] = {FAMILY("SF", "\"social_force\"", true), FAMILY("ORCA", "\"orca\"", false),
-              FAMILY("UIC", "\"uic\"", false), FAMILY("PBD", "\"pbd\"", false)};
-enum { MODELS = sizeof models / sizeof *models, VARIANTS = 4, SEEDS = 2, SHOWN = 8 };
+enum { MODELS_MOST = 32, SEEDS = 2, SHOWN_MOST = 8, SOCIAL_FORCE = 1 };
 
 typedef struct stand_run {
     th_tracks tracks; // kept for the pictures
@@ -35,9 +21,15 @@ typedef struct stand_run {
 
 typedef struct stand_plan {
     const th_experiment_settings *settings;
-    int seeds, models;              // the first so many
-    stand_run runs[MODELS * SEEDS]; // model by model
+    const th_experiment_model *models[MODELS_MOST]; // of every family the one alone first
+    int model_count, seeds;
+    stand_run runs[MODELS_MOST * SEEDS]; // model by model
 } stand_plan;
+
+// In the pictures: alone, and behind the filter at its best.
+static bool is_shown(const th_experiment_model *model) {
+    return model->variant == 0 || model->variant == 3;
+}
 
 static th_result look(stand_run *run, const th_door_scene *scene, th_error *error) {
     const th_tracks *tracks = &run->tracks;
@@ -55,7 +47,7 @@ static th_result look(stand_run *run, const th_door_scene *scene, th_error *erro
 
 static th_result run_one(void *context, int index, th_error *error) {
     stand_plan *plan = context;
-    const struct stand_model *model = &models[index / plan->seeds];
+    const th_experiment_model *model = plan->models[index / plan->seeds];
     stand_run *run = &plan->runs[index];
     th_door_scene *scene = malloc(sizeof *scene);
     if (!scene) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
@@ -64,7 +56,7 @@ static th_result run_one(void *context, int index, th_error *error) {
                          1 / TH_TRACKS_RATE, plan->settings->quick ? LONGEST_QUICK : LONGEST};
     th_result done = th_tracks_run(&def, &run->tracks, error);
     if (done == TH_OK) done = look(run, scene, error);
-    if (!model->shown || index % plan->seeds > 0) th_tracks_release(&run->tracks);
+    if (!is_shown(model) || index % plan->seeds > 0) th_tracks_release(&run->tracks);
     free(scene);
     return done;
 }
@@ -98,9 +90,9 @@ static void table(const stand_plan *plan, th_experiment_result *result) {
         "[m/s]|highest "
         "around anybody [1/m2]|overlaps per 100 people|deepest [cm]|acceleration, mean "
         "[m/s2]|mean speed [m/s]");
-    for (int m = 0; m < plan->models; ++m) {
+    for (int m = 0; m < plan->model_count; ++m) {
         stand_run mean = mean_of(plan, m);
-        th_cell_text(table, models[m].name);
+        th_cell_text(table, plan->models[m]->name);
         th_cell_number(table, mean.found.flow, 2);
         th_cell_number(table, mean.found.last, 0);
         th_cell_number(table, 100.0 * (mean.people - mean.found.through) / mean.people, 0);
@@ -116,35 +108,36 @@ static void table(const stand_plan *plan, th_experiment_result *result) {
 
 // Every model behind the filter against itself alone.
 static void judge(const stand_plan *plan, th_experiment_result *result) {
-    for (int first = 0; first < plan->models; first += VARIANTS) {
-        stand_run alone = mean_of(plan, first);
-        for (int m = first + 1; m < first + VARIANTS; ++m) {
-            stand_run own = mean_of(plan, m);
-            bool fewer = own.overlaps < alone.overlaps || alone.overlaps <= 0;
-            bool calmer = own.found.acceleration < alone.found.acceleration;
-            th_experiment_judge(
-                result, fewer && calmer ? TH_PASS : TH_FAIL,
-                "fewer overlaps and lower mean acceleration with the filter at 16 Hz",
-                "%s: %.2f against %.2f pairs per 100 people, %.2f against %.2f m/s2",
-                models[m].name, own.overlaps, alone.overlaps, own.found.acceleration,
-                alone.found.acceleration);
+    int alone_index = 0;
+    for (int m = 0; m < plan->model_count; ++m) {
+        if (plan->models[m]->variant == 0) {
+            alone_index = m;
+            continue;
         }
+        stand_run own = mean_of(plan, m), alone = mean_of(plan, alone_index);
+        bool fewer = own.overlaps < alone.overlaps || alone.overlaps <= 0;
+        bool calmer = own.found.acceleration < alone.found.acceleration;
+        th_experiment_judge(result, fewer && calmer ? TH_PASS : TH_FAIL,
+                            "fewer overlaps and lower mean acceleration with the filter at 16 Hz",
+                            "%s: %.2f against %.2f pairs per 100 people, %.2f against %.2f m/s2",
+                            plan->models[m]->name, own.overlaps, alone.overlaps,
+                            own.found.acceleration, alone.found.acceleration);
     }
 }
 
 static th_result draw(const stand_plan *plan, th_experiment_result *result, th_error *error) {
     static const double times[] = {5, 20, 50}, quick_times[] = {2, 5, 10}; // [s]
-    const th_tracks *tracks[SHOWN];
-    const char *names[SHOWN];
+    const th_tracks *tracks[SHOWN_MOST];
+    const char *names[SHOWN_MOST];
     int columns = 0;
-    for (int m = 0; m < plan->models && columns < SHOWN; ++m) {
-        if (!models[m].shown) continue;
-        names[columns] = models[m].name;
+    for (int m = 0; m < plan->model_count && columns < SHOWN_MOST; ++m) {
+        if (!is_shown(plan->models[m])) continue;
+        names[columns] = plan->models[m]->name;
         tracks[columns++] = &plan->runs[m * plan->seeds].tracks;
     }
     th_door_scene *scene = malloc(sizeof *scene);
     if (!scene) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
-    th_scene_grandstand(scene, models[0].filter, models[0].move);
+    th_scene_grandstand(scene, plan->models[0]->filter, plan->models[0]->move);
     th_frames_def def = {scene, tracks, names, columns, plan->settings->quick ? quick_times : times,
                          3};
     char path[4096];
@@ -164,10 +157,13 @@ th_result th_experiment_stadium(const th_experiment_settings *settings,
     if (!plan) return th_fail(error, TH_NO_MEMORY, "", "no memory for the runs");
     plan->settings = settings;
     plan->seeds = settings->quick ? 1 : SEEDS;
-    while (plan->models < MODELS && (!settings->quick || models[plan->models].quick))
-        ++plan->models;
+    int all;
+    const th_experiment_model *models = th_experiment_models(&all);
+    for (int k = 0; k < all && plan->model_count < MODELS_MOST; ++k)
+        if (!settings->quick || models[k].family == SOCIAL_FORCE)
+            plan->models[plan->model_count++] = &models[k];
     bool stopped = false;
-    int count = plan->models * plan->seeds;
+    int count = plan->model_count * plan->seeds;
     th_result done = th_experiment_runs(settings, progress, progress_context, "grandstands", count,
                                         run_one, plan, &stopped, error);
     if (done == TH_OK && !stopped) {
