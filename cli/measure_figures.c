@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AREAS_SHOWN = 6, LINES_SHOWN = 4, CHART_HEIGHT = 170 };
+enum { AREAS_SHOWN = 6, LINES_SHOWN = 4, CHART_HEIGHT = 190 };
 
 // The page's title and what it is of; returns the y below.
 static double head(const th_canvas *canvas, const char *title, const char *path) {
@@ -84,7 +84,7 @@ static th_result draw_areas(const char *folder, const char *path, const th_surve
     double text = TH_FIGURE_TEXT, row = CHART_HEIGHT + 5.4 * text;
     double *memory = malloc((2 * (size_t)survey->areas[0].count + 2) * sizeof *memory);
     th_canvas canvas =
-        th_canvas_create_zoomed(TH_FIGURE_WIDTH, 7.5 * text + count * row, text, TH_FIGURE_ZOOM);
+        th_canvas_create_zoomed(TH_FIGURE_WIDTH, 7 * text + count * row, text, TH_FIGURE_ZOOM);
     if (!memory || !canvas.surface) {
         if (canvas.surface) th_canvas_destroy(&canvas);
         free(memory);
@@ -137,57 +137,70 @@ static void draw_curve(const th_chart *chart, const th_line_watch *line, bool fo
     th_chart_line(chart, time, people, n, style);
 }
 
+// One line in one direction.
+typedef struct curve {
+    const th_line_watch *line;
+    bool forward;
+    int people;
+    char name[96];
+} curve;
+
 static int count_ways(const th_line_watch *line, bool forward) {
     int count = 0;
     for (int c = 0; c < line->count; ++c) count += line->crossings[c].forward == forward;
     return count;
 }
 
+static int find_curves(const th_survey *survey, curve *curves) {
+    int used = 0;
+    for (int l = 0; l < survey->line_count && l < LINES_SHOWN; ++l)
+        for (int way = 0; way < 2; ++way) {
+            curve found = {.line = &survey->lines[l], .forward = way == 0};
+            found.people = count_ways(found.line, found.forward);
+            if (found.people == 0) continue;
+            char clean[64];
+            th_clean_text(survey->def.lines[l].name, clean, sizeof clean);
+            snprintf(found.name, sizeof found.name, "%s, %s", clean,
+                     found.forward ? "forward" : "backward");
+            curves[used++] = found;
+        }
+    return used;
+}
+
+static void draw_curves(const th_canvas *canvas, const char *path, const th_survey *survey,
+                        const curve *curves, int count, double *memory) {
+    double text = canvas->text, y = head(canvas, "People over lines", path);
+    th_legend_entry entries[2 * LINES_SHOWN];
+    int most = 1;
+    for (int k = 0; k < count; ++k) {
+        entries[k] = (th_legend_entry){curves[k].name, th_line_style_of(k), TH_LEGEND_LINE};
+        most = curves[k].people > most ? curves[k].people : most;
+    }
+    y = th_legend(canvas, 0.8 * text, y + text, entries, count) + text;
+    th_axis time = th_axis_time(survey->first_time, fmax(survey->last_time, survey->first_time + 1),
+                                8, "time");
+    th_chart chart = chart_at(canvas, 0.4 * text, y, canvas->width - text, time,
+                              th_axis_count(most, 6, "people who have crossed"));
+    for (int k = 0; k < count; ++k)
+        draw_curve(&chart, curves[k].line, curves[k].forward, entries[k].style, memory);
+}
+
 static th_result draw_lines(const char *folder, const char *path, const th_survey *survey,
                             th_error *error) {
-    double text = TH_FIGURE_TEXT;
-    int most = 1, lines = survey->line_count < LINES_SHOWN ? survey->line_count : LINES_SHOWN;
-    int crossings = 0, used = 0;
-    for (int l = 0; l < lines; ++l) {
-        const th_line_watch *line = &survey->lines[l];
-        crossings = line->count > crossings ? line->count : crossings;
-        for (int way = 0; way < 2; ++way) {
-            int count = count_ways(line, way == 0);
-            most = count > most ? count : most;
-        }
-    }
-    if (crossings == 0) return TH_OK;
+    curve curves[2 * LINES_SHOWN];
+    int count = find_curves(survey, curves), crossings = 0;
+    for (int k = 0; k < count; ++k)
+        if (curves[k].line->count > crossings) crossings = curves[k].line->count;
+    if (count == 0) return TH_OK;
     double *memory = malloc((4 * (size_t)crossings + 4) * sizeof *memory);
-    th_canvas canvas =
-        th_canvas_create_zoomed(TH_FIGURE_WIDTH, CHART_HEIGHT + 15 * text, text, TH_FIGURE_ZOOM);
+    th_canvas canvas = th_canvas_create_zoomed(TH_FIGURE_WIDTH, CHART_HEIGHT + 12 * TH_FIGURE_TEXT,
+                                               TH_FIGURE_TEXT, TH_FIGURE_ZOOM);
     if (!memory || !canvas.surface) {
         if (canvas.surface) th_canvas_destroy(&canvas);
         free(memory);
         return th_fail(error, TH_NO_MEMORY, "", "no memory for the figure of lines");
     }
-    double y = head(&canvas, "People over lines", path);
-    th_legend_entry entries[2 * LINES_SHOWN];
-    char names[2 * LINES_SHOWN][96];
-    const th_line_watch *drawn[2 * LINES_SHOWN];
-    bool forward[2 * LINES_SHOWN];
-    for (int l = 0; l < lines; ++l)
-        for (int way = 0; way < 2; ++way) {
-            if (count_ways(&survey->lines[l], way == 0) == 0) continue;
-            char clean[64];
-            th_clean_text(survey->def.lines[l].name, clean, sizeof clean);
-            snprintf(names[used], sizeof names[used], "%s, %s", clean,
-                     way == 0 ? "forward" : "backward");
-            entries[used] = (th_legend_entry){names[used], th_line_style_of(used), TH_LEGEND_LINE};
-            drawn[used] = &survey->lines[l];
-            forward[used++] = way == 0;
-        }
-    y = th_legend(&canvas, 0.8 * text, y + text, entries, used) + text;
-    th_axis x = th_axis_time(survey->first_time, fmax(survey->last_time, survey->first_time + 1), 8,
-                             "time");
-    th_chart chart = chart_at(&canvas, 0.4 * text, y, canvas.width - text, x,
-                              th_axis_count(most, 6, "people who have crossed"));
-    for (int k = 0; k < used; ++k)
-        draw_curve(&chart, drawn[k], forward[k], entries[k].style, memory);
+    draw_curves(&canvas, path, survey, curves, count, memory);
     free(memory);
     return write_page(&canvas, folder, "measured_lines.png", error);
 }

@@ -122,6 +122,38 @@ static void test_methods_agree(void **state) {
     }
 }
 
+// Everybody's own density: as many samples as people were counted, all of a plausible size, and their cells as large as
+// the density of the area says.
+static void test_individual(void **state) {
+    (void)state;
+    th_fundamental_def def = th_fundamental_def_default();
+    def.motion.first = 500;
+    def.motion.last = 1399;
+    def.every = 16;
+    def.area = "POLYGON ((0 -2, 1.8 -2, 1.8 0, 0 0, 0 -2))";
+    def.walkable = "POLYGON ((0 -4, 1.8 -4, 1.8 4, 0 4, 0 -4))";
+    def.density.method = TH_VORONOI;
+    th_fundamental_samples area = read_samples(EXCERPTS "uo-180-180-070.txt.gz", &def);
+    def.individual = true;
+    th_fundamental_samples people = read_samples(EXCERPTS "uo-180-180-070.txt.gz", &def);
+    int counted = 0;
+    double cells = 0;
+    for (int i = 0; i < area.count; ++i) counted += area.samples[i].count;
+    assert_int_equal(people.count, counted);
+    for (int i = 0; i < people.count; ++i) {
+        assert_true(people.samples[i].person >= 0);
+        assert_true(people.samples[i].density > 0.5 && people.samples[i].density < 15);
+        cells += 1 / people.samples[i].density;
+    }
+    assert_reading("own density", "mean cell", people.count / cells,
+                   th_fundamental_mean_of(&area).density, 0);
+    th_fundamental_release(&area);
+    th_fundamental_release(&people);
+    def.density.method = TH_CLASSIC;
+    assert_int_equal(th_fundamental_read(EXCERPTS "uo-180-180-070.txt.gz", &def, &people, NULL),
+                     TH_BAD_ARGUMENT);
+}
+
 // ---- bottlenecks
 
 typedef struct bottleneck {
@@ -220,8 +252,8 @@ static void test_boxes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_corridor),      cmocka_unit_test(test_whole_corridor),
-        cmocka_unit_test(test_methods_agree), cmocka_unit_test(test_flow),
-        cmocka_unit_test(test_boxes),
+        cmocka_unit_test(test_methods_agree), cmocka_unit_test(test_individual),
+        cmocka_unit_test(test_flow),          cmocka_unit_test(test_boxes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,6 +89,9 @@ static void test_same_on_line(void **state) {
     assert_int_equal(whole(json_object_get(summary, "people"), "count"), 150);
     json_decref(summary);
     free(text);
+    // Nothing asked for: the ground the recording knows.
+    assert_code(throng(p, "measure run/trajectory.sqlite --every 50"), 0);
+    assert_holds(p->last.out, "everywhere, 140 m2, 5 moments");
     assert_true(program_has(p, "measured/measured_areas.png"));
     assert_true(program_has(p, "measured/measured_lines.png"));
     assert_true(program_has(p, "measured/measured_people.csv"));

@@ -155,13 +155,20 @@ static th_result pass_over(pass *work, th_error *error) {
 
 static th_result make_areas(th_survey *survey, const char *walkable, th_error *error) {
     const th_survey_def *def = &survey->def;
-    survey->areas = calloc((size_t)def->area_count + 1, sizeof *survey->areas);
+    const th_survey_area_def everywhere = {.name = "everywhere"};
+    const th_survey_area_def *areas = def->areas;
+    int area_count = def->area_count;
+    if (area_count == 0 && def->line_count == 0 && walkable) { // nothing asked for: all of it
+        areas = &everywhere;
+        area_count = 1;
+    }
+    survey->areas = calloc((size_t)area_count + 1, sizeof *survey->areas);
     survey->lines = calloc((size_t)def->line_count + 1, sizeof *survey->lines);
     if (!survey->areas || !survey->lines) return no_memory(error);
-    for (int a = 0; a < def->area_count; ++a) {
+    for (int a = 0; a < area_count; ++a) {
         th_survey_area *area = &survey->areas[survey->area_count++];
-        area->name = def->areas[a].name;
-        th_result result = th_region_create(walkable, def->areas[a].wkt, &area->region, error);
+        area->name = areas[a].name;
+        th_result result = th_region_create(walkable, areas[a].wkt, &area->region, error);
         if (result != TH_OK) {
             if (error && strcmp(error->path, "area") == 0)
                 snprintf(error->path, sizeof error->path, "area %.100s", area->name);

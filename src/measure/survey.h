@@ -32,7 +32,8 @@ typedef struct th_survey_def {
     th_point direction;              // of speeds in areas, as in th_fundamental_def
     double radius;                   // of bodies for collisions [m] default 0.2; 0: none
     const th_service *service;       // default Fruin
-    const th_survey_area_def *areas;
+    const th_survey_area_def
+        *areas; // none, and no lines: all of the walkable ground where it is known
     int area_count;
     const th_survey_line_def *lines;
     int line_count;
