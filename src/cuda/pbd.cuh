@@ -1,39 +1,57 @@
 // Position-based crowds on the device (move/pbd.c, pbd_list.c, pbd_solve.c, pbd_cohesion.c): a thread a person. Whom
 // somebody may touch or meet is listed once a sub-step, in two bytes each, and six iterations read the list; who
 // finds no room for it, or sees across a link, works it out anew every time. Sums have the CPU's order.
-// A sub-step is 5 + 2 stabilisations + iterations launches. SPDX-License-Identifier: Apache-2.0
+// A sub-step is 5 launches, 3 a stabilisation and 2 an iteration. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CUDA_PBD_CUH
 #define TH_CUDA_PBD_CUH
 #include "cuda/substep.cuh"
 
-// Those within the seeker's limit; counts all, writes as many as fit. Displacements are read two by two, or worked
-// out when those of the sub-step's beginning are gone.
-TH_BOTH static uint32_t collect(const th_world *world, const seeker *s, float reach,
-                                uint32_t *list) {
+// Those within the seeker's limit; counts all, writes as many as fit. `others` knows everybody's place and
+// displacement when the sub-step began.
+template <class Others>
+TH_BOTH static uint32_t collect_among(const th_world *world, const seeker *s, float reach, uint32_t *list,
+                                      Others others) {
     const th_agents *a = &world->agents;
     const seeker o = *s;
-    const th::both *all_u = (const th::both *)(const void *)o.all_u_x;
     const th_level_grid *grid = &world->index.grids[a->level[o.i]];
     th_rows rows = th_rows_around(grid, th_v(o.x, o.y), reach);
     uint32_t count = 0;
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
         for (uint32_t j = begin; j < end; ++j) {
-            uint64_t repairs = 0;
-            th_vec2 u = all_u ? th_v(all_u[j].x, all_u[j].y)
-                              : predicted(world, o.step, j, &repairs);
-            float wanting = wants(&o, a->work_x[j], a->work_y[j], u.x, u.y, a->radius[j]);
-            if (!(wanting > 0.0f) || j == o.i) continue;
+            th_vec2 p = others.place(j), u = others.displacement(j);
+            if (!(wants(&o, p.x, p.y, u.x, u.y, a->radius[j]) > 0.0f) || j == o.i) continue;
             if (count < TH_PBD_NEIGHBOURS) list[count] = j;
             ++count;
         }
     return count;
 }
 
+// Worked out anew: for the few who find no room for a list.
+struct begun_anew {
+    const th_world *world;
+    const th_substep *step;
+    TH_BOTH th_vec2 place(uint32_t j) const {
+        return th_v(world->agents.work_x[j], world->agents.work_y[j]);
+    }
+    TH_BOTH th_vec2 displacement(uint32_t j) const {
+        uint64_t repairs = 0;
+        return predicted(world, step, j, &repairs);
+    }
+};
+TH_BOTH static uint32_t collect(const th_world *world, const seeker *s, float reach,
+                                uint32_t *list) {
+    return collect_among(world, s, reach, list, begun_anew{world, s->step});
+}
+
 namespace th {
 
-// Bits of agents.order beside TH_AROUND_*; the number of listed people above them.
-enum { PBD_NEAR_WALL = 4, PBD_LISTED = 8, PBD_COUNT = 16 };
-static_assert((TH_AROUND_HIDDEN | TH_AROUND_LINKED) < PBD_NEAR_WALL, "bits of their own");
+// Bits of agents.order beside TH_AROUND_*; the number of listed people above them. Who is listed and not near a
+// wall is the rule, and has kernels of its own: what the others need would cost everybody registers.
+constexpr uint32_t PBD_NEAR_WALL = 4, PBD_LISTED = 8, PBD_COUNT = 16;
+static_assert((TH_AROUND_HIDDEN | TH_AROUND_LINKED) < (int)PBD_NEAR_WALL, "bits of their own");
+TH_ON_GPU inline bool is_plain(const th_agents *a, uint32_t i) {
+    return (a->order[i] & (PBD_NEAR_WALL | PBD_LISTED)) == PBD_LISTED;
+}
 
 // ---- lists of two bytes an entry: the row of cells, counted from the own, and the place from where the own
 // column begins in that row.
@@ -64,16 +82,14 @@ TH_ON_GPU inline bool encode(const th_world *world, const own_column &column, ui
     return along >= 0 && along < PBD_SPAN;
 }
 
-// Those whom a person may feel in this sub-step.
-struct felt_people {
-    const uint32_t *anew;    // the list worked out anew, or NULL and
-    const uint16_t *entries; // the listed
+// Those whom a person may feel in this sub-step: the listed,
+struct listed_people {
+    const uint16_t *entries;
     own_column column;
     uint32_t begin; // of the own column in row `up`
     int up, count;
 
     TH_ON_GPU uint32_t at(int k) {
-        if (anew) return anew[k];
         int entry = entries[k], entry_up = entry / PBD_SPAN - PBD_ROWS / 2;
         if (entry_up != up) {
             up = entry_up;
@@ -82,49 +98,72 @@ struct felt_people {
         return begin + (uint32_t)(entry % PBD_SPAN - PBD_SPAN / 2);
     }
 };
-
-// `room` is for TH_PBD_NEIGHBOURS.
-TH_ON_GPU inline felt_people felt_by(const th_world *world, const th_substep *step,
-                                     const th_walls *walls, const pbd_memory &memory, uint32_t i,
-                                     uint32_t *room) {
+TH_ON_GPU inline listed_people listed_by(const th_world *world, const pbd_memory &memory, uint32_t i) {
     const th_agents *a = &world->agents;
-    uint32_t state = a->order[i];
-    felt_people felt;
-    felt.column = column_of(world, i);
-    felt.up = PBD_ROWS; // of no entry
-    felt.begin = 0;
-    felt.anew = nullptr;
-    felt.entries = memory.lists + a->slot[i];
-    felt.count = (int)(state / PBD_COUNT);
-    if (!(state & PBD_LISTED)) {
-        uint64_t repairs = 0;
-        th_vec2 u = predicted(world, step, i, &repairs);
-        felt.count = (int)list_people(world, step, walls, i, u, nullptr, nullptr, room);
-        felt.anew = room;
-    }
-    return felt;
+    return {memory.lists + a->slot[i], column_of(world, i), 0, PBD_ROWS, (int)(a->order[i] / PBD_COUNT)};
+}
+// or those found anew, for whom there is room in `found`.
+struct found_people {
+    const uint32_t *found;
+    int count;
+    TH_ON_GPU uint32_t at(int k) { return found[k]; }
+};
+TH_ON_GPU inline found_people found_by(const th_world *world, const th_substep *step,
+                                       const th_walls *walls, uint32_t i, uint32_t *found) {
+    uint64_t repairs = 0;
+    th_vec2 u = predicted(world, step, i, &repairs);
+    return {found, (int)list_people(world, step, walls, i, u, found)};
 }
 
-// Writes the list of own person i where its crowd has room.
-TH_ON_GPU inline void list_one(th_world *world, const th_substep *step, const pbd_memory &memory,
-                               uint32_t i) {
-    th_agents *a = &world->agents;
-    th_walls walls = th_world_walls(world);
-    const both *all_u = memory.u;
-    th_vec2 u = th_v(all_u[i].x, all_u[i].y);
-    uint32_t list[TH_PBD_NEIGHBOURS];
-    uint32_t around = a->order[i] % PBD_NEAR_WALL, crowd = i / pbd_memory::CROWD;
-    uint32_t count = list_people(world, step, &walls, i, u, &all_u->x, &all_u->y, list);
-    uint32_t begin = add(&memory.used[crowd], count);
-    bool listed = !(around & TH_AROUND_LINKED) && begin + count <= pbd_memory::CROWD * pbd_memory::LISTED;
-    begin += crowd * (pbd_memory::CROWD * pbd_memory::LISTED);
+// Writes the list of i where its crowd has room.
+TH_ON_GPU inline void keep_list(const th_world *world, const pbd_memory &memory, uint32_t i,
+                                const uint32_t *list, uint32_t count) {
+    enum { ROOM = pbd_memory::CROWD * pbd_memory::LISTED };
+    const th_agents *a = &world->agents;
+    uint32_t crowd = i / pbd_memory::CROWD, begin = add(&memory.used[crowd], count);
+    bool listed = begin + count <= ROOM;
+    begin += crowd * ROOM;
     own_column column = column_of(world, i);
     for (uint32_t k = 0; listed && k < count; ++k)
         listed = encode(world, column, i, list[k], &memory.lists[begin + k]);
+    a->slot[i] = begin;
+    a->order[i] = a->order[i] % PBD_NEAR_WALL | (listed ? PBD_LISTED + count * PBD_COUNT : 0);
+}
+
+// Who sees everybody around and no heap: here; the others are left without a list.
+struct beginning {
+    const both *places, *displacements;
+    TH_BOTH th_vec2 place(uint32_t j) const { return th_v(places[j].x, places[j].y); }
+    TH_BOTH th_vec2 displacement(uint32_t j) const {
+        return th_v(displacements[j].x, displacements[j].y);
+    }
+};
+TH_ON_GPU inline void list_plain(const th_world *world, const th_substep *step, const pbd_memory &memory,
+                                 uint32_t i) {
+    const th_agents *a = &world->agents;
+    uint32_t list[TH_PBD_NEIGHBOURS];
+    float reach;
+    a->order[i] %= PBD_NEAR_WALL;
+    if (a->order[i]) return; // hidden or across a link
+    beginning others = {memory.place, memory.u};
+    seeker s = seeker_of(world, step, i, others.displacement(i), &reach);
+    uint32_t count = collect_among(world, &s, reach + step->moved, list, others);
+    if (count <= TH_PBD_NEIGHBOURS) keep_list(world, memory, i, list, count);
+}
+// The others, and who may touch walls.
+TH_ON_GPU inline void list_special(const th_world *world, const th_substep *step,
+                                   const pbd_memory &memory, uint32_t i) {
+    const th_agents *a = &world->agents;
+    th_walls walls = th_world_walls(world);
+    uint32_t list[TH_PBD_NEIGHBOURS];
     int near_walls[TH_PBD_WALLS];
-    bool near = walls.count > 0 && list_walls_of(world, &walls, i, u, near_walls) > 0;
-    a->slot[i] = listed ? begin : 0;
-    a->order[i] = around | (near ? PBD_NEAR_WALL : 0) | (listed ? PBD_LISTED | count * PBD_COUNT : 0);
+    if (!(a->order[i] & (PBD_LISTED | (uint32_t)TH_AROUND_LINKED))) {
+        found_people found = found_by(world, step, &walls, i, list);
+        keep_list(world, memory, i, list, (uint32_t)found.count);
+    }
+    th_vec2 u = th_v(memory.u[i].x, memory.u[i].y);
+    if (walls.count > 0 && list_walls_of(world, &walls, i, u, near_walls) > 0)
+        a->order[i] |= PBD_NEAR_WALL;
 }
 
 // ---- the iterations
@@ -171,8 +210,9 @@ TH_ON_GPU inline bool at_one_place(th_vec2 d) {
 }
 
 // Those who stand at i's very place are pushed in a direction drawn from both ids, opposite for the two.
-TH_ON_GPU inline void add_coincident_pairs(const pair_maker &pairs, felt_people *felt, bool moves, float margin,
-                                     th_pbd_correction *sum) {
+template <class Felt>
+TH_ON_GPU void add_coincident_pairs(const pair_maker &pairs, Felt *felt, bool moves, float margin,
+                                    th_pbd_correction *sum) {
     const uint32_t *id = pairs.world->agents.id;
     for (int k = 0; k < felt->count; ++k) {
         uint32_t j = felt->at(k);
@@ -188,8 +228,8 @@ TH_ON_GPU inline void add_coincident_pairs(const pair_maker &pairs, felt_people 
 
 // Sums over all pairs, in the order of the list. The formulas give nothing for who is too far off to touch and who
 // is not going to be met, so those are left out before the work is done.
-template <bool moves>
-TH_ON_GPU corrections correct(const pair_maker &pairs, const th_pbd_group *group, felt_people *felt) {
+template <bool moves, class Felt>
+TH_ON_GPU corrections correct(const pair_maker &pairs, const th_pbd_group *group, Felt *felt) {
     const th_pbd_avoidance how = group->avoid;
     const float margin = group->params.contact_margin,
                 static_friction = moves ? group->params.static_friction : 0.0f,
@@ -216,50 +256,82 @@ TH_ON_GPU corrections correct(const pair_maker &pairs, const th_pbd_group *group
     return sum;
 }
 
-// What the end of an iteration needs; `near` is room for TH_PBD_WALLS.
+// What the end of an iteration needs; `near` is room for TH_PBD_WALLS, or NULL: none is near.
 TH_ON_GPU inline corrected corrected_of(const th_world *world, const th_substep *step,
                                         const th_walls *walls, const pair_maker &pairs, int *near) {
     uint32_t i = pairs.i;
-    near[0] = -1;
-    if (world->agents.order[i] & PBD_NEAR_WALL) {
+    if (near) {
         uint64_t repairs = 0;
-        list_walls_of(world, walls, i, predicted(world, step, i, &repairs), near);
+        near[0] = -1;
+        if (world->agents.order[i] & PBD_NEAR_WALL)
+            list_walls_of(world, walls, i, predicted(world, step, i, &repairs), near);
     }
-    return {th_pbd_group_of(world, i), walls->count > 0 ? near : nullptr, pairs.radius,
-            th_v(pairs.p.x, pairs.p.y)};
+    return {th_pbd_group_of(world, i), near, pairs.radius, th_v(pairs.p.x, pairs.p.y)};
+}
+
+// What walls that are not near add: nothing, but it turns -0 into 0, as on the CPU.
+TH_ON_GPU inline th_vec2 off_far_walls(const th_walls *walls, th_vec2 u) {
+    return walls->count > 0 ? th_add(u, th_v(0.0f, 0.0f)) : u;
 }
 
 // Out of the overlaps at the beginning: the shift into next_u.
-TH_ON_GPU inline void stabilise_one(const th_world *world, const th_substep *step,
-                                    const pbd_memory &memory, uint32_t i) {
-    uint32_t room[TH_PBD_NEIGHBOURS];
-    int near[TH_PBD_WALLS];
-    th_walls walls = th_world_walls(world);
+template <class Felt>
+TH_ON_GPU void stabilise_one(const th_world *world, const th_substep *step, const th_walls *walls,
+                             const pbd_memory &memory, uint32_t i, Felt felt, int *near) {
     pair_maker pairs = pairs_of(world, memory, i);
-    felt_people felt = felt_by(world, step, &walls, memory, i, room);
     corrections sum = correct<false>(pairs, th_pbd_group_of(world, i), &felt);
-    corrected person = corrected_of(world, step, &walls, pairs, near);
-    th_vec2 shift = shift_by(&walls, &person, &sum.contact);
+    corrected person = corrected_of(world, step, walls, pairs, near);
+    th_vec2 shift = shift_by(walls, &person, &sum.contact);
+    if (!near) shift = off_far_walls(walls, shift);
     memory.next_u[i] = {shift.x, shift.y};
 }
 
 // One iteration: u -> next_u.
-TH_ON_GPU inline void iterate_one(th_world *world, const th_substep *step, const pbd_memory &memory,
-                                  uint32_t i) {
-    th_agents *a = &world->agents;
-    uint32_t room[TH_PBD_NEIGHBOURS];
-    int near[TH_PBD_WALLS];
-    th_walls walls = th_world_walls(world);
+template <class Felt>
+TH_ON_GPU void iterate_one(const th_world *world, const th_substep *step, const th_walls *walls,
+                           const pbd_memory &memory, uint32_t i, Felt felt, int *near) {
+    const th_agents *a = &world->agents;
     pair_maker pairs = pairs_of(world, memory, i);
-    felt_people felt = felt_by(world, step, &walls, memory, i, room);
     corrections sum = correct<true>(pairs, th_pbd_group_of(world, i), &felt);
-    corrected person = corrected_of(world, step, &walls, pairs, near);
+    corrected person = corrected_of(world, step, walls, pairs, near);
     th_vec2 avoided = th_v(a->next_velocity_x[i], a->next_velocity_y[i]);
-    th_vec2 u = solve_by(&walls, &person, &sum.contact, &sum.avoid, th_v(pairs.u.x, pairs.u.y),
+    th_vec2 u = solve_by(walls, &person, &sum.contact, &sum.avoid, th_v(pairs.u.x, pairs.u.y),
                          &avoided);
+    if (!near) u = off_far_walls(walls, u);
     a->next_velocity_x[i] = avoided.x;
     a->next_velocity_y[i] = avoided.y;
     memory.next_u[i] = {u.x, u.y};
+}
+
+TH_ON_GPU inline void correct_plain(const th_world *world, const th_substep *step, const pbd_memory &memory,
+                                    uint32_t i, bool moves) {
+    if (!is_plain(&world->agents, i)) return;
+    th_walls walls = th_world_walls(world);
+    listed_people felt = listed_by(world, memory, i);
+    if (moves)
+        iterate_one(world, step, &walls, memory, i, felt, nullptr);
+    else
+        stabilise_one(world, step, &walls, memory, i, felt, nullptr);
+}
+
+TH_ON_GPU inline void correct_special(const th_world *world, const th_substep *step,
+                                      const pbd_memory &memory, uint32_t i, bool moves) {
+    const th_agents *a = &world->agents;
+    if (is_plain(a, i)) return;
+    th_walls walls = th_world_walls(world);
+    uint32_t room[TH_PBD_NEIGHBOURS];
+    int near[TH_PBD_WALLS];
+    found_people felt = {room, (int)(a->order[i] / PBD_COUNT)};
+    if (a->order[i] & PBD_LISTED) {
+        listed_people listed = listed_by(world, memory, i);
+        for (int k = 0; k < listed.count; ++k) room[k] = listed.at(k);
+    } else {
+        felt = found_by(world, step, &walls, i, room);
+    }
+    if (moves)
+        iterate_one(world, step, &walls, memory, i, felt, near);
+    else
+        stabilise_one(world, step, &walls, memory, i, felt, near);
 }
 
 // ---- cohesion
@@ -392,7 +464,10 @@ static void stabilise(th_world *host, const pbd_memory &held) {
     moving *s = host->cuda->moving;
     pbd_memory memory = held;
     everybody(host, TH_LAMBDA(th_world * world, int i) {
-        if (th_pbd_own(world, (uint32_t)i)) stabilise_one(world, &s->step, memory, (uint32_t)i);
+        if (th_pbd_own(world, (uint32_t)i)) correct_plain(world, &s->step, memory, (uint32_t)i, false);
+    });
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        if (th_pbd_own(world, (uint32_t)i)) correct_special(world, &s->step, memory, (uint32_t)i, false);
     });
     everybody(host, TH_LAMBDA(th_world * world, int i) {
         if (!th_pbd_own(world, (uint32_t)i)) return;
@@ -405,7 +480,10 @@ static void iterate(th_world *host, pbd_memory *held) {
     moving *s = host->cuda->moving;
     pbd_memory memory = *held;
     everybody(host, TH_LAMBDA(th_world * world, int i) {
-        if (th_pbd_own(world, (uint32_t)i)) iterate_one(world, &s->step, memory, (uint32_t)i);
+        if (th_pbd_own(world, (uint32_t)i)) correct_plain(world, &s->step, memory, (uint32_t)i, true);
+    });
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        if (th_pbd_own(world, (uint32_t)i)) correct_special(world, &s->step, memory, (uint32_t)i, true);
     });
     held->u = memory.next_u;
     held->next_u = memory.u;
@@ -418,7 +496,10 @@ static void take_pbd_substep(th_world *host, const asked &most) {
     clear(memory.used, (size_t)crowds * sizeof *memory.used);
     everybody(host, TH_LAMBDA(th_world * world, int i) { predict_one(world, s, memory, (uint32_t)i); });
     everybody(host, TH_LAMBDA(th_world * world, int i) {
-        if (th_pbd_own(world, (uint32_t)i)) list_one(world, &s->step, memory, (uint32_t)i);
+        if (th_pbd_own(world, (uint32_t)i)) list_plain(world, &s->step, memory, (uint32_t)i);
+    });
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        if (th_pbd_own(world, (uint32_t)i)) list_special(world, &s->step, memory, (uint32_t)i);
     });
     for (int k = 0; k < most.stabilisation; ++k) stabilise(host, memory);
     for (int k = 0; k < most.iterations; ++k) iterate(host, &memory);

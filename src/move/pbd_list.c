@@ -9,7 +9,6 @@ static const float CONTACT_SLACK = 0.25f;
 // Person i as the search needs it.
 typedef struct seeker {
     const th_substep *step;
-    const float *all_u_x, *all_u_y; // everybody's displacement
     uint32_t i;
     float x, y, ux, uy, radius;
     float inverse_h, margin, half_range;
@@ -29,10 +28,10 @@ TH_FORMULA float wants(const seeker *o, float other_x, float other_y, float othe
 
 #ifndef TH_DEVICE_CODE // the CPU's loop
 // Bit l: agent first + l belongs on the list.
-TH_FORMULA uint32_t wanted_of_lanes(const seeker *s, const th_agents *a, uint32_t first,
-                                    uint32_t end) {
+TH_FORMULA uint32_t wanted_of_lanes(const seeker *s, const th_agents *a, const th_pbd *pbd,
+                                    uint32_t first, uint32_t end) {
     const float *restrict xs = a->work_x + first, *restrict ys = a->work_y + first;
-    const float *restrict us = s->all_u_x + first, *restrict vs = s->all_u_y + first;
+    const float *restrict us = pbd->u_x + first, *restrict vs = pbd->u_y + first;
     const float *restrict all_radii = a->radius + first;
     const seeker o = *s;
     const uint32_t self = o.i - first, count = end - first;
@@ -55,7 +54,7 @@ TH_FORMULA uint32_t collect(const th_world *world, const seeker *s, float reach,
     uint32_t count = 0;
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);) {
         for (uint32_t first = begin; first < end; first += TH_LANES) {
-            uint32_t wanted = wanted_of_lanes(s, a, first, end);
+            uint32_t wanted = wanted_of_lanes(s, a, world->pbd, first, end);
             for (; wanted; wanted &= wanted - 1) {
                 uint32_t lane = (uint32_t)__builtin_ctz(wanted);
                 if (count < TH_PBD_NEIGHBOURS) list[count] = first + lane;
@@ -79,16 +78,13 @@ TH_BOTH static uint32_t add_linked(const th_world *world, const th_substep *step
     return count;
 }
 
-// Whom i, at the beginning of a sub-step with displacement u, may feel: TH_PBD_NEIGHBOURS at most.
-TH_FORMULA uint32_t list_people(const th_world *world, const th_substep *step,
-                                const th_walls *walls, uint32_t i, th_vec2 u, const float *all_u_x,
-                                const float *all_u_y, uint32_t *list) {
+// Person i with displacement u at the beginning of a sub-step, and how far it may feel anybody.
+TH_FORMULA seeker seeker_of(const th_world *world, const th_substep *step, uint32_t i, th_vec2 u,
+                            float *reach) {
     const th_agents *a = &world->agents;
-    const th_pbd_group *group = th_pbd_group_of(world, i);
+    const th_pbd_params *p = &th_pbd_group_of(world, i)->params;
     float radii = a->radius[i] + world->max_radius;
     seeker s = {step,
-                all_u_x,
-                all_u_y,
                 i,
                 a->work_x[i],
                 a->work_y[i],
@@ -96,11 +92,19 @@ TH_FORMULA uint32_t list_people(const th_world *world, const th_substep *step,
                 u.y,
                 a->radius[i],
                 1.0f / step->h,
-                group->params.contact_margin + CONTACT_SLACK,
-                0.5f * group->params.lr_range,
+                p->contact_margin + CONTACT_SLACK,
+                0.5f * p->lr_range,
                 1e9f};
     float touch = s.margin * radii + 2.0f * step->h * th_max(step->fastest, 1.0f);
-    float reach = th_max(touch, s.half_range * radii);
+    *reach = th_max(touch, s.half_range * radii);
+    return s;
+}
+
+// Whom i may feel in the sub-step that begins: TH_PBD_NEIGHBOURS at most. Returns how many.
+TH_FORMULA uint32_t list_people(const th_world *world, const th_substep *step,
+                                const th_walls *walls, uint32_t i, th_vec2 u, uint32_t *list) {
+    float reach;
+    seeker s = seeker_of(world, step, i, u, &reach);
     uint32_t count = collect(world, &s, reach + step->moved, list);
     // In a throng one sees less far; at the end of the heap only the first of the coincident are left.
     for (float limit = reach; count > TH_PBD_NEIGHBOURS && limit > 1e-3f;) {
@@ -109,7 +113,7 @@ TH_FORMULA uint32_t list_people(const th_world *world, const th_substep *step,
         count = collect(world, &s, limit + step->moved, list);
     }
     count = count < TH_PBD_NEIGHBOURS ? count : TH_PBD_NEIGHBOURS;
-    uint32_t around = step->looks ? a->order[i] : 0;
+    uint32_t around = step->looks ? world->agents.order[i] : 0;
     if (around & TH_AROUND_HIDDEN)
         count = (uint32_t)th_drop_hidden(world, walls, i, list, (int)count);
     if (around & TH_AROUND_LINKED) count = add_linked(world, step, i, reach, list, count);
@@ -144,8 +148,8 @@ TH_CLONES static void list_people_block(th_world *world, const th_substep *step,
         pbd->neighbour_start[i] = used;
         pbd->neighbour_count[i] = 0;
         if (th_pbd_own(world, i))
-            pbd->neighbour_count[i] = list_people(world, step, walls, i, displacement(pbd, i),
-                                                  pbd->u_x, pbd->u_y, th_pbd_neighbours(pbd, i));
+            pbd->neighbour_count[i] =
+                list_people(world, step, walls, i, displacement(pbd, i), th_pbd_neighbours(pbd, i));
         used += pbd->neighbour_count[i];
     }
 }
