@@ -95,12 +95,51 @@ static void nobody_is_pushed_out_where_two_exits_meet(void **state) {
     th_scene_destroy(scene);
 }
 
+// A cell with hardly any ground is shown with those it opens to: half a person more there is no crush, and pressure
+// where nobody can stand is none.
+static void slivers_are_shown_with_the_ground_they_open_to(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(
+        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 20]}}], \"exits\": [{\"id\": \"out\", "
+        "\"line\": [[0, 4], [0, 16]]}], \"groups\": [{\"id\": \"one\", \"count\": 1, \"to\": "
+        "\"out\", \"move\": \"uic\"}]}");
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 1);
+    th_uic *uic = world->uic;
+    int nx = uic->levels[0].grid.nx, c = 5 * nx + 5;
+    const int around[4] = {c - 1, c + 1, c - nx, c + nx};
+    for (int k = 0; k < 4; ++k) {
+        uic->packing[around[k]] = 0.5f;
+        uic->people[around[k]] = 7.0f;
+        uic->pressure[around[k]] = 0.0;
+    }
+    uic->capacity[c] = 0.03f;
+    uic->packing[c] = 0.06f;
+    uic->people[c] = 0.9f;
+    uic->pressure[c] = 5.0;
+    const float least[TH_GRID_COUNT] = {1.7f, 0.5f, 0.0f},
+                most[TH_GRID_COUNT] = {1.85f, 0.53f, 0.05f};
+    for (int kind = 0; kind < TH_GRID_COUNT; ++kind) {
+        th_grid grid;
+        assert_true(th_world_map_grid(world, (th_grid_kind)kind, 0, &grid));
+        assert_true(grid.values[c] > least[kind] && grid.values[c] < most[kind]);
+    }
+    uic->capacity[c] = 0.3f; // no sliver: counts alone
+    uic->packing[c] = 0.6f;
+    th_grid grid;
+    assert_true(th_world_map_grid(world, TH_GRID_PACKING, 0, &grid));
+    assert_true(fabsf(grid.values[c] - 2.0f) < 1e-5f);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_sticks_to_a_wall),
         cmocka_unit_test(nobody_slips_out_beside_an_exit),
         cmocka_unit_test(the_line_of_an_exit_is_no_solid),
         cmocka_unit_test(nobody_is_pushed_out_where_two_exits_meet),
+        cmocka_unit_test(slivers_are_shown_with_the_ground_they_open_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
