@@ -90,8 +90,9 @@ static void compare_golden(const char *name, const char *text) {
     free(golden);
 }
 
-static const char *const subcommands[] = {"run",     "resume",  "sweep", "check", "list",
-                                          "picture", "convert", "info",  "bench"};
+static const char *const subcommands[] = {"run",  "resume",     "sweep",   "check",
+                                          "list", "picture",    "convert", "info",
+                                          "fd",   "experiment", "bench"};
 enum { SUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };
 
 static void test_help(void **state) {
