@@ -98,6 +98,7 @@ static int plan_agent(const th_planner *planner, int i) {
 }
 
 void th_stage_plan(th_world *world) {
+    th_plan_crowd_update(world);
     th_planner planner = {world, world->scene, th_plans_in_force(world), th_world_walls(world)};
     th_agents *agents = &world->agents;
     uint64_t unreachable = 0;
