@@ -162,8 +162,8 @@ static int run(const th_command *command, int argc, char **argv) {
     char words[3][400];
     th_validation validation = {.setup = th_suite_setup_default()};
     th_suite_setup *setup = &validation.setup;
-    // A model of one's own comes without the filter that is recommended for another.
-    if (o.model) setup->filter = "none";
+    // A model of one's own comes without the filter and the plan that are recommended for another.
+    if (o.model) setup->filter = "none", setup->plan = "field";
     if (o.model) setup->move = model_text(o.model, words[0], sizeof words[0]);
     if (o.filter) setup->filter = model_text(o.filter, words[1], sizeof words[1]);
     if (o.plan) setup->plan = model_text(o.plan, words[2], sizeof words[2]);

@@ -208,8 +208,18 @@ static void stage_behave(th_world *host) {
     everybody(host, TH_LAMBDA(th_world * world, int i) { behave_one(world, i); });
 }
 
+static bool fetch(th_world *host, uint32_t fields);
+static bool send_plan(th_world *host);
+
 static void stage_plan(th_world *host) {
     sums *s = host->cuda->sums;
+    if (th_plan_crowd_is_due(host)) {
+        fetch(host, TH_FIELD_BIT(TH_FIELD_POSITION_X) | TH_FIELD_BIT(TH_FIELD_POSITION_Y) |
+                        TH_FIELD_BIT(TH_FIELD_LEVEL));
+        th_plan_crowd_look(host);
+        send_plan(host);
+        host->cuda->fresh = 0; // the step goes on
+    }
     once(host, TH_LAMBDA(th_world *) { s->unreachable = 0; });
     everybody(host, TH_LAMBDA(th_world * world, int i) {
         th_planner planner = planner_of(world);

@@ -22,7 +22,9 @@ typedef struct th_march {
 static void update(const th_march *march, int to, int from, int k, int nx_to, int nx_from) {
     const th_graph *graph = march->graph;
     const float *d = march->distance;
-    float h = graph->nodes->spacing, cost = h * th_node_slowness(graph->nodes, to, k);
+    float h = graph->nodes->spacing;
+    if (graph->crowd) h *= graph->crowd_cost[graph->crowd[to]];
+    float cost = h * th_node_slowness(graph->nodes, to, k);
     bool axis = (k & 1) == 0;
     float best = d[from] + (axis ? cost : cost * 1.41421356f);
     for (int turn = -1; turn <= 1; turn += 2) {
@@ -67,8 +69,10 @@ static th_box goal_box(const th_goal *goal) {
     return box;
 }
 
-// Exact distances ignore zones, so with a zone near the goal only the next nodes get them.
-static float exact_range(const th_nodes *nodes, const th_goal *goal) {
+// Exact distances ignore zones and the crowd, so with either near the goal only the next nodes get them.
+static float exact_range(const th_graph *graph, const th_goal *goal) {
+    const th_nodes *nodes = graph->nodes;
+    if (graph->crowd) return 1.5f * nodes->spacing;
     th_box box = goal_box(goal);
     for (int z = 0; z < nodes->scene->zone_count; ++z) {
         const th_area *area = &nodes->scene->zones[z].area;
@@ -91,7 +95,7 @@ static void seed_goal(const th_march *march, const th_walls *walls, const th_goa
     const th_nodes *nodes = march->graph->nodes;
     int level = th_goal_level(goal);
     const th_node_level *grid = &nodes->levels[level];
-    float range = exact_range(nodes, goal), s = nodes->inverse_spacing;
+    float range = exact_range(march->graph, goal), s = nodes->inverse_spacing;
     th_box box = goal_box(goal);
     int column0 = lattice_index(box.min_x - range, grid->origin.x, s, grid->nx - 1);
     int column1 = lattice_index(box.max_x + range, grid->origin.x, s, grid->nx - 1);

@@ -317,7 +317,7 @@ static bool find_portals_at(th_nodes *nodes, const th_link *link, int side, int 
     }
     if (!any) return true;
     if (nodes->flags[node] & TH_NODE_PORTAL) { // two links meet here: the first keeps what it has
-        th_graph all = {nodes, nodes->links, nodes->portals};
+        th_graph all = {nodes, nodes->links, nodes->portals, NULL, NULL};
         th_portal *present = &nodes->portals[th_portal_find(&all, node) - nodes->portals];
         for (int k = 0; k < 8; ++k)
             if (present->to[k] < 0) present->to[k] = portal.to[k];
@@ -403,7 +403,7 @@ void th_nodes_release(th_nodes *nodes) {
 // ---- the walls of now
 
 bool th_graph_create(th_graph *graph, const th_nodes *nodes, const th_memory *memory) {
-    graph->nodes = nodes;
+    *graph = (th_graph){.nodes = nodes};
     graph->links = th_alloc(memory, (size_t)nodes->count, 1);
     graph->portals = th_alloc(memory, (size_t)nodes->portal_count, sizeof *graph->portals);
     if (graph->links && graph->portals) return true;

@@ -53,6 +53,9 @@ typedef struct th_graph {
     const th_nodes *nodes;
     uint8_t *links;
     th_portal *portals; // like nodes->portals, with -1 where a wall stands in the way
+    // The crowd around every node and what it costs, crowd.c; NULL: ways are the shortest.
+    const uint8_t *crowd;
+    const float *crowd_cost;
 } th_graph;
 
 th_result th_nodes_build(th_nodes *nodes, const th_scene *scene, th_error *error);

@@ -120,6 +120,7 @@ TH_BOTH static th_planner planner_of(const th_world *world) {
 
 #ifndef TH_DEVICE_CODE // the CPU's loop
 void th_stage_plan(th_world *world) {
+    th_plan_crowd_update(world);
     th_planner planner = planner_of(world);
     const th_agents *agents = &world->agents;
     uint64_t unreachable = 0;

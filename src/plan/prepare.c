@@ -147,7 +147,8 @@ void th_plan_release(th_scene *scene) {
 th_result th_plan_world_create(th_world *world, th_error *error) {
     world->plan = th_alloc(&world->memory, 1, sizeof *world->plan);
     if (!world->plan) return no_memory(error);
-    return world->scene->door_count > 0 ? th_plan_world_reserve(world, error) : TH_OK;
+    th_result result = world->scene->door_count > 0 ? th_plan_world_reserve(world, error) : TH_OK;
+    return result == TH_OK ? th_plan_crowd_create(world, error) : result;
 }
 
 static void world_release(th_world *world) {
@@ -187,6 +188,7 @@ th_result th_plan_world_reserve(th_world *world, th_error *error) {
 
 void th_plan_world_destroy(th_world *world) {
     if (!world->plan) return;
+    th_plan_crowd_destroy(world);
     world_release(world);
     th_free(&world->memory, world->plan, 1, sizeof *world->plan);
     world->plan = NULL;

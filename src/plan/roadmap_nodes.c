@@ -211,7 +211,7 @@ static void bridge_regions(th_placing *placing, const th_graph *graph, const th_
 static void cover_lattice(th_placing *placing, th_regions *regions, int *set) {
     th_roadmap *roadmap = placing->roadmap;
     const th_nodes *lattice = roadmap->lattice;
-    th_graph graph = {lattice, lattice->links, lattice->portals};
+    th_graph graph = {lattice, lattice->links, lattice->portals, NULL, NULL};
     connect_by_sight(placing, set);
     for (int i = 0; i < lattice->count; ++i) regions->owner[i] = -1;
     for (int i = 0; i < roadmap->count; ++i) {

@@ -6,6 +6,7 @@
 #include "formula/helbing_molnar.h"
 #include "formula/orca.h"
 #include "formula/pbd.h"
+#include "formula/quickest.h"
 #include "formula/social_force.h"
 #include "formula/uic.h"
 #include "scene/scene.h"
@@ -17,6 +18,7 @@
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 #define INFO(name, value, min, max, unit, source, doc) {#name, unit, min, max, value, source, doc},
+static const th_param_info field_params[] = {TH_FIELD_PLAN_PARAMS(INFO)};
 static const th_param_info densesense_params[] = {TH_DENSESENSE_PARAMS(INFO)};
 static const th_param_info orca_params[] = {TH_ORCA_PARAMS(INFO)};
 static const th_param_info social_force_params[] = {TH_SOCIAL_FORCE_PARAMS(INFO)};
@@ -54,7 +56,7 @@ static const th_model_info models[] = {
                           "throng", NULL, 0, NULL, 0},
     [TH_PLAN_FIELD] = {TH_STAGE_PLAN, "field",
                        "down the walking-distance field of the goal, shared by all who want it",
-                       "eikonal equation; Sethian 1996", NULL, 0, NULL, 0},
+                       "eikonal equation; Sethian 1996", field_params, COUNT(field_params), NULL, 0},
     [TH_PLAN_ROADMAP] = {TH_STAGE_PLAN, "roadmap",
                          "over a shared road map, for people who each have a goal of their own",
                          "Kavraki et al. 1996", NULL, 0, NULL, 0},

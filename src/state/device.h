@@ -30,6 +30,11 @@ typedef struct th_device_backend {
     size_t (*bytes)(const th_world *world);     // memory taken on the device
 } th_device_backend;
 
+// plan/crowd.c: quickest ways are looked for at home, once a second, from the places where people are then. The
+// device asks whether it is time, brings them, and takes the new fields.
+bool th_plan_crowd_is_due(const th_world *world);
+void th_plan_crowd_look(th_world *world);
+
 // NULL: this build has none.
 const th_device_backend *th_cuda_backend(void);
 

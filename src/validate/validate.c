@@ -19,10 +19,11 @@ const char *th_verdict_word(th_verdict verdict) {
 // was measured, but know no relation of speed and density: that is DenseSense's part. What DenseSense takes
 // from a crowd that stands head to head is the push that lets two streams pass each other, and the published
 // impatience gives it back: who is held up wants to walk as fast as somebody who walks freely, 1.34 m/s
-// (Weidmann 1993), and not faster.
+// (Weidmann 1993), and not faster. Where speed falls with density the shortest way is no longer the quickest,
+// so people plan for the quickest.
 th_suite_setup th_suite_setup_default(void) {
     th_suite_setup setup = {
-        .plan = NULL,
+        .plan = "{\"model\": \"field\", \"crowd_weight\": 1}",
         .filter = "{\"model\": \"densesense\", \"preset\": \"consistent\"}",
         .move = "{\"model\": \"social_force\", \"impatient_speed\": 1.34}",
         .crowds = 3,

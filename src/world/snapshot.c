@@ -51,7 +51,7 @@ typedef struct block {
     void *data;
     size_t bytes;
 } block;
-enum { BLOCK_MAX = TH_FIELD_COUNT + 6 };
+enum { BLOCK_MAX = TH_FIELD_COUNT + 7 };
 
 static int list_blocks(const th_world *world, int agent_count, block *blocks) {
     const th_scene *scene = world->scene;
@@ -65,6 +65,7 @@ static int list_blocks(const th_world *world, int agent_count, block *blocks) {
                           (size_t)scene->door_count * sizeof *world->door_next_change};
     blocks[n++] = (block){world->walls + scene->wall_count,
                           2 * (size_t)TH_LIVE_WALL_MAX * sizeof *world->walls};
+    blocks[n++] = (block){th_plan_crowd_image(world), th_plan_crowd_bytes(world)};
     blocks[n++] =
         (block){world->lines, (size_t)th_counted_line_count(scene) * sizeof *world->lines};
     return n;
@@ -302,6 +303,7 @@ th_result th_world_restore(th_world *world, const void *memory, size_t size, th_
     world->walls_version = head.walls_version;
     world->event_count = 0;
     th_plan_walls_changed(world);
+    th_plan_crowd_solve(world);
     th_stage_index(world);
     world->max_moved = 0.0f;
     return TH_OK;
