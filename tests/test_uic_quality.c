@@ -124,9 +124,12 @@ static void slivers_are_shown_with_the_ground_they_open_to(void **state) {
         assert_true(th_world_map_grid(world, (th_grid_kind)kind, 0, &grid));
         assert_true(grid.values[c] > least[kind] && grid.values[c] < most[kind]);
     }
+    th_grid grid;
+    uic->packing[c] = 0.0f; // nobody there, whoever is beside it
+    assert_true(th_world_map_grid(world, TH_GRID_PACKING, 0, &grid));
+    assert_true(grid.values[c] == 0.0f);
     uic->capacity[c] = 0.3f; // no sliver: counts alone
     uic->packing[c] = 0.6f;
-    th_grid grid;
     assert_true(th_world_map_grid(world, TH_GRID_PACKING, 0, &grid));
     assert_true(fabsf(grid.values[c] - 2.0f) < 1e-5f);
     th_world_destroy(world);

@@ -260,6 +260,7 @@ static float clear_of_walls(const th_walls *walls, int level, th_vec2 p, float r
     int wall;
     float distance2;
     if (range > walls->grids[level].reach) return 0.0f;
+    if (range < th_walls_clear(walls, level, p)) return range;
     return th_walls_near(walls, level, p, range, &wall, &distance2, 1) > 0
                ? 0.999f * sqrtf(distance2)
                : range;
@@ -324,16 +325,6 @@ static th_vec2 stop_at_walls(const th_world *world, const th_walls *walls, uint3
         q = lifted;
     }
     return q;
-}
-
-// Who was pushed has the velocity it really moved with, up to its walking speed.
-static void real_velocity(th_world *world, uint32_t i, th_vec2 q) {
-    th_agents *a = &world->agents;
-    th_vec2 wanted = {a->next_velocity_x[i], a->next_velocity_y[i]};
-    float limit = th_max(th_length(wanted), a->speed[i]);
-    th_vec2 real = th_limit(th_scale(1.0f / world->dt, th_sub(q, th_position(a, i))), limit);
-    a->next_velocity_x[i] = real.x;
-    a->next_velocity_y[i] = real.y;
 }
 
 // Who has to look, in this pass.
@@ -514,12 +505,32 @@ static void walk_on(th_world *world, pair_step *step) {
     step->moved = sqrtf(furthest2);
 }
 
+// Who was pushed has the velocity it really moved with, up to its walking speed or what it was carried with.
+TH_CLONES static void finish_block(th_agents *a, int begin, int end, float inverse_dt) {
+    const float *restrict x = a->position_x, *restrict y = a->position_y;
+    const float *restrict next_x = a->next_position_x, *restrict next_y = a->next_position_y;
+    const float *restrict speed = a->speed;
+    const uint32_t *restrict flags = a->order;
+    float *restrict velocity_x = a->next_velocity_x, *restrict velocity_y = a->next_velocity_y;
+#pragma omp simd
+    for (int i = begin; i < end; ++i) {
+        float wanted_x = velocity_x[i], wanted_y = velocity_y[i];
+        float limit = th_max(sqrtf(wanted_x * wanted_x + wanted_y * wanted_y), speed[i]);
+        float real_x = inverse_dt * (next_x[i] - x[i]), real_y = inverse_dt * (next_y[i] - y[i]);
+        float length2 = real_x * real_x + real_y * real_y;
+        float shorter = length2 > limit * limit ? limit / sqrtf(length2) : 1.0f;
+        bool pushed = flags[i] & WAS_PUSHED;
+        velocity_x[i] = pushed ? shorter * real_x : wanted_x;
+        velocity_y[i] = pushed ? shorter * real_y : wanted_y;
+    }
+}
+
 static void finish(th_world *world) {
     th_agents *a = &world->agents;
 #pragma omp parallel for num_threads(world->threads) schedule(static)
-    for (int i = 0; i < a->count; ++i)
-        if (a->order[i] & WAS_PUSHED && is_own(world, (uint32_t)i))
-            real_velocity(world, (uint32_t)i, th_v(a->next_position_x[i], a->next_position_y[i]));
+    for (int b = 0; b < th_block_count(a->count); ++b)
+        finish_block(a, b * TH_BLOCK, (b + 1) * TH_BLOCK < a->count ? (b + 1) * TH_BLOCK : a->count,
+                     1.0f / world->dt);
 }
 
 void th_uic_separate(th_world *world) {

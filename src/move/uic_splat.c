@@ -15,9 +15,11 @@ enum { BAND = 4, OWN = 4 };
 
 // Corners of a quarter: south-west, south-east, north-west, north-east.
 enum { CORNERS = 4, WIDE = 8 };
+// people, foreign, share, speed, x, y, and two to fill a register. A vector: sums in an array would go through
+// memory for every person.
+typedef float wide_values __attribute__((vector_size(WIDE * sizeof(float))));
 typedef struct quarter_sums {
-    // people, foreign, share, speed, x, y, and two to fill a register
-    _Alignas(32) float corner[CORNERS][WIDE];
+    wide_values corner[CORNERS];
 } quarter_sums;
 
 static th_vec2 preferred_of(const th_world *world, const th_uic_level *level, uint32_t i,
@@ -36,10 +38,11 @@ static bool is_own(const th_world *world, uint32_t i) {
 }
 
 // Adds one person at (x, y) of a quarter.
-TH_FORMULA void add_person(quarter_sums *sums, float x, float y, const float values[WIDE]) {
-    const float weight[CORNERS] = {(1.0f - x) * (1.0f - y), x * (1.0f - y), (1.0f - x) * y, x * y};
-    for (int k = 0; k < CORNERS; ++k)
-        for (int n = 0; n < WIDE; ++n) sums->corner[k][n] += weight[k] * values[n];
+TH_FORMULA void add_person(quarter_sums *sums, float x, float y, const wide_values *values) {
+    sums->corner[0] += (1.0f - x) * (1.0f - y) * *values;
+    sums->corner[1] += x * (1.0f - y) * *values;
+    sums->corner[2] += (1.0f - x) * y * *values;
+    sums->corner[3] += x * y * *values;
 }
 
 static float share_of(const th_world *world, uint32_t i) {
@@ -49,19 +52,14 @@ static float share_of(const th_world *world, uint32_t i) {
 }
 
 TH_FORMULA void values_of(const th_world *world, const th_uic_level *level, uint32_t i, int cell,
-                          bool own, float values[WIDE]) {
-    memset(values, 0, WIDE * sizeof *values);
+                          bool own, wide_values *values) {
     if (own) {
         th_vec2 v = preferred_of(world, level, i, cell);
         float share = share_of(world, i);
-        values[0] = 1.0f;
-        values[2] = share;
-        values[3] = share * th_length(v);
-        values[4] = share * v.x;
-        values[5] = share * v.y;
+        *values = (wide_values){1.0f, 0.0f, share, share * th_length(v), share * v.x, share * v.y};
     } else {
         float d = 2.0f * world->agents.radius[i];
-        values[1] = world->uic->foreign_area * d * d;
+        *values = (wide_values){0.0f, world->uic->foreign_area * d * d};
     }
 }
 
@@ -131,6 +129,7 @@ TH_FORMULA bool sum_run(th_world *world, const th_uic_level *level, const quarte
     float x0 = (float)(2 * q->i + q->a), y0 = (float)(2 * q->j + q->b);
     int cell = q->j * grid->nx + q->i;
     bool any = false;
+    quarter_sums added = *sums;
     for (uint32_t i = begin; i < end; ++i) {
         bool own = is_own(world, i);
         uic->home[i] = OWN;
@@ -141,12 +140,13 @@ TH_FORMULA bool sum_run(th_world *world, const th_uic_level *level, const quarte
             uic->home[i] = (uint8_t)th_uic_home(world, q->l, q->i, q->j, p);
             if (uic->home[i] != OWN) continue;
         }
-        float values[WIDE];
-        values_of(world, level, i, cell, own, values);
-        add_person(sums, th_clamp((p.x - grid->origin.x) * scale - x0, 0.0f, 1.0f),
-                   th_clamp((p.y - grid->origin.y) * scale - y0, 0.0f, 1.0f), values);
+        wide_values values;
+        values_of(world, level, i, cell, own, &values);
+        add_person(&added, th_clamp((p.x - grid->origin.x) * scale - x0, 0.0f, 1.0f),
+                   th_clamp((p.y - grid->origin.y) * scale - y0, 0.0f, 1.0f), &values);
         any = true;
     }
+    *sums = added;
     return any;
 }
 
@@ -217,9 +217,9 @@ static void splat_strays(th_world *world, int l) {
                                     : th_v(a->next_position_x[i], a->next_position_y[i]);
                     th_uic_place at = th_uic_place_of(grid, p, q.i, q.j, uic->home[i]);
                     quarter_sums sums = {0};
-                    float values[WIDE];
-                    values_of(world, level, i, at.j * grid->nx + at.i, own, values);
-                    add_person(&sums, at.x, at.y, values);
+                    wide_values values;
+                    values_of(world, level, i, at.j * grid->nx + at.i, own, &values);
+                    add_person(&sums, at.x, at.y, &values);
                     give_quarter(uic, level->first + at.j * grid->nx + at.i, grid->nx, at.half_x,
                                  at.half_y, flags_of(uic, level, at.i, at.j, at.half_x, at.half_y),
                                  &sums);

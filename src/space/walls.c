@@ -213,22 +213,12 @@ bool th_wall_grids_build(th_scene *scene) {
 
 #endif
 
-TH_BOTH int th_wall_cell(const th_wall_grid *grid, th_vec2 p, const int **list) {
-    float column = (p.x - grid->origin.x) * grid->inverse_cell;
-    float row = (p.y - grid->origin.y) * grid->inverse_cell;
-    // Written so that NaN counts as off the grid.
-    if (!(column >= 0.0f && row >= 0.0f && column < (float)grid->nx && row < (float)grid->ny))
-        return 0;
-    int cell = (int)row * grid->nx + (int)column;
-    *list = grid->list + grid->start[cell];
-    return grid->start[cell + 1] - grid->start[cell];
-}
-
 typedef struct th_near_list {
     int *found;
     float *distances2;
     int count, max;
     float range2;
+    float wide2; // the square of a little more than the range
 } th_near_list;
 
 enum { NEAR_MAX = 64 }; // most kept when the caller gives no room for distances
@@ -251,7 +241,12 @@ TH_BOTH static void near_insert(th_near_list *near, int wall, float distance2) {
 
 TH_BOTH static inline void near_try(th_near_list *near, const th_walls *walls, int w, th_vec2 p) {
     const th_wall *wall = &walls->walls[w];
-    if (!th_wall_stands(walls, wall)) return;
+    // Most walls of a cell are further than asked for, which their boxes tell without a division.
+    float dx = th_max(th_min(wall->a.x, wall->b.x) - p.x, p.x - th_max(wall->a.x, wall->b.x));
+    float dy = th_max(th_min(wall->a.y, wall->b.y) - p.y, p.y - th_max(wall->a.y, wall->b.y));
+    dx = th_max(dx, 0.0f);
+    dy = th_max(dy, 0.0f);
+    if (dx * dx + dy * dy > near->wide2 || !th_wall_stands(walls, wall)) return;
     float distance2 = th_segment_distance2(p, wall->a, wall->b);
     if (distance2 <= near->range2) near_insert(near, w, distance2);
 }
@@ -261,7 +256,8 @@ TH_BOTH int th_walls_near(const th_walls *walls, int level, th_vec2 p, float ran
     const th_wall_grid *grid = &walls->grids[level];
     if (range < th_walls_clear(walls, level, p)) return 0;
     float own_distances2[NEAR_MAX];
-    th_near_list near = {found, distances2, 0, max, range * range};
+    float wide = range + 0.01f; // [m] rounding of coordinates as on a map
+    th_near_list near = {found, distances2, 0, max, range * range, wide * wide};
     if (!distances2) {
         near.distances2 = own_distances2;
         if (near.max > NEAR_MAX) near.max = NEAR_MAX;

@@ -43,7 +43,16 @@ TH_BOTH int th_walls_near(const th_walls *walls, int level, th_vec2 p, float ran
                   float *distances2, int max);
 // The list of the cell that holds p into *list; the number of its entries, 0 off the grid.
 // All walls within reach of p are among them, standing or not; live walls are not.
-TH_BOTH int th_wall_cell(const th_wall_grid *grid, th_vec2 p, const int **list);
+TH_BOTH static inline int th_wall_cell(const th_wall_grid *grid, th_vec2 p, const int **list) {
+    float column = (p.x - grid->origin.x) * grid->inverse_cell;
+    float row = (p.y - grid->origin.y) * grid->inverse_cell;
+    // Written so that NaN counts as off the grid.
+    if (!(column >= 0.0f && row >= 0.0f && column < (float)grid->nx && row < (float)grid->ny))
+        return 0;
+    int cell = (int)row * grid->nx + (int)column;
+    *list = grid->list + grid->start[cell];
+    return grid->start[cell + 1] - grid->start[cell];
+}
 // False when no wall can be within the grid's reach of p: the cheap early-out of hot loops.
 TH_BOTH static inline bool th_walls_maybe_near(const th_walls *walls, int level, th_vec2 p) {
     const int *list;

@@ -52,7 +52,7 @@ static spot spot_of(const th_uic_view *view, int i, int j) {
     size_t nx = (size_t)view->grid.nx, c = (size_t)j * nx + (size_t)i;
     spot sum = {0};
     add_cell(&sum, view, c);
-    if (sum.ground >= SLIVER) return sum;
+    if (sum.ground >= SLIVER || !(sum.packing > 0.0f)) return sum; // nobody: nothing to show
     if (i > 0 && view->aperture_x[c] >= LEADS_ON) add_cell(&sum, view, c - 1);
     if (i + 1 < view->grid.nx && view->aperture_x[c + 1] >= LEADS_ON) add_cell(&sum, view, c + 1);
     if (j > 0 && view->aperture_y[c] >= LEADS_ON) add_cell(&sum, view, c - nx);
