@@ -54,6 +54,16 @@ static void check_walls(const char *file) {
             far += clear > 0.0f;
         }
     assert_true(far > POINTS / 4); // it tells something
+    int empty = 0;
+    for (uint32_t k = 0; k < POINTS; ++k) {
+        th_vec2 p = point_of(scene, 0, k), q = th_add(p, th_v(6.0f * th_uniform(k), 3.0f));
+        th_box box = {p.x, p.y, q.x, q.y};
+        if (!th_walls_none_in(&walls, 0, &box)) continue;
+        empty++;
+        assert_true(th_walls_first_crossing(&walls, 0, p, q, NULL) < 0);
+        assert_true(th_walls_first_crossing(&walls, 0, th_v(p.x, q.y), th_v(q.x, p.y), NULL) < 0);
+    }
+    assert_true(empty > POINTS / 50);
     th_vec2 nowhere = {NAN, 0.0f};
     assert_true(th_walls_clear(&walls, 0, nowhere) == 0.0f);
     th_walls more = walls;

@@ -69,19 +69,46 @@ TH_BOTH static int next_down(const th_ask *ask, int node, int level) {
     return best;
 }
 
-// Pulls the string tight: the furthest node down the way that is in sight, all before it being so.
-TH_BOTH static th_candidate pull(const th_ask *ask, th_candidate from) {
+// The way down from a candidate, node by node.
+typedef struct th_descent {
+    th_candidate nodes[PULL_MAX];
+    int count;
+    bool one_level; // all on the level of who asks
+    th_box box;     // around who asks and all nodes
+} th_descent;
+
+TH_BOTH static th_descent descend(const th_ask *ask, th_candidate from) {
     const th_nodes *nodes = ask->graph->nodes;
+    th_descent way = {.one_level = true, .box = {ask->p.x, ask->p.y, ask->p.x, ask->p.y}};
+    th_candidate at = from;
+    for (; way.count < PULL_MAX; ++way.count) {
+        at.node = next_down(ask, at.node, at.level);
+        if (at.node < 0) break;
+        at.level = th_node_level_of(nodes, at.node);
+        at.position = th_node_position(nodes, &nodes->levels[at.level], at.node);
+        way.nodes[way.count] = at;
+        way.one_level = way.one_level && at.level == ask->level;
+        way.box =
+            (th_box){th_min(way.box.min_x, at.position.x), th_min(way.box.min_y, at.position.y),
+                     th_max(way.box.max_x, at.position.x), th_max(way.box.max_y, at.position.y)};
+    }
+    return way;
+}
+
+// Pulls the string tight: the furthest node down the way that is in sight, all before it being so. Along a
+// straight wall no wall reaches into the box around all of them, and one look is enough.
+TH_BOTH static th_candidate pull(const th_ask *ask, th_candidate from) {
+    th_descent way = descend(ask, from);
+    if (way.count == 0) return from;
+    if (way.one_level && th_walls_none_in(ask->walls, ask->level, &way.box))
+        return way.nodes[way.count - 1];
     th_candidate seen = from;
-    for (int i = 0; i < PULL_MAX; ++i) {
-        int node = next_down(ask, seen.node, seen.level);
-        if (node < 0) break;
-        int level = th_node_level_of(nodes, node);
-        th_vec2 position = th_node_position(nodes, &nodes->levels[level], node);
-        if (!th_in_sight(nodes->scene, ask->walls, ask->level, ask->p, level, position)) break;
-        seen.node = node;
-        seen.level = level;
-        seen.position = position;
+    for (int i = 0; i < way.count; ++i) {
+        const th_candidate *next = &way.nodes[i];
+        if (!th_in_sight(ask->graph->nodes->scene, ask->walls, ask->level, ask->p, next->level,
+                         next->position))
+            break;
+        seen = *next;
     }
     return seen;
 }
@@ -117,7 +144,8 @@ TH_BOTH static th_vec2 off_the_wall(const th_ask *ask) {
 }
 
 // Minus the gradient of the bilinear interpolation at (s, t) of an open cell.
-TH_BOTH static inline th_way way_by_gradient(const float *d, int nx, float s, float t, float least) {
+TH_BOTH static inline th_way way_by_gradient(const float *d, int nx, float s, float t,
+                                             float least) {
     float d00 = d[0], d10 = d[1], d01 = d[nx], d11 = d[nx + 1];
     float gx = (d10 - d00) + t * ((d11 - d01) - (d10 - d00));
     float gy = (d01 - d00) + s * ((d11 - d10) - (d01 - d00));
@@ -136,8 +164,8 @@ TH_BOTH static bool runs_into_wall(const th_ask *ask, th_vec2 direction) {
     return th_walls_first_crossing(ask->walls, ask->level, ask->p, ahead, NULL) >= 0;
 }
 
-TH_BOTH th_way th_field_way(const th_graph *graph, const th_walls *walls, const float *distance, int level,
-                    th_vec2 p) {
+TH_BOTH th_way th_field_way(const th_graph *graph, const th_walls *walls, const float *distance,
+                            int level, th_vec2 p) {
     const th_nodes *nodes = graph->nodes;
     const th_node_level *grid = &nodes->levels[level];
     th_ask ask = {graph, walls, distance, level, p};
@@ -169,7 +197,8 @@ TH_BOTH th_way th_field_way(const th_graph *graph, const th_walls *walls, const 
 
 // ---- goals in sight
 
-TH_BOTH static th_vec2 across_line(const th_scene *scene, const th_goal *goal, th_vec2 p, th_vec2 heading) {
+TH_BOTH static th_vec2 across_line(const th_scene *scene, const th_goal *goal, th_vec2 p,
+                                   th_vec2 heading) {
     th_vec2 normal = th_unit(th_perp_left(th_sub(goal->line.b, goal->line.a)));
     th_vec2 beyond = th_add(p, th_scale(0.1f, normal)), behind = th_sub(p, th_scale(0.1f, normal));
     bool left = th_walkable(scene, goal->line.level, beyond);
@@ -179,8 +208,9 @@ TH_BOTH static th_vec2 across_line(const th_scene *scene, const th_goal *goal, t
     return forward ? normal : th_scale(-1.0f, normal);
 }
 
-TH_BOTH bool th_goal_way(const th_scene *scene, const th_walls *walls, const th_target *target, int level,
-                 th_vec2 p, float inset, th_vec2 heading, float range, th_way *way) {
+TH_BOTH bool th_goal_way(const th_scene *scene, const th_walls *walls, const th_target *target,
+                         int level, th_vec2 p, float inset, th_vec2 heading, float range,
+                         th_way *way) {
     float best = range;
     bool found = false;
     for (int g = 0; g < target->goal_count; ++g) {

@@ -64,7 +64,7 @@ typedef struct th_cell_range {
 } th_cell_range;
 
 TH_BOTH static th_cell_range cells_around(const th_wall_grid *grid, th_vec2 low, th_vec2 high,
-                                  float range) {
+                                          float range) {
     th_cell_range cells = {
         clamp_cell((low.x - range - grid->origin.x) * grid->inverse_cell, grid->nx),
         clamp_cell((high.x + range - grid->origin.x) * grid->inverse_cell, grid->nx),
@@ -252,7 +252,7 @@ TH_BOTH static inline void near_try(th_near_list *near, const th_walls *walls, i
 }
 
 TH_BOTH int th_walls_near(const th_walls *walls, int level, th_vec2 p, float range, int *found,
-                  float *distances2, int max) {
+                          float *distances2, int max) {
     const th_wall_grid *grid = &walls->grids[level];
     if (range < th_walls_clear(walls, level, p)) return 0;
     float own_distances2[NEAR_MAX];
@@ -286,7 +286,7 @@ typedef struct th_crossing {
 } th_crossing;
 
 TH_BOTH static inline void crossing_try(th_crossing *first, const th_walls *walls, int w, th_vec2 p,
-                                th_vec2 q) {
+                                        th_vec2 q) {
     const th_wall *wall = &walls->walls[w];
     double t;
     if (!th_segments_meet(p, q, wall->a, wall->b, &t) || !th_wall_stands(walls, wall)) return;
@@ -296,7 +296,8 @@ TH_BOTH static inline void crossing_try(th_crossing *first, const th_walls *wall
 }
 
 // The part t0 .. t1 of a path that lies over the grid: somebody far outside sees a kilometre of nothing.
-TH_BOTH static void clip_to_grid(const th_wall_grid *grid, th_vec2 p, th_vec2 path, float *t0, float *t1) {
+TH_BOTH static void clip_to_grid(const th_wall_grid *grid, th_vec2 p, th_vec2 path, float *t0,
+                                 float *t1) {
     const float start[2] = {p.x - grid->origin.x, p.y - grid->origin.y}, run[2] = {path.x, path.y};
     const float size[2] = {grid->cell * (float)grid->nx, grid->cell * (float)grid->ny};
     for (int axis = 0; axis < 2; ++axis) {
@@ -307,7 +308,8 @@ TH_BOTH static void clip_to_grid(const th_wall_grid *grid, th_vec2 p, th_vec2 pa
     }
 }
 
-TH_BOTH int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p, th_vec2 q, float *t) {
+TH_BOTH int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p, th_vec2 q,
+                                    float *t) {
     const th_wall_grid *grid = &walls->grids[level];
     th_crossing first = {-1, 2.0};
     th_vec2 path = th_sub(q, p);
@@ -342,6 +344,34 @@ TH_BOTH int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p,
 }
 
 #ifndef TH_DEVICE_CODE // the CPU's loop
+TH_BOTH static bool reaches_into(const th_walls *walls, int w, const th_box *box) {
+    const th_wall *wall = &walls->walls[w];
+    return th_boxes_touch(wall->a, wall->b, th_v(box->min_x, box->min_y),
+                          th_v(box->max_x, box->max_y), 0.0f) &&
+           th_wall_stands(walls, wall);
+}
+
+// Pieces of the box are small enough to lie within reach of their middles.
+TH_BOTH bool th_walls_none_in(const th_walls *walls, int level, const th_box *box) {
+    const th_wall_grid *grid = &walls->grids[level];
+    float width = box->max_x - box->min_x, height = box->max_y - box->min_y;
+    float side = 1.3f * grid->reach;
+    if (!(width <= 20.0f && height <= 20.0f)) return false; // also not a number
+    int columns = 1 + (int)(width / side), rows = 1 + (int)(height / side);
+    for (int k = 0; k < columns * rows && grid->nx > 0; ++k) {
+        float x = ((float)(k % columns) + 0.5f) / (float)columns;
+        float y = ((float)(k / columns) + 0.5f) / (float)rows;
+        const int *list = NULL;
+        th_vec2 middle = {box->min_x + x * width, box->min_y + y * height};
+        int count = th_wall_cell(grid, middle, &list);
+        for (int i = 0; i < count; ++i)
+            if (reaches_into(walls, list[i], box)) return false;
+    }
+    for (int w = walls->scene_count; w < walls->count; ++w)
+        if (walls->walls[w].level == level && reaches_into(walls, w, box)) return false;
+    return true;
+}
+
 float th_walls_distance(const th_walls *walls, int level, th_vec2 p) {
     // Growing squares until the nearest wall found is surely the nearest there is.
     const th_wall_grid *grid = &walls->grids[level];

@@ -40,7 +40,7 @@ TH_BOTH static inline bool th_wall_stands(const th_walls *walls, const th_wall *
 // Returns how many are kept: at most `max`, the nearest. distances2 may be NULL
 // (then at most 64).
 TH_BOTH int th_walls_near(const th_walls *walls, int level, th_vec2 p, float range, int *found,
-                  float *distances2, int max);
+                          float *distances2, int max);
 // The list of the cell that holds p into *list; the number of its entries, 0 off the grid.
 // All walls within reach of p are among them, standing or not; live walls are not.
 TH_BOTH static inline int th_wall_cell(const th_wall_grid *grid, th_vec2 p, const int **list) {
@@ -73,7 +73,11 @@ TH_BOTH static inline float th_walls_clear(const th_walls *walls, int level, th_
 }
 // First standing wall crossed by the path p -> q (touching counts), or -1; *t in [0, 1] along the path.
 // For doubled (two-sided) walls either edge may be returned.
-TH_BOTH int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p, th_vec2 q, float *t);
+TH_BOTH int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p, th_vec2 q,
+                                    float *t);
+// True when surely no standing wall reaches into the box, by the boxes of the walls. Cost: a cell's list for
+// every 2.6 m of the box; false for boxes of more than 20 m.
+TH_BOTH bool th_walls_none_in(const th_walls *walls, int level, const th_box *box);
 // Distance to the nearest standing wall of any range [m], 1e6 if there is none. Slow, exact.
 float th_walls_distance(const th_walls *walls, int level, th_vec2 p);
 #endif
