@@ -22,8 +22,8 @@ static const paper_scene scenes[] = {
     {"scenes/uic/circle_1500.json", 20, 0, 0, 600},
     {"scenes/uic/circle_10k.json", 30, 1.5, 34.2, 900},
     {"scenes/uic/crossing_40.json", 60, 0, 0, 600},
-    {"scenes/uic/crossing_80.json", 60, 0, 0, 600},
-    {"scenes/uic/crossing_120.json", 60, 1.0, 16.5, 600},
+    {"scenes/uic/crossing_80.json", 60, 0, 0, 900},
+    {"scenes/uic/crossing_120.json", 60, 1.0, 16.5, 900},
     {"scenes/uic/building.json", 20, 1.0, 16.1, 900},
     {"scenes/uic/doorway.json", 20, 0, 0, 900},
     {"scenes/uic/doorway_no_pressure.json", 20, 0, 0, 900},
@@ -31,6 +31,7 @@ static const paper_scene scenes[] = {
     {"scenes/uic/meeting.json", 20, 0, 0, 600},
     {"scenes/uic/mosque.json", 20, 4, 88.1, 3600},
     {"scenes/uic/trade_show.json", 20, 12, 806, 3600},
+    {"scenes/uic/campsite_12k.json", 20, 0, 0, 600},
     {"scenes/uic/campsite.json", 20, 12, 447, 3600},
     {"scenes/uic/million.json", 10, 100, 3000, 3600},
 };

@@ -136,6 +136,32 @@ static void slivers_are_shown_with_the_ground_they_open_to(void **state) {
     th_scene_destroy(scene);
 }
 
+// An exit is a wall for a crowd that wants past it. Open to the pressure it drew everybody onto its line, and in the
+// corners of the campsite they piled up to 1.6 times what fits.
+static void exits_do_not_draw_who_wants_past_them(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(
+        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 16, 16]}}],"
+        "\"exits\": [{\"id\": \"side\", \"line\": [[0, 0], [16, 0]]}, {\"id\": \"end\", \"line\": "
+        "[[16, 6], [16, 7]]}],"
+        "\"groups\": [{\"id\": \"people\", \"count\": 500, \"to\": \"end\", \"move\": \"uic\"}],"
+        "\"run\": {\"step\": 0.0333333333}}");
+    th_world *world = world_of(scene, 1, 1);
+    float densest = 0.0f;
+    for (int second = 0; second < 12; ++second) {
+        th_grid grid;
+        th_world_step(world, 30);
+        assert_true(th_world_map_grid(world, TH_GRID_PACKING, 0, &grid));
+        for (int i = 1; i < grid.nx - 1; ++i) // the row of cells along the exit
+            densest = fmaxf(densest, grid.values[grid.nx + i]);
+        assert_int_equal(th_count_in_solids(world), 0);
+    }
+    assert_true(densest > 0.9f &&
+                densest < 1.06f); // packed, and no more than the bar of the circle
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_sticks_to_a_wall),
@@ -143,6 +169,7 @@ int main(void) {
         cmocka_unit_test(the_line_of_an_exit_is_no_solid),
         cmocka_unit_test(nobody_is_pushed_out_where_two_exits_meet),
         cmocka_unit_test(slivers_are_shown_with_the_ground_they_open_to),
+        cmocka_unit_test(exits_do_not_draw_who_wants_past_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,13 +41,22 @@ static void read_row(th_uic *uic, const th_uic_level *level, int j) {
     }
 }
 
+// Cosine of the angle between what people at a face want in the mean and the face's normal, -1 .. 1.
+static float heading(float wish, const th_uic_face *face) {
+    return face->speed > 1e-9f ? wish / face->speed : 0.0f;
+}
+
 // Flow out of a cell through an exit at one of its faces, and the coupling with p = 0 outside. Who crosses the
 // line is gone: that share of the face does not lead into the next cell. The splat gives such a face half the
-// packing, for there is nobody beyond; the cell's own counts.
-static void add_exit(const th_uic *uic, int c, float share, float outward, float packing,
-                     double flow_scale, double coupling_scale, double *b, double *ground) {
+// packing, for there is nobody beyond; the cell's own counts. For people who do not head out the line is a wall:
+// open to all, it would draw whoever is pressed in its neighbourhood onto it, and there they pile up.
+static void add_exit(const th_uic *uic, int c, float share, float outward, float towards,
+                     float packing, double flow_scale, double coupling_scale, double *b,
+                     double *ground) {
     if (share <= 0.0f) return;
-    double through = (double)share * fmax((double)uic->packing[c], (double)packing);
+    // Open from a mean wish of 30 degrees off the line on: people differ.
+    float open = th_clamp(2.0f * towards, 0.0f, 1.0f);
+    double through = (double)(open * share) * fmax((double)uic->packing[c], (double)packing);
     *b += flow_scale * through * fmax((double)outward, 0.0);
     *ground += coupling_scale * through;
 }
@@ -76,14 +85,14 @@ static void assemble_row(th_world *world, const th_uic_level *level, int j, bool
         double b = slack + flow_scale * ((e_flow * (double)uic->u[e] - w_flow * (double)uic->u[c]) +
                                          (n_flow * (double)uic->v[n] - s_flow * (double)uic->v[c]));
         double ground = 0.0;
-        add_exit(uic, c, uic->exit_x[c], -uic->u[c], packing_w, flow_scale, coupling_scale, &b,
-                 &ground);
-        add_exit(uic, c, uic->exit_x[e], uic->u[e], packing_e, flow_scale, coupling_scale, &b,
-                 &ground);
-        add_exit(uic, c, uic->exit_y[c], -uic->v[c], packing_s, flow_scale, coupling_scale, &b,
-                 &ground);
-        add_exit(uic, c, uic->exit_y[n], uic->v[n], packing_n, flow_scale, coupling_scale, &b,
-                 &ground);
+        add_exit(uic, c, uic->exit_x[c], -uic->u[c], -heading(uic->west[c].x, &uic->west[c]),
+                 packing_w, flow_scale, coupling_scale, &b, &ground);
+        add_exit(uic, c, uic->exit_x[e], uic->u[e], heading(uic->west[e].x, &uic->west[e]),
+                 packing_e, flow_scale, coupling_scale, &b, &ground);
+        add_exit(uic, c, uic->exit_y[c], -uic->v[c], -heading(uic->south[c].y, &uic->south[c]),
+                 packing_s, flow_scale, coupling_scale, &b, &ground);
+        add_exit(uic, c, uic->exit_y[n], uic->v[n], heading(uic->south[n].y, &uic->south[n]),
+                 packing_n, flow_scale, coupling_scale, &b, &ground);
         uic->b[c] = b;
         uic->ground[c] = ground;
         uic->east[c] = coupling_scale * e_flow;
