@@ -58,7 +58,6 @@ static void recommended(void **state) {
     expect_pass(&setup, "rimea", "1 3 6 13");
     expect_pass(&setup, "imo", "10");
 #ifndef TH_SLOW_BUILD
-    expect_pass(&setup, "juelich", "9");
     expect_pass(&setup, "nist", "2.2 4.1");
     expect_pass(&setup, "iso", "17");
 #endif

@@ -232,6 +232,7 @@ void th_check_counterflow(th_trial *trial) {
             th_case_close(&one);
         }
         double mean = th_series_mean(&trial->outcome->series[series]);
+        if (th_trial_failed(trial)) break; // the remark says where
         th_trial_say(trial, "%s%.1f s", k ? ", " : "", mean);
         rises = rises && mean > before;
         before = mean;
