@@ -3,14 +3,13 @@
 #include "cli/commands.h"
 #include "cli/folder.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 typedef struct validate_options {
     const char *model, *filter, *plan, *only, *out;
     long long seeds, jobs;
-    bool quick, quiet, list, json;
+    bool quick, quiet, list;
 } validate_options;
 
 // "social_force:hfv2000" -> {"model": "social_force", "preset": "hfv2000"}; names and objects as they are.

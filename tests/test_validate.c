@@ -63,7 +63,7 @@ static void recommended(void **state) {
 #endif
 }
 
-// A test that can fail does: nobody is slower on stairs that are none.
+// A test that can fail does.
 static void wrong_is_found(void **state) {
     (void)state;
     th_suite_setup setup = {
