@@ -225,8 +225,8 @@ static th_result create_pillars(const th_group_def *group, int agents, th_scene 
 }
 
 th_result th_bench_create(th_bench_scene which, const char *model, const th_model_def *filter,
-                          int agents, int threads, th_backend backend, th_scene **scene, th_world **world,
-                          th_error *error) {
+                          int agents, int threads, th_backend backend, th_scene **scene,
+                          th_world **world, th_error *error) {
     th_param params[8];
     th_group_def group = th_group_def_default();
     group.id = "people";

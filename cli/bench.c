@@ -33,13 +33,13 @@ static json_t *figures_json(const th_bench_case *what, const th_bench_figures *f
     char hash[17];
     snprintf(hash, sizeof hash, "%016" PRIx64, figures->hash);
     int people = figures->agents > 0 ? figures->agents : 1;
-    json_t *object = json_pack(
-        "{s:s,s:s,s:i,s:i,s:s,s:f,s:f,s:o,s:s,s:I,s:f}", "scene", what->scene, "model", what->model,
-        "agents", figures->agents, "threads", what->threads, "device",
-        what->backend == TH_BACKEND_CUDA ? "cuda" : "cpu", "ms_per_step",
-        figures->ms_per_step, "ms_per_step_min", figures->ms_per_step_min, "stages", stages, "hash",
-        hash, "peak_rss_bytes", (json_int_t)figures->peak_rss_bytes, "bytes_per_agent",
-        (double)figures->peak_rss_bytes / people);
+    json_t *object =
+        json_pack("{s:s,s:s,s:i,s:i,s:s,s:f,s:f,s:o,s:s,s:I,s:f}", "scene", what->scene, "model",
+                  what->model, "agents", figures->agents, "threads", what->threads, "device",
+                  what->backend == TH_BACKEND_CUDA ? "cuda" : "cpu", "ms_per_step",
+                  figures->ms_per_step, "ms_per_step_min", figures->ms_per_step_min, "stages",
+                  stages, "hash", hash, "peak_rss_bytes", (json_int_t)figures->peak_rss_bytes,
+                  "bytes_per_agent", (double)figures->peak_rss_bytes / people);
     int substeps = th_bench_substeps(what->model);
     if (object && substeps > 1) {
         json_object_set_new(object, "substeps", json_integer(substeps));

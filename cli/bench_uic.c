@@ -45,7 +45,8 @@ static const char *short_name(const char *file) { return strrchr(file, '/') + 1;
 
 static int make(const char *file, int threads, th_scene **scene, th_world **world) {
     int code = th_load_scene(file, NULL, scene);
-    if (code == TH_EXIT_OK) code = th_make_world(file, *scene, -1, threads, 0, TH_BACKEND_CPU, world);
+    if (code == TH_EXIT_OK)
+        code = th_make_world(file, *scene, -1, threads, 0, TH_BACKEND_CPU, world);
     return code;
 }
 

@@ -236,8 +236,8 @@ static int run_run(const th_command *command, int argc, char **argv) {
     th_parse_result parsed = th_args_parse(
         command, options, (int)(sizeof options / sizeof options[0]), argc, argv, &path);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
-    bool good =
-        th_backend_of(command, o.device, &o.backend) && read_checkpoint(command, &o) && check_record(command, &o) && check_together(command, &o);
+    bool good = th_backend_of(command, o.device, &o.backend) && read_checkpoint(command, &o) &&
+                check_record(command, &o) && check_together(command, &o);
     if (!good) return TH_EXIT_USAGE;
     char *command_line = th_command_line(command, argc, argv);
     if (!command_line) return TH_EXIT_FAILED;

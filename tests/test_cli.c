@@ -144,7 +144,7 @@ static void test_bad_command_lines(void **state) {
         {"picture a.json --colour sped", "did you mean speed"},
         {"bench --scene blok", "did you mean block"},
         {"bench --model walk", "no such move model"},
-        {"bench --device gpu9", "cpu only"},
+        {"bench --device gpu9", "give cpu or cuda"},
         {"bench --json --full", "leave out"},
         {"help piture", "did you mean 'throng picture'"},
     };

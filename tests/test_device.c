@@ -141,15 +141,19 @@ static void shipped_scenes(void **state) {
 // An open plane, own goals around a pillar (road map), a source, a scripted person, a door that shuts, a line
 // and an area: the parts that no shipped scene above has.
 static const char busy[] =
-    "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 30, 20]}, \"obstacles\": [{\"rect\": [14, 8, 16, 12]}]}],"
+    "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 30, 20]}, \"obstacles\": [{\"rect\": [14, 8, "
+    "16, 12]}]}],"
     " \"exits\": [{\"id\": \"east\", \"line\": [[30, 2], [30, 18]]}],"
-    " \"doors\": [{\"id\": \"d\", \"line\": [[20, 0], [20, 20]], \"schedule\": [{\"time\": 3, \"open\": false},"
+    " \"doors\": [{\"id\": \"d\", \"line\": [[20, 0], [20, 20]], \"schedule\": [{\"time\": 3, "
+    "\"open\": false},"
     "   {\"time\": 5, \"open\": true}]}],"
     " \"measure\": {\"lines\": [{\"id\": \"l\", \"line\": [[10, 0], [10, 20]]}],"
     "   \"areas\": [{\"id\": \"a\", \"area\": {\"rect\": [12, 0, 18, 7]}}]},"
-    " \"groups\": [{\"id\": \"many\", \"count\": 150, \"area\": {\"rect\": [1, 1, 9, 19]}, \"to\": \"east\","
+    " \"groups\": [{\"id\": \"many\", \"count\": 150, \"area\": {\"rect\": [1, 1, 9, 19]}, \"to\": "
+    "\"east\","
     "   \"plan\": {\"model\": \"field\", \"crowd_weight\": 1}},"
-    "   {\"id\": \"more\", \"area\": {\"rect\": [1, 1, 4, 19]}, \"source\": {\"rate\": 4}, \"to\": \"east\"}],"
+    "   {\"id\": \"more\", \"area\": {\"rect\": [1, 1, 4, 19]}, \"source\": {\"rate\": 4}, \"to\": "
+    "\"east\"}],"
     " \"run\": {\"step\": 0.1, \"duration\": 60}}";
 
 static void busy_scene(void **state) {
@@ -178,8 +182,8 @@ static void changes_by_hand(void **state) {
         assert_non_null(speed);
         speed[5] = 0.7f;
         th_world_unmap(worlds[w], TH_FIELD_SPEED);
-        assert_int_equal(th_world_add_wall(worlds[w], 0, (th_vec2){6.0f, 3.0f}, (th_vec2){6.0f, 9.0f},
-                                           NULL, &error),
+        assert_int_equal(th_world_add_wall(worlds[w], 0, (th_vec2){6.0f, 3.0f},
+                                           (th_vec2){6.0f, 9.0f}, NULL, &error),
                          TH_OK);
         assert_int_equal(th_world_set_param(worlds[w], 0, "time_horizon", 1.5, &error), TH_OK);
     }
@@ -218,7 +222,8 @@ static void views_agree(void **state) {
         const void *b = th_world_map(p.device, (th_field)f, TH_READ);
         assert_non_null(a);
         assert_non_null(b);
-        if (memcmp(a, b, (size_t)count * 4) != 0) fail_msg("%s differs", th_field_name((th_field)f));
+        if (memcmp(a, b, (size_t)count * 4) != 0)
+            fail_msg("%s differs", th_field_name((th_field)f));
         th_world_unmap(p.cpu, (th_field)f);
         th_world_unmap(p.device, (th_field)f);
     }
@@ -229,7 +234,8 @@ static void views_agree(void **state) {
 static void wall_in_a_plain_room(void **state) {
     (void)state;
     pair p = pair_of(scene_from(
-        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 20]}, \"obstacles\": [{\"rect\": [8, 8, 12, 12]}]}],"
+        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 20]}, \"obstacles\": [{\"rect\": [8, "
+        "8, 12, 12]}]}],"
         " \"groups\": [{\"id\": \"g\", \"count\": 60, \"own_goal\": {\"opposite\": [10, 10]}}],"
         " \"run\": {\"step\": 0.1, \"duration\": 60}}"));
     th_error error;
@@ -256,15 +262,18 @@ static void open_plane(void **state) {
 // DenseSense before ORCA, both presets.
 static void filtered(void **state) {
     (void)state;
-    static const char *const filters[] = {"\"densesense\"", "{\"model\": \"densesense\", \"preset\": \"menge\"}"};
+    static const char *const filters[] = {"\"densesense\"",
+                                          "{\"model\": \"densesense\", \"preset\": \"menge\"}"};
     for (int k = 0; k < 2; ++k) {
         char json[1024];
-        snprintf(json, sizeof json,
-                 "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 30, 6]}, \"obstacles\": [{\"rect\": [14, 2, 16, 3]}]}],"
-                 " \"exits\": [{\"id\": \"east\", \"line\": [[30, 0], [30, 6]]}],"
-                 " \"groups\": [{\"id\": \"g\", \"count\": 200, \"area\": {\"rect\": [1, 0, 13, 6]},"
-                 " \"to\": \"east\", \"filter\": %s}], \"run\": {\"step\": 0.0625, \"duration\": 60}}",
-                 filters[k]);
+        snprintf(
+            json, sizeof json,
+            "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 30, 6]}, \"obstacles\": [{\"rect\": "
+            "[14, 2, 16, 3]}]}],"
+            " \"exits\": [{\"id\": \"east\", \"line\": [[30, 0], [30, 6]]}],"
+            " \"groups\": [{\"id\": \"g\", \"count\": 200, \"area\": {\"rect\": [1, 0, 13, 6]},"
+            " \"to\": \"east\", \"filter\": %s}], \"run\": {\"step\": 0.0625, \"duration\": 60}}",
+            filters[k]);
         pair p = pair_of(scene_from(json));
         step_both(p, STEPS);
         assert_same(p);
@@ -287,10 +296,15 @@ static void too_many(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shipped_scenes), cmocka_unit_test(busy_scene),
-        cmocka_unit_test(changes_by_hand), cmocka_unit_test(snapshots_travel),
-        cmocka_unit_test(views_agree),    cmocka_unit_test(open_plane),
-        cmocka_unit_test(too_many),       cmocka_unit_test(filtered),       cmocka_unit_test(wall_in_a_plain_room),
+        cmocka_unit_test(shipped_scenes),
+        cmocka_unit_test(busy_scene),
+        cmocka_unit_test(changes_by_hand),
+        cmocka_unit_test(snapshots_travel),
+        cmocka_unit_test(views_agree),
+        cmocka_unit_test(open_plane),
+        cmocka_unit_test(too_many),
+        cmocka_unit_test(filtered),
+        cmocka_unit_test(wall_in_a_plain_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

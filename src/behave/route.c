@@ -13,8 +13,8 @@ TH_BOTH static void behave_one(th_world *world, int i) {
     if ((float)world->time < agents->wait_until[i]) return;
     const th_group *group = &world->scene->groups[agents->group[i]];
     if (phase == TH_PHASE_WAITING) agents->route_step[i]++;
-    bool on_the_way = agents->route_step[i] < (uint32_t)group->route_count ||
-                      group->own_goal != TH_OWN_GOAL_NONE;
+    bool on_the_way =
+        agents->route_step[i] < (uint32_t)group->route_count || group->own_goal != TH_OWN_GOAL_NONE;
     agents->phase[i] = on_the_way ? TH_PHASE_WALKING : TH_PHASE_ARRIVED;
 }
 

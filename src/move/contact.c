@@ -60,8 +60,8 @@ TH_BOTH static float repair_one(const th_world *world, int i, int *repairs) {
 }
 
 // What pair (i, j) asks of i: half the overlap, all of it when j does not give way.
-TH_BOTH static th_vec2 push_from(const th_agents *agents, const th_walls *walls, uint32_t i, uint32_t j,
-                         th_vec2 p, th_vec2 q, float distance2, float apart) {
+TH_BOTH static th_vec2 push_from(const th_agents *agents, const th_walls *walls, uint32_t i,
+                                 uint32_t j, th_vec2 p, th_vec2 q, float distance2, float apart) {
     th_vec2 none = {0.0f, 0.0f};
     if (j == i || th_gone(agents->phase[j])) return none;
     float t;
@@ -102,8 +102,8 @@ TH_FORMULA int touching_in_run(const float *xs, const float *ys, const float *ra
 }
 
 TH_CLONES TH_BOTH static int touching_in_box(const th_index *index, const th_level_grid *grid,
-                                     const float *xs, const float *ys, const float *radii,
-                                     th_vec2 p, float radius, float reach) {
+                                             const float *xs, const float *ys, const float *radii,
+                                             th_vec2 p, float radius, float reach) {
     th_rows rows = th_rows_around(grid, p, reach);
     int touching = 0;
     for (uint32_t begin, end; th_next_run(index, grid, &rows, &begin, &end);)
@@ -111,8 +111,8 @@ TH_CLONES TH_BOTH static int touching_in_box(const th_index *index, const th_lev
     return touching;
 }
 
-TH_BOTH static push_sum pushes_on(const th_world *world, const th_walls *walls, uint32_t i, const float *xs,
-                          const float *ys, float moved) {
+TH_BOTH static push_sum pushes_on(const th_world *world, const th_walls *walls, uint32_t i,
+                                  const float *xs, const float *ys, float moved) {
     const th_agents *agents = &world->agents;
     const th_level_grid *grid = &world->index.grids[agents->level[i]];
     th_vec2 p = {xs[i], ys[i]};
@@ -173,7 +173,8 @@ TH_BOTH static bool separate_one(const th_world *world, const th_walls *walls, i
 
 // Who was stopped or pushed has the velocity it really moved with, up to walking speed. Otherwise people pressed together would go on believing in velocities nobody has, and the crowd
 // recoils: ORCA's `circle` explodes outward after 25 s without this.
-TH_BOTH static void take_real_velocity(const th_world *world, uint32_t i, th_vec2 from, th_vec2 to) {
+TH_BOTH static void take_real_velocity(const th_world *world, uint32_t i, th_vec2 from,
+                                       th_vec2 to) {
     const th_agents *agents = &world->agents;
     th_vec2 wanted = {agents->next_velocity_x[i], agents->next_velocity_y[i]};
     float limit = th_max(th_length(wanted), agents->speed[i]);
@@ -187,7 +188,7 @@ TH_BOTH static void take_real_velocity(const th_world *world, uint32_t i, th_vec
 // is no direction off it but the wall's own, to the side where the person stood before: who were left there
 // would stick to the wall for good, nearer and nearer, and in the end slip out along the line of an exit.
 TH_BOTH static th_vec2 push_off_walls(const th_walls *walls, int level, th_vec2 from, th_vec2 p,
-                              float radius) {
+                                      float radius) {
     for (int round = 0; round < 3; ++round) {
         int wall;
         float distance2;
@@ -210,7 +211,7 @@ TH_BOTH static th_vec2 push_off_walls(const th_walls *walls, int level, th_vec2 
 // The furthest point of the path p -> q that keeps wall_gap from the first wall on it, then along that
 // wall as far as the rest of the path would take us. Returns q when nothing is in the way.
 TH_BOTH static th_vec2 stop_at_walls(const th_walls *walls, int level, th_vec2 p, th_vec2 q,
-                             bool *stopped) {
+                                     bool *stopped) {
     float t;
     int wall = th_walls_first_crossing(walls, level, p, q, &t);
     *stopped = wall >= 0;
@@ -228,8 +229,8 @@ TH_BOTH static th_vec2 stop_at_walls(const th_walls *walls, int level, th_vec2 p
 }
 
 // The link crossed by the path p -> q on this level, or NULL; *at is where.
-TH_BOTH static const th_link *crossed_link(const th_scene *scene, uint32_t level, th_vec2 p, th_vec2 q,
-                                   th_vec2 *at, uint32_t *to) {
+TH_BOTH static const th_link *crossed_link(const th_scene *scene, uint32_t level, th_vec2 p,
+                                           th_vec2 q, th_vec2 *at, uint32_t *to) {
     for (int l = 0; l < scene->link_count; ++l) {
         const th_link *link = &scene->links[l];
         bool up = (uint32_t)link->level[0] == level, down = (uint32_t)link->level[1] == level;
@@ -247,8 +248,8 @@ TH_BOTH static const th_link *crossed_link(const th_scene *scene, uint32_t level
 }
 
 // Final position of a path, walls of both levels respected. False when a wall cut it short.
-TH_BOTH static bool finish_path(const th_world *world, const th_walls *walls, uint32_t *level, th_vec2 p,
-                        th_vec2 *q) {
+TH_BOTH static bool finish_path(const th_world *world, const th_walls *walls, uint32_t *level,
+                                th_vec2 p, th_vec2 *q) {
     th_vec2 at;
     uint32_t to;
     bool stopped;
@@ -302,8 +303,8 @@ TH_BOTH static bool runs_into_exit(const th_line *line, th_vec2 p, th_vec2 q, th
 }
 
 // Slides q off the first exit in the way, other than `but`, that is not to be left by. Returns its goal; -1: none.
-TH_BOTH static int slide_off_exit(const th_world *world, uint32_t i, uint32_t level, int but, th_vec2 p,
-                          th_vec2 *q) {
+TH_BOTH static int slide_off_exit(const th_world *world, uint32_t i, uint32_t level, int but,
+                                  th_vec2 p, th_vec2 *q) {
     const th_scene *scene = world->scene;
     for (int g = 0; g < scene->goal_count; ++g) {
         const th_goal *goal = &scene->goals[g];
@@ -326,7 +327,7 @@ TH_BOTH static int slide_off_exit(const th_world *world, uint32_t i, uint32_t le
 // are pushed there slide along it, or stay where they were if a wall or another exit is in the way: off the one
 // may be over the other where two meet in a corner.
 TH_BOTH static bool stop_at_foreign_exits(const th_world *world, const th_walls *walls, uint32_t i,
-                                  uint32_t level, th_vec2 p, th_vec2 *q) {
+                                          uint32_t level, th_vec2 p, th_vec2 *q) {
     if (!th_goals_maybe_near(world->scene, (int)level, p, *q)) return false;
     int first = slide_off_exit(world, i, level, -1, p, q);
     if (first < 0) return false;

@@ -19,7 +19,8 @@ typedef struct wall_list {
     float range; // all standing walls within it are listed
 } wall_list;
 
-TH_BOTH static void list_walls(const th_walls *walls, int level, th_vec2 p, float range, wall_list *list) {
+TH_BOTH static void list_walls(const th_walls *walls, int level, th_vec2 p, float range,
+                               wall_list *list) {
     list->count = 0;
     list->range = range;
     if (range <= walls->grids[level].reach && !th_walls_maybe_near(walls, level, p)) return;
@@ -29,8 +30,8 @@ TH_BOTH static void list_walls(const th_walls *walls, int level, th_vec2 p, floa
 }
 
 // Does a wall stand between p and q? Only walls nearer to p than q can.
-TH_BOTH static bool hidden_behind(const th_walls *walls, int level, const wall_list *list, th_vec2 p,
-                          th_vec2 q) {
+TH_BOTH static bool hidden_behind(const th_walls *walls, int level, const wall_list *list,
+                                  th_vec2 p, th_vec2 q) {
     float distance2 = th_length2(th_sub(q, p)), t;
     if (distance2 >= list->range * list->range)
         return th_walls_first_crossing(walls, level, p, q, &t) >= 0;
@@ -43,7 +44,7 @@ TH_BOTH static bool hidden_behind(const th_walls *walls, int level, const wall_l
 }
 
 TH_BOTH static void drop_hidden(const th_walls *walls, const th_world *world, uint32_t i,
-                        const wall_list *list, th_nearest *nearest) {
+                                const wall_list *list, th_nearest *nearest) {
     const th_agents *agents = &world->agents;
     int kept = 0, level = (int)agents->level[i];
     for (int k = 0; k < nearest->count; ++k) {
@@ -58,8 +59,8 @@ TH_BOTH static void drop_hidden(const th_walls *walls, const th_world *world, ui
 }
 
 TH_BOTH static void wall_lines(const th_walls *walls, const th_world *world, uint32_t i,
-                       const th_orca_params *params, const wall_list *list, float range,
-                       th_orca_lines *lines) {
+                               const th_orca_params *params, const wall_list *list, float range,
+                               th_orca_lines *lines) {
     const th_agents *agents = &world->agents;
     th_vec2 p = th_position(agents, i), v = th_velocity(agents, i);
     float radius = agents->radius[i], inverse_horizon = 1.0f / params->time_horizon_obstacle;

@@ -18,8 +18,8 @@ TH_BOTH static void move_scripted_one(th_world *world, int i) {
     th_agents *agents = &world->agents;
     if (agents->phase[i] != TH_PHASE_SCRIPTED && agents->phase[i] != TH_PHASE_BODY) return;
     const th_scripted *body = &scene->scripted[agents->group[i] - (uint32_t)scene->group_count];
-    th_vec2 next = th_add(path_at(body, world->time + (double)world->dt),
-                          body->discs[agents->route_step[i]]);
+    th_vec2 next =
+        th_add(path_at(body, world->time + (double)world->dt), body->discs[agents->route_step[i]]);
     agents->next_position_x[i] = next.x;
     agents->next_position_y[i] = next.y;
     agents->next_velocity_x[i] = (next.x - agents->position_x[i]) / world->dt;

@@ -27,11 +27,12 @@ typedef struct th_way {
 } th_way;
 
 // Which way to walk from p. Cost: four nodes in the open; some sight lines beside walls.
-TH_BOTH th_way th_field_way(const th_graph *graph, const th_walls *walls, const float *distance, int level,
-                    th_vec2 p);
+TH_BOTH th_way th_field_way(const th_graph *graph, const th_walls *walls, const float *distance,
+                            int level, th_vec2 p);
 // Straight to the nearest goal of the target that is in sight and nearer than `range`; false: none.
 // `heading` decides the way when one stands exactly on a goal line; lines are aimed at `inset` off their
 // ends.
-TH_BOTH bool th_goal_way(const th_scene *scene, const th_walls *walls, const th_target *target, int level,
-                 th_vec2 p, float inset, th_vec2 heading, float range, th_way *way);
+TH_BOTH bool th_goal_way(const th_scene *scene, const th_walls *walls, const th_target *target,
+                         int level, th_vec2 p, float inset, th_vec2 heading, float range,
+                         th_way *way);
 #endif

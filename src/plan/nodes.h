@@ -67,8 +67,8 @@ void th_graph_update(th_graph *graph, const th_walls *walls);
 
 // Can one see from p on its level to q on its level, over at most one link line? 1 mm before q counts
 // as q, so that points on walls (the ends of goal lines) can be seen.
-TH_BOTH bool th_in_sight(const th_scene *scene, const th_walls *walls, int level_p, th_vec2 p, int level_q,
-                 th_vec2 q);
+TH_BOTH bool th_in_sight(const th_scene *scene, const th_walls *walls, int level_p, th_vec2 p,
+                         int level_q, th_vec2 q);
 
 TH_BOTH static inline int th_node_level_of(const th_nodes *nodes, int node) {
     int level = 0;
@@ -77,7 +77,7 @@ TH_BOTH static inline int th_node_level_of(const th_nodes *nodes, int node) {
 }
 
 TH_BOTH static inline th_vec2 th_node_position(const th_nodes *nodes, const th_node_level *level,
-                                       int node) {
+                                               int node) {
     int row = (node - level->first) / level->nx, column = (node - level->first) % level->nx;
     return th_v(level->origin.x + (float)column * nodes->spacing,
                 level->origin.y + (float)row * nodes->spacing);

@@ -42,7 +42,7 @@ typedef struct th_planner {
 } th_planner;
 
 TH_BOTH static th_way way_to_target(const th_planner *planner, int target, bool straight, int level,
-                            th_vec2 p, float inset, th_vec2 heading) {
+                                    th_vec2 p, float inset, th_vec2 heading) {
     const th_target *goals = &planner->scene->targets[target];
     th_way way = {{0.0f, 0.0f}, TH_UNREACHABLE};
     if (straight || planner->scene->plan->flat_open) {
@@ -58,8 +58,8 @@ TH_BOTH static th_way way_to_target(const th_planner *planner, int target, bool 
     return way;
 }
 
-TH_BOTH static th_way way_to_own_goal(const th_planner *planner, bool straight, int level, th_vec2 p,
-                              int goal_level, th_vec2 goal) {
+TH_BOTH static th_way way_to_own_goal(const th_planner *planner, bool straight, int level,
+                                      th_vec2 p, int goal_level, th_vec2 goal) {
     if (!straight && planner->plans->roadmap)
         return th_roadmap_way(planner->plans->roadmap, &planner->walls, level, p, goal_level, goal,
                               NULL);
@@ -127,8 +127,7 @@ void th_stage_plan(th_world *world) {
 #pragma omp parallel for num_threads(world->threads) schedule(dynamic, 4) reduction(+ : unreachable)
     for (int block = 0; block < th_block_count(agents->count); ++block) {
         int end = (block + 1) * TH_BLOCK < agents->count ? (block + 1) * TH_BLOCK : agents->count;
-        for (int i = block * TH_BLOCK; i < end; ++i)
-            unreachable += (uint64_t)plan_one(&planner, i);
+        for (int i = block * TH_BLOCK; i < end; ++i) unreachable += (uint64_t)plan_one(&planner, i);
     }
     world->counters.unreachable = unreachable;
 }

@@ -59,8 +59,8 @@ typedef struct th_road_work {
     int pairs, sights;
 } th_road_work;
 
-TH_BOTH th_way th_roadmap_way(const th_roadmap *roadmap, const th_walls *walls, int level, th_vec2 p,
-                      int goal_level, th_vec2 goal, th_road_work *work);
+TH_BOTH th_way th_roadmap_way(const th_roadmap *roadmap, const th_walls *walls, int level,
+                              th_vec2 p, int goal_level, th_vec2 goal, th_road_work *work);
 
 // roadmap_nodes.c: where the nodes stand. False: no memory.
 bool th_roadmap_place(th_roadmap *roadmap, const th_walls *open_walls);

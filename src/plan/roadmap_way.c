@@ -1,9 +1,9 @@
 // Asking the road map. SPDX-License-Identifier: Apache-2.0
 #include "plan/roadmap.h"
 
-static const float ROAD_SIGHT = 100.0f;  // [m] goals further away are not looked for directly
-static const float AT_NODE = 0.05f; // [m] nearer to a node one looks to the next
-enum { ROAD_PULL_MAX = 4 };              // nodes looked ahead
+static const float ROAD_SIGHT = 100.0f; // [m] goals further away are not looked for directly
+static const float AT_NODE = 0.05f;     // [m] nearer to a node one looks to the next
+enum { ROAD_PULL_MAX = 4 };             // nodes looked ahead
 
 typedef struct th_road_ask {
     const th_roadmap *roadmap;
@@ -23,7 +23,7 @@ typedef struct th_road_ends {
 } th_road_ends;
 
 TH_BOTH static void add_cell(const th_roadmap *roadmap, const th_road_cell *cell, th_vec2 p,
-                     th_road_ends *ends) {
+                             th_road_ends *ends) {
     for (int k = 0; k < TH_ROAD_NEAR && cell->near[k] >= 0; ++k) {
         bool present = ends->count >= TH_ROAD_ENDS;
         for (int i = 0; i < ends->count && !present; ++i) present = ends->node[i] == cell->near[k];
@@ -39,7 +39,8 @@ TH_BOTH static void add_cell(const th_roadmap *roadmap, const th_road_cell *cell
 typedef enum th_road_search { IN_CELL, IN_CELLS_AROUND, AMONG_ALL, SEARCH_COUNT } th_road_search;
 
 // The nearest nodes of all, whoever sees them: for corners that a cell's lists do not know.
-TH_BOTH static void add_nearest(const th_roadmap *roadmap, int level, th_vec2 p, th_road_ends *ends) {
+TH_BOTH static void add_nearest(const th_roadmap *roadmap, int level, th_vec2 p,
+                                th_road_ends *ends) {
     for (int i = 0; i < roadmap->count; ++i) {
         const th_road_node *node = &roadmap->nodes[i];
         float distance = th_length(th_sub(node->position, p));
@@ -56,7 +57,7 @@ TH_BOTH static void add_nearest(const th_roadmap *roadmap, int level, th_vec2 p,
 }
 
 TH_BOTH static th_road_ends ends_at(const th_roadmap *roadmap, int level, th_vec2 p,
-                            th_road_search search) {
+                                    th_road_search search) {
     const th_road_level *grid = &roadmap->levels[level];
     float x =
         th_clamp((p.x - grid->origin.x) * roadmap->inverse_cell, 0.0f, (float)grid->nx - 0.5f);
@@ -79,7 +80,7 @@ typedef struct th_road_pair {
 } th_road_pair;
 
 TH_BOTH static th_road_pair best_pair(const th_road_ask *ask, const th_road_ends *start,
-                              const th_road_ends *end) {
+                                      const th_road_ends *end) {
     const th_roadmap *roadmap = ask->roadmap;
     th_road_pair best = {-1, -1, TH_UNREACHABLE};
     for (int i = 0; i < start->count; ++i) {
@@ -109,7 +110,8 @@ TH_BOTH static int next_node(const th_roadmap *roadmap, int from, int to) {
 }
 
 // The furthest node in sight on the way from `node` to `last`.
-TH_BOTH static th_vec2 pull_to_node(const th_road_ask *ask, int level, th_vec2 p, int node, int last) {
+TH_BOTH static th_vec2 pull_to_node(const th_road_ask *ask, int level, th_vec2 p, int node,
+                                    int last) {
     const th_road_node *nodes = ask->roadmap->nodes;
     th_vec2 aim = nodes[node].position;
     for (int i = 0; i < ROAD_PULL_MAX && node != last; ++i) {
@@ -124,8 +126,8 @@ TH_BOTH static th_vec2 pull_to_node(const th_road_ask *ask, int level, th_vec2 p
 
 // The lists are of whole cells; sight from the very points is tested for the best pair only, and the
 // next best taken where it fails. Every turn strikes a node out, so this ends. False: no way found.
-TH_BOTH static bool way_by_nodes(const th_road_ask *ask, int level, th_vec2 p, int goal_level, th_vec2 goal,
-                         th_road_search search, th_way *way) {
+TH_BOTH static bool way_by_nodes(const th_road_ask *ask, int level, th_vec2 p, int goal_level,
+                                 th_vec2 goal, th_road_search search, th_way *way) {
     const th_roadmap *roadmap = ask->roadmap;
     th_road_ends start = ends_at(roadmap, level, p, search),
                  end = ends_at(roadmap, goal_level, goal, search);
@@ -149,8 +151,8 @@ TH_BOTH static bool way_by_nodes(const th_road_ask *ask, int level, th_vec2 p, i
     }
 }
 
-TH_BOTH th_way th_roadmap_way(const th_roadmap *roadmap, const th_walls *walls, int level, th_vec2 p,
-                      int goal_level, th_vec2 goal, th_road_work *work) {
+TH_BOTH th_way th_roadmap_way(const th_roadmap *roadmap, const th_walls *walls, int level,
+                              th_vec2 p, int goal_level, th_vec2 goal, th_road_work *work) {
     th_road_ask ask = {roadmap, walls, work};
     th_vec2 to_goal = th_sub(goal, p);
     th_way way = {th_unit(to_goal), th_length(to_goal)};

@@ -22,8 +22,8 @@ TH_BOTH static bool clear_path(const th_walls *walls, int level, th_vec2 p, th_v
     return th_walls_first_crossing(walls, level, p, end, NULL) < 0;
 }
 
-TH_BOTH bool th_in_sight(const th_scene *scene, const th_walls *walls, int level_p, th_vec2 p, int level_q,
-                 th_vec2 q) {
+TH_BOTH bool th_in_sight(const th_scene *scene, const th_walls *walls, int level_p, th_vec2 p,
+                         int level_q, th_vec2 q) {
     if (level_p == level_q) return clear_path(walls, level_p, p, q);
     for (int i = 0; i < scene->link_count; ++i) {
         const th_link *link = &scene->links[i];

@@ -61,7 +61,8 @@ TH_BOTH static double draw_once(const th_distribution *d, source *from) {
     return d->a;
 }
 
-TH_BOTH float th_draw(const th_distribution *distribution, uint64_t seed, uint32_t stream, uint32_t agent) {
+TH_BOTH float th_draw(const th_distribution *distribution, uint64_t seed, uint32_t stream,
+                      uint32_t agent) {
     source from = {seed, 0, stream, agent};
     double value = draw_once(distribution, &from);
     if (distribution->kind == TH_CONSTANT || distribution->kind == TH_UNIFORM) return (float)value;

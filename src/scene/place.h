@@ -5,7 +5,8 @@
 
 // One value of a distribution, keyed (seed, stream, agent); redraws use the
 // counter's step. Exact same bits everywhere (no libm in the result).
-TH_BOTH float th_draw(const th_distribution *distribution, uint64_t seed, uint32_t stream, uint32_t agent);
+TH_BOTH float th_draw(const th_distribution *distribution, uint64_t seed, uint32_t stream,
+                      uint32_t agent);
 
 // Discs already placed, by level; grows as groups are placed. A hash grid inside.
 typedef struct th_placer th_placer;

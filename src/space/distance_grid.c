@@ -7,7 +7,7 @@
 #include "formula/segment.h"
 #include <stdlib.h>
 
-static const float EXACT = 1.5f;         // [m] less than the wall grid's reach
+static const float EXACT = 1.5f;              // [m] less than the wall grid's reach
 static const float SMALLEST_NODE_CELL = 0.5f; // [m]
 enum { NODES_MAX = 4000000 };
 static const float NO_WALL_AT_ALL = 1e6f; // [m] what "no wall at all" reads

@@ -19,7 +19,8 @@ typedef struct th_goal_grid {
 bool th_goal_grids_build(th_scene *scene);
 
 // False when the path p -> q can neither meet nor end in a goal of the level, nor come within 0.1 m of one.
-TH_BOTH static inline bool th_goals_maybe_near(const th_scene *scene, int level, th_vec2 p, th_vec2 q) {
+TH_BOTH static inline bool th_goals_maybe_near(const th_scene *scene, int level, th_vec2 p,
+                                               th_vec2 q) {
     const th_goal_grid *grid = &scene->goal_grids[level];
     float dx = q.x - p.x, dy = q.y - p.y, most = TH_GOAL_NEAR - 0.1f;
     if (!(dx * dx + dy * dy < most * most)) return true;

@@ -85,7 +85,8 @@ static void scan_cells(th_index *index, int threads) {
 
 #endif
 
-TH_BOTH static void sort_cell_by_id(uint32_t *order, uint32_t begin, uint32_t end, const uint32_t *id) {
+TH_BOTH static void sort_cell_by_id(uint32_t *order, uint32_t begin, uint32_t end,
+                                    const uint32_t *id) {
     for (uint32_t k = begin + 1; k < end; ++k) {
         uint32_t moving = order[k], key = id[moving], at = k;
         for (; at > begin && id[order[at - 1]] > key; --at) order[at] = order[at - 1];

@@ -34,7 +34,7 @@ TH_BOTH static inline int th_grid_row(const th_level_grid *grid, float y) {
 
 // Agents of the cells (column0 .. column1, row): the half-open run begin .. end.
 TH_BOTH static inline void th_index_run(const th_index *index, const th_level_grid *grid, int row,
-                                int column0, int column1, uint32_t *begin, uint32_t *end) {
+                                        int column0, int column1, uint32_t *begin, uint32_t *end) {
     const uint32_t *start = index->cell_start + grid->first + row * grid->nx;
     *begin = start[column0];
     *end = start[column1 + 1];
@@ -53,8 +53,8 @@ TH_BOTH static inline th_rows th_rows_around(const th_level_grid *grid, th_vec2 
                     th_grid_column(grid, p.x - reach), th_grid_column(grid, p.x + reach)};
     return rows;
 }
-TH_BOTH static inline bool th_next_run(const th_index *index, const th_level_grid *grid, th_rows *rows,
-                               uint32_t *begin, uint32_t *end) {
+TH_BOTH static inline bool th_next_run(const th_index *index, const th_level_grid *grid,
+                                       th_rows *rows, uint32_t *begin, uint32_t *end) {
     if (rows->row > rows->last_row) return false;
     th_index_run(index, grid, rows->row++, rows->column0, rows->column1, begin, end);
     return true;

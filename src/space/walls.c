@@ -343,7 +343,6 @@ TH_BOTH int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p,
     return first.wall;
 }
 
-#ifndef TH_DEVICE_CODE // the CPU's loop
 TH_BOTH static bool reaches_into(const th_walls *walls, int w, const th_box *box) {
     const th_wall *wall = &walls->walls[w];
     return th_boxes_touch(wall->a, wall->b, th_v(box->min_x, box->min_y),
@@ -372,6 +371,7 @@ TH_BOTH bool th_walls_none_in(const th_walls *walls, int level, const th_box *bo
     return true;
 }
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 float th_walls_distance(const th_walls *walls, int level, th_vec2 p) {
     // Growing squares until the nearest wall found is surely the nearest there is.
     const th_wall_grid *grid = &walls->grids[level];

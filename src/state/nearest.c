@@ -60,7 +60,7 @@ void th_candidates_for_cell(const th_world *world, th_candidates *list, int leve
 
 // Exact fallback for crowds too dense to list: one by one, kept sorted.
 TH_BOTH void th_nearest_by_insertion(const th_world *world, uint32_t i, float range, int wanted,
-                             th_nearest *nearest) {
+                                     th_nearest *nearest) {
     const th_agents *agents = &world->agents;
     const th_level_grid *grid = &world->index.grids[agents->level[i]];
     th_vec2 p = th_position(agents, i);
@@ -92,7 +92,7 @@ TH_BOTH void th_nearest_by_insertion(const th_world *world, uint32_t i, float ra
 
 // People seen across a link to another level, merged in by distance. Rare, so plain insertion.
 TH_BOTH void th_nearest_add_linked(const th_world *world, uint32_t i, int wanted, float range,
-                           th_nearest *nearest) {
+                                   th_nearest *nearest) {
     uint32_t found[TH_NEAREST_MAX];
     int count = th_linked_neighbours(world, i, range, found, TH_NEAREST_MAX);
     th_vec2 p = th_position(&world->agents, i);

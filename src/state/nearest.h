@@ -31,10 +31,10 @@ void th_candidates_list(const th_world *world, th_candidates *list, int half);
 void th_candidates_for_cell(const th_world *world, th_candidates *list, int level, int column,
                             int row, int wanted, float range);
 TH_BOTH void th_nearest_by_insertion(const th_world *world, uint32_t i, float range, int wanted,
-                             th_nearest *nearest);
+                                     th_nearest *nearest);
 // Merges in by distance whom agent i sees across a link to another level.
 TH_BOTH void th_nearest_add_linked(const th_world *world, uint32_t i, int wanted, float range,
-                           th_nearest *nearest);
+                                   th_nearest *nearest);
 
 // Which candidates are nearer than sqrt(limit2). Without a branch: every index is written, and kept only
 // when the counter moves on.

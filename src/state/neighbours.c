@@ -10,8 +10,8 @@ TH_BOTH static bool crosses_link(const th_link *link, th_vec2 p, th_vec2 q) {
 }
 
 // Keeps found[] sorted by (distance, id).
-TH_BOTH static int insert(const th_agents *agents, th_vec2 p, uint32_t j, uint32_t *found, int count,
-                  int max) {
+TH_BOTH static int insert(const th_agents *agents, th_vec2 p, uint32_t j, uint32_t *found,
+                          int count, int max) {
     float distance2 = th_length2(th_sub(th_position(agents, j), p));
     int at = count;
     for (; at > 0; --at) {
@@ -25,7 +25,8 @@ TH_BOTH static int insert(const th_agents *agents, th_vec2 p, uint32_t j, uint32
     return count < max ? count + 1 : max;
 }
 
-TH_BOTH int th_linked_neighbours(const th_world *world, uint32_t i, float range, uint32_t *found, int max) {
+TH_BOTH int th_linked_neighbours(const th_world *world, uint32_t i, float range, uint32_t *found,
+                                 int max) {
     const th_agents *agents = &world->agents;
     th_vec2 p = th_position(agents, i);
     int count = 0;

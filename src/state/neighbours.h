@@ -5,5 +5,6 @@
 
 // People of other levels within `range` of agent i whom it sees across a link, i.e. the straight line
 // between the two crosses the link's line: nearest first. At most `max`. Costs nothing away from links.
-TH_BOTH int th_linked_neighbours(const th_world *world, uint32_t i, float range, uint32_t *found, int max);
+TH_BOTH int th_linked_neighbours(const th_world *world, uint32_t i, float range, uint32_t *found,
+                                 int max);
 #endif

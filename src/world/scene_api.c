@@ -14,8 +14,9 @@ th_result th_scene_create(const th_scene_def *def, th_scene **out, th_error *err
     th_result result = th_scene_compile(def, &scene, error);
     if (result != TH_OK) return result;
     if (!th_wall_grids_build(scene) || !th_goal_grids_build(scene))
-        result = th_fail(error, TH_NO_MEMORY, "",
-                         "no memory for the grids of walls and goals; free some or make the scene smaller");
+        result = th_fail(
+            error, TH_NO_MEMORY, "",
+            "no memory for the grids of walls and goals; free some or make the scene smaller");
     else
         result = th_plan_prepare(scene, error);
     if (result != TH_OK) {

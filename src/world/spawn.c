@@ -63,7 +63,7 @@ th_result th_spawn_check(const th_scene *scene, th_error *error) {
 #endif
 
 TH_BOTH static th_vec2 random_goal_in(const th_world *world, const th_area *area, uint32_t id,
-                              float radius) {
+                                      float radius) {
     const th_box *box = &area->shape.box;
     th_vec2 point = {0.5f * (box->min_x + box->max_x), 0.5f * (box->min_y + box->max_y)};
     for (uint64_t k = 0; k < GOAL_TRIES; ++k) {
@@ -127,7 +127,7 @@ TH_BOTH uint32_t th_append_agent(th_world *world, const th_agent_def *def, uint3
 
 // Fills in from the group's distributions what the caller left open. Keyed by the id the agent will get.
 TH_BOTH static void draw_properties(const th_world *world, const th_group *group, uint32_t id,
-                            th_agent_def *def) {
+                                    th_agent_def *def) {
     if (!(def->radius > 0.0f))
         def->radius = th_draw(&group->radius, world->seed, TH_STREAM_RADIUS, id);
     if (!(def->speed > 0.0f)) def->speed = th_draw(&group->speed, world->seed, TH_STREAM_SPEED, id);

@@ -62,7 +62,8 @@ TH_BOTH static bool in_solid(const th_world *world, const th_walls *walls, int i
     int level = (int)agents->level[i];
     if (!th_moves(agents->phase[i])) return false;
     th_vec2 p = th_position(agents, (uint32_t)i);
-    bool on_exit, near = by_exit(world->scene, level, p, &on_exit) || th_walls_maybe_near(walls, level, p);
+    bool on_exit,
+        near = by_exit(world->scene, level, p, &on_exit) || th_walls_maybe_near(walls, level, p);
     return near && !on_exit && !th_walkable(world->scene, level, p);
 }
 
@@ -104,8 +105,7 @@ uint64_t th_count_in_solids(const th_world *world) {
     th_walls walls = th_world_walls(world);
     uint64_t inside = 0;
 #pragma omp parallel for num_threads(world->threads) schedule(static) reduction(+ : inside)
-    for (int i = 0; i < world->agents.count; ++i)
-        inside += (uint64_t)in_solid(world, &walls, i);
+    for (int i = 0; i < world->agents.count; ++i) inside += (uint64_t)in_solid(world, &walls, i);
     return inside;
 }
 
