@@ -270,11 +270,15 @@ static void read_groups(th_world *world) {
     }
 }
 
+void th_uic_prepare(th_world *world) {
+    read_groups(world);
+    th_uic_measure(world);
+}
+
 void th_move_uic(th_world *world) {
     th_uic *uic = world->uic;
     if (!uic) return;
-    read_groups(world);
-    th_uic_measure(world);
+    th_uic_prepare(world);
     th_uic_statistics *statistics = &uic->statistics;
     double start = omp_get_wtime();
     th_uic_cover_bodies(world);
