@@ -15,8 +15,8 @@
 enum { LANES = 16, AROUND_MOST = 512 };
 static_assert((int)LANES <= (int)TH_ARRAY_PAD, "runs are copied LANES at a time");
 enum {
-    LOOK_AGAIN = 1,
-    WAS_PUSHED = 2,
+    STILL_LOOKS = 1,
+    HAS_BEEN_PUSHED = 2,
     IS_TIGHT = 4,
     TIDIED = 8
 }; // bits of agents.order during the pair step
@@ -75,7 +75,7 @@ TH_FORMULA bool begin_one(th_world *world, const pair_step *step, uint32_t i) {
     step->give[i] = own ? (stays ? PAST_ARRIVED : 0.5f) : 1.0f;
     bool none = own && (step->half[i] <= 0.0f || group_of(world, i)->passes == 0);
     if (none || th_gone(a->phase[i])) step->half[i] = -1e6f; // has no pair step
-    a->order[i] = own && !none ? LOOK_AGAIN : 0;
+    a->order[i] = own && !none ? STILL_LOOKS : 0;
     return own && stays;
 }
 
@@ -353,7 +353,7 @@ TH_BOTH static void real_velocity(th_world *world, uint32_t i, th_vec2 q) {
 
 // Who has to look, in this pass.
 TH_BOTH static bool looks(const pair_step *step, uint32_t flags) {
-    return flags & (step->tidy ? IS_TIGHT : LOOK_AGAIN);
+    return flags & (step->tidy ? IS_TIGHT : STILL_LOOKS);
 }
 
 // Where somebody at p is after a push; notes in the flags what the next pass has to know.
@@ -367,7 +367,7 @@ TH_FORMULA th_vec2 take_push(const th_world *world, const pair_step *step, const
     th_vec2 to = th_add(p, th_limit(result.sum, step->most * step->half[i]));
     th_vec2 from = th_position(a, i);
     float way2 = by_wall ? th_max(th_length2(th_sub(to, p)), th_length2(th_sub(from, p))) : 0.0f;
-    flags[i] = (pushed ? LOOK_AGAIN | WAS_PUSHED : flags[i] & WAS_PUSHED) |
+    flags[i] = (pushed ? STILL_LOOKS | HAS_BEEN_PUSHED : flags[i] & HAS_BEEN_PUSHED) |
                (result.tight ? IS_TIGHT : 0) | (step->tidy ? TIDIED : 0);
     return by_wall && sqrtf(way2) + a->radius[i] >= result.clear
                ? stop_at_walls(world, walls, i, from, to)
@@ -475,13 +475,13 @@ TH_FORMULA void walk_one(th_world *world, const pair_step *step, uint32_t i) {
     if (!is_own(world, i)) return;
     a->next_position_x[i] += step->piece * a->next_velocity_x[i];
     a->next_position_y[i] += step->piece * a->next_velocity_y[i];
-    if (step->half[i] > 0.0f) a->order[i] |= LOOK_AGAIN;
+    if (step->half[i] > 0.0f) a->order[i] |= STILL_LOOKS;
 }
 
 // Who was pushed tells the velocity it really moved with.
 TH_FORMULA void finish_one(th_world *world, uint32_t i) {
     const th_agents *a = &world->agents;
-    if (a->order[i] & WAS_PUSHED && is_own(world, i))
+    if (a->order[i] & HAS_BEEN_PUSHED && is_own(world, i))
         real_velocity(world, i, th_v(a->next_position_x[i], a->next_position_y[i]));
 }
 
