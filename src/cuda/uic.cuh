@@ -5,6 +5,7 @@
 #ifndef TH_CUDA_UIC_CUH
 #define TH_CUDA_UIC_CUH
 #include "cuda/pressure.cuh"
+#include "cuda/pressure.h"
 #include "cuda/upload.cuh"
 
 namespace th {
@@ -22,6 +23,7 @@ struct pair_report {
     uint32_t widest;              // as bits
     uint32_t moved2[PAIR_SLOTS];  // as bits
     uint32_t tight[PAIR_SLOTS];   // 1: somebody is
+    uint32_t closer[PAIR_SLOTS];  // 1: somebody has to look closer
 };
 
 struct uic_grids {
@@ -207,7 +209,7 @@ static bool lay_grids(th_world *host, bool from_home) {
 static bool follow_crowd(const th_world *host, th_box *laid, th_box crowd, bool first) {
     if (!(crowd.min_x <= crowd.max_x)) return false;
     const float quick = 2.5f; // [m/s]
-    float room = 2.0f * host->uic->h + 2.0f * LOOK_EVERY * quick * host->dt, least = 0.5f * room;
+    float room = 2.0f * host->uic->h + 2.0f * (float)LOOK_EVERY * quick * host->dt, least = 0.5f * room;
     bool inside = crowd.min_x - least >= laid->min_x && crowd.min_y - least >= laid->min_y &&
                   crowd.max_x + least <= laid->max_x && crowd.max_y + least <= laid->max_y;
     th_box wide = {crowd.min_x - room, crowd.min_y - room, crowd.max_x + room, crowd.max_y + room};
@@ -338,7 +340,7 @@ struct splat_tile {
         team.each(TILE_WIDE * TILE_WIDE, [&](int k) {
             sum_quarter(2 * i0 - 2 + k % TILE_WIDE, 2 * j0 - 2 + k / TILE_WIDE, &sums[k]);
         });
-        team.each(LATTICES * TILE * TILE, [&](int k) {
+        team.each((int)LATTICES * TILE * TILE, [&](int k) {
             int cell = k % (TILE * TILE);
             sum_node(sums, i0, j0, k / (TILE * TILE), i0 + cell % TILE, j0 + cell / TILE);
         });
@@ -445,15 +447,37 @@ struct project_level {
     }
 };
 
-// The hierarchy over a level's grid, as far as there is room.
+// The hierarchy over a problem's grid, as far as there is room: `fine` has 3 values a cell.
+static void join_cells(pressure_solver *s, float *fine, float *coarse, int room) {
+    int nx = s->nx, ny = s->ny;
+    size_t cells = (size_t)nx * (size_t)ny;
+    s->coarse = coarse;
+    s->coarse_count = 0;
+    s->level[0] = {nx, ny, nullptr, nullptr, nullptr, fine, fine + cells, fine + 2 * cells};
+    for (s->used = 1; s->used < PRESSURE_LEVELS && (nx > 3 || ny > 3); ++s->used) {
+        nx = ((nx - 1) >> 1) + 2, ny = ((ny - 1) >> 1) + 2; // the outermost ring stays empty
+        int count = nx * ny;
+        if (s->coarse_count + 6 * count > room) break;
+        float *at = coarse + s->coarse_count;
+        s->level[s->used] = {nx, ny, at, at + count, at + 2 * count, at + 3 * count, at + 4 * count, at + 5 * count};
+        s->coarse_count += 6 * count;
+    }
+    for (s->in_block = 1; s->in_block < s->used; ++s->in_block)
+        if (s->level[s->in_block].nx * s->level[s->in_block].ny <= PRESSURE_BLOCK_CELLS) break;
+}
+// A third of the fine level and its rings; of a strip one cell wide all of it, which then has fewer levels.
+static int room_for_coarse(size_t cells) {
+    size_t room = 6 * (cells / 2 + 1024);
+    return room < (size_t)INT32_MAX ? (int)room : INT32_MAX;
+}
+
 static pressure_solver solver_of(const th_world *host, const th_uic_level *level, double *pressure) {
     const uic_grids *grids = grids_of(host);
     const th_uic *known = &grids->known;
-    int first = level->first, nx = level->grid.nx, ny = level->grid.ny;
-    size_t cells = (size_t)nx * (size_t)ny;
+    int first = level->first;
     pressure_solver s;
     memset(&s, 0, sizeof s);
-    s.nx = nx, s.ny = ny;
+    s.nx = level->grid.nx, s.ny = level->grid.ny;
     s.east = known->east + first, s.north = known->north + first, s.ground = known->ground + first;
     s.people = known->centre + first;
     s.b = known->b + first;
@@ -461,18 +485,7 @@ static pressure_solver solver_of(const th_world *host, const th_uic_level *level
     s.r = grids->r, s.d = grids->d, s.ad = grids->ad;
     s.tolerance = (double)host->uic->tolerance;
     s.report = grids->report;
-    s.coarse = grids->coarse;
-    s.level[0] = {nx, ny, nullptr, nullptr, nullptr, grids->fine, grids->fine + cells, grids->fine + 2 * cells};
-    for (s.used = 1; s.used < PRESSURE_LEVELS && (nx > 3 || ny > 3); ++s.used) {
-        nx = ((nx - 1) >> 1) + 2, ny = ((ny - 1) >> 1) + 2;
-        int count = nx * ny;
-        if (s.coarse_count + 6 * count > grids->coarse_room) break;
-        float *at = s.coarse + s.coarse_count;
-        s.level[s.used] = {nx, ny, at, at + count, at + 2 * count, at + 3 * count, at + 4 * count, at + 5 * count};
-        s.coarse_count += 6 * count;
-    }
-    for (s.in_block = 1; s.in_block < s.used; ++s.in_block)
-        if (s.level[s.in_block].nx * s.level[s.in_block].ny <= PRESSURE_BLOCK_CELLS) break;
+    join_cells(&s, grids->fine, grids->coarse, grids->coarse_room);
     return s;
 }
 
@@ -620,40 +633,86 @@ TH_ON_GPU inline push push_from_runs(const th_world *world, const pair_step *ste
     return result;
 }
 
-// One pass for one person.
-TH_ON_GPU inline void pass_one(th_world *world, pair_step step, pair_report *report, int from, int slot, int i) {
-    th_agents *a = &world->agents;
-    uint32_t person = (uint32_t)i;
-    th_vec2 p = {a->next_position_x[i], a->next_position_y[i]};
-    if (looks(&step, a->order[i])) {
-#ifdef __CUDACC__
-        __shared__ float all_lanes[2 * LANES * THREADS];
-        float *lanes = all_lanes + threadIdx.x;
-        const int stride = THREADS;
-#else
-        float lanes[2 * LANES];
-        const int stride = 1;
-#endif
+// Bit of agents.order beside those of uic_pairs.c: left to the kernel that knows walls and links, which are many
+// registers that few people need.
+enum { LOOKS_CLOSER = 16 };
+
+// What everybody of a pass has in common.
+struct pair_pass {
+    pair_step step;
+    pair_report *report;
+    int from, slot; // the ways of slots from .. slot count; what is found out goes into `slot`
+
+    TH_ON_GPU bool over() const { return step.tidy && !report->tight[slot - 1]; }
+    TH_ON_GPU pair_step now() const {
+        pair_step all = step;
         uint32_t moved2 = 0;
         for (int k = from; k < slot; ++k) moved2 = report->moved2[k] > moved2 ? report->moved2[k] : moved2;
-        step.widest = float_of_bits(report->widest);
-        step.moved = sqrtf(float_of_bits(moved2));
-        const th_uic_level *level = &world->uic->levels[a->level[i]];
-        quarter q = quarter_of(world, i);
-        bool by_wall = level->walled && flags_of(world->uic, level, q.i, q.j, q.a, q.b) & TH_UIC_NEAR_WALL;
-        bool coincident;
-        th_walls walls = th_world_walls(world);
-        push result = push_from_runs(world, &step, person, lanes, stride, &coincident);
-        result = look_closer(world, &step, &walls, person, result, coincident, a->next_position_x,
-                             a->next_position_y, by_wall);
-        p = take_push(world, &step, &walls, person, p, result, by_wall);
-    } else if (step.tidy) {
-        return;
+        all.widest = float_of_bits(report->widest);
+        all.moved = sqrtf(float_of_bits(moved2));
+        return all;
     }
-    a->work_x[i] = p.x;
-    a->work_y[i] = p.y;
-    if (a->order[i] & IS_TIGHT) report->tight[slot] = 1; // all who write, write the same
-    largest(&report->moved2[slot], bits_of_float(th_length2(th_sub(p, th_position(a, person)))));
+    TH_ON_GPU push around(const th_world *world, const pair_step *all, int i, bool *coincident) const {
+#ifdef __CUDACC__
+        __shared__ float all_lanes[2 * LANES * THREADS];
+        return push_from_runs(world, all, (uint32_t)i, all_lanes + threadIdx.x, THREADS, coincident);
+#else
+        float lanes[2 * LANES];
+        return push_from_runs(world, all, (uint32_t)i, lanes, 1, coincident);
+#endif
+    }
+    TH_ON_GPU void settle(th_world *world, int i, th_vec2 p) const {
+        th_agents *a = &world->agents;
+        a->work_x[i] = p.x;
+        a->work_y[i] = p.y;
+        if (a->order[i] & IS_TIGHT) report->tight[slot] = 1; // all who write, write the same
+        largest(&report->moved2[slot], bits_of_float(th_length2(th_sub(p, th_position(a, (uint32_t)i)))));
+    }
+    TH_ON_GPU void defer(th_world *world, int i) const {
+        world->agents.order[i] |= LOOKS_CLOSER;
+        report->closer[slot] = 1;
+    }
+    // Those in the open; who is near a wall or a link, or at the very place of another, is deferred.
+    TH_ON_GPU void in_the_open(th_world *world, int i) const {
+        th_agents *a = &world->agents;
+        th_vec2 p = {a->next_position_x[i], a->next_position_y[i]};
+        if (!looks(&step, a->order[i])) {
+            if (!step.tidy) settle(world, i, p);
+            return;
+        }
+        if (by_wall(world, i) || world->scene->link_count > 0) return defer(world, i);
+        pair_step all = now();
+        bool coincident;
+        push result = around(world, &all, i, &coincident);
+        if (coincident) return defer(world, i);
+        settle(world, i, take_push(world, &all, nullptr, (uint32_t)i, p, result, false));
+    }
+    TH_ON_GPU void closer(th_world *world, int i) const {
+        th_agents *a = &world->agents;
+        if (!(a->order[i] & LOOKS_CLOSER)) return;
+        th_vec2 p = {a->next_position_x[i], a->next_position_y[i]};
+        th_walls walls = th_world_walls(world);
+        pair_step all = now();
+        bool coincident, wall = by_wall(world, i);
+        push result = around(world, &all, i, &coincident);
+        result = look_closer(world, &all, &walls, (uint32_t)i, result, coincident, a->next_position_x,
+                             a->next_position_y, wall);
+        settle(world, i, take_push(world, &all, &walls, (uint32_t)i, p, result, wall));
+    }
+    TH_ON_GPU static bool by_wall(const th_world *world, int i) {
+        const th_uic_level *level = &world->uic->levels[world->agents.level[i]];
+        quarter q = quarter_of(world, i);
+        return level->walled && flags_of(world->uic, level, q.i, q.j, q.a, q.b) & TH_UIC_NEAR_WALL;
+    }
+};
+
+static void run_pass(th_world *host, pair_pass pass) {
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        if (!pass.over()) pass.in_the_open(world, i);
+    });
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        if (pass.report->closer[pass.slot]) pass.closer(world, i);
+    });
 }
 
 static void swap_next(th_world *host) {
@@ -676,7 +735,7 @@ static void separate(th_world *host) {
     });
     int slot = 1, from = 0;
     for (int pass = 0; pass < plan.passes; ++pass, ++slot) {
-        everybody(host, TH_LAMBDA(th_world * world, int i) { pass_one(world, step, report, from, slot, i); });
+        run_pass(host, {step, report, from, slot});
         swap_next(host);
         if (!walks_after(&plan, pass)) continue;
         from = ++slot;
@@ -687,9 +746,7 @@ static void separate(th_world *host) {
     }
     begin_tidying(&step);
     for (int pass = 0; pass < host->uic->tidy_passes; ++pass, ++slot) {
-        everybody(host, TH_LAMBDA(th_world * world, int i) {
-            if (report->tight[slot - 1]) pass_one(world, step, report, from, slot, i);
-        });
+        run_pass(host, {step, report, from, slot});
         everybody(host, TH_LAMBDA(th_world * world, int i) {
             th_agents *a = &world->agents;
             if (!report->tight[slot - 1] || !(a->order[i] & TIDIED)) return;
@@ -749,8 +806,7 @@ static bool uic_take(th_world *host) {
     known->open_x = grids->bodies ? s.room<float>(n) : known->aperture_x;
     known->open_y = grids->bodies ? s.room<float>(n) : known->aperture_y;
     known->covered = grids->bodies ? s.room<uint64_t>(n) : nullptr;
-    // A third of the fine level and its rings; of a strip one cell wide all of it, which then has fewer levels.
-    grids->coarse_room = (int)(6 * (n / 2 + 1024) < (size_t)INT32_MAX ? 6 * (n / 2 + 1024) : (size_t)INT32_MAX);
+    grids->coarse_room = room_for_coarse(n);
     grids->fine = s.room<float>(3 * n);
     grids->coarse = s.room<float>((size_t)grids->coarse_room);
     grids->partial = s.room<double>(2 * TEAM_BLOCKS_MOST);
@@ -817,5 +873,51 @@ static bool uic_fetch_grids(th_world *host) {
     return true;
 }
 
+struct solve_alone {
+    pressure_solver solver;
+    template <class Team> TH_ON_GPU void operator()(Team &team) const { solver.solve(team); }
+};
+
+static bool solve_on_device(const th_lcp *lcp, th_lcp_result *result, store &s) {
+    size_t n = (size_t)lcp->nx * (size_t)lcp->ny;
+    th_uic_centre *people = (th_uic_centre *)calloc(n, sizeof *people);
+    if (!people) return false;
+    for (int a = 0; a < lcp->active_count; ++a) people[lcp->active[a]].share = 1.0f;
+    pressure_solver problem;
+    memset(&problem, 0, sizeof problem);
+    problem.nx = lcp->nx, problem.ny = lcp->ny;
+    problem.east = s.copy(lcp->east, n), problem.north = s.copy(lcp->north, n);
+    problem.ground = s.copy(lcp->ground, n);
+    problem.b = s.copy(lcp->b, n), problem.p = s.copy((const double *)lcp->p, n);
+    problem.people = s.copy(people, n);
+    free(people);
+    problem.r = s.room<double>(n), problem.d = s.room<double>(n), problem.ad = s.room<double>(n);
+    problem.tolerance = lcp->tolerance;
+    problem.report = s.room<pressure_report>(1);
+    float *fine = s.room<float>(3 * n), *coarse = s.room<float>((size_t)room_for_coarse(n));
+    double *partial = s.room<double>(2 * TEAM_BLOCKS_MOST);
+    if (s.failed) return false;
+    join_cells(&problem, fine, coarse, room_for_coarse(n));
+    clear(problem.report, sizeof *problem.report);
+    solve_alone work = {problem};
+    grid(((int)n + TEAM_THREADS - 1) / TEAM_THREADS, grid_blocks<solve_alone>(), partial, work);
+    pressure_report report;
+    if (!finish() || !get(lcp->p, problem.p, n * sizeof *lcp->p) || !get(&report, problem.report, sizeof report))
+        return false;
+    memset(result, 0, sizeof *result);
+    result->iterations = (int)report.iterations;
+    result->outer = (int)report.rounds;
+    result->residual = report.residual;
+    result->converged = report.unconverged == 0;
+    return true;
+}
+
 } // namespace th
+
+extern "C" bool th_device_pressure(const th_lcp *lcp, th_lcp_result *result) {
+    th::store store;
+    bool good = th::solve_on_device(lcp, result, store);
+    store.give_back();
+    return good;
+}
 #endif

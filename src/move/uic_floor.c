@@ -416,7 +416,7 @@ static inline void cover(uint64_t *word, uint64_t bit) { *word |= bit; }
 static void cover_disc(th_uic *uic, const th_uic_level *level, th_vec2 centre, float radius) {
 #endif
     const th_staggered *grid = &level->grid;
-    float scale = BITS * grid->inverse_h, r = radius * scale;
+    float scale = (float)BITS * grid->inverse_h, r = radius * scale;
     float x = (centre.x - grid->origin.x) * scale, y = (centre.y - grid->origin.y) * scale;
     int column0 = (int)floorf(x - r), column1 = (int)ceilf(x + r);
     int row0 = (int)floorf(y - r), row1 = (int)ceilf(y + r);
@@ -449,13 +449,13 @@ TH_BOTH static float uncovered(uint64_t before, uint64_t here, int axis) {
         uint64_t far_half = axis ? 0xFFFFFFFF00000000u : 0xF0F0F0F0F0F0F0F0u;
         blocked += ((before & far_half & line) | (here & ~far_half & line)) != 0;
     }
-    return 1.0f - (float)blocked / BITS;
+    return 1.0f - (float)blocked / (float)BITS;
 }
 
 // What bodies leave of a cell.
 TH_BOTH static void cover_cell(th_uic *uic, int nx, int c) {
     uint64_t here = uic->covered[c], west = uic->covered[c - 1], south = uic->covered[c - nx];
-    uic->room[c] = uic->capacity[c] * (1.0f - (float)bits_of(here) / (BITS * BITS));
+    uic->room[c] = uic->capacity[c] * (1.0f - (float)bits_of(here) / (float)(BITS * BITS));
     uic->open_x[c] = uic->aperture_x[c] * (here | west ? uncovered(west, here, 0) : 1.0f);
     uic->open_y[c] = uic->aperture_y[c] * (here | south ? uncovered(south, here, 1) : 1.0f);
 }
