@@ -13,7 +13,8 @@ namespace th {
 enum {
     TEAM_THREADS = 256, // of a block
     TEAM_WARP = 32,
-    TEAM_BLOCKS_MOST = 1024 // of a grid: room for a partial sum of each
+    TEAM_BLOCKS_MOST = 1024, // of a grid: room for a partial sum of each
+    FOUND = 4                // words that find_most finds
 };
 
 #ifdef __CUDACC__
@@ -36,6 +37,34 @@ template <class Work> __global__ void __launch_bounds__(TEAM_THREADS) block_kern
 // work(team) by `count` blocks, each with `bytes` of fast memory (at most 48 KB).
 template <class Work> void blocks(int count, size_t bytes, Work work) {
     if (count > 0) block_kernel<<<(unsigned)count, TEAM_THREADS, bytes>>>(work);
+}
+
+// Largest of FOUND words over many people: a block joins what its threads found before it tells, because all
+// blocks tell the same place.
+template <class Find> __global__ void __launch_bounds__(THREADS) find_kernel(Find find, int count, int each,
+                                                                            uint32_t *most) {
+    __shared__ uint32_t warps[THREADS / TEAM_WARP];
+    uint32_t found[FOUND] = {};
+    int i = (int)blockIdx.x * THREADS * each + (int)threadIdx.x;
+    for (int k = 0; k < each && i < count; ++k, i += THREADS) find(i, found);
+    for (int f = 0; f < FOUND; ++f) {
+        uint32_t own = __reduce_max_sync(~0u, found[f]);
+        if (threadIdx.x % TEAM_WARP == 0) warps[threadIdx.x / TEAM_WARP] = own;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            for (int w = 1; w < THREADS / TEAM_WARP; ++w) own = warps[w] > own ? warps[w] : own;
+            if (own > 0) atomicMax(&most[f], own);
+        }
+        __syncthreads();
+    }
+}
+// find(i, found) raises its own found[0 .. FOUND] for i in 0 .. count; `most` becomes the largest of all.
+template <class Find> void find_most(int count, uint32_t *most, Find find) {
+    const int enough = 2048; // blocks, several for each processor
+    int each = count / (THREADS * enough);
+    each = each < 1 ? 1 : each > 16 ? 16 : each;
+    int block = THREADS * each;
+    if (count > 0) find_kernel<<<(unsigned)((count + block - 1) / block), THREADS>>>(find, count, each, most);
 }
 
 struct grid_team {
@@ -152,6 +181,13 @@ template <class Work> void blocks(int count, size_t bytes, Work work) {
         work(team);
     }
     free(shared);
+}
+template <class Find> void find_most(int count, uint32_t *most, Find find) {
+    for (int i = count - 1; i >= 0; --i) {
+        uint32_t found[FOUND] = {};
+        find(i, found);
+        for (int f = 0; f < FOUND; ++f) most[f] = found[f] > most[f] ? found[f] : most[f];
+    }
 }
 struct grid_team {
     double *partial;

@@ -8,6 +8,12 @@
 #include "cuda/pressure.h"
 #include "cuda/upload.cuh"
 
+#ifdef __CUDACC__
+#define TH_UNROLL _Pragma("unroll")
+#else
+#define TH_UNROLL
+#endif
+
 namespace th {
 
 enum {
@@ -18,12 +24,11 @@ enum {
     MAY_HAVE_STRAYS = 32     // bit of a cell's quarters: somebody nearby may stand behind a wall
 };
 
-// What the passes of the pair step find out for the next ones.
+// What a pass of the pair step finds out for the next ones, largest of everybody: the square of the way since the
+// step began and half the pair distance, as bits; is somebody tight; has somebody to look closer?
+enum { MOVED2, TIGHT_ONES, CLOSER_ONES, WIDEST };
 struct pair_report {
-    uint32_t widest;              // as bits
-    uint32_t moved2[PAIR_SLOTS];  // as bits
-    uint32_t tight[PAIR_SLOTS];   // 1: somebody is
-    uint32_t closer[PAIR_SLOTS];  // 1: somebody has to look closer
+    uint32_t found[PAIR_SLOTS][FOUND];
 };
 
 struct uic_grids {
@@ -296,53 +301,76 @@ TH_ON_GPU inline float *lanes_of(th_uic *uic, int lattice, int node) {
     return (float *)nodes;
 }
 
-// A block sums up the quarters that give to its cells, some of which give to others' too, and hands them out.
+// A block sums up the quarters that give to its cells, some of which give to others' too, and hands them out. In
+// its fast memory a value of all quarters lies side by side, so that threads do not wait for each other.
 struct splat_tile {
     th_world *world;
     int l, nx, ny, tiles_x;
+    enum { LANES_USED = 6, QUARTERS = TILE_WIDE * TILE_WIDE, VALUES = (int)CORNERS * LANES_USED };
 
     TH_ON_GPU bool on_ring(int column, int row) const {
         return column < 2 || row < 2 || column >= 2 * nx - 2 || row >= 2 * ny - 2;
     }
-    TH_ON_GPU void sum_quarter(int column, int row, quarter_sums *sums) const {
-        memset(sums, 0, sizeof *sums);
-        if (on_ring(column, row)) return;
-        const th_uic *uic = world->uic;
-        const th_uic_level *level = &uic->levels[l];
-        quarter q = {l, column / 2, row / 2, column % 2, row % 2, 0};
-        q.flags = flags_of(uic, level, q.i, q.j, q.a, q.b);
-        for (int k = 0; k < uic->index_per_half; ++k) {
-            uint32_t begin, end;
-            quarter_run(world, &q, k, &begin, &end);
-            sum_run(world, level, &q, begin, end, sums);
+    TH_ON_GPU void sum_quarter(int column, int row, float *values) const {
+        quarter_sums sums;
+        memset(&sums, 0, sizeof sums);
+        if (!on_ring(column, row)) {
+            const th_uic *uic = world->uic;
+            const th_uic_level *level = &uic->levels[l];
+            quarter q = {l, column / 2, row / 2, column % 2, row % 2, 0};
+            q.flags = flags_of(uic, level, q.i, q.j, q.a, q.b);
+            for (int k = 0; k < uic->index_per_half; ++k) {
+                uint32_t begin, end;
+                quarter_run(world, &q, k, &begin, &end);
+                sum_run(world, level, &q, begin, end, &sums);
+            }
         }
+        for (int k = 0; k < VALUES; ++k) values[k * QUARTERS] = sums.corner[k / LANES_USED][k % LANES_USED];
     }
-    // In the CPU's order: rows of even bands come first.
-    TH_ON_GPU void sum_node(const quarter_sums *sums, int i0, int j0, int lattice, int i, int j) const {
+    TH_ON_GPU static quarter_sums quarter_at(const float *values) {
+        quarter_sums sums;
+        for (int k = 0; k < VALUES; ++k) sums.corner[k / LANES_USED][k % LANES_USED] = values[k * QUARTERS];
+        return sums;
+    }
+    // In the CPU's order: rows of even bands come first. With the lattice known to the compiler it knows which
+    // corner is which, and keeps them in registers.
+    template <int LATTICE>
+    TH_ON_GPU void sum_node(const float *values, int i0, int j0, int i, int j) const {
         if (i >= nx || j >= ny) return;
         const th_uic_level *level = &world->uic->levels[l];
-        node_sum sum = {lattice, level->first + j * nx + i, {0, 0, 0, 0}};
-        int column0 = 2 * i - (lattice == WEST_FACES ? 2 : 1), row0 = 2 * j - (lattice == SOUTH_FACES ? 2 : 1);
-        for (int colour = 0; colour < 2; ++colour)
-            for (int row = row0; row < row0 + 4; ++row)
-                for (int column = column0; column < column0 + 4; ++column) {
-                    if (on_ring(column, row) || (row / 2 / BAND) % 2 != colour) continue;
-                    int at = (row - (2 * j0 - 2)) * TILE_WIDE + column - (2 * i0 - 2);
-                    sum.take(level->first + row / 2 * nx + column / 2, nx, column % 2, row % 2,
-                             flags_of(world->uic, level, column / 2, row / 2, column % 2, row % 2), &sums[at]);
+        node_sum sum = {LATTICE, level->first + j * nx + i, {0, 0, 0, 0}};
+        const int west = LATTICE == WEST_FACES ? 2 : 1, south = LATTICE == SOUTH_FACES ? 2 : 1;
+        for (int colour = 0; colour < 2; ++colour) {
+            TH_UNROLL
+            for (int up = 0; up < 4; ++up) {
+                int row = 2 * j - south + up;
+                if ((row / 2 / BAND) % 2 != colour) continue;
+                TH_UNROLL
+                for (int along = 0; along < 4; ++along) {
+                    int column = 2 * i - west + along, a = (along + west) & 1, b = (up + south) & 1;
+                    if (on_ring(column, row)) continue;
+                    quarter_sums sums = quarter_at(values + (row - (2 * j0 - 2)) * TILE_WIDE + column - (2 * i0 - 2));
+                    sum.take(level->first + row / 2 * nx + column / 2, nx, a, b,
+                             flags_of(world->uic, level, column / 2, row / 2, a, b), &sums);
                 }
-        float *lanes = lanes_of(world->uic, lattice, sum.node);
+            }
+        }
+        float *lanes = lanes_of(world->uic, LATTICE, sum.node);
         for (int n = 0; n < TH_UIC_LANES; ++n) lanes[n] = sum.lane[n];
     }
     TH_ON_GPU void operator()(block_team &team) const {
-        quarter_sums *sums = (quarter_sums *)team.shared;
+        float *values = (float *)team.shared;
         int i0 = team.block % tiles_x * TILE, j0 = team.block / tiles_x * TILE;
-        team.each(TILE_WIDE * TILE_WIDE, [&](int k) {
-            sum_quarter(2 * i0 - 2 + k % TILE_WIDE, 2 * j0 - 2 + k / TILE_WIDE, &sums[k]);
+        team.each(QUARTERS, [&](int k) {
+            sum_quarter(2 * i0 - 2 + k % TILE_WIDE, 2 * j0 - 2 + k / TILE_WIDE, values + k);
         });
         team.each((int)LATTICES * TILE * TILE, [&](int k) {
-            int cell = k % (TILE * TILE);
-            sum_node(sums, i0, j0, k / (TILE * TILE), i0 + cell % TILE, j0 + cell / TILE);
+            int cell = k % (TILE * TILE), i = i0 + cell % TILE, j = j0 + cell / TILE;
+            switch (k / (TILE * TILE)) { // the same for a whole warp
+            case CENTRES: sum_node<CENTRES>(values, i0, j0, i, j); break;
+            case WEST_FACES: sum_node<WEST_FACES>(values, i0, j0, i, j); break;
+            default: sum_node<SOUTH_FACES>(values, i0, j0, i, j);
+            }
         });
     }
 };
@@ -384,7 +412,7 @@ static void splat(th_world *host) {
         const th_uic_level *level = &host->uic->levels[l];
         int nx = level->grid.nx, ny = level->grid.ny, tiles_x = (nx + TILE - 1) / TILE;
         splat_tile tile = {world, l, nx, ny, tiles_x};
-        blocks(tiles_x * ((ny + TILE - 1) / TILE), TILE_WIDE * TILE_WIDE * sizeof(quarter_sums), tile);
+        blocks(tiles_x * ((ny + TILE - 1) / TILE), (size_t)splat_tile::QUARTERS * splat_tile::VALUES * sizeof(float), tile);
     }
     for (int l = 0; l < host->uic->level_count; ++l) {
         const th_uic_level *level = &host->uic->levels[l];
@@ -552,10 +580,11 @@ static void cover_bodies(th_world *host) {
 
 // ---- pairs
 
-TH_ON_GPU inline uint32_t bits_of_float(float value) {
+// Bits of numbers that are not negative are in their order.
+TH_ON_GPU inline void raise(uint32_t *most, float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
-    return bits;
+    *most = bits > *most ? bits : *most;
 }
 TH_ON_GPU inline float float_of_bits(uint32_t bits) {
     float value;
@@ -643,12 +672,13 @@ struct pair_pass {
     pair_report *report;
     int from, slot; // the ways of slots from .. slot count; what is found out goes into `slot`
 
-    TH_ON_GPU bool over() const { return step.tidy && !report->tight[slot - 1]; }
+    TH_ON_GPU bool over() const { return step.tidy && !report->found[slot - 1][TIGHT_ONES]; }
     TH_ON_GPU pair_step now() const {
         pair_step all = step;
         uint32_t moved2 = 0;
-        for (int k = from; k < slot; ++k) moved2 = report->moved2[k] > moved2 ? report->moved2[k] : moved2;
-        all.widest = float_of_bits(report->widest);
+        for (int k = from; k < slot; ++k)
+            moved2 = report->found[k][MOVED2] > moved2 ? report->found[k][MOVED2] : moved2;
+        all.widest = float_of_bits(report->found[0][WIDEST]);
         all.moved = sqrtf(float_of_bits(moved2));
         return all;
     }
@@ -661,33 +691,33 @@ struct pair_pass {
         return push_from_runs(world, all, (uint32_t)i, lanes, 1, coincident);
 #endif
     }
-    TH_ON_GPU void settle(th_world *world, int i, th_vec2 p) const {
+    TH_ON_GPU static void settle(th_world *world, int i, th_vec2 p, uint32_t *found) {
         th_agents *a = &world->agents;
         a->work_x[i] = p.x;
         a->work_y[i] = p.y;
-        if (a->order[i] & IS_TIGHT) report->tight[slot] = 1; // all who write, write the same
-        largest(&report->moved2[slot], bits_of_float(th_length2(th_sub(p, th_position(a, (uint32_t)i)))));
+        if (a->order[i] & IS_TIGHT) found[TIGHT_ONES] = 1;
+        raise(&found[MOVED2], th_length2(th_sub(p, th_position(a, (uint32_t)i))));
     }
-    TH_ON_GPU void defer(th_world *world, int i) const {
+    TH_ON_GPU static void defer(th_world *world, int i, uint32_t *found) {
         world->agents.order[i] |= LOOKS_CLOSER;
-        report->closer[slot] = 1;
+        found[CLOSER_ONES] = 1;
     }
     // Those in the open; who is near a wall or a link, or at the very place of another, is deferred.
-    TH_ON_GPU void in_the_open(th_world *world, int i) const {
+    TH_ON_GPU void in_the_open(th_world *world, int i, uint32_t *found) const {
         th_agents *a = &world->agents;
         th_vec2 p = {a->next_position_x[i], a->next_position_y[i]};
         if (!looks(&step, a->order[i])) {
-            if (!step.tidy) settle(world, i, p);
+            if (!step.tidy) settle(world, i, p, found);
             return;
         }
-        if (by_wall(world, i) || world->scene->link_count > 0) return defer(world, i);
+        if (by_wall(world, i) || world->scene->link_count > 0) return defer(world, i, found);
         pair_step all = now();
         bool coincident;
         push result = around(world, &all, i, &coincident);
-        if (coincident) return defer(world, i);
-        settle(world, i, take_push(world, &all, nullptr, (uint32_t)i, p, result, false));
+        if (coincident) return defer(world, i, found);
+        settle(world, i, take_push(world, &all, nullptr, (uint32_t)i, p, result, false), found);
     }
-    TH_ON_GPU void closer(th_world *world, int i) const {
+    TH_ON_GPU void closer(th_world *world, int i, uint32_t *found) const {
         th_agents *a = &world->agents;
         if (!(a->order[i] & LOOKS_CLOSER)) return;
         th_vec2 p = {a->next_position_x[i], a->next_position_y[i]};
@@ -697,7 +727,7 @@ struct pair_pass {
         push result = around(world, &all, i, &coincident);
         result = look_closer(world, &all, &walls, (uint32_t)i, result, coincident, a->next_position_x,
                              a->next_position_y, wall);
-        settle(world, i, take_push(world, &all, &walls, (uint32_t)i, p, result, wall));
+        settle(world, i, take_push(world, &all, &walls, (uint32_t)i, p, result, wall), found);
     }
     TH_ON_GPU static bool by_wall(const th_world *world, int i) {
         const th_uic_level *level = &world->uic->levels[world->agents.level[i]];
@@ -706,12 +736,20 @@ struct pair_pass {
     }
 };
 
-static void run_pass(th_world *host, pair_pass pass) {
-    everybody(host, TH_LAMBDA(th_world * world, int i) {
-        if (!pass.over()) pass.in_the_open(world, i);
+// find(world, i, found) for everybody, into a slot of the report.
+template <class Find> static void find_among(th_world *host, int slot, Find find) {
+    th_world *world = host->cuda->world;
+    find_most(host->cuda->bound, grids_of(host)->pairs->found[slot], TH_LAMBDA(int i, uint32_t *found) {
+        if (i < world->agents.count) find(world, i, found);
     });
-    everybody(host, TH_LAMBDA(th_world * world, int i) {
-        if (pass.report->closer[pass.slot]) pass.closer(world, i);
+}
+
+static void run_pass(th_world *host, pair_pass pass) {
+    find_among(host, pass.slot, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
+        if (!pass.over()) pass.in_the_open(world, i, found);
+    });
+    find_among(host, pass.slot, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
+        if (pass.report->found[pass.slot][CLOSER_ONES]) pass.closer(world, i, found);
     });
 }
 
@@ -728,10 +766,10 @@ static void separate(th_world *host) {
     step.half = host->cuda->known.agents.work2_x;
     step.give = host->cuda->known.agents.work2_y;
     clear(report, sizeof *report);
-    everybody(host, TH_LAMBDA(th_world * world, int i) {
+    find_among(host, 0, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
         begin_one(world, &step, (uint32_t)i);
-        largest(&report->widest, bits_of_float(th_max(step.half[i], 0.0f)));
-        largest(&report->moved2[0], bits_of_float(moved2_of(&world->agents, (uint32_t)i)));
+        raise(&found[WIDEST], th_max(step.half[i], 0.0f));
+        raise(&found[MOVED2], moved2_of(&world->agents, (uint32_t)i));
     });
     int slot = 1, from = 0;
     for (int pass = 0; pass < plan.passes; ++pass, ++slot) {
@@ -739,9 +777,9 @@ static void separate(th_world *host) {
         swap_next(host);
         if (!walks_after(&plan, pass)) continue;
         from = ++slot;
-        everybody(host, TH_LAMBDA(th_world * world, int i) {
+        find_among(host, from, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
             walk_one(world, &step, (uint32_t)i);
-            largest(&report->moved2[from], bits_of_float(moved2_of(&world->agents, (uint32_t)i)));
+            raise(&found[MOVED2], moved2_of(&world->agents, (uint32_t)i));
         });
     }
     begin_tidying(&step);
@@ -749,7 +787,7 @@ static void separate(th_world *host) {
         run_pass(host, {step, report, from, slot});
         everybody(host, TH_LAMBDA(th_world * world, int i) {
             th_agents *a = &world->agents;
-            if (!report->tight[slot - 1] || !(a->order[i] & TIDIED)) return;
+            if (!report->found[slot - 1][TIGHT_ONES] || !(a->order[i] & TIDIED)) return;
             a->next_position_x[i] = a->work_x[i];
             a->next_position_y[i] = a->work_y[i];
             a->order[i] &= ~(uint32_t)TIDIED;
