@@ -225,7 +225,7 @@ static th_result create_pillars(const th_group_def *group, int agents, th_scene 
 }
 
 th_result th_bench_create(th_bench_scene which, const char *model, const th_model_def *filter,
-                          int agents, int threads, th_scene **scene, th_world **world,
+                          int agents, int threads, th_backend backend, th_scene **scene, th_world **world,
                           th_error *error) {
     th_param params[8];
     th_group_def group = th_group_def_default();
@@ -242,6 +242,7 @@ th_result th_bench_create(th_bench_scene which, const char *model, const th_mode
     if (result != TH_OK) return result;
 
     th_world_def def = th_world_def_default();
+    def.backend = backend;
     def.threads = threads;
     def.seed = SEED;
     def.agent_capacity = agents;

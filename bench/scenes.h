@@ -32,7 +32,7 @@ th_bench_scene th_bench_find_scene(const char *name);
 // Makes scene and world with exactly `agents` people; `filter` may be NULL. Destroy the world first, then
 // the scene.
 th_result th_bench_create(th_bench_scene which, const char *model, const th_model_def *filter,
-                          int agents, int threads, th_scene **scene, th_world **world,
+                          int agents, int threads, th_backend backend, th_scene **scene, th_world **world,
                           th_error *error);
 
 // Sub-steps that a move model takes in one step; 1 for models without sub-steps.

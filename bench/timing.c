@@ -39,21 +39,27 @@ static void rehearse(th_world *world) {
     free(start);
 }
 
-th_bench_figures th_bench_measure(th_world *world) {
+// Milliseconds of a step, over so many of them.
+static double time_steps(th_world *world, int steps) {
+    int count;
+    double start = clock_ms();
+    th_world_step(world, steps);
+    th_world_events(world, &count, NULL); // waits for a device
+    return (clock_ms() - start) / steps;
+}
+
+th_bench_figures th_bench_measure(th_world *world, th_backend backend) {
     th_bench_figures figures = {0};
     double samples[TH_BENCH_MEASURED];
+    int burst = backend == TH_BACKEND_CPU ? 1 : 20;
     rehearse(world);
     th_world_step(world, TH_BENCH_WARM_UP);
     th_world_reset_profile(world);
     figures.agents = th_world_agent_count(world);
-    for (int i = 0; i < TH_BENCH_MEASURED; ++i) {
-        double start = clock_ms();
-        th_world_step(world, 1);
-        samples[i] = clock_ms() - start;
-    }
+    for (int i = 0; i < TH_BENCH_MEASURED; ++i) samples[i] = time_steps(world, burst);
     th_profile profile = th_world_profile(world);
-    for (int i = 0; i < TH_STAGE_COUNT; ++i)
-        figures.stage_ms[i] = 1e3 * profile.seconds[i] / TH_BENCH_MEASURED;
+    for (int i = 0; i < TH_STAGE_COUNT && profile.steps > 0; ++i)
+        figures.stage_ms[i] = 1e3 * profile.seconds[i] / (double)profile.steps;
     qsort(samples, TH_BENCH_MEASURED, sizeof samples[0], compare);
     figures.ms_per_step =
         0.5 * (samples[TH_BENCH_MEASURED / 2 - 1] + samples[TH_BENCH_MEASURED / 2]);

@@ -9,7 +9,7 @@ enum { TH_BENCH_WARM_UP = 5, TH_BENCH_MEASURED = 20 }; // steps
 typedef struct th_bench_figures {
     int agents;                          // at the start of the measured steps
     double ms_per_step, ms_per_step_min; // median and least of the measured steps
-    double stage_ms[TH_STAGE_COUNT];     // mean per step
+    double stage_ms[TH_STAGE_COUNT];     // mean per step of those in the profile
     uint64_t hash;                       // after warm-up and measured steps
     uint64_t peak_rss_bytes;             // of the process so far
 } th_bench_figures;
@@ -22,7 +22,8 @@ typedef struct th_bench_behaviour {
     double goalward_speed_at_end; // the same at `time` alone
 } th_bench_behaviour;
 
-th_bench_figures th_bench_measure(th_world *world);
+// A device runs behind its calls, so there steps are timed twenty at a time, until the last is done.
+th_bench_figures th_bench_measure(th_world *world, th_backend backend);
 // Steps on until `time` and looks.
 th_bench_behaviour th_bench_behave(th_world *world, double time);
 uint64_t th_bench_peak_rss(void);

@@ -11,6 +11,7 @@ enum {
     TH_EXIT_USAGE = 1,        // the command line is wrong
     TH_EXIT_SCENE = 2,        // the scene is wrong, or more people than fit
     TH_EXIT_FAILED = 3,       // no memory, a file that cannot be written
+    TH_EXIT_MISSED = 4,       // a verification test failed
     TH_EXIT_INTERRUPTED = 130 // Ctrl-C, as shells report it; the summary was still printed
 };
 

@@ -20,6 +20,7 @@ static const double BEHAVIOUR_TIME = 30; // [s] as in the figures measured for R
 
 typedef struct bench_settings {
     const char *scene, *model, *filter, *device, *csv, *out, *scaling;
+    th_backend backend; // of `device`
     long long agents, threads;
     th_text_list params;
     bool json, behaviour, full, record, uic, quality, quiet;
@@ -34,7 +35,8 @@ static json_t *figures_json(const th_bench_case *what, const th_bench_figures *f
     int people = figures->agents > 0 ? figures->agents : 1;
     json_t *object = json_pack(
         "{s:s,s:s,s:i,s:i,s:s,s:f,s:f,s:o,s:s,s:I,s:f}", "scene", what->scene, "model", what->model,
-        "agents", figures->agents, "threads", what->threads, "device", "cpu", "ms_per_step",
+        "agents", figures->agents, "threads", what->threads, "device",
+        what->backend == TH_BACKEND_CUDA ? "cuda" : "cpu", "ms_per_step",
         figures->ms_per_step, "ms_per_step_min", figures->ms_per_step_min, "stages", stages, "hash",
         hash, "peak_rss_bytes", (json_int_t)figures->peak_rss_bytes, "bytes_per_agent",
         (double)figures->peak_rss_bytes / people);
@@ -98,7 +100,7 @@ static json_t *measure(const th_bench_case *what, int *code) {
     if (which == TH_BENCH_SCENE_COUNT) {
         *code = th_load_scene(what->scene, NULL, &scene);
         if (*code == TH_EXIT_OK)
-            *code = th_make_world(what->scene, scene, -1, what->threads, 0, &world);
+            *code = th_make_world(what->scene, scene, -1, what->threads, 0, what->backend, &world);
         if (*code != TH_EXIT_OK) {
             th_scene_destroy(scene);
             return NULL;
@@ -108,7 +110,7 @@ static json_t *measure(const th_bench_case *what, int *code) {
         char name[64];
         th_model_def filter = filter_of(what->filter, name, sizeof name);
         th_result result = th_bench_create(which, what->model, &filter, what->agents, what->threads,
-                                           &scene, &world, &error);
+                                           what->backend, &scene, &world, &error);
         if (result != TH_OK) {
             error.code = result;
             *code = th_report_error(what->scene, &error);
@@ -118,7 +120,7 @@ static json_t *measure(const th_bench_case *what, int *code) {
     json_t *object = NULL;
     *code = set_params(world, what->params);
     if (*code == TH_EXIT_OK) {
-        th_bench_figures figures = th_bench_measure(world);
+        th_bench_figures figures = th_bench_measure(world, what->backend);
         object = figures_json(what, &figures);
         *code = object ? TH_EXIT_OK : TH_EXIT_FAILED;
     }
@@ -193,6 +195,7 @@ static int run_one(const bench_settings *s) {
     what.filter = s->filter;
     what.agents = (int)s->agents;
     what.threads = (int)s->threads;
+    what.backend = s->backend;
     int code = TH_EXIT_OK;
     json_t *object = measure(&what, &code);
     if (!object) return code;
@@ -209,10 +212,7 @@ static int run_one(const bench_settings *s) {
 
 // Fills in what was not given and refuses what does not go together.
 static bool complete(const th_command *command, bench_settings *s) {
-    if (strcmp(s->device, "cpu") != 0) {
-        th_complain(command, "--device %s: this build has cpu only", s->device);
-        return false;
-    }
+    if (!th_backend_of(command, s->device, &s->backend)) return false;
     // A figure without its number of threads says little, so 0 does not stay 0.
     if (s->threads == 0) s->threads = omp_get_num_procs();
     if (!s->scene) s->scene = "block";
@@ -292,7 +292,7 @@ static int run_bench(const th_command *command, int argc, char **argv) {
         {"filter", TH_OPTION_TEXT, &s.filter, "F", "densesense, or densesense:PRESET", 0, 0},
         {"agents", TH_OPTION_INTEGER, &s.agents, "N", "people (default 10000)", 1, 2e8},
         {"threads", TH_OPTION_INTEGER, &s.threads, "T", "threads, 0 for all cores", 0, 1024},
-        {"device", TH_OPTION_TEXT, &s.device, "D", "cpu", 0, 0},
+        {"device", TH_OPTION_TEXT, &s.device, "D", "cpu or cuda", 0, 0},
         {"behaviour", TH_OPTION_FLAG, &s.behaviour, NULL, "also overlaps and progress after 30 s",
          0, 0},
         {"param", TH_OPTION_LIST, &s.params, "NAME=VALUE", "a model parameter, may be repeated", 0,

@@ -3,6 +3,7 @@
 #ifndef TH_CLI_BENCH_TABLE_H
 #define TH_CLI_BENCH_TABLE_H
 #include "cli/args.h"
+#include "throng/world.h"
 #include <jansson.h>
 #include <stdbool.h>
 
@@ -10,6 +11,7 @@
 typedef struct th_bench_case {
     const char *scene, *model;
     const char *filter; // NULL: none; "name" or "name:preset"
+    th_backend backend;
     int agents, threads;
     bool behaviour;
     const th_text_list *params; // "name=value", for all groups; NULL: none

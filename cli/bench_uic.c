@@ -44,7 +44,7 @@ static const char *short_name(const char *file) { return strrchr(file, '/') + 1;
 
 static int make(const char *file, int threads, th_scene **scene, th_world **world) {
     int code = th_load_scene(file, NULL, scene);
-    if (code == TH_EXIT_OK) code = th_make_world(file, *scene, -1, threads, 0, world);
+    if (code == TH_EXIT_OK) code = th_make_world(file, *scene, -1, threads, 0, TH_BACKEND_CPU, world);
     return code;
 }
 
@@ -97,7 +97,7 @@ static int speed_of(const th_bench_uic_settings *s, const paper_scene *scene, FI
     if (code == TH_EXIT_OK) {
         told t = {!s->quiet && isatty(STDERR_FILENO), short_name(scene->file)};
         run_to(world, scene->at, &t);
-        th_bench_figures figures = th_bench_measure(world);
+        th_bench_figures figures = th_bench_measure(world, TH_BACKEND_CPU);
         speed_row(scene, &figures, th_world_step_length(world), csv);
     }
     th_world_destroy(world);

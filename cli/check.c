@@ -19,7 +19,7 @@ static int run_check(const th_command *command, int argc, char **argv) {
     int code = th_load_scene(path, &overrides, &scene);
     if (code != TH_EXIT_OK) return code;
     // Only placing the people tells whether they fit.
-    code = th_make_world(path, scene, -1, 1, 0, &world);
+    code = th_make_world(path, scene, -1, 1, 0, TH_BACKEND_CPU, &world);
     if (code == TH_EXIT_OK && !quiet) {
         th_statistics now = th_world_statistics(world);
         th_run_def settings = th_scene_run(scene);

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 int th_report_error(const char *fallback_file, const th_error *error) {
@@ -35,8 +36,9 @@ int th_load_scene(const char *path, const th_text_list *overrides, th_scene **sc
 }
 
 int th_make_world(const char *path, const th_scene *scene, long long seed, int threads, double step,
-                  th_world **world) {
+                  th_backend backend, th_world **world) {
     th_world_def def = th_world_def_default();
+    def.backend = backend;
     def.threads = threads;
     if (seed >= 0) def.seed = (uint64_t)seed;
     if (step > 0) def.step = step;
@@ -45,6 +47,13 @@ int th_make_world(const char *path, const th_scene *scene, long long seed, int t
     if (result == TH_OK) return TH_EXIT_OK;
     error.code = result;
     return th_report_error(path, &error);
+}
+
+bool th_backend_of(const th_command *command, const char *device, th_backend *backend) {
+    *backend = strcmp(device, "cuda") == 0 ? TH_BACKEND_CUDA : TH_BACKEND_CPU;
+    bool known = *backend == TH_BACKEND_CUDA || strcmp(device, "cpu") == 0;
+    if (!known) th_complain(command, "--device %s: give cpu or cuda", device);
+    return known;
 }
 
 double th_wall_clock(void) {

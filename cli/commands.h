@@ -29,7 +29,9 @@ int th_report_failure(const char *fallback_file, const th_error *error);
 int th_load_scene(const char *path, const th_text_list *overrides, th_scene **scene);
 // Makes a world; negative seed: the scene's. On failure reports and returns its exit code.
 int th_make_world(const char *path, const th_scene *scene, long long seed, int threads, double step,
-                  th_world **world);
+                  th_backend backend, th_world **world);
+// "cpu" or "cuda"; false: neither, and said so.
+bool th_backend_of(const th_command *command, const char *device, th_backend *backend);
 
 // Seconds of a clock that only goes forward.
 double th_wall_clock(void);

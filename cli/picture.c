@@ -163,7 +163,7 @@ static int run_picture(const th_command *command, int argc, char **argv) {
     th_world *world = NULL;
     int code = th_load_scene(path, &s.overrides, &scene);
     if (code != TH_EXIT_OK) return code;
-    code = th_make_world(path, scene, s.seed, (int)s.threads, s.step, &world);
+    code = th_make_world(path, scene, s.seed, (int)s.threads, s.step, TH_BACKEND_CPU, &world);
     th_error error = {0};
     if (code == TH_EXIT_OK && th_make_folders(s.out, &error) != TH_OK) {
         th_report_error(s.out, &error);

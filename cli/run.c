@@ -17,7 +17,8 @@ enum { UNTIL_MOST = 1000 };            // runs, when --until-ci is given without
 typedef struct run_options {
     long long seed, threads, runs, jobs; // seed negative, the others 0: not given
     double max_time, step, fps, until_ci;
-    const char *out, *record, *checkpoint;
+    const char *out, *record, *checkpoint, *device;
+    th_backend backend; // of `device`
     bool json, quiet, force, no_report;
     th_text_list overrides;
     double checkpoint_every; // [s] 0: none
@@ -153,6 +154,7 @@ static th_runs plan_runs(const run_options *o, const th_scene *scene, const char
     th_runs runs = {.scene_file = scene_file, .json = o->json, .quiet = o->quiet};
     runs.simulation = th_simulation_def_of(scene, o->step, o->max_time);
     runs.simulation.threads = (int)o->threads;
+    runs.simulation.backend = o->backend;
     runs.first_seed = o->seed >= 0 ? (uint64_t)o->seed : def.seed;
     runs.count = o->runs > 0 ? (int)o->runs : def.runs > 1 ? def.runs : 1;
     if (o->until_ci > 0 && runs.count == 1) runs.count = UNTIL_MOST;
@@ -197,7 +199,7 @@ static int run_scene(const th_command *command, const char *scene_file, const ch
 }
 
 static int run_run(const th_command *command, int argc, char **argv) {
-    run_options o = {.seed = -1};
+    run_options o = {.device = "cpu", .seed = -1};
     const th_option options[] = {
         {"out", TH_OPTION_TEXT, &o.out, "DIR",
          "folder for the results (default: a new runs/<scene>); none: only print", 0, 0},
@@ -220,6 +222,7 @@ static int run_run(const th_command *command, int argc, char **argv) {
          9e18},
         {"threads", TH_OPTION_INTEGER, &o.threads, "N",
          "threads of a run, 0 for as many cores as pay; results do not depend on it", 0, 1024},
+        {"device", TH_OPTION_TEXT, &o.device, "D", "cpu (default) or cuda", 0, 0},
         {"set", TH_OPTION_LIST, &o.overrides, "PATH=VALUE",
          "change a value of the scene; repeatable", 0, 0},
         {"max-time", TH_OPTION_REAL, &o.max_time, "S", "stop at this simulated time [s]", 1e-3,
@@ -234,7 +237,7 @@ static int run_run(const th_command *command, int argc, char **argv) {
         command, options, (int)(sizeof options / sizeof options[0]), argc, argv, &path);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
     bool good =
-        read_checkpoint(command, &o) && check_record(command, &o) && check_together(command, &o);
+        th_backend_of(command, o.device, &o.backend) && read_checkpoint(command, &o) && check_record(command, &o) && check_together(command, &o);
     if (!good) return TH_EXIT_USAGE;
     char *command_line = th_command_line(command, argc, argv);
     if (!command_line) return TH_EXIT_FAILED;

@@ -24,6 +24,7 @@ th_result th_simulation_start(th_simulation *s, const th_simulation_def *def, ui
     *s = (th_simulation){.def = def, .seed = seed};
     th_world_def world = th_world_def_default();
     world.threads = def->threads;
+    world.backend = def->backend;
     world.seed = seed;
     world.step = def->step;
     th_result result = th_world_create(def->scene, &world, &s->world, error);

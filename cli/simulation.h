@@ -14,6 +14,7 @@ typedef struct th_simulation_def {
     double end;       // stops here even when people are inside [s]
     bool until_empty; // stops when nobody is on the way
     int threads;      // of each world, 0: as many as pay
+    th_backend backend;
 } th_simulation_def;
 
 // From the scene's own settings; `step` and `max_time` (0: the scene's) have the last word.

@@ -20,6 +20,7 @@ LAYERS = [
     ["src/state"],
     ["src/plan", "src/behave", "src/filter", "src/move"],
     ["src/world"],
+    ["src/cuda"],
     ["src/record"],
     ["src/measure"],
     ["src/draw"],

@@ -252,6 +252,25 @@ static void open_plane(void **state) {
     pair_end(p);
 }
 
+// DenseSense before ORCA, both presets.
+static void filtered(void **state) {
+    (void)state;
+    static const char *const filters[] = {"\"densesense\"", "{\"model\": \"densesense\", \"preset\": \"menge\"}"};
+    for (int k = 0; k < 2; ++k) {
+        char json[1024];
+        snprintf(json, sizeof json,
+                 "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 30, 6]}, \"obstacles\": [{\"rect\": [14, 2, 16, 3]}]}],"
+                 " \"exits\": [{\"id\": \"east\", \"line\": [[30, 0], [30, 6]]}],"
+                 " \"groups\": [{\"id\": \"g\", \"count\": 200, \"area\": {\"rect\": [1, 0, 13, 6]},"
+                 " \"to\": \"east\", \"filter\": %s}], \"run\": {\"step\": 0.0625, \"duration\": 60}}",
+                 filters[k]);
+        pair p = pair_of(scene_from(json));
+        step_both(p, STEPS);
+        assert_same(p);
+        pair_end(p);
+    }
+}
+
 static void too_many(void **state) {
     (void)state;
     th_scene *scene = scene_from(busy);
@@ -270,7 +289,7 @@ int main(void) {
         cmocka_unit_test(shipped_scenes), cmocka_unit_test(busy_scene),
         cmocka_unit_test(changes_by_hand), cmocka_unit_test(snapshots_travel),
         cmocka_unit_test(views_agree),    cmocka_unit_test(open_plane),
-        cmocka_unit_test(too_many),       cmocka_unit_test(wall_in_a_plain_room),
+        cmocka_unit_test(too_many),       cmocka_unit_test(filtered),       cmocka_unit_test(wall_in_a_plain_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

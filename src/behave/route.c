@@ -1,9 +1,10 @@
 // Routes: setting off, reaching goals, waiting, leaving. O(agents) per step; a route leg's goals are
-// tested one by one, their boxes first. SPDX-License-Identifier: Apache-2.0
+// tested one by one, by those who are near a goal. SPDX-License-Identifier: Apache-2.0
 #include "behave/behave.h"
 #include "core/parallel.h"
 #include "formula/segment.h"
 #include "scene/wall_chains.h"
+#include "space/goals.h"
 
 TH_BOTH static void behave_one(th_world *world, int i) {
     th_agents *agents = &world->agents;
@@ -42,6 +43,7 @@ TH_BOTH static void reach_route_goal(th_world *world, int i, const th_group *gro
     // After contact's commit the next_ arrays hold where people were before the step.
     th_vec2 before = {agents->next_position_x[i], agents->next_position_y[i]};
     th_vec2 now = th_position(agents, (uint32_t)i);
+    if (!th_goals_maybe_near(world->scene, (int)agents->level[i], before, now)) return;
     for (int g = 0; g < target->goal_count; ++g) {
         const th_goal *goal = &world->scene->goals[target->goals[g]];
         if (!goal_reached(goal, agents->level[i], before, now)) continue;

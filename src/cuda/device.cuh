@@ -5,6 +5,7 @@
 #define TH_CUDA_DEVICE_CUH
 #define TH_DEVICE_CODE // leaves the CPU's loops out of the stages' files
 #define _Alignas alignas
+#define restrict __restrict
 #include "core/device.h"
 #include <stdint.h>
 #include <stdlib.h>
@@ -108,6 +109,41 @@ inline void largest(uint32_t *most, uint32_t value) { *most = value > *most ? va
 inline void smallest(uint32_t *least, uint32_t value) { *least = value < *least ? value : *least; }
 
 #endif
+
+// Time between marks of one step, read when the device has passed them all and not waited for: a step that
+// is still running when the next one begins is not in the profile.
+struct stopwatch {
+    enum { MARKS = 9 };
+#ifdef __CUDACC__
+    cudaEvent_t events[MARKS];
+    bool made = false, running = false;
+    void mark(int k) {
+        if (!made)
+            for (cudaEvent_t &event : events) cudaEventCreate(&event);
+        made = true;
+        cudaEventRecord(events[k]);
+        running = k == MARKS - 1;
+    }
+    // Adds the seconds between marks; false: not passed yet, or read before.
+    bool read(double *seconds) {
+        if (!running || cudaEventQuery(events[MARKS - 1]) != cudaSuccess) return false;
+        running = false;
+        for (int k = 0; k + 1 < MARKS; ++k) {
+            float ms = 0.0f;
+            cudaEventElapsedTime(&ms, events[k], events[k + 1]);
+            seconds[k] += 1e-3 * (double)ms;
+        }
+        return true;
+    }
+    void end() {
+        for (int k = 0; made && k < MARKS; ++k) cudaEventDestroy(events[k]);
+    }
+#else
+    void mark(int) {}
+    bool read(double *) { return false; }
+    void end() {}
+#endif
+};
 
 // Floats in an order that unsigned integers have too.
 TH_ON_GPU inline uint32_t ordered(float value) {

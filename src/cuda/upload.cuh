@@ -5,6 +5,7 @@
 #include "cuda/device.cuh"
 #include "plan/prepared.h"
 #include "space/distance_grid.h"
+#include "space/goals.h"
 #include "state/world.h"
 
 namespace th {
@@ -75,6 +76,7 @@ inline const th_wall_grid *copy_wall_grids(store &s, const th_scene *scene) {
         size_t entries = (size_t)grid.start[cells];
         grid.start = s.copy(grid.start, cells + 1);
         grid.list = s.copy(grid.list, entries);
+        grid.clear = s.copy(grid.clear, (size_t)grid.clear_nx * (size_t)grid.clear_ny);
         if (!grid.distance) return;
         th_distance_grid distance = *grid.distance;
         distance.distance = s.copy(distance.distance, (size_t)distance.nx * (size_t)distance.ny);
@@ -159,6 +161,9 @@ inline th_scene *copy_scene(store &s, const th_scene *host, th_nodes **nodes) {
     scene.measure_lines = s.copy(host->measure_lines, (size_t)host->measure_line_count);
     scene.measure_areas = nullptr;
     scene.wall_grids = copy_wall_grids(s, host);
+    scene.goal_grids = copy_each(s, host->goal_grids, host->level_count, [&](th_goal_grid &grid) {
+        if (grid.near) grid.near = s.copy(grid.near, (size_t)grid.nx * (size_t)grid.ny);
+    });
     scene.plan = copy_plan(s, host->plan, host, device, nodes);
     if (device && !put(device, &scene, sizeof scene)) s.failed = true;
     return device;

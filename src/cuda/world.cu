@@ -8,9 +8,17 @@ extern "C" {
 }
 // What of the house the kernels call; the order is that of use.
 #include "behave/route.c"
+#include "filter/densesense.c"
 #include "move/contact.c"
+#include "move/helbing_molnar.c"
 #include "move/orca.c"
+#include "move/pbd.c"
+#include "move/pbd_cohesion.c"
+#include "move/pbd_list.c"
+#include "move/pbd_solve.c"
 #include "move/scripted.c"
+#include "move/social_force.c"
+#include "move/substep.c"
 #include "move/uic_floor.c"
 #include "move/uic_pairs.c"
 #include "move/uic_project.c"
@@ -30,6 +38,7 @@ extern "C" {
 #include "world/spawn.c"
 #include "world/statistics.c"
 // clang-format off
+#include "cuda/moving.cuh"
 #include "cuda/upload.cuh"
 #include "state/device.h"
 // clang-format on
@@ -66,9 +75,12 @@ struct th_cuda {
     th_world *world; // on the device
     th_world known;  // its pointers; what else is in it may be old
     th::sums *sums;
+    th::stopwatch watch;
     th::happened *events; // TH_EVENT_MAX
     uint32_t *box_keys;   // four a level: the crowd's box on open planes
     uint32_t *spare;      // fields are sorted into it, and it takes the old one's place
+    th::moving *moving;   // the step of a model with sub-steps, on the device
+    th::pbd_memory pbd;
     void *scan_space;
     size_t scan_bytes;
     th_nodes *nodes;      // of the scene's plan, on the device
@@ -231,6 +243,26 @@ static bool group_uses(const th_world *host, th_model move) {
     return false;
 }
 
+static void stage_filter(th_world *host) {
+    bool any = false;
+    for (int g = 0; g < host->group_count; ++g)
+        any = any || (!host->groups[g].scripted && host->groups[g].filter == TH_FILTER_DENSESENSE);
+    if (!any) return;
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        if (!is_filtered(world, i)) return;
+        th_walls walls = th_world_walls(world);
+        walker who;
+        around list;
+        take_group(&who, &world->groups[world->agents.group[i]]);
+        filter_one(world, &walls, &who, nullptr, &list, i);
+    });
+}
+
+} // namespace th
+#include "cuda/forces.cuh"
+#include "cuda/pbd.cuh"
+namespace th {
+
 static void stage_move(th_world *host) {
     if (host->scene->scripted_count > 0)
         everybody(host, TH_LAMBDA(th_world * world, int i) { move_scripted_one(world, i); });
@@ -247,6 +279,9 @@ static void stage_move(th_world *host) {
             move_among(world, &walls, (uint32_t)i, &params, nearest,
                        noise_of(world->seed, agents->id[i], world->step_count));
         });
+    if (group_uses(host, TH_MOVE_SOCIAL_FORCE)) move_social_force(host);
+    if (group_uses(host, TH_MOVE_HELBING_MOLNAR)) move_helbing_molnar(host);
+    if (group_uses(host, TH_MOVE_PBD)) move_pbd(host);
     if (host->cuda->uic) uic_move(host);
 }
 
@@ -572,7 +607,8 @@ static bool take_all(th_world *host) {
     cuda->known.walls = s.room<th_wall>((size_t)scene->wall_count + 2 * TH_LIVE_WALL_MAX);
     cuda->known.lines = s.room<th_line_count>((size_t)th_counted_line_count(scene));
     cuda->known.uic = nullptr;
-    cuda->known.pbd = nullptr;
+    cuda->moving = s.room<moving>(1);
+    cuda->known.pbd = host->pbd ? take_pbd(s, &cuda->pbd, (size_t)host->agents.capacity, host->group_count) : nullptr;
     cuda->nodes = nodes;
     cuda->known.plan = s.room<struct th_plan_world>(1);
     if (cuda->known.plan) clear(cuda->known.plan, sizeof(struct th_plan_world));
@@ -594,6 +630,7 @@ static void destroy(th_world *host) {
     finish();
     uic_give_back(host);
     cuda->store.give_back();
+    cuda->watch.end();
     free(cuda->fields);
     delete cuda;
     host->cuda = nullptr;
@@ -640,6 +677,8 @@ static th_result create(th_world *host, th_error *error) {
     return TH_OK;
 }
 
+static_assert((int)TH_STAGE_COUNT + 1 == (int)stopwatch::MARKS, "a mark before and after each");
+
 static void step(th_world *host) {
     th_cuda *cuda = host->cuda;
     if (cuda->host_newer) {
@@ -647,15 +686,19 @@ static void step(th_world *host) {
         stage_index(host);
     }
     cuda->fresh = 0;
-    stage_events(host);
-    stage_index(host);
-    stage_behave(host);
-    stage_plan(host);
-    stage_move(host);
-    stage_contact(host);
-    host->step_count++;
-    host->time = (double)host->step_count * host->step_length;
-    stage_measure(host);
+    if (cuda->watch.read(host->profile.seconds)) host->profile.steps++;
+    static void (*const stages[TH_STAGE_COUNT])(th_world *) = {
+        stage_events, stage_index, stage_behave,  stage_plan,
+        stage_filter, stage_move,  stage_contact, stage_measure};
+    for (int k = 0; k < TH_STAGE_COUNT; ++k) {
+        cuda->watch.mark(k);
+        if (k == TH_STAGE_MEASURE) {
+            host->step_count++;
+            host->time = (double)host->step_count * host->step_length;
+        }
+        stages[k](host);
+    }
+    cuda->watch.mark(TH_STAGE_COUNT);
 }
 
 static void changed(th_world *host) { host->cuda->host_newer = true; }

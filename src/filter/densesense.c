@@ -21,12 +21,17 @@ typedef struct screens {
 
 // Whoever may count. Full at about 40 people per m2 with the default parameters, where nobody walks any more; the
 // rest is then left out.
+// A GPU's thread has less room of its own: there it is full at about 10 people per m2.
+#ifdef TH_DEVICE_CODE
+enum { AROUND = 512 };
+#else
 enum { AROUND = 2048 };
+#endif
 typedef struct around {
     int count; // a multiple of TH_LANES; what is no person is far away; all relative to the walker
-    _Alignas(TH_ALIGN) float x[AROUND + TH_LANES], y[AROUND + TH_LANES];
+    _Alignas(TH_ALIGN) float x[AROUND + (int)TH_LANES], y[AROUND + (int)TH_LANES];
 } around;
-static const float FAR_AWAY = 1e9f; // [m]
+static const float ELSEWHERE = 1e9f; // [m]
 
 // What all of a group have in common, and one person of it.
 typedef struct walker {
@@ -42,7 +47,7 @@ typedef struct walker {
     screens walls;
 } walker;
 
-static void add_screen(const th_wall *wall, walker *who) {
+TH_BOTH static void add_screen(const th_wall *wall, walker *who) {
     th_vec2 a = th_sub(wall->a, who->p), b = th_sub(wall->b, who->p);
     float depth = th_det(b, a);
     if (depth <= 0.0f || who->walls.count == SCREENS) return; // its back
@@ -56,7 +61,7 @@ static void add_screen(const th_wall *wall, walker *who) {
 
 // Farther than the wall grid answers from one cell: tiles around the person, each small enough to be
 // answered for from the cell in its middle. A wall belongs to the tile of its nearest point, so it comes once.
-static void list_far_screens(const th_walls *walls, walker *who, float range) {
+TH_BOTH static void list_far_screens(const th_walls *walls, walker *who, float range) {
     const th_wall_grid *grid = &walls->grids[who->level];
     const float tile = 1.2f * grid->reach, half_diagonal = 0.7072f * tile;
     bool ahead_only =
@@ -89,7 +94,7 @@ static void list_far_screens(const th_walls *walls, walker *who, float range) {
     }
 }
 
-static void list_screens(const th_walls *walls, walker *who) {
+TH_BOTH static void list_screens(const th_walls *walls, walker *who) {
     int level = who->level;
     float range = who->additive ? who->params->density_range
                                 : who->params->look_ahead + TH_DENSESENSE_FREE_RADIUS;
@@ -118,18 +123,18 @@ TH_FORMULA void hide(const screens *walls, const float *x, const float *y, int *
 // Fills up the last lanes.
 TH_FORMULA void fill_up(around *list) {
     for (int l = 0; l < TH_LANES; ++l)
-        list->x[list->count + l] = list->y[list->count + l] = FAR_AWAY;
+        list->x[list->count + l] = list->y[list->count + l] = ELSEWHERE;
     list->count = (list->count + TH_LANES - 1) / TH_LANES * TH_LANES;
 }
 
 // Moves those behind walls far away.
-TH_FORMULA void drop_hidden(const walker *who, around *list) {
+TH_FORMULA void drop_behind_walls(const walker *who, around *list) {
     if (!who->sight || who->walls.count == 0) return;
     for (int first = 0; first < list->count; first += TH_LANES) {
         int hidden[TH_LANES] = {0};
         float *x = list->x + first;
         hide(&who->walls, x, list->y + first, hidden);
-        for (int l = 0; l < TH_LANES; ++l) x[l] = hidden[l] ? FAR_AWAY : x[l];
+        for (int l = 0; l < TH_LANES; ++l) x[l] = hidden[l] ? ELSEWHERE : x[l];
     }
 }
 
@@ -155,7 +160,7 @@ TH_FORMULA void list_box(const walker *who, const th_box *box, around *list) {
             }
         }
         uint32_t own = who->self - begin;
-        if (own < (uint32_t)run) list->x[count + (int)own] = FAR_AWAY;
+        if (own < (uint32_t)run) list->x[count + (int)own] = ELSEWHERE;
         count += run;
     }
     list->count = count;
@@ -177,7 +182,12 @@ TH_FORMULA void list_nearest(const walker *who, th_candidates *candidates, aroun
     th_nearest nearest;
     int wanted = (int)who->params->density_neighbours;
     float range = who->params->density_range;
+#ifdef TH_DEVICE_CODE
+    (void)candidates;
+    th_nearest_by_insertion(world, who->self, range, wanted, &nearest);
+#else
     th_find_nearest(world, candidates, who->self, wanted, range, &nearest);
+#endif
     if (world->scene->link_count > 0)
         th_nearest_add_linked(world, who->self, wanted, range, &nearest);
     for (int k = 0; k < nearest.count; ++k) {
@@ -274,7 +284,10 @@ TH_FORMULA void cover(const walker *who, th_vec2 e, th_box *box) {
     box->min_y = th_min(box->min_y, q.y - tall);
     box->max_y = th_max(box->max_y, q.y + tall);
 }
-static const th_box NOTHING = {1e30f, 1e30f, -1e30f, -1e30f};
+TH_FORMULA th_box nothing(void) {
+    th_box box = {1e30f, 1e30f, -1e30f, -1e30f};
+    return box;
+}
 
 // Direction n of the arc, from the middle outwards, right before left.
 TH_FORMULA float arc_angle(float spacing, int n) {
@@ -289,7 +302,7 @@ TH_FORMULA choice search_arc(const walker *who, around *list, choice kept, int h
     float best2 = remain * remain * th_densesense_cost2(s, kept.speed, kept.turn.x);
     int count = 0;
     choice best = kept, tried[2 * TH_DENSESENSE_ARC_MOST + 1];
-    th_box box = NOTHING;
+    th_box box = nothing();
     for (; count <= 2 * half; ++count) {
         float angle = arc_angle(spacing, count);
         th_vec2 turn = th_densesense_turn(angle);
@@ -300,7 +313,7 @@ TH_FORMULA choice search_arc(const walker *who, around *list, choice kept, int h
     }
     if (who->everybody && count > 0) {
         list_box(who, &box, list);
-        drop_hidden(who, list);
+        drop_behind_walls(who, list);
     }
     for (int n = 0; n < count; ++n) {
         if (tried[n].angle == kept.angle) continue;
@@ -338,13 +351,13 @@ TH_FORMULA void filter_walker(th_world *world, const walker *who, th_candidates 
         kept.direction = direction_of(who, kept.turn);
     }
     if (who->everybody) {
-        th_box box = NOTHING;
+        th_box box = nothing();
         cover(who, kept.direction, &box);
         list_box(who, &box, list);
     } else {
         list_nearest(who, candidates, list);
     }
-    drop_hidden(who, list);
+    drop_behind_walls(who, list);
     kept.speed = speed_towards(who, list, kept.direction);
     bool unhindered = kept.speed >= who->speed;
     // Who walks freely in another direction than planned looks at once whether the way is clear again.
@@ -357,7 +370,7 @@ TH_FORMULA void filter_walker(th_world *world, const walker *who, th_candidates 
     agents->preferred_y[i] = kept.speed * kept.direction.y;
 }
 
-static void take_group(walker *who, const th_group_state *group) {
+TH_BOTH static void take_group(walker *who, const th_group_state *group) {
     const th_densesense_params *params =
         (const th_densesense_params *)(const void *)group->filter_params;
     who->params = params;
@@ -369,30 +382,43 @@ static void take_group(walker *who, const th_group_state *group) {
     who->free_space = !who->additive && params->obstacle_mode >= 0.5f;
 }
 
+TH_FORMULA bool is_filtered(const th_world *world, int i) {
+    const th_agents *agents = &world->agents;
+    return agents->phase[i] == TH_PHASE_WALKING &&
+           world->groups[agents->group[i]].filter == TH_FILTER_DENSESENSE;
+}
+
+// `who` knows its group already.
+TH_FORMULA void filter_one(th_world *world, const th_walls *walls, walker *who,
+                           th_candidates *candidates, around *list, int i) {
+    const th_agents *agents = &world->agents;
+    th_vec2 preferred = {agents->preferred_x[i], agents->preferred_y[i]};
+    who->world = world;
+    who->speed = th_length(preferred);
+    if (!(who->speed > 1e-6f)) return;
+    who->self = (uint32_t)i;
+    who->level = (int)agents->level[i];
+    who->p = th_position(agents, (uint32_t)i);
+    who->heading = th_scale(1.0f / who->speed, preferred);
+    who->pace = th_densesense_pace(who->params, world->seed, agents->id[i]);
+    who->walls.count = 0;
+    if (walls->count > 0) list_screens(walls, who);
+    filter_walker(world, who, candidates, list);
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
 TH_CLONES static void filter_block(th_world *world, const th_walls *walls, int begin, int end) {
     const th_agents *agents = &world->agents;
     th_candidates candidates;
     around list;
     candidates.count = -1;
     walker who;
-    who.world = world;
     uint32_t of_group = UINT32_MAX;
     for (int i = begin; i < end; ++i) {
-        const th_group_state *group = &world->groups[agents->group[i]];
-        if (agents->phase[i] != TH_PHASE_WALKING || group->filter != TH_FILTER_DENSESENSE) continue;
-        th_vec2 preferred = {agents->preferred_x[i], agents->preferred_y[i]};
-        who.speed = th_length(preferred);
-        if (!(who.speed > 1e-6f)) continue;
-        if (agents->group[i] != of_group) take_group(&who, group);
+        if (!is_filtered(world, i)) continue;
+        if (agents->group[i] != of_group) take_group(&who, &world->groups[agents->group[i]]);
         of_group = agents->group[i];
-        who.self = (uint32_t)i;
-        who.level = (int)agents->level[i];
-        who.p = th_position(agents, (uint32_t)i);
-        who.heading = th_scale(1.0f / who.speed, preferred);
-        who.pace = th_densesense_pace(who.params, world->seed, agents->id[i]);
-        who.walls.count = 0;
-        if (walls->count > 0) list_screens(walls, &who);
-        filter_walker(world, &who, &candidates, &list);
+        filter_one(world, walls, &who, &candidates, &list, i);
     }
 }
 
@@ -409,3 +435,4 @@ void th_filter_densesense(th_world *world) {
         filter_block(world, &walls, b * TH_BLOCK,
                      (b + 1) * TH_BLOCK < count ? (b + 1) * TH_BLOCK : count);
 }
+#endif

@@ -58,10 +58,11 @@
       {"stride_buffer", 1.6}, {"steps_per_stride", 1}, {"sigma_obstacle", 0.75},                   \
       {"areal_density", 1}, {"density_neighbours", 0}, {"density_sight", 1}, {"obstacle_mode", 1}, \
       {"arc_samples", 13})                                                                         \
-    X(laboratory, "consistent with the authors' buffer, walls left to the move model",             \
+    X(laboratory,                                                                                  \
+      "right units, the authors' buffer, straight ahead, walls left to the move model",            \
       {"stride_buffer", 0.9}, {"steps_per_stride", 1}, {"sigma_obstacle", 0.75},                   \
       {"areal_density", 1}, {"density_neighbours", 0}, {"density_sight", 1}, {"obstacle_mode", 0}, \
-      {"arc_samples", 13})
+      {"arc_samples", 1})
 
 typedef struct th_densesense_params {
     TH_DENSESENSE_PARAMS(TH_PARAM_MEMBER)

@@ -2,6 +2,7 @@
 #include "measure/crossing.h"
 #include "core/error.h"
 #include <stdlib.h>
+#include <string.h>
 
 double th_line_width(const th_line_watch *line) {
     return hypot(line->b.x - line->a.x, line->b.y - line->a.y);
@@ -9,8 +10,8 @@ double th_line_width(const th_line_watch *line) {
 
 void th_line_release(th_line_watch *line) {
     free(line->crossings);
-    line->crossings = NULL;
-    line->count = line->room = 0;
+    free(line->visits);
+    *line = (th_line_watch){.a = line->a, .b = line->b, .level = line->level};
 }
 
 // Positive to the left of a -> b. Who stands on the line is to its left.
@@ -29,6 +30,11 @@ static double place_of(const th_line_watch *line, double x0, double y0, double x
     return along >= 0.0 && along < dx * dx + dy * dy ? share : -1.0;
 }
 
+static bool is_later(const th_crossing *a, const th_crossing *b) {
+    return a->time > b->time || (!(a->time < b->time) && a->id > b->id);
+}
+
+// Kept in order of time: somebody lost for a moment may have crossed before the last frame.
 static bool add_crossing(th_line_watch *line, th_crossing crossing) {
     if (line->count == line->room) {
         int room = line->room > 0 ? 2 * line->room : 256;
@@ -37,32 +43,58 @@ static bool add_crossing(th_line_watch *line, th_crossing crossing) {
         line->crossings = moved;
         line->room = room;
     }
-    line->crossings[line->count++] = crossing;
+    int at = line->count++;
+    for (; at > 0 && is_later(&line->crossings[at - 1], &crossing); --at)
+        line->crossings[at] = line->crossings[at - 1];
+    line->crossings[at] = crossing;
     return true;
 }
 
-static int compare_crossings(const void *a, const void *b) {
-    const th_crossing *p = a, *q = b;
-    if (p->time < q->time || p->time > q->time) return p->time < q->time ? -1 : 1;
-    return (p->id > q->id) - (p->id < q->id);
+// Takes back the person's last crossing.
+static void remove_last(th_line_watch *line, int64_t id) {
+    int at = line->count - 1;
+    while (at >= 0 && line->crossings[at].id != id) --at;
+    if (at < 0) return;
+    memmove(line->crossings + at, line->crossings + at + 1,
+            (size_t)(line->count - at - 1) * sizeof *line->crossings);
+    --line->count;
+}
+
+static bool cross(th_line_watch *line, const th_walker *w, th_line_visit *visit, double share) {
+    bool forward = side_of(line, w->x, w->y) >= 0.0;
+    bool back = visit->crossed && visit->forward != forward && visit->farthest < TH_TURNED_BACK;
+    *visit = (th_line_visit){.crossed = !back, .forward = forward};
+    if (back) {
+        remove_last(line, w->id);
+        return true;
+    }
+    double time = w->before_time + share * (w->last_time - w->before_time);
+    return add_crossing(line, (th_crossing){w->id, time, forward});
+}
+
+static bool make_visits(th_line_watch *line, const th_walkers *walkers) {
+    if (walkers->count <= line->visit_count) return true;
+    int room = walkers->room;
+    th_line_visit *moved = realloc(line->visits, (size_t)room * sizeof *moved);
+    if (!moved) return false;
+    memset(moved + line->visit_count, 0, (size_t)(room - line->visit_count) * sizeof *moved);
+    line->visits = moved;
+    line->visit_count = room;
+    return true;
 }
 
 bool th_line_see(th_line_watch *line, const th_walkers *walkers, const th_moment *moment) {
-    int before = line->count;
+    if (!make_visits(line, walkers)) return false;
+    double width = th_line_width(line);
     for (int i = 0; i < moment->count; ++i) {
         const th_walker *w = &walkers->all[walkers->now[i]];
-        if (w->stretch < 2 || w->level != line->level) continue;
-        double share = place_of(line, w->before_x, w->before_y, w->x, w->y);
-        if (share < 0.0) continue;
-        th_crossing crossing = {.id = w->id,
-                                .time = w->before_time + share * (w->last_time - w->before_time),
-                                .forward = side_of(line, w->x, w->y) >= 0.0};
-        if (!add_crossing(line, crossing)) return false;
+        th_line_visit *visit = &line->visits[walkers->now[i]];
+        if (w->level != line->level) continue;
+        double share = -1.0;
+        if (!isnan(w->before_x)) share = place_of(line, w->before_x, w->before_y, w->x, w->y);
+        if (share >= 0.0 && !cross(line, w, visit, share)) return false;
+        visit->farthest = fmax(visit->farthest, fabs(side_of(line, w->x, w->y)) / width);
     }
-    // Crossings of one frame lie after those of the frame before.
-    if (line->count - before > 1)
-        qsort(line->crossings + before, (size_t)(line->count - before), sizeof *line->crossings,
-              compare_crossings);
     return true;
 }
 

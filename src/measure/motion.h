@@ -8,7 +8,7 @@ typedef struct th_motion th_motion;
 
 typedef struct th_motion_def {
     th_trajectory_assumed assumed; // for texts that do not say their frame rate or unit
-    // Velocity is (x(t + window) - x(t - window)) / (2 window), whole frames [s] default 0.5; 0: one frame.
+    // Velocity is (x(t + window) - x(t - window)) / (2 window), whole frames [s] default 0.3; 0: one frame.
     double window;
     int64_t first, last; // frames looked at; last < 0: to the end
 } th_motion_def;

@@ -16,12 +16,14 @@ typedef struct th_counter {
     uint64_t forward_total, backward_total; // at the end, which may lie between samples
 } th_counter;
 
-// A measurement area: classic density and mean speed, one per sample.
+// A measurement area: density by three methods (density.h, with their defaults) and the mean speed of those in
+// it, one per sample.
 typedef struct th_area_series {
     const char *id; // the scene's
     int level;
-    double area; // walkable part [m2]
-    float *density, *speed;
+    double area;            // walkable part [m2]
+    float *density, *speed; // classic: people counted
+    float *voronoi_density, *gaussian_density;
 } th_area_series;
 
 // Maps of one level: cells row by row from the lower left. Sums over samples, so that runs can be

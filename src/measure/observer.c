@@ -68,7 +68,7 @@ static bool create_areas(th_observer *observer) {
         o->areas[a] = (th_area_series){
             .id = area->id, .level = area->area.level, .area = area->walkable_area};
     }
-    return true;
+    return th_gauges_create(observer);
 }
 
 static bool create_maps(th_observer *observer) {
@@ -121,6 +121,7 @@ void th_observer_destroy(th_observer *observer) {
     for (int m = 0; observer->map_work && m < observer->scene->level_count; ++m)
         th_map_work_release(&observer->map_work[m]);
     free(observer->map_work);
+    th_gauges_destroy(observer);
     free(observer->counter_index);
     free(observer->left_by_goal);
     free(observer->last_seen);
@@ -206,7 +207,9 @@ static bool grow_series(th_observation *o) {
         grown = th_grow_counts(&o->counters[c].forward, n) &&
                 th_grow_counts(&o->counters[c].backward, n);
     for (int a = 0; grown && a < o->area_count; ++a)
-        grown = th_grow_floats(&o->areas[a].density, n) && th_grow_floats(&o->areas[a].speed, n);
+        grown = th_grow_floats(&o->areas[a].density, n) && th_grow_floats(&o->areas[a].speed, n) &&
+                th_grow_floats(&o->areas[a].voronoi_density, n) &&
+                th_grow_floats(&o->areas[a].gaussian_density, n);
     return grown;
 }
 
@@ -258,6 +261,7 @@ static th_result take_sample(th_observer *observer, th_world *world, double time
     if (!grow_series(o)) return no_memory(error);
     fill_series(observer, world);
     if (!map_crowd(world, observer->last_id, &crowd)) return no_memory(error);
+    if (!th_gauges_take(observer, &crowd)) return no_memory(error);
     if (crowd.group) {
         observer->last_id = crowd.id[crowd.count - 1];
         if (!th_people_reserve(observer, observer->last_id)) return no_memory(error);

@@ -99,6 +99,12 @@ bool th_tracks_see(th_observer *observer, const th_crowd *crowd, int sample); //
 bool th_exposure_sample(th_observer *observer, th_world *world, const th_crowd *crowd, double time);
 void th_exposure_spend(th_person *person, uint32_t crowding, float time);
 
+// ---- density of measurement areas by the methods for recordings. gauge.c
+bool th_gauges_create(th_observer *observer); // false: no memory
+void th_gauges_destroy(th_observer *observer);
+// Into the sample that is being taken. False: no memory.
+bool th_gauges_take(th_observer *observer, const th_crowd *crowd);
+
 struct th_observer {
     th_observer_def def;
     const th_scene *scene;
@@ -106,14 +112,17 @@ struct th_observer {
     uint64_t last_step; // whose events were seen
     double last_sample_time;
     uint64_t lost_since_sample;
-    uint32_t *left_by_goal;  // per goal of the scene
-    int *counter_index;      // per counter: goal, door or line it stands for
-    th_last_seen *last_seen; // per person
-    th_last_seen *by_place;  // work space: a copy of last_seen in the order of bands of the maps
-    size_t person_room;      // of people, last_seen and by_place
-    uint32_t last_id;        // highest id at any sample
-    uint32_t track_stride;   // ways are kept of the ids 1 + k * stride
-    th_map_work *map_work;   // per map
+    uint32_t *left_by_goal;    // per goal of the scene
+    int *counter_index;        // per counter: goal, door or line it stands for
+    th_last_seen *last_seen;   // per person
+    th_last_seen *by_place;    // work space: a copy of last_seen in the order of bands of the maps
+    size_t person_room;        // of people, last_seen and by_place
+    uint32_t last_id;          // highest id at any sample
+    uint32_t track_stride;     // ways are kept of the ids 1 + k * stride
+    th_map_work *map_work;     // per map
+    struct th_region **gauges; // per measurement area; NULL: cannot be measured
+    double *gauge_points;      // work space: x, y and speed of people near an area
+    int gauge_room;            // people
 };
 
 // Sets the check sum right after bytes of th_observer_save were changed (for tests). keep.c

@@ -122,7 +122,8 @@ static th_result see_moment(pass *work, const th_moment *moment, th_error *error
     if (survey->moments++ % survey->def.every != 0) return TH_OK;
     if (!th_level_view_fill(&work->view, moment, survey->def.level, survey->def.direction))
         return no_memory(error);
-    th_result result = work->everywhere ? measure_people(work, error) : TH_OK;
+    th_result result = TH_OK;
+    if (work->everywhere && survey->def.method[TH_VORONOI]) result = measure_people(work, error);
     for (int a = 0; result == TH_OK && a < survey->area_count; ++a)
         result = measure_area(work, &survey->areas[a], moment, error);
     return result;
@@ -181,7 +182,8 @@ static th_result make_areas(th_survey *survey, const char *walkable, th_error *e
 // Walkable ground, or where nothing is known of it the box around everybody.
 static th_result make_everywhere(pass *work, const char *walkable, th_error *error) {
     const th_trajectory_info *info = th_motion_about(work->motion);
-    if (!work->survey->def.method[TH_VORONOI] || info->row_count == 0) return TH_OK;
+    // Made for its own sake where walls are given: what is wrong with them shows here.
+    if (!walkable && (!work->survey->def.method[TH_VORONOI] || info->row_count == 0)) return TH_OK;
     char box[256];
     snprintf(box, sizeof box, "POLYGON ((%.3f %.3f, %.3f %.3f, %.3f %.3f, %.3f %.3f, %.3f %.3f))",
              info->min_x - 1, info->min_y - 1, info->max_x + 1, info->min_y - 1, info->max_x + 1,
@@ -264,4 +266,35 @@ th_survey_mean th_survey_mean_of(const th_survey *survey, int area, th_density_m
     mean.speed /= moments;
     mean.flow /= moments;
     return mean;
+}
+
+th_survey_pressure th_survey_pressure_of(const th_survey *survey, int area) {
+    const th_survey_area *measured = &survey->areas[area];
+    double sum = 0.0, most = (double)NAN;
+    int count = 0;
+    for (int r = 0; r < measured->count; ++r) {
+        double pressure = measured->rows[r].crowd_pressure;
+        if (isnan(pressure)) continue;
+        sum += pressure;
+        most = fmax(most, pressure); // fmax leaves the NaN it begins with
+        ++count;
+    }
+    return (th_survey_pressure){count > 0 ? sum / count : (double)NAN, most};
+}
+
+th_survey_people th_survey_people_of(const th_survey *survey) {
+    const th_walkers *walkers = survey->walkers;
+    th_survey_people sum = {0};
+    int ratios = 0;
+    for (int i = 0; i < walkers->count; ++i) {
+        double ratio = th_walker_detour(&walkers->all[i]);
+        sum.wait_time += walkers->all[i].wait_time;
+        sum.jam_time += walkers->all[i].jam_time;
+        if (isnan(ratio)) continue;
+        sum.path_ratio += ratio;
+        ++ratios;
+    }
+    double count = walkers->count > 0 ? (double)walkers->count : (double)NAN;
+    return (th_survey_people){sum.wait_time / count, sum.jam_time / count,
+                              ratios > 0 ? sum.path_ratio / ratios : (double)NAN};
 }

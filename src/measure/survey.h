@@ -90,4 +90,15 @@ th_result th_survey_make(const char *path, const th_survey_def *def, th_survey *
                          th_error *error);
 void th_survey_destroy(th_survey *survey);
 th_survey_mean th_survey_mean_of(const th_survey *survey, int area, th_density_method method);
+// Over the moments that have one; NaN: none has. [1/s2]
+typedef struct th_survey_pressure {
+    double mean, most;
+} th_survey_pressure;
+th_survey_pressure th_survey_pressure_of(const th_survey *survey, int area);
+// Per person; NaN without people.
+typedef struct th_survey_people {
+    double wait_time, jam_time; // [s]
+    double path_ratio;          // of those who got anywhere
+} th_survey_people;
+th_survey_people th_survey_people_of(const th_survey *survey);
 #endif

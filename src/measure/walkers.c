@@ -110,6 +110,9 @@ static int index_of(th_walkers *walkers, int64_t id) {
 
 // ---- one person at one moment
 
+// Who is lost for a moment has still crossed a line in between; longer, nobody knows which way they went. [s]
+static const double BRIDGED = 1.0;
+
 static void begin_stretch(th_walker *w, const th_moment *moment, int i) {
     // What lay straight between the ends of the stretch before.
     if (w->stretch > 0) w->distance += hypot(w->x - w->start_x, w->y - w->start_y);
@@ -121,7 +124,6 @@ static void begin_stretch(th_walker *w, const th_moment *moment, int i) {
     w->stretch = 1;
     w->start_x = moment->x[i];
     w->start_y = moment->y[i];
-    w->before_x = w->before_y = (double)NAN;
     w->counted = false;
 }
 
@@ -172,18 +174,19 @@ static void add_speed(th_walkers *walkers, th_walker *w, double speed, double ti
 
 static void see_person(th_walkers *walkers, th_walker *w, const th_moment *moment, int i) {
     double dx = moment->x[i] - w->x, dy = moment->y[i] - w->y, time = moment->time - w->last_time;
-    bool goes_on = w->last_moment > 0 && w->last_moment == walkers->moments - 1 && time > 0.0 &&
-                   !th_leaps(dx, dy, time);
+    bool same = w->last_moment > 0 && time > 0.0 && !th_leaps(dx, dy, time);
+    bool goes_on = same && w->last_moment == walkers->moments - 1;
     if (goes_on) {
         w->stretch++;
         w->path += hypot(dx, dy);
-        w->before_x = w->x;
-        w->before_y = w->y;
-        w->before_time = w->last_time;
         add_differences(walkers, w, dx, dy, time);
     } else {
         begin_stretch(w, moment, i);
     }
+    bool bridged = goes_on || (same && time <= BRIDGED);
+    w->before_x = bridged ? w->x : (double)NAN;
+    w->before_y = bridged ? w->y : (double)NAN;
+    w->before_time = w->last_time;
     add_speed(walkers, w, hypot(moment->velocity_x[i], moment->velocity_y[i]),
               goes_on ? time : 0.0);
     w->x = moment->x[i];

@@ -33,10 +33,10 @@ typedef struct th_walker {
     double speed_sum; // [m/s]
     int speed_count;
     // Where it goes on from.
-    int64_t last_moment;       // counted from 1
-    int stretch;               // frames without gap
-    double start_x, start_y;   // of this stretch
-    double before_x, before_y; // where they were the moment before; NaN at the start of a stretch
+    int64_t last_moment;           // counted from 1
+    int stretch;                   // frames without gap
+    double start_x, start_y;       // of this stretch
+    double before_x, before_y;     // where they were before, at most a second ago; otherwise NaN
     double velocity_x, velocity_y; // of the last step
     double acceleration_x, acceleration_y;
     double before_time;

@@ -11,6 +11,7 @@
 #include "move/move.h"
 #include "scene/wall_chains.h"
 #include "space/distance_grid.h"
+#include "space/goals.h"
 #include "state/neighbours.h"
 #include <math.h>
 #include <string.h>
@@ -300,15 +301,15 @@ TH_BOTH static bool runs_into_exit(const th_line *line, th_vec2 p, th_vec2 q, th
     return true;
 }
 
-// An exit drawn on the boundary is a gap in it. Only people who want that exit may leave through it;
-// others who are pushed there slide along it, or stay where they were if a wall is in the way.
-TH_BOTH static bool stop_at_foreign_exits(const th_world *world, const th_walls *walls, uint32_t i,
-                                  uint32_t level, th_vec2 p, th_vec2 *q) {
+// Slides q off the first exit in the way, other than `but`, that is not to be left by. Returns its goal; -1: none.
+TH_BOTH static int slide_off_exit(const th_world *world, uint32_t i, uint32_t level, int but, th_vec2 p,
+                          th_vec2 *q) {
     const th_scene *scene = world->scene;
     for (int g = 0; g < scene->goal_count; ++g) {
         const th_goal *goal = &scene->goals[g];
         th_vec2 outward;
-        if (!goal->is_line || goal->kind != TH_GOAL_EXIT || (uint32_t)goal->line.level != level)
+        if (!goal->is_line || goal->kind != TH_GOAL_EXIT || (uint32_t)goal->line.level != level ||
+            g == but)
             continue;
         if (!th_boxes_touch(p, *q, goal->line.a, goal->line.b, 2.0f * TH_OPENING_REACH)) continue;
         if (!runs_into_exit(&goal->line, p, *q, &outward) || wants_goal(world, i, g)) continue;
@@ -316,12 +317,24 @@ TH_BOTH static bool stop_at_foreign_exits(const th_world *world, const th_walls 
             continue; // within a room
         float beyond = th_dot(th_sub(*q, goal->line.a), outward) + wall_gap;
         *q = th_sub(*q, th_scale(th_max(beyond, 0.0f), outward));
-        if (level != world->agents.level[i] ||
-            th_walls_first_crossing(walls, (int)level, p, *q, NULL) >= 0)
-            *q = p;
-        return true;
+        return g;
     }
-    return false;
+    return -1;
+}
+
+// An exit drawn on the boundary is a gap in it. Only people who want that exit may leave through it; others who
+// are pushed there slide along it, or stay where they were if a wall or another exit is in the way: off the one
+// may be over the other where two meet in a corner.
+TH_BOTH static bool stop_at_foreign_exits(const th_world *world, const th_walls *walls, uint32_t i,
+                                  uint32_t level, th_vec2 p, th_vec2 *q) {
+    int first = slide_off_exit(world, i, level, -1, p, q);
+    if (first < 0) return false;
+    th_vec2 further = *q;
+    if (level != world->agents.level[i] ||
+        slide_off_exit(world, i, level, first, p, &further) >= 0 ||
+        th_walls_first_crossing(walls, (int)level, p, *q, NULL) >= 0)
+        *q = p;
+    return true;
 }
 
 // The path of one person, walls and exits respected; 1 when it was cut short.
@@ -332,11 +345,9 @@ TH_BOTH static int keep_out_of_walls(const th_world *world, const th_walls *wall
     if (!th_moves(agents->phase[i])) return 0;
     th_vec2 p = th_position(agents, i),
             q = {agents->next_position_x[i], agents->next_position_y[i]};
-    // A long step may have a wall in the middle that is near neither end.
-    float reach = walls->grids[level].reach;
-    bool near = th_walls_maybe_near(walls, (int)level, q) ||
-                th_walls_maybe_near(walls, (int)level, p) ||
-                th_length2(th_sub(q, p)) > reach * reach;
+    // Most are further from all walls than they go and their bodies reach.
+    float clear = th_walls_clear(walls, (int)level, p) - agents->radius[i];
+    bool near = !(clear > 0.0f && th_length2(th_sub(q, p)) < clear * clear);
     bool whole = true;
     if (near || world->scene->link_count > 0) {
         // The bare model presses on walls by itself: lifting people off would take away the friction that

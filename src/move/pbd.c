@@ -7,6 +7,7 @@
 #include "move/pbd_state.h"
 #include <string.h>
 
+#ifndef TH_DEVICE_CODE // the CPU has work space of its own
 bool th_pbd_used(const th_scene *scene) {
     for (int g = 0; g < scene->group_count; ++g)
         if (scene->groups[g].move.model == TH_MOVE_PBD) return true;
@@ -64,31 +65,44 @@ void th_pbd_destroy(th_world *world) {
     world->pbd = NULL;
 }
 
+#endif
+
 // ---- what the groups ask for
 
-static bool group_is_own(const th_world *world, int g) {
+TH_BOTH static bool group_is_own(const th_world *world, int g) {
     return world->groups[g].move == TH_MOVE_PBD && !world->groups[g].scripted;
 }
 
-// Takes over the parameters, which may have been edited; returns the shortest sub-step asked for.
-static float read_groups(th_world *world) {
-    th_pbd *pbd = world->pbd;
-    float shortest = world->dt;
-    pbd->iterations = 1;
-    pbd->stabilisation = 0;
-    for (int g = 0; g < pbd->group_count; ++g) {
+// What the groups ask of a step together.
+typedef struct asked {
+    float substep; // the shortest [s]
+    int iterations, stabilisation;
+} asked;
+
+static asked asked_by_groups(const th_world *world) {
+    asked most = {world->dt, 1, 0};
+    for (int g = 0; g < world->group_count; ++g) {
         if (!group_is_own(world, g)) continue;
-        th_pbd_params *p = &pbd->groups[g].params;
-        memcpy(p, world->groups[g].move_params, sizeof *p);
-        shortest = th_min(shortest, p->substep);
-        int iterations = (int)p->iterations, stabilisation = (int)p->stabilisation;
-        pbd->iterations = iterations > pbd->iterations ? iterations : pbd->iterations;
-        pbd->stabilisation =
-            stabilisation > pbd->stabilisation ? stabilisation : pbd->stabilisation;
+        th_pbd_params p;
+        memcpy(&p, world->groups[g].move_params, sizeof p);
+        most.substep = th_min(most.substep, p.substep);
+        int iterations = (int)p.iterations, stabilisation = (int)p.stabilisation;
+        most.iterations = iterations > most.iterations ? iterations : most.iterations;
+        most.stabilisation =
+            stabilisation > most.stabilisation ? stabilisation : most.stabilisation;
     }
-    return shortest;
+    return most;
 }
 
+// Takes over the parameters, which may have been edited.
+TH_BOTH static void read_group(th_world *world, int g, float h, int iterations) {
+    if (!group_is_own(world, g)) return;
+    th_pbd_group *group = &world->pbd->groups[g];
+    memcpy(&group->params, world->groups[g].move_params, sizeof group->params);
+    group->avoid = th_pbd_avoidance_of(&group->params, h, iterations);
+}
+
+#ifndef TH_DEVICE_CODE // the CPU puts like groups together
 static bool same_params(const th_group_state *a, const th_group_state *b) {
     int k = 0;
     while (k < TH_PARAM_MAX && a->move_params[k] == b->move_params[k]) ++k;
@@ -100,16 +114,17 @@ static void prepare_groups(th_world *world, const th_substep *step) {
     for (int g = 0; g < pbd->group_count; ++g) {
         if (!group_is_own(world, g)) continue;
         th_pbd_group *group = &pbd->groups[g];
+        read_group(world, g, step->h, pbd->iterations);
         group->like = g;
         for (int k = g - 1; k >= 0; --k)
             if (group_is_own(world, k) && same_params(&world->groups[k], &world->groups[g]))
                 group->like = k;
-        group->avoid = th_pbd_avoidance_of(&group->params, step->h, pbd->iterations);
     }
 }
+#endif
 
 // Furthest that anybody feels others: whom to look for behind walls and across links.
-static float range_of(const th_world *world, uint32_t i) {
+TH_BOTH static float felt_range(const th_world *world, uint32_t i) {
     const th_pbd_params *p = &th_pbd_group_of(world, i)->params;
     float widest = th_max(p->lr_range, p->cohesion > 0.0f ? p->cohesion_range : 0.0f);
     return 0.5f * th_max(widest, 3.0f) * (world->agents.radius[i] + world->max_radius);
@@ -120,7 +135,7 @@ static float range_of(const th_world *world, uint32_t i) {
 static const double LEAN_TIME = 1.0; // [s] a side is kept about as long as a step aside takes
 
 // Changes the drive that th_substep_begin has set, once per step.
-static void lean_aside(th_world *world, uint32_t i) {
+TH_BOTH static void lean_aside(th_world *world, uint32_t i) {
     th_agents *a = &world->agents;
     float most = th_pbd_group_of(world, i)->params.sidestep;
     if (!(most > 0.0f)) return;
@@ -133,6 +148,7 @@ static void lean_aside(th_world *world, uint32_t i) {
     a->next_position_y[i] = drive.y;
 }
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 // Once per step, for own people: the drive, and what they see.
 static void look_and_lean(th_world *world, th_substep *step, const th_walls *walls) {
     bool looks = th_substep_looks(world, step, walls);
@@ -142,37 +158,51 @@ static void look_and_lean(th_world *world, th_substep *step, const th_walls *wal
         uint32_t i = (uint32_t)k;
         if (!th_pbd_own(world, i)) continue;
         lean_aside(world, i);
-        if (looks) th_substep_look(world, step, walls, i, range_of(world, i), true);
+        if (looks) th_substep_look(world, step, walls, i, felt_range(world, i), true);
     }
 }
+#endif
 
 // ---- one sub-step
 
-static bool finite2(float a, float b) {
+TH_FORMULA bool finite2(float a, float b) {
     return a - a == 0.0f &&
            b - b == 0.0f; // infinities and not-a-numbers give a difference of their own
 }
 
-// Velocity blend and prediction (eq. 1); who belongs to another model goes on as it does.
+// The displacement that a sub-step begins with: velocity blend and prediction (eq. 1); who belongs to another
+// model goes on as it does.
+TH_FORMULA th_vec2 predicted(const th_world *world, const th_substep *step, uint32_t i,
+                             uint64_t *repairs) {
+    const th_agents *a = &world->agents;
+    th_vec2 v = {a->work2_x[i], a->work2_y[i]};
+    bool own = th_pbd_own(world, i);
+    if (own)
+        v = th_pbd_blend(v, th_v(a->next_position_x[i], a->next_position_y[i]), step->h,
+                         th_pbd_group_of(world, i)->params.reaction_time);
+    if (!finite2(v.x, v.y)) {
+        v = th_v(0.0f, 0.0f);
+        *repairs += own;
+    }
+    return th_v(step->h * v.x, step->h * v.y);
+}
+
+// 0: does not give way.
+TH_FORMULA float inverse_mass_of(const th_world *world, uint32_t i) {
+    return th_pbd_own(world, i) ? 1.0f / world->agents.mass[i] : 0.0f;
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loops
 static uint64_t predict_block(th_world *world, const th_substep *step, uint32_t begin,
                               uint32_t end) {
-    const th_agents *a = &world->agents;
     th_pbd *pbd = world->pbd;
     uint64_t repairs = 0;
     for (uint32_t i = begin; i < end; ++i) {
-        th_vec2 v = {a->work2_x[i], a->work2_y[i]};
-        bool own = th_pbd_own(world, i);
-        if (own)
-            v = th_pbd_blend(v, th_v(a->next_position_x[i], a->next_position_y[i]), step->h,
-                             th_pbd_group_of(world, i)->params.reaction_time);
-        if (!finite2(v.x, v.y)) {
-            v = th_v(0.0f, 0.0f);
-            repairs += own;
-        }
-        pbd->u_x[i] = pbd->next_u_x[i] = step->h * v.x;
-        pbd->u_y[i] = pbd->next_u_y[i] = step->h * v.y;
+        th_vec2 u = predicted(world, step, i, &repairs);
+        pbd->u_x[i] = pbd->next_u_x[i] = u.x;
+        pbd->u_y[i] = pbd->next_u_y[i] = u.y;
         pbd->extra_x[i] = pbd->extra_y[i] = 0.0f;
-        pbd->inverse_mass[i] = own ? 1.0f / a->mass[i] : 0.0f;
+        pbd->inverse_mass[i] = inverse_mass_of(world, i);
     }
     return repairs;
 }
@@ -195,7 +225,7 @@ static void shift_block(th_world *world, const th_substep *step, const th_walls 
 static float advance_block(th_world *world, const th_substep *step, uint32_t begin, uint32_t end) {
     th_agents *a = &world->agents;
     const th_pbd *pbd = world->pbd;
-    float time = (float)(step->done + 1) * step->h, largest = 0.0f;
+    float largest = 0.0f;
     bool last = step->done + 1 == step->count;
     for (uint32_t i = begin; i < end; ++i) {
         if (th_pbd_own(world, i)) {
@@ -208,11 +238,9 @@ static float advance_block(th_world *world, const th_substep *step, uint32_t beg
                 a->next_position_y[i] = a->work_y[i];
             }
         } else {
-            a->work_x[i] = a->position_x[i] + time * a->velocity_x[i];
-            a->work_y[i] = a->position_y[i] + time * a->velocity_y[i];
+            th_substep_walk_on(a, step, i);
         }
-        float dx = a->work_x[i] - a->position_x[i], dy = a->work_y[i] - a->position_y[i];
-        largest = th_max(dx * dx + dy * dy, largest);
+        largest = th_max(th_substep_moved2(a, i), largest);
     }
     return largest;
 }
@@ -258,8 +286,7 @@ static void advance(th_world *world, th_substep *step) {
         float moved = advance_block(world, step, (uint32_t)b * TH_BLOCK, block_end(world, b));
         largest = moved > largest ? moved : largest;
     }
-    step->moved = th_min(sqrtf(largest), 1.0f); // bounded as in th_substep_advance
-    ++step->done;
+    th_substep_end(step, largest);
 }
 
 static void swap_displacements(th_pbd *pbd) {
@@ -288,10 +315,13 @@ static void take_substep(th_world *world, th_substep *step, const th_walls *wall
 
 void th_move_pbd(th_world *world) {
     if (!world->pbd || !th_substep_used(world, TH_MOVE_PBD)) return;
-    float longest = read_groups(world);
-    th_substep step = th_substep_begin(world, TH_MOVE_PBD, longest);
+    asked most = asked_by_groups(world);
+    world->pbd->iterations = most.iterations;
+    world->pbd->stabilisation = most.stabilisation;
+    th_substep step = th_substep_begin(world, TH_MOVE_PBD, most.substep);
     prepare_groups(world, &step);
     th_walls walls = th_world_walls(world);
     look_and_lean(world, &step, &walls);
     while (step.done < step.count) take_substep(world, &step, &walls);
 }
+#endif

@@ -13,6 +13,7 @@ typedef struct companion {
     float x, y, ux, uy, radius, half_range;
 } companion;
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 TH_FORMULA void add_lanes(const companion *c, const th_agents *a, const th_pbd *pbd, uint32_t first,
                           uint32_t end, th_lanes *restrict weights, th_lanes *restrict drawn_x,
                           th_lanes *restrict drawn_y) {
@@ -74,21 +75,58 @@ static cohesion cohesion_of_seen(const th_world *world, const th_substep *step,
     return sum;
 }
 
-TH_FORMULA th_vec2 coherent_velocity(const th_world *world, const th_substep *step,
-                                     const th_walls *walls, uint32_t i, th_vec2 u) {
+#endif
+
+TH_FORMULA bool coheres(const th_pbd_params *p) {
+    return p->cohesion > 0.0f && p->cohesion_range > 0.0f;
+}
+
+// Person i at `place` with displacement u.
+TH_FORMULA companion companion_of(const th_world *world, uint32_t i, th_vec2 place, th_vec2 u) {
     const th_agents *a = &world->agents;
+    companion c = {
+        i,   a->group[i], place.x,      place.y,
+        u.x, u.y,         a->radius[i], 0.5f * th_pbd_group_of(world, i)->params.cohesion_range};
+    return c;
+}
+
+// The runs are those of places when the index was made, the weights of places after the sub-step.
+TH_FORMULA float searched_by(const th_world *world, const th_substep *step, const companion *c) {
+    float reach = c->half_range * (c->radius + world->max_radius);
+    return reach + step->moved + 2.0f * step->h * th_max(step->fastest, 1.0f);
+}
+
+TH_FORMULA bool sees_less(const th_world *world, const th_substep *step, uint32_t i) {
+    return step->looks && world->agents.order[i] & TH_AROUND_HIDDEN;
+}
+
+// What a sub-step ends with.
+typedef struct finished {
+    th_vec2 velocity, way;
+} finished;
+
+TH_FORMULA finished finish_one(const th_world *world, const th_substep *step, uint32_t i, th_vec2 u,
+                               cohesion sum) {
     const th_pbd_params *p = &th_pbd_group_of(world, i)->params;
+    float limit = p->max_speed_ratio * world->agents.speed[i];
     th_vec2 v = th_scale(1.0f / step->h, u);
-    if (!(p->cohesion > 0.0f && p->cohesion_range > 0.0f)) return v;
-    companion c = {i,   a->group[i], a->work_x[i], a->work_y[i],
-                   u.x, u.y,         a->radius[i], 0.5f * p->cohesion_range};
-    float reach = c.half_range * (c.radius + world->max_radius);
-    // The runs are those of places when the index was made, the weights of places after the sub-step.
-    float searched = reach + step->moved + 2.0f * step->h * th_max(step->fastest, 1.0f);
-    bool hidden = step->looks && a->order[i] & TH_AROUND_HIDDEN;
-    cohesion sum = hidden ? cohesion_of_seen(world, step, walls, &c, searched)
-                          : cohesion_of_cells(world, &c, searched);
-    return th_pbd_cohere(v, th_scale(1.0f / step->h, sum.drawn), sum.weights, p->cohesion, step->h);
+    if (coheres(p))
+        v = th_pbd_cohere(v, th_scale(1.0f / step->h, sum.drawn), sum.weights, p->cohesion,
+                          step->h);
+    finished f;
+    f.velocity = th_limit(v, limit);
+    // Somebody pushed faster than allowed goes only as far as the limit; the overlap that is left is taken
+    // away by the next sub-step's stabilisation.
+    f.way = th_limit(u, limit * step->h);
+    return f;
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
+TH_FORMULA cohesion cohesion_of(const th_world *world, const th_substep *step,
+                                const th_walls *walls, const companion *c) {
+    float searched = searched_by(world, step, c);
+    return sees_less(world, step, c->i) ? cohesion_of_seen(world, step, walls, c, searched)
+                                        : cohesion_of_cells(world, c, searched);
 }
 
 TH_CLONES void th_pbd_finish_block(th_world *world, const th_substep *step, const th_walls *walls,
@@ -98,15 +136,16 @@ TH_CLONES void th_pbd_finish_block(th_world *world, const th_substep *step, cons
     for (uint32_t i = begin; i < end; ++i) {
         if (!th_pbd_own(world, i)) continue;
         th_vec2 u = th_v(pbd->u_x[i], pbd->u_y[i]);
-        th_vec2 v = coherent_velocity(world, step, walls, i, u);
-        float limit = th_pbd_group_of(world, i)->params.max_speed_ratio * a->speed[i];
-        th_vec2 limited = th_limit(v, limit);
-        // Somebody pushed faster than allowed goes only as far as the limit; the overlap that is left is taken
-        // away by the next sub-step's stabilisation.
-        th_vec2 way = th_limit(u, limit * step->h);
-        a->next_velocity_x[i] = limited.x;
-        a->next_velocity_y[i] = limited.y;
-        pbd->extra_x[i] = way.x;
-        pbd->extra_y[i] = way.y;
+        cohesion sum = {0.0f, {0.0f, 0.0f}};
+        if (coheres(&th_pbd_group_of(world, i)->params)) {
+            companion c = companion_of(world, i, th_v(a->work_x[i], a->work_y[i]), u);
+            sum = cohesion_of(world, step, walls, &c);
+        }
+        finished f = finish_one(world, step, i, u, sum);
+        a->next_velocity_x[i] = f.velocity.x;
+        a->next_velocity_y[i] = f.velocity.y;
+        pbd->extra_x[i] = f.way.x;
+        pbd->extra_y[i] = f.way.y;
     }
 }
+#endif

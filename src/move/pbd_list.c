@@ -8,12 +8,25 @@ static const float CONTACT_SLACK = 0.25f;
 
 // Person i as the search needs it.
 typedef struct seeker {
+    const th_substep *step;
     uint32_t i;
     float x, y, ux, uy, radius;
     float inverse_h, margin, half_range;
     float limit2; // nobody beyond this distance is listed [m2]
 } seeker;
 
+// Positive: somebody at (x, y) with displacement (u, v) may be touched or met in this sub-step.
+TH_FORMULA float wants(const seeker *o, float other_x, float other_y, float other_u, float other_v,
+                       float other_radius) {
+    float x = o->x - other_x, y = o->y - other_y, ux = o->ux - other_u, uy = o->uy - other_v;
+    float radii = o->radius + other_radius, distance2 = x * x + y * y;
+    float touch = o->margin * radii + sqrtf(ux * ux + uy * uy), range = o->half_range * radii;
+    float meets = th_pbd_meet(th_v(x, y), th_v(o->inverse_h * ux, o->inverse_h * uy), radii).meets;
+    float seen = th_min(range * range - distance2, meets);
+    return th_min(th_max(touch * touch - distance2, seen), o->limit2 - distance2);
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
 // Bit l: agent first + l belongs on the list.
 TH_FORMULA uint32_t wanted_of_lanes(const seeker *s, const th_agents *a, const th_pbd *pbd,
                                     uint32_t first, uint32_t end) {
@@ -25,14 +38,8 @@ TH_FORMULA uint32_t wanted_of_lanes(const seeker *s, const th_agents *a, const t
     uint32_t wanted = 0;
 #pragma omp simd reduction(| : wanted)
     for (uint32_t l = 0; l < TH_LANES; ++l) {
-        float x = o.x - xs[l], y = o.y - ys[l], ux = o.ux - us[l], uy = o.uy - vs[l];
-        float radii = o.radius + all_radii[l], distance2 = x * x + y * y;
-        float touch = o.margin * radii + sqrtf(ux * ux + uy * uy), range = o.half_range * radii;
-        float meets =
-            th_pbd_meet(th_v(x, y), th_v(o.inverse_h * ux, o.inverse_h * uy), radii).meets;
-        float seen = th_min(range * range - distance2, meets);
-        float wants = th_min(th_max(touch * touch - distance2, seen), o.limit2 - distance2);
-        uint32_t bit = wants > 0.0f ? 1u << l : 0u;
+        float wanting = wants(&o, xs[l], ys[l], us[l], vs[l], all_radii[l]);
+        uint32_t bit = wanting > 0.0f ? 1u << l : 0u;
         bit = l != self ? bit : 0u;
         wanted |= l < count ? bit : 0u;
     }
@@ -57,35 +64,47 @@ TH_FORMULA uint32_t collect(const th_world *world, const seeker *s, float reach,
     }
     return count;
 }
+#else
+TH_BOTH static uint32_t collect(const th_world *world, const seeker *s, float reach,
+                                uint32_t *list); // src/cuda/pbd.cuh: one by one
+#endif
 
 // Everybody across a link whom i may feel; they need no further test, the constraints make their own.
-static uint32_t add_linked(const th_world *world, const th_substep *step, uint32_t i, float reach,
-                           uint32_t *list, uint32_t count) {
+TH_BOTH static uint32_t add_linked(const th_world *world, const th_substep *step, uint32_t i,
+                                   float reach, uint32_t *list, uint32_t count) {
     uint32_t linked[TH_LINKED_MAX];
     int found = th_substep_linked(world, step, i, reach, linked);
     for (int k = 0; k < found && count < TH_PBD_NEIGHBOURS; ++k) list[count++] = linked[k];
     return count;
 }
 
-TH_FORMULA void list_people(th_world *world, const th_substep *step, const th_walls *walls,
-                            uint32_t i) {
+// Person i with displacement u at the beginning of a sub-step, and how far it may feel anybody.
+TH_FORMULA seeker seeker_of(const th_world *world, const th_substep *step, uint32_t i, th_vec2 u,
+                            float *reach) {
     const th_agents *a = &world->agents;
-    th_pbd *pbd = world->pbd;
-    const th_pbd_group *group = th_pbd_group_of(world, i);
+    const th_pbd_params *p = &th_pbd_group_of(world, i)->params;
     float radii = a->radius[i] + world->max_radius;
-    seeker s = {i,
+    seeker s = {step,
+                i,
                 a->work_x[i],
                 a->work_y[i],
-                pbd->u_x[i],
-                pbd->u_y[i],
+                u.x,
+                u.y,
                 a->radius[i],
                 1.0f / step->h,
-                group->params.contact_margin + CONTACT_SLACK,
-                0.5f * group->params.lr_range,
+                p->contact_margin + CONTACT_SLACK,
+                0.5f * p->lr_range,
                 1e9f};
     float touch = s.margin * radii + 2.0f * step->h * th_max(step->fastest, 1.0f);
-    float reach = th_max(touch, s.half_range * radii);
-    uint32_t *list = th_pbd_neighbours(pbd, i);
+    *reach = th_max(touch, s.half_range * radii);
+    return s;
+}
+
+// Whom i may feel in the sub-step that begins: TH_PBD_NEIGHBOURS at most. Returns how many.
+TH_FORMULA uint32_t list_people(const th_world *world, const th_substep *step,
+                                const th_walls *walls, uint32_t i, th_vec2 u, uint32_t *list) {
+    float reach;
+    seeker s = seeker_of(world, step, i, u, &reach);
     uint32_t count = collect(world, &s, reach + step->moved, list);
     // In a throng one sees less far; at the end of the heap only the first of the coincident are left.
     for (float limit = reach; count > TH_PBD_NEIGHBOURS && limit > 1e-3f;) {
@@ -94,23 +113,31 @@ TH_FORMULA void list_people(th_world *world, const th_substep *step, const th_wa
         count = collect(world, &s, limit + step->moved, list);
     }
     count = count < TH_PBD_NEIGHBOURS ? count : TH_PBD_NEIGHBOURS;
-    uint32_t around = step->looks ? a->order[i] : 0;
+    uint32_t around = step->looks ? world->agents.order[i] : 0;
     if (around & TH_AROUND_HIDDEN)
         count = (uint32_t)th_drop_hidden(world, walls, i, list, (int)count);
     if (around & TH_AROUND_LINKED) count = add_linked(world, step, i, reach, list, count);
-    pbd->neighbour_count[i] = count;
+    return count;
 }
 
-static void list_walls(th_world *world, const th_walls *walls, uint32_t i) {
+// The walls that i may touch: TH_PBD_WALLS at most, else ended by -1. Returns how many.
+TH_BOTH static int list_walls_of(const th_world *world, const th_walls *walls, uint32_t i,
+                                 th_vec2 u, int *list) {
     const th_agents *a = &world->agents;
-    int *list = world->pbd->walls + (size_t)i * TH_PBD_WALLS;
+    float distances2[TH_PBD_WALLS];
     th_vec2 p = {a->work_x[i], a->work_y[i]};
     list[0] = -1;
-    if (!th_walls_maybe_near(walls, (int)a->level[i], p)) return;
+    if (!th_walls_maybe_near(walls, (int)a->level[i], p)) return 0;
     // Half a radius for what the others may push.
-    float reach = 1.5f * a->radius[i] + th_length(th_v(world->pbd->u_x[i], world->pbd->u_y[i]));
-    int count = th_walls_near(walls, (int)a->level[i], p, reach, list, NULL, TH_PBD_WALLS);
+    float reach = 1.5f * a->radius[i] + th_length(u);
+    int count = th_walls_near(walls, (int)a->level[i], p, reach, list, distances2, TH_PBD_WALLS);
     if (count < TH_PBD_WALLS) list[count] = -1;
+    return count;
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loops
+static inline th_vec2 displacement(const th_pbd *pbd, uint32_t i) {
+    return th_v(pbd->u_x[i], pbd->u_y[i]);
 }
 
 TH_CLONES static void list_people_block(th_world *world, const th_substep *step,
@@ -120,7 +147,9 @@ TH_CLONES static void list_people_block(th_world *world, const th_substep *step,
     for (uint32_t i = begin; i < end; ++i) {
         pbd->neighbour_start[i] = used;
         pbd->neighbour_count[i] = 0;
-        if (th_pbd_own(world, i)) list_people(world, step, walls, i);
+        if (th_pbd_own(world, i))
+            pbd->neighbour_count[i] =
+                list_people(world, step, walls, i, displacement(pbd, i), th_pbd_neighbours(pbd, i));
         used += pbd->neighbour_count[i];
     }
 }
@@ -130,5 +159,8 @@ void th_pbd_list_block(th_world *world, const th_substep *step, const th_walls *
     list_people_block(world, step, walls, begin, end);
     if (walls->count == 0) return;
     for (uint32_t i = begin; i < end; ++i)
-        if (th_pbd_own(world, i)) list_walls(world, walls, i);
+        if (th_pbd_own(world, i))
+            list_walls_of(world, walls, i, displacement(world->pbd, i),
+                          world->pbd->walls + (size_t)i * TH_PBD_WALLS);
 }
+#endif

@@ -4,6 +4,7 @@
 #include "formula/random.h"
 #include "move/pbd_state.h"
 
+#ifndef TH_DEVICE_CODE // the CPU's pairs; a GPU takes them one by one
 // The pairs of a few people side by side, so that the vectors are full although a person has few neighbours:
 // gathered, corrected all at once, then summed person by person in the order of the list.
 enum { PAIRS = 512 };
@@ -133,18 +134,18 @@ TH_FORMULA th_pbd_correction sum_meetings(const th_pbd *pbd, const batch *b, uin
     return sum;
 }
 
+#endif
+
 // The averaged shift of a sum, at most half a radius: a heap comes apart, it does not burst.
 TH_FORMULA th_vec2 averaged(const th_pbd_correction *sum, float averaging, float radius) {
     float share = th_pbd_average(averaging, sum->count);
     return th_limit(th_v(share * sum->x, share * sum->y), 0.5f * radius);
 }
 
-// Off the walls from place p; the walls do not give way and so are never overshot.
-static th_vec2 off_walls(const th_world *world, const th_walls *walls, uint32_t i, th_vec2 p,
-                         float averaging) {
-    const int *list = world->pbd->walls + (size_t)i * TH_PBD_WALLS;
-    float radius = world->agents.radius[i];
-    th_vec2 start = {world->agents.work_x[i], world->agents.work_y[i]};
+// Off the listed walls from place p, for who began the sub-step at `start`; the walls do not give way and so are
+// never overshot.
+TH_BOTH static th_vec2 off_walls(const th_walls *walls, const int *list, float radius,
+                                 th_vec2 start, th_vec2 p, float averaging) {
     th_pbd_correction sum = {0.0f, 0.0f, 0.0f};
     for (int k = 0; k < TH_PBD_WALLS && list[k] >= 0; ++k) {
         const th_wall *wall = &walls->walls[list[k]], *before = &walls->walls[wall->prev];
@@ -166,42 +167,74 @@ static th_vec2 off_walls(const th_world *world, const th_walls *walls, uint32_t 
     return th_v(share * sum.x, share * sum.y);
 }
 
+// Person i as the end of an iteration needs it.
+typedef struct corrected {
+    const th_pbd_group *group;
+    const int *walls; // listed, or NULL: there are none
+    float radius;
+    th_vec2 place; // at the beginning of the sub-step
+} corrected;
+
+// By how much the stabilisation shifts somebody with these contacts.
+TH_FORMULA th_vec2 shift_by(const th_walls *walls, const corrected *c,
+                            const th_pbd_correction *contact) {
+    float averaging = c->group->params.averaging;
+    th_vec2 shift = averaged(contact, averaging, c->radius);
+    if (c->walls)
+        shift = th_add(shift, off_walls(walls, c->walls, c->radius, c->place,
+                                        th_add(c->place, shift), averaging));
+    return shift;
+}
+
+// The displacement after an iteration, from u. `avoided` is what avoidance has added to it so far.
+// Contacts and avoidance are averaged each by their own number: averaged together, the many who are far away
+// would take the weight from the few who touch.
+TH_FORMULA th_vec2 solve_by(const th_walls *walls, const corrected *c,
+                            const th_pbd_correction *contact, const th_pbd_correction *avoid,
+                            th_vec2 u, th_vec2 *avoided) {
+    float averaging = c->group->params.averaging, h = c->group->avoid.h;
+    u = th_add(u, averaged(contact, averaging, c->radius));
+    float share = th_pbd_average(averaging, avoid->count);
+    th_vec2 before = *avoided;
+    *avoided = th_limit(th_v(before.x + share * avoid->x, before.y + share * avoid->y),
+                        c->group->params.max_acceleration * h * h);
+    u = th_add(u, th_sub(*avoided, before));
+    if (c->walls)
+        u = th_add(u,
+                   off_walls(walls, c->walls, c->radius, c->place, th_add(c->place, u), averaging));
+    return u;
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loops
+static corrected corrected_of(const th_world *world, const th_walls *walls, uint32_t i) {
+    const th_agents *a = &world->agents;
+    corrected c = {th_pbd_group_of(world, i),
+                   walls->count > 0 ? world->pbd->walls + (size_t)i * TH_PBD_WALLS : NULL,
+                   a->radius[i],
+                   {a->work_x[i], a->work_y[i]}};
+    return c;
+}
+
 TH_FORMULA void shift_one(th_world *world, const th_walls *walls, const batch *b, uint32_t i,
                           int first) {
-    const th_agents *a = &world->agents;
     th_pbd *pbd = world->pbd;
-    const th_pbd_params *p = &th_pbd_group_of(world, i)->params;
-    th_pbd_correction sum = sum_contacts(world, b, i, first);
-    th_vec2 shift = averaged(&sum, p->averaging, a->radius[i]);
-    if (walls->count > 0)
-        shift = th_add(shift, off_walls(world, walls, i,
-                                        th_v(a->work_x[i] + shift.x, a->work_y[i] + shift.y),
-                                        p->averaging));
+    corrected c = corrected_of(world, walls, i);
+    th_pbd_correction contact = sum_contacts(world, b, i, first);
+    th_vec2 shift = shift_by(walls, &c, &contact);
     pbd->extra_x[i] = shift.x;
     pbd->extra_y[i] = shift.y;
 }
 
-// Contacts and avoidance are averaged each by their own number: averaged together, the many who are far away
-// would take the weight from the few who touch.
 TH_FORMULA void solve_one(th_world *world, const th_walls *walls, const batch *b, uint32_t i,
                           int first) {
-    const th_agents *a = &world->agents;
     th_pbd *pbd = world->pbd;
-    const th_pbd_group *group = th_pbd_group_of(world, i);
-    float averaging = group->params.averaging, h = group->avoid.h;
+    corrected c = corrected_of(world, walls, i);
     th_pbd_correction contact = sum_contacts(world, b, i, first),
                       avoid = sum_meetings(pbd, b, i, first);
-    th_vec2 u = th_add(th_v(pbd->u_x[i], pbd->u_y[i]), averaged(&contact, averaging, a->radius[i]));
-    float share = th_pbd_average(averaging, avoid.count);
-    th_vec2 before = th_v(pbd->extra_x[i], pbd->extra_y[i]);
-    th_vec2 avoided = th_limit(th_v(before.x + share * avoid.x, before.y + share * avoid.y),
-                               group->params.max_acceleration * h * h);
+    th_vec2 avoided = th_v(pbd->extra_x[i], pbd->extra_y[i]);
+    th_vec2 u = solve_by(walls, &c, &contact, &avoid, th_v(pbd->u_x[i], pbd->u_y[i]), &avoided);
     pbd->extra_x[i] = avoided.x;
     pbd->extra_y[i] = avoided.y;
-    u = th_add(u, th_sub(avoided, before));
-    if (walls->count > 0)
-        u = th_add(
-            u, off_walls(world, walls, i, th_v(a->work_x[i] + u.x, a->work_y[i] + u.y), averaging));
     pbd->next_u_x[i] = u.x;
     pbd->next_u_y[i] = u.y;
 }
@@ -256,3 +289,4 @@ TH_CLONES void th_pbd_solve_block(th_world *world, const th_substep *step, const
             i = world->pbd->equal_masses ? take_batch(world, walls, g, true, true, i, end, &b)
                                          : take_batch(world, walls, g, true, false, i, end, &b);
 }
+#endif

@@ -53,10 +53,10 @@ static inline uint32_t *th_pbd_neighbours(const th_pbd *pbd, uint32_t i) {
     return pbd->neighbours + (size_t)(i / TH_BLOCK) * TH_BLOCK * TH_PBD_NEIGHBOURS +
            pbd->neighbour_start[i];
 }
-static inline bool th_pbd_own(const th_world *world, uint32_t i) {
+TH_BOTH static inline bool th_pbd_own(const th_world *world, uint32_t i) {
     return th_substep_own(world, TH_MOVE_PBD, i);
 }
-static inline const th_pbd_group *th_pbd_group_of(const th_world *world, uint32_t i) {
+TH_BOTH static inline const th_pbd_group *th_pbd_group_of(const th_world *world, uint32_t i) {
     return &world->pbd->groups[world->agents.group[i]];
 }
 #endif

@@ -5,6 +5,7 @@
 // People of other models keep walking with the velocity they have. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_SUBSTEP_H
 #define TH_MOVE_SUBSTEP_H
+#include "core/device.h"
 #include "core/parallel.h"
 #include "formula/lanes.h"
 #include "formula/vec.h"
@@ -20,16 +21,36 @@ typedef struct th_substep {
     bool looks;    // th_substep_look is called for the model's people
 } th_substep;
 
-// The number of sub-steps no longer than `longest` [s]; copies the state, sets the drive of the
+// The number of sub-steps no longer than `longest` [s] and their length.
+TH_BOTH th_substep th_substep_of(const th_world *world, th_model model, float longest);
+// The same as it begins; copies the state, sets the drive of the
 // model's own people to their preferred velocity.
 th_substep th_substep_begin(th_world *world, th_model model, float longest);
 // Takes over next_velocity of the model's people and moves everybody by one sub-step. Repairs what is
 // not finite. After the last one next_position and next_velocity are complete.
 void th_substep_advance(th_world *world, th_substep *step);
+// Where somebody of another model is after the sub-step.
+TH_FORMULA void th_substep_walk_on(th_agents *a, const th_substep *step, uint32_t i) {
+    float time = (float)(step->done + 1) * step->h;
+    a->work_x[i] = a->position_x[i] + time * a->velocity_x[i];
+    a->work_y[i] = a->position_y[i] + time * a->velocity_y[i];
+}
+// Squared distance from where i stood when the step began [m2].
+TH_FORMULA float th_substep_moved2(const th_agents *a, uint32_t i) {
+    float dx = a->work_x[i] - a->position_x[i], dy = a->work_y[i] - a->position_y[i];
+    return dx * dx + dy * dy;
+}
+// Another sub-step is done; everybody is within sqrt(moved2) of where the step began.
+TH_FORMULA void th_substep_end(th_substep *step, float moved2) {
+    // Bounded, so that one fast body does not make everybody search far: whoever moves more than a
+    // metre within a step is seen late, in the next step.
+    step->moved = th_min(sqrtf(moved2), 1.0f);
+    ++step->done;
+}
 // Does any group use the model?
 bool th_substep_used(const th_world *world, th_model model);
 
-static inline bool th_substep_own(const th_world *world, th_model model, uint32_t i) {
+TH_BOTH static inline bool th_substep_own(const th_world *world, th_model model, uint32_t i) {
     return th_moves(world->agents.phase[i]) && world->groups[world->agents.group[i]].move == model;
 }
 
@@ -95,17 +116,19 @@ enum { TH_AROUND_HIDDEN = 1, TH_AROUND_LINKED = 2 };
 enum { TH_LINKED_MAX = 64 }; // most people felt across links, the nearest
 
 // Is there anything to look for: walls or links? Sets step->looks.
-bool th_substep_looks(const th_world *world, th_substep *step, const th_walls *walls);
+TH_BOTH bool th_substep_looks(const th_world *world, th_substep *step, const th_walls *walls);
 // Looks whether anybody who may come within `range` of own person i during the step is behind a wall
 // (asked only with line_of_sight) or across a link.
-void th_substep_look(th_world *world, const th_substep *step, const th_walls *walls, uint32_t i,
-                     float range, bool line_of_sight);
+TH_BOTH void th_substep_look(th_world *world, const th_substep *step, const th_walls *walls,
+                             uint32_t i, float range, bool line_of_sight);
 // Drops those of the list whom a wall hides from i; the others keep their order. Returns their number.
-int th_drop_hidden(const th_world *world, const th_walls *walls, uint32_t i, uint32_t *list,
-                   int count);
+TH_BOTH int th_drop_hidden(const th_world *world, const th_walls *walls, uint32_t i, uint32_t *list,
+                           int count);
+// Is there a wall between where i and j stood when the step began?
+TH_BOTH bool th_hidden(const th_world *world, const th_walls *walls, uint32_t i, uint32_t j);
 // Those who may come within `range` of i across a link, the nearest first; room for TH_LINKED_MAX.
-int th_substep_linked(const th_world *world, const th_substep *step, uint32_t i, float range,
-                      uint32_t *list);
+TH_BOTH int th_substep_linked(const th_world *world, const th_substep *step, uint32_t i,
+                              float range, uint32_t *list);
 
 // Walks over everybody whom own person i feels now: those within `range` of (x, y), i's place, whom no
 // wall hides, and those across links.
@@ -174,6 +197,6 @@ TH_FORMULA int th_gather(const th_agents *a, const uint32_t *restrict list, int 
 // `range`, a corner where two edges meet once, nothing of an edge that is seen from its solid side.
 // Along a chain of edges this is one point per local minimum of the distance, so that cutting a wall
 // into pieces changes nothing. Returns how many, at most max.
-int th_wall_points(const th_walls *walls, int level, th_vec2 p, float range, th_vec2 *points,
-                   int max);
+TH_BOTH int th_wall_points(const th_walls *walls, int level, th_vec2 p, float range,
+                           th_vec2 *points, int max);
 #endif

@@ -108,7 +108,6 @@ typedef struct around {
     _Alignas(64) float half[AROUND_MOST + LANES];
     _Alignas(64) float give[AROUND_MOST + LANES];
     int count; // filled up to a multiple of LANES with people far away; -1: too many
-    int own;   // where the people of the cell itself begin
 } around;
 
 // A run of any length, LANES at a time: every array of agents is that much longer than the crowd, and what is
@@ -140,7 +139,6 @@ TH_FORMULA void look_around(const th_world *world, const pair_step *step, const 
             near->count = -1;
             return;
         }
-        if (begin >= first && begin < last) near->own = (int)(count + (begin - first));
         copy_run(near->x + count, xs + first, length);
         copy_run(near->y + count, ys + first, length);
         copy_run(near->half + count, step->half + first, length);
@@ -166,26 +164,42 @@ typedef struct push {
 
 #ifndef TH_DEVICE_CODE // the CPU's loop
 
-// In a fixed tree, so that the order does not depend on the machine.
-TH_FORMULA float lanes_sum(const float lane[LANES]) {
-    float eight[8], four[4];
-    for (int l = 0; l < 8; ++l) eight[l] = lane[l] + lane[l + 8];
-    for (int l = 0; l < 4; ++l) four[l] = eight[l] + eight[l + 4];
-    return (four[0] + four[2]) + (four[1] + four[3]);
-}
-TH_FORMULA float lanes_min(const float lane[LANES]) {
-    float eight[8], four[4];
-    for (int l = 0; l < 8; ++l) eight[l] = th_min(lane[l], lane[l + 8]);
-    for (int l = 0; l < 4; ++l) four[l] = th_min(eight[l], eight[l + 4]);
-    return th_min(th_min(four[0], four[2]), th_min(four[1], four[3]));
+// Values of LANES people side by side. Written as vectors because gcc keeps sums in arrays in memory, and adds
+// them up one by one. All copies of a function (core/parallel.h) do the same operations, so give the same bits.
+typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
+typedef int32_t count_lanes __attribute__((vector_size(LANES * sizeof(int32_t))));
+typedef float half_lanes __attribute__((vector_size(LANES / 2 * sizeof(float))));
+typedef int32_t half_counts __attribute__((vector_size(LANES / 2 * sizeof(int32_t))));
+#define LOW(v) __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7)
+#define HIGH(v) __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15)
+
+// Both sums of lanes in a fixed tree: halves, quarters, eighths.
+TH_FORMULA th_vec2 lanes_sum(const lanes *x, const lanes *y) {
+    half_lanes eight_x = LOW(*x) + HIGH(*x), eight_y = LOW(*y) + HIGH(*y);
+    half_lanes four = __builtin_shufflevector(eight_x, eight_y, 0, 1, 2, 3, 8, 9, 10, 11) +
+                      __builtin_shufflevector(eight_x, eight_y, 4, 5, 6, 7, 12, 13, 14, 15);
+    half_lanes two = four + __builtin_shufflevector(four, four, 2, 3, 0, 1, 6, 7, 4, 5);
+    return th_v(two[0] + two[1], two[4] + two[5]);
 }
 
-// Everybody around at once, for the person at p, who is taken out of the list by the caller. Person k always
-// goes to lane k mod LANES, so the sums do not depend on the width of the machine's registers.
+TH_FORMULA int lanes_count(const count_lanes *counts) {
+    half_counts eight = LOW(*counts) + HIGH(*counts);
+    uint64_t pairs[4]; // no count is large enough to reach its neighbour's bits
+    memcpy(pairs, &eight, sizeof pairs);
+    uint64_t sum = (pairs[0] + pairs[1]) + (pairs[2] + pairs[3]);
+    return (int)((sum & 0xffffffffu) + (sum >> 32));
+}
+
+// Everybody around at once, for the person at p. The person is one of them, and pushes itself by 0; taking it out
+// of the list would make the processor wait for that to be written. Person k always goes to lane k mod LANES, so
+// the sums do not depend on the width of the machine's registers.
 TH_FORMULA push push_from_around(const around *near, th_vec2 p, float own, float tight_share2,
                                  bool mixed) {
-    float sum_x[LANES] = {0}, sum_y[LANES] = {0}, nearest[LANES] = {0};
+    lanes sum_x = {0}, sum_y = {0};
+    count_lanes tight = {0};
     for (int first = 0; first < near->count; first += LANES) {
+        float push_x[LANES], push_y[LANES];
+        int32_t is_tight[LANES];
 #pragma omp simd
         for (int l = 0; l < LANES; ++l) {
             int k = first + l;
@@ -195,21 +209,32 @@ TH_FORMULA push push_from_around(const around *near, th_vec2 p, float own, float
             float give = mixed ? near->give[k] : 0.5f;
             float scale = give * (apart * th_inverse_root(bounded) - 1.0f);
             scale = d2 < apart2 ? scale : 0.0f;
-            sum_x[l] += scale * dx;
-            sum_y[l] += scale * dy;
-            float spare = d2 - tight_share2 * apart2;
-            nearest[l] = nearest[l] < spare ? nearest[l] : spare;
+            push_x[l] = scale * dx;
+            push_y[l] = scale * dy;
+            is_tight[l] = d2 < tight_share2 * apart2;
         }
+        lanes more_x, more_y;
+        count_lanes more_tight;
+        memcpy(&more_x, push_x, sizeof more_x);
+        memcpy(&more_y, push_y, sizeof more_y);
+        memcpy(&more_tight, is_tight, sizeof more_tight);
+        sum_x += more_x;
+        sum_y += more_y;
+        tight += more_tight;
     }
-    push result = {th_v(lanes_sum(sum_x), lanes_sum(sum_y)), lanes_min(nearest) < 0.0f, 1e6f};
+    push result = {lanes_sum(&sum_x, &sum_y), lanes_count(&tight) > 1, 1e6f};
     return result;
 }
 
-// Is somebody at the very place p?
-static bool coincides(const around *near, th_vec2 p) {
-    for (int k = 0; k < near->count; ++k)
-        if (th_length2(th_sub(p, th_v(near->x[k], near->y[k]))) <= COINCIDENT2) return true;
-    return false;
+// Is somebody else at the very place p?
+TH_FORMULA bool coincides(const around *near, th_vec2 p) {
+    int found = 0;
+#pragma omp simd reduction(+ : found)
+    for (int k = 0; k < near->count; ++k) {
+        float dx = p.x - near->x[k], dy = p.y - near->y[k];
+        found += dx * dx + dy * dy <= COINCIDENT2;
+    }
+    return found > 1;
 }
 
 #endif
@@ -285,28 +310,17 @@ TH_FORMULA push look_closer(const th_world *world, const pair_step *step, const 
 }
 
 #ifndef TH_DEVICE_CODE // the CPU's loop
-// May a wall be in the way of the people of a cell of the index, or of whom they may push?
-static bool near_wall(const th_world *world, int l, int column, int row) {
-    const th_uic_level *level = &world->uic->levels[l];
-    if (!level->walled) return false;
-    int m = world->uic->index_per_half, wide = 2 * level->grid.nx;
-    size_t quarter = 4 * (size_t)level->first + (size_t)(row / m * wide + column / m);
-    return world->uic->quarters[quarter] & TH_UIC_NEAR_WALL;
-}
-
 TH_FORMULA push push_on(const th_world *world, const pair_step *step, const th_walls *walls,
-                        uint32_t i, int place, around *near, const float *xs, const float *ys,
+                        uint32_t i, const around *near, const float *xs, const float *ys,
                         bool by_wall) {
     th_vec2 p = {xs[i], ys[i]};
     float own = step->share * step->half[i], tight = step->tidy ? 1.0f : step->tight * step->tight;
     push result = {{0.0f, 0.0f}, true, 1e6f};
     bool coincident = near->count < 0;
     if (!coincident) {
-        near->x[place] = 1e9f; // nobody pushes himself
         result = step->mixed ? push_from_around(near, p, own, tight, true)
                              : push_from_around(near, p, own, tight, false);
         coincident = result.tight && coincides(near, p);
-        near->x[place] = p.x;
     }
     return look_closer(world, step, walls, i, result, coincident, xs, ys, by_wall);
 }
@@ -381,7 +395,7 @@ typedef struct pass_result {
     int tight;    // people
 } pass_result;
 
-// The people of one cell: writes work_x, work_y, in a tidying pass only of those who look.
+// The people of one cell: writes work_x, work_y, in a tidying pass only of those who look (there are some).
 TH_FORMULA void pass_cell(th_world *world, const pair_step *step, const th_walls *walls,
                           const th_level_grid *grid, uint32_t begin, uint32_t end, around *near,
                           bool by_wall, pass_result *passed) {
@@ -390,13 +404,11 @@ TH_FORMULA void pass_cell(th_world *world, const pair_step *step, const th_walls
     uint32_t *flags = a->order;
     bool any = false;
     for (uint32_t i = begin; i < end; ++i) any = any || looks(step, flags[i]);
-    if (step->tidy && !any) return;
     if (any) look_around(world, step, grid, xs, ys, begin, end, near);
     for (uint32_t i = begin; i < end; ++i) {
         th_vec2 p = {xs[i], ys[i]};
         if (looks(step, flags[i])) {
-            int place = near->own + (int)(i - begin);
-            push result = push_on(world, step, walls, i, place, near, xs, ys, by_wall);
+            push result = push_on(world, step, walls, i, near, xs, ys, by_wall);
             p = take_push(world, step, walls, i, p, result, by_wall);
         } else if (step->tidy) {
             continue;
@@ -408,16 +420,63 @@ TH_FORMULA void pass_cell(th_world *world, const pair_step *step, const th_walls
     }
 }
 
+// Cells of a row, by column, whose people still have somebody tight: the tidying passes look at few of all. The
+// list lies in agents.slot where the row's people lie, for a row has no more cells with people than people; it
+// ends with LAST unless it is full.
+enum { LAST = -1 };
+typedef struct tight_list {
+    int32_t *columns;
+    uint32_t count, most;
+} tight_list;
+
+static tight_list list_of_row(const th_world *world, int l, int row) {
+    const th_level_grid *grid = &world->index.grids[l];
+    const uint32_t *start = world->index.cell_start + grid->first + row * grid->nx;
+    tight_list list = {(int32_t *)world->agents.slot + start[0], 0, start[grid->nx] - start[0]};
+    return list;
+}
+
+static void close_list(tight_list *list) {
+    if (list->count < list->most) list->columns[list->count] = LAST;
+}
+
+static bool any_tight(const uint32_t *flags, uint32_t begin, uint32_t end) {
+    uint32_t all = 0;
+    for (uint32_t i = begin; i < end; ++i) all |= flags[i];
+    return all & IS_TIGHT;
+}
+
+// May a wall be in the way of the people of a cell of the index, or of whom they may push? Flags of a row's
+// quarters; NULL where there are no walls.
+static const uint8_t *quarters_of_row(const th_world *world, int l, int row) {
+    const th_uic_level *level = &world->uic->levels[l];
+    if (!level->walled) return NULL;
+    int m = world->uic->index_per_half, wide = 2 * level->grid.nx;
+    return world->uic->quarters + 4 * (size_t)level->first + (size_t)(row / m * wide);
+}
+
 TH_CLONES static pass_result pass_row(th_world *world, const pair_step *step, const th_walls *walls,
                                       int l, int row) {
     const th_level_grid *grid = &world->index.grids[l];
     const uint32_t *start = world->index.cell_start + grid->first + row * grid->nx;
+    const uint8_t *quarters = quarters_of_row(world, l, row);
+    int per_half = world->uic->index_per_half;
+    tight_list list = list_of_row(world, l, row);
     around near;
     pass_result passed = {0.0f, 0};
-    for (int column = 0; column < grid->nx; ++column)
-        if (start[column] < start[column + 1])
-            pass_cell(world, step, walls, grid, start[column], start[column + 1], &near,
-                      near_wall(world, l, column, row), &passed);
+    int cells = step->tidy ? (int)list.most : grid->nx;
+    for (int k = 0; k < cells; ++k) {
+        int column = step->tidy ? list.columns[k] : k;
+        if (column == LAST) break;
+        uint32_t first = start[column], end = start[column + 1];
+        if (first == end) continue;
+        bool by_wall =
+            quarters && quarters[per_half == 1 ? column : column / per_half] & TH_UIC_NEAR_WALL;
+        pass_cell(world, step, walls, grid, first, end, &near, by_wall, &passed);
+        if (!step->tidy && any_tight(world->agents.order, first, end))
+            list.columns[list.count++] = column;
+    }
+    if (!step->tidy) close_list(&list);
     return passed;
 }
 
@@ -432,16 +491,24 @@ TH_BOTH static void swap_positions(th_agents *a) {
 }
 
 #ifndef TH_DEVICE_CODE // the CPU's loop
-// After a tidying pass: few have new places.
-static void take_tidied(th_world *world) {
+// After a tidying pass: few have new places, fewer are still tight.
+static void take_tidied(th_world *world, int l, int row) {
     th_agents *a = &world->agents;
-#pragma omp parallel for num_threads(world->threads) schedule(static)
-    for (int i = 0; i < a->count; ++i) {
-        if (!(a->order[i] & TIDIED)) continue;
-        a->next_position_x[i] = a->work_x[i];
-        a->next_position_y[i] = a->work_y[i];
-        a->order[i] &= ~(uint32_t)TIDIED;
+    const th_level_grid *grid = &world->index.grids[l];
+    const uint32_t *start = world->index.cell_start + grid->first + row * grid->nx;
+    tight_list list = list_of_row(world, l, row);
+    for (uint32_t k = 0; k < list.most && list.columns[k] != LAST; ++k) {
+        int column = list.columns[k];
+        for (uint32_t i = start[column]; i < start[column + 1]; ++i) {
+            if (!(a->order[i] & TIDIED)) continue;
+            a->next_position_x[i] = a->work_x[i];
+            a->next_position_y[i] = a->work_y[i];
+            a->order[i] &= ~(uint32_t)TIDIED;
+        }
+        if (any_tight(a->order, start[column], start[column + 1]))
+            list.columns[list.count++] = column;
     }
+    close_list(&list);
 }
 
 // One pass over everybody; returns how many are tight.
@@ -460,10 +527,11 @@ static int run_pass(th_world *world, pair_step *step) {
         }
     }
     step->moved = th_max(step->moved, sqrtf(moved2));
-    if (step->tidy)
-        take_tidied(world);
-    else
-        swap_positions(&world->agents);
+    if (!step->tidy) swap_positions(&world->agents);
+    for (int l = 0; step->tidy && l < world->uic->level_count; ++l) {
+#pragma omp parallel for num_threads(world->threads) schedule(static)
+        for (int row = 0; row < world->index.grids[l].ny; ++row) take_tidied(world, l, row);
+    }
     return tight;
 }
 

@@ -1,6 +1,7 @@
 // The walkable area of a level as well-known text. Only areas: thin walls and doors are lines with no
 // ground of their own and are not part of it, so another program sees one room where throng has two.
 // SPDX-License-Identifier: Apache-2.0
+#include "record/wkt.h"
 #include "scene/geometry.h"
 #include "throng/record.h"
 #include <stdio.h>
@@ -132,6 +133,13 @@ static bool write_open_plane(th_box box, th_point origin, text_buffer *buffer) {
     add_ring(buffer, origin, corners, 5);
     add_text(buffer, ")");
     return true;
+}
+
+char *th_polygons_wkt(const th_polygons *shape, th_point origin) {
+    text_buffer buffer = {0};
+    if (write_area(shape, origin, &buffer) && !buffer.failed) return buffer.text;
+    free(buffer.text);
+    return NULL;
 }
 
 char *th_scene_level_wkt(const th_scene *scene, int level) {

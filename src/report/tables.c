@@ -111,17 +111,25 @@ static th_result write_counters(const th_report_def *def, th_error *error) {
     return th_table_close(&table, error);
 }
 
+// A column that an observation made by hand may not have.
+static void put_optional(th_table_file *table, const float *values, int k) {
+    th_table_float(table, values ? values[k] : NAN);
+}
+
 static th_result write_areas(const th_report_def *def, th_error *error) {
     const th_observation *first = def->ensemble->first;
     th_table_file table;
     th_table_open(&table, def->folder, "areas.csv");
-    HEADER(&table, "time_s", "id", "density_per_m2", "speed_m_per_s");
+    HEADER(&table, "time_s", "id", "density_per_m2", "speed_m_per_s", "voronoi_density_per_m2",
+           "gaussian_density_per_m2");
     for (int a = 0; a < first->area_count; ++a) {
         for (int k = 0; k < first->sample_count; ++k) {
             th_table_number(&table, k * first->interval);
             th_table_text(&table, first->areas[a].id);
             th_table_float(&table, first->areas[a].density[k]);
             th_table_float(&table, first->areas[a].speed[k]);
+            put_optional(&table, first->areas[a].voronoi_density, k);
+            put_optional(&table, first->areas[a].gaussian_density, k);
             th_table_end_row(&table);
         }
     }

@@ -165,6 +165,7 @@ struct th_scene {
     th_record_def record;
     double plan_cell;
     const struct th_wall_grid *wall_grids; // one per level, space/walls.h
+    const struct th_goal_grid *goal_grids; // one per level, space/goals.h
     struct th_plan_scene *plan;            // what the planners prepared, plan/plan.h
     struct th_source_map *source_map; // JSON path -> line and column; NULL for a scene made in code
     char file[256];                   // for messages; "" for a scene made in code

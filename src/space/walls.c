@@ -12,6 +12,11 @@ static const float REACH = 2.0f;
 static const float SMALLEST_CELL = 1.0f; // [m] half the reach: lists are short, cells are few
 enum { CELLS_MAX = 4000000 };            // a scene kilometres wide gets larger cells instead
 
+enum {
+    PIECES = 4,           // of a cell along a side, for the clearance: 0.25 m
+    PIECES_MAX = 16000000 // of a level; beyond, pieces are larger
+};
+
 #ifndef TH_DEVICE_CODE // the CPU's loop
 static th_box walls_box(const th_scene *scene, const th_level *level) {
     th_box box = {1e30f, 1e30f, -1e30f, -1e30f};
@@ -110,6 +115,69 @@ static void visit_cells(const th_scene *scene, const th_level *level, const th_w
     }
 }
 
+// The walls of a cell's list that may be the nearest of one of its points.
+static int nearest_of_cell(const th_scene *scene, const th_wall_grid *grid, int cell, int *kept,
+                           int max) {
+    th_vec2 centre = {grid->origin.x + ((float)(cell % grid->nx) + 0.5f) * grid->cell,
+                      grid->origin.y + ((float)(cell / grid->nx) + 0.5f) * grid->cell};
+    float nearest2 = 1e30f;
+    for (int i = grid->start[cell]; i < grid->start[cell + 1]; ++i) {
+        const th_wall *wall = &scene->walls[grid->list[i]];
+        nearest2 = th_min(nearest2, th_segment_distance2(centre, wall->a, wall->b));
+    }
+    float limit = sqrtf(nearest2) + 1.415f * grid->cell; // from the centre to a point and back
+    int count = 0;
+    for (int i = grid->start[cell]; i < grid->start[cell + 1]; ++i) {
+        const th_wall *wall = &scene->walls[grid->list[i]];
+        if (th_segment_distance2(centre, wall->a, wall->b) > limit * limit) continue;
+        if (count == max) return -1;
+        kept[count++] = grid->list[i];
+    }
+    return count;
+}
+
+// Clearance of a piece: what its centre has, less half its diagonal, and 2 cm for the rounding of coordinates.
+static uint8_t clear_of_piece(const th_scene *scene, const th_wall_grid *grid, th_vec2 centre,
+                              float piece, const int *walls, int count) {
+    float nearest2 = 1e30f;
+    for (int i = 0; i < count; ++i) {
+        const th_wall *wall = &scene->walls[walls[i]];
+        nearest2 = th_min(nearest2, th_segment_distance2(centre, wall->a, wall->b));
+    }
+    float clear = th_min(sqrtf(nearest2) - 0.70711f * piece - 0.02f, grid->reach);
+    return (uint8_t)(clear > 0.0f ? floorf(clear / TH_CLEAR_UNIT) : 0.0f);
+}
+
+static bool build_clearance(th_scene *scene, th_wall_grid *grid) {
+    enum { KEPT = 32 };
+    int pieces = PIECES, cells = grid->nx * grid->ny;
+    while (pieces > 1 && (double)cells * pieces * pieces > PIECES_MAX) pieces /= 2;
+    size_t count = (size_t)cells * (size_t)(pieces * pieces);
+    uint8_t *clear = th_arena_alloc(&scene->arena, count, 1);
+    if (!clear) return false;
+    float piece = grid->cell / (float)pieces;
+    grid->clear = clear;
+    grid->inverse_piece = 1.0f / piece;
+    grid->clear_nx = grid->nx * pieces;
+    grid->clear_ny = grid->ny * pieces;
+    memset(clear, (int)(grid->reach / TH_CLEAR_UNIT), count);
+    for (int c = 0; c < cells; ++c) {
+        if (grid->start[c] == grid->start[c + 1]) continue;
+        int kept[KEPT], near = nearest_of_cell(scene, grid, c, kept, KEPT);
+        const int *walls = near < 0 ? grid->list + grid->start[c] : kept;
+        if (near < 0) near = grid->start[c + 1] - grid->start[c];
+        for (int k = 0; k < pieces * pieces; ++k) {
+            int column = c % grid->nx * pieces + k % pieces;
+            int row = c / grid->nx * pieces + k / pieces;
+            th_vec2 centre = {grid->origin.x + ((float)column + 0.5f) * piece,
+                              grid->origin.y + ((float)row + 0.5f) * piece};
+            clear[row * grid->clear_nx + column] =
+                clear_of_piece(scene, grid, centre, piece, walls, near);
+        }
+    }
+    return true;
+}
+
 static bool build_level(th_scene *scene, const th_level *level, th_wall_grid *grid, int cells_max) {
     memset(grid, 0, sizeof *grid);
     grid->reach = REACH;
@@ -128,7 +196,7 @@ static bool build_level(th_scene *scene, const th_level *level, th_wall_grid *gr
     visit_cells(scene, level, grid, start, list); // ... so that filling moves them into place
     grid->start = start;
     grid->list = list;
-    return true;
+    return build_clearance(scene, grid);
 }
 
 bool th_wall_grids_build(th_scene *scene) {
@@ -191,6 +259,7 @@ TH_BOTH static inline void near_try(th_near_list *near, const th_walls *walls, i
 TH_BOTH int th_walls_near(const th_walls *walls, int level, th_vec2 p, float range, int *found,
                   float *distances2, int max) {
     const th_wall_grid *grid = &walls->grids[level];
+    if (range < th_walls_clear(walls, level, p)) return 0;
     float own_distances2[NEAR_MAX];
     th_near_list near = {found, distances2, 0, max, range * range};
     if (!distances2) {
@@ -246,6 +315,8 @@ TH_BOTH int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p,
     const th_wall_grid *grid = &walls->grids[level];
     th_crossing first = {-1, 2.0};
     th_vec2 path = th_sub(q, p);
+    float clear = th_walls_clear(walls, level, p);
+    if (th_length2(path) < clear * clear) return -1;
     // The walls that meet a piece of path no longer than twice the reach are all within reach of its
     // middle, so one cell per piece is enough.
     float length = th_length(path), longest = 1.9f * grid->reach, t0 = 0.0f, t1 = 1.0f;

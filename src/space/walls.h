@@ -13,7 +13,13 @@ typedef struct th_wall_grid {
     const int *start;                        // nx * ny + 1
     const int *list;                         // wall indices, ascending within a cell
     const struct th_distance_grid *distance; // signed distance far from walls, distance_grid.c
+    // Pieces of cells: from any of their points to any wall or door it is at least so many TH_CLEAR_UNIT.
+    const uint8_t *clear; // clear_nx * clear_ny
+    float inverse_piece;
+    int clear_nx, clear_ny;
 } th_wall_grid;
+
+#define TH_CLEAR_UNIT 0.01f // [m]
 
 // Grids for all levels, in the scene's arena: walls and signed distance. False: no memory.
 bool th_wall_grids_build(th_scene *scene);
@@ -43,6 +49,18 @@ TH_BOTH static inline bool th_walls_maybe_near(const th_walls *walls, int level,
     const int *list;
     if (walls->count == 0) return false;
     return walls->count > walls->scene_count || th_wall_cell(&walls->grids[level], p, &list) > 0;
+}
+// No standing wall is nearer to p than this [m], at most the grid's reach. One look-up: too small by up to the
+// diagonal of a piece, never too large; 0 while live walls stand, which are not in the grid.
+TH_BOTH static inline float th_walls_clear(const th_walls *walls, int level, th_vec2 p) {
+    const th_wall_grid *grid = &walls->grids[level];
+    if (walls->count > walls->scene_count) return 0.0f;
+    float column = (p.x - grid->origin.x) * grid->inverse_piece;
+    float row = (p.y - grid->origin.y) * grid->inverse_piece;
+    bool on_grid = column >= 0.0f && row >= 0.0f && column < (float)grid->clear_nx &&
+                   row < (float)grid->clear_ny;
+    if (!on_grid) return p.x == p.x && p.y == p.y ? grid->reach : 0.0f;
+    return TH_CLEAR_UNIT * (float)grid->clear[(int)row * grid->clear_nx + (int)column];
 }
 // First standing wall crossed by the path p -> q (touching counts), or -1; *t in [0, 1] along the path.
 // For doubled (two-sided) walls either edge may be returned.

@@ -88,7 +88,7 @@ static double draw_legend(const th_canvas *canvas) {
 }
 
 bool th_bottleneck_draw(const th_door_model *models, int count, const char *path) {
-    th_canvas canvas = th_canvas_create_zoomed(900, 630, 13, 2);
+    th_canvas canvas = th_canvas_create_zoomed(900, 595, 13, 2);
     if (!canvas.surface) return false;
     th_canvas_colour(&canvas, (th_colour){1, 1, 1}, 1);
     cairo_paint(canvas.cairo);

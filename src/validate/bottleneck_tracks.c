@@ -119,20 +119,28 @@ th_tracks_flow th_tracks_over(const th_tracks *tracks, double line) {
     return flow;
 }
 
-double th_tracks_density(const th_tracks *tracks, th_box box, double from, double to) {
+static bool inside(const th_box *box, th_vec2 p) {
+    return p.x >= box->min_x && p.x < box->max_x && p.y >= box->min_y && p.y < box->max_y;
+}
+
+th_tracks_area th_tracks_in(const th_tracks *tracks, th_box box, double from, double to) {
     int frames = 0;
-    uint64_t inside = 0;
-    for (int f = 0; f < tracks->frames; ++f) {
+    uint64_t count = 0;
+    double way = 0; // per frame, of all who were in it
+    for (int f = 1; f < tracks->frames; ++f) {
         double time = f / TH_TRACKS_RATE;
         if (!(time >= from && time <= to)) continue;
         ++frames;
         for (int k = 0; k < tracks->people; ++k) {
-            th_vec2 p = place(tracks, f, k);
-            inside += p.x >= box.min_x && p.x < box.max_x && p.y >= box.min_y && p.y < box.max_y;
+            th_vec2 p = place(tracks, f, k), before = place(tracks, f - 1, k);
+            if (!inside(&box, p)) continue;
+            ++count;
+            way += hypot((double)(p.x - before.x), (double)(p.y - before.y));
         }
     }
     double area = (double)(box.max_x - box.min_x) * (double)(box.max_y - box.min_y);
-    return frames > 0 ? (double)inside / frames / area : NOTHING;
+    return (th_tracks_area){.density = frames > 0 ? (double)count / frames / area : NOTHING,
+                            .speed = count > 0 ? TH_TRACKS_RATE * way / (double)count : NOTHING};
 }
 
 double th_tracks_densest(const th_tracks *tracks) {

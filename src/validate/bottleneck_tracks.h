@@ -33,8 +33,12 @@ typedef struct th_tracks_flow {
 } th_tracks_flow;
 // Over the line x = line. Everybody counts once, when over it for the first time.
 th_tracks_flow th_tracks_over(const th_tracks *tracks, double line);
-// Mean number of people in the box over its area, from .. to seconds [1/m2]; NaN: no frame.
-double th_tracks_density(const th_tracks *tracks, th_box box, double from, double to);
+typedef struct th_tracks_area {
+    double density; // mean number of people in the box over its area [1/m2]; NaN: no frame
+    double speed;   // mean of those in it [m/s]; NaN: nobody
+} th_tracks_area;
+// From .. to seconds.
+th_tracks_area th_tracks_in(const th_tracks *tracks, th_box box, double from, double to);
 // The highest density around anybody, looked at once a second: people within 1 m over the circle [1/m2].
 double th_tracks_densest(const th_tracks *tracks);
 

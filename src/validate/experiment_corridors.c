@@ -8,11 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    FAMILIES = 4,
-    VARIANTS = 3
-}; // of th_experiment_models: move models; alone, menge, consistent
-
 typedef struct corridor_study {
     const th_experiment_settings *settings;
     const th_experiment_model *models;
@@ -26,7 +21,7 @@ static bool prepare(corridor_study *s, const th_experiment_settings *settings, i
     s->settings = settings;
     s->models = th_experiment_models(&s->model_count);
     s->runs = runs;
-    s->results = calloc((size_t)(s->model_count * runs), sizeof *s->results);
+    s->results = calloc((size_t)s->model_count * (size_t)runs, sizeof *s->results);
     return s->results != NULL;
 }
 
@@ -37,21 +32,15 @@ static th_corridor_people people_of(const corridor_study *s, int model) {
     return people;
 }
 
-// Which of its family's models it is, 0 .. VARIANTS - 1.
-static int variant_of(const corridor_study *s, int model) {
-    int variant = 0;
-    for (int m = 0; m < model; ++m) variant += s->models[m].family == s->models[model].family;
-    return variant;
-}
-
 // ---- figure: a panel per move model, a dot per run
 
 enum { PEOPLE_MOST = 16 };
 typedef struct figure_data {
-    double density[FAMILIES][VARIANTS][TH_UO180_RUNS], speed[FAMILIES][VARIANTS][TH_UO180_RUNS];
+    double density[TH_FAMILIES][TH_VARIANTS][TH_UO180_RUNS],
+        speed[TH_FAMILIES][TH_VARIANTS][TH_UO180_RUNS];
     double people_density[PEOPLE_MOST], people_speed[PEOPLE_MOST], people_spread[PEOPLE_MOST];
-    th_fd_series series[FAMILIES][VARIANTS + 1];
-    th_fd_panel panels[FAMILIES];
+    th_fd_series series[TH_FAMILIES][TH_VARIANTS + 1];
+    th_fd_panel panels[TH_FAMILIES];
 } figure_data;
 
 static void fill_people(const th_measured_set *set, figure_data *f) {
@@ -61,7 +50,7 @@ static void fill_people(const th_measured_set *set, figure_data *f) {
         f->people_speed[i] = set->points[i].speed;
         f->people_spread[i] = set->points[i].spread;
     }
-    for (int family = 0; family < FAMILIES; ++family) {
+    for (int family = 0; family < TH_FAMILIES; ++family) {
         f->series[family][0] = (th_fd_series){.name = set->title,
                                               .mark = TH_FD_DOTS,
                                               .colour = -1,
@@ -70,28 +59,23 @@ static void fill_people(const th_measured_set *set, figure_data *f) {
                                               .spread = f->people_spread,
                                               .count = count};
         f->panels[family].series = f->series[family];
-        f->panels[family].series_count = VARIANTS + 1;
+        f->panels[family].series_count = TH_VARIANTS + 1;
     }
 }
 
 static void fill_models(const corridor_study *s, figure_data *f) {
-    static const char *const names[VARIANTS] = {"alone", "with DenseSense, menge",
-                                                "with DenseSense, consistent"};
-    static const int colours[VARIANTS] = {1, 0, 2};
     for (int m = 0; m < s->model_count; ++m) {
-        int family = s->models[m].family, variant = variant_of(s, m);
-        if (family >= FAMILIES || variant >= VARIANTS) continue;
+        int family = s->models[m].family, variant = s->models[m].variant;
         double *density = f->density[family][variant], *speed = f->speed[family][variant];
         for (int r = 0; r < s->runs; ++r) {
             density[r] = s->results[m * s->runs + r].mean.density;
             speed[r] = s->results[m * s->runs + r].mean.speed;
         }
-        f->series[family][1 + variant] = (th_fd_series){.name = names[variant],
-                                                        .mark = TH_FD_DOTS,
-                                                        .colour = colours[variant],
-                                                        .density = density,
-                                                        .speed = speed,
-                                                        .count = s->runs};
+        th_fd_series *series = &f->series[family][1 + variant];
+        *series = th_fd_series_of_variant(variant, TH_FD_DOTS);
+        series->density = density;
+        series->speed = speed;
+        series->count = s->runs;
         if (variant == 0) f->panels[family].title = s->models[m].name;
     }
 }
@@ -106,7 +90,7 @@ static th_result draw(const corridor_study *s, const char *people, const char *t
     fill_models(s, f);
     th_fd_figure figure = {.title = title,
                            .panels = f->panels,
-                           .panel_count = FAMILIES,
+                           .panel_count = TH_FAMILIES,
                            .columns = 2,
                            .weidmann = true};
     char path[4096];
@@ -178,8 +162,8 @@ static void one_way_table(const corridor_study *s, th_experiment_result *result)
 static void judge_one_way(const corridor_study *s, th_experiment_result *result) {
     int plain = 0;
     for (int m = 0; m < s->model_count; ++m) {
-        if (!s->models[m].filtered) plain = m;
-        if (!s->models[m].filtered) continue;
+        if (s->models[m].variant == 0) plain = m;
+        if (s->models[m].variant == 0) continue;
         double off[2] = {0.0, 0.0};
         for (int r = 0; r < s->runs; ++r)
             for (int k = 0; k < 2; ++k) {

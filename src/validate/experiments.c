@@ -18,9 +18,7 @@ const th_experiment *th_experiments(int *count) {
     return list;
 }
 
-#define PLAIN "\"none\""
-#define MENGE "{\"model\": \"densesense\", \"preset\": \"menge\"}"
-#define CONSISTENT "{\"model\": \"densesense\", \"preset\": \"consistent\"}"
+#define FILTER(preset) "{\"model\": \"densesense\", \"preset\": \"" preset "\"}"
 // X(family, name, move)
 #define MOVES(X)                   \
     X(0, "ORCA", "\"orca\"")       \
@@ -30,9 +28,10 @@ const th_experiment *th_experiments(int *count) {
 
 const th_experiment_model *th_experiment_models(int *count) {
     static const th_experiment_model list[] = {
-#define X(family, name, move)                                                            \
-    {name, PLAIN, move, family, false}, {"D-" name " menge", MENGE, move, family, true}, \
-        {"D-" name " consistent", CONSISTENT, move, family, true},
+#define X(family, name, move)                                                                    \
+    {name, "\"none\"", move, family, 0}, {"D-" name " menge", FILTER("menge"), move, family, 1}, \
+        {"D-" name " consistent", FILTER("consistent"), move, family, 2},                        \
+        {"D-" name " laboratory", FILTER("laboratory"), move, family, 3},
         MOVES(X)
 #undef X
     };
@@ -95,6 +94,8 @@ void th_cell_text(th_experiment_table *table, const char *text) {
 void th_cell_number(th_experiment_table *table, double value, int decimals) {
     char text[64];
     snprintf(text, sizeof text, "%.*f", decimals, value);
+    if (text[0] == '-' && strspn(text, "-0.") == strlen(text))
+        memmove(text, text + 1, strlen(text));
     th_cell_text(table, isfinite(value) ? text : "–");
 }
 
@@ -154,15 +155,6 @@ void th_experiment_release(th_experiment_result *result) {
 
 // ---- output
 
-static const char *verdict_text(th_verdict verdict) {
-    switch (verdict) {
-    case TH_PASS: return "pass";
-    case TH_FAIL: return "FAIL";
-    case TH_NOT_APPLICABLE: return "not applicable";
-    default: return "reported";
-    }
-}
-
 static void print_table(const th_experiment_table *table, FILE *file) {
     fprintf(file, "\n%s\n\n", table->title);
     for (int k = 0; k < table->count; ++k) {
@@ -179,7 +171,7 @@ void th_experiment_print(const th_experiment_result *result, FILE *file) {
     if (result->bar_count > 0) fprintf(file, "\n| asked | measured | |\n|---|---|---|\n");
     for (int k = 0; k < result->bar_count; ++k)
         fprintf(file, "| %s | %s | %s |\n", result->bars[k].asked, result->bars[k].measured,
-                verdict_text(result->bars[k].verdict));
+                th_verdict_word(result->bars[k].verdict));
     if (result->figure_count > 0) fputc('\n', file);
     for (int k = 0; k < result->figure_count; ++k)
         fprintf(file, "%s: %s\n", result->figures[k].file, result->figures[k].caption);
@@ -213,7 +205,7 @@ th_result th_experiment_write(const th_experiment_result *result, const char *fo
     for (int k = 0; k < result->bar_count; ++k) {
         th_table_text(&csv, result->bars[k].asked);
         th_table_text(&csv, result->bars[k].measured);
-        th_table_text(&csv, verdict_text(result->bars[k].verdict));
+        th_table_text(&csv, th_verdict_word(result->bars[k].verdict));
         th_table_end_row(&csv);
     }
     return th_table_close(&csv, error);

@@ -68,12 +68,13 @@ th_result th_experiment_write(const th_experiment_result *result, const char *fo
                               th_error *error);
 
 // ---- the models every experiment is repeated with: four move models, each alone and behind DenseSense
-// ("D-") with both presets.
+// ("D-") with its presets.
+enum { TH_FAMILIES = 4, TH_VARIANTS = 4 };
 typedef struct th_experiment_model {
     const char *name;          // "D-ORCA menge"
     const char *filter, *move; // as in a scene file, JSON; for `groups.0.filter=` too
-    int family;                // of models with the same move
-    bool filtered;
+    int family;                // of models with the same move, 0 .. TH_FAMILIES - 1
+    int variant;               // 0: alone; menge, consistent, laboratory
 } th_experiment_model;
 const th_experiment_model *th_experiment_models(int *count);
 
@@ -91,7 +92,9 @@ th_result th_experiment_runs(const th_experiment_settings *settings,
     X(fundamental, "speed against density in a corridor without ends, every model over Weidmann") \
     X(corridor, "one way through a corridor of 1.8 m, entrance and exit as in the experiment")    \
     X(both_ways, "two crowds through each other in a corridor of 4 m")                            \
-    X(bottleneck, "flow against the width of a door, every model over measured flows")
+    X(bottleneck, "flow against the width of a door, every model over measured flows")            \
+    X(stadium, "300 people through the mouth of a grandstand")                                    \
+    X(smoothness, "the ways of five people: D-SF at 16 Hz, SF at 16 Hz, SF at 1000 Hz")
 
 typedef th_result th_experiment_fn(const th_experiment_settings *settings,
                                    th_experiment_progress *progress, void *progress_context,

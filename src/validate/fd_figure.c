@@ -31,7 +31,19 @@ static th_line_style style_of(const th_fd_series *series) {
     return (th_line_style){colour_of(series->colour), 1.9, series->dash, alpha};
 }
 
-static th_line_style weidmann_style(void) { return (th_line_style){colour_of(-1), 1.6, 1, 1.0}; }
+static th_line_style weidmann_style(void) { return (th_line_style){colour_of(-1), 1.6, 2, 1.0}; }
+
+th_fd_series th_fd_series_of_variant(int variant, th_fd_mark mark) {
+    static const struct {
+        const char *name;
+        int colour, dash;
+    } looks[] = {{"alone", 1, 0},
+                 {"with DenseSense, menge", 0, 0},
+                 {"with DenseSense, consistent", 2, 3},
+                 {"with DenseSense, laboratory", 3, 1}};
+    int k = variant & 3;
+    return (th_fd_series){looks[k].name, mark, looks[k].colour, looks[k].dash, NULL, NULL, NULL, 0};
+}
 
 static void find_axes(page *p) {
     double density = p->figure->weidmann ? 5.4 : 1.0, speed = 1.4, flow = 1.3;
@@ -47,6 +59,7 @@ static void find_axes(page *p) {
             }
         }
     if (p->figure->most_density > 0.0) density = p->figure->most_density;
+    if (p->figure->most_flow > 0.0) flow = p->figure->most_flow;
     p->density = th_axis_make(0, density, 8, "density [1/m²]");
     p->speed = th_axis_make(0, speed, 6, "speed [m/s]");
     p->flow = th_axis_make(0, flow, 6, "flow [1/(m s)]");

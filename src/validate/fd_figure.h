@@ -20,6 +20,9 @@ typedef struct th_fd_series {
     int count;
 } th_fd_series;
 
+// Name, colour and dash of a th_experiment_model's variant, alike in all figures; no data yet.
+th_fd_series th_fd_series_of_variant(int variant, th_fd_mark mark);
+
 typedef struct th_fd_panel {
     const char *title; // "" none
     bool flow;         // density x speed instead of speed over density
@@ -33,6 +36,7 @@ typedef struct th_fd_figure {
     int panel_count, columns;
     bool weidmann;       // his curve in every panel
     double most_density; // of the x axis [1/m2]; 0: from the data
+    double most_flow;    // of the y axis of flows [1/(m s)]; 0: from the data
 } th_fd_figure;
 
 // PNG, or SVG when the path ends so.

@@ -82,8 +82,10 @@ static th_result fill(periodic *p, th_error *error) {
     const th_periodic_def *def = p->def;
     p->people = (int)(def->density * def->length * def->width + 0.5);
     p->copies = p->people;
+    // Rows of a hexagonal lattice of that density are sqrt(sqrt(3) / 2) = 0.93 of this apart. Fewer would put
+    // people nearer behind each other than beside, where they hinder each other most.
     double spacing = sqrt(1.0 / def->density);
-    int rows = (int)fmax(1.0, floor((def->width - 2 * (double)RADIUS) / (0.93 * spacing)));
+    int rows = (int)fmax(1.0, floor(def->width / (0.93 * spacing) + 0.5));
     int columns = (p->people + rows - 1) / rows;
     for (int k = 0; k < p->people + p->copies; ++k) {
         th_agent_def agent = person(def, k < p->people ? k : 0, rows, columns);

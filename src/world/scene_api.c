@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "plan/plan.h"
 #include "scene/scene.h"
+#include "space/goals.h"
 #include "space/walls.h"
 #include <assert.h>
 
@@ -12,9 +13,9 @@ th_result th_scene_create(const th_scene_def *def, th_scene **out, th_error *err
     th_scene *scene = NULL;
     th_result result = th_scene_compile(def, &scene, error);
     if (result != TH_OK) return result;
-    if (!th_wall_grids_build(scene))
+    if (!th_wall_grids_build(scene) || !th_goal_grids_build(scene))
         result = th_fail(error, TH_NO_MEMORY, "",
-                         "no memory for the wall grids; free some or make the scene smaller");
+                         "no memory for the grids of walls and goals; free some or make the scene smaller");
     else
         result = th_plan_prepare(scene, error);
     if (result != TH_OK) {

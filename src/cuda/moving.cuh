@@ -1,0 +1,39 @@
+// What models that move in sub-steps keep on the device. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_CUDA_MOVING_CUH
+#define TH_CUDA_MOVING_CUH
+#include "cuda/device.cuh"
+#include "move/substep.h"
+
+namespace th {
+
+// The step of the model that is at work; models follow one another, so there is one. Squares are kept as their
+// bits, which are in the same order because none is negative.
+struct moving {
+    th_substep step;
+    uint32_t fastest2, moved2;
+    uint32_t top_speed2;            // Helbing-Molnar: nobody's square will be larger
+    uint32_t lightest, heaviest;    // PBD: bits of the inverse masses
+    uint64_t repairs;
+};
+
+// Two floats that are read at once.
+struct alignas(8) both {
+    float x, y;
+};
+
+// Position-based crowds. A person has 3 x 8 bytes here and on average LISTED entries of two bytes; what avoidance
+// has added so far lies in next_velocity, where its list begins in slot, how long it is in order.
+struct pbd_memory {
+    enum {
+        CROWD = 128, // people who share room for their lists
+        LISTED = 12, // entries that there are for one of them on average
+    };
+    struct th_pbd *state;
+    both *place;      // where the sub-step begins, after stabilisation
+    both *u, *next_u; // displacement of everybody, and what an iteration writes for own people
+    uint16_t *lists;
+    uint32_t *used; // entries of each crowd
+};
+
+} // namespace th
+#endif

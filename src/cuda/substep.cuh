@@ -1,0 +1,64 @@
+// Sub-steps on the device: what move/substep.c does for everybody at once. How fast and how far anybody went
+// stays there. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_CUDA_SUBSTEP_CUH
+#define TH_CUDA_SUBSTEP_CUH
+#include "cuda/moving.cuh"
+
+namespace th {
+
+// Keeps the largest; not-a-numbers count as nothing, as in th_max.
+TH_ON_GPU inline void largest_square(uint32_t *most, float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    if (value > 0.0f) largest(most, bits);
+}
+TH_ON_GPU inline float root_of(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return sqrtf(value);
+}
+
+// th_substep_begin.
+static void begin_substeps(th_world *host, th_substep step) {
+    moving *s = host->cuda->moving;
+    once(host, TH_LAMBDA(th_world *) {
+        s->step = step;
+        s->fastest2 = s->moved2 = s->top_speed2 = s->heaviest = 0;
+        s->lightest = UINT32_MAX;
+        s->repairs = 0;
+    });
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        largest_square(&s->fastest2, copy_state(world, s->step.model, (uint32_t)i));
+    });
+    once(host, TH_LAMBDA(th_world * world) {
+        th_walls walls = th_world_walls(world);
+        s->step.fastest = root_of(s->fastest2);
+        th_substep_looks(world, &s->step, &walls);
+    });
+}
+
+static void end_one_substep(th_world *host) {
+    moving *s = host->cuda->moving;
+    once(host, TH_LAMBDA(th_world * world) {
+        float moved2;
+        memcpy(&moved2, &s->moved2, sizeof moved2);
+        th_substep_end(&s->step, moved2);
+        s->moved2 = 0;
+        world->counters.repairs += s->repairs;
+        s->repairs = 0;
+    });
+}
+
+// th_substep_advance.
+static void advance_substep(th_world *host) {
+    moving *s = host->cuda->moving;
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        uint64_t repairs = 0;
+        largest_square(&s->moved2, advance_one(world, &s->step, (uint32_t)i, &repairs));
+        if (repairs) add(&s->repairs, repairs);
+    });
+    end_one_substep(host);
+}
+
+} // namespace th
+#endif

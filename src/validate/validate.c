@@ -1,0 +1,251 @@
+// The suites, a choice of their tests, and running them over the cores. SPDX-License-Identifier: Apache-2.0
+#include "core/error.h"
+#include "scene/scene.h"
+#include "validate/suite_parts.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+const char *th_verdict_word(th_verdict verdict) {
+    static const char *const words[] = {"pass", "fail", "not applicable", "reported"};
+    return words[verdict];
+}
+
+// Social forces as published (Helbing, Farkas, Vicsek 2000) keep people apart and give doors the flow that
+// was measured, but know no relation of speed and density: that is DenseSense's part. What DenseSense takes
+// from a crowd that stands head to head is the push that lets two streams pass each other, and the published
+// impatience gives it back: who is held up wants to walk as fast as somebody who walks freely, 1.34 m/s
+// (Weidmann 1993), and not faster.
+th_suite_setup th_suite_setup_default(void) {
+    th_suite_setup setup = {
+        .plan = NULL,
+        .filter = "{\"model\": \"densesense\", \"preset\": \"consistent\"}",
+        .move = "{\"model\": \"social_force\", \"impatient_speed\": 1.34}",
+        .crowds = 3,
+    };
+    return setup;
+}
+
+const th_suite *const *th_suites(int *count) {
+    static const th_suite *const list[] = {&th_suite_rimea, &th_suite_imo, &th_suite_nist,
+                                           &th_suite_iso, &th_suite_juelich};
+    *count = (int)(sizeof list / sizeof *list);
+    return list;
+}
+
+// ---- one test
+
+void th_outcome_release(th_outcome *outcome) {
+    for (int i = 0; i < outcome->series_count; ++i) {
+        free(outcome->series[i].x);
+        free(outcome->series[i].y);
+    }
+    if (outcome->picture.scene) th_crowd_release(&outcome->picture.crowd);
+    free(outcome->picture.door_closed);
+    th_scene_destroy(outcome->picture.scene);
+    *outcome = (th_outcome){0};
+}
+
+static double wall_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void th_suite_run_test(const th_suite_setup *setup, const th_suite *suite,
+                       const th_suite_test *test, th_outcome *outcome) {
+    *outcome = (th_outcome){.verdict = TH_NOT_APPLICABLE};
+    th_trial trial = {setup, suite, test, outcome, false};
+    double started = wall_clock();
+    if (test->run) {
+        test->run(&trial);
+        if (!trial.judged) th_trial_fail(&trial, "the test did not come to a verdict");
+    } else {
+        th_trial_remark(&trial, "%s", test->source);
+    }
+    outcome->seconds = wall_clock() - started;
+}
+
+// ---- a choice of tests
+
+static const th_suite *find_suite(const char *name) {
+    int count;
+    const th_suite *const *suites = th_suites(&count);
+    for (int i = 0; i < count; ++i)
+        if (strcmp(suites[i]->name, name) == 0) return suites[i];
+    return NULL;
+}
+
+static th_result unknown_suite(const char *name, th_error *error) {
+    int count;
+    const th_suite *const *suites = th_suites(&count);
+    const char *words[16] = {"all"};
+    for (int i = 0; i < count; ++i) words[i + 1] = suites[i]->name;
+    const char *near = th_nearest_word(name, words, count + 1);
+    return th_fail(error, TH_BAD_ARGUMENT, "", "no suite called '%s'; %s%s%s", name,
+                   near ? "did you mean " : "there are rimea, imo, nist, iso, juelich, all",
+                   near ? near : "", near ? "?" : "");
+}
+
+// "rimea 9", "rimea9" or "9": the number, with or without its suite before it.
+static bool is_meant(const th_suite *suite, const th_suite_test *test, const char *only) {
+    size_t length = strlen(suite->name);
+    if (strncasecmp(only, suite->name, length) == 0) {
+        only += length;
+        while (*only == ' ' || *only == '_' || *only == '-') ++only;
+    }
+    return strcasecmp(only, test->number) == 0;
+}
+
+static void choose(th_validation *validation, const char *suite, const char *only) {
+    int suite_count;
+    const th_suite *const *suites = th_suites(&suite_count);
+    for (int s = 0; s < suite_count; ++s) {
+        if (suite && strcmp(suite, suites[s]->name) != 0) continue;
+        for (int t = 0; t < suites[s]->test_count; ++t) {
+            if (only && !is_meant(suites[s], &suites[s]->tests[t], only)) continue;
+            validation->entries[validation->count++] =
+                (th_validation_entry){.suite = suites[s], .test = &suites[s]->tests[t]};
+        }
+    }
+}
+
+th_result th_validation_choose(th_validation *validation, const char *suite, const char *only,
+                               th_error *error) {
+    if (suite && strcmp(suite, "all") == 0) suite = NULL;
+    if (suite && !find_suite(suite)) return unknown_suite(suite, error);
+    int suite_count, most = 0;
+    const th_suite *const *suites = th_suites(&suite_count);
+    for (int s = 0; s < suite_count; ++s) most += suites[s]->test_count;
+    validation->entries = calloc((size_t)most, sizeof *validation->entries);
+    if (!validation->entries) return th_fail(error, TH_NO_MEMORY, "", "no memory for the tests");
+    choose(validation, suite, only);
+    if (validation->count > 0) return TH_OK;
+    th_validation_release(validation);
+    return th_fail(error, TH_BAD_ARGUMENT, "",
+                   "no test numbered '%s'%s%s; `throng validate --list` shows them", only,
+                   suite ? " in " : "", suite ? suite : "");
+}
+
+void th_validation_release(th_validation *validation) {
+    for (int i = 0; i < validation->count; ++i) th_outcome_release(&validation->entries[i].outcome);
+    free(validation->entries);
+    validation->entries = NULL;
+    validation->count = 0;
+}
+
+// ---- running them
+
+typedef struct pool {
+    th_validation *validation;
+    int *order; // entries, the longest first
+    int next, done;
+    bool stop;
+    const char *running; // title of the test begun last
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+} pool;
+
+static int take(pool *p) {
+    pthread_mutex_lock(&p->lock);
+    int index = !p->stop && p->next < p->validation->count ? p->order[p->next++] : -1;
+    if (index >= 0) p->running = p->validation->entries[index].test->title;
+    pthread_mutex_unlock(&p->lock);
+    return index;
+}
+
+static void *work(void *context) {
+    pool *p = context;
+    for (int index; (index = take(p)) >= 0;) {
+        th_validation_entry *entry = &p->validation->entries[index];
+        th_suite_run_test(&p->validation->setup, entry->suite, entry->test, &entry->outcome);
+        pthread_mutex_lock(&p->lock);
+        ++p->done;
+        pthread_cond_broadcast(&p->changed);
+        pthread_mutex_unlock(&p->lock);
+    }
+    return NULL;
+}
+
+// Insertion sort by cost: a hundred tests, and equal costs stay in order.
+static void order_by_cost(pool *p) {
+    const th_validation_entry *entries = p->validation->entries;
+    for (int i = 0; i < p->validation->count; ++i) {
+        int at = i;
+        for (; at > 0 && entries[p->order[at - 1]].test->cost < entries[i].test->cost; --at)
+            p->order[at] = p->order[at - 1];
+        p->order[at] = i;
+    }
+}
+
+static void watch(pool *p, th_validation_progress *seen, void *context) {
+    int count = p->validation->count;
+    pthread_mutex_lock(&p->lock);
+    while (p->done < count && !(p->stop && p->done == p->next)) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 200000000; // as often as an eye follows
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&p->changed, &p->lock, &until);
+        int done = p->done;
+        const char *running = p->running ? p->running : "";
+        pthread_mutex_unlock(&p->lock);
+        bool go_on = !seen || seen(done, count, running, context);
+        pthread_mutex_lock(&p->lock);
+        p->stop = p->stop || !go_on;
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+static th_result run_pool(pool *p, int jobs, th_validation_progress *seen, void *context,
+                          th_error *error) {
+    pthread_t *threads = calloc((size_t)jobs, sizeof *threads);
+    p->order = calloc((size_t)p->validation->count, sizeof *p->order);
+    int started = 0;
+    if (threads && p->order) {
+        order_by_cost(p);
+        while (started < jobs && pthread_create(&threads[started], NULL, work, p) == 0) ++started;
+    }
+    if (started > 0) watch(p, seen, context);
+    for (int i = 0; i < started; ++i) pthread_join(threads[i], NULL);
+    free(threads);
+    free(p->order);
+    return started > 0 ? TH_OK
+                       : th_fail(error, TH_NO_MEMORY, "", "no thread could be started; fewer jobs");
+}
+
+// A model that does not exist is the caller's mistake, not a failed test.
+static th_result try_models(const th_suite_setup *setup, th_error *error) {
+    th_outcome outcome = {0};
+    th_suite_test nothing = {.number = "", .title = ""};
+    th_trial trial = {setup, NULL, &nothing, &outcome, false};
+    th_case one;
+    bool good = th_case_open(&one, &trial, "rimea_01_corridor", 1, NULL);
+    if (good) th_case_close(&one);
+    return good ? TH_OK : th_fail(error, TH_BAD_ARGUMENT, "", "%s", outcome.remark);
+}
+
+th_result th_validation_run(th_validation *validation, int jobs, th_validation_progress *seen,
+                            void *context, th_error *error) {
+    th_result result = try_models(&validation->setup, error);
+    if (result != TH_OK) return result;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (jobs < 1) jobs = cores > 0 ? (int)cores : 1;
+    if (jobs > validation->count) jobs = validation->count;
+    pool p = {.validation = validation};
+    pthread_mutex_init(&p.lock, NULL);
+    pthread_cond_init(&p.changed, NULL);
+    result = run_pool(&p, jobs, seen, context, error);
+    pthread_cond_destroy(&p.changed);
+    pthread_mutex_destroy(&p.lock);
+    bool complete = result == TH_OK && p.done == validation->count;
+    for (int i = 0; complete && i < validation->count; ++i)
+        ++validation->totals[validation->entries[i].outcome.verdict];
+    validation->interrupted = !complete;
+    return result;
+}

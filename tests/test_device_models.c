@@ -1,0 +1,191 @@
+// The models with sub-steps on a device against the CPU, bit for bit: position-based crowds, social force and
+// Helbing-Molnar, alone and in one crowd, near walls and behind them, across a stair's top, beside a scripted
+// body, in heaps. SPDX-License-Identifier: Apache-2.0
+#include "throng/throng.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#ifdef TH_SLOW_BUILD
+enum { STEPS = 6 };
+#else
+enum { STEPS = 40 };
+#endif
+
+// A thin wall to feel nobody through, a pillar, stairs with people on both sides of their top, somebody whom a
+// script moves through the crowd, a source, and masses of all kinds.
+static const char hall[] =
+    "{\"levels\": [{\"id\": \"below\", \"walkable\": {\"rect\": [0, 0, 23, 8]},"
+    "   \"obstacles\": [{\"rect\": [9, 3, 10, 4]}], \"walls\": [[[5, 0], [5, 5]]]},"
+    "   {\"id\": \"above\", \"z\": 1.5, \"walkable\": {\"rect\": [23, 0, 30, 8]}}],"
+    " \"stairs\": [{\"id\": \"s\", \"level\": \"below\", \"to\": \"above\","
+    "   \"area\": {\"rect\": [20, 0, 23, 8]}, \"top\": [[23, 0], [23, 8]], \"up\": 0.5, \"down\": "
+    "0.7}],"
+    " \"exits\": [{\"id\": \"east\", \"level\": \"above\", \"line\": [[30, 0], [30, 8]]},"
+    "   {\"id\": \"west\", \"level\": \"below\", \"line\": [[0, 0], [0, 8]]}],"
+    " \"groups\": ["
+    "  {\"id\": \"a\", \"level\": \"below\", \"count\": 60, \"area\": {\"rect\": [1, 1, 8, 7]},"
+    "   \"to\": \"east\", \"move\": \"%s\"},"
+    "  {\"id\": \"b\", \"level\": \"below\", \"count\": 60, \"area\": {\"rect\": [11, 1, 23, 7]},"
+    "   \"to\": \"west\", \"mass\": {\"uniform\": [50, 100]}, \"move\": \"%s\"},"
+    "  {\"id\": \"c\", \"level\": \"above\", \"count\": 40, \"area\": {\"rect\": [23, 1, 29, 7]},"
+    "   \"to\": \"west\", \"radius\": {\"uniform\": [0.15, 0.3]}, \"move\": \"%s\"},"
+    "  {\"id\": \"d\", \"level\": \"below\", \"area\": {\"rect\": [0.5, 0.5, 2, 7.5]},"
+    "   \"source\": {\"rate\": 3}, \"to\": \"east\", \"move\": \"%s\"}],"
+    " \"scripted\": [{\"id\": \"cart\", \"level\": \"below\", \"radius\": 0.5,"
+    "   \"path\": [[0, 12, 4], [4, 19, 4]]}],"
+    " \"run\": {\"step\": 0.1, \"duration\": 60}}";
+
+// A crowd without walls, all alike.
+static const char plane[] =
+    "{\"groups\": [{\"id\": \"g\", \"count\": 400, \"area\": {\"rect\": [-6, -6, 6, 6]},"
+    " \"own_goal\": {\"opposite\": [0, 0]}, \"move\": \"%s\"}],"
+    " \"run\": {\"step\": 0.1, \"duration\": 60}}";
+
+static const char *const models[] = {"pbd", "social_force", "helbing_molnar"};
+enum { MODELS = sizeof models / sizeof *models };
+
+typedef struct pair {
+    th_scene *scene;
+    th_world *worlds[2]; // on the CPU, on the device
+} pair;
+
+static th_world *world_on(const th_scene *scene, th_backend backend) {
+    th_world *world = NULL;
+    th_error error;
+    th_world_def def = th_world_def_default();
+    def.backend = backend;
+    def.threads = 1;
+    th_result result = th_world_create(scene, &def, &world, &error);
+    if (result == TH_NO_DEVICE && !getenv("THRONG_REQUIRE_CUDA")) {
+        print_message("  %s\n", error.message);
+        skip();
+    }
+    if (result != TH_OK) fail_msg("%s", error.message);
+    return world;
+}
+
+static pair pair_of(const char *json) {
+    pair p;
+    th_error error;
+    th_scene_options options = {0};
+    if (th_scene_load_json(json, strlen(json), "test", NULL, &options, &p.scene, &error) != TH_OK)
+        fail_msg("%s", error.message);
+    p.worlds[0] = world_on(p.scene, TH_BACKEND_CPU);
+    p.worlds[1] = world_on(p.scene, TH_BACKEND_CUDA);
+    return p;
+}
+
+static void step_and_end(pair p, int steps, const char *what) {
+    for (int s = 0; s < steps; ++s) {
+        for (int w = 0; w < 2; ++w) th_world_step(p.worlds[w], 1);
+        if (th_world_hash(p.worlds[0]) != th_world_hash(p.worlds[1]))
+            fail_msg("%s: step %d differs", what, s + 1);
+    }
+    th_statistics a = th_world_statistics(p.worlds[0]), b = th_world_statistics(p.worlds[1]);
+    assert_int_equal(a.inside, b.inside);
+    assert_int_equal(a.left, b.left);
+    assert_int_equal(a.repairs, b.repairs);
+    assert_int_equal(a.wall_stops, b.wall_stops);
+    assert_int_equal(a.overlaps, b.overlaps);
+    for (int w = 0; w < 2; ++w) th_world_destroy(p.worlds[w]);
+    th_scene_destroy(p.scene);
+}
+
+static void each_model_in_the_hall(void **state) {
+    (void)state;
+    for (int m = 0; m < MODELS; ++m) {
+        char json[4096];
+        snprintf(json, sizeof json, hall, models[m], models[m], models[m], models[m]);
+        step_and_end(pair_of(json), STEPS, models[m]);
+    }
+}
+
+// Each group by another model, all ways round, so that every model meets every other one.
+static void all_models_in_the_hall(void **state) {
+    (void)state;
+    static const char *const order[] = {"orca", "pbd", "social_force", "helbing_molnar"};
+    for (int turn = 0; turn < 4; ++turn) {
+        char json[4096];
+        snprintf(json, sizeof json, hall, order[turn], order[(turn + 1) % 4], order[(turn + 2) % 4],
+                 order[(turn + 3) % 4]);
+        step_and_end(pair_of(json), STEPS / 2, order[turn]);
+    }
+}
+
+// More people than a list has room for, some at the very same place, on an open plane and at a wall.
+static void heap_up(pair p) {
+    for (int w = 0; w < 2; ++w) {
+        float *x = th_world_map(p.worlds[w], TH_FIELD_POSITION_X, TH_WRITE);
+        float *y = th_world_map(p.worlds[w], TH_FIELD_POSITION_Y, TH_WRITE);
+        assert_non_null(x);
+        assert_non_null(y);
+        for (int k = 0; k < 120; ++k) { // a lattice of 5 cm, and five on one spot of it
+            int place = k < 5 ? 0 : k;
+            x[k] = 4.0f + 0.05f * (float)(place % 11);
+            y[k] = 4.0f + 0.05f * (float)(place / 11);
+        }
+        th_world_unmap(p.worlds[w], TH_FIELD_POSITION_X);
+        th_world_unmap(p.worlds[w], TH_FIELD_POSITION_Y);
+    }
+}
+
+static void heaps(void **state) {
+    (void)state;
+    for (int m = 0; m < MODELS; ++m) {
+        char json[4096];
+        snprintf(json, sizeof json, plane, models[m]);
+        pair p = pair_of(json);
+        heap_up(p);
+        step_and_end(p, STEPS / 2, models[m]);
+        snprintf(json, sizeof json, hall, models[m], models[m], models[m], models[m]);
+        p = pair_of(json);
+        heap_up(p);
+        step_and_end(p, STEPS / 4, models[m]);
+    }
+}
+
+// Parameters that switch parts of the models on or off.
+static void parameters(void **state) {
+    (void)state;
+    static const struct {
+        int model;
+        const char *name;
+        double value;
+    } edits[] = {
+        {0, "stabilisation", 0}, {0, "stabilisation", 3},   {0, "iterations", 1},
+        {0, "cohesion", 0},      {0, "lr_range", 0},        {0, "contact_margin", 1.05},
+        {1, "herding", 0.4},     {1, "impatient_speed", 3}, {1, "line_of_sight", 0},
+        {2, "noise", 0.5},       {2, "line_of_sight", 0},   {2, "substep", 0.02},
+    };
+    for (size_t k = 0; k < sizeof edits / sizeof *edits; ++k) {
+        const char *model = models[edits[k].model];
+        char json[4096];
+        snprintf(json, sizeof json, hall, model, model, model, model);
+        pair p = pair_of(json);
+        for (int w = 0; w < 2; ++w) {
+            th_error error;
+            th_world_step(p.worlds[w], 2);
+            for (int g = 0; g < 2; ++g) // half the crowd
+                if (th_world_set_param(p.worlds[w], g, edits[k].name, edits[k].value, &error) !=
+                    TH_OK)
+                    fail_msg("%s", error.message);
+        }
+        step_and_end(p, STEPS / 8, edits[k].name);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_model_in_the_hall),
+        cmocka_unit_test(all_models_in_the_hall),
+        cmocka_unit_test(heaps),
+        cmocka_unit_test(parameters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
