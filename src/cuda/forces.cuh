@@ -17,10 +17,10 @@ TH_BOTH static th_social_force_sum press_of_people(const th_world *world, const 
     for (int count;
          (count = th_felt_next(&felt, world, step, walls, self, i->x, i->y, range, list)) >= 0;) {
         int coincident = 0;
-        for (int l = 0; l < TH_LANES && l < count; ++l) {
+        TH_ROLLED for (int l = 0; l < TH_LANES && l < count; ++l) {
             th_social_force_sum sum = {{push_x.lane[l], push_y.lane[l]}, drag_xx.lane[l], drag_xy.lane[l],
                                        drag_yy.lane[l]};
-            for (int k = l; k < count; k += TH_LANES) {
+            TH_ROLLED for (int k = l; k < count; k += TH_LANES) {
                 uint32_t j = list[k];
                 add_force(&sum, force_of(i, i->params, a->work_x[j], a->work_y[j], a->work2_x[j],
                                          a->work2_y[j], a->radius[j], &coincident));
@@ -51,9 +51,9 @@ TH_BOTH static th_vec2 neighbours_push(const th_world *world, const th_substep *
     for (int count;
          (count = th_felt_next(&felt, world, step, walls, self, i->x, i->y, range, list)) >= 0;) {
         int coincident = 0;
-        for (int l = 0; l < TH_LANES && l < count; ++l) {
+        TH_ROLLED for (int l = 0; l < TH_LANES && l < count; ++l) {
             th_vec2 sum = th_v(x.lane[l], y.lane[l]);
-            for (int k = l; k < count; k += TH_LANES) {
+            TH_ROLLED for (int k = l; k < count; k += TH_LANES) {
                 uint32_t j = list[k];
                 sum = th_add(sum, push_of(i, i->params, a->work_x[j], a->work_y[j], a->work2_x[j],
                                           a->work2_y[j], &coincident));

@@ -336,42 +336,60 @@ TH_ON_GPU inline void correct_special(const th_world *world, const th_substep *s
 
 // ---- cohesion
 
-// The weight of j and its displacement relative to c's; false: none.
-TH_ON_GPU inline bool weighs(const companion &c, const th_agents *a, const pbd_memory &memory, uint32_t j,
-                             float *w, th_vec2 *u) {
-    if (a->group[j] != c.group) return false;
-    both p = memory.place[j], v = memory.u[j];
-    *u = th_v(v.x - c.ux, v.y - c.uy);
-    float dx = (p.x - c.x) + u->x, dy = (p.y - c.y) + u->y, distance2 = dx * dx + dy * dy;
-    float range = c.half_range * (c.radius + a->radius[j]);
-    if (distance2 >= range * range) return false; // the formula gives 0
-    *w = th_pbd_cohesion_weight(distance2, range);
-    return true;
+TH_ON_GPU inline void add_to(cohesion *sum, cohesion other) {
+    sum->weights += other.weights;
+    sum->drawn = th_add(sum->drawn, other.drawn);
 }
 
-// Sixteen sums side by side, because the CPU has them: the order of the sums decides the bits.
-TH_ON_GPU inline cohesion cohesion_in_cells(const th_world *world, const pbd_memory &memory,
-                                            const companion &c, float reach) {
-    const th_agents *a = &world->agents;
-    const th_level_grid *grid = &world->index.grids[a->level[c.i]];
-    th_rows rows = th_rows_around(grid, th_v(c.x, c.y), reach);
-    th_lanes weights = {{0.0f}}, drawn_x = {{0.0f}}, drawn_y = {{0.0f}};
+// Adds what j, of the same group and in range, weighs. Everything is read before anything is asked: the reads
+// then wait for one another no more than once.
+TH_ON_GPU inline void add_companion(const companion &c, const th_agents *a, const pbd_memory &memory, uint32_t j,
+                                    cohesion *sum) {
+    uint32_t group = a->group[j];
+    both p = memory.place[j], v = memory.u[j];
+    float radius = a->radius[j];
+    th_vec2 u = th_v(v.x - c.ux, v.y - c.uy);
+    float dx = (p.x - c.x) + u.x, dy = (p.y - c.y) + u.y, distance2 = dx * dx + dy * dy;
+    float range = c.half_range * (c.radius + radius);
+    if (group != c.group || distance2 >= range * range) return; // beyond it the formula gives 0
+    float w = th_pbd_cohesion_weight(distance2, range);
+    add_to(sum, {w, th_scale(w, u)});
+}
+
+// The CPU has sixteen sums side by side, TH_LANES, and adds them up in a tree: the order decides the bits. Lanes
+// that are four apart meet in the tree first, so four are in hand at a time, which takes few registers.
+TH_ON_GPU inline cohesion cohesion_of_four(const th_world *world, const pbd_memory &memory, const companion &c,
+                                           const th_level_grid *grid, th_rows rows, uint32_t lane) {
+    cohesion sums[4] = {{0.0f, {0.0f, 0.0f}}, {0.0f, {0.0f, 0.0f}}, {0.0f, {0.0f, 0.0f}}, {0.0f, {0.0f, 0.0f}}};
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
-        for (uint32_t first = begin; first < end; first += TH_LANES) {
+        for (uint32_t first = begin + lane; first < end; first += TH_LANES) {
 #ifdef __CUDACC__
 #pragma unroll
 #endif
-            for (uint32_t l = 0; l < TH_LANES; ++l) {
-                uint32_t j = first + l;
-                float w;
-                th_vec2 u;
-                if (j >= end || j == c.i || !weighs(c, a, memory, j, &w, &u)) continue;
-                weights.lane[l] += w;
-                drawn_x.lane[l] += w * u.x;
-                drawn_y.lane[l] += w * u.y;
+            for (uint32_t k = 0; k < 4; ++k) {
+                uint32_t j = first + 4 * k;
+                if (j < end && j != c.i) add_companion(c, &world->agents, memory, j, &sums[k]);
             }
         }
-    return {th_lanes_sum(&weights), {th_lanes_sum(&drawn_x), th_lanes_sum(&drawn_y)}};
+    add_to(&sums[0], sums[2]);
+    add_to(&sums[1], sums[3]);
+    add_to(&sums[0], sums[1]);
+    return sums[0];
+}
+static_assert(TH_LANES == 16, "four times four");
+
+TH_ON_GPU inline cohesion cohesion_in_cells(const th_world *world, const pbd_memory &memory,
+                                            const companion &c, float reach) {
+    const th_level_grid *grid = &world->index.grids[world->agents.level[c.i]];
+    th_rows rows = th_rows_around(grid, th_v(c.x, c.y), reach);
+    cohesion halves[2];
+    TH_ROLLED for (uint32_t half = 0; half < 2; ++half) {
+        halves[1] = cohesion_of_four(world, memory, c, grid, rows, half);
+        add_to(&halves[1], cohesion_of_four(world, memory, c, grid, rows, half + 2));
+        if (half == 0) halves[0] = halves[1];
+    }
+    add_to(&halves[0], halves[1]);
+    return halves[0];
 }
 
 // The same, less those whom a wall hides, one after the other.
@@ -385,12 +403,9 @@ TH_ON_GPU inline cohesion cohesion_in_sight(const th_world *world, const th_subs
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
         for (uint32_t j = begin; j < end; ++j) {
             both p = memory.place[j];
-            float dx = p.x - c.x, dy = p.y - c.y, w;
-            th_vec2 u;
-            if (!(dx * dx + dy * dy < reach * reach) || j == c.i) continue;
-            if (!weighs(c, a, memory, j, &w, &u) || th_hidden(world, walls, c.i, j)) continue;
-            sum.weights += w;
-            sum.drawn = th_add(sum.drawn, th_scale(w, u));
+            float dx = p.x - c.x, dy = p.y - c.y;
+            bool near = dx * dx + dy * dy < reach * reach && j != c.i && a->group[j] == c.group;
+            if (near && !th_hidden(world, walls, c.i, j)) add_companion(c, a, memory, j, &sum);
         }
     return sum;
 }

@@ -608,7 +608,9 @@ static bool take_all(th_world *host) {
     cuda->known.lines = s.room<th_line_count>((size_t)th_counted_line_count(scene));
     cuda->known.uic = nullptr;
     cuda->moving = s.room<moving>(1);
-    cuda->known.pbd = host->pbd ? take_pbd(s, &cuda->pbd, (size_t)host->agents.capacity, host->group_count) : nullptr;
+    cuda->known.pbd = nullptr;
+    if (group_uses(host, TH_MOVE_PBD))
+        cuda->known.pbd = take_pbd(s, &cuda->pbd, (size_t)host->agents.capacity, host->group_count);
     cuda->nodes = nodes;
     cuda->known.plan = s.room<struct th_plan_world>(1);
     if (cuda->known.plan) clear(cuda->known.plan, sizeof(struct th_plan_world));

@@ -81,13 +81,15 @@ static int cell_capacity(const th_scene *scene, int agents) {
     return (int)(capacity > least ? capacity : least);
 }
 
-static bool allocate(th_world *world, int capacity) {
+// On a device the models have their work space there.
+static bool allocate(th_world *world, int capacity, th_backend backend) {
     const th_scene *scene = world->scene;
     const th_memory *memory = &world->memory;
     world->group_count = scene->group_count + scene->scripted_count;
     size_t groups = (size_t)world->group_count, doors = (size_t)scene->door_count;
     bool complete = th_agents_create(&world->agents, memory, capacity);
-    if (th_pbd_used(scene)) complete = th_pbd_create(world, capacity) && complete;
+    if (backend == TH_BACKEND_CPU && th_pbd_used(scene))
+        complete = th_pbd_create(world, capacity) && complete;
     if (th_uic_used(scene)) complete = th_uic_create(world, capacity) && complete;
     int cells = complete && world->uic ? th_uic_index_cells(world) : cell_capacity(scene, capacity);
     complete = th_index_create(&world->index, memory, scene->level_count, cells) && complete;
@@ -152,7 +154,7 @@ th_result th_world_create(const th_scene *scene, const th_world_def *def, th_wor
     world->step_length = def->step > 0.0 ? def->step : scene->run.step;
     world->dt = (float)world->step_length;
     world->cell_size = choose_cell(scene);
-    if (!allocate(world, capacity)) {
+    if (!allocate(world, capacity, def->backend)) {
         result = th_fail(error, TH_NO_MEMORY, "", "no memory for %d people (about %d MB needed)",
                          capacity, (int)((double)capacity * 220.0 / 1e6) + 1);
     } else {
