@@ -166,6 +166,14 @@ static float largest_radius(const th_world *host) {
     return most;
 }
 
+// A box over which a grid is laid as it lies.
+static th_box box_of(const th_staggered *grid) {
+    double h = (double)grid->h;
+    th_box box = {(float)((grid->column + 1.5) * h), (float)((grid->row + 1.5) * h),
+                  (float)((grid->column + grid->nx - 1.5) * h), (float)((grid->row + grid->ny - 1.5) * h)};
+    return box;
+}
+
 // Lays the grids over grids->laid, measures what is new on them, sends all of it. `from_home`: with the pressures
 // that are at home.
 static bool lay_grids(th_world *host, bool from_home) {
@@ -190,6 +198,7 @@ static bool lay_grids(th_world *host, bool from_home) {
         const th_uic_level *level = &host->uic->levels[l];
         grids->cells = level->first + level->grid.nx * level->grid.ny;
         grids->walled = grids->walled || level->walled;
+        if (!host->scene->levels[l].bounded) grids->laid[l] = box_of(&level->grid);
         same = same && old[l].measured && memcmp(&old[l].grid, &level->grid, sizeof level->grid) == 0 &&
                old[l].first == level->first;
     }
@@ -242,9 +251,12 @@ static bool uic_send(th_world *host) {
     bool restored = false; // pressures at home are newer
     for (int l = 0; l < host->scene->level_count; ++l) {
         const th_level *level = &host->scene->levels[l];
-        restored = restored || !grids->has_laid || host->uic->levels[l].stale;
+        const th_uic_level *last = &host->uic->levels[l];
+        restored = restored || !grids->has_laid || last->stale;
         if (!grids->has_laid) grids->laid[l] = level->box;
-        if (!level->bounded) follow_crowd(host, &grids->laid[l], crowd_at_home(host, l), !grids->has_laid);
+        if (level->bounded) continue;
+        if (last->measured) grids->laid[l] = box_of(&last->grid);
+        follow_crowd(host, &grids->laid[l], crowd_at_home(host, l), !last->measured);
     }
     grids->has_laid = true;
     grids->looking = false;

@@ -7,8 +7,9 @@
 
 // Does any group of the scene move by this model?
 bool th_uic_used(const th_scene *scene);
-// Grids, apertures and solver for at most `agents` people; fills world->uic. False: no memory.
-bool th_uic_create(th_world *world, int agents);
+// Grids, apertures and solver for at most `agents` people; fills world->uic. False: no memory. A world that lives
+// on a device needs no solver here, and has fewer cells to spare there.
+bool th_uic_create(th_world *world, int agents, bool on_device);
 void th_uic_destroy(th_world *world);
 
 // The index of a world with this model is made to fit its grids, half a cell to so many cells of the index.
