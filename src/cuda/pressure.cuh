@@ -35,8 +35,10 @@ struct pressure_report {
 struct pressure_level {
     int nx, ny;
     float *east, *north, *ground;
-    float *inverse, *r, *x; // of the diagonal in jammed cells, else 0
+    float *inverse; // of the diagonal in jammed cells, else 0
+    float *r, *x, *y; // residual; after the first half-sweep, in red cells; at the end of the V-cycle
 };
+enum { PRESSURE_ARRAYS = 7 };
 
 struct pressure_row {
     float west, east, south, north;
@@ -48,7 +50,7 @@ struct pressure_solver {
     const double *east, *north, *ground;
     const th_uic_centre *people; // where there are none there is no pressure
     double *b, *p;               // b of cells that carry none is set to NEVER
-    double *r, *d, *ad;
+    double *r, *d[2], *ad; // the direction of this iteration and of the last one
     double tolerance;
     pressure_level level[PRESSURE_LEVELS];
     int used, in_block; // levels; the first that one block does
@@ -93,74 +95,81 @@ struct pressure_solver {
 
     TH_ON_GPU float coupling_east(int l, int c) const { return l ? level[l].east[c] : (float)east[c]; }
     TH_ON_GPU float coupling_north(int l, int c) const { return l ? level[l].north[c] : (float)north[c]; }
-    TH_ON_GPU float around_level(int l, int c) const {
-        const pressure_level &v = level[l];
-        return (coupling_east(l, c - 1) * v.x[c - 1] + coupling_east(l, c) * v.x[c + 1]) +
-               (coupling_north(l, c - v.nx) * v.x[c - v.nx] + coupling_north(l, c) * v.x[c + v.nx]);
+    TH_ON_GPU float around_level(int l, const float *x, int c) const {
+        int wide = level[l].nx;
+        return (coupling_east(l, c - 1) * x[c - 1] + coupling_east(l, c) * x[c + 1]) +
+               (coupling_north(l, c - wide) * x[c - wide] + coupling_north(l, c) * x[c + wide]);
     }
-    TH_ON_GPU float relaxed(int l, int c) const {
-        return (level[l].r[c] + around_level(l, c)) * level[l].inverse[c];
+    TH_ON_GPU float relaxed(int l, const float *x, int c) const {
+        return (level[l].r[c] + around_level(l, x, c)) * level[l].inverse[c];
     }
-    template <class Team> TH_ON_GPU void relax(Team &team, int l, int colour) const {
-        const pressure_level &v = level[l];
-        team.each(half(v), [&](int k) {
-            int c = coloured(v, k, colour);
-            if (c >= 0) v.x[c] = relaxed(l, c);
-        });
+    // A black cell on the way down. All blocks waiting for each other takes longer than computing such a value
+    // anew for each of its red neighbours; so it is below.
+    TH_ON_GPU float black_down(int l, int c) const {
+        return level[l].inverse[c] > 0 ? relaxed(l, level[l].x, c) : 0.0f;
     }
-    // x of cell (i, j) with what the coarser level adds to it.
+    // What is left of a red cell after both half-sweeps.
+    TH_ON_GPU float pull(int l, int c) const {
+        int wide = level[l].nx;
+        if (!(level[l].inverse[c] > 0)) return 0;
+        return (coupling_east(l, c - 1) * black_down(l, c - 1) + coupling_east(l, c) * black_down(l, c + 1)) +
+               (coupling_north(l, c - wide) * black_down(l, c - wide) +
+                coupling_north(l, c) * black_down(l, c + wide));
+    }
+    template <class Team> TH_ON_GPU void down(Team &team, int from, int to) const {
+        for (int l = from; l < to && l + 1 < used; ++l) {
+            const pressure_level &fine = level[l], &v = level[l + 1];
+            team.each(inside(v), [&](int k) {
+                int c = cell(v, k), child = (2 * (c / v.nx) - 1) * fine.nx + 2 * (c % v.nx) - 1;
+                v.r[c] = pull(l, child) + pull(l, child + fine.nx + 1);
+                v.x[c] = v.r[c] * v.inverse[c];
+            });
+        }
+    }
+    // x of red cell (i, j) with what the coarser level adds to it.
     TH_ON_GPU float lifted(int l, int i, int j) const {
         const pressure_level &v = level[l], &up = level[l + 1];
         int c = j * v.nx + i;
-        return v.inverse[c] > 0 ? v.x[c] + up.x[((j + 1) >> 1) * up.nx + ((i + 1) >> 1)] : v.x[c];
+        return v.inverse[c] > 0 ? v.x[c] + up.y[((j + 1) >> 1) * up.nx + ((i + 1) >> 1)] : v.x[c];
     }
-    // The way up: black cells from the lifted red ones, then red cells, whose old value nobody needs.
-    template <class Team> TH_ON_GPU void relax_lifted(Team &team, int l) const {
+    TH_ON_GPU float black_up(int l, int i, int j) const {
         const pressure_level &v = level[l];
-        team.each(half(v), [&](int k) {
-            int c = coloured(v, k, 1);
-            if (c < 0) return;
-            int i = c % v.nx, j = c / v.nx;
-            float pull = (coupling_east(l, c - 1) * lifted(l, i - 1, j) + coupling_east(l, c) * lifted(l, i + 1, j)) +
-                         (coupling_north(l, c - v.nx) * lifted(l, i, j - 1) +
-                          coupling_north(l, c) * lifted(l, i, j + 1));
-            v.x[c] = (v.r[c] + pull) * v.inverse[c];
-        });
+        int c = j * v.nx + i;
+        if (!(v.inverse[c] > 0)) return 0;
+        if (l + 1 == used) return relaxed(l, v.x, c);
+        float pull = (coupling_east(l, c - 1) * lifted(l, i - 1, j) + coupling_east(l, c) * lifted(l, i + 1, j)) +
+                     (coupling_north(l, c - v.nx) * lifted(l, i, j - 1) + coupling_north(l, c) * lifted(l, i, j + 1));
+        return (v.r[c] + pull) * v.inverse[c];
     }
-    TH_ON_GPU float pull(int l, int c) const { return level[l].inverse[c] > 0 ? around_level(l, c) : 0.0f; }
-    template <class Team> TH_ON_GPU void pass_down(Team &team, int l) const {
-        const pressure_level &fine = level[l], &v = level[l + 1];
-        team.each(inside(v), [&](int k) {
-            int c = cell(v, k), child = (2 * (c / v.nx) - 1) * fine.nx + 2 * (c % v.nx) - 1;
-            v.r[c] = pull(l, child) + pull(l, child + fine.nx + 1);
-            v.x[c] = v.r[c] * v.inverse[c];
-        });
+    TH_ON_GPU float red_up(int l, int i, int j) const {
+        const pressure_level &v = level[l];
+        int c = j * v.nx + i;
+        if (!(v.inverse[c] > 0)) return 0;
+        float pull = (coupling_east(l, c - 1) * black_up(l, i - 1, j) + coupling_east(l, c) * black_up(l, i + 1, j)) +
+                     (coupling_north(l, c - v.nx) * black_up(l, i, j - 1) +
+                      coupling_north(l, c) * black_up(l, i, j + 1));
+        return (v.r[c] + pull) * v.inverse[c];
     }
-    template <class Team> TH_ON_GPU void down(Team &team, int from, int to) const {
-        for (int l = from; l < to; ++l) {
-            relax(team, l, 1);
-            if (l + 1 < used) pass_down(team, l);
-        }
-    }
-    // Level 0 lacks its last half-sweep: that one is weighed.
     template <class Team> TH_ON_GPU void up(Team &team, int from, int to) const {
-        for (int l = from; l >= to; --l) {
-            if (l + 1 < used)
-                relax_lifted(team, l);
-            else
-                relax(team, l, 1);
-            if (l > 0) relax(team, l, 0);
-        }
+        for (int l = from; l >= to; --l)
+            team.each(inside(level[l]), [&](int k) {
+                int c = cell(level[l], k), i = c % level[l].nx, j = c / level[l].nx;
+                level[l].y[c] = (i + j) & 1 ? black_up(l, i, j) : red_up(l, i, j);
+            });
     }
+    // Where there was no room to join the cells into one.
     template <class Team> TH_ON_GPU void last_sweeps(Team &team) const {
-        int l = used - 1;
-        if (inside(level[l]) < 2) return;
-        for (int sweep = 0; sweep < 2 * PRESSURE_LAST_SWEEPS; ++sweep) {
-            int colour = sweep < PRESSURE_LAST_SWEEPS ? 0 : 1;
-            relax(team, l, colour);
-            relax(team, l, 1 - colour);
+        const pressure_level &v = level[used - 1];
+        if (inside(v) < 2) return;
+        for (int sweep = 0; sweep < 4 * PRESSURE_LAST_SWEEPS; ++sweep) {
+            int colour = sweep < 2 * PRESSURE_LAST_SWEEPS ? sweep & 1 : 1 - (sweep & 1);
+            team.each(half(v), [&](int k) {
+                int c = coloured(v, k, colour);
+                if (c >= 0) v.x[c] = relaxed(used - 1, v.x, c);
+            });
         }
     }
+    // All but level 0's last half-sweep: that one is weighed.
     template <class Team> TH_ON_GPU void cycle(Team &team) const {
         down(team, 0, in_block);
         if (in_block < used)
@@ -171,7 +180,7 @@ struct pressure_solver {
             });
         else
             last_sweeps(team);
-        up(team, in_block - 1, 0);
+        up(team, in_block - 1, 1);
     }
 
     // ---- couplings of the coarse levels
@@ -225,9 +234,11 @@ struct pressure_solver {
                     fill_next(l, c);
             });
     }
-    template <class Team> TH_ON_GPU void fill(Team &team) const {
-        fill_levels(team, 1, in_block);
-        if (in_block < used) team.first_block([&](auto &block) { fill_levels(block, in_block, used); });
+    // From level `from` on.
+    template <class Team> TH_ON_GPU void fill(Team &team, int from) const {
+        fill_levels(team, from, in_block);
+        if (in_block < used)
+            team.first_block([&](auto &block) { fill_levels(block, in_block > from ? in_block : from, used); });
     }
 
     // ---- from coarse to fine, where there is no pressure to start from
@@ -238,7 +249,7 @@ struct pressure_solver {
             int c = cell(level[0], k);
             level[0].inverse[c] = b[c] < NEVER ? 1.0f : 0.0f; // all of them; fill asks for no more
         });
-        fill(team);
+        fill(team, 1);
         for (int l = 1; l < used; ++l)
             team.each(inside(level[l]), [&](int k) {
                 const pressure_level &v = level[l], &fine = level[l - 1];
@@ -265,7 +276,7 @@ struct pressure_solver {
                 team.each(half(v), [&](int k) {
                     int c = coloured(v, k, sweep & 1);
                     if (c < 0) return;
-                    float x = (around_level(l, c) - v.r[c]) * v.inverse[c];
+                    float x = (around_level(l, v.x, c) - v.r[c]) * v.inverse[c];
                     v.x[c] = x > 0 ? x : 0;
                 });
         }
@@ -284,11 +295,11 @@ struct pressure_solver {
     TH_ON_GPU double prepare(int k) const {
         if (k < coarse_count) coarse[k] = 0;
         if (k >= nx * ny) return 0;
-        level[0].inverse[k] = level[0].r[k] = level[0].x[k] = 0;
-        d[k] = 0;
+        level[0].inverse[k] = level[0].r[k] = level[0].x[k] = level[0].y[k] = 0;
+        d[0][k] = d[1][k] = 0;
         int i = k % nx, j = k / nx;
-        if (i < 1 || j < 1 || i > nx - 2 || j > ny - 2) return 0;
-        if (!(people[k].share > 0.0f) || !(row(k).diagonal > NO_FLOW)) {
+        bool ring = i < 1 || j < 1 || i > nx - 2 || j > ny - 2;
+        if (ring || !(people[k].share > 0.0f) || !(row(k).diagonal > NO_FLOW)) {
             b[k] = NEVER;
             p[k] = 0;
             return 0;
@@ -297,21 +308,27 @@ struct pressure_solver {
         if (!(p[k] > 0 && p[k] - p[k] == 0)) p[k] = 0;
         return (b[k] < 0 ? 1 : 0) + (p[k] > 0 ? PRESSED : 0);
     }
-    // Black pressures from the red ones, which may have become negative; then what is left in the red ones.
+    // A black pressure from the red ones, which may have become negative.
+    TH_ON_GPU double black_fit(int c) const {
+        if (!(b[c] < NEVER)) return 0;
+        pressure_row a = row(c);
+        return fit(a, around_cut(a, c) - b[c]);
+    }
+    // Sets black pressures and cuts the red ones; returns what is left, which only red cells can have.
     template <class Team> TH_ON_GPU double look(Team &team) const {
-        const pressure_level &v = level[0];
-        team.each(half(v), [&](int k) {
-            int c = coloured(v, k, 1);
-            if (c < 0) return;
+        return team.most(inside(level[0]), [&](int k) -> double {
+            int c = cell(level[0], k);
+            if ((c % nx + c / nx) & 1) {
+                p[c] = black_fit(c);
+                return 0;
+            }
+            // Whoever reads it meanwhile cuts it himself.
+            double own = p[c] = larger(p[c], 0);
+            if (!(b[c] < NEVER)) return 0;
             pressure_row a = row(c);
-            p[c] = fit(a, around_cut(a, c) - b[c]);
-        });
-        return team.most(half(v), [&](int k) -> double {
-            int c = coloured(v, k, 0);
-            if (c < 0) return 0;
-            p[c] = larger(p[c], 0);
-            pressure_row a = row(c);
-            double weighted = a.diagonal * p[c], z = weighted - around(a, p, c) + b[c];
+            double around = ((double)a.west * black_fit(c - 1) + (double)a.east * black_fit(c + 1)) +
+                            ((double)a.south * black_fit(c - nx) + (double)a.north * black_fit(c + nx));
+            double weighted = a.diagonal * own, z = weighted - around + b[c];
             return fabs(weighted < z ? weighted : z);
         });
     }
@@ -326,20 +343,38 @@ struct pressure_solver {
             v.inverse[c] = p[c] > 0 ? (float)(1 / a.diagonal) : 0.0f;
         });
     }
-    // Conjugate gradients for the red cells of the set. Returns the iterations.
+    // Minus the gradient in the red cells of the set.
+    TH_ON_GPU double begin(int c) const {
+        const pressure_level &v = level[0];
+        pressure_row a = row(c);
+        r[c] = v.inverse[c] > 0 ? around(a, p, c) - a.diagonal * p[c] - b[c] : 0;
+        d[1][c] = 0;
+        v.r[c] = (float)r[c];
+        v.x[c] = v.r[c] * v.inverse[c];
+        return fabs(r[c]);
+    }
+    // The direction in a black cell, so that A d = 0 there.
+    TH_ON_GPU double black_direction(int c, double beta, const double *last) const {
+        const float *y = level[0].y;
+        if (!(level[0].inverse[c] > 0)) return 0;
+        pressure_row a = row(c);
+        return (((double)a.west * ((double)y[c - 1] + beta * last[c - 1]) +
+                 (double)a.east * ((double)y[c + 1] + beta * last[c + 1])) +
+                ((double)a.south * ((double)y[c - nx] + beta * last[c - nx]) +
+                 (double)a.north * ((double)y[c + nx] + beta * last[c + nx]))) /
+               a.diagonal;
+    }
+    // Conjugate gradients for the red cells of the set; first the couplings of the coarse levels. Returns the
+    // iterations.
     template <class Team> TH_ON_GPU int correct(Team &team, double reduction) const {
         const pressure_level &v = level[0];
-        int reds = half(v);
-        double left = team.most(reds, [&](int k) -> double {
-            int c = coloured(v, k, 0);
-            if (c < 0) return 0;
-            pressure_row a = row(c);
-            r[c] = v.inverse[c] > 0 ? around(a, p, c) - a.diagonal * p[c] - b[c] : 0;
-            d[c] = 0;
-            v.r[c] = (float)r[c];
-            v.x[c] = v.r[c] * v.inverse[c];
-            return fabs(r[c]);
+        int reds = half(v), first = used > 1 ? inside(level[1]) : 0;
+        double left = team.most(reds > first ? reds : first, [&](int k) -> double {
+            if (k < first) fill_first(cell(level[1], k));
+            int c = k < reds ? coloured(v, k, 0) : -1;
+            return c >= 0 ? begin(c) : 0;
         });
+        fill(team, 2);
         double target = larger(reduction * left, 0.5 * tolerance), before = 0;
         int done = 0;
         for (; done < PRESSURE_ITERATIONS && left > target; ++done) {
@@ -347,35 +382,33 @@ struct pressure_solver {
             double weight = team.sum(reds, [&](int k) -> double {
                 int c = coloured(v, k, 0);
                 if (c < 0) return 0;
-                v.x[c] = relaxed(0, c);
-                return r[c] * (double)v.x[c];
+                v.y[c] = red_up(0, c % nx, c / nx);
+                return r[c] * (double)v.y[c];
             });
             double beta = done ? weight / before : 0;
+            double *now = d[done & 1];
+            const double *last = d[1 - (done & 1)];
             before = weight;
-            team.each(reds, [&](int k) {
-                int c = coloured(v, k, 1);
-                if (c < 0) return;
-                pressure_row a = row(c);
-                double sum = ((double)a.west * ((double)v.x[c - 1] + beta * d[c - 1]) +
-                              (double)a.east * ((double)v.x[c + 1] + beta * d[c + 1])) +
-                             ((double)a.south * ((double)v.x[c - nx] + beta * d[c - nx]) +
-                              (double)a.north * ((double)v.x[c + nx] + beta * d[c + nx]));
-                d[c] = v.inverse[c] > 0 ? sum / a.diagonal : 0;
-            });
             double bent = team.sum(reds, [&](int k) -> double {
                 int c = coloured(v, k, 0);
                 if (c < 0) return 0;
+                now[c] = (double)v.y[c] + beta * last[c];
+                ad[c] = 0;
+                if (!(v.inverse[c] > 0)) return 0;
                 pressure_row a = row(c);
-                d[c] = (double)v.x[c] + beta * d[c];
-                ad[c] = v.inverse[c] > 0 ? a.diagonal * d[c] - around(a, d, c) : 0;
-                return d[c] * ad[c];
+                double around = ((double)a.west * black_direction(c - 1, beta, last) +
+                                 (double)a.east * black_direction(c + 1, beta, last)) +
+                                ((double)a.south * black_direction(c - nx, beta, last) +
+                                 (double)a.north * black_direction(c + nx, beta, last));
+                ad[c] = a.diagonal * now[c] - around;
+                return now[c] * ad[c];
             });
             if (!(bent > 0)) break;
             double length = weight / bent;
             left = team.most(reds, [&](int k) -> double {
                 int c = coloured(v, k, 0);
                 if (c < 0) return 0;
-                p[c] += length * d[c];
+                p[c] += length * now[c];
                 r[c] -= length * ad[c];
                 v.r[c] = (float)r[c];
                 v.x[c] = v.r[c] * v.inverse[c];
@@ -414,7 +447,6 @@ struct pressure_solver {
             }
             settle(team, 0);
             settle(team, 1);
-            fill(team);
             iterations += correct(team, round < PRESSURE_EXACT_FROM ? 0.1 : 1e-4);
         }
     }

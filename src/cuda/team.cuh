@@ -11,7 +11,8 @@
 namespace th {
 
 enum {
-    TEAM_THREADS = 256, // of a block
+    TEAM_THREADS = 256, // of a block that works by itself
+    GRID_THREADS = 512, // of a block that waits for others: the fewer blocks, the shorter the wait
     TEAM_WARP = 32,
     TEAM_BLOCKS_MOST = 1024, // of a grid: room for a partial sum of each
     FOUND = 4                // words that find_most finds
@@ -24,7 +25,7 @@ struct block_team {
     void *shared;
     // phase(k) for k in 0 .. count; everybody waits for the last.
     template <class Phase> __device__ void each(int count, Phase phase) {
-        for (int k = (int)threadIdx.x; k < count; k += TEAM_THREADS) phase(k);
+        for (int k = (int)threadIdx.x; k < count; k += (int)blockDim.x) phase(k);
         __syncthreads();
     }
 };
@@ -73,8 +74,8 @@ struct grid_team {
 
     __device__ void wait() { cooperative_groups::this_grid().sync(); }
     template <class Phase> __device__ void each(int count, Phase phase) {
-        int step = (int)gridDim.x * TEAM_THREADS;
-        for (int k = (int)blockIdx.x * TEAM_THREADS + (int)threadIdx.x; k < count; k += step) phase(k);
+        int step = (int)gridDim.x * GRID_THREADS;
+        for (int k = (int)blockIdx.x * GRID_THREADS + (int)threadIdx.x; k < count; k += step) phase(k);
         wait();
     }
     template <class Phase> __device__ void alone(Phase phase) {
@@ -91,19 +92,19 @@ struct grid_team {
     }
     // The tree is the same every time: sums of the same numbers have the same bits.
     template <class Join> static __device__ double join_block(double value, Join join) {
-        __shared__ double warps[TEAM_THREADS / TEAM_WARP];
+        __shared__ double warps[GRID_THREADS / TEAM_WARP];
         for (int d = TEAM_WARP / 2; d > 0; d /= 2) value = join(value, __shfl_down_sync(~0u, value, d));
         __syncthreads(); // who is late may still read the last result
         if (threadIdx.x % TEAM_WARP == 0) warps[threadIdx.x / TEAM_WARP] = value;
         __syncthreads();
         value = warps[0];
-        for (int w = 1; w < TEAM_THREADS / TEAM_WARP; ++w) value = join(value, warps[w]);
+        for (int w = 1; w < GRID_THREADS / TEAM_WARP; ++w) value = join(value, warps[w]);
         return value;
     }
     template <class Phase, class Join> __device__ double join(int count, Phase phase, Join join) {
         double value = 0;
-        int step = (int)gridDim.x * TEAM_THREADS;
-        for (int k = (int)blockIdx.x * TEAM_THREADS + (int)threadIdx.x; k < count; k += step)
+        int step = (int)gridDim.x * GRID_THREADS;
+        for (int k = (int)blockIdx.x * GRID_THREADS + (int)threadIdx.x; k < count; k += step)
             value = join(value, phase(k));
         double *here = partial + (turn ? TEAM_BLOCKS_MOST : 0);
         turn = !turn;
@@ -111,7 +112,7 @@ struct grid_team {
         if (threadIdx.x == 0) here[blockIdx.x] = value;
         wait();
         value = 0;
-        for (int b = (int)threadIdx.x; b < (int)gridDim.x; b += TEAM_THREADS) value = join(value, here[b]);
+        for (int b = (int)threadIdx.x; b < (int)gridDim.x; b += GRID_THREADS) value = join(value, here[b]);
         return join_block(value, join);
     }
     // Sum, or largest (at least 0), of phase(k); everybody gets it.
@@ -123,7 +124,7 @@ struct grid_team {
     }
 };
 
-template <class Work> __global__ void __launch_bounds__(TEAM_THREADS) grid_kernel(const __grid_constant__ Work work,
+template <class Work> __global__ void __launch_bounds__(GRID_THREADS) grid_kernel(const __grid_constant__ Work work,
                                                                          double *partial) {
     grid_team team = {partial, 0};
     work(team);
@@ -133,7 +134,7 @@ template <class Work> int grid_blocks() {
     int device = 0, processors = 0, each = 0;
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, grid_kernel<Work>, TEAM_THREADS, 0);
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, grid_kernel<Work>, GRID_THREADS, 0);
     int all = processors * each;
     return all < TEAM_BLOCKS_MOST ? all : TEAM_BLOCKS_MOST;
 }
@@ -142,7 +143,7 @@ template <class Work> void grid(int most, int coresident, double *partial, Work 
     int count = most < coresident ? most : coresident;
     void *arguments[] = {&work, &partial};
     cudaLaunchCooperativeKernel((const void *)grid_kernel<Work>, dim3((unsigned)(count > 1 ? count : 1)),
-                                dim3(TEAM_THREADS), arguments, 0, nullptr);
+                                dim3(GRID_THREADS), arguments, 0, nullptr);
 }
 
 // A few words that come home while the device works on.

@@ -36,9 +36,9 @@ struct uic_grids {
     th_uic *device;
     int cells;            // in use
     int coresident;       // blocks that the pressure's kernel may have
-    float *fine, *coarse; // values of the hierarchy: 3 a cell, then the coarse levels'
+    float *fine, *coarse; // values of the hierarchy: 4 a cell, then the coarse levels'
     int coarse_room;
-    double *r, *d, *ad, *partial;
+    double *r, *d[2], *ad, *partial;
     pair_report *pairs;
     pressure_report *report;
     th_box *laid; // at home: what the grids were laid over
@@ -487,29 +487,33 @@ struct project_level {
     }
 };
 
-// The hierarchy over a problem's grid, as far as there is room: `fine` has 3 values a cell.
+// The hierarchy over a problem's grid, as far as there is room: `fine` has 4 values a cell.
 static void join_cells(pressure_solver *s, float *fine, float *coarse, int room) {
     int nx = s->nx, ny = s->ny;
     size_t cells = (size_t)nx * (size_t)ny;
     s->coarse = coarse;
     s->coarse_count = 0;
-    s->level[0] = {nx, ny, nullptr, nullptr, nullptr, fine, fine + cells, fine + 2 * cells};
+    s->level[0] = {nx, ny, nullptr, nullptr, nullptr, fine, fine + cells, fine + 2 * cells, fine + 3 * cells};
     for (s->used = 1; s->used < PRESSURE_LEVELS && (nx > 3 || ny > 3); ++s->used) {
         nx = ((nx - 1) >> 1) + 2, ny = ((ny - 1) >> 1) + 2; // the outermost ring stays empty
         int count = nx * ny;
-        if (s->coarse_count + 6 * count > room) break;
+        if (s->coarse_count + PRESSURE_ARRAYS * count > room) break;
         float *at = coarse + s->coarse_count;
-        s->level[s->used] = {nx, ny, at, at + count, at + 2 * count, at + 3 * count, at + 4 * count, at + 5 * count};
-        s->coarse_count += 6 * count;
+        s->level[s->used] = {nx,             ny,             at,             at + count,    at + 2 * count,
+                             at + 3 * count, at + 4 * count, at + 5 * count, at + 6 * count};
+        s->coarse_count += PRESSURE_ARRAYS * count;
     }
     for (s->in_block = 1; s->in_block < s->used; ++s->in_block)
         if (s->level[s->in_block].nx * s->level[s->in_block].ny <= PRESSURE_BLOCK_CELLS) break;
 }
 // A third of the fine level and its rings; of a strip one cell wide all of it, which then has fewer levels.
 static int room_for_coarse(size_t cells) {
-    size_t room = 6 * (cells / 2 + 1024);
+    size_t room = PRESSURE_ARRAYS * (cells / 2 + 1024);
     return room < (size_t)INT32_MAX ? (int)room : INT32_MAX;
 }
+
+// A thread for each cell of a colour: most phases have no more to do.
+static int blocks_for(int cells) { return (cells / 2 + GRID_THREADS - 1) / GRID_THREADS; }
 
 static pressure_solver solver_of(const th_world *host, const th_uic_level *level, double *pressure) {
     const uic_grids *grids = grids_of(host);
@@ -522,7 +526,7 @@ static pressure_solver solver_of(const th_world *host, const th_uic_level *level
     s.people = known->centre + first;
     s.b = known->b + first;
     s.p = pressure + first;
-    s.r = grids->r, s.d = grids->d, s.ad = grids->ad;
+    s.r = grids->r, s.d[0] = grids->d[0], s.d[1] = grids->d[1], s.ad = grids->ad;
     s.tolerance = (double)host->uic->tolerance;
     s.report = grids->report;
     join_cells(&s, grids->fine, grids->coarse, grids->coarse_room);
@@ -540,7 +544,7 @@ static void project(th_world *host) {
                               host->uic->link_face_count > 0, grids->known,
                               {solver_of(host, level, grids->known.inner_pressure),
                                solver_of(host, level, grids->known.pressure)}};
-        grid((nx * ny + TEAM_THREADS - 1) / TEAM_THREADS, grids->coresident, grids->partial, work);
+        grid(blocks_for(nx * ny), grids->coresident, grids->partial, work);
     }
     for (int l = 0; l < host->uic->level_count && host->uic->keeps_side; ++l) {
         int first = host->uic->levels[l].first, nx = host->uic->levels[l].grid.nx, ny = host->uic->levels[l].grid.ny;
@@ -850,14 +854,14 @@ static bool uic_take(th_world *host) {
                         &known->mean_x, &known->mean_y};
     for (float **array : floats) *array = s.room<float>(n);
     double **doubles[] = {&known->east, &known->north, &known->ground, &known->b, &known->inner_pressure,
-                          &known->pressure, &grids->r, &grids->d, &grids->ad};
+                          &known->pressure, &grids->r, &grids->d[0], &grids->d[1], &grids->ad};
     for (double **array : doubles) *array = s.room<double>(n);
     known->room = grids->bodies ? s.room<float>(n) : known->capacity;
     known->open_x = grids->bodies ? s.room<float>(n) : known->aperture_x;
     known->open_y = grids->bodies ? s.room<float>(n) : known->aperture_y;
     known->covered = grids->bodies ? s.room<uint64_t>(n) : nullptr;
     grids->coarse_room = room_for_coarse(n);
-    grids->fine = s.room<float>(3 * n);
+    grids->fine = s.room<float>(4 * n);
     grids->coarse = s.room<float>((size_t)grids->coarse_room);
     grids->partial = s.room<double>(2 * TEAM_BLOCKS_MOST);
     grids->pairs = s.room<pair_report>(1);
@@ -941,16 +945,17 @@ static bool solve_on_device(const th_lcp *lcp, th_lcp_result *result, store &s) 
     problem.b = s.copy(lcp->b, n), problem.p = s.copy((const double *)lcp->p, n);
     problem.people = s.copy(people, n);
     free(people);
-    problem.r = s.room<double>(n), problem.d = s.room<double>(n), problem.ad = s.room<double>(n);
+    problem.r = s.room<double>(n), problem.ad = s.room<double>(n);
+    problem.d[0] = s.room<double>(n), problem.d[1] = s.room<double>(n);
     problem.tolerance = lcp->tolerance;
     problem.report = s.room<pressure_report>(1);
-    float *fine = s.room<float>(3 * n), *coarse = s.room<float>((size_t)room_for_coarse(n));
+    float *fine = s.room<float>(4 * n), *coarse = s.room<float>((size_t)room_for_coarse(n));
     double *partial = s.room<double>(2 * TEAM_BLOCKS_MOST);
     if (s.failed) return false;
     join_cells(&problem, fine, coarse, room_for_coarse(n));
     clear(problem.report, sizeof *problem.report);
     solve_alone work = {problem};
-    grid(((int)n + TEAM_THREADS - 1) / TEAM_THREADS, grid_blocks<solve_alone>(), partial, work);
+    grid(blocks_for((int)n), grid_blocks<solve_alone>(), partial, work);
     pressure_report report;
     if (!finish() || !get(lcp->p, problem.p, n * sizeof *lcp->p) || !get(&report, problem.report, sizeof report))
         return false;
