@@ -850,12 +850,13 @@ static bool uic_take(th_world *host) {
     known->home = s.room<uint8_t>((size_t)uic->agent_capacity);
     float **floats[] = {&known->people, &known->packing, &known->capacity, &known->aperture_x, &known->aperture_y,
                         &known->exit_x, &known->exit_y,  &known->gate_x,   &known->gate_y,     &known->u,
-                        &known->v,      &known->limit_u, &known->limit_v,  &known->bent_u,     &known->bent_v,
-                        &known->mean_x, &known->mean_y};
+                        &known->v,      &known->limit_u, &known->limit_v,  &known->mean_x,     &known->mean_y};
     for (float **array : floats) *array = s.room<float>(n);
     double **doubles[] = {&known->east, &known->north, &known->ground, &known->b, &known->inner_pressure,
                           &known->pressure, &grids->r, &grids->d[0], &grids->d[1], &grids->ad};
     for (double **array : doubles) *array = s.room<double>(n);
+    known->bent_u = (float *)grids->d[0]; // between the solves nobody needs the direction
+    known->bent_v = known->bent_u ? known->bent_u + n : nullptr;
     known->room = grids->bodies ? s.room<float>(n) : known->capacity;
     known->open_x = grids->bodies ? s.room<float>(n) : known->aperture_x;
     known->open_y = grids->bodies ? s.room<float>(n) : known->aperture_y;
