@@ -10,7 +10,7 @@
 namespace th {
 
 enum {
-    PRESSURE_LEVELS = 24,
+    PRESSURE_LEVELS = 20, // a million cells along a side
     PRESSURE_ROUNDS = 60,     // most; a warm start takes one or two. What is left goes on in the next step
     PRESSURE_ITERATIONS = 40, // most of a round
     PRESSURE_CASCADE_AT = 10, // these four as on the CPU

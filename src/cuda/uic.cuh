@@ -487,6 +487,8 @@ struct project_level {
     }
 };
 
+static_assert(sizeof(project_level) <= 4000, "what a kernel can be given on every device");
+
 // The hierarchy over a problem's grid, as far as there is room: `fine` has 4 values a cell.
 static void join_cells(pressure_solver *s, float *fine, float *coarse, int room) {
     int nx = s->nx, ny = s->ny;
