@@ -30,7 +30,7 @@ struct block_team {
     }
 };
 
-template <class Work> __global__ void __launch_bounds__(TEAM_THREADS, 3) block_kernel(Work work) {
+template <class Work> __global__ void __launch_bounds__(TEAM_THREADS, 2) block_kernel(Work work) {
     extern __shared__ float4 team_memory[];
     block_team team = {(int)blockIdx.x, team_memory};
     work(team);
