@@ -24,9 +24,9 @@ static th_scene *scene_from(const char *json) {
     th_scene *scene = NULL;
     th_error error;
     th_scene_options options = {0};
-    th_result result = json[0] == '{'
-                           ? th_scene_load_json(json, strlen(json), "test", NULL, &options, &scene, &error)
-                           : th_scene_load_file(json, &options, &scene, &error);
+    th_result result = json[0] == '{' ? th_scene_load_json(json, strlen(json), "test", NULL,
+                                                           &options, &scene, &error)
+                                      : th_scene_load_file(json, &options, &scene, &error);
     if (result != TH_OK) fail_msg("%s", error.message);
     return scene;
 }
@@ -65,7 +65,8 @@ static void step_same(pair p, int steps) {
     for (int s = 0; s < steps; ++s) {
         th_world_step(p.cpu, 1);
         th_world_step(p.device, 1);
-        if (th_world_hash(p.cpu) != th_world_hash(p.device)) fail_msg("differ after step %d", s + 1);
+        if (th_world_hash(p.cpu) != th_world_hash(p.device))
+            fail_msg("differ after step %d", s + 1);
     }
 }
 
@@ -95,7 +96,11 @@ static double *numbers(int count) {
 // those of a crowd with cells of 2 m and a step of 0.1 s, packings a share of the maximum.
 static problem random_floor(void) {
     int nx = 3 + (int)(random_share() * 90.0), ny = 3 + (int)(random_share() * 70.0), n = nx * ny;
-    problem f = {.east = numbers(n), .north = numbers(n), .ground = numbers(n), .b = numbers(n), .p = numbers(n)};
+    problem f = {.east = numbers(n),
+                 .north = numbers(n),
+                 .ground = numbers(n),
+                 .b = numbers(n),
+                 .p = numbers(n)};
     f.active = calloc((size_t)n, sizeof *f.active);
     assert_non_null(f.active);
     double walls = 0.3 * random_share(), gaps = 0.3 * random_share(), fill = 0.3 * random_share();
@@ -105,7 +110,8 @@ static problem random_floor(void) {
         for (int i = 1; i < nx - 1; ++i) {
             int c = j * nx + i;
             f.east[c] = i < nx - 2 && random_share() > walls ? 0.025 * (0.2 + random_share()) : 0.0;
-            f.north[c] = j < ny - 2 && random_share() > walls ? 0.025 * (0.2 + random_share()) : 0.0;
+            f.north[c] =
+                j < ny - 2 && random_share() > walls ? 0.025 * (0.2 + random_share()) : 0.0;
             // Everywhere a little, as at a wide exit: a closed and overfull room has no finite solution.
             f.ground[c] = 1e-4 + (random_share() < 0.02 ? 0.02 : 0.0);
             double near = exp(-((i - x) * (i - x) + (j - y) * (j - y)) / 50.0);
@@ -130,9 +136,10 @@ static double residual_of(const problem *f, const double *p) {
     for (int a = 0; a < f->lcp.active_count; ++a) {
         int c = f->active[a];
         double diagonal =
-            (f->east[c] + f->east[c - 1] + f->north[c] + f->north[c - nx] + f->ground[c]) * (1.0 + 1e-8);
-        double z = diagonal * p[c] - f->east[c] * p[c + 1] - f->east[c - 1] * p[c - 1] - f->north[c] * p[c + nx] -
-                   f->north[c - nx] * p[c - nx] + f->b[c];
+            (f->east[c] + f->east[c - 1] + f->north[c] + f->north[c - nx] + f->ground[c]) *
+            (1.0 + 1e-8);
+        double z = diagonal * p[c] - f->east[c] * p[c + 1] - f->east[c - 1] * p[c - 1] -
+                   f->north[c] * p[c + nx] - f->north[c - nx] * p[c - nx] + f->b[c];
         assert_true(p[c] >= 0.0 && isfinite(p[c]));
         most = fmax(most, fabs(fmin(diagonal * p[c], z)));
     }
@@ -163,7 +170,8 @@ static void solver_on_random_floors(void **state) {
                 skip();
             }
             assert_true(found.converged);
-            assert_true(residual_of(&f, p) <= 1.01 * lcp.tolerance); // couplings are rounded to float
+            assert_true(residual_of(&f, p) <=
+                        1.01 * lcp.tolerance); // couplings are rounded to float
             for (int c = 0; c < n; ++c) {
                 most = fmax(most, f.p[c]);
                 apart = fmax(apart, fabs(p[c] - f.p[c]));
@@ -186,24 +194,33 @@ static void parts_have_the_same_bits(void **state) {
         "scenes/uic/building.json",
         "scenes/uic/crossing_120.json",
         // Unequal sizes, another model, a scripted person and a body that takes up area.
-        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 30, 12]}, \"walls\": [[[12.3, 3], [12.3, 9]]]}],"
+        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 30, 12]}, \"walls\": [[[12.3, 3], [12.3, "
+        "9]]]}],"
         " \"exits\": [{\"id\": \"out\", \"line\": [[30, 3], [30, 9]]}],"
-        " \"groups\": [{\"id\": \"a\", \"count\": 60, \"area\": {\"rect\": [1, 1, 11, 11]}, \"to\": \"out\","
-        " \"radius\": {\"uniform\": [0.15, 0.3]}, \"move\": {\"model\": \"uic\", \"keep_side\": 0.3}},"
-        " {\"id\": \"b\", \"count\": 30, \"area\": {\"rect\": [14, 1, 22, 11]}, \"to\": \"out\", \"move\": \"orca\"}],"
+        " \"groups\": [{\"id\": \"a\", \"count\": 60, \"area\": {\"rect\": [1, 1, 11, 11]}, "
+        "\"to\": \"out\","
+        " \"radius\": {\"uniform\": [0.15, 0.3]}, \"move\": {\"model\": \"uic\", \"keep_side\": "
+        "0.3}},"
+        " {\"id\": \"b\", \"count\": 30, \"area\": {\"rect\": [14, 1, 22, 11]}, \"to\": \"out\", "
+        "\"move\": \"orca\"}],"
         " \"scripted\": [{\"id\": \"guard\", \"radius\": 0.25, \"path\": [[0, 2, 5], [15, 11, 5]]},"
-        " {\"id\": \"cart\", \"shape\": {\"rect\": [-1, -0.6, 1, 0.6]}, \"path\": [[0, 27, 2], [25, 5, 2]]}],"
+        " {\"id\": \"cart\", \"shape\": {\"rect\": [-1, -0.6, 1, 0.6]}, \"path\": [[0, 27, 2], "
+        "[25, 5, 2]]}],"
         " \"run\": {\"step\": 0.05}}",
         // Two levels, a door that shuts, stepping aside.
         "{\"levels\": [{\"id\": \"low\", \"walkable\": {\"rect\": [0, 0, 12, 10]}},"
         " {\"id\": \"high\", \"z\": 3, \"walkable\": {\"rect\": [18, 0, 34, 10]}}],"
-        " \"stairs\": [{\"id\": \"s\", \"level\": \"low\", \"to\": \"high\", \"area\": {\"rect\": [12, 4, 18, 7]},"
+        " \"stairs\": [{\"id\": \"s\", \"level\": \"low\", \"to\": \"high\", \"area\": {\"rect\": "
+        "[12, 4, 18, 7]},"
         " \"top\": [[18, 4], [18, 7]]}],"
         " \"exits\": [{\"id\": \"out\", \"level\": \"low\", \"line\": [[0, 3], [0, 7]]}],"
-        " \"doors\": [{\"id\": \"d\", \"level\": \"low\", \"line\": [[8, 0], [8, 10]], \"schedule\": ["
+        " \"doors\": [{\"id\": \"d\", \"level\": \"low\", \"line\": [[8, 0], [8, 10]], "
+        "\"schedule\": ["
         " {\"time\": 1, \"open\": false}, {\"time\": 3, \"open\": true}]}],"
-        " \"groups\": [{\"id\": \"p\", \"level\": \"high\", \"count\": 50, \"area\": {\"rect\": [19, 0.5, 26, 9.5]},"
-        " \"to\": \"out\", \"move\": {\"model\": \"uic\", \"keep_side\": 0.2}}], \"run\": {\"step\": 0.05}}",
+        " \"groups\": [{\"id\": \"p\", \"level\": \"high\", \"count\": 50, \"area\": {\"rect\": "
+        "[19, 0.5, 26, 9.5]},"
+        " \"to\": \"out\", \"move\": {\"model\": \"uic\", \"keep_side\": 0.2}}], \"run\": "
+        "{\"step\": 0.05}}",
     };
     for (size_t k = 0; k < sizeof scenes / sizeof *scenes; ++k) {
         pair p = pair_of(scenes[k]);
@@ -265,23 +282,26 @@ static void one_step_from_a_jam(void **state) {
 
 // ---- memory, live changes, open planes
 
-static const char room[] =
-    "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 10]}}],"
-    " \"doors\": [{\"id\": \"d\", \"line\": [[14, 0], [14, 10]], \"schedule\": [{\"time\": 1, \"open\": false},"
-    " {\"time\": 2, \"open\": true}]}],"
-    " \"exits\": [{\"id\": \"out\", \"line\": [[20, 4], [20, 6]]}],"
-    " \"groups\": [{\"count\": 300, \"area\": {\"rect\": [1, 1, 12, 9]}, \"to\": \"out\", \"move\": \"uic\"}],"
-    " \"run\": {\"step\": 0.05, \"duration\": 60}}";
+static const char room[] = "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 10]}}],"
+                           " \"doors\": [{\"id\": \"d\", \"line\": [[14, 0], [14, 10]], "
+                           "\"schedule\": [{\"time\": 1, \"open\": false},"
+                           " {\"time\": 2, \"open\": true}]}],"
+                           " \"exits\": [{\"id\": \"out\", \"line\": [[20, 4], [20, 6]]}],"
+                           " \"groups\": [{\"count\": 300, \"area\": {\"rect\": [1, 1, 12, 9]}, "
+                           "\"to\": \"out\", \"move\": \"uic\"}],"
+                           " \"run\": {\"step\": 0.05, \"duration\": 60}}";
 
 // On an open plane, whose grid follows them.
-static const char plane[] =
-    "{\"groups\": [{\"count\": 300, \"area\": {\"rect\": [-9, -9, 9, 9]}, \"own_goal\": {\"opposite\": [0, 0]},"
-    " \"move\": \"uic\"}], \"run\": {\"step\": 0.05, \"duration\": 60}}";
+static const char plane[] = "{\"groups\": [{\"count\": 300, \"area\": {\"rect\": [-9, -9, 9, 9]}, "
+                            "\"own_goal\": {\"opposite\": [0, 0]},"
+                            " \"move\": \"uic\"}], \"run\": {\"step\": 0.05, \"duration\": 60}}";
 
 static uint64_t run_with_changes(th_world *world) {
     th_error error;
     th_world_step(world, 30); // the room's door is shut
-    assert_int_equal(th_world_add_wall(world, 0, (th_vec2){6.0f, 2.0f}, (th_vec2){6.0f, 8.0f}, NULL, &error), TH_OK);
+    assert_int_equal(
+        th_world_add_wall(world, 0, (th_vec2){6.0f, 2.0f}, (th_vec2){6.0f, 8.0f}, NULL, &error),
+        TH_OK);
     assert_int_equal(th_world_set_param(world, 0, "separation_passes", 3.0, &error), TH_OK);
     th_world_step(world, 122);
     return th_world_hash(world);
@@ -293,7 +313,8 @@ static void runs_repeat(void **state) {
     static const char *const scenes[] = {room, plane};
     for (int k = 0; k < 2; ++k) {
         th_scene *scene = scene_from(scenes[k]);
-        th_world *first = world_on(scene, TH_BACKEND_CUDA), *second = world_on(scene, TH_BACKEND_CUDA);
+        th_world *first = world_on(scene, TH_BACKEND_CUDA),
+                 *second = world_on(scene, TH_BACKEND_CUDA);
         assert_true(run_with_changes(first) == run_with_changes(second));
         assert_int_equal(th_world_statistics(first).wall_crossings, 0);
         th_world_destroy(second);

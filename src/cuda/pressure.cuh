@@ -283,7 +283,8 @@ struct pressure_solver {
         team.each(inside(level[0]), [&](int k) {
             int c = cell(level[0], k);
             level[0].inverse[c] = 0;
-            if (b[c] < NEVER) p[c] = larger(p[c], (double)level[1].x[((c / nx + 1) >> 1) * level[1].nx + ((c % nx + 1) >> 1)]);
+            int above = ((c / nx + 1) >> 1) * level[1].nx + ((c % nx + 1) >> 1);
+            if (b[c] < NEVER) p[c] = larger(p[c], (double)level[1].x[above]);
         });
     }
 
