@@ -131,8 +131,8 @@ typedef struct th_uic_place {
     float x, y;
 } th_uic_place;
 
-TH_BOTH static inline th_uic_place th_uic_place_of(const th_staggered *grid, th_vec2 p, int i, int j,
-                                           int home) {
+TH_BOTH static inline th_uic_place th_uic_place_of(const th_staggered *grid, th_vec2 p, int i,
+                                                   int j, int home) {
     i += home % 3 - 1;
     j += home / 3 - 1;
     float x = th_clamp((p.x - grid->origin.x) * grid->inverse_h - (float)i, 0.0f, 1.0f) * 2.0f;
