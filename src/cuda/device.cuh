@@ -6,6 +6,7 @@
 #define TH_DEVICE_CODE // leaves the CPU's loops out of the stages' files
 #define _Alignas alignas
 #define restrict __restrict
+#include "core/device.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,7 +151,7 @@ TH_ON_GPU inline uint32_t ordered(float value) {
     memcpy(&bits, &value, sizeof bits);
     return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }
-TH_ON_GPU inline float unordered(uint32_t key) {
+TH_BOTH inline float unordered(uint32_t key) {
     uint32_t bits = key & 0x80000000u ? key & 0x7fffffffu : ~key;
     float value;
     memcpy(&value, &bits, sizeof value);

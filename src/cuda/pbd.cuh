@@ -1,7 +1,7 @@
 // Position-based crowds on the device (move/pbd.c, pbd_list.c, pbd_solve.c, pbd_cohesion.c): a thread a person. Whom
 // somebody may touch or meet is listed once a sub-step, in two bytes each, and six iterations read the list; who
 // finds no room for it, or sees across a link, works it out anew every time. Sums have the CPU's order.
-// A sub-step is 5 launches, 3 a stabilisation and 2 an iteration. SPDX-License-Identifier: Apache-2.0
+// A sub-step is 6 launches, 3 a stabilisation and 2 an iteration. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CUDA_PBD_CUH
 #define TH_CUDA_PBD_CUH
 #include "cuda/substep.cuh"
@@ -410,28 +410,14 @@ TH_ON_GPU inline cohesion cohesion_in_sight(const th_world *world, const th_subs
     return sum;
 }
 
-// Velocity and place after the sub-step; the squared distance from where the step began.
-TH_ON_GPU inline float finish_substep_of(th_world *world, const th_substep *step,
-                                         const pbd_memory &memory, uint32_t i) {
-    th_agents *a = &world->agents;
-    if (!th_pbd_own(world, i)) {
-        th_substep_walk_on(a, step, i);
-        return th_substep_moved2(a, i);
-    }
-    th_vec2 place = th_v(memory.place[i].x, memory.place[i].y),
-            u = th_v(memory.u[i].x, memory.u[i].y);
-    cohesion sum = {0.0f, {0.0f, 0.0f}};
-    if (coheres(&th_pbd_group_of(world, i)->params)) {
-        companion c = companion_of(world, i, place, u);
-        float searched = searched_by(world, step, &c);
-        th_walls walls = th_world_walls(world);
-        sum = sees_less(world, step, i)
-                  ? cohesion_in_sight(world, step, &walls, memory, c, searched)
-                  : cohesion_in_cells(world, memory, c, searched);
-    }
-    finished f = finish_one(world, step, i, u, sum);
-    a->work_x[i] = place.x + f.way.x;
-    a->work_y[i] = place.y + f.way.y;
+// Velocity and place after the sub-step; returns the squared distance from where the step began.
+TH_ON_GPU inline float take_finished(const th_world *world, const th_substep *step,
+                                     const pbd_memory &memory, uint32_t i, cohesion sum) {
+    const th_agents *a = &world->agents;
+    both p = memory.place[i], u = memory.u[i];
+    finished f = finish_one(world, step, i, th_v(u.x, u.y), sum);
+    a->work_x[i] = p.x + f.way.x;
+    a->work_y[i] = p.y + f.way.y;
     a->work2_x[i] = a->next_velocity_x[i] = f.velocity.x;
     a->work2_y[i] = a->next_velocity_y[i] = f.velocity.y;
     if (step->done + 1 == step->count) {
@@ -439,6 +425,39 @@ TH_ON_GPU inline float finish_substep_of(th_world *world, const th_substep *step
         a->next_position_y[i] = a->work_y[i];
     }
     return th_substep_moved2(a, i);
+}
+
+TH_ON_GPU inline companion companion_in(const th_world *world, const pbd_memory &memory, uint32_t i) {
+    both p = memory.place[i], u = memory.u[i];
+    return companion_of(world, i, th_v(p.x, p.y), th_v(u.x, u.y));
+}
+
+// Everybody but those who see less; and these, whose eyes would cost everybody registers.
+TH_ON_GPU inline float finish_plain(th_world *world, const th_substep *step, const pbd_memory &memory,
+                                    uint32_t i) {
+    th_agents *a = &world->agents;
+    if (!th_pbd_own(world, i)) {
+        th_substep_walk_on(a, step, i);
+        return th_substep_moved2(a, i);
+    }
+    if (sees_less(world, step, i)) return 0.0f;
+    cohesion sum = {0.0f, {0.0f, 0.0f}};
+    if (coheres(&th_pbd_group_of(world, i)->params)) {
+        companion c = companion_in(world, memory, i);
+        sum = cohesion_in_cells(world, memory, c, searched_by(world, step, &c));
+    }
+    return take_finished(world, step, memory, i, sum);
+}
+TH_ON_GPU inline float finish_special(const th_world *world, const th_substep *step,
+                                      const pbd_memory &memory, uint32_t i) {
+    if (!th_pbd_own(world, i) || !sees_less(world, step, i)) return 0.0f;
+    cohesion sum = {0.0f, {0.0f, 0.0f}};
+    if (coheres(&th_pbd_group_of(world, i)->params)) {
+        companion c = companion_in(world, memory, i);
+        th_walls walls = th_world_walls(world);
+        sum = cohesion_in_sight(world, step, &walls, memory, c, searched_by(world, step, &c));
+    }
+    return take_finished(world, step, memory, i, sum);
 }
 
 // ---- the step
@@ -504,6 +523,19 @@ static void iterate(th_world *host, pbd_memory *held) {
     held->next_u = memory.u;
 }
 
+static void finish_pbd_substep(th_world *host, const pbd_memory &held) {
+    moving *s = host->cuda->moving;
+    pbd_memory memory = held;
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        largest_square(&s->moved2, finish_plain(world, &s->step, memory, (uint32_t)i));
+    });
+    if (host->wall_count > 0) // else nobody is hidden
+        everybody(host, TH_LAMBDA(th_world * world, int i) {
+            largest_square(&s->moved2, finish_special(world, &s->step, memory, (uint32_t)i));
+        });
+    end_one_substep(host);
+}
+
 static void take_pbd_substep(th_world *host, const asked &most) {
     moving *s = host->cuda->moving;
     pbd_memory memory = host->cuda->pbd;
@@ -518,11 +550,7 @@ static void take_pbd_substep(th_world *host, const asked &most) {
     });
     for (int k = 0; k < most.stabilisation; ++k) stabilise(host, memory);
     for (int k = 0; k < most.iterations; ++k) iterate(host, &memory);
-    pbd_memory solved = memory;
-    everybody(host, TH_LAMBDA(th_world * world, int i) {
-        largest_square(&s->moved2, finish_substep_of(world, &s->step, solved, (uint32_t)i));
-    });
-    end_one_substep(host);
+    finish_pbd_substep(host, memory);
 }
 
 static void move_pbd(th_world *host) {

@@ -19,6 +19,10 @@ extern "C" {
 #include "move/scripted.c"
 #include "move/social_force.c"
 #include "move/substep.c"
+#include "move/uic_floor.c"
+#include "move/uic_pairs.c"
+#include "move/uic_project.c"
+#include "move/uic_splat.c"
 #include "plan/plan.c"
 #include "plan/roadmap_way.c"
 #include "plan/sight.c"
@@ -40,6 +44,8 @@ extern "C" {
 // clang-format on
 
 namespace th {
+
+struct uic_grids; // uic.cuh
 
 enum { PASSES_MOST = 32 };
 
@@ -86,6 +92,7 @@ struct th_cuda {
     bool bounded, sources;
     bool host_newer;
     uint32_t fresh; // fields of which the host has a true copy
+    th::uic_grids *uic;
 };
 
 namespace th {
@@ -117,22 +124,34 @@ static void **field_pointer(th_agents *agents, int field) {
 
 // ---- index
 
+// The crowd's boxes on open planes.
+static void crowd_boxes(th_world *host) {
+    uint32_t *keys = host->cuda->box_keys;
+    int levels = host->scene->level_count;
+    each(4 * levels, TH_LAMBDA(int k) { keys[k] = k & 2 ? 0u : UINT32_MAX; });
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        const th_agents *agents = &world->agents;
+        uint32_t level = agents->level[i];
+        if (world->scene->levels[level].bounded || th_gone(agents->phase[i])) return;
+        smallest(&keys[4 * level], ordered(agents->position_x[i]));
+        smallest(&keys[4 * level + 1], ordered(agents->position_y[i]));
+        largest(&keys[4 * level + 2], ordered(agents->position_x[i]));
+        largest(&keys[4 * level + 3], ordered(agents->position_y[i]));
+    });
+}
+
+} // namespace th
+#include "cuda/uic.cuh"
+namespace th {
+
 static void lay_index(th_world *host) {
     th_cuda *cuda = host->cuda;
     uint32_t *keys = cuda->box_keys;
-    if (!cuda->bounded) {
-        int levels = host->scene->level_count;
-        each(4 * levels, TH_LAMBDA(int k) { keys[k] = k & 2 ? 0u : UINT32_MAX; });
-        everybody(host, TH_LAMBDA(th_world * world, int i) {
-            const th_agents *agents = &world->agents;
-            uint32_t level = agents->level[i];
-            if (world->scene->levels[level].bounded || th_gone(agents->phase[i])) return;
-            smallest(&keys[4 * level], ordered(agents->position_x[i]));
-            smallest(&keys[4 * level + 1], ordered(agents->position_y[i]));
-            largest(&keys[4 * level + 2], ordered(agents->position_x[i]));
-            largest(&keys[4 * level + 3], ordered(agents->position_y[i]));
-        });
+    if (cuda->uic) { // its grids lie as the index does, and are laid at home
+        uic_lay(host);
+        return;
     }
+    if (!cuda->bounded) crowd_boxes(host);
     once(host, TH_LAMBDA(th_world * world) {
         for (int l = 0; l < world->scene->level_count; ++l) {
             th_box *box = &world->level_boxes[l];
@@ -273,6 +292,7 @@ static void stage_move(th_world *host) {
     if (group_uses(host, TH_MOVE_SOCIAL_FORCE)) move_social_force(host);
     if (group_uses(host, TH_MOVE_HELBING_MOLNAR)) move_helbing_molnar(host);
     if (group_uses(host, TH_MOVE_PBD)) move_pbd(host);
+    if (host->cuda->uic) uic_move(host);
 }
 
 static void stage_contact(th_world *host) {
@@ -471,6 +491,7 @@ static bool send(th_world *host) {
     good = put(cuda->world, &now, sizeof now) && good;
     cuda->host_newer = false;
     cuda->fresh = TH_ALL_FIELDS;
+    if (cuda->uic) good = uic_send(host) && good;
     return good;
 }
 
@@ -550,7 +571,13 @@ static bool fetch(th_world *host, uint32_t fields) {
             good = get(*field_pointer(&host->agents, f), *field_pointer(&cuda->known.agents, f),
                        (size_t)now.agents.count * 4) && good;
     cuda->fresh |= fields;
+    if (cuda->uic && fields == TH_ALL_FIELDS) good = uic_fetch_memory(host) && good;
     return good;
+}
+
+static bool fetch_grids(th_world *host) {
+    if (!host->cuda->uic || host->cuda->host_newer) return true;
+    return finish() && uic_fetch_grids(host);
 }
 
 // ---- making and ending
@@ -603,7 +630,8 @@ static bool take_all(th_world *host) {
     for (int g = 0; g < scene->group_count; ++g)
         cuda->sources = cuda->sources || scene->groups[g].rate > 0.0 || scene->groups[g].arrival_count > 0;
     cuda->cells = cuda->bounded ? host->index.cell_count : host->index.cell_capacity;
-    cuda->scan_bytes = scan_space(cuda->cells + 1);
+    if (host->uic && !uic_take(host)) return false;
+    cuda->scan_bytes = scan_space((host->uic ? host->index.cell_capacity : cuda->cells) + 1);
     cuda->scan_space = s.take(cuda->scan_bytes);
     return !s.failed;
 }
@@ -612,6 +640,7 @@ static void destroy(th_world *host) {
     th_cuda *cuda = host->cuda;
     if (!cuda) return;
     finish();
+    uic_give_back(host);
     cuda->store.give_back();
     cuda->watch.end();
     free(cuda->fields);
@@ -729,6 +758,7 @@ static size_t bytes(const th_world *host) { return host->cuda->store.bytes; }
 extern "C" const th_device_backend *th_cuda_backend(void) {
     static const th_device_backend backend = {th::create,      th::destroy,  th::step,
                                               th::fetch,       th::changed,  th::forget_events, th::note_event, th::statistics,
-                                              th::hash_people, th::anybody_under_way, th::bytes};
+                                              th::hash_people, th::anybody_under_way, th::bytes,
+                                              th::fetch_grids};
     return &backend;
 }

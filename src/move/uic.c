@@ -18,6 +18,9 @@ enum {
     COLUMNS_BOUNDED = 1000000
 };
 static const double INDEX_CELLS_MOST = 4e8; // fits an int
+// On a device an open plane's grid has 0.5 cells a person in crowds of up to 290 000, and of larger ones this many
+// and 0.15 a person: a cell takes 230 bytes there, and a person shall not take more than 200 in all.
+static const double DEVICE_CELLS = 1e5;
 static const float INDEX_CELL =
     1.0f; // [m] about what the index's own cells are, for other models' sake
 
@@ -76,7 +79,8 @@ static double cells_over(const th_scene *scene, const th_box *boxes, float h) {
 
 // Bounded levels know how many cells they need. Open planes get a cell for two people (4 m2 at the usual size),
 // for what is named on them says little about how far the crowd spreads.
-static int choose_capacity(const th_scene *scene, float h, int index_per_half, int agents) {
+static int choose_capacity(const th_scene *scene, float h, int index_per_half, int agents,
+                           bool on_device) {
     double cells = 0.0, most = (double)CELLS_PER_PERSON * agents + 16.0 * CELLS_LEAST;
     double least = CELLS_LEAST * (double)scene->level_count;
     for (int l = 0; l < scene->level_count; ++l) {
@@ -84,7 +88,8 @@ static int choose_capacity(const th_scene *scene, float h, int index_per_half, i
         if (scene->levels[l].bounded)
             cells += cells_over(&alone, &scene->levels[l].box, h);
         else
-            least += 0.5 * (double)agents;
+            least += on_device ? fmin(0.5 * (double)agents, DEVICE_CELLS + 0.15 * (double)agents)
+                               : 0.5 * (double)agents;
     }
     double index_cells = 4.0 * index_per_half * index_per_half; // in a cell
     return (int)fmin(fmin(cells, most) + least, INDEX_CELLS_MOST / index_cells);
@@ -122,9 +127,7 @@ static bool allocate(th_uic *uic, const th_memory *m) {
                           &uic->b,    &uic->inner_pressure, &uic->pressure};
     for (size_t k = 0; k < sizeof doubles / sizeof *doubles; ++k)
         complete = complete && (*doubles[k] = th_alloc(m, n, sizeof(double))) != NULL;
-    if (complete)
-        uic->work = th_lcp_work_create(m, uic->solver, uic->cell_capacity, uic->cell_capacity);
-    return complete && uic->work;
+    return complete;
 #undef TAKE
 }
 
@@ -179,7 +182,7 @@ static int link_faces_of(const th_scene *scene, float h) {
     return (int)fmin(faces, 1e6);
 }
 
-bool th_uic_create(th_world *world, int agents) {
+bool th_uic_create(th_world *world, int agents, bool on_device) {
     const th_scene *scene = world->scene;
     th_uic *uic = th_alloc(&world->memory, 1, sizeof *uic);
     if (!uic) return false;
@@ -188,7 +191,7 @@ bool th_uic_create(th_world *world, int agents) {
     uic->h = choose_cell(scene);
     float halves = floorf(0.5f * uic->h / INDEX_CELL + 0.5f);
     uic->index_per_half = halves > 1.0f ? (int)halves : 1;
-    uic->cell_capacity = choose_capacity(scene, uic->h, uic->index_per_half, agents);
+    uic->cell_capacity = choose_capacity(scene, uic->h, uic->index_per_half, agents, on_device);
     uic->group_count = scene->group_count + scene->scripted_count;
     uic->agent_capacity = agents;
     uic->part_capacity = TH_FLOOR_PARTS * widest_grid(scene, uic->h);
@@ -197,6 +200,10 @@ bool th_uic_create(th_world *world, int agents) {
     uic->link_face_capacity = link_faces_of(scene, uic->h);
     uic->solver = choose_solver(scene);
     if (!allocate(uic, &world->memory)) return false;
+    if (!on_device)
+        uic->work =
+            th_lcp_work_create(&world->memory, uic->solver, uic->cell_capacity, uic->cell_capacity);
+    if (!on_device && !uic->work) return false;
     for (int l = 0; l < scene->level_count; ++l)
         if (!th_floor_create(&uic->levels[l].floor, &world->memory, scene, l)) return false;
     for (int s = 0; s < scene->scripted_count; ++s)
@@ -270,11 +277,15 @@ static void read_groups(th_world *world) {
     }
 }
 
+void th_uic_prepare(th_world *world) {
+    read_groups(world);
+    th_uic_measure(world);
+}
+
 void th_move_uic(th_world *world) {
     th_uic *uic = world->uic;
     if (!uic) return;
-    read_groups(world);
-    th_uic_measure(world);
+    th_uic_prepare(world);
     th_uic_statistics *statistics = &uic->statistics;
     double start = omp_get_wtime();
     th_uic_cover_bodies(world);

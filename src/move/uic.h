@@ -7,14 +7,23 @@
 
 // Does any group of the scene move by this model?
 bool th_uic_used(const th_scene *scene);
-// Grids, apertures and solver for at most `agents` people; fills world->uic. False: no memory.
-bool th_uic_create(th_world *world, int agents);
+// Grids, apertures and solver for at most `agents` people; fills world->uic. False: no memory. A world that lives
+// on a device needs no solver here, and has fewer cells to spare there.
+bool th_uic_create(th_world *world, int agents, bool on_device);
 void th_uic_destroy(th_world *world);
 
 // The index of a world with this model is made to fit its grids, half a cell to so many cells of the index.
 int th_uic_index_cells(const th_world *world); // most cells the index needs
+#ifdef __cplusplus
+extern "C" {
+#endif
 // Boxes for th_index_lay, wide enough for `boxes`, and its cell size. Cells grow when they would not fit.
 float th_uic_lay(th_world *world, th_box *boxes);
+// Reads the groups' parameters, adopts the grids that were laid last and measures what changed on them.
+void th_uic_prepare(th_world *world);
+#ifdef __cplusplus
+}
+#endif
 
 // One level as of the last step. All arrays nx * ny, cell (i, j) at j nx + i; NULL before the first step.
 typedef struct th_uic_view {

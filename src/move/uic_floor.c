@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 // ---- grids
 
 static bool same_grid(const th_staggered *a, const th_staggered *b) {
@@ -69,15 +70,16 @@ static bool adopt_grids(th_uic *uic) {
     return true;
 }
 
+#endif
 // ---- which cell somebody belongs to
 
 // What is asked for in place of a cell's centre when walls are in question: a little off it. Plans are drawn in
 // whole metres and so are cells; a wall through the very centres would close the cells to both sides.
-static th_vec2 anchor_of(const th_staggered *grid, int i, int j) {
+TH_BOTH static th_vec2 anchor_of(const th_staggered *grid, int i, int j) {
     return th_add(th_staggered_centre(grid, i, j), th_v(0.0137f * grid->h, 0.0171f * grid->h));
 }
 
-int th_uic_home(const th_world *world, int l, int i, int j, th_vec2 p) {
+TH_BOTH int th_uic_home(const th_world *world, int l, int i, int j, th_vec2 p) {
     enum { OWN = 4 };
     const th_staggered *grid = &world->uic->levels[l].grid;
     th_walls walls = th_world_walls(world);
@@ -103,6 +105,7 @@ int th_uic_home(const th_world *world, int l, int i, int j, th_vec2 p) {
     return OWN;
 }
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 // ---- apertures
 
 // The box between the centres of a cell and of its west (axis 0) or south (axis 1) neighbour.
@@ -398,13 +401,22 @@ void th_uic_measure(th_world *world) {
     }
 }
 
+#endif
 // ---- moving bodies
 
 enum { BITS = 8 }; // along a cell's side
 
+// Calls cover(word, bit) for what a disc covers.
+#ifdef TH_DEVICE_CODE
+template <class Cover>
+TH_BOTH static void cover_disc(th_uic *uic, const th_uic_level *level, th_vec2 centre, float radius,
+                               Cover cover) {
+#else
+static inline void cover(uint64_t *word, uint64_t bit) { *word |= bit; }
 static void cover_disc(th_uic *uic, const th_uic_level *level, th_vec2 centre, float radius) {
+#endif
     const th_staggered *grid = &level->grid;
-    float scale = BITS * grid->inverse_h, r = radius * scale;
+    float scale = (float)BITS * grid->inverse_h, r = radius * scale;
     float x = (centre.x - grid->origin.x) * scale, y = (centre.y - grid->origin.y) * scale;
     int column0 = (int)floorf(x - r), column1 = (int)ceilf(x + r);
     int row0 = (int)floorf(y - r), row1 = (int)ceilf(y + r);
@@ -416,23 +428,39 @@ static void cover_disc(th_uic *uic, const th_uic_level *level, th_vec2 centre, f
             float dx = (float)column + 0.5f - x, dy = (float)row + 0.5f - y;
             if (dx * dx + dy * dy > r * r) continue;
             int cell = row / BITS * grid->nx + column / BITS;
-            uic->covered[level->first + cell] |= (uint64_t)1 << (row % BITS * BITS + column % BITS);
+            cover(&uic->covered[level->first + cell],
+                  (uint64_t)1 << (row % BITS * BITS + column % BITS));
         }
 }
 
-static int bits_of(uint64_t mask) { return __builtin_popcountll((unsigned long long)mask); }
+TH_BOTH static int bits_of(uint64_t mask) {
+#ifdef __CUDA_ARCH__
+    return __popcll((unsigned long long)mask);
+#else
+    return __builtin_popcountll((unsigned long long)mask);
+#endif
+}
 
 // Rows of bits (west face) or columns (south face) that nothing covers between the centres of two cells.
-static float uncovered(uint64_t before, uint64_t here, int axis) {
+TH_BOTH static float uncovered(uint64_t before, uint64_t here, int axis) {
     int blocked = 0;
     for (int k = 0; k < BITS; ++k) {
         uint64_t line = axis ? (uint64_t)0x0101010101010101u << k : (uint64_t)0xFFu << (BITS * k);
         uint64_t far_half = axis ? 0xFFFFFFFF00000000u : 0xF0F0F0F0F0F0F0F0u;
         blocked += ((before & far_half & line) | (here & ~far_half & line)) != 0;
     }
-    return 1.0f - (float)blocked / BITS;
+    return 1.0f - (float)blocked / (float)BITS;
 }
 
+// What bodies leave of a cell.
+TH_BOTH static void cover_cell(th_uic *uic, int nx, int c) {
+    uint64_t here = uic->covered[c], west = uic->covered[c - 1], south = uic->covered[c - nx];
+    uic->room[c] = uic->capacity[c] * (1.0f - (float)bits_of(here) / (float)(BITS * BITS));
+    uic->open_x[c] = uic->aperture_x[c] * (here | west ? uncovered(west, here, 0) : 1.0f);
+    uic->open_y[c] = uic->aperture_y[c] * (here | south ? uncovered(south, here, 1) : 1.0f);
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
 // Once a step, where there are bodies: what they leave of capacities and apertures.
 void th_uic_cover_bodies(th_world *world) {
     th_uic *uic = world->uic;
@@ -455,12 +483,7 @@ void th_uic_cover_bodies(th_world *world) {
         const th_uic_level *level = &uic->levels[l];
         if (!level->has_bodies) continue;
         int nx = level->grid.nx, end = level->first + nx * level->grid.ny;
-        for (int c = level->first + nx; c < end; ++c) {
-            uint64_t here = uic->covered[c], west = uic->covered[c - 1],
-                     south = uic->covered[c - nx];
-            uic->room[c] = uic->capacity[c] * (1.0f - (float)bits_of(here) / (BITS * BITS));
-            uic->open_x[c] = uic->aperture_x[c] * (here | west ? uncovered(west, here, 0) : 1.0f);
-            uic->open_y[c] = uic->aperture_y[c] * (here | south ? uncovered(south, here, 1) : 1.0f);
-        }
+        for (int c = level->first + nx; c < end; ++c) cover_cell(uic, nx, c);
     }
 }
+#endif

@@ -15,8 +15,8 @@
 enum { LANES = 16, AROUND_MOST = 512 };
 static_assert((int)LANES <= (int)TH_ARRAY_PAD, "runs are copied LANES at a time");
 enum {
-    LOOK_AGAIN = 1,
-    WAS_PUSHED = 2,
+    STILL_LOOKS = 1,
+    HAS_BEEN_PUSHED = 2,
     IS_TIGHT = 4,
     TIDIED = 8
 }; // bits of agents.order during the pair step
@@ -43,44 +43,56 @@ typedef struct pair_step {
     bool mixed;         // others than the model's own people are there
 } pair_step;
 
-static const th_uic_group *group_of(const th_world *world, uint32_t i) {
+TH_BOTH static const th_uic_group *group_of(const th_world *world, uint32_t i) {
     return &world->uic->groups[world->agents.group[i]];
 }
-static bool is_own(const th_world *world, uint32_t i) {
+TH_BOTH static bool is_own(const th_world *world, uint32_t i) {
     return th_moves(world->agents.phase[i]) && group_of(world, i)->own;
 }
 
-static float d_min_of(const th_world *world, uint32_t i) {
+TH_BOTH static float d_min_of(const th_world *world, uint32_t i) {
     float d_min = group_of(world, i)->d_min;
     return d_min > 0.0f ? d_min : 2.0f * world->agents.radius[i];
 }
 
-// Half distances, shares, and the first piece of everybody's way; returns the furthest way.
+// The square of the way from where somebody stood when the step began.
+TH_FORMULA float moved2_of(const th_agents *a, uint32_t i) {
+    float dx = a->next_position_x[i] - a->position_x[i];
+    float dy = a->next_position_y[i] - a->position_y[i];
+    return dx * dx + dy * dy;
+}
+
+// Half distance, share, and the first piece of somebody's way. True: one of the model's who has arrived.
+TH_FORMULA bool begin_one(th_world *world, const pair_step *step, uint32_t i) {
+    th_agents *a = &world->agents;
+    bool own = is_own(world, i);
+    if (own) {
+        a->next_position_x[i] = a->position_x[i] + step->piece * a->next_velocity_x[i];
+        a->next_position_y[i] = a->position_y[i] + step->piece * a->next_velocity_y[i];
+    }
+    step->half[i] = own ? group_of(world, i)->separate * d_min_of(world, i) : a->radius[i];
+    bool stays = a->phase[i] == TH_PHASE_ARRIVED;
+    step->give[i] = own ? (stays ? PAST_ARRIVED : 0.5f) : 1.0f;
+    bool none = own && (step->half[i] <= 0.0f || group_of(world, i)->passes == 0);
+    if (none || th_gone(a->phase[i])) step->half[i] = -1e6f; // has no pair step
+    a->order[i] = own && !none ? STILL_LOOKS : 0;
+    return own && stays;
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
+// Everybody begins; returns the furthest way.
 static float begin(th_world *world, pair_step *step) {
     th_agents *a = &world->agents;
-    float furthest2 = 0.0f, widest = 0.0f, piece = step->piece;
+    float furthest2 = 0.0f, widest = 0.0f;
     int arrived = 0;
 #pragma omp parallel for num_threads(world->threads) schedule(static) \
     reduction(max                                                     \
               : furthest2, widest) reduction(+ : arrived)
     for (int k = 0; k < a->count; ++k) {
         uint32_t i = (uint32_t)k;
-        bool own = is_own(world, i);
-        if (own) {
-            a->next_position_x[i] = a->position_x[i] + piece * a->next_velocity_x[i];
-            a->next_position_y[i] = a->position_y[i] + piece * a->next_velocity_y[i];
-        }
-        step->half[i] = own ? group_of(world, i)->separate * d_min_of(world, i) : a->radius[i];
-        bool stays = a->phase[i] == TH_PHASE_ARRIVED;
-        step->give[i] = own ? (stays ? PAST_ARRIVED : 0.5f) : 1.0f;
-        arrived += own && stays;
-        bool none = own && (step->half[i] <= 0.0f || group_of(world, i)->passes == 0);
-        if (none || th_gone(a->phase[i])) step->half[i] = -1e6f; // has no pair step
-        a->order[i] = own && !none ? LOOK_AGAIN : 0;
+        arrived += begin_one(world, step, i);
         widest = step->half[i] > widest ? step->half[i] : widest;
-        float dx = a->next_position_x[i] - a->position_x[i];
-        float dy = a->next_position_y[i] - a->position_y[i];
-        float moved2 = dx * dx + dy * dy;
+        float moved2 = moved2_of(a, i);
         furthest2 = moved2 > furthest2 ? moved2 : furthest2;
     }
     step->widest = widest;
@@ -142,11 +154,15 @@ TH_FORMULA void look_around(const th_world *world, const pair_step *step, const 
     near->count = (int)((count + LANES - 1) / LANES * LANES);
 }
 
+#endif
+
 typedef struct push {
     th_vec2 sum;
     bool tight;  // somebody is very near, perhaps at the very place
     float clear; // no wall is nearer [m]
 } push;
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
 
 // Values of LANES people side by side. Written as vectors because gcc keeps sums in arrays in memory, and adds
 // them up one by one. All copies of a function (core/parallel.h) do the same operations, so give the same bits.
@@ -221,10 +237,11 @@ TH_FORMULA bool coincides(const around *near, th_vec2 p) {
     return found > 1;
 }
 
+#endif
 // ---- one pair after the other
 
-static th_vec2 push_of_pair(const th_world *world, const pair_step *step, uint32_t i, uint32_t j,
-                            th_vec2 p, th_vec2 q) {
+TH_BOTH static th_vec2 push_of_pair(const th_world *world, const pair_step *step, uint32_t i,
+                                    uint32_t j, th_vec2 p, th_vec2 q) {
     float apart = step->share * (step->half[i] + step->half[j]), d2 = th_length2(th_sub(p, q));
     if (j == i || !(apart > 0.0f) || d2 >= apart * apart) return th_v(0.0f, 0.0f);
     const th_agents *a = &world->agents;
@@ -236,9 +253,9 @@ static th_vec2 push_of_pair(const th_world *world, const pair_step *step, uint32
 
 // One pair after the other: for the coincident, and where a wall may stand between two people. No wall is
 // nearer to p than `clear`.
-static th_vec2 push_one_by_one(const th_world *world, const pair_step *step, const th_walls *walls,
-                               uint32_t i, const float *xs, const float *ys, float reach,
-                               float clear) {
+TH_BOTH static th_vec2 push_one_by_one(const th_world *world, const pair_step *step,
+                                       const th_walls *walls, uint32_t i, const float *xs,
+                                       const float *ys, float reach, float clear) {
     int level = (int)world->agents.level[i];
     const th_level_grid *grid = &world->index.grids[level];
     th_vec2 p = {xs[i], ys[i]}, sum = {0.0f, 0.0f};
@@ -256,7 +273,7 @@ static th_vec2 push_one_by_one(const th_world *world, const pair_step *step, con
 }
 
 // How far p surely is from every wall, up to `range`.
-static float clear_of_walls(const th_walls *walls, int level, th_vec2 p, float range) {
+TH_BOTH static float clear_of_walls(const th_walls *walls, int level, th_vec2 p, float range) {
     int wall;
     float distance2;
     if (range > walls->grids[level].reach) return 0.0f;
@@ -266,8 +283,8 @@ static float clear_of_walls(const th_walls *walls, int level, th_vec2 p, float r
                : range;
 }
 
-static th_vec2 push_over_links(const th_world *world, const pair_step *step, uint32_t i,
-                               const float *xs, const float *ys, float reach) {
+TH_BOTH static th_vec2 push_over_links(const th_world *world, const pair_step *step, uint32_t i,
+                                       const float *xs, const float *ys, float reach) {
     uint32_t found[16];
     th_vec2 sum = {0.0f, 0.0f}, p = {xs[i], ys[i]};
     int count = th_linked_neighbours(world, i, reach, found, 16);
@@ -277,6 +294,23 @@ static th_vec2 push_over_links(const th_world *world, const pair_step *step, uin
     return sum;
 }
 
+// What a push from everybody around leaves out: walls, links, people at the very same place.
+TH_FORMULA push look_closer(const th_world *world, const pair_step *step, const th_walls *walls,
+                            uint32_t i, push result, bool coincident, const float *xs,
+                            const float *ys, bool by_wall) {
+    if (!coincident && !by_wall && world->scene->link_count == 0) return result;
+    th_vec2 p = {xs[i], ys[i]};
+    float furthest = step->share * step->half[i] + step->share * step->widest;
+    float reach = furthest + step->moved;
+    if (by_wall) result.clear = clear_of_walls(walls, (int)world->agents.level[i], p, furthest);
+    if (coincident || (result.clear < furthest && (result.sum.x != 0.0f || result.sum.y != 0.0f)))
+        result.sum = push_one_by_one(world, step, walls, i, xs, ys, reach, result.clear);
+    if (world->scene->link_count > 0)
+        result.sum = th_add(result.sum, push_over_links(world, step, i, xs, ys, reach));
+    return result;
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
 TH_FORMULA push push_on(const th_world *world, const pair_step *step, const th_walls *walls,
                         uint32_t i, const around *near, const float *xs, const float *ys,
                         bool by_wall) {
@@ -289,21 +323,16 @@ TH_FORMULA push push_on(const th_world *world, const pair_step *step, const th_w
                              : push_from_around(near, p, own, tight, false);
         coincident = result.tight && coincides(near, p);
     }
-    if (!coincident && !by_wall && world->scene->link_count == 0) return result;
-    float furthest = own + step->share * step->widest, reach = furthest + step->moved;
-    if (by_wall) result.clear = clear_of_walls(walls, (int)world->agents.level[i], p, furthest);
-    if (coincident || (result.clear < furthest && (result.sum.x != 0.0f || result.sum.y != 0.0f)))
-        result.sum = push_one_by_one(world, step, walls, i, xs, ys, reach, result.clear);
-    if (world->scene->link_count > 0)
-        result.sum = th_add(result.sum, push_over_links(world, step, i, xs, ys, reach));
-    return result;
+    return look_closer(world, step, walls, i, result, coincident, xs, ys, by_wall);
 }
+
+#endif
 
 // Walls push back within the pair step: whoever is pushed into one would stick to it, and the contact stage
 // would press who is pushed out onto the others. No further from p, where the step began, than the first wall,
 // then off the nearest.
-static th_vec2 stop_at_walls(const th_world *world, const th_walls *walls, uint32_t i, th_vec2 p,
-                             th_vec2 q) {
+TH_BOTH static th_vec2 stop_at_walls(const th_world *world, const th_walls *walls, uint32_t i,
+                                     th_vec2 p, th_vec2 q) {
     int level = (int)world->agents.level[i], wall;
     float radius = world->agents.radius[i], distance2, t;
     if (th_walls_near(walls, level, q, radius, &wall, &distance2, 1) == 0 &&
@@ -327,11 +356,40 @@ static th_vec2 stop_at_walls(const th_world *world, const th_walls *walls, uint3
     return q;
 }
 
-// Who has to look, in this pass.
-static bool looks(const pair_step *step, uint32_t flags) {
-    return flags & (step->tidy ? IS_TIGHT : LOOK_AGAIN);
+// Who was pushed has the velocity it really moved with, up to its walking speed.
+TH_FORMULA void real_velocity(th_world *world, uint32_t i, th_vec2 q) {
+    th_agents *a = &world->agents;
+    th_vec2 wanted = {a->next_velocity_x[i], a->next_velocity_y[i]};
+    float limit = th_max(th_length(wanted), a->speed[i]);
+    th_vec2 real = th_limit(th_scale(1.0f / world->dt, th_sub(q, th_position(a, i))), limit);
+    a->next_velocity_x[i] = real.x;
+    a->next_velocity_y[i] = real.y;
 }
 
+// Who has to look, in this pass.
+TH_BOTH static bool looks(const pair_step *step, uint32_t flags) {
+    return flags & (step->tidy ? IS_TIGHT : STILL_LOOKS);
+}
+
+// Where somebody at p is after a push; notes in the flags what the next pass has to know.
+TH_FORMULA th_vec2 take_push(const th_world *world, const pair_step *step, const th_walls *walls,
+                             uint32_t i, th_vec2 p, push result, bool by_wall) {
+    const th_agents *a = &world->agents;
+    uint32_t *flags = a->order;
+    if (a->phase[i] == TH_PHASE_ARRIVED)
+        result.sum = th_scale(2.0f * (1.0f - PAST_ARRIVED), result.sum);
+    bool pushed = result.sum.x != 0.0f || result.sum.y != 0.0f;
+    th_vec2 to = th_add(p, th_limit(result.sum, step->most * step->half[i]));
+    th_vec2 from = th_position(a, i);
+    float way2 = by_wall ? th_max(th_length2(th_sub(to, p)), th_length2(th_sub(from, p))) : 0.0f;
+    flags[i] = (pushed ? STILL_LOOKS | HAS_BEEN_PUSHED : flags[i] & HAS_BEEN_PUSHED) |
+               (result.tight ? IS_TIGHT : 0) | (step->tidy ? TIDIED : 0);
+    return by_wall && sqrtf(way2) + a->radius[i] >= result.clear
+               ? stop_at_walls(world, walls, i, from, to)
+               : to;
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
 // What a pass has to know for the next one.
 typedef struct pass_result {
     float moved2; // furthest from where the index saw them
@@ -352,18 +410,7 @@ TH_FORMULA void pass_cell(th_world *world, const pair_step *step, const th_walls
         th_vec2 p = {xs[i], ys[i]};
         if (looks(step, flags[i])) {
             push result = push_on(world, step, walls, i, near, xs, ys, by_wall);
-            if (a->phase[i] == TH_PHASE_ARRIVED)
-                result.sum = th_scale(2.0f * (1.0f - PAST_ARRIVED), result.sum);
-            bool pushed = result.sum.x != 0.0f || result.sum.y != 0.0f;
-            th_vec2 to = th_add(p, th_limit(result.sum, step->most * step->half[i]));
-            th_vec2 from = th_position(a, i);
-            float way2 =
-                by_wall ? th_max(th_length2(th_sub(to, p)), th_length2(th_sub(from, p))) : 0.0f;
-            p = by_wall && sqrtf(way2) + a->radius[i] >= result.clear
-                    ? stop_at_walls(world, walls, i, from, to)
-                    : to;
-            flags[i] = (pushed ? LOOK_AGAIN | WAS_PUSHED : flags[i] & WAS_PUSHED) |
-                       (result.tight ? IS_TIGHT : 0) | (step->tidy ? TIDIED : 0);
+            p = take_push(world, step, walls, i, p, result, by_wall);
         } else if (step->tidy) {
             continue;
         }
@@ -434,7 +481,9 @@ TH_CLONES static pass_result pass_row(th_world *world, const pair_step *step, co
     return passed;
 }
 
-static void swap_positions(th_agents *a) {
+#endif
+
+TH_BOTH static void swap_positions(th_agents *a) {
     float *swap_x = a->next_position_x, *swap_y = a->next_position_y;
     a->next_position_x = a->work_x;
     a->next_position_y = a->work_y;
@@ -442,6 +491,7 @@ static void swap_positions(th_agents *a) {
     a->work_y = swap_y;
 }
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 // After a tidying pass: few have new places, fewer are still tight.
 static void take_tidied(th_world *world, int l, int row) {
     th_agents *a = &world->agents;
@@ -486,20 +536,32 @@ static int run_pass(th_world *world, pair_step *step) {
     return tight;
 }
 
+#endif
+
 // The next piece of way after a pass.
+TH_FORMULA void walk_one(th_world *world, const pair_step *step, uint32_t i) {
+    th_agents *a = &world->agents;
+    if (!is_own(world, i)) return;
+    a->next_position_x[i] += step->piece * a->next_velocity_x[i];
+    a->next_position_y[i] += step->piece * a->next_velocity_y[i];
+    if (step->half[i] > 0.0f) a->order[i] |= STILL_LOOKS;
+}
+
+// Who was pushed tells the velocity it really moved with.
+TH_FORMULA void finish_one(th_world *world, uint32_t i) {
+    const th_agents *a = &world->agents;
+    if (a->order[i] & HAS_BEEN_PUSHED && is_own(world, i))
+        real_velocity(world, i, th_v(a->next_position_x[i], a->next_position_y[i]));
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
 static void walk_on(th_world *world, pair_step *step) {
     th_agents *a = &world->agents;
     float furthest2 = 0.0f;
 #pragma omp parallel for num_threads(world->threads) schedule(static) reduction(max : furthest2)
     for (int i = 0; i < a->count; ++i) {
-        if (is_own(world, (uint32_t)i)) {
-            a->next_position_x[i] += step->piece * a->next_velocity_x[i];
-            a->next_position_y[i] += step->piece * a->next_velocity_y[i];
-            if (step->half[i] > 0.0f) a->order[i] |= LOOK_AGAIN;
-        }
-        float dx = a->next_position_x[i] - a->position_x[i];
-        float dy = a->next_position_y[i] - a->position_y[i];
-        float moved2 = dx * dx + dy * dy;
+        walk_one(world, step, (uint32_t)i);
+        float moved2 = moved2_of(a, (uint32_t)i);
         furthest2 = moved2 > furthest2 ? moved2 : furthest2;
     }
     step->moved = sqrtf(furthest2);
@@ -519,7 +581,7 @@ TH_CLONES static void finish_block(th_agents *a, int begin, int end, float inver
         float real_x = inverse_dt * (next_x[i] - x[i]), real_y = inverse_dt * (next_y[i] - y[i]);
         float length2 = real_x * real_x + real_y * real_y;
         float shorter = length2 > limit * limit ? limit / sqrtf(length2) : 1.0f;
-        bool pushed = flags[i] & WAS_PUSHED;
+        bool pushed = flags[i] & HAS_BEEN_PUSHED;
         velocity_x[i] = pushed ? shorter * real_x : wanted_x;
         velocity_y[i] = pushed ? shorter * real_y : wanted_y;
     }
@@ -532,35 +594,62 @@ static void finish(th_world *world) {
         finish_block(a, b * TH_BLOCK, (b + 1) * TH_BLOCK < a->count ? (b + 1) * TH_BLOCK : a->count,
                      1.0f / world->dt);
 }
+#endif
 
-void th_uic_separate(th_world *world) {
-    th_uic *uic = world->uic;
-    th_agents *a = &world->agents;
-    int passes = 0;
+// How many passes there are and after which of them people walk on.
+typedef struct pass_plan {
+    int passes, pieces;
+} pass_plan;
+static bool walks_after(const pass_plan *plan, int pass) {
+    return pass + 1 < plan->passes &&
+           (pass + 1) * plan->pieces / plan->passes > pass * plan->pieces / plan->passes;
+}
+
+// 0 passes: no pair step.
+static pass_plan plan_passes(const th_world *world, pair_step *step) {
+    const th_uic *uic = world->uic;
+    pass_plan plan = {0, 0};
     float separate =
         0.0f; // half the pair distance in d_min, of the group that keeps furthest apart
     for (int g = 0; g < uic->group_count; ++g) {
         if (!uic->groups[g].own || uic->groups[g].passes == 0) continue;
-        passes = uic->groups[g].passes > passes ? uic->groups[g].passes : passes;
+        plan.passes = uic->groups[g].passes > plan.passes ? uic->groups[g].passes : plan.passes;
         separate = th_max(separate, uic->groups[g].separate);
     }
-    if (passes == 0) return;
-    int pieces = (int)ceilf(world->dt / uic->pair_substep - 1e-3f);
-    pieces = pieces < 1 ? 1 : pieces;
-    if (passes < pieces) passes = pieces;
-    pair_step step = {
-        .half = a->work2_x, .give = a->work2_y, .piece = world->dt / (float)pieces, .share = 1.0f};
-    step.tight = th_min(0.5f * TIGHT / separate, 1.0f);
-    step.most = 0.5f / separate;
+    if (plan.passes == 0) return plan;
+    plan.pieces = (int)ceilf(world->dt / uic->pair_substep - 1e-3f);
+    plan.pieces = plan.pieces < 1 ? 1 : plan.pieces;
+    if (plan.passes < plan.pieces) plan.passes = plan.pieces;
+    memset(step, 0, sizeof *step);
+    step->half = world->agents.work2_x;
+    step->give = world->agents.work2_y;
+    step->piece = world->dt / (float)plan.pieces;
+    step->share = 1.0f;
+    step->tight = th_min(0.5f * TIGHT / separate, 1.0f);
+    step->most = 0.5f / separate;
+    return plan;
+}
+
+// From here on only those who are still tight.
+static void begin_tidying(pair_step *step) {
+    step->tidy = true;
+    step->share = step->tight;
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
+void th_uic_separate(th_world *world) {
+    th_uic *uic = world->uic;
+    pair_step step;
+    pass_plan plan = plan_passes(world, &step);
+    if (plan.passes == 0) return;
     step.moved = begin(world, &step);
     int tight = 0;
-    for (int pass = 0; pass < passes; ++pass) {
+    for (int pass = 0; pass < plan.passes; ++pass) {
         tight = run_pass(world, &step);
-        if (pass + 1 < passes && (pass + 1) * pieces / passes > pass * pieces / passes)
-            walk_on(world, &step);
+        if (walks_after(&plan, pass)) walk_on(world, &step);
     }
-    step.tidy = true;
-    step.share = step.tight;
+    begin_tidying(&step);
     for (int pass = 0; pass < uic->tidy_passes && tight > 0; ++pass) tight = run_pass(world, &step);
     finish(world);
 }
+#endif

@@ -17,13 +17,29 @@ enum { BAND = 4, OWN = 4 };
 enum { CORNERS = 4, WIDE = 8 };
 // people, foreign, share, speed, x, y, and two to fill a register. A vector: sums in an array would go through
 // memory for every person.
+#ifdef TH_DEVICE_CODE // a GPU has no such vectors, and as many registers as it likes
+struct wide_values {
+    float lane[WIDE];
+    TH_BOTH float &operator[](int k) { return lane[k]; }
+    TH_BOTH float operator[](int k) const { return lane[k]; }
+    TH_BOTH void operator+=(const wide_values &other) {
+        for (int k = 0; k < WIDE; ++k) lane[k] += other.lane[k];
+    }
+};
+TH_BOTH inline wide_values operator*(float weight, const wide_values &values) {
+    wide_values product;
+    for (int k = 0; k < WIDE; ++k) product.lane[k] = weight * values.lane[k];
+    return product;
+}
+#else
 typedef float wide_values __attribute__((vector_size(WIDE * sizeof(float))));
+#endif
 typedef struct quarter_sums {
     wide_values corner[CORNERS];
 } quarter_sums;
 
-static th_vec2 preferred_of(const th_world *world, const th_uic_level *level, uint32_t i,
-                            int cell) {
+TH_BOTH static th_vec2 preferred_of(const th_world *world, const th_uic_level *level, uint32_t i,
+                                    int cell) {
     const th_agents *a = &world->agents;
     const th_uic *uic = world->uic;
     th_vec2 v = {a->preferred_x[i], a->preferred_y[i]};
@@ -31,10 +47,6 @@ static th_vec2 preferred_of(const th_world *world, const th_uic_level *level, ui
     if (keep_side == 0.0f) return v;
     int c = level->first + cell;
     return th_uic_keep_side(v, th_v(uic->mean_x[c], uic->mean_y[c]), keep_side);
-}
-
-static bool is_own(const th_world *world, uint32_t i) {
-    return th_moves(world->agents.phase[i]) && world->uic->groups[world->agents.group[i]].own;
 }
 
 // Adds one person at (x, y) of a quarter.
@@ -45,7 +57,7 @@ TH_FORMULA void add_person(quarter_sums *sums, float x, float y, const wide_valu
     sums->corner[3] += x * y * *values;
 }
 
-static float share_of(const th_world *world, uint32_t i) {
+TH_BOTH static float share_of(const th_world *world, uint32_t i) {
     const th_uic_group *group = &world->uic->groups[world->agents.group[i]];
     float d = group->d_min > 0.0f ? group->d_min : 2.0f * world->agents.radius[i];
     return group->area * d * d;
@@ -88,31 +100,64 @@ TH_FORMULA void add_lanes(float *node, const float *values) {
     for (int n = 0; n < TH_UIC_LANES; ++n) node[n] += values[n];
 }
 
-TH_FORMULA void give(float *lattice, int near, int far_x, int far_y, const node_shares *shares,
-                     unsigned folds) {
+// The nodes of a lattice that a quarter gives to; where a wall folds, the near one again.
+typedef struct node_set {
+    int near, beside, above, corner;
+} node_set;
+TH_FORMULA node_set nodes_of(int near, int far_x, int far_y, unsigned folds) {
     int beside = folds & TH_UIC_FOLD_X ? 0 : far_x, above = folds & TH_UIC_FOLD_Y ? 0 : far_y;
     int corner = beside + above;
     if (folds & TH_UIC_FOLD_XY) corner = 0;
-    add_lanes(lattice + TH_UIC_LANES * near, shares->near);
-    add_lanes(lattice + TH_UIC_LANES * (near + beside), shares->beside);
-    add_lanes(lattice + TH_UIC_LANES * (near + above), shares->above);
-    add_lanes(lattice + TH_UIC_LANES * (near + corner), shares->corner);
+    node_set nodes = {near, near + beside, near + above, near + corner};
+    return nodes;
 }
 
-// The sums of quarter (a, b) of cell c, to centres and faces. Faces of a cell lie on its own edge, so along
-// their own axis there is no wall to fold at.
+// The three lattices: centres, west faces, south faces.
+enum { CENTRES, WEST_FACES, SOUTH_FACES, LATTICES };
+
+// What quarter (a, b) of cell c gives to one of the lattices, and which nodes get it. Faces of a cell lie on its
+// own edge, so along their own axis there is no wall to fold at.
+typedef struct lattice_gift {
+    node_shares shares;
+    node_set to;
+} lattice_gift;
+
+TH_FORMULA lattice_gift gift_to(int lattice, int c, int nx, int a, int b, unsigned folds,
+                                const quarter_sums *sums) {
+    int dx = a ? 1 : -1, dy = b ? nx : -nx;
+    lattice_gift gift;
+    // The centre lies at the corner of the quarter that is (1 - a, 1 - b) away.
+    if (lattice == CENTRES) {
+        gift.shares = shares_of(sums, (1 - a) | (1 - b) << 1, 0);
+        gift.to = nodes_of(c, dx, dy, folds);
+    } else if (lattice == WEST_FACES) {
+        gift.shares = shares_of(sums, a | (1 - b) << 1, 2);
+        gift.to = nodes_of(c + a, -dx, dy, folds & TH_UIC_FOLD_Y);
+    } else {
+        gift.shares = shares_of(sums, (1 - a) | b << 1, 2);
+        gift.to = nodes_of(c + (b ? nx : 0), dx, -dy, folds & TH_UIC_FOLD_X);
+    }
+    return gift;
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
+TH_FORMULA void give(float *lattice, const lattice_gift *gift) {
+    add_lanes(lattice + TH_UIC_LANES * gift->to.near, gift->shares.near);
+    add_lanes(lattice + TH_UIC_LANES * gift->to.beside, gift->shares.beside);
+    add_lanes(lattice + TH_UIC_LANES * gift->to.above, gift->shares.above);
+    add_lanes(lattice + TH_UIC_LANES * gift->to.corner, gift->shares.corner);
+}
+
 TH_FORMULA void give_quarter(th_uic *uic, int c, int nx, int a, int b, unsigned folds,
                              const quarter_sums *sums) {
-    int dx = a ? 1 : -1, dy = b ? nx : -nx;
-    // The centre lies at the corner of the quarter that is (1 - a, 1 - b) away.
-    int centre = (1 - a) | (1 - b) << 1, west = a | (1 - b) << 1, south = (1 - a) | b << 1;
-    node_shares shares = shares_of(sums, centre, 0);
-    give((float *)(void *)uic->centre, c, dx, dy, &shares, folds);
-    shares = shares_of(sums, west, 2);
-    give((float *)(void *)uic->west, c + a, -dx, dy, &shares, folds & TH_UIC_FOLD_Y);
-    shares = shares_of(sums, south, 2);
-    give((float *)(void *)uic->south, c + (b ? nx : 0), dx, -dy, &shares, folds & TH_UIC_FOLD_X);
+    lattice_gift gift = gift_to(CENTRES, c, nx, a, b, folds, sums);
+    give((float *)(void *)uic->centre, &gift);
+    gift = gift_to(WEST_FACES, c, nx, a, b, folds, sums);
+    give((float *)(void *)uic->west, &gift);
+    gift = gift_to(SOUTH_FACES, c, nx, a, b, folds, sums);
+    give((float *)(void *)uic->south, &gift);
 }
+#endif
 
 typedef struct quarter {
     int l, i, j, a, b; // level, cell, half
@@ -131,7 +176,7 @@ TH_FORMULA bool sum_run(th_world *world, const th_uic_level *level, const quarte
     bool any = false;
     quarter_sums added = *sums;
     for (uint32_t i = begin; i < end; ++i) {
-        bool own = is_own(world, i);
+        bool own = th_uic_own(world, i);
         uic->home[i] = OWN;
         if (a->phase[i] >= TH_PHASE_BODY) continue; // bodies take up area of their own
         // Others have moved already.
@@ -150,20 +195,22 @@ TH_FORMULA bool sum_run(th_world *world, const th_uic_level *level, const quarte
     return any;
 }
 
-static unsigned flags_of(const th_uic *uic, const th_uic_level *level, int i, int j, int a, int b) {
+TH_BOTH static unsigned flags_of(const th_uic *uic, const th_uic_level *level, int i, int j, int a,
+                                 int b) {
     return uic->quarters[4 * (size_t)level->first +
                          (size_t)((2 * j + b) * 2 * level->grid.nx + 2 * i + a)];
 }
 
 // Run k of the quarter's people: one per row of the index.
-static void quarter_run(const th_world *world, const quarter *q, int k, uint32_t *begin,
-                        uint32_t *end) {
+TH_BOTH static void quarter_run(const th_world *world, const quarter *q, int k, uint32_t *begin,
+                                uint32_t *end) {
     const th_level_grid *index = &world->index.grids[q->l];
     int m = world->uic->index_per_half, column = (2 * q->i + q->a) * m;
     th_index_run(&world->index, index, (2 * q->j + q->b) * m + k, column, column + m - 1, begin,
                  end);
 }
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 TH_CLONES static void splat_row(th_world *world, int l, int j, int b) {
     th_uic *uic = world->uic;
     const th_uic_level *level = &uic->levels[l];
@@ -196,6 +243,27 @@ static void splat_bands(th_world *world, int l) {
     }
 }
 
+#endif
+
+// Somebody who belongs to another cell than the quarter q: where, and the sums of this one person.
+TH_FORMULA th_uic_place stray_sums(const th_world *world, const quarter *q, uint32_t i,
+                                   quarter_sums *sums) {
+    const th_agents *a = &world->agents;
+    const th_uic_level *level = &world->uic->levels[q->l];
+    bool own = th_uic_own(world, i);
+    th_vec2 p = own ? th_position(a, i) : th_v(a->next_position_x[i], a->next_position_y[i]);
+    th_uic_place at = th_uic_place_of(&level->grid, p, q->i, q->j, world->uic->home[i]);
+    wide_values values;
+    memset(sums, 0, sizeof *sums);
+    values_of(world, level, i, at.j * level->grid.nx + at.i, own, &values);
+    add_person(sums, at.x, at.y, &values);
+    return at;
+}
+TH_FORMULA bool is_stray(const th_world *world, uint32_t i) {
+    return world->uic->home[i] != OWN && world->agents.phase[i] < TH_PHASE_BODY;
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
 // Who belongs to another cell: few, in the order they lie in memory.
 static void splat_strays(th_world *world, int l) {
     th_uic *uic = world->uic;
@@ -210,16 +278,9 @@ static void splat_strays(th_world *world, int l) {
                 uint32_t begin, end;
                 quarter_run(world, &q, k, &begin, &end);
                 for (uint32_t i = begin; i < end; ++i) {
-                    if (uic->home[i] == OWN || world->agents.phase[i] >= TH_PHASE_BODY) continue;
-                    bool own = is_own(world, i);
-                    const th_agents *a = &world->agents;
-                    th_vec2 p = own ? th_position(a, i)
-                                    : th_v(a->next_position_x[i], a->next_position_y[i]);
-                    th_uic_place at = th_uic_place_of(grid, p, q.i, q.j, uic->home[i]);
-                    quarter_sums sums = {0};
-                    wide_values values;
-                    values_of(world, level, i, at.j * grid->nx + at.i, own, &values);
-                    add_person(&sums, at.x, at.y, &values);
+                    if (!is_stray(world, i)) continue;
+                    quarter_sums sums;
+                    th_uic_place at = stray_sums(world, &q, i, &sums);
                     give_quarter(uic, level->first + at.j * grid->nx + at.i, grid->nx, at.half_x,
                                  at.half_y, flags_of(uic, level, at.i, at.j, at.half_x, at.half_y),
                                  &sums);
@@ -242,6 +303,7 @@ void th_uic_splat(th_world *world) {
     }
 }
 
+#endif
 // ---- back to people
 
 // Bilinear value at a place of a quarter; far nodes fall back to the near one where a wall folds.
@@ -289,7 +351,7 @@ TH_FORMULA void follow_run(th_world *world, const quarter *q, uint32_t begin, ui
     const th_staggered *grid = &level->grid;
     bool ring = q->i < 1 || q->j < 1 || q->i > grid->nx - 2 || q->j > grid->ny - 2;
     for (uint32_t i = begin; i < end; ++i) {
-        if (!is_own(world, i)) continue;
+        if (!th_uic_own(world, i)) continue;
         th_vec2 p = th_position(a, i), v = {a->preferred_x[i], a->preferred_y[i]};
         if (!ring && uic->groups[a->group[i]].pressure) {
             th_uic_place at = th_uic_place_of(grid, p, q->i, q->j, uic->home[i]);
@@ -303,6 +365,7 @@ TH_FORMULA void follow_run(th_world *world, const quarter *q, uint32_t begin, ui
     }
 }
 
+#ifndef TH_DEVICE_CODE // the CPU's loop
 TH_CLONES static void follow_row(th_world *world, int l, int j, int b) {
     int nx = world->uic->levels[l].grid.nx;
     for (int column = 0; column < 2 * nx; ++column) {
@@ -322,3 +385,4 @@ void th_uic_follow(th_world *world) {
             for (int b = 0; b < 2; ++b) follow_row(world, l, j, b);
     }
 }
+#endif

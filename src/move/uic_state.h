@@ -105,7 +105,7 @@ typedef struct th_uic {
 void th_uic_measure(th_world *world);
 // Which cell somebody at p in cell (i, j) belongs to: the one it stands in unless a wall hides its centre.
 // Returns 3 dy + dx + 4.
-int th_uic_home(const th_world *world, int level, int i, int j, th_vec2 p);
+TH_BOTH int th_uic_home(const th_world *world, int level, int i, int j, th_vec2 p);
 void th_uic_cover_bodies(th_world *world);
 
 // ---- uic_splat.c
@@ -119,6 +119,11 @@ void th_uic_project(th_world *world);
 // ---- uic_pairs.c
 void th_uic_separate(th_world *world);
 
+// Moved by this model?
+TH_BOTH static inline bool th_uic_own(const th_world *world, uint32_t i) {
+    return th_moves(world->agents.phase[i]) && world->uic->groups[world->agents.group[i]].own;
+}
+
 // Where somebody counts: a quarter of a cell and the place in it, (0, 0) .. (1, 1) from its south-west.
 typedef struct th_uic_place {
     int i, j;           // cell
@@ -126,8 +131,8 @@ typedef struct th_uic_place {
     float x, y;
 } th_uic_place;
 
-static inline th_uic_place th_uic_place_of(const th_staggered *grid, th_vec2 p, int i, int j,
-                                           int home) {
+TH_BOTH static inline th_uic_place th_uic_place_of(const th_staggered *grid, th_vec2 p, int i,
+                                                   int j, int home) {
     i += home % 3 - 1;
     j += home / 3 - 1;
     float x = th_clamp((p.x - grid->origin.x) * grid->inverse_h - (float)i, 0.0f, 1.0f) * 2.0f;

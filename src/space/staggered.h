@@ -17,7 +17,7 @@ typedef struct th_staggered {
     int nx, ny;
 } th_staggered;
 
-static inline th_vec2 th_staggered_centre(const th_staggered *grid, int i, int j) {
+TH_BOTH static inline th_vec2 th_staggered_centre(const th_staggered *grid, int i, int j) {
     return th_v(grid->origin.x + ((float)i + 0.5f) * grid->h,
                 grid->origin.y + ((float)j + 0.5f) * grid->h);
 }

@@ -28,6 +28,7 @@ typedef struct th_device_backend {
     uint64_t (*hash_people)(th_world *world);   // sum of everybody's hash
     bool (*anybody_under_way)(th_world *world); // people who have not arrived
     size_t (*bytes)(const th_world *world);     // memory taken on the device
+    bool (*fetch_grids)(th_world *world);       // what views of uic's grids show
 } th_device_backend;
 
 // plan/crowd.c: quickest ways are looked for at home, once a second, from the places where people are then. The

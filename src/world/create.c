@@ -90,7 +90,8 @@ static bool allocate(th_world *world, int capacity, th_backend backend) {
     bool complete = th_agents_create(&world->agents, memory, capacity);
     if (backend == TH_BACKEND_CPU && th_pbd_used(scene))
         complete = th_pbd_create(world, capacity) && complete;
-    if (th_uic_used(scene)) complete = th_uic_create(world, capacity) && complete;
+    if (th_uic_used(scene))
+        complete = th_uic_create(world, capacity, backend != TH_BACKEND_CPU) && complete;
     int cells = complete && world->uic ? th_uic_index_cells(world) : cell_capacity(scene, capacity);
     complete = th_index_create(&world->index, memory, scene->level_count, cells) && complete;
     world->level_boxes = th_alloc(memory, (size_t)scene->level_count, sizeof *world->level_boxes);

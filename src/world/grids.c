@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formula/vec.h"
 #include "move/uic.h"
+#include "state/device.h"
 #include "world/world.h"
 #include <assert.h>
 
@@ -74,6 +75,7 @@ static float value_of(const th_uic_view *view, th_grid_kind kind, int i, int j) 
 bool th_world_map_grid(th_world *world, th_grid_kind kind, int level, th_grid *grid) {
     assert((unsigned)kind < TH_GRID_COUNT);
     *grid = (th_grid){0};
+    if (world->device) world->device->fetch_grids(world);
     th_uic_view view = th_uic_view_of(world, level);
     if (!view.people) return false;
     size_t count = (size_t)view.grid.nx * (size_t)view.grid.ny;

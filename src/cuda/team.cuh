@@ -1,0 +1,234 @@
+// Kernels of more than one phase: the threads of a block, or of all blocks at once, that wait for each other
+// between phases, and sums in a fixed order. On the emulated device a team is one thread and phases are loops.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_CUDA_TEAM_CUH
+#define TH_CUDA_TEAM_CUH
+#include "cuda/device.cuh"
+#ifdef __CUDACC__
+#include <cooperative_groups.h>
+#endif
+
+namespace th {
+
+enum {
+    TEAM_THREADS = 256, // of a block that works by itself
+    GRID_THREADS = 512, // of a block that waits for others: the fewer blocks, the shorter the wait
+    TEAM_WARP = 32,
+    TEAM_BLOCKS_MOST = 1024, // of a grid: room for a partial sum of each
+    FOUND = 4                // words that find_most finds
+};
+
+#ifdef __CUDACC__
+
+struct block_team {
+    int block;
+    void *shared;
+    // phase(k) for k in 0 .. count; everybody waits for the last.
+    template <class Phase> __device__ void each(int count, Phase phase) {
+        for (int k = (int)threadIdx.x; k < count; k += (int)blockDim.x) phase(k);
+        __syncthreads();
+    }
+};
+
+template <class Work> __global__ void __launch_bounds__(TEAM_THREADS, 2) block_kernel(Work work) {
+    extern __shared__ float4 team_memory[];
+    block_team team = {(int)blockIdx.x, team_memory};
+    work(team);
+}
+// work(team) by `count` blocks, each with `bytes` of fast memory (at most 48 KB).
+template <class Work> void blocks(int count, size_t bytes, Work work) {
+    if (count > 0) block_kernel<<<(unsigned)count, TEAM_THREADS, bytes>>>(work);
+}
+
+// Largest of FOUND words over many people: a block joins what its threads found before it tells, because all
+// blocks tell the same place.
+template <class Find> __global__ void __launch_bounds__(THREADS) find_kernel(Find find, int count, int each,
+                                                                            uint32_t *most) {
+    __shared__ uint32_t warps[THREADS / TEAM_WARP];
+    uint32_t found[FOUND] = {};
+    int i = (int)blockIdx.x * THREADS * each + (int)threadIdx.x;
+    for (int k = 0; k < each && i < count; ++k, i += THREADS) find(i, found);
+    for (int f = 0; f < FOUND; ++f) {
+        uint32_t own = __reduce_max_sync(~0u, found[f]);
+        if (threadIdx.x % TEAM_WARP == 0) warps[threadIdx.x / TEAM_WARP] = own;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            for (int w = 1; w < THREADS / TEAM_WARP; ++w) own = warps[w] > own ? warps[w] : own;
+            if (own > 0) atomicMax(&most[f], own);
+        }
+        __syncthreads();
+    }
+}
+// find(i, found) raises its own found[0 .. FOUND] for i in 0 .. count; `most` becomes the largest of all.
+template <class Find> void find_most(int count, uint32_t *most, Find find) {
+    const int enough = 2048; // blocks, several for each processor
+    int each = count / (THREADS * enough);
+    each = each < 1 ? 1 : each > 16 ? 16 : each;
+    int block = THREADS * each;
+    if (count > 0) find_kernel<<<(unsigned)((count + block - 1) / block), THREADS>>>(find, count, each, most);
+}
+
+struct grid_team {
+    double *partial; // 2 * TEAM_BLOCKS_MOST
+    int turn;        // which half of it the next sum writes: a slow block may still read the other
+
+    __device__ void wait() { cooperative_groups::this_grid().sync(); }
+    template <class Phase> __device__ void each(int count, Phase phase) {
+        int step = (int)gridDim.x * GRID_THREADS;
+        for (int k = (int)blockIdx.x * GRID_THREADS + (int)threadIdx.x; k < count; k += step) phase(k);
+        wait();
+    }
+    template <class Phase> __device__ void alone(Phase phase) {
+        if (blockIdx.x == 0 && threadIdx.x == 0) phase();
+        wait();
+    }
+    // phase(team) by the threads of one block; the others wait.
+    template <class Phase> __device__ void first_block(Phase phase) {
+        if (blockIdx.x == 0) {
+            block_team team = {0, nullptr};
+            phase(team);
+        }
+        wait();
+    }
+    // The tree is the same every time: sums of the same numbers have the same bits.
+    template <class Join> static __device__ double join_block(double value, Join join) {
+        __shared__ double warps[GRID_THREADS / TEAM_WARP];
+        for (int d = TEAM_WARP / 2; d > 0; d /= 2) value = join(value, __shfl_down_sync(~0u, value, d));
+        __syncthreads(); // who is late may still read the last result
+        if (threadIdx.x % TEAM_WARP == 0) warps[threadIdx.x / TEAM_WARP] = value;
+        __syncthreads();
+        value = warps[0];
+        for (int w = 1; w < GRID_THREADS / TEAM_WARP; ++w) value = join(value, warps[w]);
+        return value;
+    }
+    template <class Phase, class Join> __device__ double join(int count, Phase phase, Join join) {
+        double value = 0;
+        int step = (int)gridDim.x * GRID_THREADS;
+        for (int k = (int)blockIdx.x * GRID_THREADS + (int)threadIdx.x; k < count; k += step)
+            value = join(value, phase(k));
+        double *here = partial + (turn ? TEAM_BLOCKS_MOST : 0);
+        turn = !turn;
+        value = join_block(value, join);
+        if (threadIdx.x == 0) here[blockIdx.x] = value;
+        wait();
+        value = 0;
+        for (int b = (int)threadIdx.x; b < (int)gridDim.x; b += GRID_THREADS) value = join(value, here[b]);
+        return join_block(value, join);
+    }
+    // Sum, or largest (at least 0), of phase(k); everybody gets it.
+    template <class Phase> __device__ double sum(int count, Phase phase) {
+        return join(count, phase, [](double a, double b) { return a + b; });
+    }
+    template <class Phase> __device__ double most(int count, Phase phase) {
+        return join(count, phase, [](double a, double b) { return a > b ? a : b; });
+    }
+};
+
+template <class Work> __global__ void __launch_bounds__(GRID_THREADS) grid_kernel(const __grid_constant__ Work work,
+                                                                         double *partial) {
+    grid_team team = {partial, 0};
+    work(team);
+}
+// Blocks that are on the device at the same time: more could not wait for each other.
+template <class Work> int grid_blocks() {
+    int device = 0, processors = 0, each = 0;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, grid_kernel<Work>, GRID_THREADS, 0);
+    int all = processors * each;
+    return all < TEAM_BLOCKS_MOST ? all : TEAM_BLOCKS_MOST;
+}
+// work(team) by all blocks together, of which no more than `most` are worth it.
+template <class Work> void grid(int most, int coresident, double *partial, Work work) {
+    int count = most < coresident ? most : coresident;
+    void *arguments[] = {&work, &partial};
+    cudaLaunchCooperativeKernel((const void *)grid_kernel<Work>, dim3((unsigned)(count > 1 ? count : 1)),
+                                dim3(GRID_THREADS), arguments, 0, nullptr);
+}
+
+// A few words that come home while the device works on.
+struct letter {
+    uint32_t *words = nullptr;
+    cudaEvent_t sent = nullptr;
+    bool create(size_t count) {
+        return cudaMallocHost((void **)&words, count * sizeof *words) == cudaSuccess &&
+               cudaEventCreateWithFlags(&sent, cudaEventDisableTiming) == cudaSuccess;
+    }
+    void destroy() {
+        if (words) cudaFreeHost(words);
+        if (sent) cudaEventDestroy(sent);
+    }
+    void post(const uint32_t *device, size_t count) {
+        cudaMemcpyAsync(words, device, count * sizeof *words, cudaMemcpyDeviceToHost);
+        cudaEventRecord(sent);
+    }
+    void receive() { cudaEventSynchronize(sent); }
+};
+
+#else
+
+struct block_team {
+    int block;
+    void *shared;
+    template <class Phase> void each(int count, Phase phase) {
+        for (int k = count - 1; k >= 0; --k) phase(k);
+    }
+};
+template <class Work> void blocks(int count, size_t bytes, Work work) {
+    void *shared = aligned_alloc(64, (bytes + 64) / 64 * 64);
+    for (int b = count - 1; b >= 0 && shared; --b) {
+        memset(shared, 0xa5, bytes);
+        block_team team = {b, shared};
+        work(team);
+    }
+    free(shared);
+}
+template <class Find> void find_most(int count, uint32_t *most, Find find) {
+    for (int i = count - 1; i >= 0; --i) {
+        uint32_t found[FOUND] = {};
+        find(i, found);
+        for (int f = 0; f < FOUND; ++f) most[f] = found[f] > most[f] ? found[f] : most[f];
+    }
+}
+struct grid_team {
+    double *partial;
+    int turn;
+    template <class Phase> void each(int count, Phase phase) {
+        for (int k = count - 1; k >= 0; --k) phase(k);
+    }
+    template <class Phase> void alone(Phase phase) { phase(); }
+    template <class Phase> void first_block(Phase phase) {
+        block_team team = {0, nullptr};
+        phase(team);
+    }
+    template <class Phase> double sum(int count, Phase phase) {
+        double value = 0;
+        for (int k = 0; k < count; ++k) value += phase(k);
+        return value;
+    }
+    template <class Phase> double most(int count, Phase phase) {
+        double value = 0;
+        for (int k = 0; k < count; ++k) {
+            double one = phase(k);
+            value = value > one ? value : one;
+        }
+        return value;
+    }
+};
+template <class Work> int grid_blocks() { return 1; }
+template <class Work> void grid(int, int, double *partial, Work work) {
+    grid_team team = {partial, 0};
+    work(team);
+}
+struct letter {
+    uint32_t *words = nullptr;
+    bool create(size_t count) { return (words = (uint32_t *)malloc(count * sizeof *words)) != nullptr; }
+    void destroy() { free(words); }
+    void post(const uint32_t *device, size_t count) { memcpy(words, device, count * sizeof *words); }
+    void receive() {}
+};
+
+#endif
+
+} // namespace th
+#endif

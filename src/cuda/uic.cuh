@@ -1,0 +1,281 @@
+// A step of the model uic on a device (move/uic.h): people to the grid, the flow, people along it, the pair step.
+// The pressure is solved to the CPU's tolerance (pressure.cuh), with other roundings.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_CUDA_UIC_CUH
+#define TH_CUDA_UIC_CUH
+#include "cuda/pressure.h"
+#include "cuda/uic_pairs.cuh"
+#include "cuda/uic_splat.cuh"
+
+namespace th {
+
+// ---- the flow
+
+// v = psolve(renorm(psolve(v~))) on one level, all of it in one kernel.
+struct project_level {
+    th_world *world;
+    int l, first, nx, ny;
+    double inverse_h;
+    bool links;
+    th_uic uic; // pointers of the device
+    pressure_solver solver[2];
+
+    template <class Team> TH_ON_GPU void project_once(Team &team, bool clamp_slack, const pressure_solver &s) const {
+        const th_uic_level *level = &uic.levels[l];
+        const double *pressure = s.p - first; // by cell of all levels
+        team.each(nx * (ny - 1), [&](int k) {
+            int i = k % nx, c = first + k;
+            if (k < nx)
+                uic.east[c] = uic.north[c] = 0;
+            else if (i == 0)
+                assemble_ends(world, level, k / nx);
+            else if (i < nx - 1)
+                assemble_cell(world, &level->grid, c, clamp_slack);
+        });
+        if (links) team.alone([&] { add_links(world, l, pressure); });
+        s.solve(team);
+        team.each(nx * (ny - 1), [&](int k) {
+            if (k % nx > 0) subtract_cell(&uic, nx, inverse_h, first + nx + k, pressure);
+        });
+        if (links) team.alone([&] { correct_links(world, l, pressure); });
+    }
+    template <class Team> TH_ON_GPU void bend(Team &team) const {
+        team.each(nx * (ny - 2), [&](int k) {
+            if (k % nx > 0 && k % nx < nx - 1) renorm_cell(&uic, nx, first + nx + k);
+        });
+        team.each(nx * (ny - 2), [&](int k) {
+            int c = first + nx + k;
+            if (k % nx == 0 || k % nx == nx - 1) return;
+            uic.u[c] = uic.bent_u[c];
+            uic.v[c] = uic.bent_v[c];
+        });
+    }
+    template <class Team> TH_ON_GPU void operator()(Team &team) const {
+        for (int solve = 0; solve < 2; ++solve) {
+            if (solve > 0) bend(team);
+            project_once(team, solve == 0, solver[solve]);
+        }
+    }
+};
+
+static_assert(sizeof(project_level) <= 4000, "what a kernel can be given on every device");
+
+// The hierarchy over a problem's grid, as far as there is room: `fine` has 4 values a cell.
+static void join_cells(pressure_solver *s, float *fine, float *coarse, int room) {
+    int nx = s->nx, ny = s->ny;
+    size_t cells = (size_t)nx * (size_t)ny;
+    s->coarse = coarse;
+    s->coarse_count = 0;
+    s->level[0] = {nx, ny, nullptr, nullptr, nullptr, fine, fine + cells, fine + 2 * cells, fine + 3 * cells};
+    for (s->used = 1; s->used < PRESSURE_LEVELS && (nx > 3 || ny > 3); ++s->used) {
+        nx = ((nx - 1) >> 1) + 2, ny = ((ny - 1) >> 1) + 2; // the outermost ring stays empty
+        int count = nx * ny;
+        if (s->coarse_count + PRESSURE_ARRAYS * count > room) break;
+        float *at = coarse + s->coarse_count;
+        s->level[s->used] = {nx,             ny,             at,             at + count,    at + 2 * count,
+                             at + 3 * count, at + 4 * count, at + 5 * count, at + 6 * count};
+        s->coarse_count += PRESSURE_ARRAYS * count;
+    }
+    for (s->in_block = 1; s->in_block < s->used; ++s->in_block)
+        if (s->level[s->in_block].nx * s->level[s->in_block].ny <= PRESSURE_BLOCK_CELLS) break;
+}
+// A third of the fine level and its rings; of a strip one cell wide all of it, which then has fewer levels.
+static int room_for_coarse(size_t cells) {
+    size_t room = PRESSURE_ARRAYS * (cells / 2 + 1024);
+    return room < (size_t)INT32_MAX ? (int)room : INT32_MAX;
+}
+
+// A thread for each cell of a colour: most phases have no more to do.
+static int blocks_for(int cells) { return (cells / 2 + GRID_THREADS - 1) / GRID_THREADS; }
+
+static pressure_solver solver_of(const th_world *host, const th_uic_level *level, double *pressure) {
+    const uic_grids *grids = grids_of(host);
+    const th_uic *known = &grids->known;
+    int first = level->first;
+    pressure_solver s;
+    memset(&s, 0, sizeof s);
+    s.nx = level->grid.nx, s.ny = level->grid.ny;
+    s.east = known->east + first, s.north = known->north + first, s.ground = known->ground + first;
+    s.people = known->centre + first;
+    s.b = known->b + first;
+    s.p = pressure + first;
+    s.r = grids->r, s.d[0] = grids->d[0], s.d[1] = grids->d[1], s.ad = grids->ad;
+    s.tolerance = (double)host->uic->tolerance;
+    s.report = grids->report;
+    join_cells(&s, grids->fine, grids->coarse, grids->coarse_room);
+    return s;
+}
+
+static void project(th_world *host) {
+    uic_grids *grids = grids_of(host);
+    th_world *world = host->cuda->world;
+    for (int l = 0; l < host->uic->level_count && host->uic->any_pressure; ++l) {
+        const th_uic_level *level = &host->uic->levels[l];
+        int nx = level->grid.nx, ny = level->grid.ny;
+        if (nx < 3 || ny < 3) continue;
+        project_level work = {world, l, level->first, nx, ny, (double)level->grid.inverse_h,
+                              host->uic->link_face_count > 0, grids->known,
+                              {solver_of(host, level, grids->known.inner_pressure),
+                               solver_of(host, level, grids->known.pressure)}};
+        grid(blocks_for(nx * ny), grids->coresident, grids->partial, work);
+    }
+    for (int l = 0; l < host->uic->level_count && host->uic->keeps_side; ++l) {
+        int first = host->uic->levels[l].first, nx = host->uic->levels[l].grid.nx, ny = host->uic->levels[l].grid.ny;
+        each(nx * ny, TH_LAMBDA(int k) {
+            int i = k % nx, j = k / nx;
+            if (i > 0 && j > 0 && i < nx - 1 && j < ny - 1) remember_mean(world->uic, nx, first + k);
+        });
+    }
+}
+
+struct raise_bit {
+    TH_BOTH void operator()(uint64_t *word, uint64_t bit) const {
+#ifdef __CUDA_ARCH__
+        atomicOr((unsigned long long *)word, (unsigned long long)bit);
+#else
+        *word |= bit;
+#endif
+    }
+};
+
+static void cover_bodies(th_world *host) {
+    uic_grids *grids = grids_of(host);
+    if (!grids->bodies) return;
+    clear(grids->known.covered, (size_t)grids->cells * sizeof *grids->known.covered);
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        const th_agents *a = &world->agents;
+        if (a->phase[i] == TH_PHASE_BODY)
+            cover_disc(world->uic, &world->uic->levels[a->level[i]],
+                       th_v(a->next_position_x[i], a->next_position_y[i]), a->radius[i], raise_bit());
+    });
+    th_world *world = host->cuda->world;
+    for (int l = 0; l < host->uic->level_count; ++l) {
+        const th_uic_level *level = &host->uic->levels[l];
+        int nx = level->grid.nx, first = level->first + nx;
+        if (level->has_bodies)
+            each(nx * (level->grid.ny - 1), TH_LAMBDA(int k) { cover_cell(world->uic, nx, first + k); });
+    }
+}
+
+// ---- a step
+
+static void uic_move(th_world *host) {
+    cover_bodies(host);
+    splat(host);
+    project(host);
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        quarter q = quarter_of(world, i);
+        follow_run(world, &q, (uint32_t)i, (uint32_t)i + 1);
+    });
+    separate(host);
+}
+
+// ---- making, and what is asked for at home
+
+static bool uic_take(th_world *host) {
+    store &s = host->cuda->store;
+    uic_grids *grids = new (std::nothrow) uic_grids();
+    if (!grids) return false;
+    host->cuda->uic = grids;
+    const th_uic *uic = host->uic;
+    size_t n = (size_t)uic->cell_capacity, levels = (size_t)uic->level_count;
+    for (size_t l = 0; l < levels; ++l) {
+        grids->open = grids->open || !host->scene->levels[l].bounded;
+        grids->bodies = grids->bodies || uic->levels[l].has_bodies;
+    }
+    th_uic *known = &grids->known;
+    *known = *uic;
+    known->levels = s.room<th_uic_level>(levels);
+    known->groups = s.room<th_uic_group>((size_t)uic->group_count);
+    known->centre = s.room<th_uic_centre>(n);
+    known->west = s.room<th_uic_face>(n);
+    known->south = s.room<th_uic_face>(n);
+    known->quarters = s.room<uint8_t>(4 * n);
+    known->link_faces = s.room<th_uic_link_face>((size_t)uic->link_face_capacity);
+    known->home = s.room<uint8_t>((size_t)uic->agent_capacity);
+    float **floats[] = {&known->people, &known->packing, &known->capacity, &known->aperture_x, &known->aperture_y,
+                        &known->exit_x, &known->exit_y,  &known->gate_x,   &known->gate_y,     &known->u,
+                        &known->v,      &known->limit_u, &known->limit_v,  &known->mean_x,     &known->mean_y};
+    for (float **array : floats) *array = s.room<float>(n);
+    double **doubles[] = {&known->east, &known->north, &known->ground, &known->b, &known->inner_pressure,
+                          &known->pressure, &grids->r, &grids->d[0], &grids->d[1], &grids->ad};
+    for (double **array : doubles) *array = s.room<double>(n);
+    known->bent_u = (float *)grids->d[0]; // between the solves nobody needs the direction
+    known->bent_v = known->bent_u ? known->bent_u + n : nullptr;
+    known->room = grids->bodies ? s.room<float>(n) : known->capacity;
+    known->open_x = grids->bodies ? s.room<float>(n) : known->aperture_x;
+    known->open_y = grids->bodies ? s.room<float>(n) : known->aperture_y;
+    known->covered = grids->bodies ? s.room<uint64_t>(n) : nullptr;
+    grids->coarse_room = room_for_coarse(n);
+    grids->fine = s.room<float>(4 * n);
+    grids->coarse = s.room<float>((size_t)grids->coarse_room);
+    grids->partial = s.room<double>(2 * TEAM_BLOCKS_MOST);
+    grids->pairs = s.room<pair_report>(1);
+    grids->report = s.room<pressure_report>(1);
+    grids->device = s.room<th_uic>(1);
+    grids->laid = (th_box *)malloc(levels * sizeof *grids->laid);
+    grids->coresident = grid_blocks<project_level>();
+    host->cuda->known.uic = grids->device;
+    if (s.failed || !grids->laid || !grids->crowd.create(4 * levels)) return false;
+    clear(grids->report, sizeof *grids->report);
+    return true;
+}
+
+static void uic_give_back(th_world *host) {
+    uic_grids *grids = host->cuda->uic;
+    if (!grids) return;
+    grids->crowd.destroy();
+    free(grids->laid);
+    delete grids;
+    host->cuda->uic = nullptr;
+}
+
+struct solve_alone {
+    pressure_solver solver;
+    template <class Team> TH_ON_GPU void operator()(Team &team) const { solver.solve(team); }
+};
+
+static bool solve_on_device(const th_lcp *lcp, th_lcp_result *result, store &s) {
+    size_t n = (size_t)lcp->nx * (size_t)lcp->ny;
+    th_uic_centre *people = (th_uic_centre *)calloc(n, sizeof *people);
+    if (!people) return false;
+    for (int a = 0; a < lcp->active_count; ++a) people[lcp->active[a]].share = 1.0f;
+    pressure_solver problem;
+    memset(&problem, 0, sizeof problem);
+    problem.nx = lcp->nx, problem.ny = lcp->ny;
+    problem.east = s.copy(lcp->east, n), problem.north = s.copy(lcp->north, n);
+    problem.ground = s.copy(lcp->ground, n);
+    problem.b = s.copy(lcp->b, n), problem.p = s.copy((const double *)lcp->p, n);
+    problem.people = s.copy(people, n);
+    free(people);
+    problem.r = s.room<double>(n), problem.ad = s.room<double>(n);
+    problem.d[0] = s.room<double>(n), problem.d[1] = s.room<double>(n);
+    problem.tolerance = lcp->tolerance;
+    problem.report = s.room<pressure_report>(1);
+    float *fine = s.room<float>(4 * n), *coarse = s.room<float>((size_t)room_for_coarse(n));
+    double *partial = s.room<double>(2 * TEAM_BLOCKS_MOST);
+    if (s.failed) return false;
+    join_cells(&problem, fine, coarse, room_for_coarse(n));
+    clear(problem.report, sizeof *problem.report);
+    solve_alone work = {problem};
+    grid(blocks_for((int)n), grid_blocks<solve_alone>(), partial, work);
+    pressure_report report;
+    if (!finish() || !get(lcp->p, problem.p, n * sizeof *lcp->p) || !get(&report, problem.report, sizeof report))
+        return false;
+    memset(result, 0, sizeof *result);
+    result->iterations = (int)report.iterations;
+    result->outer = (int)report.rounds;
+    result->residual = report.residual;
+    result->converged = report.unconverged == 0;
+    return true;
+}
+
+} // namespace th
+
+extern "C" bool th_device_pressure(const th_lcp *lcp, th_lcp_result *result) {
+    th::store store;
+    bool good = th::solve_on_device(lcp, result, store);
+    store.give_back();
+    return good;
+}
+#endif

@@ -1,0 +1,247 @@
+// The pair step of the model uic on a device (move/uic_pairs.c): a thread a person, in the CPU's order of sums.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_CUDA_UIC_PAIRS_CUH
+#define TH_CUDA_UIC_PAIRS_CUH
+#include "cuda/uic_grids.cuh"
+
+namespace th {
+
+enum { PAIR_SLOTS = 1024 }; // passes, pieces of way (dt / 5 ms at most) and tidying passes of one step
+
+// What a pass of the pair step finds out for the next ones, largest of everybody: the square of the way since the
+// step began and half the pair distance, as bits; is somebody tight; has somebody to look closer?
+enum { MOVED2, TIGHT_ONES, CLOSER_ONES, WIDEST };
+struct pair_report {
+    uint32_t found[PAIR_SLOTS][FOUND];
+};
+
+// Where somebody stood when the step began.
+TH_ON_GPU inline quarter quarter_of(const th_world *world, int i) {
+    const th_level_grid *index = &world->index.grids[world->agents.level[i]];
+    int m = world->uic->index_per_half;
+    int column = th_grid_column(index, world->agents.position_x[i]) / m;
+    int row = th_grid_row(index, world->agents.position_y[i]) / m;
+    quarter q = {(int)world->agents.level[i], column / 2, row / 2, column % 2, row % 2, 0};
+    return q;
+}
+
+// ---- pairs
+
+// Bits of numbers that are not negative are in their order.
+TH_ON_GPU inline void raise(uint32_t *most, float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    *most = bits > *most ? bits : *most;
+}
+TH_ON_GPU inline float float_of_bits(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+// The runs of the index that may hold somebody within the pair distance of the people of i's cell, as the CPU
+// takes them: the order of sums hangs on it.
+TH_ON_GPU inline th_rows rows_for_cell(const th_world *world, const pair_step *step, uint32_t i) {
+    const th_agents *a = &world->agents;
+    const th_level_grid *index = &world->index.grids[a->level[i]];
+    const float *xs = a->next_position_x, *ys = a->next_position_y;
+    int column = th_grid_column(index, a->position_x[i]), row = th_grid_row(index, a->position_y[i]);
+    uint32_t begin, end;
+    th_index_run(&world->index, index, row, column, column, &begin, &end);
+    float low_x = xs[begin], high_x = low_x, low_y = ys[begin], high_y = low_y, own = 0.0f;
+    for (uint32_t k = begin; k < end; ++k) {
+        low_x = th_min(low_x, xs[k]);
+        high_x = th_max(high_x, xs[k]);
+        low_y = th_min(low_y, ys[k]);
+        high_y = th_max(high_y, ys[k]);
+        own = th_max(own, step->share * step->half[k]);
+    }
+    float reach = own + step->share * step->widest + step->moved;
+    th_rows rows = {th_grid_row(index, low_y - reach), th_grid_row(index, high_y + reach),
+                    th_grid_column(index, low_x - reach), th_grid_column(index, high_x + reach)};
+    return rows;
+}
+
+// push_from_around of the CPU for one person, straight from memory: person k of the runs goes to lane k mod LANES,
+// and the lanes are added up in the same tree. `lanes` are 2 * LANES sums, `stride` apart.
+TH_ON_GPU inline push push_from_runs(const th_world *world, const pair_step *step, uint32_t i, float *lanes,
+                                     int stride, bool *coincident) {
+    const th_agents *a = &world->agents;
+    const th_level_grid *index = &world->index.grids[a->level[i]];
+    const float *xs = a->next_position_x, *ys = a->next_position_y;
+    float x = xs[i], y = ys[i], own = step->share * step->half[i];
+    float tight2 = step->tidy ? 1.0f : step->tight * step->tight;
+    push result = {{0.0f, 0.0f}, false, 1e6f};
+    for (int l = 0; l < 2 * LANES; ++l) lanes[l * stride] = 0.0f;
+    th_rows rows = rows_for_cell(world, step, i);
+    uint32_t count = 0;
+    bool very_place = false;
+    for (uint32_t begin, end; th_next_run(&world->index, index, &rows, &begin, &end); count += end - begin) {
+        if (count + (end - begin) > AROUND_MOST) {
+            *coincident = true;
+            push crowded = {{0.0f, 0.0f}, true, 1e6f};
+            return crowded;
+        }
+        for (uint32_t j = begin; j < end; ++j) {
+            float dx = x - xs[j], dy = y - ys[j], d2 = dx * dx + dy * dy;
+            float apart = own + (step->share < 1.0f ? step->half[j] * step->share : step->half[j]);
+            float apart2 = apart * fabsf(apart);
+            if (j == i) continue;
+            very_place = very_place || d2 <= COINCIDENT2;
+            result.tight = result.tight || d2 - tight2 * apart2 < 0.0f;
+            if (!(d2 < apart2)) continue;
+            float scale = step->give[j] * (apart * th_inverse_root(d2 > COINCIDENT2 ? d2 : COINCIDENT2) - 1.0f);
+            float *lane = lanes + (size_t)((count + (j - begin)) % LANES) * (size_t)stride;
+            lane[0] += scale * dx;
+            lane[LANES * stride] += scale * dy;
+        }
+    }
+    float sum[2];
+    for (int axis = 0; axis < 2; ++axis) {
+        const float *lane = lanes + axis * LANES * stride;
+        float four[4];
+        for (int l = 0; l < 4; ++l)
+            four[l] = (lane[l * stride] + lane[(l + 8) * stride]) + (lane[(l + 4) * stride] + lane[(l + 12) * stride]);
+        sum[axis] = (four[0] + four[2]) + (four[1] + four[3]);
+    }
+    result.sum = th_v(sum[0], sum[1]);
+    *coincident = result.tight && very_place;
+    return result;
+}
+
+// Bit of agents.order beside those of uic_pairs.c: left to the kernel that knows walls and links, which are many
+// registers that few people need.
+enum { LOOKS_CLOSER = 16 };
+
+// What everybody of a pass has in common.
+struct pair_pass {
+    pair_step step;
+    pair_report *report;
+    int from, slot; // the ways of slots from .. slot count; what is found out goes into `slot`
+
+    TH_ON_GPU bool over() const { return step.tidy && !report->found[slot - 1][TIGHT_ONES]; }
+    TH_ON_GPU pair_step now() const {
+        pair_step all = step;
+        uint32_t moved2 = 0;
+        for (int k = from; k < slot; ++k)
+            moved2 = report->found[k][MOVED2] > moved2 ? report->found[k][MOVED2] : moved2;
+        all.widest = float_of_bits(report->found[0][WIDEST]);
+        all.moved = sqrtf(float_of_bits(moved2));
+        return all;
+    }
+    TH_ON_GPU push around(const th_world *world, const pair_step *all, int i, bool *coincident) const {
+#ifdef __CUDACC__
+        __shared__ float all_lanes[2 * LANES * THREADS];
+        return push_from_runs(world, all, (uint32_t)i, all_lanes + threadIdx.x, THREADS, coincident);
+#else
+        float lanes[2 * LANES];
+        return push_from_runs(world, all, (uint32_t)i, lanes, 1, coincident);
+#endif
+    }
+    TH_ON_GPU static void settle(th_world *world, int i, th_vec2 p, uint32_t *found) {
+        th_agents *a = &world->agents;
+        a->work_x[i] = p.x;
+        a->work_y[i] = p.y;
+        if (a->order[i] & IS_TIGHT) found[TIGHT_ONES] = 1;
+        raise(&found[MOVED2], th_length2(th_sub(p, th_position(a, (uint32_t)i))));
+    }
+    TH_ON_GPU static void defer(th_world *world, int i, uint32_t *found) {
+        world->agents.order[i] |= LOOKS_CLOSER;
+        found[CLOSER_ONES] = 1;
+    }
+    // Those in the open; who is near a wall or a link, or at the very place of another, is deferred.
+    TH_ON_GPU void in_the_open(th_world *world, int i, uint32_t *found) const {
+        th_agents *a = &world->agents;
+        th_vec2 p = {a->next_position_x[i], a->next_position_y[i]};
+        if (!looks(&step, a->order[i])) {
+            if (!step.tidy) settle(world, i, p, found);
+            return;
+        }
+        if (by_wall(world, i) || world->scene->link_count > 0) return defer(world, i, found);
+        pair_step all = now();
+        bool coincident;
+        push result = around(world, &all, i, &coincident);
+        if (coincident) return defer(world, i, found);
+        settle(world, i, take_push(world, &all, nullptr, (uint32_t)i, p, result, false), found);
+    }
+    TH_ON_GPU void closer(th_world *world, int i, uint32_t *found) const {
+        th_agents *a = &world->agents;
+        if (!(a->order[i] & LOOKS_CLOSER)) return;
+        th_vec2 p = {a->next_position_x[i], a->next_position_y[i]};
+        th_walls walls = th_world_walls(world);
+        pair_step all = now();
+        bool coincident, wall = by_wall(world, i);
+        push result = around(world, &all, i, &coincident);
+        result = look_closer(world, &all, &walls, (uint32_t)i, result, coincident, a->next_position_x,
+                             a->next_position_y, wall);
+        settle(world, i, take_push(world, &all, &walls, (uint32_t)i, p, result, wall), found);
+    }
+    TH_ON_GPU static bool by_wall(const th_world *world, int i) {
+        const th_uic_level *level = &world->uic->levels[world->agents.level[i]];
+        quarter q = quarter_of(world, i);
+        return level->walled && flags_of(world->uic, level, q.i, q.j, q.a, q.b) & TH_UIC_NEAR_WALL;
+    }
+};
+
+// find(world, i, found) for everybody, into a slot of the report.
+template <class Find> static void find_among(th_world *host, int slot, Find find) {
+    th_world *world = host->cuda->world;
+    find_most(host->cuda->bound, grids_of(host)->pairs->found[slot], TH_LAMBDA(int i, uint32_t *found) {
+        if (i < world->agents.count) find(world, i, found);
+    });
+}
+
+static void run_pass(th_world *host, pair_pass pass) {
+    find_among(host, pass.slot, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
+        if (!pass.over()) pass.in_the_open(world, i, found);
+    });
+    find_among(host, pass.slot, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
+        if (pass.report->found[pass.slot][CLOSER_ONES]) pass.closer(world, i, found);
+    });
+}
+
+static void swap_next(th_world *host) {
+    swap_positions(&host->cuda->known.agents);
+    once(host, TH_LAMBDA(th_world * world) { swap_positions(&world->agents); });
+}
+
+static void separate(th_world *host) {
+    pair_report *report = grids_of(host)->pairs;
+    pair_step step;
+    pass_plan plan = plan_passes(host, &step);
+    if (plan.passes == 0) return;
+    step.half = host->cuda->known.agents.work2_x;
+    step.give = host->cuda->known.agents.work2_y;
+    clear(report, sizeof *report);
+    find_among(host, 0, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
+        begin_one(world, &step, (uint32_t)i);
+        raise(&found[WIDEST], th_max(step.half[i], 0.0f));
+        raise(&found[MOVED2], moved2_of(&world->agents, (uint32_t)i));
+    });
+    int slot = 1, from = 0;
+    for (int pass = 0; pass < plan.passes; ++pass, ++slot) {
+        run_pass(host, {step, report, from, slot});
+        swap_next(host);
+        if (!walks_after(&plan, pass)) continue;
+        from = ++slot;
+        find_among(host, from, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
+            walk_one(world, &step, (uint32_t)i);
+            raise(&found[MOVED2], moved2_of(&world->agents, (uint32_t)i));
+        });
+    }
+    begin_tidying(&step);
+    for (int pass = 0; pass < host->uic->tidy_passes; ++pass, ++slot) {
+        run_pass(host, {step, report, from, slot});
+        everybody(host, TH_LAMBDA(th_world * world, int i) {
+            th_agents *a = &world->agents;
+            if (!report->found[slot - 1][TIGHT_ONES] || !(a->order[i] & TIDIED)) return;
+            a->next_position_x[i] = a->work_x[i];
+            a->next_position_y[i] = a->work_y[i];
+            a->order[i] &= ~(uint32_t)TIDIED;
+        });
+    }
+    everybody(host, TH_LAMBDA(th_world * world, int i) { finish_one(world, (uint32_t)i); });
+}
+
+} // namespace th
+#endif
