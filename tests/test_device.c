@@ -2,15 +2,7 @@
 // changed in between. Built twice: against CUDA where that is built, else against the emulated device (the same
 // kernels as plain loops in memory of their own). Without a GPU the CUDA build skips, unless
 // THRONG_REQUIRE_CUDA=1 makes that a failure. SPDX-License-Identifier: Apache-2.0
-#include "throng/throng.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "device_world.h"
 
 #ifdef TH_SLOW_BUILD
 enum { STEPS = 20 };
@@ -18,46 +10,13 @@ enum { STEPS = 20 };
 enum { STEPS = 150 };
 #endif
 
-static th_scene *scene_at(const char *path) {
-    th_scene *scene = NULL;
-    th_error error;
-    th_scene_options options = {0};
-    if (th_scene_load_file(path, &options, &scene, &error) != TH_OK)
-        fail_msg("%s: %s", path, error.message);
-    return scene;
-}
-
-static th_scene *scene_from(const char *json) {
-    th_scene *scene = NULL;
-    th_error error;
-    th_scene_options options = {0};
-    if (th_scene_load_json(json, strlen(json), "test", NULL, &options, &scene, &error) != TH_OK)
-        fail_msg("%s", error.message);
-    return scene;
-}
-
-static th_world *world_on(const th_scene *scene, th_backend backend) {
-    th_world *world = NULL;
-    th_error error;
-    th_world_def def = th_world_def_default();
-    def.backend = backend;
-    def.threads = 1;
-    th_result result = th_world_create(scene, &def, &world, &error);
-    if (result == TH_NO_DEVICE && !getenv("THRONG_REQUIRE_CUDA")) {
-        print_message("  %s\n", error.message);
-        skip();
-    }
-    if (result != TH_OK) fail_msg("%s", error.message);
-    return world;
-}
-
 typedef struct pair {
     th_scene *scene;
     th_world *cpu, *device;
 } pair;
 
 static pair pair_of(th_scene *scene) {
-    pair p = {scene, world_on(scene, TH_BACKEND_CPU), world_on(scene, TH_BACKEND_CUDA)};
+    pair p = {scene, device_world(scene, TH_BACKEND_CPU), device_world(scene, TH_BACKEND_CUDA)};
     return p;
 }
 static void pair_end(pair p) {
@@ -131,7 +90,7 @@ static void shipped_scenes(void **state) {
         "scenes/verification/juelich_12_thin_wall.json",
     };
     for (size_t k = 0; k < sizeof scenes / sizeof *scenes; ++k) {
-        pair p = pair_of(scene_at(scenes[k]));
+        pair p = pair_of(device_scene(scenes[k]));
         step_both(p, STEPS);
         assert_same(p);
         pair_end(p);
@@ -158,7 +117,7 @@ static const char busy[] =
 
 static void busy_scene(void **state) {
     (void)state;
-    pair p = pair_of(scene_from(busy));
+    pair p = pair_of(device_scene(busy));
     step_both(p, STEPS);
     assert_same(p);
     pair_end(p);
@@ -167,7 +126,7 @@ static void busy_scene(void **state) {
 // What a caller changes by hand counts on the device from the next step on.
 static void changes_by_hand(void **state) {
     (void)state;
-    pair p = pair_of(scene_from(busy));
+    pair p = pair_of(device_scene(busy));
     th_world *worlds[2] = {p.cpu, p.device};
     step_both(p, 20);
     for (int w = 0; w < 2; ++w) {
@@ -194,7 +153,7 @@ static void changes_by_hand(void **state) {
 
 static void snapshots_travel(void **state) {
     (void)state;
-    pair p = pair_of(scene_from(busy));
+    pair p = pair_of(device_scene(busy));
     th_error error;
     step_both(p, 20);
     size_t size = th_world_snapshot_size(p.device);
@@ -213,7 +172,7 @@ static void snapshots_travel(void **state) {
 
 static void views_agree(void **state) {
     (void)state;
-    pair p = pair_of(scene_from(busy));
+    pair p = pair_of(device_scene(busy));
     step_both(p, 30);
     int count = th_world_agent_count(p.cpu);
     assert_int_equal(count, th_world_agent_count(p.device));
@@ -233,7 +192,7 @@ static void views_agree(void **state) {
 // A wall where there was none and no door either, and people whose own goals the road map leads to.
 static void wall_in_a_plain_room(void **state) {
     (void)state;
-    pair p = pair_of(scene_from(
+    pair p = pair_of(device_scene(
         "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 20]}, \"obstacles\": [{\"rect\": [8, "
         "8, 12, 12]}]}],"
         " \"groups\": [{\"id\": \"g\", \"count\": 60, \"own_goal\": {\"opposite\": [10, 10]}}],"
@@ -251,7 +210,7 @@ static void wall_in_a_plain_room(void **state) {
 // A crowd on an open plane, whose grid follows it.
 static void open_plane(void **state) {
     (void)state;
-    pair p = pair_of(scene_from(
+    pair p = pair_of(device_scene(
         "{\"groups\": [{\"id\": \"g\", \"count\": 300, \"area\": {\"rect\": [-10, -10, 10, 10]},"
         " \"own_goal\": {\"opposite\": [0, 0]}}], \"run\": {\"step\": 0.1, \"duration\": 60}}"));
     step_both(p, STEPS);
@@ -274,7 +233,7 @@ static void filtered(void **state) {
             " \"groups\": [{\"id\": \"g\", \"count\": 200, \"area\": {\"rect\": [1, 0, 13, 6]},"
             " \"to\": \"east\", \"filter\": %s}], \"run\": {\"step\": 0.0625, \"duration\": 60}}",
             filters[k]);
-        pair p = pair_of(scene_from(json));
+        pair p = pair_of(device_scene(json));
         step_both(p, STEPS);
         assert_same(p);
         pair_end(p);
@@ -283,9 +242,9 @@ static void filtered(void **state) {
 
 static void too_many(void **state) {
     (void)state;
-    th_scene *scene = scene_from(busy);
+    th_scene *scene = device_scene(busy);
     th_world_def def = th_world_def_default();
-    th_world *world = world_on(scene, TH_BACKEND_CUDA);
+    th_world *world = device_world(scene, TH_BACKEND_CUDA);
     th_world_destroy(world);
     def.backend = TH_BACKEND_CUDA;
     def.agent_capacity = -1;

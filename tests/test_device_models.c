@@ -1,15 +1,7 @@
 // The models with sub-steps on a device against the CPU, bit for bit: position-based crowds, social force and
 // Helbing-Molnar, alone and in one crowd, near walls and behind them, across a stair's top, beside a scripted
 // body, in heaps. SPDX-License-Identifier: Apache-2.0
-#include "throng/throng.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "device_world.h"
 
 #ifdef TH_SLOW_BUILD
 enum { STEPS = 6 };
@@ -55,29 +47,14 @@ typedef struct pair {
     th_world *worlds[2]; // on the CPU, on the device
 } pair;
 
-static th_world *world_on(const th_scene *scene, th_backend backend) {
-    th_world *world = NULL;
-    th_error error;
-    th_world_def def = th_world_def_default();
-    def.backend = backend;
-    def.threads = 1;
-    th_result result = th_world_create(scene, &def, &world, &error);
-    if (result == TH_NO_DEVICE && !getenv("THRONG_REQUIRE_CUDA")) {
-        print_message("  %s\n", error.message);
-        skip();
-    }
-    if (result != TH_OK) fail_msg("%s", error.message);
-    return world;
-}
-
 static pair pair_of(const char *json) {
     pair p;
     th_error error;
     th_scene_options options = {0};
     if (th_scene_load_json(json, strlen(json), "test", NULL, &options, &p.scene, &error) != TH_OK)
         fail_msg("%s", error.message);
-    p.worlds[0] = world_on(p.scene, TH_BACKEND_CPU);
-    p.worlds[1] = world_on(p.scene, TH_BACKEND_CUDA);
+    p.worlds[0] = device_world(p.scene, TH_BACKEND_CPU);
+    p.worlds[1] = device_world(p.scene, TH_BACKEND_CUDA);
     return p;
 }
 

@@ -3,16 +3,8 @@
 // bits. The solver's own sums go in another order on a GPU, so whole runs of jammed crowds are compared by what
 // they do. Built as tests/test_device.c is. SPDX-License-Identifier: Apache-2.0
 #include "cuda/pressure.h"
-#include "throng/throng.h"
+#include "device_world.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 #ifdef TH_SLOW_BUILD
 enum { FLOORS = 20, WALK = 40, JAM = 160, CIRCLE = 40 };
@@ -20,40 +12,14 @@ enum { FLOORS = 20, WALK = 40, JAM = 160, CIRCLE = 40 };
 enum { FLOORS = 150, WALK = 90, JAM = 240, CIRCLE = 150 };
 #endif
 
-static th_scene *scene_from(const char *json) {
-    th_scene *scene = NULL;
-    th_error error;
-    th_scene_options options = {0};
-    th_result result = json[0] == '{' ? th_scene_load_json(json, strlen(json), "test", NULL,
-                                                           &options, &scene, &error)
-                                      : th_scene_load_file(json, &options, &scene, &error);
-    if (result != TH_OK) fail_msg("%s", error.message);
-    return scene;
-}
-
-static th_world *world_on(const th_scene *scene, th_backend backend) {
-    th_world *world = NULL;
-    th_error error;
-    th_world_def def = th_world_def_default();
-    def.backend = backend;
-    def.threads = 1;
-    th_result result = th_world_create(scene, &def, &world, &error);
-    if (result == TH_NO_DEVICE && !getenv("THRONG_REQUIRE_CUDA")) {
-        print_message("  %s\n", error.message);
-        skip();
-    }
-    if (result != TH_OK) fail_msg("%s", error.message);
-    return world;
-}
-
 typedef struct pair {
     th_scene *scene;
     th_world *cpu, *device;
 } pair;
 
 static pair pair_of(const char *json) {
-    th_scene *scene = scene_from(json);
-    pair p = {scene, world_on(scene, TH_BACKEND_CPU), world_on(scene, TH_BACKEND_CUDA)};
+    th_scene *scene = device_scene(json);
+    pair p = {scene, device_world(scene, TH_BACKEND_CPU), device_world(scene, TH_BACKEND_CUDA)};
     return p;
 }
 static void pair_end(pair p) {
@@ -312,13 +278,13 @@ static void runs_repeat(void **state) {
     (void)state;
     static const char *const scenes[] = {room, plane};
     for (int k = 0; k < 2; ++k) {
-        th_scene *scene = scene_from(scenes[k]);
-        th_world *first = world_on(scene, TH_BACKEND_CUDA),
-                 *second = world_on(scene, TH_BACKEND_CUDA);
+        th_scene *scene = device_scene(scenes[k]);
+        th_world *first = device_world(scene, TH_BACKEND_CUDA),
+                 *second = device_world(scene, TH_BACKEND_CUDA);
         assert_true(run_with_changes(first) == run_with_changes(second));
         assert_int_equal(th_world_statistics(first).wall_crossings, 0);
         th_world_destroy(second);
-        second = world_on(scene, TH_BACKEND_CUDA);
+        second = device_world(scene, TH_BACKEND_CUDA);
         copy_state(first, second);
         uint64_t before = th_world_hash(first);
         th_world_step(first, 30);
