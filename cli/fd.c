@@ -60,22 +60,23 @@ typedef struct areas {
 
 static bool read_areas(const th_command *command, const th_text_list *list, areas *a) {
     for (int k = 0; k < list->count; ++k) {
-        th_place_text *place = &a->texts[k];
+        th_place_text place;
         th_error error = {0};
-        if (th_place_text_read(list->items[k], place, &error) != TH_OK) {
+        if (th_place_text_read(list->items[k], &place, &error) != TH_OK) {
             th_complain(command, "--area %s", error.message);
             return false;
         }
-        if (place->is_box) th_place_rectangle(place, a->rectangles[k], sizeof a->rectangles[k]);
-        if (place->is_box && a->rectangles[k][0] == '\0') {
+        if (place.is_box) th_place_rectangle(&place, a->rectangles[k], sizeof a->rectangles[k]);
+        if (place.is_box && a->rectangles[k][0] == '\0') {
             th_complain(command, "--area %s: the rectangle has no width or no height",
                         list->items[k]);
             return false;
         }
-        snprintf(a->items[k].name, sizeof a->items[k].name, "%s", place->name);
-        if (place->name[0] == '\0')
+        snprintf(a->items[k].name, sizeof a->items[k].name, "%s", place.name);
+        if (place.name[0] == '\0')
             snprintf(a->items[k].name, sizeof a->items[k].name, "area %d", k + 1);
-        a->items[k].wkt = place->is_box ? a->rectangles[k] : place->wkt;
+        a->texts[k] = place;
+        a->items[k].wkt = place.is_box ? a->rectangles[k] : a->texts[k].wkt;
     }
     return true;
 }
