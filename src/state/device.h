@@ -39,6 +39,11 @@ void th_plan_crowd_look(th_world *world);
 // NULL: this build has none.
 const th_device_backend *th_cuda_backend(void);
 
+// What the host knows is a copy of what the device has: refreshing it changes nothing anybody can see.
+static inline void th_refresh(const th_world *world, uint32_t fields) {
+    if (world->device) world->device->fetch((th_world *)world, fields);
+}
+
 #ifdef __cplusplus
 }
 #endif

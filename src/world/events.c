@@ -16,7 +16,7 @@ void th_push_event(th_world *world, th_event event) {
 }
 
 const th_event *th_world_events(const th_world *world, int *count, uint64_t *lost) {
-    if (world->device) world->device->fetch((th_world *)world, 0);
+    th_refresh(world, 0);
     *count = world->event_count;
     if (lost) *lost = world->events_lost;
     return world->events;

@@ -138,18 +138,13 @@ void th_stage_measure(th_world *world) {
 
 int th_world_line_count(const th_world *world) { return world->scene->measure_line_count; }
 
-// What the host knows is a copy of what the device has: refreshing it changes nothing anybody can see.
-static void refresh(const th_world *world, uint32_t fields) {
-    if (world->device) world->device->fetch((th_world *)world, fields);
-}
-
 th_line_count th_world_line(const th_world *world, int line) {
-    refresh(world, 0);
+    th_refresh(world, 0);
     return world->lines[line];
 }
 int th_world_door_count(const th_world *world) { return world->scene->door_count; }
 th_line_count th_world_door(const th_world *world, int door) {
-    refresh(world, 0);
+    th_refresh(world, 0);
     return world->lines[world->scene->measure_line_count + door];
 }
 int th_world_area_count(const th_world *world) { return world->scene->measure_area_count; }
@@ -175,7 +170,7 @@ th_area_state th_world_area(const th_world *world, int area) {
     float reach = world->max_moved + 2.0f * world->max_radius + 0.01f;
     double speed = 0.0;
     if (world->device) { // the index is on the device: everybody is looked at
-        refresh(world, TH_ALL_FIELDS);
+        th_refresh(world, TH_ALL_FIELDS);
         add_run(world, &measured->area, 0, (uint32_t)world->agents.count, &state.count, &speed);
     } else {
         for (int level = 0; level < world->index.level_count; ++level) {

@@ -96,7 +96,7 @@ void th_snapshot_seal(void *memory) {
 }
 
 size_t th_world_snapshot_size(const th_world *world) {
-    if (world->device) world->device->fetch((th_world *)world, 0);
+    th_refresh(world, 0);
     block blocks[BLOCK_MAX];
     return sizeof(snapshot_head) +
            sum_blocks(blocks, list_blocks(world, world->agents.count, blocks)) +
@@ -104,7 +104,7 @@ size_t th_world_snapshot_size(const th_world *world) {
 }
 
 th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th_error *error) {
-    if (world->device) world->device->fetch((th_world *)world, TH_ALL_FIELDS);
+    th_refresh(world, TH_ALL_FIELDS);
     size_t needed = th_world_snapshot_size(world);
     if (size < needed)
         return th_fail(error, TH_BAD_ARGUMENT, "", "the snapshot needs %zu bytes, %zu were given",

@@ -148,15 +148,10 @@ uint64_t th_world_step_count(const th_world *world) { return world->step_count; 
 uint64_t th_world_seed(const th_world *world) { return world->seed; }
 const th_scene *th_world_scene(const th_world *world) { return world->scene; }
 
-// What the host knows is a copy of what the device has: refreshing it changes nothing anybody can see.
-static void refresh(const th_world *world, uint32_t fields) {
-    if (world->device) world->device->fetch((th_world *)world, fields);
-}
-
 bool th_world_done(const th_world *world) {
     const th_scene *scene = world->scene;
     const th_agents *agents = &world->agents;
-    refresh(world, 0);
+    th_refresh(world, 0);
     for (int g = 0; g < scene->group_count; ++g) {
         const th_group *group = &scene->groups[g];
         if (world->sources[g].placed < world->sources[g].due) return false;
@@ -178,7 +173,7 @@ void th_world_reset_profile(th_world *world) { world->profile = (th_profile){0};
 uint64_t th_world_hash(const th_world *world) {
     const th_agents *agents = &world->agents;
     uint64_t sum = 0;
-    refresh(world, 0);
+    th_refresh(world, 0);
     if (world->device) {
         sum = world->device->hash_people((th_world *)world);
     } else {
