@@ -34,7 +34,7 @@ typedef struct th_pbd {
     uint32_t *neighbours;
     uint32_t *neighbour_start; // from the block's first
     uint32_t *touch_count, *meet_count;
-    int *walls;                                  // TH_PBD_WALLS a person, filled up with -1
+    int *walls; // TH_PBD_WALLS a person, filled up with -1
     th_pbd_group *groups;
 } th_pbd;
 
