@@ -44,15 +44,14 @@ TH_BOTH inline bool near_link(const th_world *world, uint32_t i, float range) {
 
 // Neither walls nor links matter to i, as long as its neighbours are within *sight.
 TH_BOTH inline bool is_in_the_open(const th_world *world, uint32_t i, const th_orca_params &params, float *sight) {
+    const th_agents *agents = &world->agents;
     th_walls walls = th_world_walls(world);
     *sight = 1e15f;
     if (near_link(world, i, params.neighbour_range)) return false;
     if (walls.count == 0) return true;
-    int level = (int)world->agents.level[i];
-    float reach = walls.grids[level].reach;
-    if (params.line_of_sight > 0.0f) *sight = reach;
-    return wall_range_of(&world->agents, i, &params) <= reach &&
-           !th_walls_maybe_near(&walls, level, th_position(&world->agents, i));
+    float clear = th_walls_clear(&walls, (int)agents->level[i], th_position(agents, i));
+    if (params.line_of_sight > 0.0f) *sight = clear;
+    return wall_range_of(agents, i, &params) < clear;
 }
 
 enum class orca_outcome { FEASIBLE, INFEASIBLE, SPECIAL };
