@@ -139,6 +139,17 @@ static void walls_and_levels(void **state) {
     }
 }
 
+// So few people that neighbours stand far beyond a wall that is too far off to make lines.
+static void hidden_far_away(void **state) {
+    (void)state;
+    pair p = pair_of("{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 24, 16]},"
+                     " \"walls\": [[[12, 2], [12, 14]]]}],"
+                     " \"groups\": [{\"id\": \"g\", \"count\": 70,"
+                     "  \"own_goal\": {\"opposite\": [12, 8]}, \"move\": \"orca\"}],"
+                     " \"run\": {\"step\": 0.1, \"duration\": 60}}");
+    step_and_end(p, 2 * STEPS, "a wall between");
+}
+
 // A parameter that is raised while it runs takes more room than before.
 static void more_neighbours_later(void **state) {
     (void)state;
@@ -153,9 +164,8 @@ static void more_neighbours_later(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(crowds_of_all_sizes),
-        cmocka_unit_test(places_by_hand),
-        cmocka_unit_test(walls_and_levels),
+        cmocka_unit_test(crowds_of_all_sizes),   cmocka_unit_test(places_by_hand),
+        cmocka_unit_test(walls_and_levels),      cmocka_unit_test(hidden_far_away),
         cmocka_unit_test(more_neighbours_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
