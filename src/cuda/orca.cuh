@@ -3,7 +3,8 @@
 // everybody. It notes the others in two lists: those without such a velocity, who need program 3 (one in fourteen at
 // 4 people/m2, so that nearly every warp would have to go through it for one or two of its people), and those near
 // walls or links. They have kernels of their own, which begin anew: that takes less time than to keep the lines.
-// Instructions bound all three: by its PTX a warp of the first has some 6000 where one kernel for all had 41 000. SPDX-License-Identifier: Apache-2.0
+// Instructions bound all three: by its PTX a warp of the first has some 6000 where one kernel for all had 41 000.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CUDA_ORCA_CUH
 #define TH_CUDA_ORCA_CUH
 #include "cuda/nearest.cuh"
