@@ -7,8 +7,10 @@
 // In front of a loop that shall stay one: unrolled, it would take more registers than it saves time.
 #ifdef __CUDACC__
 #define TH_ROLLED _Pragma("unroll 1")
+#define TH_UNROLLED _Pragma("unroll") // an array that is to lie in registers wants constant indices
 #else
 #define TH_ROLLED
+#define TH_UNROLLED
 #endif
 
 namespace th {
@@ -21,6 +23,7 @@ struct moving {
     uint32_t top_speed2;            // Helbing-Molnar: nobody's square will be larger
     uint32_t lightest, heaviest;    // PBD: bits of the inverse masses
     uint32_t specials;              // PBD: people in agents.cell who need the general kernels
+    uint32_t infeasible, special;   // ORCA: how many people are left to further kernels
     uint64_t repairs;
 };
 

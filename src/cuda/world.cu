@@ -270,25 +270,14 @@ static void stage_filter(th_world *host) {
 
 } // namespace th
 #include "cuda/forces.cuh"
+#include "cuda/orca.cuh"
 #include "cuda/pbd.cuh"
 namespace th {
 
 static void stage_move(th_world *host) {
     if (host->scene->scripted_count > 0)
         everybody(host, TH_LAMBDA(th_world * world, int i) { move_scripted_one(world, i); });
-    if (group_uses(host, TH_MOVE_ORCA))
-        everybody(host, TH_LAMBDA(th_world * world, int i) {
-            if (!moved_by_orca(world, i)) return;
-            const th_agents *agents = &world->agents;
-            th_walls walls = th_world_walls(world);
-            th_orca_params params;
-            memcpy(&params, world->groups[agents->group[i]].move_params, sizeof params);
-            th_nearest nearest;
-            th_nearest_by_insertion(world, (uint32_t)i, params.neighbour_range,
-                                    (int)params.max_neighbours, &nearest);
-            move_among(world, &walls, (uint32_t)i, &params, nearest,
-                       noise_of(world->seed, agents->id[i], world->step_count));
-        });
+    if (group_uses(host, TH_MOVE_ORCA)) move_orca(host);
     if (group_uses(host, TH_MOVE_SOCIAL_FORCE)) move_social_force(host);
     if (group_uses(host, TH_MOVE_HELBING_MOLNAR)) move_helbing_molnar(host);
     if (group_uses(host, TH_MOVE_PBD)) move_pbd(host);
