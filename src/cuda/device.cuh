@@ -49,6 +49,23 @@ template <class Function> __global__ void __launch_bounds__(THREADS) each_kernel
 template <class Function> void each(int count, Function function) {
     if (count > 0) each_kernel<<<(unsigned)((count + THREADS - 1) / THREADS), THREADS>>>(function, count);
 }
+// *most becomes the largest value(i), if that is more. A block joins what its threads have before it tells: all
+// blocks tell the same place, and words that everybody reads and writes took longer than all the rest.
+template <class Value> __global__ void __launch_bounds__(THREADS) most_kernel(Value value, int count,
+                                                                             uint32_t *most) {
+    __shared__ uint32_t warps[THREADS / 32];
+    int i = (int)(blockIdx.x * THREADS + threadIdx.x);
+    uint32_t own = __reduce_max_sync(~0u, i < count ? value(i) : 0u);
+    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = own;
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    for (int w = 1; w < THREADS / 32; ++w) own = warps[w] > own ? warps[w] : own;
+    if (own > *(volatile uint32_t *)most) atomicMax(most, own);
+}
+template <class Value> void each_most(int count, uint32_t *most, Value value) {
+    if (count > 0)
+        most_kernel<<<(unsigned)((count + THREADS - 1) / THREADS), THREADS>>>(value, count, most);
+}
 // Exclusive sum of count numbers. scan_space says how much work space it takes.
 inline size_t scan_space(int count) {
     size_t bytes = 0;
@@ -89,6 +106,12 @@ inline bool finish() { return true; }
 template <class Function> void each(int count, Function function) {
     for (int i = count - 1; i >= 0; --i) function(i);
 }
+template <class Value> void each_most(int count, uint32_t *most, Value value) {
+    for (int i = count - 1; i >= 0; --i) {
+        uint32_t own = value(i);
+        *most = own > *most ? own : *most;
+    }
+}
 inline size_t scan_space(int) { return 1; }
 inline void scan(void *, size_t, uint32_t *values, int count) {
     uint32_t sum = 0;
@@ -110,14 +133,16 @@ inline void smallest(uint32_t *least, uint32_t value) { *least = value < *least 
 
 #endif
 
-// Time between marks of one step, read when the device has passed them all and not waited for: a step that
-// is still running when the next one begins is not in the profile.
+// Time between marks of one step, read when the device has passed them all and not waited for: steps that begin
+// before that are not in the profile.
 struct stopwatch {
     enum { MARKS = 9 };
 #ifdef __CUDACC__
     cudaEvent_t events[MARKS];
     bool made = false, running = false;
+    // Marks the steps that begin when the last one marked has been read.
     void mark(int k) {
+        if (running) return;
         if (!made)
             for (cudaEvent_t &event : events) cudaEventCreate(&event);
         made = true;

@@ -70,12 +70,17 @@ TH_BOTH static th_way way_to_own_goal(const th_planner *planner, bool straight, 
     return way;
 }
 
+// Do these people go straight to their goals? Then no field and no road map is looked at.
+TH_BOTH static bool goes_straight(const th_planner *planner, uint32_t group) {
+    return planner->world->groups[group].plan == TH_PLAN_STRAIGHT ||
+           (planner->scene->plan->flat_open && !planner->plans->roadmap);
+}
+
 // Of somebody who walks; 1 when the goal cannot be reached.
-TH_BOTH static int plan_agent(const th_planner *planner, int i) {
+TH_BOTH static int plan_agent(const th_planner *planner, int i, bool straight) {
     const th_world *world = planner->world;
     const th_agents *agents = &world->agents;
     const th_group *group = &planner->scene->groups[agents->group[i]];
-    bool straight = world->groups[agents->group[i]].plan == TH_PLAN_STRAIGHT;
     th_vec2 p = th_position(agents, (uint32_t)i), heading = th_velocity(agents, (uint32_t)i);
     int level = (int)agents->level[i];
     uint32_t leg = agents->route_step[i];
@@ -98,14 +103,14 @@ TH_BOTH static int plan_agent(const th_planner *planner, int i) {
 }
 
 // Writes one person's preferred velocity; 1 when the goal cannot be reached.
-TH_BOTH static int plan_one(const th_planner *planner, int i) {
+TH_BOTH static int plan_one(const th_planner *planner, int i, bool straight) {
     const th_world *world = planner->world;
     const th_agents *agents = &world->agents;
     uint32_t phase = agents->phase[i];
     // Who has arrived at an own goal keeps to it when pushed away.
     bool at_own_goal = phase == TH_PHASE_ARRIVED &&
                        world->scene->groups[agents->group[i]].own_goal != TH_OWN_GOAL_NONE;
-    if (phase == TH_PHASE_WALKING || at_own_goal) return plan_agent(planner, i);
+    if (phase == TH_PHASE_WALKING || at_own_goal) return plan_agent(planner, i, straight);
     if (th_moves(phase)) {
         agents->preferred_x[i] = 0.0f;
         agents->preferred_y[i] = 0.0f;
@@ -127,7 +132,9 @@ void th_stage_plan(th_world *world) {
 #pragma omp parallel for num_threads(world->threads) schedule(dynamic, 4) reduction(+ : unreachable)
     for (int block = 0; block < th_block_count(agents->count); ++block) {
         int end = (block + 1) * TH_BLOCK < agents->count ? (block + 1) * TH_BLOCK : agents->count;
-        for (int i = block * TH_BLOCK; i < end; ++i) unreachable += (uint64_t)plan_one(&planner, i);
+        for (int i = block * TH_BLOCK; i < end; ++i)
+            unreachable +=
+                (uint64_t)plan_one(&planner, i, goes_straight(&planner, agents->group[i]));
     }
     world->counters.unreachable = unreachable;
 }
