@@ -291,11 +291,12 @@ static void stage_behave(th_world *host) {
 static bool fetch(th_world *host, uint32_t fields);
 static bool send_plan(th_world *host);
 
-// People who go straight have a kernel of their own: fields and road maps take three times the registers.
-template <bool straight> void plan_people(th_world *host) {
+// Whose way is simple has a kernel of its own: what the others need would cost everybody registers.
+template <bool straight, bool bare> void plan_people(th_world *host) {
     step_sums *s = &host->cuda->sums->step;
     everybody(host, TH_LAMBDA(th_world * world, int i) {
         th_planner planner = planner_of(world);
+        planner.bare = bare;
         if (goes_straight(&planner, world->agents.group[i]) != straight) return;
         if (plan_one(&planner, i, straight)) add(&s->unreachable, (uint64_t)1);
     });
@@ -312,8 +313,9 @@ static void stage_plan(th_world *host) {
     th_planner planner = planner_of(host);
     bool any[2] = {false, false};
     for (int g = 0; g < host->scene->group_count; ++g) any[goes_straight(&planner, (uint32_t)g)] = true;
-    if (any[true]) plan_people<true>(host);
-    if (any[false]) plan_people<false>(host);
+    if (any[true] && planner.bare) plan_people<true, true>(host);
+    if (any[true] && !planner.bare) plan_people<true, false>(host);
+    if (any[false]) plan_people<false, false>(host);
 }
 
 static bool group_uses(const th_world *host, th_model move) {
@@ -369,7 +371,8 @@ static bool open_ground(const th_world *host) {
     return host->wall_count == 0 && host->scene->link_count == 0 && host->scene->goal_count == 0;
 }
 
-static void separate_people(th_world *host, int pass, bool last) {
+// In the last pass on open ground who was pushed has the velocity it really moved with; elsewhere walls come first.
+template <bool open> void separate_people(th_world *host, int pass, bool last) {
     const step_sums *s = &host->cuda->sums->step;
     th_agents *agents = &host->cuda->known.agents;
     separation known = separation_of(agents, pass, 0.0f);
@@ -379,8 +382,8 @@ static void separate_people(th_world *host, int pass, bool last) {
         memcpy(&furthest2, &s->furthest, sizeof furthest2);
         separation now = known;
         now.moved = sqrtf(furthest2) + (float)pass * 0.5f * world->max_radius;
-        separate_one(world, &walls, &now, i);
-        if (last && world->agents.slot[i] & WAS_PUSHED)
+        separate_one(world, open ? nullptr : &walls, &now, i);
+        if (open && last && world->agents.slot[i] & WAS_PUSHED)
             take_real_velocity(world, (uint32_t)i, th_position(&world->agents, (uint32_t)i),
                                th_v(now.to_x[i], now.to_y[i]));
     });
@@ -420,7 +423,12 @@ static void stage_contact(th_world *host) {
     });
     int passes = pair_passes(host);
     bool open = open_ground(host);
-    for (int pass = 0; pass < passes; ++pass) separate_people(host, pass, open && pass + 1 == passes);
+    for (int pass = 0; pass < passes; ++pass) {
+        if (open)
+            separate_people<true>(host, pass, pass + 1 == passes);
+        else
+            separate_people<false>(host, pass, pass + 1 == passes);
+    }
     if (!open)
         everybody(host, TH_LAMBDA(th_world * world, int i) {
             th_walls walls = th_world_walls(world);
@@ -476,13 +484,12 @@ static void count_lines(th_world *host) {
     });
 }
 
-static void stage_measure(th_world *host) {
-    th_cuda *cuda = host->cuda;
-    sums *s = cuda->sums;
-    happened *events = cuda->events;
-    // Times of waiting begin with the step, as on the CPU: the clock goes on after everybody has arrived.
+// Times of waiting begin with the step, as on the CPU: the clock goes on after everybody has arrived.
+template <bool routes> void arrive(th_world *host) {
+    sums *s = host->cuda->sums;
+    happened *events = host->cuda->events;
     everybody(host, TH_LAMBDA(th_world * world, int i) {
-        if (arrive_one(world, i) == 0) return;
+        if (arrive_one(world, i, routes) == 0) return;
         add(&s->step.left, 1);
         add(&world->counters.left_digest, leaving_of(world, (uint32_t)i));
         uint32_t at = add(&s->event_count, 1u);
@@ -490,10 +497,18 @@ static void stage_measure(th_world *host) {
             events[at] = {world->step_count, (uint32_t)i + 1, world->agents.id[i],
                           TH_EVENT_LEFT, (int)world->agents.route_step[i]};
     });
+}
+
+static void stage_measure(th_world *host) {
+    const step_sums *s = &host->cuda->sums->step;
+    if (host->scene->target_count > 0)
+        arrive<true>(host);
+    else
+        arrive<false>(host);
     once(host, TH_LAMBDA(th_world * world) {
         world->time = (double)world->step_count * world->step_length;
-        world->counters.left += (uint64_t)s->step.left;
-        if (s->step.left > 0) world->counters.last_left_time = world->time;
+        world->counters.left += (uint64_t)s->left;
+        if (s->left > 0) world->counters.last_left_time = world->time;
     });
     count_lines(host);
     if (host->step_count % steps_per_second(host) != 0) return;

@@ -59,13 +59,13 @@ TH_BOTH static float repair_one(const th_world *world, int i, int *repairs) {
     return moved2;
 }
 
-// What pair (i, j) asks of i: half the overlap, all of it when j does not give way.
+// What pair (i, j) asks of i: half the overlap, all of it when j does not give way. Without `walls` there are none.
 TH_BOTH static th_vec2 push_from(const th_agents *agents, const th_walls *walls, uint32_t i,
                                  uint32_t j, th_vec2 p, th_vec2 q, float distance2, float apart) {
     th_vec2 none = {0.0f, 0.0f};
     if (j == i || th_gone(agents->phase[j])) return none;
     float t;
-    if (th_walls_maybe_near(walls, (int)agents->level[i], p) &&
+    if (walls && th_walls_maybe_near(walls, (int)agents->level[i], p) &&
         agents->level[i] == agents->level[j] &&
         th_walls_first_crossing(walls, (int)agents->level[i], p, q, &t) >= 0)
         return none; // back to back at a thin wall
@@ -133,7 +133,7 @@ TH_BOTH static push_sum pushes_on(const th_world *world, const th_walls *walls, 
                      push_from(agents, walls, i, j, p, th_v(xs[j], ys[j]), distance2, apart));
         }
     }
-    if (world->scene->link_count == 0) return push;
+    if (!walls || world->scene->link_count == 0) return push;
     uint32_t found[16];
     int count = th_linked_neighbours(world, i, reach, found, 16);
     for (int k = 0; k < count; ++k) {
@@ -155,7 +155,7 @@ typedef struct separation {
     float *to_x, *to_y;
 } separation;
 
-// One person in a pass. Who had a contact is remembered: only they are looked
+// One person in a pass; `walls` may be NULL on open ground without links. Who had a contact is remembered: only they are looked
 // at again in the next pass, so a loose crowd pays for one pass. Who is first touched by a neighbour's
 // push is dealt with in the next step. Returns whether there was a contact.
 TH_BOTH static bool separate_one(const th_world *world, const th_walls *walls,
@@ -167,7 +167,8 @@ TH_BOTH static bool separate_one(const th_world *world, const th_walls *walls,
     bool pushed = false;
     if (now->pass == 0) contact[i] = LOOK_AGAIN;
     bool looks = contact[i] & LOOK_AGAIN;
-    if (looks && th_moves(agents->phase[i]) && pair_passes_of(world, agents->group[i]) > now->pass) {
+    if (looks && th_moves(agents->phase[i]) &&
+        pair_passes_of(world, agents->group[i]) > now->pass) {
         push_sum push = pushes_on(world, walls, (uint32_t)i, xs, ys, now->moved);
         float weight = push.contacts > 2 ? 2.0f / (float)push.contacts : 1.0f;
         p = th_add(p, th_limit(th_scale(weight, push.sum), 0.5f * agents->radius[i]));
@@ -385,12 +386,9 @@ TH_BOTH static void swap_arrays(float **a, float **b) {
 }
 
 TH_BOTH static separation separation_of(const th_agents *agents, int pass, float moved) {
-    separation now = {pass,
-                      moved,
-                      agents->next_position_x,
-                      agents->next_position_y,
-                      agents->work_x,
-                      agents->work_y};
+    separation now = {
+        pass,           moved,         agents->next_position_x, agents->next_position_y,
+        agents->work_x, agents->work_y};
     return now;
 }
 

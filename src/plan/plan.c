@@ -39,6 +39,7 @@ typedef struct th_planner {
     const th_scene *scene;
     const th_plans *plans;
     th_walls walls;
+    bool bare; // no targets and no zones: everybody has an own goal
 } th_planner;
 
 TH_BOTH static th_way way_to_target(const th_planner *planner, int target, bool straight, int level,
@@ -86,7 +87,7 @@ TH_BOTH static int plan_agent(const th_planner *planner, int i, bool straight) {
     uint32_t leg = agents->route_step[i];
     float speed = agents->speed[i];
     th_way way;
-    if (leg < (uint32_t)group->route_count) {
+    if (!planner->bare && leg < (uint32_t)group->route_count) {
         way = way_to_target(planner, group->route[leg], straight, level, p,
                             inset_from_ends(agents, i), heading);
     } else {
@@ -95,7 +96,7 @@ TH_BOTH static int plan_agent(const th_planner *planner, int i, bool straight) {
         // Shorter in the last step, so that nobody runs past an own goal.
         speed = th_min(speed, way.distance / world->dt);
     }
-    if (planner->scene->zone_count > 0)
+    if (!planner->bare && planner->scene->zone_count > 0)
         speed *= zone_factor(planner->scene, level, p, way.direction);
     agents->preferred_x[i] = speed * way.direction.x;
     agents->preferred_y[i] = speed * way.direction.y;
@@ -119,7 +120,9 @@ TH_BOTH static int plan_one(const th_planner *planner, int i, bool straight) {
 }
 
 TH_BOTH static th_planner planner_of(const th_world *world) {
-    th_planner planner = {world, world->scene, th_plans_in_force(world), th_world_walls(world)};
+    const th_scene *scene = world->scene;
+    th_planner planner = {world, scene, th_plans_in_force(world), th_world_walls(world),
+                          scene->target_count == 0 && scene->zone_count == 0};
     return planner;
 }
 
