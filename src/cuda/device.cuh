@@ -1,4 +1,4 @@
-// The machine under the kernels: memory, launches, atomics, scans. Two machines speak this language: a GPU by
+// The machine under the kernels: memory, launches, atomics. Two machines speak this language: a GPU by
 // CUDA, and, for tests on computers without one, the CPU as an emulated device with memory of its own (its
 // loops run backwards, so that whatever depends on the order of threads shows). SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CUDA_DEVICE_CUH
@@ -13,7 +13,6 @@
 #include <new>
 
 #ifdef __CUDACC__
-#include <cub/device/device_scan.cuh>
 #include <cuda_runtime.h>
 #define TH_LAMBDA [=] __device__
 #define TH_ON_GPU __device__
@@ -66,16 +65,6 @@ template <class Value> void each_most(int count, uint32_t *most, Value value) {
     if (count > 0)
         most_kernel<<<(unsigned)((count + THREADS - 1) / THREADS), THREADS>>>(value, count, most);
 }
-// Exclusive sum of count numbers. scan_space says how much work space it takes.
-inline size_t scan_space(int count) {
-    size_t bytes = 0;
-    cub::DeviceScan::ExclusiveSum(nullptr, bytes, (uint32_t *)nullptr, (uint32_t *)nullptr, count);
-    return bytes;
-}
-inline void scan(void *space, size_t bytes, uint32_t *values, int count) {
-    cub::DeviceScan::ExclusiveSum(space, bytes, values, values, count);
-}
-
 TH_ON_GPU inline uint32_t add(uint32_t *sum, uint32_t value) { return atomicAdd(sum, value); }
 TH_ON_GPU inline void add(int *sum, int value) { atomicAdd(sum, value); }
 TH_ON_GPU inline void add(uint64_t *sum, uint64_t value) {
@@ -110,15 +99,6 @@ template <class Value> void each_most(int count, uint32_t *most, Value value) {
     for (int i = count - 1; i >= 0; --i) {
         uint32_t own = value(i);
         *most = own > *most ? own : *most;
-    }
-}
-inline size_t scan_space(int) { return 1; }
-inline void scan(void *, size_t, uint32_t *values, int count) {
-    uint32_t sum = 0;
-    for (int i = 0; i < count; ++i) {
-        uint32_t own = values[i];
-        values[i] = sum;
-        sum += own;
     }
 }
 inline uint32_t add(uint32_t *sum, uint32_t value) {

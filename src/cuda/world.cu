@@ -39,6 +39,7 @@ extern "C" {
 #include "world/statistics.c"
 // clang-format off
 #include "cuda/moving.cuh"
+#include "cuda/scan.cuh"
 #include "cuda/team.cuh"
 #include "cuda/upload.cuh"
 #include "state/device.h"
@@ -84,8 +85,7 @@ struct th_cuda {
     uint32_t *box_keys;   // four a level: the crowd's box on open planes
     th::moving *moving;   // the step of a model with sub-steps, on the device
     th::pbd_memory pbd;
-    void *scan_space;
-    size_t scan_bytes;
+    uint32_t *tiles; // work space of the running sums
     th_nodes *nodes;      // of the scene's plan, on the device
     th_plans plans;       // the world's own, with device pointers; once walls have changed or may
     float **fields;       // plans.fields as an array at home
@@ -188,7 +188,8 @@ static void lay_index(th_world *host) {
 static void sort_people(th_world *host) {
     th_cuda *cuda = host->cuda;
     uint32_t *start = cuda->known.index.cell_start;
-    clear(start, ((size_t)cuda->cells + 1) * sizeof *start);
+    const int *cells = &cuda->world->index.cell_count;
+    clear_counted(start, cells, cuda->cells);
     everybody(host, TH_LAMBDA(th_world * world, int i) {
         th_agents *agents = &world->agents;
         const th_level_grid *grid = &world->index.grids[agents->level[i]];
@@ -199,7 +200,7 @@ static void sort_people(th_world *host) {
         agents->cell[i] = cell;
         if (cell != TH_NO_CELL) agents->slot[i] = add(&world->index.cell_start[cell], 1u);
     });
-    scan(cuda->scan_space, cuda->scan_bytes, start, cuda->cells + 1);
+    scan_counted(start, cells, cuda->cells, cuda->tiles);
     everybody(host, TH_LAMBDA(th_world * world, int i) {
         th_agents *agents = &world->agents;
         uint32_t cell = agents->cell[i];
@@ -246,11 +247,12 @@ static void gather_fields(th_world *host) {
     th_cuda *cuda = host->cuda;
     th_agents *agents = &cuda->known.agents;
     const uint32_t *cell = agents->cell, *listed = agents->order, *id = agents->id;
-    const uint32_t *start = cuda->known.index.cell_start, *living = start + cuda->cells;
+    const uint32_t *start = cuda->known.index.cell_start;
+    const int *cells = &cuda->world->index.cell_count; // where the last cell ends: people who are still there
     uint32_t *order = agents->slot;
     gathering some = next_fields(agents, 0);
     each(cuda->bound, TH_LAMBDA(int k) {
-        if ((uint32_t)k >= *living) return;
+        if ((uint32_t)k >= start[*cells]) return;
         uint32_t person = listed[k], own = id[person];
         uint32_t begin = start[cell[person]], end = start[cell[person] + 1], place = begin;
         for (uint32_t other = begin; other < end; ++other) place += id[listed[other]] < own;
@@ -264,10 +266,10 @@ static void gather_fields(th_world *host) {
         th_agents sorted = *agents;
         // Nobody in this launch looks at world->agents.
         each(cuda->bound > 0 ? cuda->bound : 1, TH_LAMBDA(int k) {
-            if ((uint32_t)k < *living) some.move(order[k], (uint32_t)k);
+            if ((uint32_t)k < start[*cells]) some.move(order[k], (uint32_t)k);
             if (!last || k > 0) return;
             world->agents = sorted;
-            world->agents.count = (int)*living;
+            world->agents.count = (int)start[*cells];
         });
     }
 }
@@ -734,8 +736,7 @@ static bool take_all(th_world *host) {
         cuda->sources = cuda->sources || scene->groups[g].rate > 0.0 || scene->groups[g].arrival_count > 0;
     cuda->cells = cuda->bounded ? host->index.cell_count : host->index.cell_capacity;
     if (host->uic && !uic_take(host)) return false;
-    cuda->scan_bytes = scan_space((host->uic ? host->index.cell_capacity : cuda->cells) + 1);
-    cuda->scan_space = s.take(cuda->scan_bytes);
+    cuda->tiles = s.room<uint32_t>(tiles_of(host->index.cell_capacity));
     return !s.failed;
 }
 
@@ -773,7 +774,7 @@ static th_result no_memory(const th_world *host, th_error *error) {
     return th_fail(error, TH_NO_MEMORY, "",
                    "%d people need about %.1f GB of device memory; %.1f of %.1f GB are free; use fewer people "
                    "or the CPU",
-                   host->agents.capacity, (double)host->agents.capacity * 170.0 / 1e9,
+                   host->agents.capacity, (double)host->agents.capacity * 190.0 / 1e9,
                    (double)free_bytes / 1e9, (double)all / 1e9);
 }
 
