@@ -119,10 +119,11 @@ struct stopwatch {
     enum { MARKS = 9 };
 #ifdef __CUDACC__
     cudaEvent_t events[MARKS];
-    bool made = false, running = false;
+    bool made = false, marking = false, running = false;
     // Marks the steps that begin when the last one marked has been read.
     void mark(int k) {
-        if (running) return;
+        if (k == 0) marking = !running;
+        if (!marking) return;
         if (!made)
             for (cudaEvent_t &event : events) cudaEventCreate(&event);
         made = true;
