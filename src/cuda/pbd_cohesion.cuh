@@ -11,42 +11,53 @@ TH_ON_GPU inline void add_to(cohesion *sum, cohesion other) {
     sum->drawn = th_add(sum->drawn, other.drawn);
 }
 
-// Adds what j, of the same group and in range, weighs. Everything is read before anything is asked: the reads
-// then wait for one another no more than once.
-TH_ON_GPU inline void add_companion(const companion &c, const th_agents *a, const pbd_memory &memory, uint32_t j,
-                                    cohesion *sum) {
-    uint32_t group = a->group[j];
-    both p = memory.place[j], v = memory.u[j];
-    float radius = a->radius[j];
-    th_vec2 u = th_v(v.x - c.ux, v.y - c.uy);
-    float dx = (p.x - c.x) + u.x, dy = (p.y - c.y) + u.y, distance2 = dx * dx + dy * dy;
-    float range = c.half_range * (c.radius + radius);
-    if (group != c.group || distance2 >= range * range) return; // beyond it the formula gives 0
+// Somebody around, as it is read.
+struct neighbour {
+    uint32_t group;
+    both place, u;
+    float radius;
+};
+TH_ON_GPU inline neighbour neighbour_at(const th_agents *a, const pbd_memory &memory, uint32_t j) {
+    return {a->group[j], memory.place[j], memory.u[j], a->radius[j]};
+}
+// Adds what n, of the same group and in range, weighs.
+TH_ON_GPU inline void add_companion(const companion &c, const neighbour &n, cohesion *sum) {
+    th_vec2 u = th_v(n.u.x - c.ux, n.u.y - c.uy);
+    float dx = (n.place.x - c.x) + u.x, dy = (n.place.y - c.y) + u.y, distance2 = dx * dx + dy * dy;
+    float range = c.half_range * (c.radius + n.radius);
+    if (n.group != c.group || distance2 >= range * range) return; // beyond it the formula gives 0
     float w = th_pbd_cohesion_weight(distance2, range);
     add_to(sum, {w, th_scale(w, u)});
 }
 
-// The CPU has sixteen sums side by side, TH_LANES, and adds them up in a tree: the order decides the bits. All sixteen
-// are in registers, so the loop over them is unrolled.
+// The CPU has eight sums side by side and adds them up in a tree: the order decides the bits. All are in registers, so
+// the loops over them are unrolled; four people are read before the first is looked at, so that one wait is enough.
 TH_ON_GPU inline cohesion cohesion_in_cells(const th_world *world, const pbd_memory &memory,
                                             const companion &c, float reach) {
-    const th_level_grid *grid = &world->index.grids[world->agents.level[c.i]];
+    enum { READ = 4 };
+    const th_agents *a = &world->agents;
+    const th_level_grid *grid = &world->index.grids[a->level[c.i]];
     th_vec2 p = th_v(c.x, c.y);
     th_rows rows = th_rows_around(grid, p, reach);
-    cohesion sums[TH_LANES];
+    cohesion sums[COHESION_LANES];
     for (cohesion &sum : sums) sum = {0.0f, {0.0f, 0.0f}};
     for (uint32_t begin, end; th_next_run_within(&world->index, grid, &rows, p, reach, &begin, &end);)
-        for (uint32_t first = begin; first < end; first += TH_LANES) {
-#ifdef __CUDACC__
-#pragma unroll
-#endif
-            for (uint32_t lane = 0; lane < TH_LANES; ++lane) {
+        TH_ROLLED for (uint32_t first = begin; first < end; first += COHESION_LANES) {
+            TH_UNROLLED for (uint32_t lane = 0; lane < COHESION_LANES; lane += READ) {
                 if (first + lane >= end) break;
-                if (first + lane != c.i) add_companion(c, &world->agents, memory, first + lane, &sums[lane]);
+                neighbour near[READ];
+                TH_UNROLLED for (uint32_t k = 0; k < READ; ++k) {
+                    uint32_t j = first + lane + k;
+                    near[k] = neighbour_at(a, memory, j < end ? j : end - 1);
+                }
+                TH_UNROLLED for (uint32_t k = 0; k < READ; ++k) {
+                    uint32_t j = first + lane + k;
+                    if (j < end && j != c.i) add_companion(c, near[k], &sums[lane + k]);
+                }
             }
         }
-    for (int half = TH_LANES / 2; half > 0; half /= 2)
-        for (int lane = 0; lane < half; ++lane) add_to(&sums[lane], sums[lane + half]);
+    TH_UNROLLED for (int half = COHESION_LANES / 2; half > 0; half /= 2)
+        TH_UNROLLED for (int lane = 0; lane < half; ++lane) add_to(&sums[lane], sums[lane + half]);
     return sums[0];
 }
 
@@ -63,7 +74,7 @@ TH_ON_GPU inline cohesion cohesion_in_sight(const th_world *world, const th_subs
             both p = memory.place[j];
             float dx = p.x - c.x, dy = p.y - c.y;
             bool near = dx * dx + dy * dy < reach * reach && j != c.i && a->group[j] == c.group;
-            if (near && !th_hidden(world, walls, c.i, j)) add_companion(c, a, memory, j, &sum);
+            if (near && !th_hidden(world, walls, c.i, j)) add_companion(c, neighbour_at(a, memory, j), &sum);
         }
     return sum;
 }

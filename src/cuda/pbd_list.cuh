@@ -22,12 +22,12 @@ TH_BOTH static void collect_among(const th_world *world, const seeker *s, float 
         for (uint32_t j = begin; j < end; ++j) {
             th_vec2 p = others.place(j), u = others.displacement(j);
             wanted w = wants(&o, p.x, p.y, u.x, u.y, radius[j]);
-            if (!(th_max(w.touches, w.meets) > 0.0f) || j == o.i) continue;
-            if (w.touches > 0.0f) {
+            if (!(w.touches | w.meets) || j == o.i) continue;
+            if (w.touches) {
                 if (touch_count < TH_PBD_NEIGHBOURS) felt->touch[touch_count] = j;
                 ++touch_count;
             }
-            if (w.meets > 0.0f) {
+            if (w.meets) {
                 if (meet_count < TH_PBD_NEIGHBOURS) felt->meet[meet_count] = j;
                 ++meet_count;
             }

@@ -55,8 +55,7 @@ typedef struct th_orca_line {
 // A thread's lines lie where its kernel has room for them, every `stride`-th place.
 typedef struct alignas(16) th_orca_place { // read and written at once
     th_orca_line line;
-}
-th_orca_place;
+} th_orca_place;
 typedef struct th_orca_lines {
     th_orca_place *places;
     int stride, wall_count, count;

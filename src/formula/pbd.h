@@ -144,6 +144,14 @@ TH_FORMULA th_pbd_meeting th_pbd_meet(th_vec2 x, th_vec2 v, float radii) {
     return meeting;
 }
 
+// Are two people with offset X and relative displacement U going to meet, at a rate that counts? As th_pbd_meet says
+// it, without the time; `slowest` is TH_PBD_SLOWEST h^2.
+TH_FORMULA bool th_pbd_going_to_meet(th_vec2 x, th_vec2 u, float radii, float slowest) {
+    float way2 = u.x * u.x + u.y * u.y, cross = x.x * u.y - x.y * u.x, radii2 = radii * radii;
+    return (way2 > slowest) & (x.x * u.x + x.y * u.y < 0.0f) & (x.x * x.x + x.y * x.y > radii2) &
+           (radii2 * way2 > cross * cross);
+}
+
 // What a sub-step's avoidance needs besides the pair.
 typedef struct th_pbd_avoidance {
     float h, inverse_h;         // [s], [1/s]

@@ -14,13 +14,13 @@ typedef struct seeker {
     const th_substep *step;
     uint32_t i;
     float x, y, ux, uy, radius;
-    float inverse_h, margin, half_range;
+    float slowest, margin, half_range;
     float limit2; // nobody beyond this distance is listed [m2]
 } seeker;
 
-// Positive: somebody at (x, y) with displacement (u, v) may be touched in this sub-step, is on the way to be met.
+// Somebody at (x, y) with displacement (u, v): may it be touched in this sub-step, is it going to be met?
 typedef struct wanted {
-    float touches, meets;
+    bool touches, meets;
 } wanted;
 
 TH_FORMULA wanted wants(const seeker *o, float other_x, float other_y, float other_u, float other_v,
@@ -29,10 +29,11 @@ TH_FORMULA wanted wants(const seeker *o, float other_x, float other_y, float oth
     float radii = o->radius + other_radius, distance2 = x * x + y * y;
     // |ux| + |uy| is at least the way, and needs no root.
     float touch = o->margin * radii + (fabsf(ux) + fabsf(uy)), range = o->half_range * radii;
-    float meets = th_pbd_meet(th_v(x, y), th_v(o->inverse_h * ux, o->inverse_h * uy), radii).meets;
+    bool within = distance2 < o->limit2;
     wanted w;
-    w.touches = th_min(touch * touch, o->limit2) - distance2;
-    w.meets = th_min(th_min(range * range, o->limit2) - distance2, meets);
+    w.touches = within & (distance2 < touch * touch);
+    w.meets = within & (distance2 < range * range) &
+              th_pbd_going_to_meet(th_v(x, y), th_v(ux, uy), radii, o->slowest);
     return w;
 }
 
@@ -55,8 +56,8 @@ TH_FORMULA wanted_lanes wanted_of_lanes(const seeker *s, const th_agents *a, con
         wanted w = wants(&o, xs[l], ys[l], us[l], vs[l], all_radii[l]);
         uint32_t bit = l != self ? 1u << l : 0u;
         bit = l < count ? bit : 0u;
-        touch |= w.touches > 0.0f ? bit : 0u;
-        meet |= w.meets > 0.0f ? bit : 0u;
+        touch |= w.touches ? bit : 0u;
+        meet |= w.meets ? bit : 0u;
     }
     wanted_lanes lanes = {touch, meet};
     return lanes;
@@ -118,7 +119,7 @@ TH_FORMULA seeker seeker_of(const th_world *world, const th_substep *step, uint3
                 u.x,
                 u.y,
                 a->radius[i],
-                1.0f / step->h,
+                TH_PBD_SLOWEST * step->h * step->h,
                 p->contact_margin + CONTACT_SLACK,
                 0.5f * p->lr_range,
                 1e9f};
