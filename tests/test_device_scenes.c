@@ -157,10 +157,9 @@ static void rooms_empty_alike(void **state) {
     (void)state;
     static const struct {
         const char *model;
-        double door; // [m]; uic's cells of 2 m do not let a crowd through much less
-    } rows[] = {
-        {"orca", 1.4}, {"social_force", 1.4}, {"helbing_molnar", 1.4}, {"pbd", 1.4}, {"uic", 3.0}};
-    for (int k = 0; k < (SLOW ? 2 : 5); ++k)
+        double door; // [m]; before one of 1.4 m in this place the crowd of uic jams, on the CPU too
+    } rows[] = {{"orca", 1.4}, {"social_force", 1.4}, {"pbd", 1.4}, {"uic", 3.0}};
+    for (int k = 0; k < (SLOW ? 2 : 4); ++k)
         compare_scene(room_with(rows[k].door, rows[k].model), rows[k].model, leave_room,
                       room_names);
 }

@@ -230,6 +230,7 @@ static void comparison_notices(void **state) {
             assert_int_equal(disturbed(p, all[k], 0, t).off, 0);
             difference one = disturbed(p, all[k], 1, t);
             assert_int_equal(one.off, 1);
+            assert_int_equal(one.flipped, all[k].by == 0.0f);
             assert_int_equal(one.people, count);
             // More than may be, of a crowd of this size: the walk would fail.
             difference some = disturbed(p, all[k], off_allowed(count, t) + 1, t);
@@ -245,10 +246,10 @@ static void comparison_notices(void **state) {
     assert_int_equal(th_world_remove(p.device, &gone, 1), 1);
     difference missing = {0};
     add_difference(&missing, p.cpu, p.device, ORCA_STEP);
-    assert_true(missing.off == 1 && missing.people == count);
+    assert_true(missing.off == 1 && missing.flipped == 1 && missing.people == count);
     missing = (difference){0};
     add_difference(&missing, p.device, p.cpu, ORCA_STEP);
-    assert_true(missing.off == 1 && missing.people == count);
+    assert_true(missing.off == 1 && missing.flipped == 1 && missing.people == count);
     pair_end(p);
 }
 
