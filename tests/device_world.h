@@ -26,6 +26,11 @@ static inline th_scene *device_scene(const char *json) {
     return scene;
 }
 
+static inline bool device_is_required(void) {
+    const char *required = getenv("THRONG_REQUIRE_CUDA");
+    return required && strcmp(required, "1") == 0;
+}
+
 // Without a device the test is skipped, unless THRONG_REQUIRE_CUDA=1 makes that a failure. The device's memory
 // starts poisoned (src/cuda/device.cuh), so that nothing may rely on what was there.
 static inline th_world *device_world_with(const th_scene *scene, th_backend backend, uint64_t seed,
@@ -33,14 +38,13 @@ static inline th_world *device_world_with(const th_scene *scene, th_backend back
     th_world *world = NULL;
     th_error error;
     th_world_def def = th_world_def_default();
-    const char *required = getenv("THRONG_REQUIRE_CUDA");
     setenv("THRONG_POISON", "1", 1);
     def.backend = backend;
     def.threads = 1;
     def.seed = seed;
     def.step = step;
     th_result result = th_world_create(scene, &def, &world, &error);
-    if (result == TH_NO_DEVICE && !(required && strcmp(required, "1") == 0)) {
+    if (result == TH_NO_DEVICE && !device_is_required()) {
         print_message("  %s\n", error.message);
         skip();
     }

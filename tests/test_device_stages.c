@@ -256,7 +256,6 @@ static void comparison_notices(void **state) {
 // A device that says it is rough is one, else the tolerances were never tried.
 static void rough_is_rough(void **state) {
     (void)state;
-    if (!th_cuda_backend()) skip();
     pair p = floors_of("\"move\": \"social_force\"", 0.1);
     scatter(p);
     th_world_step(p.cpu, 1);
