@@ -108,8 +108,11 @@ typedef struct tolerance {
 // to 1e-6, which is four times what a GPU's are.
 //
 // ORCA: lines in velocity space are off by 1e-6 of a few m/s; where two cut at a small angle their crossing is off
-// by a hundred times that, and where no velocity is allowed the least bad one may change: 0.4 % of a dense crowd.
-static const tolerance ORCA_STEP = {1e-4, 1e-3, 5e-3};
+// by a hundred times that, and where no velocity is allowed the least bad one may change: 0.5 % of a dense crowd.
+static const tolerance ORCA_STEP = {1e-4, 1e-3, 1e-2};
+// Of those who stand in others none has an allowed velocity, and among the nearly least bad ones a rounding
+// chooses; who then goes another way pushes the whole heap.
+static const tolerance ORCA_HEAP_STEP = {1e-4, 1e-3, 5e-2};
 // Forces: at most 2000 N for 0.1 s on 75 kg is 2.7 m/s, of which 5e-6 are 1.3e-5 m/s; ten times that in heaps.
 static const tolerance FORCE_STEP = {1e-5, 5e-4, 1e-3};
 // UIC without pressure: pairs that overlap are set apart by a distance of 0.4 m off by 5e-6, 2e-6 m, in a few

@@ -70,7 +70,7 @@ static void write_field(th_world *world, th_field field, const void *values) {
 }
 
 // Into both worlds by hand, so that what a caller writes is part of the test.
-static void scatter(pair p) {
+static void scatter(pair p, bool heaped) {
     enum { MOST = 512 };
     static float x[MOST], y[MOST], vx[MOST], vy[MOST], radius[MOST], speed[MOST], mass[MOST],
         goal_x[MOST], goal_y[MOST], until[MOST];
@@ -82,7 +82,7 @@ static void scatter(pair p) {
     th_vec2 heaps[2] = {random_place(p.scene, 0, 1, (th_vec2){0}),
                         random_place(p.scene, 1, 1, (th_vec2){0})};
     for (int k = 0; k < count; ++k) {
-        th_vec2 at = random_place(p.scene, (int)level[k], k, heaps[level[k]]);
+        th_vec2 at = random_place(p.scene, (int)level[k], heaped ? k : 1, heaps[level[k]]);
         th_vec2 goal = random_place(p.scene, 0, 1, at);
         x[k] = at.x;
         y[k] = at.y;
@@ -126,20 +126,22 @@ static void each_stage_on_random_crowds(void **state) {
     static const struct {
         const char *what, *models;
         double step;
+        bool heaped;
         const tolerance *within;
     } rows[] = {
-        {"orca", "\"move\": \"orca\"", 0.1, &ORCA_STEP},
-        {"straight", "\"plan\": \"straight\", \"move\": \"orca\"", 0.1, &ORCA_STEP},
-        {"filter", "\"filter\": \"densesense\", \"move\": \"orca\"", 0.1, &ORCA_STEP},
-        {"social_force", "\"move\": \"social_force\"", 0.1, &HEAP_STEP},
-        {"helbing_molnar", "\"move\": \"helbing_molnar\"", 0.1, &HEAP_STEP},
-        {"pbd", "\"move\": \"pbd\"", PBD_SUBSTEP, &PBD_STEP},
+        {"orca", "\"move\": \"orca\"", 0.1, false, &ORCA_STEP},
+        {"orca, heaps", "\"move\": \"orca\"", 0.1, true, &ORCA_HEAP_STEP},
+        {"straight", "\"plan\": \"straight\", \"move\": \"orca\"", 0.1, false, &ORCA_STEP},
+        {"filter", "\"filter\": \"densesense\", \"move\": \"orca\"", 0.1, false, &ORCA_STEP},
+        {"social_force", "\"move\": \"social_force\"", 0.1, true, &HEAP_STEP},
+        {"helbing_molnar", "\"move\": \"helbing_molnar\"", 0.1, true, &HEAP_STEP},
+        {"pbd", "\"move\": \"pbd\"", PBD_SUBSTEP, true, &PBD_STEP},
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k) {
         pair p = floors_of(rows[k].models, rows[k].step);
         difference d = {0};
         for (int crowd = 0; crowd < CROWDS; ++crowd) {
-            scatter(p);
+            scatter(p, rows[k].heaped);
             step_together(p, 1, *rows[k].within, rows[k].what, &d);
         }
         assert_within(d, *rows[k].within, rows[k].what);
@@ -153,7 +155,7 @@ static void uic_on_random_crowds(void **state) {
     pair p = floors_of("\"move\": \"uic\"", 0.05);
     difference d = {0};
     for (int crowd = 0; crowd < CROWDS; ++crowd) {
-        scatter(p);
+        scatter(p, true);
         th_world_step(p.cpu, 1);
         th_world_step(p.device, 1);
         add_difference(&d, p.cpu, p.device, UIC_JAM_STEP);
@@ -168,7 +170,7 @@ static void index_has_one_order(void **state) {
     (void)state;
     pair p = floors_of("\"move\": \"orca\"", 0.1);
     for (int crowd = 0; crowd < CROWDS; ++crowd) {
-        scatter(p);
+        scatter(p, true);
         th_world_statistics(p.cpu); // both sort
         th_world_statistics(p.device);
         th_refresh(p.device, TH_ALL_FIELDS);
@@ -257,7 +259,7 @@ static void comparison_notices(void **state) {
 static void rough_is_rough(void **state) {
     (void)state;
     pair p = floors_of("\"move\": \"social_force\"", 0.1);
-    scatter(p);
+    scatter(p, true);
     th_world_step(p.cpu, 1);
     th_world_step(p.device, 1);
     assert_int_equal(th_world_hash(p.cpu) == th_world_hash(p.device), device_is_exact());
