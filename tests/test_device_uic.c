@@ -1,40 +1,15 @@
 // The model uic on a device, part by part against the CPU: the solver on random floors, sums over people and the
-// pair step bit by bit, one step from the same jammed state, memory and views, and that two runs give the same
+// pair step, one step from the same jammed state, memory and views, and that two runs give the same
 // bits. The solver's own sums go in another order on a GPU, so whole runs of jammed crowds are compared by what
 // they do. Built as tests/test_device.c is. SPDX-License-Identifier: Apache-2.0
 #include "cuda/pressure.h"
 #include "device_world.h"
-#include <math.h>
 
 #ifdef TH_SLOW_BUILD
 enum { FLOORS = 20, WALK = 40, JAM = 160, CIRCLE = 40 };
 #else
 enum { FLOORS = 150, WALK = 90, JAM = 240, CIRCLE = 150 };
 #endif
-
-typedef struct pair {
-    th_scene *scene;
-    th_world *cpu, *device;
-} pair;
-
-static pair pair_of(const char *json) {
-    th_scene *scene = device_scene(json);
-    pair p = {scene, device_world(scene, TH_BACKEND_CPU), device_world(scene, TH_BACKEND_CUDA)};
-    return p;
-}
-static void pair_end(pair p) {
-    th_world_destroy(p.cpu);
-    th_world_destroy(p.device);
-    th_scene_destroy(p.scene);
-}
-static void step_same(pair p, int steps) {
-    for (int s = 0; s < steps; ++s) {
-        th_world_step(p.cpu, 1);
-        th_world_step(p.device, 1);
-        if (th_world_hash(p.cpu) != th_world_hash(p.device))
-            fail_msg("differ after step %d", s + 1);
-    }
-}
 
 // ---- the solver
 
@@ -132,7 +107,7 @@ static void solver_on_random_floors(void **state) {
         for (int warm = 0; warm < 2; ++warm) {
             for (int c = 0; c < n && warm; ++c) p[c] = f.p[c] * (0.9 + 0.2 * random_share());
             if (!th_device_pressure(&lcp, &found)) {
-                assert_null(getenv("THRONG_REQUIRE_CUDA"));
+                assert_false(device_is_required());
                 skip();
             }
             assert_true(found.converged);
@@ -149,9 +124,9 @@ static void solver_on_random_floors(void **state) {
     }
 }
 
-// ---- sums over people, the way, the pair step: bit by bit where the pressure is not in play
+// ---- sums over people, the way, the pair step: where the pressure is not in play
 
-static void parts_have_the_same_bits(void **state) {
+static void parts_agree(void **state) {
     (void)state;
     static const char *const scenes[] = {
         // Walls, exits, deep overlaps: people of both sides of a wall, the pair step alone.
@@ -190,22 +165,12 @@ static void parts_have_the_same_bits(void **state) {
     };
     for (size_t k = 0; k < sizeof scenes / sizeof *scenes; ++k) {
         pair p = pair_of(scenes[k]);
-        step_same(p, WALK);
+        walk_together(p, WALK, 1, UIC_STEP, "uic");
         pair_end(p);
     }
 }
 
 // ---- one step from the same jammed state
-
-static void copy_state(th_world *from, th_world *to) {
-    th_error error;
-    size_t size = th_world_snapshot_size(from);
-    void *bytes = malloc(size);
-    assert_non_null(bytes);
-    assert_int_equal(th_world_snapshot(from, bytes, size, &error), TH_OK);
-    assert_int_equal(th_world_restore(to, bytes, size, &error), TH_OK);
-    free(bytes);
-}
 
 static double largest_difference(th_world *a, th_world *b, th_grid_kind kind, double *most) {
     th_grid x, y;
@@ -230,9 +195,10 @@ static void one_step_from_a_jam(void **state) {
     assert_true(th_world_hash(p.cpu) == th_world_hash(p.device));
     th_world_step(p.cpu, 1);
     th_world_step(p.device, 1);
-    assert_true(largest_difference(p.cpu, p.device, TH_GRID_PACKING, &most) == 0.0);
+    double rounding = device_is_exact() ? 0.0 : 1e-5; // of sums of weights, each off by 1e-6
+    assert_true(largest_difference(p.cpu, p.device, TH_GRID_PACKING, &most) <= rounding * most);
     assert_true(most > 0.9);
-    assert_true(largest_difference(p.cpu, p.device, TH_GRID_DENSITY, &most) == 0.0);
+    assert_true(largest_difference(p.cpu, p.device, TH_GRID_DENSITY, &most) <= rounding * most);
     double apart = largest_difference(p.cpu, p.device, TH_GRID_PRESSURE, &most);
     assert_true(most > 0.5);
     if (apart > 1e-3 * most) fail_msg("pressures are %g of %g apart", apart, most);
@@ -325,7 +291,7 @@ static void circle_does_the_same(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(solver_on_random_floors), cmocka_unit_test(parts_have_the_same_bits),
+        cmocka_unit_test(solver_on_random_floors), cmocka_unit_test(parts_agree),
         cmocka_unit_test(one_step_from_a_jam),     cmocka_unit_test(runs_repeat),
         cmocka_unit_test(circle_does_the_same),
     };

@@ -1,6 +1,7 @@
 // Position-based crowds: the formulas, the eight acceptance checks, walls, levels, mixed models, determinism.
 // SPDX-License-Identifier: Apache-2.0
 #include "formula/random.h"
+#include "lane_index.h"
 #include "move/pbd_state.h"
 #include "support.h"
 #include <math.h>
@@ -474,28 +475,6 @@ static void crowds_pass_and_the_other_sign_jams(void **state) {
     assert_true(plus * 10 > 270 * 9 && minus * 5 < 270);
 }
 
-// Order parameter of Rex and Loewen 2007 for lanes along x, of those within 12 m of the middle.
-static double lane_index(const th_world *world) {
-    const th_agents *a = &world->agents;
-    double sum = 0.0;
-    int people = 0;
-    for (uint32_t i = 0; i < (uint32_t)a->count; ++i) {
-        if (fabsf(a->position_x[i]) > 12.0f) continue;
-        int same = 0, other = 0;
-        for (uint32_t j = 0; j < (uint32_t)a->count; ++j) {
-            if (fabsf(a->position_y[i] - a->position_y[j]) > 0.4f ||
-                fabsf(a->position_x[i] - a->position_x[j]) > 5.0f)
-                continue;
-            same += a->group[i] == a->group[j];
-            other += a->group[i] != a->group[j];
-        }
-        double share = (double)(same - other) / (same + other);
-        sum += share * share;
-        ++people;
-    }
-    return sum / people;
-}
-
 // Card check 4: thoroughly mixed people who want to go two ways.
 static void lane_index_rises(void **state) {
     (void)state;
@@ -510,9 +489,9 @@ static void lane_index_rises(void **state) {
         "\"pbd\"}],"
         "\"run\": {\"step\": 0.1}}");
     th_world *world = world_of(scene, 1, 1);
-    double before = lane_index(world);
+    double before = lane_index(world, 12.0f);
     th_world_step(world, 150);
-    double after = lane_index(world);
+    double after = lane_index(world, 12.0f);
     print_message("lane index %.2f, after 15 s %.2f\n", before, after);
     assert_true(before < 0.3 && after > before + 0.15);
     th_world_destroy(world);

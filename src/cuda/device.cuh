@@ -28,7 +28,9 @@ enum { THREADS = 128 };
 #ifdef __CUDACC__
 
 inline bool allocate(void **pointer, size_t bytes) {
-    return cudaMalloc(pointer, bytes ? bytes : 1) == cudaSuccess;
+    if (cudaMalloc(pointer, bytes ? bytes : 1) != cudaSuccess) return false;
+    // For tests, as on the emulated device: nothing may rely on fresh memory.
+    return !getenv("THRONG_POISON") || cudaMemset(*pointer, 0xa5, bytes) == cudaSuccess;
 }
 inline void release(void *pointer) { cudaFree(pointer); }
 inline bool put(void *device, const void *host, size_t bytes) {

@@ -845,6 +845,13 @@ static bool anybody_under_way(th_world *host) {
     return result.under_way != 0;
 }
 
+// A GPU has the CPU's bits when it is built to (TH_CUDA_EXACT), the emulated device always but when a test makes it rough.
+#if defined(TH_EXACT) || (!defined(__CUDACC__) && !defined(TH_ROUGH))
+constexpr bool EXACT = true;
+#else
+constexpr bool EXACT = false;
+#endif
+
 static size_t bytes(const th_world *host) { return host->cuda->store.bytes; }
 
 } // namespace th
@@ -853,6 +860,6 @@ extern "C" const th_device_backend *th_cuda_backend(void) {
     static const th_device_backend backend = {th::create,      th::destroy,  th::step,
                                               th::fetch,       th::changed,  th::forget_events, th::note_event, th::statistics,
                                               th::hash_people, th::anybody_under_way, th::bytes,
-                                              th::fetch_grids};
+                                              th::fetch_grids, th::EXACT};
     return &backend;
 }

@@ -29,6 +29,8 @@ typedef struct th_device_backend {
     bool (*anybody_under_way)(th_world *world); // people who have not arrived
     size_t (*bytes)(const th_world *world);     // memory taken on the device
     bool (*fetch_grids)(th_world *world);       // what views of uic's grids show
+    // Every function has the CPU's bits. Else those of formula/math.h that say so are the hardware's approximations.
+    bool exact;
 } th_device_backend;
 
 // plan/crowd.c: quickest ways are looked for at home, once a second, from the places where people are then. The

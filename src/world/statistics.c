@@ -116,7 +116,8 @@ static uint64_t people_inside(const th_world *world) {
 th_statistics th_world_statistics(th_world *world) {
     th_statistics statistics = {0};
     if (world->device) {
-        world->device->sample_overlaps(world, &statistics);
+        world->device->sample_overlaps(world, &statistics); // sorts, as below
+        world->id_order_valid = false;
         world->device->fetch(world, 0);
     } else {
         // The index may be older than hand-made changes; sorting again changes no state.
