@@ -68,6 +68,69 @@ template <class Find> void find_most(int count, uint32_t *most, Find find) {
     if (count > 0) find_kernel<<<(unsigned)((count + block - 1) / block), THREADS>>>(find, count, each, most);
 }
 
+// The same for i in 0 .. count(), which only the device knows, at most `bound`. So few blocks that all of them are on
+// the device at once: where there is nothing to find they are gone in a moment.
+enum { FEW_BLOCKS = 1056 };
+static unsigned few_blocks(int bound) {
+    int all = (bound + THREADS - 1) / THREADS;
+    return (unsigned)(all < FEW_BLOCKS ? all : FEW_BLOCKS);
+}
+template <class Count, class Find>
+__global__ void __launch_bounds__(THREADS) find_few_kernel(Count count, Find find, uint32_t *most) {
+    uint32_t found[FOUND] = {};
+    const int end = count(), step = (int)gridDim.x * THREADS;
+    if (end == 0) return;
+    for (int i = (int)blockIdx.x * THREADS + (int)threadIdx.x; i < end; i += step) find(i, found);
+    for (int f = 0; f < FOUND; ++f) {
+        uint32_t own = __reduce_max_sync(~0u, found[f]);
+        if (threadIdx.x % TEAM_WARP == 0 && own > 0) atomicMax(&most[f], own);
+    }
+}
+template <class Count, class Find> void find_most_of(int bound, Count count, uint32_t *most, Find find) {
+    if (bound > 0) find_few_kernel<<<few_blocks(bound), THREADS>>>(count, find, most);
+}
+template <class Count, class Function>
+__global__ void __launch_bounds__(THREADS) few_kernel(Count count, Function function) {
+    const int end = count(), step = (int)gridDim.x * THREADS;
+    for (int i = (int)blockIdx.x * THREADS + (int)threadIdx.x; i < end; i += step) function(i);
+}
+template <class Count, class Function> void each_of(int bound, Count count, Function function) {
+    if (bound > 0) few_kernel<<<few_blocks(bound), THREADS>>>(count, function);
+}
+
+// Those i in 0 .. count for whom `chosen`, into `list`, in any order; *length, 0 before, says how many.
+template <class Chosen>
+__global__ void __launch_bounds__(THREADS) list_kernel(Chosen chosen, int count, int each, uint32_t *list,
+                                                       uint32_t *length) {
+    __shared__ uint32_t warps[THREADS / TEAM_WARP], begin;
+    const int lane = (int)threadIdx.x % TEAM_WARP, warp = (int)threadIdx.x / TEAM_WARP;
+    for (int k = 0; k < each; ++k) {
+        int i = ((int)blockIdx.x * each + k) * THREADS + (int)threadIdx.x;
+        bool is = i < count && chosen(i);
+        uint32_t those = __ballot_sync(~0u, is);
+        if (lane == 0) warps[warp] = (uint32_t)__popc(those);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            uint32_t all = 0;
+            for (uint32_t &own : warps) {
+                uint32_t before = all;
+                all += own;
+                own = before;
+            }
+            if (all > 0) begin = atomicAdd(length, all);
+        }
+        __syncthreads();
+        if (is) list[begin + warps[warp] + (uint32_t)__popc(those & ((1u << lane) - 1))] = (uint32_t)i;
+        __syncthreads(); // before the next ones overwrite `warps` and `begin`
+    }
+}
+template <class Chosen> void list_those(int count, uint32_t *list, uint32_t *length, Chosen chosen) {
+    const int each = 4;
+    if (count > 0)
+        list_kernel<<<(unsigned)((count + THREADS * each - 1) / (THREADS * each)), THREADS>>>(chosen, count, each, list,
+                                                                                          length);
+}
+
 struct grid_team {
     double *partial; // 2 * TEAM_BLOCKS_MOST
     int turn;        // which half of it the next sum writes: a slow block may still read the other
@@ -189,6 +252,14 @@ template <class Find> void find_most(int count, uint32_t *most, Find find) {
         find(i, found);
         for (int f = 0; f < FOUND; ++f) most[f] = found[f] > most[f] ? found[f] : most[f];
     }
+}
+template <class Count, class Find> void find_most_of(int, Count count, uint32_t *most, Find find) {
+    find_most(count(), most, find);
+}
+template <class Count, class Function> void each_of(int, Count count, Function function) { each(count(), function); }
+template <class Chosen> void list_those(int count, uint32_t *list, uint32_t *length, Chosen chosen) {
+    for (int i = count - 1; i >= 0; --i)
+        if (chosen(i)) list[(*length)++] = (uint32_t)i;
 }
 struct grid_team {
     double *partial;

@@ -4,6 +4,12 @@
 #define TH_CUDA_UIC_PAIRS_CUH
 #include "cuda/uic_grids.cuh"
 
+#ifdef __CUDACC__
+#define TH_UNROLL_PAIRS _Pragma("unroll 4")
+#else
+#define TH_UNROLL_PAIRS
+#endif
+
 namespace th {
 
 enum { PAIR_SLOTS = 1024 }; // passes, pieces of way (dt / 5 ms at most) and tidying passes of one step
@@ -13,6 +19,7 @@ enum { PAIR_SLOTS = 1024 }; // passes, pieces of way (dt / 5 ms at most) and tid
 enum { MOVED2, TIGHT_ONES, CLOSER_ONES, WIDEST };
 struct pair_report {
     uint32_t found[PAIR_SLOTS][FOUND];
+    uint32_t tight; // people in the list of those who tidy
 };
 
 // Where somebody stood when the step began.
@@ -62,49 +69,71 @@ TH_ON_GPU inline th_rows rows_for_cell(const th_world *world, const pair_step *s
     return rows;
 }
 
-// push_from_around of the CPU for one person, straight from memory: person k of the runs goes to lane k mod LANES,
-// and the lanes are added up in the same tree. `lanes` are 2 * LANES sums, `stride` apart.
-TH_ON_GPU inline push push_from_runs(const th_world *world, const pair_step *step, uint32_t i, float *lanes,
-                                     int stride, bool *coincident) {
+// What a person gets from those around: sums in LANES lanes, which lie `stride` apart.
+struct push_lanes {
+    float *x, *y;
+    int stride;
+    TH_ON_GPU void clear() {
+        for (int l = 0; l < LANES; ++l) x[l * stride] = y[l * stride] = 0.0f;
+    }
+    TH_ON_GPU void add(uint32_t lane, float push_x, float push_y) {
+        x[(int)lane * stride] += push_x;
+        y[(int)lane * stride] += push_y;
+    }
+    TH_ON_GPU float sum(const float *lane) const {
+        float four[4];
+        for (int l = 0; l < 4; ++l)
+            four[l] = (lane[l * stride] + lane[(l + 8) * stride]) + (lane[(l + 4) * stride] + lane[(l + 12) * stride]);
+        return (four[0] + four[2]) + (four[1] + four[3]);
+    }
+};
+
+// push_from_around of the CPU for one person, straight from memory: person k of the cell's runs goes to lane
+// k mod LANES, and the lanes are added up in the same tree. Only those cells are looked at that the person itself
+// can reach, about half of the runs. Instructions bound it: some 15 for each of the 20 people looked at.
+TH_ON_GPU inline push push_from_runs(const th_world *world, const pair_step *step, uint32_t i, push_lanes lanes,
+                                     bool *coincident) {
+    const float ROUNDING = 0.01f; // [m] more than that of a place and its cell, 10 km from the middle
     const th_agents *a = &world->agents;
     const th_level_grid *index = &world->index.grids[a->level[i]];
-    const float *xs = a->next_position_x, *ys = a->next_position_y;
-    float x = xs[i], y = ys[i], own = step->share * step->half[i];
-    float tight2 = step->tidy ? 1.0f : step->tight * step->tight;
+    const float *restrict xs = a->next_position_x, *restrict ys = a->next_position_y, *restrict half = step->half;
+    const float x = xs[i], y = ys[i], share = step->share, own = share * half[i];
+    const float tight2 = step->tidy ? 1.0f : step->tight * step->tight;
     push result = {{0.0f, 0.0f}, false, 1e6f};
-    for (int l = 0; l < 2 * LANES; ++l) lanes[l * stride] = 0.0f;
+    lanes.clear();
     th_rows rows = rows_for_cell(world, step, i);
+    const th_rows reached =
+        th_rows_around(index, th_v(x, y), own + share * step->widest + step->moved + ROUNDING);
     uint32_t count = 0;
     bool very_place = false;
-    for (uint32_t begin, end; th_next_run(&world->index, index, &rows, &begin, &end); count += end - begin) {
+    for (; rows.row <= rows.last_row; ++rows.row) {
+        uint32_t begin, end, first, last;
+        th_index_run(&world->index, index, rows.row, rows.column0, rows.column1, &begin, &end);
         if (count + (end - begin) > AROUND_MOST) {
             *coincident = true;
             push crowded = {{0.0f, 0.0f}, true, 1e6f};
             return crowded;
         }
-        for (uint32_t j = begin; j < end; ++j) {
+        count += end - begin;
+        if (rows.row < reached.row || rows.row > reached.last_row) continue;
+        th_index_run(&world->index, index, rows.row,
+                     reached.column0 > rows.column0 ? reached.column0 : rows.column0,
+                     reached.column1 < rows.column1 ? reached.column1 : rows.column1, &first, &last);
+        const uint32_t lane_of_0 = count - end; // modulo LANES
+        TH_UNROLL_PAIRS
+        for (uint32_t j = first; j < last; ++j) {
             float dx = x - xs[j], dy = y - ys[j], d2 = dx * dx + dy * dy;
-            float apart = own + (step->share < 1.0f ? step->half[j] * step->share : step->half[j]);
-            float apart2 = apart * fabsf(apart);
-            if (j == i) continue;
+            float apart = own + share * half[j], apart2 = apart * fabsf(apart);
+            // Whoever is tight is within apart2, because tight2 is at most 1.
+            if (!(d2 <= th_max(apart2, COINCIDENT2)) || j == i) continue;
             very_place = very_place || d2 <= COINCIDENT2;
             result.tight = result.tight || d2 - tight2 * apart2 < 0.0f;
             if (!(d2 < apart2)) continue;
-            float scale = step->give[j] * (apart * th_inverse_root(d2 > COINCIDENT2 ? d2 : COINCIDENT2) - 1.0f);
-            float *lane = lanes + (size_t)((count + (j - begin)) % LANES) * (size_t)stride;
-            lane[0] += scale * dx;
-            lane[LANES * stride] += scale * dy;
+            float scale = step->give[j] * (apart * th_inverse_root(th_max(d2, COINCIDENT2)) - 1.0f);
+            lanes.add((lane_of_0 + j) % LANES, scale * dx, scale * dy);
         }
     }
-    float sum[2];
-    for (int axis = 0; axis < 2; ++axis) {
-        const float *lane = lanes + axis * LANES * stride;
-        float four[4];
-        for (int l = 0; l < 4; ++l)
-            four[l] = (lane[l * stride] + lane[(l + 8) * stride]) + (lane[(l + 4) * stride] + lane[(l + 12) * stride]);
-        sum[axis] = (four[0] + four[2]) + (four[1] + four[3]);
-    }
-    result.sum = th_v(sum[0], sum[1]);
+    result.sum = th_v(lanes.sum(lanes.x), lanes.sum(lanes.y));
     *coincident = result.tight && very_place;
     return result;
 }
@@ -131,12 +160,13 @@ struct pair_pass {
     }
     TH_ON_GPU push around(const th_world *world, const pair_step *all, int i, bool *coincident) const {
 #ifdef __CUDACC__
-        __shared__ float all_lanes[2 * LANES * THREADS];
-        return push_from_runs(world, all, (uint32_t)i, all_lanes + threadIdx.x, THREADS, coincident);
+        __shared__ float lanes[2][LANES * THREADS];
+        push_lanes own = {lanes[0] + threadIdx.x, lanes[1] + threadIdx.x, THREADS};
 #else
-        float lanes[2 * LANES];
-        return push_from_runs(world, all, (uint32_t)i, lanes, 1, coincident);
+        float lanes[2][LANES];
+        push_lanes own = {lanes[0], lanes[1], 1};
 #endif
+        return push_from_runs(world, all, (uint32_t)i, own, coincident);
     }
     TH_ON_GPU static void settle(th_world *world, int i, th_vec2 p, uint32_t *found) {
         th_agents *a = &world->agents;
@@ -190,14 +220,51 @@ template <class Find> static void find_among(th_world *host, int slot, Find find
         if (i < world->agents.count) find(world, i, found);
     });
 }
+// The same for those of a list, by so few threads that it costs little where there is nobody to find.
+template <class Count, class Find> static void find_few(th_world *host, int slot, Count count, Find find) {
+    find_most_of(host->cuda->bound, count, grids_of(host)->pairs->found[slot], find);
+}
 
 static void run_pass(th_world *host, pair_pass pass) {
-    find_among(host, pass.slot, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
-        if (!pass.over()) pass.in_the_open(world, i, found);
+    th_world *world = host->cuda->world;
+    find_among(host, pass.slot, TH_LAMBDA(th_world * everywhere, int i, uint32_t *found) {
+        pass.in_the_open(everywhere, i, found);
     });
-    find_among(host, pass.slot, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
-        if (pass.report->found[pass.slot][CLOSER_ONES]) pass.closer(world, i, found);
-    });
+    find_few(
+        host, pass.slot,
+        TH_LAMBDA() { return pass.report->found[pass.slot][CLOSER_ONES] ? world->agents.count : 0; },
+        TH_LAMBDA(int i, uint32_t *found) { pass.closer(world, i, found); });
+}
+
+// ---- tidying
+
+// Those who are tight after the last full pass, in agents.slot: only they look from then on, and few of them are
+// threads side by side where everybody has one.
+static void list_tight(th_world *host) {
+    th_world *world = host->cuda->world;
+    list_those(host->cuda->bound, host->cuda->known.agents.slot, &grids_of(host)->pairs->tight,
+               TH_LAMBDA(int i) { return i < world->agents.count && world->agents.order[i] & IS_TIGHT; });
+}
+
+static void tidy(th_world *host, pair_pass pass) {
+    th_world *world = host->cuda->world;
+    pair_report *report = pass.report;
+    const uint32_t *tight = host->cuda->known.agents.slot;
+    find_few(
+        host, pass.slot, TH_LAMBDA() { return pass.over() ? 0 : (int)report->tight; },
+        TH_LAMBDA(int k, uint32_t *found) { pass.in_the_open(world, (int)tight[k], found); });
+    find_few(
+        host, pass.slot, TH_LAMBDA() { return report->found[pass.slot][CLOSER_ONES] ? (int)report->tight : 0; },
+        TH_LAMBDA(int k, uint32_t *found) { pass.closer(world, (int)tight[k], found); });
+    each_of(
+        host->cuda->bound, TH_LAMBDA() { return pass.over() ? 0 : (int)report->tight; }, TH_LAMBDA(int k) {
+            th_agents *a = &world->agents;
+            uint32_t i = tight[k];
+            if (!(a->order[i] & TIDIED)) return;
+            a->next_position_x[i] = a->work_x[i];
+            a->next_position_y[i] = a->work_y[i];
+            a->order[i] &= ~(uint32_t)TIDIED;
+        });
 }
 
 static void swap_next(th_world *host) {
@@ -230,16 +297,8 @@ static void separate(th_world *host) {
         });
     }
     begin_tidying(&step);
-    for (int pass = 0; pass < host->uic->tidy_passes; ++pass, ++slot) {
-        run_pass(host, {step, report, from, slot});
-        everybody(host, TH_LAMBDA(th_world * world, int i) {
-            th_agents *a = &world->agents;
-            if (!report->found[slot - 1][TIGHT_ONES] || !(a->order[i] & TIDIED)) return;
-            a->next_position_x[i] = a->work_x[i];
-            a->next_position_y[i] = a->work_y[i];
-            a->order[i] &= ~(uint32_t)TIDIED;
-        });
-    }
+    if (host->uic->tidy_passes > 0) list_tight(host);
+    for (int pass = 0; pass < host->uic->tidy_passes; ++pass, ++slot) tidy(host, {step, report, from, slot});
     everybody(host, TH_LAMBDA(th_world * world, int i) { finish_one(world, (uint32_t)i); });
 }
 
