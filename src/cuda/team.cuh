@@ -4,10 +4,6 @@
 #ifndef TH_CUDA_TEAM_CUH
 #define TH_CUDA_TEAM_CUH
 #include "cuda/device.cuh"
-#ifdef __CUDACC__
-#include <cooperative_groups.h>
-#endif
-
 namespace th {
 
 enum {
@@ -15,6 +11,8 @@ enum {
     GRID_THREADS = 512, // of a block that waits for others: the fewer blocks, the shorter the wait
     TEAM_WARP = 32,
     TEAM_BLOCKS_MOST = 1024, // of a grid: room for a partial sum of each
+    TEAM_PARTIALS = 2 * TEAM_BLOCKS_MOST + 1, // doubles that a grid needs, 0 before the first one: the last one counts
+                                              // blocks that wait
     FOUND = 4                // words that find_most finds
 };
 
@@ -23,9 +21,16 @@ enum {
 struct block_team {
     int block;
     void *shared;
+    __device__ float *memory() const { return (float *)shared; }
     // phase(k) for k in 0 .. count; everybody waits for the last.
     template <class Phase> __device__ void each(int count, Phase phase) {
         for (int k = (int)threadIdx.x; k < count; k += (int)blockDim.x) phase(k);
+        __syncthreads();
+    }
+    // phase(row, k) for k in 0 .. wide of each row, a warp a row: without a division to find them.
+    template <class Phase> __device__ void each_of_rows(int rows, int wide, Phase phase) {
+        for (int row = (int)threadIdx.x / TEAM_WARP; row < rows; row += (int)blockDim.x / TEAM_WARP)
+            for (int k = (int)threadIdx.x % TEAM_WARP; k < wide; k += TEAM_WARP) phase(row, k);
         __syncthreads();
     }
 };
@@ -132,51 +137,73 @@ template <class Chosen> void list_those(int count, uint32_t *list, uint32_t *len
 }
 
 struct grid_team {
-    double *partial; // 2 * TEAM_BLOCKS_MOST
-    int turn;        // which half of it the next sum writes: a slow block may still read the other
+    double *partial; // TEAM_PARTIALS
+    void *shared;
+    int turn; // which half of `partial` the next sum writes: a slow block may still read the other
 
-    __device__ void wait() { cooperative_groups::this_grid().sync(); }
+    __device__ float *memory() const { return (float *)shared; }
+    // All blocks, by one thread each: the highest bit turns when the last one has come. Release and acquire are
+    // for everything that the block's threads have written before their own barrier, and read after it.
+    __device__ void meet() {
+        uint32_t *arrived = (uint32_t *)(partial + 2 * TEAM_BLOCKS_MOST), before, now;
+        uint32_t own = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1;
+        asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], %2;" : "=r"(before) : "l"(arrived), "r"(own) : "memory");
+        do asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(arrived) : "memory");
+        while (!((before ^ now) & 0x80000000u));
+    }
+    __device__ void wait() {
+        __syncthreads();
+        if (threadIdx.x == 0) meet();
+        __syncthreads();
+    }
     template <class Phase> __device__ void each(int count, Phase phase) {
         int step = (int)gridDim.x * GRID_THREADS;
         for (int k = (int)blockIdx.x * GRID_THREADS + (int)threadIdx.x; k < count; k += step) phase(k);
         wait();
     }
     template <class Phase> __device__ void alone(Phase phase) {
-        if (blockIdx.x == 0 && threadIdx.x == 0) phase();
+        tell(phase);
         wait();
     }
-    // phase(team) by the threads of one block; the others wait.
-    template <class Phase> __device__ void first_block(Phase phase) {
-        if (blockIdx.x == 0) {
-            block_team team = {0, nullptr};
-            phase(team);
-        }
-        wait();
+    // phase() by one thread, whose results no other needs.
+    template <class Phase> __device__ void tell(Phase phase) {
+        if (blockIdx.x == 0 && threadIdx.x == 0) phase();
+    }
+    // phase(team) by each block for itself; no block waits for another.
+    template <class Phase> __device__ void every_block(Phase phase) {
+        block_team team = {(int)blockIdx.x, shared};
+        phase(team);
+    }
+    static __device__ double *values_of_warps() { // one place for all sums
+        __shared__ double values[TEAM_WARP];
+        return values;
     }
     // The tree is the same every time: sums of the same numbers have the same bits.
-    template <class Join> static __device__ double join_block(double value, Join join) {
-        __shared__ double warps[GRID_THREADS / TEAM_WARP];
-        for (int d = TEAM_WARP / 2; d > 0; d /= 2) value = join(value, __shfl_down_sync(~0u, value, d));
-        __syncthreads(); // who is late may still read the last result
-        if (threadIdx.x % TEAM_WARP == 0) warps[threadIdx.x / TEAM_WARP] = value;
-        __syncthreads();
-        value = warps[0];
-        for (int w = 1; w < GRID_THREADS / TEAM_WARP; ++w) value = join(value, warps[w]);
-        return value;
-    }
     template <class Phase, class Join> __device__ double join(int count, Phase phase, Join join) {
+        double *warps = values_of_warps();
+        const int lane = (int)threadIdx.x % TEAM_WARP, step = (int)gridDim.x * GRID_THREADS;
         double value = 0;
-        int step = (int)gridDim.x * GRID_THREADS;
         for (int k = (int)blockIdx.x * GRID_THREADS + (int)threadIdx.x; k < count; k += step)
             value = join(value, phase(k));
         double *here = partial + (turn ? TEAM_BLOCKS_MOST : 0);
         turn = !turn;
-        value = join_block(value, join);
-        if (threadIdx.x == 0) here[blockIdx.x] = value;
-        wait();
+        for (int d = TEAM_WARP / 2; d > 0; d /= 2) value = join(value, __shfl_down_sync(~0u, value, d));
+        if (lane == 0) warps[threadIdx.x / TEAM_WARP] = value;
+        __syncthreads();
+        if (threadIdx.x < TEAM_WARP) {
+            value = lane < GRID_THREADS / TEAM_WARP ? warps[lane] : 0;
+            for (int d = TEAM_WARP / 2; d > 0; d /= 2) value = join(value, __shfl_down_sync(~0u, value, d));
+            if (lane == 0) {
+                here[blockIdx.x] = value;
+                meet();
+            }
+        }
+        __syncthreads();
+        // Every warp adds up all blocks' values: x + y is y + x, so that all lanes end with the same bits.
         value = 0;
-        for (int b = (int)threadIdx.x; b < (int)gridDim.x; b += GRID_THREADS) value = join(value, here[b]);
-        return join_block(value, join);
+        for (int b = lane; b < (int)gridDim.x; b += TEAM_WARP) value = join(value, __ldcg(&here[b]));
+        for (int d = TEAM_WARP / 2; d > 0; d /= 2) value = join(value, __shfl_xor_sync(~0u, value, d));
+        return value;
     }
     // Sum, or largest (at least 0), of phase(k); everybody gets it.
     template <class Phase> __device__ double sum(int count, Phase phase) {
@@ -189,24 +216,35 @@ struct grid_team {
 
 template <class Work> __global__ void __launch_bounds__(GRID_THREADS) grid_kernel(const __grid_constant__ Work work,
                                                                          double *partial) {
-    grid_team team = {partial, 0};
+    extern __shared__ float4 team_memory[];
+    grid_team team = {partial, team_memory, 0};
     work(team);
+}
+// Bytes of fast memory that a block of a grid may have.
+inline size_t fast_memory() {
+    int device = 0, bytes = 0;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    const int own = 1024; // the team's own
+    return bytes > own ? (size_t)(bytes - own) : 0;
 }
 // Blocks that are on the device at the same time: more could not wait for each other.
 template <class Work> int grid_blocks() {
     int device = 0, processors = 0, each = 0;
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, grid_kernel<Work>, GRID_THREADS, 0);
+    size_t bytes = fast_memory();
+    cudaFuncSetAttribute(grid_kernel<Work>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, grid_kernel<Work>, GRID_THREADS, bytes);
     int all = processors * each;
     return all < TEAM_BLOCKS_MOST ? all : TEAM_BLOCKS_MOST;
 }
-// work(team) by all blocks together, of which no more than `most` are worth it.
-template <class Work> void grid(int most, int coresident, double *partial, Work work) {
+// work(team) by all blocks together, of which no more than `most` are worth it, each with `bytes` of fast memory.
+template <class Work> void grid(int most, int coresident, size_t bytes, double *partial, Work work) {
     int count = most < coresident ? most : coresident;
     void *arguments[] = {&work, &partial};
     cudaLaunchCooperativeKernel((const void *)grid_kernel<Work>, dim3((unsigned)(count > 1 ? count : 1)),
-                                dim3(GRID_THREADS), arguments, 0, nullptr);
+                                dim3(GRID_THREADS), arguments, bytes, nullptr);
 }
 
 // A few words that come home while the device works on.
@@ -233,8 +271,13 @@ struct letter {
 struct block_team {
     int block;
     void *shared;
+    float *memory() const { return (float *)shared; }
     template <class Phase> void each(int count, Phase phase) {
         for (int k = count - 1; k >= 0; --k) phase(k);
+    }
+    template <class Phase> void each_of_rows(int rows, int wide, Phase phase) {
+        for (int row = rows - 1; row >= 0; --row)
+            for (int k = wide - 1; k >= 0; --k) phase(row, k);
     }
 };
 template <class Work> void blocks(int count, size_t bytes, Work work) {
@@ -263,13 +306,15 @@ template <class Chosen> void list_those(int count, uint32_t *list, uint32_t *len
 }
 struct grid_team {
     double *partial;
-    int turn;
+    void *shared;
+    float *memory() const { return (float *)shared; }
     template <class Phase> void each(int count, Phase phase) {
         for (int k = count - 1; k >= 0; --k) phase(k);
     }
     template <class Phase> void alone(Phase phase) { phase(); }
-    template <class Phase> void first_block(Phase phase) {
-        block_team team = {0, nullptr};
+    template <class Phase> void tell(Phase phase) { phase(); }
+    template <class Phase> void every_block(Phase phase) {
+        block_team team = {0, shared};
         phase(team);
     }
     template <class Phase> double sum(int count, Phase phase) {
@@ -287,9 +332,14 @@ struct grid_team {
     }
 };
 template <class Work> int grid_blocks() { return 1; }
-template <class Work> void grid(int, int, double *partial, Work work) {
-    grid_team team = {partial, 0};
+inline size_t fast_memory() { return 226 * 1024; } // as on an H200
+template <class Work> void grid(int, int, size_t bytes, double *partial, Work work) {
+    void *shared = aligned_alloc(64, (bytes + 64) / 64 * 64);
+    if (!shared) return;
+    memset(shared, 0xa5, bytes);
+    grid_team team = {partial, shared};
     work(team);
+    free(shared);
 }
 struct letter {
     uint32_t *words = nullptr;
