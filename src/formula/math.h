@@ -1,5 +1,8 @@
 // Elementary functions with the same bits everywhere: only +, -, *, /, floor and bit tricks, so that gcc,
 // clang and nvcc, scalar and vector, agree. libm differs between versions and machines.
+// One exception: th_exp, th_inverse_root, th_divide and th_root are instructions of a GPU there, right to
+// about 1e-6 of the value, because they are a large part of what a pair of people costs; a build with TH_EXACT has the
+// CPU's bits (docs/gpu.md).
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_FORMULA_MATH_H
 #define TH_FORMULA_MATH_H
@@ -7,12 +10,21 @@
 #include <math.h>
 #include <string.h>
 
+#if defined(__CUDA_ARCH__) && !defined(TH_EXACT)
+#define TH_HARDWARE_MATH
+#endif
+
 // e^x, relative error below 2e-7 for -87 <= x <= 88, clamped outside; not-a-number gives e^-87.
 // e^x = 2^n e^r with |r| <= ln(2)/2; e^r by its Taylor polynomial of degree 7, whose rest is below
 // 6e-9 there. No branches and no calls: a loop around it vectorises.
 TH_FORMULA float th_exp(float x) {
     x = x > -87.0f ? x : -87.0f;
     x = x < 88.0f ? x : 88.0f;
+#ifdef TH_HARDWARE_MATH
+    float power;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x * 1.44269504f));
+    return power;
+#else
     // Round to nearest without a branch: 1.5 * 2^23 pushes the fraction out of the mantissa.
     float whole = (x * 1.44269504f + 12582912.0f) - 12582912.0f;
     // ln 2 in two parts (Cody and Waite): the first has 10 bits, so whole * part is exact.
@@ -29,11 +41,17 @@ TH_FORMULA float th_exp(float x) {
     float scale;
     memcpy(&scale, &bits, sizeof scale);
     return p * scale;
+#endif
 }
 
 // 1 / sqrt(x) for positive, normal x; relative error below 5e-6. A first guess from the exponent (Lomont 2003)
 // and two Newton steps; in a vector loop it costs less than one square root or division.
 TH_FORMULA float th_inverse_root(float x) {
+#ifdef TH_HARDWARE_MATH
+    float root;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
+    return root;
+#else
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
     bits = 0x5f375a86u - (bits >> 1);
@@ -41,6 +59,28 @@ TH_FORMULA float th_inverse_root(float x) {
     memcpy(&y, &bits, sizeof y);
     y = y * (1.5f - (0.5f * x) * (y * y));
     return y * (1.5f - (0.5f * x) * (y * y));
+#endif
+}
+
+// a / b and sqrt(x), exactly rounded but on a GPU: for forces and directions, not for what decides on which side
+// of a line somebody is. On a GPU b must be below 8e37.
+TH_FORMULA float th_divide(float a, float b) {
+#ifdef TH_HARDWARE_MATH
+    float ratio;
+    asm("div.approx.ftz.f32 %0, %1, %2;" : "=f"(ratio) : "f"(a), "f"(b));
+    return ratio;
+#else
+    return a / b;
+#endif
+}
+TH_FORMULA float th_root(float x) {
+#ifdef TH_HARDWARE_MATH
+    float root;
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
+    return root;
+#else
+    return sqrtf(x);
+#endif
 }
 
 // e^x in double, clamped to -700 .. 700; relative error below 1e-14. Taylor of degree 14 on
