@@ -4,6 +4,12 @@
 #ifndef TH_CUDA_TEAM_CUH
 #define TH_CUDA_TEAM_CUH
 #include "cuda/device.cuh"
+#ifdef __CUDACC__
+#define TH_UNROLL _Pragma("unroll")
+#else
+#define TH_UNROLL
+#endif
+
 namespace th {
 
 enum {
@@ -64,18 +70,25 @@ template <class Find> __global__ void __launch_bounds__(THREADS) find_kernel(Fin
         __syncthreads();
     }
 }
-// find(i, found) raises its own found[0 .. FOUND] for i in 0 .. count; `most` becomes the largest of all.
-template <class Find> void find_most(int count, uint32_t *most, Find find) {
+// find(i, found) raises its own found[0 .. FOUND] for i in 0 .. count; `most` becomes the largest of all. A thread has
+// `bytes` of fast memory.
+template <class Find> void find_most(int count, size_t bytes, uint32_t *most, Find find) {
     const int enough = 2048; // blocks, several for each processor
     int each = count / (THREADS * enough);
     each = each < 1 ? 1 : each > 16 ? 16 : each;
     int block = THREADS * each;
-    if (count > 0) find_kernel<<<(unsigned)((count + block - 1) / block), THREADS>>>(find, count, each, most);
+    if (count > 0) find_kernel<<<(unsigned)((count + block - 1) / block), THREADS, THREADS * bytes>>>(find, count, each, most);
 }
 
+__device__ inline void raise_most(uint32_t *most, const uint32_t *found) {
+    for (int f = 0; f < FOUND; ++f) {
+        uint32_t own = __reduce_max_sync(~0u, found[f]);
+        if (threadIdx.x % TEAM_WARP == 0 && own > 0) atomicMax(&most[f], own);
+    }
+}
 // The same for i in 0 .. count(), which only the device knows, at most `bound`. So few blocks that all of them are on
 // the device at once: where there is nothing to find they are gone in a moment.
-enum { FEW_BLOCKS = 1056 };
+enum { FEW_BLOCKS = 528 };
 static unsigned few_blocks(int bound) {
     int all = (bound + THREADS - 1) / THREADS;
     return (unsigned)(all < FEW_BLOCKS ? all : FEW_BLOCKS);
@@ -86,21 +99,11 @@ __global__ void __launch_bounds__(THREADS) find_few_kernel(Count count, Find fin
     const int end = count(), step = (int)gridDim.x * THREADS;
     if (end == 0) return;
     for (int i = (int)blockIdx.x * THREADS + (int)threadIdx.x; i < end; i += step) find(i, found);
-    for (int f = 0; f < FOUND; ++f) {
-        uint32_t own = __reduce_max_sync(~0u, found[f]);
-        if (threadIdx.x % TEAM_WARP == 0 && own > 0) atomicMax(&most[f], own);
-    }
+    raise_most(most, found);
 }
-template <class Count, class Find> void find_most_of(int bound, Count count, uint32_t *most, Find find) {
-    if (bound > 0) find_few_kernel<<<few_blocks(bound), THREADS>>>(count, find, most);
-}
-template <class Count, class Function>
-__global__ void __launch_bounds__(THREADS) few_kernel(Count count, Function function) {
-    const int end = count(), step = (int)gridDim.x * THREADS;
-    for (int i = (int)blockIdx.x * THREADS + (int)threadIdx.x; i < end; i += step) function(i);
-}
-template <class Count, class Function> void each_of(int bound, Count count, Function function) {
-    if (bound > 0) few_kernel<<<few_blocks(bound), THREADS>>>(count, function);
+template <class Count, class Find>
+void find_most_of(int bound, size_t bytes, Count count, uint32_t *most, Find find) {
+    if (bound > 0) find_few_kernel<<<few_blocks(bound), THREADS, THREADS * bytes>>>(count, find, most);
 }
 
 // Those i in 0 .. count for whom `chosen`, into `list`, in any order; *length, 0 before, says how many.
@@ -205,6 +208,14 @@ struct grid_team {
         for (int d = TEAM_WARP / 2; d > 0; d /= 2) value = join(value, __shfl_xor_sync(~0u, value, d));
         return value;
     }
+    // As find_most.
+    template <class Find> __device__ void find(int count, uint32_t *most, Find phase) {
+        uint32_t found[FOUND] = {};
+        int step = (int)gridDim.x * GRID_THREADS;
+        for (int k = (int)blockIdx.x * GRID_THREADS + (int)threadIdx.x; k < count; k += step) phase(k, found);
+        raise_most(most, found);
+        wait();
+    }
     // Sum, or largest (at least 0), of phase(k); everybody gets it.
     template <class Phase> __device__ double sum(int count, Phase phase) {
         return join(count, phase, [](double a, double b) { return a + b; });
@@ -214,7 +225,7 @@ struct grid_team {
     }
 };
 
-template <class Work> __global__ void __launch_bounds__(GRID_THREADS) grid_kernel(const __grid_constant__ Work work,
+template <class Work> __global__ void __launch_bounds__(GRID_THREADS, 1) grid_kernel(const __grid_constant__ Work work,
                                                                          double *partial) {
     extern __shared__ float4 team_memory[];
     grid_team team = {partial, team_memory, 0};
@@ -289,17 +300,16 @@ template <class Work> void blocks(int count, size_t bytes, Work work) {
     }
     free(shared);
 }
-template <class Find> void find_most(int count, uint32_t *most, Find find) {
+template <class Find> void find_most(int count, size_t, uint32_t *most, Find find) {
     for (int i = count - 1; i >= 0; --i) {
         uint32_t found[FOUND] = {};
         find(i, found);
         for (int f = 0; f < FOUND; ++f) most[f] = found[f] > most[f] ? found[f] : most[f];
     }
 }
-template <class Count, class Find> void find_most_of(int, Count count, uint32_t *most, Find find) {
-    find_most(count(), most, find);
+template <class Count, class Find> void find_most_of(int, size_t, Count count, uint32_t *most, Find find) {
+    find_most(count(), 0, most, find);
 }
-template <class Count, class Function> void each_of(int, Count count, Function function) { each(count(), function); }
 template <class Chosen> void list_those(int count, uint32_t *list, uint32_t *length, Chosen chosen) {
     for (int i = count - 1; i >= 0; --i)
         if (chosen(i)) list[(*length)++] = (uint32_t)i;
@@ -313,6 +323,7 @@ struct grid_team {
     }
     template <class Phase> void alone(Phase phase) { phase(); }
     template <class Phase> void tell(Phase phase) { phase(); }
+    template <class Find> void find(int count, uint32_t *most, Find phase) { find_most(count, 0, most, phase); }
     template <class Phase> void every_block(Phase phase) {
         block_team team = {0, shared};
         phase(team);

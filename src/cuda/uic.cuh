@@ -227,6 +227,7 @@ static bool uic_take(th_world *host) {
     grids->device = s.room<th_uic>(1);
     grids->laid = (th_box *)malloc(levels * sizeof *grids->laid);
     grids->coresident = grid_blocks<project_level>();
+    grids->tidying_blocks = grid_blocks<tidying>();
     host->cuda->known.uic = grids->device;
     if (s.failed || !grids->laid || !grids->crowd.create(4 * levels)) return false;
     clear(grids->report, sizeof *grids->report);
