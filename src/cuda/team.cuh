@@ -19,6 +19,7 @@ enum {
     TEAM_BLOCKS_MOST = 1024, // of a grid: room for a partial sum of each
     TEAM_PARTIALS = 2 * TEAM_BLOCKS_MOST + 1, // doubles that a grid needs, 0 before the first one: the last one counts
                                               // blocks that wait
+    CLUSTER_BLOCKS = 8, // in a cluster on every device that has them
     FOUND = 4                // words that find_most finds
 };
 
@@ -143,6 +144,7 @@ struct grid_team {
     double *partial; // TEAM_PARTIALS
     void *shared;
     int turn; // which half of `partial` the next sum writes: a slow block may still read the other
+    bool clustered; // all blocks are one cluster
 
     __device__ float *memory() const { return (float *)shared; }
     // All blocks, by one thread each: the highest bit turns when the last one has come. Release and acquire are
@@ -155,9 +157,22 @@ struct grid_team {
         while (!((before ^ now) & 0x80000000u));
     }
     __device__ void wait() {
+        if (wait_in_cluster()) return;
         __syncthreads();
         if (threadIdx.x == 0) meet();
         __syncthreads();
+    }
+    // Blocks of one cluster have a barrier of their own, which takes a fifth of the time.
+    __device__ bool wait_in_cluster() const {
+#if __CUDA_ARCH__ >= 900
+        if (clustered) {
+            asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+            asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+        }
+        return clustered;
+#else
+        return false;
+#endif
     }
     template <class Phase> __device__ void each(int count, Phase phase) {
         int step = (int)gridDim.x * GRID_THREADS;
@@ -196,12 +211,11 @@ struct grid_team {
         if (threadIdx.x < TEAM_WARP) {
             value = lane < GRID_THREADS / TEAM_WARP ? warps[lane] : 0;
             for (int d = TEAM_WARP / 2; d > 0; d /= 2) value = join(value, __shfl_down_sync(~0u, value, d));
-            if (lane == 0) {
-                here[blockIdx.x] = value;
-                meet();
-            }
+            if (lane == 0) here[blockIdx.x] = value;
+            __syncwarp();
+            if (lane == 0 && !clustered) meet();
         }
-        __syncthreads();
+        if (!wait_in_cluster()) __syncthreads();
         // Every warp adds up all blocks' values: x + y is y + x, so that all lanes end with the same bits.
         value = 0;
         for (int b = lane; b < (int)gridDim.x; b += TEAM_WARP) value = join(value, __ldcg(&here[b]));
@@ -221,14 +235,15 @@ struct grid_team {
         return join(count, phase, [](double a, double b) { return a + b; });
     }
     template <class Phase> __device__ double most(int count, Phase phase) {
-        return join(count, phase, [](double a, double b) { return a > b ? a : b; });
+        // In either order the same, also with what is no number: all threads have to go the same way.
+        return join(count, phase, [](double a, double b) { return a > b || b != b ? a : b; });
     }
 };
 
 template <class Work> __global__ void __launch_bounds__(GRID_THREADS, 1) grid_kernel(const __grid_constant__ Work work,
-                                                                         double *partial) {
+                                                                                    double *partial, bool clustered) {
     extern __shared__ float4 team_memory[];
-    grid_team team = {partial, team_memory, 0};
+    grid_team team = {partial, team_memory, 0, clustered};
     work(team);
 }
 // Bytes of fast memory that a block of a grid may have.
@@ -250,10 +265,33 @@ template <class Work> int grid_blocks() {
     int all = processors * each;
     return all < TEAM_BLOCKS_MOST ? all : TEAM_BLOCKS_MOST;
 }
+// The blocks as one cluster, where the device knows clusters (compute capability 9) and the kernel was made for it.
+template <class Work> bool launch_cluster(int count, size_t bytes, double *partial, const Work &work) {
+    cudaFuncAttributes made;
+    if (cudaFuncGetAttributes(&made, grid_kernel<Work>) != cudaSuccess || made.binaryVersion < 90) return false;
+    cudaLaunchAttribute cluster;
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim.x = (unsigned)count;
+    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+    cudaLaunchConfig_t launch = {};
+    launch.gridDim = dim3((unsigned)count);
+    launch.blockDim = dim3(GRID_THREADS);
+    launch.dynamicSmemBytes = bytes;
+    launch.attrs = &cluster;
+    launch.numAttrs = 1;
+    if (cudaLaunchKernelEx(&launch, grid_kernel<Work>, work, partial, true) == cudaSuccess) return true;
+    cudaGetLastError(); // there is another way
+    return false;
+}
 // work(team) by all blocks together, of which no more than `most` are worth it, each with `bytes` of fast memory.
 template <class Work> void grid(int most, int coresident, size_t bytes, double *partial, Work work) {
+    // Up to twice as much work for each block is less than what their own barrier saves.
+    if (most <= 2 * CLUSTER_BLOCKS &&
+        launch_cluster(most < 1 ? 1 : most < CLUSTER_BLOCKS ? most : (int)CLUSTER_BLOCKS, bytes, partial, work))
+        return;
     int count = most < coresident ? most : coresident;
-    void *arguments[] = {&work, &partial};
+    bool clustered = false;
+    void *arguments[] = {&work, &partial, &clustered};
     cudaLaunchCooperativeKernel((const void *)grid_kernel<Work>, dim3((unsigned)(count > 1 ? count : 1)),
                                 dim3(GRID_THREADS), arguments, bytes, nullptr);
 }
