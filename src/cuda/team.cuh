@@ -13,7 +13,7 @@
 namespace th {
 
 enum {
-    TEAM_THREADS = 256, // of a block that works by itself
+    TEAM_THREADS = 384, // of a block that works by itself: one for each quarter of a tile (uic_splat.cuh)
     GRID_THREADS = 512, // of a block that waits for others: the fewer blocks, the shorter the wait
     TEAM_WARP = 32,
     TEAM_BLOCKS_MOST = 1024, // of a grid: room for a partial sum of each
@@ -78,7 +78,8 @@ template <class Find> void find_most(int count, size_t bytes, uint32_t *most, Fi
     int each = count / (THREADS * enough);
     each = each < 1 ? 1 : each > 16 ? 16 : each;
     int block = THREADS * each;
-    if (count > 0) find_kernel<<<(unsigned)((count + block - 1) / block), THREADS, THREADS * bytes>>>(find, count, each, most);
+    unsigned needed = (unsigned)((count + block - 1) / block);
+    if (count > 0) find_kernel<<<needed, THREADS, THREADS * bytes>>>(find, count, each, most);
 }
 
 __device__ inline void raise_most(uint32_t *most, const uint32_t *found) {
