@@ -6,8 +6,8 @@ th_result th_bench_scaling_point(th_bench_scene scene, const char *model, int ag
                                  th_scaling_point *point, th_error *error) {
     th_scene *made = NULL;
     th_world *world = NULL;
-    th_result result =
-        th_bench_create(scene, model, NULL, agents, threads, TH_BACKEND_CPU, &made, &world, error);
+    th_result result = th_bench_create(scene, model, NULL, agents, TH_BENCH_STEP, threads,
+                                       TH_BACKEND_CPU, &made, &world, error);
     if (result != TH_OK) return result;
     th_bench_figures figures = th_bench_measure(world, TH_BACKEND_CPU);
     *point = (th_scaling_point){agents, threads, figures.ms_per_step,

@@ -45,9 +45,9 @@ static const th_param_info *find_param(const th_model_info *model, const char *n
     return NULL;
 }
 
-int th_bench_substeps(const char *model) {
+int th_bench_substeps(const char *model, double step) {
     const th_param_info *substep = find_param(find_move(model), "substep");
-    return substep ? (int)ceil(TH_BENCH_STEP / substep->value - 1e-4) : 1;
+    return substep ? (int)ceil(step / substep->value - 1e-3) : 1;
 }
 
 // What the bench fixes, for the models that have such a parameter.
@@ -174,7 +174,6 @@ static th_result create_open(th_bench_scene which, const th_group_def *group, in
     def.name = th_bench_scene_names[which];
     def.groups = &people;
     def.group_count = 1;
-    def.run.step = TH_BENCH_STEP;
     return th_scene_create(&def, scene, error);
 }
 
@@ -216,7 +215,6 @@ static th_result create_pillars(const th_group_def *group, int agents, th_scene 
         def.goal_count = 1;
         def.groups = &people;
         def.group_count = 1;
-        def.run.step = TH_BENCH_STEP;
         result = th_scene_create(&def, scene, error);
     }
     free(corners);
@@ -225,8 +223,8 @@ static th_result create_pillars(const th_group_def *group, int agents, th_scene 
 }
 
 th_result th_bench_create(th_bench_scene which, const char *model, const th_model_def *filter,
-                          int agents, int threads, th_backend backend, th_scene **scene,
-                          th_world **world, th_error *error) {
+                          int agents, double step, int threads, th_backend backend,
+                          th_scene **scene, th_world **world, th_error *error) {
     th_param params[8];
     th_group_def group = th_group_def_default();
     group.id = "people";
@@ -244,6 +242,7 @@ th_result th_bench_create(th_bench_scene which, const char *model, const th_mode
     th_world_def def = th_world_def_default();
     def.backend = backend;
     def.threads = threads;
+    def.step = step;
     def.seed = SEED;
     def.agent_capacity = agents;
     result = th_world_create(*scene, &def, world, error);

@@ -1,5 +1,5 @@
 // The bench scenes, made in code for any number of people. All share radius 0.2 m, preferred and
-// maximum speed 1.3 m/s, neighbour range 5 m, at most 10 neighbours, horizon 2 s, step 0.1 s.
+// maximum speed 1.3 m/s, neighbour range 5 m, at most 10 neighbours, horizon 2 s.
 //   circle   hexagonal lattice (0.6 m) filling an annulus, inner radius half the outer; goal: the
 //            opposite point
 //   block    square lattice at 3 people/m2; goal mirrored in x, so the halves walk through each other
@@ -24,19 +24,19 @@ typedef enum th_bench_scene {
 extern const char *const th_bench_scene_names[TH_BENCH_SCENE_COUNT];
 
 #define TH_BENCH_SPEED 1.3f // preferred and maximum [m/s]
-#define TH_BENCH_STEP 0.1   // [s]
+#define TH_BENCH_STEP 0.1   // [s], unless another is asked for
 
 // Returns the index into the names, or TH_BENCH_SCENE_COUNT.
 th_bench_scene th_bench_find_scene(const char *name);
 
-// Makes scene and world with exactly `agents` people; `filter` may be NULL. Destroy the world first, then
-// the scene.
+// Makes scene and world with exactly `agents` people and steps of `step` seconds; `filter` may be NULL. Destroy the
+// world first, then the scene.
 th_result th_bench_create(th_bench_scene which, const char *model, const th_model_def *filter,
-                          int agents, int threads, th_backend backend, th_scene **scene,
-                          th_world **world, th_error *error);
+                          int agents, double step, int threads, th_backend backend,
+                          th_scene **scene, th_world **world, th_error *error);
 
-// Sub-steps that a move model takes in one step; 1 for models without sub-steps.
-int th_bench_substeps(const char *model);
+// Sub-steps that a move model takes in a step of so many seconds; 1 for models without sub-steps.
+int th_bench_substeps(const char *model, double step);
 // Whether there is a move model of that name.
 bool th_bench_has_model(const char *model);
 #endif

@@ -44,28 +44,28 @@ static double time_steps(th_world *world, int steps) {
     int count;
     double start = clock_ms();
     th_world_step(world, steps);
-    th_world_events(world, &count, NULL); // waits for a device
+    th_world_events(world, &count, NULL); // waits for a device, and brings a few words
     return (clock_ms() - start) / steps;
 }
 
 th_bench_figures th_bench_measure(th_world *world, th_backend backend) {
     th_bench_figures figures = {0};
     double samples[TH_BENCH_MEASURED];
-    int burst = backend == TH_BACKEND_CPU ? 1 : 20;
+    int burst = backend == TH_BACKEND_CPU ? 1 : TH_BENCH_BURST, count = TH_BENCH_MEASURED / burst;
     rehearse(world);
     th_world_step(world, TH_BENCH_WARM_UP);
     th_world_reset_profile(world);
     figures.agents = th_world_agent_count(world);
-    for (int i = 0; i < TH_BENCH_MEASURED; ++i) samples[i] = time_steps(world, burst);
+    for (int i = 0; i < count; ++i) samples[i] = time_steps(world, burst);
     th_profile profile = th_world_profile(world);
     for (int i = 0; i < TH_STAGE_COUNT && profile.steps > 0; ++i)
         figures.stage_ms[i] = 1e3 * profile.seconds[i] / (double)profile.steps;
-    qsort(samples, TH_BENCH_MEASURED, sizeof samples[0], compare);
-    figures.ms_per_step =
-        0.5 * (samples[TH_BENCH_MEASURED / 2 - 1] + samples[TH_BENCH_MEASURED / 2]);
+    qsort(samples, (size_t)count, sizeof samples[0], compare);
+    figures.ms_per_step = 0.5 * (samples[count / 2 - 1] + samples[count / 2]);
     figures.ms_per_step_min = samples[0];
     figures.hash = th_world_hash(world);
     figures.peak_rss_bytes = th_bench_peak_rss();
+    figures.device_bytes = th_world_device_bytes(world);
     return figures;
 }
 

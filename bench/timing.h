@@ -4,7 +4,7 @@
 #define TH_BENCH_TIMING_H
 #include "throng/throng.h"
 
-enum { TH_BENCH_WARM_UP = 5, TH_BENCH_MEASURED = 20 }; // steps
+enum { TH_BENCH_WARM_UP = 5, TH_BENCH_MEASURED = 20, TH_BENCH_BURST = 5 }; // steps
 
 typedef struct th_bench_figures {
     int agents;                          // at the start of the measured steps
@@ -12,6 +12,7 @@ typedef struct th_bench_figures {
     double stage_ms[TH_STAGE_COUNT];     // mean per step of those in the profile
     uint64_t hash;                       // after warm-up and measured steps
     uint64_t peak_rss_bytes;             // of the process so far
+    uint64_t device_bytes;               // of the world on its device; 0 on the CPU
 } th_bench_figures;
 
 typedef struct th_bench_behaviour {
@@ -22,7 +23,8 @@ typedef struct th_bench_behaviour {
     double goalward_speed_at_end; // the same at `time` alone
 } th_bench_behaviour;
 
-// A device runs behind its calls, so there steps are timed twenty at a time, until the last is done.
+// A device runs behind its calls, so there the same steps are timed TH_BENCH_BURST at a time, until the last is
+// done; the median and the least are then of the bursts.
 th_bench_figures th_bench_measure(th_world *world, th_backend backend);
 // Steps on until `time` and looks.
 th_bench_behaviour th_bench_behave(th_world *world, double time);

@@ -22,11 +22,13 @@ typedef struct bench_settings {
     const char *scene, *model, *filter, *device, *csv, *out, *scaling;
     th_backend backend; // of `device`
     long long agents, threads;
+    double step;
     th_text_list params;
     bool json, behaviour, full, record, uic, quality, quiet;
 } bench_settings;
 
-static json_t *figures_json(const th_bench_case *what, const th_bench_figures *figures) {
+static json_t *figures_json(const th_bench_case *what, const th_bench_figures *figures,
+                            double step) {
     json_t *stages = json_object();
     for (int i = 0; i < TH_STAGE_COUNT; ++i)
         json_object_set_new(stages, th_stage_name((th_stage)i), json_real(figures->stage_ms[i]));
@@ -40,7 +42,14 @@ static json_t *figures_json(const th_bench_case *what, const th_bench_figures *f
                   figures->ms_per_step, "ms_per_step_min", figures->ms_per_step_min, "stages",
                   stages, "hash", hash, "peak_rss_bytes", (json_int_t)figures->peak_rss_bytes,
                   "bytes_per_agent", (double)figures->peak_rss_bytes / people);
-    int substeps = th_bench_substeps(what->model);
+    if (object) json_object_set_new(object, "step", json_real(step));
+    if (object && figures->device_bytes > 0) {
+        json_object_set_new(object, "device_bytes",
+                            json_integer((json_int_t)figures->device_bytes));
+        json_object_set_new(object, "device_bytes_per_agent",
+                            json_real((double)figures->device_bytes / people));
+    }
+    int substeps = th_bench_substeps(what->model, step);
     if (object && substeps > 1) {
         json_object_set_new(object, "substeps", json_integer(substeps));
         json_object_set_new(object, "ms_per_substep", json_real(figures->ms_per_step / substeps));
@@ -100,7 +109,8 @@ static json_t *measure(const th_bench_case *what, int *code) {
     if (which == TH_BENCH_SCENE_COUNT) {
         *code = th_load_scene(what->scene, NULL, &scene);
         if (*code == TH_EXIT_OK)
-            *code = th_make_world(what->scene, scene, -1, what->threads, 0, what->backend, &world);
+            *code = th_make_world(what->scene, scene, -1, what->threads, what->step, what->backend,
+                                  &world);
         if (*code != TH_EXIT_OK) {
             th_scene_destroy(scene);
             return NULL;
@@ -109,8 +119,9 @@ static json_t *measure(const th_bench_case *what, int *code) {
         th_error error = {0};
         char name[64];
         th_model_def filter = filter_of(what->filter, name, sizeof name);
-        th_result result = th_bench_create(which, what->model, &filter, what->agents, what->threads,
-                                           what->backend, &scene, &world, &error);
+        th_result result = th_bench_create(which, what->model, &filter, what->agents,
+                                           what->step > 0 ? what->step : TH_BENCH_STEP,
+                                           what->threads, what->backend, &scene, &world, &error);
         if (result != TH_OK) {
             error.code = result;
             *code = th_report_error(what->scene, &error);
@@ -121,7 +132,7 @@ static json_t *measure(const th_bench_case *what, int *code) {
     *code = set_params(world, what->params);
     if (*code == TH_EXIT_OK) {
         th_bench_figures figures = th_bench_measure(world, what->backend);
-        object = figures_json(what, &figures);
+        object = figures_json(what, &figures, th_world_step_length(world));
         *code = object ? TH_EXIT_OK : TH_EXIT_FAILED;
     }
     if (object && what->behaviour) {
@@ -168,7 +179,7 @@ static int run_table(const bench_settings *s) {
     th_bench_case cases[TH_BENCH_CASES_MAX];
     int count = th_bench_cases(cases, s->full, (int)s->threads), code = TH_EXIT_OK;
     json_t *rows = json_array();
-    th_bench_print_head((int)s->threads);
+    th_bench_print_head(&cases[0]);
     for (int i = 0; i < count && code == TH_EXIT_OK; ++i) {
         if (!s->quiet && isatty(STDERR_FILENO))
             fprintf(stderr, "\r\033[K%s, %s, %d people ...", cases[i].scene, cases[i].model,
@@ -194,6 +205,7 @@ static int run_one(const bench_settings *s) {
         .scene = s->scene, .model = s->model, .behaviour = s->behaviour, .params = &s->params};
     what.filter = s->filter;
     what.agents = (int)s->agents;
+    what.step = s->step;
     what.threads = (int)s->threads;
     what.backend = s->backend;
     int code = TH_EXIT_OK;
@@ -203,7 +215,7 @@ static int run_one(const bench_settings *s) {
         json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(7));
         putchar('\n');
     } else {
-        th_bench_print_head(what.threads);
+        th_bench_print_head(&what);
         th_bench_print_row(&what, object);
     }
     json_decref(object);
@@ -220,7 +232,7 @@ static bool complete(const th_command *command, bench_settings *s) {
     if (!built_in && !strpbrk(s->scene, "./")) {
         const char *nearest = th_suggest(s->scene, th_bench_scene_names, TH_BENCH_SCENE_COUNT);
         th_complain(
-            command, "--scene %s: give circle, block, packed, pillars or a scene file%s%s%s",
+            command, "--scene %s: give circle, block, dense, packed, pillars or a scene file%s%s%s",
             s->scene, nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
         return false;
     }
@@ -242,7 +254,7 @@ static bool complete(const th_command *command, bench_settings *s) {
 // Only what is the same for all rows of that table may be chosen.
 static int run_record(const th_command *command, const bench_settings *s) {
     if (s->scene || s->model || s->filter || s->json || s->behaviour || s->full ||
-        s->params.count > 0) {
+        s->params.count > 0 || s->step > 0) {
         th_complain(command, "--record is a table of its own; it takes --agents, --threads, --out, "
                              "--csv and --quiet");
         return TH_EXIT_USAGE;
@@ -256,7 +268,7 @@ static int run_record(const th_command *command, const bench_settings *s) {
 
 static int run_uic(const th_command *command, const bench_settings *s) {
     if (s->model || s->filter || s->agents > 0 || s->json || s->behaviour || s->full ||
-        s->params.count > 0 || (s->uic && s->quality)) {
+        s->params.count > 0 || s->step > 0 || (s->uic && s->quality)) {
         th_complain(command, "--uic and --quality are tables of their own; each takes --scene, "
                              "--threads, --csv and --quiet");
         return TH_EXIT_USAGE;
@@ -275,7 +287,7 @@ static int run_scaling(const th_command *command, const bench_settings *s) {
                                           .quiet = s->quiet};
     if (th_bench_find_scene(settings.scene) == TH_BENCH_SCENE_COUNT ||
         !th_bench_has_model(settings.model) || s->json || s->behaviour || s->full ||
-        s->params.count > 0 || s->threads > 0) {
+        s->params.count > 0 || s->threads > 0 || s->step > 0) {
         th_complain(command, "--scaling takes a built-in --scene, a --model, --agents as the "
                              "largest crowd, --csv and --quiet");
         return TH_EXIT_USAGE;
@@ -286,12 +298,14 @@ static int run_scaling(const th_command *command, const bench_settings *s) {
 static int run_bench(const th_command *command, int argc, char **argv) {
     bench_settings s = {.device = "cpu"};
     const th_option options[] = {
-        {"scene", TH_OPTION_TEXT, &s.scene, "S", "circle, block, packed, pillars or a scene file",
-         0, 0},
+        {"scene", TH_OPTION_TEXT, &s.scene, "S",
+         "circle, block, dense, packed, pillars or a scene file", 0, 0},
         {"model", TH_OPTION_TEXT, &s.model, "M", "a move model, see `throng list models`", 0, 0},
         {"filter", TH_OPTION_TEXT, &s.filter, "F", "densesense, or densesense:PRESET", 0, 0},
         {"agents", TH_OPTION_INTEGER, &s.agents, "N", "people (default 10000)", 1, 2e8},
         {"threads", TH_OPTION_INTEGER, &s.threads, "T", "threads, 0 for all cores", 0, 1024},
+        {"step", TH_OPTION_REAL, &s.step, "S", "length of a step in seconds (default 0.1)", 1e-4,
+         0.5},
         {"device", TH_OPTION_TEXT, &s.device, "D", "cpu or cuda", 0, 0},
         {"behaviour", TH_OPTION_FLAG, &s.behaviour, NULL, "also overlaps and progress after 30 s",
          0, 0},
@@ -320,10 +334,11 @@ static int run_bench(const th_command *command, int argc, char **argv) {
         th_complain(command, "--out is for --record; the table goes to --csv");
         return TH_EXIT_USAGE;
     }
-    bool one = s.scene || s.model || s.filter || s.agents > 0 || s.json || s.params.count > 0;
+    bool one = s.scene || s.model || s.filter || s.agents > 0 || s.step > 0 || s.json ||
+               s.params.count > 0;
     if (one && (s.full || s.csv)) {
         th_complain(command, "--full and --csv are for the table; leave out --scene, --model, "
-                             "--filter, --agents and --json");
+                             "--filter, --agents, --step and --json");
         return TH_EXIT_USAGE;
     }
     if (!complete(command, &s)) return TH_EXIT_USAGE;
@@ -340,7 +355,9 @@ const th_command th_command_bench = {
         "20\n"
         "steps after 5), per stage, the state hash, memory per person, behaviour after 30 s at\n"
         "10 000 people, and the bar each figure has to stay under. Social force is given per\n"
-        "sub-step. With them: one measurement.\n"
+        "sub-step. With them: one measurement; on a GPU of the same steps, five at a time, with "
+        "the\n"
+        "memory taken there.\n"
         "With --record: for 10 000, 100 000 and a million people (or --agents N) and each "
         "storage,\n"
         "the time of a step without and with recording 10 frames per simulated second, bytes per\n"

@@ -69,8 +69,8 @@ static int measure(const th_bench_record_settings *s, int agents, th_trajectory_
         return TH_EXIT_USAGE;
     th_scene *scene = NULL;
     th_world *world = NULL;
-    th_result result = th_bench_create(TH_BENCH_BLOCK, "orca", NULL, agents, s->threads,
-                                       TH_BACKEND_CPU, &scene, &world, &error);
+    th_result result = th_bench_create(TH_BENCH_BLOCK, "orca", NULL, agents, TH_BENCH_STEP,
+                                       s->threads, TH_BACKEND_CPU, &scene, &world, &error);
     if (result == TH_OK) {
         result = th_bench_record(world, format, FPS, file, figures, &error);
         th_world_destroy(world);

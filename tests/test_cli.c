@@ -380,6 +380,11 @@ static void test_bench_json(void **state) {
     json_t *object = run_json(f, "bench --model social_force --agents 64 --json");
     assert_true(whole(object, "substeps") > 1);
     json_decref(object);
+    object = run_json(f, "bench --scene dense --model pbd --agents 64 --step 0.0208333 --json");
+    assert_float_equal(json_real_value(json_object_get(object, "step")), 0.0208333, 1e-9);
+    assert_null(json_object_get(object, "substeps")); // one in so short a step
+    assert_null(json_object_get(object, "device_bytes"));
+    json_decref(object);
 }
 
 // Width and height of a PNG from its header; 0 when it is none.

@@ -161,6 +161,7 @@ static void snapshots_travel(void **state) {
     assert_non_null(bytes);
     assert_int_equal(th_world_snapshot(p.device, bytes, size, &error), TH_OK);
     step_both(p, 20);
+    assert_true(th_world_device_bytes(p.cpu) == 0 && th_world_device_bytes(p.device) > 0);
     uint64_t later = th_world_hash(p.cpu);
     assert_int_equal(th_world_restore(p.cpu, bytes, size, &error), TH_OK);
     assert_int_equal(th_world_restore(p.device, bytes, size, &error), TH_OK);

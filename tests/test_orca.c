@@ -205,7 +205,8 @@ static void test_boxed_in(void **state) {
     th_vec2 v;
     assert_true(th_orca_program2(&lines, 2.0f, th_v(1.3f, 0.0f), false, &v) <
                 lines.count); // infeasible
-    v = th_orca_velocity(&lines, 2.0f, th_v(1.3f, 0.0f));
+    th_orca_lines bisectors;
+    v = th_orca_velocity(&lines, &bisectors, 2.0f, th_v(1.3f, 0.0f));
     assert_true(isfinite(v.x) && isfinite(v.y));
     assert_true(th_length(v) <= 2.0f * (1.0f + 1e-5f));
     assert_true(th_length(v) <
@@ -276,7 +277,8 @@ static void test_program3_is_least_bad(void **state) {
                 v;
         if (th_orca_program2(&lines, 1.5f, preferred, false, &v) == lines.count) continue;
         failures++;
-        v = th_orca_velocity(&lines, 1.5f, preferred);
+        th_orca_lines bisectors;
+        v = th_orca_velocity(&lines, &bisectors, 1.5f, preferred);
         assert_true(th_length(v) <= 1.5f + 1e-4f);
         float worst = worst_violation(&lines, v);
         for (int s = 0; s < 300; ++s) {

@@ -152,6 +152,8 @@ typedef struct th_profile {
 } th_profile;
 TH_API th_profile th_world_profile(const th_world *world);
 TH_API void th_world_reset_profile(th_world *world);
+// Memory taken on the world's device, scene and work space included; 0 on the CPU.
+TH_API size_t th_world_device_bytes(const th_world *world);
 TH_API const char *th_stage_name(th_stage stage);
 TH_API const char *th_field_name(th_field field);
 

@@ -63,13 +63,13 @@ TH_BOTH static void reach_route_goal(th_world *world, int i, const th_group *gro
     }
 }
 
-// 1 when the person leaves the scene.
-TH_BOTH static int arrive_one(th_world *world, int i) {
+// 1 when the person leaves the scene. Without `routes` everybody has an own goal only.
+TH_BOTH static int arrive_one(th_world *world, int i, bool routes) {
     th_agents *agents = &world->agents;
     int left = 0;
     if (agents->phase[i] != TH_PHASE_WALKING) return 0;
     const th_group *group = &world->scene->groups[agents->group[i]];
-    if (agents->route_step[i] < (uint32_t)group->route_count) {
+    if (routes && agents->route_step[i] < (uint32_t)group->route_count) {
         reach_route_goal(world, i, group, &left);
     } else if (agents->level[i] == agents->goal_level[i]) {
         th_vec2 to_goal = {agents->goal_x[i] - agents->position_x[i],
@@ -89,7 +89,7 @@ void th_stage_behave(th_world *world) {
 void th_stage_arrive(th_world *world) {
     int left = 0;
 #pragma omp parallel for num_threads(world->threads) schedule(static) reduction(+ : left)
-    for (int i = 0; i < world->agents.count; ++i) left += arrive_one(world, i);
+    for (int i = 0; i < world->agents.count; ++i) left += arrive_one(world, i, true);
     world->left_in_step = left;
 }
 #endif

@@ -1,4 +1,4 @@
-// The machine under the kernels: memory, launches, atomics, scans. Two machines speak this language: a GPU by
+// The machine under the kernels: memory, launches, atomics. Two machines speak this language: a GPU by
 // CUDA, and, for tests on computers without one, the CPU as an emulated device with memory of its own (its
 // loops run backwards, so that whatever depends on the order of threads shows). SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CUDA_DEVICE_CUH
@@ -13,7 +13,6 @@
 #include <new>
 
 #ifdef __CUDACC__
-#include <cub/device/device_scan.cuh>
 #include <cuda_runtime.h>
 #define TH_LAMBDA [=] __device__
 #define TH_ON_GPU __device__
@@ -49,16 +48,23 @@ template <class Function> __global__ void __launch_bounds__(THREADS) each_kernel
 template <class Function> void each(int count, Function function) {
     if (count > 0) each_kernel<<<(unsigned)((count + THREADS - 1) / THREADS), THREADS>>>(function, count);
 }
-// Exclusive sum of count numbers. scan_space says how much work space it takes.
-inline size_t scan_space(int count) {
-    size_t bytes = 0;
-    cub::DeviceScan::ExclusiveSum(nullptr, bytes, (uint32_t *)nullptr, (uint32_t *)nullptr, count);
-    return bytes;
+// *most becomes the largest value(i), if that is more. A block joins what its threads have before it tells: all
+// blocks tell the same place, and words that everybody reads and writes took longer than all the rest.
+template <class Value> __global__ void __launch_bounds__(THREADS) most_kernel(Value value, int count,
+                                                                             uint32_t *most) {
+    __shared__ uint32_t warps[THREADS / 32];
+    int i = (int)(blockIdx.x * THREADS + threadIdx.x);
+    uint32_t own = __reduce_max_sync(~0u, i < count ? value(i) : 0u);
+    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = own;
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    for (int w = 1; w < THREADS / 32; ++w) own = warps[w] > own ? warps[w] : own;
+    if (own > *(volatile uint32_t *)most) atomicMax(most, own);
 }
-inline void scan(void *space, size_t bytes, uint32_t *values, int count) {
-    cub::DeviceScan::ExclusiveSum(space, bytes, values, values, count);
+template <class Value> void each_most(int count, uint32_t *most, Value value) {
+    if (count > 0)
+        most_kernel<<<(unsigned)((count + THREADS - 1) / THREADS), THREADS>>>(value, count, most);
 }
-
 TH_ON_GPU inline uint32_t add(uint32_t *sum, uint32_t value) { return atomicAdd(sum, value); }
 TH_ON_GPU inline void add(int *sum, int value) { atomicAdd(sum, value); }
 TH_ON_GPU inline void add(uint64_t *sum, uint64_t value) {
@@ -89,13 +95,10 @@ inline bool finish() { return true; }
 template <class Function> void each(int count, Function function) {
     for (int i = count - 1; i >= 0; --i) function(i);
 }
-inline size_t scan_space(int) { return 1; }
-inline void scan(void *, size_t, uint32_t *values, int count) {
-    uint32_t sum = 0;
-    for (int i = 0; i < count; ++i) {
-        uint32_t own = values[i];
-        values[i] = sum;
-        sum += own;
+template <class Value> void each_most(int count, uint32_t *most, Value value) {
+    for (int i = count - 1; i >= 0; --i) {
+        uint32_t own = value(i);
+        *most = own > *most ? own : *most;
     }
 }
 inline uint32_t add(uint32_t *sum, uint32_t value) {
@@ -110,14 +113,17 @@ inline void smallest(uint32_t *least, uint32_t value) { *least = value < *least 
 
 #endif
 
-// Time between marks of one step, read when the device has passed them all and not waited for: a step that
-// is still running when the next one begins is not in the profile.
+// Time between marks of one step, read when the device has passed them all and not waited for: steps that begin
+// before that are not in the profile.
 struct stopwatch {
     enum { MARKS = 9 };
 #ifdef __CUDACC__
     cudaEvent_t events[MARKS];
-    bool made = false, running = false;
+    bool made = false, marking = false, running = false;
+    // Marks the steps that begin when the last one marked has been read.
     void mark(int k) {
+        if (k == 0) marking = !running;
+        if (!marking) return;
         if (!made)
             for (cudaEvent_t &event : events) cudaEventCreate(&event);
         made = true;

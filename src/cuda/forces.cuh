@@ -101,8 +101,8 @@ static void move_helbing_molnar(th_world *host) {
     moving *s = host->cuda->moving;
     th_substep step = th_substep_of(host, TH_MOVE_HELBING_MOLNAR, helbing_molnar_substep(host));
     begin_substeps(host, step);
-    everybody(host, TH_LAMBDA(th_world * world, int i) {
-        largest_square(&s->top_speed2, highest_speed2(world, (uint32_t)i));
+    everybody_most(host, &s->top_speed2, TH_LAMBDA(th_world * world, int i) {
+        return square_bits(highest_speed2(world, (uint32_t)i));
     });
     everybody(host, TH_LAMBDA(th_world * world, int k) {
         uint32_t i = (uint32_t)k;

@@ -7,8 +7,10 @@
 // In front of a loop that shall stay one: unrolled, it would take more registers than it saves time.
 #ifdef __CUDACC__
 #define TH_ROLLED _Pragma("unroll 1")
+#define TH_UNROLLED _Pragma("unroll") // an array that is to lie in registers wants constant indices
 #else
 #define TH_ROLLED
+#define TH_UNROLLED
 #endif
 
 namespace th {
@@ -20,6 +22,8 @@ struct moving {
     uint32_t fastest2, moved2;
     uint32_t top_speed2;            // Helbing-Molnar: nobody's square will be larger
     uint32_t lightest, heaviest;    // PBD: bits of the inverse masses
+    uint32_t specials;              // PBD: people in agents.cell who need the general kernels
+    uint32_t infeasible, special;   // ORCA: how many people are left to further kernels
     uint64_t repairs;
 };
 
@@ -36,8 +40,8 @@ struct pbd_memory {
         LISTED = 12, // entries that there are for one of them on average
     };
     struct th_pbd *state;
-    both *place;      // where the sub-step begins, after stabilisation
-    both *u, *next_u; // displacement of everybody, and what an iteration writes for own people
+    both *place, *u; // where the sub-step begins, after stabilisation; displacement of everybody
+    both *next;      // what a stabilisation or an iteration writes, to take the place of one of these
     uint16_t *lists;
     uint32_t *used; // entries of each crowd
 };

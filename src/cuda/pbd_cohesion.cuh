@@ -26,40 +26,28 @@ TH_ON_GPU inline void add_companion(const companion &c, const th_agents *a, cons
     add_to(sum, {w, th_scale(w, u)});
 }
 
-// The CPU has sixteen sums side by side, TH_LANES, and adds them up in a tree: the order decides the bits. Lanes
-// that are four apart meet in the tree first, so four are in hand at a time, which takes few registers.
-TH_ON_GPU inline cohesion cohesion_of_four(const th_world *world, const pbd_memory &memory, const companion &c,
-                                           const th_level_grid *grid, th_rows rows, uint32_t lane) {
-    cohesion sums[4] = {{0.0f, {0.0f, 0.0f}}, {0.0f, {0.0f, 0.0f}}, {0.0f, {0.0f, 0.0f}}, {0.0f, {0.0f, 0.0f}}};
-    for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
-        for (uint32_t first = begin + lane; first < end; first += TH_LANES) {
-#ifdef __CUDACC__
-#pragma unroll
-#endif
-            for (uint32_t k = 0; k < 4; ++k) {
-                uint32_t j = first + 4 * k;
-                if (j < end && j != c.i) add_companion(c, &world->agents, memory, j, &sums[k]);
-            }
-        }
-    add_to(&sums[0], sums[2]);
-    add_to(&sums[1], sums[3]);
-    add_to(&sums[0], sums[1]);
-    return sums[0];
-}
-static_assert(TH_LANES == 16, "four times four");
-
+// The CPU has sixteen sums side by side, TH_LANES, and adds them up in a tree: the order decides the bits. All sixteen
+// are in registers, so the loop over them is unrolled.
 TH_ON_GPU inline cohesion cohesion_in_cells(const th_world *world, const pbd_memory &memory,
                                             const companion &c, float reach) {
     const th_level_grid *grid = &world->index.grids[world->agents.level[c.i]];
-    th_rows rows = th_rows_around(grid, th_v(c.x, c.y), reach);
-    cohesion halves[2];
-    TH_ROLLED for (uint32_t half = 0; half < 2; ++half) {
-        halves[1] = cohesion_of_four(world, memory, c, grid, rows, half);
-        add_to(&halves[1], cohesion_of_four(world, memory, c, grid, rows, half + 2));
-        if (half == 0) halves[0] = halves[1];
-    }
-    add_to(&halves[0], halves[1]);
-    return halves[0];
+    th_vec2 p = th_v(c.x, c.y);
+    th_rows rows = th_rows_around(grid, p, reach);
+    cohesion sums[TH_LANES];
+    for (cohesion &sum : sums) sum = {0.0f, {0.0f, 0.0f}};
+    for (uint32_t begin, end; th_next_run_within(&world->index, grid, &rows, p, reach, &begin, &end);)
+        for (uint32_t first = begin; first < end; first += TH_LANES) {
+#ifdef __CUDACC__
+#pragma unroll
+#endif
+            for (uint32_t lane = 0; lane < TH_LANES; ++lane) {
+                if (first + lane >= end) break;
+                if (first + lane != c.i) add_companion(c, &world->agents, memory, first + lane, &sums[lane]);
+            }
+        }
+    for (int half = TH_LANES / 2; half > 0; half /= 2)
+        for (int lane = 0; lane < half; ++lane) add_to(&sums[lane], sums[lane + half]);
+    return sums[0];
 }
 
 // The same, less those whom a wall hides, one after the other.

@@ -12,6 +12,12 @@ TH_ON_GPU inline void largest_square(uint32_t *most, float value) {
     memcpy(&bits, &value, sizeof bits);
     if (value > 0.0f) largest(most, bits);
 }
+// The same as a word, for everybody_most.
+TH_ON_GPU inline uint32_t square_bits(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return value > 0.0f ? bits : 0u;
+}
 TH_ON_GPU inline float root_of(uint32_t bits) {
     float value;
     memcpy(&value, &bits, sizeof value);
@@ -27,8 +33,8 @@ static void begin_substeps(th_world *host, th_substep step) {
         s->lightest = UINT32_MAX;
         s->repairs = 0;
     });
-    everybody(host, TH_LAMBDA(th_world * world, int i) {
-        largest_square(&s->fastest2, copy_state(world, s->step.model, (uint32_t)i));
+    everybody_most(host, &s->fastest2, TH_LAMBDA(th_world * world, int i) {
+        return square_bits(copy_state(world, s->step.model, (uint32_t)i));
     });
     once(host, TH_LAMBDA(th_world * world) {
         th_walls walls = th_world_walls(world);
@@ -52,10 +58,11 @@ static void end_one_substep(th_world *host) {
 // th_substep_advance.
 static void advance_substep(th_world *host) {
     moving *s = host->cuda->moving;
-    everybody(host, TH_LAMBDA(th_world * world, int i) {
+    everybody_most(host, &s->moved2, TH_LAMBDA(th_world * world, int i) {
         uint64_t repairs = 0;
-        largest_square(&s->moved2, advance_one(world, &s->step, (uint32_t)i, &repairs));
+        float moved2 = advance_one(world, &s->step, (uint32_t)i, &repairs);
         if (repairs) add(&s->repairs, repairs);
+        return square_bits(moved2);
     });
     end_one_substep(host);
 }

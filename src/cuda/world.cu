@@ -39,6 +39,8 @@ extern "C" {
 #include "world/statistics.c"
 // clang-format off
 #include "cuda/moving.cuh"
+#include "cuda/scan.cuh"
+#include "cuda/team.cuh"
 #include "cuda/upload.cuh"
 #include "state/device.h"
 // clang-format on
@@ -49,11 +51,14 @@ struct uic_grids; // uic.cuh
 
 enum { PASSES_MOST = 32 };
 
-// Sums of a stage, on the device.
-struct sums {
+// Sums of a step, on the device; nothing when it begins.
+struct step_sums {
     uint32_t furthest; // largest square of a way, as bits
     int left;
     uint64_t unreachable, repairs, stops;
+};
+struct sums {
+    step_sums step;
     uint64_t overlapping, pairs_twice, in_solids, hash;
     uint32_t deepest; // as bits
     uint32_t under_way;
@@ -78,11 +83,9 @@ struct th_cuda {
     th::stopwatch watch;
     th::happened *events; // TH_EVENT_MAX
     uint32_t *box_keys;   // four a level: the crowd's box on open planes
-    uint32_t *spare;      // fields are sorted into it, and it takes the old one's place
     th::moving *moving;   // the step of a model with sub-steps, on the device
     th::pbd_memory pbd;
-    void *scan_space;
-    size_t scan_bytes;
+    uint32_t *tiles; // work space of the running sums
     th_nodes *nodes;      // of the scene's plan, on the device
     th_plans plans;       // the world's own, with device pointers; once walls have changed or may
     float **fields;       // plans.fields as an array at home
@@ -106,6 +109,13 @@ template <class Function> void everybody(const th_world *host, Function function
         if (i < world->agents.count) function(world, i);
     });
 }
+// *most becomes the largest function(world, i), if that is more.
+template <class Function> void everybody_most(const th_world *host, uint32_t *most, Function function) {
+    th_world *world = device_world(host);
+    each_most(host->cuda->bound, most, TH_LAMBDA(int i) {
+        return i < world->agents.count ? function(world, i) : 0u;
+    });
+}
 // function(world), once.
 template <class Function> void once(const th_world *host, Function function) {
     th_world *world = device_world(host);
@@ -124,20 +134,30 @@ static void **field_pointer(th_agents *agents, int field) {
 
 // ---- index
 
-// The crowd's boxes on open planes.
+// The crowd's boxes on open planes; of all four keys of a level the largest is found, so the first two are those of
+// -x and -y, in which order the complements of keys are.
+static void find_crowd(th_world *host) {
+    th_world *world = device_world(host);
+    uint32_t *keys = host->cuda->box_keys;
+    static_assert((int)FOUND == 4, "two corners");
+    clear(keys, 4 * (size_t)host->scene->level_count * sizeof *keys);
+    for (int l = 0; l < host->scene->level_count; ++l) {
+        if (host->scene->levels[l].bounded) continue;
+        find_most(host->cuda->bound, keys + 4 * l, TH_LAMBDA(int i, uint32_t *found) {
+            const th_agents *agents = &world->agents;
+            if (i >= agents->count || agents->level[i] != (uint32_t)l || th_gone(agents->phase[i])) return;
+            uint32_t x = ordered(agents->position_x[i]), y = ordered(agents->position_y[i]);
+            const uint32_t own[FOUND] = {~x, ~y, x, y};
+            for (int f = 0; f < FOUND; ++f) found[f] = own[f] > found[f] ? own[f] : found[f];
+        });
+    }
+}
+
+// The same with plain keys; the first is larger than the third where nobody is.
 static void crowd_boxes(th_world *host) {
     uint32_t *keys = host->cuda->box_keys;
-    int levels = host->scene->level_count;
-    each(4 * levels, TH_LAMBDA(int k) { keys[k] = k & 2 ? 0u : UINT32_MAX; });
-    everybody(host, TH_LAMBDA(th_world * world, int i) {
-        const th_agents *agents = &world->agents;
-        uint32_t level = agents->level[i];
-        if (world->scene->levels[level].bounded || th_gone(agents->phase[i])) return;
-        smallest(&keys[4 * level], ordered(agents->position_x[i]));
-        smallest(&keys[4 * level + 1], ordered(agents->position_y[i]));
-        largest(&keys[4 * level + 2], ordered(agents->position_x[i]));
-        largest(&keys[4 * level + 3], ordered(agents->position_y[i]));
-    });
+    find_crowd(host);
+    each(4 * host->scene->level_count, TH_LAMBDA(int k) { keys[k] = k & 2 ? keys[k] : ~keys[k]; });
 }
 
 } // namespace th
@@ -151,23 +171,25 @@ static void lay_index(th_world *host) {
         uic_lay(host);
         return;
     }
-    if (!cuda->bounded) crowd_boxes(host);
+    if (!cuda->bounded) find_crowd(host);
     once(host, TH_LAMBDA(th_world * world) {
         for (int l = 0; l < world->scene->level_count; ++l) {
             th_box *box = &world->level_boxes[l];
             *box = world->scene->levels[l].box;
             const uint32_t *key = keys + 4 * l;
-            if (!world->scene->levels[l].bounded && key[0] <= key[2])
-                *box = {unordered(key[0]), unordered(key[1]), unordered(key[2]), unordered(key[3])};
+            if (!world->scene->levels[l].bounded && ~key[0] <= key[2])
+                *box = {unordered(~key[0]), unordered(~key[1]), unordered(key[2]), unordered(key[3])};
         }
         th_index_lay(&world->index, world->level_boxes, world->cell_size);
     });
 }
 
+// Everybody's cell; afterwards `order` has the people of each cell beside each other, as they came.
 static void sort_people(th_world *host) {
     th_cuda *cuda = host->cuda;
     uint32_t *start = cuda->known.index.cell_start;
-    clear(start, ((size_t)cuda->cells + 1) * sizeof *start);
+    const int *cells = &cuda->world->index.cell_count;
+    clear_counted(start, cells, cuda->cells);
     everybody(host, TH_LAMBDA(th_world * world, int i) {
         th_agents *agents = &world->agents;
         const th_level_grid *grid = &world->index.grids[agents->level[i]];
@@ -178,43 +200,84 @@ static void sort_people(th_world *host) {
         agents->cell[i] = cell;
         if (cell != TH_NO_CELL) agents->slot[i] = add(&world->index.cell_start[cell], 1u);
     });
-    scan(cuda->scan_space, cuda->scan_bytes, start, cuda->cells + 1);
+    scan_counted(start, cells, cuda->cells, cuda->tiles);
     everybody(host, TH_LAMBDA(th_world * world, int i) {
         th_agents *agents = &world->agents;
         uint32_t cell = agents->cell[i];
         if (cell != TH_NO_CELL)
             agents->order[world->index.cell_start[cell] + agents->slot[i]] = (uint32_t)i;
     });
-    th_world *world = cuda->world;
-    each(cuda->cells, TH_LAMBDA(int c) {
-        if (c >= world->index.cell_count) return;
-        uint32_t begin = world->index.cell_start[c], end = world->index.cell_start[c + 1];
-        if (end - begin > 1) sort_cell_by_id(world->agents.order, begin, end, world->agents.id);
+}
+
+// Some fields on their way into the order of cells. The arrays that a step writes are free while people are sorted,
+// so as many fields go at once; the field's old array takes the place of the one it went to.
+struct gathering {
+    enum { MOST = 7 }; // 20 fields in three launches
+    const uint32_t *from[MOST];
+    uint32_t *to[MOST];
+    int count;
+
+    TH_ON_GPU void move(uint32_t person, uint32_t place) const {
+        uint32_t values[MOST]; // all on their way before the first is written
+        for (int f = 0; f < MOST; ++f)
+            if (f < count) values[f] = from[f][person];
+        for (int f = 0; f < MOST; ++f)
+            if (f < count) to[f][place] = values[f];
+    }
+};
+
+static gathering next_fields(th_agents *agents, int first) {
+    float **empty[gathering::MOST] = {&agents->next_position_x, &agents->next_position_y, &agents->next_velocity_x,
+                                      &agents->next_velocity_y, &agents->work_x,          &agents->work_y,
+                                      &agents->work2_x};
+    gathering some;
+    memset(&some, 0, sizeof some);
+    for (; some.count < gathering::MOST && first + some.count < TH_FIELD_COUNT; ++some.count) {
+        void **field = field_pointer(agents, first + some.count), *old = *field;
+        some.from[some.count] = (const uint32_t *)old;
+        some.to[some.count] = (uint32_t *)*empty[some.count];
+        *field = *empty[some.count];
+        *empty[some.count] = (float *)old;
+    }
+    return some;
+}
+
+// All fields into the order of cells and, within a cell, of ids. Bound by memory: 172 bytes a person.
+static void gather_fields(th_world *host) {
+    th_cuda *cuda = host->cuda;
+    th_agents *agents = &cuda->known.agents;
+    const uint32_t *cell = agents->cell, *listed = agents->order, *id = agents->id;
+    const uint32_t *start = cuda->known.index.cell_start;
+    const int *cells = &cuda->world->index.cell_count; // where the last cell ends: people who are still there
+    uint32_t *order = agents->slot;
+    gathering some = next_fields(agents, 0);
+    each(cuda->bound, TH_LAMBDA(int k) {
+        if ((uint32_t)k >= start[*cells]) return;
+        uint32_t person = listed[k], own = id[person];
+        uint32_t begin = start[cell[person]], end = start[cell[person] + 1], place = begin;
+        for (uint32_t other = begin; other < end; ++other) place += id[listed[other]] < own;
+        order[place] = person;
+        some.move(person, place);
     });
+    th_world *world = cuda->world;
+    for (int first = gathering::MOST; first < TH_FIELD_COUNT; first += gathering::MOST) {
+        some = next_fields(agents, first);
+        bool last = first + gathering::MOST >= TH_FIELD_COUNT;
+        th_agents sorted = *agents;
+        // Nobody in this launch looks at world->agents.
+        each(cuda->bound > 0 ? cuda->bound : 1, TH_LAMBDA(int k) {
+            if ((uint32_t)k < start[*cells]) some.move(order[k], (uint32_t)k);
+            if (!last || k > 0) return;
+            world->agents = sorted;
+            world->agents.count = (int)start[*cells];
+        });
+    }
 }
 
 static void stage_index(th_world *host) {
-    th_cuda *cuda = host->cuda;
     lay_index(host);
     sort_people(host);
-    uint32_t cells = (uint32_t)cuda->cells;
-    th_world *world = cuda->world;
-    for (int f = 0; f < TH_FIELD_COUNT; ++f) {
-        uint32_t **field = (uint32_t **)field_pointer(&cuda->known.agents, f);
-        const uint32_t *from = *field, *order = cuda->known.agents.order;
-        uint32_t *to = cuda->spare;
-        const uint32_t *living = &cuda->known.index.cell_start[cells];
-        each(cuda->bound, TH_LAMBDA(int k) {
-            if ((uint32_t)k < *living) to[k] = from[order[k]];
-        });
-        cuda->spare = *field;
-        *field = to;
-    }
-    th_agents agents = cuda->known.agents;
-    each(1, TH_LAMBDA(int) {
-        world->agents = agents;
-        world->agents.count = (int)world->index.cell_start[cells];
-    });
+    gather_fields(host);
 }
 
 // ---- stages
@@ -230,8 +293,18 @@ static void stage_behave(th_world *host) {
 static bool fetch(th_world *host, uint32_t fields);
 static bool send_plan(th_world *host);
 
+// Whose way is simple has a kernel of its own: what the others need would cost everybody registers.
+template <bool straight, bool bare> void plan_people(th_world *host) {
+    step_sums *s = &host->cuda->sums->step;
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        th_planner planner = planner_of(world);
+        planner.bare = bare;
+        if (goes_straight(&planner, world->agents.group[i]) != straight) return;
+        if (plan_one(&planner, i, straight)) add(&s->unreachable, (uint64_t)1);
+    });
+}
+
 static void stage_plan(th_world *host) {
-    sums *s = host->cuda->sums;
     if (th_plan_crowd_is_due(host)) {
         fetch(host, TH_FIELD_BIT(TH_FIELD_POSITION_X) | TH_FIELD_BIT(TH_FIELD_POSITION_Y) |
                         TH_FIELD_BIT(TH_FIELD_LEVEL));
@@ -239,12 +312,12 @@ static void stage_plan(th_world *host) {
         send_plan(host);
         host->cuda->fresh = 0; // the step goes on
     }
-    once(host, TH_LAMBDA(th_world *) { s->unreachable = 0; });
-    everybody(host, TH_LAMBDA(th_world * world, int i) {
-        th_planner planner = planner_of(world);
-        if (plan_one(&planner, i)) add(&s->unreachable, (uint64_t)1);
-    });
-    once(host, TH_LAMBDA(th_world * world) { world->counters.unreachable = s->unreachable; });
+    th_planner planner = planner_of(host);
+    bool any[2] = {false, false};
+    for (int g = 0; g < host->scene->group_count; ++g) any[goes_straight(&planner, (uint32_t)g)] = true;
+    if (any[true] && planner.bare) plan_people<true, true>(host);
+    if (any[true] && !planner.bare) plan_people<true, false>(host);
+    if (any[false]) plan_people<false, false>(host);
 }
 
 static bool group_uses(const th_world *host, th_model move) {
@@ -270,72 +343,89 @@ static void stage_filter(th_world *host) {
 
 } // namespace th
 #include "cuda/forces.cuh"
+#include "cuda/orca.cuh"
 #include "cuda/pbd.cuh"
 namespace th {
 
 static void stage_move(th_world *host) {
     if (host->scene->scripted_count > 0)
         everybody(host, TH_LAMBDA(th_world * world, int i) { move_scripted_one(world, i); });
-    if (group_uses(host, TH_MOVE_ORCA))
-        everybody(host, TH_LAMBDA(th_world * world, int i) {
-            if (!moved_by_orca(world, i)) return;
-            const th_agents *agents = &world->agents;
-            th_walls walls = th_world_walls(world);
-            th_orca_params params;
-            memcpy(&params, world->groups[agents->group[i]].move_params, sizeof params);
-            th_nearest nearest;
-            th_nearest_by_insertion(world, (uint32_t)i, params.neighbour_range,
-                                    (int)params.max_neighbours, &nearest);
-            move_among(world, &walls, (uint32_t)i, &params, nearest,
-                       noise_of(world->seed, agents->id[i], world->step_count));
-        });
+    if (group_uses(host, TH_MOVE_ORCA)) move_orca(host);
     if (group_uses(host, TH_MOVE_SOCIAL_FORCE)) move_social_force(host);
     if (group_uses(host, TH_MOVE_HELBING_MOLNAR)) move_helbing_molnar(host);
     if (group_uses(host, TH_MOVE_PBD)) move_pbd(host);
     if (host->cuda->uic) uic_move(host);
 }
 
-static void stage_contact(th_world *host) {
-    th_cuda *cuda = host->cuda;
-    sums *s = cuda->sums;
-    once(host, TH_LAMBDA(th_world *) {
-        s->furthest = 0;
-        s->repairs = s->stops = 0;
-    });
-    everybody(host, TH_LAMBDA(th_world * world, int i) {
-        int repairs = 0;
-        float moved2 = repair_one(world, i, &repairs);
-        uint32_t bits;
-        memcpy(&bits, &moved2, sizeof bits); // never negative: bits are in the same order
-        largest(&s->furthest, bits);
-        if (repairs) add(&s->repairs, (uint64_t)repairs);
-    });
-    int passes = pair_passes(host);
-    for (int pass = 0; pass < passes; ++pass) {
-        everybody(host, TH_LAMBDA(th_world * world, int i) {
-            th_walls walls = th_world_walls(world);
-            float furthest2;
-            memcpy(&furthest2, &s->furthest, sizeof furthest2);
-            float moved = sqrtf(furthest2) + (float)pass * 0.5f * world->max_radius;
-            separate_one(world, &walls, i, pass, moved);
-        });
-        take_pass(&cuda->known.agents);
-        once(host, TH_LAMBDA(th_world * world) { take_pass(&world->agents); });
-    }
+// Nothing that people could not walk through: they go where they are pushed.
+static bool open_ground(const th_world *host) {
+    return host->wall_count == 0 && host->scene->link_count == 0 && host->scene->goal_count == 0;
+}
+
+// In the last pass on open ground who was pushed has the velocity it really moved with; elsewhere walls come first.
+template <bool open> void separate_people(th_world *host, int pass, bool last) {
+    const step_sums *s = &host->cuda->sums->step;
+    th_agents *agents = &host->cuda->known.agents;
+    separation known = separation_of(agents, pass, 0.0f);
     everybody(host, TH_LAMBDA(th_world * world, int i) {
         th_walls walls = th_world_walls(world);
-        if (keep_out_of_walls(world, &walls, i, passes > 0)) add(&s->stops, (uint64_t)1);
-    });
-    commit(&cuda->known.agents);
-    once(host, TH_LAMBDA(th_world * world) {
-        commit(&world->agents);
         float furthest2;
         memcpy(&furthest2, &s->furthest, sizeof furthest2);
+        separation now = known;
+        now.moved = sqrtf(furthest2) + (float)pass * 0.5f * world->max_radius;
+        separate_one(world, open ? nullptr : &walls, &now, i);
+        if (open && last && world->agents.slot[i] & WAS_PUSHED)
+            take_real_velocity(world, (uint32_t)i, th_position(&world->agents, (uint32_t)i),
+                               th_v(now.to_x[i], now.to_y[i]));
+    });
+    take_pass(agents);
+}
+
+// What the stages before have counted, and the arrays that passes and commit have changed places of. The step is
+// over but for who arrives in it.
+static void end_contact(th_world *host, int passes) {
+    const step_sums *s = &host->cuda->sums->step;
+    commit(&host->cuda->known.agents);
+    th_agents agents = host->cuda->known.agents;
+    once(host, TH_LAMBDA(th_world * world) {
+        float furthest2;
+        memcpy(&furthest2, &s->furthest, sizeof furthest2);
+        int count = world->agents.count;
+        world->agents = agents;
+        world->agents.count = count;
+        world->counters.unreachable = s->unreachable;
         world->counters.repairs += s->repairs;
         world->counters.wall_stops += s->stops;
         world->max_moved = sqrtf(furthest2) + (float)passes * 0.5f * world->max_radius +
                            world->max_radius;
+        world->step_count++;
     });
+}
+
+static void stage_contact(th_world *host) {
+    step_sums *s = &host->cuda->sums->step;
+    everybody_most(host, &s->furthest, TH_LAMBDA(th_world * world, int i) {
+        int repairs = 0;
+        float moved2 = repair_one(world, i, &repairs);
+        uint32_t bits;
+        memcpy(&bits, &moved2, sizeof bits); // never negative: bits are in the same order
+        if (repairs) add(&s->repairs, (uint64_t)repairs);
+        return bits;
+    });
+    int passes = pair_passes(host);
+    bool open = open_ground(host);
+    for (int pass = 0; pass < passes; ++pass) {
+        if (open)
+            separate_people<true>(host, pass, pass + 1 == passes);
+        else
+            separate_people<false>(host, pass, pass + 1 == passes);
+    }
+    if (!open)
+        everybody(host, TH_LAMBDA(th_world * world, int i) {
+            th_walls walls = th_world_walls(world);
+            if (keep_out_of_walls(world, &walls, i, passes > 0)) add(&s->stops, (uint64_t)1);
+        });
+    end_contact(host, passes);
 }
 
 static void sample_overlaps(th_world *host) {
@@ -344,18 +434,18 @@ static void sample_overlaps(th_world *host) {
         s->overlapping = s->pairs_twice = s->in_solids = 0;
         s->deepest = 0;
     });
-    everybody(host, TH_LAMBDA(th_world * world, int i) {
-        if ((uint32_t)i >= world->index.cell_start[world->index.cell_count]) return;
-        if (world->agents.phase[i] >= TH_PHASE_BODY) return;
+    everybody_most(host, &s->deepest, TH_LAMBDA(th_world * world, int i) {
+        if ((uint32_t)i >= world->index.cell_start[world->index.cell_count]) return 0u;
+        if (world->agents.phase[i] >= TH_PHASE_BODY) return 0u;
         int deep;
         float depth = overlaps_of(world, (uint32_t)i, 2.0f * world->max_moved, &deep);
         uint32_t bits;
         memcpy(&bits, &depth, sizeof bits);
-        largest(&s->deepest, bits);
         if (deep > 0) {
             add(&s->overlapping, (uint64_t)1);
             add(&s->pairs_twice, (uint64_t)deep);
         }
+        return bits;
     });
     once(host, TH_LAMBDA(th_world * world) {
         float deepest;
@@ -385,24 +475,27 @@ static void count_lines(th_world *host) {
     });
 }
 
-static void stage_measure(th_world *host) {
-    th_cuda *cuda = host->cuda;
-    sums *s = cuda->sums;
-    happened *events = cuda->events;
-    once(host, TH_LAMBDA(th_world * world) {
-        s->left = 0;
-        world->step_count++;
-    });
-    // Times of waiting begin with the step, as on the CPU: the clock goes on after everybody has arrived.
+// Times of waiting begin with the step, as on the CPU: the clock goes on after everybody has arrived.
+template <bool routes> void arrive(th_world *host) {
+    sums *s = host->cuda->sums;
+    happened *events = host->cuda->events;
     everybody(host, TH_LAMBDA(th_world * world, int i) {
-        if (arrive_one(world, i) == 0) return;
-        add(&s->left, 1);
+        if (arrive_one(world, i, routes) == 0) return;
+        add(&s->step.left, 1);
         add(&world->counters.left_digest, leaving_of(world, (uint32_t)i));
         uint32_t at = add(&s->event_count, 1u);
         if (at < TH_EVENT_MAX)
             events[at] = {world->step_count, (uint32_t)i + 1, world->agents.id[i],
                           TH_EVENT_LEFT, (int)world->agents.route_step[i]};
     });
+}
+
+static void stage_measure(th_world *host) {
+    const step_sums *s = &host->cuda->sums->step;
+    if (host->scene->target_count > 0)
+        arrive<true>(host);
+    else
+        arrive<false>(host);
     once(host, TH_LAMBDA(th_world * world) {
         world->time = (double)world->step_count * world->step_length;
         world->counters.left += (uint64_t)s->left;
@@ -411,6 +504,7 @@ static void stage_measure(th_world *host) {
     count_lines(host);
     if (host->step_count % steps_per_second(host) != 0) return;
     sample_overlaps(host);
+    if (open_ground(host)) return;
     everybody(host, TH_LAMBDA(th_world * world, int i) {
         th_walls walls = th_world_walls(world);
         if (in_solid(world, &walls, i)) add(&world->counters.wall_crossings, (uint64_t)1);
@@ -548,6 +642,7 @@ static bool fetch(th_world *host, uint32_t fields) {
     th_cuda *cuda = host->cuda;
     if (cuda->host_newer) return true;
     if (!finish()) return false;
+    if (cuda->watch.read(host->profile.seconds)) host->profile.steps++;
     th_world now;
     bool good = get(&now, cuda->world, sizeof now);
     if (!good) return false;
@@ -585,7 +680,6 @@ static bool fetch_grids(th_world *host) {
 static void take_people(th_cuda *cuda, size_t n) {
     th_agents *agents = &cuda->known.agents;
     for (int f = 0; f < TH_FIELD_COUNT; ++f) *field_pointer(agents, f) = cuda->store.take(n * 4);
-    cuda->spare = cuda->store.room<uint32_t>(n);
     float **floats[] = {&agents->next_position_x, &agents->next_position_y, &agents->next_velocity_x,
                         &agents->next_velocity_y, &agents->work_x,          &agents->work_y,
                         &agents->work2_x,         &agents->work2_y};
@@ -631,8 +725,7 @@ static bool take_all(th_world *host) {
         cuda->sources = cuda->sources || scene->groups[g].rate > 0.0 || scene->groups[g].arrival_count > 0;
     cuda->cells = cuda->bounded ? host->index.cell_count : host->index.cell_capacity;
     if (host->uic && !uic_take(host)) return false;
-    cuda->scan_bytes = scan_space((host->uic ? host->index.cell_capacity : cuda->cells) + 1);
-    cuda->scan_space = s.take(cuda->scan_bytes);
+    cuda->tiles = s.room<uint32_t>(tiles_of(host->index.cell_capacity));
     return !s.failed;
 }
 
@@ -670,7 +763,7 @@ static th_result no_memory(const th_world *host, th_error *error) {
     return th_fail(error, TH_NO_MEMORY, "",
                    "%d people need about %.1f GB of device memory; %.1f of %.1f GB are free; use fewer people "
                    "or the CPU",
-                   host->agents.capacity, (double)host->agents.capacity * 170.0 / 1e9,
+                   host->agents.capacity, (double)host->agents.capacity * 190.0 / 1e9,
                    (double)free_bytes / 1e9, (double)all / 1e9);
 }
 
@@ -698,6 +791,7 @@ static void step(th_world *host) {
         stage_index(host);
     }
     cuda->fresh = 0;
+    clear(&cuda->sums->step, sizeof cuda->sums->step);
     if (cuda->watch.read(host->profile.seconds)) host->profile.steps++;
     static void (*const stages[TH_STAGE_COUNT])(th_world *) = {
         stage_events, stage_index, stage_behave,  stage_plan,

@@ -14,6 +14,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_FORMULA_ORCA_H
 #define TH_FORMULA_ORCA_H
+#include "formula/math.h"
 #include "formula/params.h"
 #include "formula/vec.h"
 
@@ -50,6 +51,26 @@ typedef struct th_orca_line {
 } th_orca_line;
 
 // Wall lines first (hard), then agent lines (soft).
+#ifdef TH_DEVICE_CODE
+// A thread's lines lie where its kernel has room for them, every `stride`-th place.
+typedef struct alignas(16) th_orca_place { // read and written at once
+    th_orca_line line;
+}
+th_orca_place;
+typedef struct th_orca_lines {
+    th_orca_place *places;
+    int stride, wall_count, count;
+} th_orca_lines;
+
+TH_FORMULA th_orca_line th_orca_line_at(const th_orca_lines *lines, int i) {
+    return lines->places[i * lines->stride].line;
+}
+
+TH_FORMULA void th_orca_set_line(th_orca_lines *lines, int i, th_orca_line line) {
+    th_orca_place place = {line};
+    lines->places[i * lines->stride] = place;
+}
+#else
 typedef struct th_orca_lines {
     float point_x[TH_ORCA_LINES], point_y[TH_ORCA_LINES];
     float direction_x[TH_ORCA_LINES], direction_y[TH_ORCA_LINES];
@@ -69,6 +90,7 @@ TH_FORMULA void th_orca_set_line(th_orca_lines *lines, int i, th_orca_line line)
     lines->direction_x[i] = line.direction.x;
     lines->direction_y[i] = line.direction.y;
 }
+#endif
 
 // Half-plane that one neighbour leaves to us. `relative_position` = x_j - x_i, `velocity` = v_i,
 // `relative_velocity` = v_i - v_j, `radius` = r_i + r_j, `share` of the avoidance that is ours (0.5
@@ -86,15 +108,15 @@ TH_FORMULA th_orca_line th_orca_agent_line(th_vec2 relative_position, th_vec2 ve
     th_vec2 w = th_v(v.x - inverse_time * p.x, v.y - inverse_time * p.y);
     float w_length2 = th_length2(w), w_dot_p = th_dot(w, p);
     bool disc = touching | ((w_dot_p < 0.0f) & (w_dot_p * w_dot_p > radius2 * w_length2));
-    float w_length = sqrtf(w_length2);
+    float w_length = th_root(w_length2);
     bool degenerate = !(w_length > 1e-12f);
-    float inverse_w = 1.0f / (degenerate ? 1.0f : w_length);
+    float inverse_w = th_divide(1.0f, degenerate ? 1.0f : w_length);
     th_vec2 n = th_v(degenerate ? tie : w.x * inverse_w, degenerate ? 0.0f : w.y * inverse_w);
     float depth = radius * inverse_time - w_length;
     // The two tangents from the origin to the disc of radius R around p.
-    float leg = sqrtf(th_max(distance2 - radius2, 0.0f));
+    float leg = th_root(th_max(distance2 - radius2, 0.0f));
     float side = p.x * w.y - p.y * w.x > 0.0f ? 1.0f : -1.0f;
-    float inverse_distance2 = 1.0f / th_max(distance2, 1e-20f);
+    float inverse_distance2 = th_divide(1.0f, th_max(distance2, 1e-20f));
     th_vec2 tangent = th_v((side * p.x * leg - p.y * radius) * inverse_distance2,
                            (p.x * radius + side * p.y * leg) * inverse_distance2);
     float along = th_dot(v, tangent);
@@ -252,18 +274,17 @@ TH_FORMULA bool th_orca_program1(const th_orca_lines *lines, int i, float max_sp
     float dot = th_dot(line.point, line.direction);
     float discriminant = dot * dot + max_speed * max_speed - th_length2(line.point);
     if (discriminant < 0.0f) return false;
-    float root = sqrtf(discriminant);
+    float root = th_root(discriminant);
     float left = -dot - root, right = -dot + root;
     for (int j = 0; j < i; ++j) {
-        float d_x = lines->direction_x[j], d_y = lines->direction_y[j];
-        float denominator = line.direction.x * d_y - line.direction.y * d_x;
-        float numerator =
-            d_x * (line.point.y - lines->point_y[j]) - d_y * (line.point.x - lines->point_x[j]);
+        th_orca_line other = th_orca_line_at(lines, j);
+        float denominator = th_det(line.direction, other.direction);
+        float numerator = th_det(other.direction, th_sub(line.point, other.point));
         if (fabsf(denominator) <= TH_ORCA_EPSILON) {
             if (numerator < 0.0f) return false; // parallel and outside
             continue;
         }
-        float cut = numerator / denominator;
+        float cut = th_divide(numerator, denominator);
         if (denominator >= 0.0f)
             right = cut < right ? cut : right;
         else
@@ -310,10 +331,14 @@ TH_FORMULA void th_orca_bisectors(const th_orca_lines *lines, int i, th_orca_lin
                 continue; // same way: never the worse one
             bisector.point = th_scale(0.5f, th_add(line.point, other.point));
         } else {
-            float t = th_det(other.direction, th_sub(line.point, other.point)) / determinant;
+            float t =
+                th_divide(th_det(other.direction, th_sub(line.point, other.point)), determinant);
             bisector.point = th_add(line.point, th_scale(t, line.direction));
         }
-        bisector.direction = th_unit(th_sub(other.direction, line.direction));
+        th_vec2 between = th_sub(other.direction, line.direction);
+        float length = th_root(th_length2(between));
+        bisector.direction =
+            length > 1e-12f ? th_scale(th_divide(1.0f, length), between) : th_v(0.0f, 0.0f);
         th_orca_set_line(bisectors, kept++, bisector);
     }
     bisectors->wall_count = lines->wall_count;
@@ -321,29 +346,28 @@ TH_FORMULA void th_orca_bisectors(const th_orca_lines *lines, int i, th_orca_lin
 }
 
 // Linear program 3: from the failing line on, minimise the largest violation of the agent lines, the
-// wall lines staying hard.
-TH_FORMULA void th_orca_program3(const th_orca_lines *lines, int failed, float max_speed,
-                                 th_vec2 *result) {
+// wall lines staying hard. `bisectors` is work space.
+TH_FORMULA void th_orca_program3(const th_orca_lines *lines, th_orca_lines *bisectors, int failed,
+                                 float max_speed, th_vec2 *result) {
     float violation = 0.0f;
     for (int i = failed; i < lines->count; ++i) {
         th_orca_line line = th_orca_line_at(lines, i);
         if (!(th_det(line.direction, th_sub(line.point, *result)) > violation)) continue;
-        th_orca_lines bisectors;
-        th_orca_bisectors(lines, i, &bisectors);
+        th_orca_bisectors(lines, i, bisectors);
         th_vec2 better;
         // Failing can only be rounding: the old result is feasible by construction. Keep it then.
-        if (th_orca_program2(&bisectors, max_speed, th_perp_left(line.direction), true, &better) ==
-            bisectors.count)
+        if (th_orca_program2(bisectors, max_speed, th_perp_left(line.direction), true, &better) ==
+            bisectors->count)
             *result = better;
         violation = th_det(line.direction, th_sub(line.point, *result));
     }
 }
 
-TH_FORMULA th_vec2 th_orca_velocity(const th_orca_lines *lines, float max_speed,
-                                    th_vec2 preferred) {
+TH_FORMULA th_vec2 th_orca_velocity(const th_orca_lines *lines, th_orca_lines *bisectors,
+                                    float max_speed, th_vec2 preferred) {
     th_vec2 result;
     int failed = th_orca_program2(lines, max_speed, preferred, false, &result);
-    if (failed < lines->count) th_orca_program3(lines, failed, max_speed, &result);
+    if (failed < lines->count) th_orca_program3(lines, bisectors, failed, max_speed, &result);
     // Bisectors of nearly parallel lines meet far away, where rounding can put the result off the disc.
     return th_limit(result, max_speed);
 }

@@ -93,7 +93,7 @@ TH_FORMULA float th_pbd_stiffness_each(float stiffness, int iterations) {
 }
 
 // Share of a pair's correction that i takes, from the inverse masses; w_j = 0 for who does not give way.
-TH_FORMULA float th_pbd_share(float w_i, float w_j) { return w_i / (w_i + w_j); }
+TH_FORMULA float th_pbd_share(float w_i, float w_j) { return th_divide(w_i, w_i + w_j); }
 
 // A correction of person i and whether it counts.
 typedef struct th_pbd_correction {
@@ -138,7 +138,8 @@ TH_FORMULA th_pbd_meeting th_pbd_meet(th_vec2 x, th_vec2 v, float radii) {
     float c = (x.x * x.x + x.y * x.y) - radii * radii, cross = x.x * v.y - x.y * v.x;
     float d = radii * radii * a - cross * cross;
     th_pbd_meeting meeting;
-    meeting.tau = c / th_max(b + th_max(d, 0.0f) * th_inverse_root(th_max(d, 1e-30f)), 1e-12f);
+    meeting.tau =
+        th_divide(c, th_max(b + th_max(d, 0.0f) * th_inverse_root(th_max(d, 1e-30f)), 1e-12f));
     meeting.meets = th_min(th_min(a - TH_PBD_SLOWEST, b), th_min(c, d));
     return meeting;
 }
@@ -196,7 +197,7 @@ TH_FORMULA th_pbd_correction th_pbd_avoid(const th_pbd_avoidance *p, th_vec2 x, 
 
 // Weight of one neighbour for cohesion (XSPH), the kernel poly6 with height 1: (1 - d^2/range^2)^3.
 TH_FORMULA float th_pbd_cohesion_weight(float distance2, float range) {
-    float q = th_max(1.0f - distance2 / (range * range), 0.0f);
+    float q = th_max(1.0f - th_divide(distance2, range * range), 0.0f);
     return q * q * q;
 }
 
@@ -237,6 +238,6 @@ TH_FORMULA th_pbd_correction th_pbd_wall(th_vec2 p, th_vec2 a, th_vec2 direction
 
 // How much of a sum of `count` corrections is taken: omega / n.
 TH_FORMULA float th_pbd_average(float averaging, float count) {
-    return count > 0.0f ? averaging / count : 0.0f;
+    return count > 0.0f ? th_divide(averaging, count) : 0.0f;
 }
 #endif

@@ -59,13 +59,13 @@ TH_BOTH static float repair_one(const th_world *world, int i, int *repairs) {
     return moved2;
 }
 
-// What pair (i, j) asks of i: half the overlap, all of it when j does not give way.
+// What pair (i, j) asks of i: half the overlap, all of it when j does not give way. Without `walls` there are none.
 TH_BOTH static th_vec2 push_from(const th_agents *agents, const th_walls *walls, uint32_t i,
                                  uint32_t j, th_vec2 p, th_vec2 q, float distance2, float apart) {
     th_vec2 none = {0.0f, 0.0f};
     if (j == i || th_gone(agents->phase[j])) return none;
     float t;
-    if (th_walls_maybe_near(walls, (int)agents->level[i], p) &&
+    if (walls && th_walls_maybe_near(walls, (int)agents->level[i], p) &&
         agents->level[i] == agents->level[j] &&
         th_walls_first_crossing(walls, (int)agents->level[i], p, q, &t) >= 0)
         return none; // back to back at a thin wall
@@ -118,9 +118,11 @@ TH_BOTH static push_sum pushes_on(const th_world *world, const th_walls *walls, 
     th_vec2 p = {xs[i], ys[i]};
     push_sum push = {{0.0f, 0.0f}, 0};
     float radius = agents->radius[i], reach = radius + world->max_radius + moved;
+#ifndef TH_DEVICE_CODE // a warp would look twice as soon as one of its people touches somebody
     bool alone =
         touching_in_box(&world->index, grid, xs, ys, agents->radius, p, radius, reach) <= 1;
     if (alone && world->scene->link_count == 0) return push;
+#endif
     th_rows rows = th_rows_around(grid, p, reach);
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);) {
         for (uint32_t j = begin; j < end; ++j) {
@@ -131,7 +133,7 @@ TH_BOTH static push_sum pushes_on(const th_world *world, const th_walls *walls, 
                      push_from(agents, walls, i, j, p, th_v(xs[j], ys[j]), distance2, apart));
         }
     }
-    if (world->scene->link_count == 0) return push;
+    if (!walls || world->scene->link_count == 0) return push;
     uint32_t found[16];
     int count = th_linked_neighbours(world, i, reach, found, 16);
     for (int k = 0; k < count; ++k) {
@@ -145,20 +147,29 @@ TH_BOTH static push_sum pushes_on(const th_world *world, const th_walls *walls, 
 
 enum { LOOK_AGAIN = 1, WAS_PUSHED = 2 }; // bits of agents.slot during the stage
 
-// One person in a Jacobi pass from frozen positions. Who had a contact is remembered: only they are looked
+// A Jacobi pass: from frozen positions to new ones.
+typedef struct separation {
+    int pass;
+    float moved; // furthest anybody went since the index was made [m]
+    const float *from_x, *from_y;
+    float *to_x, *to_y;
+} separation;
+
+// One person in a pass; `walls` may be NULL on open ground without links. Who had a contact is remembered: only they are looked
 // at again in the next pass, so a loose crowd pays for one pass. Who is first touched by a neighbour's
 // push is dealt with in the next step. Returns whether there was a contact.
-TH_BOTH static bool separate_one(const th_world *world, const th_walls *walls, int i, int pass,
-                                 float moved) {
+TH_BOTH static bool separate_one(const th_world *world, const th_walls *walls,
+                                 const separation *now, int i) {
     const th_agents *agents = &world->agents;
-    const float *xs = agents->next_position_x, *ys = agents->next_position_y;
+    const float *xs = now->from_x, *ys = now->from_y;
     uint32_t *contact = agents->slot;
     th_vec2 p = {xs[i], ys[i]};
     bool pushed = false;
-    if (pass == 0) contact[i] = LOOK_AGAIN;
+    if (now->pass == 0) contact[i] = LOOK_AGAIN;
     bool looks = contact[i] & LOOK_AGAIN;
-    if (looks && th_moves(agents->phase[i]) && pair_passes_of(world, agents->group[i]) > pass) {
-        push_sum push = pushes_on(world, walls, (uint32_t)i, xs, ys, moved);
+    if (looks && th_moves(agents->phase[i]) &&
+        pair_passes_of(world, agents->group[i]) > now->pass) {
+        push_sum push = pushes_on(world, walls, (uint32_t)i, xs, ys, now->moved);
         float weight = push.contacts > 2 ? 2.0f / (float)push.contacts : 1.0f;
         p = th_add(p, th_limit(th_scale(weight, push.sum), 0.5f * agents->radius[i]));
         pushed = push.contacts > 0;
@@ -166,8 +177,8 @@ TH_BOTH static bool separate_one(const th_world *world, const th_walls *walls, i
     } else {
         contact[i] &= WAS_PUSHED;
     }
-    agents->work_x[i] = p.x;
-    agents->work_y[i] = p.y;
+    now->to_x[i] = p.x;
+    now->to_y[i] = p.y;
     return pushed;
 }
 
@@ -374,6 +385,13 @@ TH_BOTH static void swap_arrays(float **a, float **b) {
     *b = swap;
 }
 
+TH_BOTH static separation separation_of(const th_agents *agents, int pass, float moved) {
+    separation now = {
+        pass,           moved,         agents->next_position_x, agents->next_position_y,
+        agents->work_x, agents->work_y};
+    return now;
+}
+
 // After a pass: what it wrote is what the next one reads.
 TH_BOTH static void take_pass(th_agents *agents) {
     swap_arrays(&agents->next_position_x, &agents->work_x);
@@ -415,9 +433,9 @@ static float repair_and_find_furthest(th_world *world) {
 // Returns how many had a contact.
 static int separation_pass(th_world *world, const th_walls *walls, int pass, float moved) {
     int pushed = 0;
+    separation now = separation_of(&world->agents, pass, moved);
 #pragma omp parallel for num_threads(world->threads) schedule(dynamic, TH_BLOCK) reduction(+ : pushed)
-    for (int i = 0; i < world->agents.count; ++i)
-        pushed += separate_one(world, walls, i, pass, moved);
+    for (int i = 0; i < world->agents.count; ++i) pushed += separate_one(world, walls, &now, i);
     take_pass(&world->agents);
     return pushed;
 }

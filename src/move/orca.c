@@ -1,5 +1,5 @@
-// ORCA on the CPU: nearest neighbours by cells (state/nearest.h), half-planes, linear programs. Cost
-// O(agents x candidates of 3 x 3 cells).
+// ORCA: nearest neighbours by cells (state/nearest.h), half-planes, linear programs. Cost
+// O(agents x candidates of 3 x 3 cells). On a GPU: src/cuda/orca.cuh.
 // SPDX-License-Identifier: Apache-2.0
 #include "formula/orca.h"
 #include "core/parallel.h"
@@ -84,6 +84,46 @@ TH_BOTH static void wall_lines(const th_walls *walls, const th_world *world, uin
     lines->wall_count = lines->count;
 }
 
+// Somebody as the half-planes of others need it.
+typedef struct avoider {
+    th_vec2 p, v;
+    float radius, inverse_horizon, inverse_step;
+    bool all_react;
+} avoider;
+
+TH_FORMULA avoider avoider_of(const th_world *world, uint32_t i, const th_orca_params *params) {
+    const th_agents *agents = &world->agents;
+    avoider own;
+    own.p = th_position(agents, i);
+    own.v = th_velocity(agents, i);
+    own.radius = agents->radius[i];
+    own.inverse_horizon = 1.0f / params->time_horizon;
+    own.inverse_step = 1.0f / world->dt;
+    own.all_react = world->scene->scripted_count == 0;
+    return own;
+}
+
+#ifdef TH_DEVICE_CODE // one by one
+
+TH_FORMULA th_orca_line neighbour_line(const th_agents *agents, const avoider *own, uint32_t i,
+                                       uint32_t j) {
+    th_vec2 to = th_sub(th_position(agents, j), own->p),
+            relative = th_sub(own->v, th_velocity(agents, j));
+    float share = own->all_react || th_moves(agents->phase[j]) ? 0.5f : 1.0f;
+    return th_orca_agent_line(to, own->v, relative, own->radius + agents->radius[j],
+                              own->inverse_horizon, own->inverse_step, share, i < j ? 1.0f : -1.0f);
+}
+
+TH_FORMULA void agent_lines(const th_world *world, uint32_t i, const th_orca_params *params,
+                            const th_nearest *nearest, th_orca_lines *lines) {
+    avoider own = avoider_of(world, i, params);
+    for (int k = 0; k < nearest->count; ++k)
+        th_orca_set_line(lines, lines->count++,
+                         neighbour_line(&world->agents, &own, i, nearest->agent[k]));
+}
+
+#else // all at once
+
 typedef struct neighbour_lanes {
     _Alignas(TH_ALIGN) float x[TH_ORCA_NEIGHBOURS], y[TH_ORCA_NEIGHBOURS];
     _Alignas(TH_ALIGN) float vx[TH_ORCA_NEIGHBOURS], vy[TH_ORCA_NEIGHBOURS];
@@ -99,10 +139,8 @@ static_assert(TH_ORCA_WALLS + TH_ORCA_NEIGHBOURS <= TH_ORCA_LINES,
 TH_FORMULA void agent_lines(const th_world *world, uint32_t i, const th_orca_params *params,
                             const th_nearest *nearest, th_orca_lines *lines) {
     const th_agents *agents = &world->agents;
-    th_vec2 p = th_position(agents, i), v = th_velocity(agents, i);
-    float radius = agents->radius[i], inverse_horizon = 1.0f / params->time_horizon,
-          inverse_step = 1.0f / world->dt;
-    bool all_react = world->scene->scripted_count == 0;
+    avoider own = avoider_of(world, i, params);
+    th_vec2 p = own.p, v = own.v;
     neighbour_lanes lanes;
     for (int k = 0; k < TH_ORCA_NEIGHBOURS; ++k) {
         lanes.x[k] = p.x + 10.0f;
@@ -119,7 +157,7 @@ TH_FORMULA void agent_lines(const th_world *world, uint32_t i, const th_orca_par
         lanes.vy[k] = agents->velocity_y[j];
         lanes.radius[k] = agents->radius[j];
         lanes.tie[k] = i < j ? 1.0f : -1.0f;
-        if (!all_react && !th_moves(agents->phase[j])) lanes.share[k] = 1.0f;
+        if (!own.all_react && !th_moves(agents->phase[j])) lanes.share[k] = 1.0f;
     }
     float *point_x = lines->point_x + lines->count, *point_y = lines->point_y + lines->count;
     float *direction_x = lines->direction_x + lines->count,
@@ -129,8 +167,8 @@ TH_FORMULA void agent_lines(const th_world *world, uint32_t i, const th_orca_par
         th_vec2 to = {lanes.x[k] - p.x, lanes.y[k] - p.y},
                 relative = {v.x - lanes.vx[k], v.y - lanes.vy[k]};
         th_orca_line line =
-            th_orca_agent_line(to, v, relative, radius + lanes.radius[k], inverse_horizon,
-                               inverse_step, lanes.share[k], lanes.tie[k]);
+            th_orca_agent_line(to, v, relative, own.radius + lanes.radius[k], own.inverse_horizon,
+                               own.inverse_step, lanes.share[k], lanes.tie[k]);
         point_x[k] = line.point.x;
         point_y[k] = line.point.y;
         direction_x[k] = line.direction.x;
@@ -138,6 +176,8 @@ TH_FORMULA void agent_lines(const th_world *world, uint32_t i, const th_orca_par
     }
     lines->count += nearest->count;
 }
+
+#endif
 
 // Two random numbers in -1 .. 1 for each person of a block: vector code, a tenth of the cost of drawing
 // them one by one.
@@ -169,29 +209,10 @@ TH_FORMULA th_vec2 preferred_with_noise(const th_agents *agents, uint32_t i, flo
     return th_add(preferred, th_scale(strength, noise));
 }
 
-// `nearest` on the same level; who is near on another one is added here.
-TH_FORMULA void move_among(const th_world *world, const th_walls *walls, uint32_t i,
-                           const th_orca_params *params, th_nearest nearest, th_vec2 noise) {
+// Where the velocity leads, changed no more than the limit on acceleration allows.
+TH_FORMULA void take_velocity(const th_world *world, uint32_t i, const th_orca_params *params,
+                              th_vec2 velocity) {
     const th_agents *agents = &world->agents;
-    int wanted = (int)params->max_neighbours;
-    if (world->scene->link_count > 0)
-        th_nearest_add_linked(world, i, wanted, params->neighbour_range, &nearest);
-    th_orca_lines lines;
-    lines.count = lines.wall_count = 0;
-    if (walls->count > 0) {
-        float range = params->time_horizon_obstacle * params->max_speed + agents->radius[i];
-        wall_list near;
-        int level = (int)agents->level[i];
-        list_walls(walls, level, th_position(agents, i), th_max(range, walls->grids[level].reach),
-                   &near);
-        wall_lines(walls, world, i, params, &near, range, &lines);
-        if (params->line_of_sight > 0.0f) drop_hidden(walls, world, i, &near, &nearest);
-    }
-    agent_lines(world, i, params, &nearest, &lines);
-    // Somebody who prefers to be faster than the limit may be.
-    float max_speed = th_max(params->max_speed, agents->speed[i]);
-    th_vec2 velocity =
-        th_orca_velocity(&lines, max_speed, preferred_with_noise(agents, i, params->noise, noise));
     if (params->max_acceleration > 0.0f) {
         th_vec2 old = th_velocity(agents, i);
         velocity =
@@ -201,6 +222,40 @@ TH_FORMULA void move_among(const th_world *world, const th_walls *walls, uint32_
     agents->next_velocity_y[i] = velocity.y;
     agents->next_position_x[i] = agents->position_x[i] + velocity.x * world->dt;
     agents->next_position_y[i] = agents->position_y[i] + velocity.y * world->dt;
+}
+
+// Somebody who prefers to be faster than the limit may be.
+TH_FORMULA float fastest_of(const th_agents *agents, uint32_t i, const th_orca_params *params) {
+    return th_max(params->max_speed, agents->speed[i]);
+}
+
+// From how far walls make lines.
+TH_FORMULA float wall_range_of(const th_agents *agents, uint32_t i, const th_orca_params *params) {
+    return params->time_horizon_obstacle * params->max_speed + agents->radius[i];
+}
+
+// `nearest` on the same level; who is near on another one is added here. Lines and bisectors are empty.
+TH_FORMULA void move_among(const th_world *world, const th_walls *walls, uint32_t i,
+                           const th_orca_params *params, th_nearest nearest, th_vec2 noise,
+                           th_orca_lines *lines, th_orca_lines *bisectors) {
+    const th_agents *agents = &world->agents;
+    int wanted = (int)params->max_neighbours;
+    if (world->scene->link_count > 0)
+        th_nearest_add_linked(world, i, wanted, params->neighbour_range, &nearest);
+    lines->count = lines->wall_count = 0;
+    if (walls->count > 0) {
+        float range = wall_range_of(agents, i, params);
+        wall_list near;
+        int level = (int)agents->level[i];
+        list_walls(walls, level, th_position(agents, i), th_max(range, walls->grids[level].reach),
+                   &near);
+        wall_lines(walls, world, i, params, &near, range, lines);
+        if (params->line_of_sight > 0.0f) drop_hidden(walls, world, i, &near, &nearest);
+    }
+    agent_lines(world, i, params, &nearest, lines);
+    th_vec2 preferred = preferred_with_noise(agents, i, params->noise, noise);
+    take_velocity(world, i, params,
+                  th_orca_velocity(lines, bisectors, fastest_of(agents, i, params), preferred));
 }
 
 TH_BOTH static bool moved_by_orca(const th_world *world, int i) {
@@ -213,6 +268,7 @@ TH_CLONES static void move_block(th_world *world, const th_walls *walls, int beg
     const th_agents *agents = &world->agents;
     th_candidates list;
     list.count = -1;
+    th_orca_lines lines, bisectors;
     block_noise noise;
     draw_noise(world, begin, end, &noise);
     for (int i = begin; i < end; ++i) {
@@ -223,7 +279,7 @@ TH_CLONES static void move_block(th_world *world, const th_walls *walls, int beg
         th_nearest nearest;
         th_find_nearest(world, &list, (uint32_t)i, (int)params.max_neighbours,
                         params.neighbour_range, &nearest);
-        move_among(world, walls, (uint32_t)i, &params, nearest, own_noise);
+        move_among(world, walls, (uint32_t)i, &params, nearest, own_noise, &lines, &bisectors);
     }
 }
 

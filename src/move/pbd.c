@@ -40,11 +40,12 @@ bool th_pbd_create(th_world *world, int agents) {
     pbd->neighbours =
         th_alloc(memory, blocks * TH_BLOCK * TH_PBD_NEIGHBOURS, sizeof *pbd->neighbours);
     pbd->neighbour_start = th_alloc(memory, count, sizeof *pbd->neighbour_start);
-    pbd->neighbour_count = th_alloc(memory, count, sizeof *pbd->neighbour_count);
+    pbd->touch_count = th_alloc(memory, count, sizeof *pbd->touch_count);
+    pbd->meet_count = th_alloc(memory, count, sizeof *pbd->meet_count);
     pbd->walls = th_alloc(memory, count * TH_PBD_WALLS, sizeof *pbd->walls);
     pbd->groups = th_alloc(memory, (size_t)pbd->group_count, sizeof *pbd->groups);
-    return complete && pbd->neighbours && pbd->neighbour_start && pbd->neighbour_count &&
-           pbd->walls && pbd->groups;
+    return complete && pbd->neighbours && pbd->neighbour_start && pbd->touch_count &&
+           pbd->meet_count && pbd->walls && pbd->groups;
 }
 
 void th_pbd_destroy(th_world *world) {
@@ -58,7 +59,8 @@ void th_pbd_destroy(th_world *world) {
             (size_t)th_block_count(pbd->capacity) * TH_BLOCK * TH_PBD_NEIGHBOURS,
             sizeof *pbd->neighbours);
     th_free(memory, pbd->neighbour_start, count, sizeof *pbd->neighbour_start);
-    th_free(memory, pbd->neighbour_count, count, sizeof *pbd->neighbour_count);
+    th_free(memory, pbd->touch_count, count, sizeof *pbd->touch_count);
+    th_free(memory, pbd->meet_count, count, sizeof *pbd->meet_count);
     th_free(memory, pbd->walls, count * TH_PBD_WALLS, sizeof *pbd->walls);
     th_free(memory, pbd->groups, (size_t)pbd->group_count, sizeof *pbd->groups);
     th_free(memory, pbd, 1, sizeof *pbd);

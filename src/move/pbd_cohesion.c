@@ -40,9 +40,11 @@ TH_FORMULA void add_lanes(const companion *c, const th_agents *a, const th_pbd *
 
 TH_FORMULA cohesion cohesion_of_cells(const th_world *world, const companion *c, float reach) {
     const th_level_grid *grid = &world->index.grids[world->agents.level[c->i]];
-    th_rows rows = th_rows_around(grid, th_v(c->x, c->y), reach);
+    th_vec2 p = th_v(c->x, c->y);
+    th_rows rows = th_rows_around(grid, p, reach);
     th_lanes weights = {0}, drawn_x = {0}, drawn_y = {0};
-    for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
+    for (uint32_t begin, end;
+         th_next_run_within(&world->index, grid, &rows, p, reach, &begin, &end);)
         for (uint32_t first = begin; first < end; first += TH_LANES)
             add_lanes(c, &world->agents, world->pbd, first, end, &weights, &drawn_x, &drawn_y);
     cohesion sum = {th_lanes_sum(&weights), {th_lanes_sum(&drawn_x), th_lanes_sum(&drawn_y)}};

@@ -18,23 +18,21 @@ typedef struct batch {
     _Alignas(64) float share[PAIRS]; // first the other's inverse mass, then the share that i takes
     _Alignas(64) float own[PAIRS];   // i's inverse mass
     // The corrections; a count of COINCIDENT marks who stands at i's very place.
-    _Alignas(64) float contact_x[PAIRS];
-    _Alignas(64) float contact_y[PAIRS];
-    _Alignas(64) float contact[PAIRS];
-    _Alignas(64) float avoid_x[PAIRS];
-    _Alignas(64) float avoid_y[PAIRS];
-    _Alignas(64) float avoid[PAIRS];
+    _Alignas(64) float correction_x[PAIRS];
+    _Alignas(64) float correction_y[PAIRS];
+    _Alignas(64) float correction[PAIRS];
     int count;
 } batch;
 
-TH_FORMULA void gather(const th_agents *a, const th_pbd *pbd, uint32_t i, bool moves, bool equal,
+// The pairs of person i with those on a list of its own.
+TH_FORMULA void gather(const th_agents *a, const th_pbd *pbd, uint32_t i,
+                       const uint32_t *restrict list, uint32_t count, bool moves, bool equal,
                        batch *restrict to) {
-    const uint32_t *restrict list = th_pbd_neighbours(pbd, i);
     const float *restrict xs = a->work_x, *restrict ys = a->work_y, *restrict radii = a->radius;
     const float *restrict us = pbd->u_x, *restrict vs = pbd->u_y, *restrict w = pbd->inverse_mass;
     float x = xs[i], y = ys[i], u = us[i], v = vs[i], radius = radii[i];
-    int count = (int)pbd->neighbour_count[i], at = to->count;
-    for (int k = 0; k < count; ++k, ++at) {
+    int at = to->count;
+    for (uint32_t k = 0; k < count; ++k, ++at) {
         uint32_t j = list[k];
         to->x[at] = x - xs[j];
         to->y[at] = y - ys[j];
@@ -79,9 +77,9 @@ TH_FORMULA void correct_contacts(const th_pbd_params *p, batch *restrict b, int 
         th_pbd_correction c = th_pbd_contact(d, u, margin * b->radii[k], b->share[k],
                                              static_friction, kinetic_friction);
         float apart2 = d.x * d.x + d.y * d.y - TH_PBD_COINCIDENT * TH_PBD_COINCIDENT;
-        b->contact_x[k] = c.x;
-        b->contact_y[k] = c.y;
-        b->contact[k] = apart2 > 0.0f ? c.count : COINCIDENT;
+        b->correction_x[k] = c.x;
+        b->correction_y[k] = c.y;
+        b->correction[k] = apart2 > 0.0f ? c.count : COINCIDENT;
     }
 }
 
@@ -91,45 +89,38 @@ TH_FORMULA void correct_meetings(const th_pbd_avoidance *p, batch *restrict b, i
     for (int k = 0; k < full; ++k) {
         th_pbd_correction c = th_pbd_avoid(&how, th_v(b->x[k], b->y[k]), th_v(b->ux[k], b->uy[k]),
                                            b->radii[k], b->share[k]);
-        b->avoid_x[k] = c.x;
-        b->avoid_y[k] = c.y;
-        b->avoid[k] = c.count;
+        b->correction_x[k] = c.x;
+        b->correction_y[k] = c.y;
+        b->correction[k] = c.count;
     }
+}
+
+TH_FORMULA th_pbd_correction sum_of(const batch *b, int first, uint32_t count) {
+    th_pbd_correction sum = {0.0f, 0.0f, 0.0f};
+    for (int k = first; k < first + (int)count; ++k) {
+        sum.x += b->correction_x[k];
+        sum.y += b->correction_y[k];
+        sum.count += b->correction[k];
+    }
+    return sum;
 }
 
 // Contacts of person i, whose pairs begin at `first`. Who stands at i's very place is pushed in a direction drawn
 // from both ids, opposite for the two.
 TH_FORMULA th_pbd_correction sum_contacts(const th_world *world, const batch *b, uint32_t i,
                                           int first) {
-    const th_pbd *pbd = world->pbd;
-    const uint32_t *list = th_pbd_neighbours(pbd, i);
+    const uint32_t *list = th_pbd_neighbours(world->pbd, i);
     float margin = th_pbd_group_of(world, i)->params.contact_margin;
-    th_pbd_correction sum = {0.0f, 0.0f, 0.0f};
-    int count = (int)pbd->neighbour_count[i];
-    for (int k = first; k < first + count; ++k) {
-        sum.x += b->contact_x[k];
-        sum.y += b->contact_y[k];
-        sum.count += b->contact[k];
-    }
+    int count = (int)world->pbd->touch_count[i];
+    th_pbd_correction sum = sum_of(b, first, (uint32_t)count);
     if (sum.count < COINCIDENT) return sum;
     for (int k = 0; k < count; ++k) {
-        if (b->contact[first + k] < COINCIDENT) continue;
+        if (b->correction[first + k] < COINCIDENT) continue;
         th_vec2 n = th_pair_direction(world->agents.id[i], world->agents.id[list[k]]);
         float push = margin * b->radii[first + k] * b->share[first + k];
         sum.x += push * n.x;
         sum.y += push * n.y;
         sum.count += 1.0f - COINCIDENT;
-    }
-    return sum;
-}
-
-TH_FORMULA th_pbd_correction sum_meetings(const th_pbd *pbd, const batch *b, uint32_t i,
-                                          int first) {
-    th_pbd_correction sum = {0.0f, 0.0f, 0.0f};
-    for (int k = first; k < first + (int)pbd->neighbour_count[i]; ++k) {
-        sum.x += b->avoid_x[k];
-        sum.y += b->avoid_y[k];
-        sum.count += b->avoid[k];
     }
     return sum;
 }
@@ -215,28 +206,64 @@ static corrected corrected_of(const th_world *world, const th_walls *walls, uint
     return c;
 }
 
-TH_FORMULA void shift_one(th_world *world, const th_walls *walls, const batch *b, uint32_t i,
-                          int first) {
+TH_FORMULA void shift_one(th_world *world, const th_walls *walls, uint32_t i,
+                          const th_pbd_correction *contact) {
     th_pbd *pbd = world->pbd;
     corrected c = corrected_of(world, walls, i);
-    th_pbd_correction contact = sum_contacts(world, b, i, first);
-    th_vec2 shift = shift_by(walls, &c, &contact);
+    th_vec2 shift = shift_by(walls, &c, contact);
     pbd->extra_x[i] = shift.x;
     pbd->extra_y[i] = shift.y;
 }
 
-TH_FORMULA void solve_one(th_world *world, const th_walls *walls, const batch *b, uint32_t i,
-                          int first) {
+TH_FORMULA void solve_one(th_world *world, const th_walls *walls, uint32_t i,
+                          const th_pbd_correction *contact, const th_pbd_correction *avoid) {
     th_pbd *pbd = world->pbd;
     corrected c = corrected_of(world, walls, i);
-    th_pbd_correction contact = sum_contacts(world, b, i, first),
-                      avoid = sum_meetings(pbd, b, i, first);
     th_vec2 avoided = th_v(pbd->extra_x[i], pbd->extra_y[i]);
-    th_vec2 u = solve_by(walls, &c, &contact, &avoid, th_v(pbd->u_x[i], pbd->u_y[i]), &avoided);
+    th_vec2 u = solve_by(walls, &c, contact, avoid, th_v(pbd->u_x[i], pbd->u_y[i]), &avoided);
     pbd->extra_x[i] = avoided.x;
     pbd->extra_y[i] = avoided.y;
     pbd->next_u_x[i] = u.x;
     pbd->next_u_y[i] = u.y;
+}
+
+// The people whose pairs are in hand, and the sums of their corrections.
+typedef struct taken {
+    int count;
+    uint32_t person[PAIRS];
+    th_pbd_correction contact[PAIRS], avoid[PAIRS];
+} taken;
+
+TH_FORMULA void take_contacts(const th_world *world, const th_pbd_group *group, bool moves,
+                              bool equal, batch *b, taken *t) {
+    const th_pbd *pbd = world->pbd;
+    b->count = 0;
+    for (int k = 0; k < t->count; ++k) {
+        uint32_t i = t->person[k];
+        gather(&world->agents, pbd, i, th_pbd_neighbours(pbd, i), pbd->touch_count[i], moves, equal,
+               b);
+    }
+    int full = fill_up(b), first = 0;
+    shares(b, full, equal);
+    correct_contacts(&group->params, b, full, moves);
+    for (int k = 0; k < t->count; first += (int)pbd->touch_count[t->person[k++]])
+        t->contact[k] = sum_contacts(world, b, t->person[k], first);
+}
+
+TH_FORMULA void take_meetings(const th_world *world, const th_pbd_group *group, bool equal,
+                              batch *b, taken *t) {
+    const th_pbd *pbd = world->pbd;
+    b->count = 0;
+    for (int k = 0; k < t->count; ++k) {
+        uint32_t i = t->person[k];
+        gather(&world->agents, pbd, i, th_pbd_neighbours(pbd, i) + pbd->touch_count[i],
+               pbd->meet_count[i], true, equal, b);
+    }
+    int full = fill_up(b), first = 0;
+    shares(b, full, equal);
+    correct_meetings(&group->avoid, b, full);
+    for (int k = 0; k < t->count; first += (int)pbd->meet_count[t->person[k++]])
+        t->avoid[k] = sum_of(b, first, pbd->meet_count[t->person[k]]);
 }
 
 // Own people begin .. of one kind of parameters, as many as fill a batch; returns where the next begins.
@@ -244,24 +271,23 @@ TH_FORMULA uint32_t take_batch(th_world *world, const th_walls *walls, int like,
                                bool equal, uint32_t begin, uint32_t end, batch *b) {
     const th_pbd *pbd = world->pbd;
     const th_pbd_group *group = &pbd->groups[like];
-    uint32_t people[PAIRS], stop = begin;
-    int starts[PAIRS], count = 0;
-    b->count = 0;
-    for (; stop < end && b->count <= PAIRS - TH_PBD_NEIGHBOURS && count < PAIRS; ++stop) {
+    const uint32_t most = PAIRS - TH_PBD_NEIGHBOURS;
+    uint32_t stop = begin, touching = 0, meeting = 0;
+    taken t;
+    t.count = 0;
+    for (; stop < end && touching <= most && meeting <= most && t.count < PAIRS; ++stop) {
         if (!th_pbd_own(world, stop) || th_pbd_group_of(world, stop)->like != like) continue;
-        people[count] = stop;
-        starts[count++] = b->count;
-        gather(&world->agents, pbd, stop, moves, equal, b);
+        t.person[t.count++] = stop;
+        touching += pbd->touch_count[stop];
+        meeting += pbd->meet_count[stop];
     }
-    int full = fill_up(b);
-    shares(b, full, equal);
-    correct_contacts(&group->params, b, full, moves);
-    if (moves) correct_meetings(&group->avoid, b, full);
-    for (int k = 0; k < count; ++k) {
+    take_contacts(world, group, moves, equal, b, &t);
+    if (moves) take_meetings(world, group, equal, b, &t);
+    for (int k = 0; k < t.count; ++k) {
         if (moves)
-            solve_one(world, walls, b, people[k], starts[k]);
+            solve_one(world, walls, t.person[k], &t.contact[k], &t.avoid[k]);
         else
-            shift_one(world, walls, b, people[k], starts[k]);
+            shift_one(world, walls, t.person[k], &t.contact[k]);
     }
     return stop;
 }

@@ -29,12 +29,20 @@ typedef struct th_pbd {
     // Own people: what avoidance has added to u; in stabilisation the shift; at the end the way to go [m].
     float *extra_x, *extra_y;
     float *inverse_mass; // 0: does not give way
-    // Room for TH_PBD_NEIGHBOURS a person; within a block of TH_BLOCK people the lists lie one after the other.
+    // Room for TH_PBD_NEIGHBOURS a person; within a block of TH_BLOCK people the lists lie one after the other:
+    // of each first those to touch, then those to meet.
     uint32_t *neighbours;
-    uint32_t *neighbour_start, *neighbour_count; // start: from the block's first
-    int *walls;                                  // TH_PBD_WALLS a person, filled up with -1
+    uint32_t *neighbour_start; // from the block's first
+    uint32_t *touch_count, *meet_count;
+    int *walls; // TH_PBD_WALLS a person, filled up with -1
     th_pbd_group *groups;
 } th_pbd;
+
+// Whom a person may touch in a sub-step and whom it is going to meet; together TH_PBD_NEIGHBOURS at most.
+typedef struct th_pbd_felt {
+    uint32_t touch[TH_PBD_NEIGHBOURS], meet[TH_PBD_NEIGHBOURS];
+    uint32_t touch_count, meet_count;
+} th_pbd_felt;
 
 // A pass over the own people among begin .. end. Passes read what earlier ones wrote of everybody and write
 // only of these.

@@ -39,6 +39,7 @@ typedef struct th_planner {
     const th_scene *scene;
     const th_plans *plans;
     th_walls walls;
+    bool bare; // no targets and no zones: everybody has an own goal
 } th_planner;
 
 TH_BOTH static th_way way_to_target(const th_planner *planner, int target, bool straight, int level,
@@ -70,18 +71,23 @@ TH_BOTH static th_way way_to_own_goal(const th_planner *planner, bool straight, 
     return way;
 }
 
+// Do these people go straight to their goals? Then no field and no road map is looked at.
+TH_BOTH static bool goes_straight(const th_planner *planner, uint32_t group) {
+    return planner->world->groups[group].plan == TH_PLAN_STRAIGHT ||
+           (planner->scene->plan->flat_open && !planner->plans->roadmap);
+}
+
 // Of somebody who walks; 1 when the goal cannot be reached.
-TH_BOTH static int plan_agent(const th_planner *planner, int i) {
+TH_BOTH static int plan_agent(const th_planner *planner, int i, bool straight) {
     const th_world *world = planner->world;
     const th_agents *agents = &world->agents;
     const th_group *group = &planner->scene->groups[agents->group[i]];
-    bool straight = world->groups[agents->group[i]].plan == TH_PLAN_STRAIGHT;
     th_vec2 p = th_position(agents, (uint32_t)i), heading = th_velocity(agents, (uint32_t)i);
     int level = (int)agents->level[i];
     uint32_t leg = agents->route_step[i];
     float speed = agents->speed[i];
     th_way way;
-    if (leg < (uint32_t)group->route_count) {
+    if (!planner->bare && leg < (uint32_t)group->route_count) {
         way = way_to_target(planner, group->route[leg], straight, level, p,
                             inset_from_ends(agents, i), heading);
     } else {
@@ -90,7 +96,7 @@ TH_BOTH static int plan_agent(const th_planner *planner, int i) {
         // Shorter in the last step, so that nobody runs past an own goal.
         speed = th_min(speed, way.distance / world->dt);
     }
-    if (planner->scene->zone_count > 0)
+    if (!planner->bare && planner->scene->zone_count > 0)
         speed *= zone_factor(planner->scene, level, p, way.direction);
     agents->preferred_x[i] = speed * way.direction.x;
     agents->preferred_y[i] = speed * way.direction.y;
@@ -98,14 +104,14 @@ TH_BOTH static int plan_agent(const th_planner *planner, int i) {
 }
 
 // Writes one person's preferred velocity; 1 when the goal cannot be reached.
-TH_BOTH static int plan_one(const th_planner *planner, int i) {
+TH_BOTH static int plan_one(const th_planner *planner, int i, bool straight) {
     const th_world *world = planner->world;
     const th_agents *agents = &world->agents;
     uint32_t phase = agents->phase[i];
     // Who has arrived at an own goal keeps to it when pushed away.
     bool at_own_goal = phase == TH_PHASE_ARRIVED &&
                        world->scene->groups[agents->group[i]].own_goal != TH_OWN_GOAL_NONE;
-    if (phase == TH_PHASE_WALKING || at_own_goal) return plan_agent(planner, i);
+    if (phase == TH_PHASE_WALKING || at_own_goal) return plan_agent(planner, i, straight);
     if (th_moves(phase)) {
         agents->preferred_x[i] = 0.0f;
         agents->preferred_y[i] = 0.0f;
@@ -114,7 +120,9 @@ TH_BOTH static int plan_one(const th_planner *planner, int i) {
 }
 
 TH_BOTH static th_planner planner_of(const th_world *world) {
-    th_planner planner = {world, world->scene, th_plans_in_force(world), th_world_walls(world)};
+    const th_scene *scene = world->scene;
+    th_planner planner = {world, scene, th_plans_in_force(world), th_world_walls(world),
+                          scene->target_count == 0 && scene->zone_count == 0};
     return planner;
 }
 
@@ -127,7 +135,9 @@ void th_stage_plan(th_world *world) {
 #pragma omp parallel for num_threads(world->threads) schedule(dynamic, 4) reduction(+ : unreachable)
     for (int block = 0; block < th_block_count(agents->count); ++block) {
         int end = (block + 1) * TH_BLOCK < agents->count ? (block + 1) * TH_BLOCK : agents->count;
-        for (int i = block * TH_BLOCK; i < end; ++i) unreachable += (uint64_t)plan_one(&planner, i);
+        for (int i = block * TH_BLOCK; i < end; ++i)
+            unreachable +=
+                (uint64_t)plan_one(&planner, i, goes_straight(&planner, agents->group[i]));
     }
     world->counters.unreachable = unreachable;
 }

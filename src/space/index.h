@@ -5,6 +5,7 @@
 #define TH_SPACE_INDEX_H
 #include "core/device.h"
 #include "core/memory.h"
+#include "formula/math.h"
 #include "throng/base.h"
 
 typedef struct th_level_grid {
@@ -57,6 +58,24 @@ TH_BOTH static inline bool th_next_run(const th_index *index, const th_level_gri
                                        th_rows *rows, uint32_t *begin, uint32_t *end) {
     if (rows->row > rows->last_row) return false;
     th_index_run(index, grid, rows->row++, rows->column0, rows->column1, begin, end);
+    return true;
+}
+
+// The same, but each row's run only as wide as the circle there: a fifth fewer people, for one root a row.
+TH_BOTH static inline bool th_next_run_within(const th_index *index, const th_level_grid *grid,
+                                              th_rows *rows, th_vec2 p, float reach,
+                                              uint32_t *begin, uint32_t *end) {
+    if (rows->row > rows->last_row) return false;
+    int row = rows->row++;
+    float slack = 0.01f * grid->cell; // more than the coordinates round
+    float bottom = grid->origin.y + (float)row * grid->cell, top = bottom + grid->cell;
+    float off = (p.y < bottom ? bottom - p.y : p.y - top) - slack;
+    // Rows at the border hold everybody beyond it too.
+    if (off < 0.0f || row == 0 || row == grid->ny - 1) off = 0.0f;
+    float inside2 = reach * reach - off * off,
+          half = th_root(inside2 > 0.0f ? inside2 : 0.0f) + slack;
+    th_index_run(index, grid, row, th_grid_column(grid, p.x - half),
+                 th_grid_column(grid, p.x + half), begin, end);
     return true;
 }
 

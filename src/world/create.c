@@ -57,10 +57,14 @@ static void copy_groups(th_world *world) {
     }
 }
 
-// Cells of 1.2 m hold four people in a dense crowd, so 3 x 3 cells hold the ten nearest; people
-// larger than that need larger cells.
+// Cells of 1.2 m hold four people in a dense crowd, so 3 x 3 cells hold the ten nearest. Position-based crowds go
+// through everybody within two metres, and smaller cells follow that circle better. People larger than that need larger
+// cells.
 static float choose_cell(const th_scene *scene) {
-    float cell = 1.2f;
+    bool only_pbd = scene->group_count > 0;
+    for (int g = 0; g < scene->group_count; ++g)
+        only_pbd = only_pbd && scene->groups[g].move.model == TH_MOVE_PBD;
+    float cell = only_pbd ? 0.6f : 1.2f;
     for (int s = 0; s < scene->scripted_count; ++s)
         if (2.0f * scene->scripted[s].radius > cell) cell = 2.0f * scene->scripted[s].radius;
     return cell;

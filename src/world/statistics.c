@@ -168,6 +168,9 @@ bool th_world_done(const th_world *world) {
 
 th_profile th_world_profile(const th_world *world) { return world->profile; }
 void th_world_reset_profile(th_world *world) { world->profile = (th_profile){0}; }
+size_t th_world_device_bytes(const th_world *world) {
+    return world->device ? world->device->bytes(world) : 0;
+}
 
 // Agents' hashes are added up, so that their order in memory does not matter.
 uint64_t th_world_hash(const th_world *world) {

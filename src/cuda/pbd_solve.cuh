@@ -1,0 +1,179 @@
+// Position-based crowds on the device: the iterations (move/pbd_solve.c). Sums have the CPU's order. Bound by arithmetic
+// and by the longest list among the 32 people of a warp. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_CUDA_PBD_SOLVE_CUH
+#define TH_CUDA_PBD_SOLVE_CUH
+#include "cuda/pbd_list.cuh"
+
+namespace th {
+
+TH_ON_GPU inline void add_to(th_pbd_correction *sum, th_pbd_correction c) {
+    sum->x += c.x;
+    sum->y += c.y;
+    sum->count += c.count;
+}
+
+// Person i among others, as the pairs need it.
+struct pair_maker {
+    const th_world *world;
+    const both *place, *all_u;
+    const float *all_radius;
+    uint32_t i;
+    both p, u;
+    float radius, inverse_mass;
+    bool equal;
+
+    // Offset, relative displacement, sum of radii.
+    TH_ON_GPU void with(uint32_t j, bool moves, th_vec2 *x, th_vec2 *v, float *radii) const {
+        both q = place[j], w = moves ? all_u[j] : both{0.0f, 0.0f};
+        *x = th_v(p.x - q.x, p.y - q.y);
+        *v = moves ? th_v(u.x - w.x, u.y - w.y) : th_v(0.0f, 0.0f);
+        *radii = radius + all_radius[j];
+    }
+    // The own share.
+    TH_ON_GPU float share(uint32_t j) const {
+        return equal ? 0.5f : th_pbd_share(inverse_mass, inverse_mass_of(world, j));
+    }
+};
+
+TH_ON_GPU inline pair_maker pairs_of(const th_world *world, const pbd_memory &memory, uint32_t i) {
+    bool equal = world->pbd->equal_masses;
+    const float *radius = world->agents.radius;
+    return {world,     memory.place, memory.u, radius, i, memory.place[i], memory.u[i],
+            radius[i], equal ? 1.0f : inverse_mass_of(world, i), equal};
+}
+
+TH_ON_GPU inline bool at_one_place(th_vec2 d) {
+    return !(d.x * d.x + d.y * d.y - TH_PBD_COINCIDENT * TH_PBD_COINCIDENT > 0.0f);
+}
+
+// Those who stand at i's very place are pushed in a direction drawn from both ids, opposite for the two.
+template <class Felt>
+TH_ON_GPU void add_coincident_pairs(const pair_maker &pairs, Felt *felt, bool moves, float margin,
+                                    th_pbd_correction *sum) {
+    const uint32_t *id = pairs.world->agents.id;
+    for (int k = 0; k < felt->touch_count; ++k) {
+        uint32_t j = felt->touch(k);
+        th_vec2 x, v;
+        float radii;
+        pairs.with(j, moves, &x, &v, &radii);
+        if (!at_one_place(th_add(x, v))) continue;
+        th_vec2 n = th_pair_direction(id[pairs.i], id[j]);
+        float push = margin * radii * pairs.share(j);
+        add_to(sum, {push * n.x, push * n.y, 1.0f});
+    }
+}
+
+template <bool moves, class Felt>
+TH_ON_GPU th_pbd_correction sum_contacts(const pair_maker &pairs, const th_pbd_params *params, Felt *felt) {
+    const float margin = params->contact_margin, static_friction = moves ? params->static_friction : 0.0f,
+                kinetic_friction = moves ? params->kinetic_friction : 0.0f;
+    th_pbd_correction sum = {0.0f, 0.0f, 0.0f};
+    bool coincident = false;
+    for (int k = 0; k < felt->touch_count; ++k) {
+        uint32_t j = felt->touch(k);
+        th_vec2 x, v;
+        float radii;
+        pairs.with(j, moves, &x, &v, &radii);
+        th_vec2 d = th_add(x, v);
+        float apart = margin * radii;
+        // The formula gives nothing for who is too far off: left out, with a thousandth for its rounding.
+        if (d.x * d.x + d.y * d.y > 1.001f * apart * apart) continue;
+        add_to(&sum, th_pbd_contact(d, v, apart, pairs.share(j), static_friction, kinetic_friction));
+        coincident = coincident || at_one_place(d);
+    }
+    if (coincident) add_coincident_pairs(pairs, felt, moves, margin, &sum);
+    return sum;
+}
+
+template <class Felt>
+TH_ON_GPU th_pbd_correction sum_meetings(const pair_maker &pairs, const th_pbd_avoidance *avoid, Felt *felt) {
+    const th_pbd_avoidance how = *avoid;
+    th_pbd_correction sum = {0.0f, 0.0f, 0.0f};
+    for (int k = 0; k < felt->meet_count; ++k) {
+        uint32_t j = felt->meet(k);
+        th_vec2 x, v;
+        float radii;
+        pairs.with(j, true, &x, &v, &radii);
+        add_to(&sum, th_pbd_avoid(&how, x, v, radii, pairs.share(j)));
+    }
+    return sum;
+}
+
+// What the end of an iteration needs; `near` is room for TH_PBD_WALLS, or NULL: none is near.
+TH_ON_GPU inline corrected corrected_of(const th_world *world, const th_substep *step,
+                                        const th_walls *walls, const pair_maker &pairs, int *near) {
+    uint32_t i = pairs.i;
+    if (near) {
+        uint64_t repairs = 0;
+        near[0] = -1;
+        if (world->agents.order[i] & PBD_NEAR_WALL)
+            list_walls_of(world, walls, i, predicted(world, step, i, &repairs), near);
+    }
+    return {th_pbd_group_of(world, i), near, pairs.radius, th_v(pairs.p.x, pairs.p.y)};
+}
+
+// What walls that are not near add: nothing, but it turns -0 into 0, as on the CPU.
+TH_ON_GPU inline th_vec2 off_far_walls(const th_walls *walls, th_vec2 u) {
+    return walls->count > 0 ? th_add(u, th_v(0.0f, 0.0f)) : u;
+}
+
+// Out of the overlaps at the beginning: the place after it, into `next`.
+template <class Felt>
+TH_ON_GPU void stabilise_one(const th_world *world, const th_substep *step, const th_walls *walls,
+                             const pbd_memory &memory, uint32_t i, Felt felt, int *near) {
+    pair_maker pairs = pairs_of(world, memory, i);
+    th_pbd_correction contact = sum_contacts<false>(pairs, &th_pbd_group_of(world, i)->params, &felt);
+    corrected person = corrected_of(world, step, walls, pairs, near);
+    th_vec2 shift = shift_by(walls, &person, &contact);
+    if (!near) shift = off_far_walls(walls, shift);
+    memory.next[i] = {pairs.p.x + shift.x, pairs.p.y + shift.y};
+}
+
+// One iteration: u -> next.
+template <class Felt>
+TH_ON_GPU void iterate_one(const th_world *world, const th_substep *step, const th_walls *walls,
+                           const pbd_memory &memory, uint32_t i, Felt felt, int *near) {
+    const th_agents *a = &world->agents;
+    pair_maker pairs = pairs_of(world, memory, i);
+    const th_pbd_group *group = th_pbd_group_of(world, i);
+    th_pbd_correction contact = sum_contacts<true>(pairs, &group->params, &felt);
+    th_pbd_correction avoid = sum_meetings(pairs, &group->avoid, &felt);
+    corrected person = corrected_of(world, step, walls, pairs, near);
+    th_vec2 avoided = th_v(a->next_velocity_x[i], a->next_velocity_y[i]);
+    th_vec2 u = solve_by(walls, &person, &contact, &avoid, th_v(pairs.u.x, pairs.u.y), &avoided);
+    if (!near) u = off_far_walls(walls, u);
+    a->next_velocity_x[i] = avoided.x;
+    a->next_velocity_y[i] = avoided.y;
+    memory.next[i] = {u.x, u.y};
+}
+
+// Everybody who is listed and far from walls; who is not the model's own stays as it is.
+TH_ON_GPU inline void correct_plain(const th_world *world, const th_substep *step, const pbd_memory &memory,
+                                    uint32_t i, bool moves) {
+    uint32_t order = world->agents.order[i];
+    if (!(order & PBD_OWN)) memory.next[i] = moves ? memory.u[i] : memory.place[i];
+    if (!is_plain(order)) return;
+    th_walls walls = th_world_walls(world);
+    listed_people felt = listed_by(world, memory, i, order);
+    if (moves)
+        iterate_one(world, step, &walls, memory, i, felt, nullptr);
+    else
+        stabilise_one(world, step, &walls, memory, i, felt, nullptr);
+}
+
+TH_ON_GPU inline void correct_special(const th_world *world, const th_substep *step,
+                                      const pbd_memory &memory, uint32_t i, bool moves) {
+    uint32_t order = world->agents.order[i];
+    th_walls walls = th_world_walls(world);
+    th_pbd_felt room;
+    int near[TH_PBD_WALLS];
+    found_people felt = order & PBD_LISTED ? copy_of(listed_by(world, memory, i, order), &room)
+                                           : found_by(world, step, &walls, i, &room);
+    if (moves)
+        iterate_one(world, step, &walls, memory, i, felt, near);
+    else
+        stabilise_one(world, step, &walls, memory, i, felt, near);
+}
+
+} // namespace th
+#endif

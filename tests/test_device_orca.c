@@ -1,0 +1,172 @@
+// ORCA on a device against the CPU, bit for bit: what its search for neighbours, its kernels and its lists have to
+// tell apart. People at equal distances and at one place, few and many neighbours, nobody around, walls and stairs
+// beside open floor, somebody who does not step aside. SPDX-License-Identifier: Apache-2.0
+#include "device_world.h"
+
+#ifdef TH_SLOW_BUILD
+enum { STEPS = 5 };
+#else
+enum { STEPS = 30 };
+#endif
+
+typedef struct pair {
+    th_scene *scene;
+    th_world *worlds[2]; // on the CPU, on the device
+} pair;
+
+static pair pair_of(const char *json) {
+    pair p = {.scene = device_scene(json)};
+    p.worlds[0] = device_world(p.scene, TH_BACKEND_CPU);
+    p.worlds[1] = device_world(p.scene, TH_BACKEND_CUDA);
+    return p;
+}
+
+static void step_and_end(pair p, int steps, const char *what) {
+    for (int s = 0; s < steps; ++s) {
+        for (int w = 0; w < 2; ++w) th_world_step(p.worlds[w], 1);
+        if (th_world_hash(p.worlds[0]) != th_world_hash(p.worlds[1]))
+            fail_msg("%s: step %d differs", what, s + 1);
+    }
+    for (int w = 0; w < 2; ++w) th_world_destroy(p.worlds[w]);
+    th_scene_destroy(p.scene);
+}
+
+// So many people on an open plane, who go to the opposite side.
+static pair plane(int count, const char *params) {
+    char json[1024];
+    snprintf(json, sizeof json,
+             "{\"groups\": [{\"id\": \"g\", \"count\": %d, \"area\": {\"rect\": [-8, -8, 8, 8]},"
+             " \"own_goal\": {\"opposite\": [0, 0]}, \"move\": {\"model\": \"orca\"%s}}],"
+             " \"run\": {\"step\": 0.1, \"duration\": 60}}",
+             count, params);
+    return pair_of(json);
+}
+
+static const char *const neighbours[] = {"", ", \"max_neighbours\": 1", ", \"max_neighbours\": 4",
+                                         ", \"max_neighbours\": 11", ", \"max_neighbours\": 16"};
+enum { NEIGHBOURS = sizeof neighbours / sizeof *neighbours };
+
+static void crowds_of_all_sizes(void **state) {
+    (void)state;
+    static const int counts[] = {1, 2, 5, 40, 600};
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; ++c)
+        for (int k = 0; k < NEIGHBOURS; ++k)
+            step_and_end(plane(counts[c], neighbours[k]), STEPS, neighbours[k]);
+}
+
+// Where person k of `count` is put.
+typedef th_vec2 place_fn(int k, int count);
+static th_vec2 on_lattice(int k, int count) { // distances are equal to the last bit
+    (void)count;
+    return (th_vec2){0.5f * (float)(k % 20), 0.5f * (float)(k / 20)};
+}
+static th_vec2
+in_heaps(int k, int count) { // ten and more at one place, and more than any list holds near it
+    (void)count;
+    return (th_vec2){0.05f * (float)(k / 13 % 5), 0.05f * (float)(k / 65)};
+}
+static th_vec2 at_one_place(int k, int count) {
+    (void)k, (void)count;
+    return (th_vec2){1.0f, 2.0f};
+}
+static th_vec2
+far_apart(int k, int count) { // the range to the last bit, and a crowd at the end of the row
+    return (th_vec2){k < count / 2 ? 5.0f * (float)k : 1000.0f + 0.4f * (float)(k % 9),
+                     k < count / 2 ? 0.0f : 0.4f * (float)(k / 9)};
+}
+
+static void places_by_hand(void **state) {
+    (void)state;
+    static place_fn *const places[] = {on_lattice, in_heaps, at_one_place, far_apart};
+    static const char *const names[] = {"lattice", "heaps", "one place", "far apart"};
+    for (int n = 0; n < 4; ++n)
+        for (int k = 0; k < NEIGHBOURS; ++k) {
+            pair p = plane(300, neighbours[k]);
+            for (int w = 0; w < 2; ++w) {
+                float *x = th_world_map(p.worlds[w], TH_FIELD_POSITION_X, TH_WRITE);
+                float *y = th_world_map(p.worlds[w], TH_FIELD_POSITION_Y, TH_WRITE);
+                assert_non_null(x);
+                assert_non_null(y);
+                for (int i = 0; i < 300; ++i) {
+                    th_vec2 place = places[n](i * 7 % 300, 300); // ids in no order along the rows
+                    x[i] = place.x;
+                    y[i] = place.y;
+                }
+                th_world_unmap(p.worlds[w], TH_FIELD_POSITION_X);
+                th_world_unmap(p.worlds[w], TH_FIELD_POSITION_Y);
+            }
+            step_and_end(p, STEPS / 2, names[n]);
+        }
+}
+
+// Groups that want different numbers of neighbours, near walls and far from them, on both sides of a stair's top,
+// around a scripted body and through a thin wall, seen or not.
+static void walls_and_levels(void **state) {
+    (void)state;
+    static const char *const sights[] = {"1", "0"};
+    for (int k = 0; k < 2; ++k) {
+        char json[4096];
+        snprintf(
+            json, sizeof json,
+            "{\"levels\": [{\"id\": \"below\", \"walkable\": {\"rect\": [0, 0, 33, 18]},"
+            "   \"obstacles\": [{\"rect\": [9, 3, 10, 4]}], \"walls\": [[[5, 0], [5, 9]]]},"
+            "   {\"id\": \"above\", \"z\": 1.5, \"walkable\": {\"rect\": [33, 0, 40, 18]}}],"
+            " \"stairs\": [{\"id\": \"s\", \"level\": \"below\", \"to\": \"above\","
+            "   \"area\": {\"rect\": [30, 0, 33, 18]}, \"top\": [[33, 0], [33, 18]],"
+            "   \"up\": 0.5, \"down\": 0.7}],"
+            " \"exits\": [{\"id\": \"east\", \"level\": \"above\", \"line\": [[40, 0], [40, 18]]},"
+            "   {\"id\": \"west\", \"level\": \"below\", \"line\": [[0, 0], [0, 18]]}],"
+            " \"groups\": ["
+            "  {\"id\": \"a\", \"level\": \"below\", \"count\": 250, \"area\": {\"rect\": [1, 1, "
+            "12, 17]},"
+            "   \"to\": \"east\", \"move\": {\"model\": \"orca\", \"max_neighbours\": "
+            "16,"
+            "   \"line_of_sight\": %s}},"
+            "  {\"id\": \"b\", \"level\": \"below\", \"count\": 250, \"area\": {\"rect\": [14, 1, "
+            "33, 17]},"
+            "   \"to\": \"west\", \"radius\": {\"uniform\": [0.15, 0.3]}, \"move\": {\"model\": "
+            "\"orca\","
+            "   \"noise\": 0.05, \"max_acceleration\": 3, \"line_of_sight\": %s}},"
+            "  {\"id\": \"c\", \"level\": \"above\", \"count\": 60, \"area\": {\"rect\": [33, 1, "
+            "39, 17]},"
+            "   \"to\": \"west\", \"move\": {\"model\": \"orca\", \"max_neighbours\": "
+            "3}}],"
+            " \"scripted\": [{\"id\": \"cart\", \"level\": \"below\", \"radius\": 0.5,"
+            "   \"path\": [[0, 12, 14], [4, 19, 14]]}],"
+            " \"run\": {\"step\": 0.1, \"duration\": 60}}",
+            sights[k], sights[k]);
+        step_and_end(pair_of(json), 2 * STEPS, sights[k]);
+    }
+}
+
+// So few people that neighbours stand far beyond a wall that is too far off to make lines.
+static void hidden_far_away(void **state) {
+    (void)state;
+    pair p = pair_of("{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 24, 16]},"
+                     " \"walls\": [[[12, 2], [12, 14]]]}],"
+                     " \"groups\": [{\"id\": \"g\", \"count\": 70,"
+                     "  \"own_goal\": {\"opposite\": [12, 8]}, \"move\": \"orca\"}],"
+                     " \"run\": {\"step\": 0.1, \"duration\": 60}}");
+    step_and_end(p, 2 * STEPS, "a wall between");
+}
+
+// A parameter that is raised while it runs takes more room than before.
+static void more_neighbours_later(void **state) {
+    (void)state;
+    pair p = plane(400, "");
+    for (int w = 0; w < 2; ++w) {
+        th_error error;
+        th_world_step(p.worlds[w], 3);
+        assert_int_equal(th_world_set_param(p.worlds[w], 0, "max_neighbours", 16, &error), TH_OK);
+    }
+    step_and_end(p, STEPS, "16 from the third step on");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(crowds_of_all_sizes),   cmocka_unit_test(places_by_hand),
+        cmocka_unit_test(walls_and_levels),      cmocka_unit_test(hidden_far_away),
+        cmocka_unit_test(more_neighbours_later),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
