@@ -81,6 +81,7 @@ template <class Find> void find_most(int count, size_t bytes, uint32_t *most, Fi
     unsigned needed = (unsigned)((count + block - 1) / block);
     if (count > 0) find_kernel<<<needed, THREADS, THREADS * bytes>>>(find, count, each, most);
 }
+template <class Find> void find_most(int count, uint32_t *most, Find find) { find_most(count, 0, most, find); }
 
 __device__ inline void raise_most(uint32_t *most, const uint32_t *found) {
     for (int f = 0; f < FOUND; ++f) {
@@ -346,6 +347,7 @@ template <class Find> void find_most(int count, size_t, uint32_t *most, Find fin
         for (int f = 0; f < FOUND; ++f) most[f] = found[f] > most[f] ? found[f] : most[f];
     }
 }
+template <class Find> void find_most(int count, uint32_t *most, Find find) { find_most(count, 0, most, find); }
 template <class Count, class Find> void find_most_of(int, size_t, Count count, uint32_t *most, Find find) {
     find_most(count(), 0, most, find);
 }
