@@ -1,6 +1,8 @@
 // The complementarity problem of the pressure (move/uic_lcp.h) on a device: the same method as the CPU's default
 // (move/uic_multigrid.c, uic_hierarchy.c), over the whole grid instead of a list of cells, by one kernel whose
 // phases wait for each other. It stops by itself when the residual is small enough; nobody at home has to look.
+// The waiting bounds it: a phase over all blocks takes microseconds, whatever there is to do in it. So the coarse
+// levels are done by every block for itself, in its fast memory, and nobody has to wait for another's result.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CUDA_PRESSURE_CUH
 #define TH_CUDA_PRESSURE_CUH
@@ -17,9 +19,9 @@ enum {
     PRESSURE_EXACT_FROM = 20,
     PRESSURE_LAST_SWEEPS = 8,
     PRESSURE_CASCADE_SWEEPS = 8,
-    // Levels of no more cells than this are left to one block: its threads wait for each other in a tenth of the
-    // time that all blocks need. A guess, to be measured.
-    PRESSURE_BLOCK_CELLS = 2048,
+    // Levels of no more cells than this, where there is room, are done by every block for itself: ten cells for each
+    // of its threads take no longer than waiting for all blocks twice.
+    PRESSURE_BLOCK_CELLS = 5120,
     PRESSURE_BINS = 5
 };
 
@@ -37,6 +39,7 @@ struct pressure_level {
     float *east, *north, *ground;
     float *inverse; // of the diagonal in jammed cells, else 0
     float *r, *x, *y; // residual; after the first half-sweep, in red cells; at the end of the V-cycle
+    int fast;         // where it begins in a block's fast memory, if it lies there
 };
 enum { PRESSURE_ARRAYS = 7 };
 
@@ -50,12 +53,12 @@ struct pressure_solver {
     const double *east, *north, *ground;
     const th_uic_centre *people; // where there are none there is no pressure
     double *b, *p;               // b of cells that carry none is set to NEVER
-    double *r, *d[2], *ad; // the direction of this iteration and of the last one
+    double *r, *d[2], *ad; // the direction of this iteration and of the last one; A d, or red pressures to be taken
     double tolerance;
     pressure_level level[PRESSURE_LEVELS];
-    int used, in_block; // levels; the first that one block does
+    int used, in_block; // levels; the first that every block does for itself
     float *coarse;      // all coarse levels' arrays
-    int coarse_count;
+    int coarse_count, fast_count;
     pressure_report *report;
 
     static constexpr double NEVER = 1e30, NO_FLOW = 1e-30, EPSILON = 1e-8; // [uic_lcp.c]
@@ -126,61 +129,161 @@ struct pressure_solver {
             });
         }
     }
-    // x of red cell (i, j) with what the coarser level adds to it.
-    TH_ON_GPU float lifted(int l, int i, int j) const {
-        const pressure_level &v = level[l], &up = level[l + 1];
-        int c = j * v.nx + i;
-        return v.inverse[c] > 0 ? v.x[c] + up.y[((j + 1) >> 1) * up.nx + ((i + 1) >> 1)] : v.x[c];
+    // Where the coarser level than l has its results.
+    TH_ON_GPU const float *joined(int l, const float *memory) const {
+        return l + 1 == in_block && in_block < used ? fast(memory, in_block).y : level[l + 1].y;
     }
-    TH_ON_GPU float black_up(int l, int i, int j) const {
+    // x of red cell (i, j) with what the coarser level adds to it, whose results are `joined`.
+    TH_ON_GPU static float lifted(const pressure_level &v, const float *joined, int i, int j) {
+        int c = j * v.nx + i;
+        return v.inverse[c] > 0 ? v.x[c] + joined[((j + 1) >> 1) * (((v.nx - 1) >> 1) + 2) + ((i + 1) >> 1)] : v.x[c];
+    }
+    TH_ON_GPU float black_up(int l, const float *joined, int i, int j) const {
         const pressure_level &v = level[l];
         int c = j * v.nx + i;
         if (!(v.inverse[c] > 0)) return 0;
         if (l + 1 == used) return relaxed(l, v.x, c);
-        float pull = (coupling_east(l, c - 1) * lifted(l, i - 1, j) + coupling_east(l, c) * lifted(l, i + 1, j)) +
-                     (coupling_north(l, c - v.nx) * lifted(l, i, j - 1) + coupling_north(l, c) * lifted(l, i, j + 1));
+        float pull = (coupling_east(l, c - 1) * lifted(v, joined, i - 1, j) +
+                      coupling_east(l, c) * lifted(v, joined, i + 1, j)) +
+                     (coupling_north(l, c - v.nx) * lifted(v, joined, i, j - 1) +
+                      coupling_north(l, c) * lifted(v, joined, i, j + 1));
         return (v.r[c] + pull) * v.inverse[c];
     }
-    TH_ON_GPU float red_up(int l, int i, int j) const {
+    TH_ON_GPU float red_up(int l, const float *joined, int i, int j) const {
         const pressure_level &v = level[l];
         int c = j * v.nx + i;
         if (!(v.inverse[c] > 0)) return 0;
-        float pull = (coupling_east(l, c - 1) * black_up(l, i - 1, j) + coupling_east(l, c) * black_up(l, i + 1, j)) +
-                     (coupling_north(l, c - v.nx) * black_up(l, i, j - 1) +
-                      coupling_north(l, c) * black_up(l, i, j + 1));
+        float pull = (coupling_east(l, c - 1) * black_up(l, joined, i - 1, j) +
+                      coupling_east(l, c) * black_up(l, joined, i + 1, j)) +
+                     (coupling_north(l, c - v.nx) * black_up(l, joined, i, j - 1) +
+                      coupling_north(l, c) * black_up(l, joined, i, j + 1));
         return (v.r[c] + pull) * v.inverse[c];
     }
     template <class Team> TH_ON_GPU void up(Team &team, int from, int to) const {
-        for (int l = from; l >= to; --l)
+        for (int l = from; l >= to; --l) {
+            const float *above = joined(l, team.memory());
             team.each(inside(level[l]), [&](int k) {
                 int c = cell(level[l], k), i = c % level[l].nx, j = c / level[l].nx;
-                level[l].y[c] = (i + j) & 1 ? black_up(l, i, j) : red_up(l, i, j);
+                level[l].y[c] = (i + j) & 1 ? black_up(l, above, i, j) : red_up(l, above, i, j);
             });
+        }
     }
     // Where there was no room to join the cells into one.
     template <class Team> TH_ON_GPU void last_sweeps(Team &team) const {
         const pressure_level &v = level[used - 1];
         if (inside(v) < 2) return;
-        for (int sweep = 0; sweep < 4 * PRESSURE_LAST_SWEEPS; ++sweep) {
-            int colour = sweep < 2 * PRESSURE_LAST_SWEEPS ? sweep & 1 : 1 - (sweep & 1);
+        for (int sweep = 0; sweep < 4 * PRESSURE_LAST_SWEEPS; ++sweep)
             team.each(half(v), [&](int k) {
-                int c = coloured(v, k, colour);
+                int c = coloured(v, k, sweep_colour(sweep));
                 if (c >= 0) v.x[c] = relaxed(used - 1, v.x, c);
             });
-        }
+    }
+    TH_ON_GPU static int sweep_colour(int sweep) {
+        return sweep < 2 * PRESSURE_LAST_SWEEPS ? sweep & 1 : 1 - (sweep & 1);
     }
     // All but level 0's last half-sweep: that one is weighed.
     template <class Team> TH_ON_GPU void cycle(Team &team) const {
         down(team, 0, in_block);
         if (in_block < used)
-            team.first_block([&](auto &block) {
-                down(block, in_block, used);
-                last_sweeps(block);
-                up(block, used - 1, in_block);
-            });
+            team.every_block([&](auto &block) { fast_cycle(block); });
         else
             last_sweeps(team);
         up(team, in_block - 1, 1);
+    }
+
+    // ---- the coarse levels in a block's fast memory
+
+    TH_ON_GPU pressure_level fast(const float *memory, int l) const {
+        const pressure_level &v = level[l];
+        float *at = (float *)memory + v.fast;
+        int n = v.nx * v.ny;
+        return {v.nx, v.ny, at, at + n, at + 2 * n, at + 3 * n, at + 4 * n, at + 5 * n, at + 6 * n, v.fast};
+    }
+    TH_ON_GPU static float fast_around(const pressure_level &v, const float *x, int c) {
+        return (v.east[c - 1] * x[c - 1] + v.east[c] * x[c + 1]) +
+               (v.north[c - v.nx] * x[c - v.nx] + v.north[c] * x[c + v.nx]);
+    }
+    TH_ON_GPU static float fast_relaxed(const pressure_level &v, const float *x, int c) {
+        return v.inverse[c] > 0 ? (v.r[c] + fast_around(v, x, c)) * v.inverse[c] : 0.0f;
+    }
+    // phase(i, j) for the cells of a colour.
+    template <class Block, class Phase>
+    TH_ON_GPU static void coloured_cells(Block &block, const pressure_level &v, int colour, Phase phase) {
+        block.each_of_rows(v.ny - 2, (v.nx - 1) / 2, [&](int row, int k) {
+            int j = 1 + row, i = 1 + 2 * k + ((j + 1 + colour) & 1);
+            if (i < v.nx - 1) phase(i, j);
+        });
+    }
+    template <class Block> TH_ON_GPU void fast_down(Block &block, const float *memory, int l) const {
+        pressure_level fine = fast(memory, l), v = fast(memory, l + 1);
+        coloured_cells(block, fine, 1, [&](int i, int j) {
+            int c = j * fine.nx + i;
+            fine.y[c] = fast_relaxed(fine, fine.x, c);
+        });
+        block.each_of_rows(v.ny - 2, v.nx - 2, [&](int row, int k) {
+            int c = (1 + row) * v.nx + 1 + k, child = (2 * row + 1) * fine.nx + 2 * k + 1, other = child + fine.nx + 1;
+            float one = fine.inverse[child] > 0 ? fast_around(fine, fine.y, child) : 0.0f;
+            float two = fine.inverse[other] > 0 ? fast_around(fine, fine.y, other) : 0.0f;
+            v.r[c] = one + two;
+            v.x[c] = v.r[c] * v.inverse[c];
+        });
+    }
+    template <class Block> TH_ON_GPU void fast_up(Block &block, const float *memory, int l) const {
+        pressure_level v = fast(memory, l);
+        const float *above = l + 1 < used ? fast(memory, l + 1).y : nullptr;
+        coloured_cells(block, v, 1, [&](int i, int j) {
+            int c = j * v.nx + i;
+            if (!above || !(v.inverse[c] > 0)) {
+                v.y[c] = fast_relaxed(v, v.x, c);
+                return;
+            }
+            float pull =
+                (v.east[c - 1] * lifted(v, above, i - 1, j) + v.east[c] * lifted(v, above, i + 1, j)) +
+                (v.north[c - v.nx] * lifted(v, above, i, j - 1) + v.north[c] * lifted(v, above, i, j + 1));
+            v.y[c] = (v.r[c] + pull) * v.inverse[c];
+        });
+        coloured_cells(block, v, 0, [&](int i, int j) {
+            int c = j * v.nx + i;
+            v.y[c] = fast_relaxed(v, v.y, c);
+        });
+    }
+    template <class Block> TH_ON_GPU void fast_last_sweeps(Block &block, const pressure_level &v) const {
+        if (inside(v) < 2) return;
+        for (int sweep = 0; sweep < 4 * PRESSURE_LAST_SWEEPS; ++sweep)
+            coloured_cells(block, v, sweep_colour(sweep), [&](int i, int j) {
+                int c = j * v.nx + i;
+                v.x[c] = (v.r[c] + fast_around(v, v.x, c)) * v.inverse[c];
+            });
+    }
+    // The V-cycle from level in_block on, whose residuals the blocks have just written together.
+    template <class Block> TH_ON_GPU void fast_cycle(Block &block) const {
+        const float *memory = block.memory(), *r = level[in_block].r;
+        pressure_level v = fast(memory, in_block);
+        block.each(v.nx * v.ny, [&](int c) {
+            v.r[c] = r[c];
+            v.x[c] = r[c] * v.inverse[c];
+        });
+        for (int l = in_block; l + 1 < used; ++l) fast_down(block, memory, l);
+        fast_last_sweeps(block, fast(memory, used - 1));
+        for (int l = used - 1; l >= in_block; --l) fast_up(block, memory, l);
+    }
+    // Couplings of level in_block from where the blocks have written them together; the rest from those.
+    template <class Block> TH_ON_GPU void fast_fill(Block &block) const {
+        float *memory = block.memory();
+        block.each(fast_count, [&](int k) { memory[k] = 0; });
+        const pressure_level &from = level[in_block];
+        pressure_level v = fast(memory, in_block);
+        block.each(v.nx * v.ny, [&](int c) {
+            v.east[c] = from.east[c];
+            v.north[c] = from.north[c];
+            v.ground[c] = from.ground[c];
+            v.inverse[c] = from.inverse[c];
+        });
+        for (int l = in_block + 1; l < used; ++l) {
+            pressure_level fine = fast(memory, l - 1), coarser = fast(memory, l);
+            block.each_of_rows(coarser.ny - 2, coarser.nx - 2,
+                               [&](int row, int k) { fill_next(coarser, fine, 1 + k, 1 + row); });
+        }
     }
 
     // ---- couplings of the coarse levels
@@ -213,16 +316,15 @@ struct pressure_solver {
         }
         finish_cell(v, c, side[0], side[1], side[2], side[3], rest);
     }
-    TH_ON_GPU void fill_next(int l, int c) const {
-        const pressure_level &v = level[l], &fine = level[l - 1];
-        int corner = (2 * (c / v.nx) - 1) * fine.nx + 2 * (c % v.nx) - 1, above = corner + fine.nx;
+    TH_ON_GPU static void fill_next(const pressure_level &v, const pressure_level &fine, int i, int j) {
+        int corner = (2 * j - 1) * fine.nx + 2 * i - 1, above = corner + fine.nx;
         double west = (double)fine.east[corner - 1] + (double)fine.east[above - 1];
         double east = (double)fine.east[corner + 1] + (double)fine.east[above + 1];
         double south = (double)fine.north[corner - fine.nx] + (double)fine.north[corner + 1 - fine.nx];
         double north = (double)fine.north[above] + (double)fine.north[above + 1];
         double rest = ((double)fine.ground[corner] + (double)fine.ground[corner + 1]) +
                       ((double)fine.ground[above] + (double)fine.ground[above + 1]);
-        finish_cell(v, c, west, east, south, north, rest);
+        finish_cell(v, j * v.nx + i, west, east, south, north, rest);
     }
     template <class Team> TH_ON_GPU void fill_levels(Team &team, int from, int to) const {
         for (int l = from; l < to; ++l)
@@ -231,14 +333,8 @@ struct pressure_solver {
                 if (l == 1)
                     fill_first(c);
                 else
-                    fill_next(l, c);
+                    fill_next(level[l], level[l - 1], c % level[l].nx, c / level[l].nx);
             });
-    }
-    // From level `from` on.
-    template <class Team> TH_ON_GPU void fill(Team &team, int from) const {
-        fill_levels(team, from, in_block);
-        if (in_block < used)
-            team.first_block([&](auto &block) { fill_levels(block, in_block > from ? in_block : from, used); });
     }
 
     // ---- from coarse to fine, where there is no pressure to start from
@@ -249,7 +345,7 @@ struct pressure_solver {
             int c = cell(level[0], k);
             level[0].inverse[c] = b[c] < NEVER ? 1.0f : 0.0f; // all of them; fill asks for no more
         });
-        fill(team, 1);
+        fill_levels(team, 1, used);
         for (int l = 1; l < used; ++l)
             team.each(inside(level[l]), [&](int k) {
                 const pressure_level &v = level[l], &fine = level[l - 1];
@@ -297,7 +393,7 @@ struct pressure_solver {
         if (k < coarse_count) coarse[k] = 0;
         if (k >= nx * ny) return 0;
         level[0].inverse[k] = level[0].r[k] = level[0].x[k] = level[0].y[k] = 0;
-        d[0][k] = d[1][k] = 0;
+        d[0][k] = d[1][k] = ad[k] = 0;
         int i = k % nx, j = k / nx;
         bool ring = i < 1 || j < 1 || i > nx - 2 || j > ny - 2;
         if (ring || !(people[k].share > 0.0f) || !(row(k).diagonal > NO_FLOW)) {
@@ -315,7 +411,8 @@ struct pressure_solver {
         pressure_row a = row(c);
         return fit(a, around_cut(a, c) - b[c]);
     }
-    // Sets black pressures and cuts the red ones; returns what is left, which only red cells can have.
+    // Sets black pressures and cuts the red ones; returns what is left, which only red cells can have. What a
+    // projected half-sweep would make of the red ones is kept, in case that is too much.
     template <class Team> TH_ON_GPU double look(Team &team) const {
         return team.most(inside(level[0]), [&](int k) -> double {
             int c = cell(level[0], k);
@@ -325,22 +422,22 @@ struct pressure_solver {
             }
             // Whoever reads it meanwhile cuts it himself.
             double own = p[c] = larger(p[c], 0);
-            if (!(b[c] < NEVER)) return 0;
+            if (!(b[c] < NEVER)) return ad[c] = 0;
             pressure_row a = row(c);
             double around = ((double)a.west * black_fit(c - 1) + (double)a.east * black_fit(c + 1)) +
                             ((double)a.south * black_fit(c - nx) + (double)a.north * black_fit(c + nx));
             double weighted = a.diagonal * own, z = weighted - around + b[c];
+            ad[c] = fit(a, around - b[c]);
             return fabs(weighted < z ? weighted : z);
         });
     }
-    // Which cells are jammed, by a projected half-sweep.
-    template <class Team> TH_ON_GPU void settle(Team &team, int colour) const {
+    // Which cells are jammed, by a projected sweep: red cells as they were found by `look`, then black ones.
+    template <class Team> TH_ON_GPU void settle(Team &team) const {
         const pressure_level &v = level[0];
-        team.each(half(v), [&](int k) {
-            int c = coloured(v, k, colour);
-            if (c < 0) return;
+        team.each(inside(v), [&](int k) {
+            int c = cell(v, k);
             pressure_row a = row(c);
-            p[c] = fit(a, around(a, p, c) - b[c]);
+            p[c] = (c % nx + c / nx) & 1 ? fit(a, around(a, ad, c) - b[c]) : ad[c];
             v.inverse[c] = p[c] > 0 ? (float)(1 / a.diagonal) : 0.0f;
         });
     }
@@ -375,7 +472,9 @@ struct pressure_solver {
             int c = k < reds ? coloured(v, k, 0) : -1;
             return c >= 0 ? begin(c) : 0;
         });
-        fill(team, 2);
+        fill_levels(team, 2, in_block + 1 < used ? in_block + 1 : used);
+        if (in_block < used) team.every_block([&](auto &block) { fast_fill(block); });
+        const float *above = used > 1 ? joined(0, team.memory()) : nullptr;
         double target = larger(reduction * left, 0.5 * tolerance), before = 0;
         int done = 0;
         for (; done < PRESSURE_ITERATIONS && left > target; ++done) {
@@ -383,7 +482,7 @@ struct pressure_solver {
             double weight = team.sum(reds, [&](int k) -> double {
                 int c = coloured(v, k, 0);
                 if (c < 0) return 0;
-                v.y[c] = red_up(0, c % nx, c / nx);
+                v.y[c] = red_up(0, above, c % nx, c / nx);
                 return r[c] * (double)v.y[c];
             });
             double beta = done ? weight / before : 0;
@@ -435,7 +534,7 @@ struct pressure_solver {
         bool far = found < PRESSED, overfull = found - floor(found / PRESSED) * PRESSED > 0;
         if (!overfull) {
             team.each(inside(level[0]), [&](int k) { p[cell(level[0], k)] = 0; });
-            team.alone([&] { note(0, 0, 0); });
+            team.tell([&] { note(0, 0, 0); });
             return;
         }
         int iterations = 0;
@@ -443,11 +542,10 @@ struct pressure_solver {
             if (round == (far ? 0 : PRESSURE_CASCADE_AT)) cascade(team);
             double residual = look(team);
             if (residual <= tolerance || round == PRESSURE_ROUNDS) {
-                team.alone([&] { note(residual, round, iterations); });
+                team.tell([&] { note(residual, round, iterations); });
                 return;
             }
-            settle(team, 0);
-            settle(team, 1);
+            settle(team);
             iterations += correct(team, round < PRESSURE_EXACT_FROM ? 0.1 : 1e-4);
         }
     }

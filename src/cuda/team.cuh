@@ -5,16 +5,21 @@
 #define TH_CUDA_TEAM_CUH
 #include "cuda/device.cuh"
 #ifdef __CUDACC__
-#include <cooperative_groups.h>
+#define TH_UNROLL _Pragma("unroll")
+#else
+#define TH_UNROLL
 #endif
 
 namespace th {
 
 enum {
-    TEAM_THREADS = 256, // of a block that works by itself
+    TEAM_THREADS = 384, // of a block that works by itself: one for each quarter of a tile (uic_splat.cuh)
     GRID_THREADS = 512, // of a block that waits for others: the fewer blocks, the shorter the wait
     TEAM_WARP = 32,
     TEAM_BLOCKS_MOST = 1024, // of a grid: room for a partial sum of each
+    TEAM_PARTIALS = 2 * TEAM_BLOCKS_MOST + 1, // doubles that a grid needs, 0 before the first one: the last one counts
+                                              // blocks that wait
+    CLUSTER_BLOCKS = 8, // in a cluster on every device that has them
     FOUND = 4                // words that find_most finds
 };
 
@@ -23,9 +28,16 @@ enum {
 struct block_team {
     int block;
     void *shared;
+    __device__ float *memory() const { return (float *)shared; }
     // phase(k) for k in 0 .. count; everybody waits for the last.
     template <class Phase> __device__ void each(int count, Phase phase) {
         for (int k = (int)threadIdx.x; k < count; k += (int)blockDim.x) phase(k);
+        __syncthreads();
+    }
+    // phase(row, k) for k in 0 .. wide of each row, a warp a row: without a division to find them.
+    template <class Phase> __device__ void each_of_rows(int rows, int wide, Phase phase) {
+        for (int row = (int)threadIdx.x / TEAM_WARP; row < rows; row += (int)blockDim.x / TEAM_WARP)
+            for (int k = (int)threadIdx.x % TEAM_WARP; k < wide; k += TEAM_WARP) phase(row, k);
         __syncthreads();
     }
 };
@@ -59,91 +71,231 @@ template <class Find> __global__ void __launch_bounds__(THREADS) find_kernel(Fin
         __syncthreads();
     }
 }
-// find(i, found) raises its own found[0 .. FOUND] for i in 0 .. count; `most` becomes the largest of all.
-template <class Find> void find_most(int count, uint32_t *most, Find find) {
+// find(i, found) raises its own found[0 .. FOUND] for i in 0 .. count; `most` becomes the largest of all. A thread has
+// `bytes` of fast memory.
+template <class Find> void find_most(int count, size_t bytes, uint32_t *most, Find find) {
     const int enough = 2048; // blocks, several for each processor
     int each = count / (THREADS * enough);
     each = each < 1 ? 1 : each > 16 ? 16 : each;
     int block = THREADS * each;
-    if (count > 0) find_kernel<<<(unsigned)((count + block - 1) / block), THREADS>>>(find, count, each, most);
+    unsigned needed = (unsigned)((count + block - 1) / block);
+    if (count > 0) find_kernel<<<needed, THREADS, THREADS * bytes>>>(find, count, each, most);
+}
+template <class Find> void find_most(int count, uint32_t *most, Find find) { find_most(count, 0, most, find); }
+
+__device__ inline void raise_most(uint32_t *most, const uint32_t *found) {
+    for (int f = 0; f < FOUND; ++f) {
+        uint32_t own = __reduce_max_sync(~0u, found[f]);
+        if (threadIdx.x % TEAM_WARP == 0 && own > 0) atomicMax(&most[f], own);
+    }
+}
+// The same for i in 0 .. count(), which only the device knows, at most `bound`. So few blocks that all of them are on
+// the device at once: where there is nothing to find they are gone in a moment.
+enum { FEW_BLOCKS = 528 };
+static unsigned few_blocks(int bound) {
+    int all = (bound + THREADS - 1) / THREADS;
+    return (unsigned)(all < FEW_BLOCKS ? all : FEW_BLOCKS);
+}
+template <class Count, class Find>
+__global__ void __launch_bounds__(THREADS) find_few_kernel(Count count, Find find, uint32_t *most) {
+    uint32_t found[FOUND] = {};
+    const int end = count(), step = (int)gridDim.x * THREADS;
+    if (end == 0) return;
+    for (int i = (int)blockIdx.x * THREADS + (int)threadIdx.x; i < end; i += step) find(i, found);
+    raise_most(most, found);
+}
+template <class Count, class Find>
+void find_most_of(int bound, size_t bytes, Count count, uint32_t *most, Find find) {
+    if (bound > 0) find_few_kernel<<<few_blocks(bound), THREADS, THREADS * bytes>>>(count, find, most);
+}
+
+// Those i in 0 .. count for whom `chosen`, into `list`, in any order; *length, 0 before, says how many.
+template <class Chosen>
+__global__ void __launch_bounds__(THREADS) list_kernel(Chosen chosen, int count, int each, uint32_t *list,
+                                                       uint32_t *length) {
+    __shared__ uint32_t warps[THREADS / TEAM_WARP], begin;
+    const int lane = (int)threadIdx.x % TEAM_WARP, warp = (int)threadIdx.x / TEAM_WARP;
+    for (int k = 0; k < each; ++k) {
+        int i = ((int)blockIdx.x * each + k) * THREADS + (int)threadIdx.x;
+        bool is = i < count && chosen(i);
+        uint32_t those = __ballot_sync(~0u, is);
+        if (lane == 0) warps[warp] = (uint32_t)__popc(those);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            uint32_t all = 0;
+            for (uint32_t &own : warps) {
+                uint32_t before = all;
+                all += own;
+                own = before;
+            }
+            if (all > 0) begin = atomicAdd(length, all);
+        }
+        __syncthreads();
+        if (is) list[begin + warps[warp] + (uint32_t)__popc(those & ((1u << lane) - 1))] = (uint32_t)i;
+        __syncthreads(); // before the next ones overwrite `warps` and `begin`
+    }
+}
+template <class Chosen> void list_those(int count, uint32_t *list, uint32_t *length, Chosen chosen) {
+    const int each = 4;
+    if (count > 0)
+        list_kernel<<<(unsigned)((count + THREADS * each - 1) / (THREADS * each)), THREADS>>>(chosen, count, each, list,
+                                                                                          length);
 }
 
 struct grid_team {
-    double *partial; // 2 * TEAM_BLOCKS_MOST
-    int turn;        // which half of it the next sum writes: a slow block may still read the other
+    double *partial; // TEAM_PARTIALS
+    void *shared;
+    int turn; // which half of `partial` the next sum writes: a slow block may still read the other
+    bool clustered; // all blocks are one cluster
 
-    __device__ void wait() { cooperative_groups::this_grid().sync(); }
+    __device__ float *memory() const { return (float *)shared; }
+    // All blocks, by one thread each: the highest bit turns when the last one has come. Release and acquire are
+    // for everything that the block's threads have written before their own barrier, and read after it.
+    __device__ void meet() {
+        uint32_t *arrived = (uint32_t *)(partial + 2 * TEAM_BLOCKS_MOST), before, now;
+        uint32_t own = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1;
+        asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], %2;" : "=r"(before) : "l"(arrived), "r"(own) : "memory");
+        do asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(arrived) : "memory");
+        while (!((before ^ now) & 0x80000000u));
+    }
+    __device__ void wait() {
+        if (wait_in_cluster()) return;
+        __syncthreads();
+        if (threadIdx.x == 0) meet();
+        __syncthreads();
+    }
+    // Blocks of one cluster have a barrier of their own, which takes a fifth of the time.
+    __device__ bool wait_in_cluster() const {
+#if __CUDA_ARCH__ >= 900
+        if (clustered) {
+            asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+            asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+        }
+        return clustered;
+#else
+        return false;
+#endif
+    }
     template <class Phase> __device__ void each(int count, Phase phase) {
         int step = (int)gridDim.x * GRID_THREADS;
         for (int k = (int)blockIdx.x * GRID_THREADS + (int)threadIdx.x; k < count; k += step) phase(k);
         wait();
     }
     template <class Phase> __device__ void alone(Phase phase) {
-        if (blockIdx.x == 0 && threadIdx.x == 0) phase();
+        tell(phase);
         wait();
     }
-    // phase(team) by the threads of one block; the others wait.
-    template <class Phase> __device__ void first_block(Phase phase) {
-        if (blockIdx.x == 0) {
-            block_team team = {0, nullptr};
-            phase(team);
-        }
-        wait();
+    // phase() by one thread, whose results no other needs.
+    template <class Phase> __device__ void tell(Phase phase) {
+        if (blockIdx.x == 0 && threadIdx.x == 0) phase();
+    }
+    // phase(team) by each block for itself; no block waits for another.
+    template <class Phase> __device__ void every_block(Phase phase) {
+        block_team team = {(int)blockIdx.x, shared};
+        phase(team);
+    }
+    static __device__ double *values_of_warps() { // one place for all sums
+        __shared__ double values[TEAM_WARP];
+        return values;
     }
     // The tree is the same every time: sums of the same numbers have the same bits.
-    template <class Join> static __device__ double join_block(double value, Join join) {
-        __shared__ double warps[GRID_THREADS / TEAM_WARP];
-        for (int d = TEAM_WARP / 2; d > 0; d /= 2) value = join(value, __shfl_down_sync(~0u, value, d));
-        __syncthreads(); // who is late may still read the last result
-        if (threadIdx.x % TEAM_WARP == 0) warps[threadIdx.x / TEAM_WARP] = value;
-        __syncthreads();
-        value = warps[0];
-        for (int w = 1; w < GRID_THREADS / TEAM_WARP; ++w) value = join(value, warps[w]);
-        return value;
-    }
     template <class Phase, class Join> __device__ double join(int count, Phase phase, Join join) {
+        double *warps = values_of_warps();
+        const int lane = (int)threadIdx.x % TEAM_WARP, step = (int)gridDim.x * GRID_THREADS;
         double value = 0;
-        int step = (int)gridDim.x * GRID_THREADS;
         for (int k = (int)blockIdx.x * GRID_THREADS + (int)threadIdx.x; k < count; k += step)
             value = join(value, phase(k));
         double *here = partial + (turn ? TEAM_BLOCKS_MOST : 0);
         turn = !turn;
-        value = join_block(value, join);
-        if (threadIdx.x == 0) here[blockIdx.x] = value;
-        wait();
+        for (int d = TEAM_WARP / 2; d > 0; d /= 2) value = join(value, __shfl_down_sync(~0u, value, d));
+        if (lane == 0) warps[threadIdx.x / TEAM_WARP] = value;
+        __syncthreads();
+        if (threadIdx.x < TEAM_WARP) {
+            value = lane < GRID_THREADS / TEAM_WARP ? warps[lane] : 0;
+            for (int d = TEAM_WARP / 2; d > 0; d /= 2) value = join(value, __shfl_down_sync(~0u, value, d));
+            if (lane == 0) here[blockIdx.x] = value;
+            __syncwarp();
+            if (lane == 0 && !clustered) meet();
+        }
+        if (!wait_in_cluster()) __syncthreads();
+        // Every warp adds up all blocks' values: x + y is y + x, so that all lanes end with the same bits.
         value = 0;
-        for (int b = (int)threadIdx.x; b < (int)gridDim.x; b += GRID_THREADS) value = join(value, here[b]);
-        return join_block(value, join);
+        for (int b = lane; b < (int)gridDim.x; b += TEAM_WARP) value = join(value, __ldcg(&here[b]));
+        for (int d = TEAM_WARP / 2; d > 0; d /= 2) value = join(value, __shfl_xor_sync(~0u, value, d));
+        return value;
+    }
+    // As find_most.
+    template <class Find> __device__ void find(int count, uint32_t *most, Find phase) {
+        uint32_t found[FOUND] = {};
+        int step = (int)gridDim.x * GRID_THREADS;
+        for (int k = (int)blockIdx.x * GRID_THREADS + (int)threadIdx.x; k < count; k += step) phase(k, found);
+        raise_most(most, found);
+        wait();
     }
     // Sum, or largest (at least 0), of phase(k); everybody gets it.
     template <class Phase> __device__ double sum(int count, Phase phase) {
         return join(count, phase, [](double a, double b) { return a + b; });
     }
     template <class Phase> __device__ double most(int count, Phase phase) {
-        return join(count, phase, [](double a, double b) { return a > b ? a : b; });
+        // In either order the same, also with what is no number: all threads have to go the same way.
+        return join(count, phase, [](double a, double b) { return a > b || b != b ? a : b; });
     }
 };
 
-template <class Work> __global__ void __launch_bounds__(GRID_THREADS) grid_kernel(const __grid_constant__ Work work,
-                                                                         double *partial) {
-    grid_team team = {partial, 0};
+template <class Work> __global__ void __launch_bounds__(GRID_THREADS, 1) grid_kernel(const __grid_constant__ Work work,
+                                                                                    double *partial, bool clustered) {
+    extern __shared__ float4 team_memory[];
+    grid_team team = {partial, team_memory, 0, clustered};
     work(team);
+}
+// Bytes of fast memory that a block of a grid may have.
+inline size_t fast_memory() {
+    int device = 0, bytes = 0;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    const int own = 1024; // the team's own
+    return bytes > own ? (size_t)(bytes - own) : 0;
 }
 // Blocks that are on the device at the same time: more could not wait for each other.
 template <class Work> int grid_blocks() {
     int device = 0, processors = 0, each = 0;
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, grid_kernel<Work>, GRID_THREADS, 0);
+    size_t bytes = fast_memory();
+    cudaFuncSetAttribute(grid_kernel<Work>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, grid_kernel<Work>, GRID_THREADS, bytes);
     int all = processors * each;
     return all < TEAM_BLOCKS_MOST ? all : TEAM_BLOCKS_MOST;
 }
-// work(team) by all blocks together, of which no more than `most` are worth it.
-template <class Work> void grid(int most, int coresident, double *partial, Work work) {
+// The blocks as one cluster, where the device knows clusters (compute capability 9) and the kernel was made for it.
+template <class Work> bool launch_cluster(int count, size_t bytes, double *partial, const Work &work) {
+    cudaFuncAttributes made;
+    if (cudaFuncGetAttributes(&made, grid_kernel<Work>) != cudaSuccess || made.binaryVersion < 90) return false;
+    cudaLaunchAttribute cluster;
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim.x = (unsigned)count;
+    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+    cudaLaunchConfig_t launch = {};
+    launch.gridDim = dim3((unsigned)count);
+    launch.blockDim = dim3(GRID_THREADS);
+    launch.dynamicSmemBytes = bytes;
+    launch.attrs = &cluster;
+    launch.numAttrs = 1;
+    if (cudaLaunchKernelEx(&launch, grid_kernel<Work>, work, partial, true) == cudaSuccess) return true;
+    cudaGetLastError(); // there is another way
+    return false;
+}
+// work(team) by all blocks together, of which no more than `most` are worth it, each with `bytes` of fast memory.
+template <class Work> void grid(int most, int coresident, size_t bytes, double *partial, Work work) {
+    // Up to twice as much work for each block is less than what their own barrier saves.
+    if (most <= 2 * CLUSTER_BLOCKS &&
+        launch_cluster(most < 1 ? 1 : most < CLUSTER_BLOCKS ? most : (int)CLUSTER_BLOCKS, bytes, partial, work))
+        return;
     int count = most < coresident ? most : coresident;
-    void *arguments[] = {&work, &partial};
+    bool clustered = false;
+    void *arguments[] = {&work, &partial, &clustered};
     cudaLaunchCooperativeKernel((const void *)grid_kernel<Work>, dim3((unsigned)(count > 1 ? count : 1)),
-                                dim3(GRID_THREADS), arguments, 0, nullptr);
+                                dim3(GRID_THREADS), arguments, bytes, nullptr);
 }
 
 // A few words that come home while the device works on.
@@ -170,8 +322,13 @@ struct letter {
 struct block_team {
     int block;
     void *shared;
+    float *memory() const { return (float *)shared; }
     template <class Phase> void each(int count, Phase phase) {
         for (int k = count - 1; k >= 0; --k) phase(k);
+    }
+    template <class Phase> void each_of_rows(int rows, int wide, Phase phase) {
+        for (int row = rows - 1; row >= 0; --row)
+            for (int k = wide - 1; k >= 0; --k) phase(row, k);
     }
 };
 template <class Work> void blocks(int count, size_t bytes, Work work) {
@@ -183,22 +340,33 @@ template <class Work> void blocks(int count, size_t bytes, Work work) {
     }
     free(shared);
 }
-template <class Find> void find_most(int count, uint32_t *most, Find find) {
+template <class Find> void find_most(int count, size_t, uint32_t *most, Find find) {
     for (int i = count - 1; i >= 0; --i) {
         uint32_t found[FOUND] = {};
         find(i, found);
         for (int f = 0; f < FOUND; ++f) most[f] = found[f] > most[f] ? found[f] : most[f];
     }
 }
+template <class Find> void find_most(int count, uint32_t *most, Find find) { find_most(count, 0, most, find); }
+template <class Count, class Find> void find_most_of(int, size_t, Count count, uint32_t *most, Find find) {
+    find_most(count(), 0, most, find);
+}
+template <class Chosen> void list_those(int count, uint32_t *list, uint32_t *length, Chosen chosen) {
+    for (int i = count - 1; i >= 0; --i)
+        if (chosen(i)) list[(*length)++] = (uint32_t)i;
+}
 struct grid_team {
     double *partial;
-    int turn;
+    void *shared;
+    float *memory() const { return (float *)shared; }
     template <class Phase> void each(int count, Phase phase) {
         for (int k = count - 1; k >= 0; --k) phase(k);
     }
     template <class Phase> void alone(Phase phase) { phase(); }
-    template <class Phase> void first_block(Phase phase) {
-        block_team team = {0, nullptr};
+    template <class Phase> void tell(Phase phase) { phase(); }
+    template <class Find> void find(int count, uint32_t *most, Find phase) { find_most(count, 0, most, phase); }
+    template <class Phase> void every_block(Phase phase) {
+        block_team team = {0, shared};
         phase(team);
     }
     template <class Phase> double sum(int count, Phase phase) {
@@ -216,9 +384,14 @@ struct grid_team {
     }
 };
 template <class Work> int grid_blocks() { return 1; }
-template <class Work> void grid(int, int, double *partial, Work work) {
-    grid_team team = {partial, 0};
+inline size_t fast_memory() { return 226 * 1024; } // as on an H200
+template <class Work> void grid(int, int, size_t bytes, double *partial, Work work) {
+    void *shared = aligned_alloc(64, (bytes + 64) / 64 * 64);
+    if (!shared) return;
+    memset(shared, 0xa5, bytes);
+    grid_team team = {partial, shared};
     work(team);
+    free(shared);
 }
 struct letter {
     uint32_t *words = nullptr;

@@ -60,24 +60,35 @@ struct project_level {
 
 static_assert(sizeof(project_level) <= 4000, "what a kernel can be given on every device");
 
+// Which levels every block does for itself: `fast_room` values fit into its fast memory.
+static void choose_fast_levels(pressure_solver *s, int fast_room) {
+    s->in_block = s->used;
+    s->fast_count = 0;
+    for (int l = s->used - 1; l >= 1; --l) {
+        int cells = s->level[l].nx * s->level[l].ny;
+        if (cells > PRESSURE_BLOCK_CELLS || s->fast_count + PRESSURE_ARRAYS * cells > fast_room) break;
+        s->level[l].fast = s->fast_count;
+        s->fast_count += PRESSURE_ARRAYS * cells;
+        s->in_block = l;
+    }
+}
 // The hierarchy over a problem's grid, as far as there is room: `fine` has 4 values a cell.
 static void join_cells(pressure_solver *s, float *fine, float *coarse, int room) {
     int nx = s->nx, ny = s->ny;
     size_t cells = (size_t)nx * (size_t)ny;
     s->coarse = coarse;
     s->coarse_count = 0;
-    s->level[0] = {nx, ny, nullptr, nullptr, nullptr, fine, fine + cells, fine + 2 * cells, fine + 3 * cells};
+    s->level[0] = {nx, ny, nullptr, nullptr, nullptr, fine, fine + cells, fine + 2 * cells, fine + 3 * cells, 0};
     for (s->used = 1; s->used < PRESSURE_LEVELS && (nx > 3 || ny > 3); ++s->used) {
         nx = ((nx - 1) >> 1) + 2, ny = ((ny - 1) >> 1) + 2; // the outermost ring stays empty
         int count = nx * ny;
         if (s->coarse_count + PRESSURE_ARRAYS * count > room) break;
         float *at = coarse + s->coarse_count;
         s->level[s->used] = {nx,             ny,             at,             at + count,    at + 2 * count,
-                             at + 3 * count, at + 4 * count, at + 5 * count, at + 6 * count};
+                             at + 3 * count, at + 4 * count, at + 5 * count, at + 6 * count, 0};
         s->coarse_count += PRESSURE_ARRAYS * count;
     }
-    for (s->in_block = 1; s->in_block < s->used; ++s->in_block)
-        if (s->level[s->in_block].nx * s->level[s->in_block].ny <= PRESSURE_BLOCK_CELLS) break;
+    choose_fast_levels(s, (int)(fast_memory() / sizeof(float)));
 }
 // A third of the fine level and its rings; of a strip one cell wide all of it, which then has fewer levels.
 static int room_for_coarse(size_t cells) {
@@ -117,7 +128,8 @@ static void project(th_world *host) {
                               host->uic->link_face_count > 0, grids->known,
                               {solver_of(host, level, grids->known.inner_pressure),
                                solver_of(host, level, grids->known.pressure)}};
-        grid(blocks_for(nx * ny), grids->coresident, grids->partial, work);
+        grid(blocks_for(nx * ny), grids->coresident, (size_t)work.solver[0].fast_count * sizeof(float), grids->partial,
+             work);
     }
     for (int l = 0; l < host->uic->level_count && host->uic->keeps_side; ++l) {
         int first = host->uic->levels[l].first, nx = host->uic->levels[l].grid.nx, ny = host->uic->levels[l].grid.ny;
@@ -209,15 +221,17 @@ static bool uic_take(th_world *host) {
     grids->coarse_room = room_for_coarse(n);
     grids->fine = s.room<float>(4 * n);
     grids->coarse = s.room<float>((size_t)grids->coarse_room);
-    grids->partial = s.room<double>(2 * TEAM_BLOCKS_MOST);
+    grids->partial = s.room<double>(TEAM_PARTIALS);
     grids->pairs = s.room<pair_report>(1);
     grids->report = s.room<pressure_report>(1);
     grids->device = s.room<th_uic>(1);
     grids->laid = (th_box *)malloc(levels * sizeof *grids->laid);
     grids->coresident = grid_blocks<project_level>();
+    grids->tidying_blocks = grid_blocks<tidying>();
     host->cuda->known.uic = grids->device;
     if (s.failed || !grids->laid || !grids->crowd.create(4 * levels)) return false;
     clear(grids->report, sizeof *grids->report);
+    clear(grids->partial, TEAM_PARTIALS * sizeof *grids->partial);
     return true;
 }
 
@@ -253,12 +267,13 @@ static bool solve_on_device(const th_lcp *lcp, th_lcp_result *result, store &s) 
     problem.tolerance = lcp->tolerance;
     problem.report = s.room<pressure_report>(1);
     float *fine = s.room<float>(4 * n), *coarse = s.room<float>((size_t)room_for_coarse(n));
-    double *partial = s.room<double>(2 * TEAM_BLOCKS_MOST);
+    double *partial = s.room<double>(TEAM_PARTIALS);
     if (s.failed) return false;
     join_cells(&problem, fine, coarse, room_for_coarse(n));
     clear(problem.report, sizeof *problem.report);
+    clear(partial, TEAM_PARTIALS * sizeof *partial);
     solve_alone work = {problem};
-    grid(blocks_for((int)n), grid_blocks<solve_alone>(), partial, work);
+    grid(blocks_for((int)n), grid_blocks<solve_alone>(), (size_t)problem.fast_count * sizeof(float), partial, work);
     pressure_report report;
     if (!finish() || !get(lcp->p, problem.p, n * sizeof *lcp->p) || !get(&report, problem.report, sizeof report))
         return false;

@@ -20,6 +20,7 @@ struct uic_grids {
     th_uic *device;
     int cells;            // in use
     int coresident;       // blocks that the pressure's kernel may have
+    int tidying_blocks;   // and that of the tidying passes
     float *fine, *coarse; // values of the hierarchy: 4 a cell, then the coarse levels'
     int coarse_room;
     double *r, *d[2], *ad, *partial;

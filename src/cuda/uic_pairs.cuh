@@ -6,13 +6,17 @@
 
 namespace th {
 
-enum { PAIR_SLOTS = 1024 }; // passes, pieces of way (dt / 5 ms at most) and tidying passes of one step
+enum {
+    PAIR_SLOTS = 1024, // passes, pieces of way (dt / 5 ms at most) and tidying passes of one step
+    PAIR_LANES = 2 * LANES * sizeof(float) // bytes of a thread's sums
+};
 
 // What a pass of the pair step finds out for the next ones, largest of everybody: the square of the way since the
 // step began and half the pair distance, as bits; is somebody tight; has somebody to look closer?
 enum { MOVED2, TIGHT_ONES, CLOSER_ONES, WIDEST };
 struct pair_report {
     uint32_t found[PAIR_SLOTS][FOUND];
+    uint32_t tight; // people in the list of those who tidy
 };
 
 // Where somebody stood when the step began.
@@ -62,50 +66,97 @@ TH_ON_GPU inline th_rows rows_for_cell(const th_world *world, const pair_step *s
     return rows;
 }
 
-// push_from_around of the CPU for one person, straight from memory: person k of the runs goes to lane k mod LANES,
-// and the lanes are added up in the same tree. `lanes` are 2 * LANES sums, `stride` apart.
-TH_ON_GPU inline push push_from_runs(const th_world *world, const pair_step *step, uint32_t i, float *lanes,
-                                     int stride, bool *coincident) {
+// What a person gets from those around: sums in LANES lanes, which lie `stride` apart.
+struct push_lanes {
+    float *x, *y;
+    int stride;
+    TH_ON_GPU void clear() {
+        for (int l = 0; l < LANES; ++l) x[l * stride] = y[l * stride] = 0.0f;
+    }
+    TH_ON_GPU void add(uint32_t lane, float push_x, float push_y) {
+        x[(int)lane * stride] += push_x;
+        y[(int)lane * stride] += push_y;
+    }
+    TH_ON_GPU float sum(const float *lane) const {
+        float four[4];
+        for (int l = 0; l < 4; ++l)
+            four[l] = (lane[l * stride] + lane[(l + 8) * stride]) + (lane[(l + 4) * stride] + lane[(l + 12) * stride]);
+        return (four[0] + four[2]) + (four[1] + four[3]);
+    }
+};
+
+// push_from_around of the CPU for one person, straight from memory: person k of the cell's runs goes to lane
+// k mod LANES, and the lanes are added up in the same tree. Only those cells are looked at that the person itself
+// can reach, about half of the runs: some 30 people of 60, where somebody's way has been 0.4 m. Instructions
+// bound it, 13 for each of those; few are near enough for more.
+struct pair_seeker {
+    const pair_step *step;
+    uint32_t i;
+    float x, y, own, tight2;
+    push_lanes lanes;
+    bool tight, very_place;
+
+    TH_ON_GPU void meet(uint32_t j, uint32_t lane, float dx, float dy, float d2, float apart, float apart2) {
+        very_place = very_place || d2 <= COINCIDENT2;
+        tight = tight || d2 - tight2 * apart2 < 0.0f;
+        if (!(d2 < apart2)) return;
+        float scale = step->give[j] * (apart * th_inverse_root(th_max(d2, COINCIDENT2)) - 1.0f);
+        lanes.add(lane % LANES, scale * dx, scale * dy);
+    }
+    // Those of first .. last. They are read AT_ONCE, so that the memory is waited for once; who is read too much is
+    // somebody beyond the run, or the room that every array has at its end.
+    TH_ON_GPU void look_at(const float *xs, const float *ys, uint32_t first, uint32_t last, uint32_t lane_of_0) {
+        enum { AT_ONCE = 4 };
+        static_assert((int)AT_ONCE <= (int)TH_ARRAY_PAD, "what is read too much");
+        const float *half = step->half, share = step->share;
+        for (uint32_t j = first; j < last; j += AT_ONCE) {
+            float dx[AT_ONCE], dy[AT_ONCE], apart[AT_ONCE];
+            TH_UNROLL
+            for (uint32_t k = 0; k < AT_ONCE; ++k) {
+                dx[k] = x - xs[j + k];
+                dy[k] = y - ys[j + k];
+                apart[k] = own + share * half[j + k];
+            }
+            TH_UNROLL
+            for (uint32_t k = 0; k < AT_ONCE; ++k) {
+                float d2 = dx[k] * dx[k] + dy[k] * dy[k], apart2 = apart[k] * fabsf(apart[k]);
+                // Whoever is tight is within apart2, because tight2 is at most 1.
+                if (d2 <= th_max(apart2, COINCIDENT2) && j + k != i && j + k < last)
+                    meet(j + k, lane_of_0 + j + k, dx[k], dy[k], d2, apart[k], apart2);
+            }
+        }
+    }
+};
+TH_ON_GPU inline push push_from_runs(const th_world *world, const pair_step *step, uint32_t i, push_lanes lanes,
+                                     bool *coincident) {
+    const float ROUNDING = 0.01f; // [m] more than that of a place and its cell, 10 km from the middle
     const th_agents *a = &world->agents;
     const th_level_grid *index = &world->index.grids[a->level[i]];
     const float *xs = a->next_position_x, *ys = a->next_position_y;
-    float x = xs[i], y = ys[i], own = step->share * step->half[i];
     float tight2 = step->tidy ? 1.0f : step->tight * step->tight;
-    push result = {{0.0f, 0.0f}, false, 1e6f};
-    for (int l = 0; l < 2 * LANES; ++l) lanes[l * stride] = 0.0f;
-    th_rows rows = rows_for_cell(world, step, i);
+    pair_seeker seeker = {step, i, xs[i], ys[i], step->share * step->half[i], tight2, lanes, false, false};
+    lanes.clear();
+    const th_rows around = rows_for_cell(world, step, i);
+    const th_rows reached = th_rows_around(index, th_v(seeker.x, seeker.y),
+                                           seeker.own + step->share * step->widest + step->moved + ROUNDING);
+    const int column0 = reached.column0 > around.column0 ? reached.column0 : around.column0,
+              column1 = reached.column1 < around.column1 ? reached.column1 : around.column1;
     uint32_t count = 0;
-    bool very_place = false;
-    for (uint32_t begin, end; th_next_run(&world->index, index, &rows, &begin, &end); count += end - begin) {
-        if (count + (end - begin) > AROUND_MOST) {
+    for (int row = around.row; row <= around.last_row; ++row) {
+        uint32_t begin, end, first, last;
+        th_index_run(&world->index, index, row, around.column0, around.column1, &begin, &end);
+        count += end - begin;
+        if (count > AROUND_MOST) {
             *coincident = true;
             push crowded = {{0.0f, 0.0f}, true, 1e6f};
             return crowded;
         }
-        for (uint32_t j = begin; j < end; ++j) {
-            float dx = x - xs[j], dy = y - ys[j], d2 = dx * dx + dy * dy;
-            float apart = own + (step->share < 1.0f ? step->half[j] * step->share : step->half[j]);
-            float apart2 = apart * fabsf(apart);
-            if (j == i) continue;
-            very_place = very_place || d2 <= COINCIDENT2;
-            result.tight = result.tight || d2 - tight2 * apart2 < 0.0f;
-            if (!(d2 < apart2)) continue;
-            float scale = step->give[j] * (apart * th_inverse_root(d2 > COINCIDENT2 ? d2 : COINCIDENT2) - 1.0f);
-            float *lane = lanes + (size_t)((count + (j - begin)) % LANES) * (size_t)stride;
-            lane[0] += scale * dx;
-            lane[LANES * stride] += scale * dy;
-        }
+        if (row < reached.row || row > reached.last_row) continue;
+        th_index_run(&world->index, index, row, column0, column1, &first, &last);
+        seeker.look_at(xs, ys, first, last, count - end);
     }
-    float sum[2];
-    for (int axis = 0; axis < 2; ++axis) {
-        const float *lane = lanes + axis * LANES * stride;
-        float four[4];
-        for (int l = 0; l < 4; ++l)
-            four[l] = (lane[l * stride] + lane[(l + 8) * stride]) + (lane[(l + 4) * stride] + lane[(l + 12) * stride]);
-        sum[axis] = (four[0] + four[2]) + (four[1] + four[3]);
-    }
-    result.sum = th_v(sum[0], sum[1]);
-    *coincident = result.tight && very_place;
+    *coincident = seeker.tight && seeker.very_place;
+    push result = {th_v(lanes.sum(lanes.x), lanes.sum(lanes.y)), seeker.tight, 1e6f};
     return result;
 }
 
@@ -131,12 +182,14 @@ struct pair_pass {
     }
     TH_ON_GPU push around(const th_world *world, const pair_step *all, int i, bool *coincident) const {
 #ifdef __CUDACC__
-        __shared__ float all_lanes[2 * LANES * THREADS];
-        return push_from_runs(world, all, (uint32_t)i, all_lanes + threadIdx.x, THREADS, coincident);
+        extern __shared__ float4 team_memory[]; // PAIR_LANES bytes for each thread
+        float *lanes = (float *)team_memory + threadIdx.x;
+        push_lanes own = {lanes, lanes + LANES * blockDim.x, (int)blockDim.x};
 #else
         float lanes[2 * LANES];
-        return push_from_runs(world, all, (uint32_t)i, lanes, 1, coincident);
+        push_lanes own = {lanes, lanes + LANES, 1};
 #endif
+        return push_from_runs(world, all, (uint32_t)i, own, coincident);
     }
     TH_ON_GPU static void settle(th_world *world, int i, th_vec2 p, uint32_t *found) {
         th_agents *a = &world->agents;
@@ -184,21 +237,60 @@ struct pair_pass {
 };
 
 // find(world, i, found) for everybody, into a slot of the report.
-template <class Find> static void find_among(th_world *host, int slot, Find find) {
+template <class Find> static void find_among(th_world *host, size_t bytes, int slot, Find find) {
     th_world *world = host->cuda->world;
-    find_most(host->cuda->bound, grids_of(host)->pairs->found[slot], TH_LAMBDA(int i, uint32_t *found) {
+    find_most(host->cuda->bound, bytes, grids_of(host)->pairs->found[slot], TH_LAMBDA(int i, uint32_t *found) {
         if (i < world->agents.count) find(world, i, found);
     });
 }
 
 static void run_pass(th_world *host, pair_pass pass) {
-    find_among(host, pass.slot, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
-        if (!pass.over()) pass.in_the_open(world, i, found);
+    th_world *world = host->cuda->world;
+    find_among(host, PAIR_LANES, pass.slot, TH_LAMBDA(th_world * everywhere, int i, uint32_t *found) {
+        pass.in_the_open(everywhere, i, found);
     });
-    find_among(host, pass.slot, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
-        if (pass.report->found[pass.slot][CLOSER_ONES]) pass.closer(world, i, found);
-    });
+    find_most_of(
+        host->cuda->bound, PAIR_LANES,
+        TH_LAMBDA() { return pass.report->found[pass.slot][CLOSER_ONES] ? world->agents.count : 0; },
+        pass.report->found[pass.slot], TH_LAMBDA(int i, uint32_t *found) { pass.closer(world, i, found); });
 }
+
+// ---- tidying
+
+// Those who are tight after the last full pass, in agents.slot: only they look from then on, and few of them are
+// threads side by side where everybody has one.
+static void list_tight(th_world *host) {
+    th_world *world = host->cuda->world;
+    list_those(host->cuda->bound, host->cuda->known.agents.slot, &grids_of(host)->pairs->tight,
+               TH_LAMBDA(int i) { return i < world->agents.count && world->agents.order[i] & IS_TIGHT; });
+}
+
+// All tidying passes in one kernel: most often there is nobody to look, and then it is over at once.
+struct tidying {
+    th_world *world;
+    pair_pass first;
+    const uint32_t *tight;
+    int passes;
+
+    template <class Team> TH_ON_GPU void operator()(Team &team) const {
+        const int count = (int)first.report->tight;
+        pair_pass pass = first;
+        for (int k = 0; k < passes && !pass.over(); ++k, ++pass.slot) {
+            uint32_t *found = pass.report->found[pass.slot];
+            team.find(count, found, [&](int t, uint32_t *most) { pass.in_the_open(world, (int)tight[t], most); });
+            if (found[CLOSER_ONES])
+                team.find(count, found, [&](int t, uint32_t *most) { pass.closer(world, (int)tight[t], most); });
+            team.each(count, [&](int t) { take_tidied(tight[t]); });
+        }
+    }
+    TH_ON_GPU void take_tidied(uint32_t i) const {
+        th_agents *a = &world->agents;
+        if (!(a->order[i] & TIDIED)) return;
+        a->next_position_x[i] = a->work_x[i];
+        a->next_position_y[i] = a->work_y[i];
+        a->order[i] &= ~(uint32_t)TIDIED;
+    }
+};
 
 static void swap_next(th_world *host) {
     swap_positions(&host->cuda->known.agents);
@@ -206,14 +298,15 @@ static void swap_next(th_world *host) {
 }
 
 static void separate(th_world *host) {
-    pair_report *report = grids_of(host)->pairs;
+    const uic_grids *grids = grids_of(host);
+    pair_report *report = grids->pairs;
     pair_step step;
     pass_plan plan = plan_passes(host, &step);
     if (plan.passes == 0) return;
     step.half = host->cuda->known.agents.work2_x;
     step.give = host->cuda->known.agents.work2_y;
     clear(report, sizeof *report);
-    find_among(host, 0, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
+    find_among(host, 0, 0, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
         begin_one(world, &step, (uint32_t)i);
         raise(&found[WIDEST], th_max(step.half[i], 0.0f));
         raise(&found[MOVED2], moved2_of(&world->agents, (uint32_t)i));
@@ -224,21 +317,18 @@ static void separate(th_world *host) {
         swap_next(host);
         if (!walks_after(&plan, pass)) continue;
         from = ++slot;
-        find_among(host, from, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
+        find_among(host, 0, from, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
             walk_one(world, &step, (uint32_t)i);
             raise(&found[MOVED2], moved2_of(&world->agents, (uint32_t)i));
         });
     }
     begin_tidying(&step);
-    for (int pass = 0; pass < host->uic->tidy_passes; ++pass, ++slot) {
-        run_pass(host, {step, report, from, slot});
-        everybody(host, TH_LAMBDA(th_world * world, int i) {
-            th_agents *a = &world->agents;
-            if (!report->found[slot - 1][TIGHT_ONES] || !(a->order[i] & TIDIED)) return;
-            a->next_position_x[i] = a->work_x[i];
-            a->next_position_y[i] = a->work_y[i];
-            a->order[i] &= ~(uint32_t)TIDIED;
-        });
+    if (host->uic->tidy_passes > 0) {
+        list_tight(host);
+        tidying work = {host->cuda->world, {step, report, from, slot}, host->cuda->known.agents.slot,
+                        host->uic->tidy_passes};
+        grid((host->cuda->bound + GRID_THREADS - 1) / GRID_THREADS, grids->tidying_blocks,
+             (size_t)GRID_THREADS * PAIR_LANES, grids->partial, work);
     }
     everybody(host, TH_LAMBDA(th_world * world, int i) { finish_one(world, (uint32_t)i); });
 }

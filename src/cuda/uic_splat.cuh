@@ -4,12 +4,6 @@
 #define TH_CUDA_UIC_SPLAT_CUH
 #include "cuda/uic_grids.cuh"
 
-#ifdef __CUDACC__
-#define TH_UNROLL _Pragma("unroll")
-#else
-#define TH_UNROLL
-#endif
-
 namespace th {
 
 enum {
