@@ -30,7 +30,6 @@ TH_ON_GPU inline void predict_one(th_world *world, moving *s, const pbd_memory &
     memory.place[i] = {a->work_x[i], a->work_y[i]};
     memory.u[i] = {u.x, u.y};
     if (a->order[i] & PBD_OWN) a->next_velocity_x[i] = a->next_velocity_y[i] = 0.0f;
-    if (i == 0) s->specials = 0;
 }
 
 static void begin_pbd(th_world *host, int iterations) {

@@ -32,6 +32,7 @@ static void begin_substeps(th_world *host, th_substep step) {
         s->fastest2 = s->moved2 = s->top_speed2 = s->heaviest = 0;
         s->lightest = UINT32_MAX;
         s->repairs = 0;
+        s->specials = 0;
     });
     everybody_most(host, &s->fastest2, TH_LAMBDA(th_world * world, int i) {
         return square_bits(copy_state(world, s->step.model, (uint32_t)i));
@@ -52,6 +53,7 @@ static void end_one_substep(th_world *host) {
         s->moved2 = 0;
         world->counters.repairs += s->repairs;
         s->repairs = 0;
+        s->specials = 0;
     });
 }
 
