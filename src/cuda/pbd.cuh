@@ -68,21 +68,33 @@ static void begin_pbd(th_world *host, int iterations) {
     });
 }
 
+TH_ON_GPU inline void leave_to_general(th_world *world, moving *s, uint32_t i) {
+    world->agents.order[i] |= PBD_GENERAL;
+    world->agents.cell[add(&s->specials, 1u)] = i;
+}
+
 static void list(th_world *host, const pbd_memory &held) {
     moving *s = host->cuda->moving;
     pbd_memory memory = held;
     int crowds = (host->cuda->bound + pbd_memory::CROWD - 1) / pbd_memory::CROWD;
     clear(memory.used, (size_t)crowds * sizeof *memory.used);
-    everybody(host, TH_LAMBDA(th_world * world, int i) {
-        if (s->alike)
-            list_plain<true>(world, &s->step, memory, (uint32_t)i);
-        else
-            list_plain<false>(world, &s->step, memory, (uint32_t)i);
+    everybody(host, TH_LAMBDA(th_world * world, int k) {
+        uint32_t i = (uint32_t)k;
+#ifdef __CUDACC__
+        __shared__ uint16_t tables[entry_note::NOTED * THREADS];
+        uint16_t *table = tables + threadIdx.x;
+#else
+        uint16_t table[entry_note::NOTED];
+#endif
+        bool listed = s->alike ? list_plain<true>(world, &s->step, memory, i, table)
+                               : list_plain<false>(world, &s->step, memory, i, table);
+        if (!listed) leave_to_general(world, s, i);
     });
-    everybody(host, TH_LAMBDA(th_world * world, int i) {
-        if (list_special(world, &s->step, memory, (uint32_t)i))
-            world->agents.cell[add(&s->specials, 1u)] = (uint32_t)i;
-    });
+    each_special(host, TH_LAMBDA(th_world * world, uint32_t i) { list_special(world, &s->step, memory, i); });
+    if (host->wall_count > 0)
+        everybody(host, TH_LAMBDA(th_world * world, int i) {
+            if (mark_near_wall(world, memory, (uint32_t)i)) leave_to_general(world, s, (uint32_t)i);
+        });
 }
 
 static void stabilise(th_world *host, pbd_memory *held) {

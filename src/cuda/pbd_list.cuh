@@ -26,7 +26,7 @@ TH_BOTH static void look_around(const th_world *world, const seeker &o, float re
     for (uint32_t begin, end; th_next_run_within(&world->index, grid, &rows, center, reach, &begin, &end);)
         for (uint32_t first = begin; first < end; first += WORD) {
             uint32_t stop = end - first < WORD ? end : first + WORD, touch = 0, meet = 0, bit = 1;
-            for (uint32_t j = first; j < stop; ++j, bit += bit) {
+            TH_ROLLED for (uint32_t j = first; j < stop; ++j, bit += bit) { // else each run ends in a rest
                 wanted w = others.wanted_by(o, j);
                 touch |= w.touches ? bit : 0u;
                 meet |= w.meets ? bit : 0u;
@@ -66,13 +66,13 @@ TH_BOTH static void collect(const th_world *world, const seeker *s, float reach,
 namespace th {
 
 // Bits of agents.order beside TH_AROUND_*, then the numbers of those to touch and to meet. Who is listed and not near a
-// wall is the rule, and has kernels of its own: what the others need would cost everybody registers.
-constexpr uint32_t PBD_NEAR_WALL = 4, PBD_LISTED = 8, PBD_OWN = 16, PBD_TOUCH = 32, PBD_COUNTS = 128,
+// wall is the rule, and has kernels of its own: what the general ones need would cost everybody registers.
+constexpr uint32_t PBD_NEAR_WALL = 4, PBD_LISTED = 8, PBD_OWN = 16, PBD_GENERAL = 32, PBD_TOUCH = 64, PBD_COUNTS = 128,
                    PBD_MEET = PBD_TOUCH * PBD_COUNTS;
 static_assert((TH_AROUND_HIDDEN | TH_AROUND_LINKED) < (int)PBD_NEAR_WALL, "bits of their own");
 static_assert((int)TH_PBD_NEIGHBOURS < (int)PBD_COUNTS, "room for the numbers");
 TH_ON_GPU inline bool is_plain(uint32_t order) {
-    return (order & (PBD_NEAR_WALL | PBD_LISTED | PBD_OWN)) == (PBD_LISTED | PBD_OWN);
+    return (order & (PBD_GENERAL | PBD_OWN)) == PBD_OWN;
 }
 TH_ON_GPU inline uint32_t touched_in(uint32_t order) { return order / PBD_TOUCH % PBD_COUNTS; }
 TH_ON_GPU inline uint32_t met_in(uint32_t order) { return order / PBD_MEET; }
@@ -115,14 +115,27 @@ TH_ON_GPU inline uint32_t decode(const own_column &column, uint32_t entry) {
     return column.start[column.nx * up] + (entry % PBD_SPAN - PBD_SPAN / 2);
 }
 
-// The lists of a person on their way to where they are kept.
+// The lists of a person on their way to where they are kept: a column of a table that the threads of a block share, in
+// fast memory. Who has more on a list is left to the general kernels.
 struct entry_note {
+    enum {
+        TOUCHED = 16, // on each list
+        MET = 32,
+        NOTED = TOUCHED + MET,
+#ifdef __CUDACC__
+        STRIDE = THREADS
+#else
+        STRIDE = 1
+#endif
+    };
+    uint16_t *touch, *meet; // entry k at k * STRIDE
     own_column column;
-    uint16_t touch[TH_PBD_NEIGHBOURS], meet[TH_PBD_NEIGHBOURS];
     uint32_t touch_count, meet_count;
     bool fits;
 
-    TH_ON_GPU void begin(const own_column &own) {
+    TH_ON_GPU void begin(const own_column &own, uint16_t *table) {
+        touch = table;
+        meet = table + TOUCHED * STRIDE;
         column = own;
         touch_count = meet_count = 0;
         fits = true;
@@ -131,36 +144,53 @@ struct entry_note {
         row_of_entries entries = entries_of_row(column, row);
         fits = fits && entries.fits();
         for (; touch_bits; touch_bits &= touch_bits - 1, ++touch_count)
-            if (touch_count < TH_PBD_NEIGHBOURS)
-                fits = entries.encode(first + lowest_bit(touch_bits), &touch[touch_count]) && fits;
+            if (touch_count < TOUCHED)
+                fits = entries.encode(first + lowest_bit(touch_bits), &touch[touch_count * STRIDE]) && fits;
         for (; meet_bits; meet_bits &= meet_bits - 1, ++meet_count)
-            if (meet_count < TH_PBD_NEIGHBOURS)
-                fits = entries.encode(first + lowest_bit(meet_bits), &meet[meet_count]) && fits;
-    }
-    TH_ON_GPU void write(const th_world *world, uint32_t i, const th_pbd_felt *felt) {
-        const th_agents *a = &world->agents;
-        const th_level_grid *grid = &world->index.grids[a->level[i]];
-        for (uint32_t k = 0; k < felt->touch_count; ++k)
-            write(th_grid_row(grid, a->position_y[felt->touch[k]]), felt->touch[k], 1, 0);
-        for (uint32_t k = 0; k < felt->meet_count; ++k)
-            write(th_grid_row(grid, a->position_y[felt->meet[k]]), felt->meet[k], 0, 1);
+            if (meet_count < MET)
+                fits = entries.encode(first + lowest_bit(meet_bits), &meet[meet_count * STRIDE]) && fits;
     }
 };
 
-// Keeps the lists of i, if there are not too many on them and its crowd has room.
-TH_ON_GPU inline void keep_list(const th_world *world, const pbd_memory &memory, uint32_t i, const entry_note &note) {
+// Where the lists of i begin, if its crowd has room for so many.
+TH_ON_GPU inline bool take_room(const pbd_memory &memory, uint32_t i, uint32_t count, uint32_t *begin) {
     enum { ROOM = pbd_memory::CROWD * pbd_memory::LISTED };
-    const th_agents *a = &world->agents;
-    uint32_t count = note.touch_count + note.meet_count;
-    if (!note.fits || count > TH_PBD_NEIGHBOURS) return;
-    uint32_t crowd = i / pbd_memory::CROWD, begin = add(&memory.used[crowd], count);
-    if (begin + count > ROOM) return;
-    begin += crowd * ROOM;
-    uint16_t *to = memory.lists + begin;
-    for (uint32_t k = 0; k < note.touch_count; ++k) *to++ = note.touch[k];
-    for (uint32_t k = 0; k < note.meet_count; ++k) *to++ = note.meet[k];
+    uint32_t crowd = i / pbd_memory::CROWD, used = add(&memory.used[crowd], count);
+    *begin = crowd * ROOM + used;
+    return used + count <= ROOM;
+}
+TH_ON_GPU inline void set_listed(const th_agents *a, uint32_t i, uint32_t begin, uint32_t touch, uint32_t meet) {
     a->slot[i] = begin;
-    a->order[i] = a->order[i] % PBD_TOUCH | PBD_LISTED | note.touch_count * PBD_TOUCH | note.meet_count * PBD_MEET;
+    a->order[i] = a->order[i] % PBD_TOUCH | PBD_LISTED | touch * PBD_TOUCH | meet * PBD_MEET;
+}
+TH_ON_GPU inline bool keep_list(const th_world *world, const pbd_memory &memory, uint32_t i, const entry_note &note) {
+    uint32_t begin;
+    if (!note.fits || note.touch_count > entry_note::TOUCHED || note.meet_count > entry_note::MET) return false;
+    if (!take_room(memory, i, note.touch_count + note.meet_count, &begin)) return false;
+    uint16_t *to = memory.lists + begin;
+    for (uint32_t k = 0; k < note.touch_count; ++k) *to++ = note.touch[k * entry_note::STRIDE];
+    for (uint32_t k = 0; k < note.meet_count; ++k) *to++ = note.meet[k * entry_note::STRIDE];
+    set_listed(&world->agents, i, begin, note.touch_count, note.meet_count);
+    return true;
+}
+// The same for who was found anew.
+TH_ON_GPU inline bool encode_all(const th_world *world, uint32_t i, const uint32_t *list, uint32_t count, uint16_t *to) {
+    const th_agents *a = &world->agents;
+    const th_level_grid *grid = &world->index.grids[a->level[i]];
+    own_column column = column_of(world, i);
+    bool fits = true;
+    for (uint32_t k = 0; fits && k < count; ++k) {
+        row_of_entries row = entries_of_row(column, th_grid_row(grid, a->position_y[list[k]]));
+        fits = row.fits() && row.encode(list[k], &to[k]);
+    }
+    return fits;
+}
+TH_ON_GPU inline void keep_felt(const th_world *world, const pbd_memory &memory, uint32_t i, const th_pbd_felt &felt) {
+    uint32_t begin;
+    if (take_room(memory, i, felt.touch_count + felt.meet_count, &begin) &&
+        encode_all(world, i, felt.touch, felt.touch_count, memory.lists + begin) &&
+        encode_all(world, i, felt.meet, felt.meet_count, memory.lists + begin + felt.touch_count))
+        set_listed(&world->agents, i, begin, felt.touch_count, felt.meet_count);
 }
 
 // Those whom a person may feel in this sub-step: the listed,
@@ -205,40 +235,43 @@ template <bool alike> struct beginning {
         return wants(&o, w.x, w.y, w.ux, w.uy, alike ? o.radius : radius[j]);
     }
 };
-// Who sees everybody around and no heap: here; the others are left without a list.
+// Who sees everybody around and no heap gets a list here. False: i needs the general kernels.
 template <bool alike>
-TH_ON_GPU void list_plain(const th_world *world, const th_substep *step, const pbd_memory &memory, uint32_t i) {
+TH_ON_GPU bool list_plain(const th_world *world, const th_substep *step, const pbd_memory &memory, uint32_t i,
+                          uint16_t *table) {
     const th_agents *a = &world->agents;
     uint32_t order = a->order[i] & (PBD_OWN | (uint32_t)(TH_AROUND_HIDDEN | TH_AROUND_LINKED));
     a->order[i] = order;
-    if (order != PBD_OWN) return; // another's, hidden or across a link
+    if (order != PBD_OWN) return !(order & PBD_OWN); // another's; hidden or across a link
     float reach;
     walk own = memory.now[i];
     seeker s = seeker_of(world, step, i, th_v(own.ux, own.uy), &reach);
     entry_note note;
-    note.begin(column_of(world, i));
+    note.begin(column_of(world, i), table);
     look_around(world, s, reach + step->moved, beginning<alike>{memory.now, a->radius}, &note);
-    keep_list(world, memory, i, note);
+    return keep_list(world, memory, i, note);
 }
-// The others, and who may touch walls. True: i needs the general kernels.
-TH_ON_GPU inline bool list_special(const th_world *world, const th_substep *step, const pbd_memory &memory,
+// Of those who need the general kernels.
+TH_ON_GPU inline void list_special(const th_world *world, const th_substep *step, const pbd_memory &memory,
                                    uint32_t i) {
     const th_agents *a = &world->agents;
+    if (a->order[i] & (PBD_LISTED | (uint32_t)TH_AROUND_LINKED)) return;
+    th_walls walls = th_world_walls(world);
+    th_pbd_felt felt;
+    found_by(world, step, &walls, i, &felt);
+    keep_felt(world, memory, i, felt);
+}
+// Marks who may touch walls. True: i needs the general kernels now.
+TH_ON_GPU inline bool mark_near_wall(const th_world *world, const pbd_memory &memory, uint32_t i) {
+    const th_agents *a = &world->agents;
+    int near_walls[TH_PBD_WALLS];
     if (!(a->order[i] & PBD_OWN)) return false;
     th_walls walls = th_world_walls(world);
-    if (!(a->order[i] & (PBD_LISTED | (uint32_t)TH_AROUND_LINKED))) {
-        th_pbd_felt felt;
-        found_by(world, step, &walls, i, &felt);
-        entry_note note;
-        note.begin(column_of(world, i));
-        note.write(world, i, &felt);
-        keep_list(world, memory, i, note);
-    }
-    int near_walls[TH_PBD_WALLS];
     th_vec2 u = th_v(memory.now[i].ux, memory.now[i].uy);
-    if (walls.count > 0 && list_walls_of(world, &walls, i, u, near_walls) > 0)
-        a->order[i] |= PBD_NEAR_WALL;
-    return !is_plain(a->order[i]);
+    if (list_walls_of(world, &walls, i, u, near_walls) == 0) return false;
+    bool first = !(a->order[i] & PBD_GENERAL);
+    a->order[i] |= PBD_NEAR_WALL | PBD_GENERAL;
+    return first;
 }
 
 } // namespace th

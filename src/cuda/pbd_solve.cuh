@@ -12,6 +12,19 @@ TH_ON_GPU inline void add_to(th_pbd_correction *sum, th_pbd_correction c) {
     sum->count += c.count;
 }
 
+// The other of a pair, as it is read.
+struct partner {
+    uint32_t j;
+    walk at;
+    float radius;
+};
+
+// Offset, relative displacement and sum of radii of a pair.
+struct couple {
+    th_vec2 x, u;
+    float radii;
+};
+
 // Person i among others, as the pairs need it. With `alike` everybody has i's radius and mass.
 template <bool alike> struct pair_maker {
     const th_world *world;
@@ -22,12 +35,11 @@ template <bool alike> struct pair_maker {
     float radius, inverse_mass;
     bool equal;
 
-    // Offset, relative displacement, sum of radii.
-    TH_ON_GPU void with(uint32_t j, bool moves, th_vec2 *x, th_vec2 *v, float *radii) const {
-        walk w = now[j];
-        *x = th_v(own.x - w.x, own.y - w.y);
-        *v = moves ? th_v(own.ux - w.ux, own.uy - w.uy) : th_v(0.0f, 0.0f);
-        *radii = radius + (alike ? radius : all_radius[j]);
+    TH_ON_GPU partner read(uint32_t j) const { return {j, now[j], alike ? radius : all_radius[j]}; }
+    template <bool moves> TH_ON_GPU couple with(const partner &other) const {
+        const walk &w = other.at;
+        return {th_v(own.x - w.x, own.y - w.y), moves ? th_v(own.ux - w.ux, own.uy - w.uy) : th_v(0.0f, 0.0f),
+                radius + other.radius};
     }
     // The own share.
     TH_ON_GPU float share(uint32_t j) const {
@@ -46,42 +58,54 @@ TH_ON_GPU inline bool at_one_place(th_vec2 d) {
     return !(d.x * d.x + d.y * d.y - TH_PBD_COINCIDENT * TH_PBD_COINCIDENT > 0.0f);
 }
 
+// The formula gives nothing for who is too far off, and then it is not asked; a thousandth for its rounding.
+TH_ON_GPU inline bool is_in_touch(const couple &c, float margin) {
+    th_vec2 d = th_add(c.x, c.u);
+    float apart = margin * c.radii;
+    return !(d.x * d.x + d.y * d.y > 1.001f * apart * apart);
+}
+
 // Those who stand at i's very place are pushed in a direction drawn from both ids, opposite for the two.
-template <class Pairs, class Felt>
-TH_ON_GPU void add_coincident_pairs(const Pairs &pairs, const Felt &felt, bool moves, float margin,
-                                    th_pbd_correction *sum) {
+template <bool moves, class Pairs, class Felt>
+TH_ON_GPU void add_coincident_pairs(const Pairs &pairs, const Felt &felt, float margin, th_pbd_correction *sum) {
     const uint32_t *id = pairs.world->agents.id;
     for (int k = 0; k < felt.touch_count; ++k) {
-        uint32_t j = felt.touch(k);
-        th_vec2 x, v;
-        float radii;
-        pairs.with(j, moves, &x, &v, &radii);
-        if (!at_one_place(th_add(x, v))) continue;
-        th_vec2 n = th_pair_direction(id[pairs.i], id[j]);
-        float push = margin * radii * pairs.share(j);
+        partner other = pairs.read(felt.touch(k));
+        couple c = pairs.template with<moves>(other);
+        if (!at_one_place(th_add(c.x, c.u))) continue;
+        th_vec2 n = th_pair_direction(id[pairs.i], id[other.j]);
+        float push = margin * c.radii * pairs.share(other.j);
         add_to(sum, {push * n.x, push * n.y, 1.0f});
     }
 }
 
+// Few of those who may touch do, but in a warp nearly always somebody's: so first who does, then what comes of it.
 template <bool moves, class Pairs, class Felt>
 TH_ON_GPU th_pbd_correction sum_contacts(const Pairs &pairs, const th_pbd_params *params, const Felt &felt) {
-    const float margin = params->contact_margin, static_friction = moves ? params->static_friction : 0.0f,
-                kinetic_friction = moves ? params->kinetic_friction : 0.0f;
+    enum { WORD = 32 };
+    const float margin = params->contact_margin;
     th_pbd_correction sum = {0.0f, 0.0f, 0.0f};
     bool coincident = false;
-    for (int k = 0; k < felt.touch_count; ++k) {
-        uint32_t j = felt.touch(k);
-        th_vec2 x, v;
-        float radii;
-        pairs.with(j, moves, &x, &v, &radii);
-        th_vec2 d = th_add(x, v);
-        float apart = margin * radii;
-        // The formula gives nothing for who is too far off: left out, with a thousandth for its rounding.
-        if (d.x * d.x + d.y * d.y > 1.001f * apart * apart) continue;
-        add_to(&sum, th_pbd_contact(d, v, apart, pairs.share(j), static_friction, kinetic_friction));
-        coincident = coincident || at_one_place(d);
+    for (int first = 0; first < felt.touch_count; first += WORD) {
+        int count = felt.touch_count - first < WORD ? felt.touch_count - first : WORD;
+        uint32_t touching = 0;
+        partner next = pairs.read(felt.touch(first));
+        for (int k = 0; k < count; ++k) {
+            partner other = next;
+            if (k + 1 < count) next = pairs.read(felt.touch(first + k + 1)); // on its way meanwhile
+            touching |= is_in_touch(pairs.template with<moves>(other), margin) ? 1u << k : 0u;
+        }
+        for (; touching; touching &= touching - 1) {
+            partner other = pairs.read(felt.touch(first + (int)lowest_bit(touching)));
+            couple c = pairs.template with<moves>(other);
+            th_vec2 d = th_add(c.x, c.u);
+            add_to(&sum, th_pbd_contact(d, c.u, margin * c.radii, pairs.share(other.j),
+                                        moves ? params->static_friction : 0.0f,
+                                        moves ? params->kinetic_friction : 0.0f));
+            coincident = coincident || at_one_place(d);
+        }
     }
-    if (coincident) add_coincident_pairs(pairs, felt, moves, margin, &sum);
+    if (coincident) add_coincident_pairs<moves>(pairs, felt, margin, &sum);
     return sum;
 }
 
@@ -89,12 +113,13 @@ template <class Pairs, class Felt>
 TH_ON_GPU th_pbd_correction sum_meetings(const Pairs &pairs, const th_pbd_avoidance *avoid, const Felt &felt) {
     const th_pbd_avoidance how = *avoid;
     th_pbd_correction sum = {0.0f, 0.0f, 0.0f};
-    for (int k = 0; k < felt.meet_count; ++k) {
-        uint32_t j = felt.meet(k);
-        th_vec2 x, v;
-        float radii;
-        pairs.with(j, true, &x, &v, &radii);
-        add_to(&sum, th_pbd_avoid(&how, x, v, radii, pairs.share(j)));
+    int count = felt.meet_count;
+    partner next = count > 0 ? pairs.read(felt.meet(0)) : partner{};
+    for (int k = 0; k < count; ++k) {
+        partner other = next;
+        if (k + 1 < count) next = pairs.read(felt.meet(k + 1));
+        couple c = pairs.template with<true>(other);
+        add_to(&sum, th_pbd_avoid(&how, c.x, c.u, c.radii, pairs.share(other.j)));
     }
     return sum;
 }
