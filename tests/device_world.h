@@ -33,16 +33,11 @@ static inline bool device_is_required(void) {
 
 // Without a device the test is skipped, unless THRONG_REQUIRE_CUDA=1 makes that a failure. The device's memory
 // starts poisoned (src/cuda/device.cuh), so that nothing may rely on what was there.
-static inline th_world *device_world_with(const th_scene *scene, th_backend backend, uint64_t seed,
-                                          double step) {
+static inline th_world *device_world_as(const th_scene *scene, th_world_def def) {
     th_world *world = NULL;
     th_error error;
-    th_world_def def = th_world_def_default();
     setenv("THRONG_POISON", "1", 1);
-    def.backend = backend;
     def.threads = 1;
-    def.seed = seed;
-    def.step = step;
     th_result result = th_world_create(scene, &def, &world, &error);
     if (result == TH_NO_DEVICE && !device_is_required()) {
         print_message("  %s\n", error.message);
@@ -50,6 +45,14 @@ static inline th_world *device_world_with(const th_scene *scene, th_backend back
     }
     if (result != TH_OK) fail_msg("%s", error.message);
     return world;
+}
+static inline th_world *device_world_with(const th_scene *scene, th_backend backend, uint64_t seed,
+                                          double step) {
+    th_world_def def = th_world_def_default();
+    def.backend = backend;
+    def.seed = seed;
+    def.step = step;
+    return device_world_as(scene, def);
 }
 static inline th_world *device_world(const th_scene *scene, th_backend backend) {
     return device_world_with(scene, backend, 0, 0.0);
