@@ -21,18 +21,19 @@ struct moving {
     th_substep step;
     uint32_t fastest2, moved2;
     uint32_t top_speed2;            // Helbing-Molnar: nobody's square will be larger
-    uint32_t lightest, heaviest;    // PBD: bits of the inverse masses
+    uint32_t sizes[4];              // PBD: bits of the largest inverse mass and radius, complements of the smallest
+    bool alike;                     // PBD: all have one radius and one mass
     uint32_t specials;              // PBD: people in agents.cell who need the general kernels
     uint32_t infeasible, special;   // ORCA: how many people are left to further kernels
     uint64_t repairs;
 };
 
-// Two floats that are read at once.
-struct alignas(8) both {
-    float x, y;
+// A place and a displacement, read at once.
+struct alignas(16) walk {
+    float x, y, ux, uy;
 };
 
-// Position-based crowds. A person has 3 x 8 bytes here and on average LISTED entries of two bytes; what avoidance
+// Position-based crowds. A person has 2 x 16 bytes here and on average LISTED entries of two bytes; what avoidance
 // has added so far lies in next_velocity, where its list begins in slot, how long it is in order.
 struct pbd_memory {
     enum {
@@ -40,10 +41,11 @@ struct pbd_memory {
         LISTED = 12, // entries that there are for one of them on average
     };
     struct th_pbd *state;
-    both *place, *u; // where the sub-step begins, after stabilisation; displacement of everybody
-    both *next;      // what a stabilisation or an iteration writes, to take the place of one of these
+    walk *now;  // where the sub-step begins, after stabilisation, and the displacement of everybody
+    walk *next; // what a stabilisation or an iteration writes, to take its place
     uint16_t *lists;
     uint32_t *used; // entries of each crowd
+    bool one_group;
 };
 
 } // namespace th

@@ -27,32 +27,44 @@ TH_ON_GPU inline void predict_one(th_world *world, moving *s, const pbd_memory &
     uint64_t repairs = 0;
     th_vec2 u = predicted(world, &s->step, i, &repairs);
     if (repairs) add(&s->repairs, repairs);
-    memory.place[i] = {a->work_x[i], a->work_y[i]};
-    memory.u[i] = {u.x, u.y};
+    memory.now[i] = {a->work_x[i], a->work_y[i], u.x, u.y};
     if (a->order[i] & PBD_OWN) a->next_velocity_x[i] = a->next_velocity_y[i] = 0.0f;
 }
 
+// Bits of the largest number and the complement of the smallest's; numbers are not negative, so bits are in order.
+TH_ON_GPU inline void find_range(float value, uint32_t *range) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    range[0] = bits > range[0] ? bits : range[0];
+    range[1] = ~bits > range[1] ? ~bits : range[1];
+}
+
+// Once per step: the groups' parameters, whether all are alike, the drive, and what own people see.
 static void begin_pbd(th_world *host, int iterations) {
     moving *s = host->cuda->moving;
     th_world *device = device_world(host);
     each(host->group_count, TH_LAMBDA(int g) { read_group(device, g, s->step.h, iterations); });
-    everybody(host, TH_LAMBDA(th_world * world, int k) {
-        uint32_t i = (uint32_t)k, bits;
-        float inverse = inverse_mass_of(world, i);
-        memcpy(&bits, &inverse, sizeof bits);
-        largest(&s->heaviest, bits);
-        smallest(&s->lightest, bits);
-        world->agents.order[i] = 0;
-        if (!th_pbd_own(world, i)) return;
-        lean_aside(world, i);
-        if (s->step.looks) {
+    find_most(host->cuda->bound, s->sizes, TH_LAMBDA(int k, uint32_t *found) {
+        if (k >= device->agents.count) return;
+        uint32_t i = (uint32_t)k;
+        float inverse = inverse_mass_of(device, i);
+        find_range(inverse, found);
+        find_range(device->agents.radius[i], found + 2);
+        bool own = th_pbd_own(device, i);
+        device->agents.order[i] = own ? PBD_OWN : 0;
+        if (own) lean_aside(device, i);
+    });
+    if (host->wall_count > 0 || host->scene->link_count > 0) // else there is nothing to look for
+        everybody(host, TH_LAMBDA(th_world * world, int k) {
+            uint32_t i = (uint32_t)k;
+            if (!s->step.looks || !(world->agents.order[i] & PBD_OWN)) return;
             th_walls walls = th_world_walls(world);
             th_substep_look(world, &s->step, &walls, i, felt_range(world, i), true);
-        }
-        world->agents.order[i] |= PBD_OWN;
-    });
+            world->agents.order[i] |= PBD_OWN;
+        });
     once(host, TH_LAMBDA(th_world * world) {
-        world->pbd->equal_masses = s->lightest == s->heaviest;
+        world->pbd->equal_masses = s->sizes[0] == ~s->sizes[1];
+        s->alike = world->pbd->equal_masses && s->sizes[2] == ~s->sizes[3];
     });
 }
 
@@ -61,7 +73,12 @@ static void list(th_world *host, const pbd_memory &held) {
     pbd_memory memory = held;
     int crowds = (host->cuda->bound + pbd_memory::CROWD - 1) / pbd_memory::CROWD;
     clear(memory.used, (size_t)crowds * sizeof *memory.used);
-    everybody(host, TH_LAMBDA(th_world * world, int i) { list_plain(world, &s->step, memory, (uint32_t)i); });
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        if (s->alike)
+            list_plain<true>(world, &s->step, memory, (uint32_t)i);
+        else
+            list_plain<false>(world, &s->step, memory, (uint32_t)i);
+    });
     everybody(host, TH_LAMBDA(th_world * world, int i) {
         if (list_special(world, &s->step, memory, (uint32_t)i))
             world->agents.cell[add(&s->specials, 1u)] = (uint32_t)i;
@@ -72,37 +89,37 @@ static void stabilise(th_world *host, pbd_memory *held) {
     moving *s = host->cuda->moving;
     pbd_memory memory = *held;
     everybody(host, TH_LAMBDA(th_world * world, int i) {
-        correct_plain(world, &s->step, memory, (uint32_t)i, false);
+        correct_plain(world, s, memory, (uint32_t)i, false);
     });
     each_special(host, TH_LAMBDA(th_world * world, uint32_t i) {
-        correct_special(world, &s->step, memory, i, false);
+        correct_special(world, s, memory, i, false);
     });
-    held->place = memory.next;
-    held->next = memory.place;
+    held->now = memory.next;
+    held->next = memory.now;
 }
 
 static void iterate(th_world *host, pbd_memory *held) {
     moving *s = host->cuda->moving;
     pbd_memory memory = *held;
     everybody(host, TH_LAMBDA(th_world * world, int i) {
-        correct_plain(world, &s->step, memory, (uint32_t)i, true);
+        correct_plain(world, s, memory, (uint32_t)i, true);
     });
     each_special(host, TH_LAMBDA(th_world * world, uint32_t i) {
-        correct_special(world, &s->step, memory, i, true);
+        correct_special(world, s, memory, i, true);
     });
-    held->u = memory.next;
-    held->next = memory.u;
+    held->now = memory.next;
+    held->next = memory.now;
 }
 
 static void finish_pbd_substep(th_world *host, const pbd_memory &held) {
     moving *s = host->cuda->moving;
     pbd_memory memory = held;
-    everybody(host, TH_LAMBDA(th_world * world, int i) {
-        largest_square(&s->moved2, finish_plain(world, &s->step, memory, (uint32_t)i));
+    everybody_most(host, &s->moved2, TH_LAMBDA(th_world * world, int i) {
+        return square_bits(finish_plain(world, &s->step, memory, s->alike, (uint32_t)i));
     });
     if (host->wall_count > 0) // else nobody is hidden
-        everybody(host, TH_LAMBDA(th_world * world, int i) {
-            largest_square(&s->moved2, finish_special(world, &s->step, memory, (uint32_t)i));
+        everybody_most(host, &s->moved2, TH_LAMBDA(th_world * world, int i) {
+            return square_bits(finish_special(world, &s->step, memory, (uint32_t)i));
         });
     end_one_substep(host);
 }
@@ -128,9 +145,9 @@ static void move_pbd(th_world *host) {
 // All memory of the model, for at most `people`; the state that th_world points to.
 static struct th_pbd *take_pbd(store &s, pbd_memory *memory, size_t people, int groups) {
     size_t crowds = people / pbd_memory::CROWD + 1;
-    memory->place = s.room<both>(people);
-    memory->u = s.room<both>(people);
-    memory->next = s.room<both>(people);
+    memory->now = s.room<walk>(people);
+    memory->next = s.room<walk>(people);
+    memory->one_group = groups == 1;
     memory->lists = s.room<uint16_t>(crowds * pbd_memory::CROWD * pbd_memory::LISTED);
     memory->used = s.room<uint32_t>(crowds);
     th_pbd state;

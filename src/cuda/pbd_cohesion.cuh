@@ -14,32 +14,39 @@ TH_ON_GPU inline void add_to(cohesion *sum, cohesion other) {
 // Somebody around, as it is read.
 struct neighbour {
     uint32_t group;
-    both place, u;
+    walk at;
     float radius;
 };
-TH_ON_GPU inline neighbour neighbour_at(const th_agents *a, const pbd_memory &memory, uint32_t j) {
-    return {a->group[j], memory.place[j], memory.u[j], a->radius[j]};
+template <bool alike>
+TH_ON_GPU neighbour neighbour_at(const th_agents *a, const pbd_memory &memory, const companion &c, uint32_t j) {
+    return {memory.one_group ? c.group : a->group[j], memory.now[j], alike ? c.radius : a->radius[j]};
 }
 // Adds what n, of the same group and in range, weighs.
-TH_ON_GPU inline void add_companion(const companion &c, const neighbour &n, cohesion *sum) {
-    th_vec2 u = th_v(n.u.x - c.ux, n.u.y - c.uy);
-    float dx = (n.place.x - c.x) + u.x, dy = (n.place.y - c.y) + u.y, distance2 = dx * dx + dy * dy;
-    float range = c.half_range * (c.radius + n.radius);
-    if (n.group != c.group || distance2 >= range * range) return; // beyond it the formula gives 0
-    float w = th_pbd_cohesion_weight(distance2, range);
+TH_ON_GPU inline void add_companion(const companion &c, const neighbour &n, bool counts, cohesion *sum) {
+    th_vec2 u = th_v(n.at.ux - c.ux, n.at.uy - c.uy);
+    float dx = (n.at.x - c.x) + u.x, dy = (n.at.y - c.y) + u.y;
+    float w = th_pbd_cohesion_weight(dx * dx + dy * dy, c.half_range * (c.radius + n.radius));
+    w = counts & (n.group == c.group) ? w : 0.0f;
     add_to(sum, {w, th_scale(w, u)});
 }
 
-// The CPU has eight sums side by side and adds them up in a tree: the order decides the bits. All are in registers, so
-// the loops over them are unrolled; four people are read before the first is looked at, so that one wait is enough.
-TH_ON_GPU inline cohesion cohesion_in_cells(const th_world *world, const pbd_memory &memory,
+// The CPU has eight sums side by side and adds them up in a tree: the order decides the bits. Where they are not asked
+// for, two are enough and leave registers for more people at once. Sums are in registers, so the loops over them are
+// unrolled; four people are read before the first is looked at, so that one wait is enough.
+#if defined(__CUDACC__) && !defined(TH_EXACT)
+enum { COHESION_SUMS = 2 };
+#else
+enum { COHESION_SUMS = COHESION_LANES };
+#endif
+template <bool alike>
+TH_ON_GPU cohesion cohesion_in_cells(const th_world *world, const pbd_memory &memory,
                                             const companion &c, float reach) {
     enum { READ = 4 };
     const th_agents *a = &world->agents;
     const th_level_grid *grid = &world->index.grids[a->level[c.i]];
     th_vec2 p = th_v(c.x, c.y);
     th_rows rows = th_rows_around(grid, p, reach);
-    cohesion sums[COHESION_LANES];
+    cohesion sums[COHESION_SUMS];
     for (cohesion &sum : sums) sum = {0.0f, {0.0f, 0.0f}};
     for (uint32_t begin, end; th_next_run_within(&world->index, grid, &rows, p, reach, &begin, &end);)
         TH_ROLLED for (uint32_t first = begin; first < end; first += COHESION_LANES) {
@@ -48,15 +55,15 @@ TH_ON_GPU inline cohesion cohesion_in_cells(const th_world *world, const pbd_mem
                 neighbour near[READ];
                 TH_UNROLLED for (uint32_t k = 0; k < READ; ++k) {
                     uint32_t j = first + lane + k;
-                    near[k] = neighbour_at(a, memory, j < end ? j : end - 1);
+                    near[k] = neighbour_at<alike>(a, memory, c, j < end ? j : end - 1);
                 }
                 TH_UNROLLED for (uint32_t k = 0; k < READ; ++k) {
                     uint32_t j = first + lane + k;
-                    if (j < end && j != c.i) add_companion(c, near[k], &sums[lane + k]);
+                    add_companion(c, near[k], (j < end) & (j != c.i), &sums[(lane + k) % COHESION_SUMS]);
                 }
             }
         }
-    TH_UNROLLED for (int half = COHESION_LANES / 2; half > 0; half /= 2)
+    TH_UNROLLED for (int half = COHESION_SUMS / 2; half > 0; half /= 2)
         TH_UNROLLED for (int lane = 0; lane < half; ++lane) add_to(&sums[lane], sums[lane + half]);
     return sums[0];
 }
@@ -71,10 +78,10 @@ TH_ON_GPU inline cohesion cohesion_in_sight(const th_world *world, const th_subs
     cohesion sum = {0.0f, {0.0f, 0.0f}};
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
         for (uint32_t j = begin; j < end; ++j) {
-            both p = memory.place[j];
-            float dx = p.x - c.x, dy = p.y - c.y;
-            bool near = dx * dx + dy * dy < reach * reach && j != c.i && a->group[j] == c.group;
-            if (near && !th_hidden(world, walls, c.i, j)) add_companion(c, neighbour_at(a, memory, j), &sum);
+            neighbour n = neighbour_at<false>(a, memory, c, j);
+            float dx = n.at.x - c.x, dy = n.at.y - c.y;
+            bool near = dx * dx + dy * dy < reach * reach && j != c.i && n.group == c.group;
+            if (near && !th_hidden(world, walls, c.i, j)) add_companion(c, n, true, &sum);
         }
     return sum;
 }
@@ -83,10 +90,10 @@ TH_ON_GPU inline cohesion cohesion_in_sight(const th_world *world, const th_subs
 TH_ON_GPU inline float take_finished(const th_world *world, const th_substep *step,
                                      const pbd_memory &memory, uint32_t i, cohesion sum) {
     const th_agents *a = &world->agents;
-    both p = memory.place[i], u = memory.u[i];
-    finished f = finish_one(world, step, i, th_v(u.x, u.y), sum);
-    a->work_x[i] = p.x + f.way.x;
-    a->work_y[i] = p.y + f.way.y;
+    walk own = memory.now[i];
+    finished f = finish_one(world, step, i, th_v(own.ux, own.uy), sum);
+    a->work_x[i] = own.x + f.way.x;
+    a->work_y[i] = own.y + f.way.y;
     a->work2_x[i] = a->next_velocity_x[i] = f.velocity.x;
     a->work2_y[i] = a->next_velocity_y[i] = f.velocity.y;
     if (step->done + 1 == step->count) {
@@ -97,12 +104,12 @@ TH_ON_GPU inline float take_finished(const th_world *world, const th_substep *st
 }
 
 TH_ON_GPU inline companion companion_in(const th_world *world, const pbd_memory &memory, uint32_t i) {
-    both p = memory.place[i], u = memory.u[i];
-    return companion_of(world, i, th_v(p.x, p.y), th_v(u.x, u.y));
+    walk own = memory.now[i];
+    return companion_of(world, i, th_v(own.x, own.y), th_v(own.ux, own.uy));
 }
 
 // Everybody but those who see less; and these, whose eyes would cost everybody registers.
-TH_ON_GPU inline float finish_plain(th_world *world, const th_substep *step, const pbd_memory &memory,
+TH_ON_GPU inline float finish_plain(th_world *world, const th_substep *step, const pbd_memory &memory, bool alike,
                                     uint32_t i) {
     th_agents *a = &world->agents;
     if (!th_pbd_own(world, i)) {
@@ -113,7 +120,9 @@ TH_ON_GPU inline float finish_plain(th_world *world, const th_substep *step, con
     cohesion sum = {0.0f, {0.0f, 0.0f}};
     if (coheres(&th_pbd_group_of(world, i)->params)) {
         companion c = companion_in(world, memory, i);
-        sum = cohesion_in_cells(world, memory, c, searched_by(world, step, &c));
+        float searched = searched_by(world, step, &c);
+        sum = alike ? cohesion_in_cells<true>(world, memory, c, searched)
+                    : cohesion_in_cells<false>(world, memory, c, searched);
     }
     return take_finished(world, step, memory, i, sum);
 }

@@ -1,55 +1,66 @@
 // Position-based crowds on the device: whom somebody may touch or is going to meet (move/pbd_list.c), a thread a person.
 // The list is made once a sub-step, two bytes an entry, and the iterations read it; who finds no room for it, or sees
-// across a link, works it out anew every time. Bound by arithmetic: about 80 people are looked at for the 7 who are
+// across a link, works it out anew every time. Bound by arithmetic: about 90 people are looked at for the 7 who are
 // listed. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CUDA_PBD_LIST_CUH
 #define TH_CUDA_PBD_LIST_CUH
 #include "cuda/moving.cuh"
 
-// Those within the seeker's limit; counts all, writes as many as fit. `others` knows everybody's place and
-// displacement when the sub-step began.
-template <class Others>
-TH_BOTH static void collect_among(const th_world *world, const seeker *s, float reach, th_pbd_felt *felt,
-                                  Others others) {
-    const th_agents *a = &world->agents;
-    const seeker o = *s;
-    const th_level_grid *grid = &world->index.grids[a->level[o.i]];
-    const float *radius = a->radius;
+TH_BOTH static uint32_t lowest_bit(uint32_t bits) {
+#ifdef __CUDA_ARCH__
+    return (uint32_t)__ffs((int)bits) - 1;
+#else
+    return (uint32_t)__builtin_ctz(bits);
+#endif
+}
+
+// Looks at everybody within reach. `others` knows everybody's place, displacement and radius when the sub-step began;
+// `note(row, first, touch, meet)` is told whom of first, first + 1, ... in a row of cells the bits mean. Few are wanted,
+// but in a warp nearly always somebody's: so the loop only sets bits.
+template <class Others, class Note>
+TH_BOTH static void look_around(const th_world *world, const seeker &o, float reach, const Others &others, Note *note) {
+    enum { WORD = 32 };
+    const th_level_grid *grid = &world->index.grids[world->agents.level[o.i]];
     th_vec2 center = th_v(o.x, o.y);
     th_rows rows = th_rows_around(grid, center, reach);
-    uint32_t touch_count = 0, meet_count = 0;
     for (uint32_t begin, end; th_next_run_within(&world->index, grid, &rows, center, reach, &begin, &end);)
-        for (uint32_t j = begin; j < end; ++j) {
-            th_vec2 p = others.place(j), u = others.displacement(j);
-            wanted w = wants(&o, p.x, p.y, u.x, u.y, radius[j]);
-            if (!(w.touches | w.meets) || j == o.i) continue;
-            if (w.touches) {
-                if (touch_count < TH_PBD_NEIGHBOURS) felt->touch[touch_count] = j;
-                ++touch_count;
+        for (uint32_t first = begin; first < end; first += WORD) {
+            uint32_t stop = end - first < WORD ? end : first + WORD, touch = 0, meet = 0, bit = 1;
+            for (uint32_t j = first; j < stop; ++j, bit += bit) {
+                wanted w = others.wanted_by(o, j);
+                touch |= w.touches ? bit : 0u;
+                meet |= w.meets ? bit : 0u;
             }
-            if (w.meets) {
-                if (meet_count < TH_PBD_NEIGHBOURS) felt->meet[meet_count] = j;
-                ++meet_count;
-            }
+            if (o.i - first < WORD) touch &= ~(1u << (o.i - first)); // nobody meets itself, its offset is 0
+            if (touch | meet) note->write(rows.row - 1, first, touch, meet);
         }
-    felt->touch_count = touch_count;
-    felt->meet_count = meet_count;
 }
 
 // Worked out anew: for the few who find no room for a list.
 struct begun_anew {
     const th_world *world;
     const th_substep *step;
-    TH_BOTH th_vec2 place(uint32_t j) const {
-        return th_v(world->agents.work_x[j], world->agents.work_y[j]);
-    }
-    TH_BOTH th_vec2 displacement(uint32_t j) const {
+    TH_BOTH wanted wanted_by(const seeker &o, uint32_t j) const {
+        const th_agents *a = &world->agents;
         uint64_t repairs = 0;
-        return predicted(world, step, j, &repairs);
+        th_vec2 u = predicted(world, step, j, &repairs);
+        return wants(&o, a->work_x[j], a->work_y[j], u.x, u.y, a->radius[j]);
+    }
+};
+// Counts all, writes as many as fit.
+struct felt_note {
+    th_pbd_felt *felt;
+    TH_BOTH void write(int, uint32_t first, uint32_t touch, uint32_t meet) {
+        for (; touch; touch &= touch - 1, ++felt->touch_count)
+            if (felt->touch_count < TH_PBD_NEIGHBOURS) felt->touch[felt->touch_count] = first + lowest_bit(touch);
+        for (; meet; meet &= meet - 1, ++felt->meet_count)
+            if (felt->meet_count < TH_PBD_NEIGHBOURS) felt->meet[felt->meet_count] = first + lowest_bit(meet);
     }
 };
 TH_BOTH static void collect(const th_world *world, const seeker *s, float reach, th_pbd_felt *felt) {
-    collect_among(world, s, reach, felt, begun_anew{world, s->step});
+    felt_note note = {felt};
+    felt->touch_count = felt->meet_count = 0;
+    look_around(world, *s, reach, begun_anew{world, s->step}, &note);
 }
 
 namespace th {
@@ -71,7 +82,7 @@ TH_ON_GPU inline uint32_t met_in(uint32_t order) { return order / PBD_MEET; }
 
 enum { PBD_ROWS = 32, PBD_SPAN = 2048 };
 
-// The own cell: cell_start[nx * r] is where the own column begins r rows further up.
+// The own cell: start[nx * r] is where the own column begins r rows further up.
 struct own_column {
     const uint32_t *start;
     int nx, row;
@@ -83,47 +94,93 @@ TH_ON_GPU inline own_column column_of(const th_world *world, uint32_t i) {
     return {world->index.cell_start + grid->first + row * grid->nx + column, grid->nx, row};
 }
 
-// False: j is too far off for two bytes.
-TH_ON_GPU inline bool encode(const th_world *world, const own_column &column, uint32_t i, uint32_t j,
-                             uint16_t *entry) {
+// The entries of people in one row.
+struct row_of_entries {
+    uint32_t begin; // of the own column
+    int up;
+    TH_ON_GPU bool fits() const { return up >= -PBD_ROWS / 2 && up < PBD_ROWS / 2; }
+    // False: j is too far off for two bytes.
+    TH_ON_GPU bool encode(uint32_t j, uint16_t *entry) const {
+        uint32_t along = j - begin + PBD_SPAN / 2;
+        *entry = (uint16_t)((uint32_t)(up + PBD_ROWS / 2) * PBD_SPAN + along);
+        return along < PBD_SPAN;
+    }
+};
+TH_ON_GPU inline row_of_entries entries_of_row(const own_column &column, int row) {
+    int up = row - column.row;
+    return {column.start[column.nx * up], up};
+}
+TH_ON_GPU inline uint32_t decode(const own_column &column, uint32_t entry) {
+    int up = (int)(entry / PBD_SPAN) - PBD_ROWS / 2;
+    return column.start[column.nx * up] + (entry % PBD_SPAN - PBD_SPAN / 2);
+}
+
+// The lists of a person on their way to where they are kept.
+struct entry_note {
+    own_column column;
+    uint16_t touch[TH_PBD_NEIGHBOURS], meet[TH_PBD_NEIGHBOURS];
+    uint32_t touch_count, meet_count;
+    bool fits;
+
+    TH_ON_GPU void begin(const own_column &own) {
+        column = own;
+        touch_count = meet_count = 0;
+        fits = true;
+    }
+    TH_ON_GPU void write(int row, uint32_t first, uint32_t touch_bits, uint32_t meet_bits) {
+        row_of_entries entries = entries_of_row(column, row);
+        fits = fits && entries.fits();
+        for (; touch_bits; touch_bits &= touch_bits - 1, ++touch_count)
+            if (touch_count < TH_PBD_NEIGHBOURS)
+                fits = entries.encode(first + lowest_bit(touch_bits), &touch[touch_count]) && fits;
+        for (; meet_bits; meet_bits &= meet_bits - 1, ++meet_count)
+            if (meet_count < TH_PBD_NEIGHBOURS)
+                fits = entries.encode(first + lowest_bit(meet_bits), &meet[meet_count]) && fits;
+    }
+    TH_ON_GPU void write(const th_world *world, uint32_t i, const th_pbd_felt *felt) {
+        const th_agents *a = &world->agents;
+        const th_level_grid *grid = &world->index.grids[a->level[i]];
+        for (uint32_t k = 0; k < felt->touch_count; ++k)
+            write(th_grid_row(grid, a->position_y[felt->touch[k]]), felt->touch[k], 1, 0);
+        for (uint32_t k = 0; k < felt->meet_count; ++k)
+            write(th_grid_row(grid, a->position_y[felt->meet[k]]), felt->meet[k], 0, 1);
+    }
+};
+
+// Keeps the lists of i, if there are not too many on them and its crowd has room.
+TH_ON_GPU inline void keep_list(const th_world *world, const pbd_memory &memory, uint32_t i, const entry_note &note) {
+    enum { ROOM = pbd_memory::CROWD * pbd_memory::LISTED };
     const th_agents *a = &world->agents;
-    const th_level_grid *grid = &world->index.grids[a->level[i]];
-    int up = th_grid_row(grid, a->position_y[j]) - column.row;
-    if (up < -PBD_ROWS / 2 || up >= PBD_ROWS / 2) return false;
-    int along = (int)(j - column.start[column.nx * up]) + PBD_SPAN / 2;
-    *entry = (uint16_t)((up + PBD_ROWS / 2) * PBD_SPAN + along);
-    return along >= 0 && along < PBD_SPAN;
+    uint32_t count = note.touch_count + note.meet_count;
+    if (!note.fits || count > TH_PBD_NEIGHBOURS) return;
+    uint32_t crowd = i / pbd_memory::CROWD, begin = add(&memory.used[crowd], count);
+    if (begin + count > ROOM) return;
+    begin += crowd * ROOM;
+    uint16_t *to = memory.lists + begin;
+    for (uint32_t k = 0; k < note.touch_count; ++k) *to++ = note.touch[k];
+    for (uint32_t k = 0; k < note.meet_count; ++k) *to++ = note.meet[k];
+    a->slot[i] = begin;
+    a->order[i] = a->order[i] % PBD_TOUCH | PBD_LISTED | note.touch_count * PBD_TOUCH | note.meet_count * PBD_MEET;
 }
 
 // Those whom a person may feel in this sub-step: the listed,
 struct listed_people {
     const uint16_t *entries;
     own_column column;
-    uint32_t begin; // of the own column in row `up`
-    int up, touch_count, meet_count;
-
-    TH_ON_GPU uint32_t at(int k) {
-        int entry = entries[k], entry_up = entry / PBD_SPAN - PBD_ROWS / 2;
-        if (entry_up != up) {
-            up = entry_up;
-            begin = column.start[column.nx * up];
-        }
-        return begin + (uint32_t)(entry % PBD_SPAN - PBD_SPAN / 2);
-    }
-    TH_ON_GPU uint32_t touch(int k) { return at(k); }
-    TH_ON_GPU uint32_t meet(int k) { return at(touch_count + k); }
+    int touch_count, meet_count;
+    TH_ON_GPU uint32_t touch(int k) const { return decode(column, entries[k]); }
+    TH_ON_GPU uint32_t meet(int k) const { return decode(column, entries[touch_count + k]); }
 };
 TH_ON_GPU inline listed_people listed_by(const th_world *world, const pbd_memory &memory, uint32_t i,
                                          uint32_t order) {
-    return {memory.lists + world->agents.slot[i], column_of(world, i), 0, PBD_ROWS, (int)touched_in(order),
-            (int)met_in(order)};
+    return {memory.lists + world->agents.slot[i], column_of(world, i), (int)touched_in(order), (int)met_in(order)};
 }
 // or those found anew.
 struct found_people {
     const th_pbd_felt *felt;
     int touch_count, meet_count;
-    TH_ON_GPU uint32_t touch(int k) { return felt->touch[k]; }
-    TH_ON_GPU uint32_t meet(int k) { return felt->meet[k]; }
+    TH_ON_GPU uint32_t touch(int k) const { return felt->touch[k]; }
+    TH_ON_GPU uint32_t meet(int k) const { return felt->meet[k]; }
 };
 TH_ON_GPU inline found_people found_by(const th_world *world, const th_substep *step, const th_walls *walls,
                                        uint32_t i, th_pbd_felt *felt) {
@@ -131,7 +188,7 @@ TH_ON_GPU inline found_people found_by(const th_world *world, const th_substep *
     list_people(world, step, walls, i, predicted(world, step, i, &repairs), felt);
     return {felt, (int)felt->touch_count, (int)felt->meet_count};
 }
-TH_ON_GPU inline found_people copy_of(listed_people listed, th_pbd_felt *felt) {
+TH_ON_GPU inline found_people copy_of(const listed_people &listed, th_pbd_felt *felt) {
     for (int k = 0; k < listed.touch_count; ++k) felt->touch[k] = listed.touch(k);
     for (int k = 0; k < listed.meet_count; ++k) felt->meet[k] = listed.meet(k);
     return {felt, listed.touch_count, listed.meet_count};
@@ -139,46 +196,29 @@ TH_ON_GPU inline found_people copy_of(listed_people listed, th_pbd_felt *felt) {
 
 // ---- making the lists
 
-// Writes the lists of i where its crowd has room.
-TH_ON_GPU inline void keep_list(const th_world *world, const pbd_memory &memory, uint32_t i,
-                                const th_pbd_felt *felt) {
-    enum { ROOM = pbd_memory::CROWD * pbd_memory::LISTED };
-    const th_agents *a = &world->agents;
-    uint32_t count = felt->touch_count + felt->meet_count;
-    uint32_t crowd = i / pbd_memory::CROWD, begin = add(&memory.used[crowd], count);
-    bool listed = begin + count <= ROOM;
-    begin += crowd * ROOM;
-    own_column column = column_of(world, i);
-    uint16_t *to = memory.lists + begin;
-    for (uint32_t k = 0; listed && k < felt->touch_count; ++k)
-        listed = encode(world, column, i, felt->touch[k], to++);
-    for (uint32_t k = 0; listed && k < felt->meet_count; ++k)
-        listed = encode(world, column, i, felt->meet[k], to++);
-    a->slot[i] = begin;
-    a->order[i] = a->order[i] % PBD_TOUCH |
-                  (listed ? PBD_LISTED + felt->touch_count * PBD_TOUCH + felt->meet_count * PBD_MEET : 0);
-}
-
-struct beginning {
-    const both *places, *displacements;
-    TH_BOTH th_vec2 place(uint32_t j) const { return th_v(places[j].x, places[j].y); }
-    TH_BOTH th_vec2 displacement(uint32_t j) const {
-        return th_v(displacements[j].x, displacements[j].y);
+// With `alike` everybody has the seeker's radius.
+template <bool alike> struct beginning {
+    const walk *now;
+    const float *radius;
+    TH_ON_GPU wanted wanted_by(const seeker &o, uint32_t j) const {
+        walk w = now[j];
+        return wants(&o, w.x, w.y, w.ux, w.uy, alike ? o.radius : radius[j]);
     }
 };
 // Who sees everybody around and no heap: here; the others are left without a list.
-TH_ON_GPU inline void list_plain(const th_world *world, const th_substep *step, const pbd_memory &memory,
-                                 uint32_t i) {
+template <bool alike>
+TH_ON_GPU void list_plain(const th_world *world, const th_substep *step, const pbd_memory &memory, uint32_t i) {
     const th_agents *a = &world->agents;
     uint32_t order = a->order[i] & (PBD_OWN | (uint32_t)(TH_AROUND_HIDDEN | TH_AROUND_LINKED));
     a->order[i] = order;
     if (order != PBD_OWN) return; // another's, hidden or across a link
-    th_pbd_felt felt;
     float reach;
-    beginning others = {memory.place, memory.u};
-    seeker s = seeker_of(world, step, i, others.displacement(i), &reach);
-    collect_among(world, &s, reach + step->moved, &felt, others);
-    if (!too_many(&felt)) keep_list(world, memory, i, &felt);
+    walk own = memory.now[i];
+    seeker s = seeker_of(world, step, i, th_v(own.ux, own.uy), &reach);
+    entry_note note;
+    note.begin(column_of(world, i));
+    look_around(world, s, reach + step->moved, beginning<alike>{memory.now, a->radius}, &note);
+    keep_list(world, memory, i, note);
 }
 // The others, and who may touch walls. True: i needs the general kernels.
 TH_ON_GPU inline bool list_special(const th_world *world, const th_substep *step, const pbd_memory &memory,
@@ -189,10 +229,13 @@ TH_ON_GPU inline bool list_special(const th_world *world, const th_substep *step
     if (!(a->order[i] & (PBD_LISTED | (uint32_t)TH_AROUND_LINKED))) {
         th_pbd_felt felt;
         found_by(world, step, &walls, i, &felt);
-        keep_list(world, memory, i, &felt);
+        entry_note note;
+        note.begin(column_of(world, i));
+        note.write(world, i, &felt);
+        keep_list(world, memory, i, note);
     }
     int near_walls[TH_PBD_WALLS];
-    th_vec2 u = th_v(memory.u[i].x, memory.u[i].y);
+    th_vec2 u = th_v(memory.now[i].ux, memory.now[i].uy);
     if (walls.count > 0 && list_walls_of(world, &walls, i, u, near_walls) > 0)
         a->order[i] |= PBD_NEAR_WALL;
     return !is_plain(a->order[i]);

@@ -12,34 +12,34 @@ TH_ON_GPU inline void add_to(th_pbd_correction *sum, th_pbd_correction c) {
     sum->count += c.count;
 }
 
-// Person i among others, as the pairs need it.
-struct pair_maker {
+// Person i among others, as the pairs need it. With `alike` everybody has i's radius and mass.
+template <bool alike> struct pair_maker {
     const th_world *world;
-    const both *place, *all_u;
+    const walk *now;
     const float *all_radius;
     uint32_t i;
-    both p, u;
+    walk own;
     float radius, inverse_mass;
     bool equal;
 
     // Offset, relative displacement, sum of radii.
     TH_ON_GPU void with(uint32_t j, bool moves, th_vec2 *x, th_vec2 *v, float *radii) const {
-        both q = place[j], w = moves ? all_u[j] : both{0.0f, 0.0f};
-        *x = th_v(p.x - q.x, p.y - q.y);
-        *v = moves ? th_v(u.x - w.x, u.y - w.y) : th_v(0.0f, 0.0f);
-        *radii = radius + all_radius[j];
+        walk w = now[j];
+        *x = th_v(own.x - w.x, own.y - w.y);
+        *v = moves ? th_v(own.ux - w.ux, own.uy - w.uy) : th_v(0.0f, 0.0f);
+        *radii = radius + (alike ? radius : all_radius[j]);
     }
     // The own share.
     TH_ON_GPU float share(uint32_t j) const {
-        return equal ? 0.5f : th_pbd_share(inverse_mass, inverse_mass_of(world, j));
+        return alike || equal ? 0.5f : th_pbd_share(inverse_mass, inverse_mass_of(world, j));
     }
 };
 
-TH_ON_GPU inline pair_maker pairs_of(const th_world *world, const pbd_memory &memory, uint32_t i) {
-    bool equal = world->pbd->equal_masses;
+template <bool alike>
+TH_ON_GPU pair_maker<alike> pairs_of(const th_world *world, const pbd_memory &memory, uint32_t i) {
+    bool equal = alike || world->pbd->equal_masses;
     const float *radius = world->agents.radius;
-    return {world,     memory.place, memory.u, radius, i, memory.place[i], memory.u[i],
-            radius[i], equal ? 1.0f : inverse_mass_of(world, i), equal};
+    return {world, memory.now, radius, i, memory.now[i], radius[i], equal ? 1.0f : inverse_mass_of(world, i), equal};
 }
 
 TH_ON_GPU inline bool at_one_place(th_vec2 d) {
@@ -47,12 +47,12 @@ TH_ON_GPU inline bool at_one_place(th_vec2 d) {
 }
 
 // Those who stand at i's very place are pushed in a direction drawn from both ids, opposite for the two.
-template <class Felt>
-TH_ON_GPU void add_coincident_pairs(const pair_maker &pairs, Felt *felt, bool moves, float margin,
+template <class Pairs, class Felt>
+TH_ON_GPU void add_coincident_pairs(const Pairs &pairs, const Felt &felt, bool moves, float margin,
                                     th_pbd_correction *sum) {
     const uint32_t *id = pairs.world->agents.id;
-    for (int k = 0; k < felt->touch_count; ++k) {
-        uint32_t j = felt->touch(k);
+    for (int k = 0; k < felt.touch_count; ++k) {
+        uint32_t j = felt.touch(k);
         th_vec2 x, v;
         float radii;
         pairs.with(j, moves, &x, &v, &radii);
@@ -63,14 +63,14 @@ TH_ON_GPU void add_coincident_pairs(const pair_maker &pairs, Felt *felt, bool mo
     }
 }
 
-template <bool moves, class Felt>
-TH_ON_GPU th_pbd_correction sum_contacts(const pair_maker &pairs, const th_pbd_params *params, Felt *felt) {
+template <bool moves, class Pairs, class Felt>
+TH_ON_GPU th_pbd_correction sum_contacts(const Pairs &pairs, const th_pbd_params *params, const Felt &felt) {
     const float margin = params->contact_margin, static_friction = moves ? params->static_friction : 0.0f,
                 kinetic_friction = moves ? params->kinetic_friction : 0.0f;
     th_pbd_correction sum = {0.0f, 0.0f, 0.0f};
     bool coincident = false;
-    for (int k = 0; k < felt->touch_count; ++k) {
-        uint32_t j = felt->touch(k);
+    for (int k = 0; k < felt.touch_count; ++k) {
+        uint32_t j = felt.touch(k);
         th_vec2 x, v;
         float radii;
         pairs.with(j, moves, &x, &v, &radii);
@@ -85,12 +85,12 @@ TH_ON_GPU th_pbd_correction sum_contacts(const pair_maker &pairs, const th_pbd_p
     return sum;
 }
 
-template <class Felt>
-TH_ON_GPU th_pbd_correction sum_meetings(const pair_maker &pairs, const th_pbd_avoidance *avoid, Felt *felt) {
+template <class Pairs, class Felt>
+TH_ON_GPU th_pbd_correction sum_meetings(const Pairs &pairs, const th_pbd_avoidance *avoid, const Felt &felt) {
     const th_pbd_avoidance how = *avoid;
     th_pbd_correction sum = {0.0f, 0.0f, 0.0f};
-    for (int k = 0; k < felt->meet_count; ++k) {
-        uint32_t j = felt->meet(k);
+    for (int k = 0; k < felt.meet_count; ++k) {
+        uint32_t j = felt.meet(k);
         th_vec2 x, v;
         float radii;
         pairs.with(j, true, &x, &v, &radii);
@@ -100,8 +100,9 @@ TH_ON_GPU th_pbd_correction sum_meetings(const pair_maker &pairs, const th_pbd_a
 }
 
 // What the end of an iteration needs; `near` is room for TH_PBD_WALLS, or NULL: none is near.
-TH_ON_GPU inline corrected corrected_of(const th_world *world, const th_substep *step,
-                                        const th_walls *walls, const pair_maker &pairs, int *near) {
+template <class Pairs>
+TH_ON_GPU corrected corrected_of(const th_world *world, const th_substep *step, const th_walls *walls,
+                                 const Pairs &pairs, int *near) {
     uint32_t i = pairs.i;
     if (near) {
         uint64_t repairs = 0;
@@ -109,7 +110,7 @@ TH_ON_GPU inline corrected corrected_of(const th_world *world, const th_substep 
         if (world->agents.order[i] & PBD_NEAR_WALL)
             list_walls_of(world, walls, i, predicted(world, step, i, &repairs), near);
     }
-    return {th_pbd_group_of(world, i), near, pairs.radius, th_v(pairs.p.x, pairs.p.y)};
+    return {th_pbd_group_of(world, i), near, pairs.radius, th_v(pairs.own.x, pairs.own.y)};
 }
 
 // What walls that are not near add: nothing, but it turns -0 into 0, as on the CPU.
@@ -117,62 +118,68 @@ TH_ON_GPU inline th_vec2 off_far_walls(const th_walls *walls, th_vec2 u) {
     return walls->count > 0 ? th_add(u, th_v(0.0f, 0.0f)) : u;
 }
 
-// Out of the overlaps at the beginning: the place after it, into `next`.
-template <class Felt>
+// Out of the overlaps at the beginning: shifts the place.
+template <class Pairs, class Felt>
 TH_ON_GPU void stabilise_one(const th_world *world, const th_substep *step, const th_walls *walls,
-                             const pbd_memory &memory, uint32_t i, Felt felt, int *near) {
-    pair_maker pairs = pairs_of(world, memory, i);
-    th_pbd_correction contact = sum_contacts<false>(pairs, &th_pbd_group_of(world, i)->params, &felt);
+                             const pbd_memory &memory, const Pairs &pairs, const Felt &felt, int *near) {
+    uint32_t i = pairs.i;
+    th_pbd_correction contact = sum_contacts<false>(pairs, &th_pbd_group_of(world, i)->params, felt);
     corrected person = corrected_of(world, step, walls, pairs, near);
     th_vec2 shift = shift_by(walls, &person, &contact);
     if (!near) shift = off_far_walls(walls, shift);
-    memory.next[i] = {pairs.p.x + shift.x, pairs.p.y + shift.y};
+    memory.next[i] = {pairs.own.x + shift.x, pairs.own.y + shift.y, pairs.own.ux, pairs.own.uy};
 }
 
-// One iteration: u -> next.
-template <class Felt>
+// One iteration: the next displacement.
+template <class Pairs, class Felt>
 TH_ON_GPU void iterate_one(const th_world *world, const th_substep *step, const th_walls *walls,
-                           const pbd_memory &memory, uint32_t i, Felt felt, int *near) {
+                           const pbd_memory &memory, const Pairs &pairs, const Felt &felt, int *near) {
     const th_agents *a = &world->agents;
-    pair_maker pairs = pairs_of(world, memory, i);
+    uint32_t i = pairs.i;
     const th_pbd_group *group = th_pbd_group_of(world, i);
-    th_pbd_correction contact = sum_contacts<true>(pairs, &group->params, &felt);
-    th_pbd_correction avoid = sum_meetings(pairs, &group->avoid, &felt);
+    th_pbd_correction contact = sum_contacts<true>(pairs, &group->params, felt);
+    th_pbd_correction avoid = sum_meetings(pairs, &group->avoid, felt);
     corrected person = corrected_of(world, step, walls, pairs, near);
     th_vec2 avoided = th_v(a->next_velocity_x[i], a->next_velocity_y[i]);
-    th_vec2 u = solve_by(walls, &person, &contact, &avoid, th_v(pairs.u.x, pairs.u.y), &avoided);
+    th_vec2 u = solve_by(walls, &person, &contact, &avoid, th_v(pairs.own.ux, pairs.own.uy), &avoided);
     if (!near) u = off_far_walls(walls, u);
     a->next_velocity_x[i] = avoided.x;
     a->next_velocity_y[i] = avoided.y;
-    memory.next[i] = {u.x, u.y};
+    memory.next[i] = {pairs.own.x, pairs.own.y, u.x, u.y};
+}
+
+template <class Pairs, class Felt>
+TH_ON_GPU void correct_one(const th_world *world, const th_substep *step, const th_walls *walls,
+                           const pbd_memory &memory, const Pairs &pairs, const Felt &felt, bool moves, int *near) {
+    if (moves)
+        iterate_one(world, step, walls, memory, pairs, felt, near);
+    else
+        stabilise_one(world, step, walls, memory, pairs, felt, near);
 }
 
 // Everybody who is listed and far from walls; who is not the model's own stays as it is.
-TH_ON_GPU inline void correct_plain(const th_world *world, const th_substep *step, const pbd_memory &memory,
-                                    uint32_t i, bool moves) {
+TH_ON_GPU inline void correct_plain(const th_world *world, const moving *s, const pbd_memory &memory, uint32_t i,
+                                    bool moves) {
     uint32_t order = world->agents.order[i];
-    if (!(order & PBD_OWN)) memory.next[i] = moves ? memory.u[i] : memory.place[i];
+    if (!(order & PBD_OWN)) memory.next[i] = memory.now[i];
     if (!is_plain(order)) return;
     th_walls walls = th_world_walls(world);
     listed_people felt = listed_by(world, memory, i, order);
-    if (moves)
-        iterate_one(world, step, &walls, memory, i, felt, nullptr);
+    if (s->alike)
+        correct_one(world, &s->step, &walls, memory, pairs_of<true>(world, memory, i), felt, moves, nullptr);
     else
-        stabilise_one(world, step, &walls, memory, i, felt, nullptr);
+        correct_one(world, &s->step, &walls, memory, pairs_of<false>(world, memory, i), felt, moves, nullptr);
 }
 
-TH_ON_GPU inline void correct_special(const th_world *world, const th_substep *step,
-                                      const pbd_memory &memory, uint32_t i, bool moves) {
+TH_ON_GPU inline void correct_special(const th_world *world, const moving *s, const pbd_memory &memory, uint32_t i,
+                                      bool moves) {
     uint32_t order = world->agents.order[i];
     th_walls walls = th_world_walls(world);
     th_pbd_felt room;
     int near[TH_PBD_WALLS];
     found_people felt = order & PBD_LISTED ? copy_of(listed_by(world, memory, i, order), &room)
-                                           : found_by(world, step, &walls, i, &room);
-    if (moves)
-        iterate_one(world, step, &walls, memory, i, felt, near);
-    else
-        stabilise_one(world, step, &walls, memory, i, felt, near);
+                                           : found_by(world, &s->step, &walls, i, &room);
+    correct_one(world, &s->step, &walls, memory, pairs_of<false>(world, memory, i), felt, moves, near);
 }
 
 } // namespace th

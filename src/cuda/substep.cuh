@@ -6,13 +6,7 @@
 
 namespace th {
 
-// Keeps the largest; not-a-numbers count as nothing, as in th_max.
-TH_ON_GPU inline void largest_square(uint32_t *most, float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    if (value > 0.0f) largest(most, bits);
-}
-// The same as a word, for everybody_most.
+// For everybody_most; not-a-numbers count as nothing, as in th_max.
 TH_ON_GPU inline uint32_t square_bits(float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -29,8 +23,8 @@ static void begin_substeps(th_world *host, th_substep step) {
     moving *s = host->cuda->moving;
     once(host, TH_LAMBDA(th_world *) {
         s->step = step;
-        s->fastest2 = s->moved2 = s->top_speed2 = s->heaviest = 0;
-        s->lightest = UINT32_MAX;
+        s->fastest2 = s->moved2 = s->top_speed2 = 0;
+        memset(s->sizes, 0, sizeof s->sizes);
         s->repairs = 0;
         s->specials = 0;
     });

@@ -14,4 +14,9 @@
 #else
 #define TH_FORMULA static inline
 #endif
+
+// A GPU's own instructions where they differ from the CPU's in the last bits (docs/gpu.md).
+#if defined(__CUDA_ARCH__) && !defined(TH_EXACT)
+#define TH_HARDWARE_MATH
+#endif
 #endif

@@ -10,10 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#if defined(__CUDA_ARCH__) && !defined(TH_EXACT)
-#define TH_HARDWARE_MATH
-#endif
-
 // e^x, relative error below 2e-7 for -87 <= x <= 88, clamped outside; not-a-number gives e^-87.
 // e^x = 2^n e^r with |r| <= ln(2)/2; e^r by its Taylor polynomial of degree 7, whose rest is below
 // 6e-9 there. No branches and no calls: a loop around it vectorises.

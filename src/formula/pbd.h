@@ -194,8 +194,7 @@ TH_FORMULA th_pbd_correction th_pbd_avoid(const th_pbd_avoidance *p, th_vec2 x, 
     float tx = p->h * (wx - along * nx), ty = p->h * (wy - along * ny);
     float k = share * p->stiffness * th_exp(-(hat * hat) * p->inverse_decay);
     float push = p->normal * overlap, slide = p->tangential;
-    // One margin instead of three conditions: a loop over it vectorises.
-    bool hurt = th_min(th_min(meeting.meets, overlap), p->decay - meeting.tau) > 0.0f;
+    bool hurt = (meeting.meets > 0.0f) & (overlap > 0.0f) & (meeting.tau < p->decay);
     th_pbd_correction c;
     c.x = hurt ? k * (push * nx + slide * tx) : 0.0f;
     c.y = hurt ? k * (push * ny + slide * ty) : 0.0f;
@@ -205,7 +204,7 @@ TH_FORMULA th_pbd_correction th_pbd_avoid(const th_pbd_avoidance *p, th_vec2 x, 
 
 // Weight of one neighbour for cohesion (XSPH), the kernel poly6 with height 1: (1 - d^2/range^2)^3.
 TH_FORMULA float th_pbd_cohesion_weight(float distance2, float range) {
-    float q = th_max(1.0f - th_divide(distance2, range * range), 0.0f);
+    float q = th_max(1.0f - distance2 * th_divide(1.0f, range * range), 0.0f);
     return q * q * q;
 }
 

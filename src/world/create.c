@@ -64,7 +64,7 @@ static float choose_cell(const th_scene *scene) {
     bool only_pbd = scene->group_count > 0;
     for (int g = 0; g < scene->group_count; ++g)
         only_pbd = only_pbd && scene->groups[g].move.model == TH_MOVE_PBD;
-    float cell = only_pbd ? 0.6f : 1.2f;
+    float cell = only_pbd ? 0.9f : 1.2f;
     for (int s = 0; s < scene->scripted_count; ++s)
         if (2.0f * scene->scripted[s].radius > cell) cell = 2.0f * scene->scripted[s].radius;
     return cell;
