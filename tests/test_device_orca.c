@@ -168,11 +168,32 @@ static void more_neighbours_later(void **state) {
     step_and_end(p, STEPS, "16 from the third step on");
 }
 
+// As many passes of the contact stage as one may ask for, odd and even, among walls and without: after each the arrays of
+// old and new places change roles.
+static void separation_passes(void **state) {
+    (void)state;
+    static const char *const grounds[] = {
+        "",
+        "\"levels\": [{\"walkable\": {\"rect\": [0, 0, 10, 10]}, \"walls\": [[[5, 2], [5, 8]]]}],"};
+    for (int k = 0; k < 2; ++k)
+        for (int passes = 0; passes < 6; ++passes) {
+            char json[1024];
+            snprintf(json, sizeof json,
+                     "{%s\"groups\": [{\"id\": \"g\", \"count\": 150,"
+                     " \"area\": {\"rect\": [0.5, 0.5, 9.5, 9.5]},"
+                     " \"own_goal\": {\"opposite\": [5, 5.5]}, \"move\": {\"model\": \"orca\","
+                     " \"max_neighbours\": 2, \"separation_passes\": %d}}],"
+                     " \"run\": {\"step\": 0.1, \"duration\": 60}}",
+                     grounds[k], passes);
+            step_and_end_within(pair_of(json), STEPS / 3, ORCA_TOUCH_STEP, "separation_passes");
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(crowds_of_all_sizes),   cmocka_unit_test(places_by_hand),
         cmocka_unit_test(walls_and_levels),      cmocka_unit_test(hidden_far_away),
-        cmocka_unit_test(more_neighbours_later),
+        cmocka_unit_test(more_neighbours_later), cmocka_unit_test(separation_passes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
