@@ -33,16 +33,11 @@ static inline bool device_is_required(void) {
 
 // Without a device the test is skipped, unless THRONG_REQUIRE_CUDA=1 makes that a failure. The device's memory
 // starts poisoned (src/cuda/device.cuh), so that nothing may rely on what was there.
-static inline th_world *device_world_with(const th_scene *scene, th_backend backend, uint64_t seed,
-                                          double step) {
+static inline th_world *device_world_as(const th_scene *scene, th_world_def def) {
     th_world *world = NULL;
     th_error error;
-    th_world_def def = th_world_def_default();
     setenv("THRONG_POISON", "1", 1);
-    def.backend = backend;
     def.threads = 1;
-    def.seed = seed;
-    def.step = step;
     th_result result = th_world_create(scene, &def, &world, &error);
     if (result == TH_NO_DEVICE && !device_is_required()) {
         print_message("  %s\n", error.message);
@@ -50,6 +45,14 @@ static inline th_world *device_world_with(const th_scene *scene, th_backend back
     }
     if (result != TH_OK) fail_msg("%s", error.message);
     return world;
+}
+static inline th_world *device_world_with(const th_scene *scene, th_backend backend, uint64_t seed,
+                                          double step) {
+    th_world_def def = th_world_def_default();
+    def.backend = backend;
+    def.seed = seed;
+    def.step = step;
+    return device_world_as(scene, def);
 }
 static inline th_world *device_world(const th_scene *scene, th_backend backend) {
     return device_world_with(scene, backend, 0, 0.0);
@@ -93,7 +96,8 @@ static inline bool device_is_exact(void) {
 //
 // An exact device (state/device.h) has the CPU's bits. Another one takes roots, exponentials and quotients from
 // the hardware, relative error 1e-6, where the CPU's own inverse root is off by up to 5e-6: so the two differ by
-// 5e-6 of a distance at most, 2e-6 m of 0.4 m between people. Crowds are chaotic, so such a device is held
+// 5e-6 of a distance at most, 2e-6 m of 0.4 m between people. It also rounds a product and a sum once instead of
+// twice, so that any expression may differ in its last bit, 6e-8. Crowds are chaotic, so such a device is held
 // against the CPU for one step from the same state. Rounding also tips comparisons now and then (who is among the
 // nearest ten, which constraint binds, in which sub-step two meet), and that person then does something else:
 // a share of people may be off, and the share is stated.
@@ -110,6 +114,11 @@ typedef struct tolerance {
 // ORCA: lines in velocity space are off by 1e-6 of a few m/s; where two cut at a small angle their crossing is off
 // by a hundred times that, and where no velocity is allowed the least bad one may change: 0.5 % of a dense crowd.
 static const tolerance ORCA_STEP = {1e-4, 1e-3, 1e-2};
+// Contact sets people to exactly touching, and so does ORCA those who overlap. Whether they touch is then a matter of the last
+// bit, and two things jump with it: a person's pushes are averaged over those it touches, and ORCA's line is of another
+// kind, v^2 dt / (2 r), a few cm/s, off. Who minds one neighbour only walks into the others: 1.1 % of a crowd of 2
+// people/m2, 2 % of one that starts from a lattice.
+static const tolerance ORCA_TOUCH_STEP = {1e-4, 1e-3, 3e-2};
 // Of those who stand in others none has an allowed velocity, and among the nearly least bad ones a rounding
 // chooses; who then goes another way pushes the whole heap.
 static const tolerance ORCA_HEAP_STEP = {1e-4, 1e-3, 5e-2};
@@ -119,8 +128,10 @@ static const tolerance FORCE_STEP = {1e-5, 5e-4, 1e-3};
 // passes; a step of 0.05 s makes that 1e-4 m/s.
 static const tolerance UIC_STEP = {2e-5, 5e-4, 1e-3};
 // UIC in a jam: pressures are found to within 1e-3 of the largest, on every device, and move people a step of 5 cm.
-// In a heap that is as many times denser than people can stand, the largest is that many times larger: 1 in 200.
-static const tolerance UIC_JAM_STEP = {1e-3, 2e-2, 2e-2};
+// In a heap that is as many times denser than people can stand, the largest is that many times larger: 1 in 200. And
+// in one heap of 80 in four the last bit decides who is still tight and so moves at all in the tidying passes of the pair
+// step, which carries some twenty people by 1 to 9 mm: 2 % of all; without these passes nobody but one is off.
+static const tolerance UIC_JAM_STEP = {1e-3, 2e-2, 4e-2};
 // PBD, of one sub-step: 2e-6 m for every contact in seven iterations, over 1/48 s as velocity; and in which sub-step
 // two will meet is a whole number, which jumps by one for 1 in 1000 pairs and moves them 1e-4 m. The five sub-steps of
 // 0.1 s multiply this: half of a crowd is then off by 1e-5 m, 1 in 200 by 3e-3 m.
@@ -248,6 +259,13 @@ static inline void assert_counters_near(pair p, int allowed) {
     for (int k = 0; k < th_world_area_count(p.cpu); ++k)
         assert_true(is_near((uint64_t)th_world_area(p.cpu, k).count,
                             (uint64_t)th_world_area(p.device, k).count, allowed));
+}
+
+// Depths of overlaps that both devices find in the same places: the root's 1e-6 of at most 1 m between people.
+static const float OVERLAP_BOUND = 1e-6f; // [m]
+static inline void assert_depth_near(float a, float b) {
+    if (!(fabsf(a - b) <= (device_is_exact() ? 0.0f : OVERLAP_BOUND)))
+        fail_msg("overlaps are %.9g m deep on the CPU, %.9g m on the device", (double)a, (double)b);
 }
 
 static inline void assert_same_events(pair p) {

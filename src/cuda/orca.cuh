@@ -92,7 +92,8 @@ template <int most>
 TH_BOTH void move_infeasible(const th_world *world, uint32_t i, const own_room<most> &room,
                              const own_room<most> &second) {
     th_orca_params params = orca_params_of(world, i);
-    th_orca_lines lines, bisectors = second.lines();
+    // No lines, should another kernel's rounding have found somebody certain who is not so here.
+    th_orca_lines lines = room.lines(), bisectors = second.lines();
     lines_in_the_open<most>(world, i, params, room, &lines);
     take_velocity(world, i, &params,
                   th_orca_velocity(&lines, &bisectors, fastest_of(&world->agents, i, &params),

@@ -420,6 +420,8 @@ static void stage_contact(th_world *host) {
         else
             separate_people<false>(host, pass, pass + 1 == passes);
     }
+    // What the last pass wrote is what walls are held against; after two passes the arrays are where they were.
+    if (!open && passes % 2 == 1) once(host, TH_LAMBDA(th_world * world) { take_pass(&world->agents); });
     if (!open)
         everybody(host, TH_LAMBDA(th_world * world, int i) {
             th_walls walls = th_world_walls(world);
