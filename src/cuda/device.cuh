@@ -50,6 +50,16 @@ template <class Function> __global__ void __launch_bounds__(THREADS) each_kernel
 template <class Function> void each(int count, Function function) {
     if (count > 0) each_kernel<<<(unsigned)((count + THREADS - 1) / THREADS), THREADS>>>(function, count);
 }
+// The same with few enough registers that `resident` blocks are on a processor at once.
+template <int resident, class Function>
+__global__ void __launch_bounds__(THREADS, resident) resident_kernel(Function function, int count) {
+    int i = (int)(blockIdx.x * THREADS + threadIdx.x);
+    if (i < count) function(i);
+}
+template <int resident, class Function> void each_resident(int count, Function function) {
+    if (count > 0)
+        resident_kernel<resident><<<(unsigned)((count + THREADS - 1) / THREADS), THREADS>>>(function, count);
+}
 // *most becomes the largest value(i), if that is more. A block joins what its threads have before it tells: all
 // blocks tell the same place, and words that everybody reads and writes took longer than all the rest.
 template <class Value> __global__ void __launch_bounds__(THREADS) most_kernel(Value value, int count,
@@ -97,6 +107,7 @@ inline bool finish() { return true; }
 template <class Function> void each(int count, Function function) {
     for (int i = count - 1; i >= 0; --i) function(i);
 }
+template <int resident, class Function> void each_resident(int count, Function function) { each(count, function); }
 template <class Value> void each_most(int count, uint32_t *most, Value value) {
     for (int i = count - 1; i >= 0; --i) {
         uint32_t own = value(i);

@@ -78,7 +78,7 @@ static void list(th_world *host, const pbd_memory &held) {
     pbd_memory memory = held;
     int crowds = (host->cuda->bound + pbd_memory::CROWD - 1) / pbd_memory::CROWD;
     clear(memory.used, (size_t)crowds * sizeof *memory.used);
-    everybody(host, TH_LAMBDA(th_world * world, int k) {
+    everybody_resident<12>(host, TH_LAMBDA(th_world * world, int k) {
         uint32_t i = (uint32_t)k;
 #ifdef __CUDACC__
         __shared__ uint16_t tables[entry_note::NOTED * THREADS];
@@ -113,7 +113,7 @@ static void stabilise(th_world *host, pbd_memory *held) {
 static void iterate(th_world *host, pbd_memory *held) {
     moving *s = host->cuda->moving;
     pbd_memory memory = *held;
-    everybody(host, TH_LAMBDA(th_world * world, int i) {
+    everybody_resident<10>(host, TH_LAMBDA(th_world * world, int i) {
         correct_plain(world, s, memory, (uint32_t)i, true);
     });
     each_special(host, TH_LAMBDA(th_world * world, uint32_t i) {

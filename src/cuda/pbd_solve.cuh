@@ -79,31 +79,23 @@ TH_ON_GPU void add_coincident_pairs(const Pairs &pairs, const Felt &felt, float 
     }
 }
 
-// Few of those who may touch do, but in a warp nearly always somebody's: so first who does, then what comes of it.
 template <bool moves, class Pairs, class Felt>
 TH_ON_GPU th_pbd_correction sum_contacts(const Pairs &pairs, const th_pbd_params *params, const Felt &felt) {
-    enum { WORD = 32 };
-    const float margin = params->contact_margin;
+    const float margin = params->contact_margin, static_friction = moves ? params->static_friction : 0.0f,
+                kinetic_friction = moves ? params->kinetic_friction : 0.0f;
     th_pbd_correction sum = {0.0f, 0.0f, 0.0f};
     bool coincident = false;
-    for (int first = 0; first < felt.touch_count; first += WORD) {
-        int count = felt.touch_count - first < WORD ? felt.touch_count - first : WORD;
-        uint32_t touching = 0;
-        partner next = pairs.read(felt.touch(first));
-        for (int k = 0; k < count; ++k) {
-            partner other = next;
-            if (k + 1 < count) next = pairs.read(felt.touch(first + k + 1)); // on its way meanwhile
-            touching |= is_in_touch(pairs.template with<moves>(other), margin) ? 1u << k : 0u;
-        }
-        for (; touching; touching &= touching - 1) {
-            partner other = pairs.read(felt.touch(first + (int)lowest_bit(touching)));
-            couple c = pairs.template with<moves>(other);
-            th_vec2 d = th_add(c.x, c.u);
-            add_to(&sum, th_pbd_contact(d, c.u, margin * c.radii, pairs.share(other.j),
-                                        moves ? params->static_friction : 0.0f,
-                                        moves ? params->kinetic_friction : 0.0f));
-            coincident = coincident || at_one_place(d);
-        }
+    int count = felt.touch_count;
+    partner next = count > 0 ? pairs.read(felt.touch(0)) : partner{};
+    for (int k = 0; k < count; ++k) {
+        partner other = next;
+        if (k + 1 < count) next = pairs.read(felt.touch(k + 1)); // on its way while this one is worked on
+        couple c = pairs.template with<moves>(other);
+        if (!is_in_touch(c, margin)) continue;
+        th_vec2 d = th_add(c.x, c.u);
+        add_to(&sum, th_pbd_contact(d, c.u, margin * c.radii, pairs.share(other.j), static_friction,
+                                    kinetic_friction));
+        coincident = coincident || at_one_place(d);
     }
     if (coincident) add_coincident_pairs<moves>(pairs, felt, margin, &sum);
     return sum;

@@ -109,6 +109,13 @@ template <class Function> void everybody(const th_world *host, Function function
         if (i < world->agents.count) function(world, i);
     });
 }
+// The same with `resident` blocks on a processor.
+template <int resident, class Function> void everybody_resident(const th_world *host, Function function) {
+    th_world *world = device_world(host);
+    each_resident<resident>(host->cuda->bound, TH_LAMBDA(int i) {
+        if (i < world->agents.count) function(world, i);
+    });
+}
 // *most becomes the largest function(world, i), if that is more.
 template <class Function> void everybody_most(const th_world *host, uint32_t *most, Function function) {
     th_world *world = device_world(host);
