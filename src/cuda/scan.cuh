@@ -4,6 +4,9 @@
 #ifndef TH_CUDA_SCAN_CUH
 #define TH_CUDA_SCAN_CUH
 #include "cuda/device.cuh"
+#ifdef __CUDACC__
+#include <cub/block/block_scan.cuh>
+#endif
 
 namespace th {
 
@@ -18,23 +21,13 @@ inline size_t tiles_of(int most) { return (size_t)most / SCAN_TILE + 2; }
 #ifdef __CUDACC__
 
 // Sum of what threads before this one have; *all: of all.
-__device__ inline uint32_t scan_block(uint32_t own, uint32_t *all) {
-    __shared__ uint32_t warps[32];
-    int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
-    uint32_t value = own, before = 0;
-    for (int d = 1; d < 32; d *= 2) {
-        uint32_t below = __shfl_up_sync(~0u, value, d);
-        if (lane >= d) value += below;
-    }
+template <int threads> __device__ uint32_t scan_block(uint32_t own, uint32_t *all) {
+    using block_scan = cub::BlockScan<uint32_t, threads>;
+    __shared__ typename block_scan::TempStorage room;
+    uint32_t before;
     __syncthreads(); // who is late may still read the last result
-    if (lane == 31) warps[warp] = value;
-    __syncthreads();
-    *all = 0;
-    for (int w = 0; w < (int)blockDim.x / 32; ++w) {
-        if (w < warp) before += warps[w];
-        *all += warps[w];
-    }
-    return before + value - own;
+    block_scan(room).ExclusiveSum(own, before, *all);
+    return before;
 }
 
 static __global__ void clear_kernel(uint32_t *values, const int *count) {
@@ -45,7 +38,7 @@ static __global__ void __launch_bounds__(THREADS) sum_tiles(const uint32_t *valu
     for (int t = (int)blockIdx.x; t < used; t += (int)gridDim.x) {
         uint32_t sum = 0, all;
         for (int k = t * SCAN_TILE + (int)threadIdx.x; k < (t + 1) * SCAN_TILE && k <= *count; k += THREADS) sum += values[k];
-        scan_block(sum, &all);
+        scan_block<THREADS>(sum, &all);
         if (threadIdx.x == 0) tiles[t] = all;
     }
 }
@@ -54,7 +47,7 @@ static __global__ void __launch_bounds__(SCAN_THREADS) scan_tiles(const int *cou
     uint32_t sum = 0, all;
     for (int first = 0; first < used; first += SCAN_THREADS) {
         int t = first + (int)threadIdx.x;
-        uint32_t before = scan_block(t < used ? tiles[t] : 0u, &all);
+        uint32_t before = scan_block<SCAN_THREADS>(t < used ? tiles[t] : 0u, &all);
         if (t < used) tiles[t] = sum + before;
         sum += all;
     }
@@ -69,7 +62,7 @@ static __global__ void __launch_bounds__(THREADS) scan_values(uint32_t *values, 
             own[e] = first + e <= *count ? values[first + e] : 0u;
             sum += own[e];
         }
-        sum = tiles[t] + scan_block(sum, &all);
+        sum = tiles[t] + scan_block<THREADS>(sum, &all);
         for (int e = 0; e < EACH; ++e) {
             if (first + e <= *count) values[first + e] = sum;
             sum += own[e];
