@@ -177,7 +177,7 @@ static json_t *measure_apart(const th_bench_case *what, int *code) {
 
 static int run_table(const bench_settings *s) {
     th_bench_case cases[TH_BENCH_CASES_MAX];
-    int count = th_bench_cases(cases, s->full, (int)s->threads), code = TH_EXIT_OK;
+    int count = th_bench_cases(cases, s->full, (int)s->threads, s->backend), code = TH_EXIT_OK;
     json_t *rows = json_array();
     th_bench_print_head(&cases[0]);
     for (int i = 0; i < count && code == TH_EXIT_OK; ++i) {
@@ -311,7 +311,8 @@ static int run_bench(const th_command *command, int argc, char **argv) {
          0, 0},
         {"param", TH_OPTION_LIST, &s.params, "NAME=VALUE", "a model parameter, may be repeated", 0,
          0},
-        {"full", TH_OPTION_FLAG, &s.full, NULL, "the table up to a million people", 0, 0},
+        {"full", TH_OPTION_FLAG, &s.full, NULL,
+         "the table up to a million people, on a device up to 100 million", 0, 0},
         {"record", TH_OPTION_FLAG, &s.record, NULL, "the table of what recording costs", 0, 0},
         {"uic", TH_OPTION_FLAG, &s.uic, NULL, "the speed table of the scenes in scenes/uic", 0, 0},
         {"quality", TH_OPTION_FLAG, &s.quality, NULL, "the same scenes to their ends: how good", 0,
@@ -355,9 +356,11 @@ const th_command th_command_bench = {
         "20\n"
         "steps after 5), per stage, the state hash, memory per person, behaviour after 30 s at\n"
         "10 000 people, and the bar each figure has to stay under. Social force is given per\n"
-        "sub-step. With them: one measurement; on a GPU of the same steps, five at a time, with "
-        "the\n"
-        "memory taken there.\n"
+        "sub-step. With --device cuda: 4 people/m2 by three models, 100 000 and a million people "
+        "(100\n"
+        "million with --full), the same steps five at a time, with the memory taken there;\n"
+        "position-based crowds with one sub-step of 1/48 s in a step.\n"
+        "With --scene, --model, ...: one measurement.\n"
         "With --record: for 10 000, 100 000 and a million people (or --agents N) and each "
         "storage,\n"
         "the time of a step without and with recording 10 frames per simulated second, bytes per\n"
@@ -365,6 +368,7 @@ const th_command th_command_bench = {
     .examples = "  throng bench\n"
                 "  throng bench --full --csv bench/results/laptop.csv\n"
                 "  throng bench --scene circle --model orca --agents 50000 --threads 2 --json\n"
+                "  throng bench --device cuda --full\n"
                 "  throng bench --scene scenes/station.json\n"
                 "  throng bench --record\n",
     .run = run_bench,

@@ -9,35 +9,60 @@
 static const double MEMORY_BAR = 300;
 static const double DEVICE_MEMORY_BAR = 200; // of the device, so that 100 million people fit
 
-static const struct {
+enum { SIZES = 4 };
+typedef struct bench_plan {
     const char *scene, *model;
-    double bars[3]; // at 10 000, 100 000 and 1 000 000 people [ms]; 0: none
-    int sizes;      // how many of the three are measured
+    double bars[SIZES]; // at each number of people [ms]; 0: none
+    int sizes;          // how many of them are measured
+    double step;        // [s] 0: the bench's own
     bool bar_on_plan;
-} plan_of_cases[] = {
-    {"circle", "orca", {2.5, 33, 450}, 3, false},
-    {"block", "orca", {2.5, 28, 320}, 3, false},
-    {"packed", "orca", {0, 0, 0}, 3, false},
-    {"pillars", "orca", {1, 0, 0}, 1, true},
-    {"block", "social_force", {1.5, 15, 180}, 3, false},
-    {"block", "helbing_molnar", {0, 0, 0}, 2, false},
-    {"dense", "pbd", {6, 60, 0}, 2, false},
+} bench_plan;
+
+// At 10 000, 100 000 and 1 000 000 people.
+static const bench_plan plan_of_cpu[] = {
+    {"circle", "orca", {2.5, 33, 450}, 3, 0, false},
+    {"block", "orca", {2.5, 28, 320}, 3, 0, false},
+    {"packed", "orca", {0}, 3, 0, false},
+    {"pillars", "orca", {1}, 1, 0, true},
+    {"block", "social_force", {1.5, 15, 180}, 3, 0, false},
+    {"block", "helbing_molnar", {0}, 2, 0, false},
+    {"dense", "pbd", {6, 60}, 2, 0, false},
+};
+// At 100 000 people to 100 million, bars for one H200. A step of position-based crowds is one of its sub-steps.
+static const bench_plan plan_of_device[] = {
+    {"dense", "pbd", {0.3, 0.8, 6, 60}, 4, 1.0 / 48, false},
+    {"dense", "uic", {0.5, 1.2, 8, 80}, 4, 0, false},
+    {"dense", "orca", {0.5, 3, 30}, 3, 0, false},
 };
 
-int th_bench_cases(th_bench_case *cases, bool full, int threads) {
-    static const int people[3] = {10000, 100000, 1000000};
-    int count = 0;
-    for (size_t i = 0; i < sizeof plan_of_cases / sizeof plan_of_cases[0]; ++i) {
-        int sizes = plan_of_cases[i].sizes;
-        for (int k = 0; k < sizes && k < (full ? 3 : 2); ++k)
-            cases[count++] = (th_bench_case){.scene = plan_of_cases[i].scene,
-                                             .model = plan_of_cases[i].model,
-                                             .agents = people[k],
-                                             .threads = threads,
-                                             .behaviour = k == 0,
-                                             .bar = plan_of_cases[i].bars[k],
-                                             .bar_on_plan = plan_of_cases[i].bar_on_plan};
+static int add_cases(th_bench_case *cases, int count, const bench_plan *plan, int fewest, int most,
+                     const th_bench_case *common) {
+    int people = fewest;
+    for (int k = 0; k < plan->sizes && people <= most; ++k, people *= 10) {
+        cases[count] = *common;
+        cases[count].scene = plan->scene;
+        cases[count].model = plan->model;
+        cases[count].agents = people;
+        cases[count].step = plan->step;
+        cases[count].bar = plan->bars[k];
+        cases[count].bar_on_plan = plan->bar_on_plan;
+        cases[count].behaviour = k == 0 && common->backend == TH_BACKEND_CPU;
+        ++count;
     }
+    return count;
+}
+
+int th_bench_cases(th_bench_case *cases, bool full, int threads, th_backend backend) {
+    th_bench_case common = {.threads = threads, .backend = backend};
+    int count = 0;
+    if (backend == TH_BACKEND_CPU)
+        for (size_t i = 0; i < sizeof plan_of_cpu / sizeof plan_of_cpu[0]; ++i)
+            count =
+                add_cases(cases, count, &plan_of_cpu[i], 10000, full ? 1000000 : 100000, &common);
+    else
+        for (size_t i = 0; i < sizeof plan_of_device / sizeof plan_of_device[0]; ++i)
+            count = add_cases(cases, count, &plan_of_device[i], 100000, full ? 100000000 : 1000000,
+                              &common);
     return count;
 }
 
@@ -49,15 +74,13 @@ static double plan_ms(const json_t *row) { return real_of(json_object_get(row, "
 
 void th_bench_print_head(const th_bench_case *what) {
     bool cpu = what->backend == TH_BACKEND_CPU;
-    char step[32] = "";
-    if (what->step > 0) snprintf(step, sizeof step, "steps of %g s, ", what->step);
-    printf("throng bench, %d thread%s, %s; %stimes in milliseconds, median and least of 20 "
+    printf("throng bench, %d thread%s, %s; times in milliseconds, median and least of 20 "
            "steps%s\n\n",
-           what->threads, what->threads > 1 ? "s" : "", cpu ? "cpu" : "cuda", step,
+           what->threads, what->threads > 1 ? "s" : "", cpu ? "cpu" : "cuda",
            cpu ? "" : " in bursts of 5");
-    printf(
-        "scene    model            people       per       ms    least  bar           bytes/person  "
-        "state hash\n");
+    printf("scene    model              people       per       ms    least  bar           "
+           "bytes/person  "
+           "state hash\n");
 }
 
 static void print_bar(double figure, double bar) {
@@ -66,8 +89,9 @@ static void print_bar(double figure, double bar) {
     printf("  %-14s", text);
 }
 
-static void print_stages(const json_t *row) {
+static void print_stages(const th_bench_case *what, const json_t *row) {
     printf("         ");
+    if (what->step > 0) printf("steps of %.3g s: ", what->step);
     const char *name;
     json_t *value;
     json_object_foreach(json_object_get(row, "stages"), name, value) {
@@ -84,13 +108,13 @@ void th_bench_print_row(const th_bench_case *what, const json_t *row) {
     bool on_device = what->backend != TH_BACKEND_CPU;
     double median = real_of(row, "ms_per_step") * share;
     double bytes = real_of(row, on_device ? "device_bytes_per_agent" : "bytes_per_agent");
-    printf("%-8s %-15s %7d  %8s  %7.3f  %7.3f", what->scene, what->model, agents,
+    printf("%-8s %-15s %9d  %8s  %7.3f  %7.3f", what->scene, what->model, agents,
            substeps > 1 ? "sub-step" : "step", median, real_of(row, "ms_per_step_min") * share);
     print_bar(median, what->bar_on_plan ? 0 : what->bar);
     double most = on_device ? DEVICE_MEMORY_BAR : MEMORY_BAR;
     printf("%5.0f%-9s", bytes, agents < 1000000 ? "" : bytes <= most ? " ok" : " MISSED");
     printf("%s\n", json_string_value(json_object_get(row, "hash")));
-    print_stages(row);
+    print_stages(what, row);
     if (what->bar_on_plan && what->bar > 0)
         printf("         planning %.3f ms per step, bar <= %g %s\n", plan_ms(row), what->bar,
                plan_ms(row) <= what->bar ? "ok" : "MISSED");
@@ -109,6 +133,7 @@ static const char *const columns[] = {"scene",          "model",
                                       "ms_per_step",    "ms_per_step_min",
                                       "substeps",       "ms_per_substep",
                                       "peak_rss_bytes", "bytes_per_agent",
+                                      "device_bytes",   "device_bytes_per_agent",
                                       "overlap_share",  "deepest_overlap",
                                       "goalward_speed", "hash"};
 enum { COLUMNS = sizeof columns / sizeof columns[0] };

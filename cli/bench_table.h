@@ -22,7 +22,7 @@ typedef struct th_bench_case {
 
 enum { TH_BENCH_CASES_MAX = 32 };
 // Fills `cases`, returns how many.
-int th_bench_cases(th_bench_case *cases, bool full, int threads);
+int th_bench_cases(th_bench_case *cases, bool full, int threads, th_backend backend);
 
 void th_bench_print_head(const th_bench_case *what);
 void th_bench_print_row(const th_bench_case *what, const json_t *row);
