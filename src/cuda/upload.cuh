@@ -12,21 +12,29 @@ namespace th {
 
 // Everything taken on the device, to be given back together.
 struct store {
-    enum { MOST = 4096 };
-    void *blocks[MOST];
-    int count = 0;
+    void **blocks = nullptr;
+    int count = 0, capacity = 0;
     size_t bytes = 0;
     bool failed = false;
 
     void *take(size_t size) {
         void *block = nullptr;
-        if (failed || count == MOST || !allocate(&block, size)) {
+        if (failed || !grow() || !allocate(&block, size)) {
             failed = true;
             return nullptr;
         }
         blocks[count++] = block;
         bytes += size;
         return block;
+    }
+    bool grow() {
+        if (count < capacity) return true;
+        int wider = capacity ? 2 * capacity : 256;
+        void **more = (void **)realloc(blocks, (size_t)wider * sizeof *more);
+        if (!more) return false;
+        blocks = more;
+        capacity = wider;
+        return true;
     }
     template <class T> T *room(size_t n) { return (T *)take(n * sizeof(T)); }
     template <class T> T *copy(const T *host, size_t n) {
@@ -37,7 +45,9 @@ struct store {
     }
     void give_back() {
         for (int b = 0; b < count; ++b) release(blocks[b]);
-        count = 0;
+        free(blocks);
+        blocks = nullptr;
+        count = capacity = 0;
         bytes = 0;
     }
 };
