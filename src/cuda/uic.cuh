@@ -72,21 +72,30 @@ static void choose_fast_levels(pressure_solver *s, int fast_room) {
         s->in_block = l;
     }
 }
-// The hierarchy over a problem's grid, as far as there is room: `fine` has 4 values a cell.
+// Values a cell of the fine level: inverse, x, y, and half of the cells have leaps.
+enum { FINE_VALUES = 3 + LEAP_VALUES / 2 };
+// The hierarchy over a problem's grid, as far as there is room: `fine` has FINE_VALUES a cell.
 static void join_cells(pressure_solver *s, float *fine, float *coarse, int room) {
     int nx = s->nx, ny = s->ny;
     size_t cells = (size_t)nx * (size_t)ny;
     s->coarse = coarse;
     s->coarse_count = 0;
-    s->level[0] = {nx, ny, nullptr, nullptr, nullptr, fine, fine + cells, fine + 2 * cells, fine + 3 * cells, 0};
+    s->across = divisor_of(nx);
+    s->level[0] = {nx, ny, nullptr, nullptr, nullptr, fine, nullptr, fine + cells, fine + 2 * cells};
+    s->leap = fine + 3 * cells;
     for (s->used = 1; s->used < PRESSURE_LEVELS && (nx > 3 || ny > 3); ++s->used) {
         nx = ((nx - 1) >> 1) + 2, ny = ((ny - 1) >> 1) + 2; // the outermost ring stays empty
         int count = nx * ny;
         if (s->coarse_count + PRESSURE_ARRAYS * count > room) break;
         float *at = coarse + s->coarse_count;
         s->level[s->used] = {nx,             ny,             at,             at + count,    at + 2 * count,
-                             at + 3 * count, at + 4 * count, at + 5 * count, at + 6 * count, 0};
+                             at + 3 * count, at + 4 * count, at + 5 * count, at + 6 * count};
         s->coarse_count += PRESSURE_ARRAYS * count;
+    }
+    for (int l = 0; l < s->used; ++l) {
+        pressure_level *v = &s->level[l];
+        v->across = divisor_of(v->nx - 2);
+        v->across_reds = divisor_of((v->nx - 1) / 2);
     }
     choose_fast_levels(s, (int)(fast_memory() / sizeof(float)));
 }
@@ -110,7 +119,7 @@ static pressure_solver solver_of(const th_world *host, const th_uic_level *level
     s.people = known->centre + first;
     s.b = known->b + first;
     s.p = pressure + first;
-    s.r = grids->r, s.d[0] = grids->d[0], s.d[1] = grids->d[1], s.ad = grids->ad;
+    s.r[0] = grids->r[0], s.r[1] = grids->r[1], s.d[0] = grids->d[0], s.d[1] = grids->d[1], s.ad = grids->ad;
     s.tolerance = (double)host->uic->tolerance;
     s.report = grids->report;
     join_cells(&s, grids->fine, grids->coarse, grids->coarse_room);
@@ -210,7 +219,8 @@ static bool uic_take(th_world *host) {
                         &known->v,      &known->limit_u, &known->limit_v,  &known->mean_x,     &known->mean_y};
     for (float **array : floats) *array = s.room<float>(n);
     double **doubles[] = {&known->east, &known->north, &known->ground, &known->b, &known->inner_pressure,
-                          &known->pressure, &grids->r, &grids->d[0], &grids->d[1], &grids->ad};
+                          &known->pressure, &grids->r[0], &grids->r[1], &grids->d[0], &grids->d[1],
+                          &grids->ad};
     for (double **array : doubles) *array = s.room<double>(n);
     known->bent_u = (float *)grids->d[0]; // between the solves nobody needs the direction
     known->bent_v = known->bent_u ? known->bent_u + n : nullptr;
@@ -219,7 +229,7 @@ static bool uic_take(th_world *host) {
     known->open_y = grids->bodies ? s.room<float>(n) : known->aperture_y;
     known->covered = grids->bodies ? s.room<uint64_t>(n) : nullptr;
     grids->coarse_room = room_for_coarse(n);
-    grids->fine = s.room<float>(4 * n);
+    grids->fine = s.room<float>(FINE_VALUES * n);
     grids->coarse = s.room<float>((size_t)grids->coarse_room);
     grids->partial = s.room<double>(TEAM_PARTIALS);
     grids->pairs = s.room<pair_report>(1);
@@ -262,11 +272,11 @@ static bool solve_on_device(const th_lcp *lcp, th_lcp_result *result, store &s) 
     problem.b = s.copy(lcp->b, n), problem.p = s.copy((const double *)lcp->p, n);
     problem.people = s.copy(people, n);
     free(people);
-    problem.r = s.room<double>(n), problem.ad = s.room<double>(n);
+    problem.r[0] = s.room<double>(n), problem.r[1] = s.room<double>(n), problem.ad = s.room<double>(n);
     problem.d[0] = s.room<double>(n), problem.d[1] = s.room<double>(n);
     problem.tolerance = lcp->tolerance;
     problem.report = s.room<pressure_report>(1);
-    float *fine = s.room<float>(4 * n), *coarse = s.room<float>((size_t)room_for_coarse(n));
+    float *fine = s.room<float>(FINE_VALUES * n), *coarse = s.room<float>((size_t)room_for_coarse(n));
     double *partial = s.room<double>(TEAM_PARTIALS);
     if (s.failed) return false;
     join_cells(&problem, fine, coarse, room_for_coarse(n));
