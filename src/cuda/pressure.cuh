@@ -113,23 +113,28 @@ struct pressure_solver {
     TH_ON_GPU static double fit(const pressure_row &a, double pull) {
         return larger(pull, 0) / (a.diagonal > 0 ? a.diagonal : 1);
     }
-    // The pressure that suits a black cell among red ones; what is negative there counts as 0. Without a branch, so
-    // that everything is asked of the memory at once: beyond the ring the cell itself stands for a neighbour.
-    TH_ON_GPU double black_fit(const double *reds, int c) const {
-        int below = c >= nx ? c - nx : c, above = c + nx < nx * ny ? c + nx : c;
+    // What pulls at a black cell among red ones; what is negative there counts as 0. Without a branch, so that everything
+    // is asked of the memory at once; a cell of the ring, which has no pressure, reads itself instead of beyond.
+    struct black_cell {
+        double pull, diagonal;
+        TH_ON_GPU double fit() const { return larger(pull, 0) / (diagonal > 0 ? diagonal : 1); }
+    };
+    TH_ON_GPU black_cell black(const double *reds, int c) const {
+        const int wide = nx, end = wide * ny, below = c - (c >= wide ? wide : 0),
+                  above = c + (c + wide < end ? wide : 0);
         pressure_row a = row(c, below);
         double pull =
             (((double)a.west * larger(reds[c - 1], 0) + (double)a.east * larger(reds[c + 1], 0)) +
-             ((double)a.south * larger(reds[below], 0) +
-              (double)a.north * larger(reds[above], 0))) -
+             ((double)a.south * larger(reds[below], 0) + (double)a.north * larger(reds[above], 0))) -
             b[c];
-        return fit(a, b[c] < NEVER ? pull : 0);
+        return {b[c] < NEVER ? pull : 0, a.diagonal};
     }
-    // What the black cells around red cell c give to it.
+    // What the black cells around red cell c give to it; divisions last, nothing is read between them.
     TH_ON_GPU double around_fit(const pressure_row &a, const double *reds, int c) const {
-        return ((double)a.west * black_fit(reds, c - 1) + (double)a.east * black_fit(reds, c + 1)) +
-               ((double)a.south * black_fit(reds, c - nx) +
-                (double)a.north * black_fit(reds, c + nx));
+        const black_cell left = black(reds, c - 1), right = black(reds, c + 1),
+                         below = black(reds, c - nx), above = black(reds, c + nx);
+        return ((double)a.west * left.fit() + (double)a.east * right.fit()) +
+               ((double)a.south * below.fit() + (double)a.north * above.fit());
     }
 
     // ---- the hierarchy
@@ -188,30 +193,35 @@ struct pressure_solver {
                (v.north[c - v.nx] * lifted(v, joined, i, j - 1) +
                 v.north[c] * lifted(v, joined, i, j + 1));
     }
-    // `joined` is NULL on the coarsest level.
+    // The coarsest level has nothing to lift it by.
+    template <bool LIFTED>
     TH_ON_GPU static float black_up(const pressure_level &v, const float *joined, int i, int j) {
         int c = j * v.nx + i;
-        return joined ? (v.r[c] + around_lifted(v, joined, i, j)) * v.inverse[c]
-                      : relaxed(v, v.x, c);
+        return LIFTED ? (v.r[c] + around_lifted(v, joined, i, j)) * v.inverse[c] : relaxed(v, v.x, c);
     }
+    template <bool LIFTED>
     TH_ON_GPU static float red_up(const pressure_level &v, const float *joined, int i, int j) {
         int c = j * v.nx + i;
-        float pull = (v.east[c - 1] * black_up(v, joined, i - 1, j) +
-                      v.east[c] * black_up(v, joined, i + 1, j)) +
-                     (v.north[c - v.nx] * black_up(v, joined, i, j - 1) +
-                      v.north[c] * black_up(v, joined, i, j + 1));
+        float pull = (v.east[c - 1] * black_up<LIFTED>(v, joined, i - 1, j) +
+                      v.east[c] * black_up<LIFTED>(v, joined, i + 1, j)) +
+                     (v.north[c - v.nx] * black_up<LIFTED>(v, joined, i, j - 1) +
+                      v.north[c] * black_up<LIFTED>(v, joined, i, j + 1));
         return (v.r[c] + pull) * v.inverse[c];
     }
+    template <bool LIFTED, class Team>
+    TH_ON_GPU void up(Team &team, const pressure_level &v, const float *joined) const {
+        team.each(inside(v), [&](int k) {
+            place at = cell(v, k);
+            v.y[at.c] = (at.i + at.j) & 1 ? black_up<LIFTED>(v, joined, at.i, at.j)
+                                          : red_up<LIFTED>(v, joined, at.i, at.j);
+        });
+    }
     template <class Team> TH_ON_GPU void up(Team &team, int from, int to) const {
-        for (int l = from; l >= to; --l) {
-            const pressure_level &v = level[l];
-            const float *above = l + 1 < used ? joined(l, team.memory()) : nullptr;
-            team.each(inside(v), [&](int k) {
-                place at = cell(v, k);
-                v.y[at.c] = (at.i + at.j) & 1 ? black_up(v, above, at.i, at.j)
-                                              : red_up(v, above, at.i, at.j);
-            });
-        }
+        for (int l = from; l >= to; --l)
+            if (l + 1 < used)
+                up<true>(team, level[l], joined(l, team.memory()));
+            else
+                up<false>(team, level[l], nullptr);
     }
     // Where there was no room to join the cells into one.
     template <class Team> TH_ON_GPU void last_sweeps(Team &team) const {
@@ -272,8 +282,10 @@ struct pressure_solver {
     }
     template <class Block> TH_ON_GPU void fast_up(Block &block, const float *memory, int l) const {
         pressure_level v = fast(memory, l);
-        const float *above = l + 1 < used ? fast(memory, l + 1).y : nullptr;
-        coloured_cells(block, v, 1, [&](place at) { v.y[at.c] = black_up(v, above, at.i, at.j); });
+        coloured_cells(block, v, 1, [&](place at) {
+            v.y[at.c] = l + 1 < used ? black_up<true>(v, fast(memory, l + 1).y, at.i, at.j)
+                                     : black_up<false>(v, nullptr, at.i, at.j);
+        });
         coloured_cells(block, v, 0, [&](place at) { v.y[at.c] = relaxed(v, v.y, at.c); });
     }
     template <class Block>
@@ -439,7 +451,7 @@ struct pressure_solver {
             place at = cell(level[0], k);
             int c = at.c;
             if ((at.i + at.j) & 1) {
-                p[c] = black_fit(p, c);
+                p[c] = black(p, c).fit();
                 return 0;
             }
             // Whoever reads it meanwhile cuts it himself.
@@ -461,7 +473,7 @@ struct pressure_solver {
             int c = at.c;
             bool red = !((at.i + at.j) & 1), before = v.inverse[c] > 0;
             pressure_row a = row(c);
-            double own = red ? ad[c] : black_fit(ad, c);
+            double own = red ? ad[c] : black(ad, c).fit();
             p[c] = own;
             v.inverse[c] = own > 0 ? (float)(1 / a.diagonal) : 0.0f;
             if (red) r[0][c] = own > 0 ? around_fit(a, ad, c) - a.diagonal * own - b[c] : 0;
@@ -481,10 +493,12 @@ struct pressure_solver {
     TH_ON_GPU int leap_j(int side) const {
         return side < 2 ? 0 : side < 4 ? 4 * side - 10 : side < 6 ? -1 : 1;
     }
-    // Beyond the ring the cell itself stands for a neighbour; its leap is 0.
+    // Beyond the ring a cell of the ring stands for it; its leap is 0, and so is all that it has.
     TH_ON_GPU int leap_to(const pressure_red &a, int side) const {
-        bool beyond = (side == 2 && a.j < 2) || (side == 3 && a.j > ny - 3);
-        return beyond ? a.c : a.c + leap_j(side) * nx + leap_i(side);
+        const int wide = nx, high = ny;
+        if (side == 2) return a.c - (a.j > 1 ? 2 * wide : wide);
+        if (side == 3) return a.c + (a.j < high - 2 ? 2 * wide : wide);
+        return a.c + leap_j(side) * wide + leap_i(side);
     }
     TH_ON_GPU static int leap_of(int i, int j) { // to (i, j) from a cell
         return j == 0 ? (i < 0 ? 0 : 1) : i == 0 ? (j < 0 ? 2 : 3) : 4 + (i > 0) + 2 * (j > 0);
@@ -560,40 +574,33 @@ struct pressure_solver {
             pressure_red one = {2 * column + 1, 2 * row + 1, (2 * row + 1) * nx + 2 * column + 1,
                                 first};
             pressure_red two = {one.i + 1, one.j + 1, one.c + nx + 1, first + wide};
-            bool both = two.i < nx - 1 && two.j < ny - 1;
+            bool both = (two.i < nx - 1) & (two.j < ny - 1);
             if (!both) two = one;
-            auto x = [&](int, int, int c) {
-                return (float)(before[c] - length * ad[c]) * v.inverse[c];
-            };
-            float pull = across_black(one, x), other = across_black(two, x);
-            double most = step_along(one.c, length, along, before, after);
-            if (both) most = larger(most, step_along(two.c, length, along, before, after));
-            if (used == 1) return most;
-            int above = (row + 1) * level[1].nx + column + 1;
-            float sum = both ? pull + other : pull;
-            level[1].r[above] = sum;
-            level[1].x[above] = sum * level[1].inverse[above];
-            return most;
+            auto x = [&](int, int, int c) { return (float)(before[c] - length * ad[c]) * v.inverse[c]; };
+            float pull = across_black(one, x), other = across_black(two, x), sum = both ? pull + other : pull;
+            double p_one = p[one.c] + length * along[one.c], p_two = p[two.c] + length * along[two.c];
+            double left_one = before[one.c] - length * ad[one.c], left_two = before[two.c] - length * ad[two.c];
+            int above = (row + 1) * (wide + 2) + column + 1; // level 1 is so wide
+            float first_sweep = used > 1 ? sum * level[1].inverse[above] : 0;
+            float x_one = (float)left_one * v.inverse[one.c], x_two = (float)left_two * v.inverse[two.c];
+            // All is read.
+            p[one.c] = p_one, p[two.c] = p_two;
+            after[one.c] = left_one, after[two.c] = left_two;
+            v.x[one.c] = x_one, v.x[two.c] = x_two;
+            if (used > 1) level[1].r[above] = sum, level[1].x[above] = first_sweep;
+            return larger(fabs(left_one), fabs(left_two));
         });
-    }
-    TH_ON_GPU double step_along(int c, double length, const double *along, const double *before,
-                                double *after) const {
-        double left = before[c] - length * ad[c];
-        after[c] = left;
-        p[c] += length * along[c];
-        level[0].x[c] = (float)left * level[0].inverse[c];
-        return fabs(left);
     }
     // The last half-sweep of the V-cycle, and its weight.
     template <class Team> TH_ON_GPU double weigh(Team &team, const double *residual) const {
         const pressure_level &v = level[0];
-        const float *above = used > 1 ? joined(0, team.memory()) : nullptr;
+        // Without a coarser level there is one cell, which has nobody to leap to: whatever is read does not count.
+        const float *above = used > 1 ? joined(0, team.memory()) : v.y;
         return team.sum(half(v), [&](int k) -> double {
             pressure_red at = red(k);
             if (at.i > nx - 2) return 0;
-            float pull = across_black(at, [&](int i, int j, int c) {
-                return above ? v.x[c] + above[parent(v, i, j)] : v.x[c];
-            });
+            float pull = across_black(
+                at, [&](int i, int j, int c) { return v.x[c] + above[parent(v, i, j)]; });
             float y = ((float)residual[at.c] + pull) * v.inverse[at.c];
             v.y[at.c] = y;
             return residual[at.c] * (double)y;
