@@ -170,6 +170,14 @@ struct grid_team {
     bool clustered; // all blocks are one cluster
 
     __device__ float *memory() const { return (float *)shared; }
+    // phase(k) for this block's share of 0 .. count: as much as any other's, so that no processor stands idle while
+    // another's memory is the narrow place. Whole warps.
+    template <class Phase> __device__ void own_share(int count, Phase phase) const {
+        int share = (count + (int)gridDim.x - 1) / (int)gridDim.x;
+        share = (share + TEAM_WARP - 1) / TEAM_WARP * TEAM_WARP;
+        const int begin = (int)blockIdx.x * share, end = count - begin < share ? count : begin + share;
+        for (int k = begin + (int)threadIdx.x; k < end; k += GRID_THREADS) phase(k);
+    }
     // All blocks, by one thread each: the highest bit turns when the last one has come. Release and acquire are
     // for everything that the block's threads have written before their own barrier, and read after it.
     __device__ void meet() {
@@ -198,8 +206,7 @@ struct grid_team {
 #endif
     }
     template <class Phase> __device__ void each(int count, Phase phase) {
-        int step = (int)gridDim.x * GRID_THREADS;
-        for (int k = (int)blockIdx.x * GRID_THREADS + (int)threadIdx.x; k < count; k += step) phase(k);
+        own_share(count, phase);
         wait();
     }
     template <class Phase> __device__ void alone(Phase phase) {
@@ -222,10 +229,9 @@ struct grid_team {
     // The tree is the same every time: sums of the same numbers have the same bits.
     template <class Phase, class Join> __device__ double join(int count, Phase phase, Join join) {
         double *warps = values_of_warps();
-        const int lane = (int)threadIdx.x % TEAM_WARP, step = (int)gridDim.x * GRID_THREADS;
+        const int lane = (int)threadIdx.x % TEAM_WARP;
         double value = 0;
-        for (int k = (int)blockIdx.x * GRID_THREADS + (int)threadIdx.x; k < count; k += step)
-            value = join(value, phase(k));
+        own_share(count, [&](int k) { value = join(value, phase(k)); });
         double *here = partial + (turn ? TEAM_BLOCKS_MOST : 0);
         turn = !turn;
         for (int d = TEAM_WARP / 2; d > 0; d /= 2) value = join(value, __shfl_down_sync(~0u, value, d));
@@ -248,8 +254,7 @@ struct grid_team {
     // As find_most.
     template <class Find> __device__ void find(int count, uint32_t *most, Find phase) {
         uint32_t found[FOUND] = {};
-        int step = (int)gridDim.x * GRID_THREADS;
-        for (int k = (int)blockIdx.x * GRID_THREADS + (int)threadIdx.x; k < count; k += step) phase(k, found);
+        own_share(count, [&](int k) { phase(k, found); });
         raise_most(most, found);
         wait();
     }

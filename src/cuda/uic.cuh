@@ -105,8 +105,12 @@ static int room_for_coarse(size_t cells) {
     return room < (size_t)INT32_MAX ? (int)room : INT32_MAX;
 }
 
-// A thread for each cell of a colour: most phases have no more to do.
-static int blocks_for(int cells) { return (cells / 2 + GRID_THREADS - 1) / GRID_THREADS; }
+// A thread for each cell of a colour where so few blocks are a cluster. More of them wait longer for each other anyway:
+// then all processors there are, for what they read in a phase takes the longer the fewer do.
+static int blocks_for(int cells) {
+    int least = (cells / 2 + GRID_THREADS - 1) / GRID_THREADS;
+    return least <= 2 * CLUSTER_BLOCKS ? least : 4 * least;
+}
 
 static pressure_solver solver_of(const th_world *host, const th_uic_level *level, double *pressure) {
     const uic_grids *grids = grids_of(host);
