@@ -13,13 +13,15 @@
 namespace th {
 
 enum {
-    TEAM_THREADS = 384, // of a block that works by itself: one for each quarter of a tile (uic_splat.cuh)
+    TEAM_THREADS = 128, // of a block that works by itself: three turns for the quarters of a tile (uic_splat.cuh)
+    TEAM_RESIDENT = 4,  // such blocks on a processor, with 128 registers a thread: with fewer, sums would spill
     GRID_THREADS = 512, // of a block that waits for others: the fewer blocks, the shorter the wait
     TEAM_WARP = 32,
     TEAM_BLOCKS_MOST = 1024, // of a grid: room for a partial sum of each
     TEAM_PARTIALS = 2 * TEAM_BLOCKS_MOST + 1, // doubles that a grid needs, 0 before the first one: the last one counts
                                               // blocks that wait
     CLUSTER_BLOCKS = 8, // in a cluster on every device that has them
+    CLUSTER_MOST = 16,  // on those that allow it, as an H200 does
     FOUND = 4                // words that find_most finds
 };
 
@@ -63,7 +65,7 @@ struct block_team {
     }
 };
 
-template <class Work> __global__ void __launch_bounds__(TEAM_THREADS, 2) block_kernel(Work work) {
+template <class Work> __global__ void __launch_bounds__(TEAM_THREADS, TEAM_RESIDENT) block_kernel(Work work) {
     extern __shared__ float4 team_memory[];
     block_team team = {(int)blockIdx.x, team_memory};
     work(team);
@@ -290,6 +292,8 @@ template <class Work> int grid_blocks() {
     size_t bytes = fast_memory();
     cudaFuncSetAttribute(grid_kernel<Work>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, grid_kernel<Work>, GRID_THREADS, bytes);
+    cudaFuncSetAttribute(grid_kernel<Work>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    cudaGetLastError(); // a device without clusters says no, and gets none
     int all = processors * each;
     return all < TEAM_BLOCKS_MOST ? all : TEAM_BLOCKS_MOST;
 }
@@ -313,10 +317,12 @@ template <class Work> bool launch_cluster(int count, size_t bytes, double *parti
 }
 // work(team) by all blocks together, of which no more than `most` are worth it, each with `bytes` of fast memory.
 template <class Work> void grid(int most, int coresident, size_t bytes, double *partial, Work work) {
-    // Up to twice as much work for each block is less than what their own barrier saves.
-    if (most <= 2 * CLUSTER_BLOCKS &&
-        launch_cluster(most < 1 ? 1 : most < CLUSTER_BLOCKS ? most : (int)CLUSTER_BLOCKS, bytes, partial, work))
-        return;
+    if (most <= CLUSTER_MOST) {
+        if (most > CLUSTER_BLOCKS && launch_cluster(most, bytes, partial, work)) return;
+        // Up to twice as much work for each block is less than what their own barrier saves.
+        if (launch_cluster(most < 1 ? 1 : most < CLUSTER_BLOCKS ? most : (int)CLUSTER_BLOCKS, bytes, partial, work))
+            return;
+    }
     int count = most < coresident ? most : coresident;
     bool clustered = false;
     void *arguments[] = {&work, &partial, &clustered};

@@ -105,11 +105,11 @@ static int room_for_coarse(size_t cells) {
     return room < (size_t)INT32_MAX ? (int)room : INT32_MAX;
 }
 
-// A thread for each cell of a colour where so few blocks are a cluster. More of them wait longer for each other anyway:
-// then all processors there are, for what they read in a phase takes the longer the fewer do.
+// A thread for each cell, or for each of a colour where so few blocks still are a cluster. More of them wait longer for
+// each other anyway: then all processors there are, for what they read in a phase takes the longer the fewer do.
 static int blocks_for(int cells) {
-    int least = (cells / 2 + GRID_THREADS - 1) / GRID_THREADS;
-    return least <= 2 * CLUSTER_BLOCKS ? least : 4 * least;
+    int wanted = (cells + GRID_THREADS - 1) / GRID_THREADS;
+    return wanted <= CLUSTER_MOST ? wanted : wanted <= 2 * CLUSTER_MOST ? (int)CLUSTER_MOST : 2 * wanted;
 }
 
 static pressure_solver solver_of(const th_world *host, const th_uic_level *level, double *pressure) {
