@@ -6,8 +6,10 @@
 #include "cuda/device.cuh"
 #ifdef __CUDACC__
 #define TH_UNROLL _Pragma("unroll")
+#define TH_KEEP_LOOP _Pragma("unroll 1") // unrolled it would take registers that others need to be there at all
 #else
 #define TH_UNROLL
+#define TH_KEEP_LOOP
 #endif
 
 namespace th {
@@ -22,7 +24,8 @@ enum {
                                               // blocks that wait
     CLUSTER_BLOCKS = 8, // in a cluster on every device that has them
     CLUSTER_MOST = 16,  // on those that allow it, as an H200 does
-    FOUND = 4                // words that find_most finds
+    FIND_RESIDENT = 7, // blocks of find_most on a processor: 72 registers for a thread
+    FOUND = 4          // words that find_most finds
 };
 
 // A number to divide by that is known before: a product and a shift instead of some twenty instructions. For
@@ -77,8 +80,8 @@ template <class Work> void blocks(int count, size_t bytes, Work work) {
 
 // Largest of FOUND words over many people: a block joins what its threads found before it tells, because all
 // blocks tell the same place.
-template <class Find> __global__ void __launch_bounds__(THREADS) find_kernel(Find find, int count, int each,
-                                                                            uint32_t *most) {
+template <class Find>
+__global__ void __launch_bounds__(THREADS, FIND_RESIDENT) find_kernel(Find find, int count, int each, uint32_t *most) {
     __shared__ uint32_t warps[THREADS / TEAM_WARP];
     uint32_t found[FOUND] = {};
     int i = (int)blockIdx.x * THREADS * each + (int)threadIdx.x;

@@ -24,28 +24,32 @@ struct project_level {
         const th_uic_level *level = &uic.levels[l];
         const double *pressure = s.p - first; // by cell of all levels
         team.each(nx * (ny - 1), [&](int k) {
-            int i = k % nx, c = first + k;
+            int j = s.across.quotient(k), i = k - j * nx, c = first + k;
             if (k < nx)
                 uic.east[c] = uic.north[c] = 0;
             else if (i == 0)
-                assemble_ends(world, level, k / nx);
+                assemble_ends(world, level, j);
             else if (i < nx - 1)
                 assemble_cell(world, &level->grid, c, clamp_slack);
         });
         if (links) team.alone([&] { add_links(world, l, pressure); });
         s.solve(team);
         team.each(nx * (ny - 1), [&](int k) {
-            if (k % nx > 0) subtract_cell(&uic, nx, inverse_h, first + nx + k, pressure);
+            if (k > s.across.quotient(k) * nx) subtract_cell(&uic, nx, inverse_h, first + nx + k, pressure);
         });
         if (links) team.alone([&] { correct_links(world, l, pressure); });
     }
+    TH_ON_GPU bool at_an_end(int k) const { // of a row
+        int i = k - solver[0].across.quotient(k) * nx;
+        return i == 0 || i == nx - 1;
+    }
     template <class Team> TH_ON_GPU void bend(Team &team) const {
         team.each(nx * (ny - 2), [&](int k) {
-            if (k % nx > 0 && k % nx < nx - 1) renorm_cell(&uic, nx, first + nx + k);
+            if (!at_an_end(k)) renorm_cell(&uic, nx, first + nx + k);
         });
         team.each(nx * (ny - 2), [&](int k) {
             int c = first + nx + k;
-            if (k % nx == 0 || k % nx == nx - 1) return;
+            if (at_an_end(k)) return;
             uic.u[c] = uic.bent_u[c];
             uic.v[c] = uic.bent_v[c];
         });
