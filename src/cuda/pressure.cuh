@@ -99,6 +99,17 @@ struct pressure_solver {
             i = 1 + 2 * (k - row * ((v.nx - 1) / 2)) + ((row + colour) & 1);
         return {i, 1 + row, (1 + row) * v.nx + i};
     }
+    // All cells, a warp's of one colour, because the colours differ in what there is to do: cell k of `both`, none
+    // where i is beyond nx - 2.
+    TH_ON_GPU static int both(const pressure_level &v) {
+        return 2 * ((half(v) + TEAM_WARP - 1) / TEAM_WARP * TEAM_WARP);
+    }
+    TH_ON_GPU static place of_both(const pressure_level &v, int k) {
+        int one = k / (2 * TEAM_WARP) * TEAM_WARP + k % TEAM_WARP;
+        place at = coloured(v, one, k / TEAM_WARP & 1);
+        if (at.j > v.ny - 2) at.i = v.nx;
+        return at;
+    }
     TH_ON_GPU static double larger(double a, double b) { return a > b ? a : b; }
 
     TH_ON_GPU pressure_row row(int c) const { return row(c, c - nx); }
@@ -125,7 +136,8 @@ struct pressure_solver {
         pressure_row a = row(c, below);
         double pull =
             (((double)a.west * larger(reds[c - 1], 0) + (double)a.east * larger(reds[c + 1], 0)) +
-             ((double)a.south * larger(reds[below], 0) + (double)a.north * larger(reds[above], 0))) -
+             ((double)a.south * larger(reds[below], 0) +
+              (double)a.north * larger(reds[above], 0))) -
             b[c];
         return {b[c] < NEVER ? pull : 0, a.diagonal};
     }
@@ -197,7 +209,8 @@ struct pressure_solver {
     template <bool LIFTED>
     TH_ON_GPU static float black_up(const pressure_level &v, const float *joined, int i, int j) {
         int c = j * v.nx + i;
-        return LIFTED ? (v.r[c] + around_lifted(v, joined, i, j)) * v.inverse[c] : relaxed(v, v.x, c);
+        return LIFTED ? (v.r[c] + around_lifted(v, joined, i, j)) * v.inverse[c]
+                      : relaxed(v, v.x, c);
     }
     template <bool LIFTED>
     TH_ON_GPU static float red_up(const pressure_level &v, const float *joined, int i, int j) {
@@ -210,8 +223,9 @@ struct pressure_solver {
     }
     template <bool LIFTED, class Team>
     TH_ON_GPU void up(Team &team, const pressure_level &v, const float *joined) const {
-        team.each(inside(v), [&](int k) {
-            place at = cell(v, k);
+        team.each(both(v), [&](int k) {
+            place at = of_both(v, k);
+            if (at.i > v.nx - 2) return;
             v.y[at.c] = (at.i + at.j) & 1 ? black_up<LIFTED>(v, joined, at.i, at.j)
                                           : red_up<LIFTED>(v, joined, at.i, at.j);
         });
@@ -447,36 +461,42 @@ struct pressure_solver {
     // Sets black pressures and cuts the red ones; returns what is left, which only red cells can have. What a
     // projected half-sweep would make of the red ones is kept, in case that is too much.
     template <class Team> TH_ON_GPU double look(Team &team) const {
-        return team.most(inside(level[0]), [&](int k) -> double {
-            place at = cell(level[0], k);
+        return team.most(both(level[0]), [&](int k) -> double {
+            place at = of_both(level[0], k);
             int c = at.c;
+            if (at.i > nx - 2) return 0;
             if ((at.i + at.j) & 1) {
                 p[c] = black(p, c).fit();
                 return 0;
             }
-            // Whoever reads it meanwhile cuts it himself.
-            double own = p[c] = larger(p[c], 0);
             pressure_row a = row(c);
-            double around = around_fit(a, p, c), weighted = a.diagonal * own,
-                   z = weighted - around + b[c];
-            bool here = b[c] < NEVER;
-            ad[c] = fit(a, here ? around - b[c] : 0);
-            return here ? fabs(weighted < z ? weighted : z) : 0;
+            double own = larger(p[c], 0), slack = b[c], around = around_fit(a, p, c),
+                   weighted = a.diagonal * own, z = weighted - around + slack;
+            p[c] = own; // whoever reads it meanwhile cuts it himself
+            ad[c] = fit(a, slack < NEVER ? around - slack : 0);
+            return slack < NEVER ? fabs(weighted < z ? weighted : z) : 0;
         });
     }
     // Which cells are jammed, by a projected sweep: red cells as they were found by `look`, then black ones. Minus the
     // gradient in the red ones of the set. Returns how many are in it that were not before, or the other way round.
     template <class Team> TH_ON_GPU double settle(Team &team) const {
         const pressure_level &v = level[0];
-        return team.sum(inside(v), [&](int k) -> double {
-            place at = cell(v, k);
+        return team.sum(both(v), [&](int k) -> double {
+            place at = of_both(v, k);
             int c = at.c;
-            bool red = !((at.i + at.j) & 1), before = v.inverse[c] > 0;
+            if (at.i > nx - 2) return 0;
+            bool before = v.inverse[c] > 0;
             pressure_row a = row(c);
-            double own = red ? ad[c] : black(ad, c).fit();
+            double own;
+            if ((at.i + at.j) & 1) {
+                own = black(ad, c).fit();
+            } else {
+                own = ad[c];
+                double pull = around_fit(a, ad, c) - a.diagonal * own - b[c];
+                r[0][c] = own > 0 ? pull : 0;
+            }
             p[c] = own;
             v.inverse[c] = own > 0 ? (float)(1 / a.diagonal) : 0.0f;
-            if (red) r[0][c] = own > 0 ? around_fit(a, ad, c) - a.diagonal * own - b[c] : 0;
             return (own > 0) != before;
         });
     }
@@ -576,13 +596,19 @@ struct pressure_solver {
             pressure_red two = {one.i + 1, one.j + 1, one.c + nx + 1, first + wide};
             bool both = (two.i < nx - 1) & (two.j < ny - 1);
             if (!both) two = one;
-            auto x = [&](int, int, int c) { return (float)(before[c] - length * ad[c]) * v.inverse[c]; };
-            float pull = across_black(one, x), other = across_black(two, x), sum = both ? pull + other : pull;
-            double p_one = p[one.c] + length * along[one.c], p_two = p[two.c] + length * along[two.c];
-            double left_one = before[one.c] - length * ad[one.c], left_two = before[two.c] - length * ad[two.c];
+            auto x = [&](int, int, int c) {
+                return (float)(before[c] - length * ad[c]) * v.inverse[c];
+            };
+            float pull = across_black(one, x), other = across_black(two, x),
+                  sum = both ? pull + other : pull;
+            double p_one = p[one.c] + length * along[one.c],
+                   p_two = p[two.c] + length * along[two.c];
+            double left_one = before[one.c] - length * ad[one.c],
+                   left_two = before[two.c] - length * ad[two.c];
             int above = (row + 1) * (wide + 2) + column + 1; // level 1 is so wide
             float first_sweep = used > 1 ? sum * level[1].inverse[above] : 0;
-            float x_one = (float)left_one * v.inverse[one.c], x_two = (float)left_two * v.inverse[two.c];
+            float x_one = (float)left_one * v.inverse[one.c],
+                  x_two = (float)left_two * v.inverse[two.c];
             // All is read.
             p[one.c] = p_one, p[two.c] = p_two;
             after[one.c] = left_one, after[two.c] = left_two;
