@@ -58,7 +58,7 @@ enum {
     LEAP_REST = 9, // to p = 0
     LEAP_VALUES
 };
-// The most threads that have something to do: k counts cells of a colour, of level 0.
+// A red cell of level 0, the k-th of them.
 struct pressure_red {
     int i, j, c, k;
 };

@@ -173,6 +173,7 @@ struct grid_team {
     void *shared;
     int turn; // which half of `partial` the next sum writes: a slow block may still read the other
     bool clustered; // all blocks are one cluster
+    uint32_t stood; // thread 0's: how the bit of `meet` stood
 
     __device__ float *memory() const { return (float *)shared; }
     // phase(k) for this block's share of 0 .. count: as much as any other's, so that no processor stands idle while
@@ -183,14 +184,20 @@ struct grid_team {
         const int begin = (int)blockIdx.x * share, end = count - begin < share ? count : begin + share;
         for (int k = begin + (int)threadIdx.x; k < end; k += GRID_THREADS) phase(k);
     }
-    // All blocks, by one thread each: the highest bit turns when the last one has come. Release and acquire are
-    // for everything that the block's threads have written before their own barrier, and read after it.
+    // All blocks, by thread 0 of each: the highest bit turns when the last one has come. Release and acquire are
+    // for everything that the block's threads have written before their own barrier, and read after it. Which way the
+    // bit stood is known from the last time: nobody waits for an answer to his own coming before he asks for all.
+    __device__ uint32_t *arrived() const { return (uint32_t *)(partial + 2 * TEAM_BLOCKS_MOST); }
+    __device__ void begin() { // it cannot turn before this block has come
+        asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(stood) : "l"(arrived()) : "memory");
+        stood &= 0x80000000u;
+    }
     __device__ void meet() {
-        uint32_t *arrived = (uint32_t *)(partial + 2 * TEAM_BLOCKS_MOST), before, now;
-        uint32_t own = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1;
-        asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], %2;" : "=r"(before) : "l"(arrived), "r"(own) : "memory");
-        do asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(arrived) : "memory");
-        while (!((before ^ now) & 0x80000000u));
+        uint32_t own = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1, now;
+        asm volatile("red.release.gpu.add.u32 [%0], %1;" : : "l"(arrived()), "r"(own) : "memory");
+        do asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(arrived()) : "memory");
+        while (!((stood ^ now) & 0x80000000u));
+        stood ^= 0x80000000u;
     }
     __device__ void wait() {
         if (wait_in_cluster()) return;
@@ -276,7 +283,8 @@ struct grid_team {
 template <class Work> __global__ void __launch_bounds__(GRID_THREADS, 1) grid_kernel(const __grid_constant__ Work work,
                                                                                     double *partial, bool clustered) {
     extern __shared__ float4 team_memory[];
-    grid_team team = {partial, team_memory, 0, clustered};
+    grid_team team = {partial, team_memory, 0, clustered, 0};
+    if (threadIdx.x == 0 && !clustered) team.begin();
     work(team);
 }
 // Bytes of fast memory that a block of a grid may have.
