@@ -14,7 +14,7 @@ namespace th {
 enum {
     PRESSURE_LEVELS = 16, // 65 thousand cells along a side; the last one of more is swept
     PRESSURE_ROUNDS =
-        60, // most; a warm start takes one or two. What is left goes on in the next step
+        60, // most; a warm start takes two to five. What is left goes on in the next step
     PRESSURE_ITERATIONS = 40, // most of a round
     PRESSURE_CASCADE_AT = 10, // these four as on the CPU
     PRESSURE_EXACT_FROM = 20,
@@ -39,9 +39,9 @@ struct pressure_level {
     int nx, ny;
     float *east, *north, *ground;
     float *inverse; // of the diagonal in jammed cells, else 0
-    float *r, *x,
-        *y; // residual (not on level 0); after the first half-sweep, in red cells; at the V-cycle's end
-    int fast;                    // where it begins in a block's fast memory, if it lies there
+    float *r;       // residual; not on level 0
+    float *x, *y;   // after the first half-sweep, in red cells; at the end of the V-cycle
+    int fast;       // where it begins in a block's fast memory, if it lies there
     divisor across, across_reds; // interior cells and cells of a colour in a row
 };
 enum { PRESSURE_ARRAYS = 7 };
@@ -69,9 +69,8 @@ struct pressure_solver {
     const double *east, *north, *ground;
     const th_uic_centre *people; // where there are none there is no pressure
     double *b, *p;               // b of cells that carry none is set to NEVER
-    double *r[2], *d[2],
-        *ad;     // residual and direction, each of this iteration and of the last one; A d, or red
-                 // pressures to be taken
+    double *r[2], *d[2];         // residual and direction, of this iteration and of the last one
+    double *ad;                  // A d, or red pressures to be taken
     float *leap; // LEAP_VALUES of every red cell: value v of cell k is at v reds + k
     double tolerance;
     pressure_level level[PRESSURE_LEVELS];
@@ -286,10 +285,13 @@ struct pressure_solver {
                        [&](place at) { fine.y[at.c] = relaxed(fine, fine.x, at.c); });
         block.each(inside(v), [&](int k) {
             place at = cell(v, k);
-            int child = (2 * at.j - 1) * fine.nx + 2 * at.i - 1, other = child + fine.nx + 1;
+            int child = (2 * at.j - 1) * fine.nx + 2 * at.i - 1;
+            // Of a cell at the ring only one is red: nothing is read beyond, where the fast memory may end.
+            bool whole = (2 * at.i < fine.nx - 1) & (2 * at.j < fine.ny - 1);
+            int other = whole ? child + fine.nx + 1 : child;
             float one = around_level(fine, fine.y, child), two = around_level(fine, fine.y, other);
-            float r =
-                (fine.inverse[child] > 0 ? one : 0.0f) + (fine.inverse[other] > 0 ? two : 0.0f);
+            float r = (fine.inverse[child] > 0 ? one : 0.0f) +
+                      (whole & (fine.inverse[other] > 0) ? two : 0.0f);
             v.r[at.c] = r;
             v.x[at.c] = r * v.inverse[at.c];
         });
