@@ -6,22 +6,40 @@
 #include "cuda/device.cuh"
 #ifdef __CUDACC__
 #define TH_UNROLL _Pragma("unroll")
+#define TH_KEEP_LOOP _Pragma("unroll 1") // unrolled it would take registers that others need to be there at all
 #else
 #define TH_UNROLL
+#define TH_KEEP_LOOP
 #endif
 
 namespace th {
 
 enum {
-    TEAM_THREADS = 384, // of a block that works by itself: one for each quarter of a tile (uic_splat.cuh)
+    TEAM_THREADS = 128, // of a block that works by itself: three turns for the quarters of a tile (uic_splat.cuh)
+    TEAM_RESIDENT = 4,  // such blocks on a processor, with 128 registers a thread: with fewer, sums would spill
     GRID_THREADS = 512, // of a block that waits for others: the fewer blocks, the shorter the wait
     TEAM_WARP = 32,
     TEAM_BLOCKS_MOST = 1024, // of a grid: room for a partial sum of each
     TEAM_PARTIALS = 2 * TEAM_BLOCKS_MOST + 1, // doubles that a grid needs, 0 before the first one: the last one counts
                                               // blocks that wait
     CLUSTER_BLOCKS = 8, // in a cluster on every device that has them
-    FOUND = 4                // words that find_most finds
+    CLUSTER_MOST = 16,  // on those that allow it, as an H200 does
+    FIND_RESIDENT = 7, // blocks of find_most on a processor: 72 registers for a thread
+    FOUND = 4          // words that find_most finds
 };
+
+// A number to divide by that is known before: a product and a shift instead of some twenty instructions. For
+// 0 <= k < 2^31 (Granlund and Montgomery 1994).
+struct divisor {
+    uint32_t factor;
+    int shift;
+    TH_ON_GPU int quotient(int k) const { return (int)(((uint64_t)(uint32_t)k * factor) >> shift); }
+};
+inline divisor divisor_of(int by) {
+    int bits = 0;
+    while ((1ll << bits) < by) ++bits;
+    return {(uint32_t)((1ull << (31 + bits)) / (unsigned)by + 1), 31 + bits};
+}
 
 #ifdef __CUDACC__
 
@@ -34,15 +52,23 @@ struct block_team {
         for (int k = (int)threadIdx.x; k < count; k += (int)blockDim.x) phase(k);
         __syncthreads();
     }
-    // phase(row, k) for k in 0 .. wide of each row, a warp a row: without a division to find them.
-    template <class Phase> __device__ void each_of_rows(int rows, int wide, Phase phase) {
-        for (int row = (int)threadIdx.x / TEAM_WARP; row < rows; row += (int)blockDim.x / TEAM_WARP)
-            for (int k = (int)threadIdx.x % TEAM_WARP; k < wide; k += TEAM_WARP) phase(row, k);
+    // phase(k, from[k]) for k in 0 .. count; several are asked of the memory at once.
+    template <class Phase> __device__ void read(const float *from, int count, Phase phase) {
+        enum { AT_ONCE = 5 };
+        const int step = (int)blockDim.x;
+        for (int k = (int)threadIdx.x; k < count; k += AT_ONCE * step) {
+            float value[AT_ONCE];
+            TH_UNROLL
+            for (int q = 0; q < AT_ONCE; ++q) value[q] = k + q * step < count ? __ldcg(&from[k + q * step]) : 0;
+            TH_UNROLL
+            for (int q = 0; q < AT_ONCE; ++q)
+                if (k + q * step < count) phase(k + q * step, value[q]);
+        }
         __syncthreads();
     }
 };
 
-template <class Work> __global__ void __launch_bounds__(TEAM_THREADS, 2) block_kernel(Work work) {
+template <class Work> __global__ void __launch_bounds__(TEAM_THREADS, TEAM_RESIDENT) block_kernel(Work work) {
     extern __shared__ float4 team_memory[];
     block_team team = {(int)blockIdx.x, team_memory};
     work(team);
@@ -54,8 +80,8 @@ template <class Work> void blocks(int count, size_t bytes, Work work) {
 
 // Largest of FOUND words over many people: a block joins what its threads found before it tells, because all
 // blocks tell the same place.
-template <class Find> __global__ void __launch_bounds__(THREADS) find_kernel(Find find, int count, int each,
-                                                                            uint32_t *most) {
+template <class Find>
+__global__ void __launch_bounds__(THREADS, FIND_RESIDENT) find_kernel(Find find, int count, int each, uint32_t *most) {
     __shared__ uint32_t warps[THREADS / TEAM_WARP];
     uint32_t found[FOUND] = {};
     int i = (int)blockIdx.x * THREADS * each + (int)threadIdx.x;
@@ -147,16 +173,31 @@ struct grid_team {
     void *shared;
     int turn; // which half of `partial` the next sum writes: a slow block may still read the other
     bool clustered; // all blocks are one cluster
+    uint32_t stood; // thread 0's: how the bit of `meet` stood
 
     __device__ float *memory() const { return (float *)shared; }
-    // All blocks, by one thread each: the highest bit turns when the last one has come. Release and acquire are
-    // for everything that the block's threads have written before their own barrier, and read after it.
+    // phase(k) for this block's share of 0 .. count: as much as any other's, so that no processor stands idle while
+    // another's memory is the narrow place. Whole warps.
+    template <class Phase> __device__ void own_share(int count, Phase phase) const {
+        int share = (count + (int)gridDim.x - 1) / (int)gridDim.x;
+        share = (share + TEAM_WARP - 1) / TEAM_WARP * TEAM_WARP;
+        const int begin = (int)blockIdx.x * share, end = count - begin < share ? count : begin + share;
+        for (int k = begin + (int)threadIdx.x; k < end; k += GRID_THREADS) phase(k);
+    }
+    // All blocks, by thread 0 of each: the highest bit turns when the last one has come. Release and acquire are
+    // for everything that the block's threads have written before their own barrier, and read after it. Which way the
+    // bit stood is known from the last time: nobody waits for an answer to his own coming before he asks for all.
+    __device__ uint32_t *arrived() const { return (uint32_t *)(partial + 2 * TEAM_BLOCKS_MOST); }
+    __device__ void begin() { // it cannot turn before this block has come
+        asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(stood) : "l"(arrived()) : "memory");
+        stood &= 0x80000000u;
+    }
     __device__ void meet() {
-        uint32_t *arrived = (uint32_t *)(partial + 2 * TEAM_BLOCKS_MOST), before, now;
-        uint32_t own = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1;
-        asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], %2;" : "=r"(before) : "l"(arrived), "r"(own) : "memory");
-        do asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(arrived) : "memory");
-        while (!((before ^ now) & 0x80000000u));
+        uint32_t own = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1, now;
+        asm volatile("red.release.gpu.add.u32 [%0], %1;" : : "l"(arrived()), "r"(own) : "memory");
+        do asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(arrived()) : "memory");
+        while (!((stood ^ now) & 0x80000000u));
+        stood ^= 0x80000000u;
     }
     __device__ void wait() {
         if (wait_in_cluster()) return;
@@ -177,8 +218,7 @@ struct grid_team {
 #endif
     }
     template <class Phase> __device__ void each(int count, Phase phase) {
-        int step = (int)gridDim.x * GRID_THREADS;
-        for (int k = (int)blockIdx.x * GRID_THREADS + (int)threadIdx.x; k < count; k += step) phase(k);
+        own_share(count, phase);
         wait();
     }
     template <class Phase> __device__ void alone(Phase phase) {
@@ -201,10 +241,9 @@ struct grid_team {
     // The tree is the same every time: sums of the same numbers have the same bits.
     template <class Phase, class Join> __device__ double join(int count, Phase phase, Join join) {
         double *warps = values_of_warps();
-        const int lane = (int)threadIdx.x % TEAM_WARP, step = (int)gridDim.x * GRID_THREADS;
+        const int lane = (int)threadIdx.x % TEAM_WARP;
         double value = 0;
-        for (int k = (int)blockIdx.x * GRID_THREADS + (int)threadIdx.x; k < count; k += step)
-            value = join(value, phase(k));
+        own_share(count, [&](int k) { value = join(value, phase(k)); });
         double *here = partial + (turn ? TEAM_BLOCKS_MOST : 0);
         turn = !turn;
         for (int d = TEAM_WARP / 2; d > 0; d /= 2) value = join(value, __shfl_down_sync(~0u, value, d));
@@ -227,8 +266,7 @@ struct grid_team {
     // As find_most.
     template <class Find> __device__ void find(int count, uint32_t *most, Find phase) {
         uint32_t found[FOUND] = {};
-        int step = (int)gridDim.x * GRID_THREADS;
-        for (int k = (int)blockIdx.x * GRID_THREADS + (int)threadIdx.x; k < count; k += step) phase(k, found);
+        own_share(count, [&](int k) { phase(k, found); });
         raise_most(most, found);
         wait();
     }
@@ -245,7 +283,8 @@ struct grid_team {
 template <class Work> __global__ void __launch_bounds__(GRID_THREADS, 1) grid_kernel(const __grid_constant__ Work work,
                                                                                     double *partial, bool clustered) {
     extern __shared__ float4 team_memory[];
-    grid_team team = {partial, team_memory, 0, clustered};
+    grid_team team = {partial, team_memory, 0, clustered, 0};
+    if (threadIdx.x == 0 && !clustered) team.begin();
     work(team);
 }
 // Bytes of fast memory that a block of a grid may have.
@@ -264,6 +303,8 @@ template <class Work> int grid_blocks() {
     size_t bytes = fast_memory();
     cudaFuncSetAttribute(grid_kernel<Work>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, grid_kernel<Work>, GRID_THREADS, bytes);
+    cudaFuncSetAttribute(grid_kernel<Work>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    cudaGetLastError(); // a device without clusters says no, and gets none
     int all = processors * each;
     return all < TEAM_BLOCKS_MOST ? all : TEAM_BLOCKS_MOST;
 }
@@ -287,10 +328,12 @@ template <class Work> bool launch_cluster(int count, size_t bytes, double *parti
 }
 // work(team) by all blocks together, of which no more than `most` are worth it, each with `bytes` of fast memory.
 template <class Work> void grid(int most, int coresident, size_t bytes, double *partial, Work work) {
-    // Up to twice as much work for each block is less than what their own barrier saves.
-    if (most <= 2 * CLUSTER_BLOCKS &&
-        launch_cluster(most < 1 ? 1 : most < CLUSTER_BLOCKS ? most : (int)CLUSTER_BLOCKS, bytes, partial, work))
-        return;
+    if (most <= CLUSTER_MOST) {
+        if (most > CLUSTER_BLOCKS && launch_cluster(most, bytes, partial, work)) return;
+        // Up to twice as much work for each block is less than what their own barrier saves.
+        if (launch_cluster(most < 1 ? 1 : most < CLUSTER_BLOCKS ? most : (int)CLUSTER_BLOCKS, bytes, partial, work))
+            return;
+    }
     int count = most < coresident ? most : coresident;
     bool clustered = false;
     void *arguments[] = {&work, &partial, &clustered};
@@ -326,9 +369,8 @@ struct block_team {
     template <class Phase> void each(int count, Phase phase) {
         for (int k = count - 1; k >= 0; --k) phase(k);
     }
-    template <class Phase> void each_of_rows(int rows, int wide, Phase phase) {
-        for (int row = rows - 1; row >= 0; --row)
-            for (int k = wide - 1; k >= 0; --k) phase(row, k);
+    template <class Phase> void read(const float *from, int count, Phase phase) {
+        for (int k = count - 1; k >= 0; --k) phase(k, from[k]);
     }
 };
 template <class Work> void blocks(int count, size_t bytes, Work work) {

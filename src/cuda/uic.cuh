@@ -24,28 +24,32 @@ struct project_level {
         const th_uic_level *level = &uic.levels[l];
         const double *pressure = s.p - first; // by cell of all levels
         team.each(nx * (ny - 1), [&](int k) {
-            int i = k % nx, c = first + k;
+            int j = s.across.quotient(k), i = k - j * nx, c = first + k;
             if (k < nx)
                 uic.east[c] = uic.north[c] = 0;
             else if (i == 0)
-                assemble_ends(world, level, k / nx);
+                assemble_ends(world, level, j);
             else if (i < nx - 1)
                 assemble_cell(world, &level->grid, c, clamp_slack);
         });
         if (links) team.alone([&] { add_links(world, l, pressure); });
         s.solve(team);
         team.each(nx * (ny - 1), [&](int k) {
-            if (k % nx > 0) subtract_cell(&uic, nx, inverse_h, first + nx + k, pressure);
+            if (k > s.across.quotient(k) * nx) subtract_cell(&uic, nx, inverse_h, first + nx + k, pressure);
         });
         if (links) team.alone([&] { correct_links(world, l, pressure); });
     }
+    TH_ON_GPU bool at_an_end(int k) const { // of a row
+        int i = k - solver[0].across.quotient(k) * nx;
+        return i == 0 || i == nx - 1;
+    }
     template <class Team> TH_ON_GPU void bend(Team &team) const {
         team.each(nx * (ny - 2), [&](int k) {
-            if (k % nx > 0 && k % nx < nx - 1) renorm_cell(&uic, nx, first + nx + k);
+            if (!at_an_end(k)) renorm_cell(&uic, nx, first + nx + k);
         });
         team.each(nx * (ny - 2), [&](int k) {
             int c = first + nx + k;
-            if (k % nx == 0 || k % nx == nx - 1) return;
+            if (at_an_end(k)) return;
             uic.u[c] = uic.bent_u[c];
             uic.v[c] = uic.bent_v[c];
         });
@@ -72,21 +76,30 @@ static void choose_fast_levels(pressure_solver *s, int fast_room) {
         s->in_block = l;
     }
 }
-// The hierarchy over a problem's grid, as far as there is room: `fine` has 4 values a cell.
+// Values a cell of the fine level: inverse, x, y, and half of the cells have leaps.
+enum { FINE_VALUES = 3 + LEAP_VALUES / 2 };
+// The hierarchy over a problem's grid, as far as there is room: `fine` has FINE_VALUES a cell.
 static void join_cells(pressure_solver *s, float *fine, float *coarse, int room) {
     int nx = s->nx, ny = s->ny;
     size_t cells = (size_t)nx * (size_t)ny;
     s->coarse = coarse;
     s->coarse_count = 0;
-    s->level[0] = {nx, ny, nullptr, nullptr, nullptr, fine, fine + cells, fine + 2 * cells, fine + 3 * cells, 0};
+    s->across = divisor_of(nx);
+    s->level[0] = {nx, ny, nullptr, nullptr, nullptr, fine, nullptr, fine + cells, fine + 2 * cells};
+    s->leap = fine + 3 * cells;
     for (s->used = 1; s->used < PRESSURE_LEVELS && (nx > 3 || ny > 3); ++s->used) {
         nx = ((nx - 1) >> 1) + 2, ny = ((ny - 1) >> 1) + 2; // the outermost ring stays empty
         int count = nx * ny;
         if (s->coarse_count + PRESSURE_ARRAYS * count > room) break;
         float *at = coarse + s->coarse_count;
         s->level[s->used] = {nx,             ny,             at,             at + count,    at + 2 * count,
-                             at + 3 * count, at + 4 * count, at + 5 * count, at + 6 * count, 0};
+                             at + 3 * count, at + 4 * count, at + 5 * count, at + 6 * count};
         s->coarse_count += PRESSURE_ARRAYS * count;
+    }
+    for (int l = 0; l < s->used; ++l) {
+        pressure_level *v = &s->level[l];
+        v->across = divisor_of(v->nx - 2);
+        v->across_reds = divisor_of((v->nx - 1) / 2);
     }
     choose_fast_levels(s, (int)(fast_memory() / sizeof(float)));
 }
@@ -96,8 +109,12 @@ static int room_for_coarse(size_t cells) {
     return room < (size_t)INT32_MAX ? (int)room : INT32_MAX;
 }
 
-// A thread for each cell of a colour: most phases have no more to do.
-static int blocks_for(int cells) { return (cells / 2 + GRID_THREADS - 1) / GRID_THREADS; }
+// A thread for each cell, or for each of a colour where so few blocks still are a cluster. More of them wait longer for
+// each other anyway: then all processors there are, for what they read in a phase takes the longer the fewer do.
+static int blocks_for(int cells) {
+    int wanted = (cells + GRID_THREADS - 1) / GRID_THREADS;
+    return wanted <= CLUSTER_MOST ? wanted : wanted <= 2 * CLUSTER_MOST ? (int)CLUSTER_MOST : 2 * wanted;
+}
 
 static pressure_solver solver_of(const th_world *host, const th_uic_level *level, double *pressure) {
     const uic_grids *grids = grids_of(host);
@@ -110,7 +127,7 @@ static pressure_solver solver_of(const th_world *host, const th_uic_level *level
     s.people = known->centre + first;
     s.b = known->b + first;
     s.p = pressure + first;
-    s.r = grids->r, s.d[0] = grids->d[0], s.d[1] = grids->d[1], s.ad = grids->ad;
+    s.r[0] = grids->r[0], s.r[1] = grids->r[1], s.d[0] = grids->d[0], s.d[1] = grids->d[1], s.ad = grids->ad;
     s.tolerance = (double)host->uic->tolerance;
     s.report = grids->report;
     join_cells(&s, grids->fine, grids->coarse, grids->coarse_room);
@@ -210,7 +227,8 @@ static bool uic_take(th_world *host) {
                         &known->v,      &known->limit_u, &known->limit_v,  &known->mean_x,     &known->mean_y};
     for (float **array : floats) *array = s.room<float>(n);
     double **doubles[] = {&known->east, &known->north, &known->ground, &known->b, &known->inner_pressure,
-                          &known->pressure, &grids->r, &grids->d[0], &grids->d[1], &grids->ad};
+                          &known->pressure, &grids->r[0], &grids->r[1], &grids->d[0], &grids->d[1],
+                          &grids->ad};
     for (double **array : doubles) *array = s.room<double>(n);
     known->bent_u = (float *)grids->d[0]; // between the solves nobody needs the direction
     known->bent_v = known->bent_u ? known->bent_u + n : nullptr;
@@ -219,7 +237,7 @@ static bool uic_take(th_world *host) {
     known->open_y = grids->bodies ? s.room<float>(n) : known->aperture_y;
     known->covered = grids->bodies ? s.room<uint64_t>(n) : nullptr;
     grids->coarse_room = room_for_coarse(n);
-    grids->fine = s.room<float>(4 * n);
+    grids->fine = s.room<float>(FINE_VALUES * n);
     grids->coarse = s.room<float>((size_t)grids->coarse_room);
     grids->partial = s.room<double>(TEAM_PARTIALS);
     grids->pairs = s.room<pair_report>(1);
@@ -262,11 +280,11 @@ static bool solve_on_device(const th_lcp *lcp, th_lcp_result *result, store &s) 
     problem.b = s.copy(lcp->b, n), problem.p = s.copy((const double *)lcp->p, n);
     problem.people = s.copy(people, n);
     free(people);
-    problem.r = s.room<double>(n), problem.ad = s.room<double>(n);
+    problem.r[0] = s.room<double>(n), problem.r[1] = s.room<double>(n), problem.ad = s.room<double>(n);
     problem.d[0] = s.room<double>(n), problem.d[1] = s.room<double>(n);
     problem.tolerance = lcp->tolerance;
     problem.report = s.room<pressure_report>(1);
-    float *fine = s.room<float>(4 * n), *coarse = s.room<float>((size_t)room_for_coarse(n));
+    float *fine = s.room<float>(FINE_VALUES * n), *coarse = s.room<float>((size_t)room_for_coarse(n));
     double *partial = s.room<double>(TEAM_PARTIALS);
     if (s.failed) return false;
     join_cells(&problem, fine, coarse, room_for_coarse(n));

@@ -21,9 +21,9 @@ struct uic_grids {
     int cells;            // in use
     int coresident;       // blocks that the pressure's kernel may have
     int tidying_blocks;   // and that of the tidying passes
-    float *fine, *coarse; // values of the hierarchy: 4 a cell, then the coarse levels'
+    float *fine, *coarse; // values of the hierarchy: the finest level's, then the coarse levels'
     int coarse_room;
-    double *r, *d[2], *ad, *partial;
+    double *r[2], *d[2], *ad, *partial;
     pair_report *pairs;
     pressure_report *report;
     th_box *laid; // at home: what the grids were laid over
@@ -187,8 +187,8 @@ static bool lay_grids(th_world *host, bool from_home) {
     }
     th_uic *known = &grids->known;
     if (!same && !from_home) {
-        move_cells(host, old, known->inner_pressure, grids->r);
-        move_cells(host, old, known->pressure, grids->r);
+        move_cells(host, old, known->inner_pressure, grids->r[0]);
+        move_cells(host, old, known->pressure, grids->r[0]);
         move_cells(host, old, known->mean_x, known->bent_u);
         move_cells(host, old, known->mean_y, known->bent_u);
     }

@@ -66,6 +66,14 @@ TH_ON_GPU inline th_rows rows_for_cell(const th_world *world, const pair_step *s
     return rows;
 }
 
+TH_ON_GPU inline uint32_t lowest_bit(uint32_t bits) {
+#ifdef __CUDA_ARCH__
+    return (uint32_t)__ffs((int)bits) - 1;
+#else
+    return (uint32_t)__builtin_ctz(bits);
+#endif
+}
+
 // What a person gets from those around: sums in LANES lanes, which lie `stride` apart.
 struct push_lanes {
     float *x, *y;
@@ -88,7 +96,7 @@ struct push_lanes {
 // push_from_around of the CPU for one person, straight from memory: person k of the cell's runs goes to lane
 // k mod LANES, and the lanes are added up in the same tree. Only those cells are looked at that the person itself
 // can reach, about half of the runs: some 30 people of 60, where somebody's way has been 0.4 m. Instructions
-// bound it, 13 for each of those; few are near enough for more.
+// bound it, 13 for each of those; two of them are near enough for more.
 struct pair_seeker {
     const pair_step *step;
     uint32_t i;
@@ -103,26 +111,46 @@ struct pair_seeker {
         float scale = step->give[j] * (apart * th_inverse_root(th_max(d2, COINCIDENT2)) - 1.0f);
         lanes.add(lane % LANES, scale * dx, scale * dy);
     }
-    // Those of first .. last. They are read AT_ONCE, so that the memory is waited for once; who is read too much is
-    // somebody beyond the run, or the room that every array has at its end.
-    TH_ON_GPU void look_at(const float *xs, const float *ys, uint32_t first, uint32_t last, uint32_t lane_of_0) {
+    // Which of `count` people from `first` on are near enough to meet, up to 32, a bit for each. They are read
+    // AT_ONCE, so that the memory is waited for once; who is read too much is somebody beyond the run, or the room
+    // that every array has at its end.
+    TH_ON_GPU uint32_t near(const float *xs, const float *ys, uint32_t first, uint32_t count) const {
         enum { AT_ONCE = 4 };
         static_assert((int)AT_ONCE <= (int)TH_ARRAY_PAD, "what is read too much");
-        const float *half = step->half, share = step->share;
-        for (uint32_t j = first; j < last; j += AT_ONCE) {
+        const float *half = step->half + first, share = step->share;
+        uint32_t bits = 0;
+        xs += first;
+        ys += first;
+        TH_KEEP_LOOP
+        for (uint32_t begin = 0; begin < count; begin += AT_ONCE, xs += AT_ONCE, ys += AT_ONCE, half += AT_ONCE) {
             float dx[AT_ONCE], dy[AT_ONCE], apart[AT_ONCE];
             TH_UNROLL
-            for (uint32_t k = 0; k < AT_ONCE; ++k) {
-                dx[k] = x - xs[j + k];
-                dy[k] = y - ys[j + k];
-                apart[k] = own + share * half[j + k];
+            for (int k = 0; k < AT_ONCE; ++k) {
+                dx[k] = x - xs[k];
+                dy[k] = y - ys[k];
+                apart[k] = own + share * half[k];
             }
+            uint32_t some = 0;
             TH_UNROLL
-            for (uint32_t k = 0; k < AT_ONCE; ++k) {
+            for (int k = 0; k < AT_ONCE; ++k) {
                 float d2 = dx[k] * dx[k] + dy[k] * dy[k], apart2 = apart[k] * fabsf(apart[k]);
                 // Whoever is tight is within apart2, because tight2 is at most 1.
-                if (d2 <= th_max(apart2, COINCIDENT2) && j + k != i && j + k < last)
-                    meet(j + k, lane_of_0 + j + k, dx[k], dy[k], d2, apart[k], apart2);
+                some |= d2 <= th_max(apart2, COINCIDENT2) ? 1u << k : 0u;
+            }
+            bits |= some << begin;
+        }
+        if (count < 32) bits &= (1u << count) - 1;
+        return i - first < 32 ? bits & ~(1u << (i - first)) : bits;
+    }
+    // Those of first .. last: first everybody is measured, then the few who are near are met. A warp does the second for
+    // as many as one of its threads has; met as they are found, somebody would be met nearly every time.
+    TH_ON_GPU void look_at(const float *xs, const float *ys, uint32_t first, uint32_t last, uint32_t lane_of_0) {
+        for (; first < last; first += 32) {
+            uint32_t bits = near(xs, ys, first, last - first < 32 ? last - first : 32);
+            for (; bits; bits &= bits - 1) {
+                uint32_t j = first + lowest_bit(bits);
+                float dx = x - xs[j], dy = y - ys[j], apart = own + step->share * step->half[j];
+                meet(j, lane_of_0 + j, dx, dy, dx * dx + dy * dy, apart, apart * fabsf(apart));
             }
         }
     }

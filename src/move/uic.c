@@ -18,9 +18,10 @@ enum {
     COLUMNS_BOUNDED = 1000000
 };
 static const double INDEX_CELLS_MOST = 4e8; // fits an int
-// On a device an open plane's grid has 0.5 cells a person in crowds of up to 290 000, and of larger ones this many
-// and 0.15 a person: a cell takes 230 bytes there, and a person shall not take more than 200 in all.
-static const double DEVICE_CELLS = 1e5;
+// On a device an open plane's grid has 0.5 cells a person in crowds of up to 6700, and of larger ones this many and
+// 0.2 a person (three times what 4 people/m2 need): a cell takes 270 bytes there, and a person shall not take more
+// than 200 in all.
+static const double DEVICE_CELLS = 2e3;
 static const float INDEX_CELL =
     1.0f; // [m] about what the index's own cells are, for other models' sake
 
@@ -88,7 +89,7 @@ static int choose_capacity(const th_scene *scene, float h, int index_per_half, i
         if (scene->levels[l].bounded)
             cells += cells_over(&alone, &scene->levels[l].box, h);
         else
-            least += on_device ? fmin(0.5 * (double)agents, DEVICE_CELLS + 0.15 * (double)agents)
+            least += on_device ? fmin(0.5 * (double)agents, DEVICE_CELLS + 0.2 * (double)agents)
                                : 0.5 * (double)agents;
     }
     double index_cells = 4.0 * index_per_half * index_per_half; // in a cell
