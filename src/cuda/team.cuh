@@ -24,7 +24,7 @@ enum {
                                               // blocks that wait
     CLUSTER_BLOCKS = 8, // in a cluster on every device that has them
     CLUSTER_MOST = 16,  // on those that allow it, as an H200 does
-    FIND_RESIDENT = 7, // blocks of find_most on a processor: 72 registers for a thread
+    FIND_RESIDENT = 8, // blocks of find_most on a processor: 64 registers for a thread
     FOUND = 4          // words that find_most finds
 };
 
