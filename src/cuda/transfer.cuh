@@ -1,0 +1,173 @@
+// The world to the device and back: all of it when it was changed at home, what somebody asks for on the way home.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_CUDA_TRANSFER_CUH
+#define TH_CUDA_TRANSFER_CUH
+#include "cuda/uic_grids.cuh"
+#include "cuda/upload.cuh"
+
+namespace th {
+
+static bool put_array(void *device, const void *host, size_t bytes) {
+    return bytes == 0 || put(device, host, bytes);
+}
+
+// The world's own plans: memory for them the first time, and then their values again and again.
+static bool send_plan(th_world *host) {
+    th_cuda *cuda = host->cuda;
+    const th_plans *plans = &host->plan->plans;
+    size_t nodes = (size_t)host->scene->plan->nodes.count, targets = (size_t)host->scene->target_count;
+    if (!host->plan->own) return true;
+    if (!cuda->fields) {
+        struct th_plan_world plan;
+        memset(&plan, 0, sizeof plan);
+        plan.own = true;
+        plan.plans = copy_plans(cuda->store, plans, &host->scene->plan->nodes, cuda->nodes, host->scene);
+        cuda->plans = plan.plans;
+        cuda->fields = (float **)calloc(targets + 1, sizeof(float *));
+        bool good = !cuda->store.failed && cuda->fields && put(cuda->known.plan, &plan, sizeof plan);
+        if (good && plan.plans.fields && targets > 0)
+            good = get(cuda->fields, plan.plans.fields, targets * sizeof(float *));
+        if (good && plan.plans.roadmap)
+            good = get(&cuda->roadmap, plan.plans.roadmap, sizeof cuda->roadmap);
+        return good;
+    }
+    bool good = put_array(cuda->plans.graph.links, plans->graph.links, nodes) &&
+                put_array(cuda->plans.graph.portals, plans->graph.portals,
+                          (size_t)host->scene->plan->nodes.portal_count * sizeof(th_portal));
+    for (size_t t = 0; t < targets && good; ++t)
+        if (plans->fields[t]) good = put_array(cuda->fields[t], plans->fields[t], nodes * sizeof(float));
+    if (good && plans->roadmap) {
+        size_t n = (size_t)plans->roadmap->count;
+        good = put_array(cuda->roadmap.nodes, plans->roadmap->nodes, n * sizeof(th_road_node)) &&
+               put_array(cuda->roadmap.table, plans->roadmap->table, n * n * sizeof(float));
+    }
+    return good;
+}
+
+static bool send(th_world *host) {
+    th_cuda *cuda = host->cuda;
+    th_agents *agents = &cuda->known.agents;
+    bool good = true;
+    for (int f = 0; f < TH_FIELD_COUNT; ++f)
+        good = put_array(*field_pointer(agents, f), *field_pointer(&host->agents, f),
+                         (size_t)host->agents.count * 4) && good;
+    good = put_array(cuda->known.groups, host->groups, (size_t)host->group_count * sizeof *host->groups) && good;
+    good = put_array(cuda->known.sources, host->sources,
+                     (size_t)host->scene->group_count * sizeof *host->sources) && good;
+    good = put_array(cuda->known.door_closed, host->door_closed, (size_t)host->scene->door_count) && good;
+    good = put_array(cuda->known.walls, host->walls, (size_t)host->wall_count * sizeof *host->walls) && good;
+    good = put_array(cuda->known.lines, host->lines,
+                     (size_t)th_counted_line_count(host->scene) * sizeof *host->lines) && good;
+    good = send_plan(host) && good;
+    th_world now = cuda->known; // device pointers, and the host's values
+    now.seed = host->seed;
+    now.step_length = host->step_length;
+    now.dt = host->dt;
+    now.time = host->time;
+    now.step_count = host->step_count;
+    now.next_id = host->next_id;
+    now.cell_size = host->cell_size;
+    now.max_radius = host->max_radius;
+    now.max_moved = host->max_moved;
+    now.wall_count = host->wall_count;
+    now.walls_version = host->walls_version;
+    now.counters = host->counters;
+    now.agents.count = host->agents.count;
+    now.agents.capacity = host->agents.capacity;
+    cuda->known = now;
+    cuda->bound = cuda->sources ? host->agents.capacity : host->agents.count;
+    good = put(cuda->world, &now, sizeof now) && good;
+    cuda->host_newer = false;
+    cuda->fresh = TH_ALL_FIELDS;
+    if (cuda->uic) good = uic_send(host) && good;
+    return good;
+}
+
+static int compare_events(const void *left, const void *right) {
+    const happened *a = (const happened *)left, *b = (const happened *)right;
+    if (a->step != b->step) return a->step < b->step ? -1 : 1;
+    if (a->place != b->place) return a->place < b->place ? -1 : 1;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static bool fetch_events(th_world *host) {
+    th_cuda *cuda = host->cuda;
+    sums s;
+    if (!get(&s, cuda->sums, sizeof s)) return false;
+    uint32_t kept = s.event_count < TH_EVENT_MAX ? s.event_count : (uint32_t)TH_EVENT_MAX;
+    happened *list = (happened *)malloc(((size_t)kept + 1) * sizeof *list);
+    bool good = list && (kept == 0 || get(list, cuda->events, kept * sizeof *list));
+    if (good) {
+        qsort(list, kept, sizeof *list, compare_events);
+        for (uint32_t k = 0; k < kept; ++k) {
+            th_event *event = &host->events[k];
+            memset(event, 0, sizeof *event);
+            event->kind = (th_event_kind)list[k].kind;
+            event->time = (double)list[k].step * host->step_length;
+            event->index = list[k].index;
+            event->agent.serial = event->kind == TH_EVENT_LEFT ? list[k].id : 0;
+        }
+        host->event_count = (int)kept;
+        host->events_lost = s.event_count - kept;
+    }
+    free(list);
+    return good;
+}
+
+static void forget_events(th_world *host) {
+    sums *s = host->cuda->sums;
+    once(host, TH_LAMBDA(th_world *) { s->event_count = 0; });
+}
+
+static void note_event(th_world *host, const th_event *event) {
+    sums *s = host->cuda->sums;
+    happened *events = host->cuda->events;
+    happened own = {host->step_count, 0, 0, (int)event->kind, event->index};
+    once(host, TH_LAMBDA(th_world *) {
+        if (s->event_count < TH_EVENT_MAX) {
+            events[s->event_count] = own;
+            events[s->event_count].id = s->event_count; // in the order they were noted
+        }
+        s->event_count++;
+    });
+}
+
+static bool fetch(th_world *host, uint32_t fields) {
+    th_cuda *cuda = host->cuda;
+    if (cuda->host_newer) return true;
+    if (!finish()) return false;
+    if (cuda->watch.read(host->profile.seconds)) host->profile.steps++;
+    th_world now;
+    bool good = get(&now, cuda->world, sizeof now);
+    if (!good) return false;
+    host->agents.count = now.agents.count;
+    host->next_id = now.next_id;
+    host->max_radius = now.max_radius;
+    host->max_moved = now.max_moved;
+    host->counters = now.counters;
+    size_t lines = (size_t)th_counted_line_count(host->scene);
+    for (size_t l = 0; l < lines; ++l) {
+        const char *id = host->lines[l].id;
+        good = get(&host->lines[l], &cuda->known.lines[l], sizeof *host->lines) && good;
+        host->lines[l].id = id;
+    }
+    if (cuda->sources)
+        good = get(host->sources, cuda->known.sources,
+                   (size_t)host->scene->group_count * sizeof *host->sources) && good;
+    good = fetch_events(host) && good;
+    for (int f = 0; f < TH_FIELD_COUNT; ++f)
+        if (fields & ~cuda->fresh & TH_FIELD_BIT(f))
+            good = get(*field_pointer(&host->agents, f), *field_pointer(&cuda->known.agents, f),
+                       (size_t)now.agents.count * 4) && good;
+    cuda->fresh |= fields;
+    if (cuda->uic && fields == TH_ALL_FIELDS) good = uic_fetch_memory(host) && good;
+    return good;
+}
+
+static bool fetch_grids(th_world *host) {
+    if (!host->cuda->uic || host->cuda->host_newer) return true;
+    return finish() && uic_fetch_grids(host);
+}
+
+} // namespace th
+#endif
