@@ -30,13 +30,13 @@ TH_ON_GPU inline void add_companion(const companion &c, const neighbour &n, bool
     add_to(sum, {w, th_scale(w, u)});
 }
 
-// The CPU has eight sums side by side and adds them up in a tree: the order decides the bits. Where they are not asked
+// The CPU has sixteen sums side by side and adds them up in a tree: the order decides the bits. Where they are not asked
 // for, two are enough and leave registers for more people at once. Sums are in registers, so the loops over them are
 // unrolled; four people are read before the first is looked at, so that one wait is enough.
 #if defined(__CUDACC__) && !defined(TH_EXACT)
-enum { COHESION_SUMS = 2 };
+enum { COHESION_SUMS = 2, COHESION_AT_ONCE = 8 };
 #else
-enum { COHESION_SUMS = COHESION_LANES };
+enum { COHESION_SUMS = COHESION_LANES, COHESION_AT_ONCE = COHESION_LANES };
 #endif
 template <bool alike>
 TH_ON_GPU cohesion cohesion_in_cells(const th_world *world, const pbd_memory &memory,
@@ -49,8 +49,8 @@ TH_ON_GPU cohesion cohesion_in_cells(const th_world *world, const pbd_memory &me
     cohesion sums[COHESION_SUMS];
     for (cohesion &sum : sums) sum = {0.0f, {0.0f, 0.0f}};
     for (uint32_t begin, end; th_next_run_within(&world->index, grid, &rows, p, reach, &begin, &end);)
-        TH_ROLLED for (uint32_t first = begin; first < end; first += COHESION_LANES) {
-            TH_UNROLLED for (uint32_t lane = 0; lane < COHESION_LANES; lane += READ) {
+        TH_ROLLED for (uint32_t first = begin; first < end; first += COHESION_AT_ONCE) {
+            TH_UNROLLED for (uint32_t lane = 0; lane < COHESION_AT_ONCE; lane += READ) {
                 if (first + lane >= end) break;
                 neighbour near[READ];
                 TH_UNROLLED for (uint32_t k = 0; k < READ; ++k) {

@@ -13,17 +13,13 @@ typedef struct companion {
     float x, y, ux, uy, radius, half_range;
 } companion;
 
-// Sums side by side: the k-th of a run goes to sum k mod COHESION_LANES, and they are added in a tree. A run has
-// about eight people in a dense crowd.
-enum { COHESION_LANES = 8 };
+// Sums side by side (formula/lanes.h): the k-th of a run goes to sum k mod COHESION_LANES.
+enum { COHESION_LANES = TH_LANES };
 
 #ifndef TH_DEVICE_CODE // the CPU's loop
-typedef struct cohesion_lanes {
-    float weights[COHESION_LANES], drawn_x[COHESION_LANES], drawn_y[COHESION_LANES];
-} cohesion_lanes;
-
 TH_FORMULA void add_lanes(const companion *c, const th_agents *a, const th_pbd *pbd, uint32_t first,
-                          uint32_t end, cohesion_lanes *restrict sums) {
+                          uint32_t end, th_lanes *restrict weights, th_lanes *restrict drawn_x,
+                          th_lanes *restrict drawn_y) {
     const float *restrict xs = a->work_x + first, *restrict ys = a->work_y + first;
     const float *restrict us = pbd->u_x + first, *restrict vs = pbd->u_y + first;
     const float *restrict radii = a->radius + first;
@@ -32,35 +28,29 @@ TH_FORMULA void add_lanes(const companion *c, const th_agents *a, const th_pbd *
     const float half_range = c->half_range;
     const uint32_t group = c->group, self = c->i - first, count = end - first;
 #pragma omp simd
-    for (uint32_t l = 0; l < COHESION_LANES; ++l) {
+    for (uint32_t l = 0; l < TH_LANES; ++l) {
         float ux = us[l] - own_u, uy = vs[l] - own_v;
         float dx = (xs[l] - x) + ux, dy = (ys[l] - y) + uy;
         float w = th_pbd_cohesion_weight(dx * dx + dy * dy, half_range * (radius + radii[l]));
         w = groups[l] == group ? w : 0.0f;
         w = l != self ? w : 0.0f;
         w = l < count ? w : 0.0f;
-        sums->weights[l] += w;
-        sums->drawn_x[l] += w * ux;
-        sums->drawn_y[l] += w * uy;
+        weights->lane[l] += w;
+        drawn_x->lane[l] += w * ux;
+        drawn_y->lane[l] += w * uy;
     }
-}
-
-TH_FORMULA float sum_of_lanes(const float *lane) {
-    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
-           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
 TH_FORMULA cohesion cohesion_of_cells(const th_world *world, const companion *c, float reach) {
     const th_level_grid *grid = &world->index.grids[world->agents.level[c->i]];
     th_vec2 p = th_v(c->x, c->y);
     th_rows rows = th_rows_around(grid, p, reach);
-    cohesion_lanes sums = {{0}, {0}, {0}};
+    th_lanes weights = {0}, drawn_x = {0}, drawn_y = {0};
     for (uint32_t begin, end;
          th_next_run_within(&world->index, grid, &rows, p, reach, &begin, &end);)
-        for (uint32_t first = begin; first < end; first += COHESION_LANES)
-            add_lanes(c, &world->agents, world->pbd, first, end, &sums);
-    cohesion sum = {sum_of_lanes(sums.weights),
-                    {sum_of_lanes(sums.drawn_x), sum_of_lanes(sums.drawn_y)}};
+        for (uint32_t first = begin; first < end; first += TH_LANES)
+            add_lanes(c, &world->agents, world->pbd, first, end, &weights, &drawn_x, &drawn_y);
+    cohesion sum = {th_lanes_sum(&weights), {th_lanes_sum(&drawn_x), th_lanes_sum(&drawn_y)}};
     return sum;
 }
 
