@@ -164,6 +164,15 @@ struct stopwatch {
 #endif
 };
 
+// Which bit is the lowest that is set; one must be.
+TH_BOTH inline uint32_t lowest_bit(uint32_t bits) {
+#ifdef __CUDA_ARCH__
+    return (uint32_t)__ffs((int)bits) - 1;
+#else
+    return (uint32_t)__builtin_ctz(bits);
+#endif
+}
+
 // Floats in an order that unsigned integers have too.
 TH_ON_GPU inline uint32_t ordered(float value) {
     uint32_t bits;

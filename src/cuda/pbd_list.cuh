@@ -6,14 +6,6 @@
 #define TH_CUDA_PBD_LIST_CUH
 #include "cuda/moving.cuh"
 
-TH_BOTH static uint32_t lowest_bit(uint32_t bits) {
-#ifdef __CUDA_ARCH__
-    return (uint32_t)__ffs((int)bits) - 1;
-#else
-    return (uint32_t)__builtin_ctz(bits);
-#endif
-}
-
 // Looks at everybody within reach. `others` knows everybody's place, displacement and radius when the sub-step began;
 // `note(row, first, touch, meet)` is told whom of first, first + 1, ... in a row of cells the bits mean. Few are wanted,
 // but in a warp nearly always somebody's: so the loop only sets bits.
@@ -52,9 +44,9 @@ struct felt_note {
     th_pbd_felt *felt;
     TH_BOTH void write(int, uint32_t first, uint32_t touch, uint32_t meet) {
         for (; touch; touch &= touch - 1, ++felt->touch_count)
-            if (felt->touch_count < TH_PBD_NEIGHBOURS) felt->touch[felt->touch_count] = first + lowest_bit(touch);
+            if (felt->touch_count < TH_PBD_NEIGHBOURS) felt->touch[felt->touch_count] = first + th::lowest_bit(touch);
         for (; meet; meet &= meet - 1, ++felt->meet_count)
-            if (felt->meet_count < TH_PBD_NEIGHBOURS) felt->meet[felt->meet_count] = first + lowest_bit(meet);
+            if (felt->meet_count < TH_PBD_NEIGHBOURS) felt->meet[felt->meet_count] = first + th::lowest_bit(meet);
     }
 };
 TH_BOTH static void collect(const th_world *world, const seeker *s, float reach, th_pbd_felt *felt) {

@@ -66,14 +66,6 @@ TH_ON_GPU inline th_rows rows_for_cell(const th_world *world, const pair_step *s
     return rows;
 }
 
-TH_ON_GPU inline uint32_t lowest_bit(uint32_t bits) {
-#ifdef __CUDA_ARCH__
-    return (uint32_t)__ffs((int)bits) - 1;
-#else
-    return (uint32_t)__builtin_ctz(bits);
-#endif
-}
-
 // What a person gets from those around: sums in LANES lanes, which lie `stride` apart.
 struct push_lanes {
     float *x, *y;
