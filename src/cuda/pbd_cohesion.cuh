@@ -26,7 +26,7 @@ TH_ON_GPU inline void add_companion(const companion &c, const neighbour &n, bool
     th_vec2 u = th_v(n.at.ux - c.ux, n.at.uy - c.uy);
     float dx = (n.at.x - c.x) + u.x, dy = (n.at.y - c.y) + u.y;
     float w = th_pbd_cohesion_weight(dx * dx + dy * dy, c.half_range * (c.radius + n.radius));
-    w = counts & (n.group == c.group) ? w : 0.0f;
+    w = (counts & (n.group == c.group)) ? w : 0.0f;
     add_to(sum, {w, th_scale(w, u)});
 }
 

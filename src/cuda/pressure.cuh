@@ -292,7 +292,7 @@ struct pressure_solver {
             int other = whole ? child + fine.nx + 1 : child;
             float one = around_level(fine, fine.y, child), two = around_level(fine, fine.y, other);
             float r = (fine.inverse[child] > 0 ? one : 0.0f) +
-                      (whole & (fine.inverse[other] > 0) ? two : 0.0f);
+                      ((whole & (fine.inverse[other] > 0)) ? two : 0.0f);
             v.r[at.c] = r;
             v.x[at.c] = r * v.inverse[at.c];
         });
