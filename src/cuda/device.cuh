@@ -21,6 +21,15 @@
 #define TH_ON_GPU
 #endif
 
+// In front of a loop that shall stay one: unrolled, it would take more registers than it saves time.
+#ifdef __CUDACC__
+#define TH_ROLLED _Pragma("unroll 1")
+#define TH_UNROLLED _Pragma("unroll") // an array that is to lie in registers wants constant indices
+#else
+#define TH_ROLLED
+#define TH_UNROLLED
+#endif
+
 namespace th {
 
 enum { THREADS = 128 };

@@ -4,15 +4,6 @@
 #include "cuda/device.cuh"
 #include "move/substep.h"
 
-// In front of a loop that shall stay one: unrolled, it would take more registers than it saves time.
-#ifdef __CUDACC__
-#define TH_ROLLED _Pragma("unroll 1")
-#define TH_UNROLLED _Pragma("unroll") // an array that is to lie in registers wants constant indices
-#else
-#define TH_ROLLED
-#define TH_UNROLLED
-#endif
-
 namespace th {
 
 // The step of the model that is at work; models follow one another, so there is one. Squares are kept as their

@@ -1,5 +1,5 @@
-// Position-based crowds on the device (move/pbd.c): the kernels of a step. A sub-step is 4 launches, 2 a stabilisation
-// and 2 an iteration. SPDX-License-Identifier: Apache-2.0
+// Position-based crowds on the device (move/pbd.c): the kernels of a step. A sub-step is 5 launches, 2 more among walls,
+// 2 a stabilisation and 2 an iteration. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CUDA_PBD_CUH
 #define TH_CUDA_PBD_CUH
 #include "cuda/pbd_cohesion.cuh"

@@ -537,7 +537,7 @@ struct pressure_solver {
             const float to[4] = {own.west, own.east, own.south, own.north};
             value[LEAP_REST] =
                 own.diagonal - (((double)to[0] + (double)to[1]) + ((double)to[2] + (double)to[3]));
-            TH_UNROLL
+            TH_UNROLLED
             for (int side = 0; side < 4; ++side) {
                 const int i = side < 2 ? 2 * side - 1 : 0, j = side < 2 ? 0 : 2 * side - 5,
                           black = at.c + j * nx + i;
@@ -548,7 +548,7 @@ struct pressure_solver {
                 pressure_row a = row(black);
                 const float on[4] = {a.west, a.east, a.south, a.north};
                 double share = (double)to[side] / a.diagonal, rest = a.diagonal;
-                TH_UNROLL
+                TH_UNROLLED
                 for (int next = 0; next < 4; ++next) {
                     const int di = i + (next < 2 ? 2 * next - 1 : 0),
                               dj = j + (next < 2 ? 0 : 2 * next - 5);
@@ -560,14 +560,14 @@ struct pressure_solver {
                 value[LEAP_REST] += share * larger(rest, 0);
             }
         }
-        TH_UNROLL
+        TH_UNROLLED
         for (int v = 0; v < LEAP_VALUES; ++v) leap[v * reds + k] = (float)value[v];
     }
     // What a red cell gets across the black ones where the red ones have value(i, j, cell).
     template <class Value> TH_ON_GPU float across_black(const pressure_red &a, Value value) const {
         const int reds = half(level[0]);
         float sum = leap[LEAP_OWN * reds + a.k] * value(a.i, a.j, a.c);
-        TH_UNROLL
+        TH_UNROLLED
         for (int side = 0; side < LEAPS; ++side)
             sum += leap[side * reds + a.k] *
                    value(a.i + leap_i(side), a.j + leap_j(side), leap_to(a, side));
@@ -577,7 +577,7 @@ struct pressure_solver {
     template <class Value> TH_ON_GPU double bent_by(const pressure_red &a, Value value) const {
         const int reds = half(level[0]);
         double own = value(a.c), sum = (double)leap[LEAP_REST * reds + a.k] * own;
-        TH_UNROLL
+        TH_UNROLLED
         for (int side = 0; side < LEAPS; ++side)
             sum += (double)leap[side * reds + a.k] * (own - value(leap_to(a, side)));
         return sum;

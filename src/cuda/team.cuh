@@ -4,13 +4,6 @@
 #ifndef TH_CUDA_TEAM_CUH
 #define TH_CUDA_TEAM_CUH
 #include "cuda/device.cuh"
-#ifdef __CUDACC__
-#define TH_UNROLL _Pragma("unroll")
-#define TH_KEEP_LOOP _Pragma("unroll 1") // unrolled it would take registers that others need to be there at all
-#else
-#define TH_UNROLL
-#define TH_KEEP_LOOP
-#endif
 
 namespace th {
 
@@ -58,9 +51,9 @@ struct block_team {
         const int step = (int)blockDim.x;
         for (int k = (int)threadIdx.x; k < count; k += AT_ONCE * step) {
             float value[AT_ONCE];
-            TH_UNROLL
+            TH_UNROLLED
             for (int q = 0; q < AT_ONCE; ++q) value[q] = k + q * step < count ? __ldcg(&from[k + q * step]) : 0;
-            TH_UNROLL
+            TH_UNROLLED
             for (int q = 0; q < AT_ONCE; ++q)
                 if (k + q * step < count) phase(k + q * step, value[q]);
         }

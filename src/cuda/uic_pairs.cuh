@@ -113,17 +113,17 @@ struct pair_seeker {
         uint32_t bits = 0;
         xs += first;
         ys += first;
-        TH_KEEP_LOOP
+        TH_ROLLED
         for (uint32_t begin = 0; begin < count; begin += AT_ONCE, xs += AT_ONCE, ys += AT_ONCE, half += AT_ONCE) {
             float dx[AT_ONCE], dy[AT_ONCE], apart[AT_ONCE];
-            TH_UNROLL
+            TH_UNROLLED
             for (int k = 0; k < AT_ONCE; ++k) {
                 dx[k] = x - xs[k];
                 dy[k] = y - ys[k];
                 apart[k] = own + share * half[k];
             }
             uint32_t some = 0;
-            TH_UNROLL
+            TH_UNROLLED
             for (int k = 0; k < AT_ONCE; ++k) {
                 float d2 = dx[k] * dx[k] + dy[k] * dy[k], apart2 = apart[k] * fabsf(apart[k]);
                 // Whoever is tight is within apart2, because tight2 is at most 1.

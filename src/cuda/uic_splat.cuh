@@ -77,11 +77,11 @@ struct splat_tile {
         node_sum sum = {LATTICE, level->first + j * nx + i, {0, 0, 0, 0}};
         const int west = LATTICE == WEST_FACES ? 2 : 1, south = LATTICE == SOUTH_FACES ? 2 : 1;
         for (int colour = 0; colour < 2; ++colour) {
-            TH_UNROLL
+            TH_UNROLLED
             for (int up = 0; up < 4; ++up) {
                 int row = 2 * j - south + up;
                 if ((row / 2 / BAND) % 2 != colour) continue;
-                TH_UNROLL
+                TH_UNROLLED
                 for (int along = 0; along < 4; ++along) {
                     int column = 2 * i - west + along, a = (along + west) & 1, b = (up + south) & 1;
                     if (on_ring(column, row)) continue;
