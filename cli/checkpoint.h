@@ -3,7 +3,7 @@
 #ifndef TH_CLI_CHECKPOINT_H
 #define TH_CLI_CHECKPOINT_H
 #include "cli/folder.h"
-#include "measure/observer.h"
+#include "observe/observer.h"
 
 typedef struct th_checkpoint {
     uint64_t step_count;

@@ -4,7 +4,7 @@
 #include "cli/fd_source.h"
 #include "cli/folder.h"
 #include "cli/trajectory_text.h"
-#include "measure/place_text.h"
+#include "observe/place_text.h"
 #include "report/table_file.h"
 #include "validate/fd_figure.h"
 #include "validate/measured.h"

@@ -3,7 +3,7 @@
 #ifndef TH_CLI_FD_SOURCE_H
 #define TH_CLI_FD_SOURCE_H
 #include "cli/args.h"
-#include "measure/fundamental.h"
+#include "observe/fundamental.h"
 
 typedef struct th_fd_area {
     char name[64]; // "" none

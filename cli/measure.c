@@ -4,7 +4,7 @@
 #include "cli/folder.h"
 #include "cli/measure_output.h"
 #include "cli/trajectory_text.h"
-#include "measure/place_text.h"
+#include "observe/place_text.h"
 #include "scene/scene.h"
 #include "throng/record.h"
 #include <stdio.h>

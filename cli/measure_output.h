@@ -1,7 +1,7 @@
 // What `throng measure` shows and leaves: a table, CSV and JSON files, figures. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CLI_MEASURE_OUTPUT_H
 #define TH_CLI_MEASURE_OUTPUT_H
-#include "measure/survey.h"
+#include "observe/survey.h"
 
 void th_measure_print(const char *path, const th_survey *survey);
 // measured_areas.csv, measured_lines.csv, measured_people.csv, measured.json.

@@ -1,7 +1,7 @@
 // What a run, or many, gave, printed for people and machines. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CLI_RESULT_H
 #define TH_CLI_RESULT_H
-#include "measure/ensemble.h"
+#include "observe/ensemble.h"
 
 // The summary of one run.
 void th_result_print(const th_scene *scene, const char *scene_file,

@@ -4,7 +4,7 @@
 #define TH_CLI_RUN_FOLDER_H
 #include "cli/args.h"
 #include "cli/simulation.h"
-#include "measure/ensemble.h"
+#include "observe/ensemble.h"
 
 typedef struct th_run_folder {
     th_folder folder; // path "": only printing

@@ -1,8 +1,8 @@
 // libFuzzer target: any bytes as an area a user typed, a walkable area and a crowd. Three parts: a line with the
 // area, a line with the walkable area (or empty), and two bytes a person. Either a clear error comes out, or densities
 // that are numbers. SPDX-License-Identifier: Apache-2.0
-#include "measure/density.h"
-#include "measure/place_text.h"
+#include "observe/density.h"
+#include "observe/place_text.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

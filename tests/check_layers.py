@@ -22,7 +22,7 @@ LAYERS = [
     ["src/world"],
     ["src/cuda"],
     ["src/record"],
-    ["src/measure"],
+    ["src/observe"],
     ["src/draw"],
     ["src/report"],
     ["src/validate"],
@@ -35,12 +35,12 @@ ONLY = {
     # Recordings, measurement, pictures and the program are users of the public surface. They need walls
     # and goals as compiled, which no user of the library has asked for yet, hence src/scene.
     "src/record": {"include", "src/scene", "src/core", "src/formula"},
-    "src/measure": {"include", "src/scene", "src/core", "src/formula", "src/record"},
-    "src/draw": {"include", "src/scene", "src/core", "src/measure"},
-    "src/report": {"include", "src/scene", "src/core", "src/measure", "src/draw"},
-    "src/validate": {"include", "src/scene", "src/core", "src/formula", "src/record", "src/measure", "src/draw",
+    "src/observe": {"include", "src/scene", "src/core", "src/formula", "src/record"},
+    "src/draw": {"include", "src/scene", "src/core", "src/observe"},
+    "src/report": {"include", "src/scene", "src/core", "src/observe", "src/draw"},
+    "src/validate": {"include", "src/scene", "src/core", "src/formula", "src/record", "src/observe", "src/draw",
                      "src/report"},
-    "cli": {"include", "bench", "src/scene", "src/core", "src/record", "src/measure", "src/draw", "src/report",
+    "cli": {"include", "bench", "src/scene", "src/core", "src/record", "src/observe", "src/draw", "src/report",
             "src/validate"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')

@@ -1,8 +1,8 @@
 // Density by every method: known numbers, and Voronoi cells against a fine raster of nearest people.
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/density.h"
-#include "measure/gaussian.h"
 #include "near.h"
+#include "observe/density.h"
+#include "observe/gaussian.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // Many runs: percentiles and intervals against known values, runs added up against runs by hand.
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/ensemble.h"
-#include "measure/observer.h"
+#include "observe/ensemble.h"
+#include "observe/observer.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>

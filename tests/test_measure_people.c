@@ -1,7 +1,7 @@
 // Lines, people and distances, on walks made up so that every number is known. SPDX-License-Identifier: Apache-2.0
-#include "measure/place_text.h"
-#include "measure/survey.h"
 #include "near.h"
+#include "observe/place_text.h"
+#include "observe/survey.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>

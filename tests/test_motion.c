@@ -1,6 +1,6 @@
 // Velocities of a recording: windows, ends, gaps, leaps, levels, missing frames. SPDX-License-Identifier: Apache-2.0
-#include "measure/motion.h"
 #include "near.h"
+#include "observe/motion.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // Pressure, crowd pressure and exposure: maps and people against what is worked out by hand or by a slow way of
 // its own, keeping and taking up, runs added up. SPDX-License-Identifier: Apache-2.0
-#include "measure/ensemble.h"
-#include "measure/observer.h"
-#include "measure/parts.h"
+#include "observe/ensemble.h"
+#include "observe/observer.h"
+#include "observe/parts.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>

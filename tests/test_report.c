@@ -1,6 +1,6 @@
 // The page of a report: well formed, self-contained, every figure there, whatever the run was.
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/observer.h"
+#include "observe/observer.h"
 #include "report/figures.h"
 #include "report/svg.h"
 #include "support.h"

@@ -1,6 +1,6 @@
 // The tables of a run's folder: read back and worked out again from a run watched by hand.
 // SPDX-License-Identifier: Apache-2.0
-#include "measure/observer.h"
+#include "observe/observer.h"
 #include "report/report.h"
 #include "report/table_file.h"
 #include "report/warnings.h"

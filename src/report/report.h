@@ -1,7 +1,7 @@
 // The folder a run leaves: tables and one self-contained page. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_REPORT_REPORT_H
 #define TH_REPORT_REPORT_H
-#include "measure/ensemble.h"
+#include "observe/ensemble.h"
 #include "throng/scene.h"
 
 // What the report says about how the run came about.

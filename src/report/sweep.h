@@ -1,7 +1,7 @@
 // Tables and page of a sweep: one row per combination of values. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_REPORT_SWEEP_H
 #define TH_REPORT_SWEEP_H
-#include "measure/ensemble.h"
+#include "observe/ensemble.h"
 
 // One combination.
 typedef struct th_sweep_point {

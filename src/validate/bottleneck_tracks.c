@@ -1,7 +1,7 @@
 // Runs a crowd and reads flow, density and smoothness from its tracks. SPDX-License-Identifier: Apache-2.0
 #include "validate/bottleneck_tracks.h"
 #include "core/error.h"
-#include "measure/crossing.h"
+#include "observe/crossing.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

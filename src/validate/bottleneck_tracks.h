@@ -26,7 +26,7 @@ typedef struct th_tracks {
 th_result th_tracks_run(const th_tracks_def *def, th_tracks *tracks, th_error *error);
 void th_tracks_release(th_tracks *tracks);
 
-// What the measuring room reads from them, as from any recording (measure/crossing.h, measure/walkers.h).
+// What the measuring room reads from them, as from any recording (observe/crossing.h, observe/walkers.h).
 typedef struct th_tracks_found {
     int through;        // people beyond the line x = line at the end
     double first, last; // when the first and the last came over it [s]; NaN: nobody

@@ -2,7 +2,7 @@
 // that measures recordings of people. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_VALIDATE_CORRIDORS_H
 #define TH_VALIDATE_CORRIDORS_H
-#include "measure/fundamental.h"
+#include "observe/fundamental.h"
 #include "validate/measured.h"
 
 // How people walk and how long they keep coming.

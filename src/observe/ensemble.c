@@ -1,0 +1,274 @@
+// Adding runs up. SPDX-License-Identifier: Apache-2.0
+#include "observe/ensemble.h"
+#include "core/error.h"
+#include "observe/parts.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+th_result th_ensemble_init(th_ensemble *ensemble) {
+    *ensemble = (th_ensemble){0};
+    return TH_OK;
+}
+
+static th_result no_memory(th_error *error) {
+    return th_fail(error, TH_NO_MEMORY, "", "no memory to add a run to the others");
+}
+
+// ---- one run in a few numbers
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// When 95 % of all who came had left: the time of the one who makes it so many. False: no memory.
+static bool find_p95(const th_observation *o, double *p95) {
+    *p95 = (double)NAN;
+    uint64_t needed = (o->statistics.spawned * 95 + 99) / 100;
+    if (needed == 0 || o->statistics.left < needed) return true;
+    double *times = malloc(((size_t)o->person_count + 1) * sizeof *times);
+    if (!times) return false;
+    size_t count = 0;
+    for (int p = 0; p < o->person_count; ++p)
+        if (!isnan(o->people[p].end_time)) times[count++] = (double)o->people[p].end_time;
+    qsort(times, count, sizeof *times, compare);
+    // People leave at the end of a step; that undoes the rounding to float.
+    if (count >= needed)
+        *p95 = o->step > 0.0 ? round(times[needed - 1] / o->step) * o->step : times[needed - 1];
+    free(times);
+    return true;
+}
+
+static double mean_jam_time(const th_observation *o) {
+    double sum = 0.0;
+    int count = 0;
+    for (int p = 0; p < o->person_count; ++p) {
+        if (o->people[p].group < 0) continue;
+        sum += (double)o->people[p].jam_time;
+        count++;
+    }
+    return count > 0 ? sum / count : (double)NAN;
+}
+
+typedef const float *map_values(const th_map *map);
+static const float *density_max(const th_map *map) { return map->density_max; }
+static const float *pressure_max(const th_map *map) { return map->pressure_max; }
+static const float *crowd_pressure_max(const th_map *map) { return map->crowd_pressure_max; }
+
+// Over all cells of all maps that have such values; NaN: none has.
+static double highest(const th_observation *o, map_values *values_of) {
+    double found = (double)NAN;
+    for (int m = 0; m < o->map_count; ++m) {
+        const th_map *map = &o->maps[m];
+        const float *values = values_of(map);
+        float largest = 0.0f;
+        if (!values) continue;
+        for (size_t c = 0; c < (size_t)map->nx * (size_t)map->ny; ++c)
+            if (values[c] > largest) largest = values[c];
+        found = fmax(found, (double)largest);
+    }
+    return found;
+}
+
+static bool any_crowd_pressure(const th_observation *o) {
+    for (int m = 0; m < o->map_count; ++m)
+        for (size_t c = 0; c < (size_t)o->maps[m].nx * (size_t)o->maps[m].ny; ++c)
+            if (o->maps[m].crowd_pressure_count[c] > 0.0f) return true;
+    return false;
+}
+
+static uint64_t count_crushed(const th_observation *o) {
+    uint64_t count = 0;
+    for (int p = 0; p < o->person_count; ++p)
+        count += o->people[p].group >= 0 && o->people[p].exposure[TH_CRUSH_BOUND] > TH_CRUSH_TIME;
+    return count;
+}
+
+static bool sum_up(const th_observation *o, th_run_summary *run) {
+    *run = (th_run_summary){
+        .seed = o->seed,
+        .hash = o->hash,
+        .egress_time = th_egress_time(o),
+        .mean_jam_time = mean_jam_time(o),
+        .max_density = highest(o, density_max),
+        .max_pressure = highest(o, pressure_max),
+        .max_crowd_pressure = any_crowd_pressure(o) ? highest(o, crowd_pressure_max) : (double)NAN,
+        .crushed = count_crushed(o),
+        .largest_overlap = (double)o->statistics.largest_overlap,
+        .spawned = o->statistics.spawned,
+        .left = o->statistics.left,
+        .inside = o->statistics.inside,
+        .wall_crossings = o->statistics.wall_crossings,
+        .steps = o->statistics.steps,
+        .wall_seconds = o->wall_seconds,
+        .time = o->statistics.time,
+        .done = o->done,
+        .interrupted = o->interrupted,
+        .sample_count = o->sample_count};
+    for (int k = 0; k < o->sample_count; ++k)
+        if (o->overlapping[k] > run->overlapping_most) run->overlapping_most = o->overlapping[k];
+    run->left_curve = malloc(((size_t)o->sample_count + 1) * sizeof *run->left_curve);
+    if (!run->left_curve || !find_p95(o, &run->p95_time)) {
+        free(run->left_curve);
+        return false;
+    }
+    if (o->sample_count > 0)
+        memcpy(run->left_curve, o->left, (size_t)o->sample_count * sizeof *run->left_curve);
+    return true;
+}
+
+// ---- maps
+
+static void *copy_of(const void *array, size_t bytes) {
+    void *copy = malloc(bytes);
+    if (copy) memcpy(copy, array, bytes);
+    return copy;
+}
+
+// NULL stays NULL.
+#define COPY(array) \
+    (!from->array || (to->array = copy_of(from->array, cells * sizeof *to->array)) != NULL)
+
+static bool copy_map(const th_map *from, th_map *to) {
+    size_t cells = (size_t)from->nx * (size_t)from->ny;
+    *to = (th_map){.level = from->level,
+                   .min_x = from->min_x,
+                   .min_y = from->min_y,
+                   .cell = from->cell,
+                   .nx = from->nx,
+                   .ny = from->ny,
+                   .outside_count = from->outside_count};
+    return COPY(walkable) && COPY(density_sum) && COPY(density_max) && COPY(speed_sum) &&
+           COPY(person_count) && COPY(dense_time) && COPY(jam_time) && COPY(crowd_pressure_sum) &&
+           COPY(crowd_pressure_count) && COPY(crowd_pressure_max) && COPY(turbulent_time) &&
+           COPY(pressure_sum) && COPY(pressure_max);
+}
+
+// While there is one run its maps are the sum; with the second the sum needs its own.
+static bool own_maps(th_ensemble *ensemble) {
+    if (ensemble->maps != ensemble->first->maps || ensemble->map_count == 0) return true;
+    th_map *maps = calloc((size_t)ensemble->map_count, sizeof *maps);
+    bool copied = maps;
+    for (int m = 0; copied && m < ensemble->map_count; ++m)
+        copied = copy_map(&ensemble->first->maps[m], &maps[m]);
+    if (copied) {
+        ensemble->maps = maps;
+        return true;
+    }
+    for (int m = 0; maps && m < ensemble->map_count; ++m) th_map_release(&maps[m]);
+    free(maps);
+    return false;
+}
+
+static bool same_grid(const th_map *a, const th_map *b) {
+    return a->level == b->level && a->nx == b->nx && a->ny == b->ny &&
+           !(a->min_x < b->min_x || a->min_x > b->min_x || a->min_y < b->min_y ||
+             a->min_y > b->min_y || a->cell < b->cell || a->cell > b->cell);
+}
+
+static void add_larger(float *largest, float value) {
+    if (value > *largest) *largest = value;
+}
+
+static void add_pressure(th_map *sum, const th_map *map) {
+    if (!map->pressure_max) return;
+    for (size_t c = 0; c < (size_t)map->nx * (size_t)map->ny; ++c) {
+        sum->pressure_sum[c] += map->pressure_sum[c];
+        add_larger(&sum->pressure_max[c], map->pressure_max[c]);
+    }
+}
+
+static void add_map(th_map *sum, const th_map *map) {
+    for (size_t c = 0; c < (size_t)map->nx * (size_t)map->ny; ++c) {
+        sum->density_sum[c] += map->density_sum[c];
+        sum->speed_sum[c] += map->speed_sum[c];
+        sum->person_count[c] += map->person_count[c];
+        sum->dense_time[c] += map->dense_time[c];
+        sum->jam_time[c] += map->jam_time[c];
+        sum->crowd_pressure_sum[c] += map->crowd_pressure_sum[c];
+        sum->crowd_pressure_count[c] += map->crowd_pressure_count[c];
+        sum->turbulent_time[c] += map->turbulent_time[c];
+        add_larger(&sum->density_max[c], map->density_max[c]);
+        add_larger(&sum->crowd_pressure_max[c], map->crowd_pressure_max[c]);
+    }
+    add_pressure(sum, map);
+    sum->outside_count += map->outside_count;
+}
+
+// A run that ended before its model had a pressure has none: room is made when the first comes that has.
+static bool pressure_room(th_ensemble *ensemble, const th_observation *o) {
+    bool made = true;
+    for (int m = 0; made && m < o->map_count; ++m)
+        if (o->maps[m].pressure_max && !ensemble->maps[m].pressure_max)
+            made = th_map_make_pressure(&ensemble->maps[m]);
+    return made;
+}
+
+static th_result add_maps(th_ensemble *ensemble, const th_observation *o, th_error *error) {
+    bool fits = o->map_count == ensemble->map_count && o->interval >= ensemble->interval &&
+                o->interval <= ensemble->interval;
+    for (int m = 0; fits && m < o->map_count; ++m)
+        fits = same_grid(&ensemble->maps[m], &o->maps[m]);
+    if (!fits)
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "runs of different scenes or intervals cannot be added up");
+    if (!own_maps(ensemble) || !pressure_room(ensemble, o)) return no_memory(error);
+    for (int m = 0; m < o->map_count; ++m) add_map(&ensemble->maps[m], &o->maps[m]);
+    ensemble->map_samples += o->sample_count;
+    ensemble->map_runs++;
+    return TH_OK;
+}
+
+// ---- adding
+
+static th_result take_first(th_ensemble *ensemble, th_observation *o, th_error *error) {
+    ensemble->first = malloc(sizeof *ensemble->first);
+    if (!ensemble->first) return no_memory(error);
+    *ensemble->first = *o;
+    *o = (th_observation){0};
+    ensemble->interval = ensemble->first->interval;
+    ensemble->maps = ensemble->first->maps;
+    ensemble->map_count = ensemble->first->map_count;
+    ensemble->map_samples = ensemble->first->sample_count;
+    ensemble->map_runs = 1;
+    return TH_OK;
+}
+
+th_result th_ensemble_add(th_ensemble *ensemble, th_observation *o, th_error *error) {
+    th_run_summary *runs =
+        realloc(ensemble->runs, ((size_t)ensemble->run_count + 1) * sizeof *runs);
+    if (!runs) return no_memory(error);
+    ensemble->runs = runs;
+    th_run_summary run;
+    if (!sum_up(o, &run)) return no_memory(error);
+    th_result result =
+        ensemble->first ? add_maps(ensemble, o, error) : take_first(ensemble, o, error);
+    if (result != TH_OK) {
+        free(run.left_curve);
+        return result;
+    }
+    runs[ensemble->run_count++] = run;
+    return TH_OK;
+}
+
+void th_ensemble_release(th_ensemble *ensemble) {
+    for (int r = 0; r < ensemble->run_count; ++r) free(ensemble->runs[r].left_curve);
+    free(ensemble->runs);
+    if (ensemble->first && ensemble->maps != ensemble->first->maps) {
+        for (int m = 0; m < ensemble->map_count; ++m) th_map_release(&ensemble->maps[m]);
+        free(ensemble->maps);
+    }
+    if (ensemble->first) th_observation_release(ensemble->first);
+    free(ensemble->first);
+    *ensemble = (th_ensemble){0};
+}
+
+th_sample_summary th_ensemble_egress(const th_ensemble *ensemble) {
+    double *times = malloc(((size_t)ensemble->run_count + 1) * sizeof *times);
+    if (!times) return th_summarise(NULL, 0);
+    for (int r = 0; r < ensemble->run_count; ++r) times[r] = ensemble->runs[r].egress_time;
+    th_sample_summary summary = th_summarise(times, ensemble->run_count);
+    free(times);
+    return summary;
+}

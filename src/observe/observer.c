@@ -1,0 +1,339 @@
+// Watching a run: events after every step, everything else when a sample is due.
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/observer.h"
+#include "core/error.h"
+#include "observe/parts.h"
+#include <math.h>
+#include <stdlib.h>
+
+th_observer_def th_observer_def_default(void) {
+    return (th_observer_def){.interval = 1.0, .cell = 0.5, .track_count = 120, .maps = true};
+}
+
+static th_result no_memory(th_error *error) {
+    return th_fail(error, TH_NO_MEMORY, "",
+                   "no memory for what is measured; measure less often or run on a larger machine");
+}
+
+// ---- creation
+
+static double line_length(const th_line *line) {
+    return hypot((double)line->b.x - (double)line->a.x, (double)line->b.y - (double)line->a.y);
+}
+
+static void add_counter(th_observer *observer, th_counter_kind kind, const char *id, int index,
+                        int level, double width) {
+    th_observation *o = &observer->observation;
+    observer->counter_index[o->counter_count] = index;
+    o->counters[o->counter_count++] = (th_counter){.kind = kind,
+                                                   .id = id,
+                                                   .level = level,
+                                                   .width = width,
+                                                   .first_time = (double)NAN,
+                                                   .last_time = (double)NAN};
+}
+
+static bool create_counters(th_observer *observer) {
+    const th_scene *scene = observer->scene;
+    size_t most = (size_t)(scene->goal_count + scene->door_count + scene->measure_line_count) + 1;
+    observer->observation.counters = calloc(most, sizeof *observer->observation.counters);
+    observer->counter_index = calloc(most, sizeof *observer->counter_index);
+    observer->left_by_goal = calloc((size_t)scene->goal_count + 1, sizeof *observer->left_by_goal);
+    if (!observer->observation.counters || !observer->counter_index || !observer->left_by_goal)
+        return false;
+    for (int g = 0; g < scene->goal_count; ++g) {
+        const th_goal *goal = &scene->goals[g];
+        if (goal->kind == TH_GOAL_EXIT)
+            add_counter(observer, TH_COUNT_EXIT, goal->id, g,
+                        goal->is_line ? goal->line.level : goal->area.level,
+                        goal->is_line ? line_length(&goal->line) : 0.0);
+    }
+    for (int d = 0; d < scene->door_count; ++d)
+        add_counter(observer, TH_COUNT_DOOR, scene->doors[d].id, d, scene->doors[d].line.level,
+                    line_length(&scene->doors[d].line));
+    for (int l = 0; l < scene->measure_line_count; ++l)
+        add_counter(observer, TH_COUNT_LINE, scene->measure_lines[l].id, l,
+                    scene->measure_lines[l].line.level, line_length(&scene->measure_lines[l].line));
+    return true;
+}
+
+static bool create_areas(th_observer *observer) {
+    const th_scene *scene = observer->scene;
+    th_observation *o = &observer->observation;
+    o->areas = calloc((size_t)scene->measure_area_count + 1, sizeof *o->areas);
+    if (!o->areas) return false;
+    o->area_count = scene->measure_area_count;
+    for (int a = 0; a < o->area_count; ++a) {
+        const th_measure_area *area = &scene->measure_areas[a];
+        o->areas[a] = (th_area_series){
+            .id = area->id, .level = area->area.level, .area = area->walkable_area};
+    }
+    return th_gauges_create(observer);
+}
+
+static bool create_maps(th_observer *observer) {
+    th_observation *o = &observer->observation;
+    size_t levels = (size_t)observer->scene->level_count;
+    o->maps = calloc(levels + 1, sizeof *o->maps);
+    observer->map_work = calloc(levels + 1, sizeof *observer->map_work);
+    if (!o->maps || !observer->map_work) return false;
+    if (!observer->def.maps) return true;
+    for (int level = 0; level < observer->scene->level_count; ++level) {
+        o->map_count = level + 1;
+        if (!th_map_create(observer->scene, level, observer->def.cell, &o->maps[level],
+                           &observer->map_work[level]))
+            return false;
+    }
+    return true;
+}
+
+th_result th_observer_create(th_world *world, const th_observer_def *def, th_observer **out,
+                             th_error *error) {
+    *out = NULL;
+    if (!(def->interval >= 1e-3 && def->interval <= 1e6) || !(def->cell >= 0.5) ||
+        !(def->cell <= 1e6) || def->track_count < 0 || def->track_count > 100000)
+        return th_fail(
+            error, TH_BAD_ARGUMENT, "",
+            "an observer needs an interval of 0.001 to 1000000 s, cells of 0.5 m or more "
+            "and 0 to 100000 tracks");
+    th_observer *observer = calloc(1, sizeof *observer);
+    if (!observer) return no_memory(error);
+    th_observation *o = &observer->observation;
+    observer->def = *def;
+    observer->scene = th_world_scene(world);
+    observer->track_stride = 1;
+    observer->last_step = th_world_step_count(world);
+    o->interval = def->interval;
+    o->seed = th_world_seed(world);
+    o->tracks = calloc((size_t)def->track_count + 1, sizeof *o->tracks);
+    if (!o->tracks || !create_counters(observer) || !create_areas(observer) ||
+        !create_maps(observer)) {
+        th_observer_destroy(observer);
+        return no_memory(error);
+    }
+    *out = observer;
+    return TH_OK;
+}
+
+void th_observer_destroy(th_observer *observer) {
+    if (!observer) return;
+    // th_ensemble_add may have taken the observation: the work space is counted by the scene.
+    for (int m = 0; observer->map_work && m < observer->scene->level_count; ++m)
+        th_map_work_release(&observer->map_work[m]);
+    free(observer->map_work);
+    th_gauges_destroy(observer);
+    free(observer->counter_index);
+    free(observer->left_by_goal);
+    free(observer->last_seen);
+    free(observer->by_place);
+    th_observation_release(&observer->observation);
+    free(observer);
+}
+
+th_observation *th_observer_observation(th_observer *observer) { return &observer->observation; }
+
+// ---- watching
+
+static th_result see_events(th_observer *observer, th_world *world, th_error *error) {
+    uint64_t step = th_world_step_count(world);
+    if (step == observer->last_step) return TH_OK; // seen already
+    observer->last_step = step;
+    th_observation *o = &observer->observation;
+    int count = 0;
+    uint64_t lost = 0;
+    const th_event *events = th_world_events(world, &count, &lost);
+    o->events_lost += lost;
+    observer->lost_since_sample += lost;
+    for (int e = 0; e < count; ++e) {
+        const th_event *event = &events[e];
+        if (event->kind != TH_EVENT_LEFT || event->index < 0 ||
+            event->index >= observer->scene->goal_count)
+            continue;
+        observer->left_by_goal[event->index]++;
+        for (int c = 0; c < o->counter_count; ++c) {
+            th_counter *counter = &o->counters[c];
+            if (counter->kind != TH_COUNT_EXIT || observer->counter_index[c] != event->index)
+                continue;
+            if (isnan(counter->first_time)) counter->first_time = event->time;
+            counter->last_time = event->time;
+        }
+        if (!th_people_reserve(observer, event->agent.serial)) return no_memory(error);
+        th_person_leaves(observer, event->agent.serial, event->index, event->time);
+    }
+    return TH_OK;
+}
+
+static bool anybody_waits(const th_crowd *crowd) {
+    for (int i = 0; i < crowd->count; ++i)
+        if (crowd->phase[i] == TH_PHASE_STANDING || crowd->phase[i] == TH_PHASE_WAITING)
+            return true;
+    return false;
+}
+
+// Views of the crowd; false: no memory. Groups and start times only when somebody is new.
+static bool map_crowd(th_world *world, uint32_t known_id, th_crowd *crowd) {
+    *crowd = (th_crowd){.count = th_world_agent_count(world)};
+    if (crowd->count == 0) return true;
+    crowd->id = th_world_map(world, TH_FIELD_ID, TH_READ);
+    crowd->phase = th_world_map(world, TH_FIELD_PHASE, TH_READ);
+    crowd->x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
+    crowd->y = th_world_map(world, TH_FIELD_POSITION_Y, TH_READ);
+    crowd->velocity_x = th_world_map(world, TH_FIELD_VELOCITY_X, TH_READ);
+    crowd->velocity_y = th_world_map(world, TH_FIELD_VELOCITY_Y, TH_READ);
+    bool complete =
+        crowd->id && crowd->phase && crowd->x && crowd->y && crowd->velocity_x && crowd->velocity_y;
+    if (complete && th_world_scene(world)->level_count > 1) {
+        crowd->level = th_world_map(world, TH_FIELD_LEVEL, TH_READ);
+        complete = crowd->level;
+    }
+    if (complete && anybody_waits(crowd)) {
+        crowd->wait_until = th_world_map(world, TH_FIELD_WAIT_UNTIL, TH_READ);
+        complete = crowd->wait_until;
+    }
+    if (complete && crowd->id[crowd->count - 1] > known_id) {
+        crowd->group = th_world_map(world, TH_FIELD_GROUP, TH_READ);
+        crowd->start_time = th_world_map(world, TH_FIELD_START_TIME, TH_READ);
+        complete = crowd->group && crowd->start_time;
+    }
+    return complete; // views mapped for reading need no unmapping
+}
+
+static bool grow_series(th_observation *o) {
+    int n = o->sample_count;
+    bool grown = th_grow_counts(&o->spawned, n) && th_grow_counts(&o->inside, n) &&
+                 th_grow_counts(&o->left, n) && th_grow_counts(&o->overlapping, n) &&
+                 th_grow_counts(&o->jammed, n);
+    for (int c = 0; grown && c < o->counter_count; ++c)
+        grown = th_grow_counts(&o->counters[c].forward, n) &&
+                th_grow_counts(&o->counters[c].backward, n);
+    for (int a = 0; grown && a < o->area_count; ++a)
+        grown = th_grow_floats(&o->areas[a].density, n) && th_grow_floats(&o->areas[a].speed, n) &&
+                th_grow_floats(&o->areas[a].voronoi_density, n) &&
+                th_grow_floats(&o->areas[a].gaussian_density, n);
+    return grown;
+}
+
+// Counts and times of every counter as they are now.
+static void read_counters(th_observer *observer, const th_world *world) {
+    th_observation *o = &observer->observation;
+    for (int c = 0; c < o->counter_count; ++c) {
+        th_counter *counter = &o->counters[c];
+        int index = observer->counter_index[c];
+        if (counter->kind == TH_COUNT_EXIT) {
+            counter->forward_total = observer->left_by_goal[index];
+            continue;
+        }
+        th_line_count line = counter->kind == TH_COUNT_DOOR ? th_world_door(world, index)
+                                                            : th_world_line(world, index);
+        counter->forward_total = line.forward;
+        counter->backward_total = line.backward;
+        if (line.forward + line.backward == 0) continue;
+        counter->first_time = line.first_time;
+        counter->last_time = line.last_time;
+    }
+}
+
+static void fill_series(th_observer *observer, th_world *world) {
+    th_observation *o = &observer->observation;
+    int n = o->sample_count;
+    read_counters(observer, world);
+    for (int c = 0; c < o->counter_count; ++c) {
+        o->counters[c].forward[n] = (uint32_t)o->counters[c].forward_total;
+        o->counters[c].backward[n] = (uint32_t)o->counters[c].backward_total;
+    }
+    // Samples the overlaps, which changes the largest one seen: only ever called at sample times.
+    th_statistics statistics = th_world_statistics(world);
+    o->spawned[n] = (uint32_t)statistics.spawned;
+    o->inside[n] = (uint32_t)statistics.inside;
+    o->left[n] = (uint32_t)statistics.left;
+    o->overlapping[n] = (uint32_t)statistics.overlapping_agents;
+    for (int a = 0; a < o->area_count; ++a) {
+        th_area_state area = th_world_area(world, a);
+        o->areas[a].density[n] = (float)area.density;
+        // An empty area has no speed.
+        o->areas[a].speed[n] = area.count > 0 ? (float)area.mean_speed : NAN;
+    }
+}
+
+static th_result take_sample(th_observer *observer, th_world *world, double time, th_error *error) {
+    th_observation *o = &observer->observation;
+    th_crowd crowd;
+    if (!grow_series(o)) return no_memory(error);
+    fill_series(observer, world);
+    if (!map_crowd(world, observer->last_id, &crowd)) return no_memory(error);
+    if (!th_gauges_take(observer, &crowd)) return no_memory(error);
+    if (crowd.group) {
+        observer->last_id = crowd.id[crowd.count - 1];
+        if (!th_people_reserve(observer, observer->last_id)) return no_memory(error);
+    }
+    if (observer->lost_since_sample > 0)
+        th_people_find_lost(observer, &crowd, time, observer->lost_since_sample);
+    observer->lost_since_sample = 0;
+    o->jammed[o->sample_count] = th_people_sample(observer, &crowd, time);
+    th_people_into_maps(observer, &crowd);
+    for (int m = 0; m < o->map_count; ++m)
+        th_map_take(&o->maps[m], &observer->map_work[m], o->interval);
+    if (!th_exposure_sample(observer, world, &crowd, time)) return no_memory(error);
+    if (!th_tracks_see(observer, &crowd, o->sample_count)) return no_memory(error);
+    observer->last_sample_time = time;
+    o->sample_count++;
+    return TH_OK;
+}
+
+th_result th_observer_see(th_observer *observer, th_world *world, th_error *error) {
+    th_observation *o = &observer->observation;
+    th_result result = see_events(observer, world, error);
+    double time = th_world_time(world);
+    uint64_t steps = th_world_step_count(world);
+    double step = steps > 0 ? time / (double)steps : 0.0;
+    // Half a step of slack: sample k belongs to the step nearest to k intervals.
+    while (result == TH_OK && time >= (double)o->sample_count * o->interval - 0.5 * step)
+        result = take_sample(observer, world, time, error);
+    return result;
+}
+
+// ---- the end
+
+static th_result find_left_behind(th_observation *o, th_world *world, const th_crowd *crowd,
+                                  th_error *error) {
+    free(o->left_behind);
+    o->left_behind = NULL;
+    o->left_behind_count = 0;
+    const uint32_t *group = crowd->count ? th_world_map(world, TH_FIELD_GROUP, TH_READ) : NULL;
+    int count = 0;
+    for (int i = 0; i < crowd->count; ++i) count += crowd->phase[i] < TH_PHASE_ARRIVED;
+    if (count == 0) return TH_OK;
+    o->left_behind = calloc((size_t)count, sizeof *o->left_behind);
+    if (!o->left_behind || !group) return no_memory(error);
+    for (int i = 0; i < crowd->count; ++i) {
+        if (crowd->phase[i] >= TH_PHASE_ARRIVED) continue;
+        o->left_behind[o->left_behind_count++] =
+            (th_left_behind){.x = crowd->x[i],
+                             .y = crowd->y[i],
+                             .level = crowd->level ? (int)crowd->level[i] : 0,
+                             .group = (int)group[i],
+                             .phase = (th_phase)crowd->phase[i]};
+    }
+    return TH_OK;
+}
+
+th_result th_observer_finish(th_observer *observer, th_world *world, th_error *error) {
+    th_observation *o = &observer->observation;
+    th_result result = see_events(observer, world, error);
+    if (result != TH_OK) return result;
+    read_counters(observer, world);
+    o->statistics = th_world_statistics(world);
+    o->hash = th_world_hash(world);
+    o->done = th_world_done(world);
+    o->timed_out = !o->done && !o->interrupted && observer->scene->run.duration <= 0.0;
+    if (o->statistics.steps > 0) o->step = o->statistics.time / (double)o->statistics.steps;
+    th_crowd crowd;
+    if (!map_crowd(world, UINT32_MAX, &crowd)) return no_memory(error);
+    double time = o->statistics.time;
+    if (observer->lost_since_sample > 0)
+        th_people_find_lost(observer, &crowd, time, observer->lost_since_sample);
+    observer->lost_since_sample = 0;
+    th_people_finish(observer, &crowd, time);
+    observer->last_sample_time = time; // a second call adds nothing
+    return find_left_behind(o, world, &crowd, error);
+}

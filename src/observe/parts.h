@@ -1,0 +1,130 @@
+// What the files of an observer share: its insides, arrays that grow, maps, people.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_OBSERVE_PARTS_H
+#define TH_OBSERVE_PARTS_H
+#include "observe/observer.h"
+#include "scene/scene.h"
+
+// ---- arrays that grow by one: room is 16, 32, 64, ..., so that the count alone tells it. grow.c
+// Room for one more behind `count`; false: no memory, nothing changed.
+bool th_grow_counts(uint32_t **array, int count);
+bool th_grow_floats(float **array, int count);
+bool th_grow_bytes(uint8_t **array, int count);
+// How many elements have room in an array of `count`.
+size_t th_grown_room(size_t count);
+
+// ---- the crowd at one moment, views of the world in id order
+typedef struct th_crowd {
+    int count;
+    const uint32_t *id, *level, *phase; // level NULL: everybody on level 0
+    const float *x, *y, *velocity_x, *velocity_y;
+    const float *wait_until; // NULL: nobody waits
+    const uint32_t *group;   // group and start_time NULL: nobody new since the last sample
+    const float *start_time;
+} th_crowd;
+static inline uint32_t th_level_of(const th_crowd *crowd, int i) {
+    return crowd->level ? crowd->level[i] : 0;
+}
+static inline bool th_is_person(uint32_t phase) { return phase < TH_PHASE_BODY; }
+
+// ---- a person as last seen
+typedef enum th_doing { TH_DOING_OTHER, TH_DOING_WAIT, TH_DOING_JAM } th_doing;
+enum { TH_CROWDING_UNKNOWN = UINT8_MAX }; // of somebody who came since the last sample
+typedef struct th_last_seen {
+    float x, y, speed;
+    // Of the way since the sample before; who is new or jumped to another level: as reported. [m/s]
+    th_vec2 velocity;
+    uint8_t doing;    // th_doing
+    uint8_t crowding; // how many of th_exposure_bounds the density is above
+    uint16_t level;
+    float wait_until; // when doing is TH_DOING_WAIT [s]
+} th_last_seen;
+
+// ---- maps. map.c
+// People whose centre is in a cell at one sample.
+typedef struct th_cell_now {
+    float count, speed, jammed;
+} th_cell_now;
+// People, their velocity and its square.
+enum { TH_SUM_PEOPLE, TH_SUM_VELOCITY_X, TH_SUM_VELOCITY_Y, TH_SUM_SQUARE, TH_SUMS };
+// Work space of a map. Arrays are (nx + 2) x (ny + 2), a border of empty cells around.
+typedef struct th_map_work {
+    th_cell_now *now;
+    // What the kernel sums up, TH_SUMS floats per cell: shared among the four nearest cells, and
+    // spread once from there.
+    float *shared, *once;
+    // How many of th_exposure_bounds every cell's density is above, as last taken; without border. A
+    // byte: people look it up in any order, and the whole of it should be in a cache.
+    uint8_t *crowding;
+    uint8_t *open;           // which of the eight neighbours no wall hides
+    float *per_floor;        // 1 / (floor under the kernel) [1/m2]
+    int *row_low, *row_high; // columns in which people are, by row
+} th_map_work;
+// False: no memory; release both then too.
+bool th_map_create(const th_scene *scene, int level, double cell, th_map *map, th_map_work *work);
+void th_map_work_release(th_map_work *work);
+void th_map_forget_rows(const th_map *map, th_map_work *work); // nobody in any row
+void th_map_put(th_map *map, th_map_work *work, const th_last_seen *person);
+// Takes everybody put in since the last call into the sums; `interval` is the time it stands for.
+void th_map_take(th_map *map, th_map_work *work, double interval);
+// How many of th_exposure_bounds the density at a place is above, as of the last call of th_map_take;
+// 0 beyond the map.
+uint8_t th_map_crowding_at(const th_map *map, const th_map_work *work, float x, float y);
+uint8_t th_crowding_of(float density); // exposure.c
+
+// ---- pressure of the model. pressure.c
+// Takes a level's pressure as it is now into its map; a map's first time makes the room for it. False: no memory.
+bool th_map_take_pressure(th_map *map, const th_grid *grid);
+bool th_map_make_pressure(th_map *map); // room for it, all 0; false: no memory
+void th_map_forget_pressure(th_map *map);
+// Of the cell that holds the point; 0 beyond.
+float th_grid_at(const th_grid *grid, float x, float y);
+
+// ---- people. people.c
+// Room for everybody up to `id`; new ones are nobody yet. False: no memory.
+bool th_people_reserve(th_observer *observer, uint32_t id);
+// Everybody at a sample. Returns how many are in a jam.
+uint32_t th_people_sample(th_observer *observer, const th_crowd *crowd, double time);
+void th_person_leaves(th_observer *observer, uint32_t id, int exit, double time);
+// Puts everybody, as just seen, into the maps.
+void th_people_into_maps(th_observer *observer, const th_crowd *crowd);
+// People who vanished without an event (a burst): at most `lost` of them left, at `time`.
+void th_people_find_lost(th_observer *observer, const th_crowd *crowd, double time, uint64_t lost);
+// Until the end of the run everybody goes on as last seen.
+void th_people_finish(th_observer *observer, const th_crowd *crowd, double time);
+bool th_tracks_see(th_observer *observer, const th_crowd *crowd, int sample); // false: no memory
+
+// ---- what people were exposed to. exposure.c
+// Everybody at a sample, after the maps were taken. False: no memory.
+bool th_exposure_sample(th_observer *observer, th_world *world, const th_crowd *crowd, double time);
+void th_exposure_spend(th_person *person, uint32_t crowding, float time);
+
+// ---- density of measurement areas by the methods for recordings. gauge.c
+bool th_gauges_create(th_observer *observer); // false: no memory
+void th_gauges_destroy(th_observer *observer);
+// Into the sample that is being taken. False: no memory.
+bool th_gauges_take(th_observer *observer, const th_crowd *crowd);
+
+struct th_observer {
+    th_observer_def def;
+    const th_scene *scene;
+    th_observation observation;
+    uint64_t last_step; // whose events were seen
+    double last_sample_time;
+    uint64_t lost_since_sample;
+    uint32_t *left_by_goal;    // per goal of the scene
+    int *counter_index;        // per counter: goal, door or line it stands for
+    th_last_seen *last_seen;   // per person
+    th_last_seen *by_place;    // work space: a copy of last_seen in the order of bands of the maps
+    size_t person_room;        // of people, last_seen and by_place
+    uint32_t last_id;          // highest id at any sample
+    uint32_t track_stride;     // ways are kept of the ids 1 + k * stride
+    th_map_work *map_work;     // per map
+    struct th_region **gauges; // per measurement area; NULL: cannot be measured
+    double *gauge_points;      // work space: x, y and speed of people near an area
+    int gauge_room;            // people
+};
+
+// Sets the check sum right after bytes of th_observer_save were changed (for tests). keep.c
+void th_observer_seal(void *bytes, size_t size);
+#endif

@@ -1,0 +1,257 @@
+// Regions: made from WKT, asked for points and for what people own. SPDX-License-Identifier: Apache-2.0
+#include "observe/region.h"
+#include "core/error.h"
+#include <math.h>
+#include <stdlib.h>
+
+static th_result no_memory(th_error *error) {
+    return th_fail(error, TH_NO_MEMORY, "", "no memory for the area that is measured; free some");
+}
+
+static void release_ground(th_geometry *geometry, th_ground *ground) {
+    if (ground->shape) GEOSGeom_destroy_r(geometry->geos, ground->shape);
+    th_rings_release(&ground->rings);
+    th_edges_release(&ground->edges);
+    *ground = (th_ground){0};
+}
+
+// Takes the shape, also when it fails.
+static bool fill_ground(th_geometry *geometry, GEOSGeometry *shape, th_ground *ground) {
+    *ground = (th_ground){.shape = shape};
+    if (!th_rings_take(geometry, shape, &ground->rings) ||
+        !th_edges_make(&ground->rings, &ground->edges))
+        return false;
+    ground->convex = th_rings_convex(&ground->rings);
+    return true;
+}
+
+static void release_work(th_geometry *geometry, th_region_work *work) {
+    if (!work) return;
+    free(work->near);
+    th_point_grid_release(&work->grid);
+    th_corners_release(&work->cell.corners);
+    th_corners_release(&work->start);
+    th_corners_release(&work->spare);
+    th_corners_release(&work->clipped);
+    release_ground(geometry, &work->local);
+    free(work);
+}
+
+void th_region_destroy(th_region *region) {
+    if (!region) return;
+    if (region->geometry.geos) {
+        release_work(&region->geometry, region->work);
+        release_ground(&region->geometry, &region->ground);
+        if (region->shape) GEOSGeom_destroy_r(region->geometry.geos, region->shape);
+    }
+    th_rings_release(&region->area);
+    th_rings_release(&region->measured);
+    th_geometry_close(&region->geometry);
+    free(region);
+}
+
+static th_result fill_measured(th_region *region, th_error *error) {
+    GEOSContextHandle_t geos = region->geometry.geos;
+    GEOSGeometry *common = NULL, *measured = region->shape;
+    if (region->ground.shape)
+        measured = common = GEOSIntersection_r(geos, region->shape, region->ground.shape);
+    if (!measured) return no_memory(error);
+    region->size = th_geometry_area(&region->geometry, measured);
+    bool taken = th_rings_take(&region->geometry, measured, &region->measured);
+    if (common) GEOSGeom_destroy_r(geos, common);
+    if (!taken) return no_memory(error);
+    if (!(region->size > 0.0))
+        return th_fail(error, TH_BAD_ARGUMENT, "area",
+                       "no part of it is walkable; is it in the coordinates of the walkable area?");
+    return TH_OK;
+}
+
+static th_result fill_region(th_region *region, const char *walkable, const char *area,
+                             th_error *error) {
+    region->work = calloc(1, sizeof *region->work);
+    if (!region->work || !th_geometry_open(&region->geometry)) return no_memory(error);
+    th_error why = {0};
+    if (walkable) {
+        const th_shape text = {.wkt = walkable};
+        GEOSGeometry *shape = th_geometry_parse(&region->geometry, &text, false, "walkable", &why);
+        if (!shape) return th_fail(error, TH_BAD_ARGUMENT, "walkable", "%s", why.message);
+        if (!fill_ground(&region->geometry, shape, &region->ground)) return no_memory(error);
+    }
+    const th_shape text = {.wkt = area};
+    region->shape = th_geometry_parse(&region->geometry, &text, false, "area", &why);
+    if (!region->shape) return th_fail(error, TH_BAD_ARGUMENT, "area", "%s", why.message);
+    if (!th_rings_take(&region->geometry, region->shape, &region->area)) return no_memory(error);
+    region->area_convex = th_rings_convex(&region->area);
+    return fill_measured(region, error);
+}
+
+th_result th_region_create(const char *walkable, const char *area, th_region **out,
+                           th_error *error) {
+    *out = NULL;
+    if (!area) area = walkable;
+    if (!area)
+        return th_fail(error, TH_BAD_ARGUMENT, "area", "nothing to measure in; name an area");
+    th_region *region = calloc(1, sizeof *region);
+    if (!region) return no_memory(error);
+    th_result result = fill_region(region, walkable, area, error);
+    if (result != TH_OK) {
+        th_region_destroy(region);
+        return result;
+    }
+    *out = region;
+    return TH_OK;
+}
+
+double th_region_area(const th_region *region) { return region->size; }
+
+bool th_region_holds(const th_region *region, double x, double y) {
+    return th_rings_hold(&region->area, x, y);
+}
+
+const th_ground *th_region_ground(const th_region *region, double reach) {
+    const th_ground *whole = &region->ground;
+    th_region_work *work = region->work;
+    th_point low = region->area.low, high = region->area.high;
+    if (!whole->shape ||
+        (low.x - reach <= whole->rings.low.x && low.y - reach <= whole->rings.low.y &&
+         high.x + reach >= whole->rings.high.x && high.y + reach >= whole->rings.high.y))
+        return whole;
+    if (work->local.shape && work->local_reach == reach) return &work->local;
+    th_geometry geometry = region->geometry;
+    release_ground(&geometry, &work->local);
+    GEOSGeometry *box = GEOSGeom_createRectangle_r(geometry.geos, low.x - reach, low.y - reach,
+                                                   high.x + reach, high.y + reach);
+    GEOSGeometry *shape = box ? GEOSIntersection_r(geometry.geos, box, whole->shape) : NULL;
+    if (box) GEOSGeom_destroy_r(geometry.geos, box);
+    work->local_reach = reach;
+    return shape && fill_ground(&geometry, shape, &work->local) ? &work->local : NULL;
+}
+
+// ---- what people own
+
+// Area of the cell's corners (or of rings that lie within it) that is in the measured area.
+static bool measure_corners(const th_region *region, const th_point *corners, int count,
+                            double *area) {
+    th_region_work *work = region->work;
+    if (!th_corners_copy(&work->clipped, corners, count)) return false;
+    int clipper = th_rings_points(&region->area);
+    if (!th_clip_convex(&work->clipped, region->area.points, clipper, &work->spare)) return false;
+    *area = th_signed_area(work->clipped.at, work->clipped.count);
+    return true;
+}
+
+// The same for an area of any shape: its rings, cut by the convex cell.
+static bool measure_rings(const th_region *region, const th_corners *cell, double *area) {
+    th_region_work *work = region->work;
+    *area = 0.0;
+    for (int r = 0; r < region->area.ring_count; ++r) {
+        int start = region->area.start[r], count = region->area.start[r + 1] - start;
+        if (!th_corners_copy(&work->clipped, region->area.points + start, count) ||
+            !th_clip_convex(&work->clipped, cell->at, cell->count, &work->spare))
+            return false;
+        *area += th_signed_area(work->clipped.at, work->clipped.count);
+    }
+    return true;
+}
+
+static bool apart(const th_region *region, const th_corners *cell) {
+    bool left = true, right = true, below = true, above = true;
+    for (int i = 0; i < cell->count; ++i) {
+        left = left && cell->at[i].x <= region->area.low.x;
+        right = right && cell->at[i].x >= region->area.high.x;
+        below = below && cell->at[i].y <= region->area.low.y;
+        above = above && cell->at[i].y >= region->area.high.y;
+    }
+    return left || right || below || above;
+}
+
+static bool own_whole_cell(const th_region *region, th_owned *owned) {
+    const th_corners *cell = &region->work->cell.corners;
+    owned->own = th_signed_area(cell->at, cell->count);
+    if (apart(region, cell)) return true;
+    return region->area_convex ? measure_corners(region, cell->at, cell->count, &owned->measured)
+                               : measure_rings(region, cell, &owned->measured);
+}
+
+static GEOSGeometry *polygon_of(GEOSContextHandle_t geos, const th_corners *corners) {
+    unsigned count = (unsigned)corners->count;
+    GEOSCoordSequence *sequence = GEOSCoordSeq_create_r(geos, count + 1, 2);
+    for (unsigned i = 0; sequence && i <= count; ++i)
+        GEOSCoordSeq_setXY_r(geos, sequence, i, corners->at[i % count].x, corners->at[i % count].y);
+    GEOSGeometry *ring = sequence ? GEOSGeom_createLinearRing_r(geos, sequence) : NULL;
+    return ring ? GEOSGeom_createPolygon_r(geos, ring, NULL, 0) : NULL;
+}
+
+// The part of a collection that is nearest to the person: it holds them unless they stand outside.
+static const GEOSGeometry *piece_of(GEOSContextHandle_t geos, const GEOSGeometry *pieces, double x,
+                                    double y) {
+    int count = GEOSGetNumGeometries_r(geos, pieces);
+    if (count == 1) return GEOSGetGeometryN_r(geos, pieces, 0);
+    GEOSGeometry *person = GEOSGeom_createPointFromXY_r(geos, x, y);
+    const GEOSGeometry *best = NULL;
+    double nearest = HUGE_VAL;
+    for (int i = 0; person && i < count; ++i) {
+        const GEOSGeometry *piece = GEOSGetGeometryN_r(geos, pieces, i);
+        double distance = HUGE_VAL;
+        if (GEOSGeomTypeId_r(geos, piece) == GEOS_POLYGON &&
+            GEOSDistance_r(geos, piece, person, &distance) && distance < nearest) {
+            nearest = distance;
+            best = piece;
+        }
+    }
+    if (person) GEOSGeom_destroy_r(geos, person);
+    return best;
+}
+
+static bool measure_piece(const th_region *region, const GEOSGeometry *piece, double *area) {
+    th_geometry geometry = region->geometry;
+    if (!region->area_convex) {
+        *area = th_geometry_common_area(&geometry, piece, region->shape);
+        return true;
+    }
+    th_rings rings;
+    if (!th_rings_take(&geometry, piece, &rings)) return false;
+    bool good = true;
+    for (int r = 0; good && r < rings.ring_count; ++r) {
+        double part = 0.0;
+        int start = rings.start[r];
+        good = measure_corners(region, rings.points + start, rings.start[r + 1] - start, &part);
+        *area += part;
+    }
+    th_rings_release(&rings);
+    return good;
+}
+
+// A wall runs through the cell.
+static bool own_piece(const th_region *region, const th_ground *ground, double x, double y,
+                      th_owned *owned) {
+    GEOSContextHandle_t geos = region->geometry.geos;
+    GEOSGeometry *cell = polygon_of(geos, &region->work->cell.corners);
+    if (!cell) return false;
+    GEOSGeometry *pieces = GEOSIntersection_r(geos, cell, ground->shape);
+    GEOSGeom_destroy_r(geos, cell);
+    if (!pieces) return false;
+    bool good = true;
+    const GEOSGeometry *piece = piece_of(geos, pieces, x, y);
+    if (piece && GEOSGeomTypeId_r(geos, piece) == GEOS_POLYGON) {
+        GEOSArea_r(geos, piece, &owned->own);
+        if (!apart(region, &region->work->cell.corners))
+            good = measure_piece(region, piece, &owned->measured);
+    }
+    GEOSGeom_destroy_r(geos, pieces);
+    return good;
+}
+
+bool th_region_own(const th_region *region, const th_ground *ground, double x, double y,
+                   th_owned *owned) {
+    th_corners *cell = &region->work->cell.corners;
+    *owned = (th_owned){0};
+    if (cell->count < 3) return true;
+    if (ground->convex && !th_clip_convex(cell, ground->rings.points,
+                                          th_rings_points(&ground->rings), &region->work->spare))
+        return false;
+    if (!ground->shape || ground->convex) return own_whole_cell(region, owned);
+    if (th_edges_cross(&ground->edges, cell->at, cell->count))
+        return own_piece(region, ground, x, y, owned);
+    return th_rings_hold(&ground->rings, x, y) ? own_whole_cell(region, owned) : true;
+}

@@ -1,0 +1,307 @@
+// One pass over a recording. SPDX-License-Identifier: Apache-2.0
+#include "observe/survey.h"
+#include "core/error.h"
+#include "observe/fundamental.h"
+#include "observe/level_view.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *th_density_method_name(th_density_method method) {
+    static const char *const names[TH_DENSITY_METHODS] = {"classic", "voronoi", "gaussian"};
+    return names[method];
+}
+
+th_survey_def th_survey_def_default(void) {
+    th_density_def density = th_density_def_default();
+    return (th_survey_def){.motion = th_motion_def_default(),
+                           .method = {true, false, false},
+                           .cut_off = density.cut_off,
+                           .width = density.width,
+                           .every = 1,
+                           .radius = 0.2, // throng's own default [m]
+                           .service = &th_services[0]};
+}
+
+typedef struct pass {
+    th_survey *survey;
+    th_motion *motion;
+    th_region *everywhere; // for everybody's own density; NULL: not asked for
+    th_level_view view;
+} pass;
+
+static th_result no_memory(th_error *error) {
+    return th_fail(error, TH_NO_MEMORY, "",
+                   "no memory for what is measured; measure fewer frames or areas");
+}
+
+// ---- areas
+
+// Density of those in the area times the variance of their velocity about its mean, both components together.
+static double crowd_pressure(const th_survey_area *area, const th_level_view *view,
+                             const th_moment *moment) {
+    double sum_x = 0.0, sum_y = 0.0, squares = 0.0;
+    int count = 0;
+    for (int k = 0; k < view->count; ++k) {
+        double vx = moment->velocity_x[view->index[k]], vy = moment->velocity_y[view->index[k]];
+        if (isnan(vx) || !th_region_holds(area->region, view->x[k], view->y[k])) continue;
+        sum_x += vx;
+        sum_y += vy;
+        squares += vx * vx + vy * vy;
+        ++count;
+    }
+    if (count < 2) return (double)NAN;
+    double mean_x = sum_x / count, mean_y = sum_y / count;
+    double variance = squares / count - mean_x * mean_x - mean_y * mean_y;
+    return count / area->size * fmax(variance, 0.0);
+}
+
+static bool add_row(th_survey_area *area, const th_survey_row *row) {
+    if (area->count == area->room) {
+        int room = area->room > 0 ? 2 * area->room : 1024;
+        th_survey_row *moved = realloc(area->rows, (size_t)room * sizeof *moved);
+        if (!moved) return false;
+        area->rows = moved;
+        area->room = room;
+    }
+    area->rows[area->count++] = *row;
+    return true;
+}
+
+static th_result measure_area(const pass *work, th_survey_area *area, const th_moment *moment,
+                              th_error *error) {
+    const th_survey_def *def = &work->survey->def;
+    const th_level_view *view = &work->view;
+    th_survey_row row = {.frame = moment->number, .time = moment->time};
+    for (int m = 0; m < TH_DENSITY_METHODS; ++m) {
+        if (!def->method[m]) continue;
+        th_density_def density = {(th_density_method)m, def->cut_off, def->width};
+        th_result result = th_region_measure(area->region, &density, view->x, view->y, view->speed,
+                                             view->count, &row.by[m], NULL, error);
+        if (result != TH_OK) return result;
+        row.count = row.by[m].count;
+    }
+    row.crowd_pressure = crowd_pressure(area, view, moment);
+    return add_row(area, &row) ? TH_OK : no_memory(error);
+}
+
+// Everybody's own density tells the level of service they have; it holds until the next measured moment.
+static th_result measure_people(pass *work, th_error *error) {
+    th_survey *survey = work->survey;
+    const th_level_view *view = &work->view;
+    th_area_moment ignored;
+    th_density_def density = {TH_VORONOI, survey->def.cut_off, survey->def.width};
+    th_result result = th_region_measure(work->everywhere, &density, view->x, view->y, view->speed,
+                                         view->count, &ignored, view->individual, error);
+    double time = (double)survey->def.every / survey->fps;
+    for (int k = 0; result == TH_OK && k < view->count; ++k) {
+        if (isnan(view->individual[k])) continue;
+        int level = th_service_level(survey->def.service, view->individual[k]);
+        survey->walkers->all[survey->walkers->now[view->index[k]]].service[level] += time;
+        survey->service[level] += time;
+    }
+    return result;
+}
+
+// ---- the pass
+
+static th_result see_moment(pass *work, const th_moment *moment, th_error *error) {
+    th_survey *survey = work->survey;
+    bool memory =
+        th_walkers_see(survey->walkers, moment) && th_spacing_see(survey->spacing, moment);
+    for (int l = 0; memory && l < survey->line_count; ++l)
+        memory = th_line_see(&survey->lines[l], survey->walkers, moment);
+    if (!memory) return no_memory(error);
+    if (survey->moments == 0) {
+        survey->first_frame = moment->number;
+        survey->first_time = moment->time;
+    }
+    survey->last_frame = moment->number;
+    survey->last_time = moment->time;
+    if (moment->count > survey->most_people) survey->most_people = moment->count;
+    if (survey->moments++ % survey->def.every != 0) return TH_OK;
+    if (!th_level_view_fill(&work->view, moment, survey->def.level, survey->def.direction))
+        return no_memory(error);
+    th_result result = TH_OK;
+    if (work->everywhere && survey->def.method[TH_VORONOI]) result = measure_people(work, error);
+    for (int a = 0; result == TH_OK && a < survey->area_count; ++a)
+        result = measure_area(work, &survey->areas[a], moment, error);
+    return result;
+}
+
+static th_result pass_over(pass *work, th_error *error) {
+    th_survey *survey = work->survey;
+    const th_trajectory_info *info = th_motion_about(work->motion);
+    const th_motion_def *frames = &survey->def.motion;
+    int64_t first = frames->first > info->first_frame ? frames->first : info->first_frame;
+    int64_t last =
+        frames->last >= 0 && frames->last < info->last_frame ? frames->last : info->last_frame;
+    for (;;) {
+        th_moment moment;
+        th_result result = th_motion_next(work->motion, &moment, error);
+        if (result != TH_OK || moment.count < 0) return result;
+        result = see_moment(work, &moment, error);
+        if (result != TH_OK) return result;
+        double share =
+            last > first ? (double)(moment.number - first) / (double)(last - first) : 1.0;
+        if (survey->def.progress && !survey->def.progress(share, survey->def.context)) {
+            survey->stopped = true;
+            return TH_OK;
+        }
+    }
+}
+
+// ---- before and after
+
+static th_result make_areas(th_survey *survey, const char *walkable, th_error *error) {
+    const th_survey_def *def = &survey->def;
+    const th_survey_area_def everywhere = {.name = "everywhere"};
+    const th_survey_area_def *areas = def->areas;
+    int area_count = def->area_count;
+    if (area_count == 0 && def->line_count == 0 && walkable) { // nothing asked for: all of it
+        areas = &everywhere;
+        area_count = 1;
+    }
+    survey->areas = calloc((size_t)area_count + 1, sizeof *survey->areas);
+    survey->lines = calloc((size_t)def->line_count + 1, sizeof *survey->lines);
+    if (!survey->areas || !survey->lines) return no_memory(error);
+    for (int a = 0; a < area_count; ++a) {
+        th_survey_area *area = &survey->areas[survey->area_count++];
+        area->name = areas[a].name;
+        th_result result = th_region_create(walkable, areas[a].wkt, &area->region, error);
+        if (result != TH_OK) {
+            if (error && strcmp(error->path, "area") == 0)
+                snprintf(error->path, sizeof error->path, "area %.100s", area->name);
+            return result;
+        }
+        area->size = th_region_area(area->region);
+    }
+    for (int l = 0; l < def->line_count; ++l) {
+        const th_survey_line_def *line = &def->lines[l];
+        survey->lines[survey->line_count++] =
+            (th_line_watch){.a = line->a, .b = line->b, .level = def->level};
+        if (!(th_line_width(&survey->lines[l]) > 0.0))
+            return th_fail(error, TH_BAD_ARGUMENT, line->name, "a line needs two different ends");
+    }
+    return TH_OK;
+}
+
+// Walkable ground, or where nothing is known of it the box around everybody.
+static th_result make_everywhere(pass *work, const char *walkable, th_error *error) {
+    const th_trajectory_info *info = th_motion_about(work->motion);
+    // Made for its own sake where walls are given: what is wrong with them shows here.
+    if (!walkable && (!work->survey->def.method[TH_VORONOI] || info->row_count == 0)) return TH_OK;
+    char box[256];
+    snprintf(box, sizeof box, "POLYGON ((%.3f %.3f, %.3f %.3f, %.3f %.3f, %.3f %.3f, %.3f %.3f))",
+             info->min_x - 1, info->min_y - 1, info->max_x + 1, info->min_y - 1, info->max_x + 1,
+             info->max_y + 1, info->min_x - 1, info->max_y + 1, info->min_x - 1, info->min_y - 1);
+    return th_region_create(walkable, walkable ? NULL : box, &work->everywhere, error);
+}
+
+static th_result prepare(pass *work, const char *path, th_error *error) {
+    th_survey *survey = work->survey;
+    th_result result = th_motion_open(path, &survey->def.motion, &work->motion, error);
+    if (result != TH_OK) return result;
+    const th_trajectory_info *info = th_motion_about(work->motion);
+    if (survey->def.level > 0 && survey->def.level >= info->level_count)
+        return th_fail(error, TH_BAD_ARGUMENT, "level",
+                       "there is no level %d; the recording has %d", survey->def.level,
+                       info->level_count);
+    const char *walkable =
+        survey->def.walkable ? survey->def.walkable : th_recorded_ground(info, survey->def.level);
+    survey->fps = info->fps;
+    survey->has_ground = walkable != NULL;
+    survey->walkers = th_walkers_create();
+    survey->spacing = th_spacing_create(survey->def.radius);
+    if (!survey->walkers || !survey->spacing) return no_memory(error);
+    result = make_areas(survey, walkable, error);
+    return result == TH_OK ? make_everywhere(work, walkable, error) : result;
+}
+
+th_result th_survey_make(const char *path, const th_survey_def *def, th_survey **out,
+                         th_error *error) {
+    *out = NULL;
+    th_survey *survey = calloc(1, sizeof *survey);
+    if (!survey) return no_memory(error);
+    survey->def = *def;
+    if (survey->def.every < 1) survey->def.every = 1;
+    pass work = {.survey = survey};
+    th_result result = prepare(&work, path, error);
+    if (result == TH_OK) result = pass_over(&work, error);
+    th_motion_close(work.motion);
+    th_region_destroy(work.everywhere);
+    th_level_view_release(&work.view);
+    if (result != TH_OK) {
+        th_survey_destroy(survey);
+        return result;
+    }
+    survey->distances = th_spacing_finish(survey->spacing);
+    *out = survey;
+    return TH_OK;
+}
+
+void th_survey_destroy(th_survey *survey) {
+    if (!survey) return;
+    for (int a = 0; a < survey->area_count; ++a) {
+        th_region_destroy(survey->areas[a].region);
+        free(survey->areas[a].rows);
+    }
+    for (int l = 0; l < survey->line_count; ++l) th_line_release(&survey->lines[l]);
+    free(survey->areas);
+    free(survey->lines);
+    th_walkers_destroy(survey->walkers);
+    th_spacing_destroy(survey->spacing);
+    free(survey);
+}
+
+th_survey_mean th_survey_mean_of(const th_survey *survey, int area, th_density_method method) {
+    const th_survey_area *measured = &survey->areas[area];
+    th_survey_mean mean = {0};
+    for (int r = 0; r < measured->count; ++r) {
+        const th_area_moment *moment = &measured->rows[r].by[method];
+        mean.service[th_service_level(survey->def.service, moment->density)] +=
+            1.0 / measured->count;
+        mean.highest_density = fmax(mean.highest_density, moment->density);
+        if (isnan(moment->speed)) continue;
+        mean.moments++;
+        mean.density += moment->density;
+        mean.speed += moment->speed;
+        mean.flow += moment->flow;
+    }
+    double moments = mean.moments > 0 ? (double)mean.moments : (double)NAN;
+    mean.density /= moments;
+    mean.speed /= moments;
+    mean.flow /= moments;
+    return mean;
+}
+
+th_survey_pressure th_survey_pressure_of(const th_survey *survey, int area) {
+    const th_survey_area *measured = &survey->areas[area];
+    double sum = 0.0, most = (double)NAN;
+    int count = 0;
+    for (int r = 0; r < measured->count; ++r) {
+        double pressure = measured->rows[r].crowd_pressure;
+        if (isnan(pressure)) continue;
+        sum += pressure;
+        most = fmax(most, pressure); // fmax leaves the NaN it begins with
+        ++count;
+    }
+    return (th_survey_pressure){count > 0 ? sum / count : (double)NAN, most};
+}
+
+th_survey_people th_survey_people_of(const th_survey *survey) {
+    const th_walkers *walkers = survey->walkers;
+    th_survey_people sum = {0};
+    int ratios = 0;
+    for (int i = 0; i < walkers->count; ++i) {
+        double ratio = th_walker_detour(&walkers->all[i]);
+        sum.wait_time += walkers->all[i].wait_time;
+        sum.jam_time += walkers->all[i].jam_time;
+        if (isnan(ratio)) continue;
+        sum.path_ratio += ratio;
+        ++ratios;
+    }
+    double count = walkers->count > 0 ? (double)walkers->count : (double)NAN;
+    return (th_survey_people){sum.wait_time / count, sum.jam_time / count,
+                              ratios > 0 ? sum.path_ratio / ratios : (double)NAN};
+}

@@ -1,0 +1,105 @@
+// Everything the field measures, of one recording in one pass: areas over time, lines, people, distances.
+// What `throng measure` shows; anybody else may ask for it. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_OBSERVE_SURVEY_H
+#define TH_OBSERVE_SURVEY_H
+#include "observe/crossing.h"
+#include "observe/density.h"
+#include "observe/service.h"
+#include "observe/spacing.h"
+
+enum { TH_DENSITY_METHODS = 3 };
+const char *th_density_method_name(th_density_method method); // "classic", "voronoi", "gaussian"
+
+typedef struct th_survey_area_def {
+    const char *name, *wkt;
+} th_survey_area_def;
+
+typedef struct th_survey_line_def {
+    const char *name;
+    th_point a, b;
+} th_survey_line_def;
+
+// Called now and then with the share done; false stops, and what was measured so far is the result.
+typedef bool th_survey_progress(double share, void *context);
+
+typedef struct th_survey_def {
+    th_motion_def motion;
+    bool method[TH_DENSITY_METHODS]; // which; default classic
+    double cut_off, width;           // as in th_density_def
+    const char *walkable;            // WKT; NULL: the recording's own, or endless ground
+    int level;                       // of areas and lines
+    int64_t every;                   // areas are measured in every n-th frame, default 1
+    th_point direction;              // of speeds in areas, as in th_fundamental_def
+    double radius;                   // of bodies for collisions [m] default 0.2; 0: none
+    const th_service *service;       // default Fruin
+    const th_survey_area_def
+        *areas; // none, and no lines: all of the walkable ground where it is known
+    int area_count;
+    const th_survey_line_def *lines;
+    int line_count;
+    th_survey_progress *progress; // NULL: none
+    void *context;
+} th_survey_def;
+th_survey_def th_survey_def_default(void);
+
+typedef struct th_survey_row {
+    int64_t frame;
+    double time; // [s]
+    int count;
+    th_area_moment by[TH_DENSITY_METHODS]; // zeros for methods that were not asked for
+    // Helbing's: classic density x variance of the velocity of those in the area [1/s2]; NaN: fewer than two.
+    double crowd_pressure;
+} th_survey_row;
+
+typedef struct th_survey_area {
+    const char *name; // as in the definition
+    th_region *region;
+    double size; // walkable part [m2]
+    th_survey_row *rows;
+    int count, room;
+} th_survey_area;
+
+// Means over the moments in which somebody with a speed was measured.
+typedef struct th_survey_mean {
+    int moments;                 // that many
+    double density, speed, flow; // NaN without moments
+    double highest_density;
+    double service[TH_SERVICE_LEVELS]; // share of all measured moments
+} th_survey_mean;
+
+typedef struct th_survey {
+    th_survey_def def;
+    bool stopped; // by `progress`
+    double fps;
+    int64_t moments, first_frame, last_frame;
+    double first_time, last_time;
+    bool has_ground; // walkable area was known
+    th_survey_area *areas;
+    int area_count;
+    th_line_watch *lines;
+    int line_count;
+    th_walkers *walkers;
+    th_spacing *spacing;
+    const th_spacing_totals *distances;
+    double service
+        [TH_SERVICE_LEVELS]; // everybody's time by their own Voronoi density [s]; zeros without that
+    int most_people;
+} th_survey;
+
+// The texts of the definition must outlive the survey.
+th_result th_survey_make(const char *path, const th_survey_def *def, th_survey **survey,
+                         th_error *error);
+void th_survey_destroy(th_survey *survey);
+th_survey_mean th_survey_mean_of(const th_survey *survey, int area, th_density_method method);
+// Over the moments that have one; NaN: none has. [1/s2]
+typedef struct th_survey_pressure {
+    double mean, most;
+} th_survey_pressure;
+th_survey_pressure th_survey_pressure_of(const th_survey *survey, int area);
+// Per person; NaN without people.
+typedef struct th_survey_people {
+    double wait_time, jam_time; // [s]
+    double path_ratio;          // of those who got anywhere
+} th_survey_people;
+th_survey_people th_survey_people_of(const th_survey *survey);
+#endif
