@@ -19,6 +19,7 @@ LAYERS = [
     ["src/space"],
     ["src/state"],
     ["src/plan", "src/behave", "src/filter", "src/move"],
+    ["src/contact"],
     ["src/world"],
     ["src/cuda"],
     ["src/record"],

@@ -1,7 +1,7 @@
 // DenseSense: the formulas, the sums over the crowd, the authors' own figures, the choice of a direction.
 // SPDX-License-Identifier: Apache-2.0
+#include "filter/densesense/densesense.h"
 #include "filter/filter.h"
-#include "formula/densesense.h"
 #include "small_world.h"
 #include <math.h>
 #include <setjmp.h>

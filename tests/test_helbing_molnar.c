@@ -1,7 +1,7 @@
 // Social force of Helbing, Molnar 1995: the formula, the loop over people, lanes and doors.
 // SPDX-License-Identifier: Apache-2.0
-#include "formula/helbing_molnar.h"
 #include "formula/random.h"
+#include "move/helbing_molnar/helbing_molnar.h"
 #include "move/substep.h"
 #include "small_world.h"
 #include <math.h>

@@ -1,8 +1,8 @@
 // The table of models and the choice of one. SPDX-License-Identifier: Apache-2.0
-#include "formula/densesense.h"
-#include "formula/helbing_molnar.h"
-#include "formula/orca.h"
-#include "formula/social_force.h"
+#include "filter/densesense/densesense.h"
+#include "move/helbing_molnar/helbing_molnar.h"
+#include "move/orca/orca.h"
+#include "move/social_force/social_force.h"
 #include "scene/scene.h"
 #include "support.h"
 #include <string.h>

@@ -1,5 +1,5 @@
 // ORCA: the card's acceptance checks and the RVO2 reference trajectories. SPDX-License-Identifier: Apache-2.0
-#include "formula/orca.h"
+#include "move/orca/orca.h"
 #include "support.h"
 #include <jansson.h>
 #include <math.h>

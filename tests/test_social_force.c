@@ -1,7 +1,7 @@
 // Social force of Helbing, Farkas, Vicsek 2000: the formula, the sub-steps, the loop over people.
 // The scenarios (rooms, doors) are in test_social_force_scenes.c. SPDX-License-Identifier: Apache-2.0
 #include "formula/random.h"
-#include "formula/social_force.h"
+#include "move/social_force/social_force.h"
 #include "move/substep.h"
 #include "small_world.h"
 #include <math.h>

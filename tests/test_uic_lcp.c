@@ -1,7 +1,7 @@
 // The solvers of the pressure problem: against a dense solution on small random floors, against each other
 // on crowds. Residuals are computed here from the problem as given, not taken from the solvers.
 // SPDX-License-Identifier: Apache-2.0
-#include "move/uic_lcp.h"
+#include "move/uic/lcp.h"
 #include "support.h"
 #include "support_memory.h"
 #include <math.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "behave/behave.h"
 #include "move/move.h"
-#include "move/uic_state.h"
+#include "move/uic/state.h"
 #include "support.h"
 #include "world/world.h"
 #include <math.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CUDA_PRESSURE_H
 #define TH_CUDA_PRESSURE_H
-#include "move/uic_lcp.h"
+#include "move/uic/lcp.h"
 
 #ifdef __cplusplus
 extern "C" {

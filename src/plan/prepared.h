@@ -2,8 +2,8 @@
 // change. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_PLAN_PREPARED_H
 #define TH_PLAN_PREPARED_H
-#include "plan/field.h"
-#include "plan/roadmap.h"
+#include "plan/field/field.h"
+#include "plan/roadmap/roadmap.h"
 #include "state/world.h"
 
 // Distance fields and road map for one state of the doors.

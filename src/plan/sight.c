@@ -1,7 +1,7 @@
 // What can be seen from where, and the nearest point of a goal: the questions of everybody who looks for a
 // way. SPDX-License-Identifier: Apache-2.0
 #include "formula/segment.h"
-#include "plan/field.h"
+#include "plan/field/field.h"
 
 TH_BOTH const th_portal *th_portal_find(const th_graph *graph, int node) {
     int low = 0, high = graph->nodes->portal_count - 1;

@@ -3,7 +3,7 @@
 // gradient of the bilinear interpolation. Elsewhere one walks to the best node in sight, or on to the
 // furthest node of the way down from there that is still in sight. SPDX-License-Identifier: Apache-2.0
 #include "formula/segment.h"
-#include "plan/field.h"
+#include "plan/field/field.h"
 #include "space/distance_grid.h"
 
 enum {

@@ -1,8 +1,8 @@
 // Creating and destroying a world: all memory of a run is taken here. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "core/parallel.h"
-#include "move/pbd.h"
-#include "move/uic.h"
+#include "move/pbd/model.h"
+#include "move/uic/model.h"
 #include "plan/plan.h"
 #include "scene/place.h"
 #include "state/device.h"

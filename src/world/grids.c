@@ -1,7 +1,7 @@
 // Grid views: what the model uic knows of a level's cells, copied out on request.
 // SPDX-License-Identifier: Apache-2.0
 #include "formula/vec.h"
-#include "move/uic.h"
+#include "move/uic/model.h"
 #include "state/device.h"
 #include "world/world.h"
 #include <assert.h>

@@ -2,7 +2,7 @@
 // state (index, distance fields) is rebuilt at restore. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "core/hash.h"
-#include "move/uic.h"
+#include "move/uic/model.h"
 #include "plan/plan.h"
 #include "state/device.h"
 #include "world/fields.h"

@@ -3,7 +3,7 @@
 #include "core/parallel.h"
 #include "filter/filter.h"
 #include "move/move.h"
-#include "move/uic.h"
+#include "move/uic/model.h"
 #include "plan/plan.h"
 #include "state/device.h"
 #include "world/fields.h"

@@ -1,0 +1,329 @@
+// Position-based crowds, Weiss et al. 2017: making the work space and the order of a sub-step. The lists of
+// neighbours are drawn up once per sub-step (pbd_list.c) and used by all its iterations (pbd_solve.c).
+// Cost per sub-step O(people x (people in range + iterations x listed)). SPDX-License-Identifier: Apache-2.0
+#include "formula/random.h"
+#include "move/move.h"
+#include "move/pbd/model.h"
+#include "move/pbd/state.h"
+#include <string.h>
+
+#ifndef TH_DEVICE_CODE // the CPU has work space of its own
+bool th_pbd_used(const th_scene *scene) {
+    for (int g = 0; g < scene->group_count; ++g)
+        if (scene->groups[g].move.model == TH_MOVE_PBD) return true;
+    return false;
+}
+
+// ---- memory
+
+enum { FLOAT_ARRAYS = 7 };
+static float **float_array(th_pbd *pbd, int k) {
+    float **const arrays[FLOAT_ARRAYS] = {&pbd->u_x,         &pbd->u_y,     &pbd->next_u_x,
+                                          &pbd->next_u_y,    &pbd->extra_x, &pbd->extra_y,
+                                          &pbd->inverse_mass};
+    return arrays[k];
+}
+
+bool th_pbd_create(th_world *world, int agents) {
+    const th_memory *memory = &world->memory;
+    th_pbd *pbd = th_alloc(memory, 1, sizeof *pbd);
+    if (!pbd) return false;
+    world->pbd = pbd;
+    pbd->capacity = agents;
+    pbd->group_count = world->group_count;
+    bool complete = true;
+    size_t count = (size_t)agents, blocks = (size_t)th_block_count(agents);
+    for (int k = 0; k < FLOAT_ARRAYS; ++k)
+        complete = (*float_array(pbd, k) = th_alloc(memory, count + TH_ARRAY_PAD, sizeof(float))) !=
+                       NULL &&
+                   complete;
+    pbd->neighbours =
+        th_alloc(memory, blocks * TH_BLOCK * TH_PBD_NEIGHBOURS, sizeof *pbd->neighbours);
+    pbd->neighbour_start = th_alloc(memory, count, sizeof *pbd->neighbour_start);
+    pbd->touch_count = th_alloc(memory, count, sizeof *pbd->touch_count);
+    pbd->meet_count = th_alloc(memory, count, sizeof *pbd->meet_count);
+    pbd->walls = th_alloc(memory, count * TH_PBD_WALLS, sizeof *pbd->walls);
+    pbd->groups = th_alloc(memory, (size_t)pbd->group_count, sizeof *pbd->groups);
+    return complete && pbd->neighbours && pbd->neighbour_start && pbd->touch_count &&
+           pbd->meet_count && pbd->walls && pbd->groups;
+}
+
+void th_pbd_destroy(th_world *world) {
+    const th_memory *memory = &world->memory;
+    th_pbd *pbd = world->pbd;
+    if (!pbd) return;
+    size_t count = (size_t)pbd->capacity;
+    for (int k = 0; k < FLOAT_ARRAYS; ++k)
+        th_free(memory, *float_array(pbd, k), count + TH_ARRAY_PAD, sizeof(float));
+    th_free(memory, pbd->neighbours,
+            (size_t)th_block_count(pbd->capacity) * TH_BLOCK * TH_PBD_NEIGHBOURS,
+            sizeof *pbd->neighbours);
+    th_free(memory, pbd->neighbour_start, count, sizeof *pbd->neighbour_start);
+    th_free(memory, pbd->touch_count, count, sizeof *pbd->touch_count);
+    th_free(memory, pbd->meet_count, count, sizeof *pbd->meet_count);
+    th_free(memory, pbd->walls, count * TH_PBD_WALLS, sizeof *pbd->walls);
+    th_free(memory, pbd->groups, (size_t)pbd->group_count, sizeof *pbd->groups);
+    th_free(memory, pbd, 1, sizeof *pbd);
+    world->pbd = NULL;
+}
+
+#endif
+
+// ---- what the groups ask for
+
+TH_BOTH static bool group_is_own(const th_world *world, int g) {
+    return world->groups[g].move == TH_MOVE_PBD && !world->groups[g].scripted;
+}
+
+// What the groups ask of a step together.
+typedef struct asked {
+    float substep; // the shortest [s]
+    int iterations, stabilisation;
+} asked;
+
+static asked asked_by_groups(const th_world *world) {
+    asked most = {world->dt, 1, 0};
+    for (int g = 0; g < world->group_count; ++g) {
+        if (!group_is_own(world, g)) continue;
+        th_pbd_params p;
+        memcpy(&p, world->groups[g].move_params, sizeof p);
+        most.substep = th_min(most.substep, p.substep);
+        int iterations = (int)p.iterations, stabilisation = (int)p.stabilisation;
+        most.iterations = iterations > most.iterations ? iterations : most.iterations;
+        most.stabilisation =
+            stabilisation > most.stabilisation ? stabilisation : most.stabilisation;
+    }
+    return most;
+}
+
+// Takes over the parameters, which may have been edited.
+TH_BOTH static void read_group(th_world *world, int g, float h, int iterations) {
+    if (!group_is_own(world, g)) return;
+    th_pbd_group *group = &world->pbd->groups[g];
+    memcpy(&group->params, world->groups[g].move_params, sizeof group->params);
+    group->avoid = th_pbd_avoidance_of(&group->params, h, iterations);
+}
+
+#ifndef TH_DEVICE_CODE // the CPU puts like groups together
+static bool same_params(const th_group_state *a, const th_group_state *b) {
+    int k = 0;
+    while (k < TH_PARAM_MAX && a->move_params[k] == b->move_params[k]) ++k;
+    return k == TH_PARAM_MAX;
+}
+
+static void prepare_groups(th_world *world, const th_substep *step) {
+    th_pbd *pbd = world->pbd;
+    for (int g = 0; g < pbd->group_count; ++g) {
+        if (!group_is_own(world, g)) continue;
+        th_pbd_group *group = &pbd->groups[g];
+        read_group(world, g, step->h, pbd->iterations);
+        group->like = g;
+        for (int k = g - 1; k >= 0; --k)
+            if (group_is_own(world, k) && same_params(&world->groups[k], &world->groups[g]))
+                group->like = k;
+    }
+}
+#endif
+
+// Furthest that anybody feels others: whom to look for behind walls and across links.
+TH_BOTH static float felt_range(const th_world *world, uint32_t i) {
+    const th_pbd_params *p = &th_pbd_group_of(world, i)->params;
+    float widest = th_max(p->lr_range, p->cohesion > 0.0f ? p->cohesion_range : 0.0f);
+    return 0.5f * th_max(widest, 3.0f) * (world->agents.radius[i] + world->max_radius);
+}
+
+// ---- the drive
+
+static const double LEAN_TIME = 1.0; // [s] a side is kept about as long as a step aside takes
+
+// Changes the drive that th_substep_begin has set, once per step.
+TH_BOTH static void lean_aside(th_world *world, uint32_t i) {
+    th_agents *a = &world->agents;
+    float most = th_pbd_group_of(world, i)->params.sidestep;
+    if (!(most > 0.0f)) return;
+    th_random4 random =
+        th_philox(world->seed, TH_STREAM_SIDESTEP, a->id[i], (uint64_t)(world->time / LEAN_TIME));
+    float lean = most * (2.0f * th_uniform(random.v[0]) - 1.0f);
+    th_vec2 drive =
+        th_pbd_lean(th_v(a->next_position_x[i], a->next_position_y[i]), th_velocity(a, i), lean);
+    a->next_position_x[i] = drive.x;
+    a->next_position_y[i] = drive.y;
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
+// Once per step, for own people: the drive, and what they see.
+static void look_and_lean(th_world *world, th_substep *step, const th_walls *walls) {
+    bool looks = th_substep_looks(world, step, walls);
+    int count = world->agents.count;
+#pragma omp parallel for schedule(dynamic, 64) num_threads(world->threads)
+    for (int k = 0; k < count; ++k) {
+        uint32_t i = (uint32_t)k;
+        if (!th_pbd_own(world, i)) continue;
+        lean_aside(world, i);
+        if (looks) th_substep_look(world, step, walls, i, felt_range(world, i), true);
+    }
+}
+#endif
+
+// ---- one sub-step
+
+TH_FORMULA bool finite2(float a, float b) {
+    return a - a == 0.0f &&
+           b - b == 0.0f; // infinities and not-a-numbers give a difference of their own
+}
+
+// The displacement that a sub-step begins with: velocity blend and prediction (eq. 1); who belongs to another
+// model goes on as it does.
+TH_FORMULA th_vec2 predicted(const th_world *world, const th_substep *step, uint32_t i,
+                             uint64_t *repairs) {
+    const th_agents *a = &world->agents;
+    th_vec2 v = {a->work2_x[i], a->work2_y[i]};
+    bool own = th_pbd_own(world, i);
+    if (own)
+        v = th_pbd_blend(v, th_v(a->next_position_x[i], a->next_position_y[i]), step->h,
+                         th_pbd_group_of(world, i)->params.reaction_time);
+    if (!finite2(v.x, v.y)) {
+        v = th_v(0.0f, 0.0f);
+        *repairs += own;
+    }
+    return th_v(step->h * v.x, step->h * v.y);
+}
+
+// 0: does not give way.
+TH_FORMULA float inverse_mass_of(const th_world *world, uint32_t i) {
+    return th_pbd_own(world, i) ? 1.0f / world->agents.mass[i] : 0.0f;
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loops
+static uint64_t predict_block(th_world *world, const th_substep *step, uint32_t begin,
+                              uint32_t end) {
+    th_pbd *pbd = world->pbd;
+    uint64_t repairs = 0;
+    for (uint32_t i = begin; i < end; ++i) {
+        th_vec2 u = predicted(world, step, i, &repairs);
+        pbd->u_x[i] = pbd->next_u_x[i] = u.x;
+        pbd->u_y[i] = pbd->next_u_y[i] = u.y;
+        pbd->extra_x[i] = pbd->extra_y[i] = 0.0f;
+        pbd->inverse_mass[i] = inverse_mass_of(world, i);
+    }
+    return repairs;
+}
+
+// Takes over the shifts of the stabilisation, which give no velocity.
+static void shift_block(th_world *world, const th_substep *step, const th_walls *walls,
+                        uint32_t begin, uint32_t end) {
+    (void)step;
+    (void)walls;
+    th_agents *a = &world->agents;
+    th_pbd *pbd = world->pbd;
+    for (uint32_t i = begin; i < end; ++i) {
+        a->work_x[i] += pbd->extra_x[i];
+        a->work_y[i] += pbd->extra_y[i];
+        pbd->extra_x[i] = pbd->extra_y[i] = 0.0f;
+    }
+}
+
+// Returns the largest squared distance from generation n.
+static float advance_block(th_world *world, const th_substep *step, uint32_t begin, uint32_t end) {
+    th_agents *a = &world->agents;
+    const th_pbd *pbd = world->pbd;
+    float largest = 0.0f;
+    bool last = step->done + 1 == step->count;
+    for (uint32_t i = begin; i < end; ++i) {
+        if (th_pbd_own(world, i)) {
+            a->work_x[i] += pbd->extra_x[i];
+            a->work_y[i] += pbd->extra_y[i];
+            a->work2_x[i] = a->next_velocity_x[i];
+            a->work2_y[i] = a->next_velocity_y[i];
+            if (last) {
+                a->next_position_x[i] = a->work_x[i];
+                a->next_position_y[i] = a->work_y[i];
+            }
+        } else {
+            th_substep_walk_on(a, step, i);
+        }
+        largest = th_max(th_substep_moved2(a, i), largest);
+    }
+    return largest;
+}
+
+static uint32_t block_end(const th_world *world, int b) {
+    int end = (b + 1) * TH_BLOCK;
+    return (uint32_t)(end < world->agents.count ? end : world->agents.count);
+}
+
+// Runs over all blocks of people, on all threads.
+static void each_block(th_world *world, const th_substep *step, const th_walls *walls,
+                       th_pbd_pass *pass) {
+    int blocks = th_block_count(world->agents.count);
+#pragma omp parallel for schedule(dynamic, 2) num_threads(world->threads)
+    for (int b = 0; b < blocks; ++b)
+        pass(world, step, walls, (uint32_t)b * TH_BLOCK, block_end(world, b));
+}
+
+static void predict(th_world *world, const th_substep *step) {
+    int blocks = th_block_count(world->agents.count);
+    const float *inverse_mass = world->pbd->inverse_mass;
+    float least = 1e30f, most = 0.0f;
+    uint64_t repairs = 0;
+#pragma omp parallel for schedule(static) num_threads(world->threads) reduction(+ : repairs) \
+    reduction(min : least) reduction(max : most)
+    for (int b = 0; b < blocks; ++b) {
+        uint32_t begin = (uint32_t)b * TH_BLOCK, end = block_end(world, b);
+        repairs += predict_block(world, step, begin, end);
+        for (uint32_t i = begin; i < end; ++i) {
+            least = inverse_mass[i] < least ? inverse_mass[i] : least;
+            most = inverse_mass[i] > most ? inverse_mass[i] : most;
+        }
+    }
+    world->pbd->equal_masses = least == most;
+    world->counters.repairs += repairs;
+}
+
+static void advance(th_world *world, th_substep *step) {
+    int blocks = th_block_count(world->agents.count);
+    float largest = 0.0f;
+#pragma omp parallel for schedule(static) num_threads(world->threads) reduction(max : largest)
+    for (int b = 0; b < blocks; ++b) {
+        float moved = advance_block(world, step, (uint32_t)b * TH_BLOCK, block_end(world, b));
+        largest = moved > largest ? moved : largest;
+    }
+    th_substep_end(step, largest);
+}
+
+static void swap_displacements(th_pbd *pbd) {
+    float *x = pbd->u_x, *y = pbd->u_y;
+    pbd->u_x = pbd->next_u_x;
+    pbd->u_y = pbd->next_u_y;
+    pbd->next_u_x = x;
+    pbd->next_u_y = y;
+}
+
+static void take_substep(th_world *world, th_substep *step, const th_walls *walls) {
+    th_pbd *pbd = world->pbd;
+    predict(world, step);
+    each_block(world, step, walls, th_pbd_list_block);
+    for (int k = 0; k < pbd->stabilisation; ++k) {
+        each_block(world, step, walls, th_pbd_stabilise_block);
+        each_block(world, step, walls, shift_block);
+    }
+    for (int k = 0; k < pbd->iterations; ++k) {
+        each_block(world, step, walls, th_pbd_solve_block);
+        swap_displacements(pbd);
+    }
+    each_block(world, step, walls, th_pbd_finish_block);
+    advance(world, step);
+}
+
+void th_move_pbd(th_world *world) {
+    if (!world->pbd || !th_substep_used(world, TH_MOVE_PBD)) return;
+    asked most = asked_by_groups(world);
+    world->pbd->iterations = most.iterations;
+    world->pbd->stabilisation = most.stabilisation;
+    th_substep step = th_substep_begin(world, TH_MOVE_PBD, most.substep);
+    prepare_groups(world, &step);
+    th_walls walls = th_world_walls(world);
+    look_and_lean(world, &step, &walls);
+    while (step.done < step.count) take_substep(world, &step, &walls);
+}
+#endif

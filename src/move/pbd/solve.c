@@ -1,0 +1,318 @@
+// Position-based crowds: the iterations. Jacobi: everybody reads the displacements of the last iteration and
+// writes the own next one; a pair is computed from both sides. Cost O(people x listed neighbours).
+// SPDX-License-Identifier: Apache-2.0
+#include "formula/random.h"
+#include "move/pbd/state.h"
+
+#ifndef TH_DEVICE_CODE // the CPU's pairs; a GPU takes them one by one
+// The pairs of a few people side by side, so that the vectors are full although a person has few neighbours:
+// gathered, corrected all at once, then summed person by person in the order of the list.
+enum { PAIRS = 512 };
+#define COINCIDENT 1024.0f // more than a list has people
+typedef struct batch {
+    _Alignas(64) float x[PAIRS];
+    _Alignas(64) float y[PAIRS];
+    _Alignas(64) float ux[PAIRS];
+    _Alignas(64) float uy[PAIRS];
+    _Alignas(64) float radii[PAIRS];
+    _Alignas(64) float share[PAIRS]; // first the other's inverse mass, then the share that i takes
+    _Alignas(64) float own[PAIRS];   // i's inverse mass
+    // The corrections; a count of COINCIDENT marks who stands at i's very place.
+    _Alignas(64) float correction_x[PAIRS];
+    _Alignas(64) float correction_y[PAIRS];
+    _Alignas(64) float correction[PAIRS];
+    int count;
+} batch;
+
+// The pairs of person i with those on a list of its own.
+TH_FORMULA void gather(const th_agents *a, const th_pbd *pbd, uint32_t i,
+                       const uint32_t *restrict list, uint32_t count, bool moves, bool equal,
+                       batch *restrict to) {
+    const float *restrict xs = a->work_x, *restrict ys = a->work_y, *restrict radii = a->radius;
+    const float *restrict us = pbd->u_x, *restrict vs = pbd->u_y, *restrict w = pbd->inverse_mass;
+    float x = xs[i], y = ys[i], u = us[i], v = vs[i], radius = radii[i];
+    int at = to->count;
+    for (uint32_t k = 0; k < count; ++k, ++at) {
+        uint32_t j = list[k];
+        to->x[at] = x - xs[j];
+        to->y[at] = y - ys[j];
+        to->radii[at] = radius + radii[j];
+        if (moves) {
+            to->ux[at] = u - us[j];
+            to->uy[at] = v - vs[j];
+        }
+        if (!equal) {
+            to->share[at] = w[j];
+            to->own[at] = w[i];
+        }
+    }
+    to->count = at;
+}
+
+// Fills up to whole vectors with pairs that are far apart.
+TH_FORMULA int fill_up(batch *restrict b) {
+    int full = (b->count + TH_LANES - 1) / TH_LANES * TH_LANES;
+    for (int k = b->count; k < full; ++k) {
+        b->x[k] = 1e6f;
+        b->y[k] = b->ux[k] = b->uy[k] = 0.0f;
+        b->radii[k] = b->share[k] = b->own[k] = 1.0f;
+    }
+    return full;
+}
+
+// Half and half needs no division, and most crowds have one mass.
+TH_FORMULA void shares(batch *restrict b, int full, bool equal) {
+#pragma omp simd
+    for (int k = 0; k < full; ++k)
+        b->share[k] = equal ? 0.5f : th_pbd_share(b->own[k], b->share[k]);
+}
+
+TH_FORMULA void correct_contacts(const th_pbd_params *p, batch *restrict b, int full, bool moves) {
+    const float margin = p->contact_margin, static_friction = moves ? p->static_friction : 0.0f,
+                kinetic_friction = moves ? p->kinetic_friction : 0.0f;
+#pragma omp simd
+    for (int k = 0; k < full; ++k) {
+        th_vec2 u = th_v(moves ? b->ux[k] : 0.0f, moves ? b->uy[k] : 0.0f);
+        th_vec2 d = th_v(b->x[k] + u.x, b->y[k] + u.y);
+        th_pbd_correction c = th_pbd_contact(d, u, margin * b->radii[k], b->share[k],
+                                             static_friction, kinetic_friction);
+        float apart2 = d.x * d.x + d.y * d.y - TH_PBD_COINCIDENT * TH_PBD_COINCIDENT;
+        b->correction_x[k] = c.x;
+        b->correction_y[k] = c.y;
+        b->correction[k] = apart2 > 0.0f ? c.count : COINCIDENT;
+    }
+}
+
+TH_FORMULA void correct_meetings(const th_pbd_avoidance *p, batch *restrict b, int full) {
+    const th_pbd_avoidance how = *p;
+#pragma omp simd
+    for (int k = 0; k < full; ++k) {
+        th_pbd_correction c = th_pbd_avoid(&how, th_v(b->x[k], b->y[k]), th_v(b->ux[k], b->uy[k]),
+                                           b->radii[k], b->share[k]);
+        b->correction_x[k] = c.x;
+        b->correction_y[k] = c.y;
+        b->correction[k] = c.count;
+    }
+}
+
+TH_FORMULA th_pbd_correction sum_of(const batch *b, int first, uint32_t count) {
+    th_pbd_correction sum = {0.0f, 0.0f, 0.0f};
+    for (int k = first; k < first + (int)count; ++k) {
+        sum.x += b->correction_x[k];
+        sum.y += b->correction_y[k];
+        sum.count += b->correction[k];
+    }
+    return sum;
+}
+
+// Contacts of person i, whose pairs begin at `first`. Who stands at i's very place is pushed in a direction drawn
+// from both ids, opposite for the two.
+TH_FORMULA th_pbd_correction sum_contacts(const th_world *world, const batch *b, uint32_t i,
+                                          int first) {
+    const uint32_t *list = th_pbd_neighbours(world->pbd, i);
+    float margin = th_pbd_group_of(world, i)->params.contact_margin;
+    int count = (int)world->pbd->touch_count[i];
+    th_pbd_correction sum = sum_of(b, first, (uint32_t)count);
+    if (sum.count < COINCIDENT) return sum;
+    for (int k = 0; k < count; ++k) {
+        if (b->correction[first + k] < COINCIDENT) continue;
+        th_vec2 n = th_pair_direction(world->agents.id[i], world->agents.id[list[k]]);
+        float push = margin * b->radii[first + k] * b->share[first + k];
+        sum.x += push * n.x;
+        sum.y += push * n.y;
+        sum.count += 1.0f - COINCIDENT;
+    }
+    return sum;
+}
+
+#endif
+
+// The averaged shift of a sum, at most half a radius: a heap comes apart, it does not burst.
+TH_FORMULA th_vec2 averaged(const th_pbd_correction *sum, float averaging, float radius) {
+    float share = th_pbd_average(averaging, sum->count);
+    return th_limit(th_v(share * sum->x, share * sum->y), 0.5f * radius);
+}
+
+// Off the listed walls from place p, for who began the sub-step at `start`; the walls do not give way and so are
+// never overshot.
+TH_BOTH static th_vec2 off_walls(const th_walls *walls, const int *list, float radius,
+                                 th_vec2 start, th_vec2 p, float averaging) {
+    th_pbd_correction sum = {0.0f, 0.0f, 0.0f};
+    for (int k = 0; k < TH_PBD_WALLS && list[k] >= 0; ++k) {
+        const th_wall *wall = &walls->walls[list[k]], *before = &walls->walls[wall->prev];
+        // An edge holds who began the sub-step in front of it; the back of a thin wall looks the other way.
+        bool line_acts = th_det(wall->direction, th_sub(start, wall->a)) <= 0.0f;
+        // A corner belongs to the edge that starts there, if p lies beyond the edge before; so cutting a wall
+        // into pieces changes nothing.
+        bool a_acts =
+            !th_wall_stands(walls, before) ||
+            (wall->a_convex && th_dot(th_sub(p, before->a), before->direction) >= before->length);
+        bool b_acts = !th_wall_stands(walls, &walls->walls[wall->next]);
+        th_pbd_correction c = th_pbd_wall(p, wall->a, wall->direction, wall->length, radius,
+                                          line_acts, a_acts, b_acts);
+        sum.x += c.x;
+        sum.y += c.y;
+        sum.count += c.count;
+    }
+    float share = th_min(th_pbd_average(averaging, sum.count), 1.0f);
+    return th_v(share * sum.x, share * sum.y);
+}
+
+// Person i as the end of an iteration needs it.
+typedef struct corrected {
+    const th_pbd_group *group;
+    const int *walls; // listed, or NULL: there are none
+    float radius;
+    th_vec2 place; // at the beginning of the sub-step
+} corrected;
+
+// By how much the stabilisation shifts somebody with these contacts.
+TH_FORMULA th_vec2 shift_by(const th_walls *walls, const corrected *c,
+                            const th_pbd_correction *contact) {
+    float averaging = c->group->params.averaging;
+    th_vec2 shift = averaged(contact, averaging, c->radius);
+    if (c->walls)
+        shift = th_add(shift, off_walls(walls, c->walls, c->radius, c->place,
+                                        th_add(c->place, shift), averaging));
+    return shift;
+}
+
+// The displacement after an iteration, from u. `avoided` is what avoidance has added to it so far.
+// Contacts and avoidance are averaged each by their own number: averaged together, the many who are far away
+// would take the weight from the few who touch.
+TH_FORMULA th_vec2 solve_by(const th_walls *walls, const corrected *c,
+                            const th_pbd_correction *contact, const th_pbd_correction *avoid,
+                            th_vec2 u, th_vec2 *avoided) {
+    float averaging = c->group->params.averaging, h = c->group->avoid.h;
+    u = th_add(u, averaged(contact, averaging, c->radius));
+    float share = th_pbd_average(averaging, avoid->count);
+    th_vec2 before = *avoided;
+    *avoided = th_limit(th_v(before.x + share * avoid->x, before.y + share * avoid->y),
+                        c->group->params.max_acceleration * h * h);
+    u = th_add(u, th_sub(*avoided, before));
+    if (c->walls)
+        u = th_add(u,
+                   off_walls(walls, c->walls, c->radius, c->place, th_add(c->place, u), averaging));
+    return u;
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loops
+static corrected corrected_of(const th_world *world, const th_walls *walls, uint32_t i) {
+    const th_agents *a = &world->agents;
+    corrected c = {th_pbd_group_of(world, i),
+                   walls->count > 0 ? world->pbd->walls + (size_t)i * TH_PBD_WALLS : NULL,
+                   a->radius[i],
+                   {a->work_x[i], a->work_y[i]}};
+    return c;
+}
+
+TH_FORMULA void shift_one(th_world *world, const th_walls *walls, uint32_t i,
+                          const th_pbd_correction *contact) {
+    th_pbd *pbd = world->pbd;
+    corrected c = corrected_of(world, walls, i);
+    th_vec2 shift = shift_by(walls, &c, contact);
+    pbd->extra_x[i] = shift.x;
+    pbd->extra_y[i] = shift.y;
+}
+
+TH_FORMULA void solve_one(th_world *world, const th_walls *walls, uint32_t i,
+                          const th_pbd_correction *contact, const th_pbd_correction *avoid) {
+    th_pbd *pbd = world->pbd;
+    corrected c = corrected_of(world, walls, i);
+    th_vec2 avoided = th_v(pbd->extra_x[i], pbd->extra_y[i]);
+    th_vec2 u = solve_by(walls, &c, contact, avoid, th_v(pbd->u_x[i], pbd->u_y[i]), &avoided);
+    pbd->extra_x[i] = avoided.x;
+    pbd->extra_y[i] = avoided.y;
+    pbd->next_u_x[i] = u.x;
+    pbd->next_u_y[i] = u.y;
+}
+
+// The people whose pairs are in hand, and the sums of their corrections.
+typedef struct taken {
+    int count;
+    uint32_t person[PAIRS];
+    th_pbd_correction contact[PAIRS], avoid[PAIRS];
+} taken;
+
+TH_FORMULA void take_contacts(const th_world *world, const th_pbd_group *group, bool moves,
+                              bool equal, batch *b, taken *t) {
+    const th_pbd *pbd = world->pbd;
+    b->count = 0;
+    for (int k = 0; k < t->count; ++k) {
+        uint32_t i = t->person[k];
+        gather(&world->agents, pbd, i, th_pbd_neighbours(pbd, i), pbd->touch_count[i], moves, equal,
+               b);
+    }
+    int full = fill_up(b), first = 0;
+    shares(b, full, equal);
+    correct_contacts(&group->params, b, full, moves);
+    for (int k = 0; k < t->count; first += (int)pbd->touch_count[t->person[k++]])
+        t->contact[k] = sum_contacts(world, b, t->person[k], first);
+}
+
+TH_FORMULA void take_meetings(const th_world *world, const th_pbd_group *group, bool equal,
+                              batch *b, taken *t) {
+    const th_pbd *pbd = world->pbd;
+    b->count = 0;
+    for (int k = 0; k < t->count; ++k) {
+        uint32_t i = t->person[k];
+        gather(&world->agents, pbd, i, th_pbd_neighbours(pbd, i) + pbd->touch_count[i],
+               pbd->meet_count[i], true, equal, b);
+    }
+    int full = fill_up(b), first = 0;
+    shares(b, full, equal);
+    correct_meetings(&group->avoid, b, full);
+    for (int k = 0; k < t->count; first += (int)pbd->meet_count[t->person[k++]])
+        t->avoid[k] = sum_of(b, first, pbd->meet_count[t->person[k]]);
+}
+
+// Own people begin .. of one kind of parameters, as many as fill a batch; returns where the next begins.
+TH_FORMULA uint32_t take_batch(th_world *world, const th_walls *walls, int like, bool moves,
+                               bool equal, uint32_t begin, uint32_t end, batch *b) {
+    const th_pbd *pbd = world->pbd;
+    const th_pbd_group *group = &pbd->groups[like];
+    const uint32_t most = PAIRS - TH_PBD_NEIGHBOURS;
+    uint32_t stop = begin, touching = 0, meeting = 0;
+    taken t;
+    t.count = 0;
+    for (; stop < end && touching <= most && meeting <= most && t.count < PAIRS; ++stop) {
+        if (!th_pbd_own(world, stop) || th_pbd_group_of(world, stop)->like != like) continue;
+        t.person[t.count++] = stop;
+        touching += pbd->touch_count[stop];
+        meeting += pbd->meet_count[stop];
+    }
+    take_contacts(world, group, moves, equal, b, &t);
+    if (moves) take_meetings(world, group, equal, b, &t);
+    for (int k = 0; k < t.count; ++k) {
+        if (moves)
+            solve_one(world, walls, t.person[k], &t.contact[k], &t.avoid[k]);
+        else
+            shift_one(world, walls, t.person[k], &t.contact[k]);
+    }
+    return stop;
+}
+
+static bool is_first_of_its_kind(const th_world *world, int g) {
+    return world->groups[g].move == TH_MOVE_PBD && !world->groups[g].scripted &&
+           world->pbd->groups[g].like == g;
+}
+
+TH_CLONES void th_pbd_stabilise_block(th_world *world, const th_substep *step,
+                                      const th_walls *walls, uint32_t begin, uint32_t end) {
+    (void)step;
+    batch b;
+    for (int g = 0; g < world->group_count; ++g)
+        for (uint32_t i = is_first_of_its_kind(world, g) ? begin : end; i < end;)
+            i = take_batch(world, walls, g, false, false, i, end, &b);
+}
+
+TH_CLONES void th_pbd_solve_block(th_world *world, const th_substep *step, const th_walls *walls,
+                                  uint32_t begin, uint32_t end) {
+    (void)step;
+    batch b;
+    for (int g = 0; g < world->group_count; ++g)
+        for (uint32_t i = is_first_of_its_kind(world, g) ? begin : end; i < end;)
+            i = world->pbd->equal_masses ? take_batch(world, walls, g, true, true, i, end, &b)
+                                         : take_batch(world, walls, g, true, false, i, end, &b);
+}
+#endif

@@ -1,0 +1,489 @@
+// Where the cells lie and what of them is ground: grids that follow the index, capacity of cells, apertures
+// of faces, exits, links, moving bodies. Measured when a grid or a wall changes, not in every step.
+//
+// A wall is seen by the pressure solve only as a closed face, so everybody must be counted on the right side
+// of it. Who stands in a cell whose centre a wall hides counts in the neighbouring cell whose centre is in
+// sight, and so does the ground there. SPDX-License-Identifier: Apache-2.0
+#include "core/parallel.h"
+#include "move/uic/state.h"
+#include <math.h>
+#include <string.h>
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
+// ---- grids
+
+static bool same_grid(const th_staggered *a, const th_staggered *b) {
+    return a->h == b->h && a->column == b->column && a->row == b->row && a->nx == b->nx &&
+           a->ny == b->ny;
+}
+
+static void move_values(const th_uic *uic, const double *from, double *to) {
+    for (int l = 0; l < uic->level_count; ++l) {
+        const th_uic_level *old = &uic->levels[l], *new = &uic->wanted[l];
+        double *target = to + new->first;
+        memset(target, 0, (size_t) new->grid.nx *(size_t) new->grid.ny * sizeof *target);
+        if (!old->measured || old->grid.h != new->grid.h) continue;
+        int dx = new->grid.column - old->grid.column, dy = new->grid.row - old->grid.row;
+        for (int j = 0; j < new->grid.ny; ++j)
+            for (int i = 0; i < new->grid.nx; ++i) {
+                int oi = i + dx, oj = j + dy;
+                if (oi < 0 || oj < 0 || oi >= old->grid.nx || oj >= old->grid.ny) continue;
+                target[j * new->grid.nx + i] = from[old->first + oj * old->grid.nx + oi];
+            }
+    }
+}
+
+static void move_means(th_uic *uic, float *values) {
+    int old_end = 0, new_end = 0;
+    for (int l = 0; l < uic->level_count; ++l) {
+        const th_staggered *old = &uic->levels[l].grid, *new = &uic->wanted[l].grid;
+        old_end = uic->levels[l].first + old->nx * old->ny;
+        new_end = uic->wanted[l].first + new->nx *new->ny;
+    }
+    for (int c = 0; c < old_end; ++c) uic->b[c] = (double)values[c];
+    move_values(uic, uic->b, uic->east);
+    for (int c = 0; c < new_end; ++c) values[c] = (float)uic->east[c];
+}
+
+// Pressures and mean velocities go along when a grid is laid anew on the same lattice. The work arrays of
+// the solve hold them meanwhile.
+static bool adopt_grids(th_uic *uic) {
+    bool same = true;
+    for (int l = 0; l < uic->level_count; ++l)
+        same = same && uic->levels[l].measured &&
+               same_grid(&uic->levels[l].grid, &uic->wanted[l].grid) &&
+               uic->levels[l].first == uic->wanted[l].first;
+    if (same) return false;
+    double *start[2] = {uic->inner_pressure, uic->pressure};
+    for (int k = 0; k < 2; ++k) {
+        size_t bytes = (size_t)uic->cell_capacity * sizeof(double);
+        move_values(uic, start[k], uic->b);
+        memcpy(start[k], uic->b, bytes);
+    }
+    move_means(uic, uic->mean_x);
+    move_means(uic, uic->mean_y);
+    for (int l = 0; l < uic->level_count; ++l) {
+        uic->levels[l].grid = uic->wanted[l].grid;
+        uic->levels[l].first = uic->wanted[l].first;
+        uic->levels[l].measured = false;
+    }
+    return true;
+}
+
+#endif
+// ---- which cell somebody belongs to
+
+// What is asked for in place of a cell's centre when walls are in question: a little off it. Plans are drawn in
+// whole metres and so are cells; a wall through the very centres would close the cells to both sides.
+TH_BOTH static th_vec2 anchor_of(const th_staggered *grid, int i, int j) {
+    return th_add(th_staggered_centre(grid, i, j), th_v(0.0137f * grid->h, 0.0171f * grid->h));
+}
+
+TH_BOTH int th_uic_home(const th_world *world, int l, int i, int j, th_vec2 p) {
+    enum { OWN = 4 };
+    const th_staggered *grid = &world->uic->levels[l].grid;
+    th_walls walls = th_world_walls(world);
+    th_vec2 own = anchor_of(grid, i, j);
+    if (th_walls_first_crossing(&walls, l, p, own, NULL) < 0) return OWN;
+    int dx = p.x < own.x ? -1 : 1, dy = p.y < own.y ? -1 : 1;
+    bool x_nearer = fabsf(p.x - own.x) >= fabsf(p.y - own.y);
+    // The nearest first; the far sides last, for cells that walls cut into strips.
+    const int tries[8][2] = {{x_nearer ? dx : 0, x_nearer ? 0 : dy},
+                             {x_nearer ? 0 : dx, x_nearer ? dy : 0},
+                             {dx, dy},
+                             {x_nearer ? 0 : -dx, x_nearer ? -dy : 0},
+                             {x_nearer ? -dx : 0, x_nearer ? 0 : -dy},
+                             {dx, -dy},
+                             {-dx, dy},
+                             {-dx, -dy}};
+    for (int k = 0; k < 8; ++k) {
+        int ni = i + tries[k][0], nj = j + tries[k][1];
+        if (ni < 1 || nj < 1 || ni >= grid->nx - 1 || nj >= grid->ny - 1) continue;
+        if (th_walls_first_crossing(&walls, l, p, anchor_of(grid, ni, nj), NULL) < 0)
+            return OWN + 3 * tries[k][1] + tries[k][0];
+    }
+    return OWN;
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
+// ---- apertures
+
+// The box between the centres of a cell and of its west (axis 0) or south (axis 1) neighbour.
+static void box_of_face(const th_staggered *grid, int i, int j, int axis, th_vec2 *low,
+                        th_vec2 *high) {
+    th_vec2 corner = {grid->origin.x + (float)i * grid->h, grid->origin.y + (float)j * grid->h};
+    th_vec2 anchor = anchor_of(grid, i, j);
+    *low = axis ? th_v(corner.x, anchor.y - grid->h) : th_v(anchor.x - grid->h, corner.y);
+    *high = axis ? th_v(corner.x + grid->h, anchor.y) : th_v(anchor.x, corner.y + grid->h);
+}
+
+static void measure_apertures(th_world *world, int l) {
+    th_uic *uic = world->uic;
+    const th_uic_level *level = &uic->levels[l];
+    const th_staggered *grid = &level->grid;
+    th_walls walls = th_world_walls(world);
+#pragma omp parallel for num_threads(world->threads) schedule(dynamic, 8)
+    for (int j = 0; j < grid->ny; ++j) {
+        for (int i = 0; i < grid->nx; ++i) {
+            th_vec2 low, high;
+            int c = level->first + j * grid->nx + i;
+            // Nothing flows over the grid's own edge: the ring around it holds nobody.
+            box_of_face(grid, i, j, 0, &low, &high);
+            uic->aperture_x[c] = i > 0 ? th_walls_open_share(&walls, l, low, high, 0) : 0.0f;
+            box_of_face(grid, i, j, 1, &low, &high);
+            uic->aperture_y[c] = j > 0 ? th_walls_open_share(&walls, l, low, high, 1) : 0.0f;
+        }
+    }
+}
+
+// A face less open than this counts as closed for who stands beside it.
+static const float MOSTLY_OPEN = 0.5f;
+
+// Does the west (axis 0) or south face of a cell lead on to the next one? Exits and links lead elsewhere.
+static bool leads_on(const th_uic *uic, int cell, int axis) {
+    return axis ? uic->aperture_y[cell] - uic->gate_y[cell] >= MOSTLY_OPEN
+                : uic->aperture_x[cell] - uic->gate_x[cell] >= MOSTLY_OPEN;
+}
+
+// Folds of the quarter (a, b) of the cell (i, j); a and b are 0 on the west and the south side.
+static uint8_t folds_of(const th_uic *uic, const th_uic_level *level, int i, int j, int a, int b) {
+    const th_staggered *grid = &level->grid;
+    int c = level->first + j * grid->nx + i, dx = a ? 1 : -1, dy = b ? grid->nx : -grid->nx;
+    if (i == 0 || j == 0 || i == grid->nx - 1 || j == grid->ny - 1)
+        return TH_UIC_FOLD_X | TH_UIC_FOLD_Y;
+    int beside = a ? c + 1 : c, above = b ? c + grid->nx : c; // whose faces the quarter lies at
+    bool x = leads_on(uic, beside, 0), y = leads_on(uic, above, 1);
+    bool x_then_y = x && leads_on(uic, above + dx, 1),
+         y_then_x = y && leads_on(uic, beside + dy, 0);
+    return (uint8_t)((x ? 0 : TH_UIC_FOLD_X) | (y ? 0 : TH_UIC_FOLD_Y) |
+                     (x_then_y || y_then_x ? 0 : TH_UIC_FOLD_XY));
+}
+
+static void measure_quarters(th_world *world, int l, float reach) {
+    th_uic *uic = world->uic;
+    const th_uic_level *level = &uic->levels[l];
+    const th_staggered *grid = &level->grid;
+    th_walls walls = th_world_walls(world);
+    float half = 0.5f * grid->h;
+#pragma omp parallel for num_threads(world->threads) schedule(dynamic, 8)
+    for (int row = 0; row < 2 * grid->ny; ++row) {
+        for (int column = 0; column < 2 * grid->nx; ++column) {
+            th_vec2 low = {grid->origin.x + (float)column * half,
+                           grid->origin.y + (float)row * half};
+            th_vec2 high = th_add(low, th_v(half, half)), more = th_v(reach, reach);
+            uint8_t flags = folds_of(uic, level, column / 2, row / 2, column % 2, row % 2);
+            if (th_walls_touch(&walls, l, th_sub(low, more), th_add(high, more))) {
+                flags |= TH_UIC_NEAR_WALL;
+                if (th_walls_touch(&walls, l, low, high)) flags |= TH_UIC_WALL;
+            }
+            uic->quarters[4 * (size_t)level->first + (size_t)(row * 2 * grid->nx + column)] = flags;
+        }
+    }
+}
+
+// ---- exits and links
+
+typedef void th_face_fn(th_uic *uic, const th_uic_level *level, int cell, int axis, float share,
+                        const void *context);
+
+// Calls for every face whose box between the cells' centres the line touches.
+static void visit_faces(th_uic *uic, int l, th_vec2 a, th_vec2 b, th_face_fn *visit,
+                        const void *context) {
+    const th_uic_level *level = &uic->levels[l];
+    const th_staggered *grid = &level->grid;
+    int i0 = (int)floorf((th_min(a.x, b.x) - grid->origin.x) * grid->inverse_h) - 1;
+    int i1 = (int)floorf((th_max(a.x, b.x) - grid->origin.x) * grid->inverse_h) + 1;
+    int j0 = (int)floorf((th_min(a.y, b.y) - grid->origin.y) * grid->inverse_h) - 1;
+    int j1 = (int)floorf((th_max(a.y, b.y) - grid->origin.y) * grid->inverse_h) + 1;
+    for (int j = j0 > 1 ? j0 : 1; j <= j1 && j < grid->ny; ++j) {
+        for (int i = i0 > 1 ? i0 : 1; i <= i1 && i < grid->nx; ++i) {
+            for (int axis = 0; axis < 2; ++axis) {
+                th_vec2 low, high;
+                float from, to;
+                box_of_face(grid, i, j, axis, &low, &high);
+                if (th_box_shadow(a, b, low, high, axis, &from, &to) && to - from > 1e-3f)
+                    visit(uic, level, j * grid->nx + i, axis, to - from, context);
+            }
+        }
+    }
+}
+
+static void add_exit_face(th_uic *uic, const th_uic_level *level, int cell, int axis, float share,
+                          const void *context) {
+    (void)context;
+    float *exit = (axis ? uic->exit_y : uic->exit_x) + level->first + cell;
+    float *gate = (axis ? uic->gate_y : uic->gate_x) + level->first + cell;
+    *exit = th_min(*exit + share, 1.0f);
+    *gate = th_min(*gate + share, 1.0f);
+}
+
+static void measure_exits(th_world *world, int l) {
+    th_uic *uic = world->uic;
+    const th_uic_level *level = &uic->levels[l];
+    size_t cells = (size_t)level->grid.nx * (size_t)level->grid.ny;
+    memset(uic->exit_x + level->first, 0, cells * sizeof *uic->exit_x);
+    memset(uic->exit_y + level->first, 0, cells * sizeof *uic->exit_y);
+    memset(uic->gate_x + level->first, 0, cells * sizeof *uic->gate_x);
+    memset(uic->gate_y + level->first, 0, cells * sizeof *uic->gate_y);
+    for (int g = 0; g < world->scene->goal_count; ++g) {
+        const th_goal *goal = &world->scene->goals[g];
+        if (goal->kind != TH_GOAL_EXIT) continue;
+        if (goal->is_line && goal->line.level == l)
+            visit_faces(uic, l, goal->line.a, goal->line.b, add_exit_face, NULL);
+        if (goal->is_line || goal->area.level != l) continue;
+        const th_polygons *shape = &goal->area.shape; // who crosses its edge is out
+        for (int r = 0; r < shape->ring_count; ++r)
+            for (int begin = shape->ring_start[r], end = shape->ring_start[r + 1], k = begin;
+                 k < end; ++k)
+                visit_faces(uic, l, shape->points[k], shape->points[k + 1 < end ? k + 1 : begin],
+                            add_exit_face, NULL);
+    }
+}
+
+static void add_link_face(th_uic *uic, const th_uic_level *level, int cell, int axis, float share,
+                          const void *context) {
+    if (uic->link_face_count == uic->link_face_capacity) return;
+    th_uic_link_face face = {(int)(level - uic->levels), *(const int *)context, cell, axis, share};
+    uic->link_faces[uic->link_face_count++] = face;
+}
+
+static void list_link_faces(th_world *world) {
+    th_uic *uic = world->uic;
+    uic->link_face_count = 0;
+    for (int k = 0; k < world->scene->link_count; ++k) {
+        const th_link *link = &world->scene->links[k];
+        for (int side = 0; side < 2; ++side)
+            visit_faces(uic, link->level[side], link->a, link->b, add_link_face,
+                        &link->level[1 - side]);
+    }
+}
+
+static void add_link_gates(th_uic *uic, int l) {
+    for (int k = 0; k < uic->link_face_count; ++k) {
+        const th_uic_link_face *face = &uic->link_faces[k];
+        if (face->level != l) continue;
+        float *gate = (face->axis ? uic->gate_y : uic->gate_x) + uic->levels[l].first + face->cell;
+        *gate = th_min(*gate + face->share, 1.0f);
+    }
+}
+
+// ---- capacity: the ground, spread over cells as people are
+
+// Gives `area` at a place to the four nearest cells, folded where walls are in between.
+static void give_area(th_uic *uic, const th_uic_level *level, const th_uic_place *place,
+                      float area) {
+    const th_staggered *grid = &level->grid;
+    int c = level->first + place->j * grid->nx + place->i;
+    if (place->i < 1 || place->j < 1 || place->i > grid->nx - 2 || place->j > grid->ny - 2) {
+        uic->capacity[c] += area;
+        return;
+    }
+    uint8_t folds = uic->quarters[4 * (size_t)level->first +
+                                  (size_t)((2 * place->j + place->half_y) * 2 * grid->nx +
+                                           2 * place->i + place->half_x)];
+    int dx = place->half_x ? 1 : -1, dy = place->half_y ? grid->nx : -grid->nx;
+    float far_x = 0.5f * (place->half_x ? place->x : 1.0f - place->x);
+    float far_y = 0.5f * (place->half_y ? place->y : 1.0f - place->y);
+    if (folds & TH_UIC_FOLD_X) far_x = 0.0f;
+    if (folds & TH_UIC_FOLD_Y) far_y = 0.0f;
+    float corner = far_x * far_y, beside = far_x - corner, above = far_y - corner;
+    float own = 1.0f - far_x - above;
+    if (folds & TH_UIC_FOLD_XY) {
+        own += corner;
+        corner = 0.0f;
+    }
+    uic->capacity[c] += own * area;
+    uic->capacity[c + dx] += beside * area;
+    uic->capacity[c + dy] += above * area;
+    uic->capacity[c + dx + dy] += corner * area;
+}
+
+static void measure_floor(th_world *world, int l) {
+    th_uic *uic = world->uic;
+    const th_uic_level *level = &uic->levels[l];
+    const th_staggered *grid = &level->grid;
+    size_t cells = (size_t)grid->nx * (size_t)grid->ny;
+    memset(uic->capacity + level->first, 0, cells * sizeof *uic->capacity);
+    memset(uic->free_area + level->first, 0, cells * sizeof *uic->free_area);
+    const float part = 1.0f / TH_FLOOR_PARTS;
+    for (int row = 0; row < grid->ny * TH_FLOOR_PARTS; ++row) {
+        th_floor_row(&level->floor, grid, row, uic->parts);
+        int j = row / TH_FLOOR_PARTS;
+        for (int column = 0; column < grid->nx * TH_FLOOR_PARTS; ++column) {
+            const th_floor_part *free = &uic->parts[column];
+            if (!(free->area > 1e-9)) continue;
+            int i = column / TH_FLOOR_PARTS, home = 4;
+            float area = (float)free->area * part * part;
+            th_vec2 p = {
+                grid->origin.x + ((float)column + (float)(free->x / free->area)) * part * grid->h,
+                grid->origin.y + ((float)row + (float)(free->y / free->area)) * part * grid->h};
+            int quarter = (2 * row / TH_FLOOR_PARTS) * 2 * grid->nx + 2 * column / TH_FLOOR_PARTS;
+            if (uic->quarters[4 * (size_t)level->first + (size_t)quarter] & TH_UIC_WALL)
+                home = th_uic_home(world, l, i, j, p);
+            th_uic_place place = th_uic_place_of(grid, p, i, j, home);
+            give_area(uic, level, &place, area);
+            uic->free_area[level->first + j * grid->nx + i] += area;
+        }
+    }
+}
+
+// Open ground everywhere: nothing to clip.
+static void open_level(th_uic *uic, const th_uic_level *level) {
+    const th_staggered *grid = &level->grid;
+    int cells = grid->nx * grid->ny;
+    for (int k = 0; k < cells; ++k) {
+        int c = level->first + k, i = k % grid->nx, j = k / grid->nx;
+        uic->capacity[c] = uic->free_area[c] = 1.0f;
+        uic->aperture_x[c] = i > 0 ? 1.0f : 0.0f;
+        uic->aperture_y[c] = j > 0 ? 1.0f : 0.0f;
+    }
+    memset(uic->quarters + 4 * (size_t)level->first, 0, 4 * (size_t)cells);
+}
+
+// Is there anything on the level that people or the flow cannot just pass?
+static bool has_walls(const th_world *world, int l) {
+    const th_level *level = &world->scene->levels[l];
+    if (level->bounded || level->wall_end > level->wall_begin) return true;
+    for (int g = 0; g < world->scene->goal_count; ++g) {
+        const th_goal *goal = &world->scene->goals[g];
+        if (goal->kind == TH_GOAL_EXIT &&
+            (goal->is_line ? goal->line.level : goal->area.level) == l)
+            return true;
+    }
+    for (int w = world->scene->wall_count; w < world->wall_count; ++w)
+        if (world->walls[w].level == l && world->walls[w].length > 0.0f) return true;
+    return false;
+}
+
+// How far from where somebody stood when the step began a wall can matter to the pair step: the pair distance
+// and the way of the step, walked by somebody quick who is carried along.
+static float furthest_pair(const th_world *world) {
+    const float quick = 2.5f; // [m/s]
+    float most = 0.0f;
+    for (int g = 0; g < world->uic->group_count; ++g) {
+        const th_uic_group *group = &world->uic->groups[g];
+        float d_min = group->d_min > 0.0f ? group->d_min : 2.0f * world->max_radius;
+        if (group->own) most = th_max(most, 2.0f * group->separate * d_min);
+    }
+    return most + TH_UIC_FASTEST * quick * world->dt;
+}
+
+void th_uic_measure(th_world *world) {
+    th_uic *uic = world->uic;
+    bool anew = adopt_grids(uic);
+    float reach = furthest_pair(world);
+    bool wider = reach != uic->pair_reach; // somebody larger has come
+    uic->pair_reach = reach;
+    for (int l = 0; l < uic->level_count; ++l) anew = anew || uic->levels[l].stale;
+    if (anew) list_link_faces(world);
+    for (int l = 0; l < uic->level_count; ++l) {
+        th_uic_level *level = &uic->levels[l];
+        if (level->measured && !level->stale && !wider &&
+            level->walls_version == world->walls_version)
+            continue;
+        level->walled = has_walls(world, l);
+        measure_exits(world, l);
+        add_link_gates(uic, l);
+        if (level->walled) {
+            measure_apertures(world, l);
+            measure_quarters(world, l, uic->pair_reach);
+            measure_floor(world, l);
+        } else {
+            open_level(uic, level);
+        }
+        size_t bytes = (size_t)level->grid.nx * (size_t)level->grid.ny * sizeof(float);
+        memcpy(uic->room + level->first, uic->capacity + level->first, bytes);
+        memcpy(uic->open_x + level->first, uic->aperture_x + level->first, bytes);
+        memcpy(uic->open_y + level->first, uic->aperture_y + level->first, bytes);
+        level->walls_version = world->walls_version;
+        level->measured = true;
+        level->stale = false;
+    }
+}
+
+#endif
+// ---- moving bodies
+
+enum { BITS = 8 }; // along a cell's side
+
+// Calls cover(word, bit) for what a disc covers.
+#ifdef TH_DEVICE_CODE
+template <class Cover>
+TH_BOTH static void cover_disc(th_uic *uic, const th_uic_level *level, th_vec2 centre, float radius,
+                               Cover cover) {
+#else
+static inline void cover(uint64_t *word, uint64_t bit) { *word |= bit; }
+static void cover_disc(th_uic *uic, const th_uic_level *level, th_vec2 centre, float radius) {
+#endif
+    const th_staggered *grid = &level->grid;
+    float scale = (float)BITS * grid->inverse_h, r = radius * scale;
+    float x = (centre.x - grid->origin.x) * scale, y = (centre.y - grid->origin.y) * scale;
+    int column0 = (int)floorf(x - r), column1 = (int)ceilf(x + r);
+    int row0 = (int)floorf(y - r), row1 = (int)ceilf(y + r);
+    if (!(x - r > 0.0f && y - r > 0.0f && x + r < (float)(BITS * grid->nx - 1) &&
+          y + r < (float)(BITS * grid->ny - 1)))
+        return; // off the ground
+    for (int row = row0; row < row1; ++row)
+        for (int column = column0; column < column1; ++column) {
+            float dx = (float)column + 0.5f - x, dy = (float)row + 0.5f - y;
+            if (dx * dx + dy * dy > r * r) continue;
+            int cell = row / BITS * grid->nx + column / BITS;
+            cover(&uic->covered[level->first + cell],
+                  (uint64_t)1 << (row % BITS * BITS + column % BITS));
+        }
+}
+
+TH_BOTH static int bits_of(uint64_t mask) {
+#ifdef __CUDA_ARCH__
+    return __popcll((unsigned long long)mask);
+#else
+    return __builtin_popcountll((unsigned long long)mask);
+#endif
+}
+
+// Rows of bits (west face) or columns (south face) that nothing covers between the centres of two cells.
+TH_BOTH static float uncovered(uint64_t before, uint64_t here, int axis) {
+    int blocked = 0;
+    for (int k = 0; k < BITS; ++k) {
+        uint64_t line = axis ? (uint64_t)0x0101010101010101u << k : (uint64_t)0xFFu << (BITS * k);
+        uint64_t far_half = axis ? 0xFFFFFFFF00000000u : 0xF0F0F0F0F0F0F0F0u;
+        blocked += ((before & far_half & line) | (here & ~far_half & line)) != 0;
+    }
+    return 1.0f - (float)blocked / (float)BITS;
+}
+
+// What bodies leave of a cell.
+TH_BOTH static void cover_cell(th_uic *uic, int nx, int c) {
+    uint64_t here = uic->covered[c], west = uic->covered[c - 1], south = uic->covered[c - nx];
+    uic->room[c] = uic->capacity[c] * (1.0f - (float)bits_of(here) / (float)(BITS * BITS));
+    uic->open_x[c] = uic->aperture_x[c] * (here | west ? uncovered(west, here, 0) : 1.0f);
+    uic->open_y[c] = uic->aperture_y[c] * (here | south ? uncovered(south, here, 1) : 1.0f);
+}
+
+#ifndef TH_DEVICE_CODE // the CPU's loop
+// Once a step, where there are bodies: what they leave of capacities and apertures.
+void th_uic_cover_bodies(th_world *world) {
+    th_uic *uic = world->uic;
+    const th_agents *agents = &world->agents;
+    bool any = false;
+    for (int l = 0; l < uic->level_count; ++l) {
+        const th_uic_level *level = &uic->levels[l];
+        if (!level->has_bodies) continue;
+        any = true;
+        memset(uic->covered + level->first, 0,
+               (size_t)level->grid.nx * (size_t)level->grid.ny * sizeof *uic->covered);
+    }
+    if (!any) return;
+    for (int i = 0; i < agents->count; ++i)
+        if (agents->phase[i] == TH_PHASE_BODY)
+            cover_disc(uic, &uic->levels[agents->level[i]],
+                       th_v(agents->next_position_x[i], agents->next_position_y[i]),
+                       agents->radius[i]);
+    for (int l = 0; l < uic->level_count; ++l) {
+        const th_uic_level *level = &uic->levels[l];
+        if (!level->has_bodies) continue;
+        int nx = level->grid.nx, end = level->first + nx * level->grid.ny;
+        for (int c = level->first + nx; c < end; ++c) cover_cell(uic, nx, c);
+    }
+}
+#endif

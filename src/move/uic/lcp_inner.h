@@ -1,0 +1,155 @@
+// What the pressure solvers share: the problem copied out of the grid into cells numbered from 0.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_MOVE_UIC_LCP_INNER_H
+#define TH_MOVE_UIC_LCP_INNER_H
+#include "core/parallel.h"
+#include "move/uic/lcp.h"
+#include <math.h>
+
+// Neighbours of a cell in this order; d ^ 1 is the opposite side.
+enum { TH_WEST, TH_EAST, TH_SOUTH, TH_NORTH, TH_SIDES };
+
+typedef struct th_lcp_place {
+    int32_t i, j;
+} th_lcp_place;
+
+// A loop over cells, in blocks. Small ones run on the calling thread without asking OpenMP, which takes as
+// long as a thousand cells even for a team of one.
+enum { TH_LCP_BLOCK = 1024 };    // cells that one thread takes without a break
+enum { TH_LCP_PARALLEL = 8192 }; // fewer are not worth waking another thread
+typedef double th_lcp_body(const void *context, int from, int to);
+typedef struct th_lcp_team {
+    int threads;
+    double *partial; // what the body returned, per block
+} th_lcp_team;
+// Sum, or largest (at least 0), of what the body returns for the blocks of [from, to), taken in order: the
+// same bits for any number of threads.
+double th_lcp_sum(const th_lcp_team *team, th_lcp_body *body, const void *context, int from,
+                  int to);
+double th_lcp_most(const th_lcp_team *team, th_lcp_body *body, const void *context, int from,
+                   int to);
+
+static inline int th_lcp_blocks(int count) { return (count + TH_LCP_BLOCK - 1) / TH_LCP_BLOCK; }
+
+// Arrays have one entry more than there are cells: neighbour `count` is nobody, its value 0.
+typedef struct th_lcp_system {
+    int count;
+    // Cells with i + j even come first when the solver colours; then all their neighbours are black and
+    // the other way round. Else 0, and cells go row by row.
+    int reds;
+    th_lcp_place *place; // row by row, whatever the numbers
+    int32_t *number;     // of the cells in that order
+    int32_t *near;       // TH_SIDES per cell, `count` for none
+    // TH_SIDES per cell, 0 for none. Rounded before the diagonal is summed: that changes a flow by 6e-8 of
+    // itself, and half the memory is read.
+    float *coupling;
+    double *diagonal; // > 0
+    double *b, *x;    // x >= 0
+    int nx, ny;
+    double tolerance;
+    th_lcp_team team;
+} th_lcp_system;
+
+enum { TH_LCP_VECTORS = 6 };
+
+typedef struct th_lcp_hierarchy th_lcp_hierarchy;
+
+struct th_lcp_work {
+    th_memory memory;
+    th_lcp_solver solver;
+    int cells, active;
+    int32_t *mark; // per grid cell: below `stamp` not active, `stamp` active, above: a candidate
+    int32_t stamp;
+    int32_t *queue; // candidates in the order found
+    int32_t *edge;  // cells beside an active one that is no candidate, from each block's start on
+    int32_t *found; // how many a block has queued, or found at the edge
+    th_lcp_system system;
+    bool far; // there was no pressure to start from, or it had to go beyond the margin
+    double *vector[TH_LCP_VECTORS]; // active + 1 each, for the solver; NULL where it needs fewer
+    th_lcp_hierarchy *hierarchy;    // for multigrid
+};
+
+void th_lcp_mprgp(th_lcp_work *work, th_lcp_result *result);
+void th_lcp_policy(th_lcp_work *work, th_lcp_result *result);
+void th_lcp_psor(th_lcp_work *work, th_lcp_result *result);
+void th_lcp_multigrid(th_lcp_work *work, th_lcp_result *result);
+
+// The hierarchy of the multigrid solver: cells joined 2 x 2 again and again. Level 0 is the system itself
+// (near and coupling are the system's). Single precision: it only has to point the way, what is left is
+// measured in double.
+typedef struct th_lcp_level {
+    int nx, ny;
+    int count, reds;
+    th_lcp_place *place; // in the order found, about row by row
+    int32_t *number;     // of the cells in that order: red ones first
+    int32_t *near;       // TH_SIDES per cell
+    int32_t *child;      // TH_SIDES per cell: number on the finer level, its count for none
+    int32_t *parent;     // of the cells of the finer level
+    float *coupling;     // TH_SIDES per cell
+    float *ground;       // coupling with p = 0
+    float *inverse;      // of the diagonal in jammed cells, else 0
+    float *r, *x;
+    int32_t *mark; // per grid cell: place in the list + 1 while it is built, else 0
+    int room, mark_room, parent_room;
+} th_lcp_level;
+
+enum { TH_LCP_LEVELS = 20 };
+struct th_lcp_hierarchy {
+    int used;
+    th_lcp_level levels[TH_LCP_LEVELS];
+};
+
+// Room for a system of up to `active` cells of a grid of up to `cells`; NULL: no memory.
+th_lcp_hierarchy *th_lcp_hierarchy_create(const th_memory *memory, int cells, int active);
+void th_lcp_hierarchy_destroy(const th_memory *memory, th_lcp_hierarchy *hierarchy);
+// Finds the cells of all levels.
+void th_lcp_hierarchy_build(th_lcp_hierarchy *hierarchy, const th_lcp_system *system);
+// Couplings among the jammed cells, those of level 0 with inverse > 0.
+void th_lcp_hierarchy_fill(th_lcp_hierarchy *hierarchy, const th_lcp_system *system);
+// One V-cycle for x = M^-1 r on level 0 but for its first and its last half-sweep, which are the caller's:
+// comes with x = r * inverse in the red cells, leaves them to become (r + around) * inverse. r = 0 in black
+// cells; cells that are not jammed keep x = 0.
+void th_lcp_hierarchy_cycle(th_lcp_hierarchy *hierarchy, const th_lcp_team *team);
+// Raises x to a rough solution found from the coarsest level down: pressure that has far to go gets there at
+// once and not by a cell per round. Leaves couplings for all cells; inverse is to be set anew.
+void th_lcp_hierarchy_cascade(th_lcp_hierarchy *hierarchy, const th_lcp_system *system);
+
+// Modified incomplete Cholesky of the rows and columns with free[k] > 0, MIC(0) with tuning constant 0.97
+// and safety 0.25; q = 1/sqrt(pivot), 0 off the face. Row by row numbering.
+void th_mic_factor(const th_lcp_system *system, const double *free, double *q);
+// z = M^-1 r in the face; z may be r.
+void th_mic_apply(const th_lcp_system *system, const double *q, const double *r, double *z);
+
+static inline double th_lcp_larger(double a, double b) { return a > b ? a : b; }
+
+// Sum over the four neighbours of coupling * v.
+static inline double th_lcp_around(const th_lcp_system *s, const double *v, int k) {
+    const int32_t *n = s->near + (size_t)TH_SIDES * (size_t)k;
+    const float *c = s->coupling + (size_t)TH_SIDES * (size_t)k;
+    return ((double)c[TH_WEST] * v[n[TH_WEST]] + (double)c[TH_EAST] * v[n[TH_EAST]]) +
+           ((double)c[TH_SOUTH] * v[n[TH_SOUTH]] + (double)c[TH_NORTH] * v[n[TH_NORTH]]);
+}
+
+static inline float th_lcp_around_level(const th_lcp_level *v, int k) {
+    const int32_t *n = v->near + TH_SIDES * (size_t)k;
+    const float *c = v->coupling + TH_SIDES * (size_t)k, *x = v->x;
+    return (c[TH_WEST] * x[n[TH_WEST]] + c[TH_EAST] * x[n[TH_EAST]]) +
+           (c[TH_SOUTH] * x[n[TH_SOUTH]] + c[TH_NORTH] * x[n[TH_NORTH]]);
+}
+
+static inline double th_lcp_row(const th_lcp_system *s, const double *v, int k) {
+    return s->diagonal[k] * v[k] - th_lcp_around(s, v, k);
+}
+
+// |min(A_kk x_k, z_k)|: how far cell k is from complementary.
+static inline double th_lcp_gap(const th_lcp_system *s, int k, double z) {
+    double weighted = s->diagonal[k] * s->x[k];
+    return fabs(weighted < z ? weighted : z);
+}
+
+// The pressure of cell k that suits those of its neighbours.
+static inline double th_lcp_fit(const th_lcp_system *s, int k) {
+    double pull = th_lcp_around(s, s->x, k) - s->b[k];
+    return pull > 0 ? pull / s->diagonal[k] : 0;
+}
+#endif

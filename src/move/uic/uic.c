@@ -1,0 +1,329 @@
+// Unilateral incompressibility, Narain et al. 2009: making the grids, laying them, and the order of a step.
+// Cost O(people + cells); the pressure solve depends on the cells that are packed, not on people.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/parallel.h"
+#include "formula/random.h"
+#include "move/move.h"
+#include "move/uic/model.h"
+#include "move/uic/state.h"
+#include "scene/place.h"
+#include <math.h>
+#include <string.h>
+
+enum {
+    CELLS_LEAST = 4096,
+    CELLS_PER_PERSON = 4, // a sparse crowd on wide ground gets larger cells beyond this
+    SNAP = 4,             // cells: an open plane's grid grows and shrinks by this many
+    COLUMNS_MOST = 8192,  // of an open plane's grid; beyond, cells grow
+    COLUMNS_BOUNDED = 1000000
+};
+static const double INDEX_CELLS_MOST = 4e8; // fits an int
+// On a device an open plane's grid has 0.5 cells a person in crowds of up to 6700, and of larger ones this many and
+// 0.2 a person (three times what 4 people/m2 need): a cell takes 270 bytes there, and a person shall not take more
+// than 200 in all.
+static const double DEVICE_CELLS = 2e3;
+static const float INDEX_CELL =
+    1.0f; // [m] about what the index's own cells are, for other models' sake
+
+static const th_uic_params *params_of(const float *params) {
+    return (const th_uic_params *)(const void *)params;
+}
+
+bool th_uic_used(const th_scene *scene) {
+    for (int g = 0; g < scene->group_count; ++g)
+        if (scene->groups[g].move.model == TH_MOVE_UIC) return true;
+    return false;
+}
+
+// ---- creation
+
+static float typical_radius(const th_group *group) {
+    enum { DRAWS = 32 };
+    float sum = 0.0f;
+    for (uint32_t k = 0; k < DRAWS; ++k) sum += th_draw(&group->radius, 1, TH_STREAM_RADIUS, k);
+    return sum / (float)DRAWS;
+}
+
+// One size for the whole scene, the largest that any group asks for.
+static float choose_cell(const th_scene *scene) {
+    float h = 0.0f;
+    for (int g = 0; g < scene->group_count; ++g) {
+        const th_group *group = &scene->groups[g];
+        if (group->move.model != TH_MOVE_UIC) continue;
+        const th_uic_params *p = params_of(group->move.params);
+        float own = p->cell_size > 0.0f ? p->cell_size
+                                        : TH_UIC_CELL * th_uic_d_min(p, typical_radius(group));
+        h = th_max(h, own);
+    }
+    return th_max(h, 0.1f); // [m] no cell smaller than a hand
+}
+
+static int snap_of(const th_scene *scene, int level) {
+    return scene->levels[level].bounded ? 1 : SNAP;
+}
+
+static double cells_over(const th_scene *scene, const th_box *boxes, float h) {
+    double cells = 0.0;
+    for (int l = 0; l < scene->level_count; ++l) {
+        // In double first: a box of 1000 km does not fit an int.
+        double wide =
+            ((double)boxes[l].max_x - (double)boxes[l].min_x) / (double)h + 2.0 * SNAP + 3;
+        double high =
+            ((double)boxes[l].max_y - (double)boxes[l].min_y) / (double)h + 2.0 * SNAP + 3;
+        if (wide * high > 1e8) return 1e9;
+        th_staggered grid = th_staggered_over(&boxes[l], h, snap_of(scene, l));
+        if (grid.nx > (scene->levels[l].bounded ? COLUMNS_BOUNDED : COLUMNS_MOST)) return 1e9;
+        cells += (double)grid.nx * (double)grid.ny;
+    }
+    return cells;
+}
+
+// Bounded levels know how many cells they need. Open planes get a cell for two people (4 m2 at the usual size),
+// for what is named on them says little about how far the crowd spreads.
+static int choose_capacity(const th_scene *scene, float h, int index_per_half, int agents,
+                           bool on_device) {
+    double cells = 0.0, most = (double)CELLS_PER_PERSON * agents + 16.0 * CELLS_LEAST;
+    double least = CELLS_LEAST * (double)scene->level_count;
+    for (int l = 0; l < scene->level_count; ++l) {
+        th_scene alone = {.levels = &scene->levels[l], .level_count = 1};
+        if (scene->levels[l].bounded)
+            cells += cells_over(&alone, &scene->levels[l].box, h);
+        else
+            least += on_device ? fmin(0.5 * (double)agents, DEVICE_CELLS + 0.2 * (double)agents)
+                               : 0.5 * (double)agents;
+    }
+    double index_cells = 4.0 * index_per_half * index_per_half; // in a cell
+    return (int)fmin(fmin(cells, most) + least, INDEX_CELLS_MOST / index_cells);
+}
+
+// Columns of the widest grid there can be.
+static int widest_grid(const th_scene *scene, float h) {
+    int widest = COLUMNS_MOST;
+    for (int l = 0; l < scene->level_count; ++l) {
+        if (!scene->levels[l].bounded) continue;
+        th_staggered grid = th_staggered_over(&scene->levels[l].box, h, 1);
+        if (grid.nx > widest) widest = grid.nx < COLUMNS_BOUNDED ? grid.nx : COLUMNS_BOUNDED;
+    }
+    return widest;
+}
+
+static bool allocate(th_uic *uic, const th_memory *m) {
+    size_t n = (size_t)uic->cell_capacity, levels = (size_t)uic->level_count;
+#define TAKE(member, count) (uic->member = th_alloc(m, count, sizeof *uic->member)) != NULL
+    bool complete =
+        TAKE(levels, levels) && TAKE(wanted, levels) && TAKE(groups, (size_t)uic->group_count) &&
+        TAKE(centre, n) && TAKE(west, n) && TAKE(south, n) && TAKE(quarters, 4 * n) &&
+        TAKE(active, n) && TAKE(covered, (size_t)uic->covered_capacity) &&
+        TAKE(home, (size_t)uic->agent_capacity) && TAKE(parts, (size_t)uic->part_capacity) &&
+        TAKE(link_faces, (size_t)uic->link_face_capacity);
+    float **floats[] = {&uic->people,     &uic->packing,    &uic->capacity, &uic->free_area,
+                        &uic->aperture_x, &uic->aperture_y, &uic->open_x,   &uic->open_y,
+                        &uic->gate_x,     &uic->gate_y,     &uic->exit_x,   &uic->exit_y,
+                        &uic->u,          &uic->v,          &uic->limit_u,  &uic->limit_v,
+                        &uic->bent_u,     &uic->bent_v,     &uic->room,     &uic->mean_x,
+                        &uic->mean_y};
+    for (size_t k = 0; k < sizeof floats / sizeof *floats; ++k)
+        complete = complete && (*floats[k] = th_alloc(m, n, sizeof(float))) != NULL;
+    double **doubles[] = {&uic->east, &uic->north,          &uic->ground,
+                          &uic->b,    &uic->inner_pressure, &uic->pressure};
+    for (size_t k = 0; k < sizeof doubles / sizeof *doubles; ++k)
+        complete = complete && (*doubles[k] = th_alloc(m, n, sizeof(double))) != NULL;
+    return complete;
+#undef TAKE
+}
+
+// Everything allocate takes, in any state of completeness.
+static void release(th_uic *uic, const th_memory *m) {
+    size_t n = (size_t)uic->cell_capacity, levels = (size_t)uic->level_count;
+#define GIVE(member, count) th_free(m, uic->member, count, sizeof *uic->member)
+    for (int l = 0; uic->levels && l < uic->level_count; ++l)
+        if (uic->levels[l].floor.edges) th_floor_destroy(&uic->levels[l].floor, m);
+    th_lcp_work_destroy(uic->work);
+    GIVE(levels, levels);
+    GIVE(wanted, levels);
+    GIVE(groups, (size_t)uic->group_count);
+    GIVE(centre, n);
+    GIVE(west, n);
+    GIVE(south, n);
+    GIVE(quarters, 4 * n);
+    GIVE(active, n);
+    GIVE(covered, (size_t)uic->covered_capacity);
+    GIVE(home, (size_t)uic->agent_capacity);
+    GIVE(parts, (size_t)uic->part_capacity);
+    GIVE(link_faces, (size_t)uic->link_face_capacity);
+    float *floats[] = {
+        uic->people, uic->packing, uic->capacity, uic->free_area, uic->aperture_x, uic->aperture_y,
+        uic->open_x, uic->open_y,  uic->gate_x,   uic->gate_y,    uic->exit_x,     uic->exit_y,
+        uic->u,      uic->v,       uic->limit_u,  uic->limit_v,   uic->bent_u,     uic->bent_v,
+        uic->room,   uic->mean_x,  uic->mean_y};
+    for (size_t k = 0; k < sizeof floats / sizeof *floats; ++k)
+        th_free(m, floats[k], n, sizeof(float));
+    double *doubles[] = {uic->east, uic->north,          uic->ground,
+                         uic->b,    uic->inner_pressure, uic->pressure};
+    for (size_t k = 0; k < sizeof doubles / sizeof *doubles; ++k)
+        th_free(m, doubles[k], n, sizeof(double));
+    th_free(m, uic, 1, sizeof *uic);
+#undef GIVE
+}
+
+static th_lcp_solver choose_solver(const th_scene *scene) {
+    for (int g = 0; g < scene->group_count; ++g)
+        if (scene->groups[g].move.model == TH_MOVE_UIC)
+            return (th_lcp_solver)(int)params_of(scene->groups[g].move.params)->solver;
+    return TH_LCP_DEFAULT;
+}
+
+// Room for every face that a link's line may cross.
+static int link_faces_of(const th_scene *scene, float h) {
+    double faces = 1.0;
+    for (int l = 0; l < scene->link_count; ++l)
+        faces += 2.0 * (4.0 * (double)th_length(th_sub(scene->links[l].b, scene->links[l].a)) /
+                            (double)h +
+                        8.0);
+    return (int)fmin(faces, 1e6);
+}
+
+bool th_uic_create(th_world *world, int agents, bool on_device) {
+    const th_scene *scene = world->scene;
+    th_uic *uic = th_alloc(&world->memory, 1, sizeof *uic);
+    if (!uic) return false;
+    world->uic = uic;
+    uic->level_count = scene->level_count;
+    uic->h = choose_cell(scene);
+    float halves = floorf(0.5f * uic->h / INDEX_CELL + 0.5f);
+    uic->index_per_half = halves > 1.0f ? (int)halves : 1;
+    uic->cell_capacity = choose_capacity(scene, uic->h, uic->index_per_half, agents, on_device);
+    uic->group_count = scene->group_count + scene->scripted_count;
+    uic->agent_capacity = agents;
+    uic->part_capacity = TH_FLOOR_PARTS * widest_grid(scene, uic->h);
+    for (int k = 0; k < scene->scripted_count; ++k)
+        if (scene->scripted[k].is_body) uic->covered_capacity = uic->cell_capacity;
+    uic->link_face_capacity = link_faces_of(scene, uic->h);
+    uic->solver = choose_solver(scene);
+    if (!allocate(uic, &world->memory)) return false;
+    if (!on_device)
+        uic->work =
+            th_lcp_work_create(&world->memory, uic->solver, uic->cell_capacity, uic->cell_capacity);
+    if (!on_device && !uic->work) return false;
+    for (int l = 0; l < scene->level_count; ++l)
+        if (!th_floor_create(&uic->levels[l].floor, &world->memory, scene, l)) return false;
+    for (int s = 0; s < scene->scripted_count; ++s)
+        if (scene->scripted[s].is_body) uic->levels[scene->scripted[s].level].has_bodies = true;
+    return true;
+}
+
+void th_uic_destroy(th_world *world) {
+    if (world->uic) release(world->uic, &world->memory);
+    world->uic = NULL;
+}
+
+// ---- where the grids lie
+
+int th_uic_index_cells(const th_world *world) {
+    int per_cell = 4 * world->uic->index_per_half * world->uic->index_per_half;
+    return per_cell * world->uic->cell_capacity;
+}
+
+float th_uic_lay(th_world *world, th_box *boxes) {
+    th_uic *uic = world->uic;
+    float h = uic->h;
+    while (cells_over(world->scene, boxes, h) > (double)uic->cell_capacity) h *= 1.25f;
+    float cell = h / (float)(2 * uic->index_per_half);
+    int first = 0;
+    for (int l = 0; l < uic->level_count; ++l) {
+        th_staggered grid = th_staggered_over(&boxes[l], h, snap_of(world->scene, l));
+        uic->wanted[l].grid = grid;
+        uic->wanted[l].first = first;
+        first += grid.nx * grid.ny;
+        // Half a cell less, so that rounding does not add one to the index.
+        boxes[l].min_x = grid.origin.x;
+        boxes[l].min_y = grid.origin.y;
+        boxes[l].max_x = grid.origin.x + ((float)(grid.nx * 2 * uic->index_per_half) - 0.5f) * cell;
+        boxes[l].max_y = grid.origin.y + ((float)(grid.ny * 2 * uic->index_per_half) - 0.5f) * cell;
+    }
+    return cell;
+}
+
+// ---- a step
+
+static void read_groups(th_world *world) {
+    th_uic *uic = world->uic;
+    uic->keeps_side = uic->any_pressure = uic->has_foreign = false;
+    uic->tolerance = 0.0f;
+    uic->speed_limit = 0.0f;
+    uic->pair_substep = world->dt;
+    uic->tidy_passes = 0;
+    for (int g = 0; g < uic->group_count; ++g) {
+        const th_group_state *state = &world->groups[g];
+        th_uic_group *group = &uic->groups[g];
+        *group = (th_uic_group){.own = !state->scripted && state->move == TH_MOVE_UIC};
+        uic->has_foreign |= !group->own;
+        if (!group->own) continue;
+        const th_uic_params *p = params_of(state->move_params);
+        group->d_min = p->d_min;
+        group->area = th_uic_share(1.0f, p->alpha);
+        group->separate = 0.5f * p->pair_distance;
+        group->passes = p->pair_distance > 0.0f ? (int)p->separation_passes : 0;
+        group->keep_side = p->keep_side;
+        group->pressure = p->pressure > 0.0f;
+        uic->keeps_side |= p->keep_side != 0.0f;
+        uic->any_pressure |= group->pressure;
+        uic->tolerance =
+            uic->tolerance > 0.0f ? th_min(uic->tolerance, p->tolerance) : p->tolerance;
+        uic->speed_limit = th_max(uic->speed_limit, p->speed_limit);
+        uic->pair_substep = th_min(uic->pair_substep, p->pair_substep);
+        uic->tidy_passes =
+            (int)p->tidy_passes > uic->tidy_passes ? (int)p->tidy_passes : uic->tidy_passes;
+        uic->foreign_area = group->area;
+    }
+}
+
+void th_uic_prepare(th_world *world) {
+    read_groups(world);
+    th_uic_measure(world);
+}
+
+void th_move_uic(th_world *world) {
+    th_uic *uic = world->uic;
+    if (!uic) return;
+    th_uic_prepare(world);
+    th_uic_statistics *statistics = &uic->statistics;
+    double start = omp_get_wtime();
+    th_uic_cover_bodies(world);
+    th_uic_splat(world);
+    double splatted = omp_get_wtime();
+    statistics->splat_seconds += splatted - start;
+    th_uic_project(world);
+    double projected = omp_get_wtime();
+    th_uic_follow(world);
+    double followed = omp_get_wtime();
+    statistics->follow_seconds += followed - projected;
+    th_uic_separate(world);
+    statistics->pair_seconds += omp_get_wtime() - followed;
+    statistics->steps++;
+}
+
+// ---- views
+
+th_uic_view th_uic_view_of(const th_world *world, int level) {
+    const th_uic *uic = world->uic;
+    th_uic_view view = {0};
+    if (!uic || level < 0 || level >= uic->level_count || !uic->levels[level].measured) return view;
+    size_t first = (size_t)uic->levels[level].first;
+    view.grid = uic->levels[level].grid;
+    view.people = uic->people + first;
+    view.packing = uic->packing + first;
+    view.capacity = uic->capacity + first;
+    view.free_area = uic->free_area + first;
+    view.pressure = uic->pressure + first;
+    view.velocity_x = uic->u + first;
+    view.velocity_y = uic->v + first;
+    view.aperture_x = uic->aperture_x + first;
+    view.aperture_y = uic->aperture_y + first;
+    return view;
+}
+
+th_uic_statistics th_uic_statistics_of(const th_world *world) {
+    th_uic_statistics none = {0};
+    return world->uic ? world->uic->statistics : none;
+}
