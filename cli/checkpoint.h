@@ -2,8 +2,8 @@
 // killed goes on from there. The two newest are kept. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CLI_CHECKPOINT_H
 #define TH_CLI_CHECKPOINT_H
-#include "cli/folder.h"
 #include "observe/observer.h"
+#include "report/folder.h"
 
 typedef struct th_checkpoint {
     uint64_t step_count;

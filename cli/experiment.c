@@ -1,7 +1,7 @@
 // throng experiment: experiments with people, repeated with every model. SPDX-License-Identifier: Apache-2.0
 #include "cli/commands.h"
-#include "cli/folder.h"
 #include "cli/jobs.h"
+#include "report/folder.h"
 #include "validate/experiments.h"
 #include <string.h>
 #include <unistd.h>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands.h"
 #include "cli/fd_source.h"
-#include "cli/folder.h"
 #include "cli/trajectory_text.h"
 #include "observe/place_text.h"
+#include "report/folder.h"
 #include "report/table_file.h"
 #include "validate/fd_figure.h"
 #include "validate/measured.h"

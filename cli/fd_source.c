@@ -1,8 +1,8 @@
 // Samples of recordings and of scenes. SPDX-License-Identifier: Apache-2.0
 #include "cli/fd_source.h"
 #include "cli/commands.h"
-#include "cli/folder.h"
 #include "record/wkt.h"
+#include "report/folder.h"
 #include "scene/scene.h"
 #include "validate/recorded_run.h"
 #include <stdio.h>

@@ -1,10 +1,10 @@
 // throng measure: density, speed, flow and more of a recording, of people or of agents.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands.h"
-#include "cli/folder.h"
-#include "cli/measure_output.h"
 #include "cli/trajectory_text.h"
 #include "observe/place_text.h"
+#include "report/folder.h"
+#include "report/survey.h"
 #include "scene/scene.h"
 #include "throng/record.h"
 #include <stdio.h>
@@ -185,8 +185,8 @@ static bool read_request(const th_command *command, request *r) {
 
 static int write_results(const request *r, const th_survey *survey) {
     th_error error = {0};
-    th_result result = th_measure_tables(r->out, r->path, survey, &error);
-    if (result == TH_OK) result = th_measure_figures(r->out, r->path, survey, &error);
+    th_result result = th_survey_tables(r->out, r->path, survey, &error);
+    if (result == TH_OK) result = th_survey_figures(r->out, r->path, survey, &error);
     if (result != TH_OK) return th_report_failure(r->out, &error);
     if (!r->quiet) printf("\n%s/measured.json\n", r->out);
     return TH_EXIT_OK;
@@ -208,7 +208,7 @@ static int measure(request *r) {
         int code = th_report_error(r->path, &error);
         return result == TH_BAD_ARGUMENT ? TH_EXIT_USAGE : code;
     }
-    if (!r->quiet) th_measure_print(r->path, survey);
+    if (!r->quiet) th_survey_print(stdout, r->path, survey);
     int code = r->out ? write_results(r, survey) : TH_EXIT_OK;
     if (code == TH_EXIT_OK && survey->stopped) code = TH_EXIT_INTERRUPTED;
     th_survey_destroy(survey);

@@ -1,9 +1,9 @@
 // throng picture: PNGs of the plan with everybody on it, at chosen times.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands.h"
-#include "cli/folder.h"
 #include "cli/progress.h"
 #include "draw/plan_drawing.h"
+#include "report/folder.h"
 
 // For the doors' state at the start; afterwards events tell.
 #include "scene/scene.h"

@@ -3,7 +3,7 @@
 #ifndef TH_CLI_SCENE_COPY_H
 #define TH_CLI_SCENE_COPY_H
 #include "cli/args.h"
-#include "cli/folder.h"
+#include "report/folder.h"
 #include "throng/scene.h"
 
 // What options of the command line change in the scene, so that its copy has to hold it.

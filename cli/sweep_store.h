@@ -2,8 +2,8 @@
 // interrupted sweep goes on without redoing any. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CLI_SWEEP_STORE_H
 #define TH_CLI_SWEEP_STORE_H
-#include "cli/folder.h"
 #include "cli/vary.h"
+#include "report/folder.h"
 
 typedef struct th_sweep_run {
     bool known;

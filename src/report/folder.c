@@ -1,5 +1,5 @@
 // Folders and small files. SPDX-License-Identifier: Apache-2.0
-#include "cli/folder.h"
+#include "report/folder.h"
 #include "core/error.h"
 #include "report/figures.h"
 #include <dirent.h>

@@ -1,9 +1,9 @@
-// Figures of `throng measure`: density and speed of areas over time, N-t curves of lines.
+// Figures of a survey: density and speed of areas over time, N-t curves of lines.
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/measure_output.h"
 #include "core/error.h"
 #include "draw/chart.h"
 #include "report/figures.h"
+#include "report/survey.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,8 +205,8 @@ static th_result draw_lines(const char *folder, const char *path, const th_surve
     return write_page(&canvas, folder, "measured_lines.png", error);
 }
 
-th_result th_measure_figures(const char *folder, const char *path, const th_survey *survey,
-                             th_error *error) {
+th_result th_survey_figures(const char *folder, const char *path, const th_survey *survey,
+                            th_error *error) {
     th_result result = TH_OK;
     if (survey->area_count > 0 && survey->areas[0].count > 0)
         result = draw_areas(folder, path, survey, error);

@@ -1,7 +1,7 @@
 // The folder a run or a sweep leaves: made, refused or cleared before anything is simulated, and small
 // files written so that they appear whole or not at all. SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CLI_FOLDER_H
-#define TH_CLI_FOLDER_H
+#ifndef TH_REPORT_FOLDER_H
+#define TH_REPORT_FOLDER_H
 #include "throng/base.h"
 #include <jansson.h>
 

@@ -1,6 +1,6 @@
-// Files of `throng measure`. SPDX-License-Identifier: Apache-2.0
-#include "cli/measure_output.h"
+// Tables of a survey. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
+#include "report/survey.h"
 #include "report/table_file.h"
 #include <stdlib.h>
 
@@ -235,8 +235,8 @@ static th_result write_summary(const char *folder, const char *path, const th_su
     return th_table_close(&table, error);
 }
 
-th_result th_measure_tables(const char *folder, const char *path, const th_survey *survey,
-                            th_error *error) {
+th_result th_survey_tables(const char *folder, const char *path, const th_survey *survey,
+                           th_error *error) {
     th_result result = TH_OK;
     if (survey->area_count > 0) result = write_areas(folder, survey, error);
     if (result == TH_OK && survey->line_count > 0) result = write_lines(folder, survey, error);
