@@ -1,15 +1,16 @@
-// Cost per person against the size of the crowd, for one move model. SPDX-License-Identifier: Apache-2.0
+// Cost per person against the size of the crowd and the number of threads, for one move model, as a table and
+// a plot. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_BENCH_SCALING_H
 #define TH_BENCH_SCALING_H
-#include "bench/scenes.h"
+#include "throng/base.h"
 
-typedef struct th_scaling_point {
-    int agents, threads;
-    double ms_per_step, ns_per_agent;
-    uint64_t hash;
-} th_scaling_point;
+typedef struct th_bench_scaling_def {
+    const char *scene, *model; // a built-in scene, a move model
+    const char *plot;          // PNG
+    const char *csv;           // NULL: none
+    int most;                  // people at most, 0: 4 million
+    bool quiet;                // no progress on stderr
+} th_bench_scaling_def;
 
-// A built-in scene with `agents` people, timed like every bench case.
-th_result th_bench_scaling_point(th_bench_scene scene, const char *model, int agents, int threads,
-                                 th_scaling_point *point, th_error *error);
+th_result th_bench_scaling(const th_bench_scaling_def *def, th_error *error);
 #endif

@@ -5,6 +5,7 @@
 // Counter-based random numbers: a jitter that is the same on every machine.
 #include "formula/random.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,24 @@ static const th_param_info *find_param(const th_model_info *model, const char *n
     for (int i = 0; model && i < model->param_count; ++i)
         if (strcmp(model->params[i].name, name) == 0) return &model->params[i];
     return NULL;
+}
+
+th_result th_bench_load(const char *file, int threads, double step, th_backend backend,
+                        th_scene **scene, th_world **world, th_error *error) {
+    th_world_def def = th_world_def_default();
+    def.backend = backend;
+    def.threads = threads;
+    if (step > 0) def.step = step;
+    *scene = NULL;
+    *world = NULL;
+    th_result result = th_scene_load_file(file, NULL, scene, error);
+    if (result == TH_NO_FILE) result = error->code = TH_BAD_SCENE;
+    if (result == TH_OK) result = th_world_create(*scene, &def, world, error);
+    if (result == TH_OK) return TH_OK;
+    if (!error->file[0]) snprintf(error->file, sizeof error->file, "%.255s", file);
+    th_scene_destroy(*scene);
+    *scene = NULL;
+    return result;
 }
 
 int th_bench_substeps(const char *model, double step) {

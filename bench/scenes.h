@@ -35,6 +35,11 @@ th_result th_bench_create(th_bench_scene which, const char *model, const th_mode
                           int agents, double step, int threads, th_backend backend,
                           th_scene **scene, th_world **world, th_error *error);
 
+// A scene file instead; a `step` of 0 is the file's. A file that cannot be read is TH_BAD_SCENE here: the name was
+// wrong, not the disk.
+th_result th_bench_load(const char *file, int threads, double step, th_backend backend,
+                        th_scene **scene, th_world **world, th_error *error);
+
 // Sub-steps that a move model takes in a step of so many seconds; 1 for models without sub-steps.
 int th_bench_substeps(const char *model, double step);
 // Whether there is a move model of that name.

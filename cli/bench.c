@@ -1,22 +1,13 @@
-// throng bench: how fast, how large, and does the crowd still behave. Every case runs in a process of
-// its own, because the peak memory of a process never goes down again.
-// SPDX-License-Identifier: Apache-2.0
+// throng bench: how fast, how large, and does the crowd still behave. SPDX-License-Identifier: Apache-2.0
+#include "bench/recording.h"
+#include "bench/scaling.h"
 #include "bench/scenes.h"
-#include "bench/timing.h"
-#include "cli/bench_record.h"
-#include "cli/bench_scaling.h"
-#include "cli/bench_table.h"
-#include "cli/bench_uic.h"
+#include "bench/table.h"
+#include "bench/uic.h"
 #include "cli/commands.h"
-#include <inttypes.h>
 #include <omp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-static const double BEHAVIOUR_TIME = 30; // [s] as in the figures measured for RVO2
 
 typedef struct bench_settings {
     const char *scene, *model, *filter, *device, *csv, *out, *scaling;
@@ -27,199 +18,34 @@ typedef struct bench_settings {
     bool json, behaviour, full, record, uic, quality, quiet;
 } bench_settings;
 
-static json_t *figures_json(const th_bench_case *what, const th_bench_figures *figures,
-                            double step) {
-    json_t *stages = json_object();
-    for (int i = 0; i < TH_STAGE_COUNT; ++i)
-        json_object_set_new(stages, th_stage_name((th_stage)i), json_real(figures->stage_ms[i]));
-    char hash[17];
-    snprintf(hash, sizeof hash, "%016" PRIx64, figures->hash);
-    int people = figures->agents > 0 ? figures->agents : 1;
-    json_t *object =
-        json_pack("{s:s,s:s,s:i,s:i,s:s,s:f,s:f,s:o,s:s,s:I,s:f}", "scene", what->scene, "model",
-                  what->model, "agents", figures->agents, "threads", what->threads, "device",
-                  what->backend == TH_BACKEND_CUDA ? "cuda" : "cpu", "ms_per_step",
-                  figures->ms_per_step, "ms_per_step_min", figures->ms_per_step_min, "stages",
-                  stages, "hash", hash, "peak_rss_bytes", (json_int_t)figures->peak_rss_bytes,
-                  "bytes_per_agent", (double)figures->peak_rss_bytes / people);
-    if (object) json_object_set_new(object, "step", json_real(step));
-    if (object && figures->device_bytes > 0) {
-        json_object_set_new(object, "device_bytes",
-                            json_integer((json_int_t)figures->device_bytes));
-        json_object_set_new(object, "device_bytes_per_agent",
-                            json_real((double)figures->device_bytes / people));
-    }
-    int substeps = th_bench_substeps(what->model, step);
-    if (object && substeps > 1) {
-        json_object_set_new(object, "substeps", json_integer(substeps));
-        json_object_set_new(object, "ms_per_substep", json_real(figures->ms_per_step / substeps));
-    }
-    return object;
+// What a measurement ended with, as an exit code.
+static int conclude(const th_command *command, th_result result, th_error *error) {
+    error->code = result;
+    if (result == TH_OK) return th_interrupted() ? TH_EXIT_INTERRUPTED : TH_EXIT_OK;
+    if (result == TH_BAD_ARGUMENT && error->path[0]) return th_report_option(command, error);
+    return result == TH_NO_FILE ? th_report_failure("bench", error)
+                                : th_report_error("bench", error);
 }
 
-static void add_behaviour(json_t *object, const th_bench_behaviour *behaviour) {
-    json_object_set_new(object, "behaviour_time", json_real(behaviour->time));
-    json_object_set_new(object, "overlap_share", json_real(behaviour->overlap_share));
-    json_object_set_new(object, "deepest_overlap", json_real(behaviour->deepest_overlap));
-    json_object_set_new(object, "goalward_speed", json_real(behaviour->goalward_speed));
-    json_object_set_new(object, "goalward_speed_at_end",
-                        json_real(behaviour->goalward_speed_at_end));
+static int run_table(const th_command *command, const bench_settings *s) {
+    const th_bench_table_def def = {s->full, (int)s->threads, s->backend, s->csv, s->quiet};
+    th_error error = {0};
+    return conclude(command, th_bench_table(&def, &error), &error);
 }
 
-// "name=value" on every group that has such a parameter; at least one must.
-static int set_params(th_world *world, const th_text_list *params) {
-    for (int k = 0; params && k < params->count; ++k) {
-        const char *equals = strchr(params->items[k], '=');
-        char name[64], *end = NULL;
-        double value = equals ? strtod(equals + 1, &end) : 0;
-        if (!equals || end == equals + 1 || *end || equals - params->items[k] >= (int)sizeof name) {
-            fprintf(stderr, "throng bench: --param %s: give name=number\n", params->items[k]);
-            return TH_EXIT_USAGE;
-        }
-        snprintf(name, sizeof name, "%.*s", (int)(equals - params->items[k]), params->items[k]);
-        int groups = th_scene_group_count(th_world_scene(world));
-        th_error error = {0};
-        bool known = false;
-        for (int g = 0; g < groups; ++g)
-            known = th_world_set_param(world, g, name, value, &error) == TH_OK || known;
-        if (!known) {
-            fprintf(stderr, "throng bench: --param %s: %s\n", params->items[k], error.message);
-            return TH_EXIT_USAGE;
-        }
-    }
-    return TH_EXIT_OK;
-}
-
-// "name" or "name:preset"; the name is copied to `name`.
-static th_model_def filter_of(const char *text, char *name, size_t size) {
-    th_model_def filter = {.name = "none"};
-    if (!text) return filter;
-    const char *colon = strchr(text, ':');
-    snprintf(name, size, "%.*s", colon ? (int)(colon - text) : (int)strlen(text), text);
-    filter.name = name;
-    filter.preset = colon ? colon + 1 : NULL;
-    return filter;
-}
-
-// A built-in scene or a scene file. NULL: it could not be made, *code says why.
-static json_t *measure(const th_bench_case *what, int *code) {
-    th_scene *scene = NULL;
-    th_world *world = NULL;
-    th_bench_scene which = th_bench_find_scene(what->scene);
-    if (which == TH_BENCH_SCENE_COUNT) {
-        *code = th_load_scene(what->scene, NULL, &scene);
-        if (*code == TH_EXIT_OK)
-            *code = th_make_world(what->scene, scene, -1, what->threads, what->step, what->backend,
-                                  &world);
-        if (*code != TH_EXIT_OK) {
-            th_scene_destroy(scene);
-            return NULL;
-        }
-    } else {
-        th_error error = {0};
-        char name[64];
-        th_model_def filter = filter_of(what->filter, name, sizeof name);
-        th_result result = th_bench_create(which, what->model, &filter, what->agents,
-                                           what->step > 0 ? what->step : TH_BENCH_STEP,
-                                           what->threads, what->backend, &scene, &world, &error);
-        if (result != TH_OK) {
-            error.code = result;
-            *code = th_report_error(what->scene, &error);
-            return NULL;
-        }
-    }
-    json_t *object = NULL;
-    *code = set_params(world, what->params);
-    if (*code == TH_EXIT_OK) {
-        th_bench_figures figures = th_bench_measure(world, what->backend);
-        object = figures_json(what, &figures, th_world_step_length(world));
-        *code = object ? TH_EXIT_OK : TH_EXIT_FAILED;
-    }
-    if (object && what->behaviour) {
-        th_bench_behaviour behaviour = th_bench_behave(world, BEHAVIOUR_TIME);
-        add_behaviour(object, &behaviour);
-    }
-    th_world_destroy(world);
-    th_scene_destroy(scene);
-    return object;
-}
-
-// The child's side of a measurement: the object goes through the pipe.
-static int measure_into(const th_bench_case *what, int pipe_end) {
-    int code = TH_EXIT_FAILED;
-    json_t *object = measure(what, &code);
-    if (object && json_dumpfd(object, pipe_end, JSON_COMPACT) != 0) code = TH_EXIT_FAILED;
-    json_decref(object);
-    close(pipe_end);
-    return code;
-}
-
-static json_t *measure_apart(const th_bench_case *what, int *code) {
-    int ends[2];
-    *code = TH_EXIT_FAILED;
-    fflush(NULL);
-    if (pipe(ends) != 0) return NULL;
-    pid_t child = fork();
-    if (child == 0) {
-        close(ends[0]);
-        _exit(measure_into(what, ends[1]));
-    }
-    close(ends[1]);
-    json_t *object = child > 0 ? json_loadfd(ends[0], 0, NULL) : NULL;
-    close(ends[0]);
-    int status = 0;
-    if (child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status))
-        *code = WEXITSTATUS(status);
-    if (object && *code == TH_EXIT_OK) return object;
-    json_decref(object);
-    return NULL;
-}
-
-static int run_table(const bench_settings *s) {
-    th_bench_case cases[TH_BENCH_CASES_MAX];
-    int count = th_bench_cases(cases, s->full, (int)s->threads, s->backend), code = TH_EXIT_OK;
-    json_t *rows = json_array();
-    th_bench_print_head(&cases[0]);
-    for (int i = 0; i < count && code == TH_EXIT_OK; ++i) {
-        if (!s->quiet && isatty(STDERR_FILENO))
-            fprintf(stderr, "\r\033[K%s, %s, %d people ...", cases[i].scene, cases[i].model,
-                    cases[i].agents);
-        json_t *row = measure_apart(&cases[i], &code);
-        if (!s->quiet && isatty(STDERR_FILENO)) fputs("\r\033[K", stderr);
-        if (!row) break;
-        th_bench_print_row(&cases[i], row);
-        fflush(stdout);
-        json_array_append_new(rows, row);
-    }
-    if (code == TH_EXIT_OK && s->csv && !th_bench_write_csv(cases, rows, s->csv)) {
-        fprintf(stderr, "%s: the table could not be written; free space or choose another --csv\n",
-                s->csv);
-        code = TH_EXIT_FAILED;
-    }
-    json_decref(rows);
-    return code;
-}
-
-static int run_one(const bench_settings *s) {
-    th_bench_case what = {
-        .scene = s->scene, .model = s->model, .behaviour = s->behaviour, .params = &s->params};
-    what.filter = s->filter;
-    what.agents = (int)s->agents;
-    what.step = s->step;
-    what.threads = (int)s->threads;
-    what.backend = s->backend;
-    int code = TH_EXIT_OK;
-    json_t *object = measure(&what, &code);
-    if (!object) return code;
-    if (s->json) {
-        json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(7));
-        putchar('\n');
-    } else {
-        th_bench_print_head(&what);
-        th_bench_print_row(&what, object);
-    }
-    json_decref(object);
-    return TH_EXIT_OK;
+static int run_one(const th_command *command, const bench_settings *s) {
+    const th_bench_case what = {.scene = s->scene,
+                                .model = s->model,
+                                .filter = s->filter,
+                                .backend = s->backend,
+                                .agents = (int)s->agents,
+                                .threads = (int)s->threads,
+                                .step = s->step,
+                                .behaviour = s->behaviour,
+                                .params = s->params.items,
+                                .param_count = s->params.count};
+    th_error error = {0};
+    return conclude(command, th_bench_one(&what, s->json, &error), &error);
 }
 
 // Fills in what was not given and refuses what does not go together.
@@ -259,11 +85,15 @@ static int run_record(const th_command *command, const bench_settings *s) {
                              "--csv and --quiet");
         return TH_EXIT_USAGE;
     }
-    th_bench_record_settings settings = {
+    th_bench_recording_def def = {
         .agents = (int)s->agents, .threads = (int)s->threads, .folder = s->out, .csv = s->csv};
-    settings.quiet = s->quiet;
-    if (settings.threads == 0) settings.threads = omp_get_num_procs();
-    return th_bench_record_table(&settings);
+    def.quiet = s->quiet;
+    if (def.threads == 0) def.threads = omp_get_num_procs();
+    th_error error = {0};
+    bool same_hash = true;
+    th_result result = th_bench_recording(&def, &same_hash, &error);
+    if (result != TH_OK) return th_report_failure("bench", &error);
+    return same_hash ? TH_EXIT_OK : TH_EXIT_FAILED;
 }
 
 static int run_uic(const th_command *command, const bench_settings *s) {
@@ -273,26 +103,31 @@ static int run_uic(const th_command *command, const bench_settings *s) {
                              "--threads, --csv and --quiet");
         return TH_EXIT_USAGE;
     }
-    th_bench_uic_settings settings = {s->scene, (int)s->threads, s->csv, s->quiet};
-    if (settings.threads == 0) settings.threads = omp_get_num_procs();
-    return s->uic ? th_bench_uic_speed(&settings) : th_bench_uic_quality(&settings);
+    th_bench_uic_def def = {s->scene, (int)s->threads, s->csv, s->quiet, th_interrupted};
+    if (def.threads == 0) def.threads = omp_get_num_procs();
+    th_error error = {0};
+    th_watch_interrupt();
+    th_result result =
+        s->uic ? th_bench_uic_speed(&def, &error) : th_bench_uic_quality(&def, &error);
+    return conclude(command, result, &error);
 }
 
 static int run_scaling(const th_command *command, const bench_settings *s) {
-    th_bench_scaling_settings settings = {.scene = s->scene ? s->scene : "block",
-                                          .model = s->model ? s->model : "uic",
-                                          .plot = s->scaling,
-                                          .csv = s->csv,
-                                          .most = (int)s->agents,
-                                          .quiet = s->quiet};
-    if (th_bench_find_scene(settings.scene) == TH_BENCH_SCENE_COUNT ||
-        !th_bench_has_model(settings.model) || s->json || s->behaviour || s->full ||
-        s->params.count > 0 || s->threads > 0 || s->step > 0) {
+    const th_bench_scaling_def def = {.scene = s->scene ? s->scene : "block",
+                                      .model = s->model ? s->model : "uic",
+                                      .plot = s->scaling,
+                                      .csv = s->csv,
+                                      .most = (int)s->agents,
+                                      .quiet = s->quiet};
+    if (th_bench_find_scene(def.scene) == TH_BENCH_SCENE_COUNT || !th_bench_has_model(def.model) ||
+        s->json || s->behaviour || s->full || s->params.count > 0 || s->threads > 0 ||
+        s->step > 0) {
         th_complain(command, "--scaling takes a built-in --scene, a --model, --agents as the "
                              "largest crowd, --csv and --quiet");
         return TH_EXIT_USAGE;
     }
-    return th_bench_scaling(&settings);
+    th_error error = {0};
+    return conclude(command, th_bench_scaling(&def, &error), &error);
 }
 
 static int run_bench(const th_command *command, int argc, char **argv) {
@@ -343,7 +178,7 @@ static int run_bench(const th_command *command, int argc, char **argv) {
         return TH_EXIT_USAGE;
     }
     if (!complete(command, &s)) return TH_EXIT_USAGE;
-    return one ? run_one(&s) : run_table(&s);
+    return one ? run_one(command, &s) : run_table(command, &s);
 }
 
 const th_command th_command_bench = {

@@ -24,6 +24,11 @@ int th_report_failure(const char *fallback_file, const th_error *error) {
     return TH_EXIT_FAILED;
 }
 
+int th_report_option(const th_command *command, const th_error *error) {
+    th_complain(command, "--%s %s", error->path, error->message);
+    return TH_EXIT_USAGE;
+}
+
 int th_load_scene(const char *path, const th_text_list *overrides, th_scene **scene) {
     th_scene_options options = {0};
     options.overrides = overrides ? overrides->items : NULL;

@@ -25,6 +25,9 @@ int th_report_error(const char *fallback_file, const th_error *error);
 // The same where the scene is known to be good: returns TH_EXIT_FAILED.
 int th_report_failure(const char *fallback_file, const th_error *error);
 
+// An argument that a library refused, its path being the name of the option: "throng run: --record mp4: give ...".
+int th_report_option(const th_command *command, const th_error *error);
+
 // Loads a scene with --set overrides; on failure reports and returns its exit code.
 int th_load_scene(const char *path, const th_text_list *overrides, th_scene **scene);
 // Makes a world; negative seed: the scene's. On failure reports and returns its exit code.

@@ -1,9 +1,11 @@
 // The scenes of Narain et al. 2009 as tables: speed in the thick of it, quality to the end.
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/bench_uic.h"
+#include "bench/uic.h"
 #include "bench/quality.h"
+#include "bench/scenes.h"
 #include "bench/timing.h"
-#include "cli/commands.h"
+#include "core/error.h"
+#include "report/folder.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -37,28 +39,22 @@ static const paper_scene scenes[] = {
 };
 enum { SCENES = sizeof scenes / sizeof scenes[0] };
 
-static bool wanted(const th_bench_uic_settings *s, const paper_scene *scene) {
+static bool wanted(const th_bench_uic_def *s, const paper_scene *scene) {
     return !s->scene || strcmp(s->scene, scene->file) == 0;
 }
 
 static const char *short_name(const char *file) { return strrchr(file, '/') + 1; }
 
-static int make(const char *file, int threads, th_scene **scene, th_world **world) {
-    int code = th_load_scene(file, NULL, scene);
-    if (code == TH_EXIT_OK)
-        code = th_make_world(file, *scene, -1, threads, 0, TH_BACKEND_CPU, world);
-    return code;
-}
-
 typedef struct told {
     bool shown;
     const char *name;
+    bool (*stopped)(void);
 } told;
 
 static bool tell(double time, uint64_t inside, void *context) {
     const told *t = context;
     if (t->shown) fprintf(stderr, "\r\033[K%s: %.0f s, %" PRIu64 " inside", t->name, time, inside);
-    return !th_interrupted();
+    return !t->stopped();
 }
 
 static void hush(const told *t) {
@@ -92,19 +88,21 @@ static void speed_row(const paper_scene *scene, const th_bench_figures *f, doubl
                 f->stage_ms[TH_STAGE_CONTACT], f->stage_ms[TH_STAGE_MEASURE], f->hash);
 }
 
-static int speed_of(const th_bench_uic_settings *s, const paper_scene *scene, FILE *csv) {
+static th_result speed_of(const th_bench_uic_def *s, const paper_scene *scene, FILE *csv,
+                          th_error *error) {
     th_scene *loaded = NULL;
     th_world *world = NULL;
-    int code = make(scene->file, s->threads, &loaded, &world);
-    if (code == TH_EXIT_OK) {
-        told t = {!s->quiet && isatty(STDERR_FILENO), short_name(scene->file)};
+    th_result result =
+        th_bench_load(scene->file, s->threads, 0, TH_BACKEND_CPU, &loaded, &world, error);
+    if (result == TH_OK) {
+        told t = {!s->quiet && isatty(STDERR_FILENO), short_name(scene->file), s->stopped};
         run_to(world, scene->at, &t);
         th_bench_figures figures = th_bench_measure(world, TH_BACKEND_CPU);
         speed_row(scene, &figures, th_world_step_length(world), csv);
     }
     th_world_destroy(world);
     th_scene_destroy(loaded);
-    return code;
+    return result;
 }
 
 static void quality_row(const paper_scene *scene, const th_quality *q, FILE *csv) {
@@ -124,76 +122,75 @@ static void quality_row(const paper_scene *scene, const th_quality *q, FILE *csv
                 q->lanes, q->goalward, q->outflow, q->outflow_variation, q->wall_seconds, q->hash);
 }
 
-static int quality_of(const th_bench_uic_settings *s, const paper_scene *scene, FILE *csv) {
+static th_result quality_of(const th_bench_uic_def *s, const paper_scene *scene, FILE *csv,
+                            th_error *error) {
     th_scene *loaded = NULL;
     th_world *world = NULL;
-    int code = make(scene->file, s->threads, &loaded, &world);
-    if (code == TH_EXIT_OK) {
-        told t = {!s->quiet && isatty(STDERR_FILENO), short_name(scene->file)};
+    th_result result =
+        th_bench_load(scene->file, s->threads, 0, TH_BACKEND_CPU, &loaded, &world, error);
+    if (result == TH_OK) {
+        told t = {!s->quiet && isatty(STDERR_FILENO), short_name(scene->file), s->stopped};
         th_quality quality;
         bool complete = th_quality_run(world, scene->limit, tell, &t, &quality);
         hush(&t);
         if (complete) quality_row(scene, &quality, csv);
-        if (!complete) {
-            fprintf(stderr, "%s: no memory to look at the crowd; close other programs\n",
-                    scene->file);
-            code = TH_EXIT_FAILED;
-        }
+        if (!complete)
+            result = th_fail(error, TH_NO_MEMORY, "",
+                             "no memory to look at the crowd; close other programs");
     }
     th_world_destroy(world);
     th_scene_destroy(loaded);
-    return code;
+    return result;
 }
 
-typedef int scene_fn(const th_bench_uic_settings *s, const paper_scene *scene, FILE *csv);
+typedef th_result scene_fn(const th_bench_uic_def *s, const paper_scene *scene, FILE *csv,
+                           th_error *error);
 
-static int for_scenes(const th_bench_uic_settings *s, scene_fn *each, const char *csv_head) {
+static th_result for_scenes(const th_bench_uic_def *s, scene_fn *each, const char *csv_head,
+                            th_error *error) {
     FILE *csv = s->csv ? fopen(s->csv, "w") : NULL;
-    if (s->csv && !csv) {
-        fprintf(stderr, "%s: cannot be written; choose another --csv\n", s->csv);
-        return TH_EXIT_FAILED;
-    }
+    if (s->csv && !csv)
+        return th_file_fail(error, s->csv, "cannot be written; choose another --csv");
     if (csv) fputs(csv_head, csv);
-    th_watch_interrupt();
-    int code = TH_EXIT_OK, matched = 0;
-    for (int i = 0; i < SCENES && code == TH_EXIT_OK && !th_interrupted(); ++i) {
+    th_result result = TH_OK;
+    int matched = 0;
+    for (int i = 0; i < SCENES && result == TH_OK && !s->stopped(); ++i) {
         if (!wanted(s, &scenes[i])) continue;
         matched++;
-        code = each(s, &scenes[i], csv);
+        result = each(s, &scenes[i], csv, error);
     }
-    if (matched == 0) {
-        fprintf(stderr, "%s: not one of the scenes of this table; leave out --scene to see them\n",
-                s->scene);
-        code = TH_EXIT_USAGE;
-    }
-    if (csv && fclose(csv) != 0) {
-        fprintf(stderr, "%s: the table could not be written; free space\n", s->csv);
-        code = TH_EXIT_FAILED;
-    }
-    return code == TH_EXIT_OK && th_interrupted() ? TH_EXIT_INTERRUPTED : code;
+    if (matched == 0 && s->scene)
+        result = th_fail(error, TH_BAD_ARGUMENT, "scene",
+                         "%s: not one of the scenes of this table; leave out --scene to see them",
+                         s->scene);
+    if (csv && fclose(csv) != 0 && result == TH_OK)
+        result = th_file_fail(error, s->csv, "the table could not be written; free space");
+    return result;
 }
 
-int th_bench_uic_speed(const th_bench_uic_settings *settings) {
+th_result th_bench_uic_speed(const th_bench_uic_def *def, th_error *error) {
     printf("scenes of Narain et al. 2009, in the thick of each, %d threads\n\n"
            "scene                      people   ms/step  bar            real time    index    plan "
            "   move "
            "contact measure  hash\n",
-           settings->threads);
-    return for_scenes(settings, speed_of,
+           def->threads);
+    return for_scenes(def, speed_of,
                       "scene,people,ms_per_step,bar_ms,paper_ms,real_time_factor,index_ms,plan_ms,"
-                      "move_ms,contact_ms,measure_ms,hash\n");
+                      "move_ms,contact_ms,measure_ms,hash\n",
+                      error);
 }
 
-int th_bench_uic_quality(const th_bench_uic_settings *settings) {
+th_result th_bench_uic_quality(const th_bench_uic_def *def, th_error *error) {
     printf("scenes of Narain et al. 2009, each to its end, looked at once a second, %d threads\n\n"
            "scene                      people   end [s] arrived lost walls densest nearest  below  "
            " deepest  "
            "vortex lanes  goal  outflow  unsteady wall [s]  hash\n"
            "                                            [%%]                [1]     [d_min]  "
            "d_min[%%] [mm]\n",
-           settings->threads);
-    return for_scenes(settings, quality_of,
+           def->threads);
+    return for_scenes(def, quality_of,
                       "scene,people,time_s,arrived,lost,wall_crossings,densest,nearest_mean_d,"
                       "below_d,deepest_overlap_m,tangential,lanes,goalward,outflow_per_s,"
-                      "outflow_variation,wall_s,hash\n");
+                      "outflow_variation,wall_s,hash\n",
+                      error);
 }
