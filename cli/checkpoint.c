@@ -91,7 +91,7 @@ th_result th_checkpoint_write(const th_folder *folder, const th_world *world,
     result = th_folder_make(folder, "checkpoints", error);
     if (result == TH_OK && !th_folder_path(folder, name, path, sizeof path))
         result = th_file_fail(error, name, "the name is too long");
-    if (result == TH_OK) result = th_file_replace(path, bytes, size, error);
+    if (result == TH_OK) result = th_file_replace(path, bytes, size, TH_SYNCED, error);
     free(bytes);
     if (result == TH_OK) remove_old(folder);
     return result;

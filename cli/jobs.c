@@ -5,7 +5,6 @@
 #include "core/error.h"
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
@@ -32,12 +31,6 @@ typedef struct pool {
     pthread_mutex_t lock, finish_lock;
     pthread_cond_t changed;
 } pool;
-
-int th_core_count(void) {
-    cpu_set_t set;
-    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return count > 0 ? count : 1;
-}
 
 // The next run whose slot is free; -1: there is none left.
 static int take(pool *p) {

@@ -4,6 +4,7 @@
 #ifndef TH_CLI_JOBS_H
 #define TH_CLI_JOBS_H
 #include "cli/simulation.h"
+#include "core/pool.h"
 
 typedef struct th_jobs {
     const th_simulation_def *simulation; // threads is overwritten when 0
@@ -22,8 +23,6 @@ typedef struct th_jobs {
     void *context;
 } th_jobs;
 
-// Cores this process may use.
-int th_core_count(void);
 // Ctrl-C gives up unfinished runs, except that the first is delivered as far as it came.
 th_result th_jobs_run(const th_jobs *jobs, th_error *error);
 #endif

@@ -116,7 +116,7 @@ static th_result copy_link(void *context, json_t *object, const char *key, th_er
     th_result result = c->count == 1 ? th_folder_make(c->folder, "files", error) : TH_OK;
     if (result == TH_OK && !th_folder_path(c->folder, name, to, sizeof to))
         result = th_file_fail(error, name, "the name is too long");
-    if (result == TH_OK) result = th_file_replace(to, bytes, size, error);
+    if (result == TH_OK) result = th_file_replace(to, bytes, size, TH_SYNCED, error);
     free(bytes);
     if (result == TH_OK && json_object_set_new(object, key, json_string(name)) != 0)
         result = th_fail(error, TH_NO_MEMORY, "", "no memory for the copy of the scene");

@@ -256,7 +256,7 @@ th_result th_sweep_store_sort(th_sweep_store *store, const int *used, th_error *
     th_result result = TH_OK;
     if (fclose(text) != 0 || !th_folder_path(store->folder, "runs.csv", path, sizeof path))
         result = th_fail(error, TH_NO_MEMORY, "", "no memory for runs.csv");
-    if (result == TH_OK) result = th_file_replace(path, bytes, size, error);
+    if (result == TH_OK) result = th_file_replace(path, bytes, size, TH_SYNCED, error);
     free(bytes);
     return result;
 }

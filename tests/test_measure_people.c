@@ -145,29 +145,6 @@ static void test_ways(void **state) {
     th_walkers_destroy(walkers);
 }
 
-static void test_quantiles(void **state) {
-    (void)state;
-    th_running_quantile quantile = {.q = 0.95};
-    th_histogram histogram = {0};
-    assert_true(isnan(th_running_quantile_get(&quantile)));
-    assert_true(isnan(th_histogram_quantile(&histogram, 0.5)));
-    uint64_t seed = 7;
-    for (int i = 0; i < 20000; ++i) {
-        seed = seed * 6364136223846793005u + 1442695040888963407u;
-        double value = -log(((double)(seed >> 11) + 0.5) / 9007199254740992.0); // exponential
-        th_running_quantile_add(&quantile, value);
-        th_histogram_add(&histogram, value);
-        if (i == 3)
-            assert_near(th_running_quantile_get(&quantile), histogram.most, 0.2 * histogram.most);
-    }
-    assert_near(th_running_quantile_get(&quantile), -log(0.05), 0.1);
-    assert_near(th_histogram_quantile(&histogram, 0.95), -log(0.05), 0.06);
-    assert_near(th_histogram_quantile(&histogram, 0.5), -log(0.5), 0.02);
-    assert_near(th_histogram_quantile(&histogram, 0), histogram.least, 1e-4);
-    assert_near(th_histogram_quantile(&histogram, 1), histogram.most, 0.02 * histogram.most);
-    assert_near(th_histogram_mean(&histogram), 1, 0.03);
-}
-
 static void test_service(void **state) {
     (void)state;
     const double fruin[6] = {0.2, 0.4, 0.5, 0.9, 2.0, 3.0};
@@ -278,10 +255,10 @@ static void test_places(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_crossings), cmocka_unit_test(test_flow),
-        cmocka_unit_test(test_ways),      cmocka_unit_test(test_quantiles),
-        cmocka_unit_test(test_service),   cmocka_unit_test(test_collisions),
-        cmocka_unit_test(test_nearest),   cmocka_unit_test(test_places),
+        cmocka_unit_test(test_crossings),  cmocka_unit_test(test_flow),
+        cmocka_unit_test(test_ways),       cmocka_unit_test(test_service),
+        cmocka_unit_test(test_collisions), cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

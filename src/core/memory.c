@@ -1,5 +1,7 @@
-// Allocation through hooks, and the scene's arena. SPDX-License-Identifier: Apache-2.0
+// Allocation through hooks, and arenas. SPDX-License-Identifier: Apache-2.0
 #include "core/memory.h"
+#include "core/array.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,40 +43,99 @@ void th_free(const th_memory *memory, void *pointer, size_t count, size_t size) 
     memory->allocator.free(pointer, bytes ? bytes : 1, memory->allocator.context);
 }
 
+static int grown_capacity(int capacity, int needed) {
+    size_t wanted = th_array_capacity((size_t)capacity, (size_t)needed);
+    return wanted > INT_MAX ? INT_MAX : (int)wanted;
+}
+
+static void copy_elements(void *array, void *larger, int count, size_t element) {
+    void *elements; // copied as bytes: the caller's pointer is of another type
+    memcpy(&elements, array, sizeof elements);
+    if (elements) memcpy(larger, elements, (size_t)count * element);
+    memcpy(array, &larger, sizeof larger);
+}
+
+bool th_alloc_reserve(const th_memory *memory, void *array, int *capacity, int needed,
+                      size_t element) {
+    if (needed <= *capacity) return true;
+    int wanted = grown_capacity(*capacity, needed);
+    void *before, *larger = th_alloc(memory, (size_t)wanted, element);
+    if (!larger) return false;
+    memcpy(&before, array, sizeof before);
+    copy_elements(array, larger, *capacity, element);
+    th_free(memory, before, (size_t)*capacity, element);
+    *capacity = wanted;
+    return true;
+}
+
+// ---- arenas
+
 struct th_chunk {
     struct th_chunk *next;
     size_t size, used; // bytes of the whole chunk, header included
 };
 
-enum { CHUNK = 64 * 1024, LARGE = 4096, SMALL_ALIGN = 16 };
+// A block above LARGE gets a chunk of its own, so that no more than LARGE bytes are left over in any.
+enum { CHUNK = 64 * 1024, LARGE = CHUNK / 4 };
+
+static size_t aligned(size_t bytes, size_t align) { return (bytes + align - 1) / align * align; }
+
+th_arena th_arena_of(const th_allocator *allocator) {
+    return (th_arena){.memory = th_memory_of(allocator)};
+}
+
+// A chunk with room for `bytes`. One for a single large block goes behind the first, which still has room.
+static struct th_chunk *add_chunk(th_arena *arena, size_t bytes) {
+    size_t header = aligned(sizeof(struct th_chunk), TH_ALIGN);
+    size_t whole = bytes > LARGE ? header + bytes : CHUNK;
+    struct th_chunk *fresh = th_alloc(&arena->memory, 1, whole), *first = arena->chunks;
+    if (!fresh) return NULL;
+    fresh->size = whole;
+    fresh->used = header;
+    fresh->next = bytes > LARGE && first ? first->next : first;
+    *(bytes > LARGE && first ? &first->next : &arena->chunks) = fresh;
+    arena->bytes += whole;
+    return fresh;
+}
+
+static void *take(th_arena *arena, size_t bytes, size_t align) {
+    struct th_chunk *chunk = arena->chunks;
+    if (!chunk || aligned(chunk->used, align) + bytes > chunk->size)
+        chunk = add_chunk(arena, bytes);
+    if (!chunk) {
+        arena->failed = true;
+        return NULL;
+    }
+    size_t at = aligned(chunk->used, align);
+    chunk->used = at + bytes;
+    arena->used += bytes;
+    return (char *)chunk + at;
+}
 
 void *th_arena_alloc(th_arena *arena, size_t count, size_t size) {
-    if (size != 0 && count > (SIZE_MAX / 2) / size) return NULL;
-    size_t bytes = count * size;
-    size_t align = bytes >= LARGE ? TH_ALIGN : SMALL_ALIGN;
-    struct th_chunk *chunk = arena->chunks;
-    size_t at = chunk ? (chunk->used + align - 1) / align * align : 0;
-    if (!chunk || at + bytes > chunk->size) {
-        size_t header = (sizeof *chunk + TH_ALIGN - 1) / TH_ALIGN * TH_ALIGN;
-        size_t whole = header + bytes > CHUNK ? header + bytes : CHUNK;
-        struct th_chunk *fresh = th_alloc(&arena->memory, 1, whole);
-        if (!fresh) return NULL;
-        fresh->size = whole;
-        fresh->used = header;
-        fresh->next = chunk;
-        arena->chunks = chunk = fresh;
-        at = header;
+    if (size != 0 && count > (SIZE_MAX / 2) / size) {
+        arena->failed = true;
+        return NULL;
     }
-    chunk->used = at + bytes;
-    return (char *)chunk + at;
+    return take(arena, count * size, TH_ALIGN);
 }
 
 char *th_arena_string(th_arena *arena, const char *text) {
     if (!text) return NULL;
     size_t length = strlen(text) + 1;
-    char *copy = th_arena_alloc(arena, length, 1);
+    char *copy = take(arena, length, 1);
     if (copy) memcpy(copy, text, length);
     return copy;
+}
+
+bool th_arena_reserve(th_arena *arena, void *array, int *capacity, int needed, size_t element) {
+    if (needed <= *capacity) return true;
+    int wanted = grown_capacity(*capacity, needed);
+    void *larger = th_arena_alloc(arena, (size_t)wanted, element);
+    if (!larger) return false;
+    copy_elements(array, larger, *capacity, element);
+    *capacity = wanted;
+    return true;
 }
 
 void th_arena_free(th_arena *arena) {
@@ -84,4 +145,6 @@ void th_arena_free(th_arena *arena) {
         chunk = next;
     }
     arena->chunks = NULL;
+    arena->bytes = arena->used = 0;
+    arena->failed = false;
 }

@@ -2,22 +2,8 @@
 // numbers do not depend on how many ran side by side. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_OBSERVE_ENSEMBLE_H
 #define TH_OBSERVE_ENSEMBLE_H
+#include "core/statistics.h"
 #include "observe/observation.h"
-
-// A sample of one quantity. NaN where it has too few values (mean: 1, the others: 2).
-typedef struct th_sample_summary {
-    int count;
-    double mean, standard_deviation, min, max;
-    double median, p05, p95; // linear interpolation between order statistics (type 7)
-    double ci_low, ci_high;  // 95 % confidence interval of the mean, Student t
-    double ci_relative;      // (ci_high - ci_low) / mean
-} th_sample_summary;
-// Values that are NaN are left out and not counted.
-th_sample_summary th_summarise(const double *values, int count);
-// q in 0..1 of `count` ascending values, type 7.
-double th_percentile(const double *ascending, int count, double q);
-// Two-sided 97.5 % point of Student's t with `freedom` degrees of freedom.
-double th_student_t_975(int freedom);
 
 // How many were in danger, as one number per run. At 6 /m2 people are pressed together and cannot choose where
 // they go; 10 s leave out those who only pass through a squeeze. Ours: no norm has such a figure.

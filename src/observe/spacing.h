@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_OBSERVE_SPACING_H
 #define TH_OBSERVE_SPACING_H
-#include "observe/histogram.h"
+#include "core/statistics.h"
 #include "observe/motion.h"
 
 // Overlaps below this are touch, not collision; as in the statistics of a run. [m]

@@ -5,63 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- a quantile from five markers
-
-static void sort_heights(double *height, int count) {
-    for (int i = 1; i < count; ++i)
-        for (int j = i; j > 0 && height[j] < height[j - 1]; --j) {
-            double swap = height[j];
-            height[j] = height[j - 1];
-            height[j - 1] = swap;
-        }
-}
-
-// The height of marker i moved by one place, on a parabola through its neighbours, or straight where that would
-// leave them out of order.
-static double moved_height(const th_running_quantile *m, int i, int by) {
-    const double *n = m->place, *h = m->height;
-    double d = (double)by;
-    double parabola = h[i] + d / (n[i + 1] - n[i - 1]) *
-                                 ((n[i] - n[i - 1] + d) * (h[i + 1] - h[i]) / (n[i + 1] - n[i]) +
-                                  (n[i + 1] - n[i] - d) * (h[i] - h[i - 1]) / (n[i] - n[i - 1]));
-    if (h[i - 1] < parabola && parabola < h[i + 1]) return parabola;
-    return h[i] + d * (h[i + by] - h[i]) / (n[i + by] - n[i]);
-}
-
-void th_running_quantile_add(th_running_quantile *m, double value) {
-    if (m->count < 5) {
-        m->height[m->count++] = value;
-        sort_heights(m->height, m->count);
-        for (int i = 0; i < 5; ++i) m->place[i] = i;
-        return;
-    }
-    int k = 0;
-    if (value < m->height[0]) m->height[0] = value;
-    if (value > m->height[4]) m->height[4] = value;
-    while (k < 3 && value >= m->height[k + 1]) ++k;
-    for (int i = k + 1; i < 5; ++i) m->place[i] += 1.0;
-    ++m->count;
-    const double share[5] = {0.0, 0.5 * m->q, m->q, 0.5 * (1.0 + m->q), 1.0};
-    for (int i = 1; i < 4; ++i) {
-        double off = share[i] * (m->count - 1) - m->place[i];
-        int by = off >= 1.0 && m->place[i + 1] - m->place[i] > 1.0    ? 1
-                 : off <= -1.0 && m->place[i] - m->place[i - 1] > 1.0 ? -1
-                                                                      : 0;
-        if (by == 0) continue;
-        m->height[i] = moved_height(m, i, by);
-        m->place[i] += by;
-    }
-}
-
-double th_running_quantile_get(const th_running_quantile *m) {
-    if (m->count == 0) return (double)NAN;
-    if (m->count > 5) return m->height[2];
-    double rank = m->q * (m->count - 1);
-    int below = (int)rank;
-    if (below >= m->count - 1) return m->height[m->count - 1];
-    return m->height[below] + (rank - below) * (m->height[below + 1] - m->height[below]);
-}
-
 // ---- people by id
 
 th_walkers *th_walkers_create(void) { return calloc(1, sizeof(th_walkers)); }

@@ -2,18 +2,8 @@
 // stood, how smoothly. Fed moment by moment. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_OBSERVE_WALKERS_H
 #define TH_OBSERVE_WALKERS_H
-#include "observe/histogram.h"
+#include "core/statistics.h"
 #include "observe/motion.h"
-
-// An estimate of one quantile from five markers (Jain and Chlamtac 1985, the P2 algorithm): a quantile per
-// person without keeping their values. Exact up to five values.
-typedef struct th_running_quantile {
-    double q;
-    int count;
-    double height[5], place[5];
-} th_running_quantile;
-void th_running_quantile_add(th_running_quantile *quantile, double value);
-double th_running_quantile_get(const th_running_quantile *quantile); // NaN without values
 
 typedef struct th_walker {
     int64_t id;

@@ -43,9 +43,9 @@ static bool make_curves(left_curves *curves, const th_ensemble *ensemble) {
         for (size_t i = 0; i < runs; ++i) values[i] = left_at(&ensemble->runs[i], k);
         qsort(values, runs, sizeof *values, compare_doubles);
         curves->time[k] = k * ensemble->interval;
-        curves->low[k] = th_percentile(values, (int)runs, 0.05);
-        curves->median[k] = th_percentile(values, (int)runs, 0.5);
-        curves->high[k] = th_percentile(values, (int)runs, 0.95);
+        curves->low[k] = th_quantile(values, (int)runs, 0.05);
+        curves->median[k] = th_quantile(values, (int)runs, 0.5);
+        curves->high[k] = th_quantile(values, (int)runs, 0.95);
     }
     return true;
 }
@@ -107,7 +107,7 @@ static double median_people(const th_ensemble *ensemble) {
     if (!people) return 0;
     for (int i = 0; i < ensemble->run_count; ++i) people[i] = (double)ensemble->runs[i].spawned;
     qsort(people, (size_t)ensemble->run_count, sizeof *people, compare_doubles);
-    double median = th_percentile(people, ensemble->run_count, 0.5);
+    double median = th_quantile(people, ensemble->run_count, 0.5);
     free(people);
     return median;
 }

@@ -110,8 +110,8 @@ static void draw_interval(const th_chart *chart, const th_sample_summary *summar
 static double draw_histogram(const th_canvas *canvas, double y, const th_value_list *list,
                              bool runs) {
     th_sample_summary summary = th_summarise(list->values, list->count);
-    double p95 = th_percentile(list->values, list->count, 0.95);
-    double median = th_percentile(list->values, list->count, 0.5), text = canvas->text;
+    double p95 = th_quantile(list->values, list->count, 0.95);
+    double median = th_quantile(list->values, list->count, 0.5), text = canvas->text;
     histogram bars = make_histogram(list);
     double longest = list->values[list->count - 1];
     char time[4][40], names[3][200];
@@ -219,7 +219,7 @@ static void draw_distribution(const th_chart *chart, const th_value_list *list,
 
 static void draw_delay_line(const th_chart *chart, const th_value_list *list, int index) {
     th_line_style style = th_line_style_of(index);
-    double p95 = th_percentile(list->values, list->count, 0.95);
+    double p95 = th_quantile(list->values, list->count, 0.95);
     double mean = th_summarise(list->values, list->count).mean;
     draw_distribution(chart, list, style);
     int under = 0;
@@ -230,7 +230,7 @@ static void draw_delay_line(const th_chart *chart, const th_value_list *list, in
 
 static void delay_name(char *name, size_t size, const char *what, const th_value_list *list) {
     char mean[40], p95[40];
-    double late = th_percentile(list->values, list->count, 0.95);
+    double late = th_quantile(list->values, list->count, 0.95);
     th_figure_time(th_summarise(list->values, list->count).mean, late, mean, sizeof mean);
     th_figure_time(late, late, p95, sizeof p95);
     snprintf(name, size, "%s: mean %s, 95th percentile %s", what, mean, p95);
@@ -250,8 +250,8 @@ double th_figure_delay_draw(const th_canvas *canvas, const th_figure_data *data)
                                            {names[1], th_line_style_of(1), TH_LEGEND_LINE}};
         y = th_legend(canvas, 0.8 * text, y + text, entries, 2);
         // The last per cent would squeeze all others against the axis; the caption says how far it goes.
-        double longest = fmax(th_percentile(jam.values, jam.count, 0.99),
-                              th_percentile(wait.values, wait.count, 0.99));
+        double longest = fmax(th_quantile(jam.values, jam.count, 0.99),
+                              th_quantile(wait.values, wait.count, 0.99));
         th_chart chart = th_figure_chart(canvas, y + 0.5 * text, 240,
                                          th_axis_time(0, 1.1 * fmax(longest, 1), 9, "time lost"),
                                          th_axis_make(0, 105, 8, "people [%]"));

@@ -85,7 +85,7 @@ th_exposure_findings th_find_exposure(const th_observation *observation, int bou
     }
     if (list.count > 0) {
         found.mean = sum / list.count;
-        found.p95 = th_percentile(list.values, list.count, 0.95);
+        found.p95 = th_quantile(list.values, list.count, 0.95);
         found.max = list.values[list.count - 1];
     }
     free(list.values);

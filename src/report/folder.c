@@ -4,23 +4,11 @@
 #include "report/figures.h"
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-th_result th_file_fail(th_error *error, const char *path, const char *format, ...) {
-    char message[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    snprintf(error->file, sizeof error->file, "%s", path);
-    return th_fail(error, TH_NO_FILE, "", "%s", message);
-}
 
 void th_file_stem(const char *path, char *stem, size_t size) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -138,7 +126,7 @@ static th_result clear_own(const th_folder *folder, th_error *error) {
         remove_own(folder, "figures", th_figures[i].name, ".png");
     remove_own(folder, "figures", "sweep_", ".png");
     remove_own(folder, "checkpoints", "checkpoint-", ".bin");
-    remove_own(folder, "checkpoints", "checkpoint-", ".bin.new"); // left by a kill
+    remove_own(folder, "checkpoints", "checkpoint-", ".bin.part"); // left by a kill
     return TH_OK;
 }
 
@@ -187,51 +175,6 @@ th_result th_folder_make(const th_folder *folder, const char *name, th_error *er
     return th_file_fail(error, path, "the folder cannot be made: %s", strerror(errno));
 }
 
-static bool write_all(int file, const char *bytes, size_t size) {
-    while (size > 0) {
-        ssize_t written = write(file, bytes, size);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return false;
-        bytes += written;
-        size -= (size_t)written;
-    }
-    return true;
-}
-
-// The rename itself reaches the disk only with its folder.
-static void sync_folder_of(const char *path) {
-    char folder[TH_PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", path);
-    char *slash = strrchr(folder, '/');
-    if (slash) slash[slash == folder] = '\0';
-    int file = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (file < 0) return;
-    fsync(file);
-    close(file);
-}
-
-th_result th_file_replace(const char *path, const void *bytes, size_t size, th_error *error) {
-    char beside[TH_PATH_MAX];
-    int length = snprintf(beside, sizeof beside, "%s.new", path);
-    if (length < 0 || (size_t)length >= sizeof beside)
-        return th_file_fail(error, path, "the name is too long");
-    int file = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool good = file >= 0 && write_all(file, bytes, size) && fsync(file) == 0;
-    int cause = errno;
-    if (file >= 0 && close(file) != 0 && good) {
-        cause = errno;
-        good = false;
-    }
-    if (good && rename(beside, path) == 0) {
-        sync_folder_of(path);
-        return TH_OK;
-    }
-    if (good) cause = errno;
-    unlink(beside);
-    return th_file_fail(error, path, "cannot be written: %s; free space or choose another folder",
-                        strerror(cause));
-}
-
 // As few digits as bring every number back unchanged: scene.json must run to the same hash, and 0.1 should
 // read 0.1. NULL: no memory.
 static char *print_json(const json_t *value) {
@@ -258,36 +201,9 @@ th_result th_folder_write_json(const th_folder *folder, const char *name, const 
     }
     line[length] = '\n';
     line[length + 1] = '\0';
-    th_result result = th_file_replace(path, line, length + 1, error);
+    th_result result = th_file_replace(path, line, length + 1, TH_SYNCED, error);
     free(line);
     return result;
-}
-
-char *th_file_content(const char *path, size_t *size, th_error *error) {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat status;
-    if (file < 0 || fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
-        th_file_fail(error, path, "cannot be read: %s",
-                     file < 0 ? strerror(errno) : "not a plain file");
-        if (file >= 0) close(file);
-        return NULL;
-    }
-    size_t wanted = (size_t)status.st_size, used = 0;
-    char *bytes = malloc(wanted + 1);
-    while (bytes && used < wanted) {
-        ssize_t got = read(file, bytes + used, wanted - used);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) break;
-        used += (size_t)got;
-    }
-    close(file);
-    if (!bytes) {
-        th_fail(error, TH_NO_MEMORY, "", "no memory for %s", path);
-        return NULL;
-    }
-    bytes[used] = '\0';
-    *size = used;
-    return bytes;
 }
 
 json_t *th_folder_read_json(const th_folder *folder, const char *name, th_error *error) {

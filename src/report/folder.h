@@ -2,10 +2,8 @@
 // files written so that they appear whole or not at all. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_REPORT_FOLDER_H
 #define TH_REPORT_FOLDER_H
-#include "throng/base.h"
+#include "core/file.h"
 #include <jansson.h>
-
-enum { TH_PATH_MAX = 4096 };
 
 typedef struct th_folder {
     char path[TH_PATH_MAX - 256]; // "" when nothing is kept
@@ -27,15 +25,8 @@ th_result th_make_folders(const char *path, th_error *error);
 // A folder below it, made when missing.
 th_result th_folder_make(const th_folder *folder, const char *name, th_error *error);
 
-// Writes beside, syncs and renames: after a crash there is the old content or the new, never half.
-th_result th_file_replace(const char *path, const void *bytes, size_t size, th_error *error);
 th_result th_folder_write_json(const th_folder *folder, const char *name, const json_t *value,
                                th_error *error);
 // The JSON object in a file of the folder; NULL with an error.
 json_t *th_folder_read_json(const th_folder *folder, const char *name, th_error *error);
-// A file's bytes with a 0 behind them, to be freed; NULL with an error.
-char *th_file_content(const char *path, size_t *size, th_error *error);
-// TH_NO_FILE that names the file.
-th_result th_file_fail(th_error *error, const char *path, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 #endif

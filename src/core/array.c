@@ -1,0 +1,56 @@
+// Growing arrays. SPDX-License-Identifier: Apache-2.0
+#include "core/array.h"
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST = 16 };
+
+size_t th_array_capacity(size_t capacity, size_t needed) {
+    if (needed <= capacity) return capacity;
+    if (needed > SIZE_MAX / 4) return needed; // cannot be had anyway, and must not overflow here
+    size_t grown = capacity + capacity / 2, wanted = needed + needed / 8;
+    return (grown > wanted ? grown : wanted) + LEAST;
+}
+
+size_t th_array_room(size_t count) {
+    size_t room = LEAST;
+    while (room < count) room *= 2;
+    return count ? room : 0;
+}
+
+bool th_array_resize(void *array, size_t count, size_t element) {
+    void *elements; // copied as bytes: the caller's pointer is of another type
+    memcpy(&elements, array, sizeof elements);
+    if (element != 0 && count > SIZE_MAX / element) return false;
+    size_t bytes = count * element;
+    elements = realloc(elements, bytes ? bytes : 1);
+    if (!elements) return false;
+    memcpy(array, &elements, sizeof elements);
+    return true;
+}
+
+bool th_array_reserve_size(void *array, size_t *capacity, size_t needed, size_t element) {
+    size_t wanted = th_array_capacity(*capacity, needed);
+    if (wanted == *capacity) return true;
+    if (!th_array_resize(array, wanted, element)) return false;
+    *capacity = wanted;
+    return true;
+}
+
+bool th_array_reserve_int(void *array, int *capacity, size_t needed, size_t element) {
+    size_t room = (size_t)*capacity;
+    if (needed > INT_MAX) return false;
+    if (needed <= room) return true;
+    size_t wanted = th_array_capacity(room, needed);
+    if (wanted > INT_MAX) wanted = INT_MAX;
+    if (!th_array_resize(array, wanted, element)) return false;
+    *capacity = (int)wanted;
+    return true;
+}
+
+bool th_array_reserve_one(void *array, size_t count, size_t element) {
+    size_t room = th_array_room(count);
+    return count < room || th_array_resize(array, th_array_room(count + 1), element);
+}

@@ -1,0 +1,138 @@
+// Reading and replacing whole files. SPDX-License-Identifier: Apache-2.0
+#include "core/file.h"
+#include "core/error.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { UNKNOWN = -1 };
+
+th_result th_file_fail(th_error *error, const char *path, const char *format, ...) {
+    char message[sizeof error->message];
+    if (!error) return TH_NO_FILE;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    snprintf(error->file, sizeof error->file, "%s", path);
+    return th_fail(error, TH_NO_FILE, "", "%s", message);
+}
+
+// ---- replacing
+
+static void note_failure(th_file_writer *writer) {
+    if (!writer->cause) writer->cause = errno ? errno : UNKNOWN;
+}
+
+void th_file_begin(th_file_writer *writer, const char *path) {
+    *writer = (th_file_writer){0};
+    int length = snprintf(writer->path, sizeof writer->path, "%s", path);
+    if (length < 0 || (size_t)length >= sizeof writer->path) {
+        writer->cause = ENAMETOOLONG;
+        return;
+    }
+    snprintf(writer->beside, sizeof writer->beside, "%s.part", writer->path);
+    errno = 0;
+    writer->file = fopen(writer->beside, "wb");
+    if (!writer->file) note_failure(writer);
+}
+
+void th_file_put(th_file_writer *writer, const void *bytes, size_t size) {
+    if (!writer->file || writer->cause || size == 0) return;
+    errno = 0;
+    if (fwrite(bytes, 1, size, writer->file) != size) note_failure(writer);
+}
+
+// A new name reaches the disk only with its folder. Where that cannot be synced, the file itself still is.
+static void sync_folder_of(const char *path) {
+    char folder[TH_PATH_MAX];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash) slash[slash == folder] = '\0';
+    int file = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file < 0) return;
+    fsync(file);
+    close(file);
+}
+
+static void close_file(th_file_writer *writer, th_durability durability) {
+    if (ferror(writer->file) && !writer->cause) writer->cause = UNKNOWN;
+    errno = 0;
+    bool synced =
+        fflush(writer->file) == 0 && (durability == TH_FLUSHED || fsync(fileno(writer->file)) == 0);
+    if (!synced) note_failure(writer);
+    errno = 0;
+    if (fclose(writer->file) != 0) note_failure(writer);
+    writer->file = NULL;
+}
+
+th_result th_file_end(th_file_writer *writer, th_durability durability, th_error *error) {
+    if (writer->file) {
+        close_file(writer, durability);
+        errno = 0;
+        if (!writer->cause && rename(writer->beside, writer->path) != 0) note_failure(writer);
+        if (writer->cause)
+            remove(writer->beside);
+        else if (durability == TH_SYNCED)
+            sync_folder_of(writer->path);
+    }
+    if (!writer->cause) return TH_OK;
+    return th_file_fail(
+        error, writer->path, "cannot be written: %s; free space or choose another folder",
+        writer->cause == UNKNOWN ? "the disk may be full" : strerror(writer->cause));
+}
+
+void th_file_discard(th_file_writer *writer) {
+    if (!writer->file) return;
+    fclose(writer->file);
+    writer->file = NULL;
+    remove(writer->beside);
+}
+
+th_result th_file_replace(const char *path, const void *bytes, size_t size,
+                          th_durability durability, th_error *error) {
+    th_file_writer writer;
+    th_file_begin(&writer, path);
+    th_file_put(&writer, bytes, size);
+    return th_file_end(&writer, durability, error);
+}
+
+// ---- reading
+
+static int open_plain(const char *path, size_t *size, th_error *error) {
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
+        *size = (size_t)status.st_size;
+        return file;
+    }
+    th_file_fail(error, path, "cannot be read: %s",
+                 file < 0 ? strerror(errno) : "not a plain file");
+    if (file >= 0) close(file);
+    return -1;
+}
+
+char *th_file_content(const char *path, size_t *size, th_error *error) {
+    size_t wanted = 0, used = 0;
+    int file = open_plain(path, &wanted, error);
+    if (file < 0) return NULL;
+    char *bytes = malloc(wanted + 1);
+    while (bytes && used < wanted) {
+        ssize_t got = read(file, bytes + used, wanted - used);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) break;
+        used += (size_t)got;
+    }
+    close(file);
+    if (!bytes) {
+        th_fail(error, TH_NO_MEMORY, "", "no memory for %s", path);
+        return NULL;
+    }
+    bytes[used] = '\0';
+    *size = used;
+    return bytes;
+}
