@@ -21,6 +21,7 @@ enum { HAND_WALLS = 8192, HAND_FEW = 16, HAND_POINTS = 16384 };
 
 typedef struct hand_scene {
     th_scene scene;
+    th_arena arena;
     th_level levels[HAND_FEW];
     th_wall walls[HAND_WALLS];
     th_link links[HAND_FEW];
@@ -41,7 +42,8 @@ typedef struct hand_scene {
 static inline hand_scene *hand_create(void) {
     hand_scene *hand = calloc(1, sizeof *hand);
     th_scene *scene = &hand->scene;
-    scene->arena.memory = th_memory_of(NULL);
+    scene->arena = &hand->arena;
+    scene->arena->memory = th_memory_of(NULL);
     scene->levels = hand->levels;
     scene->walls = hand->walls;
     scene->links = hand->links;
@@ -55,7 +57,7 @@ static inline hand_scene *hand_create(void) {
 
 static inline void hand_destroy(hand_scene *hand) {
     th_plan_release(&hand->scene);
-    th_arena_free(&hand->scene.arena);
+    th_arena_free(hand->scene.arena);
     free(hand);
 }
 

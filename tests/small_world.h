@@ -11,6 +11,7 @@ enum { SMALL_MAX = 2048, SMALL_CELLS = 4096, SMALL_WALLS = 64, SMALL_ARRAYS = 32
 typedef struct small_world {
     th_world world;
     th_scene scene;
+    th_arena arena;
     th_level level;
     th_group_state groups[2];
     th_level_grid grid;
@@ -50,7 +51,8 @@ static inline small_world *small_world_create(th_model model, const float *param
     small->groups[0].move = model;
     small->groups[1].move = TH_MOVE_ORCA;
     memcpy(small->groups[0].move_params, params, (size_t)param_count * sizeof *params);
-    small->scene.arena.memory = th_memory_of(NULL);
+    small->scene.arena = &small->arena;
+    small->arena.memory = th_memory_of(NULL);
     small->scene.levels = &small->level;
     small->scene.level_count = 1;
     small->scene.walls = small->walls;
@@ -58,7 +60,7 @@ static inline small_world *small_world_create(th_model model, const float *param
 }
 
 static inline void small_world_destroy(small_world *small) {
-    th_arena_free(&small->scene.arena);
+    th_arena_free(small->scene.arena);
     free(small);
 }
 

@@ -130,7 +130,7 @@ static void doors_open_and_shut(void **state) {
     want_own_goals(hand);
     prepare(hand);
     th_roadmap *roadmap =
-        th_roadmap_copy(hand->scene.plan->plans.roadmap, &hand->scene.arena.memory);
+        th_roadmap_copy(hand->scene.plan->plans.roadmap, &hand->scene.arena->memory);
     assert_non_null(roadmap);
     th_vec2 p = {4, 3}, goal = {16, 3};
     float lengths[4];

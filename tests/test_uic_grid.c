@@ -115,7 +115,7 @@ static float open_share(th_vec2 a, th_vec2 b, th_vec2 low, th_vec2 high, int axi
     assert_true(th_wall_grids_build(&hand->scene));
     th_walls walls = {hand->walls, 2, 2, NULL, hand->scene.wall_grids};
     float share = th_walls_open_share(&walls, 0, low, high, axis);
-    th_arena_free(&hand->scene.arena);
+    th_arena_free(hand->scene.arena);
     free(hand);
     return share;
 }

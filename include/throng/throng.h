@@ -5,5 +5,6 @@
 #include "throng/base.h"
 #include "throng/fields.h"
 #include "throng/scene.h"
+#include "throng/scene_view.h"
 #include "throng/world.h"
 #endif

@@ -6,7 +6,6 @@
 #define TH_FORMULA_PARAMS_H
 
 #define TH_PARAM_MEMBER(name, value, min, max, unit, source, doc) float name;
-#define TH_PARAM_MAX 24 // most parameters of one model
 
 // Every move model begins its list with these: what the contact stage does for its people.
 #define TH_CONTACT_PARAMS(X)                                                                      \

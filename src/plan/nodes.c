@@ -92,7 +92,7 @@ static void size_lattice(th_nodes *nodes) {
 // ---- walkable ground
 
 static bool mark_walkable(th_nodes *nodes, int level) {
-    const th_memory *memory = &nodes->scene->arena.memory;
+    const th_memory *memory = &nodes->scene->arena->memory;
     const th_node_level *grid = &nodes->levels[level];
     size_t most = th_row_crossing_max(nodes->scene, level);
     th_row_crossing *crossings = th_alloc(memory, most, sizeof *crossings);
@@ -282,7 +282,7 @@ static int other_level_node(const th_nodes *nodes, int node, int k, int from, in
 
 static bool add_portal(th_nodes *nodes, const th_portal *portal) {
     if (nodes->portal_count == nodes->portal_capacity) {
-        const th_memory *memory = &nodes->scene->arena.memory;
+        const th_memory *memory = &nodes->scene->arena->memory;
         int capacity = nodes->portal_capacity * 2 + 64;
         th_portal *grown = th_alloc(memory, (size_t)capacity, sizeof *grown);
         if (!grown) return false;
@@ -354,7 +354,7 @@ static bool find_portals(th_nodes *nodes, const th_link *link) {
 // ---- the whole
 
 static bool build(th_nodes *nodes) {
-    const th_memory *memory = &nodes->scene->arena.memory;
+    const th_memory *memory = &nodes->scene->arena->memory;
     size_t count = (size_t)nodes->count;
     nodes->flags = th_alloc(memory, count, 1);
     nodes->links = th_alloc(memory, count, 1);
@@ -374,7 +374,7 @@ static bool build(th_nodes *nodes) {
 }
 
 th_result th_nodes_build(th_nodes *nodes, const th_scene *scene, th_error *error) {
-    const th_memory *memory = &scene->arena.memory;
+    const th_memory *memory = &scene->arena->memory;
     memset(nodes, 0, sizeof *nodes);
     nodes->scene = scene;
     nodes->levels = th_alloc(memory, (size_t)scene->level_count, sizeof *nodes->levels);
@@ -389,7 +389,7 @@ th_result th_nodes_build(th_nodes *nodes, const th_scene *scene, th_error *error
 
 void th_nodes_release(th_nodes *nodes) {
     if (!nodes->scene) return;
-    const th_memory *memory = &nodes->scene->arena.memory;
+    const th_memory *memory = &nodes->scene->arena->memory;
     size_t count = (size_t)nodes->count;
     th_free(memory, nodes->levels, (size_t)nodes->scene->level_count, sizeof *nodes->levels);
     th_free(memory, nodes->flags, count, 1);

@@ -100,7 +100,7 @@ static th_result no_memory(th_error *error) {
 
 static th_result prepare_lattice(th_scene *scene, th_error *error) {
     struct th_plan_scene *plan = scene->plan;
-    const th_memory *memory = &scene->arena.memory;
+    const th_memory *memory = &scene->arena->memory;
     th_result result = th_nodes_build(&plan->nodes, scene, error);
     if (result != TH_OK) return result;
     th_walls walls = walls_at_start(scene);
@@ -115,7 +115,7 @@ static th_result prepare_lattice(th_scene *scene, th_error *error) {
 }
 
 th_result th_plan_prepare(th_scene *scene, th_error *error) {
-    const th_memory *memory = &scene->arena.memory;
+    const th_memory *memory = &scene->arena->memory;
     struct th_plan_scene *plan = th_alloc(memory, 1, sizeof *plan);
     if (!plan) return no_memory(error);
     scene->plan = plan;
@@ -134,7 +134,7 @@ th_result th_plan_prepare(th_scene *scene, th_error *error) {
 void th_plan_release(th_scene *scene) {
     struct th_plan_scene *plan = scene->plan;
     if (!plan) return;
-    const th_memory *memory = &scene->arena.memory;
+    const th_memory *memory = &scene->arena->memory;
     plans_destroy(&plan->plans, scene, plan->nodes.count, memory);
     th_nodes_release(&plan->nodes);
     th_free(memory, plan->door_closed, (size_t)scene->door_count, 1);

@@ -167,7 +167,7 @@ static th_result check_flat(const th_scene *scene, th_error *error) {
 static th_result check_with_doors_open(const th_scene *scene, th_error *error) {
     const struct th_plan_scene *plan = scene->plan;
     const th_nodes *nodes = &plan->nodes;
-    const th_memory *memory = &scene->arena.memory;
+    const th_memory *memory = &scene->arena->memory;
     bool any_closed = false;
     for (int d = 0; d < scene->door_count; ++d) any_closed |= scene->doors[d].closed;
     th_graph graph = {0};

@@ -59,7 +59,7 @@ static void gather_shapes(th_compiler *c, const char *key, const th_shape *shape
 
 static void gather_levels(th_compiler *c) {
     th_scene *scene = c->scene;
-    scene->levels = th_take(c, (size_t)c->level_count, sizeof *scene->levels);
+    scene->levels = c->list.levels = th_take(c, (size_t)c->level_count, sizeof *scene->levels);
     c->walkable = th_arena_alloc(&c->work, (size_t)c->level_count, sizeof *c->walkable);
     c->extents = th_arena_alloc(&c->work, (size_t)c->level_count, sizeof *c->extents);
     if (!c->walkable || !c->extents) th_no_memory(c);
@@ -70,11 +70,11 @@ static void gather_levels(th_compiler *c) {
         const th_level_def *def = &c->levels[i];
         th_at(c, "levels[%d].id", i);
         const char *only = c->level_count == 1 && !def->id ? "ground" : def->id;
-        scene->levels[i].id = th_unique_id(c, only, "level", i, level_id, i);
+        c->list.levels[i].id = th_unique_id(c, only, "level", i, level_id, i);
         th_at(c, "levels[%d].z", i);
         th_check_range(c, "z", def->z, -1e5, 1e5, "m");
-        scene->levels[i].z = (float)def->z;
-        scene->levels[i].bounded = def->walkable_count > 0;
+        c->list.levels[i].z = (float)def->z;
+        c->list.levels[i].bounded = def->walkable_count > 0;
         gather_shapes(c, "walkable", def->walkable, def->walkable_count, false, i);
         gather_shapes(c, "obstacles", def->obstacles, def->obstacle_count, false, i);
         gather_shapes(c, "walls", def->walls, def->wall_count, true, i);
@@ -83,10 +83,10 @@ static void gather_levels(th_compiler *c) {
 
 static void gather_stairs(th_compiler *c) {
     th_scene *scene = c->scene;
-    scene->links = th_take(c, (size_t)c->def->stairs_count, sizeof *scene->links);
+    scene->links = c->list.links = th_take(c, (size_t)c->def->stairs_count, sizeof *scene->links);
     for (int i = 0; i < c->def->stairs_count && c->result == TH_OK; ++i) {
         const th_stairs_def *def = &c->def->stairs[i];
-        th_link *link = &scene->links[i];
+        th_link *link = &c->list.links[i];
         th_at(c, "stairs[%d].id", i);
         link->id = th_unique_id(c, def->id, "stairs", i, link_id, i);
         th_at(c, "stairs[%d].level", i);
@@ -110,17 +110,17 @@ static void gather_stairs(th_compiler *c) {
 
 static void gather_zones(th_compiler *c) {
     th_scene *scene = c->scene;
-    scene->zones =
+    scene->zones = c->list.zones =
         th_take(c, (size_t)c->def->zone_count + (size_t)c->def->stairs_count, sizeof *scene->zones);
     for (int i = 0; i < c->def->zone_count && c->result == TH_OK; ++i) {
         const th_zone_def *def = &c->def->zones[i];
         th_at(c, "zones[%d].id", i);
-        scene->zones[i].id = th_unique_id(c, def->id, "zone", i, zone_id, i);
+        c->list.zones[i].id = th_unique_id(c, def->id, "zone", i, zone_id, i);
         th_at(c, "zones[%d].level", i);
-        scene->zones[i].area.level = th_level_index(c, def->level);
+        c->list.zones[i].area.level = th_level_index(c, def->level);
         th_at(c, "zones[%d].speed", i);
         th_check_above(c, "speed", def->speed, 0.0, 2.0, "");
-        scene->zones[i].up = scene->zones[i].down = (float)def->speed;
+        c->list.zones[i].up = c->list.zones[i].down = (float)def->speed;
         th_at(c, "zones[%d].area", i);
         if (th_shape_empty(&def->area)) th_bad(c, "a zone needs an area");
         th_gather_shape(c, &def->area, false, scene->zones[i].area.level);
@@ -130,10 +130,10 @@ static void gather_zones(th_compiler *c) {
 
 static void gather_doors(th_compiler *c) {
     th_scene *scene = c->scene;
-    scene->doors = th_take(c, (size_t)c->def->door_count, sizeof *scene->doors);
+    scene->doors = c->list.doors = th_take(c, (size_t)c->def->door_count, sizeof *scene->doors);
     for (int i = 0; i < c->def->door_count && c->result == TH_OK; ++i) {
         const th_door_def *def = &c->def->doors[i];
-        th_door *door = &scene->doors[i];
+        th_door *door = &c->list.doors[i];
         th_at(c, "doors[%d].id", i);
         door->id = th_unique_id(c, def->id, "door", i, door_id, i);
         th_at(c, "doors[%d].level", i);
@@ -171,10 +171,10 @@ static int goal_place(const th_scene_def *def, int index) {
 
 static void gather_goals(th_compiler *c) {
     th_scene *scene = c->scene;
-    scene->goals = th_take(c, (size_t)c->def->goal_count, sizeof *scene->goals);
+    scene->goals = c->list.goals = th_take(c, (size_t)c->def->goal_count, sizeof *scene->goals);
     for (int i = 0; i < c->def->goal_count && c->result == TH_OK; ++i) {
         const th_goal_def *def = &c->def->goals[i];
-        th_goal *goal = &scene->goals[i];
+        th_goal *goal = &c->list.goals[i];
         const char *array = goal_array(def->kind);
         int place = goal_place(c->def, i);
         goal->kind = def->kind;
@@ -202,12 +202,12 @@ static void gather_goals(th_compiler *c) {
 static void gather_measures(th_compiler *c) {
     th_scene *scene = c->scene;
     const th_scene_def *def = c->def;
-    scene->measure_lines =
+    scene->measure_lines = c->list.measure_lines =
         th_take(c, (size_t)def->measure_line_count, sizeof *scene->measure_lines);
-    scene->measure_areas =
+    scene->measure_areas = c->list.measure_areas =
         th_take(c, (size_t)def->measure_area_count, sizeof *scene->measure_areas);
     for (int i = 0; i < def->measure_line_count && c->result == TH_OK; ++i) {
-        th_measure_line *line = &scene->measure_lines[i];
+        th_measure_line *line = &c->list.measure_lines[i];
         th_at(c, "measure.lines[%d].id", i);
         line->id = th_unique_id(c, def->measure_lines[i].id, "line", i, line_id, i);
         th_at(c, "measure.lines[%d].level", i);
@@ -217,7 +217,7 @@ static void gather_measures(th_compiler *c) {
         scene->measure_line_count = i + 1;
     }
     for (int i = 0; i < def->measure_area_count && c->result == TH_OK; ++i) {
-        th_measure_area *area = &scene->measure_areas[i];
+        th_measure_area *area = &c->list.measure_areas[i];
         th_at(c, "measure.areas[%d].id", i);
         area->id = th_unique_id(c, def->measure_areas[i].id, "area", i, area_id, i);
         th_at(c, "measure.areas[%d].level", i);
@@ -270,12 +270,12 @@ static void compile_stairs(th_compiler *c) {
     th_scene *scene = c->scene;
     for (int i = 0; i < c->def->stairs_count && c->result == TH_OK; ++i) {
         const th_stairs_def *def = &c->def->stairs[i];
-        th_link *link = &scene->links[i];
+        th_link *link = &c->list.links[i];
         th_at(c, "stairs[%d].top", i);
         th_area area = th_compile_area(c, &def->area, link->level[0]);
         link->up = up_direction(c, i, &area.shape);
         if (area.shape.ring_count == 0) continue;
-        th_zone *zone = &scene->zones[scene->zone_count++];
+        th_zone *zone = &c->list.zones[scene->zone_count++];
         zone->id = link->id;
         zone->area = area;
         zone->up = (float)def->up;
@@ -288,17 +288,17 @@ static void compile_lines(th_compiler *c) {
     th_scene *scene = c->scene;
     const th_scene_def *def = c->def;
     for (int i = 0; i < def->stairs_count; ++i) {
-        scene->links[i].a = th_relative(c, def->stairs[i].top[0]);
-        scene->links[i].b = th_relative(c, def->stairs[i].top[1]);
+        c->list.links[i].a = th_relative(c, def->stairs[i].top[0]);
+        c->list.links[i].b = th_relative(c, def->stairs[i].top[1]);
     }
     for (int i = 0; i < def->door_count; ++i)
-        scene->doors[i].line = th_compile_line(c, def->doors[i].line, scene->doors[i].line.level);
+        c->list.doors[i].line = th_compile_line(c, def->doors[i].line, scene->doors[i].line.level);
     for (int i = 0; i < def->goal_count; ++i)
         if (def->goals[i].has_line)
-            scene->goals[i].line =
+            c->list.goals[i].line =
                 th_compile_line(c, def->goals[i].line, scene->goals[i].line.level);
     for (int i = 0; i < def->measure_line_count; ++i)
-        scene->measure_lines[i].line =
+        c->list.measure_lines[i].line =
             th_compile_line(c, def->measure_lines[i].line, scene->measure_lines[i].line.level);
 }
 
@@ -306,13 +306,13 @@ static void compile_areas(th_compiler *c) {
     th_scene *scene = c->scene;
     const th_scene_def *def = c->def;
     for (int i = 0; i < def->zone_count; ++i)
-        scene->zones[i].area = th_compile_area(c, &def->zones[i].area, scene->zones[i].area.level);
+        c->list.zones[i].area = th_compile_area(c, &def->zones[i].area, scene->zones[i].area.level);
     for (int i = 0; i < def->goal_count; ++i)
         if (!def->goals[i].has_line)
-            scene->goals[i].area =
+            c->list.goals[i].area =
                 th_compile_area(c, &def->goals[i].area, scene->goals[i].area.level);
     for (int i = 0; i < def->measure_area_count && c->result == TH_OK; ++i) {
-        th_measure_area *area = &scene->measure_areas[i];
+        th_measure_area *area = &c->list.measure_areas[i];
         int level = area->area.level;
         area->area = th_compile_area(c, &def->measure_areas[i].area, level);
         area->walkable_area = th_geometry_common_area(
@@ -384,6 +384,12 @@ static void close_compiler(th_compiler *c) {
     th_arena_free(&c->work);
 }
 
+// A scene and the arena of its lists in one block.
+typedef struct owned_scene {
+    th_scene scene;
+    th_arena arena;
+} owned_scene;
+
 th_result th_scene_compile(const th_scene_def *def, th_scene **scene, th_error *error) {
     static const th_level_def open_plane = {.id = "ground"};
     *scene = NULL;
@@ -395,9 +401,11 @@ th_result th_scene_compile(const th_scene_def *def, th_scene **scene, th_error *
     c.level_count = def->level_count ? def->level_count : 1;
     c.extent = (th_extent)TH_NO_EXTENT;
     c.work.memory = memory;
-    c.scene = th_alloc(&memory, 1, sizeof *c.scene);
-    if (!c.scene) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
-    c.scene->arena.memory = memory;
+    owned_scene *owned = th_alloc(&memory, 1, sizeof *owned);
+    if (!owned) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
+    c.scene = &owned->scene;
+    c.scene->arena = &owned->arena;
+    c.scene->arena->memory = memory;
     c.geometry =
         (th_geometry){.arena = &c.work, .base_dir = def->base_dir, .no_files = def->no_files};
     if (th_geometry_open(&c.geometry))
@@ -414,8 +422,8 @@ th_result th_scene_compile(const th_scene_def *def, th_scene **scene, th_error *
 
 void th_scene_release(th_scene *scene) {
     if (!scene) return;
-    th_memory memory = scene->arena.memory;
+    th_memory memory = scene->arena->memory;
     th_source_map_destroy(scene->source_map);
-    th_arena_free(&scene->arena);
-    th_free(&memory, scene, 1, sizeof *scene);
+    th_arena_free(scene->arena);
+    th_free(&memory, scene, 1, sizeof(owned_scene));
 }

@@ -16,11 +16,26 @@ typedef struct th_extent {
         {HUGE_VAL, HUGE_VAL}, { -HUGE_VAL, -HUGE_VAL } \
     }
 
+// The lists of the scene while they are filled; the scene shows them as constant.
+typedef struct th_scene_lists {
+    th_level *levels;
+    th_link *links;
+    th_zone *zones;
+    th_door *doors;
+    th_goal *goals;
+    th_target *targets;
+    th_group *groups;
+    th_scripted *scripted;
+    th_measure_line *measure_lines;
+    th_measure_area *measure_areas;
+} th_scene_lists;
+
 typedef struct th_compiler {
     const th_scene_def *def;
     const th_level_def *levels; // the definition's, or one open plane
     int level_count;
     th_scene *scene;
+    th_scene_lists list; // of the scene
     th_error *error;
     th_result result; // of the first failure
     th_geometry geometry;

@@ -95,7 +95,7 @@ static void gather_mirrored(th_compiler *c, int i, int level) {
 
 static void gather_group(th_compiler *c, int i) {
     const th_group_def *def = &c->def->groups[i];
-    th_group *group = &c->scene->groups[i];
+    th_group *group = &c->list.groups[i];
     th_at(c, "groups[%d].id", i);
     group->id = th_unique_id(c, def->id, "group", i, group_id, i);
     th_at(c, "groups[%d].level", i);
@@ -119,7 +119,7 @@ static void gather_group(th_compiler *c, int i) {
 
 void th_gather_groups(th_compiler *c) {
     size_t count = (size_t)c->def->group_count;
-    c->scene->groups = th_take(c, count, sizeof *c->scene->groups);
+    c->scene->groups = c->list.groups = th_take(c, count, sizeof *c->scene->groups);
     c->positions = th_arena_alloc(&c->work, count + 1, sizeof *c->positions);
     c->position_counts = th_arena_alloc(&c->work, count + 1, sizeof *c->position_counts);
     if (!c->positions || !c->position_counts) th_no_memory(c);
@@ -179,7 +179,7 @@ static void compile_properties(th_compiler *c, int i) {
                           premovement = {"premovement", "s", 0.0, 1e6},
                           mass = {"mass", "kg", 1.0, 1000.0};
     const th_group_def *def = &c->def->groups[i];
-    th_group *group = &c->scene->groups[i];
+    th_group *group = &c->list.groups[i];
     group->radius = compile_distribution(c, i, &radius, &def->radius);
     group->speed = compile_distribution(c, i, &speed, &def->speed);
     group->premovement = compile_distribution(c, i, &premovement, &def->premovement);
@@ -188,7 +188,7 @@ static void compile_properties(th_compiler *c, int i) {
 
 static void compile_people(th_compiler *c, int i) {
     const th_group_def *def = &c->def->groups[i];
-    th_group *group = &c->scene->groups[i];
+    th_group *group = &c->list.groups[i];
     group->area = th_compile_area(c, &def->area, group->level);
     group->rate = def->rate;
     group->rate_start = def->rate_start;
@@ -257,8 +257,8 @@ static int target_of(th_compiler *c, const int *goals, int count) {
         if (scene->targets[i].goal_count == count &&
             memcmp(scene->targets[i].goals, goals, (size_t)count * sizeof *goals) == 0)
             return i;
-    scene->targets[scene->target_count].goals = goals;
-    scene->targets[scene->target_count].goal_count = count;
+    c->list.targets[scene->target_count].goals = goals;
+    c->list.targets[scene->target_count].goal_count = count;
     return scene->target_count++;
 }
 
@@ -273,13 +273,13 @@ static void compile_route(th_compiler *c, int i) {
         int count = sorted_goals(c, &def->route[k], goals);
         if (c->result == TH_OK) route[k] = target_of(c, goals, count);
     }
-    c->scene->groups[i].route = route;
-    c->scene->groups[i].route_count = def->route_count;
+    c->list.groups[i].route = route;
+    c->list.groups[i].route_count = def->route_count;
 }
 
 static void compile_models(th_compiler *c, int i) {
     const th_group_def *def = &c->def->groups[i];
-    th_group *group = &c->scene->groups[i];
+    th_group *group = &c->list.groups[i];
     th_error local = {0};
     th_error *error = c->error ? c->error : &local;
     th_result result = th_model_choose(TH_STAGE_PLAN, &def->plan, th_at(c, "groups[%d].plan", i),
@@ -304,14 +304,14 @@ static void compile_models(th_compiler *c, int i) {
 static void count_targets(th_compiler *c) {
     size_t most = 0;
     for (int i = 0; i < c->def->group_count; ++i) most += (size_t)c->def->groups[i].route_count;
-    c->scene->targets = th_take(c, most, sizeof *c->scene->targets);
+    c->scene->targets = c->list.targets = th_take(c, most, sizeof *c->scene->targets);
 }
 
 void th_compile_groups(th_compiler *c) {
     count_targets(c);
     for (int i = 0; i < c->def->group_count && c->result == TH_OK; ++i) {
         const th_group_def *def = &c->def->groups[i];
-        th_group *group = &c->scene->groups[i];
+        th_group *group = &c->list.groups[i];
         compile_people(c, i);
         compile_properties(c, i);
         if (c->result == TH_OK) compile_route(c, i);

@@ -10,10 +10,11 @@ static const char *scripted_id(const th_scene *scene, int i) { return scene->scr
 
 void th_gather_scripted(th_compiler *c) {
     th_scene *scene = c->scene;
-    scene->scripted = th_take(c, (size_t)c->def->scripted_count, sizeof *scene->scripted);
+    scene->scripted = c->list.scripted =
+        th_take(c, (size_t)c->def->scripted_count, sizeof *scene->scripted);
     for (int i = 0; i < c->def->scripted_count && c->result == TH_OK; ++i) {
         const th_scripted_def *def = &c->def->scripted[i];
-        th_scripted *scripted = &scene->scripted[i];
+        th_scripted *scripted = &c->list.scripted[i];
         th_at(c, "scripted[%d].id", i);
         scripted->id = th_unique_id(c, def->id, "scripted", i, scripted_id, i);
         th_at(c, "scripted[%d].level", i);
@@ -103,7 +104,7 @@ static bool write_rings(th_compiler *c, const GEOSGeometry *shape, float radius,
 }
 
 static void compile_body(th_compiler *c, int i) {
-    th_scripted *scripted = &c->scene->scripted[i];
+    th_scripted *scripted = &c->list.scripted[i];
     const GEOSGeometry *shape = th_shape_geometry(c, &c->def->scripted[i].shape);
     float radius = disc_radius(c, shape);
     scripted->radius = radius > 0.0f ? radius : 0.05f; // thinner than 10 cm: discs on the outline
@@ -123,7 +124,7 @@ static void compile_body(th_compiler *c, int i) {
 void th_compile_scripted(th_compiler *c) {
     for (int i = 0; i < c->def->scripted_count && c->result == TH_OK; ++i) {
         const th_scripted_def *def = &c->def->scripted[i];
-        th_scripted *scripted = &c->scene->scripted[i];
+        th_scripted *scripted = &c->list.scripted[i];
         th_keyframe *path = th_take(c, (size_t)def->path_count, sizeof *path);
         for (int k = 0; path && k < def->path_count; ++k) {
             path[k] = def->path[k];

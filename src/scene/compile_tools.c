@@ -30,14 +30,14 @@ void th_no_memory(th_compiler *c) {
 
 void *th_take(th_compiler *c, size_t count, size_t size) {
     if (c->result != TH_OK) return NULL;
-    void *memory = th_arena_alloc(&c->scene->arena, count, size);
+    void *memory = th_arena_alloc(c->scene->arena, count, size);
     if (!memory) th_no_memory(c);
     return memory;
 }
 
 const char *th_copy_string(th_compiler *c, const char *text) {
     if (!text || c->result != TH_OK) return NULL;
-    char *copy = th_arena_string(&c->scene->arena, text);
+    char *copy = th_arena_string(c->scene->arena, text);
     if (!copy) th_no_memory(c);
     return copy;
 }
@@ -165,7 +165,7 @@ th_area th_compile_area(th_compiler *c, const th_shape *shape, int level) {
     th_area area = {.level = level};
     if (c->result != TH_OK) return area;
     if (!th_geometry_polygons(&c->geometry, th_shape_geometry(c, shape), c->scene->origin,
-                              &c->scene->arena, &area.shape))
+                              c->scene->arena, &area.shape))
         th_no_memory(c);
     return area;
 }

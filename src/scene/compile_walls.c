@@ -131,8 +131,8 @@ static void add_ground(th_compiler *c, int level, th_wall_builder *builder) {
     if (solid) GEOSGeom_destroy_r(geos, solid);
     c->walkable[level] = ground;
     if (c->result != TH_OK || !bounded) return;
-    if (!th_geometry_polygons(&c->geometry, ground, c->scene->origin, &c->scene->arena,
-                              &c->scene->levels[level].walkable))
+    if (!th_geometry_polygons(&c->geometry, ground, c->scene->origin, c->scene->arena,
+                              &c->list.levels[level].walkable))
         th_no_memory(c);
 }
 
@@ -165,7 +165,7 @@ static void grow_box(th_box *box, th_vec2 p) {
 }
 
 static void set_box(th_compiler *c, int index, const th_wall *walls) {
-    th_level *level = &c->scene->levels[index];
+    th_level *level = &c->list.levels[index];
     if (level->bounded) {
         level->box = level->walkable.box;
     } else {
@@ -185,24 +185,24 @@ static void set_box(th_compiler *c, int index, const th_wall *walls) {
 
 void th_compile_walls(th_compiler *c) {
     th_scene *scene = c->scene;
-    th_wall_builder builder = {.memory = scene->arena.memory};
+    th_wall_builder builder = {.memory = scene->arena->memory};
     builder.openings = collect_openings(c, &builder.opening_count);
     for (int level = 0; level < c->level_count && c->result == TH_OK; ++level) {
         builder.level = level;
-        scene->levels[level].wall_begin = builder.count;
+        c->list.levels[level].wall_begin = builder.count;
         add_ground(c, level, &builder);
         for (int i = 0; i < scene->door_count && c->result == TH_OK; ++i)
             if (scene->doors[i].line.level == level &&
                 !th_wall_builder_add_door(&builder, &scene->doors[i].line, i))
                 th_no_memory(c);
-        scene->levels[level].wall_end = builder.count;
+        c->list.levels[level].wall_end = builder.count;
         if (c->result == TH_OK) set_box(c, level, builder.walls);
     }
     th_wall_builder_finish(&builder);
-    scene->walls = th_take(c, (size_t)builder.count + 1, sizeof *scene->walls);
-    if (scene->walls) {
-        if (builder.count)
-            memcpy(scene->walls, builder.walls, (size_t)builder.count * sizeof *scene->walls);
+    th_wall *walls = th_take(c, (size_t)builder.count + 1, sizeof *walls);
+    if (walls) {
+        if (builder.count) memcpy(walls, builder.walls, (size_t)builder.count * sizeof *walls);
+        scene->walls = walls;
         scene->wall_count = builder.count;
     }
     th_wall_builder_free(&builder);

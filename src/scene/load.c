@@ -61,7 +61,6 @@ th_result th_scene_load_json(const char *text, size_t length, const char *name,
         return result;
     }
     (*scene)->source_map = map;
-    snprintf((*scene)->file, sizeof(*scene)->file, "%s", map->file);
     return TH_OK;
 }
 

@@ -141,7 +141,7 @@ static void pass_on(const th_sweep *sweep, int step_x, int step_y) {
 
 static bool set_signs(const th_scene *scene, int level, const th_distance_grid *grid,
                       float *distance) {
-    const th_memory *memory = &scene->arena.memory;
+    const th_memory *memory = &scene->arena->memory;
     size_t most = th_row_crossing_max(scene, level);
     th_row_crossing *crossings = th_alloc(memory, most, sizeof *crossings);
     uint8_t *row_walkable = th_alloc(memory, (size_t)grid->nx, 1);
@@ -160,9 +160,9 @@ static bool set_signs(const th_scene *scene, int level, const th_distance_grid *
 }
 
 static bool fill(th_scene *scene, int level, const th_wall_grid *walls, th_distance_grid *grid) {
-    const th_memory *memory = &scene->arena.memory;
+    const th_memory *memory = &scene->arena->memory;
     size_t nodes = (size_t)grid->nx * (size_t)grid->ny;
-    float *distance = th_arena_alloc(&scene->arena, nodes, sizeof *distance);
+    float *distance = th_arena_alloc(scene->arena, nodes, sizeof *distance);
     int *nearest = th_alloc(memory, nodes, sizeof *nearest);
     if (distance && nearest) {
         th_sweep sweep = {scene, grid, nearest, distance};
@@ -178,7 +178,7 @@ static bool fill(th_scene *scene, int level, const th_wall_grid *walls, th_dista
 
 bool th_distance_grid_build(th_scene *scene, int level, th_wall_grid *walls) {
     if (walls->nx == 0) return true; // an open plane: nothing is near
-    th_distance_grid *grid = th_arena_alloc(&scene->arena, 1, sizeof *grid);
+    th_distance_grid *grid = th_arena_alloc(scene->arena, 1, sizeof *grid);
     if (!grid) return false;
     double width = (double)walls->cell * walls->nx, height = (double)walls->cell * walls->ny;
     double cell = (double)SMALLEST_NODE_CELL;

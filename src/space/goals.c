@@ -64,7 +64,7 @@ static bool build_level(th_scene *scene, int level, th_goal_grid *grid) {
     grid->inverse_cell = 1.0f / (float)cell;
     grid->nx = (int)(width / cell) + 1;
     grid->ny = (int)(height / cell) + 1;
-    uint8_t *near = th_arena_alloc(&scene->arena, (size_t)grid->nx * (size_t)grid->ny, 1);
+    uint8_t *near = th_arena_alloc(scene->arena, (size_t)grid->nx * (size_t)grid->ny, 1);
     if (!near) return false;
     grid->near = near;
     for (int g = 0; g < scene->goal_count; ++g)
@@ -73,7 +73,7 @@ static bool build_level(th_scene *scene, int level, th_goal_grid *grid) {
 }
 
 bool th_goal_grids_build(th_scene *scene) {
-    th_goal_grid *grids = th_arena_alloc(&scene->arena, (size_t)scene->level_count, sizeof *grids);
+    th_goal_grid *grids = th_arena_alloc(scene->arena, (size_t)scene->level_count, sizeof *grids);
     if (!grids) return false;
     scene->goal_grids = grids;
     for (int l = 0; l < scene->level_count; ++l)

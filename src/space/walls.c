@@ -153,7 +153,7 @@ static bool build_clearance(th_scene *scene, th_wall_grid *grid) {
     int pieces = PIECES, cells = grid->nx * grid->ny;
     while (pieces > 1 && (double)cells * pieces * pieces > PIECES_MAX) pieces /= 2;
     size_t count = (size_t)cells * (size_t)(pieces * pieces);
-    uint8_t *clear = th_arena_alloc(&scene->arena, count, 1);
+    uint8_t *clear = th_arena_alloc(scene->arena, count, 1);
     if (!clear) return false;
     float piece = grid->cell / (float)pieces;
     grid->clear = clear;
@@ -184,14 +184,14 @@ static bool build_level(th_scene *scene, const th_level *level, th_wall_grid *gr
     if (level->wall_begin >= level->wall_end) return true;
     size_grid(grid, walls_box(scene, level), cells_max);
     int cells = grid->nx * grid->ny;
-    int *start = th_arena_alloc(&scene->arena, (size_t)cells + 2, sizeof *start);
+    int *start = th_arena_alloc(scene->arena, (size_t)cells + 2, sizeof *start);
     if (!start) return false;
     visit_cells(scene, level, grid, start + 1, NULL); // counts, one place too far right ...
     int64_t total = 0;
     for (int c = 0; c < cells; ++c) total += start[c + 2];
     if (total > INT32_MAX - 1) return false;
     for (int c = 0; c < cells; ++c) start[c + 2] += start[c + 1];
-    int *list = th_arena_alloc(&scene->arena, (size_t)start[cells + 1] + 1, sizeof *list);
+    int *list = th_arena_alloc(scene->arena, (size_t)start[cells + 1] + 1, sizeof *list);
     if (!list) return false;
     visit_cells(scene, level, grid, start, list); // ... so that filling moves them into place
     grid->start = start;
@@ -200,7 +200,7 @@ static bool build_level(th_scene *scene, const th_level *level, th_wall_grid *gr
 }
 
 bool th_wall_grids_build(th_scene *scene) {
-    th_wall_grid *grids = th_arena_alloc(&scene->arena, (size_t)scene->level_count, sizeof *grids);
+    th_wall_grid *grids = th_arena_alloc(scene->arena, (size_t)scene->level_count, sizeof *grids);
     if (!grids) return false;
     scene->wall_grids = grids;
     int cells_max = CELLS_MAX / (scene->level_count > 0 ? scene->level_count : 1);

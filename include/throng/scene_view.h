@@ -1,0 +1,180 @@
+// throng: what is inside a compiled scene. Include this to draw, print or measure a scene; without it a
+// th_scene is opaque. Everything is constant from th_scene_create on and lives as long as the scene; read it,
+// never write it. Lists have a pointer and a count, and other lists, views and events name their elements
+// by index. Coordinates are floats relative to `origin`; add it to get those of the scene file. [m]
+// SPDX-License-Identifier: Apache-2.0
+#ifndef THRONG_SCENE_VIEW_H
+#define THRONG_SCENE_VIEW_H
+
+#include "throng/scene.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A set of closed rings; a point is inside when an odd number of rings surround it.
+typedef struct th_polygons {
+    int ring_count;
+    const int *ring_start; // ring r is points[ring_start[r] .. ring_start[r+1])
+    const th_vec2 *points;
+    th_box box;
+    double area; // [m2]
+} th_polygons;
+
+typedef struct th_area {
+    int level;
+    th_polygons shape;
+} th_area;
+
+typedef struct th_line {
+    int level;
+    th_vec2 a, b;
+} th_line;
+
+// One directed edge of a wall. The solid lies to the left of a->b, walkable ground to the right:
+// obstacles run counter-clockwise, the outer boundary clockwise. Thin walls and doors are two edges
+// back to back. Edges form closed chains through next and prev.
+typedef struct th_wall {
+    th_vec2 a, b;
+    th_vec2 direction; // unit, a to b
+    float length;
+    int next, prev; // edge that starts at b, edge that ends at a
+    bool a_convex;  // the solid's corner at a is convex (bends left or goes straight on)
+    int level;
+    int door; // -1: always there; else stands only while that door is closed
+} th_wall;
+
+typedef struct th_level {
+    const char *id;
+    float z;
+    bool bounded;         // false: an open plane
+    th_polygons walkable; // obstacles cut out; empty on an open plane
+    th_box box; // of the walkable area and the walls; on an open plane of everything named on it
+    int wall_begin, wall_end; // its walls in the scene's list
+} th_level;
+
+typedef struct th_link { // a line on two levels: who crosses it changes level
+    const char *id;
+    int level[2]; // lower, upper
+    th_vec2 a, b;
+    th_vec2 up; // unit, from the lower level over the line to the upper
+} th_link;
+
+typedef struct th_zone {
+    const char *id;
+    th_area area;
+    float up, down;       // speed factors; equal for a plain zone
+    th_vec2 up_direction; // (0, 0) for a plain zone
+} th_zone;
+
+typedef struct th_door {
+    const char *id;
+    th_line line;
+    bool closed;                    // at the start
+    const th_door_change *schedule; // ascending in time
+    int schedule_count;
+} th_door;
+
+typedef struct th_goal {
+    const char *id;
+    th_goal_kind kind;
+    bool is_line;
+    th_line line; // when is_line; level is set either way
+    th_area area; // otherwise; level is set either way
+    float wait;   // [s]
+} th_goal;
+
+// A set of goals of which the nearest counts.
+typedef struct th_target {
+    int goal_count;
+    const int *goals;
+} th_target;
+
+#define TH_PARAM_MAX 24 // most parameters of one model
+
+// A group's plan, filter or move model: th_models(NULL)[model] has its name and those of the parameters.
+typedef struct th_model_choice {
+    int model;
+    float params[TH_PARAM_MAX]; // in force, in the model's own order
+} th_model_choice;
+
+typedef struct th_group {
+    const char *id;
+    int level;
+    th_area area;  // ring_count 0: the whole level
+    int64_t count; // people at the start, resolved from count, density or positions; 0 for a source
+    const th_vec2 *positions;          // when given, `count` of them
+    double rate, rate_start, rate_end; // source [1/s] [s]; rate 0: none
+    const th_arrival *arrivals;
+    int arrival_count;
+    th_distribution radius, speed, premovement, mass;
+    const int *route; // target of each leg
+    int route_count;
+    th_own_goal_kind own_goal;
+    th_area own_goal_area;
+    th_vec2 own_goal_centre;
+    th_model_choice plan, filter, move;
+} th_group;
+
+typedef struct th_scripted {
+    const char *id;
+    int level;
+    float radius;         // of the person, or of the discs that fill the body's outline
+    const th_vec2 *discs; // offsets from the path point; one (0,0) for a person
+    int disc_count;
+    bool is_body;
+    const th_keyframe *path; // relative to the origin
+    int path_count;
+} th_scripted;
+
+typedef struct th_measure_line {
+    const char *id;
+    th_line line;
+} th_measure_line;
+
+typedef struct th_measure_area {
+    const char *id;
+    th_area area;
+    double walkable_area; // of its intersection with the level's walkable ground [m2]
+} th_measure_area;
+
+struct th_scene {
+    const char *name, *description; // never NULL
+    th_point origin;
+    const th_level *levels;
+    int level_count;
+    const th_wall *walls; // grouped by level, doors' walls included
+    int wall_count;
+    const th_link *links;
+    int link_count;
+    const th_zone *zones; // stairs' areas included
+    int zone_count;
+    const th_door *doors;
+    int door_count;
+    const th_goal *goals; // exits, waypoints, waiting areas
+    int goal_count;
+    const th_target *targets; // the legs of all routes, each different one once
+    int target_count;
+    const th_group *groups;
+    int group_count;
+    const th_scripted *scripted;
+    int scripted_count;
+    const th_measure_line *measure_lines;
+    int measure_line_count;
+    const th_measure_area *measure_areas;
+    int measure_area_count;
+    th_run_def run;
+    th_record_def record;
+    double plan_cell; // as given [m]; 0: chosen by the planner
+    // The engine's own, for nobody else.
+    struct th_arena *arena;                // memory of all of this
+    const struct th_wall_grid *wall_grids; // one per level
+    const struct th_goal_grid *goal_grids; // one per level
+    struct th_plan_scene *plan;            // what the planners prepared
+    struct th_source_map *source_map; // JSON path -> line and column; NULL for a scene made in code
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif
