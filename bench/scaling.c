@@ -119,7 +119,7 @@ static bool draw(const scaling *s, const th_bench_scaling_def *def) {
     th_chart_settle(&chart);
     th_chart_frame(&chart);
     draw_lines(&chart, s);
-    bool written = th_canvas_write(&canvas, def->plot);
+    bool written = th_canvas_write(&canvas, def->plot, NULL) == TH_OK;
     th_canvas_destroy(&canvas);
     return written;
 }

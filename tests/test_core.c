@@ -242,13 +242,13 @@ static void test_file_replaced(void **state) {
         assert_int_equal(th_file_replace(s.path, "old", 3, (th_durability)durability, &error),
                          TH_OK);
         th_file_writer writer;
-        th_file_begin(&writer, s.path);
+        th_file_begin(&writer, s.folder, "a.txt");
         th_file_put(&writer, "new ", 4);
         fprintf(writer.file, "%d", 42);
         assert_content(s.path, "old"); // until the end
         assert_int_equal(th_file_end(&writer, (th_durability)durability, &error), TH_OK);
         assert_content(s.path, "new 42");
-        th_file_begin(&writer, s.path);
+        th_file_begin(&writer, s.folder, "a.txt");
         th_file_put(&writer, "no", 2);
         th_file_discard(&writer);
         assert_content(s.path, "new 42");

@@ -28,9 +28,10 @@ static void note_failure(th_file_writer *writer) {
     if (!writer->cause) writer->cause = errno ? errno : UNKNOWN;
 }
 
-void th_file_begin(th_file_writer *writer, const char *path) {
+void th_file_begin(th_file_writer *writer, const char *folder, const char *name) {
     *writer = (th_file_writer){0};
-    int length = snprintf(writer->path, sizeof writer->path, "%s", path);
+    int length = snprintf(writer->path, sizeof writer->path, "%s%s%s", folder ? folder : "",
+                          folder ? "/" : "", name);
     if (length < 0 || (size_t)length >= sizeof writer->path) {
         writer->cause = ENAMETOOLONG;
         return;
@@ -96,7 +97,7 @@ void th_file_discard(th_file_writer *writer) {
 th_result th_file_replace(const char *path, const void *bytes, size_t size,
                           th_durability durability, th_error *error) {
     th_file_writer writer;
-    th_file_begin(&writer, path);
+    th_file_begin(&writer, NULL, path);
     th_file_put(&writer, bytes, size);
     return th_file_end(&writer, durability, error);
 }

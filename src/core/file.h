@@ -20,8 +20,9 @@ typedef struct th_file_writer {
     char path[TH_PATH_MAX], beside[TH_PATH_MAX + 8];
 } th_file_writer;
 
-// Begins new content for `path`. A failure is kept and shows in th_file_end; adding then does nothing.
-void th_file_begin(th_file_writer *writer, const char *path);
+// Begins new content for folder/name, or `name` where folder is NULL. A failure is kept and shows in
+// th_file_end; adding then does nothing.
+void th_file_begin(th_file_writer *writer, const char *folder, const char *name);
 void th_file_put(th_file_writer *writer, const void *bytes, size_t size);
 // Puts the new content in place. TH_NO_FILE with the file's name, the cause and what to do. Every
 // th_file_begin needs one th_file_end or th_file_discard.

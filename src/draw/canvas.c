@@ -1,5 +1,7 @@
 // Pages, panels, axes, colour scales. SPDX-License-Identifier: Apache-2.0
 #include "draw/canvas.h"
+#include "core/error.h"
+#include "core/file.h"
 #include "draw/axis.h"
 #include <cairo-svg.h>
 #include <math.h>
@@ -52,15 +54,20 @@ void th_canvas_destroy(th_canvas *canvas) {
     canvas->surface = NULL;
 }
 
-bool th_canvas_write(const th_canvas *canvas, const char *path) {
-    char part[4096];
-    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part) return false;
-    if (cairo_surface_write_to_png(canvas->surface, part) != CAIRO_STATUS_SUCCESS ||
-        rename(part, path) != 0) {
-        remove(part);
-        return false;
-    }
-    return true;
+static cairo_status_t put_png(void *writer, const unsigned char *bytes, unsigned length) {
+    th_file_put(writer, bytes, length);
+    return ((const th_file_writer *)writer)->cause ? CAIRO_STATUS_WRITE_ERROR
+                                                   : CAIRO_STATUS_SUCCESS;
+}
+
+th_result th_canvas_write(const th_canvas *canvas, const char *path, th_error *error) {
+    th_file_writer writer;
+    th_file_begin(&writer, NULL, path);
+    cairo_status_t status = cairo_surface_write_to_png_stream(canvas->surface, put_png, &writer);
+    if (status == CAIRO_STATUS_SUCCESS || writer.cause)
+        return th_file_end(&writer, TH_FLUSHED, error);
+    th_file_discard(&writer);
+    return th_fail(error, TH_NO_MEMORY, "", "no memory for the picture %s; free some", path);
 }
 
 void th_canvas_colour(const th_canvas *canvas, th_colour colour, double alpha) {

@@ -34,8 +34,8 @@ th_canvas th_canvas_create_zoomed(double width, double height, double text, doub
 th_canvas th_canvas_create_svg(double width, double height, double text, cairo_write_func_t write,
                                void *context);
 void th_canvas_destroy(th_canvas *canvas);
-// Writes beside the target and renames, so that a reader never sees half a picture.
-bool th_canvas_write(const th_canvas *canvas, const char *path);
+// As PNG. A reader of the file never sees half a picture.
+th_result th_canvas_write(const th_canvas *canvas, const char *path, th_error *error);
 
 void th_canvas_colour(const th_canvas *canvas, th_colour colour, double alpha);
 // anchor 0: x is the left end, 0.5: the middle, 1: the right end. y is the base line.

@@ -140,7 +140,7 @@ bool th_plan_draw(const th_plan_view *view, const char *path) {
     for (int level = 0; level < view->scene->level_count; ++level)
         draw_level(&canvas, view, &page, level);
     draw_side(&canvas, view, &page);
-    bool written = th_canvas_write(&canvas, path);
+    bool written = th_canvas_write(&canvas, path, NULL) == TH_OK;
     th_canvas_destroy(&canvas);
     return written;
 }

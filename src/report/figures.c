@@ -3,12 +3,10 @@
 #include "core/error.h"
 #include "report/svg.h"
 #include "scene/scene.h"
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define ROW(name, title, why_not)                                                   \
     {                                                                               \
@@ -112,17 +110,10 @@ static th_result write_png(const th_figure *figure, const th_figure_data *data, 
         th_canvas_create_zoomed(TH_FIGURE_WIDTH, height, TH_FIGURE_TEXT, TH_FIGURE_ZOOM);
     if (!canvas.surface) return no_memory(figure, error);
     figure->draw(&canvas, data);
-    errno = 0;
     bool drawn = cairo_status(canvas.cairo) == CAIRO_STATUS_SUCCESS;
-    bool written = drawn && th_canvas_write(&canvas, path);
-    int cause = errno;
+    th_result result = drawn ? th_canvas_write(&canvas, path, error) : no_memory(figure, error);
     th_canvas_destroy(&canvas);
-    if (written) return TH_OK;
-    if (!drawn) return no_memory(figure, error);
-    if (error) snprintf(error->file, sizeof error->file, "%.255s", path);
-    return th_fail(error, TH_NO_FILE, "",
-                   "the figure cannot be written: %s; free space or choose another folder",
-                   cause ? strerror(cause) : "the disk may be full");
+    return result;
 }
 
 static th_result add_svg(const th_figure *figure, const th_figure_data *data, double height,

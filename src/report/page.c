@@ -1,5 +1,4 @@
-// report.html: one file with everything in it. Written beside its place and renamed, so that a reader never
-// sees half a report. SPDX-License-Identifier: Apache-2.0
+// report.html: one file with everything in it. SPDX-License-Identifier: Apache-2.0
 #include "report/page.h"
 #include "core/error.h"
 #include "report/warnings.h"
@@ -9,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static void add_head(th_text *page, const th_figure_data *data) {
     const char *name = th_scene_name(data->scene);
@@ -118,42 +116,14 @@ static th_result add_everything(th_text *page, const th_figure_data *data, th_er
                         : TH_OK;
 }
 
-static th_result cannot_write(const char *path, int cause, th_error *error) {
-    if (error) snprintf(error->file, sizeof error->file, "%.255s", path);
-    return th_fail(error, TH_NO_FILE, "",
-                   "the report cannot be written: %s; free space or choose another folder",
-                   cause ? strerror(cause) : "the disk may be full");
-}
-
-static th_result write_page(const th_text *page, const char *folder, th_error *error) {
-    char path[4096], part[4110];
-    if (snprintf(path, sizeof path, "%s/report.html", folder) >= (int)sizeof path)
-        return th_fail(error, TH_NO_FILE, "",
-                       "the folder's path is too long; choose a shorter one");
-    snprintf(part, sizeof part, "%s.part", path);
-    errno = 0;
-    FILE *file = fopen(part, "wb");
-    if (!file) return cannot_write(path, errno, error);
-    bool written = fwrite(page->bytes, 1, page->length, file) == page->length &&
-                   fflush(file) == 0 && fsync(fileno(file)) == 0;
-    int cause = errno;
-    if (fclose(file) != 0 && written) {
-        written = false;
-        cause = errno;
-    }
-    if (written && rename(part, path) == 0) return TH_OK;
-    if (written) cause = errno;
-    remove(part);
-    return cannot_write(path, cause, error);
-}
-
 static th_result make_figures_folder(const char *folder, th_error *error) {
     char path[4096];
     if (snprintf(path, sizeof path, "%s/figures", folder) >= (int)sizeof path)
         return th_fail(error, TH_NO_FILE, "",
                        "the folder's path is too long; choose a shorter one");
     if (mkdir(path, 0777) == 0 || errno == EEXIST) return TH_OK;
-    return cannot_write(path, errno, error);
+    return th_file_fail(error, path, "the folder cannot be made: %s; choose another folder",
+                        strerror(errno));
 }
 
 th_result th_report_page(const th_report_def *def, th_error *error) {
@@ -163,7 +133,8 @@ th_result th_report_page(const th_report_def *def, th_error *error) {
     if (result != TH_OK) return result;
     result = th_figure_data_make(&data, def, error);
     if (result == TH_OK) result = add_everything(&page, &data, error);
-    if (result == TH_OK) result = write_page(&page, def->folder, error);
+    if (result == TH_OK)
+        result = th_text_write(&page, def->folder, "report.html", TH_SYNCED, error);
     th_figure_data_release(&data);
     th_text_release(&page);
     return result;

@@ -4,10 +4,8 @@
 #include "draw/chart.h"
 #include "report/figures.h"
 #include "report/survey.h"
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { AREAS_SHOWN = 6, LINES_SHOWN = 4, CHART_HEIGHT = 190 };
 
@@ -28,15 +26,10 @@ static th_result write_page(th_canvas *canvas, const char *folder, const char *n
                             th_error *error) {
     char file[4096];
     snprintf(file, sizeof file, "%s/%s", folder, name);
-    errno = 0;
-    bool written =
-        cairo_status(canvas->cairo) == CAIRO_STATUS_SUCCESS && th_canvas_write(canvas, file);
-    int cause = errno;
+    th_result result = cairo_status(canvas->cairo) == CAIRO_STATUS_SUCCESS
+                           ? th_canvas_write(canvas, file, error)
+                           : th_fail(error, TH_NO_MEMORY, "", "no memory for %s; free some", name);
     th_canvas_destroy(canvas);
-    if (written) return TH_OK;
-    th_result result = th_fail(error, TH_NO_FILE, "", "cannot be written: %s",
-                               cause ? strerror(cause) : "no memory for the picture");
-    if (error) snprintf(error->file, sizeof error->file, "%.200s/%s", folder, name);
     return result;
 }
 

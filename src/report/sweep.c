@@ -4,36 +4,9 @@
 #include "report/page.h"
 #include "report/sweep_figures.h"
 #include "report/table_file.h"
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-// Whole or not at all. Releases the text.
-static th_result write_text(const th_sweep_report *report, const char *name, th_text *text,
-                            th_error *error) {
-    char path[4096], part[4110];
-    int length = snprintf(path, sizeof path, "%s/%s", report->folder, name);
-    snprintf(part, sizeof part, "%s.part", path);
-    errno = 0;
-    FILE *file = text->failed || length >= (int)sizeof path ? NULL : fopen(part, "wb");
-    bool good = file && fwrite(text->bytes, 1, text->length, file) == text->length &&
-                fflush(file) == 0 && fsync(fileno(file)) == 0;
-    good = file && fclose(file) == 0 && good && rename(part, path) == 0;
-    int cause = errno;
-    if (file && !good) remove(part);
-    bool failed = text->failed;
-    th_text_release(text);
-    if (good) return TH_OK;
-    if (failed) return th_fail(error, TH_NO_MEMORY, "", "no memory for %s; free some", name);
-    if (error) snprintf(error->file, sizeof error->file, "%.255s", path);
-    return th_fail(error, TH_NO_FILE, "",
-                   "cannot be written: %s; free space or choose another folder",
-                   cause ? strerror(cause) : "the name is too long");
-}
 
 // ---- sweep.csv
 
@@ -246,5 +219,5 @@ th_result th_report_sweep_page(const th_sweep_report *report, th_error *error) {
     add_table(&page, report);
     th_text_put(&page, "</section>\n");
     add_end(&page, report);
-    return write_text(report, "report.html", &page, error);
+    return th_text_write(&page, report->folder, "report.html", TH_SYNCED, error);
 }

@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/table_file.h"
-#include "core/error.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 void th_table_open(th_table_file *table, const char *folder, const char *name) {
-    *table = (th_table_file){0};
-    int length = snprintf(table->path, sizeof table->path, "%s/%s", folder, name);
-    if (length < 0 || (size_t)length >= sizeof table->path) {
-        table->cause = ENAMETOOLONG;
-        return;
-    }
-    snprintf(table->beside, sizeof table->beside, "%s.part", table->path);
-    table->file = fopen(table->beside, "wb");
-    if (!table->file) table->cause = errno;
+    table->begun = false;
+    th_file_begin(&table->writer, folder, name);
 }
 
 static void put(th_table_file *table, const char *bytes, size_t length) {
-    if (!table->file || table->cause) return;
-    errno = 0;
-    if (fwrite(bytes, 1, length, table->file) != length) table->cause = errno ? errno : EIO;
+    th_file_put(&table->writer, bytes, length);
 }
 
 static void begin_field(th_table_file *table) {
@@ -68,29 +57,16 @@ void th_table_end_row(th_table_file *table) {
 
 static int put_json(const char *bytes, size_t size, void *table) {
     put(table, bytes, size);
-    return ((const th_table_file *)table)->cause ? -1 : 0;
+    return ((const th_table_file *)table)->writer.cause ? -1 : 0;
 }
 
 void th_table_json(th_table_file *table, const json_t *value) {
     int failed =
         json_dump_callback(value, put_json, table, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-    if (failed && !table->cause) table->cause = ENOMEM;
+    if (failed && !table->writer.cause) table->writer.cause = ENOMEM;
     put(table, "\n", 1);
 }
 
 th_result th_table_close(th_table_file *table, th_error *error) {
-    if (table->file) {
-        errno = 0;
-        if (!table->cause && (fflush(table->file) != 0 || fsync(fileno(table->file)) != 0))
-            table->cause = errno ? errno : EIO;
-        if (fclose(table->file) != 0 && !table->cause) table->cause = errno ? errno : EIO;
-        if (!table->cause && rename(table->beside, table->path) != 0) table->cause = errno;
-        if (table->cause) remove(table->beside);
-        table->file = NULL;
-    }
-    if (!table->cause) return TH_OK;
-    if (error) snprintf(error->file, sizeof error->file, "%.255s", table->path);
-    return th_fail(error, TH_NO_FILE, "",
-                   "cannot be written: %s; free space or choose another folder",
-                   strerror(table->cause));
+    return th_file_end(&table->writer, TH_SYNCED, error);
 }

@@ -1,16 +1,13 @@
-// A table (or summary.json) being written: beside its place, renamed when complete, so that nobody reads half a file.
+// A table (or summary.json) being written, in place when it is complete: nobody reads half a file.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_REPORT_TABLE_FILE_H
 #define TH_REPORT_TABLE_FILE_H
-#include "throng/base.h"
+#include "core/file.h"
 #include <jansson.h>
-#include <stdio.h>
 
 typedef struct th_table_file {
-    FILE *file; // NULL: could not be opened; adding to it then does nothing
-    char path[4096], beside[4112];
+    th_file_writer writer;
     bool begun; // a field of this row was written
-    int cause;  // errno of the first failure
 } th_table_file;
 
 void th_table_open(th_table_file *table, const char *folder, const char *name);
@@ -22,6 +19,6 @@ void th_table_count(th_table_file *table, uint64_t count);
 void th_table_end_row(th_table_file *table);
 // Instead of rows, a JSON value.
 void th_table_json(th_table_file *table, const json_t *value);
-// Closes and renames. A full disk shows here: TH_NO_FILE with the file's name and the cause.
+// Puts it in place. Any failure since th_table_open shows here: TH_NO_FILE with the file's name and the cause.
 th_result th_table_close(th_table_file *table, th_error *error);
 #endif

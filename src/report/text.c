@@ -1,5 +1,7 @@
 // Growing text. SPDX-License-Identifier: Apache-2.0
 #include "report/text.h"
+#include "core/array.h"
+#include "core/error.h"
 #include "draw/axis.h"
 #include "draw/canvas.h"
 #include <math.h>
@@ -15,20 +17,9 @@ void th_text_release(th_text *text) {
 }
 
 static bool reserve(th_text *text, size_t more) {
-    if (text->failed || more > SIZE_MAX / 4) {
-        text->failed = true;
-        return false;
-    }
-    if (text->length + more + 1 <= text->capacity) return true;
-    size_t capacity = 2 * (text->length + more) + 256;
-    char *bytes = realloc(text->bytes, capacity);
-    if (!bytes) {
-        text->failed = true;
-        return false;
-    }
-    text->bytes = bytes;
-    text->capacity = capacity;
-    return true;
+    text->failed = text->failed || more > SIZE_MAX / 4 ||
+                   !TH_RESERVE(text->bytes, text->capacity, text->length + more + 1);
+    return !text->failed;
 }
 
 void th_text_append(th_text *text, const char *bytes, size_t length) {
@@ -118,4 +109,19 @@ void th_text_value(th_text *text, double value) {
         add_number(text, value, 0);
     else
         th_text_add(text, "%.3g", value);
+}
+
+th_result th_text_write(th_text *text, const char *folder, const char *name,
+                        th_durability durability, th_error *error) {
+    th_result result;
+    if (text->failed) {
+        result = th_fail(error, TH_NO_MEMORY, "", "no memory for %s; free some", name);
+    } else {
+        th_file_writer writer;
+        th_file_begin(&writer, folder, name);
+        th_file_put(&writer, text->bytes, text->length);
+        result = th_file_end(&writer, durability, error);
+    }
+    th_text_release(text);
+    return result;
 }

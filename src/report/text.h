@@ -2,8 +2,7 @@
 // remembered and told at the end. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_REPORT_TEXT_H
 #define TH_REPORT_TEXT_H
-#include <stdbool.h>
-#include <stddef.h>
+#include "core/file.h"
 
 typedef struct th_text {
     char *bytes; // always ended by 0 once something was added
@@ -30,4 +29,8 @@ void th_text_seconds(th_text *text, double seconds);
 void th_text_measured(th_text *text, double value);
 // At most three significant digits, without exponent where it can be helped; an en dash for NaN.
 void th_text_value(th_text *text, double value);
+
+// Makes the text the content of folder/name (folder NULL: name). Releases the text, whatever happens.
+th_result th_text_write(th_text *text, const char *folder, const char *name,
+                        th_durability durability, th_error *error);
 #endif

@@ -94,7 +94,7 @@ bool th_bottleneck_draw(const th_door_model *models, int count, const char *path
     th_canvas_colour(&canvas, (th_colour){1, 1, 1}, 1);
     cairo_paint(canvas.cairo);
     draw_panels(&canvas, draw_legend(&canvas), models, count);
-    bool good = th_canvas_write(&canvas, path);
+    bool good = th_canvas_write(&canvas, path, NULL) == TH_OK;
     th_canvas_destroy(&canvas);
     return good;
 }

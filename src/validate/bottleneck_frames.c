@@ -93,7 +93,7 @@ static bool draw_page(page *p, const char *path) {
     }
     th_canvas_colour_bar(&p->canvas, p->canvas.width - 8 * p->canvas.text, p->top, p->canvas.text,
                          12 * p->canvas.text, 0, (double)SPEED, th_colour_scale, "speed [m/s]");
-    return good && th_canvas_write(&p->canvas, path);
+    return good && th_canvas_write(&p->canvas, path, NULL) == TH_OK;
 }
 
 bool th_frames_draw(const th_frames_def *def, const char *path) {

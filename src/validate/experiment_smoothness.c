@@ -219,7 +219,7 @@ static bool draw_figure(const smooth_plan *plan, const char *path) {
         th_canvas_colour(&canvas, (th_colour){1, 1, 1}, 1);
         cairo_paint(canvas.cairo);
         draw_panels(plan, &canvas, scene, &place->shown);
-        good = th_canvas_write(&canvas, path);
+        good = th_canvas_write(&canvas, path, NULL) == TH_OK;
         th_canvas_destroy(&canvas);
     }
     th_scene_destroy(scene);

@@ -1,11 +1,11 @@
 // Drawing of fundamental diagrams. SPDX-License-Identifier: Apache-2.0
 #include "validate/fd_figure.h"
 #include "core/error.h"
+#include "core/file.h"
 #include "draw/chart.h"
 #include "formula/weidmann.h"
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { CURVE = 160, LEGEND_MOST = 32 }; // points of Weidmann's curve, entries
@@ -196,25 +196,21 @@ static double legend_height(page *p, double width) {
     return bottom;
 }
 
-static cairo_status_t append(void *context, const unsigned char *bytes, unsigned int length) {
-    return fwrite(bytes, 1, length, context) == length ? CAIRO_STATUS_SUCCESS
-                                                       : CAIRO_STATUS_WRITE_ERROR;
+static cairo_status_t append(void *writer, const unsigned char *bytes, unsigned int length) {
+    th_file_put(writer, bytes, length);
+    return ((const th_file_writer *)writer)->cause ? CAIRO_STATUS_WRITE_ERROR
+                                                   : CAIRO_STATUS_SUCCESS;
 }
 
-static th_result file_failed(const char *path, th_error *error) {
-    if (error) snprintf(error->file, sizeof error->file, "%s", path);
-    return th_fail(error, TH_NO_FILE, "", "the figure cannot be written%s%s", errno ? ": " : "",
-                   errno ? strerror(errno) : "");
+static th_result no_memory(const char *path, th_error *error) {
+    return th_fail(error, TH_NO_MEMORY, "", "no memory for the figure %s; free some", path);
 }
 
 static th_result write_svg(page *p, double width, double height, const char *path,
                            th_error *error) {
-    char beside[4096];
-    if (snprintf(beside, sizeof beside, "%s.part", path) >= (int)sizeof beside)
-        return file_failed(path, error);
-    FILE *file = fopen(beside, "wb");
-    if (!file) return file_failed(path, error);
-    p->canvas = th_canvas_create_svg(width, height, TEXT, append, file);
+    th_file_writer writer;
+    th_file_begin(&writer, NULL, path);
+    p->canvas = th_canvas_create_svg(width, height, TEXT, append, &writer);
     bool drawn = p->canvas.surface != NULL;
     if (drawn) {
         draw_page(p);
@@ -222,10 +218,9 @@ static th_result write_svg(page *p, double width, double height, const char *pat
         drawn = cairo_surface_status(p->canvas.surface) == CAIRO_STATUS_SUCCESS;
         th_canvas_destroy(&p->canvas);
     }
-    bool closed = fclose(file) == 0;
-    if (drawn && closed && rename(beside, path) == 0) return TH_OK;
-    remove(beside);
-    return file_failed(path, error);
+    if (drawn || writer.cause) return th_file_end(&writer, TH_FLUSHED, error);
+    th_file_discard(&writer);
+    return no_memory(path, error);
 }
 
 th_result th_fd_figure_write(const th_fd_figure *figure, const char *path, th_error *error) {
@@ -242,9 +237,9 @@ th_result th_fd_figure_write(const th_fd_figure *figure, const char *path, th_er
     if (length > 4 && strcmp(path + length - 4, ".svg") == 0)
         return write_svg(&p, width, height, path, error);
     p.canvas = th_canvas_create_zoomed(width, height, TEXT, ZOOM);
-    if (!p.canvas.surface) return th_fail(error, TH_NO_MEMORY, "", "no memory for the figure");
+    if (!p.canvas.surface) return no_memory(path, error);
     draw_page(&p);
-    bool written = th_canvas_write(&p.canvas, path);
+    th_result result = th_canvas_write(&p.canvas, path, error);
     th_canvas_destroy(&p.canvas);
-    return written ? TH_OK : file_failed(path, error);
+    return result;
 }

@@ -1,12 +1,11 @@
 // validation.json: every test with its rule, what was measured and the numbers behind it.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
+#include "core/file.h"
 #include "validate/validate.h"
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
@@ -64,16 +63,12 @@ static json_t *validation_json(const th_validation *validation) {
 th_result th_validation_write_json(const th_validation *validation, const char *path,
                                    th_error *error) {
     json_t *object = validation_json(validation);
-    char part[4200];
     if (!object) return th_fail(error, TH_NO_MEMORY, "", "no memory for the report; free some");
-    snprintf(part, sizeof part, "%s.part", path);
-    errno = 0;
-    bool written = json_dump_file(object, part, JSON_INDENT(1) | JSON_REAL_PRECISION(8)) == 0 &&
-                   rename(part, path) == 0;
+    th_file_writer writer;
+    th_file_begin(&writer, NULL, path);
+    if (writer.file &&
+        json_dumpf(object, writer.file, JSON_INDENT(1) | JSON_REAL_PRECISION(8)) != 0)
+        writer.cause = errno ? errno : -1;
     json_decref(object);
-    if (written) return TH_OK;
-    remove(part);
-    if (error) snprintf(error->file, sizeof error->file, "%.255s", path);
-    return th_fail(error, TH_NO_FILE, "", "cannot be written: %s; choose another folder",
-                   errno ? strerror(errno) : "the disk may be full");
+    return th_file_end(&writer, TH_FLUSHED, error);
 }

@@ -1,13 +1,11 @@
-// validation.html: one file with everything in it, to be handed to an authority. Written beside its place and
-// renamed. SPDX-License-Identifier: Apache-2.0
+// validation.html: one file with everything in it, to be handed to an authority.
+// SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "report/page.h"
 #include "scene/scene.h"
 #include "validate/suite_parts.h"
 #include "validate/validation_figures.h"
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 static const char style[] =
     ".pass{color:#00664a}.fail{color:#b03a00;font-weight:700}.reported{color:#005a8c}.na{color:#"
@@ -227,27 +225,12 @@ static bool add_everything(th_text *page, const th_validation *validation) {
     return good && !page->failed;
 }
 
-static th_result write_file(const th_text *page, const char *path, th_error *error) {
-    char part[4200];
-    snprintf(part, sizeof part, "%s.part", path);
-    errno = 0;
-    FILE *file = fopen(part, "wb");
-    bool written = file && fwrite(page->bytes, 1, page->length, file) == page->length;
-    if (file && fclose(file) != 0) written = false;
-    if (written && rename(part, path) == 0) return TH_OK;
-    int cause = errno;
-    remove(part);
-    if (error) snprintf(error->file, sizeof error->file, "%.255s", path);
-    return th_fail(error, TH_NO_FILE, "", "cannot be written: %s; choose another folder",
-                   cause ? strerror(cause) : "the disk may be full");
-}
-
 th_result th_validation_write_page(const th_validation *validation, const char *path,
                                    th_error *error) {
     th_text page = {0};
     th_result result =
         add_everything(&page, validation)
-            ? write_file(&page, path, error)
+            ? th_text_write(&page, NULL, path, TH_FLUSHED, error)
             : th_fail(error, TH_NO_MEMORY, "", "no memory for the report; free some");
     th_text_release(&page);
     return result;
