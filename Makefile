@@ -33,9 +33,10 @@ bench: build ## measure the speed of every stage
 format: ## format the sources in place
 	tools/check-format --fix
 
-check: ## formatting, layers, formulas as CUDA
+check: ## formatting, layers, documentation, formulas as CUDA
 	tools/check-format
 	python3 tests/check_layers.py
+	python3 tests/check_docs.py
 	tools/check-formulas
 
 sanitize: ci-deps ## the tests under ASan+UBSan, then under TSan

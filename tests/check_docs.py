@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""The documentation agrees with the repository: generated tables are not stale, links lead somewhere, paths exist.
+"""The documentation agrees with the repository: generated tables are not stale, links lead somewhere, paths exist,
+scenes in it are good.
 
-Run from anywhere; TH_PROGRAM names the built program, without it the blocks with its output are not looked at.
+Run from anywhere; TH_PROGRAM names the built program, without it its output and the scenes are not looked at.
 SPDX-License-Identifier: Apache-2.0
 """
 import importlib.machinery
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
@@ -77,6 +79,19 @@ def bad_paths(path, folders):
                 yield line_of(text, position), f"there is no {word}"
 
 
+def bad_scenes(path):
+    """Scenes shown in a page that the program does not take."""
+    program, text = os.environ.get("TH_PROGRAM"), path.read_text(encoding="utf-8")
+    for match in re.finditer(r"^```jsonc?\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        if program and '"levels"' in match[1]:
+            with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
+                file.write(match[1])
+                file.flush()
+                done = subprocess.run([program, "check", file.name], capture_output=True, text=True)
+            if done.returncode != 0:
+                yield line_of(text, match.start()), f"the scene is not good: {done.stderr.strip()}"
+
+
 def unnamed_data():
     """CSV files of docs/data that no command is given for."""
     folder = ROOT / "docs" / "data"
@@ -114,7 +129,7 @@ def main():
     folders = "|".join(sorted(re.escape(p.name) for p in ROOT.iterdir()
                               if p.is_dir() and not p.name.startswith(("build", ".git")) and p.name not in ("runs", "pictures")))
     for path in tool.pages():
-        for line, fault in sorted([*bad_links(path), *bad_paths(path, folders)]):
+        for line, fault in sorted([*bad_links(path), *bad_paths(path, folders), *bad_scenes(path)]):
             faults.append(f"{path.relative_to(ROOT)}:{line}: {fault}")
     faults += [f"{p.relative_to(ROOT)}: docs/data/README.md does not say which command prints it" for p in unnamed_data()]
     stale = subprocess.run([sys.executable, str(TOOL), "--check"], capture_output=True, text=True)
