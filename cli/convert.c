@@ -66,7 +66,7 @@ static bool choose_format(const th_command *command, const char *name, const cha
 }
 
 static bool knows_orientation(th_trajectory *trajectory) {
-    th_frame frame = {0};
+    th_moment frame = {0};
     th_trajectory_rewind(trajectory);
     while (th_trajectory_next(trajectory, &frame, NULL) == TH_OK && frame.count >= 0)
         if (frame.count > 0) return frame.orientation_x != NULL;

@@ -76,17 +76,17 @@ static void note_doors(const th_world *world, bool *door_closed, int door_count)
 
 static int draw_now(th_world *world, const picture_settings *s, th_plan_view *view,
                     const char *path, bool first) {
-    th_crowd crowd;
+    th_world_moment crowd = {0};
     float *density = NULL;
-    bool good = th_crowd_read(&crowd, world);
+    bool good = th_world_moment_take(&crowd, world, TH_DRAWN);
     if (good && s->colour_by == TH_BY_DENSITY) {
-        density = th_crowd_density(&crowd);
+        density = th_crowd_density(&crowd.moment);
         good = density != NULL;
     }
     if (good) {
         // One frame for the whole series, so that pictures can be laid over each other.
-        if (first) view->box = th_plan_box(view->scene, &crowd);
-        view->crowd = &crowd;
+        if (first) view->box = th_plan_box(view->scene, &crowd.moment);
+        view->crowd = &crowd.moment;
         view->density = density;
         view->time = th_world_time(world);
         view->left = th_world_statistics(world).left;
@@ -95,7 +95,7 @@ static int draw_now(th_world *world, const picture_settings *s, th_plan_view *vi
     view->crowd = NULL;
     view->density = NULL;
     free(density);
-    th_crowd_release(&crowd);
+    th_world_moment_release(&crowd);
     if (good) return TH_EXIT_OK;
     fprintf(stderr,
             "%s: the picture could not be written: %s; free space or choose another --out\n", path,

@@ -42,7 +42,7 @@ static int read_back(const char *path) {
     th_error error = {0};
     th_trajectory *trajectory = NULL;
     if (th_trajectory_open(path, &trajectory, &error) != TH_OK) return fail(&error);
-    th_frame frame = {0};
+    th_moment frame = {0};
     th_result result;
     while ((result = th_trajectory_next(trajectory, &frame, &error)) == TH_OK && frame.count >= 0)
         for (int i = 0; i < frame.count; ++i) {

@@ -36,7 +36,7 @@ static void measure(const th_region *region, const uint8_t *data, size_t size) {
     }
     for (int m = 0; m < 6; ++m) {
         th_density_def def = {(th_density_method)(m % 3), m < 3 ? 1.0 : 0.0, 0.7};
-        th_area_moment moment;
+        th_area_reading moment;
         if (th_region_measure(region, &def, x, y, speed, count, &moment, individual, NULL) != TH_OK)
             abort();
         if (!isfinite(moment.density) || moment.density < 0 || moment.count > count) abort();

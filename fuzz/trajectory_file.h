@@ -26,7 +26,7 @@ static inline const char *file_of(const uint8_t *data, size_t size) {
     return fuzz_path;
 }
 
-static inline void check_frame(const th_trajectory_info *info, const th_frame *frame,
+static inline void check_frame(const th_trajectory_info *info, const th_moment *frame,
                                int64_t last) {
     if (frame->number <= last || frame->number < info->first_frame ||
         frame->number > info->last_frame)
@@ -50,7 +50,7 @@ static inline void read_trajectory(const uint8_t *data, size_t size) {
     const th_trajectory_info *info = th_trajectory_about(trajectory);
     int64_t frames = 0, rows = 0, last = -1;
     for (;;) {
-        th_frame frame;
+        th_moment frame;
         if (th_trajectory_next(trajectory, &frame, &error) != TH_OK) break;
         if (frame.count < 0) {
             if (frames != info->frame_count || rows != info->row_count) abort();

@@ -78,7 +78,7 @@ static inline void finish(th_trajectory_writer *writer) {
     free_writer(writer);
 }
 
-static inline void write_frame(th_trajectory_writer *writer, const th_frame *frame) {
+static inline void write_frame(th_trajectory_writer *writer, const th_moment *frame) {
     th_error error = {0};
     if (th_sqlite_backend.write(writer, frame, &error)) fail_msg("%s", error.message);
 }
@@ -104,8 +104,8 @@ static inline th_trajectory *open_recording(void) {
     return trajectory;
 }
 
-static inline th_frame next(th_trajectory *trajectory) {
-    th_frame frame;
+static inline th_moment next(th_trajectory *trajectory) {
+    th_moment frame;
     th_error error = {0};
     if (th_sqlite_backend.next(trajectory, &frame, &error)) fail_msg("%s", error.message);
     return frame;
@@ -141,8 +141,15 @@ static inline moment moment_of(int f, double far) {
     return m;
 }
 
-static inline th_frame frame_of(const moment *m) {
-    return (th_frame){m->number, m->count, m->id, m->x, m->y, m->ox, m->oy, m->level};
+static inline th_moment frame_of(const moment *m) {
+    return (th_moment){.number = m->number,
+                       .count = m->count,
+                       .id = m->id,
+                       .x = m->x,
+                       .y = m->y,
+                       .orientation_x = m->ox,
+                       .orientation_y = m->oy,
+                       .level = m->level};
 }
 
 static const th_trajectory_level levels[3] = {
@@ -163,13 +170,13 @@ static inline th_trajectory_info info_of(th_trajectory_format format) {
 static inline void write_moments(th_trajectory_writer *writer, int from, int to, double far) {
     for (int f = from; f < to; ++f) {
         moment m = moment_of(f, far);
-        th_frame frame = frame_of(&m);
+        th_moment frame = frame_of(&m);
         write_frame(writer, &frame);
     }
 }
 
 // What the format promises: half a quantum in each coordinate, half a heading.
-static inline void assert_moment(const moment *m, const th_frame *got, double quantum) {
+static inline void assert_moment(const moment *m, const th_moment *got, double quantum) {
     assert_int_equal(m->number, got->number);
     assert_int_equal(m->count, got->count);
     double far = 1e-9 + quantum / 2, turn = quantum > 0 ? 0.0124 : 0; // 2 sin(pi / 512) = 0.01227
@@ -185,7 +192,7 @@ static inline void assert_moment(const moment *m, const th_frame *got, double qu
 static inline void assert_moments(th_trajectory *t, double far, int to) {
     for (int f = 0; f < to; ++f) {
         moment m = moment_of(f, far);
-        th_frame got = next(t);
+        th_moment got = next(t);
         assert_moment(&m, &got, t->info.quantum);
     }
     assert_int_equal(next(t).count, -1);

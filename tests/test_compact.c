@@ -232,10 +232,10 @@ static void test_grid(void **state) {
     assert_int_equal(grid[0], 567890);
     const double nowhere = (double)NAN;
     assert_false(th_compact_to_grid(1, &nowhere, 0, 0.001, grid));
-    const float far = 1999.9994f, lost = INFINITY;
-    assert_true(th_compact_floats_to_grid(1, &far, 1.0, 0.001, grid));
-    assert_true(fabs(grid[0] * 0.001 - ((double)far + 1.0)) <= 0.0005 + 1e-12);
-    assert_false(th_compact_floats_to_grid(1, &lost, 0, 0.001, grid));
+    const double far = (double)1999.9994f, lost = (double)INFINITY;
+    assert_true(th_compact_to_grid(1, &far, -1.0, 0.001, grid));
+    assert_true(fabs(grid[0] * 0.001 - (far + 1.0)) <= 0.0005 + 1e-12);
+    assert_false(th_compact_to_grid(1, &lost, 0, 0.001, grid));
 }
 
 static void test_headings(void **state) {

@@ -188,7 +188,13 @@ static void test_geometry_and_notes(void **state) {
     int64_t id = 1;
     double place = 0.5, one = 1, nothing = 0;
     int32_t level = 1;
-    th_frame frame = {0, 1, &id, &place, &place, &one, &nothing, &level};
+    th_moment frame = {.count = 1,
+                       .id = &id,
+                       .x = &place,
+                       .y = &place,
+                       .orientation_x = &one,
+                       .orientation_y = &nothing,
+                       .level = &level};
     assert_int_equal(th_trajectory_write(writer, &frame, NULL), TH_OK);
     assert_int_equal(th_trajectory_finish(writer, NULL), TH_OK);
     check_run(f, "info two.sqlite", 0, "ground, z 0 m, 99.0 m2 walkable", "");
@@ -220,7 +226,7 @@ static void test_killed_writer(void **state) {
         th_trajectory_writer *writer = NULL;
         int64_t id = 1;
         double place = 0.5;
-        th_frame frame = {.count = 1, .id = &id, .x = &place, .y = &place};
+        th_moment frame = {.count = 1, .id = &id, .x = &place, .y = &place};
         bool good = th_trajectory_create(path, &info, &writer, NULL) == TH_OK;
         for (; good && frame.number < 500; ++frame.number)
             good = th_trajectory_write(writer, &frame, NULL) == TH_OK;

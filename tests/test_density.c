@@ -45,9 +45,9 @@ static th_region *region_of(const char *walkable, const char *area) {
     return region;
 }
 
-static th_area_moment measure(const th_region *region, th_density_def def, people *p,
-                              bool individual) {
-    th_area_moment moment;
+static th_area_reading measure(const th_region *region, th_density_def def, people *p,
+                               bool individual) {
+    th_area_reading moment;
     assert_int_equal(th_region_measure(region, &def, p->x, p->y, p->speed, p->count, &moment,
                                        individual ? p->individual : NULL, NULL),
                      TH_OK);
@@ -116,7 +116,7 @@ static void compare_with_raster(int count, double cut_off) {
     const double box[4] = {3, 2, 9, 6};
     fill_room(&p, count);
     th_region *region = region_of(ROOM, "POLYGON ((3 2, 9 2, 9 6, 3 6, 3 2))");
-    th_area_moment moment = measure(region, voronoi(cut_off), &p, true);
+    th_area_reading moment = measure(region, voronoi(cut_off), &p, true);
     label_pixels(&p, cut_off);
     double integral = 0, weight = 0, speed = 0, area = PIXEL * PIXEL;
     for (int k = 0; k < count; ++k) {
@@ -157,7 +157,7 @@ static void test_areas_add_up(void **state) {
     assert_near(th_region_area(region), 64, 1e-9);
     for (int round = 0; round < 5; ++round) {
         fill_room(&p, 400);
-        th_area_moment moment = measure(region, voronoi(0), &p, true);
+        th_area_reading moment = measure(region, voronoi(0), &p, true);
         double sum = 0;
         for (int k = 0; k < p.count; ++k) sum += 1 / p.individual[k];
         assert_near(sum, 64, 1e-7);
@@ -179,10 +179,10 @@ static void test_near_people_suffice(void **state) {
     th_region *corner = region_of(ROOM, "POLYGON ((9 7, 9.5 7, 9.5 7.5, 9 7))");
     for (int round = 0; round < 10; ++round) {
         fill_room(&p, 150);
-        th_area_moment near = measure(convex, voronoi(0.7), &p, false);
-        th_area_moment all = measure(convex, voronoi(0.7), &p, true);
-        th_area_moment both = measure(halves, voronoi(0.7), &p, false);
-        th_area_moment rest = measure(corner, voronoi(0.7), &p, false);
+        th_area_reading near = measure(convex, voronoi(0.7), &p, false);
+        th_area_reading all = measure(convex, voronoi(0.7), &p, true);
+        th_area_reading both = measure(halves, voronoi(0.7), &p, false);
+        th_area_reading rest = measure(corner, voronoi(0.7), &p, false);
         assert_near(near.density, all.density, 1e-9);
         assert_near(near.speed, all.speed, 1e-9);
         double together = near.density * 1.0 + rest.density * 0.125;
@@ -207,7 +207,7 @@ static void test_few_people(void **state) {
     assert_true(isnan(measure(open, voronoi(1), &p, true).speed));
     assert_near(measure(open, voronoi(0), &p, false).density, 0, 0);
     put(&p, 0, 0, 1.5);
-    th_area_moment moment = measure(open, voronoi(1), &p, true);
+    th_area_reading moment = measure(open, voronoi(1), &p, true);
     assert_near(1 / p.individual[0], pi, 1e-9);
     assert_near(moment.density, 0.01, 1e-9);
     assert_near(moment.speed, 1.5, 1e-12);
@@ -231,7 +231,7 @@ static void test_same_place(void **state) {
     put(&p, -1, 0, 1);
     put(&p, -1, 0, 3);
     put(&p, 1, 0, 5);
-    th_area_moment moment = measure(open, voronoi(0), &p, true);
+    th_area_reading moment = measure(open, voronoi(0), &p, true);
     assert_near(p.individual[0], 2.0 / 50, 1e-9);
     assert_near(p.individual[1], 2.0 / 50, 1e-9);
     assert_near(p.individual[2], 1.0 / 50, 1e-9);
@@ -252,7 +252,7 @@ static void test_outside(void **state) {
     put(&p, 5, 2, 1);           // in the middle of the pillar, which is wider than the cut-off
     put(&p, -50, 4, 1);         // elsewhere
     put(&p, (double)NAN, 4, 1); // nowhere
-    th_area_moment moment = measure(room, voronoi(0.9), &p, true);
+    th_area_reading moment = measure(room, voronoi(0.9), &p, true);
     assert_true(p.individual[0] > 0 && p.individual[1] > 0);
     assert_true(isnan(p.individual[2]) && isnan(p.individual[3]) && isnan(p.individual[4]));
     assert_near(moment.density, 2.0 / 64, 1e-9);
@@ -282,7 +282,7 @@ static void test_classic(void **state) {
     put(&p, 7, 5, (double)NAN);
     put(&p, 1, 1, 9);
     th_density_def classic = th_density_def_default();
-    th_area_moment moment = measure(room, classic, &p, true);
+    th_area_reading moment = measure(room, classic, &p, true);
     assert_int_equal(moment.count, 3);
     assert_near(moment.density, 3.0 / 19, 1e-12);
     assert_near(moment.speed, 1.5, 1e-12);

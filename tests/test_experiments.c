@@ -24,9 +24,9 @@ enum { SLOW = 0 };
 // ---- reading tracks made by hand
 
 // Ten people in a row, a metre apart; person k is over x = 0 after k + 1 seconds, at 1 m/s, and leaves at x = 3.
-static th_tracks row_of_ten(void) {
+static th_run_tracks row_of_ten(void) {
     enum { PEOPLE = 10, FRAMES = 16 * 14 };
-    th_tracks tracks = {.people = PEOPLE, .frames = FRAMES};
+    th_run_tracks tracks = {.people = PEOPLE, .frames = FRAMES};
     tracks.x = malloc(PEOPLE * FRAMES * sizeof(float));
     tracks.y = malloc(PEOPLE * FRAMES * sizeof(float));
     assert_true(tracks.x && tracks.y);
@@ -41,7 +41,7 @@ static th_tracks row_of_ten(void) {
 
 static void flow_and_density_of_a_row(void **state) {
     (void)state;
-    th_tracks tracks = row_of_ten();
+    th_run_tracks tracks = row_of_ten();
     th_tracks_found found;
     assert_int_equal(th_tracks_look(&tracks, 0.01, &found, NULL), TH_OK);
     assert_int_equal(found.through, 10);
@@ -73,7 +73,7 @@ static void smoothness_of_a_circle(void **state) {
         x[f] = (float)(radius * cos(turn * f / TH_TRACKS_RATE));
         y[f] = (float)(radius * sin(turn * f / TH_TRACKS_RATE));
     }
-    th_tracks tracks = {.people = 1, .frames = FRAMES, .x = x, .y = y};
+    th_run_tracks tracks = {.people = 1, .frames = FRAMES, .x = x, .y = y};
     th_tracks_found found;
     assert_int_equal(th_tracks_look(&tracks, 50, &found, NULL), TH_OK);
     assert_true(fabs(found.acceleration - 2) < 0.01);
@@ -84,7 +84,7 @@ static void smoothness_of_a_circle(void **state) {
 
 // ---- the places
 
-static void run(const char *scene, double step, double time, th_tracks *tracks) {
+static void run(const char *scene, double step, double time, th_run_tracks *tracks) {
     th_tracks_def def = {scene, 1, step, time};
     th_error error = {0};
     if (th_tracks_run(&def, tracks, &error) != TH_OK) fail_msg("%s: %s", error.path, error.message);
@@ -103,7 +103,7 @@ static void places_hold_their_people(void **state) {
         default: th_scene_grandstand(scene, "\"none\"", "\"orca\""); break;
         }
         assert_int_equal(scene->people, people[k]);
-        th_tracks tracks;
+        th_run_tracks tracks;
         run(scene->text, 1 / TH_TRACKS_RATE, 0.5, &tracks);
         assert_int_equal(tracks.people, people[k]);
         assert_int_equal(tracks.frames, 9);
@@ -116,7 +116,7 @@ static void places_hold_their_people(void **state) {
     }
     // Start density as in the paper: 60 people on 4 m by 4.55 m.
     th_scene_seyfried(scene, 1.0, "\"none\"", "\"orca\"");
-    th_tracks tracks;
+    th_run_tracks tracks;
     run(scene->text, 1 / TH_TRACKS_RATE, 0.1, &tracks);
     double density =
         th_tracks_in(&tracks, (th_box){-3 - 60 / 3.3f / 4, -2, -3, 2}, 0.01, 0.1).density;
@@ -128,7 +128,7 @@ static void places_hold_their_people(void **state) {
 static void a_wrong_scene_says_why(void **state) {
     (void)state;
     th_tracks_def def = {"{\"groups\": [{\"count\": 1}]}", 1, 1 / TH_TRACKS_RATE, 1};
-    th_tracks tracks;
+    th_run_tracks tracks;
     th_error error = {0};
     assert_int_not_equal(th_tracks_run(&def, &tracks, &error), TH_OK);
     assert_true(strlen(error.message) > 0);
@@ -141,7 +141,7 @@ static double flow_through(double width, const char *filter, const char *move) {
     th_door_scene *scene = malloc(sizeof *scene);
     assert_non_null(scene);
     th_scene_seyfried(scene, width, filter, move);
-    th_tracks tracks;
+    th_run_tracks tracks;
     run(scene->text, 1 / TH_TRACKS_RATE, SLOW ? 8 : 120, &tracks);
     th_tracks_found found;
     assert_int_equal(th_tracks_look(&tracks, scene->line, &found, NULL), TH_OK);
@@ -170,7 +170,7 @@ static th_tracks_found ways(const char *filter, const char *move, double step, d
     th_door_scene *scene = malloc(sizeof *scene);
     assert_non_null(scene);
     th_scene_grandstand(scene, filter, move);
-    th_tracks tracks;
+    th_run_tracks tracks;
     run(scene->text, step, SLOW ? 0.5 : 3, &tracks);
     th_tracks_found found;
     assert_int_equal(th_tracks_look(&tracks, scene->line, &found, NULL), TH_OK);

@@ -80,14 +80,14 @@ static void write_file(const fixture *f, int level_count, bool orientation) {
     const double x[] = {1.25, 2.5}, y[] = {0.1, 4}, ox[] = {1, 0}, oy[] = {0, -1};
     const int32_t level[] = {0, 1};
     for (int number = 0; number < 3; ++number) {
-        th_frame frame = {.number = number,
-                          .count = 2,
-                          .id = id,
-                          .x = x,
-                          .y = y,
-                          .orientation_x = orientation ? ox : NULL,
-                          .orientation_y = orientation ? oy : NULL,
-                          .level = level_count > 1 ? level : NULL};
+        th_moment frame = {.number = number,
+                           .count = 2,
+                           .id = id,
+                           .x = x,
+                           .y = y,
+                           .orientation_x = orientation ? ox : NULL,
+                           .orientation_y = orientation ? oy : NULL,
+                           .level = level_count > 1 ? level : NULL};
         must(th_trajectory_write(writer, &frame, &error), &error);
     }
     must(th_trajectory_finish(writer, &error), &error);
@@ -220,7 +220,7 @@ static void test_large(void **state) {
             id[i] = 2 * i;
             x[i] = i + 1e-3 * k;
         }
-        th_frame frame = {.number = k, .count = PEOPLE, .id = id, .x = x, .y = x};
+        th_moment frame = {.number = k, .count = PEOPLE, .id = id, .x = x, .y = x};
         must(th_trajectory_write(writer, &frame, &error), &error);
     }
     must(th_trajectory_finish(writer, &error), &error);
@@ -231,7 +231,7 @@ static void test_large(void **state) {
     assert_int_equal(read->row_count, PEOPLE * FRAMES);
     assert_int_equal(read->people_count, PEOPLE);
     for (int k = 0; k < FRAMES; ++k) {
-        th_frame frame;
+        th_moment frame;
         must(th_trajectory_next(trajectory, &frame, &error), &error);
         assert_int_equal(frame.count, PEOPLE);
         assert_true(frame.x[PEOPLE - 1] == PEOPLE - 1 + 1e-3 * k);
@@ -330,7 +330,7 @@ static void test_others(void **state) {
         assert_string_equal(info->notes[0].key, "run_name");
         assert_string_equal(info->notes[0].value, "00_01a");
         assert_int_equal(info->people_count, 2);
-        th_frame frame;
+        th_moment frame;
         must(th_trajectory_next(trajectory, &frame, &error), &error);
         assert_int_equal(frame.number, 7);
         assert_int_equal(frame.count, 2);

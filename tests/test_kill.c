@@ -180,7 +180,7 @@ static void remove_recording(const char *file) {
 
 // ---- what must be in the file: frames 0 to the last, each as in the run that was not interrupted
 
-static void assert_equal_moment(const th_frame *frame, const moment *m, double quantum) {
+static void assert_equal_moment(const th_moment *frame, const moment *m, double quantum) {
     for (int i = 0; i < frame->count; ++i) {
         // Within a quantum of the exit people are set off it, so that rounding cannot reach it.
         bool at_exit = (double)m->x[i] > 30 - quantum;
@@ -196,7 +196,7 @@ static void assert_equal_moment(const th_frame *frame, const moment *m, double q
 // hundred runs of this test. It is counted, and no excuse for the other formats.
 static int cut_texts;
 
-static void assert_whole(const th_frame *frame, const moment *m, bool may_be_cut) {
+static void assert_whole(const th_moment *frame, const moment *m, bool may_be_cut) {
     bool cut = may_be_cut && frame->count < m->count;
     cut_texts += cut;
     if (!cut) assert_int_equal(frame->count, m->count);
@@ -210,7 +210,7 @@ static int64_t assert_whole_frames(reference *r, const char *file) {
         fail_msg("%s: %s", error.file, error.message);
     const th_trajectory_info *info = th_trajectory_about(trajectory);
     int64_t expected = 0, count = info->frame_count;
-    for (th_frame frame = {0};; ++expected) {
+    for (th_moment frame = {0};; ++expected) {
         if (th_trajectory_next(trajectory, &frame, &error) != TH_OK)
             fail_msg("%s: %s", error.file, error.message);
         if (frame.count < 0) break;

@@ -17,8 +17,15 @@ typedef struct stage {
 } stage;
 
 static th_moment moment_of(const stage *s, int64_t number, double fps) {
-    return (th_moment){number, (double)number / fps, s->count,      s->id,   s->x,
-                       s->y,   s->velocity_x,        s->velocity_y, s->level};
+    return (th_moment){.number = number,
+                       .time = (double)number / fps,
+                       .count = s->count,
+                       .id = s->id,
+                       .x = s->x,
+                       .y = s->y,
+                       .velocity_x = s->velocity_x,
+                       .velocity_y = s->velocity_y,
+                       .level = s->level};
 }
 
 static void put(stage *s, int64_t id, double x, double y, double velocity_x, double velocity_y) {
@@ -214,7 +221,8 @@ static void test_nearest(void **state) {
         sum += nearest;
         least = fmin(least, nearest);
     }
-    th_moment moment = {0, 0, PEOPLE, id, x, y, still, still, NULL};
+    th_moment moment = {
+        .count = PEOPLE, .id = id, .x = x, .y = y, .velocity_x = still, .velocity_y = still};
     th_spacing *spacing = th_spacing_create(0.3);
     assert_true(th_spacing_see(spacing, &moment));
     const th_spacing_totals *totals = th_spacing_finish(spacing);

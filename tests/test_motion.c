@@ -168,7 +168,14 @@ static void test_levels(void **state) {
         const double x[2] = {0.1 * f, 5}, y[2] = {0, 0};
         const double orientation_x[2] = {1, 1}, orientation_y[2] = {0, 0};
         const int32_t level[2] = {f >= 5, 1};
-        th_frame frame = {f, 2, id, x, y, orientation_x, orientation_y, level};
+        th_moment frame = {.number = f,
+                           .count = 2,
+                           .id = id,
+                           .x = x,
+                           .y = y,
+                           .orientation_x = orientation_x,
+                           .orientation_y = orientation_y,
+                           .level = level};
         assert_int_equal(th_trajectory_write(writer, &frame, NULL), TH_OK);
     }
     assert_int_equal(th_trajectory_finish(writer, NULL), TH_OK);

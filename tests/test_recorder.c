@@ -157,8 +157,8 @@ static th_trajectory *open_it(const char *path) {
     return trajectory;
 }
 
-static th_frame next_of(th_trajectory *trajectory) {
-    th_frame frame = {0};
+static th_moment next_of(th_trajectory *trajectory) {
+    th_moment frame = {0};
     th_error error = {0};
     ASSERT_OK(th_trajectory_next(trajectory, &frame, &error), error);
     return frame;
@@ -172,12 +172,12 @@ static bool near_edge(const film *f, const moment *m, int i, double quantum) {
         const th_edge *edge = &f->edges[e];
         double x = (double)(m->x[i] - edge->a.x), y = (double)(m->y[i] - edge->a.y);
         double across = y * (double)edge->direction.x - x * (double)edge->direction.y;
-        if (edge->level == m->level[i] && fabs(across) < quantum) return true;
+        if (edge->level == (int32_t)m->level[i] && fabs(across) < quantum) return true;
     }
     return false;
 }
 
-static void assert_same_people(const th_frame *frame, const film *f, const moment *m,
+static void assert_same_people(const th_moment *frame, const film *f, const moment *m,
                                double quantum, bool levels) {
     assert_int_equal(frame->number, m->number);
     assert_int_equal(frame->count, m->count);
@@ -190,7 +190,7 @@ static void assert_same_people(const th_frame *frame, const film *f, const momen
     }
 }
 
-static void assert_looks_ahead(const th_frame *frame, const moment *m, double tolerance) {
+static void assert_looks_ahead(const th_moment *frame, const moment *m, double tolerance) {
     for (int i = 0; i < m->count; ++i) {
         double x = frame->orientation_x[i], y = frame->orientation_y[i];
         assert_true(fabs(hypot(x, y) - 1) < 1e-6);
@@ -230,7 +230,7 @@ static void test_frames_are_every_nth_step(void **state) {
         double quantum = info->quantum, turn = format == TH_TRAJECTORY_COMPACT ? 0.013 : 1e-6;
         if (format == TH_TRAJECTORY_SQLITE) assert_true(quantum == 0);
         for (int i = 0; i < kept.count; ++i) {
-            th_frame frame = next_of(trajectory);
+            th_moment frame = next_of(trajectory);
             assert_same_people(&frame, &kept, &kept.moments[i], quantum,
                                format != TH_TRAJECTORY_TEXT);
             assert_true((frame.orientation_x != NULL) == (format != TH_TRAJECTORY_TEXT));
@@ -277,7 +277,7 @@ static void test_who_stands_looks_where_he_walked(void **state) {
         run_and_see(recorder, world, 10, NULL, 1);
         finish(recorder);
         th_trajectory *trajectory = open_it(f->file[0]);
-        th_frame frame = next_of(trajectory);
+        th_moment frame = next_of(trajectory);
         assert_true(frame.orientation_x[0] == 1 &&
                     frame.orientation_y[0] == 0); // nothing known yet
         for (int i = 1; i <= 70; ++i) frame = next_of(trajectory);
@@ -304,7 +304,7 @@ static void assert_same_files(const char *a, const char *b) {
     assert_int_equal(th_trajectory_about(one)->frame_count, th_trajectory_about(two)->frame_count);
     assert_int_equal(th_trajectory_about(one)->row_count, th_trajectory_about(two)->row_count);
     for (;;) {
-        th_frame x = next_of(one), y = next_of(two);
+        th_moment x = next_of(one), y = next_of(two);
         assert_int_equal(x.count, y.count);
         if (x.count < 0) break;
         assert_int_equal(x.number, y.number);
@@ -484,7 +484,7 @@ static void assert_pedpy_takes(const char *path) {
     th_trajectory *trajectory = open_it(path);
     areas a = open_areas(th_trajectory_about(trajectory));
     spot *spots = NULL;
-    for (th_frame frame = next_of(trajectory); frame.count >= 0; frame = next_of(trajectory)) {
+    for (th_moment frame = next_of(trajectory); frame.count >= 0; frame = next_of(trajectory)) {
         spots = grow(spots, (size_t)frame.count + 1, sizeof *spots);
         for (int i = 0; i < frame.count; ++i) {
             int32_t level = frame.level ? frame.level[i] : 0;
@@ -557,14 +557,14 @@ static void test_edges_keep_their_distance(void **state) {
         const float from[] = {0, 0.0004f, -0.0004f, 0.0011f, -0.5f};
         const float to[] = {edge.side * 0.001f, 0.001f, -0.001f, 0.0011f, -0.5f};
         for (int i = 0; i < 5; ++i) {
-            float x = edge.a.x + 0.3f * edge.direction.x + from[i] * out.x;
-            float y = edge.a.y + 0.3f * edge.direction.y + from[i] * out.y;
-            float before_x = x, before_y = y;
-            uint32_t elsewhere = edge.level + 1;
+            double x = (double)(edge.a.x + 0.3f * edge.direction.x + from[i] * out.x);
+            double y = (double)(edge.a.y + 0.3f * edge.direction.y + from[i] * out.y);
+            double before_x = x, before_y = y;
+            int32_t elsewhere = edge.level + 1;
             th_keep_clear(&edge, 1, 0.001f, 1, &x, &y, &elsewhere);
             assert_true(x == before_x && y == before_y);
             th_keep_clear(&edge, 1, 0.001f, 1, &x, &y, &edge.level);
-            float across = (x - edge.a.x) * out.x + (y - edge.a.y) * out.y;
+            float across = ((float)x - edge.a.x) * out.x + ((float)y - edge.a.y) * out.y;
             assert_float_equal(across, to[i], 2e-5f);
         }
     }

@@ -57,7 +57,7 @@ static void end_at_checkpoint(program *p, const char *format, const char *signal
 static void assert_same_frames(const program *p, const char *a, const char *b) {
     const char *const names[2] = {a, b};
     th_trajectory *both[2] = {NULL, NULL};
-    th_frame frames[2];
+    th_moment frames[2];
     th_error error = {0};
     for (int i = 0; i < 2; ++i) {
         char path[256];

@@ -138,7 +138,7 @@ static void test_no_geometry(void **state) {
         th_trajectory_writer *writer = create(&info);
         int64_t id[2] = {1, 2};
         double x[2] = {1.5, 4}, y[2] = {-2, 3.25};
-        th_frame frame = {.number = 0, .count = 2, .id = id, .x = x, .y = y};
+        th_moment frame = {.number = 0, .count = 2, .id = id, .x = x, .y = y};
         write_frame(writer, &frame);
         finish(writer);
         assert_string_equal(
@@ -154,7 +154,7 @@ static void test_no_geometry(void **state) {
         th_trajectory *t = open_recording();
         assert_int_equal(t->info.level_count, 0);
         assert_int_equal(t->info.note_count, 0);
-        th_frame got = next(t);
+        th_moment got = next(t);
         assert_int_equal(got.count, 2);
         assert_null(got.orientation_x); // nobody said, so nobody says
         assert_null(got.level);
@@ -212,7 +212,7 @@ static void test_read_while_writing(void **state) {
         th_trajectory *t = open_recording();
         assert_int_equal(t->info.frame_count, 20);
         moment m = moment_of(0, 0);
-        th_frame got = next(t);
+        th_moment got = next(t);
         assert_moment(&m, &got, info.quantum + t->info.quantum);
         write_moments(writer, 20, 25, 0);
         finish(writer); // while the reader stands in the middle
@@ -235,11 +235,11 @@ static void test_empty_beginning(void **state) {
         th_trajectory_info info = {.format = k ? TH_TRAJECTORY_COMPACT : TH_TRAJECTORY_SQLITE,
                                    .fps = 10};
         th_trajectory_writer *writer = create(&info);
-        th_frame nobody = {.number = 0};
+        th_moment nobody = {.number = 0};
         write_frame(writer, &nobody);
         int64_t id = 4;
         double x = 7, y = -7, ox = 0, oy = -1;
-        th_frame one = {.number = 5, .count = 1, .id = &id, .x = &x, .y = &y};
+        th_moment one = {.number = 5, .count = 1, .id = &id, .x = &x, .y = &y};
         one.orientation_x = &ox;
         one.orientation_y = &oy;
         write_frame(writer, &one);
@@ -248,7 +248,7 @@ static void test_empty_beginning(void **state) {
         assert_int_equal(t->info.frame_count, 2);
         assert_int_equal(t->info.people_count, 1);
         assert_int_equal(next(t).count, 0);
-        th_frame got = next(t);
+        th_moment got = next(t);
         assert_int_equal(got.number, 5);
         assert_true(got.id[0] == 4 && got.x[0] == 7 && got.y[0] == -7);
         assert_non_null(got.orientation_x);
@@ -258,60 +258,62 @@ static void test_empty_beginning(void **state) {
     }
 }
 
-// ---- a world's arrays
+// ---- moments of a world
 
-static void test_raw(void **state) {
+static void test_moments_of_a_world(void **state) {
     (void)state;
     for (int k = 0; k < 2; ++k) {
         th_trajectory_info info = info_of(k ? TH_TRAJECTORY_COMPACT : TH_TRAJECTORY_SQLITE);
         th_trajectory_writer *writer = create(&info);
-        const uint32_t id[3] = {1, 7, 4000000000u}, level[3] = {0, 2, 1};
-        const float x[3] = {1.25f, -3, 99.9995f}, y[3] = {0, 1e-4f, 7};
-        const float vx[3] = {0, -1, 0.003f}, vy[3] = {2, 0, 0.003f}, stand[3] = {0};
-        th_raw_frame raw = {.number = 0,
-                            .count = 3,
-                            .id = id,
-                            .x = x,
-                            .y = y,
-                            .velocity_x = vx,
-                            .velocity_y = vy,
-                            .level = level,
-                            .origin_x = 4500000.5,
-                            .origin_y = -10};
+        const int64_t id[3] = {1, 7, 4000000000};
+        const int32_t level[3] = {0, 2, 1};
+        const double x[3] = {1.25, -3, (double)99.9995f}, y[3] = {0, (double)1e-4f, 7};
+        const double vx[3] = {0, -1, 0.003}, vy[3] = {2, 0, 0.003}, stand[3] = {0};
+        th_moment world = {.number = 0,
+                           .count = 3,
+                           .id = id,
+                           .x = x,
+                           .y = y,
+                           .velocity_x = vx,
+                           .velocity_y = vy,
+                           .level = level,
+                           .has_origin = true,
+                           .origin = {4500000.5, -10}};
         th_error error = {0};
-        assert_int_equal(th_compact_write_raw(writer, &raw, &error), TH_OK);
-        raw.velocity_x = raw.velocity_y = stand; // they stop, and look where they looked
-        raw.number = 1;
-        assert_int_equal(th_compact_write_raw(writer, &raw, &error), TH_OK);
-        assert_int_equal(th_compact_write_raw(writer, &raw, &error), TH_BAD_ARGUMENT);
+        assert_int_equal(th_trajectory_write(writer, &world, &error), TH_OK);
+        world.velocity_x = world.velocity_y = stand; // they stop, and look where they looked
+        world.number = 1;
+        assert_int_equal(th_trajectory_write(writer, &world, &error), TH_OK);
+        assert_int_equal(th_trajectory_write(writer, &world, &error), TH_BAD_ARGUMENT);
         finish(writer);
         writer = append(2);
-        raw.number = 2;
-        assert_int_equal(th_compact_write_raw(writer, &raw, &error), TH_OK);
-        const uint32_t wrong_level[3] = {0, 3, 0}, wrong_id[3] = {1, 7, 7};
-        const float nowhere[3] = {0, NAN, 0};
-        raw.number = 3;
-        raw.level = wrong_level;
-        assert_int_equal(th_compact_write_raw(writer, &raw, &error), TH_BAD_ARGUMENT);
-        raw.level = level;
-        raw.id = wrong_id;
-        assert_int_equal(th_compact_write_raw(writer, &raw, &error), TH_BAD_ARGUMENT);
-        raw.id = id;
-        raw.x = nowhere;
-        assert_int_equal(th_compact_write_raw(writer, &raw, &error), TH_BAD_ARGUMENT);
+        world.number = 2;
+        assert_int_equal(th_trajectory_write(writer, &world, &error), TH_OK);
+        const int32_t wrong_level[3] = {0, 3, 0};
+        const int64_t wrong_id[3] = {1, 7, 7};
+        const double nowhere[3] = {0, (double)NAN, 0};
+        world.number = 3;
+        world.level = wrong_level;
+        assert_int_equal(th_trajectory_write(writer, &world, &error), TH_BAD_ARGUMENT);
+        world.level = level;
+        world.id = wrong_id;
+        assert_int_equal(th_trajectory_write(writer, &world, &error), TH_BAD_ARGUMENT);
+        world.id = id;
+        world.x = nowhere;
+        assert_int_equal(th_trajectory_write(writer, &world, &error), TH_BAD_ARGUMENT);
         finish(writer); // what was good before a wrong argument is there
         th_trajectory *t = open_recording();
         double far = k ? 0.0005 + 1e-9 : 1e-9, turn = k ? 0.0124 : 1e-6;
         const double ox[3] = {0, -1, 1}, oy[3] = {1, 0, 0};
         for (int f = 0; f < 3; ++f) {
-            th_frame got = next(t);
+            th_moment got = next(t);
             assert_int_equal(got.number, f);
             assert_int_equal(got.count, 3);
             for (int i = 0; i < 3; ++i) {
                 assert_int_equal(got.id[i], id[i]);
                 assert_int_equal(got.level[i], level[i]);
-                assert_true(fabs(got.x[i] - (4500000.5 + (double)x[i])) <= far);
-                assert_true(fabs(got.y[i] - (-10 + (double)y[i])) <= far);
+                assert_true(fabs(got.x[i] - (4500000.5 + x[i])) <= far);
+                assert_true(fabs(got.y[i] - (-10 + y[i])) <= far);
                 assert_true(hypot(got.orientation_x[i] - ox[i], got.orientation_y[i] - oy[i]) <=
                             turn);
             }
@@ -347,7 +349,7 @@ static void test_version_1(void **state) {
     assert_int_equal(t->info.people_count, 2);
     assert_int_equal(t->info.row_count, 3);
     assert_true(t->info.min_x == 1.5 && t->info.max_y == 6.25);
-    th_frame got = next(t);
+    th_moment got = next(t);
     assert_int_equal(got.number, 1);
     assert_int_equal(got.count, 2);
     assert_true(got.id[0] == 2 && got.id[1] == 9 && got.x[0] == 5 && got.orientation_y[0] == -1);
@@ -367,7 +369,7 @@ static void test_version_3(void **state) {
     assert_string_equal(t->info.levels[0].wkt, "POLYGON ((0 0, 1 0, 0 1, 0 0))");
     assert_int_equal(t->info.note_count, 1);
     assert_string_equal(t->info.notes[0].key, "who");
-    th_frame got = next(t);
+    th_moment got = next(t);
     assert_int_equal(got.count, 1);
     assert_null(got.orientation_x);
     got = next(t);
@@ -395,36 +397,36 @@ static double seconds(void) {
 static void test_rates(void **state) {
     (void)state;
     enum { COUNT = 20000, TIMES = 11 };
-    uint32_t *id = malloc(COUNT * sizeof *id);
-    float *x = malloc(COUNT * sizeof *x), *y = malloc(COUNT * sizeof *y);
-    float *vx = malloc(COUNT * sizeof *vx), *vy = malloc(COUNT * sizeof *vy);
+    int64_t *id = malloc(COUNT * sizeof *id);
+    double *x = malloc(COUNT * sizeof *x), *y = malloc(COUNT * sizeof *y);
+    double *vx = malloc(COUNT * sizeof *vx), *vy = malloc(COUNT * sizeof *vy);
     assert_true(id && x && y && vx && vy);
     for (int k = 0; k < 2; ++k) {
         th_trajectory_info info = {.format = k ? TH_TRAJECTORY_COMPACT : TH_TRAJECTORY_SQLITE,
                                    .fps = 10};
         for (int i = 0; i < COUNT; ++i) {
-            id[i] = (uint32_t)i + 1;
-            x[i] = (float)(i % 200);
-            y[i] = (float)(i / 200);
+            id[i] = i + 1;
+            x[i] = i % 200;
+            y[i] = i / 200;
         }
         th_trajectory_writer *writer = create(&info);
         double start = seconds();
         for (int f = 0; f < TIMES; ++f) {
             for (int i = 0; i < COUNT; ++i) {
                 double angle = i + 0.05 * f;
-                vx[i] = (float)(1.3 * cos(angle));
-                vy[i] = (float)(1.3 * sin(angle));
-                x[i] += 0.1f * vx[i];
-                y[i] += 0.1f * vy[i];
+                vx[i] = 1.3 * cos(angle);
+                vy[i] = 1.3 * sin(angle);
+                x[i] += 0.1 * vx[i];
+                y[i] += 0.1 * vy[i];
             }
-            th_raw_frame raw = {.number = f,
-                                .count = COUNT,
-                                .id = id,
-                                .x = x,
-                                .y = y,
-                                .velocity_x = vx,
-                                .velocity_y = vy};
-            assert_int_equal(th_compact_write_raw(writer, &raw, NULL), TH_OK);
+            th_moment world = {.number = f,
+                               .count = COUNT,
+                               .id = id,
+                               .x = x,
+                               .y = y,
+                               .velocity_x = vx,
+                               .velocity_y = vy};
+            assert_int_equal(th_trajectory_write(writer, &world, NULL), TH_OK);
         }
         finish(writer);
         double took = seconds() - start;
@@ -453,7 +455,7 @@ int main(void) {
         TEST(test_append),
         TEST(test_read_while_writing),
         TEST(test_empty_beginning),
-        TEST(test_raw),
+        TEST(test_moments_of_a_world),
         TEST(test_version_1),
         TEST(test_version_3),
         TEST(test_rates),

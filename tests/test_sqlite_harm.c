@@ -24,7 +24,7 @@ static void expect_read_error(const char *sql, const char *words) {
     run_sql(version_3);
     run_sql(sql);
     th_trajectory *t = open_recording();
-    th_frame frame;
+    th_moment frame;
     th_error error = {0};
     th_result result = TH_OK;
     do result = th_sqlite_backend.next(t, &frame, &error);
@@ -72,7 +72,7 @@ static void test_damaged_blob(void **state) {
     th_trajectory *t = open_recording();
     int good = 0, bad = 0;
     for (;;) {
-        th_frame frame;
+        th_moment frame;
         th_error error = {0};
         th_result result = th_sqlite_backend.next(t, &frame, &error);
         if (result != TH_OK) {
@@ -111,7 +111,7 @@ static void write_until_killed(th_trajectory_format format, int tell) {
     if (th_sqlite_backend.create(writer, path, NULL)) _exit(1);
     for (int f = 0; f < 1000000; ++f) {
         moment m = moment_of(f, 0);
-        th_frame frame = frame_of(&m);
+        th_moment frame = frame_of(&m);
         if (th_sqlite_backend.write(writer, &frame, NULL)) _exit(2);
         if (write(tell, "", 1) != 1) _exit(3); // a byte for every frame
     }
@@ -173,11 +173,11 @@ static void test_full_disk(void **state) {
         setrlimit(RLIMIT_FSIZE, &limit);
         for (int f = 0; f < 3000 && result == TH_OK; ++f, ++wrote) {
             moment m = moment_of(f, 0);
-            th_frame frame = frame_of(&m);
+            th_moment frame = frame_of(&m);
             result = th_sqlite_backend.write(writer, &frame, &error);
         }
         moment m = moment_of(wrote, 0);
-        th_frame more = frame_of(&m);
+        th_moment more = frame_of(&m);
         th_error again = {0};
         th_result after = th_sqlite_backend.write(writer, &more, &again);
         th_result finished = th_sqlite_backend.finish(writer, NULL);
@@ -223,7 +223,7 @@ static void read_only(bool compact) {
         th_trajectory *t;
         if (try_open(&t, NULL)) _exit(1);
         if (t->info.format != (compact ? TH_TRAJECTORY_COMPACT : TH_TRAJECTORY_SQLITE)) _exit(2);
-        th_frame frame;
+        th_moment frame;
         int frames = 0;
         while (!th_sqlite_backend.next(t, &frame, NULL) && frame.count >= 0) ++frames;
         _exit(frames == 20 ? 0 : 3);

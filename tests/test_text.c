@@ -81,7 +81,7 @@ static void test_exact_bytes(void **state) {
     must(th_trajectory_create(f->path, &info, &writer, &error), &error);
     const int64_t id[] = {-3, 7, 4000000000};
     const double x[] = {0.00004, -1.23456, 12345.67885}, y[] = {-0.00004, 9.99996, -0.5};
-    th_frame frame = {.number = 0, .count = 3, .id = id, .x = x, .y = y};
+    th_moment frame = {.number = 0, .count = 3, .id = id, .x = x, .y = y};
     must(th_trajectory_write(writer, &frame, &error), &error);
     frame.number = 12;
     frame.count = 0;
@@ -158,7 +158,7 @@ static void test_headers(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         th_trajectory *trajectory = open_text(f, cases[i].text);
         th_error error = {0};
-        th_frame frame;
+        th_moment frame;
         must(th_trajectory_next(trajectory, &frame, &error), &error);
         assert_int_equal(frame.count, 1);
         assert_true(frame.x[0] == cases[i].x);
@@ -244,7 +244,7 @@ static void check_sample(const char *name, th_trajectory_assumed assumed, double
     assert_true(info->fps == fps);
     assert_int_equal(info->first_frame, first_frame);
     assert_int_equal(info->row_count, rows);
-    th_frame frame;
+    th_moment frame;
     must(th_trajectory_next(trajectory, &frame, &error), &error);
     assert_true(fabs(frame.x[0] - x) < 1e-12 && fabs(frame.y[0] - y) < 1e-12);
     th_trajectory_close(trajectory);
@@ -294,7 +294,7 @@ static void test_order(void **state) {
         double x[2];
     } expected[] = {{5, 2, {2, 9}, {5, 1}}, {6, 2, {2, 9}, {4, 2}}, {8, 2, {9, 30}, {3, 6}}};
     th_error error = {0};
-    th_frame frame;
+    th_moment frame;
     for (int k = 0; k < 3; ++k) {
         must(th_trajectory_next(trajectory, &frame, &error), &error);
         assert_int_equal(frame.number, expected[k].number);
@@ -348,7 +348,7 @@ static void put_frame(th_trajectory_writer *writer, int number) {
         y[i] = -i;
     }
     th_error error = {0};
-    th_frame frame = {.number = number, .count = count, .id = id, .x = x, .y = y};
+    th_moment frame = {.number = number, .count = count, .id = id, .x = x, .y = y};
     must(th_trajectory_write(writer, &frame, &error), &error);
 }
 
@@ -368,7 +368,7 @@ static int count_whole_frames(const fixture *f) {
     must(th_trajectory_open(f->path, &trajectory, &error), &error);
     int count = 0;
     for (;; ++count) {
-        th_frame frame;
+        th_moment frame;
         must(th_trajectory_next(trajectory, &frame, &error), &error);
         if (frame.count < 0) break;
         assert_int_equal(frame.number, count);
@@ -436,7 +436,7 @@ static void test_full_disk(void **state) {
     int64_t id[PEOPLE];
     double x[PEOPLE] = {0};
     for (int i = 0; i < PEOPLE; ++i) id[i] = i;
-    th_frame frame = {.number = 2, .count = PEOPLE, .id = id, .x = x, .y = x};
+    th_moment frame = {.number = 2, .count = PEOPLE, .id = id, .x = x, .y = x};
     th_result result = th_trajectory_write(writer, &frame, &error);
     setrlimit(RLIMIT_FSIZE, &limit);
     assert_int_equal(result, TH_NO_FILE);

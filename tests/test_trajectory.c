@@ -81,10 +81,15 @@ static int tear_down(void **state) {
     return status;
 }
 
-static th_frame frame_of(const sample_frame *sample) {
-    return (th_frame){
-        sample->number,        sample->count,         sample->id,   sample->x, sample->y,
-        sample->orientation_x, sample->orientation_y, sample->level};
+static th_moment frame_of(const sample_frame *sample) {
+    return (th_moment){.number = sample->number,
+                       .count = sample->count,
+                       .id = sample->id,
+                       .x = sample->x,
+                       .y = sample->y,
+                       .orientation_x = sample->orientation_x,
+                       .orientation_y = sample->orientation_y,
+                       .level = sample->level};
 }
 
 static th_trajectory_info sample_info(th_trajectory_format format) {
@@ -108,7 +113,7 @@ static void write_sample(const fixture *f, const char *path, th_trajectory_forma
     th_trajectory_writer *writer = NULL;
     must(th_trajectory_create(path, &info, &writer, &error), &error);
     for (int k = 0; k < FRAMES; ++k) {
-        th_frame frame = frame_of(&f->frames[k]);
+        th_moment frame = frame_of(&f->frames[k]);
         must(th_trajectory_write(writer, &frame, &error), &error);
     }
     must(th_trajectory_finish(writer, &error), &error);
@@ -134,7 +139,7 @@ static losses both(losses a, losses b) {
                     a.geometry || b.geometry, a.notes || b.notes};
 }
 
-static void compare_frame(const sample_frame *expected, const th_frame *frame, losses lost) {
+static void compare_frame(const sample_frame *expected, const th_moment *frame, losses lost) {
     assert_int_equal(frame->number, expected->number);
     assert_int_equal(frame->count, expected->count);
     for (int i = 0; i < frame->count; ++i) {
@@ -195,7 +200,7 @@ static void compare_file(const fixture *f, const char *path, th_trajectory_forma
     assert_true(info->quantum <= losses_of(format).quantum * (1 + 1e-12));
     compare_info(f, info, lost);
     for (int round = 0; round < 2; ++round) { // the second one proves rewind
-        th_frame frame;
+        th_moment frame;
         for (int k = 0; k < FRAMES; ++k) {
             must(th_trajectory_next(trajectory, &frame, &error), &error);
             compare_frame(&f->frames[k], &frame, lost);
@@ -253,7 +258,7 @@ static void test_bare(void **state) {
             th_trajectory_info info = {.format = formats[i], .fps = 16};
             th_trajectory_writer *writer = NULL;
             must(th_trajectory_create(a, &info, &writer, &error), &error);
-            th_frame frame = {.number = 3, .count = 2, .id = id, .x = x, .y = y};
+            th_moment frame = {.number = 3, .count = 2, .id = id, .x = x, .y = y};
             must(th_trajectory_write(writer, &frame, &error), &error);
             must(th_trajectory_finish(writer, &error), &error);
             must(th_trajectory_convert(a, b, formats[j], NULL, NULL, &error), &error);
@@ -287,7 +292,7 @@ static void test_no_frames(void **state) {
         th_trajectory *trajectory = NULL;
         must(th_trajectory_open(path, &trajectory, &error), &error);
         assert_int_equal(th_trajectory_about(trajectory)->frame_count, 0);
-        th_frame frame;
+        th_moment frame;
         must(th_trajectory_next(trajectory, &frame, &error), &error);
         assert_int_equal(frame.count, -1);
         th_trajectory_close(trajectory);
@@ -313,11 +318,11 @@ static void test_append(void **state) {
                 continue;
             }
             must(result, &error);
-            th_frame early = frame_of(&f->frames[0]);
+            th_moment early = frame_of(&f->frames[0]);
             if (from[k] > 0)
                 assert_int_equal(th_trajectory_write(writer, &early, &error), TH_BAD_ARGUMENT);
             for (int n = from[k]; n < FRAMES; ++n) {
-                th_frame frame = frame_of(&f->frames[n]);
+                th_moment frame = frame_of(&f->frames[n]);
                 must(th_trajectory_write(writer, &frame, &error), &error);
             }
             must(th_trajectory_finish(writer, &error), &error);
@@ -325,7 +330,7 @@ static void test_append(void **state) {
         }
 }
 
-static void refuse(th_trajectory_writer *writer, th_frame frame, const char *word) {
+static void refuse(th_trajectory_writer *writer, th_moment frame, const char *word) {
     th_error error = {0};
     assert_int_equal(th_trajectory_write(writer, &frame, &error), TH_BAD_ARGUMENT);
     if (!strstr(error.message, word)) print_error("%s\n", error.message);
@@ -344,15 +349,15 @@ static void test_bad_frames(void **state) {
         int64_t id[] = {5, 5};
         double x[] = {1, 2}, y[] = {1, 2}, nowhere[] = {1, (double)NAN};
         int32_t level[] = {0, 3};
-        th_frame good = {.number = 2, .count = 1, .id = id, .x = x, .y = y};
+        th_moment good = {.number = 2, .count = 1, .id = id, .x = x, .y = y};
         must(th_trajectory_write(writer, &good, &error), &error);
         refuse(writer, good, "ascending");
-        refuse(writer, (th_frame){.number = 3, .count = 2, .id = id, .x = x, .y = y}, "ascend");
+        refuse(writer, (th_moment){.number = 3, .count = 2, .id = id, .x = x, .y = y}, "ascend");
         id[1] = 6;
-        refuse(writer, (th_frame){.number = 3, .count = 2, .id = id, .x = x, .y = nowhere},
+        refuse(writer, (th_moment){.number = 3, .count = 2, .id = id, .x = x, .y = nowhere},
                "nowhere");
         refuse(writer,
-               (th_frame){.number = 3, .count = 2, .id = id, .x = x, .y = y, .level = level},
+               (th_moment){.number = 3, .count = 2, .id = id, .x = x, .y = y, .level = level},
                "level");
         must(th_trajectory_finish(writer, &error), &error);
     }

@@ -28,15 +28,25 @@ typedef enum th_trajectory_format {
 
 TH_API const char *th_trajectory_format_name(th_trajectory_format format);
 
-// Everybody at one moment, in ascending id order. Coordinates are the scene's own [m] (origin added).
-typedef struct th_frame {
-    int64_t number; // time = number / fps; frame 0 is the state before the first step
-    int count;
+// Everybody at one moment, in ascending id order: a frame of a recording, or a world as it stands. An array
+// that the source does not know is NULL.
+typedef struct th_moment {
+    int64_t number; // of the frame; frame 0 is the state before the first step
+    double time;    // [s] number / fps; a writer does not look at it
+    int count;      // -1: behind the last frame
+    bool
+        has_origin; // x and y count from `origin` [m]; otherwise they are the scene's own coordinates
+    th_point origin;
     const int64_t *id;
-    const double *x, *y;
-    const double *orientation_x, *orientation_y; // unit vectors; NULL: the format does not know
+    const double *x, *y;                         // [m]
+    const double *velocity_x, *velocity_y;       // [m/s]; NaN: not known of this person
+    const double *orientation_x, *orientation_y; // unit vectors
     const int32_t *level;                        // NULL: everybody on level 0
-} th_frame;
+    // What only a world knows, as in throng/fields.h.
+    const int32_t *group, *phase;
+    const double *radius, *preferred_speed, *goal_x, *goal_y; // [m], [m/s], [m]
+    const double *wait_until, *start_time;                    // [s]
+} th_moment;
 
 typedef struct th_trajectory_level {
     const char *id;
@@ -75,7 +85,7 @@ TH_API th_result th_trajectory_open_assuming(const char *path, th_trajectory_ass
                                              th_trajectory **trajectory, th_error *error);
 TH_API const th_trajectory_info *th_trajectory_about(const th_trajectory *trajectory);
 // The next frame in ascending order, valid until the next call. At the end count is -1.
-TH_API th_result th_trajectory_next(th_trajectory *trajectory, th_frame *frame, th_error *error);
+TH_API th_result th_trajectory_next(th_trajectory *trajectory, th_moment *moment, th_error *error);
 TH_API void th_trajectory_rewind(th_trajectory *trajectory);
 TH_API void th_trajectory_close(th_trajectory *trajectory);
 
@@ -86,8 +96,9 @@ TH_API th_result th_trajectory_create(const char *path, const th_trajectory_info
 // Opens a recording of the same format and fps again, drops frames from `frame` on, and goes on there.
 TH_API th_result th_trajectory_append(const char *path, int64_t frame,
                                       th_trajectory_writer **writer, th_error *error);
-// Frames in ascending order of number.
-TH_API th_result th_trajectory_write(th_trajectory_writer *writer, const th_frame *frame,
+// Frames in ascending order of number. In the SQLite formats, where velocities are known and
+// orientations are not, people face where they go, and who stands still keeps facing where they faced.
+TH_API th_result th_trajectory_write(th_trajectory_writer *writer, const th_moment *moment,
                                      th_error *error);
 // Commits what is there, closes and frees, also after a failed write. NULL is fine.
 TH_API th_result th_trajectory_finish(th_trajectory_writer *writer, th_error *error);

@@ -16,7 +16,7 @@ static void grow(th_box *box, float x, float y) {
     box->max_y = fmaxf(box->max_y, y);
 }
 
-th_box th_plan_box(const th_scene *scene, const th_crowd *crowd) {
+th_box th_plan_box(const th_scene *scene, const th_moment *crowd) {
     th_box box = {INFINITY, INFINITY, -INFINITY, -INFINITY};
     for (int i = 0; i < scene->level_count; ++i) {
         const th_box *level = &scene->levels[i].box;
@@ -25,11 +25,11 @@ th_box th_plan_box(const th_scene *scene, const th_crowd *crowd) {
         grow(&box, level->max_x, level->max_y);
     }
     for (int i = 0; i < crowd->count; ++i) {
-        if (scene->levels[crowd->level[i]].bounded) continue;
-        grow(&box, crowd->x[i], crowd->y[i]);
-        int group = (int)crowd->group[i];
+        if (scene->levels[th_moment_level(crowd, i)].bounded) continue;
+        grow(&box, (float)crowd->x[i], (float)crowd->y[i]);
+        int group = crowd->group[i];
         if (group < scene->group_count && scene->groups[group].own_goal != TH_OWN_GOAL_NONE)
-            grow(&box, crowd->goal_x[i], crowd->goal_y[i]);
+            grow(&box, (float)crowd->goal_x[i], (float)crowd->goal_y[i]);
     }
     if (!(box.min_x <= box.max_x)) box = (th_box){0, 0, 0, 0};
     float margin = fmaxf(0.5f, 0.02f * fmaxf(box.max_x - box.min_x, box.max_y - box.min_y));
@@ -56,7 +56,7 @@ static page_layout lay_out(const th_plan_view *view) {
 }
 
 static void draw_title(const th_canvas *canvas, const th_plan_view *view, const page_layout *page) {
-    const th_crowd *crowd = view->crowd;
+    const th_moment *crowd = view->crowd;
     int people = 0;
     for (int i = 0; i < crowd->count; ++i) people += crowd->phase[i] != TH_PHASE_BODY;
     double size = 1.6 * page->text, room = canvas->width - 2 * page->text;
@@ -110,7 +110,7 @@ static void draw_side(const th_canvas *canvas, const th_plan_view *view, const p
     th_canvas_scale_bar(canvas, x, y + 1.8 * text, 8 * text, page->panels.scale);
     // Honest about discs that had to be enlarged.
     double smallest = TH_SMALLEST_DISC / page->panels.scale;
-    double radius = view->crowd->count > 0 ? (double)view->crowd->radius[0] : smallest;
+    double radius = view->crowd->count > 0 ? view->crowd->radius[0] : smallest;
     if (radius >= smallest) return;
     char note[64];
     snprintf(note, sizeof note, "people drawn %.1fx", smallest / radius);

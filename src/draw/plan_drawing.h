@@ -9,7 +9,7 @@ typedef enum th_colour_by { TH_BY_SPEED, TH_BY_DENSITY, TH_BY_GROUP } th_colour_
 typedef struct th_plan_view {
     const th_scene *scene;
     const bool *door_closed; // one per door, now
-    const th_crowd *crowd;
+    const th_moment *crowd;
     const float *density; // with TH_BY_DENSITY
     th_colour_by colour_by;
     th_box box;    // [m] what every panel shows
@@ -20,7 +20,7 @@ typedef struct th_plan_view {
 } th_plan_view;
 
 // Everything that is drawn, with a margin; on open ground also where people are and want to go.
-th_box th_plan_box(const th_scene *scene, const th_crowd *crowd);
+th_box th_plan_box(const th_scene *scene, const th_moment *crowd);
 // Draws and writes a PNG. False: no memory or the file cannot be written.
 bool th_plan_draw(const th_plan_view *view, const char *path);
 

@@ -220,22 +220,21 @@ void th_draw_dots(const th_canvas *canvas, const th_panel *panel, const th_vec2 
 }
 
 static th_colour person_colour(const th_plan_view *view, int i) {
-    const th_crowd *crowd = view->crowd;
+    const th_moment *crowd = view->crowd;
     static const th_colour scripted = {0.35, 0.35, 0.35};
-    if (crowd->phase[i] == TH_PHASE_BODY) return scripted;
+    if (crowd->phase && crowd->phase[i] == TH_PHASE_BODY) return scripted;
     if (view->colour_by == TH_BY_GROUP)
-        return (int)crowd->group[i] < view->scene->group_count
-                   ? th_colour_group((int)crowd->group[i])
-                   : scripted;
+        return crowd->group[i] < view->scene->group_count ? th_colour_group(crowd->group[i])
+                                                          : scripted;
     if (view->colour_by == TH_BY_DENSITY)
         return th_colour_scale(1 - (double)view->density[i] / TH_DENSITY_SCALE);
-    double speed = hypot((double)crowd->velocity_x[i], (double)crowd->velocity_y[i]);
-    return th_colour_scale(crowd->speed[i] > 0 ? speed / (double)crowd->speed[i] : 0);
+    double speed = hypot(crowd->velocity_x[i], crowd->velocity_y[i]);
+    return th_colour_scale(crowd->preferred_speed[i] > 0 ? speed / crowd->preferred_speed[i] : 0);
 }
 
 // Big discs get a rim and a nose in walking direction; small ones are squares of the same area,
 // which cost a tenth and look the same.
-static void draw_person(const th_canvas *canvas, const th_crowd *crowd, int i, double x, double y,
+static void draw_person(const th_canvas *canvas, const th_moment *crowd, int i, double x, double y,
                         double radius) {
     cairo_t *cairo = canvas->cairo;
     if (radius < 1.3) {
@@ -253,7 +252,7 @@ static void draw_person(const th_canvas *canvas, const th_crowd *crowd, int i, d
     cairo_set_source_rgba(cairo, 0, 0, 0, 0.6);
     cairo_set_line_width(cairo, fmin(1.2, 0.15 * radius));
     cairo_stroke(cairo);
-    double vx = (double)crowd->velocity_x[i], vy = (double)crowd->velocity_y[i];
+    double vx = crowd->velocity_x[i], vy = crowd->velocity_y[i];
     double speed = hypot(vx, vy);
     if (radius < 5 || speed < 0.05) return;
     cairo_set_source_rgba(cairo, 0, 0, 0, 0.7);
@@ -264,16 +263,16 @@ static void draw_person(const th_canvas *canvas, const th_crowd *crowd, int i, d
 
 void th_draw_people(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
                     int level) {
-    const th_crowd *crowd = view->crowd;
+    const th_moment *crowd = view->crowd;
     cairo_save(canvas->cairo);
     cairo_rectangle(canvas->cairo, panel->left, panel->top, panel->width, panel->height);
     cairo_clip(canvas->cairo);
     for (int i = 0; i < crowd->count; ++i) {
-        if ((int)crowd->level[i] != level) continue;
+        if (th_moment_level(crowd, i) != level) continue;
         th_canvas_colour(canvas, person_colour(view, i), 1);
-        double radius = fmax((double)crowd->radius[i] * panel->scale, TH_SMALLEST_DISC);
-        draw_person(canvas, crowd, i, th_panel_x(panel, (double)crowd->x[i]),
-                    th_panel_y(panel, (double)crowd->y[i]), radius);
+        double radius = fmax(crowd->radius[i] * panel->scale, TH_SMALLEST_DISC);
+        draw_person(canvas, crowd, i, th_panel_x(panel, crowd->x[i]),
+                    th_panel_y(panel, crowd->y[i]), radius);
     }
     cairo_restore(canvas->cairo);
 }

@@ -28,7 +28,7 @@ static void add_person(area_sums *sums, double people, double weight, double spe
     sums->speed += weight * speed;
 }
 
-static void finish(const th_region *region, const area_sums *sums, th_area_moment *moment) {
+static void finish(const th_region *region, const area_sums *sums, th_area_reading *moment) {
     moment->density = sums->people / region->size;
     moment->speed = sums->weight > 0.0 ? sums->speed / sums->weight : (double)NAN;
     moment->flow = sums->weight > 0.0 ? moment->density * moment->speed : 0.0;
@@ -40,7 +40,7 @@ static bool within(const th_region *region, double x, double y, double reach) {
 }
 
 static void measure_classic(const th_region *region, const crowd_view *crowd,
-                            th_area_moment *moment) {
+                            th_area_reading *moment) {
     area_sums sums = {0};
     for (int i = 0; i < crowd->count; ++i)
         if (th_region_holds(region, crowd->x[i], crowd->y[i]))
@@ -82,7 +82,7 @@ static void find_box(const th_region *region, const th_ground *ground, const cro
 }
 
 static bool measure_voronoi(const th_region *region, const th_density_def *def,
-                            const crowd_view *crowd, th_area_moment *moment, double *individual) {
+                            const crowd_view *crowd, th_area_reading *moment, double *individual) {
     th_region_work *work = region->work;
     double reach = def->cut_off > 0.0 ? th_cut_off_reach(def->cut_off) : HUGE_VAL;
     // Owners of ground in the area stand within one reach of it, who bounds their cells within three.
@@ -124,7 +124,7 @@ static bool walls_far(const th_ground *ground, double x, double y, double reach)
 }
 
 static bool measure_gaussian(const th_region *region, const th_density_def *def,
-                             const crowd_view *crowd, th_area_moment *moment) {
+                             const crowd_view *crowd, th_area_reading *moment) {
     double sigma = def->width / (2.0 * sqrt(2.0 * log(2.0)));
     double reach = TH_GAUSSIAN_END * sigma;
     const th_ground *ground = th_region_ground(region, 2.0 * reach);
@@ -145,10 +145,10 @@ static bool measure_gaussian(const th_region *region, const th_density_def *def,
 }
 
 th_result th_region_measure(const th_region *region, const th_density_def *def, const double *x,
-                            const double *y, const double *speed, int count, th_area_moment *moment,
-                            double *individual, th_error *error) {
+                            const double *y, const double *speed, int count,
+                            th_area_reading *moment, double *individual, th_error *error) {
     const crowd_view crowd = {x, y, speed, count};
-    *moment = (th_area_moment){.speed = (double)NAN};
+    *moment = (th_area_reading){.speed = (double)NAN};
     for (int i = 0; i < count; ++i) {
         if (individual) individual[i] = (double)NAN;
         moment->count += th_region_holds(region, x[i], y[i]);

@@ -34,18 +34,18 @@ typedef struct th_density_def {
 } th_density_def;
 th_density_def th_density_def_default(void);
 
-typedef struct th_area_moment {
+typedef struct th_area_reading {
     double density; // [1/m2]
     double speed;   // mean as the method defines it [m/s]; NaN: nobody
     double flow;    // density * speed [1/(m s)]; 0: nobody
     int count;      // people whose centre is in the area
-} th_area_moment;
+} th_area_reading;
 
 // Points of one level; `speed` is |velocity| or its component along a direction, as the caller wishes.
 // NaN speeds count for the density only. `individual` (or NULL) takes everybody's own density, 1 / (area
 // of the Voronoi cell) [1/m2], NaN for methods that have none and for who owns no ground (far outside the
 // walkable one). TH_NO_MEMORY is the only failure.
 th_result th_region_measure(const th_region *region, const th_density_def *def, const double *x,
-                            const double *y, const double *speed, int count, th_area_moment *moment,
-                            double *individual, th_error *error);
+                            const double *y, const double *speed, int count,
+                            th_area_reading *moment, double *individual, th_error *error);
 #endif

@@ -30,32 +30,33 @@ static void expose(th_person *person, th_last_seen *seen, uint8_t now, double ti
     seen->crowding = now;
 }
 
-static void meet_pressure(th_observation *o, const th_crowd *crowd, uint32_t level,
+static void meet_pressure(th_observation *o, const th_moment *moment, int32_t level,
                           const th_grid *grid) {
-    for (int i = 0; i < crowd->count; ++i)
-        if (th_is_person(crowd->phase[i]) && th_level_of(crowd, i) == level) {
-            th_person *person = &o->people[crowd->id[i] - 1];
-            float pressure = th_grid_at(grid, crowd->x[i], crowd->y[i]);
+    for (int i = 0; i < moment->count; ++i)
+        if (th_is_person(moment->phase[i]) && th_moment_level(moment, i) == level) {
+            th_person *person = &o->people[moment->id[i] - 1];
+            float pressure = th_grid_at(grid, (float)moment->x[i], (float)moment->y[i]);
             if (!(pressure <= person->peak_pressure)) person->peak_pressure = pressure; // or NaN
         }
 }
 
-bool th_exposure_sample(th_observer *observer, th_world *world, const th_crowd *crowd,
+bool th_exposure_sample(th_observer *observer, th_world *world, const th_moment *moment,
                         double time) {
     th_observation *o = &observer->observation;
     float interval = (float)(time - observer->last_sample_time);
-    for (int i = 0; o->map_count > 0 && i < crowd->count; ++i) {
-        if (!th_is_person(crowd->phase[i])) continue;
-        uint32_t index = crowd->id[i] - 1, m = th_level_of(crowd, i);
-        uint8_t now =
-            th_map_crowding_at(&o->maps[m], &observer->map_work[m], crowd->x[i], crowd->y[i]);
+    for (int i = 0; o->map_count > 0 && i < moment->count; ++i) {
+        if (!th_is_person(moment->phase[i])) continue;
+        int64_t index = moment->id[i] - 1;
+        int32_t m = th_moment_level(moment, i);
+        uint8_t now = th_map_crowding_at(&o->maps[m], &observer->map_work[m], (float)moment->x[i],
+                                         (float)moment->y[i]);
         expose(&o->people[index], &observer->last_seen[index], now, time, interval);
     }
     for (int level = 0; level < observer->scene->level_count; ++level) {
         th_grid grid;
         if (!th_world_map_grid(world, TH_GRID_PRESSURE, level, &grid)) continue;
         if (level < o->map_count && !th_map_take_pressure(&o->maps[level], &grid)) return false;
-        meet_pressure(o, crowd, (uint32_t)level, &grid);
+        meet_pressure(o, moment, level, &grid);
     }
     return true;
 }

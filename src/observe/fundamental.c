@@ -59,7 +59,7 @@ static th_result take_moment(reading *work, const th_moment *moment, th_error *e
     th_level_view *crowd = &work->crowd;
     if (!th_level_view_fill(crowd, moment, work->def->level, work->def->direction))
         return no_memory(error);
-    th_area_moment area;
+    th_area_reading area;
     bool individual = work->def->individual;
     th_result result =
         th_region_measure(work->region, &work->def->density, crowd->x, crowd->y, crowd->speed,

@@ -52,39 +52,42 @@ static bool make_room(th_observer *observer, int count) {
     return true;
 }
 
-static int gather(const th_crowd *crowd, const th_area *area, double *x, double *y, double *speed) {
+static int gather(const th_moment *moment, const th_area *area, double *x, double *y,
+                  double *speed) {
     const th_box *box = &area->shape.box;
+    const double low_x = (double)(box->min_x - NEAR), high_x = (double)(box->max_x + NEAR);
+    const double low_y = (double)(box->min_y - NEAR), high_y = (double)(box->max_y + NEAR);
     int count = 0;
-    for (int i = 0; i < crowd->count; ++i) {
-        if (!th_is_person(crowd->phase[i]) || th_level_of(crowd, i) != (uint32_t)area->level ||
-            crowd->x[i] < box->min_x - NEAR || crowd->x[i] > box->max_x + NEAR ||
-            crowd->y[i] < box->min_y - NEAR || crowd->y[i] > box->max_y + NEAR)
+    for (int i = 0; i < moment->count; ++i) {
+        if (!th_is_person(moment->phase[i]) || th_moment_level(moment, i) != area->level ||
+            moment->x[i] < low_x || moment->x[i] > high_x || moment->y[i] < low_y ||
+            moment->y[i] > high_y)
             continue;
-        x[count] = (double)crowd->x[i];
-        y[count] = (double)crowd->y[i];
-        speed[count++] = hypot((double)crowd->velocity_x[i], (double)crowd->velocity_y[i]);
+        x[count] = moment->x[i];
+        y[count] = moment->y[i];
+        speed[count++] = hypot(moment->velocity_x[i], moment->velocity_y[i]);
     }
     return count;
 }
 
-bool th_gauges_take(th_observer *observer, const th_crowd *crowd) {
+bool th_gauges_take(th_observer *observer, const th_moment *moment) {
     th_observation *o = &observer->observation;
-    if (o->area_count > 0 && !make_room(observer, crowd->count)) return false;
+    if (o->area_count > 0 && !make_room(observer, moment->count)) return false;
     for (int a = 0; a < o->area_count; ++a) {
         double *x = observer->gauge_points, *y = x + observer->gauge_room;
         double *speed = y + observer->gauge_room;
         float *columns[2] = {o->areas[a].voronoi_density, o->areas[a].gaussian_density};
         for (int k = 0; k < 2; ++k) columns[k][o->sample_count] = NAN;
         if (!observer->gauges[a]) continue;
-        int count = gather(crowd, &observer->scene->measure_areas[a].area, x, y, speed);
+        int count = gather(moment, &observer->scene->measure_areas[a].area, x, y, speed);
         for (int k = 0; k < 2; ++k) {
             th_density_def def = th_density_def_default();
-            th_area_moment moment;
+            th_area_reading reading;
             def.method = k == 0 ? TH_VORONOI : TH_GAUSSIAN;
-            if (th_region_measure(observer->gauges[a], &def, x, y, speed, count, &moment, NULL,
+            if (th_region_measure(observer->gauges[a], &def, x, y, speed, count, &reading, NULL,
                                   NULL) != TH_OK)
                 return false;
-            columns[k][o->sample_count] = (float)moment.density;
+            columns[k][o->sample_count] = (float)reading.density;
         }
     }
     return true;

@@ -162,7 +162,7 @@ static void link_frames(kept_frame *earlier, kept_frame *later, double fps) {
 }
 
 static th_result read_frame(th_motion *motion, th_error *error) {
-    th_frame frame = {0};
+    th_moment frame = {0};
     th_result result = th_trajectory_next(motion->trajectory, &frame, error);
     if (result != TH_OK) return result;
     if (frame.count < 0) {

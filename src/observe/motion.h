@@ -14,22 +14,13 @@ typedef struct th_motion_def {
 } th_motion_def;
 th_motion_def th_motion_def_default(void);
 
-// Everybody at one moment, ascending ids. Where the frames before or after are missing (somebody has just
-// come or is about to go) the window is shorter on that side, down to one-sided; NaN for who is there in a
-// single frame. Frames outside first .. last are looked at for velocities only.
-typedef struct th_moment {
-    int64_t number;
-    double time; // [s] number / fps
-    int count;   // -1: behind the last frame
-    const int64_t *id;
-    const double *x, *y, *velocity_x, *velocity_y; // [m], [m/s]
-    const int32_t *level;                          // NULL: everybody on level 0
-} th_moment;
-
 th_result th_motion_open(const char *path, const th_motion_def *def, th_motion **motion,
                          th_error *error);
 const th_trajectory_info *th_motion_about(const th_motion *motion);
-// Holds only the frames of the window in memory. Valid until the next call.
+// The next frame, with velocities. Where the frames before or after are missing (somebody has just come or is
+// about to go) the window is shorter on that side, down to one-sided; NaN for who is there in a single frame.
+// Frames outside first .. last are looked at for velocities only. Holds only the frames of the window in memory;
+// valid until the next call.
 th_result th_motion_next(th_motion *motion, th_moment *moment, th_error *error);
 void th_motion_rewind(th_motion *motion);
 void th_motion_close(th_motion *motion);

@@ -126,6 +126,7 @@ void th_observer_destroy(th_observer *observer) {
     free(observer->left_by_goal);
     free(observer->last_seen);
     free(observer->by_place);
+    th_world_moment_release(&observer->now);
     th_observation_release(&observer->observation);
     free(observer);
 }
@@ -163,39 +164,23 @@ static th_result see_events(th_observer *observer, th_world *world, th_error *er
     return TH_OK;
 }
 
-static bool anybody_waits(const th_crowd *crowd) {
-    for (int i = 0; i < crowd->count; ++i)
-        if (crowd->phase[i] == TH_PHASE_STANDING || crowd->phase[i] == TH_PHASE_WAITING)
+static bool anybody_waits(const th_moment *moment) {
+    for (int i = 0; i < moment->count; ++i)
+        if (moment->phase[i] == TH_PHASE_STANDING || moment->phase[i] == TH_PHASE_WAITING)
             return true;
     return false;
 }
 
-// Views of the crowd; false: no memory. Groups and start times only when somebody is new.
-static bool map_crowd(th_world *world, uint32_t known_id, th_crowd *crowd) {
-    *crowd = (th_crowd){.count = th_world_agent_count(world)};
-    if (crowd->count == 0) return true;
-    crowd->id = th_world_map(world, TH_FIELD_ID, TH_READ);
-    crowd->phase = th_world_map(world, TH_FIELD_PHASE, TH_READ);
-    crowd->x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
-    crowd->y = th_world_map(world, TH_FIELD_POSITION_Y, TH_READ);
-    crowd->velocity_x = th_world_map(world, TH_FIELD_VELOCITY_X, TH_READ);
-    crowd->velocity_y = th_world_map(world, TH_FIELD_VELOCITY_Y, TH_READ);
-    bool complete =
-        crowd->id && crowd->phase && crowd->x && crowd->y && crowd->velocity_x && crowd->velocity_y;
-    if (complete && th_world_scene(world)->level_count > 1) {
-        crowd->level = th_world_map(world, TH_FIELD_LEVEL, TH_READ);
-        complete = crowd->level;
-    }
-    if (complete && anybody_waits(crowd)) {
-        crowd->wait_until = th_world_map(world, TH_FIELD_WAIT_UNTIL, TH_READ);
-        complete = crowd->wait_until;
-    }
-    if (complete && crowd->id[crowd->count - 1] > known_id) {
-        crowd->group = th_world_map(world, TH_FIELD_GROUP, TH_READ);
-        crowd->start_time = th_world_map(world, TH_FIELD_START_TIME, TH_READ);
-        complete = crowd->group && crowd->start_time;
-    }
-    return complete; // views mapped for reading need no unmapping
+// The world as it stands; NULL: no memory. Groups and start times only when somebody is new.
+static const th_moment *take_moment(th_observer *observer, th_world *world, int64_t known_id) {
+    th_world_moment *now = &observer->now;
+    const th_moment *moment = &now->moment;
+    if (!th_world_moment_take(now, world, TH_KNOW_LEVEL | TH_KNOW_VELOCITY | TH_KNOW_PHASE))
+        return NULL;
+    unsigned more = anybody_waits(moment) ? TH_KNOW_WAIT : 0;
+    if (moment->count > 0 && moment->id[moment->count - 1] > known_id)
+        more |= TH_KNOW_GROUP | TH_KNOW_START;
+    return th_world_moment_add(now, world, more) ? moment : NULL;
 }
 
 static bool grow_series(th_observation *o) {
@@ -257,24 +242,24 @@ static void fill_series(th_observer *observer, th_world *world) {
 
 static th_result take_sample(th_observer *observer, th_world *world, double time, th_error *error) {
     th_observation *o = &observer->observation;
-    th_crowd crowd;
     if (!grow_series(o)) return no_memory(error);
     fill_series(observer, world);
-    if (!map_crowd(world, observer->last_id, &crowd)) return no_memory(error);
-    if (!th_gauges_take(observer, &crowd)) return no_memory(error);
-    if (crowd.group) {
-        observer->last_id = crowd.id[crowd.count - 1];
+    const th_moment *moment = take_moment(observer, world, observer->last_id);
+    if (!moment) return no_memory(error);
+    if (!th_gauges_take(observer, moment)) return no_memory(error);
+    if (moment->group) {
+        observer->last_id = (uint32_t)moment->id[moment->count - 1];
         if (!th_people_reserve(observer, observer->last_id)) return no_memory(error);
     }
     if (observer->lost_since_sample > 0)
-        th_people_find_lost(observer, &crowd, time, observer->lost_since_sample);
+        th_people_find_lost(observer, moment, time, observer->lost_since_sample);
     observer->lost_since_sample = 0;
-    o->jammed[o->sample_count] = th_people_sample(observer, &crowd, time);
-    th_people_into_maps(observer, &crowd);
+    o->jammed[o->sample_count] = th_people_sample(observer, moment, time);
+    th_people_into_maps(observer, moment);
     for (int m = 0; m < o->map_count; ++m)
         th_map_take(&o->maps[m], &observer->map_work[m], o->interval);
-    if (!th_exposure_sample(observer, world, &crowd, time)) return no_memory(error);
-    if (!th_tracks_see(observer, &crowd, o->sample_count)) return no_memory(error);
+    if (!th_exposure_sample(observer, world, moment, time)) return no_memory(error);
+    if (!th_tracks_see(observer, moment, o->sample_count)) return no_memory(error);
     observer->last_sample_time = time;
     o->sample_count++;
     return TH_OK;
@@ -294,25 +279,23 @@ th_result th_observer_see(th_observer *observer, th_world *world, th_error *erro
 
 // ---- the end
 
-static th_result find_left_behind(th_observation *o, th_world *world, const th_crowd *crowd,
-                                  th_error *error) {
+static th_result find_left_behind(th_observation *o, const th_moment *moment, th_error *error) {
     free(o->left_behind);
     o->left_behind = NULL;
     o->left_behind_count = 0;
-    const uint32_t *group = crowd->count ? th_world_map(world, TH_FIELD_GROUP, TH_READ) : NULL;
     int count = 0;
-    for (int i = 0; i < crowd->count; ++i) count += crowd->phase[i] < TH_PHASE_ARRIVED;
+    for (int i = 0; i < moment->count; ++i) count += moment->phase[i] < TH_PHASE_ARRIVED;
     if (count == 0) return TH_OK;
     o->left_behind = calloc((size_t)count, sizeof *o->left_behind);
-    if (!o->left_behind || !group) return no_memory(error);
-    for (int i = 0; i < crowd->count; ++i) {
-        if (crowd->phase[i] >= TH_PHASE_ARRIVED) continue;
+    if (!o->left_behind) return no_memory(error);
+    for (int i = 0; i < moment->count; ++i) {
+        if (moment->phase[i] >= TH_PHASE_ARRIVED) continue;
         o->left_behind[o->left_behind_count++] =
-            (th_left_behind){.x = crowd->x[i],
-                             .y = crowd->y[i],
-                             .level = crowd->level ? (int)crowd->level[i] : 0,
-                             .group = (int)group[i],
-                             .phase = (th_phase)crowd->phase[i]};
+            (th_left_behind){.x = (float)moment->x[i],
+                             .y = (float)moment->y[i],
+                             .level = th_moment_level(moment, i),
+                             .group = moment->group[i],
+                             .phase = (th_phase)moment->phase[i]};
     }
     return TH_OK;
 }
@@ -327,13 +310,14 @@ th_result th_observer_finish(th_observer *observer, th_world *world, th_error *e
     o->done = th_world_done(world);
     o->timed_out = !o->done && !o->interrupted && observer->scene->run.duration <= 0.0;
     if (o->statistics.steps > 0) o->step = o->statistics.time / (double)o->statistics.steps;
-    th_crowd crowd;
-    if (!map_crowd(world, UINT32_MAX, &crowd)) return no_memory(error);
+    const unsigned known = TH_KNOW_LEVEL | TH_KNOW_PHASE | TH_KNOW_GROUP;
+    if (!th_world_moment_take(&observer->now, world, known)) return no_memory(error);
+    const th_moment *moment = &observer->now.moment;
     double time = o->statistics.time;
     if (observer->lost_since_sample > 0)
-        th_people_find_lost(observer, &crowd, time, observer->lost_since_sample);
+        th_people_find_lost(observer, moment, time, observer->lost_since_sample);
     observer->lost_since_sample = 0;
-    th_people_finish(observer, &crowd, time);
+    th_people_finish(observer, moment, time);
     observer->last_sample_time = time; // a second call adds nothing
-    return find_left_behind(o, world, &crowd, error);
+    return find_left_behind(o, moment, error);
 }

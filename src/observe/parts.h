@@ -3,6 +3,7 @@
 #ifndef TH_OBSERVE_PARTS_H
 #define TH_OBSERVE_PARTS_H
 #include "observe/observer.h"
+#include "record/moment.h"
 #include "scene/scene.h"
 
 // ---- arrays that grow by one: room is 16, 32, 64, ..., so that the count alone tells it. grow.c
@@ -13,19 +14,8 @@ bool th_grow_bytes(uint8_t **array, int count);
 // How many elements have room in an array of `count`.
 size_t th_grown_room(size_t count);
 
-// ---- the crowd at one moment, views of the world in id order
-typedef struct th_crowd {
-    int count;
-    const uint32_t *id, *level, *phase; // level NULL: everybody on level 0
-    const float *x, *y, *velocity_x, *velocity_y;
-    const float *wait_until; // NULL: nobody waits
-    const uint32_t *group;   // group and start_time NULL: nobody new since the last sample
-    const float *start_time;
-} th_crowd;
-static inline uint32_t th_level_of(const th_crowd *crowd, int i) {
-    return crowd->level ? crowd->level[i] : 0;
-}
-static inline bool th_is_person(uint32_t phase) { return phase < TH_PHASE_BODY; }
+// A scripted body's discs are in a world's moment, too.
+static inline bool th_is_person(int32_t phase) { return phase < (int32_t)TH_PHASE_BODY; }
 
 // ---- a person as last seen
 typedef enum th_doing { TH_DOING_OTHER, TH_DOING_WAIT, TH_DOING_JAM } th_doing;
@@ -84,32 +74,35 @@ float th_grid_at(const th_grid *grid, float x, float y);
 // Room for everybody up to `id`; new ones are nobody yet. False: no memory.
 bool th_people_reserve(th_observer *observer, uint32_t id);
 // Everybody at a sample. Returns how many are in a jam.
-uint32_t th_people_sample(th_observer *observer, const th_crowd *crowd, double time);
+uint32_t th_people_sample(th_observer *observer, const th_moment *moment, double time);
 void th_person_leaves(th_observer *observer, uint32_t id, int exit, double time);
 // Puts everybody, as just seen, into the maps.
-void th_people_into_maps(th_observer *observer, const th_crowd *crowd);
+void th_people_into_maps(th_observer *observer, const th_moment *moment);
 // People who vanished without an event (a burst): at most `lost` of them left, at `time`.
-void th_people_find_lost(th_observer *observer, const th_crowd *crowd, double time, uint64_t lost);
+void th_people_find_lost(th_observer *observer, const th_moment *moment, double time,
+                         uint64_t lost);
 // Until the end of the run everybody goes on as last seen.
-void th_people_finish(th_observer *observer, const th_crowd *crowd, double time);
-bool th_tracks_see(th_observer *observer, const th_crowd *crowd, int sample); // false: no memory
+void th_people_finish(th_observer *observer, const th_moment *moment, double time);
+bool th_tracks_see(th_observer *observer, const th_moment *moment, int sample); // false: no memory
 
 // ---- what people were exposed to. exposure.c
 // Everybody at a sample, after the maps were taken. False: no memory.
-bool th_exposure_sample(th_observer *observer, th_world *world, const th_crowd *crowd, double time);
+bool th_exposure_sample(th_observer *observer, th_world *world, const th_moment *moment,
+                        double time);
 void th_exposure_spend(th_person *person, uint32_t crowding, float time);
 
 // ---- density of measurement areas by the methods for recordings. gauge.c
 bool th_gauges_create(th_observer *observer); // false: no memory
 void th_gauges_destroy(th_observer *observer);
 // Into the sample that is being taken. False: no memory.
-bool th_gauges_take(th_observer *observer, const th_crowd *crowd);
+bool th_gauges_take(th_observer *observer, const th_moment *moment);
 
 struct th_observer {
     th_observer_def def;
     const th_scene *scene;
     th_observation observation;
-    uint64_t last_step; // whose events were seen
+    th_world_moment now; // the world at the sample that is being taken
+    uint64_t last_step;  // whose events were seen
     double last_sample_time;
     uint64_t lost_since_sample;
     uint32_t *left_by_goal;    // per goal of the scene

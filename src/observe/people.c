@@ -37,15 +37,15 @@ static void spend(th_person *person, uint32_t doing, float time) {
     if (doing == TH_DOING_JAM) person->jam_time += time;
 }
 
-static th_doing doing_now(uint32_t phase, float speed) {
+static th_doing doing_now(int32_t phase, float speed) {
     if (phase == TH_PHASE_STANDING || phase == TH_PHASE_WAITING) return TH_DOING_WAIT;
     return phase == TH_PHASE_WALKING && speed < TH_JAM_SPEED ? TH_DOING_JAM : TH_DOING_OTHER;
 }
 
-static void begin_person(th_person *person, const th_crowd *crowd, int i, const th_last_seen *now,
+static void begin_person(th_person *person, const th_moment *moment, int i, const th_last_seen *now,
                          double time) {
-    person->group = (int16_t)crowd->group[i];
-    person->start_time = crowd->start_time[i];
+    person->group = (int16_t)moment->group[i];
+    person->start_time = (float)moment->start_time[i];
     float since = (float)time - person->start_time;
     if (!(since > 0.0f)) return;
     spend(person, now->doing, since);
@@ -64,17 +64,18 @@ static void continue_person(th_person *person, const th_last_seen *before, const
 
 #define FASTEST 3.0f // [m/s] a run
 
-static th_last_seen seen_now(const th_crowd *crowd, int i, const th_last_seen *before,
+static th_last_seen seen_now(const th_moment *moment, int i, const th_last_seen *before,
                              float interval) {
-    float vx = crowd->velocity_x[i], vy = crowd->velocity_y[i], speed = sqrtf(vx * vx + vy * vy);
-    th_last_seen now = {.x = crowd->x[i],
-                        .y = crowd->y[i],
+    float vx = (float)moment->velocity_x[i], vy = (float)moment->velocity_y[i];
+    float speed = sqrtf(vx * vx + vy * vy);
+    th_last_seen now = {.x = (float)moment->x[i],
+                        .y = (float)moment->y[i],
                         .speed = speed,
                         .velocity = {vx, vy},
-                        .doing = (uint8_t)doing_now(crowd->phase[i], speed),
+                        .doing = (uint8_t)doing_now(moment->phase[i], speed),
                         .crowding = before->crowding, // until the maps know
-                        .level = (uint16_t)th_level_of(crowd, i),
-                        .wait_until = crowd->wait_until ? crowd->wait_until[i] : 0.0f};
+                        .level = (uint16_t)th_moment_level(moment, i),
+                        .wait_until = moment->wait_until ? (float)moment->wait_until[i] : 0.0f};
     if (before->crowding == TH_CROWDING_UNKNOWN || !(interval > 0.0f)) return now;
     th_vec2 way = {(now.x - before->x) / interval, (now.y - before->y) / interval};
     // Between levels coordinates may jump: the way counts if somebody can have walked it.
@@ -83,18 +84,18 @@ static th_last_seen seen_now(const th_crowd *crowd, int i, const th_last_seen *b
     return now;
 }
 
-uint32_t th_people_sample(th_observer *observer, const th_crowd *crowd, double time) {
+uint32_t th_people_sample(th_observer *observer, const th_moment *moment, double time) {
     th_observation *o = &observer->observation;
     float interval = (float)(time - observer->last_sample_time);
     uint32_t jammed = 0;
-    for (int i = 0; i < crowd->count; ++i) {
-        if (!th_is_person(crowd->phase[i])) continue;
-        uint32_t index = crowd->id[i] - 1;
-        th_last_seen now = seen_now(crowd, i, &observer->last_seen[index], interval);
+    for (int i = 0; i < moment->count; ++i) {
+        if (!th_is_person(moment->phase[i])) continue;
+        int64_t index = moment->id[i] - 1;
+        th_last_seen now = seen_now(moment, i, &observer->last_seen[index], interval);
         jammed += now.doing == TH_DOING_JAM;
         th_person *person = &o->people[index];
-        if (person->group < 0 && crowd->group)
-            begin_person(person, crowd, i, &now, time);
+        if (person->group < 0 && moment->group)
+            begin_person(person, moment, i, &now, time);
         else
             continue_person(person, &observer->last_seen[index], &now, observer->last_sample_time,
                             interval);
@@ -114,29 +115,28 @@ static uint32_t band_of(const th_map *map, float y) {
     return !(band > 0.0f) ? 0 : band >= (float)BANDS ? BANDS - 1 : (uint32_t)band;
 }
 
-static void put_level(th_observer *observer, const th_crowd *crowd, uint32_t level) {
+static void put_level(th_observer *observer, const th_moment *moment, int32_t level) {
     th_map *map = &observer->observation.maps[level];
     size_t start[BANDS + 1] = {0};
-    for (int i = 0; i < crowd->count; ++i)
-        if (th_is_person(crowd->phase[i]) && th_level_of(crowd, i) == level)
-            start[band_of(map, crowd->y[i]) + 1]++;
+    for (int i = 0; i < moment->count; ++i)
+        if (th_is_person(moment->phase[i]) && th_moment_level(moment, i) == level)
+            start[band_of(map, (float)moment->y[i]) + 1]++;
     for (int b = 0; b < BANDS; ++b) start[b + 1] += start[b];
     size_t count = start[BANDS];
-    for (int i = 0; i < crowd->count; ++i)
-        if (th_is_person(crowd->phase[i]) && th_level_of(crowd, i) == level)
-            observer->by_place[start[band_of(map, crowd->y[i])]++] =
-                observer->last_seen[crowd->id[i] - 1];
+    for (int i = 0; i < moment->count; ++i)
+        if (th_is_person(moment->phase[i]) && th_moment_level(moment, i) == level)
+            observer->by_place[start[band_of(map, (float)moment->y[i])]++] =
+                observer->last_seen[moment->id[i] - 1];
     for (size_t k = 0; k < count; ++k)
         th_map_put(map, &observer->map_work[level], &observer->by_place[k]);
 }
 
-void th_people_into_maps(th_observer *observer, const th_crowd *crowd) {
-    for (int m = 0; m < observer->observation.map_count; ++m)
-        put_level(observer, crowd, (uint32_t)m);
+void th_people_into_maps(th_observer *observer, const th_moment *moment) {
+    for (int m = 0; m < observer->observation.map_count; ++m) put_level(observer, moment, m);
 }
 
 // The piece after the last sample, as he was seen then.
-static void end_person(th_observer *observer, uint32_t index, double time) {
+static void end_person(th_observer *observer, int64_t index, double time) {
     const th_last_seen *last = &observer->last_seen[index];
     th_person *person = &observer->observation.people[index];
     float since = (float)(time - observer->last_sample_time);
@@ -153,23 +153,23 @@ void th_person_leaves(th_observer *observer, uint32_t id, int exit, double time)
     person->exit = (int16_t)exit;
 }
 
-void th_people_find_lost(th_observer *observer, const th_crowd *crowd, double time, uint64_t lost) {
+void th_people_find_lost(th_observer *observer, const th_moment *moment, double time,
+                         uint64_t lost) {
     th_observation *o = &observer->observation;
     int at = 0;
     for (int p = 0; p < o->person_count && lost > 0; ++p) {
-        while (at < crowd->count && crowd->id[at] < (uint32_t)p + 1) at++;
-        bool there = at < crowd->count && crowd->id[at] == (uint32_t)p + 1;
+        while (at < moment->count && moment->id[at] < p + 1) at++;
+        bool there = at < moment->count && moment->id[at] == p + 1;
         if (there || o->people[p].group < 0 || !isnan(o->people[p].end_time)) continue;
         th_person_leaves(observer, (uint32_t)p + 1, -1, time);
         lost--;
     }
 }
 
-void th_people_finish(th_observer *observer, const th_crowd *crowd, double time) {
-    for (int i = 0; i < crowd->count; ++i)
-        if (th_is_person(crowd->phase[i]) &&
-            (int)crowd->id[i] <= observer->observation.person_count)
-            end_person(observer, crowd->id[i] - 1, time);
+void th_people_finish(th_observer *observer, const th_moment *moment, double time) {
+    for (int i = 0; i < moment->count; ++i)
+        if (th_is_person(moment->phase[i]) && moment->id[i] <= observer->observation.person_count)
+            end_person(observer, moment->id[i] - 1, time);
 }
 
 // ---- ways
@@ -197,46 +197,46 @@ static void thin_tracks(th_observer *observer, uint32_t last_id) {
     o->track_count = kept;
 }
 
-static int find_person(const th_crowd *crowd, uint32_t id) {
-    int low = 0, high = crowd->count;
+static int find_person(const th_moment *moment, uint32_t id) {
+    int low = 0, high = moment->count;
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (crowd->id[middle] < id)
+        if (moment->id[middle] < id)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < crowd->count && crowd->id[low] == id ? low : -1;
+    return low < moment->count && moment->id[low] == id ? low : -1;
 }
 
-static bool extend_track(th_track *track, const th_crowd *crowd, int i) {
+static bool extend_track(th_track *track, const th_moment *moment, int i) {
     int n = track->count;
     if (!th_grow_floats(&track->x, n) || !th_grow_floats(&track->y, n) ||
         !th_grow_bytes(&track->level, n))
         return false;
-    track->x[n] = crowd->x[i];
-    track->y[n] = crowd->y[i];
-    track->level[n] = (uint8_t)(crowd->level ? crowd->level[i] : 0);
+    track->x[n] = (float)moment->x[i];
+    track->y[n] = (float)moment->y[i];
+    track->level[n] = (uint8_t)th_moment_level(moment, i);
     track->count++;
     return true;
 }
 
-bool th_tracks_see(th_observer *observer, const th_crowd *crowd, int sample) {
+bool th_tracks_see(th_observer *observer, const th_moment *moment, int sample) {
     th_observation *o = &observer->observation;
-    if (observer->def.track_count <= 0 || crowd->count == 0) return true;
-    uint32_t last_id = crowd->id[crowd->count - 1];
+    if (observer->def.track_count <= 0 || moment->count == 0) return true;
+    uint32_t last_id = (uint32_t)moment->id[moment->count - 1];
     thin_tracks(observer, last_id);
     uint32_t next = o->track_count ? o->tracks[o->track_count - 1].id + observer->track_stride : 1;
     for (; next <= last_id && o->track_count < observer->def.track_count;
          next += observer->track_stride) {
-        int i = find_person(crowd, next);
-        if (i < 0 || !th_is_person(crowd->phase[i])) continue;
+        int i = find_person(moment, next);
+        if (i < 0 || !th_is_person(moment->phase[i])) continue;
         o->tracks[o->track_count++] =
             (th_track){.id = next, .group = o->people[next - 1].group, .first_sample = sample};
     }
     for (int t = 0; t < o->track_count; ++t) {
-        int i = find_person(crowd, o->tracks[t].id);
-        if (i >= 0 && !extend_track(&o->tracks[t], crowd, i)) return false;
+        int i = find_person(moment, o->tracks[t].id);
+        if (i >= 0 && !extend_track(&o->tracks[t], moment, i)) return false;
     }
     return true;
 }

@@ -89,7 +89,7 @@ static th_result measure_area(const pass *work, th_survey_area *area, const th_m
 static th_result measure_people(pass *work, th_error *error) {
     th_survey *survey = work->survey;
     const th_level_view *view = &work->view;
-    th_area_moment ignored;
+    th_area_reading ignored;
     th_density_def density = {TH_VORONOI, survey->def.cut_off, survey->def.width};
     th_result result = th_region_measure(work->everywhere, &density, view->x, view->y, view->speed,
                                          view->count, &ignored, view->individual, error);
@@ -258,7 +258,7 @@ th_survey_mean th_survey_mean_of(const th_survey *survey, int area, th_density_m
     const th_survey_area *measured = &survey->areas[area];
     th_survey_mean mean = {0};
     for (int r = 0; r < measured->count; ++r) {
-        const th_area_moment *moment = &measured->rows[r].by[method];
+        const th_area_reading *moment = &measured->rows[r].by[method];
         mean.service[th_service_level(survey->def.service, moment->density)] +=
             1.0 / measured->count;
         mean.highest_density = fmax(mean.highest_density, moment->density);

@@ -46,7 +46,7 @@ typedef struct th_survey_row {
     int64_t frame;
     double time; // [s]
     int count;
-    th_area_moment by[TH_DENSITY_METHODS]; // zeros for methods that were not asked for
+    th_area_reading by[TH_DENSITY_METHODS]; // zeros for methods that were not asked for
     // Helbing's: classic density x variance of the velocity of those in the area [1/s2]; NaN: fewer than two.
     double crowd_pressure;
 } th_survey_row;

@@ -11,7 +11,7 @@ typedef struct th_trajectory_backend {
     bool (*recognise)(const unsigned char *head, size_t size);
     // Fills trajectory->info (all of it, counts included) and trajectory->state.
     th_result (*open)(th_trajectory *trajectory, const char *path, th_error *error);
-    th_result (*next)(th_trajectory *trajectory, th_frame *frame, th_error *error);
+    th_result (*next)(th_trajectory *trajectory, th_moment *frame, th_error *error);
     void (*rewind)(th_trajectory *trajectory);
     void (*close)(th_trajectory *trajectory); // also after a failed open; state may be NULL
 
@@ -19,7 +19,7 @@ typedef struct th_trajectory_backend {
     th_result (*create)(th_trajectory_writer *writer, const char *path, th_error *error);
     th_result (*append)(th_trajectory_writer *writer, const char *path, int64_t frame,
                         th_error *error); // NULL: this format cannot be continued
-    th_result (*write)(th_trajectory_writer *writer, const th_frame *frame, th_error *error);
+    th_result (*write)(th_trajectory_writer *writer, const th_moment *frame, th_error *error);
     th_result (*finish)(th_trajectory_writer *writer, th_error *error); // state may be NULL
     // Commits what was written so far. NULL: every write is committed at once.
     th_result (*commit)(th_trajectory_writer *writer, th_error *error);
@@ -89,7 +89,7 @@ bool th_row_table_add_empty(th_row_table *table, int64_t frame);
 // Sorts by (frame, id), refuses a person twice in one frame, and fills the counts of info.
 th_result th_row_table_complete(th_row_table *table, th_trajectory_info *info, const char *path,
                                 th_error *error);
-th_result th_row_table_next(th_row_table *table, th_frame *frame, const char *path,
+th_result th_row_table_next(th_row_table *table, th_moment *frame, const char *path,
                             th_error *error);
 void th_row_table_rewind(th_row_table *table);
 void th_row_table_release(th_row_table *table);

@@ -9,7 +9,7 @@
 static void add_edge(th_edge *edges, int *count, const th_scene *scene, int level, th_vec2 a,
                      th_vec2 b) {
     const float aside = 0.05f; // [m] as the engine looks for what is behind an exit
-    th_edge edge = {.a = a, .direction = th_unit(th_sub(b, a)), .level = (uint32_t)level};
+    th_edge edge = {.a = a, .direction = th_unit(th_sub(b, a)), .level = level};
     edge.length = th_length(th_sub(b, a));
     th_vec2 middle = th_scale(0.5f, th_add(a, b));
     th_vec2 left = th_add(middle, th_scale(aside, th_perp_left(edge.direction)));
@@ -39,24 +39,25 @@ th_edge *th_edges_of(const th_scene *scene, int *count) {
 }
 
 // Written without branches, so that the loop runs in vectors; nearly nobody is moved.
-TH_CLONES static void keep_clear_of(const th_edge *edge, float clearance, int count, float *x,
-                                    float *y, const uint32_t *level) {
+TH_CLONES static void keep_clear_of(const th_edge *edge, float clearance, int count, double *x,
+                                    double *y, const int32_t *level) {
     const float ax = edge->a.x, ay = edge->a.y, dx = edge->direction.x, dy = edge->direction.y;
     const float most = edge->length + clearance;
     for (int i = 0; i < count; ++i) {
-        float px = x[i] - ax, py = y[i] - ay;
+        float here_x = (float)x[i], here_y = (float)y[i];
+        float px = here_x - ax, py = here_y - ay;
         float along = px * dx + py * dy, across = py * dx - px * dy;
         bool close = (fabsf(across) < clearance) & (along > -clearance) & (along < most);
         if (level) close &= level[i] == edge->level;
         float side = across > 0.0f ? 1.0f : across < 0.0f ? -1.0f : edge->side;
         float shift = close ? side * clearance - across : 0.0f;
-        x[i] -= shift * dy;
-        y[i] += shift * dx;
+        x[i] = (double)(here_x - shift * dy);
+        y[i] = (double)(here_y + shift * dx);
     }
 }
 
-void th_keep_clear(const th_edge *edges, int edge_count, float clearance, int count, float *x,
-                   float *y, const uint32_t *level) {
+void th_keep_clear(const th_edge *edges, int edge_count, float clearance, int count, double *x,
+                   double *y, const int32_t *level) {
     for (int e = 0; e < edge_count; ++e) {
         if (!level && edges[e].level != 0) continue;
         keep_clear_of(&edges[e], clearance, count, x, y, level);

@@ -10,7 +10,7 @@
 typedef struct th_edge {
     th_vec2 a, direction; // unit
     float length;
-    uint32_t level;
+    int32_t level;
     float
         side; // +1: walkable to the left of the direction, -1: to the right; where one stands on it
 } th_edge;
@@ -21,6 +21,6 @@ th_edge *th_edges_of(const th_scene *scene, int *count);
 
 // Sets whoever is closer to an edge than `clearance` [m] that far off, on the side he is on. With a
 // clearance of one quantum rounding in x and y cannot reach the edge. `level` NULL: all on level 0.
-void th_keep_clear(const th_edge *edges, int edge_count, float clearance, int count, float *x,
-                   float *y, const uint32_t *level);
+void th_keep_clear(const th_edge *edges, int edge_count, float clearance, int count, double *x,
+                   double *y, const int32_t *level);
 #endif

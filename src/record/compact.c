@@ -125,17 +125,6 @@ bool th_compact_to_grid(int count, const double *position, double origin, double
     return true;
 }
 
-bool th_compact_floats_to_grid(int count, const float *position, double shift, double quantum,
-                               int32_t *grid) {
-    double quanta[GRID_BLOCK], per_metre = 1.0 / quantum;
-    for (int from = 0; from < count; from += GRID_BLOCK) {
-        int size = count - from < GRID_BLOCK ? count - from : GRID_BLOCK;
-        for (int i = 0; i < size; ++i) quanta[i] = ((double)position[from + i] + shift) * per_metre;
-        if (!round_block(size, quanta, grid + from)) return false;
-    }
-    return true;
-}
-
 // Arc tangent on [0, 1] by Abramowitz and Stegun 4.4.47, error below 1e-5 rad: a 2400th of a heading.
 TH_CLONES void th_compact_headings(int count, const float *direction_x, const float *direction_y,
                                    uint8_t *heading) {

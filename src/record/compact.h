@@ -11,23 +11,6 @@
 #define TH_RECORD_COMPACT_H
 #include "throng/record.h"
 
-// ---- a world's arrays as they are: for the recorder, who would else turn a million floats into
-// doubles only to have them rounded to millimetres.
-typedef struct th_raw_frame {
-    int64_t number;
-    int count;
-    const uint32_t *id;                   // ascending
-    const float *x, *y;                   // [m] from the origin below
-    const float *velocity_x, *velocity_y; // heading; who stands keeps the last one. NULL: not known
-    const uint32_t *level;                // NULL: everybody on level 0
-    double origin_x, origin_y;            // of the scene [m]
-} th_raw_frame;
-
-// Like th_trajectory_write, for a writer of TH_TRAJECTORY_SQLITE or TH_TRAJECTORY_COMPACT only; any
-// other is TH_BAD_ARGUMENT. Nothing is kept of the arrays after the call.
-th_result th_compact_write_raw(th_trajectory_writer *writer, const th_raw_frame *frame,
-                               th_error *error);
-
 // ---- the codec
 enum {
     TH_COMPACT_VERSION = 1,
@@ -66,8 +49,6 @@ th_result th_compact_decode_content(th_compact_codec *codec, const unsigned char
 // False when somebody is not a number or further than the grid reaches (2^31 quanta) from the origin.
 bool th_compact_to_grid(int count, const double *position, double origin, double quantum,
                         int32_t *grid);
-bool th_compact_floats_to_grid(int count, const float *position, double shift, double quantum,
-                               int32_t *grid); // of position + shift
 // Nearest heading of a direction of any length; 0 for the zero vector and what is not a number.
 void th_compact_headings(int count, const float *direction_x, const float *direction_y,
                          uint8_t *heading);

@@ -4,6 +4,7 @@
 // the process with a segmentation fault at exit; its memory files have no such trouble.
 // SPDX-License-Identifier: Apache-2.0
 #include "record/hdf5.h"
+#include "record/moment.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -281,17 +282,17 @@ static bool note_empty_frame(hdf5_writer *writer, int64_t frame) {
     return true;
 }
 
-static bool put_rows(th_trajectory_writer *trajectory, const th_frame *frame) {
+static bool put_rows(th_trajectory_writer *trajectory, const th_moment *frame) {
     hdf5_writer *writer = trajectory->state;
     const th_trajectory_info *info = &trajectory->info;
     for (int i = 0; i < frame->count; ++i) {
-        int32_t level = frame->level ? frame->level[i] : 0;
+        int32_t level = th_moment_level(frame, i);
         writer->level_buffer[writer->buffered] = level;
         writer->buffer[writer->buffered++] = (th_hdf5_row){
             .id = frame->id[i],
             .frame = frame->number,
-            .x = frame->x[i],
-            .y = frame->y[i],
+            .x = th_moment_x(frame, i),
+            .y = th_moment_y(frame, i),
             .z = info->level_count > 0 ? info->levels[level].z : 0,
             .ox = frame->orientation_x ? frame->orientation_x[i] : 0,
             .oy = frame->orientation_y ? frame->orientation_y[i] : 0,
@@ -301,7 +302,7 @@ static bool put_rows(th_trajectory_writer *trajectory, const th_frame *frame) {
     return true;
 }
 
-static th_result write_hdf5(th_trajectory_writer *trajectory, const th_frame *frame,
+static th_result write_hdf5(th_trajectory_writer *trajectory, const th_moment *frame,
                             th_error *error) {
     hdf5_writer *writer = trajectory->state;
     if (frame->count == 0 && !note_empty_frame(writer, frame->number))

@@ -48,7 +48,7 @@ th_result th_hdf5_fail(th_error *error, const char *path, const char *what);
 
 // hdf5_read.c
 th_result th_hdf5_open(th_trajectory *trajectory, const char *path, th_error *error);
-th_result th_hdf5_next(th_trajectory *trajectory, th_frame *frame, th_error *error);
+th_result th_hdf5_next(th_trajectory *trajectory, th_moment *frame, th_error *error);
 void th_hdf5_rewind(th_trajectory *trajectory);
 void th_hdf5_close(th_trajectory *trajectory);
 #endif

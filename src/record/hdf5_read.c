@@ -364,7 +364,7 @@ th_result th_hdf5_open(th_trajectory *trajectory, const char *path, th_error *er
     return result;
 }
 
-th_result th_hdf5_next(th_trajectory *trajectory, th_frame *frame, th_error *error) {
+th_result th_hdf5_next(th_trajectory *trajectory, th_moment *frame, th_error *error) {
     hdf5_reader *reader = trajectory->state;
     return th_row_table_next(&reader->table, frame, trajectory->path, error);
 }

@@ -1,10 +1,10 @@
-// The recorder: copies what is due while the world stands still, and a thread of its own rounds,
+// The recorder: copies what is due while the world waits, and a thread of its own rounds,
 // compresses and writes. Buffers are reused: nothing is allocated per frame unless the crowd grows.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "record/backend.h"
 #include "record/clearance.h"
-#include "record/compact.h"
+#include "record/moment.h"
 #include "record/queue.h"
 #include "scene/scene.h"
 #include <math.h>
@@ -15,97 +15,31 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { QUEUE_FRAMES = 4 }; // of a million people: 100 MB
-enum { ELEMENT = 4 };      // bytes of an element of any field, throng/fields.h
+enum { QUEUE_FRAMES = 4 }; // of a million people: 180 MB
 
 // [m/s] Slower than this nobody walks: what moves people then are pushes by their neighbours, whose
 // direction says nothing about where somebody looks.
 static const float STANDING_SPEED = 0.02f;
 
-// The columns of a frame in flight, all of 4 bytes; level comes last, as most scenes have one only.
-enum { COLUMN_ID, COLUMN_X, COLUMN_Y, COLUMN_VELOCITY_X, COLUMN_VELOCITY_Y, COLUMN_LEVEL, COLUMNS };
-static const th_field column_field[COLUMNS] = {TH_FIELD_ID,         TH_FIELD_POSITION_X,
-                                               TH_FIELD_POSITION_Y, TH_FIELD_VELOCITY_X,
-                                               TH_FIELD_VELOCITY_Y, TH_FIELD_LEVEL};
-
-typedef struct flight {
-    int64_t number;
-    int count, capacity;
-    void *columns[COLUMNS]; // of uint32_t or float
-} flight;
-
 struct th_recorder {
     th_trajectory_writer *writer; // the thread's own between create and finish
     char *path;
-    th_trajectory_format format;
-    th_point origin;
-    int every;    // steps from frame to frame
-    int columns;  // COLUMNS, or one less without levels
-    bool bodies;  // the views hold discs that are not people
-    int64_t next; // frame not seen yet
+    int every;      // steps from frame to frame
+    unsigned known; // what is copied of the world
+    int64_t next;   // frame not seen yet
     th_edge *edges;
     int edge_count;
-    float clearance; // from edges [m]; 0: positions are written as they are
-    flight *flights;
+    float clearance;          // from edges [m]; 0: positions are written as they are
+    th_world_moment *flights; // frames on their way to the writer
     th_queue queue;
     pthread_t thread;
     bool started;
     th_error failure;      // of the thread, to be read once the queue is broken or the thread ended
     uint64_t frames, rows; // the thread's until it ended
     double busy;
-    // a frame in doubles, for formats that take no raw one
-    int64_t *id;
-    double *x, *y;
-    int32_t *level;
-    int capacity;
 };
 
 // ---- the thread's side
-
-static bool grow_doubles(th_recorder *r, int count) {
-    if (count <= r->capacity) return true;
-    free(r->id);
-    free(r->x);
-    free(r->y);
-    free(r->level);
-    r->id = malloc((size_t)count * sizeof *r->id);
-    r->x = malloc((size_t)count * sizeof *r->x);
-    r->y = malloc((size_t)count * sizeof *r->y);
-    r->level = malloc((size_t)count * sizeof *r->level);
-    bool good = r->id && r->x && r->y && r->level;
-    r->capacity = good ? count : 0;
-    return good;
-}
-
-static th_result write_doubles(th_recorder *r, const flight *f, th_error *error) {
-    if (!grow_doubles(r, f->count))
-        return th_fail(error, TH_NO_MEMORY, "", "no memory for a frame of %d people", f->count);
-    const uint32_t *id = f->columns[COLUMN_ID], *level = f->columns[COLUMN_LEVEL];
-    const float *x = f->columns[COLUMN_X], *y = f->columns[COLUMN_Y];
-    for (int i = 0; i < f->count; ++i) {
-        r->id[i] = id[i];
-        r->x[i] = r->origin.x + (double)x[i];
-        r->y[i] = r->origin.y + (double)y[i];
-        r->level[i] = r->columns == COLUMNS ? (int32_t)level[i] : 0;
-    }
-    th_frame frame = {.number = f->number, .count = f->count, .id = r->id, .x = r->x, .y = r->y};
-    if (r->columns == COLUMNS) frame.level = r->level;
-    return th_trajectory_write(r->writer, &frame, error);
-}
-
-static th_result write_raw(th_recorder *r, const flight *f, th_error *error) {
-    th_raw_frame raw = {.number = f->number,
-                        .count = f->count,
-                        .id = f->columns[COLUMN_ID],
-                        .x = f->columns[COLUMN_X],
-                        .y = f->columns[COLUMN_Y],
-                        .velocity_x = f->columns[COLUMN_VELOCITY_X],
-                        .velocity_y = f->columns[COLUMN_VELOCITY_Y],
-                        .origin_x = r->origin.x,
-                        .origin_y = r->origin.y};
-    if (r->columns == COLUMNS) raw.level = f->columns[COLUMN_LEVEL];
-    return th_compact_write_raw(r->writer, &raw, error);
-}
 
 static double processor_time(void) {
     struct timespec now;
@@ -114,15 +48,13 @@ static double processor_time(void) {
 }
 
 static void write_flights(th_recorder *r) {
-    bool raw = r->format == TH_TRAJECTORY_SQLITE || r->format == TH_TRAJECTORY_COMPACT;
     for (int slot; (slot = th_queue_take(&r->queue)) >= 0;) {
-        const flight *f = &r->flights[slot];
+        const th_world_moment *f = &r->flights[slot];
         if (r->clearance > 0)
-            th_keep_clear(r->edges, r->edge_count, r->clearance, f->count, f->columns[COLUMN_X],
-                          f->columns[COLUMN_Y],
-                          r->columns == COLUMNS ? f->columns[COLUMN_LEVEL] : NULL);
+            th_keep_clear(r->edges, r->edge_count, r->clearance, f->moment.count,
+                          f->columns[TH_COLUMN_X], f->columns[TH_COLUMN_Y], f->moment.level);
         th_error error = {0};
-        th_result result = raw ? write_raw(r, f, &error) : write_doubles(r, f, &error);
+        th_result result = th_trajectory_write(r->writer, &f->moment, &error);
         if (result != TH_OK) {
             r->failure = error;
             r->failure.code = result;
@@ -130,7 +62,7 @@ static void write_flights(th_recorder *r) {
             return;
         }
         r->frames++;
-        r->rows += (uint64_t)f->count;
+        r->rows += (uint64_t)f->moment.count;
         th_queue_release(&r->queue);
     }
 }
@@ -149,57 +81,15 @@ static th_result repeat_failure(const th_recorder *r, th_error *error) {
     return r->failure.code;
 }
 
-static bool grow_flight(flight *f, int count, int columns) {
-    if (count < f->capacity) return true;
-    int capacity = count + count / 8 + 1; // a crowd that grows does not ask anew in every frame
-    for (int c = 0; c < columns; ++c) {
-        free(f->columns[c]);
-        f->columns[c] = malloc((size_t)capacity * ELEMENT);
-        f->capacity = 0;
-        if (!f->columns[c]) return false;
-    }
-    f->capacity = capacity;
-    return true;
-}
-
-// One column of the people: everybody in the views except the discs of bodies.
-static int copy_people(unsigned char *to, const unsigned char *from, const uint32_t *phase,
-                       int count) {
-    if (!phase) {
-        memcpy(to, from, (size_t)count * ELEMENT);
-        return count;
-    }
-    int people = 0;
-    for (int i = 0; i < count; ++i) {
-        memcpy(to + (size_t)people * ELEMENT, from + (size_t)i * ELEMENT, ELEMENT);
-        people += phase[i] != TH_PHASE_BODY;
-    }
-    return people;
-}
-
-static bool copy_columns(th_recorder *r, th_world *world, flight *f) {
-    int count = th_world_agent_count(world);
-    if (!grow_flight(f, count, r->columns)) return false;
-    const uint32_t *phase = r->bodies ? th_world_map(world, TH_FIELD_PHASE, TH_READ) : NULL;
-    bool good = phase || !r->bodies;
-    for (int c = 0; good && c < r->columns; ++c) {
-        const void *view = th_world_map(world, column_field[c], TH_READ);
-        good = view != NULL;
-        if (!good) break;
-        f->count = copy_people(f->columns[c], view, phase, count);
-        th_world_unmap(world, column_field[c]);
-    }
-    if (phase) th_world_unmap(world, TH_FIELD_PHASE);
-    return good;
-}
-
 // Who stands has no direction, so that the writer keeps the last one.
-static void rest_the_standing(const flight *f) {
-    float *x = f->columns[COLUMN_VELOCITY_X], *y = f->columns[COLUMN_VELOCITY_Y];
-    for (int i = 0; i < f->count; ++i) {
-        bool walks = x[i] * x[i] + y[i] * y[i] > STANDING_SPEED * STANDING_SPEED;
-        x[i] = walks ? x[i] : 0.0f;
-        y[i] = walks ? y[i] : 0.0f;
+static void rest_the_standing(const th_world_moment *f) {
+    double *velocity_x = f->columns[TH_COLUMN_VELOCITY_X];
+    double *velocity_y = f->columns[TH_COLUMN_VELOCITY_Y];
+    for (int i = 0; i < f->moment.count; ++i) {
+        float x = (float)velocity_x[i], y = (float)velocity_y[i];
+        bool walks = x * x + y * y > STANDING_SPEED * STANDING_SPEED;
+        velocity_x[i] = walks ? velocity_x[i] : 0.0;
+        velocity_y[i] = walks ? velocity_y[i] : 0.0;
     }
 }
 
@@ -210,12 +100,12 @@ th_result th_recorder_see(th_recorder *r, th_world *world, th_error *error) {
     if (!due) return th_queue_works(&r->queue) ? TH_OK : repeat_failure(r, error);
     int slot = th_queue_reserve(&r->queue);
     if (slot < 0) return repeat_failure(r, error);
-    flight *f = &r->flights[slot];
-    f->number = number;
-    if (!copy_columns(r, world, f))
+    th_world_moment *f = &r->flights[slot];
+    if (!th_world_moment_take(f, world, r->known))
         return th_fail(error, TH_NO_MEMORY, "",
                        "no memory for a frame of %d people; record fewer people or a shorter queue",
                        th_world_agent_count(world));
+    f->moment.number = number;
     rest_the_standing(f);
     r->next = number + 1;
     th_queue_push(&r->queue);
@@ -233,14 +123,10 @@ th_result th_recorder_flush(th_recorder *r, th_error *error) {
 
 static void release(th_recorder *r) {
     for (int s = 0; r->flights && s < r->queue.capacity; ++s)
-        for (int c = 0; c < COLUMNS; ++c) free(r->flights[s].columns[c]);
+        th_world_moment_release(&r->flights[s]);
     free(r->flights);
     free(r->edges);
     free(r->path);
-    free(r->id);
-    free(r->x);
-    free(r->y);
-    free(r->level);
     th_queue_destroy(&r->queue);
     free(r);
 }
@@ -339,10 +225,7 @@ static th_recorder *make(const th_scene *scene, const th_recorder_def *def) {
     }
     r->flights = calloc((size_t)capacity, sizeof *r->flights);
     r->path = strdup(def->path);
-    r->format = def->format;
-    r->origin = scene->origin;
-    r->columns = scene->level_count > 1 ? COLUMNS : COLUMNS - 1;
-    r->bodies = has_bodies(scene);
+    r->known = TH_KNOW_LEVEL | TH_KNOW_VELOCITY | (has_bodies(scene) ? TH_PEOPLE_ONLY : 0);
     r->edges = th_edges_of(scene, &r->edge_count);
     if (r->flights && r->path && r->edge_count >= 0) return r;
     release(r);

@@ -10,13 +10,27 @@
 enum { KEY_EVERY = 50 };
 #define ORIGIN_STEP 1000.0 // [m] so that scenes around (0, 0) keep 0 as the origin of their grid
 
+static bool knows_directions(const th_moment *frame) {
+    return frame->orientation_x || frame->velocity_x;
+}
+
 // The first frame with somebody in it decides.
-static th_result tell_orientation(th_sqlite_writer *w, const th_frame *frame, th_error *error) {
+static th_result tell_orientation(th_sqlite_writer *w, const th_moment *frame, th_error *error) {
     if (w->orientation_told || frame->count == 0) return TH_OK;
     w->orientation_told = true;
-    return frame->orientation_x
+    return knows_directions(frame)
                ? TH_OK
                : th_store_put(w->db, w->path, TH_KEY_ORIENTATION, "unknown", error);
+}
+
+// Where somebody faces. Not known: still a unit vector, as JuPedSim's viewer draws along it.
+static double facing_x(const th_sqlite_writer *w, const th_moment *frame, int i) {
+    if (frame->orientation_x) return frame->orientation_x[i];
+    return frame->velocity_x ? (double)w->people.direction_x[i] : 1.0;
+}
+static double facing_y(const th_sqlite_writer *w, const th_moment *frame, int i) {
+    if (frame->orientation_x) return frame->orientation_y[i];
+    return frame->velocity_x ? (double)w->people.direction_y[i] : 0.0;
 }
 
 // ---- rows
@@ -28,25 +42,26 @@ void th_sqlite_widen(th_sqlite_writer *w, double min_x, double min_y, double max
     w->max_y = fmax(w->max_y, max_y);
 }
 
-static th_result write_rows(th_sqlite_writer *w, const th_frame *frame, th_error *error) {
+static th_result write_rows(th_sqlite_writer *w, const th_moment *frame, th_error *error) {
     th_result result = tell_orientation(w, frame, error);
     for (int i = 0; i < frame->count && result == TH_OK; ++i) {
         sqlite3_bind_int64(w->insert_row, 1, frame->number);
         sqlite3_bind_int64(w->insert_row, 2, frame->id[i]);
-        sqlite3_bind_double(w->insert_row, 3, frame->x[i]);
-        sqlite3_bind_double(w->insert_row, 4, frame->y[i]);
-        // Not known: still a unit vector, as JuPedSim's viewer draws along it.
-        sqlite3_bind_double(w->insert_row, 5, frame->orientation_x ? frame->orientation_x[i] : 1.0);
-        sqlite3_bind_double(w->insert_row, 6, frame->orientation_x ? frame->orientation_y[i] : 0.0);
+        sqlite3_bind_double(w->insert_row, 3, th_moment_x(frame, i));
+        sqlite3_bind_double(w->insert_row, 4, th_moment_y(frame, i));
+        sqlite3_bind_double(w->insert_row, 5, facing_x(w, frame, i));
+        sqlite3_bind_double(w->insert_row, 6, facing_y(w, frame, i));
         result = th_store_step(w->db, w->path, w->insert_row, error);
         if (result != TH_OK || !w->levels) continue;
         sqlite3_bind_int64(w->insert_level, 1, frame->number);
         sqlite3_bind_int64(w->insert_level, 2, frame->id[i]);
-        sqlite3_bind_int(w->insert_level, 3, frame->level ? frame->level[i] : 0);
+        sqlite3_bind_int(w->insert_level, 3, th_moment_level(frame, i));
         result = th_store_step(w->db, w->path, w->insert_level, error);
     }
-    for (int i = 0; !w->has_geometry && i < frame->count; ++i)
-        th_sqlite_widen(w, frame->x[i], frame->y[i], frame->x[i], frame->y[i]);
+    for (int i = 0; !w->has_geometry && i < frame->count; ++i) {
+        double x = th_moment_x(frame, i), y = th_moment_y(frame, i);
+        th_sqlite_widen(w, x, y, x, y);
+    }
     return result;
 }
 
@@ -122,23 +137,41 @@ static th_result off_grid(const th_sqlite_writer *w, int64_t number, th_error *e
         (long long)number, w->quantum * 2147483646.0, w->origin_x, w->origin_y, w->quantum);
 }
 
-static th_result write_compact(th_sqlite_writer *w, const th_frame *frame, th_error *error) {
-    int count = frame->count, first_seen = 0;
-    th_result result = TH_OK;
-    if (count > 0)
-        result = set_origin(w, ORIGIN_STEP * rint(frame->x[0] / ORIGIN_STEP),
-                            ORIGIN_STEP * rint(frame->y[0] / ORIGIN_STEP), error);
-    if (result != TH_OK) return result;
-    if (!th_compact_to_grid(count, frame->x, w->origin_x, w->quantum, w->grid_x) ||
-        !th_compact_to_grid(count, frame->y, w->origin_y, w->quantum, w->grid_y))
-        return off_grid(w, frame->number, error);
-    if (!th_people_see(&w->people, count, frame->id, &first_seen))
-        return th_trajectory_fail(error, TH_NO_MEMORY, w->path, "no memory for the list of people");
-    bool known = frame->orientation_x != NULL;
-    for (int i = 0; known && i < count; ++i) {
-        w->people.direction_x[i] = (float)frame->orientation_x[i];
-        w->people.direction_y[i] = (float)frame->orientation_y[i];
+// The grid's origin is the world's, or near the first person of a recording from elsewhere.
+static th_result choose_origin(th_sqlite_writer *w, const th_moment *frame, th_error *error) {
+    if (frame->has_origin) return set_origin(w, frame->origin.x, frame->origin.y, error);
+    if (frame->count == 0) return TH_OK;
+    return set_origin(w, ORIGIN_STEP * rint(frame->x[0] / ORIGIN_STEP),
+                      ORIGIN_STEP * rint(frame->y[0] / ORIGIN_STEP), error);
+}
+
+// Everybody's direction in the frame, as far as it is known. False: no memory.
+static bool turn_people(th_sqlite_writer *w, const th_moment *frame, int *first_seen) {
+    th_people *people = &w->people;
+    if (!th_people_see(people, frame->count, frame->id, first_seen)) return false;
+    for (int i = 0; frame->orientation_x && i < frame->count; ++i) {
+        people->direction_x[i] = (float)frame->orientation_x[i];
+        people->direction_y[i] = (float)frame->orientation_y[i];
     }
+    if (frame->velocity_x && !frame->orientation_x)
+        th_people_turn(people, frame->velocity_x, frame->velocity_y);
+    return true;
+}
+
+static th_result no_memory(const th_sqlite_writer *w, th_error *error) {
+    return th_trajectory_fail(error, TH_NO_MEMORY, w->path, "no memory for the list of people");
+}
+
+static th_result write_compact(th_sqlite_writer *w, const th_moment *frame, th_error *error) {
+    int count = frame->count, first_seen = 0;
+    th_result result = choose_origin(w, frame, error);
+    if (result != TH_OK) return result;
+    double low_x = w->origin_x - frame->origin.x, low_y = w->origin_y - frame->origin.y;
+    if (!th_compact_to_grid(count, frame->x, low_x, w->quantum, w->grid_x) ||
+        !th_compact_to_grid(count, frame->y, low_y, w->quantum, w->grid_y))
+        return off_grid(w, frame->number, error);
+    if (!turn_people(w, frame, &first_seen)) return no_memory(w, error);
+    bool known = knows_directions(frame);
     if (known) th_compact_headings(count, w->people.direction_x, w->people.direction_y, w->heading);
     th_grid_frame grid = {count,
                           frame->id,
@@ -149,90 +182,10 @@ static th_result write_compact(th_sqlite_writer *w, const th_frame *frame, th_er
     return write_grid(w, frame->number, &grid, first_seen, error);
 }
 
-// ---- a world's arrays
-
-TH_CLONES static bool numbers_ascend(const th_raw_frame *frame) {
-    int wrong = 0;
-    for (int i = 0; i < frame->count; ++i)
-        wrong |= !(fabsf(frame->x[i]) < HUGE_VALF && fabsf(frame->y[i]) < HUGE_VALF);
-    for (int i = 1; i < frame->count; ++i) wrong |= frame->id[i] <= frame->id[i - 1];
-    return !wrong;
-}
-
-th_result th_sqlite_check_raw(const th_trajectory_writer *writer, const th_raw_frame *frame,
-                              th_error *error) {
-    if (writer->backend != &th_sqlite_backend)
-        return th_trajectory_fail(error, TH_BAD_ARGUMENT, writer->path,
-                                  "this format takes no raw frames; use th_trajectory_write");
-    if (frame->number <= writer->last_frame || frame->number < 0 || frame->count < 0)
-        return th_trajectory_fail(error, TH_BAD_ARGUMENT, writer->path,
-                                  "frame %lld after frame %lld; frames come in ascending order",
-                                  (long long)frame->number, (long long)writer->last_frame);
-    if (!numbers_ascend(frame))
-        return th_trajectory_fail(error, TH_BAD_ARGUMENT, writer->path,
-                                  "frame %lld: ids do not ascend or somebody stands nowhere (not a "
-                                  "number)",
-                                  (long long)frame->number);
-    uint32_t levels = writer->info.level_count > 0 ? (uint32_t)writer->info.level_count : 1;
-    uint32_t highest = 0;
-    for (int i = 0; frame->level && i < frame->count; ++i)
-        highest = frame->level[i] > highest ? frame->level[i] : highest;
-    if (highest >= levels)
-        return th_trajectory_fail(error, TH_BAD_ARGUMENT, writer->path,
-                                  "frame %lld: somebody is on level %u of %u",
-                                  (long long)frame->number, highest, levels);
-    return TH_OK;
-}
-
-static th_result write_raw_compact(th_sqlite_writer *w, const th_raw_frame *frame, int first_seen,
-                                   th_error *error) {
-    int count = frame->count;
-    th_result result = set_origin(w, frame->origin_x, frame->origin_y, error);
-    if (result != TH_OK) return result;
-    double shift_x = frame->origin_x - w->origin_x, shift_y = frame->origin_y - w->origin_y;
-    if (!th_compact_floats_to_grid(count, frame->x, shift_x, w->quantum, w->grid_x) ||
-        !th_compact_floats_to_grid(count, frame->y, shift_y, w->quantum, w->grid_y))
-        return off_grid(w, frame->number, error);
-    bool known = frame->velocity_x != NULL;
-    if (known) th_compact_headings(count, w->people.direction_x, w->people.direction_y, w->heading);
-    th_grid_frame grid = {count,
-                          w->id,
-                          w->grid_x,
-                          w->grid_y,
-                          known ? w->heading : NULL,
-                          w->levels && frame->level ? w->level : NULL};
-    return write_grid(w, frame->number, &grid, first_seen, error);
-}
-
-static th_result write_raw_rows(th_sqlite_writer *w, const th_raw_frame *frame, th_error *error) {
-    for (int i = 0; i < frame->count; ++i) {
-        w->x[i] = frame->origin_x + (double)frame->x[i];
-        w->y[i] = frame->origin_y + (double)frame->y[i];
-        w->orientation_x[i] = (double)w->people.direction_x[i];
-        w->orientation_y[i] = (double)w->people.direction_y[i];
-    }
-    th_frame rows = {.number = frame->number, .count = frame->count, .id = w->id};
-    rows.x = w->x;
-    rows.y = w->y;
-    if (frame->velocity_x) {
-        rows.orientation_x = w->orientation_x;
-        rows.orientation_y = w->orientation_y;
-    }
-    if (frame->level) rows.level = w->level;
-    return write_rows(w, &rows, error);
-}
-
-th_result th_sqlite_put_raw(th_sqlite_writer *w, const th_raw_frame *frame, th_error *error) {
-    int first_seen = 0;
-    for (int i = 0; i < frame->count; ++i) w->id[i] = frame->id[i];
-    for (int i = 0; frame->level && i < frame->count; ++i) w->level[i] = (int32_t)frame->level[i];
-    if (!th_people_see(&w->people, frame->count, w->id, &first_seen))
-        return th_trajectory_fail(error, TH_NO_MEMORY, w->path, "no memory for the list of people");
-    if (frame->velocity_x) th_people_turn(&w->people, frame->velocity_x, frame->velocity_y);
-    return w->compact ? write_raw_compact(w, frame, first_seen, error)
-                      : write_raw_rows(w, frame, error);
-}
-
-th_result th_sqlite_put_frame(th_sqlite_writer *w, const th_frame *frame, th_error *error) {
-    return w->compact ? write_compact(w, frame, error) : write_rows(w, frame, error);
+th_result th_sqlite_put_frame(th_sqlite_writer *w, const th_moment *frame, th_error *error) {
+    int ignored = 0;
+    if (w->compact) return write_compact(w, frame, error);
+    bool turn = frame->velocity_x && !frame->orientation_x;
+    if (turn && !turn_people(w, frame, &ignored)) return no_memory(w, error);
+    return write_rows(w, frame, error);
 }

@@ -91,9 +91,10 @@ bool th_people_see(th_people *people, int count, const int64_t *id, int *first_s
     return true;
 }
 
-TH_CLONES void th_people_turn(th_people *people, const float *velocity_x, const float *velocity_y) {
+TH_CLONES void th_people_turn(th_people *people, const double *velocity_x,
+                              const double *velocity_y) {
     for (int i = 0; i < people->count; ++i) {
-        float x = velocity_x[i], y = velocity_y[i];
+        float x = (float)velocity_x[i], y = (float)velocity_y[i];
         float speed = sqrtf(x * x + y * y);
         bool walks = speed >= TH_STANDING && speed < INFINITY;
         float scale = 1.0f / (walks ? speed : 1.0f);

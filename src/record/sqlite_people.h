@@ -22,7 +22,7 @@ bool th_people_see(th_people *people, int count, const int64_t *id, int *first_s
 // Only into the list of those ever seen.
 bool th_people_remember(th_people *people, int64_t id, bool *is_new);
 // Everybody faces where he goes; who is slower than TH_STANDING keeps facing where he faced.
-void th_people_turn(th_people *people, const float *velocity_x, const float *velocity_y);
+void th_people_turn(th_people *people, const double *velocity_x, const double *velocity_y);
 void th_people_release(th_people *people);
 
 #define TH_STANDING 0.01f // [m/s] a millimetre in a tenth of a second, the default grid and rate

@@ -47,8 +47,8 @@ static th_result no_memory(const th_store_reader *r, th_error *error) {
     return th_trajectory_fail(error, TH_NO_MEMORY, r->path, "no memory for a frame");
 }
 
-static void give_out(const th_store_reader *r, int64_t number, th_frame *frame) {
-    *frame = (th_frame){.number = number, .count = r->count, .id = r->id, .x = r->x, .y = r->y};
+static void give_out(const th_store_reader *r, int64_t number, th_moment *frame) {
+    *frame = (th_moment){.number = number, .count = r->count, .id = r->id, .x = r->x, .y = r->y};
     if (r->has_orientation) {
         frame->orientation_x = r->orientation_x;
         frame->orientation_y = r->orientation_y;
@@ -99,7 +99,7 @@ static th_result take_row(th_store_reader *r, int64_t number, th_error *error) {
     return TH_OK;
 }
 
-static th_result next_rows(th_store_reader *r, th_frame *frame, th_error *error) {
+static th_result next_rows(th_store_reader *r, th_moment *frame, th_error *error) {
     th_result result = TH_OK;
     if (!r->begun) {
         result = advance(r, r->frames, &r->frame_waits, error);
@@ -109,7 +109,7 @@ static th_result next_rows(th_store_reader *r, th_frame *frame, th_error *error)
     r->count = 0;
     if (result != TH_OK) return result;
     if (!r->frame_waits && !r->row_waits) {
-        *frame = (th_frame){.count = -1};
+        *frame = (th_moment){.count = -1};
         return TH_OK;
     }
     int64_t named = r->frame_waits ? sqlite3_column_int64(r->frames, 0) : INT64_MAX;
@@ -159,14 +159,14 @@ static th_result unpack(th_store_reader *r, int64_t number, th_error *error) {
     return TH_OK;
 }
 
-static th_result next_compact(th_store_reader *r, th_frame *frame, th_error *error) {
+static th_result next_compact(th_store_reader *r, th_moment *frame, th_error *error) {
     for (;;) {
         bool waits = false;
         th_result result = r->ended ? TH_OK : advance(r, r->frames, &waits, error);
         if (result != TH_OK) return result;
         if (!waits) {
             r->ended = true;
-            *frame = (th_frame){.count = -1};
+            *frame = (th_moment){.count = -1};
             return TH_OK;
         }
         int64_t number = sqlite3_column_int64(r->frames, 0);
@@ -180,7 +180,7 @@ static th_result next_compact(th_store_reader *r, th_frame *frame, th_error *err
 
 // ---- reader
 
-th_result th_store_reader_next(th_store_reader *r, th_frame *frame, th_error *error) {
+th_result th_store_reader_next(th_store_reader *r, th_moment *frame, th_error *error) {
     return r->compact ? next_compact(r, frame, error) : next_rows(r, frame, error);
 }
 
@@ -335,7 +335,7 @@ th_result th_sqlite_open(th_trajectory *trajectory, const char *path, th_error *
     return result;
 }
 
-th_result th_sqlite_next(th_trajectory *trajectory, th_frame *frame, th_error *error) {
+th_result th_sqlite_next(th_trajectory *trajectory, th_moment *frame, th_error *error) {
     sqlite_state *state = trajectory->state;
     return th_store_reader_next(state->reader, frame, error);
 }

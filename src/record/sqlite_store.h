@@ -62,7 +62,7 @@ typedef struct th_store_reader th_store_reader;
 th_result th_store_reader_create(sqlite3 *db, const char *path, const th_store_facts *facts,
                                  const th_trajectory_info *info, th_store_reader **reader,
                                  th_error *error);
-th_result th_store_reader_next(th_store_reader *reader, th_frame *frame, th_error *error);
+th_result th_store_reader_next(th_store_reader *reader, th_moment *frame, th_error *error);
 void th_store_reader_rewind(th_store_reader *reader);
 void th_store_reader_destroy(th_store_reader *reader);
 // The codec after the last frame read, for a writer to go on with; the caller owns it from now on.
@@ -71,7 +71,7 @@ struct th_compact_codec *th_store_reader_take_codec(th_store_reader *reader);
 // ---- the two halves of the backend
 bool th_sqlite_recognise(const unsigned char *head, size_t size);
 th_result th_sqlite_open(th_trajectory *trajectory, const char *path, th_error *error);
-th_result th_sqlite_next(th_trajectory *trajectory, th_frame *frame, th_error *error);
+th_result th_sqlite_next(th_trajectory *trajectory, th_moment *frame, th_error *error);
 void th_sqlite_rewind(th_trajectory *trajectory);
 void th_sqlite_close(th_trajectory *trajectory);
 #endif

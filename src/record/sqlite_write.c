@@ -97,20 +97,7 @@ static th_result ready(th_sqlite_writer *w, int count, th_error *error) {
     return result == TH_OK ? begin(w, error) : result;
 }
 
-th_result th_compact_write_raw(th_trajectory_writer *writer, const th_raw_frame *frame,
-                               th_error *error) {
-    th_result result = th_sqlite_check_raw(writer, frame, error);
-    if (result != TH_OK) return result;
-    th_sqlite_writer *w = writer->state;
-    result = ready(w, frame->count, error);
-    if (result == TH_OK) result = th_sqlite_put_raw(w, frame, error);
-    if (result == TH_OK) result = end_frame(w, frame->number, error);
-    if (result != TH_OK) return give_up(w, result);
-    writer->last_frame = frame->number;
-    return TH_OK;
-}
-
-static th_result sqlite_write(th_trajectory_writer *writer, const th_frame *frame,
+static th_result sqlite_write(th_trajectory_writer *writer, const th_moment *frame,
                               th_error *error) {
     th_sqlite_writer *w = writer->state;
     th_result result = ready(w, frame->count, error);
@@ -227,7 +214,7 @@ static th_result catch_up(th_sqlite_writer *w, const th_store_facts *facts,
     th_store_reader *reader = NULL;
     th_result result = th_store_reader_create(w->db, w->path, facts, info, &reader, error);
     while (result == TH_OK) {
-        th_frame frame;
+        th_moment frame;
         int first_seen = 0;
         result = th_store_reader_next(reader, &frame, error);
         if (result != TH_OK || frame.count < 0) break;

@@ -3,12 +3,12 @@
 #ifndef TH_RECORD_SQLITE_WRITER_H
 #define TH_RECORD_SQLITE_WRITER_H
 #include "record/compact.h"
+#include "record/moment.h"
 #include "record/sqlite_people.h"
 #include "record/sqlite_store.h"
 
 // Arrays for one frame in the shapes it goes through: X(name).
-#define TH_WRITER_ARRAYS(X) \
-    X(id) X(x) X(y) X(orientation_x) X(orientation_y) X(grid_x) X(grid_y) X(level) X(heading)
+#define TH_WRITER_ARRAYS(X) X(grid_x) X(grid_y) X(heading)
 
 typedef struct th_sqlite_writer {
     sqlite3 *db;
@@ -29,18 +29,12 @@ typedef struct th_sqlite_writer {
     bool orientation_told;             // whether it is known is in the file
     double min_x, min_y, max_x, max_y; // positions, while there is no geometry
     int capacity;
-    int64_t *id;
-    double *x, *y, *orientation_x, *orientation_y;
-    int32_t *grid_x, *grid_y, *level;
+    int32_t *grid_x, *grid_y;
     uint8_t *heading;
 } th_sqlite_writer;
 
 // Puts one frame, without its row in frame_data, into the open transaction. `w` has room for it.
-th_result th_sqlite_put_frame(th_sqlite_writer *w, const th_frame *frame, th_error *error);
-th_result th_sqlite_put_raw(th_sqlite_writer *w, const th_raw_frame *frame, th_error *error);
-// What th_trajectory_write checks of a frame in doubles.
-th_result th_sqlite_check_raw(const th_trajectory_writer *writer, const th_raw_frame *frame,
-                              th_error *error);
+th_result th_sqlite_put_frame(th_sqlite_writer *w, const th_moment *frame, th_error *error);
 // Widens the bounds of the positions.
 void th_sqlite_widen(th_sqlite_writer *w, double min_x, double min_y, double max_x, double max_y);
 #endif

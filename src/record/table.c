@@ -180,13 +180,13 @@ static bool reserve(th_row_table *table, int count) {
     return true;
 }
 
-th_result th_row_table_next(th_row_table *table, th_frame *frame, const char *path,
+th_result th_row_table_next(th_row_table *table, th_moment *frame, const char *path,
                             th_error *error) {
-    *frame = (th_frame){.count = -1};
+    *frame = (th_moment){.count = -1};
     bool rows_left = table->at < table->count;
     if (table->empty_at < table->empty_count &&
         (!rows_left || table->empty[table->empty_at] < table->rows[table->at].frame)) {
-        *frame = (th_frame){.number = table->empty[table->empty_at++]};
+        *frame = (th_moment){.number = table->empty[table->empty_at++]};
         return TH_OK;
     }
     if (!rows_left) return TH_OK;
@@ -205,11 +205,11 @@ th_result th_row_table_next(th_row_table *table, th_frame *frame, const char *pa
         table->level[i] = rows[i].level;
     }
     table->at += count;
-    *frame = (th_frame){.number = rows[0].frame,
-                        .count = (int)count,
-                        .id = table->id,
-                        .x = table->x,
-                        .y = table->y};
+    *frame = (th_moment){.number = rows[0].frame,
+                         .count = (int)count,
+                         .id = table->id,
+                         .x = table->x,
+                         .y = table->y};
     if (table->has_orientation) {
         frame->orientation_x = table->orientation_x;
         frame->orientation_y = table->orientation_y;

@@ -3,6 +3,7 @@
 // column, which others skip, keeps the level itself. Loses geometry, orientation and notes.
 // SPDX-License-Identifier: Apache-2.0
 #include "record/text.h"
+#include "record/moment.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -97,7 +98,7 @@ static th_result open_text(th_trajectory *trajectory, const char *path, th_error
     return th_row_table_complete(&reader->table, &trajectory->info, path, error);
 }
 
-static th_result next_text(th_trajectory *trajectory, th_frame *frame, th_error *error) {
+static th_result next_text(th_trajectory *trajectory, th_moment *frame, th_error *error) {
     text_reader *reader = trajectory->state;
     return th_row_table_next(&reader->table, frame, trajectory->path, error);
 }
@@ -237,7 +238,7 @@ static th_result create_text(th_trajectory_writer *trajectory, const char *path,
     return flush(trajectory, error);
 }
 
-static th_result write_text(th_trajectory_writer *trajectory, const th_frame *frame,
+static th_result write_text(th_trajectory_writer *trajectory, const th_moment *frame,
                             th_error *error) {
     enum { ROW = 128 }; // five numbers of at most 21 characters and the level
     text_writer *writer = trajectory->state;
@@ -248,19 +249,19 @@ static th_result write_text(th_trajectory_writer *trajectory, const th_frame *fr
     if (frame->count == 0)
         at += snprintf(at, ROW, "# frame %lld: nobody\n", (long long)frame->number);
     for (int i = 0; i < frame->count; ++i) {
-        if (!(fabs(frame->x[i]) < FARTHEST && fabs(frame->y[i]) < FARTHEST))
+        double x = th_moment_x(frame, i), y = th_moment_y(frame, i);
+        if (!(fabs(x) < FARTHEST && fabs(y) < FARTHEST))
             return th_trajectory_fail(error, TH_BAD_ARGUMENT, trajectory->path,
                                       "frame %lld: person %lld stands at (%g, %g), out of range",
-                                      (long long)frame->number, (long long)frame->id[i],
-                                      frame->x[i], frame->y[i]);
+                                      (long long)frame->number, (long long)frame->id[i], x, y);
         at = put_integer(at, frame->id[i]);
         *at++ = ' ';
         at = put_integer(at, frame->number);
         *at++ = ' ';
-        at = put_metres(at, frame->x[i]);
+        at = put_metres(at, x);
         *at++ = ' ';
-        at = put_metres(at, frame->y[i]);
-        at = stpcpy(at, writer->level_ending[frame->level ? frame->level[i] : 0]);
+        at = put_metres(at, y);
+        at = stpcpy(at, writer->level_ending[th_moment_level(frame, i)]);
     }
     writer->used = (size_t)(at - writer->buffer);
     return flush(trajectory, error);

@@ -123,8 +123,10 @@ const th_trajectory_info *th_trajectory_about(const th_trajectory *trajectory) {
     return &trajectory->info;
 }
 
-th_result th_trajectory_next(th_trajectory *trajectory, th_frame *frame, th_error *error) {
-    return trajectory->backend->next(trajectory, frame, error);
+th_result th_trajectory_next(th_trajectory *trajectory, th_moment *frame, th_error *error) {
+    th_result result = trajectory->backend->next(trajectory, frame, error);
+    if (result == TH_OK) frame->time = (double)frame->number / trajectory->info.fps;
+    return result;
 }
 
 void th_trajectory_rewind(th_trajectory *trajectory) { trajectory->backend->rewind(trajectory); }
@@ -245,7 +247,7 @@ th_result th_trajectory_append(const char *path, int64_t frame, th_trajectory_wr
     return TH_OK;
 }
 
-static th_result check_frame(const th_trajectory_writer *writer, const th_frame *frame,
+static th_result check_frame(const th_trajectory_writer *writer, const th_moment *frame,
                              th_error *error) {
     const char *path = writer->path;
     if (frame->number <= writer->last_frame || frame->number < 0)
@@ -270,7 +272,7 @@ static th_result check_frame(const th_trajectory_writer *writer, const th_frame 
     return TH_OK;
 }
 
-th_result th_trajectory_write(th_trajectory_writer *writer, const th_frame *frame,
+th_result th_trajectory_write(th_trajectory_writer *writer, const th_moment *frame,
                               th_error *error) {
     th_result result = check_frame(writer, frame, error);
     if (result == TH_OK) result = writer->backend->write(writer, frame, error);
@@ -291,7 +293,7 @@ static th_result copy_frames(th_trajectory *from, th_trajectory_writer *writer,
                              th_convert_progress *seen, void *context, th_error *error) {
     double rows = 0, all = from->info.row_count > 0 ? (double)from->info.row_count : 1;
     for (;;) {
-        th_frame frame;
+        th_moment frame;
         th_result result = th_trajectory_next(from, &frame, error);
         if (result != TH_OK || frame.count < 0) return result;
         result = th_trajectory_write(writer, &frame, error);

@@ -51,7 +51,7 @@ static double highest(const th_survey *survey, bool speed) {
     for (int a = 0; a < survey->area_count && a < AREAS_SHOWN; ++a)
         for (int r = 0; r < survey->areas[a].count; ++r)
             for (int m = 0; m < TH_DENSITY_METHODS; ++m) {
-                const th_area_moment *moment = &survey->areas[a].rows[r].by[m];
+                const th_area_reading *moment = &survey->areas[a].rows[r].by[m];
                 double value = speed ? moment->speed : moment->density;
                 if (survey->def.method[m] && isfinite(value)) most = fmax(most, value);
             }

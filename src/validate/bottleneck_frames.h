@@ -6,7 +6,7 @@
 
 typedef struct th_frames_def {
     const th_door_scene *scene;
-    const th_tracks *const *tracks; // one per column
+    const th_run_tracks *const *tracks; // one per column
     const char *const *names;
     int columns;
     const double *times; // [s] one per row

@@ -2,13 +2,14 @@
 #include "validate/bottleneck_tracks.h"
 #include "core/error.h"
 #include "observe/crossing.h"
+#include "record/moment.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const double NOTHING = (double)NAN;
 
-static th_vec2 place(const th_tracks *tracks, int frame, int person) {
+static th_vec2 place(const th_run_tracks *tracks, int frame, int person) {
     size_t at = (size_t)frame * (size_t)tracks->people + (size_t)person;
     return (th_vec2){tracks->x[at], tracks->y[at]};
 }
@@ -17,7 +18,7 @@ static bool there(th_vec2 p) { return !isnan(p.x); }
 
 // ---- the run
 
-static bool grow(th_tracks *tracks) {
+static bool grow(th_run_tracks *tracks) {
     int room = tracks->room > 0 ? 2 * tracks->room : 256;
     size_t size = (size_t)room * (size_t)tracks->people * sizeof(float);
     float *x = realloc(tracks->x, size);
@@ -29,35 +30,31 @@ static bool grow(th_tracks *tracks) {
 }
 
 // Everybody's place now. False: no memory.
-static bool keep_frame(th_world *world, th_tracks *tracks) {
+static bool keep_frame(const th_moment *now, th_run_tracks *tracks) {
     if (tracks->frames == tracks->room && !grow(tracks)) return false;
     size_t begin = (size_t)tracks->frames * (size_t)tracks->people;
     for (int k = 0; k < tracks->people; ++k)
         tracks->x[begin + (size_t)k] = tracks->y[begin + (size_t)k] = NAN;
-    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
-    const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
-    const float *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_READ);
-    bool good = id && x && y;
-    for (int k = 0; good && k < th_world_agent_count(world); ++k) {
-        if (id[k] < 1 || id[k] > (uint32_t)tracks->people) continue;
-        tracks->x[begin + id[k] - 1] = x[k];
-        tracks->y[begin + id[k] - 1] = y[k];
+    for (int i = 0; i < now->count; ++i) {
+        if (now->id[i] < 1 || now->id[i] > tracks->people) continue;
+        size_t at = begin + (size_t)now->id[i] - 1;
+        tracks->x[at] = (float)now->x[i];
+        tracks->y[at] = (float)now->y[i];
     }
-    if (id) th_world_unmap(world, TH_FIELD_ID);
-    if (x) th_world_unmap(world, TH_FIELD_POSITION_X);
-    if (y) th_world_unmap(world, TH_FIELD_POSITION_Y);
-    tracks->frames += good;
-    return good;
+    ++tracks->frames;
+    return true;
 }
 
-static th_result watch(th_world *world, const th_tracks_def *def, th_tracks *tracks,
+static th_result watch(th_world *world, const th_tracks_def *def, th_run_tracks *tracks,
                        th_error *error) {
     int steps = (int)lround(1 / (TH_TRACKS_RATE * def->step));
     tracks->people = th_world_agent_count(world);
     double overlaps = 0;
+    th_world_moment crowd = {0};
+    bool good;
     for (;;) {
-        if (!keep_frame(world, tracks))
-            return th_fail(error, TH_NO_MEMORY, "", "no memory for the tracks of a crowd");
+        good = th_world_moment_take(&crowd, world, 0) && keep_frame(&crowd.moment, tracks);
+        if (!good) break;
         th_statistics now = th_world_statistics(world);
         tracks->repairs = now.repairs;
         tracks->deepest_overlap = fmax(tracks->deepest_overlap, (double)now.deepest_overlap);
@@ -65,12 +62,13 @@ static th_result watch(th_world *world, const th_tracks_def *def, th_tracks *tra
         if (th_world_done(world) || now.time >= def->max_time) break;
         th_world_step(world, steps);
     }
+    th_world_moment_release(&crowd);
     tracks->overlaps = overlaps / tracks->frames;
-    return TH_OK;
+    return good ? TH_OK : th_fail(error, TH_NO_MEMORY, "", "no memory for the tracks of a crowd");
 }
 
-th_result th_tracks_run(const th_tracks_def *def, th_tracks *tracks, th_error *error) {
-    *tracks = (th_tracks){0};
+th_result th_tracks_run(const th_tracks_def *def, th_run_tracks *tracks, th_error *error) {
+    *tracks = (th_run_tracks){0};
     th_scene *scene = NULL;
     th_world *world = NULL;
     th_world_def world_def = th_world_def_default();
@@ -86,37 +84,46 @@ th_result th_tracks_run(const th_tracks_def *def, th_tracks *tracks, th_error *e
     return done;
 }
 
-void th_tracks_release(th_tracks *tracks) {
+void th_tracks_release(th_run_tracks *tracks) {
     free(tracks->x);
     free(tracks->y);
-    *tracks = (th_tracks){0};
+    *tracks = (th_run_tracks){0};
 }
 
 // ---- what is measured as in a recording
 
-// One frame as a moment of a recording; the arrays have room for everybody.
-typedef struct frame_view {
-    int64_t *id;
-    double *x, *y, *velocity_x, *velocity_y;
-} frame_view;
+bool th_tracks_frame_make(th_tracks_frame *room, const th_run_tracks *tracks) {
+    size_t people = (size_t)tracks->people + 1;
+    *room = (th_tracks_frame){.id = malloc(people * sizeof *room->id),
+                              .memory = malloc(4 * people * sizeof *room->memory),
+                              .people = tracks->people};
+    return room->id && room->memory;
+}
 
-static th_moment moment_of(const th_tracks *tracks, int frame, const frame_view *view) {
+void th_tracks_frame_release(th_tracks_frame *room) {
+    free(room->id);
+    free(room->memory);
+}
+
+th_moment th_tracks_moment(const th_run_tracks *tracks, int frame, const th_tracks_frame *room) {
+    double *x = room->memory, *y = x + room->people;
+    double *velocity_x = y + room->people, *velocity_y = velocity_x + room->people;
     th_moment moment = {.number = frame,
                         .time = frame / TH_TRACKS_RATE,
-                        .id = view->id,
-                        .x = view->x,
-                        .y = view->y,
-                        .velocity_x = view->velocity_x,
-                        .velocity_y = view->velocity_y};
-    for (int k = 0; k < tracks->people; ++k) {
+                        .id = room->id,
+                        .x = x,
+                        .y = y,
+                        .velocity_x = velocity_x,
+                        .velocity_y = velocity_y};
+    for (int k = 0; frame < tracks->frames && k < tracks->people; ++k) {
         th_vec2 p = place(tracks, frame, k), before = frame > 0 ? place(tracks, frame - 1, k) : p;
         if (!there(p)) continue;
         int i = moment.count++;
-        view->id[i] = k + 1;
-        view->x[i] = (double)p.x;
-        view->y[i] = (double)p.y;
-        view->velocity_x[i] = TH_TRACKS_RATE * (double)(p.x - before.x);
-        view->velocity_y[i] = TH_TRACKS_RATE * (double)(p.y - before.y);
+        room->id[i] = k + 1;
+        x[i] = (double)p.x;
+        y[i] = (double)p.y;
+        velocity_x[i] = TH_TRACKS_RATE * (double)(p.x - before.x);
+        velocity_y[i] = TH_TRACKS_RATE * (double)(p.y - before.y);
     }
     return moment;
 }
@@ -153,26 +160,22 @@ static th_result sum_up(const th_walkers *walkers, const th_line_watch *line,
     return TH_OK;
 }
 
-th_result th_tracks_look(const th_tracks *tracks, double line, th_tracks_found *found,
+th_result th_tracks_look(const th_run_tracks *tracks, double line, th_tracks_found *found,
                          th_error *error) {
-    const double far = 100; // [m] wider than any of the doors
-    size_t people = (size_t)tracks->people + 1;
+    const double far = 100;                                      // [m] wider than any of the doors
     th_line_watch watch = {.a = {line, far}, .b = {line, -far}}; // forward is +x
     th_walkers *walkers = th_walkers_create();
-    double *memory = malloc(4 * people * sizeof *memory);
-    int64_t *id = malloc(people * sizeof *id);
-    bool good = walkers && memory && id;
+    th_tracks_frame room;
+    bool good = th_tracks_frame_make(&room, tracks) && walkers;
     for (int f = 0; good && f < tracks->frames; ++f) {
-        frame_view view = {id, memory, memory + people, memory + 2 * people, memory + 3 * people};
-        th_moment moment = moment_of(tracks, f, &view);
+        th_moment moment = th_tracks_moment(tracks, f, &room);
         good = th_walkers_see(walkers, &moment) && th_line_see(&watch, walkers, &moment);
     }
     th_result done = good ? sum_up(walkers, &watch, found, error)
                           : th_fail(error, TH_NO_MEMORY, "", "no memory to measure a crowd");
     th_line_release(&watch);
     th_walkers_destroy(walkers);
-    free(memory);
-    free(id);
+    th_tracks_frame_release(&room);
     return done;
 }
 
@@ -180,7 +183,7 @@ static bool inside(const th_box *box, th_vec2 p) {
     return p.x >= box->min_x && p.x < box->max_x && p.y >= box->min_y && p.y < box->max_y;
 }
 
-th_tracks_area th_tracks_in(const th_tracks *tracks, th_box box, double from, double to) {
+th_tracks_area th_tracks_in(const th_run_tracks *tracks, th_box box, double from, double to) {
     int frames = 0;
     uint64_t count = 0;
     double way = 0; // per frame, of all who were in it
@@ -200,7 +203,7 @@ th_tracks_area th_tracks_in(const th_tracks *tracks, th_box box, double from, do
                             .speed = count > 0 ? TH_TRACKS_RATE * way / (double)count : NOTHING};
 }
 
-double th_tracks_densest(const th_tracks *tracks) {
+double th_tracks_densest(const th_run_tracks *tracks) {
     const double area = 3.14159265358979; // [m2] of the circle
     int most = 0;
     for (int f = 0; f < tracks->frames; f += (int)TH_TRACKS_RATE) {

@@ -65,7 +65,7 @@ static th_result run_one(void *context, int index, th_error *error) {
     if (!scene) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
     make_scene(scene, &plan->models[run->model].model, run->place);
     th_tracks_def def = {scene->text, run->seed, 1 / TH_TRACKS_RATE, LONGEST};
-    th_tracks tracks;
+    th_run_tracks tracks;
     th_tracks_found found;
     th_result done = th_tracks_run(&def, &tracks, error);
     if (done == TH_OK) done = th_tracks_look(&tracks, scene->line, &found, error);

@@ -56,7 +56,7 @@ typedef struct smooth_run {
     th_tracks_found found;
     double overlaps, deepest;
     int people;
-    th_tracks tracks; // of the first seed, for the figure
+    th_run_tracks tracks; // of the first seed, for the figure
 } smooth_run;
 
 typedef struct smooth_plan {
@@ -155,7 +155,7 @@ static void judge(const smooth_plan *plan, th_experiment_result *result) {
 // ---- the figure
 
 // Five people on both sides, near and far: who sits nearest to these points.
-static void choose(const th_tracks *tracks, int *shown) {
+static void choose(const th_run_tracks *tracks, int *shown) {
     static const th_vec2 seats[SHOWN] = {
         {-6.2f, 6.5f}, {-4.8f, -8.5f}, {-3.4f, 3}, {-2.0f, -5}, {-0.6f, 8}};
     for (int k = 0; k < SHOWN; ++k) {
@@ -167,7 +167,7 @@ static void choose(const th_tracks *tracks, int *shown) {
     }
 }
 
-static void draw_track(const th_canvas *canvas, const th_panel *panel, const th_tracks *tracks,
+static void draw_track(const th_canvas *canvas, const th_panel *panel, const th_run_tracks *tracks,
                        int person) {
     cairo_set_line_width(canvas->cairo, 1.3);
     cairo_set_line_join(canvas->cairo, CAIRO_LINE_JOIN_ROUND);

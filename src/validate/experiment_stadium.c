@@ -12,7 +12,7 @@
 enum { MODELS_MOST = 32, SEEDS = 2, SHOWN_MOST = 8, SOCIAL_FORCE = 1 };
 
 typedef struct stand_run {
-    th_tracks tracks; // kept for the pictures
+    th_run_tracks tracks; // kept for the pictures
     th_tracks_found found;
     th_tracks_area mouth;
     double overlaps, deepest, densest;
@@ -32,7 +32,7 @@ static bool is_shown(const th_experiment_model *model) {
 }
 
 static th_result look(stand_run *run, const th_door_scene *scene, th_error *error) {
-    const th_tracks *tracks = &run->tracks;
+    const th_run_tracks *tracks = &run->tracks;
     th_result done = th_tracks_look(tracks, scene->line, &run->found, error);
     if (done != TH_OK) return done;
     double quarter = 0.25 * (run->found.last - run->found.first);
@@ -127,7 +127,7 @@ static void judge(const stand_plan *plan, th_experiment_result *result) {
 
 static th_result draw(const stand_plan *plan, th_experiment_result *result, th_error *error) {
     static const double times[] = {5, 20, 50}, quick_times[] = {2, 5, 10}; // [s]
-    const th_tracks *tracks[SHOWN_MOST];
+    const th_run_tracks *tracks[SHOWN_MOST];
     const char *names[SHOWN_MOST];
     int columns = 0;
     for (int m = 0; m < plan->model_count && columns < SHOWN_MOST; ++m) {

@@ -38,7 +38,7 @@ void th_check_stairs(th_trial *trial, const char *stem, const char *factor, doub
                      double expected) {
     const char *const overrides[] = {factor, NULL};
     th_case one;
-    th_walker start = {0}, now = {0};
+    th_person_now start = {0}, now = {0};
     if (!th_case_open(&one, trial, stem, 1, overrides)) return;
     bool found = th_case_find(&one, 1, &start);
     double foot = fabs((way > 0 ? 3.0 : 13.0) - start.x), limit = 4 * expected + 30;
@@ -69,7 +69,7 @@ typedef struct starts {
 } starts;
 
 static void look_for_starts(th_case *one, starts *s) {
-    th_walker now[TEN];
+    th_person_now now[TEN];
     int gone, inside = th_case_everybody(one, now, TEN);
     const th_event *events = th_world_events(one->world, &gone, NULL);
     double time = th_world_time(one->world);
@@ -92,7 +92,7 @@ static void look_for_starts(th_case *one, starts *s) {
 }
 
 static double worst_start(th_case *one) {
-    th_walker people[TEN];
+    th_person_now people[TEN];
     starts s = {0};
     if (th_case_everybody(one, people, TEN) != TEN) return 1e9;
     for (int i = 0; i < TEN; ++i) {
@@ -145,7 +145,7 @@ void th_check_corner(th_trial *trial, const char *area, double limit) {
         th_case one;
         if (!th_case_open(&one, trial, "rimea_06_corner", (uint64_t)seed, overrides)) return;
         while (th_case_step(&one, limit)) {
-            th_walker now[TWENTY];
+            th_person_now now[TWENTY];
             int count = th_case_everybody(&one, now, TWENTY);
             for (int i = 0; i < count; ++i) inside_block += now[i].x < 10 && now[i].y > 2;
             if (th_world_time(one.world) >= 6) th_case_picture(&one);
@@ -165,7 +165,7 @@ void th_check_exit_allocation(th_trial *trial) {
     static const int told[ROOMS] = {MAIN, MAIN, MAIN, MAIN, SECONDARY, SECONDARY,
                                     MAIN, MAIN, MAIN, MAIN, SECONDARY, SECONDARY};
     th_case one;
-    th_walker start[PEOPLE];
+    th_person_now start[PEOPLE];
     int by_exit[2] = {0, 0}, astray = 0, count;
     if (!th_case_open(&one, trial, "rimea_10_exit_allocation", 1, NULL)) return;
     bool all = th_case_everybody(&one, start, PEOPLE) == PEOPLE;
@@ -202,7 +202,7 @@ void th_check_doors_shut(th_trial *trial, const char *speed) {
 // have not come in, so people are looked at, not the line's counter.
 static double last_through(th_case *one, bool picture, double limit) {
     enum { MOST = 256 };
-    th_walker people[MOST];
+    th_person_now people[MOST];
     while (th_case_step(one, limit)) {
         int count = th_case_everybody(one, people, MOST), waiting = 0;
         for (int i = 0; i < count; ++i) waiting += people[i].group == 0 && people[i].x < 20;
@@ -355,7 +355,7 @@ void th_check_congestion(th_trial *trial) {
 
 // Adds everybody's observed speed over 10 s to the series; returns the largest difference to the own one.
 static double observe_speeds(th_case *one, int count, int series) {
-    th_walker *before = calloc(2 * (size_t)count, sizeof *before), *after = before + count;
+    th_person_now *before = calloc(2 * (size_t)count, sizeof *before), *after = before + count;
     double worst = 0;
     if (!before) return 1e9;
     // Past the start-up of models with inertia; a lone walker is at full speed after 4 s.
@@ -419,7 +419,7 @@ void th_check_dynamic_exit(th_trial *trial) {
     double towards = 0;
     if (!th_case_open(&one, trial, "nist_41_dynamic_exits", 1, NULL)) return;
     while (th_case_step(&one, 120)) {
-        th_walker now;
+        th_person_now now;
         if (th_world_time(one.world) < 0.95 && th_case_find(&one, 1, &now))
             towards = now.velocity_x;
         if (th_world_time(one.world) >= 5) th_case_picture(&one);

@@ -11,7 +11,7 @@ static const double NONE = (double)NAN;
 static double ten_metres(th_trial *trial, const char *stem, double x, double y, double way_x,
                          double way_y, double *aside) {
     th_case one;
-    th_walker now = {0};
+    th_person_now now = {0};
     if (!th_case_open(&one, trial, stem, 1, NULL)) return NONE;
     double time = th_case_time_to_come(&one, 1, x, y, way_x, way_y, 10, 30);
     th_case_picture(&one);
@@ -62,8 +62,8 @@ static void random_starts(th_trial *trial) {
 
 // ---- somebody stands in the way
 
-static bool find_two(th_case *one, th_walker *walker, th_walker *standing) {
-    th_walker people[2];
+static bool find_two(th_case *one, th_person_now *walker, th_person_now *standing) {
+    th_person_now people[2];
     int count = th_case_everybody(one, people, 2);
     for (int i = 0; i < count; ++i)
         *(people[i].phase == TH_PHASE_SCRIPTED ? standing : walker) = people[i];
@@ -73,7 +73,7 @@ static bool find_two(th_case *one, th_walker *walker, th_walker *standing) {
 // The least gap between the two; negative when they overlap.
 static double least_gap(th_case *one, double limit) {
     double least = 1e9;
-    th_walker walker, standing;
+    th_person_now walker, standing;
     while (th_case_step(one, limit) && find_two(one, &walker, &standing)) {
         least = fmin(least, hypot(walker.x - standing.x, walker.y - standing.y) - 0.4);
         if (th_world_time(one->world) >= 5) th_case_picture(one);
@@ -94,7 +94,7 @@ static void overtake(th_trial *trial) {
 
 static void stop_behind(th_trial *trial) {
     th_case one;
-    th_walker walker = {0}, standing = {0};
+    th_person_now walker = {0}, standing = {0};
     if (!th_case_open(&one, trial, "juelich_05_narrow", 1, NULL)) return;
     double gap = least_gap(&one, 20);
     bool both = find_two(&one, &walker, &standing);
@@ -156,7 +156,7 @@ static void any_threads(th_trial *trial) {
 
 enum { PATH_STEPS = 130 };
 
-static int path_below_wall(th_trial *trial, const char *const *overrides, th_walker *path) {
+static int path_below_wall(th_trial *trial, const char *const *overrides, th_person_now *path) {
     th_case one;
     int steps = 0;
     if (!th_case_open(&one, trial, "juelich_12_thin_wall", 1, overrides)) return 0;
@@ -169,7 +169,7 @@ static int path_below_wall(th_trial *trial, const char *const *overrides, th_wal
     return steps;
 }
 
-static double largest_difference(const th_walker *path, const th_walker *other, int steps) {
+static double largest_difference(const th_person_now *path, const th_person_now *other, int steps) {
     double largest = 0;
     for (int i = 0; i < steps; ++i)
         largest = fmax(largest, hypot(path[i].x - other[i].x, path[i].y - other[i].y));
@@ -181,7 +181,7 @@ static void thin_wall(th_trial *trial) {
     static const char nobody[] = "groups[1]={\"count\":0}", no_wall[] = "levels[0].walls=[]";
     const char *const alone_list[] = {nobody, NULL}, *const open_list[] = {no_wall, NULL},
                       *const open_alone_list[] = {no_wall, nobody, NULL};
-    th_walker with[PATH_STEPS], alone[PATH_STEPS], open[PATH_STEPS], open_alone[PATH_STEPS];
+    th_person_now with[PATH_STEPS], alone[PATH_STEPS], open[PATH_STEPS], open_alone[PATH_STEPS];
     int steps = path_below_wall(trial, NULL, with),
         steps_alone = path_below_wall(trial, alone_list, alone);
     int open_steps = path_below_wall(trial, open_list, open);
@@ -258,7 +258,7 @@ static void uniform_starts(th_trial *trial) {
     enum { PEOPLE = 2000, BINS = 10, CROWDS = 50 };
     // Bodies of 0.4 m keep each other apart and are spread more evenly than chance; points are not.
     const char *const small[] = {"groups[0].radius=0.05", NULL};
-    th_walker *people = calloc(PEOPLE, sizeof *people);
+    th_person_now *people = calloc(PEOPLE, sizeof *people);
     int series = th_trial_series(trial, "p of both axes", "-", NULL, NONE, NONE);
     for (int seed = 1; people && seed <= CROWDS && !th_trial_failed(trial); ++seed) {
         th_case one;

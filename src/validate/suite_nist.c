@@ -44,14 +44,14 @@ static double starting_times(th_trial *trial, const distribution *d, int series)
     const char *const overrides[] = {d->override, "run.max_time=3600", NULL};
     for (int seed = 1; seed <= CROWDS && !th_trial_failed(trial); ++seed) {
         th_case one;
-        th_walker people[EACH];
+        th_person_now people[EACH];
         double due[EACH];
         if (!th_case_open(&one, trial, "rimea_05_premovement", (uint64_t)seed, overrides)) return 0;
         int found = th_case_everybody(&one, people, EACH);
         for (int i = 0; i < found; ++i) due[i] = -1;
         // The first step of each person, as seen from outside: standing, then walking or gone.
         while (th_case_step(&one, 3600)) {
-            th_walker now[EACH];
+            th_person_now now[EACH];
             int gone, inside = th_case_everybody(&one, now, EACH);
             const th_event *events = th_world_events(one.world, &gone, NULL);
             for (int k = 0; k < gone; ++k) // nudged onto the threshold: gone with the first step

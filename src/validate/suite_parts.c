@@ -138,6 +138,7 @@ bool th_case_open_as_is(th_case *one, th_trial *trial, const char *stem, uint64_
 }
 
 void th_case_close(th_case *one) {
+    th_world_moment_release(&one->now);
     th_world_destroy(one->world);
     // The picture keeps the scene alive.
     if (!one->trial || one->trial->outcome->picture.scene != one->scene)
@@ -179,9 +180,9 @@ void th_case_picture(th_case *one) {
     if (picture->scene) return;
     int doors = one->scene->door_count;
     picture->door_closed = calloc((size_t)doors + 1, sizeof *picture->door_closed);
-    bool good = picture->door_closed && th_crowd_read(&picture->crowd, one->world);
+    bool good = picture->door_closed && th_world_moment_take(&picture->crowd, one->world, TH_DRAWN);
     if (!good) { // a report without this picture
-        th_crowd_release(&picture->crowd);
+        th_world_moment_release(&picture->crowd);
         free(picture->door_closed);
         *picture = (th_suite_picture){0};
         return;
@@ -205,45 +206,32 @@ void th_case_picture_at(th_case *one, double time) {
 
 // ---- people
 
-static const float *view(th_world *world, th_field field) {
-    const float *values = th_world_map(world, field, TH_READ);
-    if (values) th_world_unmap(world, field);
-    return values;
-}
-
-int th_case_everybody(th_case *one, th_walker *people, int most) {
-    th_world *world = one->world;
-    int count = th_world_agent_count(world);
-    const float *x = view(world, TH_FIELD_POSITION_X), *y = view(world, TH_FIELD_POSITION_Y);
-    const float *velocity_x = view(world, TH_FIELD_VELOCITY_X);
-    const float *velocity_y = view(world, TH_FIELD_VELOCITY_Y);
-    const float *speed = view(world, TH_FIELD_SPEED), *wait = view(world, TH_FIELD_WAIT_UNTIL);
-    const uint32_t *id = (const uint32_t *)view(world, TH_FIELD_ID);
-    const uint32_t *level = (const uint32_t *)view(world, TH_FIELD_LEVEL);
-    const uint32_t *group = (const uint32_t *)view(world, TH_FIELD_GROUP);
-    const uint32_t *phase = (const uint32_t *)view(world, TH_FIELD_PHASE);
-    if (!x || !y || !velocity_x || !velocity_y || !speed || !wait || !id || !level || !group ||
-        !phase || count > most) {
-        th_trial_fail(one->trial, "no memory to look at %d people", count);
+int th_case_everybody(th_case *one, th_person_now *people, int most) {
+    const unsigned known = TH_KNOW_LEVEL | TH_KNOW_VELOCITY | TH_KNOW_PHASE | TH_KNOW_GROUP |
+                           TH_KNOW_BODY | TH_KNOW_WAIT;
+    const th_moment *now = &one->now.moment;
+    if (!th_world_moment_take(&one->now, one->world, known) || now->count > most) {
+        th_trial_fail(one->trial, "no memory to look at %d people",
+                      th_world_agent_count(one->world));
         return 0;
     }
-    for (int i = 0; i < count; ++i)
-        people[i] = (th_walker){(double)x[i],
-                                (double)y[i],
-                                (double)velocity_x[i],
-                                (double)velocity_y[i],
-                                (double)speed[i],
-                                (double)wait[i],
-                                id[i],
-                                level[i],
-                                group[i],
-                                phase[i]};
-    return count;
+    for (int i = 0; i < now->count; ++i)
+        people[i] = (th_person_now){now->x[i],
+                                    now->y[i],
+                                    now->velocity_x[i],
+                                    now->velocity_y[i],
+                                    now->preferred_speed[i],
+                                    now->wait_until[i],
+                                    (uint32_t)now->id[i],
+                                    (uint32_t)th_moment_level(now, i),
+                                    (uint32_t)now->group[i],
+                                    (uint32_t)now->phase[i]};
+    return now->count;
 }
 
-bool th_case_find(th_case *one, uint32_t id, th_walker *found) {
+bool th_case_find(th_case *one, uint32_t id, th_person_now *found) {
     enum { FEW = 64 }; // tests that follow somebody have few people
-    th_walker people[FEW];
+    th_person_now people[FEW];
     int count = th_case_everybody(one, people, FEW);
     for (int i = 0; i < count; ++i) {
         if (people[i].id != id) continue;
@@ -256,7 +244,7 @@ bool th_case_find(th_case *one, uint32_t id, th_walker *found) {
 double th_case_time_to_come(th_case *one, uint32_t id, double x, double y, double direction_x,
                             double direction_y, double distance, double limit) {
     double before = 0, time_before = th_world_time(one->world);
-    th_walker p;
+    th_person_now p;
     while (th_case_find(one, id, &p)) {
         double along = (p.x - x) * direction_x + (p.y - y) * direction_y;
         double time = th_world_time(one->world);

@@ -44,6 +44,7 @@ typedef struct th_case {
     th_trial *trial;
     th_scene *scene;
     th_world *world;
+    th_world_moment now; // as last looked at
     uint64_t steps;
 } th_case;
 
@@ -65,15 +66,17 @@ void th_case_picture(th_case *one);
 // Steps to `time`, then th_case_picture.
 void th_case_picture_at(th_case *one, double time);
 
-typedef struct th_walker {
+// One row of a moment.
+typedef struct th_person_now {
     double x, y, velocity_x, velocity_y;
-    double speed, wait_until;
+    double speed; // preferred [m/s]
+    double wait_until;
     uint32_t id, level, group, phase;
-} th_walker;
+} th_person_now;
 
 // Everybody in id order, at most `most`; how many.
-int th_case_everybody(th_case *one, th_walker *people, int most);
-bool th_case_find(th_case *one, uint32_t id, th_walker *found);
+int th_case_everybody(th_case *one, th_person_now *people, int most);
+bool th_case_find(th_case *one, uint32_t id, th_person_now *found);
 // Steps until person `id` has come `distance` metres from (x, y) along the unit direction, interpolated
 // within the step; NaN, and a failed test, when that takes longer than `limit` or the person leaves first.
 double th_case_time_to_come(th_case *one, uint32_t id, double x, double y, double direction_x,

@@ -62,7 +62,7 @@ static void age_speeds(th_trial *trial) {
     static const double curve[CLASSES] = {1.62, 1.54, 1.48,
                                           1.41, 1.27, 1.07}; // [m/s] ages 20 .. 70
     const double spread = 0.193;                             // of the mean
-    th_walker before[PEOPLE], after[PEOPLE];
+    th_person_now before[PEOPLE], after[PEOPLE];
     int found = th_trial_series(trial, "simulated, mean of a class", "m/s", "years", NONE, NONE);
     int table = th_trial_series(trial, "Weidmann 1993", "m/s", "years", NONE, NONE);
     trial->outcome->series[table].reference = true;

@@ -45,7 +45,7 @@ void th_outcome_release(th_outcome *outcome) {
         free(outcome->series[i].x);
         free(outcome->series[i].y);
     }
-    if (outcome->picture.scene) th_crowd_release(&outcome->picture.crowd);
+    if (outcome->picture.scene) th_world_moment_release(&outcome->picture.crowd);
     free(outcome->picture.door_closed);
     th_scene_destroy(outcome->picture.scene);
     *outcome = (th_outcome){0};

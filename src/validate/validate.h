@@ -30,7 +30,7 @@ typedef struct th_series {
 // The plan with everybody on it at a telling moment.
 typedef struct th_suite_picture {
     th_scene *scene; // owned
-    th_crowd crowd;
+    th_world_moment crowd;
     bool *door_closed;
     double time;
     uint64_t left;

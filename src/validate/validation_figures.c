@@ -21,23 +21,23 @@ static const double share_bound[] = {0.2, 0.6, 10};
 static const double share_colour[] = {0.05, 0.5, 0.9};
 enum { SHARES = 3 };
 
-static int share_of(const th_crowd *crowd, int i) {
-    double speed = hypot((double)crowd->velocity_x[i], (double)crowd->velocity_y[i]);
-    double wanted = fmax((double)crowd->speed[i], 0.1);
+static int share_of(const th_moment *crowd, int i) {
+    double speed = hypot(crowd->velocity_x[i], crowd->velocity_y[i]);
+    double wanted = fmax(crowd->preferred_speed[i], 0.1);
     for (int k = 0; k < SHARES - 1; ++k)
         if (speed < share_bound[k] * wanted) return k;
     return SHARES - 1;
 }
 
-static void draw_crowd(const th_canvas *canvas, const th_panel *panel, const th_crowd *crowd,
+static void draw_crowd(const th_canvas *canvas, const th_panel *panel, const th_moment *crowd,
                        int level) {
     th_vec2 *points = malloc(((size_t)crowd->count + 1) * sizeof *points);
     double width = fmin(fmax(0.4 * panel->scale, 2.4), 16); // a person is about 0.4 m wide
     for (int k = 0; points && k < SHARES; ++k) {
         int count = 0;
         for (int i = 0; i < crowd->count; ++i)
-            if ((int)crowd->level[i] == level && share_of(crowd, i) == k)
-                points[count++] = (th_vec2){crowd->x[i], crowd->y[i]};
+            if (th_moment_level(crowd, i) == level && share_of(crowd, i) == k)
+                points[count++] = (th_vec2){(float)crowd->x[i], (float)crowd->y[i]};
         th_draw_dots(canvas, panel, points, count, th_colour_scale(share_colour[k]), width);
     }
     free(points);
@@ -47,7 +47,7 @@ double th_validation_draw_plan(const th_canvas *canvas, const th_outcome *outcom
     const th_suite_picture *picture = &outcome->picture;
     const th_scene *scene = picture->scene;
     double text = canvas->text;
-    th_crowd nobody = {0};
+    th_moment nobody = {0};
     th_box box = th_plan_box(scene, &nobody);
     float more = fmaxf(0, 0.15f * (box.max_x - box.min_x) - (box.max_y - box.min_y)) / 2;
     box.min_y -= more; // a plan thinner than this would leave no room for its labels
@@ -57,7 +57,7 @@ double th_validation_draw_plan(const th_canvas *canvas, const th_outcome *outcom
              "t = %.1f s, %d people on the plan; dark: slower than a fifth of the own speed, "
              "green: than "
              "three fifths, yellow: faster",
-             picture->time, picture->crowd.count);
+             picture->time, picture->crowd.moment.count);
     cairo_set_source_rgb(canvas->cairo, 0.35, 0.35, 0.35);
     th_canvas_text(canvas, 0.8 * text, 1.3 * text, 0, text, false, note);
     th_panel_page page = th_panel_page_fit(&box, scene->level_count, text, 4.8 * text, 2.2 * text,
@@ -69,7 +69,7 @@ double th_validation_draw_plan(const th_canvas *canvas, const th_outcome *outcom
         cairo_rectangle(canvas->cairo, panel.left, panel.top, panel.width, panel.height);
         cairo_clip(canvas->cairo);
         th_draw_ground(canvas, &panel, scene, level);
-        draw_crowd(canvas, &panel, &picture->crowd, level);
+        draw_crowd(canvas, &panel, &picture->crowd.moment, level);
         th_draw_walls(canvas, &panel, &view, level);
         th_draw_labels(canvas, &panel, scene, level, false);
         cairo_restore(canvas->cairo);
