@@ -28,16 +28,16 @@ struct project_level {
             if (k < nx)
                 uic.east[c] = uic.north[c] = 0;
             else if (i == 0)
-                assemble_ends(world, level, j);
+                th_uic_assemble_ends(world, level, j);
             else if (i < nx - 1)
-                assemble_cell(world, &level->grid, c, clamp_slack);
+                th_uic_assemble_cell(world, &level->grid, c, clamp_slack);
         });
-        if (links) team.alone([&] { add_links(world, l, pressure); });
+        if (links) team.alone([&] { th_uic_add_links(world, l, pressure); });
         s.solve(team);
         team.each(nx * (ny - 1), [&](int k) {
-            if (k > s.across.quotient(k) * nx) subtract_cell(&uic, nx, inverse_h, first + nx + k, pressure);
+            if (k > s.across.quotient(k) * nx) th_uic_subtract_cell(&uic, nx, inverse_h, first + nx + k, pressure);
         });
-        if (links) team.alone([&] { correct_links(world, l, pressure); });
+        if (links) team.alone([&] { th_uic_correct_links(world, l, pressure); });
     }
     TH_ON_GPU bool at_an_end(int k) const { // of a row
         int i = k - solver[0].across.quotient(k) * nx;
@@ -45,7 +45,7 @@ struct project_level {
     }
     template <class Team> TH_ON_GPU void bend(Team &team) const {
         team.each(nx * (ny - 2), [&](int k) {
-            if (!at_an_end(k)) renorm_cell(&uic, nx, first + nx + k);
+            if (!at_an_end(k)) th_uic_renorm_cell(&uic, nx, first + nx + k);
         });
         team.each(nx * (ny - 2), [&](int k) {
             int c = first + nx + k;
@@ -152,20 +152,10 @@ static void project(th_world *host) {
         int first = host->uic->levels[l].first, nx = host->uic->levels[l].grid.nx, ny = host->uic->levels[l].grid.ny;
         each(nx * ny, TH_LAMBDA(int k) {
             int i = k % nx, j = k / nx;
-            if (i > 0 && j > 0 && i < nx - 1 && j < ny - 1) remember_mean(world->uic, nx, first + k);
+            if (i > 0 && j > 0 && i < nx - 1 && j < ny - 1) th_uic_remember_mean(world->uic, nx, first + k);
         });
     }
 }
-
-struct raise_bit {
-    TH_BOTH void operator()(uint64_t *word, uint64_t bit) const {
-#ifdef __CUDA_ARCH__
-        atomicOr((unsigned long long *)word, (unsigned long long)bit);
-#else
-        *word |= bit;
-#endif
-    }
-};
 
 static void cover_bodies(th_world *host) {
     uic_grids *grids = grids_of(host);
@@ -174,15 +164,15 @@ static void cover_bodies(th_world *host) {
     everybody(host, TH_LAMBDA(th_world * world, int i) {
         const th_agents *a = &world->agents;
         if (a->phase[i] == TH_PHASE_BODY)
-            cover_disc(world->uic, &world->uic->levels[a->level[i]],
-                       th_v(a->next_position_x[i], a->next_position_y[i]), a->radius[i], raise_bit());
+            th_uic_cover_disc(world->uic, &world->uic->levels[a->level[i]],
+                       th_v(a->next_position_x[i], a->next_position_y[i]), a->radius[i]);
     });
     th_world *world = host->cuda->world;
     for (int l = 0; l < host->uic->level_count; ++l) {
         const th_uic_level *level = &host->uic->levels[l];
         int nx = level->grid.nx, first = level->first + nx;
         if (level->has_bodies)
-            each(nx * (level->grid.ny - 1), TH_LAMBDA(int k) { cover_cell(world->uic, nx, first + k); });
+            each(nx * (level->grid.ny - 1), TH_LAMBDA(int k) { th_uic_cover_cell(world->uic, nx, first + k); });
     }
 }
 
@@ -193,8 +183,8 @@ static void uic_move(th_world *host) {
     splat(host);
     project(host);
     everybody(host, TH_LAMBDA(th_world * world, int i) {
-        quarter q = quarter_of(world, i);
-        follow_run(world, &q, (uint32_t)i, (uint32_t)i + 1);
+        th_uic_quarter q = quarter_of(world, i);
+        th_uic_follow_run(world, &q, (uint32_t)i, (uint32_t)i + 1);
     });
     separate(host);
 }
@@ -221,7 +211,7 @@ static bool uic_take(th_world *host) {
     known->south = s.room<th_uic_face>(n);
     known->quarters = s.room<uint8_t>(4 * n);
     known->link_faces = s.room<th_uic_link_face>((size_t)uic->link_face_capacity);
-    known->home = s.room<uint8_t>((size_t)uic->agent_capacity);
+    known->cell_shift = s.room<uint8_t>((size_t)uic->agent_capacity);
     float **floats[] = {&known->people, &known->packing, &known->capacity, &known->aperture_x, &known->aperture_y,
                         &known->exit_x, &known->exit_y,  &known->gate_x,   &known->gate_y,     &known->u,
                         &known->v,      &known->limit_u, &known->limit_v,  &known->mean_x,     &known->mean_y};

@@ -54,10 +54,8 @@ static void move_cells(const th_world *host, const old_grid *old, T *values, T *
         int first = host->uic->levels[l].first, count = to.nx * to.ny;
         cells = first + count;
         each(count, TH_LAMBDA(int k) {
-            int i = k % to.nx + to.column - from.grid.column, j = k / to.nx + to.row - from.grid.row;
-            bool known = from.measured && from.grid.h == to.h && i >= 0 && j >= 0 && i < from.grid.nx &&
-                         j < from.grid.ny;
-            spare[first + k] = known ? values[from.first + j * from.grid.nx + i] : 0;
+            int before = from.measured ? th_uic_cell_before(&from.grid, &to, k % to.nx, k / to.nx) : -1;
+            spare[first + k] = before >= 0 ? values[from.first + before] : 0;
         });
     }
     each(cells, TH_LAMBDA(int c) { values[c] = spare[c]; });
@@ -109,7 +107,7 @@ static bool send_uic(const th_world *host) {
     now.mean_x = known->mean_x, now.mean_y = known->mean_y;
     now.active = nullptr;
     now.link_faces = known->link_faces;
-    now.home = known->home;
+    now.cell_shift = known->cell_shift;
     now.parts = nullptr;
     now.work = nullptr;
     *known = now;
@@ -205,8 +203,7 @@ static bool lay_grids(th_world *host, bool from_home) {
 // for the way of two looks.
 static bool follow_crowd(const th_world *host, th_box *laid, th_box crowd, bool first) {
     if (!(crowd.min_x <= crowd.max_x)) return false;
-    const float quick = 2.5f; // [m/s]
-    float room = 2.0f * host->uic->h + 2.0f * (float)LOOK_EVERY * quick * host->dt, least = 0.5f * room;
+    float room = 2.0f * host->uic->h + 2.0f * (float)LOOK_EVERY * TH_UIC_QUICK * host->dt, least = 0.5f * room;
     bool inside = crowd.min_x - least >= laid->min_x && crowd.min_y - least >= laid->min_y &&
                   crowd.max_x + least <= laid->max_x && crowd.max_y + least <= laid->max_y;
     th_box wide = {crowd.min_x - room, crowd.min_y - room, crowd.max_x + room, crowd.max_y + room};

@@ -8,7 +8,7 @@ namespace th {
 
 enum {
     PAIR_SLOTS = 1024, // passes, pieces of way (dt / 5 ms at most) and tidying passes of one step
-    PAIR_LANES = 2 * LANES * sizeof(float) // bytes of a thread's sums
+    PAIR_LANES = 2 * TH_UIC_LANES_OF_PAIRS * sizeof(float) // bytes of a thread's sums
 };
 
 // What a pass of the pair step finds out for the next ones, largest of everybody: the square of the way since the
@@ -20,12 +20,12 @@ struct pair_report {
 };
 
 // Where somebody stood when the step began.
-TH_ON_GPU inline quarter quarter_of(const th_world *world, int i) {
+TH_ON_GPU inline th_uic_quarter quarter_of(const th_world *world, int i) {
     const th_level_grid *index = &world->index.grids[world->agents.level[i]];
     int m = world->uic->index_per_half;
     int column = th_grid_column(index, world->agents.position_x[i]) / m;
     int row = th_grid_row(index, world->agents.position_y[i]) / m;
-    quarter q = {(int)world->agents.level[i], column / 2, row / 2, column % 2, row % 2, 0};
+    th_uic_quarter q = {(int)world->agents.level[i], column / 2, row / 2, column % 2, row % 2, 0};
     return q;
 }
 
@@ -45,25 +45,13 @@ TH_ON_GPU inline float float_of_bits(uint32_t bits) {
 
 // The runs of the index that may hold somebody within the pair distance of the people of i's cell, as the CPU
 // takes them: the order of sums hangs on it.
-TH_ON_GPU inline th_rows rows_for_cell(const th_world *world, const pair_step *step, uint32_t i) {
+TH_ON_GPU inline th_rows rows_for_cell(const th_world *world, const th_uic_pair_step *step, uint32_t i) {
     const th_agents *a = &world->agents;
     const th_level_grid *index = &world->index.grids[a->level[i]];
-    const float *xs = a->next_position_x, *ys = a->next_position_y;
     int column = th_grid_column(index, a->position_x[i]), row = th_grid_row(index, a->position_y[i]);
     uint32_t begin, end;
     th_index_run(&world->index, index, row, column, column, &begin, &end);
-    float low_x = xs[begin], high_x = low_x, low_y = ys[begin], high_y = low_y, own = 0.0f;
-    for (uint32_t k = begin; k < end; ++k) {
-        low_x = th_min(low_x, xs[k]);
-        high_x = th_max(high_x, xs[k]);
-        low_y = th_min(low_y, ys[k]);
-        high_y = th_max(high_y, ys[k]);
-        own = th_max(own, step->share * step->half[k]);
-    }
-    float reach = own + step->share * step->widest + step->moved;
-    th_rows rows = {th_grid_row(index, low_y - reach), th_grid_row(index, high_y + reach),
-                    th_grid_column(index, low_x - reach), th_grid_column(index, high_x + reach)};
-    return rows;
+    return th_uic_rows_around_cell(step, index, a->next_position_x, a->next_position_y, begin, end);
 }
 
 // What a person gets from those around: sums in LANES lanes, which lie `stride` apart.
@@ -71,7 +59,7 @@ struct push_lanes {
     float *x, *y;
     int stride;
     TH_ON_GPU void clear() {
-        for (int l = 0; l < LANES; ++l) x[l * stride] = y[l * stride] = 0.0f;
+        for (int l = 0; l < TH_UIC_LANES_OF_PAIRS; ++l) x[l * stride] = y[l * stride] = 0.0f;
     }
     TH_ON_GPU void add(uint32_t lane, float push_x, float push_y) {
         x[(int)lane * stride] += push_x;
@@ -90,18 +78,18 @@ struct push_lanes {
 // can reach, about half of the runs: some 30 people of 60, where somebody's way has been 0.4 m. Instructions
 // bound it, 13 for each of those; two of them are near enough for more.
 struct pair_seeker {
-    const pair_step *step;
+    const th_uic_pair_step *step;
     uint32_t i;
     float x, y, own, tight2;
     push_lanes lanes;
     bool tight, very_place;
 
     TH_ON_GPU void meet(uint32_t j, uint32_t lane, float dx, float dy, float d2, float apart, float apart2) {
-        very_place = very_place || d2 <= COINCIDENT2;
+        very_place = very_place || d2 <= TH_UIC_COINCIDENT2;
         tight = tight || d2 - tight2 * apart2 < 0.0f;
         if (!(d2 < apart2)) return;
-        float scale = step->give[j] * (apart * th_inverse_root(th_max(d2, COINCIDENT2)) - 1.0f);
-        lanes.add(lane % LANES, scale * dx, scale * dy);
+        float scale = th_uic_push_scale(d2, apart, step->give[j]);
+        lanes.add(lane % TH_UIC_LANES_OF_PAIRS, scale * dx, scale * dy);
     }
     // Which of `count` people from `first` on are near enough to meet, up to 32, a bit for each. They are read
     // AT_ONCE, so that the memory is waited for once; who is read too much is somebody beyond the run, or the room
@@ -125,9 +113,9 @@ struct pair_seeker {
             uint32_t some = 0;
             TH_UNROLLED
             for (int k = 0; k < AT_ONCE; ++k) {
-                float d2 = dx[k] * dx[k] + dy[k] * dy[k], apart2 = apart[k] * fabsf(apart[k]);
+                float d2 = dx[k] * dx[k] + dy[k] * dy[k], apart2 = th_uic_apart2(apart[k]);
                 // Whoever is tight is within apart2, because tight2 is at most 1.
-                some |= d2 <= th_max(apart2, COINCIDENT2) ? 1u << k : 0u;
+                some |= d2 <= th_max(apart2, TH_UIC_COINCIDENT2) ? 1u << k : 0u;
             }
             bits |= some << begin;
         }
@@ -142,18 +130,18 @@ struct pair_seeker {
             for (; bits; bits &= bits - 1) {
                 uint32_t j = first + lowest_bit(bits);
                 float dx = x - xs[j], dy = y - ys[j], apart = own + step->share * step->half[j];
-                meet(j, lane_of_0 + j, dx, dy, dx * dx + dy * dy, apart, apart * fabsf(apart));
+                meet(j, lane_of_0 + j, dx, dy, dx * dx + dy * dy, apart, th_uic_apart2(apart));
             }
         }
     }
 };
-TH_ON_GPU inline push push_from_runs(const th_world *world, const pair_step *step, uint32_t i, push_lanes lanes,
+TH_ON_GPU inline th_uic_push push_from_runs(const th_world *world, const th_uic_pair_step *step, uint32_t i, push_lanes lanes,
                                      bool *coincident) {
     const float ROUNDING = 0.01f; // [m] more than that of a place and its cell, 10 km from the middle
     const th_agents *a = &world->agents;
     const th_level_grid *index = &world->index.grids[a->level[i]];
     const float *xs = a->next_position_x, *ys = a->next_position_y;
-    float tight2 = step->tidy ? 1.0f : step->tight * step->tight;
+    float tight2 = th_uic_tight_share2(step);
     pair_seeker seeker = {step, i, xs[i], ys[i], step->share * step->half[i], tight2, lanes, false, false};
     lanes.clear();
     const th_rows around = rows_for_cell(world, step, i);
@@ -166,9 +154,9 @@ TH_ON_GPU inline push push_from_runs(const th_world *world, const pair_step *ste
         uint32_t begin, end, first, last;
         th_index_run(&world->index, index, row, around.column0, around.column1, &begin, &end);
         count += end - begin;
-        if (count > AROUND_MOST) {
+        if (count > TH_UIC_AROUND_MOST) {
             *coincident = true;
-            push crowded = {{0.0f, 0.0f}, true, 1e6f};
+            th_uic_push crowded = {{0.0f, 0.0f}, true, 1e6f};
             return crowded;
         }
         if (row < reached.row || row > reached.last_row) continue;
@@ -176,7 +164,7 @@ TH_ON_GPU inline push push_from_runs(const th_world *world, const pair_step *ste
         seeker.look_at(xs, ys, first, last, count - end);
     }
     *coincident = seeker.tight && seeker.very_place;
-    push result = {th_v(lanes.sum(lanes.x), lanes.sum(lanes.y)), seeker.tight, 1e6f};
+    th_uic_push result = {th_v(lanes.sum(lanes.x), lanes.sum(lanes.y)), seeker.tight, 1e6f};
     return result;
 }
 
@@ -186,13 +174,13 @@ enum { LOOKS_CLOSER = 16 };
 
 // What everybody of a pass has in common.
 struct pair_pass {
-    pair_step step;
+    th_uic_pair_step step;
     pair_report *report;
     int from, slot; // the ways of slots from .. slot count; what is found out goes into `slot`
 
     TH_ON_GPU bool over() const { return step.tidy && !report->found[slot - 1][TIGHT_ONES]; }
-    TH_ON_GPU pair_step now() const {
-        pair_step all = step;
+    TH_ON_GPU th_uic_pair_step now() const {
+        th_uic_pair_step all = step;
         uint32_t moved2 = 0;
         for (int k = from; k < slot; ++k)
             moved2 = report->found[k][MOVED2] > moved2 ? report->found[k][MOVED2] : moved2;
@@ -200,14 +188,14 @@ struct pair_pass {
         all.moved = sqrtf(float_of_bits(moved2));
         return all;
     }
-    TH_ON_GPU push around(const th_world *world, const pair_step *all, int i, bool *coincident) const {
+    TH_ON_GPU th_uic_push around(const th_world *world, const th_uic_pair_step *all, int i, bool *coincident) const {
 #ifdef __CUDACC__
         extern __shared__ float4 team_memory[]; // PAIR_LANES bytes for each thread
         float *lanes = (float *)team_memory + threadIdx.x;
-        push_lanes own = {lanes, lanes + LANES * blockDim.x, (int)blockDim.x};
+        push_lanes own = {lanes, lanes + TH_UIC_LANES_OF_PAIRS * blockDim.x, (int)blockDim.x};
 #else
-        float lanes[2 * LANES];
-        push_lanes own = {lanes, lanes + LANES, 1};
+        float lanes[2 * TH_UIC_LANES_OF_PAIRS];
+        push_lanes own = {lanes, lanes + TH_UIC_LANES_OF_PAIRS, 1};
 #endif
         return push_from_runs(world, all, (uint32_t)i, own, coincident);
     }
@@ -215,7 +203,7 @@ struct pair_pass {
         th_agents *a = &world->agents;
         a->work_x[i] = p.x;
         a->work_y[i] = p.y;
-        if (a->order[i] & IS_TIGHT) found[TIGHT_ONES] = 1;
+        if (a->order[i] & TH_UIC_IS_TIGHT) found[TIGHT_ONES] = 1;
         raise(&found[MOVED2], th_length2(th_sub(p, th_position(a, (uint32_t)i))));
     }
     TH_ON_GPU static void defer(th_world *world, int i, uint32_t *found) {
@@ -226,33 +214,33 @@ struct pair_pass {
     TH_ON_GPU void in_the_open(th_world *world, int i, uint32_t *found) const {
         th_agents *a = &world->agents;
         th_vec2 p = {a->next_position_x[i], a->next_position_y[i]};
-        if (!looks(&step, a->order[i])) {
+        if (!th_uic_looks(&step, a->order[i])) {
             if (!step.tidy) settle(world, i, p, found);
             return;
         }
         if (by_wall(world, i) || world->scene->link_count > 0) return defer(world, i, found);
-        pair_step all = now();
+        th_uic_pair_step all = now();
         bool coincident;
-        push result = around(world, &all, i, &coincident);
+        th_uic_push result = around(world, &all, i, &coincident);
         if (coincident) return defer(world, i, found);
-        settle(world, i, take_push(world, &all, nullptr, (uint32_t)i, p, result, false), found);
+        settle(world, i, th_uic_take_push(world, &all, nullptr, (uint32_t)i, p, result, false), found);
     }
     TH_ON_GPU void closer(th_world *world, int i, uint32_t *found) const {
         th_agents *a = &world->agents;
         if (!(a->order[i] & LOOKS_CLOSER)) return;
         th_vec2 p = {a->next_position_x[i], a->next_position_y[i]};
         th_walls walls = th_world_walls(world);
-        pair_step all = now();
+        th_uic_pair_step all = now();
         bool coincident, wall = by_wall(world, i);
-        push result = around(world, &all, i, &coincident);
-        result = look_closer(world, &all, &walls, (uint32_t)i, result, coincident, a->next_position_x,
+        th_uic_push result = around(world, &all, i, &coincident);
+        result = th_uic_look_closer(world, &all, &walls, (uint32_t)i, result, coincident, a->next_position_x,
                              a->next_position_y, wall);
-        settle(world, i, take_push(world, &all, &walls, (uint32_t)i, p, result, wall), found);
+        settle(world, i, th_uic_take_push(world, &all, &walls, (uint32_t)i, p, result, wall), found);
     }
     TH_ON_GPU static bool by_wall(const th_world *world, int i) {
         const th_uic_level *level = &world->uic->levels[world->agents.level[i]];
-        quarter q = quarter_of(world, i);
-        return level->walled && flags_of(world->uic, level, q.i, q.j, q.a, q.b) & TH_UIC_NEAR_WALL;
+        th_uic_quarter q = quarter_of(world, i);
+        return level->walled && th_uic_flags_of(world->uic, level, q.i, q.j, q.a, q.b) & TH_UIC_NEAR_WALL;
     }
 };
 
@@ -282,7 +270,7 @@ static void run_pass(th_world *host, pair_pass pass) {
 static void list_tight(th_world *host) {
     th_world *world = host->cuda->world;
     list_those(host->cuda->bound, host->cuda->known.agents.slot, &grids_of(host)->pairs->tight,
-               TH_LAMBDA(int i) { return i < world->agents.count && world->agents.order[i] & IS_TIGHT; });
+               TH_LAMBDA(int i) { return i < world->agents.count && world->agents.order[i] & TH_UIC_IS_TIGHT; });
 }
 
 // All tidying passes in one kernel: most often there is nobody to look, and then it is over at once.
@@ -300,49 +288,42 @@ struct tidying {
             team.find(count, found, [&](int t, uint32_t *most) { pass.in_the_open(world, (int)tight[t], most); });
             if (found[CLOSER_ONES])
                 team.find(count, found, [&](int t, uint32_t *most) { pass.closer(world, (int)tight[t], most); });
-            team.each(count, [&](int t) { take_tidied(tight[t]); });
+            team.each(count, [&](int t) { th_uic_take_tidied(&world->agents, tight[t]); });
         }
-    }
-    TH_ON_GPU void take_tidied(uint32_t i) const {
-        th_agents *a = &world->agents;
-        if (!(a->order[i] & TIDIED)) return;
-        a->next_position_x[i] = a->work_x[i];
-        a->next_position_y[i] = a->work_y[i];
-        a->order[i] &= ~(uint32_t)TIDIED;
     }
 };
 
 static void swap_next(th_world *host) {
-    swap_positions(&host->cuda->known.agents);
-    once(host, TH_LAMBDA(th_world * world) { swap_positions(&world->agents); });
+    th_uic_swap_positions(&host->cuda->known.agents);
+    once(host, TH_LAMBDA(th_world * world) { th_uic_swap_positions(&world->agents); });
 }
 
 static void separate(th_world *host) {
     const uic_grids *grids = grids_of(host);
     pair_report *report = grids->pairs;
-    pair_step step;
-    pass_plan plan = plan_passes(host, &step);
+    th_uic_pair_step step;
+    th_uic_pass_plan plan = th_uic_plan_passes(host, &step);
     if (plan.passes == 0) return;
     step.half = host->cuda->known.agents.work2_x;
     step.give = host->cuda->known.agents.work2_y;
     clear(report, sizeof *report);
     find_among(host, 0, 0, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
-        begin_one(world, &step, (uint32_t)i);
+        th_uic_begin_pairs(world, &step, (uint32_t)i);
         raise(&found[WIDEST], th_max(step.half[i], 0.0f));
-        raise(&found[MOVED2], moved2_of(&world->agents, (uint32_t)i));
+        raise(&found[MOVED2], th_uic_moved2(&world->agents, (uint32_t)i));
     });
     int slot = 1, from = 0;
     for (int pass = 0; pass < plan.passes; ++pass, ++slot) {
         run_pass(host, {step, report, from, slot});
         swap_next(host);
-        if (!walks_after(&plan, pass)) continue;
+        if (!th_uic_walks_after(&plan, pass)) continue;
         from = ++slot;
         find_among(host, 0, from, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
-            walk_one(world, &step, (uint32_t)i);
-            raise(&found[MOVED2], moved2_of(&world->agents, (uint32_t)i));
+            th_uic_walk_on(world, &step, (uint32_t)i);
+            raise(&found[MOVED2], th_uic_moved2(&world->agents, (uint32_t)i));
         });
     }
-    begin_tidying(&step);
+    th_uic_begin_tidying(&step);
     if (host->uic->tidy_passes > 0) {
         list_tight(host);
         tidying work = {host->cuda->world, {step, report, from, slot}, host->cuda->known.agents.slot,
@@ -350,7 +331,15 @@ static void separate(th_world *host) {
         grid((host->cuda->bound + GRID_THREADS - 1) / GRID_THREADS, grids->tidying_blocks,
              (size_t)GRID_THREADS * PAIR_LANES, grids->partial, work);
     }
-    everybody(host, TH_LAMBDA(th_world * world, int i) { finish_one(world, (uint32_t)i); });
+    everybody(host, TH_LAMBDA(th_world * world, int i) {
+        th_agents *a = &world->agents;
+        if (!(a->order[i] & TH_UIC_PUSHED)) return;
+        th_vec2 way = th_sub(th_v(a->next_position_x[i], a->next_position_y[i]), th_position(a, (uint32_t)i));
+        th_vec2 wanted = {a->next_velocity_x[i], a->next_velocity_y[i]};
+        th_vec2 real = th_uic_real_velocity(way, 1.0f / world->dt, wanted, a->speed[i]);
+        a->next_velocity_x[i] = real.x;
+        a->next_velocity_y[i] = real.y;
+    });
 }
 
 } // namespace th

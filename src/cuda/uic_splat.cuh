@@ -22,8 +22,8 @@ struct node_sum {
             for (int n = 0; n < TH_UIC_LANES; ++n) lane[n] += values[n];
     }
     // What the quarter (a, b) of cell c gives to this node.
-    TH_ON_GPU void take(int c, int nx, int a, int b, unsigned folds, const quarter_sums *sums) {
-        lattice_gift gift = gift_to(lattice, c, nx, a, b, folds, sums);
+    TH_ON_GPU void take(int c, int nx, int a, int b, unsigned folds, const th_uic_sums *sums) {
+        th_uic_gift gift = th_uic_gift_to(lattice, c, nx, a, b, folds, sums);
         add(gift.to.near, gift.shares.near);
         add(gift.to.beside, gift.shares.beside);
         add(gift.to.above, gift.shares.above);
@@ -31,8 +31,8 @@ struct node_sum {
     }
 };
 TH_ON_GPU inline float *lanes_of(th_uic *uic, int lattice, int node) {
-    void *nodes = lattice == CENTRES      ? (void *)&uic->centre[node]
-                  : lattice == WEST_FACES ? (void *)&uic->west[node]
+    void *nodes = lattice == TH_UIC_CENTRES      ? (void *)&uic->centre[node]
+                  : lattice == TH_UIC_WEST_FACES ? (void *)&uic->west[node]
                                           : (void *)&uic->south[node];
     return (float *)nodes;
 }
@@ -42,29 +42,29 @@ TH_ON_GPU inline float *lanes_of(th_uic *uic, int lattice, int node) {
 struct splat_tile {
     th_world *world;
     int l, nx, ny, tiles_x;
-    enum { LANES_USED = 6, QUARTERS = TILE_WIDE * TILE_WIDE, VALUES = (int)CORNERS * LANES_USED };
+    enum { LANES_USED = 6, QUARTERS = TILE_WIDE * TILE_WIDE, VALUES = (int)TH_UIC_CORNERS * LANES_USED };
 
     TH_ON_GPU bool on_ring(int column, int row) const {
         return column < 2 || row < 2 || column >= 2 * nx - 2 || row >= 2 * ny - 2;
     }
     TH_ON_GPU void sum_quarter(int column, int row, float *values) const {
-        quarter_sums sums;
+        th_uic_sums sums;
         memset(&sums, 0, sizeof sums);
         if (!on_ring(column, row)) {
             const th_uic *uic = world->uic;
             const th_uic_level *level = &uic->levels[l];
-            quarter q = {l, column / 2, row / 2, column % 2, row % 2, 0};
-            q.flags = flags_of(uic, level, q.i, q.j, q.a, q.b);
+            th_uic_quarter q = {l, column / 2, row / 2, column % 2, row % 2, 0};
+            q.flags = th_uic_flags_of(uic, level, q.i, q.j, q.a, q.b);
             for (int k = 0; k < uic->index_per_half; ++k) {
                 uint32_t begin, end;
-                quarter_run(world, &q, k, &begin, &end);
-                sum_run(world, level, &q, begin, end, &sums);
+                th_uic_quarter_run(world, &q, k, &begin, &end);
+                th_uic_sum_run(world, level, &q, begin, end, &sums);
             }
         }
         for (int k = 0; k < VALUES; ++k) values[k * QUARTERS] = sums.corner[k / LANES_USED][k % LANES_USED];
     }
-    TH_ON_GPU static quarter_sums quarter_at(const float *values) {
-        quarter_sums sums;
+    TH_ON_GPU static th_uic_sums quarter_at(const float *values) {
+        th_uic_sums sums;
         for (int k = 0; k < VALUES; ++k) sums.corner[k / LANES_USED][k % LANES_USED] = values[k * QUARTERS];
         return sums;
     }
@@ -75,19 +75,19 @@ struct splat_tile {
         if (i >= nx || j >= ny) return;
         const th_uic_level *level = &world->uic->levels[l];
         node_sum sum = {LATTICE, level->first + j * nx + i, {0, 0, 0, 0}};
-        const int west = LATTICE == WEST_FACES ? 2 : 1, south = LATTICE == SOUTH_FACES ? 2 : 1;
+        const int west = LATTICE == TH_UIC_WEST_FACES ? 2 : 1, south = LATTICE == TH_UIC_SOUTH_FACES ? 2 : 1;
         for (int colour = 0; colour < 2; ++colour) {
             TH_UNROLLED
             for (int up = 0; up < 4; ++up) {
                 int row = 2 * j - south + up;
-                if ((row / 2 / BAND) % 2 != colour) continue;
+                if ((row / 2 / TH_UIC_BAND) % 2 != colour) continue;
                 TH_UNROLLED
                 for (int along = 0; along < 4; ++along) {
                     int column = 2 * i - west + along, a = (along + west) & 1, b = (up + south) & 1;
                     if (on_ring(column, row)) continue;
-                    quarter_sums sums = quarter_at(values + (row - (2 * j0 - 2)) * TILE_WIDE + column - (2 * i0 - 2));
+                    th_uic_sums sums = quarter_at(values + (row - (2 * j0 - 2)) * TILE_WIDE + column - (2 * i0 - 2));
                     sum.take(level->first + row / 2 * nx + column / 2, nx, a, b,
-                             flags_of(world->uic, level, column / 2, row / 2, a, b), &sums);
+                             th_uic_flags_of(world->uic, level, column / 2, row / 2, a, b), &sums);
                 }
             }
         }
@@ -100,12 +100,12 @@ struct splat_tile {
         team.each(QUARTERS, [&](int k) {
             sum_quarter(2 * i0 - 2 + k % TILE_WIDE, 2 * j0 - 2 + k / TILE_WIDE, values + k);
         });
-        team.each((int)LATTICES * TILE * TILE, [&](int k) {
+        team.each((int)TH_UIC_LATTICES * TILE * TILE, [&](int k) {
             int cell = k % (TILE * TILE), i = i0 + cell % TILE, j = j0 + cell / TILE;
             switch (k / (TILE * TILE)) { // the same for a whole warp
-            case CENTRES: sum_node<CENTRES>(values, i0, j0, i, j); break;
-            case WEST_FACES: sum_node<WEST_FACES>(values, i0, j0, i, j); break;
-            default: sum_node<SOUTH_FACES>(values, i0, j0, i, j);
+            case TH_UIC_CENTRES: sum_node<TH_UIC_CENTRES>(values, i0, j0, i, j); break;
+            case TH_UIC_WEST_FACES: sum_node<TH_UIC_WEST_FACES>(values, i0, j0, i, j); break;
+            default: sum_node<TH_UIC_SOUTH_FACES>(values, i0, j0, i, j);
             }
         });
     }
@@ -116,25 +116,25 @@ TH_ON_GPU inline void take_strays(th_world *world, int l, int lattice, int i, in
     th_uic *uic = world->uic;
     const th_uic_level *level = &uic->levels[l];
     int nx = level->grid.nx, ny = level->grid.ny;
-    if (!(flags_of(uic, level, i, j, 0, 0) & MAY_HAVE_STRAYS)) return;
+    if (!(th_uic_flags_of(uic, level, i, j, 0, 0) & MAY_HAVE_STRAYS)) return;
     node_sum sum = {lattice, level->first + j * nx + i, {0, 0, 0, 0}};
     float *lanes = lanes_of(uic, lattice, sum.node);
     for (int n = 0; n < TH_UIC_LANES; ++n) sum.lane[n] = lanes[n];
     for (int row = 2 * j - 4; row < 2 * j + 6; ++row)
         for (int column = 2 * i - 4; column < 2 * i + 6; ++column) {
             if (column < 2 || row < 2 || column >= 2 * nx - 2 || row >= 2 * ny - 2) continue;
-            quarter q = {l, column / 2, row / 2, column % 2, row % 2, 0};
-            q.flags = flags_of(uic, level, q.i, q.j, q.a, q.b);
+            th_uic_quarter q = {l, column / 2, row / 2, column % 2, row % 2, 0};
+            q.flags = th_uic_flags_of(uic, level, q.i, q.j, q.a, q.b);
             if (!(q.flags & TH_UIC_WALL)) continue;
             for (int k = 0; k < uic->index_per_half; ++k) {
                 uint32_t begin, end;
-                quarter_run(world, &q, k, &begin, &end);
+                th_uic_quarter_run(world, &q, k, &begin, &end);
                 for (uint32_t person = begin; person < end; ++person) {
-                    if (!is_stray(world, person)) continue;
-                    quarter_sums sums;
-                    th_uic_place at = stray_sums(world, &q, person, &sums);
+                    if (!th_uic_is_stray(world, person)) continue;
+                    th_uic_sums sums;
+                    th_uic_place at = th_uic_stray_sums(world, &q, person, &sums);
                     sum.take(level->first + at.j * nx + at.i, nx, at.half_x, at.half_y,
-                             flags_of(uic, level, at.i, at.j, at.half_x, at.half_y), &sums);
+                             th_uic_flags_of(uic, level, at.i, at.j, at.half_x, at.half_y), &sums);
                 }
             }
         }
@@ -155,12 +155,12 @@ static void splat(th_world *host) {
         const th_uic_level *level = &host->uic->levels[l];
         int nx = level->grid.nx;
         if (level->walled)
-            each(LATTICES * nx * level->grid.ny, TH_LAMBDA(int k) {
-                take_strays(world, l, k % LATTICES, k / LATTICES % nx, k / LATTICES / nx);
+            each(TH_UIC_LATTICES * nx * level->grid.ny, TH_LAMBDA(int k) {
+                take_strays(world, l, k % TH_UIC_LATTICES, k / TH_UIC_LATTICES % nx, k / TH_UIC_LATTICES / nx);
             });
     }
     float inverse_h = host->uic->levels[0].grid.inverse_h; // all grids have one h
-    each(grids->cells, TH_LAMBDA(int c) { read_cell(world->uic, inverse_h * inverse_h, c); });
+    each(grids->cells, TH_LAMBDA(int c) { th_uic_read_cell(world->uic, inverse_h * inverse_h, c); });
 }
 
 } // namespace th

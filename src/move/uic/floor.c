@@ -4,12 +4,10 @@
 // A wall is seen by the pressure solve only as a closed face, so everybody must be counted on the right side
 // of it. Who stands in a cell whose centre a wall hides counts in the neighbouring cell whose centre is in
 // sight, and so does the ground there. SPDX-License-Identifier: Apache-2.0
+#include "move/uic/floor.h"
 #include "core/parallel.h"
-#include "move/uic/state.h"
-#include <math.h>
 #include <string.h>
 
-#ifndef TH_DEVICE_CODE // the CPU's loop
 // ---- grids
 
 static bool same_grid(const th_staggered *a, const th_staggered *b) {
@@ -22,13 +20,11 @@ static void move_values(const th_uic *uic, const double *from, double *to) {
         const th_uic_level *old = &uic->levels[l], *new = &uic->wanted[l];
         double *target = to + new->first;
         memset(target, 0, (size_t) new->grid.nx *(size_t) new->grid.ny * sizeof *target);
-        if (!old->measured || old->grid.h != new->grid.h) continue;
-        int dx = new->grid.column - old->grid.column, dy = new->grid.row - old->grid.row;
+        if (!old->measured) continue;
         for (int j = 0; j < new->grid.ny; ++j)
             for (int i = 0; i < new->grid.nx; ++i) {
-                int oi = i + dx, oj = j + dy;
-                if (oi < 0 || oj < 0 || oi >= old->grid.nx || oj >= old->grid.ny) continue;
-                target[j * new->grid.nx + i] = from[old->first + oj * old->grid.nx + oi];
+                int before = th_uic_cell_before(&old->grid, &new->grid, i, j);
+                if (before >= 0) target[j * new->grid.nx + i] = from[old->first + before];
             }
     }
 }
@@ -70,49 +66,13 @@ static bool adopt_grids(th_uic *uic) {
     return true;
 }
 
-#endif
-// ---- which cell somebody belongs to
-
-// What is asked for in place of a cell's centre when walls are in question: a little off it. Plans are drawn in
-// whole metres and so are cells; a wall through the very centres would close the cells to both sides.
-TH_BOTH static th_vec2 anchor_of(const th_staggered *grid, int i, int j) {
-    return th_add(th_staggered_centre(grid, i, j), th_v(0.0137f * grid->h, 0.0171f * grid->h));
-}
-
-TH_BOTH int th_uic_home(const th_world *world, int l, int i, int j, th_vec2 p) {
-    enum { OWN = 4 };
-    const th_staggered *grid = &world->uic->levels[l].grid;
-    th_walls walls = th_world_walls(world);
-    th_vec2 own = anchor_of(grid, i, j);
-    if (th_walls_first_crossing(&walls, l, p, own, NULL) < 0) return OWN;
-    int dx = p.x < own.x ? -1 : 1, dy = p.y < own.y ? -1 : 1;
-    bool x_nearer = fabsf(p.x - own.x) >= fabsf(p.y - own.y);
-    // The nearest first; the far sides last, for cells that walls cut into strips.
-    const int tries[8][2] = {{x_nearer ? dx : 0, x_nearer ? 0 : dy},
-                             {x_nearer ? 0 : dx, x_nearer ? dy : 0},
-                             {dx, dy},
-                             {x_nearer ? 0 : -dx, x_nearer ? -dy : 0},
-                             {x_nearer ? -dx : 0, x_nearer ? 0 : -dy},
-                             {dx, -dy},
-                             {-dx, dy},
-                             {-dx, -dy}};
-    for (int k = 0; k < 8; ++k) {
-        int ni = i + tries[k][0], nj = j + tries[k][1];
-        if (ni < 1 || nj < 1 || ni >= grid->nx - 1 || nj >= grid->ny - 1) continue;
-        if (th_walls_first_crossing(&walls, l, p, anchor_of(grid, ni, nj), NULL) < 0)
-            return OWN + 3 * tries[k][1] + tries[k][0];
-    }
-    return OWN;
-}
-
-#ifndef TH_DEVICE_CODE // the CPU's loop
 // ---- apertures
 
 // The box between the centres of a cell and of its west (axis 0) or south (axis 1) neighbour.
 static void box_of_face(const th_staggered *grid, int i, int j, int axis, th_vec2 *low,
                         th_vec2 *high) {
     th_vec2 corner = {grid->origin.x + (float)i * grid->h, grid->origin.y + (float)j * grid->h};
-    th_vec2 anchor = anchor_of(grid, i, j);
+    th_vec2 anchor = th_uic_anchor(grid, i, j);
     *low = axis ? th_v(corner.x, anchor.y - grid->h) : th_v(anchor.x - grid->h, corner.y);
     *high = axis ? th_v(corner.x + grid->h, anchor.y) : th_v(anchor.x, corner.y + grid->h);
 }
@@ -312,15 +272,15 @@ static void measure_floor(th_world *world, int l) {
         for (int column = 0; column < grid->nx * TH_FLOOR_PARTS; ++column) {
             const th_floor_part *free = &uic->parts[column];
             if (!(free->area > 1e-9)) continue;
-            int i = column / TH_FLOOR_PARTS, home = 4;
+            int i = column / TH_FLOOR_PARTS, shift = TH_UIC_OWN_CELL;
             float area = (float)free->area * part * part;
             th_vec2 p = {
                 grid->origin.x + ((float)column + (float)(free->x / free->area)) * part * grid->h,
                 grid->origin.y + ((float)row + (float)(free->y / free->area)) * part * grid->h};
             int quarter = (2 * row / TH_FLOOR_PARTS) * 2 * grid->nx + 2 * column / TH_FLOOR_PARTS;
             if (uic->quarters[4 * (size_t)level->first + (size_t)quarter] & TH_UIC_WALL)
-                home = th_uic_home(world, l, i, j, p);
-            th_uic_place place = th_uic_place_of(grid, p, i, j, home);
+                shift = th_uic_cell_shift(world, l, i, j, p);
+            th_uic_place place = th_uic_place_of(grid, p, i, j, shift);
             give_area(uic, level, &place, area);
             uic->free_area[level->first + j * grid->nx + i] += area;
         }
@@ -358,14 +318,13 @@ static bool has_walls(const th_world *world, int l) {
 // How far from where somebody stood when the step began a wall can matter to the pair step: the pair distance
 // and the way of the step, walked by somebody quick who is carried along.
 static float furthest_pair(const th_world *world) {
-    const float quick = 2.5f; // [m/s]
     float most = 0.0f;
     for (int g = 0; g < world->uic->group_count; ++g) {
         const th_uic_group *group = &world->uic->groups[g];
-        float d_min = group->d_min > 0.0f ? group->d_min : 2.0f * world->max_radius;
+        float d_min = th_uic_d_min(group->d_min, world->max_radius);
         if (group->own) most = th_max(most, 2.0f * group->separate * d_min);
     }
-    return most + TH_UIC_FASTEST * quick * world->dt;
+    return most + TH_UIC_FASTEST * TH_UIC_QUICK * world->dt;
 }
 
 void th_uic_measure(th_world *world) {
@@ -401,66 +360,6 @@ void th_uic_measure(th_world *world) {
     }
 }
 
-#endif
-// ---- moving bodies
-
-enum { BITS = 8 }; // along a cell's side
-
-// Calls cover(word, bit) for what a disc covers.
-#ifdef TH_DEVICE_CODE
-template <class Cover>
-TH_BOTH static void cover_disc(th_uic *uic, const th_uic_level *level, th_vec2 centre, float radius,
-                               Cover cover) {
-#else
-static inline void cover(uint64_t *word, uint64_t bit) { *word |= bit; }
-static void cover_disc(th_uic *uic, const th_uic_level *level, th_vec2 centre, float radius) {
-#endif
-    const th_staggered *grid = &level->grid;
-    float scale = (float)BITS * grid->inverse_h, r = radius * scale;
-    float x = (centre.x - grid->origin.x) * scale, y = (centre.y - grid->origin.y) * scale;
-    int column0 = (int)floorf(x - r), column1 = (int)ceilf(x + r);
-    int row0 = (int)floorf(y - r), row1 = (int)ceilf(y + r);
-    if (!(x - r > 0.0f && y - r > 0.0f && x + r < (float)(BITS * grid->nx - 1) &&
-          y + r < (float)(BITS * grid->ny - 1)))
-        return; // off the ground
-    for (int row = row0; row < row1; ++row)
-        for (int column = column0; column < column1; ++column) {
-            float dx = (float)column + 0.5f - x, dy = (float)row + 0.5f - y;
-            if (dx * dx + dy * dy > r * r) continue;
-            int cell = row / BITS * grid->nx + column / BITS;
-            cover(&uic->covered[level->first + cell],
-                  (uint64_t)1 << (row % BITS * BITS + column % BITS));
-        }
-}
-
-TH_BOTH static int bits_of(uint64_t mask) {
-#ifdef __CUDA_ARCH__
-    return __popcll((unsigned long long)mask);
-#else
-    return __builtin_popcountll((unsigned long long)mask);
-#endif
-}
-
-// Rows of bits (west face) or columns (south face) that nothing covers between the centres of two cells.
-TH_BOTH static float uncovered(uint64_t before, uint64_t here, int axis) {
-    int blocked = 0;
-    for (int k = 0; k < BITS; ++k) {
-        uint64_t line = axis ? (uint64_t)0x0101010101010101u << k : (uint64_t)0xFFu << (BITS * k);
-        uint64_t far_half = axis ? 0xFFFFFFFF00000000u : 0xF0F0F0F0F0F0F0F0u;
-        blocked += ((before & far_half & line) | (here & ~far_half & line)) != 0;
-    }
-    return 1.0f - (float)blocked / (float)BITS;
-}
-
-// What bodies leave of a cell.
-TH_BOTH static void cover_cell(th_uic *uic, int nx, int c) {
-    uint64_t here = uic->covered[c], west = uic->covered[c - 1], south = uic->covered[c - nx];
-    uic->room[c] = uic->capacity[c] * (1.0f - (float)bits_of(here) / (float)(BITS * BITS));
-    uic->open_x[c] = uic->aperture_x[c] * (here | west ? uncovered(west, here, 0) : 1.0f);
-    uic->open_y[c] = uic->aperture_y[c] * (here | south ? uncovered(south, here, 1) : 1.0f);
-}
-
-#ifndef TH_DEVICE_CODE // the CPU's loop
 // Once a step, where there are bodies: what they leave of capacities and apertures.
 void th_uic_cover_bodies(th_world *world) {
     th_uic *uic = world->uic;
@@ -476,14 +375,13 @@ void th_uic_cover_bodies(th_world *world) {
     if (!any) return;
     for (int i = 0; i < agents->count; ++i)
         if (agents->phase[i] == TH_PHASE_BODY)
-            cover_disc(uic, &uic->levels[agents->level[i]],
-                       th_v(agents->next_position_x[i], agents->next_position_y[i]),
-                       agents->radius[i]);
+            th_uic_cover_disc(uic, &uic->levels[agents->level[i]],
+                              th_v(agents->next_position_x[i], agents->next_position_y[i]),
+                              agents->radius[i]);
     for (int l = 0; l < uic->level_count; ++l) {
         const th_uic_level *level = &uic->levels[l];
         if (!level->has_bodies) continue;
         int nx = level->grid.nx, end = level->first + nx * level->grid.ny;
-        for (int c = level->first + nx; c < end; ++c) cover_cell(uic, nx, c);
+        for (int c = level->first + nx; c < end; ++c) th_uic_cover_cell(uic, nx, c);
     }
 }
-#endif

@@ -30,6 +30,8 @@ enum {
     TH_UIC_NEAR_WALL = 16 // a wall is near enough to stand between two people of the pair step
 };
 
+enum { TH_UIC_OWN_CELL = 4 }; // of the nine numbers 3 dy + dx + 4: the cell somebody stands in
+
 typedef struct th_uic_level {
     th_staggered grid;
     int first; // index of cell 0 in the common arrays
@@ -91,7 +93,7 @@ typedef struct th_uic {
     int32_t *active;
     th_uic_link_face *link_faces;
     int link_face_count, link_face_capacity;
-    uint8_t *home; // by agent: which cell it belongs to, 4: its own, else 3 dy + dx + 4
+    uint8_t *cell_shift; // by agent: which cell it belongs to, 3 dy + dx + TH_UIC_OWN_CELL
     int agent_capacity;
     th_floor_part *parts; // work space, one row
     int part_capacity;
@@ -100,23 +102,20 @@ typedef struct th_uic {
     th_uic_statistics statistics;
 } th_uic;
 
-// ---- uic_floor.c
-// Adopts the grids the index was laid for; measures floors and apertures where they changed.
+// ---- floor.c
+// Adopts the grids the index was built for; measures floors and apertures where they changed.
 void th_uic_measure(th_world *world);
-// Which cell somebody at p in cell (i, j) belongs to: the one it stands in unless a wall hides its centre.
-// Returns 3 dy + dx + 4.
-TH_BOTH int th_uic_home(const th_world *world, int level, int i, int j, th_vec2 p);
 void th_uic_cover_bodies(th_world *world);
 
-// ---- uic_splat.c
+// ---- splat.c
 void th_uic_splat(th_world *world);
 // Writes next_velocity and next_position of the model's people.
 void th_uic_follow(th_world *world);
 
-// ---- uic_project.c
+// ---- project.c
 void th_uic_project(th_world *world);
 
-// ---- uic_pairs.c
+// ---- pairs.c
 void th_uic_separate(th_world *world);
 
 // Moved by this model?
@@ -132,9 +131,9 @@ typedef struct th_uic_place {
 } th_uic_place;
 
 TH_BOTH static inline th_uic_place th_uic_place_of(const th_staggered *grid, th_vec2 p, int i,
-                                                   int j, int home) {
-    i += home % 3 - 1;
-    j += home / 3 - 1;
+                                                   int j, int shift) {
+    i += shift % 3 - 1;
+    j += shift / 3 - 1;
     float x = th_clamp((p.x - grid->origin.x) * grid->inverse_h - (float)i, 0.0f, 1.0f) * 2.0f;
     float y = th_clamp((p.y - grid->origin.y) * grid->inverse_h - (float)j, 0.0f, 1.0f) * 2.0f;
     th_uic_place place = {i, j, x >= 1.0f, y >= 1.0f, x, y};

@@ -51,8 +51,9 @@ static float choose_cell(const th_scene *scene) {
         const th_group *group = &scene->groups[g];
         if (group->move.model != TH_MOVE_UIC) continue;
         const th_uic_params *p = params_of(group->move.params);
-        float own = p->cell_size > 0.0f ? p->cell_size
-                                        : TH_UIC_CELL * th_uic_d_min(p, typical_radius(group));
+        float own = p->cell_size > 0.0f
+                        ? p->cell_size
+                        : TH_UIC_CELL * th_uic_d_min(p->d_min, typical_radius(group));
         h = th_max(h, own);
     }
     return th_max(h, 0.1f); // [m] no cell smaller than a hand
@@ -114,7 +115,7 @@ static bool allocate(th_uic *uic, const th_memory *m) {
         TAKE(levels, levels) && TAKE(wanted, levels) && TAKE(groups, (size_t)uic->group_count) &&
         TAKE(centre, n) && TAKE(west, n) && TAKE(south, n) && TAKE(quarters, 4 * n) &&
         TAKE(active, n) && TAKE(covered, (size_t)uic->covered_capacity) &&
-        TAKE(home, (size_t)uic->agent_capacity) && TAKE(parts, (size_t)uic->part_capacity) &&
+        TAKE(cell_shift, (size_t)uic->agent_capacity) && TAKE(parts, (size_t)uic->part_capacity) &&
         TAKE(link_faces, (size_t)uic->link_face_capacity);
     float **floats[] = {&uic->people,     &uic->packing,    &uic->capacity, &uic->free_area,
                         &uic->aperture_x, &uic->aperture_y, &uic->open_x,   &uic->open_y,
@@ -148,7 +149,7 @@ static void release(th_uic *uic, const th_memory *m) {
     GIVE(quarters, 4 * n);
     GIVE(active, n);
     GIVE(covered, (size_t)uic->covered_capacity);
-    GIVE(home, (size_t)uic->agent_capacity);
+    GIVE(cell_shift, (size_t)uic->agent_capacity);
     GIVE(parts, (size_t)uic->part_capacity);
     GIVE(link_faces, (size_t)uic->link_face_capacity);
     float *floats[] = {

@@ -56,10 +56,12 @@ typedef struct th_uic_params {
 #define TH_UIC_FLOOR 1e-3f
 // Nobody is carried faster than this many times the own walking speed, whatever an overfull cell asks for.
 #define TH_UIC_FASTEST 3.0f
-#define TH_UIC_CELL 5.0f // default cell size in d_min
+#define TH_UIC_QUICK 2.5f // [m/s] somebody quick: how far anybody may get in a step
+#define TH_UIC_CELL 5.0f  // default cell size in d_min
 
-TH_FORMULA float th_uic_d_min(const th_uic_params *p, float radius) {
-    return p->d_min > 0.0f ? p->d_min : 2.0f * radius;
+// The distance that somebody keeps: as given, or twice the own radius.
+TH_FORMULA float th_uic_d_min(float given, float radius) {
+    return given > 0.0f ? given : 2.0f * radius;
 }
 
 // Area one person takes up, 1 / rho_max (eq. 4): sqrt(3) d_min^2 / (2 alpha) [m2].

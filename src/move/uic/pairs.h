@@ -1,0 +1,323 @@
+// The pair step for one person, on the CPU and on a device: who looks for others, how far, what pushes, where
+// walls stop a push. The CPU's loops are in pairs.c, the kernels in pairs.cuh.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_MOVE_UIC_PAIRS_H
+#define TH_MOVE_UIC_PAIRS_H
+#include "formula/math.h"
+#include "formula/random.h"
+#include "move/uic/state.h"
+#include "state/neighbours.h"
+#include <math.h>
+#include <string.h>
+
+enum {
+    TH_UIC_LANES_OF_PAIRS = 16, // sums side by side: person k around somebody goes to sum k mod 16
+    TH_UIC_AROUND_MOST = 512    // people around a cell of the index; more are taken one by one
+};
+
+// Bits of agents.order during the pair step.
+enum {
+    TH_UIC_LOOKS = 1, // for others, in the next pass
+    TH_UIC_PUSHED = 2,
+    TH_UIC_IS_TIGHT = 4,
+    TH_UIC_TIDIED = 8 // has a new place from this tidying pass
+};
+
+// Who has arrived makes room for who has not: of what a pair lacks, one who walks takes this share beside one
+// who has arrived, and that one the rest. Otherwise people who still have to pass never do.
+#define TH_UIC_PAST_ARRIVED 0.25f
+#define TH_UIC_COINCIDENT2 1e-12f // [m2] closer than a micrometre there is no direction
+// Who is nearer to somebody than this many d_min is looked at again in the tidying passes, which aim at this
+// distance. The margin is what a neighbour pushes back in the same pass.
+#define TH_UIC_TIGHT 1.025f
+#define TH_UIC_WALL_GAP 0.001f // [m] who runs into a wall stops this far from it, as in contact
+
+typedef struct th_uic_pair_step {
+    float widest;       // half the pair distance of anybody, at most [m]
+    float moved;        // furthest that anybody is from where the index saw them [m]
+    float *half, *give; // by agent: half the pair distance [m]; share of the push the other takes
+    float piece;        // time walked before each pass that begins a piece of way [s]
+    bool tidy;          // only those who are still tight
+    float share;        // of the pair distance that this pass aims at
+    float tight;        // that the tidying passes aim at
+    float most;         // a pass moves nobody further than this many `half`: d_min / 2
+    bool mixed;         // others than the model's own people are there
+} th_uic_pair_step;
+
+typedef struct th_uic_push {
+    th_vec2 sum;
+    bool tight;  // somebody is very near, perhaps at the very place
+    float clear; // no wall is nearer [m]
+} th_uic_push;
+
+// ---- the plan of a step
+
+// How many passes there are and after which of them people walk on.
+typedef struct th_uic_pass_plan {
+    int passes, pieces;
+} th_uic_pass_plan;
+
+static inline bool th_uic_walks_after(const th_uic_pass_plan *plan, int pass) {
+    return pass + 1 < plan->passes &&
+           (pass + 1) * plan->pieces / plan->passes > pass * plan->pieces / plan->passes;
+}
+
+// 0 passes: no pair step.
+static inline th_uic_pass_plan th_uic_plan_passes(const th_world *world, th_uic_pair_step *step) {
+    const th_uic *uic = world->uic;
+    th_uic_pass_plan plan = {0, 0};
+    float separate =
+        0.0f; // half the pair distance in d_min, of the group that keeps furthest apart
+    for (int g = 0; g < uic->group_count; ++g) {
+        if (!uic->groups[g].own || uic->groups[g].passes == 0) continue;
+        plan.passes = uic->groups[g].passes > plan.passes ? uic->groups[g].passes : plan.passes;
+        separate = th_max(separate, uic->groups[g].separate);
+    }
+    if (plan.passes == 0) return plan;
+    plan.pieces = (int)ceilf(world->dt / uic->pair_substep - 1e-3f);
+    plan.pieces = plan.pieces < 1 ? 1 : plan.pieces;
+    if (plan.passes < plan.pieces) plan.passes = plan.pieces;
+    memset(step, 0, sizeof *step);
+    step->half = world->agents.work2_x;
+    step->give = world->agents.work2_y;
+    step->piece = world->dt / (float)plan.pieces;
+    step->share = 1.0f;
+    step->tight = th_min(0.5f * TH_UIC_TIGHT / separate, 1.0f);
+    step->most = 0.5f / separate;
+    return plan;
+}
+
+// From here on only those who are still tight.
+static inline void th_uic_begin_tidying(th_uic_pair_step *step) {
+    step->tidy = true;
+    step->share = step->tight;
+}
+
+// What a pass calls tight, as the square of a share of the distance it aims at.
+TH_FORMULA float th_uic_tight_share2(const th_uic_pair_step *step) {
+    return step->tidy ? 1.0f : step->tight * step->tight;
+}
+
+// ---- one person before and after the passes
+
+// The square of the way from where somebody stood when the step began.
+TH_FORMULA float th_uic_moved2(const th_agents *a, uint32_t i) {
+    float dx = a->next_position_x[i] - a->position_x[i];
+    float dy = a->next_position_y[i] - a->position_y[i];
+    return dx * dx + dy * dy;
+}
+
+// Half distance, share, and the first piece of somebody's way. True: one of the model's who has arrived.
+TH_FORMULA bool th_uic_begin_pairs(th_world *world, const th_uic_pair_step *step, uint32_t i) {
+    th_agents *a = &world->agents;
+    const th_uic_group *group = &world->uic->groups[a->group[i]];
+    bool own = th_uic_own(world, i);
+    if (own) {
+        a->next_position_x[i] = a->position_x[i] + step->piece * a->next_velocity_x[i];
+        a->next_position_y[i] = a->position_y[i] + step->piece * a->next_velocity_y[i];
+    }
+    step->half[i] = own ? group->separate * th_uic_d_min(group->d_min, a->radius[i]) : a->radius[i];
+    bool stays = a->phase[i] == TH_PHASE_ARRIVED;
+    step->give[i] = own ? (stays ? TH_UIC_PAST_ARRIVED : 0.5f) : 1.0f;
+    bool none = own && (step->half[i] <= 0.0f || group->passes == 0);
+    if (none || th_gone(a->phase[i])) step->half[i] = -1e6f; // has no pair step
+    a->order[i] = own && !none ? TH_UIC_LOOKS : 0;
+    return own && stays;
+}
+
+// The next piece of way after a pass.
+TH_FORMULA void th_uic_walk_on(th_world *world, const th_uic_pair_step *step, uint32_t i) {
+    th_agents *a = &world->agents;
+    if (!th_uic_own(world, i)) return;
+    a->next_position_x[i] += step->piece * a->next_velocity_x[i];
+    a->next_position_y[i] += step->piece * a->next_velocity_y[i];
+    if (step->half[i] > 0.0f) a->order[i] |= TH_UIC_LOOKS;
+}
+
+// Who was pushed by `way` in all has the velocity it really moved with, up to its walking speed or what it was
+// carried with.
+TH_FORMULA th_vec2 th_uic_real_velocity(th_vec2 way, float inverse_dt, th_vec2 wanted,
+                                        float speed) {
+    float limit = th_max(th_length(wanted), speed);
+    th_vec2 real = th_scale(inverse_dt, way);
+    float length2 = th_length2(real);
+    return th_scale(length2 > limit * limit ? limit / sqrtf(length2) : 1.0f, real);
+}
+
+// ---- who is near
+
+// The rows of the index that may hold somebody within the pair distance of the people of a cell (begin .. end).
+// The order in which pushes are added up depends on it, so every machine takes the same.
+TH_FORMULA th_rows th_uic_rows_around_cell(const th_uic_pair_step *step, const th_level_grid *grid,
+                                           const float *xs, const float *ys, uint32_t begin,
+                                           uint32_t end) {
+    float low_x = xs[begin], high_x = low_x, low_y = ys[begin], high_y = low_y, own = 0.0f;
+    for (uint32_t i = begin; i < end; ++i) {
+        low_x = th_min(low_x, xs[i]);
+        high_x = th_max(high_x, xs[i]);
+        low_y = th_min(low_y, ys[i]);
+        high_y = th_max(high_y, ys[i]);
+        own = th_max(own, step->share * step->half[i]);
+    }
+    float reach = own + step->share * step->widest + step->moved;
+    th_rows rows = {th_grid_row(grid, low_y - reach), th_grid_row(grid, high_y + reach),
+                    th_grid_column(grid, low_x - reach), th_grid_column(grid, high_x + reach)};
+    return rows;
+}
+
+// Square of a pair distance, negative where the distance is: who has no pair step has one of minus 1000 km.
+TH_FORMULA float th_uic_apart2(float apart) { return apart * fabsf(apart); }
+
+// What a person takes of the vector from another, `d2` the square of its length, to be `apart` again.
+TH_FORMULA float th_uic_push_scale(float d2, float apart, float give) {
+    return give * (apart * th_inverse_root(th_max(d2, TH_UIC_COINCIDENT2)) - 1.0f);
+}
+
+// ---- one pair after the other
+
+TH_BOTH static inline th_vec2 th_uic_push_of_pair(const th_world *world,
+                                                  const th_uic_pair_step *step, uint32_t i,
+                                                  uint32_t j, th_vec2 p, th_vec2 q) {
+    float apart = step->share * (step->half[i] + step->half[j]), d2 = th_length2(th_sub(p, q));
+    if (j == i || !(apart > 0.0f) || d2 >= apart * apart) return th_v(0.0f, 0.0f);
+    const th_agents *a = &world->agents;
+    float d = sqrtf(d2);
+    th_vec2 direction = d2 > TH_UIC_COINCIDENT2 ? th_scale(1.0f / d, th_sub(p, q))
+                                                : th_pair_direction(a->id[i], a->id[j]);
+    return th_scale(step->give[j] * (apart - d), direction);
+}
+
+// For the coincident, and where a wall may stand between two people. No wall is nearer to p than `clear`.
+TH_BOTH static inline th_vec2
+th_uic_push_one_by_one(const th_world *world, const th_uic_pair_step *step, const th_walls *walls,
+                       uint32_t i, const float *xs, const float *ys, float reach, float clear) {
+    int level = (int)world->agents.level[i];
+    const th_level_grid *grid = &world->index.grids[level];
+    th_vec2 p = {xs[i], ys[i]}, sum = {0.0f, 0.0f};
+    th_rows rows = th_rows_around(grid, p, reach);
+    for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
+        for (uint32_t j = begin; j < end; ++j) {
+            th_vec2 q = {xs[j], ys[j]}, one = th_uic_push_of_pair(world, step, i, j, p, q);
+            if (one.x == 0.0f && one.y == 0.0f) continue;
+            if (th_length2(th_sub(p, q)) > clear * clear &&
+                th_walls_first_crossing(walls, level, p, q, NULL) >= 0)
+                continue;
+            sum = th_add(sum, one);
+        }
+    return sum;
+}
+
+// How far p surely is from every wall, up to `range`.
+TH_BOTH static inline float th_uic_clear_of_walls(const th_walls *walls, int level, th_vec2 p,
+                                                  float range) {
+    int wall;
+    float distance2;
+    if (range > walls->grids[level].reach) return 0.0f;
+    if (range < th_walls_clear(walls, level, p)) return range;
+    return th_walls_near(walls, level, p, range, &wall, &distance2, 1) > 0
+               ? 0.999f * sqrtf(distance2)
+               : range;
+}
+
+TH_BOTH static inline th_vec2 th_uic_push_over_links(const th_world *world,
+                                                     const th_uic_pair_step *step, uint32_t i,
+                                                     const float *xs, const float *ys,
+                                                     float reach) {
+    uint32_t found[16];
+    th_vec2 sum = {0.0f, 0.0f}, p = {xs[i], ys[i]};
+    int count = th_linked_neighbours(world, i, reach, found, 16);
+    for (int k = 0; k < count; ++k) {
+        th_vec2 q = {xs[found[k]], ys[found[k]]};
+        sum = th_add(sum, th_uic_push_of_pair(world, step, i, found[k], p, q));
+    }
+    return sum;
+}
+
+// What a push from everybody around leaves out: walls, links, people at the very same place.
+TH_FORMULA th_uic_push th_uic_look_closer(const th_world *world, const th_uic_pair_step *step,
+                                          const th_walls *walls, uint32_t i, th_uic_push result,
+                                          bool coincident, const float *xs, const float *ys,
+                                          bool by_wall) {
+    if (!coincident && !by_wall && world->scene->link_count == 0) return result;
+    th_vec2 p = {xs[i], ys[i]};
+    float furthest = step->share * step->half[i] + step->share * step->widest;
+    float reach = furthest + step->moved;
+    if (by_wall)
+        result.clear = th_uic_clear_of_walls(walls, (int)world->agents.level[i], p, furthest);
+    if (coincident || (result.clear < furthest && (result.sum.x != 0.0f || result.sum.y != 0.0f)))
+        result.sum = th_uic_push_one_by_one(world, step, walls, i, xs, ys, reach, result.clear);
+    if (world->scene->link_count > 0)
+        result.sum = th_add(result.sum, th_uic_push_over_links(world, step, i, xs, ys, reach));
+    return result;
+}
+
+// ---- taking a push
+
+// Walls push back within the pair step: whoever is pushed into one would stick to it, and the contact stage
+// would press who is pushed out onto the others. No further from p, where the step began, than the first wall,
+// then off the nearest.
+TH_BOTH static inline th_vec2 th_uic_stop_at_walls(const th_world *world, const th_walls *walls,
+                                                   uint32_t i, th_vec2 p, th_vec2 q) {
+    int level = (int)world->agents.level[i], wall;
+    float radius = world->agents.radius[i], distance2, t;
+    if (th_walls_near(walls, level, q, radius, &wall, &distance2, 1) == 0 &&
+        th_length2(th_sub(q, p)) < radius * radius)
+        return q;
+    if (th_walls_first_crossing(walls, level, p, q, &t) >= 0) {
+        // A share of the way would bring people nearer and nearer to a wall they are pressed against.
+        float way = th_max(t - TH_UIC_WALL_GAP / th_max(th_length(th_sub(q, p)), 1e-9f), 0.0f);
+        q = th_add(p, th_scale(way, th_sub(q, p)));
+    }
+    for (int round = 0; round < 2; ++round) {
+        if (th_walls_near(walls, level, q, radius, &wall, &distance2, 1) == 0) return q;
+        const th_wall *nearest = &walls->walls[wall];
+        th_vec2 off = th_sub(q, th_nearest_on_segment(q, nearest->a, nearest->b));
+        float distance = sqrtf(distance2);
+        if (distance < 1e-5f || distance >= radius) return q;
+        th_vec2 lifted = th_add(q, th_scale((radius - distance) / distance, off));
+        if (th_walls_first_crossing(walls, level, q, lifted, NULL) >= 0) return q;
+        q = lifted;
+    }
+    return q;
+}
+
+// Who has to look, in this pass.
+TH_BOTH static inline bool th_uic_looks(const th_uic_pair_step *step, uint32_t flags) {
+    return flags & (step->tidy ? TH_UIC_IS_TIGHT : TH_UIC_LOOKS);
+}
+
+// Where somebody at p is after a push; notes in the flags what the next pass has to know.
+TH_FORMULA th_vec2 th_uic_take_push(const th_world *world, const th_uic_pair_step *step,
+                                    const th_walls *walls, uint32_t i, th_vec2 p,
+                                    th_uic_push result, bool by_wall) {
+    const th_agents *a = &world->agents;
+    uint32_t *flags = a->order;
+    if (a->phase[i] == TH_PHASE_ARRIVED)
+        result.sum = th_scale(2.0f * (1.0f - TH_UIC_PAST_ARRIVED), result.sum);
+    bool pushed = result.sum.x != 0.0f || result.sum.y != 0.0f;
+    th_vec2 to = th_add(p, th_limit(result.sum, step->most * step->half[i]));
+    th_vec2 from = th_position(a, i);
+    float way2 = by_wall ? th_max(th_length2(th_sub(to, p)), th_length2(th_sub(from, p))) : 0.0f;
+    flags[i] = (pushed ? TH_UIC_LOOKS | TH_UIC_PUSHED : flags[i] & TH_UIC_PUSHED) |
+               (result.tight ? TH_UIC_IS_TIGHT : 0) | (step->tidy ? TH_UIC_TIDIED : 0);
+    return by_wall && sqrtf(way2) + a->radius[i] >= result.clear
+               ? th_uic_stop_at_walls(world, walls, i, from, to)
+               : to;
+}
+
+// The new place of somebody who was tidied.
+TH_BOTH static inline void th_uic_take_tidied(th_agents *a, uint32_t i) {
+    if (!(a->order[i] & TH_UIC_TIDIED)) return;
+    a->next_position_x[i] = a->work_x[i];
+    a->next_position_y[i] = a->work_y[i];
+    a->order[i] &= ~(uint32_t)TH_UIC_TIDIED;
+}
+
+TH_BOTH static inline void th_uic_swap_positions(th_agents *a) {
+    float *swap_x = a->next_position_x, *swap_y = a->next_position_y;
+    a->next_position_x = a->work_x;
+    a->next_position_y = a->work_y;
+    a->work_x = swap_x;
+    a->work_y = swap_y;
+}
+#endif

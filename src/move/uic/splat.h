@@ -1,0 +1,272 @@
+// From people to the grid (eqs 1 and 2) and back (eq. 3), for one person or one quarter of a cell, on the CPU and on
+// a device. People lie in memory quarter by quarter of a cell, because the index is built that way, so a quarter's
+// people are a few runs. Within a quarter all bilinear weights of all three lattices are combinations of four: those
+// of the quarter's own corners. People are summed up with these four, and the sums go to the nodes once per quarter.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_MOVE_UIC_SPLAT_H
+#define TH_MOVE_UIC_SPLAT_H
+#include "move/uic/floor.h"
+#include <string.h>
+
+enum {
+    TH_UIC_BAND = 4
+}; // rows of cells that one thread takes on the CPU; decides the order of sums
+
+// Corners of a quarter: south-west, south-east, north-west, north-east.
+enum { TH_UIC_CORNERS = 4, TH_UIC_VALUES = 8 };
+// people, foreign, share, speed, x, y, and two to fill a register. A vector: sums in an array would go through
+// memory for every person.
+#ifdef __cplusplus // a GPU has no such vectors, and as many registers as it likes
+struct th_uic_values {
+    float lane[TH_UIC_VALUES];
+    TH_BOTH float &operator[](int k) { return lane[k]; }
+    TH_BOTH float operator[](int k) const { return lane[k]; }
+    TH_BOTH void operator+=(const th_uic_values &other) {
+        for (int k = 0; k < TH_UIC_VALUES; ++k) lane[k] += other.lane[k];
+    }
+};
+TH_BOTH inline th_uic_values operator*(float weight, const th_uic_values &values) {
+    th_uic_values product;
+    for (int k = 0; k < TH_UIC_VALUES; ++k) product.lane[k] = weight * values.lane[k];
+    return product;
+}
+#else
+typedef float th_uic_values __attribute__((vector_size(TH_UIC_VALUES * sizeof(float))));
+#endif
+typedef struct th_uic_sums {
+    th_uic_values corner[TH_UIC_CORNERS];
+} th_uic_sums;
+
+TH_BOTH static inline th_vec2 th_uic_preferred(const th_world *world, const th_uic_level *level,
+                                               uint32_t i, int cell) {
+    const th_agents *a = &world->agents;
+    const th_uic *uic = world->uic;
+    th_vec2 v = {a->preferred_x[i], a->preferred_y[i]};
+    float keep_side = uic->keeps_side ? uic->groups[a->group[i]].keep_side : 0.0f;
+    if (keep_side == 0.0f) return v;
+    int c = level->first + cell;
+    return th_uic_keep_side(v, th_v(uic->mean_x[c], uic->mean_y[c]), keep_side);
+}
+
+// Adds one person at (x, y) of a quarter.
+TH_FORMULA void th_uic_add_person(th_uic_sums *sums, float x, float y,
+                                  const th_uic_values *values) {
+    sums->corner[0] += (1.0f - x) * (1.0f - y) * *values;
+    sums->corner[1] += x * (1.0f - y) * *values;
+    sums->corner[2] += (1.0f - x) * y * *values;
+    sums->corner[3] += x * y * *values;
+}
+
+// Area that one of the model's people takes up [m2].
+TH_BOTH static inline float th_uic_area_of(const th_world *world, uint32_t i) {
+    const th_uic_group *group = &world->uic->groups[world->agents.group[i]];
+    float d = th_uic_d_min(group->d_min, world->agents.radius[i]);
+    return group->area * d * d;
+}
+
+TH_FORMULA void th_uic_values_of(const th_world *world, const th_uic_level *level, uint32_t i,
+                                 int cell, bool own, th_uic_values *values) {
+    if (own) {
+        th_vec2 v = th_uic_preferred(world, level, i, cell);
+        float share = th_uic_area_of(world, i);
+        *values =
+            (th_uic_values){1.0f, 0.0f, share, share * th_length(v), share * v.x, share * v.y};
+    } else {
+        float d = 2.0f * world->agents.radius[i];
+        *values = (th_uic_values){0.0f, world->uic->foreign_area * d * d};
+    }
+}
+
+// What a node gets of the four corners: the one it lies beside in full (`near`), the others half or a quarter,
+// because a lattice's weight falls from 1 to 0 over two quarters.
+typedef struct th_uic_node_shares {
+    float near[TH_UIC_LANES], beside[TH_UIC_LANES], above[TH_UIC_LANES], corner[TH_UIC_LANES];
+} th_uic_node_shares;
+
+// `near` is the number of the corner beside the near node; the far one in x is near ^ 1, in y near ^ 2.
+TH_FORMULA th_uic_node_shares th_uic_shares_of(const th_uic_sums *sums, int near, int first_lane) {
+    th_uic_node_shares shares;
+    for (int n = 0; n < TH_UIC_LANES; ++n) {
+        int lane = first_lane + n;
+        float corner = 0.25f * sums->corner[near ^ 3][lane];
+        float x = 0.5f * sums->corner[near ^ 1][lane], y = 0.5f * sums->corner[near ^ 2][lane];
+        shares.corner[n] = corner;
+        shares.beside[n] = x + corner;
+        shares.above[n] = y + corner;
+        shares.near[n] = (sums->corner[near][lane] + x) + (y + corner);
+    }
+    return shares;
+}
+
+// The nodes of a lattice that a quarter gives to; where a wall folds, the near one again.
+typedef struct th_uic_node_set {
+    int near, beside, above, corner;
+} th_uic_node_set;
+TH_FORMULA th_uic_node_set th_uic_nodes_of(int near, int far_x, int far_y, unsigned folds) {
+    int beside = folds & TH_UIC_FOLD_X ? 0 : far_x, above = folds & TH_UIC_FOLD_Y ? 0 : far_y;
+    int corner = beside + above;
+    if (folds & TH_UIC_FOLD_XY) corner = 0;
+    th_uic_node_set nodes = {near, near + beside, near + above, near + corner};
+    return nodes;
+}
+
+// The three lattices: centres, west faces, south faces.
+enum { TH_UIC_CENTRES, TH_UIC_WEST_FACES, TH_UIC_SOUTH_FACES, TH_UIC_LATTICES };
+
+// What quarter (a, b) of cell c gives to one of the lattices, and which nodes get it. Faces of a cell lie on its
+// own edge, so along their own axis there is no wall to fold at.
+typedef struct th_uic_gift {
+    th_uic_node_shares shares;
+    th_uic_node_set to;
+} th_uic_gift;
+
+TH_FORMULA th_uic_gift th_uic_gift_to(int lattice, int c, int nx, int a, int b, unsigned folds,
+                                      const th_uic_sums *sums) {
+    int dx = a ? 1 : -1, dy = b ? nx : -nx;
+    th_uic_gift gift;
+    // The centre lies at the corner of the quarter that is (1 - a, 1 - b) away.
+    if (lattice == TH_UIC_CENTRES) {
+        gift.shares = th_uic_shares_of(sums, (1 - a) | (1 - b) << 1, 0);
+        gift.to = th_uic_nodes_of(c, dx, dy, folds);
+    } else if (lattice == TH_UIC_WEST_FACES) {
+        gift.shares = th_uic_shares_of(sums, a | (1 - b) << 1, 2);
+        gift.to = th_uic_nodes_of(c + a, -dx, dy, folds & TH_UIC_FOLD_Y);
+    } else {
+        gift.shares = th_uic_shares_of(sums, (1 - a) | b << 1, 2);
+        gift.to = th_uic_nodes_of(c + (b ? nx : 0), dx, -dy, folds & TH_UIC_FOLD_X);
+    }
+    return gift;
+}
+
+typedef struct th_uic_quarter {
+    int l, i, j, a, b; // level, cell, half
+    unsigned flags;
+} th_uic_quarter;
+
+// Everybody of one run in a quarter; those of another cell are left for later. True: somebody was there.
+TH_FORMULA bool th_uic_sum_run(th_world *world, const th_uic_level *level, const th_uic_quarter *q,
+                               uint32_t begin, uint32_t end, th_uic_sums *sums) {
+    const th_agents *a = &world->agents;
+    th_uic *uic = world->uic;
+    const th_staggered *grid = &level->grid;
+    float scale = 2.0f * grid->inverse_h;
+    float x0 = (float)(2 * q->i + q->a), y0 = (float)(2 * q->j + q->b);
+    int cell = q->j * grid->nx + q->i;
+    bool any = false;
+    th_uic_sums added = *sums;
+    for (uint32_t i = begin; i < end; ++i) {
+        bool own = th_uic_own(world, i);
+        uic->cell_shift[i] = TH_UIC_OWN_CELL;
+        if (a->phase[i] >= TH_PHASE_BODY) continue; // bodies take up area of their own
+        // Others have moved already.
+        th_vec2 p = own ? th_position(a, i) : th_v(a->next_position_x[i], a->next_position_y[i]);
+        if (q->flags & TH_UIC_WALL) {
+            uic->cell_shift[i] = (uint8_t)th_uic_cell_shift(world, q->l, q->i, q->j, p);
+            if (uic->cell_shift[i] != TH_UIC_OWN_CELL) continue;
+        }
+        th_uic_values values;
+        th_uic_values_of(world, level, i, cell, own, &values);
+        th_uic_add_person(&added, th_clamp((p.x - grid->origin.x) * scale - x0, 0.0f, 1.0f),
+                          th_clamp((p.y - grid->origin.y) * scale - y0, 0.0f, 1.0f), &values);
+        any = true;
+    }
+    *sums = added;
+    return any;
+}
+
+TH_BOTH static inline unsigned th_uic_flags_of(const th_uic *uic, const th_uic_level *level, int i,
+                                               int j, int a, int b) {
+    return uic->quarters[4 * (size_t)level->first +
+                         (size_t)((2 * j + b) * 2 * level->grid.nx + 2 * i + a)];
+}
+
+// Run k of the quarter's people: one per row of the index.
+TH_BOTH static inline void th_uic_quarter_run(const th_world *world, const th_uic_quarter *q, int k,
+                                              uint32_t *begin, uint32_t *end) {
+    const th_level_grid *index = &world->index.grids[q->l];
+    int m = world->uic->index_per_half, column = (2 * q->i + q->a) * m;
+    th_index_run(&world->index, index, (2 * q->j + q->b) * m + k, column, column + m - 1, begin,
+                 end);
+}
+
+// Somebody who belongs to another cell than the quarter q: where, and the sums of this one person.
+TH_FORMULA th_uic_place th_uic_stray_sums(const th_world *world, const th_uic_quarter *q,
+                                          uint32_t i, th_uic_sums *sums) {
+    const th_agents *a = &world->agents;
+    const th_uic_level *level = &world->uic->levels[q->l];
+    bool own = th_uic_own(world, i);
+    th_vec2 p = own ? th_position(a, i) : th_v(a->next_position_x[i], a->next_position_y[i]);
+    th_uic_place at = th_uic_place_of(&level->grid, p, q->i, q->j, world->uic->cell_shift[i]);
+    th_uic_values values;
+    memset(sums, 0, sizeof *sums);
+    th_uic_values_of(world, level, i, at.j * level->grid.nx + at.i, own, &values);
+    th_uic_add_person(sums, at.x, at.y, &values);
+    return at;
+}
+TH_FORMULA bool th_uic_is_stray(const th_world *world, uint32_t i) {
+    return world->uic->cell_shift[i] != TH_UIC_OWN_CELL && world->agents.phase[i] < TH_PHASE_BODY;
+}
+
+// ---- back to people
+
+// Bilinear value at a place of a quarter; far nodes fall back to the near one where a wall folds.
+TH_FORMULA float th_uic_sample(const float *lattice, int near, int far_x, int far_y, float wx,
+                               float wy, unsigned folds) {
+    int beside = folds & TH_UIC_FOLD_X ? 0 : far_x, above = folds & TH_UIC_FOLD_Y ? 0 : far_y;
+    int corner = folds & TH_UIC_FOLD_XY ? 0 : beside + above;
+    float low = lattice[near] + wx * (lattice[near + beside] - lattice[near]);
+    float high = lattice[near + above] + wx * (lattice[near + corner] - lattice[near + above]);
+    return low + wy * (high - low);
+}
+
+TH_FORMULA th_vec2 th_uic_velocity_at(const th_uic *uic, const th_uic_level *level,
+                                      const th_uic_place *at, th_vec2 preferred) {
+    int nx = level->grid.nx, c = level->first + at->j * nx + at->i;
+    unsigned folds = th_uic_flags_of(uic, level, at->i, at->j, at->half_x, at->half_y);
+    int dx = at->half_x ? 1 : -1, dy = at->half_y ? nx : -nx;
+    // Weights of the far nodes: centres from the side towards the middle, faces from the outer side.
+    float out_x = 0.5f * (at->half_x ? at->x : 1.0f - at->x), in_x = 0.5f - out_x;
+    float out_y = 0.5f * (at->half_y ? at->y : 1.0f - at->y), in_y = 0.5f - out_y;
+    float packing = th_uic_sample(uic->packing, c, dx, dy, out_x, out_y, folds);
+    float room = th_uic_sample(uic->room, c, dx, dy, out_x, out_y, folds);
+    th_vec2 flow = {
+        th_uic_sample(uic->u, c + at->half_x, -dx, dy, in_x, out_y, folds & TH_UIC_FOLD_Y),
+        th_uic_sample(uic->v, c + (at->half_y ? nx : 0), dx, -dy, out_x, in_y,
+                      folds & TH_UIC_FOLD_X)};
+    float weight = th_uic_weight(packing, room);
+    // At an exit people part, some out, some past it: the nearer, the less the common flow holds them. And
+    // nobody is carried out who does not head out.
+    bool exit_x = folds & TH_UIC_FOLD_X && uic->exit_x[c + at->half_x] > 0.0f;
+    bool exit_y = folds & TH_UIC_FOLD_Y && uic->exit_y[c + (at->half_y ? nx : 0)] > 0.0f;
+    if (exit_x) weight *= 2.0f * in_x;
+    if (exit_y) weight *= 2.0f * in_y;
+    th_vec2 v = th_add(preferred, th_scale(weight, th_sub(flow, preferred)));
+    if (exit_x && preferred.x * (float)dx <= 0.0f)
+        v.x = dx > 0 ? th_min(v.x, 0.0f) : th_max(v.x, 0.0f);
+    if (exit_y && preferred.y * (float)dy <= 0.0f)
+        v.y = dy > 0 ? th_min(v.y, 0.0f) : th_max(v.y, 0.0f);
+    return v;
+}
+
+TH_FORMULA void th_uic_follow_run(th_world *world, const th_uic_quarter *q, uint32_t begin,
+                                  uint32_t end) {
+    th_agents *a = &world->agents;
+    const th_uic *uic = world->uic;
+    const th_uic_level *level = &uic->levels[q->l];
+    const th_staggered *grid = &level->grid;
+    bool ring = q->i < 1 || q->j < 1 || q->i > grid->nx - 2 || q->j > grid->ny - 2;
+    for (uint32_t i = begin; i < end; ++i) {
+        if (!th_uic_own(world, i)) continue;
+        th_vec2 p = th_position(a, i), v = {a->preferred_x[i], a->preferred_y[i]};
+        if (!ring && uic->groups[a->group[i]].pressure) {
+            th_uic_place at = th_uic_place_of(grid, p, q->i, q->j, uic->cell_shift[i]);
+            v = th_uic_preferred(world, level, i, at.j * grid->nx + at.i);
+            v = th_limit(th_uic_velocity_at(uic, level, &at, v), TH_UIC_FASTEST * a->speed[i]);
+        }
+        a->next_velocity_x[i] = v.x;
+        a->next_velocity_y[i] = v.y;
+        a->next_position_x[i] = p.x + world->dt * v.x;
+        a->next_position_y[i] = p.y + world->dt * v.y;
+    }
+}
+#endif
