@@ -3,7 +3,7 @@
 #include "cli/commands.h"
 #include "record/wkt.h"
 #include "report/folder.h"
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include "validate/recorded_run.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // throng info: what is in a trajectory file. SPDX-License-Identifier: Apache-2.0
 #include "cli/commands.h"
 #include "cli/trajectory_text.h"
-#include "scene/geometry.h"
+#include "core/geometry.h"
 #include "throng/record.h"
 #include <jansson.h>
 #include <math.h>

@@ -5,8 +5,8 @@
 #include "observe/place_text.h"
 #include "report/folder.h"
 #include "report/survey.h"
-#include "scene/scene.h"
 #include "throng/record.h"
+#include "throng/scene_view.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "report/folder.h"
 
 // For the doors' state at the start; afterwards events tell.
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 
 // The loader's own reading of text and overrides: a second one would drift from it.
 #include "core/error.h"
+#include "core/file.h"
 #include "core/hash.h"
-#include "scene/files.h"
 #include "scene/json_text.h"
 #include <stdio.h>
 #include <stdlib.h>

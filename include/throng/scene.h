@@ -261,6 +261,10 @@ TH_API th_result th_scene_load_file(const char *path, const th_scene_options *op
 TH_API th_result th_scene_load_json(const char *text, size_t length, const char *name,
                                     const char *base_dir, const th_scene_options *options,
                                     th_scene **scene, th_error *error);
+// The JSON that th_scene_load_file would compile: comments gone, overrides applied, otherwise unchecked.
+// Loaded from the folder of the file it is the same scene. Caller frees with free().
+TH_API th_result th_scene_overridden_json(const char *path, const th_scene_options *options,
+                                          char **json, th_error *error);
 // Worlds made from a scene must be destroyed before it.
 TH_API void th_scene_destroy(th_scene *scene);
 

@@ -3,7 +3,7 @@
 // renamed over it; on failure it is removed and the old file stays. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CORE_FILE_H
 #define TH_CORE_FILE_H
-#include "throng/base.h"
+#include "core/memory.h"
 #include <stdio.h>
 
 enum { TH_PATH_MAX = 4096 };
@@ -35,6 +35,12 @@ th_result th_file_replace(const char *path, const void *bytes, size_t size,
                           th_durability durability, th_error *error);
 // A file's bytes with a 0 behind them, to be freed; NULL with an error.
 char *th_file_content(const char *path, size_t *size, th_error *error);
+#define TH_FILE_LIMIT ((size_t)64 << 20) // [bytes] reason: far above any plan, far below memory
+
+// A file that a scene names: its bytes and a final 0, in the arena. Relative to `base_dir` (or NULL); `path` is
+// the place in the scene, for messages. Reads gzip transparently.
+th_result th_file_read(th_arena *arena, const char *base_dir, const char *name, const char *path,
+                       char **text, size_t *length, th_error *error);
 // TH_NO_FILE with the file's name in error->file. `error` may be NULL.
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))

@@ -2,7 +2,7 @@
 #include "draw/panels.h"
 
 // For the levels' names and heights.
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include <math.h>
 #include <stdio.h>
 

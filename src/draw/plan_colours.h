@@ -5,7 +5,7 @@
 
 // The compiled scene, because a picture shows what the engine walks on, holes and doors included;
 // the public surface answers questions about points, not about outlines.
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 
 static const th_colour SOLID = {0.80, 0.80, 0.80}, FLOOR = {0.975, 0.975, 0.965};
 static const th_colour WALL = {0.15, 0.15, 0.15}, EXIT = {0.00, 0.55, 0.35};

@@ -4,7 +4,7 @@
 #include "draw/panels.h"
 
 // For the levels' boxes and names; see plan_colours.h.
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #define TH_OBSERVE_PARTS_H
 #include "observe/observer.h"
 #include "record/moment.h"
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 
 // ---- arrays that grow by one: room is 16, 32, 64, ..., so that the count alone tells it. grow.c
 // Room for one more behind `count`; false: no memory, nothing changed.

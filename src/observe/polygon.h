@@ -2,7 +2,7 @@
 // of GEOS; walls in a grid. Doubles throughout. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_OBSERVE_POLYGON_H
 #define TH_OBSERVE_POLYGON_H
-#include "scene/geometry.h"
+#include "core/geometry.h"
 
 typedef struct th_corners {
     th_point *at;

@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_RECORD_CLEARANCE_H
 #define TH_RECORD_CLEARANCE_H
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 
 typedef struct th_edge {
     th_vec2 a, direction; // unit

@@ -1,7 +1,7 @@
 // Copies a world's arrays into a moment: whole numbers and floats of four bytes become the wider types of a
 // recording, which changes no value. SPDX-License-Identifier: Apache-2.0
 #include "record/moment.h"
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

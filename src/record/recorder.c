@@ -6,7 +6,7 @@
 #include "record/clearance.h"
 #include "record/moment.h"
 #include "record/queue.h"
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>

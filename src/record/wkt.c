@@ -2,7 +2,7 @@
 // ground of their own and are not part of it, so another program sees one room where throng has two.
 // SPDX-License-Identifier: Apache-2.0
 #include "record/wkt.h"
-#include "scene/geometry.h"
+#include "core/geometry.h"
 #include "throng/record.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // Compiled areas as well-known text. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_RECORD_WKT_H
 #define TH_RECORD_WKT_H
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 
 // Any area in scene coordinates, POLYGON or MULTIPOLYGON with holes. Caller frees with free(); NULL: no
 // memory.

@@ -1,6 +1,6 @@
 // Figures of maps: densities, congestion, speed. SPDX-License-Identifier: Apache-2.0
 #include "report/figure_maps.h"
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // Figures over the plan: the plan itself, trajectories, who was left behind.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/figures.h"
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // Figures of danger: the model's pressure, Helbing's crowd pressure (two things, two maps), time in a dense
 // crowd. SPDX-License-Identifier: Apache-2.0
 #include "report/figure_maps.h"
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "report/figures.h"
 #include "core/error.h"
 #include "report/svg.h"
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/findings.h"
 #include "report/figures.h"
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include <math.h>
 #include <stdlib.h>
 

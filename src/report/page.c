@@ -2,7 +2,7 @@
 #include "report/page.h"
 #include "core/error.h"
 #include "report/warnings.h"
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // What was simulated: groups in words, and every setting that is not the default.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/page.h"
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,10 +140,9 @@ static void differ(difference_list *list, const char *group, const char *name, c
 }
 
 static void compare_model(difference_list *list, const th_group *group, const char *stage,
-                          const th_model_choice *choice, th_model usual) {
+                          const th_model_choice *choice, const char *usual) {
     const th_model_info *model = &th_models(NULL)[choice->model];
-    if (choice->model != (int)usual)
-        differ(list, group->id, stage, model->name, th_models(NULL)[usual].name);
+    if (strcmp(model->name, usual) != 0) differ(list, group->id, stage, model->name, usual);
     for (int i = 0; i < model->param_count; ++i) {
         const th_param_info *info = &model->params[i];
         float usual_value = (float)info->value;
@@ -202,9 +201,9 @@ static void compare_all(difference_list *list, const th_figure_data *data) {
         compare_distribution(list, group, "sets off after", &group->premovement,
                              &standard.premovement, "s");
         compare_distribution(list, group, "mass", &group->mass, &standard.mass, "kg");
-        compare_model(list, group, "move model", &group->move, TH_MOVE_ORCA);
-        compare_model(list, group, "plan", &group->plan, TH_PLAN_FIELD);
-        compare_model(list, group, "filter", &group->filter, TH_FILTER_NONE);
+        compare_model(list, group, "move model", &group->move, standard.move.name);
+        compare_model(list, group, "plan", &group->plan, standard.plan.name);
+        compare_model(list, group, "filter", &group->filter, standard.filter.name);
     }
 }
 

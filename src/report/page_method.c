@@ -1,6 +1,6 @@
 // How things were measured and how to get the same numbers again. SPDX-License-Identifier: Apache-2.0
 #include "report/page.h"
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>

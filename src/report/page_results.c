@@ -1,6 +1,6 @@
 // Tables of results: counters, areas, runs. SPDX-License-Identifier: Apache-2.0
 #include "report/page.h"
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include <inttypes.h>
 #include <math.h>
 

@@ -6,7 +6,7 @@
 #include "report/findings.h"
 #include "report/table_file.h"
 #include "report/warnings.h"
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>

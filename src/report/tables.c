@@ -4,7 +4,7 @@
 #include "report/findings.h"
 #include "report/summary.h"
 #include "report/table_file.h"
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "core/error.h"
 #include "report/figures.h"
 #include "report/findings.h"
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>

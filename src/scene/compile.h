@@ -1,7 +1,8 @@
 // The compiler's own state, shared by the compile_*.c files. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_SCENE_COMPILE_H
 #define TH_SCENE_COMPILE_H
-#include "scene/geometry.h"
+#include "core/geometry.h"
+#include "scene/scene.h"
 
 typedef struct th_parsed_shape {
     const th_shape *shape;
@@ -82,6 +83,11 @@ GEOSGeometry *th_shape_geometry(th_compiler *c, const th_shape *shape); // NULL 
 th_area th_compile_area(th_compiler *c, const th_shape *shape, int level);
 th_vec2 th_relative(const th_compiler *c, th_point point);
 th_line th_compile_line(const th_compiler *c, const th_point line[2], int level);
+
+// A linked list of positions: rows "x,y" (also separated by blanks, semicolons or tabs; a first line that is no
+// numbers is a header).
+th_result th_positions_read(th_arena *arena, const char *base_dir, const char *name,
+                            const char *path, th_point **positions, int *count, th_error *error);
 
 void th_gather_groups(th_compiler *c);
 void th_compile_groups(th_compiler *c);

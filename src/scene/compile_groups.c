@@ -1,7 +1,6 @@
 // Groups: how many, from where, by which route, with which properties. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "scene/compile.h"
-#include "scene/files.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,11 @@
 // What every part of the compiler needs: messages, ids, levels, shapes. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
+#include "core/file.h"
 #include "scene/compile.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *th_at(th_compiler *c, const char *format, ...) {
@@ -179,4 +181,53 @@ th_vec2 th_relative(const th_compiler *c, th_point point) {
 th_line th_compile_line(const th_compiler *c, const th_point line[2], int level) {
     th_line compiled = {level, th_relative(c, line[0]), th_relative(c, line[1])};
     return compiled;
+}
+
+static int count_lines(const char *text) {
+    int count = 1;
+    for (; *text; ++text) count += *text == '\n';
+    return count;
+}
+
+static const char *skip_separator(const char *at) {
+    while (*at == ' ' || *at == '\t' || *at == ',' || *at == ';') ++at;
+    return at;
+}
+
+static bool parse_row(const char *row, th_point *point) {
+    char *end;
+    point->x = strtod(row, &end);
+    if (end == row) return false;
+    row = skip_separator(end);
+    point->y = strtod(row, &end);
+    return end != row && isfinite(point->x) && isfinite(point->y);
+}
+
+th_result th_positions_read(th_arena *arena, const char *base_dir, const char *name,
+                            const char *path, th_point **positions, int *count, th_error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    th_result result = th_file_read(arena, base_dir, name, path, &text, &length, error);
+    if (result != TH_OK) return result;
+    *positions = th_arena_alloc(arena, (size_t)count_lines(text), sizeof **positions);
+    if (!*positions) return th_fail(error, TH_NO_MEMORY, path, "no memory for %.200s", name);
+    *count = 0;
+    int line = 0;
+    for (char *row = text; *row;) {
+        char *end = strchr(row, '\n');
+        if (end) *end = '\0';
+        ++line;
+        if (row[strspn(row, " \t\r,;")] && row[0] != '#') {
+            if (parse_row(row, &(*positions)[*count]))
+                ++*count;
+            else if (line > 1)
+                return th_fail(error, TH_BAD_SCENE, path,
+                               "%.200s line %d: expected two numbers x,y, found \"%.40s\"", name,
+                               line, row);
+        }
+        row = end ? end + 1 : row + strlen(row);
+    }
+    if (*count == 0)
+        return th_fail(error, TH_BAD_SCENE, path, "%.200s holds no positions; rows are x,y", name);
+    return TH_OK;
 }

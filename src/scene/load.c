@@ -1,10 +1,9 @@
 // Scene text or file -> th_scene. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
+#include "core/file.h"
 #include "scene/decode.h"
-#include "scene/files.h"
 #include "scene/json_text.h"
 #include "scene/scene.h"
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,25 +63,66 @@ th_result th_scene_load_json(const char *text, size_t length, const char *name,
     return TH_OK;
 }
 
+// `arena` holds the text.
+static th_result read_scene(th_arena *arena, const char *path, char **text, size_t *length,
+                            th_error *error) {
+    memset(error, 0, sizeof *error);
+    th_result result = th_file_read(arena, NULL, path, "", text, length, error);
+    if (result != TH_OK) snprintf(error->file, sizeof error->file, "%s", path);
+    return result;
+}
+
 th_result th_scene_load_file(const char *path, const th_scene_options *options, th_scene **scene,
                              th_error *error) {
     th_error local;
     if (!error) error = &local;
-    memset(error, 0, sizeof *error);
     *scene = NULL;
-    char folder[PATH_MAX];
+    char folder[TH_PATH_MAX];
     snprintf(folder, sizeof folder, "%s", path);
     char *slash = strrchr(folder, '/');
     if (slash) slash[slash == folder] = '\0';
     th_arena arena = {.memory = th_memory_of(options ? &options->allocator : NULL), .chunks = NULL};
     char *text = NULL;
     size_t length = 0;
-    th_result result = th_file_read(&arena, NULL, path, "", &text, &length, error);
+    th_result result = read_scene(&arena, path, &text, &length, error);
     if (result == TH_OK)
         result =
             th_scene_load_json(text, length, path, slash ? folder : NULL, options, scene, error);
-    else
-        snprintf(error->file, sizeof error->file, "%s", path);
     th_arena_free(&arena);
     return result;
+}
+
+static char *overridden(th_source_map *map, const th_scene_options *options, th_error *error) {
+    char *json = NULL;
+    json_t *root = th_json_parse(map, error);
+    if (root &&
+        th_json_override(root, map, options->overrides, options->override_count, error) == TH_OK) {
+        json = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+        if (!json) th_fail(error, TH_NO_MEMORY, "", "no memory for the scene's JSON");
+    }
+    if (!json) th_source_map_locate(map, error);
+    json_decref(root);
+    return json;
+}
+
+th_result th_scene_overridden_json(const char *path, const th_scene_options *options, char **json,
+                                   th_error *error) {
+    static const th_scene_options none;
+    th_error local;
+    if (!error) error = &local;
+    if (!options) options = &none;
+    *json = NULL;
+    th_arena arena = {.memory = th_memory_of(&options->allocator), .chunks = NULL};
+    char *text = NULL;
+    size_t length = 0;
+    th_result result = read_scene(&arena, path, &text, &length, error);
+    th_source_map *map = NULL;
+    if (result == TH_OK) {
+        map = th_source_map_create(&arena.memory, text, length, path, options->override_count);
+        if (!map) th_fail(error, TH_NO_MEMORY, "", "no memory for the scene text");
+    }
+    if (map) *json = overridden(map, options, error);
+    th_source_map_destroy(map);
+    th_arena_free(&arena);
+    return *json ? TH_OK : error->code;
 }

@@ -1,7 +1,7 @@
 // Cases, people and samples of the verification tests. SPDX-License-Identifier: Apache-2.0
 #include "validate/suite_parts.h"
 #include "core/error.h"
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include "validate/periodic.h"
 #include <inttypes.h>
 #include <jansson.h>

@@ -1,6 +1,6 @@
 // The suites, a choice of their tests, and running them over the cores. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include "validate/suite_parts.h"
 #include <pthread.h>
 #include <stdio.h>

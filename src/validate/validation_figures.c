@@ -5,7 +5,7 @@
 #include "draw/plan_drawing.h"
 #include "report/figures.h"
 #include "report/svg.h"
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "report/page.h"
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include "validate/suite_parts.h"
 #include "validate/validation_figures.h"
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // GEOS, wrapped. SPDX-License-Identifier: Apache-2.0
-#include "scene/geometry.h"
+#include "core/geometry.h"
 #include "core/error.h"
-#include "scene/files.h"
+#include "core/file.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

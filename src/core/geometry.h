@@ -1,8 +1,9 @@
 // GEOS, wrapped: shapes -> geometries -> rings of floats. All in the scene's own double coordinates until
 // the origin is taken off. SPDX-License-Identifier: Apache-2.0
-#ifndef TH_SCENE_GEOMETRY_H
-#define TH_SCENE_GEOMETRY_H
-#include "scene/scene.h"
+#ifndef TH_CORE_GEOMETRY_H
+#define TH_CORE_GEOMETRY_H
+#include "core/memory.h"
+#include "throng/scene_view.h"
 #include <geos_c.h>
 
 #define TH_COORDINATE_LIMIT 1e8 // [m] beyond any map projection
