@@ -166,3 +166,41 @@ th_parse_result th_args_parse(const th_command *command, const th_option *option
                 command->name, command->operands);
     return TH_PARSE_BAD;
 }
+
+// What a shell takes as it is.
+static bool plain(const char *word) {
+    for (const char *c = word; *c; ++c)
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:+%@", *c))
+            return false;
+    return *word != '\0';
+}
+
+static void put_quoted(FILE *text, const char *word) {
+    if (plain(word)) {
+        fputs(word, text);
+        return;
+    }
+    fputc('\'', text);
+    for (const char *c = word; *c; ++c) {
+        if (*c == '\'')
+            fputs("'\\''", text);
+        else
+            fputc(*c, text);
+    }
+    fputc('\'', text);
+}
+
+char *th_command_line(const th_command *command, int argc, char **argv) {
+    char *line = NULL;
+    size_t size = 0;
+    FILE *text = open_memstream(&line, &size);
+    if (!text) return NULL;
+    fprintf(text, "throng %s", command->name);
+    for (int i = 0; i < argc; ++i) {
+        fputc(' ', text);
+        put_quoted(text, argv[i]);
+    }
+    if (fclose(text) == 0) return line;
+    free(line);
+    return NULL;
+}

@@ -48,12 +48,30 @@ typedef struct th_command {
     int (*run)(const struct th_command *command, int argc, char **argv);
 } th_command;
 
+// All verbs of the program, one file each.
+extern const th_command th_command_run;
+extern const th_command th_command_resume;
+extern const th_command th_command_sweep;
+extern const th_command th_command_check;
+extern const th_command th_command_list;
+extern const th_command th_command_picture;
+extern const th_command th_command_convert;
+extern const th_command th_command_info;
+extern const th_command th_command_measure;
+extern const th_command th_command_fd;
+extern const th_command th_command_validate;
+extern const th_command th_command_experiment;
+extern const th_command th_command_bench;
+
 typedef enum th_parse_result { TH_PARSE_OK, TH_PARSE_HELP, TH_PARSE_BAD } th_parse_result;
 
 // Reads argv[0 .. argc). Options may stand before or after operands; "--" ends them. Help goes to
 // stdout, complaints to stderr. `operands` has room for operand_max texts; unused ones become NULL.
 th_parse_result th_args_parse(const th_command *command, const th_option *options, int option_count,
                               int argc, char **argv, const char **operands);
+
+// "throng run scenes/hall.json --set 'name=a b'", quoted for a shell; to be freed.
+char *th_command_line(const th_command *command, int argc, char **argv);
 
 // The word that was probably meant, or NULL when none is near.
 const char *th_suggest(const char *typed, const char *const *words, int count);

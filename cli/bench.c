@@ -4,7 +4,7 @@
 #include "bench/scenes.h"
 #include "bench/table.h"
 #include "bench/uic.h"
-#include "cli/commands.h"
+#include "cli/terminal.h"
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>

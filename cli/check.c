@@ -1,5 +1,5 @@
 // throng check: is this scene good, and what is in it. SPDX-License-Identifier: Apache-2.0
-#include "cli/commands.h"
+#include "cli/terminal.h"
 #include <stdio.h>
 
 static int run_check(const th_command *command, int argc, char **argv) {

@@ -1,27 +1,11 @@
 // throng convert: a trajectory from any format into any other. SPDX-License-Identifier: Apache-2.0
-#include "cli/commands.h"
+#include "cli/terminal.h"
 #include "cli/trajectory_text.h"
 #include "throng/record.h"
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
-
-typedef struct conversion {
-    bool terminal; // rewrite a line with the share done
-    double last_shown;
-} conversion;
-
-static bool show_share(double share, void *context) {
-    conversion *work = context;
-    double now = th_wall_clock();
-    if (work->terminal && now - work->last_shown > 0.25) { // [s] as often as an eye can follow
-        fprintf(stderr, "\rconverting: %3.0f %%", 100 * share);
-        fflush(stderr);
-        work->last_shown = now;
-    }
-    return !th_interrupted();
-}
 
 static bool format_by_suffix(const char *path, th_trajectory_format *format) {
     static const struct {
@@ -100,10 +84,12 @@ static int convert(const char *from, const char *to, th_trajectory_format format
     th_trajectory *trajectory = NULL;
     if (th_trajectory_open_assuming(from, assumed, &trajectory, &error) != TH_OK)
         return th_report_error(from, &error);
-    conversion work = {.terminal = !quiet && isatty(STDERR_FILENO)};
+    th_share share;
+    th_share_start(&share, "converting", quiet);
     th_watch_interrupt();
-    th_result result = th_trajectory_copy(trajectory, to, format, force, show_share, &work, &error);
-    if (work.last_shown > 0) fputs("\r                \r", stderr);
+    th_result result =
+        th_trajectory_copy(trajectory, to, format, force, th_share_show, &share, &error);
+    th_share_end(&share);
     int code = TH_EXIT_OK;
     if (result != TH_OK) {
         th_report_error(to, &error);

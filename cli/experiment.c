@@ -1,6 +1,7 @@
 // throng experiment: experiments with people, repeated with every model. SPDX-License-Identifier: Apache-2.0
-#include "cli/commands.h"
-#include "cli/jobs.h"
+#include "cli/terminal.h"
+#include "core/clock.h"
+#include "core/pool.h"
 #include "report/folder.h"
 #include "validate/experiments.h"
 #include <string.h>
@@ -42,7 +43,7 @@ typedef struct shown {
 
 static bool show(void *context, double share, const char *what) {
     shown *s = context;
-    double now = th_wall_clock();
+    double now = th_monotonic_seconds();
     if (!s->silent && (now - s->last > (s->terminal ? 0.2 : 5.0))) {
         fprintf(stderr, s->terminal ? "\r%s %3.0f %%   " : "%s %.0f %%\n", what, 100.0 * share);
         s->last = now;
@@ -66,7 +67,8 @@ static int keep(const th_experiment *experiment, const th_experiment_settings *s
 
 static int perform(const th_experiment *experiment, const th_experiment_settings *settings,
                    bool quiet) {
-    shown s = {.silent = quiet, .terminal = isatty(STDERR_FILENO) != 0, .last = th_wall_clock()};
+    shown s = {
+        .silent = quiet, .terminal = isatty(STDERR_FILENO) != 0, .last = th_monotonic_seconds()};
     th_watch_interrupt();
     th_error error = {0};
     th_experiment_result result = {0};

@@ -1,7 +1,7 @@
 // throng fd: fundamental diagrams of recordings and scenes, over Weidmann and over people.
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands.h"
 #include "cli/fd_source.h"
+#include "cli/terminal.h"
 #include "cli/trajectory_text.h"
 #include "observe/place_text.h"
 #include "report/folder.h"

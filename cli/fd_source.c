@@ -1,6 +1,6 @@
 // Samples of recordings and of scenes. SPDX-License-Identifier: Apache-2.0
 #include "cli/fd_source.h"
-#include "cli/commands.h"
+#include "cli/terminal.h"
 #include "record/wkt.h"
 #include "report/folder.h"
 #include "throng/scene_view.h"

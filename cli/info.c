@@ -1,5 +1,5 @@
 // throng info: what is in a trajectory file. SPDX-License-Identifier: Apache-2.0
-#include "cli/commands.h"
+#include "cli/terminal.h"
 #include "cli/trajectory_text.h"
 #include "core/geometry.h"
 #include "throng/record.h"

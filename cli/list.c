@@ -1,6 +1,6 @@
 // throng list: models, planners, parameters, stages, fields. All of it comes from the library's own
 // tables, so it cannot be out of date. SPDX-License-Identifier: Apache-2.0
-#include "cli/commands.h"
+#include "cli/terminal.h"
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // throng, the program: one table of subcommands. SPDX-License-Identifier: Apache-2.0
-#include "cli/commands.h"
+#include "cli/terminal.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // throng measure: density, speed, flow and more of a recording, of people or of agents.
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands.h"
+#include "cli/terminal.h"
 #include "cli/trajectory_text.h"
 #include "observe/place_text.h"
 #include "report/folder.h"
@@ -25,24 +25,6 @@ typedef struct request {
     char rectangles[TH_LIST_MAX][256];
     char *ground; // walkable area read from a file
 } request;
-
-// ---- progress
-
-typedef struct progress {
-    bool terminal;
-    double last_shown; // [s]
-} progress;
-
-static bool show_share(double share, void *context) {
-    progress *shown = context;
-    double now = shown->terminal ? th_wall_clock() : 0;
-    if (shown->terminal && now - shown->last_shown > 0.25) { // [s] as often as an eye can follow
-        fprintf(stderr, "\rmeasuring: %3.0f %%", 100 * share);
-        fflush(stderr);
-        shown->last_shown = now;
-    }
-    return !th_interrupted();
-}
 
 // ---- reading what was asked for
 
@@ -197,12 +179,13 @@ static int measure(request *r) {
     th_survey *survey = NULL;
     if (r->out && th_make_folders(r->out, &error) != TH_OK)
         return th_report_failure(r->out, &error);
-    progress shown = {.terminal = !r->quiet && isatty(STDERR_FILENO)};
-    r->def.progress = show_share;
+    th_share shown;
+    th_share_start(&shown, "measuring", r->quiet);
+    r->def.progress = th_share_show;
     r->def.context = &shown;
     th_watch_interrupt();
     th_result result = th_survey_make(r->path, &r->def, &survey, &error);
-    if (shown.last_shown > 0) fputs("\r                \r", stderr);
+    th_share_end(&shown);
     if (result != TH_OK) {
         // Of what was typed, or of the recording.
         int code = th_report_error(r->path, &error);

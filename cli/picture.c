@@ -1,7 +1,6 @@
 // throng picture: PNGs of the plan with everybody on it, at chosen times.
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands.h"
-#include "cli/progress.h"
+#include "cli/terminal.h"
 #include "draw/plan_drawing.h"
 #include "report/folder.h"
 

@@ -1,6 +1,7 @@
 // throng validate: the verification suites with one choice of models. SPDX-License-Identifier: Apache-2.0
 #include "validate/validate.h"
-#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "core/clock.h"
 #include "report/folder.h"
 #include <stdio.h>
 #include <string.h>
@@ -85,7 +86,7 @@ typedef struct shown {
 
 static bool show(int done, int count, const char *running, void *context) {
     shown *s = context;
-    double now = th_wall_clock();
+    double now = th_monotonic_seconds();
     if (!s->silent && now - s->last > (s->terminal ? 0.2 : 5.0)) {
         if (s->terminal) fputs("\r\033[K", stderr);
         fprintf(stderr, "%d of %d tests done | %s", done, count, running);
@@ -114,10 +115,10 @@ static int write_files(const th_validation *validation, const char *out, th_erro
 
 static int perform(const th_command *command, th_validation *validation,
                    const validate_options *o) {
-    shown s = {o->quiet, isatty(STDERR_FILENO) != 0, th_wall_clock()};
+    shown s = {o->quiet, isatty(STDERR_FILENO) != 0, th_monotonic_seconds()};
     th_error error = {0};
     th_watch_interrupt();
-    double started = th_wall_clock();
+    double started = th_monotonic_seconds();
     th_result result = th_validation_run(validation, (int)o->jobs, show, &s, &error);
     if (s.terminal && !s.silent) fputs("\r\033[K", stderr);
     if (result == TH_BAD_ARGUMENT) {
@@ -127,7 +128,7 @@ static int perform(const th_command *command, th_validation *validation,
     if (result != TH_OK) return th_report_failure("validate", &error);
     if (validation->interrupted) return TH_EXIT_INTERRUPTED;
     print_all(validation);
-    if (!o->quiet) fprintf(stderr, "took %.1f s\n", th_wall_clock() - started);
+    if (!o->quiet) fprintf(stderr, "took %.1f s\n", th_monotonic_seconds() - started);
     int code = TH_EXIT_OK;
     if (strcmp(o->out, "none") != 0) code = write_files(validation, o->out, &error);
     if (fflush(stdout) != 0) return TH_EXIT_FAILED;

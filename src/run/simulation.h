@@ -1,9 +1,8 @@
 // One run: a world, what is measured of it, what is recorded of it, and its checkpoints.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CLI_SIMULATION_H
-#define TH_CLI_SIMULATION_H
-#include "cli/checkpoint.h"
-#include "cli/progress.h"
+#ifndef TH_RUN_SIMULATION_H
+#define TH_RUN_SIMULATION_H
+#include "run/checkpoint.h"
 #include "throng/record.h"
 #include <stdatomic.h>
 
@@ -29,22 +28,27 @@ typedef struct th_recording {
     char path[TH_PATH_MAX]; // folder/file
 } th_recording;
 
-typedef struct th_simulation {
+typedef struct th_simulation th_simulation;
+struct th_simulation {
     const th_simulation_def *def;
     uint64_t seed;
     th_world *world;
     th_observer *observer;
-    th_recorder *recorder;   // NULL: nothing is recorded, or no longer
-    bool recorded;           // there is a recording, be it a short one
-    const atomic_bool *stop; // ends the run early when true; NULL: only Ctrl-C does
+    th_recorder *recorder;        // NULL: nothing is recorded, or no longer
+    const atomic_bool *stop;      // ends the run early when true; NULL: nobody else does
+    const atomic_bool *interrupt; // the same, by the user
     atomic_llong
         *clock; // told the simulated milliseconds, for who watches from another thread; or NULL
     const th_folder *checkpoints; // NULL: none are written
     double checkpoint_every;      // [s] simulated
     double wall_before;           // seconds the run took before it was resumed
     char trouble[640];            // why the recording ends early; "": it does not
+    char note[1000];              // a line about trouble that nobody was told yet; "": none
     bool checkpoint_failed;
-} th_simulation;
+    void (*stepped)(void *context, const th_simulation *simulation); // after every step; or NULL
+    void (*tell)(void *context, const char *note); // NULL: the last one stays in `note`
+    void *context;
+};
 
 // Makes world and observer. On failure nothing is left behind.
 th_result th_simulation_start(th_simulation *simulation, const th_simulation_def *def,
@@ -56,9 +60,9 @@ th_result th_simulation_record(th_simulation *simulation, const th_recording *re
 // World and observer as they were.
 th_result th_simulation_restore(th_simulation *simulation, const th_checkpoint *checkpoint,
                                 th_error *error);
-// Steps to the end, Ctrl-C or `stop`, and completes the observation and the recording. `progress` may be
-// NULL. A recording or a checkpoint that fails is told on stderr at once and does not stop the run.
-th_result th_simulation_run(th_simulation *simulation, th_progress *progress, th_error *error);
+// Steps to the end, `interrupt` or `stop`, and completes the observation and the recording. A recording or a
+// checkpoint that fails makes a note and does not stop the run.
+th_result th_simulation_run(th_simulation *simulation, th_error *error);
 void th_simulation_release(th_simulation *simulation);
 
 // People who are there or may still come until `end` [s].

@@ -1,24 +1,27 @@
 // The copy of a scene in the folder of its run. SPDX-License-Identifier: Apache-2.0
-#include "cli/scene_copy.h"
+#include "run/scene_copy.h"
 
 // The loader's own reading of text and overrides: a second one would drift from it.
 #include "core/error.h"
 #include "core/file.h"
 #include "core/hash.h"
 #include "scene/json_text.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static th_result apply(json_t *tree, th_source_map *map, const th_text_list *list,
-                       th_error *error) {
-    return list ? th_json_override(tree, map, list->items, list->count, error) : TH_OK;
+enum { CHANGES = 4, CHANGE_TEXT = 64 };
+
+static th_result apply(json_t *tree, th_source_map *map, const th_texts *list, th_error *error) {
+    return th_json_override(tree, map, list->items, list->count, error);
 }
 
 static json_t *parse(const char *text, size_t length, const char *scene_file,
-                     const th_text_list *overrides, const th_text_list *settings, th_error *error) {
+                     const th_texts *overrides, const th_texts *settings, th_error *error) {
     th_memory memory = th_memory_of(NULL);
-    th_source_map *map = th_source_map_create(&memory, text, length, scene_file, 2 * TH_LIST_MAX);
+    th_source_map *map =
+        th_source_map_create(&memory, text, length, scene_file, overrides->count + CHANGES);
     if (!map) {
         th_fail(error, TH_NO_MEMORY, "", "no memory for the scene text");
         return NULL;
@@ -34,31 +37,30 @@ static json_t *parse(const char *text, size_t length, const char *scene_file,
     return tree;
 }
 
-enum { CHANGES = 4, CHANGE_TEXT = 64 };
-
-// As texts of overrides. A run that ends at a duration gets a shorter one, others give up earlier.
-static void list_changes(const th_scene_changes *c, const th_scene *scene,
-                         char texts[CHANGES][CHANGE_TEXT], th_text_list *list) {
+// As texts of overrides; returns how many. A run that ends at a duration gets a shorter one, others give up earlier.
+static int list_changes(const th_scene_changes *c, const th_scene *scene,
+                        char texts[CHANGES][CHANGE_TEXT]) {
     th_run_def run = th_scene_run(scene);
     double end = run.duration > 0 ? run.duration : run.max_time;
     int n = 0;
-    if (c->seed >= 0) snprintf(texts[n++], CHANGE_TEXT, "run.seed=%lld", c->seed);
-    if (c->runs > 0) snprintf(texts[n++], CHANGE_TEXT, "run.runs=%lld", c->runs);
+    if (c->seed > 0) snprintf(texts[n++], CHANGE_TEXT, "run.seed=%" PRIu64, c->seed);
+    if (c->runs > 0) snprintf(texts[n++], CHANGE_TEXT, "run.runs=%d", c->runs);
     if (c->step > 0) snprintf(texts[n++], CHANGE_TEXT, "run.step=%.17g", c->step);
     if (c->max_time > 0 && c->max_time < end)
         snprintf(texts[n++], CHANGE_TEXT, "run.%s=%.17g",
                  run.duration > 0 ? "duration" : "max_time", c->max_time);
-    for (int i = 0; i < n; ++i) list->items[list->count++] = texts[i];
+    return n;
 }
 
-json_t *th_scene_tree(const char *scene_file, const th_text_list *overrides,
+json_t *th_scene_tree(const char *scene_file, const th_texts *overrides,
                       const th_scene_changes *changes, const th_scene *scene, th_error *error) {
     th_arena arena = {.memory = th_memory_of(NULL), .chunks = NULL};
     char *text = NULL, texts[CHANGES][CHANGE_TEXT];
     size_t length = 0;
     json_t *tree = NULL;
-    th_text_list settings = {0};
-    list_changes(changes, scene, texts, &settings);
+    const char *items[CHANGES];
+    const th_texts settings = {items, list_changes(changes, scene, texts)};
+    for (int i = 0; i < settings.count; ++i) items[i] = texts[i];
     if (th_file_read(&arena, NULL, scene_file, "", &text, &length, error) == TH_OK)
         tree = parse(text, length, scene_file, overrides, &settings, error);
     else

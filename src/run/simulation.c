@@ -1,10 +1,11 @@
 // One run from its first step to its last. SPDX-License-Identifier: Apache-2.0
-#include "cli/simulation.h"
-#include "cli/commands.h"
+#include "run/simulation.h"
+#include "core/clock.h"
 
 // The compiled groups, to know how many people may come.
 #include "scene/scene.h"
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,9 +53,7 @@ th_result th_simulation_record(th_simulation *s, const th_recording *recording,
                            .resume = resume,
                            .notes = notes,
                            .note_count = note_count};
-    th_result result = th_recorder_create(s->world, &def, &s->recorder, error);
-    s->recorded = result == TH_OK;
-    return result;
+    return th_recorder_create(s->world, &def, &s->recorder, error);
 }
 
 th_result th_simulation_restore(th_simulation *s, const th_checkpoint *checkpoint,
@@ -67,6 +66,25 @@ th_result th_simulation_restore(th_simulation *s, const th_checkpoint *checkpoin
     return result;
 }
 
+// One line for the user.
+__attribute__((format(printf, 2, 3))) static void tell(th_simulation *s, const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    vsnprintf(s->note, sizeof s->note, format, values);
+    va_end(values);
+    if (!s->tell) return;
+    s->tell(s->context, s->note);
+    s->note[0] = '\0';
+}
+
+static const char *cause_of(const th_error *error) {
+    return error->message[0] ? error->message : th_result_text(error->code);
+}
+
+static const char *file_of(const th_error *error, const char *otherwise) {
+    return error->file[0] ? error->file : otherwise;
+}
+
 // Closes a recording that can go no further. What was committed stays.
 static void give_up_recording(th_simulation *s, const th_error *cause) {
     th_recorder_totals totals = {0};
@@ -75,10 +93,8 @@ static void give_up_recording(th_simulation *s, const th_error *cause) {
     s->recorder = NULL;
     snprintf(s->trouble, sizeof s->trouble,
              "the recording ends before %.1f s, after %llu frames: %.480s", th_world_time(s->world),
-             (unsigned long long)totals.frames,
-             cause->message[0] ? cause->message : th_result_text(cause->code));
-    fprintf(stderr, "%s: %s; the simulation goes on without\n",
-            cause->file[0] ? cause->file : "recording", s->trouble);
+             (unsigned long long)totals.frames, cause_of(cause));
+    tell(s, "%s: %s; the simulation goes on without", file_of(cause, "recording"), s->trouble);
 }
 
 static void record(th_simulation *s) {
@@ -96,13 +112,15 @@ static void finish_recording(th_simulation *s) {
     s->recorder = NULL;
     if (error.code == TH_OK) return;
     snprintf(s->trouble, sizeof s->trouble, "the recording is not complete: %.500s",
-             error.message[0] ? error.message : th_result_text(error.code));
-    fprintf(stderr, "%s: %s\n", error.file[0] ? error.file : "recording", s->trouble);
+             cause_of(&error));
+    tell(s, "%s: %s", file_of(&error, "recording"), s->trouble);
 }
 
-static bool stopped(const th_simulation *s) {
-    return th_interrupted() || (s->stop && atomic_load_explicit(s->stop, memory_order_relaxed));
+static bool is_set(const atomic_bool *flag) {
+    return flag && atomic_load_explicit(flag, memory_order_relaxed);
 }
+
+static bool stopped(const th_simulation *s) { return is_set(s->interrupt) || is_set(s->stop); }
 
 // A step of which the number of whole intervals is larger than one step before.
 static bool checkpoint_due(const th_simulation *s) {
@@ -116,24 +134,14 @@ static void checkpoint(th_simulation *s, double started) {
     // Frames first: a checkpoint that the recording does not reach could not be used.
     if (s->recorder && (error.code = th_recorder_flush(s->recorder, &error)) != TH_OK)
         give_up_recording(s, &error);
-    double wall = s->wall_before + th_wall_clock() - started;
+    double wall = s->wall_before + th_monotonic_seconds() - started;
     if (th_checkpoint_write(s->checkpoints, s->world, s->observer, wall, &error) == TH_OK) return;
     s->checkpoint_failed = true;
-    th_report_error("checkpoint", &error);
-    fprintf(stderr, "no more checkpoints are written; the simulation goes on\n");
+    tell(s, "%s: %s", file_of(&error, "checkpoint"), cause_of(&error));
+    tell(s, "no more checkpoints are written; the simulation goes on");
 }
 
-static void show(const th_simulation *s, th_progress *progress) {
-    const th_observation *seen = th_observer_observation(s->observer);
-    int last = seen->sample_count - 1;
-    if (last < 0) return;
-    // Of the last sample: asking the world now would sample its overlaps at a moment that depends on
-    // the clock, and the largest overlap of a run must not.
-    th_progress_show(progress, th_world_time(s->world), seen->inside[last], seen->left[last], 0);
-}
-
-static th_result step_to_end(th_simulation *s, th_progress *progress, double started,
-                             th_error *error) {
+static th_result step_to_end(th_simulation *s, double started, th_error *error) {
     const th_simulation_def *def = s->def;
     bool fresh = th_world_step_count(s->world) == 0;
     th_result result = fresh ? th_observer_see(s->observer, s->world, error) : TH_OK;
@@ -148,16 +156,15 @@ static th_result step_to_end(th_simulation *s, th_progress *progress, double sta
         result = th_observer_see(s->observer, s->world, error);
         record(s);
         if (result == TH_OK && checkpoint_due(s)) checkpoint(s, started);
-        if (progress && th_progress_due(progress)) show(s, progress);
+        if (s->stepped) s->stepped(s->context, s);
     }
     return result;
 }
 
-th_result th_simulation_run(th_simulation *s, th_progress *progress, th_error *error) {
-    double started = th_wall_clock();
-    th_result result = step_to_end(s, progress, started, error);
+th_result th_simulation_run(th_simulation *s, th_error *error) {
+    double started = th_monotonic_seconds();
+    th_result result = step_to_end(s, started, error);
     bool interrupted = stopped(s);
-    if (progress) th_progress_end(progress);
     // Nothing of an interrupted run is lost to who resumes it.
     if (interrupted && s->checkpoints && result == TH_OK) checkpoint(s, started);
     finish_recording(s);
@@ -166,7 +173,7 @@ th_result th_simulation_run(th_simulation *s, th_progress *progress, th_error *e
     seen->seed = s->seed;
     seen->interrupted = interrupted;
     seen->timed_out = s->def->until_empty && !interrupted && !th_world_done(s->world);
-    seen->wall_seconds = s->wall_before + th_wall_clock() - started;
+    seen->wall_seconds = s->wall_before + th_monotonic_seconds() - started;
     return result;
 }
 

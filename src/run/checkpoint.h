@@ -1,7 +1,7 @@
 // Checkpoints: the world and what was measured of it so far, in one checked file, so that a run which was
 // killed goes on from there. The two newest are kept. SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CLI_CHECKPOINT_H
-#define TH_CLI_CHECKPOINT_H
+#ifndef TH_RUN_CHECKPOINT_H
+#define TH_RUN_CHECKPOINT_H
 #include "observe/observer.h"
 #include "report/folder.h"
 

@@ -1,8 +1,8 @@
 // What a sweep varies: paths of the scene, each with a list of values; all combinations of them.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CLI_VARY_H
-#define TH_CLI_VARY_H
-#include "cli/args.h"
+#ifndef TH_RUN_VARY_H
+#define TH_RUN_VARY_H
+#include "throng/base.h"
 #include <jansson.h>
 
 enum {
@@ -13,7 +13,7 @@ enum {
 
 typedef struct th_vary {
     char *path;
-    char **values; // JSON, as it stands behind the '=' of --set
+    char **values; // JSON, as it stands behind the '=' of an override
     int count;
 } th_vary;
 
@@ -23,10 +23,10 @@ typedef struct th_variation {
     int combinations; // 1 when nothing is varied
 } th_variation;
 
-// "path=1,2,4", "path=0.8..1.6:5" (evenly spaced, both ends included), "path=orca,social_force". Complaints
-// go to stderr. Release in any case.
-bool th_variation_read(th_variation *variation, const th_command *command,
-                       const th_text_list *texts);
+// "path=1,2,4", "path=0.8..1.6:5" (evenly spaced, both ends included), "path=orca,social_force". TH_BAD_ARGUMENT
+// with the path "vary". Release in any case.
+th_result th_variation_read(th_variation *variation, const char *const *texts, int count,
+                            th_error *error);
 void th_variation_release(th_variation *variation);
 // Which value of path `item` combination `k` has; the last path changes fastest.
 int th_variation_choice(const th_variation *variation, int k, int item);

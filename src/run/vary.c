@@ -1,5 +1,6 @@
 // Lists of values and their combinations. SPDX-License-Identifier: Apache-2.0
-#include "cli/vary.h"
+#include "run/vary.h"
+#include "core/error.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,40 +71,38 @@ static bool count_combinations(th_variation *variation) {
     return product > 0;
 }
 
-static bool read_one(th_vary *item, const th_command *command, const char *text) {
+static th_result read_one(th_vary *item, const char *text, th_error *error) {
     const char *equals = strchr(text, '=');
     bool bad_range = false;
     item->path = equals ? strndup(text, (size_t)(equals - text)) : NULL;
     bool good = equals && equals != text && item->path;
     if (good && !add_range(item, equals + 1, &bad_range))
         good = !bad_range && add_list(item, equals + 1);
-    if (!good)
-        th_complain(command,
-                    "--vary %s: give path=value,value,... or path=low..high:number, like "
-                    "doors.main.width=0.8..1.6:5; at most %d values",
-                    text, TH_VARY_VALUES);
-    return good;
+    if (good) return TH_OK;
+    return th_fail(error, TH_BAD_ARGUMENT, "vary",
+                   "%s: give path=value,value,... or path=low..high:number, like "
+                   "doors.main.width=0.8..1.6:5; at most %d values",
+                   text, TH_VARY_VALUES);
 }
 
-bool th_variation_read(th_variation *variation, const th_command *command,
-                       const th_text_list *texts) {
+th_result th_variation_read(th_variation *variation, const char *const *texts, int count,
+                            th_error *error) {
     *variation = (th_variation){0};
-    if (texts->count > TH_VARY_PATHS) {
-        th_complain(command, "--vary is given %d times; at most %d", texts->count, TH_VARY_PATHS);
-        return false;
-    }
-    for (int i = 0; i < texts->count; ++i) {
+    if (count > TH_VARY_PATHS)
+        return th_fail(error, TH_BAD_ARGUMENT, "vary", "is given %d times; at most %d", count,
+                       TH_VARY_PATHS);
+    for (int i = 0; i < count; ++i) {
         variation->count = i + 1;
-        if (!read_one(&variation->items[i], command, texts->items[i])) return false;
-        for (int k = 0; k < i; ++k) {
-            if (strcmp(variation->items[k].path, variation->items[i].path) != 0) continue;
-            th_complain(command, "--vary %s is given twice", variation->items[i].path);
-            return false;
-        }
+        th_result result = read_one(&variation->items[i], texts[i], error);
+        if (result != TH_OK) return result;
+        for (int k = 0; k < i; ++k)
+            if (strcmp(variation->items[k].path, variation->items[i].path) == 0)
+                return th_fail(error, TH_BAD_ARGUMENT, "vary", "%s is given twice",
+                               variation->items[i].path);
     }
-    if (count_combinations(variation)) return true;
-    th_complain(command, "these are more than %d combinations; fewer values", TH_VARY_COMBINATIONS);
-    return false;
+    if (count_combinations(variation)) return TH_OK;
+    return th_fail(error, TH_BAD_ARGUMENT, "vary", "makes more than %d combinations; fewer values",
+                   TH_VARY_COMBINATIONS);
 }
 
 void th_variation_release(th_variation *variation) {

@@ -1,22 +1,23 @@
 // What a run keeps: run.json says how it came about, so that it can be repeated and resumed; then the
 // recording, the tables and the report. SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CLI_RUN_FOLDER_H
-#define TH_CLI_RUN_FOLDER_H
-#include "cli/args.h"
-#include "cli/simulation.h"
+#ifndef TH_RUN_RUN_FOLDER_H
+#define TH_RUN_RUN_FOLDER_H
 #include "observe/ensemble.h"
+#include "report/warnings.h"
+#include "run/simulation.h"
+#include <jansson.h>
 
 typedef struct th_run_folder {
-    th_folder folder; // path "": only printing
+    th_folder folder; // path "": nothing is kept, or not yet
     json_t *about;    // run.json
     th_recording recording;
-    th_text_list overrides; // --set texts; they belong to `about`
+    const char **overrides; // the texts belong to `about`
+    int override_count;
 } th_run_folder;
 
-// "throng run scenes/hall.json --set 'name=a b'", quoted for a shell; to be freed.
-char *th_command_line(const th_command *command, int argc, char **argv);
-
-// Reads run.json of a folder; the error says when there is none.
+// Takes over `about` and finds the overrides in it. Release in any case.
+th_result th_run_folder_begin(th_run_folder *run, json_t *about, th_error *error);
+// Reads run.json of a folder; the error says when there is none. Release in any case.
 th_result th_run_folder_open(th_run_folder *run, const char *path, th_error *error);
 // "running", "interrupted" or "finished", written at once.
 th_result th_run_folder_state(th_run_folder *run, const char *state, th_error *error);
@@ -32,10 +33,10 @@ bool th_recording_choose(th_recording *recording, const char *format);
 enum { TH_RUN_NOTES = 4 };
 void th_run_folder_notes(const th_run_folder *run, th_trajectory_note *notes);
 
-// What summary.json holds, and for people who watch `wall_seconds` and the folder; NULL with an error.
-json_t *th_run_folder_summary(const th_run_folder *run, const th_scene *scene,
-                              const th_ensemble *ensemble, th_error *error);
-// Tables, page and the state in run.json (`complete`: not stopped by the user). Trouble is told on stderr; returns the exit code.
-int th_run_folder_results(th_run_folder *run, const th_scene *scene, const th_ensemble *ensemble,
-                          const char *trouble, bool complete, bool quiet);
+// For the room report. `trouble` is why the recording ends early, or "".
+th_report_def th_run_folder_report(const th_run_folder *run, const th_scene *scene,
+                                   const th_ensemble *ensemble, const char *trouble);
+// What summary.json holds, `wall_seconds` and the folder; NULL with an error.
+json_t *th_run_folder_summary(const th_run_folder *run, const th_report_def *report,
+                              th_error *error);
 #endif

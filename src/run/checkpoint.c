@@ -1,6 +1,6 @@
 // Checkpoint files: a header, the world's snapshot, the observer's state.
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/checkpoint.h"
+#include "run/checkpoint.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include <dirent.h>

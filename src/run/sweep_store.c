@@ -1,5 +1,5 @@
 // The finished runs of a sweep as a CSV that is also its journal. SPDX-License-Identifier: Apache-2.0
-#include "cli/sweep_store.h"
+#include "run/sweep_store.h"
 #include "core/error.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ static void put_header(FILE *text, const th_variation *variation) {
 }
 
 static void put_row(FILE *text, const th_variation *variation, int combination,
-                    const th_sweep_run *row) {
+                    const th_run_outcome *row) {
     fprintf(text, "%d", combination);
     for (int i = 0; i < variation->count; ++i) {
         fputc(',', text);
@@ -107,7 +107,7 @@ static bool read_count(const char *field, int base, uint64_t *value) {
 
 // A row of this sweep, or false.
 static bool read_row(char *line, const th_variation *variation, int *combination,
-                     th_sweep_run *row) {
+                     th_run_outcome *row) {
     char *fields[FIELD_MAX];
     uint64_t number = 0;
     int at = LEADING + variation->count;
@@ -129,12 +129,19 @@ static bool read_row(char *line, const th_variation *variation, int *combination
 #define X(member, title) good = good && read_count(fields[at++], 10, &row->member);
     COUNTS(X)
 #undef X
-    row->known = good;
     return good;
 }
 
-th_sweep_run *th_sweep_store_row(const th_sweep_store *store, int combination, int run) {
-    return &store->rows[(size_t)combination * (size_t)store->runs + (size_t)run];
+static size_t place_of(const th_sweep_store *store, int combination, int run) {
+    return (size_t)combination * (size_t)store->runs + (size_t)run;
+}
+
+bool th_sweep_store_has(const th_sweep_store *store, int combination, int run) {
+    return store->known[place_of(store, combination, run)];
+}
+
+const th_run_outcome *th_sweep_store_row(const th_sweep_store *store, int combination, int run) {
+    return &store->rows[place_of(store, combination, run)];
 }
 
 static th_result damaged(const char *path, int line, th_error *error) {
@@ -154,16 +161,16 @@ static th_result take_lines(th_sweep_store *store, const char *path, char *text,
         *end = '\0';
         *good = (size_t)(end + 1 - text);
         if (++number == 1) continue; // the header
-        th_sweep_run row;
+        th_run_outcome row = {0};
         int combination = 0;
         bool own = read_row(line, store->variation, &combination, &row);
         if (!own || row.seed < store->first_seed ||
             row.seed - store->first_seed >= (uint64_t)store->runs)
             return damaged(path, number, error);
-        th_sweep_run *known =
-            th_sweep_store_row(store, combination, (int)(row.seed - store->first_seed));
-        store->found += !known->known;
-        *known = row;
+        size_t place = place_of(store, combination, (int)(row.seed - store->first_seed));
+        store->found += !store->known[place];
+        store->known[place] = true;
+        store->rows[place] = row;
     }
     return TH_OK;
 }
@@ -189,7 +196,7 @@ static th_result write_line(th_sweep_store *store, const char *line, size_t leng
                         written < 0 ? strerror(errno) : "the disk is full");
 }
 
-static th_result append(th_sweep_store *store, int combination, const th_sweep_run *row,
+static th_result append(th_sweep_store *store, int combination, const th_run_outcome *row,
                         th_error *error) {
     char *line = NULL;
     size_t length = 0;
@@ -208,9 +215,11 @@ th_result th_sweep_store_open(th_sweep_store *store, th_error *error) {
     char path[TH_PATH_MAX];
     size_t good = 0;
     store->file = -1;
-    store->rows =
-        calloc((size_t)store->variation->combinations * (size_t)store->runs, sizeof *store->rows);
-    if (!store->rows || !th_folder_path(store->folder, "runs.csv", path, sizeof path))
+    size_t count = (size_t)store->variation->combinations * (size_t)store->runs;
+    store->rows = calloc(count, sizeof *store->rows);
+    store->known = calloc(count, sizeof *store->known);
+    if (!store->rows || !store->known ||
+        !th_folder_path(store->folder, "runs.csv", path, sizeof path))
         return th_fail(error, TH_NO_MEMORY, "", "no memory for the runs of the sweep");
     th_result result = read_store(store, path, &good, error);
     if (result != TH_OK) return result;
@@ -221,8 +230,8 @@ th_result th_sweep_store_open(th_sweep_store *store, th_error *error) {
 }
 
 // Through text and back, so that a resumed sweep computes from the same numbers as an uninterrupted one.
-static bool as_read(const th_sweep_store *store, int combination, const th_sweep_run *row,
-                    th_sweep_run *read) {
+static bool as_read(const th_sweep_store *store, int combination, const th_run_outcome *row,
+                    th_run_outcome *read) {
     char *line = NULL;
     size_t length = 0;
     int unused = 0;
@@ -237,10 +246,12 @@ static bool as_read(const th_sweep_store *store, int combination, const th_sweep
 }
 
 th_result th_sweep_store_add(th_sweep_store *store, int combination, int run,
-                             const th_sweep_run *row, th_error *error) {
+                             const th_run_outcome *row, th_error *error) {
     th_result result = append(store, combination, row, error);
     if (result != TH_OK) return result;
-    if (as_read(store, combination, row, th_sweep_store_row(store, combination, run))) return TH_OK;
+    size_t place = place_of(store, combination, run);
+    store->known[place] = as_read(store, combination, row, &store->rows[place]);
+    if (store->known[place]) return TH_OK;
     return th_fail(error, TH_NO_MEMORY, "", "no memory for a row of the sweep");
 }
 
@@ -264,6 +275,8 @@ th_result th_sweep_store_sort(th_sweep_store *store, const int *used, th_error *
 void th_sweep_store_close(th_sweep_store *store) {
     if (store->file >= 0) close(store->file);
     free(store->rows);
+    free(store->known);
     store->rows = NULL;
+    store->known = NULL;
     store->file = -1;
 }

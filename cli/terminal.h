@@ -1,0 +1,79 @@
+// What the verbs share on the terminal: loading scenes, error lines, progress, Ctrl-C, the printing of runs.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_CLI_TERMINAL_H
+#define TH_CLI_TERMINAL_H
+#include "cli/args.h"
+#include "throng/run.h"
+#include "throng/throng.h"
+
+// Prints `file:line:column: path: message` on stderr and returns the exit code that fits.
+// `fallback_file` is named where the error names no file.
+int th_report_error(const char *fallback_file, const th_error *error);
+
+// The same where the scene is known to be good: returns TH_EXIT_FAILED.
+int th_report_failure(const char *fallback_file, const th_error *error);
+
+// An argument that a library refused, its path being the name of the option: "throng run: --record mp4: give ...".
+int th_report_option(const th_command *command, const th_error *error);
+
+// Loads a scene with --set overrides; on failure reports and returns its exit code.
+int th_load_scene(const char *path, const th_text_list *overrides, th_scene **scene);
+// Makes a world; negative seed: the scene's. On failure reports and returns its exit code.
+int th_make_world(const char *path, const th_scene *scene, long long seed, int threads, double step,
+                  th_backend backend, th_world **world);
+// "cpu" or "cuda"; false: neither, and said so.
+bool th_backend_of(const th_command *command, const char *device, th_backend *backend);
+
+// Ctrl-C asks the running loop to stop; the second one ends the program at once.
+void th_watch_interrupt(void);
+bool th_interrupted(void);
+
+// ---- the progress line of something long, on stderr
+typedef struct th_progress {
+    bool shown;                     // false: silent
+    bool terminal;                  // rewrite one line; otherwise a new line every few seconds
+    bool dirty;                     // something stands on the terminal's line
+    double started, last_shown;     // wall clock [s]
+    double end_time;                // simulated time of the end, 0: when empty [s]
+    double mark_time, leaving_rate; // for the estimate: people per simulated second
+    uint64_t mark_left;
+} th_progress;
+
+th_progress th_progress_start(bool shown, double end_time);
+// True when it is time to show a line; asking costs one clock reading.
+bool th_progress_due(const th_progress *progress);
+void th_progress_show(th_progress *progress, double time, uint64_t inside, uint64_t left,
+                      uint64_t still_to_come);
+// Many runs: how many are done, how far the one is that is waited for [s] (0: just begun), and how wide the
+// interval of the mean is (NaN: not known yet) [-].
+void th_progress_show_runs(th_progress *progress, int done, int count, double simulated,
+                           double interval);
+// A phase that has no measure: "writing the report".
+void th_progress_say(th_progress *progress, const char *what);
+void th_progress_end(th_progress *progress);
+
+// The share done of a recording that is read: "converting: 40 %". th_share_show fits th_convert_progress.
+typedef struct th_share {
+    const char *what;
+    bool terminal;
+    double last_shown; // [s]
+} th_share;
+void th_share_start(th_share *share, const char *what, bool quiet);
+bool th_share_show(double done, void *context);
+void th_share_end(const th_share *share);
+
+// ---- runs, printed as they go
+typedef struct th_runs_display {
+    th_runs *runs; // set it before th_perform_runs
+    bool json, quiet;
+    th_progress progress;
+    bool unprinted; // there was no memory for the text
+} th_runs_display;
+// For th_runs_def.watch, with the display as context.
+bool th_runs_display_watch(const th_runs_progress *progress, void *context);
+// Executes, prints progress and results; returns the exit code.
+int th_perform_runs(th_runs_display *display);
+// Creates them first; the command line goes into the folder.
+int th_create_and_perform(const th_command *command, int argc, char **argv, th_runs_def *def,
+                          th_runs_display *display);
+#endif

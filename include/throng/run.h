@@ -1,0 +1,182 @@
+// throng: runs. A scene file, some seeds and some changed values become a folder that can be handed on: the
+// scene as run, tables (CSV and JSON), report.html, and the trajectories. docs/reports.md says what is in it.
+// `throng run`, `throng sweep` and `throng resume` are made of this header. In libthrong-run (pkg-config
+// throng-run).
+//
+//     th_runs_def def = th_runs_def_default();
+//     def.scene = "scenes/door.json";
+//     def.runs = 20;                        // seeds 1 .. 20, side by side over the cores
+//     th_runs_create(&def, &runs, &error);  // reads the scene and places its people; writes nothing
+//     th_runs_execute(runs, &error);        // makes the folder, runs, writes
+//     printf("%g s, see %s\n", th_runs_points(runs, &count)[0].egress.median, th_runs_about(runs)->folder);
+//     th_runs_destroy(runs);
+//
+// The library prints nothing and catches no signals: what the user should see comes through `watch`, and
+// th_runs_interrupt may be called from a signal handler. Results do not depend on jobs and threads.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef THRONG_RUN_H
+#define THRONG_RUN_H
+
+#include "throng/world.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct th_runs th_runs;
+
+// ---- what happens while it happens
+
+// Moments at which `watch` is called: X(NAME, when). All calls come from the thread that called th_runs_execute.
+#define TH_RUNS_MOMENTS(X)                                                              \
+    X(BEGUN, "the folder is there; of a resumed run `time` is where it goes on")        \
+    X(STEPPED, "a single run has made a step")                                          \
+    X(WAITING, "several runs are under way; about five times a second")                 \
+    X(RUN_DONE, "one of several runs is complete; in the order of the seeds")           \
+    X(POINT_DONE, "all runs of `point` are complete: its results, text and JSON exist") \
+    X(WRITING, "`text` says what is written")                                           \
+    X(NOTE, "`text` is a line that the user should read: a recording that ends early")
+
+typedef enum th_runs_moment {
+#define X(NAME, when) TH_RUNS_##NAME,
+    TH_RUNS_MOMENTS(X)
+#undef X
+        TH_RUNS_MOMENT_COUNT
+} th_runs_moment;
+
+typedef struct th_runs_progress {
+    th_runs_moment moment;
+    int point;             // that is worked on, see th_runs_points
+    int done, count;       // runs of all points: complete, and at most
+    double time;           // simulated so far by the single run or the one waited for [s]
+    double end_time;       // when it ends at the latest [s]; 0: when everybody is out
+    uint64_t inside, left; // people of a single run
+    double ci_relative;    // width of the egress time's interval so far; NaN: not known
+    const char *text;      // of NOTE and WRITING, and of BEGUN the checkpoint; "": none
+} th_runs_progress;
+
+// Returning false interrupts, as th_runs_interrupt does.
+typedef bool th_runs_watch(const th_runs_progress *progress, void *context);
+
+// ---- what to run. Every text is copied.
+
+typedef struct th_runs_def {
+    uint32_t cookie;         // set by th_runs_def_default
+    const char *scene;       // scene file
+    const char *const *sets; // overrides for all runs, "groups.0.count=500", see th_scene_options
+    int set_count;
+    // A sweep makes every combination of the values of some paths: "path=100,200,400", "path=0.8..1.6:5" (5 values
+    // from 0.8 to 1.6), "groups.0.move=orca,social_force". At most 8 paths and 100 000 combinations. Every finished
+    // run is on the disk at once; the same definition in the same folder makes what is missing.
+    bool sweep;
+    const char *const *vary;
+    int vary_count;
+    uint64_t seed; // of the first run, the next has seed + 1, ...; 0: the scene's
+    int runs;      // seeds, of a sweep those of each combination; 0: the scene's, of a sweep 10
+    double
+        until_ci; // fewer, once the 95 % interval of the mean egress time is narrower, 0.02 for 2 %; 0: all
+    double step;     // [s] 0: the scene's
+    double max_time; // [s] a run ends here at the latest; 0: the scene's end
+    const char *out; // folder; NULL: a new runs/<scene>; "none": nothing is kept, but of a sweep
+    bool force;      // a folder that holds something: replace what throng wrote there
+    bool no_report;  // tables only
+    const char *
+        record; // "sqlite", "compact", "text" or "none"; NULL: the scene's. Of several runs the first.
+    double fps;               // recorded frames per simulated second; 0: the scene's
+    double checkpoint;        // of a single run every so many simulated seconds [s]; 0: none
+    const char *command_line; // how the user asked for it, for the report; NULL: not said
+    int jobs;                 // runs at once; 0: one per core
+    int threads;              // of each run; 0: as many cores as pay
+    th_backend backend;
+    th_runs_watch *watch; // NULL: nobody watches
+    void *context;
+} th_runs_def;
+
+TH_API th_runs_def th_runs_def_default(void);
+
+// Checks the definition, reads the scene and places its people; writes nothing yet. TH_BAD_ARGUMENT names the
+// wrong member in error.path ("record"); other errors are the scene's.
+TH_API th_result th_runs_create(const th_runs_def *def, th_runs **runs, th_error *error);
+// Opens the folder of a run with checkpoints, or of a sweep, that was interrupted or killed; th_runs_execute then goes
+// on with it and leaves what an uninterrupted run would have left. Of the definition only jobs, threads, backend,
+// watch and context count. A folder that is finished opens too, and there is nothing to execute.
+TH_API th_result th_runs_open(const char *folder, const th_runs_def *def, th_runs **runs,
+                              th_error *error);
+// Makes the folder, runs, writes; once. TH_OK also when interrupted: see the state. What has been computed can be
+// read even where writing it failed.
+TH_API th_result th_runs_execute(th_runs *runs, th_error *error);
+// Ends runs early: a single run, or the first of several, is kept as far as it came, a sweep can be resumed. For
+// signal handlers, other threads, and before th_runs_execute.
+TH_API void th_runs_interrupt(th_runs *runs);
+TH_API void th_runs_destroy(th_runs *runs);
+
+// ---- what came of it. Valid until th_runs_execute returns, and from then on until th_runs_destroy.
+
+typedef enum th_runs_state {
+    TH_RUNS_PREPARED,
+    TH_RUNS_RUNNING,
+    TH_RUNS_INTERRUPTED,
+    TH_RUNS_FINISHED, // and written
+    TH_RUNS_FAILED    // th_runs_execute said why
+} th_runs_state;
+
+typedef struct th_runs_info {
+    const char *scene_name, *scene_file;
+    const char *folder; // "" when nothing is kept, and before BEGUN
+    const char
+        *page; // what to open in the folder: "report.html" or, without a report, "summary.json"
+    th_runs_state state;
+    bool sweep;
+    bool cut_short; // the recording or the checkpoints end early; a NOTE said why
+    int runs;       // of each point, at most
+    double until_ci;
+    const char *const *paths; // that a sweep varies
+    int path_count;
+    int point_count;
+    int found; // runs of a resumed sweep that were complete already
+} th_runs_info;
+TH_API const th_runs_info *th_runs_about(const th_runs *runs);
+
+// One run. NaN: there is none.
+typedef struct th_run_outcome {
+    int point;
+    uint64_t seed, hash; // th_world_hash at the end
+    double egress_time;  // when the last person left [s] NaN: not empty at the end
+    double p95_time;     // when 95 % of all who ever came had left [s] NaN: never
+    double flow;         // through all exits, from the first person to the last [1/s]
+    double mean_jam_time, max_density,
+        largest_overlap;            // [s] per person; [1/m2] of a map's cell; [m]
+    double time, wall_seconds;      // simulated, and taken [s]
+    uint64_t spawned, left, inside; // people
+    bool interrupted;
+} th_run_outcome;
+// Point after point, in the order of the seeds.
+TH_API const th_run_outcome *th_runs_outcomes(const th_runs *runs, int *count);
+
+// Egress times of several runs; runs that did not empty the scene have none. NaN below two values, or one.
+typedef struct th_egress {
+    int count;
+    double mean, median, p05, p95, min, max; // [s]
+    double ci_low, ci_high, ci_relative;     // 95 % confidence interval of the mean, width / mean
+} th_egress;
+
+// One combination of a sweep's values; a run without sweep has one point without values.
+typedef struct th_runs_point {
+    const char *const *values; // of info.paths
+    int first, count;          // its runs among th_runs_outcomes
+    th_egress egress;
+} th_runs_point;
+// Points that are complete so far.
+TH_API const th_runs_point *th_runs_points(const th_runs *runs, int *count);
+
+// What a reader must know before believing the numbers, as sentences; none of a sweep.
+TH_API const char *const *th_runs_warnings(const th_runs *runs, int *count);
+// The results of a point for people (what `throng run` prints), and of everything for programs (what summary.json or
+// sweep.json holds). Caller frees with free(); NULL: no memory, or the point is not complete.
+TH_API char *th_runs_text(const th_runs *runs, int point);
+TH_API char *th_runs_json(const th_runs *runs);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,392 @@
+// Sweeps: combination after combination, seeds side by side. SPDX-License-Identifier: Apache-2.0
+#include "report/sweep.h"
+#include "core/error.h"
+#include "run/jobs.h"
+#include "run/runs.h"
+#include "run/scene_copy.h"
+#include "run/sweep_store.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNS_DEFAULT = 10 }; // of a combination: enough to see the spread, few enough to wait for
+
+// ---- preparing
+
+// The scene with the values of combination `k` on top of some overrides.
+static th_result load(const char *file, const th_texts *overrides, const th_variation *variation,
+                      int k, th_scene **scene, th_error *error) {
+    char *texts[TH_VARY_PATHS] = {0};
+    int count = 0;
+    const char **all = calloc((size_t)overrides->count + TH_VARY_PATHS, sizeof *all);
+    bool good = all != NULL;
+    for (int i = 0; i < overrides->count && good; ++i) all[count++] = overrides->items[i];
+    for (int i = 0; i < variation->count && good; ++i) {
+        good = asprintf(&texts[i], "%s=%s", variation->items[i].path,
+                        th_variation_value(variation, k, i)) > 0;
+        if (good) all[count++] = texts[i];
+    }
+    const th_scene_options options = {.overrides = all, .override_count = count};
+    th_result result = good ? th_scene_load_file(file, &options, scene, error)
+                            : th_fail(error, TH_NO_MEMORY, "", "no memory for the scene");
+    for (int i = 0; i < TH_VARY_PATHS; ++i) free(texts[i]);
+    free(all);
+    return result;
+}
+
+// What makes two sweeps the same one: where a folder has another, its runs are no runs of this.
+static json_t *definition_of(const th_runs *runs, uint64_t digest) {
+    char text[17];
+    snprintf(text, sizeof text, "%016" PRIx64, digest);
+    return json_pack("{s:s,s:s,s:o,s:i,s:f}", "version", th_version(), "scene_digest", text, "vary",
+                     th_variation_json(&runs->variation), "runs", runs->info.runs, "until_ci",
+                     runs->info.until_ci);
+}
+
+// sweep.json, and the scene as the folder will have it.
+static th_result describe(th_runs *runs, const th_runs_def *def, const th_scene *scene,
+                          th_error *error) {
+    const th_texts sets = {def->sets, def->set_count};
+    const th_scene_changes changes = {def->seed, 0, def->step, def->max_time};
+    runs->tree = th_scene_tree(def->scene, &sets, &changes, scene, error);
+    if (!runs->tree) return error->code;
+    runs->first_seed = def->seed > 0 ? def->seed : th_scene_run(scene).seed;
+    json_t *about = json_pack("{s:s,s:s,s:s,s:s,s:s,s:I,s:o}", "program", "throng", "scene",
+                              th_scene_name(scene), "scene_file", def->scene, "command_line",
+                              def->command_line ? def->command_line : "", "state", "running",
+                              "first_seed", (json_int_t)runs->first_seed, "definition",
+                              definition_of(runs, th_scene_digest(runs->tree, def->scene)));
+    return th_run_folder_begin(&runs->keep, about, error);
+}
+
+th_result th_sweep_create(th_runs *runs, const th_runs_def *def, th_error *error) {
+    th_scene *scene = NULL;
+    const th_texts sets = {def->sets, def->set_count};
+    runs->info.runs = def->runs > 0 ? def->runs : RUNS_DEFAULT;
+    th_result result = th_variation_read(&runs->variation, def->vary, def->vary_count, error);
+    // The first values must make a scene: a slip in a path is told at once, and before a folder is made.
+    if (result == TH_OK) result = load(def->scene, &sets, &runs->variation, 0, &scene, error);
+    if (result == TH_OK) result = describe(runs, def, scene, error);
+    th_scene_destroy(scene);
+    return result;
+}
+
+th_result th_sweep_open(th_runs *runs, const char *folder, th_error *error) {
+    json_t *about = th_folder_read_json(&runs->keep.folder, "sweep.json", error);
+    if (!about) return error->code;
+    th_result result = th_run_folder_begin(&runs->keep, about, error);
+    if (result != TH_OK) return result;
+    const json_t *definition = json_object_get(about, "definition");
+    const char *version = json_string_value(json_object_get(definition, "version"));
+    json_int_t count = json_integer_value(json_object_get(definition, "runs"));
+    runs->info.until_ci = json_number_value(json_object_get(definition, "until_ci"));
+    runs->first_seed = (uint64_t)json_integer_value(json_object_get(about, "first_seed"));
+    bool known = th_variation_of_json(&runs->variation, json_object_get(definition, "vary")) &&
+                 count >= 1 && count <= 1000000;
+    runs->info.runs = (int)count;
+    if (!known || !version) {
+        th_file_fail(error, folder, "is damaged; run the sweep again in another folder");
+        snprintf(error->file, sizeof error->file, "%.240s/sweep.json", folder);
+        return error->code;
+    }
+    if (strcmp(version, th_version()) == 0) return TH_OK;
+    return th_file_fail(error, folder,
+                        "is a sweep of throng %s and this is %s; runs of both do not mix", version,
+                        th_version());
+}
+
+// ---- the folder
+
+// Whether the folder holds this sweep, to be continued. A different one is an error.
+static th_result same_sweep(const th_folder *folder, const json_t *definition, bool *same,
+                            th_error *error) {
+    *same = false;
+    if (!th_folder_has(folder, "sweep.json")) return TH_OK;
+    json_t *old = th_folder_read_json(folder, "sweep.json", error);
+    if (!old) return error->code;
+    *same = json_equal(json_object_get(old, "definition"), definition) != 0;
+    json_decref(old);
+    if (*same) return TH_OK;
+    return th_file_fail(
+        error, folder->path,
+        "holds another sweep (other scene, values, runs or version); choose another "
+        "--out, or --force to replace it");
+}
+
+static th_result fill_folder(th_runs *runs, th_error *error) {
+    char stem[200], name[220];
+    bool same = false;
+    th_folder *folder = &runs->keep.folder;
+    if (runs->out && !runs->force) {
+        snprintf(folder->path, sizeof folder->path, "%s", runs->out);
+        th_result result =
+            same_sweep(folder, json_object_get(runs->keep.about, "definition"), &same, error);
+        if (result != TH_OK || same) return result;
+    }
+    th_file_stem(runs->info.scene_file, stem, sizeof stem);
+    snprintf(name, sizeof name, "%s-sweep", stem);
+    th_result result = th_folder_claim(folder, runs->out, name, runs->force, error);
+    if (result == TH_OK) result = th_scene_copy(folder, runs->tree, runs->info.scene_file, error);
+    if (result == TH_OK)
+        result = th_folder_write_json(folder, "sweep.json", runs->keep.about, error);
+    return result;
+}
+
+// ---- the runs
+
+typedef struct sweeping {
+    th_runs *runs;
+    th_sweep_store store;
+    int *used;    // runs that count, of each combination
+    int *missing; // runs of this one that are to be made, ascending
+    int missing_count;
+    double *egress; // of the runs looked at, for the interval
+    bool enough;    // the interval is narrow
+    th_error error; // of what a delivered run was refused for
+} sweeping;
+
+// In a run's thread, as soon as it is complete: what is on the disk need not be made again.
+static th_result keep_run(void *context, int index, const th_simulation *run, th_error *error) {
+    sweeping *s = context;
+    th_observation *seen = th_observer_observation(run->observer);
+    double flow = th_exit_flow(seen);
+    th_ensemble alone;
+    th_ensemble_init(&alone);
+    th_result result = th_ensemble_add(&alone, seen, error);
+    if (result == TH_OK) {
+        const th_run_outcome row = th_outcome_of(&alone.runs[0], flow);
+        result =
+            th_sweep_store_add(&s->store, s->runs->points_done, s->missing[index], &row, error);
+    }
+    th_ensemble_release(&alone);
+    return result;
+}
+
+// Looks at the runs before `end` in order, as if they had been made one after the other.
+static void look_at(sweeping *s, int end) {
+    int point = s->runs->points_done, *used = &s->used[point];
+    while (*used < end && !s->enough && s->error.code == TH_OK) {
+        const th_run_outcome *row = th_sweep_store_row(&s->store, point, *used);
+        s->egress[*used] = row->egress_time;
+        ++*used;
+        s->error.code = th_runs_add(s->runs, row, &s->error);
+        th_sample_summary egress = th_summarise(s->egress, *used);
+        s->enough = th_runs_enough(&egress, *used, s->runs->info.until_ci);
+    }
+}
+
+static void tell_waiting(void *context, double simulated) {
+    const sweeping *s = context;
+    th_runs_tell(s->runs, (th_runs_progress){.moment = TH_RUNS_WAITING,
+                                             .time = simulated,
+                                             .ci_relative = (double)NAN});
+}
+
+static bool count_run(void *context, int index, th_simulation *run) {
+    sweeping *s = context;
+    if (th_observer_observation(run->observer)->interrupted) return false;
+    look_at(s, index + 1 < s->missing_count ? s->missing[index + 1] : s->runs->info.runs);
+    th_runs_tell(s->runs,
+                 (th_runs_progress){.moment = TH_RUNS_RUN_DONE, .ci_relative = (double)NAN});
+    return !s->enough && s->error.code == TH_OK;
+}
+
+static th_result make_runs(sweeping *s, const th_scene *scene, th_error *error) {
+    th_runs *runs = s->runs;
+    uint64_t *seeds = malloc((size_t)s->missing_count * sizeof *seeds);
+    if (!seeds) return th_fail(error, TH_NO_MEMORY, "", "no memory for the runs of the sweep");
+    for (int i = 0; i < s->missing_count; ++i)
+        seeds[i] = runs->first_seed + (uint64_t)s->missing[i];
+    th_simulation_def simulation = th_simulation_def_of(scene, 0, 0);
+    simulation.threads = runs->simulation.threads;
+    simulation.backend = runs->simulation.backend;
+    const th_jobs jobs = {.simulation = &simulation,
+                          .seeds = seeds,
+                          .count = s->missing_count,
+                          .jobs = runs->jobs,
+                          .interrupt = &runs->interrupt,
+                          .finished = keep_run,
+                          .deliver = count_run,
+                          .waiting = tell_waiting,
+                          .context = s};
+    th_result result = th_jobs_run(&jobs, error);
+    free(seeds);
+    if (result == TH_OK && s->error.code != TH_OK) *error = s->error;
+    return result == TH_OK ? s->error.code : result;
+}
+
+static void list_missing(sweeping *s) {
+    s->missing_count = 0;
+    for (int run = 0; run < s->runs->info.runs; ++run)
+        if (!th_sweep_store_has(&s->store, s->runs->points_done, run))
+            s->missing[s->missing_count++] = run;
+}
+
+// The next point. TH_OK without closing it: interrupted.
+static th_result do_combination(sweeping *s, th_error *error) {
+    th_runs *runs = s->runs;
+    th_scene *scene = NULL;
+    const th_texts none = {NULL, 0};
+    char path[TH_PATH_MAX];
+    int point = runs->points_done, count = runs->info.runs;
+    s->enough = false;
+    list_missing(s);
+    look_at(s, s->missing_count > 0 ? s->missing[0] : count);
+    if (s->missing_count > 0 && !s->enough) {
+        if (!th_folder_path(&runs->keep.folder, "scene.json", path, sizeof path))
+            return th_file_fail(error, runs->keep.folder.path, "the name is too long");
+        th_result result = load(path, &none, &runs->variation, point, &scene, error);
+        if (result == TH_OK) result = make_runs(s, scene, error);
+        th_scene_destroy(scene);
+        if (result != TH_OK) return result;
+        if (th_runs_interrupted(runs) && !s->enough && s->used[point] < count) return TH_OK;
+    }
+    th_runs_close_point(runs);
+    return TH_OK;
+}
+
+void th_sweep_print_point(FILE *out, const th_runs *runs, int point) {
+    const th_runs_point *p = &runs->points[point];
+    fprintf(out, "  ");
+    for (int i = 0; i < runs->info.path_count; ++i)
+        fprintf(out, "%s=%s ", runs->info.paths[i], p->values[i]);
+    fprintf(out, "%s%d of %d runs emptied", runs->info.path_count > 0 ? " " : "", p->egress.count,
+            p->count);
+    if (p->egress.count > 0) fprintf(out, "; egress time mean %.1f s", p->egress.mean);
+    if (p->egress.count > 1)
+        fprintf(out, " (%.1f .. %.1f), median %.1f s, 95th percentile %.1f s", p->egress.ci_low,
+                p->egress.ci_high, p->egress.median, p->egress.p95);
+    fputc('\n', out);
+}
+
+// ---- the result
+
+static bool fill_point(const th_runs *runs, int k, th_sweep_point *point) {
+    const th_runs_point *p = &runs->points[k];
+    double *egress = calloc((size_t)p->count + 1, sizeof *egress), jam_sum = 0;
+    double *flow = calloc((size_t)p->count + 1, sizeof *flow), max_density = 0;
+    bool good = egress && flow;
+    for (int i = 0; i < p->count && good; ++i) {
+        const th_run_outcome *run = &runs->outcomes[p->first + i];
+        egress[i] = run->egress_time;
+        flow[i] = run->flow;
+        jam_sum += run->mean_jam_time;
+        max_density = fmax(max_density, run->max_density);
+    }
+    if (good)
+        *point = (th_sweep_point){.values = p->values,
+                                  .runs = p->count,
+                                  .egress_times = egress,
+                                  .egress = th_summarise(egress, p->count),
+                                  .flow = th_summarise(flow, p->count),
+                                  .mean_jam_time = p->count > 0 ? jam_sum / p->count : 0,
+                                  .max_density = max_density};
+    free(flow);
+    if (!good) free(egress);
+    return good;
+}
+
+static json_t *number_or_null(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *points_json(const th_sweep_report *report) {
+    json_t *list = json_array();
+    for (int k = 0; k < report->point_count; ++k) {
+        const th_sweep_point *point = &report->points[k];
+        const th_sample_summary *egress = &point->egress;
+        json_t *values = json_object();
+        for (int i = 0; i < report->path_count; ++i)
+            json_object_set_new(values, report->paths[i], json_string(point->values[i]));
+        json_array_append_new(list,
+                              json_pack("{s:o,s:i,s:i,s:o,s:o,s:o,s:o,s:o,s:o}", "values", values,
+                                        "runs", point->runs, "finished", egress->count,
+                                        "egress_time_mean", number_or_null(egress->mean),
+                                        "egress_time_median", number_or_null(egress->median),
+                                        "egress_time_p95", number_or_null(egress->p95),
+                                        "egress_time_ci_low", number_or_null(egress->ci_low),
+                                        "egress_time_ci_high", number_or_null(egress->ci_high),
+                                        "flow_mean", number_or_null(point->flow.mean)));
+    }
+    return list;
+}
+
+static th_result write_report(sweeping *s, const th_sweep_report *report, th_error *error) {
+    json_t *about = s->runs->keep.about;
+    json_object_set_new(about, "combinations", points_json(report));
+    json_object_set_new(about, "state", json_string("finished"));
+    th_result result = th_sweep_store_sort(&s->store, s->used, error);
+    if (result == TH_OK) result = th_report_sweep_table(report, error);
+    if (result == TH_OK) result = th_report_sweep_page(report, error);
+    if (result == TH_OK)
+        result = th_folder_write_json(&s->runs->keep.folder, "sweep.json", about, error);
+    return result;
+}
+
+static th_result report(sweeping *s, th_error *error) {
+    const th_runs *runs = s->runs;
+    int count = runs->info.point_count, filled = 0;
+    th_sweep_point *points = calloc((size_t)count, sizeof *points);
+    while (points && filled < count && fill_point(runs, filled, &points[filled])) ++filled;
+    const th_sweep_report def = {.folder = runs->info.folder,
+                                 .scene_name = runs->info.scene_name,
+                                 .scene_file = runs->info.scene_file,
+                                 .command_line = th_run_folder_text(&runs->keep, "command_line"),
+                                 .paths = runs->info.paths,
+                                 .path_count = runs->info.path_count,
+                                 .points = points,
+                                 .point_count = count};
+    th_result result =
+        filled == count ? write_report(s, &def, error)
+                        : th_fail(error, TH_NO_MEMORY, "", "no memory for the report of the sweep");
+    for (int i = 0; i < filled; ++i) free((void *)(uintptr_t)points[i].egress_times);
+    free(points);
+    return result;
+}
+
+static th_result sweep_all(sweeping *s, th_error *error) {
+    th_runs *runs = s->runs;
+    th_result result = TH_OK;
+    bool going = true;
+    runs->info.found = s->store.found;
+    th_runs_tell(runs, (th_runs_progress){.moment = TH_RUNS_BEGUN, .ci_relative = (double)NAN});
+    while (result == TH_OK && going && runs->points_done < runs->info.point_count) {
+        int before = runs->points_done;
+        if (!th_runs_interrupted(runs)) result = do_combination(s, error);
+        going = runs->points_done > before;
+    }
+    if (result != TH_OK) return result;
+    runs->info.state = TH_RUNS_INTERRUPTED;
+    if (!going) return TH_OK;
+    result = report(s, error);
+    if (result == TH_OK) runs->info.state = TH_RUNS_FINISHED;
+    return result;
+}
+
+th_result th_sweep_execute(th_runs *runs, th_error *error) {
+    if (runs->tree) {
+        th_result result = fill_folder(runs, error);
+        if (result != TH_OK) return result;
+    }
+    sweeping s = {.runs = runs};
+    size_t count = (size_t)runs->info.runs;
+    s.store = (th_sweep_store){.folder = &runs->keep.folder,
+                               .variation = &runs->variation,
+                               .first_seed = runs->first_seed,
+                               .runs = runs->info.runs,
+                               .file = -1};
+    s.used = calloc((size_t)runs->info.point_count, sizeof *s.used);
+    s.missing = calloc(count, sizeof *s.missing);
+    s.egress = calloc(count, sizeof *s.egress);
+    th_result result = s.used && s.missing && s.egress
+                           ? th_sweep_store_open(&s.store, error)
+                           : th_fail(error, TH_NO_MEMORY, "", "no memory for the sweep");
+    if (result == TH_OK) result = sweep_all(&s, error);
+    th_sweep_store_close(&s.store);
+    free(s.used);
+    free(s.missing);
+    free(s.egress);
+    return result;
+}
