@@ -48,13 +48,14 @@ static inline th_trajectory_writer *blank_writer(void) {
     assert_non_null(writer);
     writer->backend = &th_sqlite_backend;
     writer->last_frame = -1;
+    writer->kept = th_arena_of(NULL);
     return writer;
 }
 
 static inline th_trajectory_writer *create(const th_trajectory_info *info) {
     th_trajectory_writer *writer = blank_writer();
     th_error error = {0};
-    assert_true(th_keep_info(&writer->kept, &writer->kept_count, &writer->info, info));
+    assert_true(th_keep_info(&writer->kept, &writer->info, info));
     if (th_sqlite_backend.create(writer, path, &error)) fail_msg("%s", error.message);
     return writer;
 }
@@ -67,8 +68,7 @@ static inline th_trajectory_writer *append(int64_t frame) {
 }
 
 static inline void free_writer(th_trajectory_writer *writer) {
-    for (int k = 0; k < writer->kept_count; ++k) free(writer->kept[k]);
-    free(writer->kept);
+    th_arena_free(&writer->kept);
     free(writer);
 }
 
@@ -87,13 +87,13 @@ static inline th_result try_open(th_trajectory **trajectory, th_error *error) {
     *trajectory = calloc(1, sizeof **trajectory);
     assert_non_null(*trajectory);
     (*trajectory)->backend = &th_sqlite_backend;
+    (*trajectory)->kept = th_arena_of(NULL);
     return th_sqlite_backend.open(*trajectory, path, error);
 }
 
 static inline void close_recording(th_trajectory *trajectory) {
     th_sqlite_backend.close(trajectory);
-    for (int k = 0; k < trajectory->kept_count; ++k) free(trajectory->kept[k]);
-    free(trajectory->kept);
+    th_arena_free(&trajectory->kept);
     free(trajectory);
 }
 

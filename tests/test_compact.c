@@ -1,11 +1,11 @@
 // The compact codec: lossless on the grid, small on a walking crowd, unmoved by damage.
 // SPDX-License-Identifier: Apache-2.0
+#include "core/clock.h"
 #include "record/compact.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MOST = 4096 };
 
@@ -260,12 +260,6 @@ static void test_headings(void **state) {
 
 // ---- size and rate on people who walk: printed, not asserted beyond a rough bound
 
-static double seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 // 10 frames a second; everybody turns a little and changes speed a little, as in a crowd.
 static void walk(int count, int32_t *x, int32_t *y, uint8_t *heading, float *exact,
                  uint32_t *seed) {
@@ -308,11 +302,11 @@ static void test_walking_crowd(void **state) {
         th_grid_frame in = {COUNT, id, x, y, heading, NULL}, out;
         const unsigned char *bytes;
         size_t size;
-        double start = seconds();
+        double start = th_monotonic_seconds();
         assert_int_equal(th_compact_encode(writer, &in, f == 0, &bytes, &size, NULL), TH_OK);
-        double middle = seconds();
+        double middle = th_monotonic_seconds();
         assert_int_equal(th_compact_decode(reader, bytes, size, COUNT, &out, NULL), TH_OK);
-        decoding += seconds() - middle;
+        decoding += th_monotonic_seconds() - middle;
         encoding += middle - start;
         *(f ? &bytes_all : &key_bytes) += size;
         assert_memory_equal(out.x, x, COUNT * sizeof *x);

@@ -1,12 +1,12 @@
 // Density by every method: known numbers, and Voronoi cells against a fine raster of nearest people.
 // SPDX-License-Identifier: Apache-2.0
+#include "core/clock.h"
 #include "near.h"
 #include "observe/density.h"
 #include "observe/gaussian.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { PEOPLE_MAX = 512 };
 typedef struct people {
@@ -351,12 +351,6 @@ static void test_bad_areas(void **state) {
     assert_int_equal(th_region_create(NULL, NULL, &region, NULL), TH_BAD_ARGUMENT);
 }
 
-static double seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 // Not a test of speed: prints what a person costs.
 static void test_cost(void **state) {
     (void)state;
@@ -368,14 +362,14 @@ static void test_cost(void **state) {
     for (int m = 0; m < 3; ++m)
         for (int walls = 0; walls < 2; ++walls) {
             th_density_def def = {.method = (th_density_method)m, .cut_off = 1, .width = 0.7};
-            double begun = seconds();
+            double begun = th_monotonic_seconds();
             int rounds = 0;
-            for (; rounds < 200 && seconds() - begun < 0.05; ++rounds)
+            for (; rounds < 200 && th_monotonic_seconds() - begun < 0.05; ++rounds)
                 measure(walls ? room : open, def, &p, false);
             assert_true(rounds > 0);
             print_message("%s, %s: %.2f us a person\n", names[m],
                           walls ? "room with walls" : "open",
-                          1e6 * (seconds() - begun) / rounds / p.count);
+                          1e6 * (th_monotonic_seconds() - begun) / rounds / p.count);
         }
     th_region_destroy(room);
     th_region_destroy(open);

@@ -1,8 +1,8 @@
 // SQLite recordings: JuPedSim's schema to the letter, round trips of rows and blobs, other programs'
 // files. SPDX-License-Identifier: Apache-2.0
+#include "core/clock.h"
 #include "record/compact.h"
 #include "sqlite_recording.h"
-#include <time.h>
 
 static void round_trip(th_trajectory_format format, double far) {
     th_trajectory_info info = info_of(format);
@@ -388,12 +388,6 @@ static void test_version_3(void **state) {
 
 // ---- rates: printed, not asserted, as other work shares the machine
 
-static double seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void test_rates(void **state) {
     (void)state;
     enum { COUNT = 20000, TIMES = 11 };
@@ -410,7 +404,7 @@ static void test_rates(void **state) {
             y[i] = i / 200;
         }
         th_trajectory_writer *writer = create(&info);
-        double start = seconds();
+        double start = th_monotonic_seconds();
         for (int f = 0; f < TIMES; ++f) {
             for (int i = 0; i < COUNT; ++i) {
                 double angle = i + 0.05 * f;
@@ -429,7 +423,7 @@ static void test_rates(void **state) {
             assert_int_equal(th_trajectory_write(writer, &world, NULL), TH_OK);
         }
         finish(writer);
-        double took = seconds() - start;
+        double took = th_monotonic_seconds() - start;
         struct stat about;
         assert_int_equal(stat(path, &about), 0);
         print_message("%s: %.2f million people a second, %.2f bytes per person and frame\n",

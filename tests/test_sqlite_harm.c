@@ -107,7 +107,7 @@ static int count_good_frames(void) {
 static void write_until_killed(th_trajectory_format format, int tell) {
     th_trajectory_info info = info_of(format);
     th_trajectory_writer *writer = blank_writer();
-    th_keep_info(&writer->kept, &writer->kept_count, &writer->info, &info);
+    th_keep_info(&writer->kept, &writer->info, &info);
     if (th_sqlite_backend.create(writer, path, NULL)) _exit(1);
     for (int f = 0; f < 1000000; ++f) {
         moment m = moment_of(f, 0);
@@ -203,7 +203,7 @@ static void test_unwritable(void **state) {
     th_trajectory_info info = info_of(TH_TRAJECTORY_SQLITE);
     th_trajectory_writer *writer = blank_writer();
     th_error error = {0};
-    assert_true(th_keep_info(&writer->kept, &writer->kept_count, &writer->info, &info));
+    assert_true(th_keep_info(&writer->kept, &writer->info, &info));
     char nowhere[160];
     snprintf(nowhere, sizeof nowhere, "%s/no/such/folder.sqlite", folder);
     assert_int_equal(th_sqlite_backend.create(writer, nowhere, &error), TH_NO_FILE);

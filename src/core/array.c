@@ -14,6 +14,12 @@ size_t th_array_capacity(size_t capacity, size_t needed) {
     return (grown > wanted ? grown : wanted) + LEAST;
 }
 
+int th_array_capacity_int(int capacity, int needed) {
+    if (needed <= capacity) return capacity;
+    size_t wanted = th_array_capacity((size_t)capacity, (size_t)needed);
+    return wanted > INT_MAX ? INT_MAX : (int)wanted;
+}
+
 size_t th_array_room(size_t count) {
     size_t room = LEAST;
     while (room < count) room *= 2;
@@ -40,13 +46,11 @@ bool th_array_reserve_size(void *array, size_t *capacity, size_t needed, size_t 
 }
 
 bool th_array_reserve_int(void *array, int *capacity, size_t needed, size_t element) {
-    size_t room = (size_t)*capacity;
     if (needed > INT_MAX) return false;
-    if (needed <= room) return true;
-    size_t wanted = th_array_capacity(room, needed);
-    if (wanted > INT_MAX) wanted = INT_MAX;
-    if (!th_array_resize(array, wanted, element)) return false;
-    *capacity = (int)wanted;
+    int wanted = th_array_capacity_int(*capacity, (int)needed);
+    if (wanted == *capacity) return true;
+    if (!th_array_resize(array, (size_t)wanted, element)) return false;
+    *capacity = wanted;
     return true;
 }
 

@@ -24,6 +24,7 @@
 
 // The capacity that TH_RESERVE would choose; `capacity` itself when it is enough.
 size_t th_array_capacity(size_t capacity, size_t needed);
+int th_array_capacity_int(int capacity, int needed);
 // Elements that have room in an array of `count` grown by TH_RESERVE_ONE: 0, 16, 32, 64, ...
 size_t th_array_room(size_t count);
 

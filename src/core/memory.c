@@ -1,7 +1,6 @@
 // Allocation through hooks, and arenas. SPDX-License-Identifier: Apache-2.0
 #include "core/memory.h"
 #include "core/array.h"
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,11 +42,6 @@ void th_free(const th_memory *memory, void *pointer, size_t count, size_t size) 
     memory->allocator.free(pointer, bytes ? bytes : 1, memory->allocator.context);
 }
 
-static int grown_capacity(int capacity, int needed) {
-    size_t wanted = th_array_capacity((size_t)capacity, (size_t)needed);
-    return wanted > INT_MAX ? INT_MAX : (int)wanted;
-}
-
 static void copy_elements(void *array, void *larger, int count, size_t element) {
     void *elements; // copied as bytes: the caller's pointer is of another type
     memcpy(&elements, array, sizeof elements);
@@ -58,7 +52,7 @@ static void copy_elements(void *array, void *larger, int count, size_t element) 
 bool th_alloc_reserve(const th_memory *memory, void *array, int *capacity, int needed,
                       size_t element) {
     if (needed <= *capacity) return true;
-    int wanted = grown_capacity(*capacity, needed);
+    int wanted = th_array_capacity_int(*capacity, needed);
     void *before, *larger = th_alloc(memory, (size_t)wanted, element);
     if (!larger) return false;
     memcpy(&before, array, sizeof before);
@@ -130,7 +124,7 @@ char *th_arena_string(th_arena *arena, const char *text) {
 
 bool th_arena_reserve(th_arena *arena, void *array, int *capacity, int needed, size_t element) {
     if (needed <= *capacity) return true;
-    int wanted = grown_capacity(*capacity, needed);
+    int wanted = th_array_capacity_int(*capacity, needed);
     void *larger = th_arena_alloc(arena, (size_t)wanted, element);
     if (!larger) return false;
     copy_elements(array, larger, *capacity, element);

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_RECORD_BACKEND_H
 #define TH_RECORD_BACKEND_H
+#include "core/memory.h"
 #include "throng/record.h"
 
 enum { TH_RECOGNISE_BYTES = 512 }; // of the file's beginning, shown to recognise()
@@ -25,15 +26,14 @@ typedef struct th_trajectory_backend {
     th_result (*commit)(th_trajectory_writer *writer, th_error *error);
 } th_trajectory_backend;
 
-// Strings and lists of info live in blocks made by th_keep, freed at close.
+// Strings and lists of info live in `kept`, released at close.
 struct th_trajectory {
     const th_trajectory_backend *backend;
     th_trajectory_info info;
     char path[1024]; // for messages
     th_trajectory_assumed assumed;
     void *state;
-    void **kept;
-    int kept_count;
+    th_arena kept;
 };
 struct th_trajectory_writer {
     const th_trajectory_backend *backend;
@@ -41,21 +41,15 @@ struct th_trajectory_writer {
     char path[1024];
     void *state;
     int64_t last_frame; // -1: none yet
-    void **kept;
-    int kept_count;
+    th_arena kept;
 };
 
 extern const th_trajectory_backend th_sqlite_backend; // rows and compact, sqlite_*.c
 extern const th_trajectory_backend th_text_backend;
 extern const th_trajectory_backend th_hdf5_backend;
 
-// Zero-filled memory that lives as long as the trajectory or writer whose `kept` list it joins:
-// th_keep(&trajectory->kept, &trajectory->kept_count, size). NULL: no memory.
-void *th_keep(void ***kept, int *kept_count, size_t size);
-char *th_keep_text(void ***kept, int *kept_count, const char *text); // a copy
 // Copies levels, notes and their texts as well. False: no memory.
-bool th_keep_info(void ***kept, int *kept_count, th_trajectory_info *to,
-                  const th_trajectory_info *from);
+bool th_keep_info(th_arena *kept, th_trajectory_info *to, const th_trajectory_info *from);
 
 // Shortest text that reads back as the same number, with a point whatever the locale: "25.0".
 enum { TH_NUMBER_TEXT = 32 };
@@ -74,10 +68,12 @@ typedef struct th_row {
 typedef struct th_row_table {
     bool has_orientation, has_level; // else NULL is given out
     th_row *rows;
-    int64_t count, capacity;
+    int64_t count;
+    size_t capacity;
     int64_t at;     // next row to give out
     int64_t *empty; // frames in which nobody was, where the file tells
-    int64_t empty_count, empty_capacity, empty_at;
+    int64_t empty_count, empty_at;
+    size_t empty_capacity;
     // arrays of the frame given out last
     int64_t *id;
     double *x, *y, *orientation_x, *orientation_y;

@@ -1,9 +1,10 @@
 // The compact codec's memory and layout, and the way to the grid. SPDX-License-Identifier: Apache-2.0
+#include "core/array.h"
 #include "core/error.h"
 #include "core/parallel.h"
 #include "record/compact_codec.h"
-#include "record/grow.h"
 #include <math.h>
+#include <stdlib.h>
 
 th_compact_layout th_compact_layout_of(const th_compact_head *h) {
     th_compact_layout at = {.residual_x = TH_HEAD_BYTES};
@@ -21,32 +22,12 @@ th_compact_layout th_compact_layout_of(const th_compact_head *h) {
 
 bool th_compact_reserve_crowd(th_grid_crowd *c, int count) {
     if (count < c->capacity) return true;
-    int capacity = th_roomy(count);
-    if (!th_grow(&c->id, capacity, sizeof *c->id) || !th_grow(&c->x, capacity, sizeof *c->x) ||
-        !th_grow(&c->y, capacity, sizeof *c->y) ||
-        !th_grow(&c->moved_x, capacity, sizeof *c->moved_x) ||
-        !th_grow(&c->moved_y, capacity, sizeof *c->moved_y) ||
-        !th_grow(&c->level, capacity, sizeof *c->level) || !th_grow(&c->heading, capacity, 1))
+    int capacity = th_array_capacity_int(c->capacity, count + 1); // nobody is an array too
+    if (!TH_RESIZE(c->id, capacity) || !TH_RESIZE(c->x, capacity) || !TH_RESIZE(c->y, capacity) ||
+        !TH_RESIZE(c->moved_x, capacity) || !TH_RESIZE(c->moved_y, capacity) ||
+        !TH_RESIZE(c->level, capacity) || !TH_RESIZE(c->heading, capacity))
         return false;
     c->capacity = capacity;
-    return true;
-}
-
-bool th_compact_reserve_indices(int **indices, int *capacity, int count) {
-    if (count <= *capacity) return true;
-    if (!th_grow(indices, count, sizeof **indices)) return false;
-    *capacity = count;
-    return true;
-}
-
-bool th_compact_reserve_bytes(unsigned char **bytes, size_t *capacity, uint64_t size) {
-    if (size <= *capacity) return true;
-    if (size > SIZE_MAX / 2) return false;
-    size_t wanted = (size_t)size + (size_t)size / 8 + 64;
-    unsigned char *grown = realloc(*bytes, wanted);
-    if (!grown) return false;
-    *bytes = grown;
-    *capacity = wanted;
     return true;
 }
 

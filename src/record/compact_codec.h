@@ -62,8 +62,6 @@ th_compact_layout th_compact_layout_of(const th_compact_head *head);
 
 // Memory; false or TH_NO_MEMORY when there is none.
 bool th_compact_reserve_crowd(th_grid_crowd *crowd, int count);
-bool th_compact_reserve_indices(int **indices, int *capacity, int count);
-bool th_compact_reserve_bytes(unsigned char **bytes, size_t *capacity, uint64_t size);
 th_result th_compact_no_memory(th_error *error);
 
 void th_compact_copy_person(th_grid_crowd *to, int i, const th_grid_crowd *from, int j);

@@ -1,4 +1,5 @@
 // Blobs into frames: everything that is read here may be a lie. SPDX-License-Identifier: Apache-2.0
+#include "core/array.h"
 #include "core/error.h"
 #include "core/parallel.h"
 #include "record/compact_codec.h"
@@ -193,7 +194,7 @@ th_result th_compact_decode_content(th_compact_codec *codec, const unsigned char
     if (fault) return damaged(error, fault);
     if (!th_compact_reserve_crowd(&codec->now, count) ||
         !th_compact_reserve_crowd(&codec->next, count) ||
-        !th_compact_reserve_indices(&codec->left, &codec->left_capacity, (int)h.left))
+        !TH_RESERVE(codec->left, codec->left_capacity, (int)h.left))
         return th_compact_no_memory(error);
     th_compact_layout at = th_compact_layout_of(&h);
     fault = get_people(codec, content, &h, &at);
@@ -221,7 +222,7 @@ th_result th_compact_decode(th_compact_codec *codec, const unsigned char *bytes,
         return damaged(error, "not a zstd frame");
     if (!codec->decompress && !(codec->decompress = ZSTD_createDCtx()))
         return th_compact_no_memory(error);
-    if (!th_compact_reserve_bytes(&codec->content, &codec->content_capacity, content))
+    if (!TH_RESERVE(codec->content, codec->content_capacity, content))
         return th_compact_no_memory(error);
     size_t got = ZSTD_decompressDCtx(codec->decompress, codec->content, codec->content_capacity,
                                      bytes + 1, size - 1);

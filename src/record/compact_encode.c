@@ -1,9 +1,9 @@
 // Frames into blobs. About a hundred million people a second on one core where nobody comes or goes;
 // zstd takes half of that. SPDX-License-Identifier: Apache-2.0
+#include "core/array.h"
 #include "core/error.h"
 #include "core/parallel.h"
 #include "record/compact_codec.h"
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -85,8 +85,8 @@ static bool merge(th_compact_codec *codec, const th_grid_frame *frame, th_compac
     th_grid_crowd *old = &codec->now, *next = &codec->next;
     if (old->count == frame->count && same_ids(old->count, old->id, frame->id)) return true;
     if (!th_compact_reserve_crowd(next, frame->count) ||
-        !th_compact_reserve_indices(&codec->left, &codec->left_capacity, old->count) ||
-        !th_compact_reserve_indices(&codec->came, &codec->came_capacity, frame->count))
+        !TH_RESERVE(codec->left, codec->left_capacity, old->count) ||
+        !TH_RESERVE(codec->came, codec->came_capacity, frame->count))
         return false;
     int j = 0;
     for (int i = 0; i < frame->count; ++i) {
@@ -112,7 +112,7 @@ static bool merge(th_compact_codec *codec, const th_grid_frame *frame, th_compac
 static bool merge_key(th_compact_codec *codec, const th_grid_frame *frame, th_compact_head *h) {
     if (!codec->started) codec->now.count = 0;
     if (!merge(codec, frame, h) || !th_compact_reserve_crowd(&codec->now, frame->count) ||
-        !th_compact_reserve_indices(&codec->came, &codec->came_capacity, frame->count))
+        !TH_RESERVE(codec->came, codec->came_capacity, frame->count))
         return false;
     th_grid_crowd *now = &codec->now;
     for (int i = 0; i < frame->count; ++i) {
@@ -186,8 +186,7 @@ static bool put_content(th_compact_codec *codec, const th_grid_frame *frame, th_
     int count = frame->count;
     bool key = h->flags & TH_FLAG_KEY;
     th_compact_layout at = th_compact_layout_of(h);
-    if (!th_compact_reserve_bytes(&codec->content, &codec->content_capacity, at.newcomers))
-        return false;
+    if (!TH_RESERVE(codec->content, codec->content_capacity, at.newcomers)) return false;
     unsigned char *plane_x = codec->content + at.residual_x;
     unsigned char *plane_y = codec->content + at.residual_y;
     if (!key) {
@@ -203,8 +202,7 @@ static bool put_content(th_compact_codec *codec, const th_grid_frame *frame, th_
     // The numbers before they are split need a place: behind everything, four bytes aligned.
     uint64_t scratch_at = (at.lists + lists + 3) / 4 * 4;
     uint64_t most = h->came > h->escapes ? h->came : h->escapes;
-    if (!th_compact_reserve_bytes(&codec->content, &codec->content_capacity, scratch_at + 4 * most))
-        return false;
+    if (!TH_RESERVE(codec->content, codec->content_capacity, scratch_at + 4 * most)) return false;
     uint32_t *scratch = (uint32_t *)(void *)(codec->content + scratch_at);
     put_newcomers(codec, h->came, codec->content + at.newcomers, scratch);
     if (h->escapes) {
@@ -237,8 +235,7 @@ static th_result compress(th_compact_codec *codec, size_t size, const unsigned c
         ZSTD_CCtx_setParameter(codec->compress, ZSTD_c_compressionLevel, ZSTD_LEVEL);
         ZSTD_CCtx_setParameter(codec->compress, ZSTD_c_checksumFlag, 1);
     }
-    if (!th_compact_reserve_bytes(&codec->blob, &codec->blob_capacity,
-                                  1 + ZSTD_compressBound(size)))
+    if (!TH_RESERVE(codec->blob, codec->blob_capacity, 1 + ZSTD_compressBound(size)))
         return th_compact_no_memory(error);
     codec->blob[0] = TH_COMPACT_VERSION;
     size_t written = ZSTD_compress2(codec->compress, codec->blob + 1, codec->blob_capacity - 1,

@@ -4,6 +4,7 @@
 // the process with a segmentation fault at exit; its memory files have no such trouble.
 // SPDX-License-Identifier: Apache-2.0
 #include "record/hdf5.h"
+#include "core/array.h"
 #include "record/moment.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -108,7 +109,8 @@ typedef struct hdf5_writer {
     th_hdf5_row buffer[CHUNK];
     int32_t level_buffer[CHUNK];
     int64_t *empty_frames;
-    hsize_t empty_count, empty_capacity;
+    hsize_t empty_count;
+    size_t empty_capacity;
 } hdf5_writer;
 
 static bool put_text(hid_t object, const char *name, const char *text) {
@@ -271,13 +273,8 @@ static bool flush_rows(hdf5_writer *writer) {
 }
 
 static bool note_empty_frame(hdf5_writer *writer, int64_t frame) {
-    if (writer->empty_count == writer->empty_capacity) {
-        hsize_t capacity = writer->empty_capacity ? 2 * writer->empty_capacity : 16;
-        int64_t *frames = realloc(writer->empty_frames, (size_t)capacity * sizeof *frames);
-        if (!frames) return false;
-        writer->empty_frames = frames;
-        writer->empty_capacity = capacity;
-    }
+    if (!TH_RESERVE(writer->empty_frames, writer->empty_capacity, writer->empty_count + 1))
+        return false;
     writer->empty_frames[writer->empty_count++] = frame;
     return true;
 }

@@ -2,7 +2,6 @@
 // converted by HDF5 itself. SPDX-License-Identifier: Apache-2.0
 #include "record/hdf5.h"
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,10 +29,10 @@ static char *keep_text_attribute(th_trajectory *trajectory, hid_t attribute) {
         H5Tset_size(memory, any_length ? H5T_VARIABLE : size + 1);
         char *read = NULL;
         if (any_length && H5Aread(attribute, memory, &read) >= 0 && read) {
-            text = th_keep_text(&trajectory->kept, &trajectory->kept_count, read);
+            text = th_arena_string(&trajectory->kept, read);
             H5free_memory(read);
         } else if (!any_length && size < TEXT_MAX) {
-            text = th_keep(&trajectory->kept, &trajectory->kept_count, size + 2);
+            text = th_arena_alloc(&trajectory->kept, 1, size + 2);
             if (text && H5Aread(attribute, memory, text) < 0) text = NULL;
         }
     }
@@ -195,15 +194,13 @@ static bool keep_levels(th_trajectory *trajectory, hid_t file) {
     bool memory = true;
     if (read) {
         th_trajectory_level *levels =
-            th_keep(&trajectory->kept, &trajectory->kept_count, (size_t)count * sizeof *levels);
+            th_arena_alloc(&trajectory->kept, 1, (size_t)count * sizeof *levels);
         memory = levels != NULL;
         for (int64_t i = 0; memory && i < count; ++i) {
             levels[i].z = isfinite(read[i].z) ? read[i].z : 0;
-            levels[i].id = th_keep_text(&trajectory->kept, &trajectory->kept_count,
-                                        read[i].id ? read[i].id : "");
+            levels[i].id = th_arena_string(&trajectory->kept, read[i].id ? read[i].id : "");
             if (read[i].wkt && read[i].wkt[0])
-                levels[i].wkt =
-                    th_keep_text(&trajectory->kept, &trajectory->kept_count, read[i].wkt);
+                levels[i].wkt = th_arena_string(&trajectory->kept, read[i].wkt);
             memory = levels[i].id && (levels[i].wkt || !read[i].wkt || !read[i].wkt[0]);
         }
         trajectory->info.levels = levels;
@@ -217,7 +214,7 @@ static bool keep_levels(th_trajectory *trajectory, hid_t file) {
 static bool keep_area(th_trajectory *trajectory, hid_t file) {
     char *area = keep_text(trajectory, file, TH_HDF5_GEOMETRY);
     if (!area) return true;
-    th_trajectory_level *level = th_keep(&trajectory->kept, &trajectory->kept_count, sizeof *level);
+    th_trajectory_level *level = th_arena_alloc(&trajectory->kept, 1, sizeof *level);
     if (!level) return false;
     *level = (th_trajectory_level){.id = "0", .wkt = area};
     trajectory->info.levels = level;
@@ -232,13 +229,11 @@ static bool keep_notes(th_trajectory *trajectory, hid_t file) {
     bool memory = true;
     if (read) {
         th_trajectory_note *notes =
-            th_keep(&trajectory->kept, &trajectory->kept_count, (size_t)count * sizeof *notes);
+            th_arena_alloc(&trajectory->kept, 1, (size_t)count * sizeof *notes);
         memory = notes != NULL;
         for (int64_t i = 0; memory && i < count; ++i) {
-            notes[i].key = th_keep_text(&trajectory->kept, &trajectory->kept_count,
-                                        read[i].key ? read[i].key : "");
-            notes[i].value = th_keep_text(&trajectory->kept, &trajectory->kept_count,
-                                          read[i].value ? read[i].value : "");
+            notes[i].key = th_arena_string(&trajectory->kept, read[i].key ? read[i].key : "");
+            notes[i].value = th_arena_string(&trajectory->kept, read[i].value ? read[i].value : "");
             memory = notes[i].key && notes[i].value;
         }
         trajectory->info.notes = notes;
@@ -261,8 +256,7 @@ static herr_t take_root_text(hid_t file, const char *name, const H5A_info_t *abo
     if (root->count == 32) return 1;
     if (strcmp(name, TH_HDF5_GEOMETRY) == 0 || strcmp(name, "file_version") == 0) return 0;
     char *value = keep_text(root->trajectory, file, name);
-    char *key =
-        value ? th_keep_text(&root->trajectory->kept, &root->trajectory->kept_count, name) : NULL;
+    char *key = value ? th_arena_string(&root->trajectory->kept, name) : NULL;
     if (key) root->notes[root->count++] = (th_trajectory_note){key, value};
     return 0;
 }
@@ -271,8 +265,7 @@ static bool keep_root_texts(th_trajectory *trajectory, hid_t file) {
     root_notes root = {.trajectory = trajectory};
     hsize_t begin = 0;
     H5Aiterate2(file, H5_INDEX_NAME, H5_ITER_INC, &begin, take_root_text, &root);
-    th_trajectory_note *notes =
-        th_keep(&trajectory->kept, &trajectory->kept_count, sizeof root.notes);
+    th_trajectory_note *notes = th_arena_alloc(&trajectory->kept, 1, sizeof root.notes);
     if (!notes) return false;
     memcpy(notes, root.notes, sizeof root.notes);
     trajectory->info.notes = notes;

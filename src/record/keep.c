@@ -1,48 +1,30 @@
-// Memory of trajectories and writers, and numbers as text. SPDX-License-Identifier: Apache-2.0
+// What trajectories and writers keep, and numbers as text. SPDX-License-Identifier: Apache-2.0
 #include "record/backend.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-void *th_keep(void ***kept, int *kept_count, size_t size) {
-    void **longer = realloc(*kept, ((size_t)*kept_count + 1) * sizeof *longer);
-    if (!longer) return NULL;
-    *kept = longer;
-    void *block = calloc(1, size ? size : 1);
-    if (block) longer[(*kept_count)++] = block;
-    return block;
-}
-
-char *th_keep_text(void ***kept, int *kept_count, const char *text) {
-    size_t size = strlen(text) + 1;
-    char *copy = th_keep(kept, kept_count, size);
-    if (copy) memcpy(copy, text, size);
-    return copy;
-}
-
 // NULL stays NULL; false: no memory.
-static bool keep_optional(void ***kept, int *kept_count, const char **text) {
-    if (*text) *text = th_keep_text(kept, kept_count, *text);
+static bool keep_optional(th_arena *kept, const char **text) {
+    if (*text) *text = th_arena_string(kept, *text);
     return *text != NULL;
 }
 
-bool th_keep_info(void ***kept, int *kept_count, th_trajectory_info *to,
-                  const th_trajectory_info *from) {
+bool th_keep_info(th_arena *kept, th_trajectory_info *to, const th_trajectory_info *from) {
     th_trajectory_info copy = *from;
     size_t level_count = (size_t)from->level_count, note_count = (size_t)from->note_count;
-    th_trajectory_level *levels = th_keep(kept, kept_count, level_count * sizeof *levels);
-    th_trajectory_note *notes = th_keep(kept, kept_count, note_count * sizeof *notes);
+    th_trajectory_level *levels = th_arena_alloc(kept, level_count, sizeof *levels);
+    th_trajectory_note *notes = th_arena_alloc(kept, note_count, sizeof *notes);
     if (!levels || !notes) return false;
     for (size_t i = 0; i < level_count; ++i) {
         levels[i] = from->levels[i];
-        if (!keep_optional(kept, kept_count, &levels[i].id)) return false;
-        if (levels[i].wkt && !keep_optional(kept, kept_count, &levels[i].wkt)) return false;
+        if (!keep_optional(kept, &levels[i].id)) return false;
+        if (levels[i].wkt && !keep_optional(kept, &levels[i].wkt)) return false;
     }
     for (size_t i = 0; i < note_count; ++i) {
         notes[i] = from->notes[i];
-        if (!keep_optional(kept, kept_count, &notes[i].key) ||
-            !keep_optional(kept, kept_count, &notes[i].value))
+        if (!keep_optional(kept, &notes[i].key) || !keep_optional(kept, &notes[i].value))
             return false;
     }
     copy.levels = levels;

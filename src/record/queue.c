@@ -1,7 +1,7 @@
 // The queue of record/queue.h. One condition serves both sides: there are only two threads.
 // SPDX-License-Identifier: Apache-2.0
 #include "record/queue.h"
-#include <time.h>
+#include "core/clock.h"
 
 bool th_queue_init(th_queue *queue, int capacity) {
     *queue = (th_queue){.capacity = capacity};
@@ -16,18 +16,12 @@ void th_queue_destroy(th_queue *queue) {
     pthread_mutex_destroy(&queue->mutex);
 }
 
-static double seconds_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 // Waits, counted, until fewer than `limit` slots are taken. The caller holds the mutex.
 static bool wait_below(th_queue *queue, int limit) {
-    double begin = queue->count >= limit && !queue->broken ? seconds_now() : 0;
+    double begin = queue->count >= limit && !queue->broken ? th_monotonic_seconds() : 0;
     while (queue->count >= limit && !queue->broken)
         pthread_cond_wait(&queue->changed, &queue->mutex);
-    if (begin > 0) queue->waited += seconds_now() - begin;
+    if (begin > 0) queue->waited += th_monotonic_seconds() - begin;
     return !queue->broken;
 }
 

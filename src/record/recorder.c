@@ -1,6 +1,7 @@
 // The recorder: copies what is due while the world waits, and a thread of its own rounds,
 // compresses and writes. Buffers are reused: nothing is allocated per frame unless the crowd grows.
 // SPDX-License-Identifier: Apache-2.0
+#include "core/clock.h"
 #include "core/error.h"
 #include "record/backend.h"
 #include "record/clearance.h"
@@ -9,11 +10,9 @@
 #include "throng/scene_view.h"
 #include <math.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 enum { QUEUE_FRAMES = 4 }; // of a million people: 180 MB
 
@@ -41,12 +40,6 @@ struct th_recorder {
 
 // ---- the thread's side
 
-static double processor_time(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static void write_flights(th_recorder *r) {
     for (int slot; (slot = th_queue_take(&r->queue)) >= 0;) {
         const th_world_moment *f = &r->flights[slot];
@@ -70,7 +63,7 @@ static void write_flights(th_recorder *r) {
 static void *run_thread(void *context) {
     th_recorder *r = context;
     write_flights(r);
-    r->busy = processor_time();
+    r->busy = th_thread_cpu_seconds();
     return NULL;
 }
 

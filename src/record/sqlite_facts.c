@@ -3,14 +3,12 @@
 #include "record/compact.h"
 #include "record/sqlite_store.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct keeper {
     sqlite3 *db;
     const char *path;
-    void ***kept;
-    int *kept_count;
+    th_arena *kept;
     th_error *error;
 } keeper;
 
@@ -20,7 +18,7 @@ static th_result no_memory(const keeper *k) {
 
 static const char *keep_column(const keeper *k, sqlite3_stmt *row, int column) {
     const char *text = (const char *)sqlite3_column_text(row, column);
-    return th_keep_text(k->kept, k->kept_count, text ? text : "");
+    return th_arena_string(k->kept, text ? text : "");
 }
 
 // A value of metadata as text, or NULL; to be finalised by the caller after use.
@@ -85,7 +83,7 @@ static th_result read_notes(const keeper *k, th_trajectory_info *info) {
     int most = 0, count = 0;
     th_result result = count_rows(k, "SELECT COUNT(*) FROM metadata", NOTES_MOST, &most);
     if (result != TH_OK) return result;
-    th_trajectory_note *notes = th_keep(k->kept, k->kept_count, (size_t)most * sizeof *notes);
+    th_trajectory_note *notes = th_arena_alloc(k->kept, 1, (size_t)most * sizeof *notes);
     if (!notes) return no_memory(k);
     sqlite3_stmt *row = NULL;
     result = th_store_prepare(k->db, k->path, "SELECT key, value FROM metadata ORDER BY rowid",
@@ -110,7 +108,7 @@ static th_result read_notes(const keeper *k, th_trajectory_info *info) {
 // Rows of (level number, id, z, wkt or NULL) into info->levels.
 static th_result read_level_rows(const keeper *k, const char *sql, th_trajectory_info *info) {
     th_trajectory_level *levels =
-        th_keep(k->kept, k->kept_count, (size_t)info->level_count * sizeof *levels);
+        th_arena_alloc(k->kept, 1, (size_t)info->level_count * sizeof *levels);
     if (!levels) return no_memory(k);
     sqlite3_stmt *row = NULL;
     th_result result = th_store_prepare(k->db, k->path, sql, &row, k->error);
@@ -197,9 +195,8 @@ static th_result check(const keeper *k, const th_store_facts *facts,
 }
 
 th_result th_store_read_facts(sqlite3 *db, const char *path, th_trajectory_info *info,
-                              th_store_facts *facts, void ***kept, int *kept_count,
-                              th_error *error) {
-    const keeper k = {db, path, kept, kept_count, error};
+                              th_store_facts *facts, th_arena *kept, th_error *error) {
+    const keeper k = {db, path, kept, error};
     double tables = -1;
     th_result result =
         th_store_number(db, path, "SELECT COUNT(*) FROM sqlite_master", &tables, error);

@@ -1,9 +1,9 @@
 // See sqlite_people.h. A steady crowd costs one comparison of ids per frame.
 // SPDX-License-Identifier: Apache-2.0
 #include "record/sqlite_people.h"
+#include "core/array.h"
 #include "core/hash.h"
 #include "core/parallel.h"
-#include "record/grow.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,12 +51,10 @@ bool th_people_remember(th_people *people, int64_t id, bool *is_new) {
 
 static bool reserve(th_people *people, int count) {
     if (count < people->capacity) return true;
-    int capacity = th_roomy(count);
-    if (!th_grow(&people->id, capacity, sizeof *people->id) ||
-        !th_grow(&people->direction_x, capacity, sizeof(float)) ||
-        !th_grow(&people->direction_y, capacity, sizeof(float)) ||
-        !th_grow(&people->other_x, capacity, sizeof(float)) ||
-        !th_grow(&people->other_y, capacity, sizeof(float)))
+    int capacity = th_array_capacity_int(people->capacity, count + 1); // nobody is an array too
+    if (!TH_RESIZE(people->id, capacity) || !TH_RESIZE(people->direction_x, capacity) ||
+        !TH_RESIZE(people->direction_y, capacity) || !TH_RESIZE(people->other_x, capacity) ||
+        !TH_RESIZE(people->other_y, capacity))
         return false;
     people->capacity = capacity;
     return true;

@@ -1,9 +1,9 @@
 // Reads SQLite recordings frame by frame, rows and compact blobs alike.
 // SPDX-License-Identifier: Apache-2.0
+#include "core/array.h"
 #include "core/error.h"
 #include "formula/math.h"
 #include "record/compact.h"
-#include "record/grow.h"
 #include "record/sqlite_store.h"
 #include <math.h>
 #include <stdio.h>
@@ -32,12 +32,10 @@ struct th_store_reader {
 
 static bool reserve(th_store_reader *r, int count) {
     if (count < r->capacity) return true;
-    int capacity = th_roomy(count);
-    if (!th_grow(&r->id, capacity, sizeof *r->id) || !th_grow(&r->x, capacity, sizeof *r->x) ||
-        !th_grow(&r->y, capacity, sizeof *r->y) ||
-        !th_grow(&r->orientation_x, capacity, sizeof *r->orientation_x) ||
-        !th_grow(&r->orientation_y, capacity, sizeof *r->orientation_y) ||
-        !th_grow(&r->level, capacity, sizeof *r->level))
+    int capacity = th_array_capacity_int(r->capacity, count + 1); // nobody is an array too
+    if (!TH_RESIZE(r->id, capacity) || !TH_RESIZE(r->x, capacity) || !TH_RESIZE(r->y, capacity) ||
+        !TH_RESIZE(r->orientation_x, capacity) || !TH_RESIZE(r->orientation_y, capacity) ||
+        !TH_RESIZE(r->level, capacity))
         return false;
     r->capacity = capacity;
     return true;
@@ -326,7 +324,7 @@ th_result th_sqlite_open(th_trajectory *trajectory, const char *path, th_error *
     th_result result = open_database(path, &state->db, error);
     if (result == TH_OK)
         result = th_store_read_facts(state->db, path, &trajectory->info, &state->facts,
-                                     &trajectory->kept, &trajectory->kept_count, error);
+                                     &trajectory->kept, error);
     if (result == TH_OK)
         result = th_store_count(state->db, path, &state->facts, &trajectory->info, error);
     if (result == TH_OK)

@@ -52,8 +52,7 @@ typedef struct th_store_facts {
     int64_t geometry_hash; // what frames to come name
 } th_store_facts;
 th_result th_store_read_facts(sqlite3 *db, const char *path, th_trajectory_info *info,
-                              th_store_facts *facts, void ***kept, int *kept_count,
-                              th_error *error);
+                              th_store_facts *facts, th_arena *kept, th_error *error);
 th_result th_store_count(sqlite3 *db, const char *path, const th_store_facts *facts,
                          th_trajectory_info *info, th_error *error);
 

@@ -9,13 +9,12 @@
 // order, so that it only ever grows at its end; still it halves the rate (0.9 against 1.8 million rows
 // per second of one core) and takes 15 of 63 bytes a row. Who minds writes compact.
 // SPDX-License-Identifier: Apache-2.0
-#include "record/grow.h"
+#include "core/array.h"
+#include "core/clock.h"
 #include "record/sqlite_writer.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 enum {
     COMMIT_FRAMES = 10,
@@ -27,16 +26,10 @@ enum {
 #define BLOB_PAGES "PRAGMA page_size = 16384"
 #define COMMIT_SECONDS 0.2 // what a kill may cost [s]
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static th_result reserve(th_sqlite_writer *w, int count, th_error *error) {
     if (count < w->capacity) return TH_OK;
-    int capacity = th_roomy(count);
-#define X(array) &&th_grow(&w->array, capacity, sizeof *w->array)
+    int capacity = th_array_capacity_int(w->capacity, count + 1); // nobody is an array too
+#define X(array) &&TH_RESIZE(w->array, capacity)
     bool good = true TH_WRITER_ARRAYS(X);
 #undef X
     if (!good)
@@ -61,7 +54,7 @@ static th_result commit(th_sqlite_writer *w, th_error *error) {
     if (result == TH_OK && !sqlite3_get_autocommit(w->db))
         result = th_store_run(w->db, w->path, "COMMIT", error);
     w->open_frames = 0;
-    w->committed_at = now();
+    w->committed_at = th_monotonic_seconds();
     return result;
 }
 
@@ -79,7 +72,8 @@ static th_result end_frame(th_sqlite_writer *w, int64_t number, th_error *error)
     sqlite3_bind_int64(w->insert_frame_data, 2, w->geometry_hash);
     th_result result = th_store_step(w->db, w->path, w->insert_frame_data, error);
     if (result != TH_OK) return result;
-    bool due = ++w->open_frames >= COMMIT_FRAMES || now() - w->committed_at >= COMMIT_SECONDS;
+    bool due = ++w->open_frames >= COMMIT_FRAMES ||
+               th_monotonic_seconds() - w->committed_at >= COMMIT_SECONDS;
     return due ? commit(w, error) : TH_OK;
 }
 
@@ -124,7 +118,7 @@ static th_result new_writer(th_trajectory_writer *writer, const char *path, int 
     w->path = writer->path;
     w->min_x = w->min_y = HUGE_VAL;
     w->max_x = w->max_y = -HUGE_VAL;
-    w->committed_at = now();
+    w->committed_at = th_monotonic_seconds();
     w->failed = true; // until it is open
     int code = sqlite3_open_v2(path, &w->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
     if (!w->db) return th_trajectory_fail(error, TH_NO_MEMORY, path, "no memory for a database");
@@ -239,8 +233,7 @@ static th_result sqlite_append(th_trajectory_writer *writer, const char *path, i
     if (result != TH_OK) return result;
     th_sqlite_writer *w = writer->state;
     th_store_facts facts = {0};
-    result = th_store_read_facts(w->db, w->path, &writer->info, &facts, &writer->kept,
-                                 &writer->kept_count, error);
+    result = th_store_read_facts(w->db, w->path, &writer->info, &facts, &writer->kept, error);
     if (result == TH_OK && (facts.version != 2 || !facts.has_frame_data))
         result = th_trajectory_fail(error, TH_BAD_ARGUMENT, w->path,
                                     "only recordings of JuPedSim's version 2 can be continued; "

@@ -1,30 +1,18 @@
 // A whole trajectory in memory, sorted into frames: for formats whose rows come in any order. 56 bytes
 // per row. SPDX-License-Identifier: Apache-2.0
+#include "core/array.h"
 #include "record/backend.h"
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 bool th_row_table_add(th_row_table *table, th_row row) {
-    if (table->count == table->capacity) {
-        int64_t capacity = table->capacity > 0 ? 2 * table->capacity : 1024;
-        th_row *rows = realloc(table->rows, (size_t)capacity * sizeof *rows);
-        if (!rows) return false;
-        table->rows = rows;
-        table->capacity = capacity;
-    }
+    if (!TH_RESERVE(table->rows, table->capacity, table->count + 1)) return false;
     table->rows[table->count++] = row;
     return true;
 }
 
 bool th_row_table_add_empty(th_row_table *table, int64_t frame) {
-    if (table->empty_count == table->empty_capacity) {
-        int64_t capacity = table->empty_capacity > 0 ? 2 * table->empty_capacity : 16;
-        int64_t *empty = realloc(table->empty, (size_t)capacity * sizeof *empty);
-        if (!empty) return false;
-        table->empty = empty;
-        table->empty_capacity = capacity;
-    }
+    if (!TH_RESERVE(table->empty, table->empty_capacity, table->empty_count + 1)) return false;
     table->empty[table->empty_count++] = frame;
     return true;
 }
@@ -165,9 +153,9 @@ th_result th_row_table_complete(th_row_table *table, th_trajectory_info *info, c
 // One block for all arrays of a frame, begun by the ids; what was in it is not needed any more.
 static bool reserve(th_row_table *table, int count) {
     if (count <= table->frame_capacity) return true;
+    int capacity = th_array_capacity_int(table->frame_capacity, count);
     free(table->id);
     table->frame_capacity = 0;
-    int capacity = count < INT_MAX / 2 ? count + count / 4 + 16 : count; // crowds grow slowly
     size_t n = (size_t)capacity;
     table->id = malloc(n * (sizeof *table->id + 4 * sizeof(double) + sizeof *table->level));
     if (!table->id) return false;

@@ -3,6 +3,7 @@
 // column, which others skip, keeps the level itself. Loses geometry, orientation and notes.
 // SPDX-License-Identifier: Apache-2.0
 #include "record/text.h"
+#include "core/array.h"
 #include "record/moment.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define PER_METRE \
@@ -60,15 +60,13 @@ static bool keep_header(th_trajectory *trajectory, const th_text_header *header)
     info->fps = header->fps;
     if (header->decimals >= 0 && header->decimals <= 9)
         info->quantum = pow(10, -header->decimals) * header->unit;
-    th_trajectory_level *levels = th_keep(&trajectory->kept, &trajectory->kept_count,
-                                          (size_t)header->level_count * sizeof *levels);
-    th_trajectory_note *notes =
-        th_keep(&trajectory->kept, &trajectory->kept_count, 2 * sizeof *notes);
+    th_trajectory_level *levels =
+        th_arena_alloc(&trajectory->kept, 1, (size_t)header->level_count * sizeof *levels);
+    th_trajectory_note *notes = th_arena_alloc(&trajectory->kept, 1, 2 * sizeof *notes);
     if (!levels || !notes) return false;
     for (int i = 0; i < header->level_count; ++i) {
         levels[i].z = header->levels[i].z;
-        levels[i].id =
-            th_keep_text(&trajectory->kept, &trajectory->kept_count, header->levels[i].id);
+        levels[i].id = th_arena_string(&trajectory->kept, header->levels[i].id);
         if (!levels[i].id) return false;
     }
     info->levels = levels;
@@ -126,13 +124,7 @@ typedef struct text_writer {
 } text_writer;
 
 static bool reserve(text_writer *writer, size_t more) {
-    if (writer->used + more <= writer->capacity) return true;
-    size_t capacity = 2 * writer->capacity + more;
-    char *buffer = realloc(writer->buffer, capacity);
-    if (!buffer) return false;
-    writer->buffer = buffer;
-    writer->capacity = capacity;
-    return true;
+    return TH_RESERVE(writer->buffer, writer->capacity, writer->used + more);
 }
 
 static th_result flush(th_trajectory_writer *trajectory, th_error *error) {
@@ -306,8 +298,7 @@ static th_result append_text(th_trajectory_writer *trajectory, const char *path,
     th_trajectory *before = NULL;
     th_result result = th_trajectory_open(path, &before, error);
     if (result != TH_OK) return result;
-    bool memory =
-        th_keep_info(&trajectory->kept, &trajectory->kept_count, &trajectory->info, &before->info);
+    bool memory = th_keep_info(&trajectory->kept, &trajectory->info, &before->info);
     text_reader *reader = before->state;
     bool ours = reader->header.by_throng && !reader->header.compressed;
     int64_t after = before->info.frame_count > 0 ? before->info.last_frame + 1 : 0;

@@ -55,11 +55,6 @@ static th_result take_path(char *to, size_t size, const char *path, th_error *er
     return TH_OK;
 }
 
-static void free_kept(void **kept, int count) {
-    for (int i = 0; i < count; ++i) free(kept[i]);
-    free(kept);
-}
-
 // ---- reading
 
 static th_result read_head(const char *path, unsigned char *head, size_t *size, th_error *error) {
@@ -104,6 +99,7 @@ th_result th_trajectory_open_assuming(const char *path, th_trajectory_assumed as
     th_trajectory *opened = calloc(1, sizeof *opened);
     if (!opened) return th_fail(error, TH_NO_MEMORY, NULL, "no memory for a trajectory");
     opened->assumed = assumed;
+    opened->kept = th_arena_of(NULL);
     th_result result = take_path(opened->path, sizeof opened->path, path, error);
     if (result == TH_OK) result = recognise(path, &opened->backend, error);
     if (result == TH_OK) result = opened->backend->open(opened, path, error);
@@ -134,7 +130,7 @@ void th_trajectory_rewind(th_trajectory *trajectory) { trajectory->backend->rewi
 void th_trajectory_close(th_trajectory *trajectory) {
     if (!trajectory) return;
     if (trajectory->backend) trajectory->backend->close(trajectory);
-    free_kept(trajectory->kept, trajectory->kept_count);
+    th_arena_free(&trajectory->kept);
     free(trajectory);
 }
 
@@ -161,7 +157,7 @@ static th_result check_info(const char *path, const th_trajectory_info *info, th
 
 // Frees a writer whose backend has finished.
 static void free_writer(th_trajectory_writer *writer) {
-    free_kept(writer->kept, writer->kept_count);
+    th_arena_free(&writer->kept);
     free(writer);
 }
 
@@ -170,6 +166,7 @@ static th_result make_writer(const char *path, th_trajectory_writer **writer, th
     th_trajectory_writer *made = calloc(1, sizeof *made);
     if (!made) return th_fail(error, TH_NO_MEMORY, NULL, "no memory for a trajectory writer");
     made->last_frame = -1;
+    made->kept = th_arena_of(NULL);
     th_result result = take_path(made->path, sizeof made->path, path, error);
     if (result != TH_OK) {
         free_writer(made);
@@ -206,7 +203,7 @@ th_result th_trajectory_create(const char *path, const th_trajectory_info *info,
         result = th_trajectory_fail(error, TH_NO_FILE, path,
                                     "is there already and is not overwritten; choose another name "
                                     "or remove it");
-    if (result == TH_OK && !th_keep_info(&made->kept, &made->kept_count, &made->info, info))
+    if (result == TH_OK && !th_keep_info(&made->kept, &made->info, info))
         result = th_trajectory_fail(error, TH_NO_MEMORY, path, "no memory for the header");
     if (result != TH_OK) {
         free_writer(made);

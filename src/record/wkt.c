@@ -2,6 +2,7 @@
 // ground of their own and are not part of it, so another program sees one room where throng has two.
 // SPDX-License-Identifier: Apache-2.0
 #include "record/wkt.h"
+#include "core/array.h"
 #include "core/geometry.h"
 #include "throng/record.h"
 #include <stdio.h>
@@ -18,17 +19,9 @@ typedef struct text_buffer {
 
 static void add_text(text_buffer *buffer, const char *text) {
     size_t length = strlen(text);
+    if (!TH_RESERVE(buffer->text, buffer->capacity, buffer->length + length + 1))
+        buffer->failed = true;
     if (buffer->failed) return;
-    if (buffer->length + length + 1 > buffer->capacity) {
-        size_t capacity = 2 * (buffer->length + length + 1);
-        char *grown = realloc(buffer->text, capacity);
-        if (!grown) {
-            buffer->failed = true;
-            return;
-        }
-        buffer->text = grown;
-        buffer->capacity = capacity;
-    }
     memcpy(buffer->text + buffer->length, text, length + 1);
     buffer->length += length;
 }

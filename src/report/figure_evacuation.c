@@ -6,11 +6,6 @@
 
 static const th_colour GREY = {0.45, 0.45, 0.45};
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 // Quantiles over the runs of the number who have left, sample by sample.
 typedef struct left_curves {
     int samples;
@@ -41,7 +36,7 @@ static bool make_curves(left_curves *curves, const th_ensemble *ensemble) {
     double *values = curves->high + count;
     for (int k = 0; k < curves->samples; ++k) {
         for (size_t i = 0; i < runs; ++i) values[i] = left_at(&ensemble->runs[i], k);
-        qsort(values, runs, sizeof *values, compare_doubles);
+        th_sort_values(values, (int)runs);
         curves->time[k] = k * ensemble->interval;
         curves->low[k] = th_quantile(values, (int)runs, 0.05);
         curves->median[k] = th_quantile(values, (int)runs, 0.5);
@@ -106,7 +101,7 @@ static double median_people(const th_ensemble *ensemble) {
     double *people = malloc(((size_t)ensemble->run_count + 1) * sizeof *people);
     if (!people) return 0;
     for (int i = 0; i < ensemble->run_count; ++i) people[i] = (double)ensemble->runs[i].spawned;
-    qsort(people, (size_t)ensemble->run_count, sizeof *people, compare_doubles);
+    th_sort_values(people, ensemble->run_count);
     double median = th_quantile(people, ensemble->run_count, 0.5);
     free(people);
     return median;

@@ -6,17 +6,12 @@
 
 static const th_colour BLACK = {0.1, 0.1, 0.1}, GREY = {0.45, 0.45, 0.45};
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static th_value_list egress_times(const th_ensemble *ensemble) {
     th_value_list list = {malloc(((size_t)ensemble->run_count + 1) * sizeof(double)), 0};
     for (int i = 0; list.values && i < ensemble->run_count; ++i)
         if (isfinite(ensemble->runs[i].egress_time))
             list.values[list.count++] = ensemble->runs[i].egress_time;
-    if (list.count > 1) qsort(list.values, (size_t)list.count, sizeof(double), compare_doubles);
+    th_sort_values(list.values, list.count);
     return list;
 }
 
@@ -32,7 +27,7 @@ th_value_list th_people_values(const th_observation *first, th_person_value *val
         bool person = first->people[i].group >= 0 || value == end_time; // else a scripted body
         if (person && isfinite(one)) list.values[list.count++] = (double)one;
     }
-    if (list.count > 1) qsort(list.values, (size_t)list.count, sizeof(double), compare_doubles);
+    th_sort_values(list.values, list.count);
     return list;
 }
 

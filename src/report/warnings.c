@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/warnings.h"
+#include "core/array.h"
 #include "core/error.h"
 #include "report/figures.h"
 #include "report/findings.h"
@@ -9,7 +10,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 // Bodies give way a little: a chest or a shoulder is pressed in by a few centimetres in a dense crowd.
 // Deeper, two people are in one place, and density and flow there are too high.
@@ -26,16 +26,12 @@ __attribute__((format(printf, 2, 3))) static void warn(warner *w, const char *fo
     char *text = NULL;
     int length = vasprintf(&text, format, values);
     va_end(values);
-    char **texts =
-        length < 0 ? NULL
-                   : realloc(w->warnings->texts, ((size_t)w->warnings->count + 1) * sizeof *texts);
-    if (!texts) {
+    if (length < 0 || !TH_RESERVE_ONE(w->warnings->texts, w->warnings->count)) {
         if (length >= 0) free(text);
         w->failed = true;
         return;
     }
-    w->warnings->texts = texts;
-    texts[w->warnings->count++] = text;
+    w->warnings->texts[w->warnings->count++] = text;
 }
 
 static const char *people(uint64_t count) { return count == 1 ? "person" : "people"; }

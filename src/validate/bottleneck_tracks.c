@@ -1,5 +1,6 @@
 // Runs a crowd and reads flow, density and smoothness from its tracks. SPDX-License-Identifier: Apache-2.0
 #include "validate/bottleneck_tracks.h"
+#include "core/array.h"
 #include "core/error.h"
 #include "observe/crossing.h"
 #include "record/moment.h"
@@ -19,14 +20,11 @@ static bool there(th_vec2 p) { return !isnan(p.x); }
 // ---- the run
 
 static bool grow(th_run_tracks *tracks) {
-    int room = tracks->room > 0 ? 2 * tracks->room : 256;
-    size_t size = (size_t)room * (size_t)tracks->people * sizeof(float);
-    float *x = realloc(tracks->x, size);
-    if (x) tracks->x = x;
-    float *y = realloc(tracks->y, size);
-    if (y) tracks->y = y;
-    if (x && y) tracks->room = room;
-    return x && y;
+    int room = th_array_capacity_int(tracks->room, tracks->frames + 1);
+    size_t places = (size_t)room * (size_t)tracks->people;
+    if (!TH_RESIZE(tracks->x, places) || !TH_RESIZE(tracks->y, places)) return false;
+    tracks->room = room;
+    return true;
 }
 
 // Everybody's place now. False: no memory.

@@ -1,5 +1,6 @@
 // The list of experiments, their results, and runs side by side. SPDX-License-Identifier: Apache-2.0
 #include "validate/experiments.h"
+#include "core/array.h"
 #include "core/error.h"
 #include "report/table_file.h"
 #include <math.h>
@@ -39,21 +40,12 @@ const th_experiment_model *th_experiment_models(int *count) {
     return list;
 }
 
-// Room for one more element behind `count`, doubling; false: no memory.
-static bool grow(void **array, int count, size_t size) {
-    if (count > 0 && (count & (count - 1)) != 0) return true;
-    void *larger = realloc(*array, (count > 0 ? 2 * (size_t)count : 1) * size);
-    if (!larger) return false;
-    *array = larger;
-    return true;
-}
-
 // ---- tables
 
 static void add_cell(th_experiment_table *table, const char *text, size_t length) {
     if (!table) return;
     char *copy = strndup(text, length);
-    if (!copy || !grow((void **)&table->cells, table->count, sizeof *table->cells)) {
+    if (!copy || !TH_RESERVE_ONE(table->cells, table->count)) {
         free(copy);
         table->failed = true;
         return;
@@ -73,7 +65,7 @@ th_experiment_table *th_experiment_add_table(th_experiment_result *result, const
                                              const char *title, const char *columns) {
     th_experiment_table *table = calloc(1, sizeof *table);
     if (!table || !(table->name = strdup(name)) || !(table->title = strdup(title)) ||
-        !grow((void **)&result->tables, result->table_count, sizeof *result->tables)) {
+        !TH_RESERVE_ONE(result->tables, result->table_count)) {
         if (table) release_table(table);
         result->failed = true;
         return NULL;
@@ -109,8 +101,7 @@ void th_experiment_judge(th_experiment_result *result, th_verdict verdict, const
     vsnprintf(measured, sizeof measured, format, arguments);
     va_end(arguments);
     th_experiment_bar bar = {strdup(asked), strdup(measured), verdict};
-    if (!bar.asked || !bar.measured ||
-        !grow((void **)&result->bars, result->bar_count, sizeof *result->bars)) {
+    if (!bar.asked || !bar.measured || !TH_RESERVE_ONE(result->bars, result->bar_count)) {
         free(bar.asked);
         free(bar.measured);
         result->failed = true;
@@ -121,8 +112,7 @@ void th_experiment_judge(th_experiment_result *result, th_verdict verdict, const
 
 void th_experiment_add_figure(th_experiment_result *result, const char *file, const char *caption) {
     th_experiment_figure figure = {strdup(file), strdup(caption)};
-    if (!figure.file || !figure.caption ||
-        !grow((void **)&result->figures, result->figure_count, sizeof *result->figures)) {
+    if (!figure.file || !figure.caption || !TH_RESERVE_ONE(result->figures, result->figure_count)) {
         free(figure.file);
         free(figure.caption);
         result->failed = true;

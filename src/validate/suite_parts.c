@@ -1,6 +1,8 @@
 // Cases, people and samples of the verification tests. SPDX-License-Identifier: Apache-2.0
 #include "validate/suite_parts.h"
+#include "core/array.h"
 #include "core/error.h"
+#include "core/statistics.h"
 #include "throng/scene_view.h"
 #include "validate/periodic.h"
 #include <inttypes.h>
@@ -297,17 +299,9 @@ int th_trial_series(th_trial *trial, const char *name, const char *unit, const c
 
 void th_trial_point(th_trial *trial, int number, double x, double y) {
     th_series *series = &trial->outcome->series[number];
-    if (series->count == series->capacity) {
-        int capacity = series->capacity ? 2 * series->capacity : 16;
-        double *more_x = realloc(series->x, (size_t)capacity * sizeof *more_x);
-        if (more_x) series->x = more_x;
-        double *more_y = realloc(series->y, (size_t)capacity * sizeof *more_y);
-        if (more_y) series->y = more_y;
-        if (!more_x || !more_y) {
-            th_trial_fail(trial, "no memory for a sample");
-            return;
-        }
-        series->capacity = capacity;
+    if (!TH_RESERVE_ONE(series->x, series->count) || !TH_RESERVE_ONE(series->y, series->count)) {
+        th_trial_fail(trial, "no memory for a sample");
+        return;
     }
     series->x[series->count] = x;
     series->y[series->count++] = y;
@@ -317,16 +311,10 @@ void th_trial_value(th_trial *trial, int number, double value) {
     th_trial_point(trial, number, trial->outcome->series[number].count + 1, value);
 }
 
-double th_series_mean(const th_series *series) {
-    double sum = 0;
-    for (int i = 0; i < series->count; ++i) sum += series->y[i];
-    return series->count ? sum / series->count : (double)NAN;
-}
+double th_series_mean(const th_series *series) { return th_mean(series->y, series->count); }
 
 double th_series_deviation(const th_series *series) {
-    double mean = th_series_mean(series), sum = 0;
-    for (int i = 0; i < series->count; ++i) sum += (series->y[i] - mean) * (series->y[i] - mean);
-    return series->count > 1 ? sqrt(sum / (series->count - 1)) : 0;
+    return series->count > 1 ? th_standard_deviation(series->y, series->count) : 0;
 }
 
 double th_trial_mean_egress(th_trial *trial, const char *name, const char *stem,
@@ -342,15 +330,10 @@ double th_trial_mean_egress(th_trial *trial, const char *name, const char *stem,
     return th_series_mean(&trial->outcome->series[series]);
 }
 
-static int compare_values(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double th_kolmogorov(double *values, int count, double (*cumulative)(double x, const void *context),
                      const void *context) {
     if (count < 1) return 0;
-    qsort(values, (size_t)count, sizeof *values, compare_values);
+    th_sort_values(values, count);
     double largest = 0, n = count;
     for (int i = 0; i < count; ++i) {
         double expected = cumulative(values[i], context);

@@ -1,5 +1,7 @@
 // RiMEA guideline 3.0, tests 1 to 15, with the tests that 4.1.1 changed or added (12a to d, 13 stairs, 16).
 // SPDX-License-Identifier: Apache-2.0
+#include "core/statistics.h"
+#include "formula/weidmann.h"
 #include "validate/suite_parts.h"
 #include <stdio.h>
 #include <string.h>
@@ -18,11 +20,6 @@ static void doors_shut(th_trial *trial) { th_check_doors_shut(trial, NULL); }
 
 // ---- 4: fundamental diagram
 
-// Weidmann 1993: speed at a density [m/s].
-static double weidmann(double density) {
-    return density < 5.4 ? 1.34 * (1 - exp(-1.913 * (1 / density - 1 / 5.4))) : 0;
-}
-
 static void fundamental_diagram(th_trial *trial) {
     static const double densities[] = {0.5, 1, 2, 3, 4, 5, 6};
     enum { COUNT = sizeof densities / sizeof *densities, JUDGED = 6 }; // Weidmann ends at 5.4
@@ -30,13 +27,14 @@ static void fundamental_diagram(th_trial *trial) {
     int narrow = th_trial_series(trial, "0.8 m wide, no overtaking", "m/s", "1/m2", NONE, NONE);
     int people = th_trial_series(trial, "Weidmann 1993", "m/s", "1/m2", NONE, NONE);
     trial->outcome->series[people].reference = true;
-    for (double d = 0.25; d < 5.4; d += 0.25) th_trial_point(trial, people, d, weidmann(d));
+    for (double d = 0.25; d < TH_WEIDMANN_MOST_DENSITY; d += 0.25)
+        th_trial_point(trial, people, d, th_weidmann_speed(d));
     double sum = 0;
     for (int k = 0; k < COUNT && !th_trial_failed(trial); ++k) {
         double speed;
         if (!th_trial_corridor_speed(trial, densities[k], 2, &speed)) return;
         th_trial_point(trial, wide, densities[k], speed);
-        double off = speed - weidmann(densities[k]);
+        double off = speed - th_weidmann_speed(densities[k]);
         if (k < JUDGED) sum += off * off;
         th_trial_say(trial, "%s%.2f", k ? ", " : "", speed);
     }
@@ -80,16 +78,18 @@ static void age_speeds(th_trial *trial) {
         th_trial_fail(trial, "somebody left too early");
         return;
     }
-    double worst = 0, sum[CLASSES] = {0}, sum2[CLASSES] = {0};
+    double worst = 0, speeds[CLASSES][EACH];
+    int counts[CLASSES] = {0};
     for (int i = 0; i < PEOPLE; ++i) {
         double observed = hypot(after[i].x - before[i].x, after[i].y - before[i].y) / 10;
         worst = fmax(worst, fabs(observed - before[i].speed));
-        sum[before[i].group] += observed;
-        sum2[before[i].group] += observed * observed;
+        uint32_t class = before[i].group;
+        if (counts[class] < EACH) speeds[class][counts[class]++] = observed;
     }
     bool agrees = worst <= 0.03;
     for (int c = 0; c < CLASSES; ++c) {
-        double mean = sum[c] / EACH, deviation = sqrt((sum2[c] - EACH * mean * mean) / (EACH - 1));
+        double mean = th_mean(speeds[c], counts[c]);
+        double deviation = th_standard_deviation(speeds[c], counts[c]);
         double expected = spread * curve[c];
         agrees = agrees && fabs(mean - curve[c]) <= 3 * expected / sqrt(EACH) &&
                  fabs(deviation - expected) <= 3 * expected / sqrt(2.0 * (EACH - 1));

@@ -1,14 +1,12 @@
 // The suites, a choice of their tests, and running them over the cores. SPDX-License-Identifier: Apache-2.0
+#include "core/clock.h"
 #include "core/error.h"
+#include "core/pool.h"
 #include "throng/scene_view.h"
 #include "validate/suite_parts.h"
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
-#include <unistd.h>
 
 const char *th_verdict_word(th_verdict verdict) {
     static const char *const words[] = {"pass", "fail", "not applicable", "reported"};
@@ -51,24 +49,18 @@ void th_outcome_release(th_outcome *outcome) {
     *outcome = (th_outcome){0};
 }
 
-static double wall_clock(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 void th_suite_run_test(const th_suite_setup *setup, const th_suite *suite,
                        const th_suite_test *test, th_outcome *outcome) {
     *outcome = (th_outcome){.verdict = TH_NOT_APPLICABLE};
     th_trial trial = {setup, suite, test, outcome, false};
-    double started = wall_clock();
+    double started = th_monotonic_seconds();
     if (test->run) {
         test->run(&trial);
         if (!trial.judged) th_trial_fail(&trial, "the test did not come to a verdict");
     } else {
         th_trial_remark(&trial, "%s", test->source);
     }
-    outcome->seconds = wall_clock() - started;
+    outcome->seconds = th_monotonic_seconds() - started;
 }
 
 // ---- a choice of tests
@@ -141,83 +133,34 @@ void th_validation_release(th_validation *validation) {
 
 // ---- running them
 
-typedef struct pool {
+typedef struct running {
     th_validation *validation;
-    int *order; // entries, the longest first
-    int next, done;
-    bool stop;
-    const char *running; // title of the test begun last
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-} pool;
+    th_validation_progress *seen;
+    void *context;
+} running;
 
-static int take(pool *p) {
-    pthread_mutex_lock(&p->lock);
-    int index = !p->stop && p->next < p->validation->count ? p->order[p->next++] : -1;
-    if (index >= 0) p->running = p->validation->entries[index].test->title;
-    pthread_mutex_unlock(&p->lock);
-    return index;
+static void run_entry(void *context, int index) {
+    th_validation *validation = ((running *)context)->validation;
+    th_validation_entry *entry = &validation->entries[index];
+    th_suite_run_test(&validation->setup, entry->suite, entry->test, &entry->outcome);
 }
 
-static void *work(void *context) {
-    pool *p = context;
-    for (int index; (index = take(p)) >= 0;) {
-        th_validation_entry *entry = &p->validation->entries[index];
-        th_suite_run_test(&p->validation->setup, entry->suite, entry->test, &entry->outcome);
-        pthread_mutex_lock(&p->lock);
-        ++p->done;
-        pthread_cond_broadcast(&p->changed);
-        pthread_mutex_unlock(&p->lock);
-    }
-    return NULL;
+static bool show_progress(void *context, const th_pool_progress *progress) {
+    running *r = context;
+    const char *title =
+        progress->newest >= 0 ? r->validation->entries[progress->newest].test->title : "";
+    return !r->seen || r->seen(progress->done, r->validation->count, title, r->context);
 }
 
-// Insertion sort by cost: a hundred tests, and equal costs stay in order.
-static void order_by_cost(pool *p) {
-    const th_validation_entry *entries = p->validation->entries;
-    for (int i = 0; i < p->validation->count; ++i) {
+// The longest first. Insertion sort: a hundred tests, and equal costs stay in order.
+static void order_by_cost(const th_validation *validation, int *order) {
+    const th_validation_entry *entries = validation->entries;
+    for (int i = 0; i < validation->count; ++i) {
         int at = i;
-        for (; at > 0 && entries[p->order[at - 1]].test->cost < entries[i].test->cost; --at)
-            p->order[at] = p->order[at - 1];
-        p->order[at] = i;
+        for (; at > 0 && entries[order[at - 1]].test->cost < entries[i].test->cost; --at)
+            order[at] = order[at - 1];
+        order[at] = i;
     }
-}
-
-static void watch(pool *p, th_validation_progress *seen, void *context) {
-    int count = p->validation->count;
-    pthread_mutex_lock(&p->lock);
-    while (p->done < count && !(p->stop && p->done == p->next)) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += 200000000; // as often as an eye follows
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&p->changed, &p->lock, &until);
-        int done = p->done;
-        const char *running = p->running ? p->running : "";
-        pthread_mutex_unlock(&p->lock);
-        bool go_on = !seen || seen(done, count, running, context);
-        pthread_mutex_lock(&p->lock);
-        p->stop = p->stop || !go_on;
-    }
-    pthread_mutex_unlock(&p->lock);
-}
-
-static th_result run_pool(pool *p, int jobs, th_validation_progress *seen, void *context,
-                          th_error *error) {
-    pthread_t *threads = calloc((size_t)jobs, sizeof *threads);
-    p->order = calloc((size_t)p->validation->count, sizeof *p->order);
-    int started = 0;
-    if (threads && p->order) {
-        order_by_cost(p);
-        while (started < jobs && pthread_create(&threads[started], NULL, work, p) == 0) ++started;
-    }
-    if (started > 0) watch(p, seen, context);
-    for (int i = 0; i < started; ++i) pthread_join(threads[i], NULL);
-    free(threads);
-    free(p->order);
-    return started > 0 ? TH_OK
-                       : th_fail(error, TH_NO_MEMORY, "", "no thread could be started; fewer jobs");
 }
 
 // A model that does not exist is the caller's mistake, not a failed test.
@@ -235,16 +178,20 @@ th_result th_validation_run(th_validation *validation, int jobs, th_validation_p
                             void *context, th_error *error) {
     th_result result = try_models(&validation->setup, error);
     if (result != TH_OK) return result;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (jobs < 1) jobs = cores > 0 ? (int)cores : 1;
-    if (jobs > validation->count) jobs = validation->count;
-    pool p = {.validation = validation};
-    pthread_mutex_init(&p.lock, NULL);
-    pthread_cond_init(&p.changed, NULL);
-    result = run_pool(&p, jobs, seen, context, error);
-    pthread_cond_destroy(&p.changed);
-    pthread_mutex_destroy(&p.lock);
-    bool complete = result == TH_OK && p.done == validation->count;
+    int *order = calloc((size_t)validation->count, sizeof *order);
+    if (!order) return th_fail(error, TH_NO_MEMORY, "", "no memory for the tests");
+    order_by_cost(validation, order);
+    running r = {validation, seen, context};
+    th_pool_def pool = {.count = validation->count,
+                        .threads = jobs,
+                        .order = order,
+                        .run = run_entry,
+                        .waiting = show_progress,
+                        .context = &r};
+    th_pool_progress progress;
+    result = th_pool_run(&pool, &progress, error);
+    free(order);
+    bool complete = result == TH_OK && progress.done == validation->count;
     for (int i = 0; complete && i < validation->count; ++i)
         ++validation->totals[validation->entries[i].outcome.verdict];
     validation->interrupted = !complete;

@@ -22,7 +22,7 @@ typedef struct th_series {
     char name[80];
     const char *unit, *unit_x; // unit_x NULL: a sample
     double *x, *y;
-    int count, capacity;
+    int count;
     double low, high; // where the rule wants them; NaN: no such bound
     bool reference;   // measured with people, not simulated
 } th_series;
