@@ -5,88 +5,9 @@
 // new position touches no standing wall; the old position is always such a position. So by induction
 // everybody stays in the part of the walkable area it started in, and doors and links are the only ways.
 // Cost O(agents x people within two radii). SPDX-License-Identifier: Apache-2.0
+#include "contact/contact.h"
 #include "core/parallel.h"
-#include "formula/random.h"
-#include "formula/segment.h"
 #include "move/move.h"
-#include "scene/wall_chains.h"
-#include "space/distance_grid.h"
-#include "space/goals.h"
-#include "state/neighbours.h"
-#include <math.h>
-#include <string.h>
-
-static const float wall_gap =
-    0.001f; // people stopped by the crossing test stay this far off the wall [m]
-
-TH_BOTH static int passes_of_group(const th_world *world, uint32_t group) {
-    th_contact_params params;
-    memcpy(&params, world->groups[group].move_params, sizeof params);
-    return (int)params.separation_passes;
-}
-TH_BOTH static int passes_of(const th_world *world, uint32_t i) {
-    return passes_of_group(world, world->agents.group[i]);
-}
-// The people of uic are apart already: its pair step is part of the model.
-TH_BOTH static int pair_passes_of(const th_world *world, uint32_t group) {
-    return world->groups[group].move == TH_MOVE_UIC ? 0 : passes_of_group(world, group);
-}
-
-// Replaces what is not finite by the old state, and limits the step to what the index can stand. Returns the
-// square of how far the person goes.
-TH_BOTH static float repair_one(const th_world *world, int i, int *repairs) {
-    const th_agents *agents = &world->agents;
-    // Nobody runs 10 m/s; a model that says so has blown up.
-    float longest = 10.0f * world->dt;
-    float x = agents->next_position_x[i] - agents->position_x[i];
-    float y = agents->next_position_y[i] - agents->position_y[i];
-    float speed2 = agents->next_velocity_x[i] * agents->next_velocity_x[i] +
-                   agents->next_velocity_y[i] * agents->next_velocity_y[i];
-    float moved2 = x * x + y * y;
-    if (!(moved2 < 1e30f && speed2 < 1e30f)) { // also catches NaN
-        agents->next_position_x[i] = agents->position_x[i];
-        agents->next_position_y[i] = agents->position_y[i];
-        agents->next_velocity_x[i] = agents->next_velocity_y[i] = 0.0f;
-        moved2 = 0.0f;
-        *repairs += 1;
-    } else if (moved2 > longest * longest && agents->phase[i] < TH_PHASE_SCRIPTED) {
-        float shorter = longest / sqrtf(moved2);
-        agents->next_position_x[i] = agents->position_x[i] + shorter * x;
-        agents->next_position_y[i] = agents->position_y[i] + shorter * y;
-        moved2 = longest * longest;
-        *repairs += 1;
-    }
-    return moved2;
-}
-
-// What pair (i, j) asks of i: half the overlap, all of it when j does not give way. Without `walls` there are none.
-TH_BOTH static th_vec2 push_from(const th_agents *agents, const th_walls *walls, uint32_t i,
-                                 uint32_t j, th_vec2 p, th_vec2 q, float distance2, float apart) {
-    th_vec2 none = {0.0f, 0.0f};
-    if (j == i || th_gone(agents->phase[j])) return none;
-    float t;
-    if (walls && th_walls_maybe_near(walls, (int)agents->level[i], p) &&
-        agents->level[i] == agents->level[j] &&
-        th_walls_first_crossing(walls, (int)agents->level[i], p, q, &t) >= 0)
-        return none; // back to back at a thin wall
-    float distance = sqrtf(distance2), share = th_moves(agents->phase[j]) ? 0.5f : 1.0f;
-    th_vec2 direction = distance > 1e-6f ? th_scale(1.0f / distance, th_sub(p, q))
-                                         : th_pair_direction(agents->id[i], agents->id[j]);
-    return th_scale(share * (apart - distance), direction);
-}
-
-// All pushes on one person. Summed plainly, the pushes of a tight crowd overshoot and throw people
-// about; averaged, they spread too slowly. Up to two contacts count in full, more share the weight of
-// two (delta averaging with over-relaxation, as in Macklin et al. 2014, "Unified particle physics").
-typedef struct push_sum {
-    th_vec2 sum;
-    int contacts;
-} push_sum;
-
-TH_BOTH static void add_push(push_sum *push, th_vec2 one) {
-    push->sum = th_add(push->sum, one);
-    push->contacts += one.x != 0.0f || one.y != 0.0f;
-}
 
 // How many discs of a run touch the disc at p, itself included. Vector code: most people touch nobody,
 // and this is all that is done for them.
@@ -101,9 +22,9 @@ TH_FORMULA int touching_in_run(const float *xs, const float *ys, const float *ra
     return touching;
 }
 
-TH_CLONES TH_BOTH static int touching_in_box(const th_index *index, const th_level_grid *grid,
-                                             const float *xs, const float *ys, const float *radii,
-                                             th_vec2 p, float radius, float reach) {
+TH_CLONES static int touching_in_box(const th_index *index, const th_level_grid *grid,
+                                     const float *xs, const float *ys, const float *radii,
+                                     th_vec2 p, float radius, float reach) {
     th_rows rows = th_rows_around(grid, p, reach);
     int touching = 0;
     for (uint32_t begin, end; th_next_run(index, grid, &rows, &begin, &end);)
@@ -111,318 +32,33 @@ TH_CLONES TH_BOTH static int touching_in_box(const th_index *index, const th_lev
     return touching;
 }
 
-TH_BOTH static push_sum pushes_on(const th_world *world, const th_walls *walls, uint32_t i,
-                                  const float *xs, const float *ys, float moved) {
+// Most people touch nobody; they are done with this look. Links are rare, and who may be seen across one is not
+// looked at here.
+static bool is_alone(const th_world *world, const th_separation *now, uint32_t i) {
     const th_agents *agents = &world->agents;
     const th_level_grid *grid = &world->index.grids[agents->level[i]];
-    th_vec2 p = {xs[i], ys[i]};
-    push_sum push = {{0.0f, 0.0f}, 0};
-    float radius = agents->radius[i], reach = radius + world->max_radius + moved;
-#ifndef TH_DEVICE_CODE // a warp would look twice as soon as one of its people touches somebody
-    bool alone =
-        touching_in_box(&world->index, grid, xs, ys, agents->radius, p, radius, reach) <= 1;
-    if (alone && world->scene->link_count == 0) return push;
-#endif
-    th_rows rows = th_rows_around(grid, p, reach);
-    for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);) {
-        for (uint32_t j = begin; j < end; ++j) {
-            float dx = p.x - xs[j], dy = p.y - ys[j], apart = radius + agents->radius[j];
-            float distance2 = dx * dx + dy * dy;
-            if (distance2 >= apart * apart) continue;
-            add_push(&push,
-                     push_from(agents, walls, i, j, p, th_v(xs[j], ys[j]), distance2, apart));
-        }
-    }
-    if (!walls || world->scene->link_count == 0) return push;
-    uint32_t found[16];
-    int count = th_linked_neighbours(world, i, reach, found, 16);
-    for (int k = 0; k < count; ++k) {
-        th_vec2 q = {xs[found[k]], ys[found[k]]};
-        float apart = radius + agents->radius[found[k]], distance2 = th_length2(th_sub(p, q));
-        if (distance2 < apart * apart)
-            add_push(&push, push_from(agents, walls, i, found[k], p, q, distance2, apart));
-    }
-    return push;
+    float radius = agents->radius[i], reach = radius + world->max_radius + now->moved;
+    return world->scene->link_count == 0 &&
+           touching_in_box(&world->index, grid, now->from_x, now->from_y, agents->radius,
+                           th_v(now->from_x[i], now->from_y[i]), radius, reach) <= 1;
 }
 
-enum { LOOK_AGAIN = 1, WAS_PUSHED = 2 }; // bits of agents.slot during the stage
-
-// A Jacobi pass: from frozen positions to new ones.
-typedef struct separation {
-    int pass;
-    float moved; // furthest anybody went since the index was made [m]
-    const float *from_x, *from_y;
-    float *to_x, *to_y;
-} separation;
-
-// One person in a pass; `walls` may be NULL on open ground without links. Who had a contact is remembered: only they are looked
-// at again in the next pass, so a loose crowd pays for one pass. Who is first touched by a neighbour's
-// push is dealt with in the next step. Returns whether there was a contact.
-TH_BOTH static bool separate_one(const th_world *world, const th_walls *walls,
-                                 const separation *now, int i) {
-    const th_agents *agents = &world->agents;
-    const float *xs = now->from_x, *ys = now->from_y;
-    uint32_t *contact = agents->slot;
-    th_vec2 p = {xs[i], ys[i]};
-    bool pushed = false;
-    if (now->pass == 0) contact[i] = LOOK_AGAIN;
-    bool looks = contact[i] & LOOK_AGAIN;
-    if (looks && th_moves(agents->phase[i]) &&
-        pair_passes_of(world, agents->group[i]) > now->pass) {
-        push_sum push = pushes_on(world, walls, (uint32_t)i, xs, ys, now->moved);
-        float weight = push.contacts > 2 ? 2.0f / (float)push.contacts : 1.0f;
-        p = th_add(p, th_limit(th_scale(weight, push.sum), 0.5f * agents->radius[i]));
-        pushed = push.contacts > 0;
-        contact[i] = pushed ? LOOK_AGAIN | WAS_PUSHED : contact[i] & WAS_PUSHED;
-    } else {
-        contact[i] &= WAS_PUSHED;
-    }
-    now->to_x[i] = p.x;
-    now->to_y[i] = p.y;
-    return pushed;
+// One person in a pass: whether there was a contact.
+static bool separate_one(const th_world *world, const th_walls *walls, const th_separation *now,
+                         uint32_t i) {
+    th_push_sum push = {{0.0f, 0.0f}, 0};
+    bool looks = th_contact_looks(world, now, i);
+    if (looks && !is_alone(world, now, i)) push = th_contact_pushes_on(world, walls, now, i);
+    return th_contact_take_push(world, now, i, looks, &push);
 }
 
-// Who was stopped or pushed has the velocity it really moved with, up to walking speed. Otherwise people pressed together would go on believing in velocities nobody has, and the crowd
-// recoils: ORCA's `circle` explodes outward after 25 s without this.
-TH_BOTH static void take_real_velocity(const th_world *world, uint32_t i, th_vec2 from,
-                                       th_vec2 to) {
-    const th_agents *agents = &world->agents;
-    th_vec2 wanted = {agents->next_velocity_x[i], agents->next_velocity_y[i]};
-    float limit = th_max(th_length(wanted), agents->speed[i]);
-    th_vec2 real = th_limit(th_scale(1.0f / world->dt, th_sub(to, from)), limit);
-    agents->next_velocity_x[i] = real.x;
-    agents->next_velocity_y[i] = real.y;
-}
-
-// Pushes a disc off the walls it reaches into; a few rounds, because leaving one wall may mean
-// entering the next. In gaps narrower than the disc it ends in between. Where the centre is on the wall there
-// is no direction off it but the wall's own, to the side where the person stood before: who were left there
-// would stick to the wall for good, nearer and nearer, and in the end slip out along the line of an exit.
-TH_BOTH static th_vec2 push_off_walls(const th_walls *walls, int level, th_vec2 from, th_vec2 p,
-                                      float radius) {
-    for (int round = 0; round < 3; ++round) {
-        int wall;
-        float distance2;
-        if (th_walls_near(walls, level, p, radius, &wall, &distance2, 1) == 0) return p;
-        const th_wall *nearest = &walls->walls[wall];
-        th_vec2 off = th_sub(p, th_nearest_on_segment(p, nearest->a, nearest->b));
-        float distance = sqrtf(distance2);
-        if (distance >= radius) return p;
-        if (distance < 1e-5f) {
-            bool left = th_orientation(nearest->a, nearest->b, from) > 0.0;
-            off = left ? th_perp_left(nearest->direction) : th_perp_right(nearest->direction);
-            p = th_add(p, th_scale(radius, off));
-        } else {
-            p = th_add(p, th_scale((radius - distance) / distance, off));
-        }
-    }
-    return p;
-}
-
-// The furthest point of the path p -> q that keeps wall_gap from the first wall on it, then along that
-// wall as far as the rest of the path would take us. Returns q when nothing is in the way.
-TH_BOTH static th_vec2 stop_at_walls(const th_walls *walls, int level, th_vec2 p, th_vec2 q,
-                                     bool *stopped) {
-    float t;
-    int wall = th_walls_first_crossing(walls, level, p, q, &t);
-    *stopped = wall >= 0;
-    if (wall < 0) return q;
-    th_vec2 path = th_sub(q, p), along = walls->walls[wall].direction;
-    float length = th_length(path);
-    float free_part = th_max(t * length - wall_gap, 0.0f) / th_max(length, 1e-9f);
-    th_vec2 stop = th_add(p, th_scale(free_part, path));
-    if (th_walls_first_crossing(walls, level, p, stop, &t) >= 0) return p;
-    th_vec2 slide = th_add(stop, th_scale((1.0f - free_part) * th_dot(path, along), along));
-    if (th_walls_first_crossing(walls, level, stop, slide, &t) < 0 &&
-        th_walls_first_crossing(walls, level, p, slide, &t) < 0)
-        return slide;
-    return stop;
-}
-
-// The link crossed by the path p -> q on this level, or NULL; *at is where.
-TH_BOTH static const th_link *crossed_link(const th_scene *scene, uint32_t level, th_vec2 p,
-                                           th_vec2 q, th_vec2 *at, uint32_t *to) {
-    for (int l = 0; l < scene->link_count; ++l) {
-        const th_link *link = &scene->links[l];
-        bool up = (uint32_t)link->level[0] == level, down = (uint32_t)link->level[1] == level;
-        float side_p = th_dot(th_sub(p, link->a), link->up),
-              side_q = th_dot(th_sub(q, link->a), link->up);
-        up = up && side_p <= 0.0f && side_q > 0.0f;
-        down = down && side_p >= 0.0f && side_q < 0.0f;
-        if ((!up && !down) || !th_line_parts(p, q, link->a, link->b)) continue;
-        float t = side_p / (side_p - side_q);
-        *at = th_add(p, th_scale(t, th_sub(q, p)));
-        *to = (uint32_t)link->level[up ? 1 : 0];
-        return link;
-    }
-    return NULL;
-}
-
-// Final position of a path, walls of both levels respected. False when a wall cut it short.
-TH_BOTH static bool finish_path(const th_world *world, const th_walls *walls, uint32_t *level,
-                                th_vec2 p, th_vec2 *q) {
-    th_vec2 at;
-    uint32_t to;
-    bool stopped;
-    const th_link *link =
-        world->scene->link_count ? crossed_link(world->scene, *level, p, *q, &at, &to) : NULL;
-    if (!link) {
-        *q = stop_at_walls(walls, (int)*level, p, *q, &stopped);
-        return !stopped;
-    }
-    float t;
-    bool way_to_line = th_walls_first_crossing(walls, (int)*level, p, at, &t) < 0;
-    if (way_to_line && th_walls_first_crossing(walls, (int)to, at, *q, &t) < 0) {
-        *level = to;
-        return true;
-    }
-    // A wall on either side of the line: stay on this level, just before the line or the wall.
-    th_vec2 back = th_scale(wall_gap, th_unit(th_sub(p, at)));
-    *q = stop_at_walls(walls, (int)*level, p, th_add(at, back), &stopped);
-    return false;
-}
-
-TH_BOTH static bool wants_goal(const th_world *world, uint32_t i, int goal) {
-    const th_agents *agents = &world->agents;
-    const th_group *group = &world->scene->groups[agents->group[i]];
-    if (agents->phase[i] != TH_PHASE_WALKING ||
-        agents->route_step[i] >= (uint32_t)group->route_count)
-        return false;
-    const th_target *target = &world->scene->targets[group->route[agents->route_step[i]]];
-    for (int g = 0; g < target->goal_count; ++g)
-        if (target->goals[g] == goal) return true;
-    return false;
-}
-
-// Where the path p -> q would come closer than wall_gap to the exit's line or cross it, from the side p
-// is on; *outward points over the line.
-TH_BOTH static bool runs_into_exit(const th_line *line, th_vec2 p, th_vec2 q, th_vec2 *outward) {
-    th_vec2 along = th_unit(th_sub(line->b, line->a)), normal = th_perp_left(along);
-    float from = th_dot(th_sub(p, line->a), normal), to = th_dot(th_sub(q, line->a), normal);
-    float side = from > 0.0f ? 1.0f : -1.0f;
-    if (side * to >= wall_gap || side * to >= side * from) return false;
-    // Where it comes over the line, or ends beside it: near the line's end one may miss it and not the other.
-    // The gap in the wall may be that much longer than the line.
-    float end = th_length(th_sub(line->b, line->a)) + TH_OPENING_REACH,
-          at = th_dot(th_sub(q, line->a), along);
-    float over = th_dot(th_sub(p, line->a), along);
-    over += (at - over) * (side * to < 0.0f ? from / (from - to) : 1.0f);
-    if ((at < -TH_OPENING_REACH || at > end) && (over < -TH_OPENING_REACH || over > end))
-        return false;
-    *outward = th_scale(-side, normal);
-    return true;
-}
-
-// Slides q off the first exit in the way, other than `but`, that is not to be left by. Returns its goal; -1: none.
-TH_BOTH static int slide_off_exit(const th_world *world, uint32_t i, uint32_t level, int but,
-                                  th_vec2 p, th_vec2 *q) {
-    const th_scene *scene = world->scene;
-    for (int g = 0; g < scene->goal_count; ++g) {
-        const th_goal *goal = &scene->goals[g];
-        th_vec2 outward;
-        if (!goal->is_line || goal->kind != TH_GOAL_EXIT || (uint32_t)goal->line.level != level ||
-            g == but)
-            continue;
-        if (!th_boxes_touch(p, *q, goal->line.a, goal->line.b, 2.0f * TH_OPENING_REACH)) continue;
-        if (!runs_into_exit(&goal->line, p, *q, &outward) || wants_goal(world, i, g)) continue;
-        if (th_walkable(scene, (int)level, th_add(*q, th_scale(0.05f, outward))))
-            continue; // within a room
-        float beyond = th_dot(th_sub(*q, goal->line.a), outward) + wall_gap;
-        *q = th_sub(*q, th_scale(th_max(beyond, 0.0f), outward));
-        return g;
-    }
-    return -1;
-}
-
-// An exit drawn on the boundary is a gap in it. Only people who want that exit may leave through it; others who
-// are pushed there slide along it, or stay where they were if a wall or another exit is in the way: off the one
-// may be over the other where two meet in a corner.
-TH_BOTH static bool stop_at_foreign_exits(const th_world *world, const th_walls *walls, uint32_t i,
-                                          uint32_t level, th_vec2 p, th_vec2 *q) {
-    if (!th_goals_maybe_near(world->scene, (int)level, p, *q)) return false;
-    int first = slide_off_exit(world, i, level, -1, p, q);
-    if (first < 0) return false;
-    th_vec2 further = *q;
-    if (level != world->agents.level[i] ||
-        slide_off_exit(world, i, level, first, p, &further) >= 0 ||
-        th_walls_first_crossing(walls, (int)level, p, *q, NULL) >= 0)
-        *q = p;
-    return true;
-}
-
-// The path of one person, walls and exits respected; 1 when it was cut short.
-TH_BOTH static int keep_out_of_walls(const th_world *world, const th_walls *walls, int k,
-                                     bool separated) {
-    const th_agents *agents = &world->agents;
-    uint32_t i = (uint32_t)k, level = agents->level[i];
-    if (!th_moves(agents->phase[i])) return 0;
-    th_vec2 p = th_position(agents, i),
-            q = {agents->next_position_x[i], agents->next_position_y[i]};
-    // Most are further from all walls than they go and their bodies reach.
-    float clear = th_walls_clear(walls, (int)level, p) - agents->radius[i];
-    bool near = !(clear > 0.0f && th_length2(th_sub(q, p)) < clear * clear);
-    bool whole = true;
-    if (near || world->scene->link_count > 0) {
-        // The bare model presses on walls by itself: lifting people off would take away the friction that
-        // lets arches form at doors.
-        if (passes_of(world, i) > 0) q = push_off_walls(walls, (int)level, p, q, agents->radius[i]);
-        whole = finish_path(world, walls, &level, p, &q);
-    }
-    if (stop_at_foreign_exits(world, walls, i, level, p, &q)) {
-        whole = false;
-        level = agents->level[i]; // back to the start of the step
-    }
-    if (!whole || (separated && agents->slot[i] & WAS_PUSHED)) take_real_velocity(world, i, p, q);
-    agents->level[i] = level;
-    agents->next_position_x[i] = q.x;
-    agents->next_position_y[i] = q.y;
-    return !whole;
-}
-
-TH_BOTH static void swap_arrays(float **a, float **b) {
-    float *swap = *a;
-    *a = *b;
-    *b = swap;
-}
-
-TH_BOTH static separation separation_of(const th_agents *agents, int pass, float moved) {
-    separation now = {
-        pass,           moved,         agents->next_position_x, agents->next_position_y,
-        agents->work_x, agents->work_y};
-    return now;
-}
-
-// After a pass: what it wrote is what the next one reads.
-TH_BOTH static void take_pass(th_agents *agents) {
-    swap_arrays(&agents->next_position_x, &agents->work_x);
-    swap_arrays(&agents->next_position_y, &agents->work_y);
-}
-
-TH_BOTH static void commit(th_agents *agents) {
-    swap_arrays(&agents->position_x, &agents->next_position_x);
-    swap_arrays(&agents->position_y, &agents->next_position_y);
-    swap_arrays(&agents->velocity_x, &agents->next_velocity_x);
-    swap_arrays(&agents->velocity_y, &agents->next_velocity_y);
-}
-
-// The most passes any group asks for.
-TH_BOTH static int pair_passes(const th_world *world) {
-    int passes = 0;
-    for (int g = 0; g < world->scene->group_count; ++g) {
-        int own = pair_passes_of(world, (uint32_t)g);
-        if (own > passes) passes = own;
-    }
-    return passes;
-}
-
-#ifndef TH_DEVICE_CODE // the CPU's loop
 static float repair_and_find_furthest(th_world *world) {
     float furthest2 = 0.0f;
     uint64_t repairs = 0;
 #pragma omp parallel for num_threads(world->threads) schedule(static) reduction(max : furthest2) reduction(+ : repairs)
     for (int i = 0; i < world->agents.count; ++i) {
         int own = 0;
-        float moved2 = repair_one(world, i, &own);
+        float moved2 = th_contact_repair(world, i, &own);
         repairs += (uint64_t)own;
         furthest2 = moved2 > furthest2 ? moved2 : furthest2;
     }
@@ -433,17 +69,18 @@ static float repair_and_find_furthest(th_world *world) {
 // Returns how many had a contact.
 static int separation_pass(th_world *world, const th_walls *walls, int pass, float moved) {
     int pushed = 0;
-    separation now = separation_of(&world->agents, pass, moved);
+    th_separation now = th_separation_of(&world->agents, pass, moved);
 #pragma omp parallel for num_threads(world->threads) schedule(dynamic, TH_BLOCK) reduction(+ : pushed)
-    for (int i = 0; i < world->agents.count; ++i) pushed += separate_one(world, walls, &now, i);
-    take_pass(&world->agents);
+    for (int i = 0; i < world->agents.count; ++i)
+        pushed += separate_one(world, walls, &now, (uint32_t)i);
+    th_contact_take_pass(&world->agents);
     return pushed;
 }
 
 void th_stage_contact(th_world *world) {
     th_walls walls = th_world_walls(world);
     float furthest = repair_and_find_furthest(world);
-    int passes = pair_passes(world);
+    int passes = th_contact_pair_passes(world);
     for (int pass = 0; pass < passes; ++pass) {
         if (separation_pass(world, &walls, pass, furthest) == 0) break;
         furthest += 0.5f * world->max_radius; // what this pass may have moved anybody
@@ -451,9 +88,8 @@ void th_stage_contact(th_world *world) {
     uint64_t stops = 0;
 #pragma omp parallel for num_threads(world->threads) schedule(dynamic, TH_BLOCK) reduction(+ : stops)
     for (int k = 0; k < world->agents.count; ++k)
-        stops += (uint64_t)keep_out_of_walls(world, &walls, k, passes > 0);
+        stops += (uint64_t)th_contact_keep_out_of_walls(world, &walls, k, passes > 0);
     world->counters.wall_stops += stops;
-    commit(&world->agents);
+    th_contact_commit(&world->agents);
     world->max_moved = furthest + world->max_radius; // walls may push up to a radius more
 }
-#endif

@@ -15,26 +15,29 @@ static bool open_ground(const th_world *host) {
 template <bool open> void separate_people(th_world *host, int pass, bool last) {
     const step_sums *s = &host->cuda->sums->step;
     th_agents *agents = &host->cuda->known.agents;
-    separation known = separation_of(agents, pass, 0.0f);
+    th_separation known = th_separation_of(agents, pass, 0.0f);
     everybody(host, TH_LAMBDA(th_world * world, int i) {
         th_walls walls = th_world_walls(world);
         float furthest2;
         memcpy(&furthest2, &s->furthest, sizeof furthest2);
-        separation now = known;
+        th_separation now = known;
         now.moved = sqrtf(furthest2) + (float)pass * 0.5f * world->max_radius;
-        separate_one(world, open ? nullptr : &walls, &now, i);
-        if (open && last && world->agents.slot[i] & WAS_PUSHED)
-            take_real_velocity(world, (uint32_t)i, th_position(&world->agents, (uint32_t)i),
+        th_push_sum push = {{0.0f, 0.0f}, 0};
+        bool looks = th_contact_looks(world, &now, (uint32_t)i);
+        if (looks) push = th_contact_pushes_on(world, open ? nullptr : &walls, &now, (uint32_t)i);
+        th_contact_take_push(world, &now, (uint32_t)i, looks, &push);
+        if (open && last && world->agents.slot[i] & TH_CONTACT_WAS_PUSHED)
+            th_contact_take_real_velocity(world, (uint32_t)i, th_position(&world->agents, (uint32_t)i),
                                th_v(now.to_x[i], now.to_y[i]));
     });
-    take_pass(agents);
+    th_contact_take_pass(agents);
 }
 
 // What the stages before have counted, and the arrays that passes and commit have changed places of. The step is
 // over but for who arrives in it.
 static void end_contact(th_world *host, int passes) {
     const step_sums *s = &host->cuda->sums->step;
-    commit(&host->cuda->known.agents);
+    th_contact_commit(&host->cuda->known.agents);
     th_agents agents = host->cuda->known.agents;
     once(host, TH_LAMBDA(th_world * world) {
         float furthest2;
@@ -55,13 +58,13 @@ static void stage_contact(th_world *host) {
     step_sums *s = &host->cuda->sums->step;
     everybody_most(host, &s->furthest, TH_LAMBDA(th_world * world, int i) {
         int repairs = 0;
-        float moved2 = repair_one(world, i, &repairs);
+        float moved2 = th_contact_repair(world, i, &repairs);
         uint32_t bits;
         memcpy(&bits, &moved2, sizeof bits); // never negative: bits are in the same order
         if (repairs) add(&s->repairs, (uint64_t)repairs);
         return bits;
     });
-    int passes = pair_passes(host);
+    int passes = th_contact_pair_passes(host);
     bool open = open_ground(host);
     for (int pass = 0; pass < passes; ++pass) {
         if (open)
@@ -70,11 +73,11 @@ static void stage_contact(th_world *host) {
             separate_people<false>(host, pass, pass + 1 == passes);
     }
     // What the last pass wrote is what walls are held against; after two passes the arrays are where they were.
-    if (!open && passes % 2 == 1) once(host, TH_LAMBDA(th_world * world) { take_pass(&world->agents); });
+    if (!open && passes % 2 == 1) once(host, TH_LAMBDA(th_world * world) { th_contact_take_pass(&world->agents); });
     if (!open)
         everybody(host, TH_LAMBDA(th_world * world, int i) {
             th_walls walls = th_world_walls(world);
-            if (keep_out_of_walls(world, &walls, i, passes > 0)) add(&s->stops, (uint64_t)1);
+            if (th_contact_keep_out_of_walls(world, &walls, i, passes > 0)) add(&s->stops, (uint64_t)1);
         });
     end_contact(host, passes);
 }

@@ -23,7 +23,7 @@ static void lay_index(th_world *host) {
             if (!world->scene->levels[l].bounded && ~key[0] <= key[2])
                 *box = {unordered(~key[0]), unordered(~key[1]), unordered(key[2]), unordered(key[3])};
         }
-        th_index_lay(&world->index, world->level_boxes, world->cell_size);
+        th_index_build_grids(&world->index, world->level_boxes, world->cell_size);
     });
 }
 

@@ -16,7 +16,7 @@ static void sample_overlaps(th_world *host) {
         if ((uint32_t)i >= world->index.cell_start[world->index.cell_count]) return 0u;
         if (world->agents.phase[i] >= TH_PHASE_BODY) return 0u;
         int deep;
-        float depth = overlaps_of(world, (uint32_t)i, 2.0f * world->max_moved, &deep);
+        float depth = th_overlaps_of(world, (uint32_t)i, 2.0f * world->max_moved, &deep);
         uint32_t bits;
         memcpy(&bits, &depth, sizeof bits);
         if (deep > 0) {
@@ -36,7 +36,7 @@ static void count_lines(th_world *host) {
     if (th_counted_line_count(host->scene) == 0) return;
     everybody(host, TH_LAMBDA(th_world * world, int i) {
         for (int l = 0; l < th_counted_line_count(world->scene); ++l) {
-            int side = crossing_of(&world->agents, counted_line(world->scene, l), (uint32_t)i);
+            int side = th_line_crossing(&world->agents, th_counted_line(world->scene, l), (uint32_t)i);
             if (side == 0) continue;
             th_line_count *line = &world->lines[l];
             add(side > 0 ? &line->forward : &line->backward, (uint64_t)1);
@@ -58,9 +58,9 @@ template <bool routes> void arrive(th_world *host) {
     sums *s = host->cuda->sums;
     happened *events = host->cuda->events;
     everybody(host, TH_LAMBDA(th_world * world, int i) {
-        if (arrive_one(world, i, routes) == 0) return;
+        if (th_route_arrive(world, i, routes) == 0) return;
         add(&s->step.left, 1);
-        add(&world->counters.left_digest, leaving_of(world, (uint32_t)i));
+        add(&world->counters.left_digest, th_leaving_digest(world, (uint32_t)i));
         uint32_t at = add(&s->event_count, 1u);
         if (at < TH_EVENT_MAX)
             events[at] = {world->step_count, (uint32_t)i + 1, world->agents.id[i],
@@ -80,12 +80,12 @@ static void stage_measure(th_world *host) {
         if (s->left > 0) world->counters.last_left_time = world->time;
     });
     count_lines(host);
-    if (host->step_count % steps_per_second(host) != 0) return;
+    if (host->step_count % th_steps_per_second(host) != 0) return;
     sample_overlaps(host);
     if (open_ground(host)) return;
     everybody(host, TH_LAMBDA(th_world * world, int i) {
         th_walls walls = th_world_walls(world);
-        if (in_solid(world, &walls, i)) add(&world->counters.wall_crossings, (uint64_t)1);
+        if (th_in_solid(world, &walls, i)) add(&world->counters.wall_crossings, (uint64_t)1);
     });
 }
 

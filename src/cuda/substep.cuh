@@ -29,7 +29,7 @@ static void begin_substeps(th_world *host, th_substep step) {
         s->specials = 0;
     });
     everybody_most(host, &s->fastest2, TH_LAMBDA(th_world * world, int i) {
-        return square_bits(copy_state(world, s->step.model, (uint32_t)i));
+        return square_bits(th_substep_copy_state(world, s->step.model, (uint32_t)i));
     });
     once(host, TH_LAMBDA(th_world * world) {
         th_walls walls = th_world_walls(world);
@@ -56,7 +56,7 @@ static void advance_substep(th_world *host) {
     moving *s = host->cuda->moving;
     everybody_most(host, &s->moved2, TH_LAMBDA(th_world * world, int i) {
         uint64_t repairs = 0;
-        float moved2 = advance_one(world, &s->step, (uint32_t)i, &repairs);
+        float moved2 = th_substep_advance_person(world, &s->step, (uint32_t)i, &repairs);
         if (repairs) add(&s->repairs, repairs);
         return square_bits(moved2);
     });

@@ -170,7 +170,7 @@ static bool lay_grids(th_world *host, bool from_home) {
     }
     memcpy(host->level_boxes, grids->laid, (size_t)levels * sizeof *grids->laid);
     float cell = th_uic_lay(host, host->level_boxes), radius = host->max_radius;
-    th_index_lay(&host->index, host->level_boxes, cell);
+    th_index_build_grids(&host->index, host->level_boxes, cell);
     host->max_radius = largest_radius(host);
     th_uic_prepare(host);
     host->max_radius = radius;

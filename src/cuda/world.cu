@@ -7,9 +7,9 @@ extern "C" {
 #include "core/error.h" // the one thing that is called at home
 }
 // What of the house the kernels call; the order is that of use.
-#include "behave/route/route.c"
+#include "behave/route/route.h"
 #include "filter/densesense/densesense.c"
-#include "contact/contact.c"
+#include "contact/contact.h"
 #include "move/helbing_molnar/helbing_molnar.c"
 #include "move/orca/orca.c"
 #include "move/pbd/pbd.c"
@@ -18,25 +18,15 @@ extern "C" {
 #include "move/pbd/solve.c"
 #include "move/scripted/scripted.c"
 #include "move/social_force/social_force.c"
-#include "move/substep.c"
+#include "move/substep.h"
 #include "move/uic/floor.h"
 #include "move/uic/pairs.h"
 #include "move/uic/project.h"
 #include "move/uic/splat.h"
-#include "plan/plan.c"
-#include "plan/roadmap/roadmap_way.c"
-#include "plan/sight.c"
-#include "plan/way.c"
-#include "scene/draw.c"
-#include "scene/polygons.c"
-#include "space/distance_grid.c"
-#include "space/index.c"
-#include "space/walls.c"
-#include "state/nearest.c"
-#include "state/neighbours.c"
-#include "world/measure.c"
-#include "world/spawn.c"
-#include "world/statistics.c"
+#include "plan/preferred.h"
+#include "state/nearest.h"
+#include "world/measure.h"
+#include "world/spawn.h"
 // clang-format off
 #include "cuda/moving.cuh"
 #include "cuda/scan.cuh"
@@ -179,7 +169,7 @@ static void stage_events(th_world *host) {
 }
 
 static void stage_behave(th_world *host) {
-    everybody(host, TH_LAMBDA(th_world * world, int i) { behave_one(world, i); });
+    everybody(host, TH_LAMBDA(th_world * world, int i) { th_route_behave(world, i); });
 }
 
 static bool fetch(th_world *host, uint32_t fields);
@@ -189,10 +179,10 @@ static bool send_plan(th_world *host);
 template <bool straight, bool bare> void plan_people(th_world *host) {
     step_sums *s = &host->cuda->sums->step;
     everybody(host, TH_LAMBDA(th_world * world, int i) {
-        th_planner planner = planner_of(world);
+        th_planner planner = th_planner_of(world);
         planner.bare = bare;
-        if (goes_straight(&planner, world->agents.group[i]) != straight) return;
-        if (plan_one(&planner, i, straight)) add(&s->unreachable, (uint64_t)1);
+        if (th_goes_straight(&planner, world->agents.group[i]) != straight) return;
+        if (th_plan_person(&planner, i, straight)) add(&s->unreachable, (uint64_t)1);
     });
 }
 
@@ -204,9 +194,9 @@ static void stage_plan(th_world *host) {
         send_plan(host);
         host->cuda->fresh = 0; // the step goes on
     }
-    th_planner planner = planner_of(host);
+    th_planner planner = th_planner_of(host);
     bool any[2] = {false, false};
-    for (int g = 0; g < host->scene->group_count; ++g) any[goes_straight(&planner, (uint32_t)g)] = true;
+    for (int g = 0; g < host->scene->group_count; ++g) any[th_goes_straight(&planner, (uint32_t)g)] = true;
     if (any[true] && planner.bare) plan_people<true, true>(host);
     if (any[true] && !planner.bare) plan_people<true, false>(host);
     if (any[false]) plan_people<false, false>(host);
@@ -407,7 +397,7 @@ static uint64_t hash_people(th_world *host) {
     if (host->cuda->host_newer) send(host);
     sums *s = host->cuda->sums;
     once(host, TH_LAMBDA(th_world *) { s->hash = 0; });
-    everybody(host, TH_LAMBDA(th_world * world, int i) { add(&s->hash, hash_one(&world->agents, i)); });
+    everybody(host, TH_LAMBDA(th_world * world, int i) { add(&s->hash, th_person_hash(&world->agents, i)); });
     sums result;
     if (!finish() || !get(&result, s, sizeof result)) return 0;
     return result.hash;

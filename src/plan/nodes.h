@@ -65,11 +65,6 @@ bool th_graph_create(th_graph *graph, const th_nodes *nodes, const th_memory *me
 void th_graph_destroy(th_graph *graph, const th_memory *memory);
 void th_graph_update(th_graph *graph, const th_walls *walls);
 
-// Can one see from p on its level to q on its level, over at most one link line? 1 mm before q counts
-// as q, so that points on walls (the ends of goal lines) can be seen.
-TH_BOTH bool th_in_sight(const th_scene *scene, const th_walls *walls, int level_p, th_vec2 p,
-                         int level_q, th_vec2 q);
-
 TH_BOTH static inline int th_node_level_of(const th_nodes *nodes, int node) {
     int level = 0;
     while (level + 1 < nodes->scene->level_count && node >= nodes->levels[level + 1].first) ++level;
@@ -84,7 +79,17 @@ TH_BOTH static inline th_vec2 th_node_position(const th_nodes *nodes, const th_n
 }
 
 // Binary search; a portal node is always found.
-TH_BOTH const th_portal *th_portal_find(const th_graph *graph, int node);
+TH_BOTH static inline const th_portal *th_portal_find(const th_graph *graph, int node) {
+    int low = 0, high = graph->nodes->portal_count - 1;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (graph->portals[middle].node < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return &graph->portals[low];
+}
 
 // The neighbour in direction k, on the same level or through a portal; -1: none in sight.
 // nx is the row length of the node's level.
@@ -96,4 +101,31 @@ TH_BOTH static inline int th_neighbour(const th_graph *graph, int node, int k, i
 
 // Time per metre, 1 on free ground, for walking from the node in direction k.
 float th_node_slowness(const th_nodes *nodes, int node, int k);
+
+TH_BOTH static inline bool th_clear_path(const th_walls *walls, int level, th_vec2 p, th_vec2 q) {
+    float length = th_length(th_sub(q, p));
+    if (length <= 1e-3f) return true;
+    th_vec2 end = th_add(p, th_scale((length - 1e-3f) / length, th_sub(q, p)));
+    return th_walls_first_crossing(walls, level, p, end, NULL) < 0;
+}
+
+// Can one see from p on its level to q on its level, over at most one link line? 1 mm before q counts
+// as q, so that points on walls (the ends of goal lines) can be seen.
+TH_BOTH static inline bool th_in_sight(const th_scene *scene, const th_walls *walls, int level_p,
+                                       th_vec2 p, int level_q, th_vec2 q) {
+    if (level_p == level_q) return th_clear_path(walls, level_p, p, q);
+    for (int i = 0; i < scene->link_count; ++i) {
+        const th_link *link = &scene->links[i];
+        int side = link->level[0] == level_p ? 0 : 1;
+        if (link->level[side] != level_p || link->level[1 - side] != level_q) continue;
+        float along = th_dot(th_sub(q, p), link->up);
+        if (side == 0 ? along <= 0.0f : along >= 0.0f) continue;
+        double t;
+        if (!th_segments_meet(p, q, link->a, link->b, &t)) continue;
+        th_vec2 on_line = th_add(p, th_scale((float)t, th_sub(q, p)));
+        if (th_clear_path(walls, level_p, p, on_line) && th_clear_path(walls, level_q, q, on_line))
+            return true;
+    }
+    return false;
+}
 #endif

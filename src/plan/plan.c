@@ -3,133 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/plan.h"
 #include "core/parallel.h"
-#include "formula/random.h"
-#include "plan/prepared.h"
+#include "plan/preferred.h"
 
-// This near, people walk to the nearest point of a goal they see rather than down the field, which
-// ends at the goal and cannot lead across a line. [m]
-static const float NEAR_GOAL = 3.0f;
-static const float GOAL_SIGHT = 4.0f; // [m] how far they look for it
-// People do not all aim at the same end of a wide exit: each keeps its own distance from the ends, up to
-// this much beyond the body. Without it a crowd coming along the wall jams at the end of a free exit. [m]
-static const float GOAL_SPREAD = 1.0f;
-static const float FAR_AWAY = 1e30f;
-
-TH_BOTH static float inset_from_ends(const th_agents *agents, int i) {
-    uint32_t mixed =
-        agents->id[i] * 2654435761u; // Knuth's multiplicative hash: neighbours in id differ
-    return agents->radius[i] + GOAL_SPREAD * th_uniform(mixed);
-}
-
-// Later zones lie over earlier ones.
-TH_BOTH static float zone_factor(const th_scene *scene, int level, th_vec2 p, th_vec2 direction) {
-    for (int z = scene->zone_count - 1; z >= 0; --z) {
-        const th_zone *zone = &scene->zones[z];
-        const th_box *box = &zone->area.shape.box;
-        if (zone->area.level != level || p.x < box->min_x || p.x > box->max_x || p.y < box->min_y ||
-            p.y > box->max_y || !th_polygons_contain(&zone->area.shape, p))
-            continue;
-        return th_dot(direction, zone->up_direction) >= 0.0f ? zone->up : zone->down;
-    }
-    return 1.0f;
-}
-
-typedef struct th_planner {
-    const th_world *world;
-    const th_scene *scene;
-    const th_plans *plans;
-    th_walls walls;
-    bool bare; // no targets and no zones: everybody has an own goal
-} th_planner;
-
-TH_BOTH static th_way way_to_target(const th_planner *planner, int target, bool straight, int level,
-                                    th_vec2 p, float inset, th_vec2 heading) {
-    const th_target *goals = &planner->scene->targets[target];
-    th_way way = {{0.0f, 0.0f}, TH_UNREACHABLE};
-    if (straight || planner->scene->plan->flat_open) {
-        th_goal_way(planner->scene, NULL, goals, level, p, inset, heading, FAR_AWAY, &way);
-        return way;
-    }
-    const float *field = planner->plans->fields[target];
-    if (!field) return way;
-    way = th_field_way(&planner->plans->graph, &planner->walls, field, level, p);
-    if (way.distance < NEAR_GOAL || way.distance >= TH_UNREACHABLE)
-        th_goal_way(planner->scene, &planner->walls, goals, level, p, inset, heading, GOAL_SIGHT,
-                    &way);
-    return way;
-}
-
-TH_BOTH static th_way way_to_own_goal(const th_planner *planner, bool straight, int level,
-                                      th_vec2 p, int goal_level, th_vec2 goal) {
-    if (!straight && planner->plans->roadmap)
-        return th_roadmap_way(planner->plans->roadmap, &planner->walls, level, p, goal_level, goal,
-                              NULL);
-    th_vec2 to_goal = th_sub(goal, p);
-    float distance = th_length(to_goal), divisor = th_max(distance, 1e-12f);
-    // Divided, not multiplied by a reciprocal: bit for bit what the ORCA reference runs did.
-    th_way way = {{to_goal.x / divisor, to_goal.y / divisor}, distance};
-    return way;
-}
-
-// Do these people go straight to their goals? Then no field and no road map is looked at.
-TH_BOTH static bool goes_straight(const th_planner *planner, uint32_t group) {
-    return planner->world->groups[group].plan == TH_PLAN_STRAIGHT ||
-           (planner->scene->plan->flat_open && !planner->plans->roadmap);
-}
-
-// Of somebody who walks; 1 when the goal cannot be reached.
-TH_BOTH static int plan_agent(const th_planner *planner, int i, bool straight) {
-    const th_world *world = planner->world;
-    const th_agents *agents = &world->agents;
-    const th_group *group = &planner->scene->groups[agents->group[i]];
-    th_vec2 p = th_position(agents, (uint32_t)i), heading = th_velocity(agents, (uint32_t)i);
-    int level = (int)agents->level[i];
-    uint32_t leg = agents->route_step[i];
-    float speed = agents->speed[i];
-    th_way way;
-    if (!planner->bare && leg < (uint32_t)group->route_count) {
-        way = way_to_target(planner, group->route[leg], straight, level, p,
-                            inset_from_ends(agents, i), heading);
-    } else {
-        th_vec2 goal = {agents->goal_x[i], agents->goal_y[i]};
-        way = way_to_own_goal(planner, straight, level, p, (int)agents->goal_level[i], goal);
-        // Shorter in the last step, so that nobody runs past an own goal.
-        speed = th_min(speed, way.distance / world->dt);
-    }
-    if (!planner->bare && planner->scene->zone_count > 0)
-        speed *= zone_factor(planner->scene, level, p, way.direction);
-    agents->preferred_x[i] = speed * way.direction.x;
-    agents->preferred_y[i] = speed * way.direction.y;
-    return way.distance >= TH_UNREACHABLE;
-}
-
-// Writes one person's preferred velocity; 1 when the goal cannot be reached.
-TH_BOTH static int plan_one(const th_planner *planner, int i, bool straight) {
-    const th_world *world = planner->world;
-    const th_agents *agents = &world->agents;
-    uint32_t phase = agents->phase[i];
-    // Who has arrived at an own goal keeps to it when pushed away.
-    bool at_own_goal = phase == TH_PHASE_ARRIVED &&
-                       world->scene->groups[agents->group[i]].own_goal != TH_OWN_GOAL_NONE;
-    if (phase == TH_PHASE_WALKING || at_own_goal) return plan_agent(planner, i, straight);
-    if (th_moves(phase)) {
-        agents->preferred_x[i] = 0.0f;
-        agents->preferred_y[i] = 0.0f;
-    }
-    return 0;
-}
-
-TH_BOTH static th_planner planner_of(const th_world *world) {
-    const th_scene *scene = world->scene;
-    th_planner planner = {world, scene, th_plans_in_force(world), th_world_walls(world),
-                          scene->target_count == 0 && scene->zone_count == 0};
-    return planner;
-}
-
-#ifndef TH_DEVICE_CODE // the CPU's loop
 void th_stage_plan(th_world *world) {
     th_plan_crowd_update(world);
-    th_planner planner = planner_of(world);
+    th_planner planner = th_planner_of(world);
     const th_agents *agents = &world->agents;
     uint64_t unreachable = 0;
 #pragma omp parallel for num_threads(world->threads) schedule(dynamic, 4) reduction(+ : unreachable)
@@ -137,16 +15,16 @@ void th_stage_plan(th_world *world) {
         int end = (block + 1) * TH_BLOCK < agents->count ? (block + 1) * TH_BLOCK : agents->count;
         for (int i = block * TH_BLOCK; i < end; ++i)
             unreachable +=
-                (uint64_t)plan_one(&planner, i, goes_straight(&planner, agents->group[i]));
+                (uint64_t)th_plan_person(&planner, i, th_goes_straight(&planner, agents->group[i]));
     }
     world->counters.unreachable = unreachable;
 }
 
 float th_plan_distance(const th_world *world, int target, int level, th_vec2 point) {
-    th_planner planner = planner_of(world);
+    th_planner planner = th_planner_of(world);
     th_vec2 none = {0.0f, 0.0f};
     bool straight = !planner.plans->fields || !planner.plans->fields[target];
-    float distance = way_to_target(&planner, target, straight, level, point, 0.0f, none).distance;
+    float distance =
+        th_way_to_target(&planner, target, straight, level, point, 0.0f, none).distance;
     return distance < TH_UNREACHABLE ? distance : INFINITY;
 }
-#endif

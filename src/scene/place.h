@@ -1,12 +1,7 @@
-// Placing people without overlaps, and drawing their properties. SPDX-License-Identifier: Apache-2.0
+// Placing people without overlaps. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_SCENE_PLACE_H
 #define TH_SCENE_PLACE_H
-#include "scene/scene.h"
-
-// One value of a distribution, keyed (seed, stream, agent); redraws use the
-// counter's step. Exact same bits everywhere (no libm in the result).
-TH_BOTH float th_draw(const th_distribution *distribution, uint64_t seed, uint32_t stream,
-                      uint32_t agent);
+#include "scene/draw.h"
 
 // Discs already placed, by level; grows as groups are placed. A hash grid inside.
 typedef struct th_placer th_placer;

@@ -1,18 +1,14 @@
 // Signed distance. The nodes know their nearest wall: exactly within the wall grid's reach, further
-// away by passing the neighbours' nearest walls on in four sweeps. A query within EXACT of a wall asks
+// away by passing the neighbours' nearest walls on in four sweeps. A query within TH_DISTANCE_EXACT of a wall asks
 // the walls themselves; further away it interpolates between nodes. As distance changes by at most
 // 1 m per m, that is wrong by less than 0.71 cells (0.36 m at the usual cell of 0.5 m) where it
-// already exceeds EXACT. SPDX-License-Identifier: Apache-2.0
+// already exceeds TH_DISTANCE_EXACT. SPDX-License-Identifier: Apache-2.0
 #include "space/distance_grid.h"
-#include "formula/segment.h"
 #include <stdlib.h>
 
-static const float EXACT = 1.5f;              // [m] less than the wall grid's reach
 static const float SMALLEST_NODE_CELL = 0.5f; // [m]
 enum { NODES_MAX = 4000000 };
-static const float NO_WALL_AT_ALL = 1e6f; // [m] what "no wall at all" reads
 
-#ifndef TH_DEVICE_CODE // the CPU's loop
 size_t th_row_crossing_max(const th_scene *scene, int level) {
     const th_level *l = &scene->levels[level];
     const th_polygons *shape = &l->walkable;
@@ -20,17 +16,6 @@ size_t th_row_crossing_max(const th_scene *scene, int level) {
     return (size_t)(points + l->wall_end - l->wall_begin) + 1;
 }
 
-#endif
-
-TH_BOTH static int cross_row(th_vec2 a, th_vec2 b, double y, th_row_crossing *crossing) {
-    double ay = (double)a.y, by = (double)b.y;
-    if ((ay <= y) == (by <= y)) return 0;
-    crossing->x = (double)a.x + (y - ay) / (by - ay) * ((double)b.x - (double)a.x);
-    crossing->turn = by > ay ? 1 : -1;
-    return 1;
-}
-
-#ifndef TH_DEVICE_CODE // the CPU's loop
 static int compare_crossings(const void *left, const void *right) {
     double a = ((const th_row_crossing *)left)->x, b = ((const th_row_crossing *)right)->x;
     return (a > b) - (a < b);
@@ -41,7 +26,7 @@ static int row_of_polygons(const th_polygons *shape, double y, th_row_crossing *
     for (int r = 0; r < shape->ring_count; ++r) {
         int begin = shape->ring_start[r], end = shape->ring_start[r + 1];
         for (int i = begin, j = end - 1; i < end; j = i++)
-            count += cross_row(shape->points[j], shape->points[i], y, &crossings[count]);
+            count += th_row_cross(shape->points[j], shape->points[i], y, &crossings[count]);
     }
     return count;
 }
@@ -52,7 +37,7 @@ static int row_of_walls(const th_scene *scene, const th_level *level, double y,
                         th_row_crossing *crossings) {
     int count = 0;
     for (int w = level->wall_begin; w < level->wall_end; ++w)
-        count += cross_row(scene->walls[w].a, scene->walls[w].b, y, &crossings[count]);
+        count += th_row_cross(scene->walls[w].a, scene->walls[w].b, y, &crossings[count]);
     return count;
 }
 
@@ -70,22 +55,6 @@ void th_walkable_row(const th_scene *scene, int level, double x0, double spacing
     }
 }
 
-#endif
-
-TH_BOTH static bool walkable_exactly(const th_scene *scene, int level, th_vec2 p) {
-    const th_level *l = &scene->levels[level];
-    if (l->bounded) return th_polygons_contain(&l->walkable, p);
-    int turns = 0;
-    for (int w = l->wall_begin; w < l->wall_end; ++w) {
-        th_row_crossing crossing;
-        if (cross_row(scene->walls[w].a, scene->walls[w].b, (double)p.y, &crossing) &&
-            crossing.x <= (double)p.x)
-            turns += crossing.turn;
-    }
-    return turns == 0;
-}
-
-#ifndef TH_DEVICE_CODE // the CPU's loop
 // ---- building
 
 typedef struct th_sweep {
@@ -116,7 +85,7 @@ static void take_near_walls(const th_sweep *sweep, const th_wall_grid *walls) {
             int node = row * grid->nx + column;
             th_vec2 p = node_at(grid, column, row);
             sweep->nearest[node] = -1;
-            sweep->distance2[node] = NO_WALL_AT_ALL * NO_WALL_AT_ALL;
+            sweep->distance2[node] = TH_NO_WALL * TH_NO_WALL;
             const int *list = NULL;
             int count = th_wall_cell(walls, p, &list);
             for (int i = 0; i < count; ++i)
@@ -193,95 +162,9 @@ bool th_distance_grid_build(th_scene *scene, int level, th_wall_grid *walls) {
     return fill(scene, level, walls, grid);
 }
 
-#endif
-
-// ---- asking
-
-typedef struct th_rough_distance {
-    float size;     // interpolated distance, without sign
-    bool one_sided; // the four nodes around are all walkable or all solid
-    bool walkable;  // then this
-} th_rough_distance;
-
-// Sizes and signs apart: at an opening in the outer wall the sign changes far from any wall.
-TH_BOTH static th_rough_distance interpolate(const th_distance_grid *grid, th_vec2 p) {
-    float x = th_clamp((p.x - grid->origin.x) * grid->inverse_cell, 0.0f, (float)(grid->nx - 1));
-    float y = th_clamp((p.y - grid->origin.y) * grid->inverse_cell, 0.0f, (float)(grid->ny - 1));
-    int column = (int)th_min(x, (float)(grid->nx - 2)), row = (int)th_min(y, (float)(grid->ny - 2));
-    float s = x - (float)column, t = y - (float)row;
-    const float *d = grid->distance + row * grid->nx + column;
-    float d00 = d[0], d10 = d[1], d01 = d[grid->nx], d11 = d[grid->nx + 1];
-    bool w = d00 > 0.0f;
-    float low = fabsf(d00) + s * (fabsf(d10) - fabsf(d00));
-    float high = fabsf(d01) + s * (fabsf(d11) - fabsf(d01));
-    th_rough_distance rough = {low + t * (high - low),
-                               w == (d10 > 0.0f) && w == (d01 > 0.0f) && w == (d11 > 0.0f), w};
-    return rough;
-}
-
-TH_BOTH static bool on_grid(const th_distance_grid *grid, th_vec2 p) {
-    return p.x >= grid->origin.x && p.y >= grid->origin.y &&
-           p.x <= grid->origin.x + (float)(grid->nx - 1) * grid->cell &&
-           p.y <= grid->origin.y + (float)(grid->ny - 1) * grid->cell;
-}
-
-TH_BOTH static float exact_distance(const th_scene *scene, int level, th_vec2 p) {
-    const th_wall_grid *walls = &scene->wall_grids[level];
-    const int *list = NULL;
-    int count = th_wall_cell(walls, p, &list);
-    float best = NO_WALL_AT_ALL * NO_WALL_AT_ALL;
-    for (int i = 0; i < count; ++i) {
-        const th_wall *wall = &scene->walls[list[i]];
-        if (wall->door < 0) best = th_min(best, th_segment_distance2(p, wall->a, wall->b));
-    }
-    return sqrtf(best);
-}
-
-// Off the grid, and so beyond all walls: by looking at each.
-TH_BOTH static float distance_outside(const th_scene *scene, int level, th_vec2 point) {
-    const th_level *l = &scene->levels[level];
-    float best = NO_WALL_AT_ALL * NO_WALL_AT_ALL;
-    for (int w = l->wall_begin; w < l->wall_end; ++w)
-        if (scene->walls[w].door < 0)
-            best = th_min(best, th_segment_distance2(point, scene->walls[w].a, scene->walls[w].b));
-    return sqrtf(best);
-}
-
-TH_BOTH bool th_walkable(const th_scene *scene, int level, th_vec2 point) {
-    if (level < 0 || level >= scene->level_count) return false;
-    if (!(point.x == point.x && point.y == point.y)) return false;
-    const th_distance_grid *grid = scene->wall_grids[level].distance;
-    // Beyond all walls may still be ground: an exit takes away the wall it is drawn on.
-    if (!grid || !on_grid(grid, point))
-        return !scene->levels[level].bounded || walkable_exactly(scene, level, point);
-    th_rough_distance rough = interpolate(grid, point);
-    // 0.71 cells of error and as much again: no wall between here and the nodes.
-    if (rough.one_sided && rough.size > 1.42f * grid->cell) return rough.walkable;
-    return walkable_exactly(scene, level, point);
-}
-
-TH_BOTH float th_wall_distance(const th_scene *scene, int level, th_vec2 point) {
-    bool walkable = th_walkable(scene, level, point);
-    if (level < 0 || level >= scene->level_count) return -NO_WALL_AT_ALL;
-    const th_distance_grid *grid = scene->wall_grids[level].distance;
-    float size = NO_WALL_AT_ALL;
-    if (grid && !on_grid(grid, point)) {
-        size = distance_outside(scene, level, point);
-    } else if (grid) {
-        size = interpolate(grid, point).size;
-        if (size <= EXACT + 0.71f * grid->cell) {
-            float exact = exact_distance(scene, level, point);
-            if (exact <= scene->wall_grids[level].reach) size = exact;
-        }
-    }
-    return walkable ? size : -size;
-}
-
-#ifndef TH_DEVICE_CODE // the CPU's loop
 bool th_scene_walkable(const th_scene *scene, int level, th_vec2 point) {
     return th_walkable(scene, level, point);
 }
 float th_scene_distance(const th_scene *scene, int level, th_vec2 point) {
     return th_wall_distance(scene, level, point);
 }
-#endif

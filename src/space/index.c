@@ -3,12 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "space/index.h"
 #include "core/parallel.h"
-#include <math.h>
 #include <string.h>
 
 enum { SCAN_BLOCK = 4096 };
 
-#ifndef TH_DEVICE_CODE // the CPU's loop
 bool th_index_create(th_index *index, const th_memory *memory, int level_count, int cell_capacity) {
     *index = (th_index){.level_count = level_count, .cell_capacity = cell_capacity};
     size_t blocks = (size_t)cell_capacity / SCAN_BLOCK + 2;
@@ -26,39 +24,6 @@ void th_index_destroy(th_index *index, const th_memory *memory) {
     *index = (th_index){0};
 }
 
-#endif
-
-// One formula for counting and for laying: rounded differently, the last cell would not fit.
-TH_BOTH static double cells_along(float low, float high, float cell) {
-    return floor(((double)high - (double)low) / (double)cell) + 1.0;
-}
-
-TH_BOTH static double cells_for(const th_box *box, float cell) {
-    return cells_along(box->min_x, box->max_x, cell) * cells_along(box->min_y, box->max_y, cell);
-}
-
-TH_BOTH void th_index_lay(th_index *index, const th_box *boxes, float cell) {
-    for (;; cell *= 1.25f) {
-        double total = 0.0;
-        for (int l = 0; l < index->level_count; ++l) total += cells_for(&boxes[l], cell);
-        if (total <= (double)index->cell_capacity) break;
-    }
-    int first = 0;
-    for (int l = 0; l < index->level_count; ++l) {
-        th_level_grid *grid = &index->grids[l];
-        grid->origin.x = boxes[l].min_x;
-        grid->origin.y = boxes[l].min_y;
-        grid->cell = cell;
-        grid->inverse_cell = 1.0f / cell;
-        grid->nx = (int)cells_along(boxes[l].min_x, boxes[l].max_x, cell);
-        grid->ny = (int)cells_along(boxes[l].min_y, boxes[l].max_y, cell);
-        grid->first = first;
-        first += grid->nx * grid->ny;
-    }
-    index->cell_count = first;
-}
-
-#ifndef TH_DEVICE_CODE // the CPU's loop
 // Exclusive prefix sum of counts held in start[1 ..]; afterwards start[c] is where cell c begins.
 static void scan_cells(th_index *index, int threads) {
     uint32_t *start = index->cell_start;
@@ -83,18 +48,6 @@ static void scan_cells(th_index *index, int threads) {
     }
 }
 
-#endif
-
-TH_BOTH static void sort_cell_by_id(uint32_t *order, uint32_t begin, uint32_t end,
-                                    const uint32_t *id) {
-    for (uint32_t k = begin + 1; k < end; ++k) {
-        uint32_t moving = order[k], key = id[moving], at = k;
-        for (; at > begin && id[order[at - 1]] > key; --at) order[at] = order[at - 1];
-        order[at] = moving;
-    }
-}
-
-#ifndef TH_DEVICE_CODE // the CPU's loop
 uint32_t th_index_sort(th_index *index, int count, uint32_t *cell, const uint32_t *id,
                        uint32_t *slot, uint32_t *order, int threads) {
     uint32_t *start = index->cell_start;
@@ -114,7 +67,6 @@ uint32_t th_index_sort(th_index *index, int count, uint32_t *cell, const uint32_
         if (cell[i] != TH_NO_CELL) order[start[cell[i]] + slot[i]] = (uint32_t)i;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int c = 0; c < index->cell_count; ++c)
-        if (start[c + 1] - start[c] > 1) sort_cell_by_id(order, start[c], start[c + 1], id);
+        if (start[c + 1] - start[c] > 1) th_index_sort_cell(order, start[c], start[c + 1], id);
     return start[index->cell_count];
 }
-#endif

@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "formula/math.h"
 #include "throng/base.h"
+#include <math.h>
 
 typedef struct th_level_grid {
     th_vec2 origin;
@@ -82,13 +83,51 @@ TH_BOTH static inline bool th_next_run_within(const th_index *index, const th_le
 bool th_index_create(th_index *index, const th_memory *memory, int level_count, int cell_capacity);
 void th_index_destroy(th_index *index, const th_memory *memory);
 
-// Lays the cells over one box per level; cells grow beyond `cell` when they would not fit the capacity.
-TH_BOTH void th_index_lay(th_index *index, const th_box *boxes, float cell);
-
 #define TH_NO_CELL UINT32_MAX
 
 // Sorts agents 0 .. count. `cell` holds each agent's cell (TH_NO_CELL: drop it) and is used up;
 // order[k] becomes the old index of the k-th agent in (cell, id) order. Returns how many remain.
 uint32_t th_index_sort(th_index *index, int count, uint32_t *cell, const uint32_t *id,
                        uint32_t *slot, uint32_t *order, int threads);
+
+// One formula for counting cells and for building grids: rounded differently, the last cell would not fit.
+TH_BOTH static inline double th_index_cells_along(float low, float high, float cell) {
+    return floor(((double)high - (double)low) / (double)cell) + 1.0;
+}
+
+TH_BOTH static inline double th_index_cells_for(const th_box *box, float cell) {
+    return th_index_cells_along(box->min_x, box->max_x, cell) *
+           th_index_cells_along(box->min_y, box->max_y, cell);
+}
+
+// Builds a grid of cells over one box per level; cells grow beyond `cell` when they would not fit the capacity.
+TH_BOTH static inline void th_index_build_grids(th_index *index, const th_box *boxes, float cell) {
+    for (;; cell *= 1.25f) {
+        double total = 0.0;
+        for (int l = 0; l < index->level_count; ++l) total += th_index_cells_for(&boxes[l], cell);
+        if (total <= (double)index->cell_capacity) break;
+    }
+    int first = 0;
+    for (int l = 0; l < index->level_count; ++l) {
+        th_level_grid *grid = &index->grids[l];
+        grid->origin.x = boxes[l].min_x;
+        grid->origin.y = boxes[l].min_y;
+        grid->cell = cell;
+        grid->inverse_cell = 1.0f / cell;
+        grid->nx = (int)th_index_cells_along(boxes[l].min_x, boxes[l].max_x, cell);
+        grid->ny = (int)th_index_cells_along(boxes[l].min_y, boxes[l].max_y, cell);
+        grid->first = first;
+        first += grid->nx * grid->ny;
+    }
+    index->cell_count = first;
+}
+
+TH_BOTH static inline void th_index_sort_cell(uint32_t *order, uint32_t begin, uint32_t end,
+                                              const uint32_t *id) {
+    for (uint32_t k = begin + 1; k < end; ++k) {
+        uint32_t moving = order[k], key = id[moving], at = k;
+        for (; at > begin && id[order[at - 1]] > key; --at) order[at] = order[at - 1];
+        order[at] = moving;
+    }
+}
 #endif

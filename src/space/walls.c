@@ -3,7 +3,6 @@
 // Live walls (at most a few hundred) are not in the grid and are looked at one by one.
 // SPDX-License-Identifier: Apache-2.0
 #include "space/walls.h"
-#include "formula/segment.h"
 #include "space/distance_grid.h"
 #include <string.h>
 
@@ -17,7 +16,6 @@ enum {
     PIECES_MAX = 16000000 // of a level; beyond, pieces are larger
 };
 
-#ifndef TH_DEVICE_CODE // the CPU's loop
 static th_box walls_box(const th_scene *scene, const th_level *level) {
     th_box box = {1e30f, 1e30f, -1e30f, -1e30f};
     for (int w = level->wall_begin; w < level->wall_end; ++w) {
@@ -53,29 +51,8 @@ static bool cell_near(const th_wall_grid *grid, int column, int row, const th_wa
     return th_segment_distance2(centre, wall->a, wall->b) <= limit * limit;
 }
 
-#endif
-
-TH_BOTH static int clamp_cell(float cell, int count) {
-    return !(cell > 0.0f) ? 0 : cell >= (float)count ? count - 1 : (int)cell;
-}
-
-typedef struct th_cell_range {
-    int column0, column1, row0, row1;
-} th_cell_range;
-
-TH_BOTH static th_cell_range cells_around(const th_wall_grid *grid, th_vec2 low, th_vec2 high,
-                                          float range) {
-    th_cell_range cells = {
-        clamp_cell((low.x - range - grid->origin.x) * grid->inverse_cell, grid->nx),
-        clamp_cell((high.x + range - grid->origin.x) * grid->inverse_cell, grid->nx),
-        clamp_cell((low.y - range - grid->origin.y) * grid->inverse_cell, grid->ny),
-        clamp_cell((high.y + range - grid->origin.y) * grid->inverse_cell, grid->ny)};
-    return cells;
-}
-
-#ifndef TH_DEVICE_CODE // the CPU's loop
 // The cells of one row that may be near the wall: a slanting wall is near few of the cells of its box.
-static th_cell_range cells_of_row(const th_wall_grid *grid, th_cell_range cells, int row,
+static th_wall_cells cells_of_row(const th_wall_grid *grid, th_wall_cells cells, int row,
                                   const th_wall *wall) {
     float limit = grid->reach + grid->cell; // more than cell_near asks of a centre
     float middle = grid->origin.y + ((float)row + 0.5f) * grid->cell;
@@ -88,7 +65,7 @@ static th_cell_range cells_of_row(const th_wall_grid *grid, th_cell_range cells,
     float x0 = wall->a.x + s0 * (wall->b.x - wall->a.x);
     float x1 = wall->a.x + s1 * (wall->b.x - wall->a.x);
     th_vec2 left = {th_min(x0, x1), middle}, right = {th_max(x0, x1), middle};
-    th_cell_range span = cells_around(grid, left, right, limit);
+    th_wall_cells span = th_wall_cells_around(grid, left, right, limit);
     if (span.column0 < cells.column0) span.column0 = cells.column0;
     if (span.column1 > cells.column1) span.column1 = cells.column1;
     return span;
@@ -102,9 +79,9 @@ static void visit_cells(const th_scene *scene, const th_level *level, const th_w
         const th_wall *wall = &scene->walls[w];
         th_vec2 low = {th_min(wall->a.x, wall->b.x), th_min(wall->a.y, wall->b.y)};
         th_vec2 high = {th_max(wall->a.x, wall->b.x), th_max(wall->a.y, wall->b.y)};
-        th_cell_range cells = cells_around(grid, low, high, grid->reach + 0.01f);
+        th_wall_cells cells = th_wall_cells_around(grid, low, high, grid->reach + 0.01f);
         for (int row = cells.row0; row <= cells.row1; ++row) {
-            th_cell_range span = cells_of_row(grid, cells, row, wall);
+            th_wall_cells span = cells_of_row(grid, cells, row, wall);
             for (int column = span.column0; column <= span.column1; ++column) {
                 if (!cell_near(grid, column, row, wall)) continue;
                 int *end = &start[row * grid->nx + column + 1];
@@ -211,167 +188,6 @@ bool th_wall_grids_build(th_scene *scene) {
     return true;
 }
 
-#endif
-
-typedef struct th_near_list {
-    int *found;
-    float *distances2;
-    int count, max;
-    float range2;
-    float wide2; // the square of a little more than the range
-} th_near_list;
-
-enum { NEAR_MAX = 64 }; // most kept when the caller gives no room for distances
-
-TH_BOTH static void near_insert(th_near_list *near, int wall, float distance2) {
-    int at = near->count;
-    while (at > 0 && (distance2 < near->distances2[at - 1] ||
-                      (distance2 == near->distances2[at - 1] && wall < near->found[at - 1])))
-        --at;
-    if (at > 0 && near->found[at - 1] == wall) return; // seen in another cell
-    if (at >= near->max) return;
-    int last = near->count < near->max ? near->count++ : near->max - 1;
-    for (int i = last; i > at; --i) {
-        near->found[i] = near->found[i - 1];
-        near->distances2[i] = near->distances2[i - 1];
-    }
-    near->found[at] = wall;
-    near->distances2[at] = distance2;
-}
-
-TH_BOTH static inline void near_try(th_near_list *near, const th_walls *walls, int w, th_vec2 p) {
-    const th_wall *wall = &walls->walls[w];
-    // Most walls of a cell are further than asked for, which their boxes tell without a division.
-    float dx = th_max(th_min(wall->a.x, wall->b.x) - p.x, p.x - th_max(wall->a.x, wall->b.x));
-    float dy = th_max(th_min(wall->a.y, wall->b.y) - p.y, p.y - th_max(wall->a.y, wall->b.y));
-    dx = th_max(dx, 0.0f);
-    dy = th_max(dy, 0.0f);
-    if (dx * dx + dy * dy > near->wide2 || !th_wall_stands(walls, wall)) return;
-    float distance2 = th_segment_distance2(p, wall->a, wall->b);
-    if (distance2 <= near->range2) near_insert(near, w, distance2);
-}
-
-TH_BOTH int th_walls_near(const th_walls *walls, int level, th_vec2 p, float range, int *found,
-                          float *distances2, int max) {
-    const th_wall_grid *grid = &walls->grids[level];
-    if (range < th_walls_clear(walls, level, p)) return 0;
-    float own_distances2[NEAR_MAX];
-    float wide = range + 0.01f; // [m] rounding of coordinates as on a map
-    th_near_list near = {found, distances2, 0, max, range * range, wide * wide};
-    if (!distances2) {
-        near.distances2 = own_distances2;
-        if (near.max > NEAR_MAX) near.max = NEAR_MAX;
-    }
-    if (near.max <= 0) return 0;
-    if (range <= grid->reach) {
-        const int *list = NULL;
-        int count = th_wall_cell(grid, p, &list);
-        for (int i = 0; i < count; ++i) near_try(&near, walls, list[i], p);
-    } else if (grid->nx > 0 && p.x == p.x && p.y == p.y) {
-        th_cell_range cells = cells_around(grid, p, p, range);
-        for (int row = cells.row0; row <= cells.row1; ++row) {
-            int begin = grid->start[row * grid->nx + cells.column0];
-            int end = grid->start[row * grid->nx + cells.column1 + 1];
-            for (int i = begin; i < end; ++i) near_try(&near, walls, grid->list[i], p);
-        }
-    }
-    for (int w = walls->scene_count; w < walls->count; ++w)
-        if (walls->walls[w].level == level) near_try(&near, walls, w, p);
-    return near.count;
-}
-
-typedef struct th_crossing {
-    int wall;
-    double t;
-} th_crossing;
-
-TH_BOTH static inline void crossing_try(th_crossing *first, const th_walls *walls, int w, th_vec2 p,
-                                        th_vec2 q) {
-    const th_wall *wall = &walls->walls[w];
-    double t;
-    if (!th_segments_meet(p, q, wall->a, wall->b, &t) || !th_wall_stands(walls, wall)) return;
-    if (first->wall >= 0 && (t > first->t || (t == first->t && w >= first->wall))) return;
-    first->wall = w;
-    first->t = t;
-}
-
-// The part t0 .. t1 of a path that lies over the grid: somebody far outside sees a kilometre of nothing.
-TH_BOTH static void clip_to_grid(const th_wall_grid *grid, th_vec2 p, th_vec2 path, float *t0,
-                                 float *t1) {
-    const float start[2] = {p.x - grid->origin.x, p.y - grid->origin.y}, run[2] = {path.x, path.y};
-    const float size[2] = {grid->cell * (float)grid->nx, grid->cell * (float)grid->ny};
-    for (int axis = 0; axis < 2; ++axis) {
-        if (fabsf(run[axis]) < 1e-6f) continue;
-        float enter = -start[axis] / run[axis], leave = (size[axis] - start[axis]) / run[axis];
-        *t0 = th_clamp(th_min(enter, leave), *t0, 1.0f);
-        *t1 = th_clamp(th_max(enter, leave), *t0, *t1);
-    }
-}
-
-TH_BOTH int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p, th_vec2 q,
-                                    float *t) {
-    const th_wall_grid *grid = &walls->grids[level];
-    th_crossing first = {-1, 2.0};
-    th_vec2 path = th_sub(q, p);
-    float clear = th_walls_clear(walls, level, p);
-    if (th_length2(path) < clear * clear) return -1;
-    // The walls that meet a piece of path no longer than twice the reach are all within reach of its
-    // middle, so one cell per piece is enough.
-    float length2 = th_length2(path), longest = 1.9f * grid->reach, t0 = 0.0f, t1 = 1.0f;
-    int count = 1;
-    if (!(length2 <= longest * longest)) {
-        clip_to_grid(grid, p, path, &t0, &t1);
-        float pieces = ceilf((t1 - t0) * sqrtf(length2) / longest);
-        count = pieces > 1.0f ? (int)th_min(pieces, 1e6f) : 1;
-    }
-    if (grid->nx > 0)
-        for (int k = 0; k < count; ++k) {
-            const int *list = NULL;
-            float step = (t1 - t0) / (float)count;
-            if (first.wall >= 0 && first.t <= (double)(t0 + (float)k * step)) break;
-            th_vec2 middle = th_add(p, th_scale(t0 + ((float)k + 0.5f) * step, path));
-            int entries = th_wall_cell(grid, middle, &list);
-            for (int i = 0; i < entries; ++i) crossing_try(&first, walls, list[i], p, q);
-        }
-    for (int w = walls->scene_count; w < walls->count; ++w)
-        if (walls->walls[w].level == level) crossing_try(&first, walls, w, p, q);
-    if (first.wall < 0) return -1;
-    if (t) {
-        *t = (float)first.t;
-        if ((double)*t > first.t) *t = nextafterf(*t, 0.0f); // before the wall rather than behind
-    }
-    return first.wall;
-}
-
-TH_BOTH static bool reaches_into(const th_walls *walls, int w, const th_box *box) {
-    const th_wall *wall = &walls->walls[w];
-    return th_boxes_touch(wall->a, wall->b, th_v(box->min_x, box->min_y),
-                          th_v(box->max_x, box->max_y), 0.0f) &&
-           th_wall_stands(walls, wall);
-}
-
-// Pieces of the box are small enough to lie within reach of their middles.
-TH_BOTH bool th_walls_none_in(const th_walls *walls, int level, const th_box *box) {
-    const th_wall_grid *grid = &walls->grids[level];
-    float width = box->max_x - box->min_x, height = box->max_y - box->min_y;
-    float side = 1.3f * grid->reach;
-    if (!(width <= 20.0f && height <= 20.0f)) return false; // also not a number
-    int columns = 1 + (int)(width / side), rows = 1 + (int)(height / side);
-    for (int k = 0; k < columns * rows && grid->nx > 0; ++k) {
-        float x = ((float)(k % columns) + 0.5f) / (float)columns;
-        float y = ((float)(k / columns) + 0.5f) / (float)rows;
-        const int *list = NULL;
-        th_vec2 middle = {box->min_x + x * width, box->min_y + y * height};
-        int count = th_wall_cell(grid, middle, &list);
-        for (int i = 0; i < count; ++i)
-            if (reaches_into(walls, list[i], box)) return false;
-    }
-    for (int w = walls->scene_count; w < walls->count; ++w)
-        if (walls->walls[w].level == level && reaches_into(walls, w, box)) return false;
-    return true;
-}
-
-#ifndef TH_DEVICE_CODE // the CPU's loop
 float th_walls_distance(const th_walls *walls, int level, th_vec2 p) {
     // Growing squares until the nearest wall found is surely the nearest there is.
     const th_wall_grid *grid = &walls->grids[level];
@@ -386,4 +202,3 @@ float th_walls_distance(const th_walls *walls, int level, th_vec2 p) {
         if (range > outside) return 1e6f;
     }
 }
-#endif

@@ -3,6 +3,7 @@
 #ifndef TH_SPACE_WALLS_H
 #define TH_SPACE_WALLS_H
 #include "core/device.h"
+#include "formula/segment.h"
 #include "scene/scene.h"
 
 typedef struct th_wall_grid {
@@ -36,11 +37,6 @@ TH_BOTH static inline bool th_wall_stands(const th_walls *walls, const th_wall *
     return wall->length > 0.0f && (wall->door < 0 || walls->door_closed[wall->door]);
 }
 
-// Indices of standing walls whose nearest point lies within `range` of p, sorted by (distance, index).
-// Returns how many are kept: at most `max`, the nearest. distances2 may be NULL
-// (then at most 64).
-TH_BOTH int th_walls_near(const th_walls *walls, int level, th_vec2 p, float range, int *found,
-                          float *distances2, int max);
 // The list of the cell that holds p into *list; the number of its entries, 0 off the grid.
 // All walls within reach of p are among them, standing or not; live walls are not.
 TH_BOTH static inline int th_wall_cell(const th_wall_grid *grid, th_vec2 p, const int **list) {
@@ -71,13 +67,191 @@ TH_BOTH static inline float th_walls_clear(const th_walls *walls, int level, th_
     if (!on_grid) return p.x == p.x && p.y == p.y ? grid->reach : 0.0f;
     return TH_CLEAR_UNIT * (float)grid->clear[(int)row * grid->clear_nx + (int)column];
 }
-// First standing wall crossed by the path p -> q (touching counts), or -1; *t in [0, 1] along the path.
-// For doubled (two-sided) walls either edge may be returned.
-TH_BOTH int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p, th_vec2 q,
-                                    float *t);
-// True when surely no standing wall reaches into the box, by the boxes of the walls. Cost: a cell's list for
-// every 2.6 m of the box; false for boxes of more than 20 m.
-TH_BOTH bool th_walls_none_in(const th_walls *walls, int level, const th_box *box);
 // Distance to the nearest standing wall of any range [m], 1e6 if there is none. Slow, exact.
 float th_walls_distance(const th_walls *walls, int level, th_vec2 p);
+
+TH_BOTH static inline int th_wall_cell_along(float cell, int count) {
+    return !(cell > 0.0f) ? 0 : cell >= (float)count ? count - 1 : (int)cell;
+}
+
+typedef struct th_wall_cells {
+    int column0, column1, row0, row1;
+} th_wall_cells;
+
+TH_BOTH static inline th_wall_cells th_wall_cells_around(const th_wall_grid *grid, th_vec2 low,
+                                                         th_vec2 high, float range) {
+    th_wall_cells cells = {
+        th_wall_cell_along((low.x - range - grid->origin.x) * grid->inverse_cell, grid->nx),
+        th_wall_cell_along((high.x + range - grid->origin.x) * grid->inverse_cell, grid->nx),
+        th_wall_cell_along((low.y - range - grid->origin.y) * grid->inverse_cell, grid->ny),
+        th_wall_cell_along((high.y + range - grid->origin.y) * grid->inverse_cell, grid->ny)};
+    return cells;
+}
+
+typedef struct th_wall_near_list {
+    int *found;
+    float *distances2;
+    int count, max;
+    float range2;
+    float wide2; // the square of a little more than the range
+} th_wall_near_list;
+
+enum { TH_WALLS_NEAR_MAX = 64 }; // most kept when the caller gives no room for distances
+
+TH_BOTH static inline void th_wall_insert_near(th_wall_near_list *near, int wall, float distance2) {
+    int at = near->count;
+    while (at > 0 && (distance2 < near->distances2[at - 1] ||
+                      (distance2 == near->distances2[at - 1] && wall < near->found[at - 1])))
+        --at;
+    if (at > 0 && near->found[at - 1] == wall) return; // seen in another cell
+    if (at >= near->max) return;
+    int last = near->count < near->max ? near->count++ : near->max - 1;
+    for (int i = last; i > at && i > 0; --i) { // i > 0 tells compilers where the array begins
+        near->found[i] = near->found[i - 1];
+        near->distances2[i] = near->distances2[i - 1];
+    }
+    near->found[at] = wall;
+    near->distances2[at] = distance2;
+}
+
+TH_BOTH static inline void th_wall_try_near(th_wall_near_list *near, const th_walls *walls, int w,
+                                            th_vec2 p) {
+    const th_wall *wall = &walls->walls[w];
+    // Most walls of a cell are further than asked for, which their boxes tell without a division.
+    float dx = th_max(th_min(wall->a.x, wall->b.x) - p.x, p.x - th_max(wall->a.x, wall->b.x));
+    float dy = th_max(th_min(wall->a.y, wall->b.y) - p.y, p.y - th_max(wall->a.y, wall->b.y));
+    dx = th_max(dx, 0.0f);
+    dy = th_max(dy, 0.0f);
+    if (dx * dx + dy * dy > near->wide2 || !th_wall_stands(walls, wall)) return;
+    float distance2 = th_segment_distance2(p, wall->a, wall->b);
+    if (distance2 <= near->range2) th_wall_insert_near(near, w, distance2);
+}
+
+// Indices of standing walls whose nearest point lies within `range` of p, sorted by (distance, index).
+// Returns how many are kept: at most `max`, the nearest. distances2 may be NULL
+// (then at most 64).
+TH_BOTH static inline int th_walls_near(const th_walls *walls, int level, th_vec2 p, float range,
+                                        int *found, float *distances2, int max) {
+    const th_wall_grid *grid = &walls->grids[level];
+    if (range < th_walls_clear(walls, level, p)) return 0;
+    float own_distances2[TH_WALLS_NEAR_MAX];
+    float wide = range + 0.01f; // [m] rounding of coordinates as on a map
+    th_wall_near_list near = {found, distances2, 0, max, range * range, wide * wide};
+    if (!distances2) {
+        near.distances2 = own_distances2;
+        if (near.max > TH_WALLS_NEAR_MAX) near.max = TH_WALLS_NEAR_MAX;
+    }
+    if (near.max <= 0) return 0;
+    if (range <= grid->reach) {
+        const int *list = NULL;
+        int count = th_wall_cell(grid, p, &list);
+        for (int i = 0; i < count; ++i) th_wall_try_near(&near, walls, list[i], p);
+    } else if (grid->nx > 0 && p.x == p.x && p.y == p.y) {
+        th_wall_cells cells = th_wall_cells_around(grid, p, p, range);
+        for (int row = cells.row0; row <= cells.row1; ++row) {
+            int begin = grid->start[row * grid->nx + cells.column0];
+            int end = grid->start[row * grid->nx + cells.column1 + 1];
+            for (int i = begin; i < end; ++i) th_wall_try_near(&near, walls, grid->list[i], p);
+        }
+    }
+    for (int w = walls->scene_count; w < walls->count; ++w)
+        if (walls->walls[w].level == level) th_wall_try_near(&near, walls, w, p);
+    return near.count;
+}
+
+typedef struct th_wall_crossing {
+    int wall;
+    double t;
+} th_wall_crossing;
+
+TH_BOTH static inline void th_wall_try_crossing(th_wall_crossing *first, const th_walls *walls,
+                                                int w, th_vec2 p, th_vec2 q) {
+    const th_wall *wall = &walls->walls[w];
+    double t;
+    if (!th_segments_meet(p, q, wall->a, wall->b, &t) || !th_wall_stands(walls, wall)) return;
+    if (first->wall >= 0 && (t > first->t || (t == first->t && w >= first->wall))) return;
+    first->wall = w;
+    first->t = t;
+}
+
+// The part t0 .. t1 of a path that lies over the grid: somebody far outside sees a kilometre of nothing.
+TH_BOTH static inline void th_wall_clip_to_grid(const th_wall_grid *grid, th_vec2 p, th_vec2 path,
+                                                float *t0, float *t1) {
+    const float start[2] = {p.x - grid->origin.x, p.y - grid->origin.y}, run[2] = {path.x, path.y};
+    const float size[2] = {grid->cell * (float)grid->nx, grid->cell * (float)grid->ny};
+    for (int axis = 0; axis < 2; ++axis) {
+        if (fabsf(run[axis]) < 1e-6f) continue;
+        float enter = -start[axis] / run[axis], leave = (size[axis] - start[axis]) / run[axis];
+        *t0 = th_clamp(th_min(enter, leave), *t0, 1.0f);
+        *t1 = th_clamp(th_max(enter, leave), *t0, *t1);
+    }
+}
+
+// First standing wall crossed by the path p -> q (touching counts), or -1; *t in [0, 1] along the path.
+// For doubled (two-sided) walls either edge may be returned.
+TH_BOTH static inline int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p,
+                                                  th_vec2 q, float *t) {
+    const th_wall_grid *grid = &walls->grids[level];
+    th_wall_crossing first = {-1, 2.0};
+    th_vec2 path = th_sub(q, p);
+    float clear = th_walls_clear(walls, level, p);
+    if (th_length2(path) < clear * clear) return -1;
+    // The walls that meet a piece of path no longer than twice the reach are all within reach of its
+    // middle, so one cell per piece is enough.
+    float length2 = th_length2(path), longest = 1.9f * grid->reach, t0 = 0.0f, t1 = 1.0f;
+    int count = 1;
+    if (!(length2 <= longest * longest)) {
+        th_wall_clip_to_grid(grid, p, path, &t0, &t1);
+        float pieces = ceilf((t1 - t0) * sqrtf(length2) / longest);
+        count = pieces > 1.0f ? (int)th_min(pieces, 1e6f) : 1;
+    }
+    if (grid->nx > 0)
+        for (int k = 0; k < count; ++k) {
+            const int *list = NULL;
+            float step = (t1 - t0) / (float)count;
+            if (first.wall >= 0 && first.t <= (double)(t0 + (float)k * step)) break;
+            th_vec2 middle = th_add(p, th_scale(t0 + ((float)k + 0.5f) * step, path));
+            int entries = th_wall_cell(grid, middle, &list);
+            for (int i = 0; i < entries; ++i) th_wall_try_crossing(&first, walls, list[i], p, q);
+        }
+    for (int w = walls->scene_count; w < walls->count; ++w)
+        if (walls->walls[w].level == level) th_wall_try_crossing(&first, walls, w, p, q);
+    if (first.wall < 0) return -1;
+    if (t) {
+        *t = (float)first.t;
+        if ((double)*t > first.t) *t = nextafterf(*t, 0.0f); // before the wall rather than behind
+    }
+    return first.wall;
+}
+
+TH_BOTH static inline bool th_wall_reaches_into(const th_walls *walls, int w, const th_box *box) {
+    const th_wall *wall = &walls->walls[w];
+    return th_boxes_touch(wall->a, wall->b, th_v(box->min_x, box->min_y),
+                          th_v(box->max_x, box->max_y), 0.0f) &&
+           th_wall_stands(walls, wall);
+}
+
+// True when surely no standing wall reaches into the box, by the boxes of the walls. Cost: a cell's list for
+// every 2.6 m of the box; false for boxes of more than 20 m.
+//
+// Pieces of the box are small enough to lie within reach of their middles.
+TH_BOTH static inline bool th_walls_none_in(const th_walls *walls, int level, const th_box *box) {
+    const th_wall_grid *grid = &walls->grids[level];
+    float width = box->max_x - box->min_x, height = box->max_y - box->min_y;
+    float side = 1.3f * grid->reach;
+    if (!(width <= 20.0f && height <= 20.0f)) return false; // also not a number
+    int columns = 1 + (int)(width / side), rows = 1 + (int)(height / side);
+    for (int k = 0; k < columns * rows && grid->nx > 0; ++k) {
+        float x = ((float)(k % columns) + 0.5f) / (float)columns;
+        float y = ((float)(k / columns) + 0.5f) / (float)rows;
+        const int *list = NULL;
+        th_vec2 middle = {box->min_x + x * width, box->min_y + y * height};
+        int count = th_wall_cell(grid, middle, &list);
+        for (int i = 0; i < count; ++i)
+            if (th_wall_reaches_into(walls, list[i], box)) return false;
+    }
+    for (int w = walls->scene_count; w < walls->count; ++w)
+        if (walls->walls[w].level == level && th_wall_reaches_into(walls, w, box)) return false;
+    return true;
+}
 #endif

@@ -6,7 +6,9 @@
 #define TH_STATE_NEAREST_H
 #include "core/memory.h"
 #include "formula/vec.h"
+#include "state/neighbours.h"
 #include "state/world.h"
+#include <math.h>
 #include <string.h>
 
 enum { TH_CANDIDATES = 1024, TH_SHORT_LIST = 32, TH_NEAREST_MAX = 16 };
@@ -30,11 +32,63 @@ typedef struct th_nearest {
 void th_candidates_list(const th_world *world, th_candidates *list, int half);
 void th_candidates_for_cell(const th_world *world, th_candidates *list, int level, int column,
                             int row, int wanted, float range);
-TH_BOTH void th_nearest_by_insertion(const th_world *world, uint32_t i, float range, int wanted,
-                                     th_nearest *nearest);
+
+// Exact fallback for crowds too dense to list: one by one, kept sorted.
+TH_BOTH static inline void th_nearest_by_insertion(const th_world *world, uint32_t i, float range,
+                                                   int wanted, th_nearest *nearest) {
+    const th_agents *agents = &world->agents;
+    const th_level_grid *grid = &world->index.grids[agents->level[i]];
+    th_vec2 p = th_position(agents, i);
+    float distances2[TH_NEAREST_MAX], limit2 = range * range;
+    th_rows rows = th_rows_around(grid, p, range);
+    int count = 0;
+    for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);) {
+        for (uint32_t j = begin; j < end; ++j) {
+            float distance2 = th_length2(th_sub(th_position(agents, j), p));
+            if (distance2 > limit2 || j == i) continue;
+            if (count == wanted && distance2 == limit2 &&
+                agents->id[j] > agents->id[nearest->agent[count - 1]])
+                continue;
+            int at = count < wanted ? count++ : wanted - 1;
+            for (; at > 0 && (distances2[at - 1] > distance2 ||
+                              (distances2[at - 1] == distance2 &&
+                               agents->id[nearest->agent[at - 1]] > agents->id[j]));
+                 --at) {
+                distances2[at] = distances2[at - 1];
+                nearest->agent[at] = nearest->agent[at - 1];
+            }
+            distances2[at] = distance2;
+            nearest->agent[at] = j;
+            if (count == wanted) limit2 = distances2[wanted - 1];
+        }
+    }
+    nearest->count = count;
+}
+
 // Merges in by distance whom agent i sees across a link to another level.
-TH_BOTH void th_nearest_add_linked(const th_world *world, uint32_t i, int wanted, float range,
-                                   th_nearest *nearest);
+//
+// People seen across a link to another level, merged in by distance. Rare, so plain insertion.
+TH_BOTH static inline void th_nearest_add_linked(const th_world *world, uint32_t i, int wanted,
+                                                 float range, th_nearest *nearest) {
+    uint32_t found[TH_NEAREST_MAX];
+    int count = th_linked_neighbours(world, i, range, found, TH_NEAREST_MAX);
+    th_vec2 p = th_position(&world->agents, i);
+    for (int k = 0; k < count; ++k) {
+        float distance2 = th_length2(th_sub(th_position(&world->agents, found[k]), p));
+        if (nearest->count == wanted) {
+            th_vec2 last = th_position(&world->agents, nearest->agent[wanted - 1]);
+            if (th_length2(th_sub(last, p)) <= distance2) continue;
+            nearest->count--;
+        }
+        int at = nearest->count++;
+        for (; at > 0; --at) {
+            th_vec2 before = th_position(&world->agents, nearest->agent[at - 1]);
+            if (th_length2(th_sub(before, p)) <= distance2) break;
+            nearest->agent[at] = nearest->agent[at - 1];
+        }
+        nearest->agent[at] = found[k];
+    }
+}
 
 // Which candidates are nearer than sqrt(limit2). Without a branch: every index is written, and kept only
 // when the counter moves on.

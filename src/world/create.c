@@ -7,6 +7,7 @@
 #include "scene/place.h"
 #include "state/device.h"
 #include "world/fields.h"
+#include "world/measure.h"
 #include "world/world.h"
 #include <assert.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "formula/vec.h"
 #include "plan/plan.h"
 #include "state/device.h"
+#include "world/spawn.h"
 #include "world/world.h"
 #include <math.h>
 #include <string.h>

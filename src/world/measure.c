@@ -1,47 +1,18 @@
 // The measure stage: who left, who crossed which line or door; the clock goes on. Areas are measured when
 // asked. SPDX-License-Identifier: Apache-2.0
+#include "world/measure.h"
 #include "core/hash.h"
 #include "formula/segment.h"
 #include "state/device.h"
 #include "world/world.h"
 #include <math.h>
 
-TH_BOTH int th_counted_line_count(const th_scene *scene) {
-    return scene->measure_line_count + scene->door_count;
-}
-
-TH_BOTH static const th_line *counted_line(const th_scene *scene, int l) {
-    int doors_from = scene->measure_line_count;
-    return l < doors_from ? &scene->measure_lines[l].line : &scene->doors[l - doors_from].line;
-}
-
-// 1 when the person's last step led over the line forward, -1 backward, 0 not at all.
-TH_BOTH static int crossing_of(const th_agents *agents, const th_line *line, uint32_t i) {
-    if (agents->level[i] != (uint32_t)line->level || agents->phase[i] == TH_PHASE_BODY ||
-        agents->phase[i] == TH_PHASE_REMOVED)
-        return 0;
-    th_vec2 before = {agents->next_position_x[i], agents->next_position_y[i]};
-    return th_segment_crossing(before, th_position(agents, i), line->a, line->b);
-}
-
-// What somebody who left adds to the digest of those who left.
-TH_BOTH static uint64_t leaving_of(const th_world *world, uint32_t i) {
-    uint64_t who = th_hash_add(world->agents.id[i], world->step_count);
-    return th_hash_add(who, world->agents.route_step[i]);
-}
-
-TH_BOTH static uint64_t steps_per_second(const th_world *world) {
-    uint64_t steps = (uint64_t)(1.0f / world->dt + 0.5f);
-    return steps > 0 ? steps : 1;
-}
-
-#ifndef TH_DEVICE_CODE // the CPU's loop
 // Storage order is the same for any thread count, so the list of events is too.
 static void report_leaving(th_world *world) {
     const th_agents *agents = &world->agents;
     for (int i = 0; i < agents->count; ++i) {
         if (agents->phase[i] != TH_PHASE_LEFT) continue;
-        world->counters.left_digest += leaving_of(world, (uint32_t)i);
+        world->counters.left_digest += th_leaving_digest(world, (uint32_t)i);
         th_push_event(world, (th_event){.kind = TH_EVENT_LEFT,
                                         .time = world->time,
                                         .index = (int)agents->route_step[i],
@@ -55,7 +26,7 @@ static void report_leaving(th_world *world) {
 void th_name_line(th_world *world, int l) {
     const th_scene *scene = world->scene;
     int doors_from = scene->measure_line_count;
-    const th_line *line = counted_line(scene, l);
+    const th_line *line = th_counted_line(scene, l);
     double dx = (double)line->b.x - (double)line->a.x, dy = (double)line->b.y - (double)line->a.y;
     world->lines[l].id =
         l < doors_from ? scene->measure_lines[l].id : scene->doors[l - doors_from].id;
@@ -81,7 +52,7 @@ static bool part_between(th_vec2 a, th_vec2 b, float low, float high, float *min
 static void count_run(const th_agents *agents, const th_line *line, uint32_t begin, uint32_t end,
                       th_line_count *crossings) {
     for (uint32_t i = begin; i < end; ++i) {
-        int side = crossing_of(agents, line, i);
+        int side = th_line_crossing(agents, line, i);
         crossings->forward += side > 0;
         crossings->backward += side < 0;
     }
@@ -108,7 +79,7 @@ static void count_along(const th_world *world, const th_level_grid *grid, const 
 }
 
 static void count_line(th_world *world, int l) {
-    const th_line *line = counted_line(world->scene, l);
+    const th_line *line = th_counted_line(world->scene, l);
     th_line_count crossings = {0};
     // Walls may push a little further than max_moved says; rounding is far below that too.
     float reach = world->max_moved + 2.0f * world->max_radius + 0.01f;
@@ -129,7 +100,7 @@ void th_stage_measure(th_world *world) {
     world->time = (double)world->step_count * world->step_length;
     for (int l = 0; l < th_counted_line_count(world->scene); ++l) count_line(world, l);
     if (world->left_in_step > 0) report_leaving(world);
-    if (world->step_count % steps_per_second(world) == 0) {
+    if (world->step_count % th_steps_per_second(world) == 0) {
         th_statistics sample = {0};
         th_sample_overlaps(world, &sample);
         world->counters.wall_crossings += th_count_in_solids(world);
@@ -189,4 +160,3 @@ th_area_state th_world_area(const th_world *world, int area) {
     if (state.area > 0.0) state.density = state.count / state.area;
     return state;
 }
-#endif

@@ -6,6 +6,7 @@
 #include "plan/plan.h"
 #include "state/device.h"
 #include "world/fields.h"
+#include "world/measure.h"
 #include "world/world.h"
 #include <math.h>
 #include <stddef.h>

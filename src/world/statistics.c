@@ -4,80 +4,10 @@
 #include "formula/segment.h"
 #include "space/distance_grid.h"
 #include "state/device.h"
+#include "world/measure.h"
 #include "world/world.h"
 #include <string.h>
 
-static const float overlap_counts_from = 0.01f; // [m]
-
-// Depth of the deepest overlap of agent i and the number of its overlaps beyond 1 cm. The index must
-// be of the positions now, or older by at most `moved`.
-TH_BOTH static float overlaps_of(const th_world *world, uint32_t i, float moved, int *deep) {
-    const th_agents *agents = &world->agents;
-    const th_level_grid *grid = &world->index.grids[agents->level[i]];
-    th_vec2 p = th_position(agents, i);
-    float reach = agents->radius[i] + world->max_radius + moved, deepest = 0.0f;
-    th_rows rows = th_rows_around(grid, p, reach);
-    *deep = 0;
-    for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);) {
-        for (uint32_t j = begin; j < end; ++j) {
-            float apart = agents->radius[i] + agents->radius[j];
-            float distance2 = th_length2(th_sub(th_position(agents, j), p));
-            if (distance2 >= apart * apart || j == i || th_gone(agents->phase[j])) continue;
-            if (agents->level[j] != agents->level[i] || agents->phase[j] == TH_PHASE_BODY) continue;
-            float depth = apart - sqrtf(distance2);
-            deepest = th_max(deepest, depth);
-            *deep += depth > overlap_counts_from;
-        }
-    }
-    return deepest;
-}
-
-TH_BOTH static uint64_t float_bits(float a, float b) {
-    uint32_t low, high;
-    memcpy(&low, &a, sizeof low);
-    memcpy(&high, &b, sizeof high);
-    return (uint64_t)high << 32 | low;
-}
-
-// Is p by the line of an exit, where no wall need be near? *on: on the very line. Who stands there is at the edge of
-// the ground and leaves with the next step.
-TH_BOTH static bool by_exit(const th_scene *scene, int level, th_vec2 p, bool *on) {
-    const float by = 2.0f; // [m] more than anybody walks from one look to the next
-    bool near = false;
-    *on = false;
-    for (int g = 0; g < scene->goal_count && !*on; ++g) {
-        const th_goal *goal = &scene->goals[g];
-        if (goal->kind != TH_GOAL_EXIT || !goal->is_line || goal->line.level != level) continue;
-        near = near || th_boxes_touch(p, p, goal->line.a, goal->line.b, by);
-        *on = th_boxes_touch(p, p, goal->line.a, goal->line.b, 0.0f) &&
-              th_orientation(goal->line.a, goal->line.b, p) == 0.0;
-    }
-    return near;
-}
-
-// Does a person stand in a solid? Who left has walked out through a gap in the boundary; scripted bodies go
-// where they like.
-TH_BOTH static bool in_solid(const th_world *world, const th_walls *walls, int i) {
-    const th_agents *agents = &world->agents;
-    int level = (int)agents->level[i];
-    if (!th_moves(agents->phase[i])) return false;
-    th_vec2 p = th_position(agents, (uint32_t)i);
-    bool on_exit,
-        near = by_exit(world->scene, level, p, &on_exit) || th_walls_maybe_near(walls, level, p);
-    return near && !on_exit && !th_walkable(world->scene, level, p);
-}
-
-// 0 for those who are gone.
-TH_BOTH static uint64_t hash_one(const th_agents *agents, int i) {
-    if (th_gone(agents->phase[i])) return 0;
-    uint64_t h =
-        th_hash_add(agents->id[i], float_bits(agents->position_x[i], agents->position_y[i]));
-    h = th_hash_add(h, float_bits(agents->velocity_x[i], agents->velocity_y[i]));
-    return th_hash_add(h, (uint64_t)agents->level[i] << 40 | (uint64_t)agents->phase[i] << 32 |
-                              agents->route_step[i]);
-}
-
-#ifndef TH_DEVICE_CODE // the CPU's loop
 void th_sample_overlaps(th_world *world, th_statistics *statistics) {
     const th_agents *agents = &world->agents;
     uint32_t indexed = world->index.cell_start[world->index.cell_count];
@@ -90,7 +20,7 @@ void th_sample_overlaps(th_world *world, th_statistics *statistics) {
     for (uint32_t i = 0; i < indexed; ++i) {
         if (agents->phase[i] >= TH_PHASE_BODY) continue;
         int deep;
-        float depth = overlaps_of(world, i, 2.0f * moved, &deep);
+        float depth = th_overlaps_of(world, i, 2.0f * moved, &deep);
         deepest = depth > deepest ? depth : deepest;
         overlapping += deep > 0;
         pairs_twice += (uint64_t)deep;
@@ -105,7 +35,7 @@ uint64_t th_count_in_solids(const th_world *world) {
     th_walls walls = th_world_walls(world);
     uint64_t inside = 0;
 #pragma omp parallel for num_threads(world->threads) schedule(static) reduction(+ : inside)
-    for (int i = 0; i < world->agents.count; ++i) inside += (uint64_t)in_solid(world, &walls, i);
+    for (int i = 0; i < world->agents.count; ++i) inside += (uint64_t)th_in_solid(world, &walls, i);
     return inside;
 }
 
@@ -182,7 +112,7 @@ uint64_t th_world_hash(const th_world *world) {
         sum = world->device->hash_people((th_world *)world);
     } else {
 #pragma omp parallel for num_threads(world->threads) schedule(static) reduction(+ : sum)
-        for (int i = 0; i < agents->count; ++i) sum += hash_one(agents, i);
+        for (int i = 0; i < agents->count; ++i) sum += th_person_hash(agents, i);
     }
     uint64_t h = th_hash_add(world->step_count, sum + world->counters.left_digest);
     h = th_hash_add(h, world->counters.spawned);
@@ -207,4 +137,3 @@ const char *th_build_info(void) {
 #endif
     return "throng " TH_VERSION ", " TH_COMPILER ", contraction off, backends: cpu" TH_BACKENDS;
 }
-#endif

@@ -118,7 +118,7 @@ void th_stage_index(th_world *world) {
     th_index *index = &world->index;
     level_boxes(world, world->level_boxes);
     float cell = world->uic ? th_uic_lay(world, world->level_boxes) : world->cell_size;
-    th_index_lay(index, world->level_boxes, cell);
+    th_index_build_grids(index, world->level_boxes, cell);
 #pragma omp parallel for num_threads(world->threads) schedule(static)
     for (int i = 0; i < agents->count; ++i) {
         const th_level_grid *grid = &index->grids[agents->level[i]];

@@ -8,13 +8,8 @@ void th_stage_events(th_world *world);
 void th_stage_index(th_world *world);
 void th_stage_measure(th_world *world);
 
-// spawn.c: appends one agent (the caller has checked the capacity) and draws what is not given.
-// Returns its index.
-TH_BOTH uint32_t th_append_agent(th_world *world, const th_agent_def *def, uint32_t phase);
 // spawn.c: places the scene's groups and scripted bodies at the start.
 th_result th_spawn_scene(th_world *world, th_error *error);
-// spawn.c: lets the sources place who is due.
-TH_BOTH void th_spawn_sources(th_world *world);
 // Room that the scene's groups and sources can need at once, capped.
 int th_spawn_capacity(const th_scene *scene);
 
@@ -33,8 +28,7 @@ void th_push_event(th_world *world, th_event event);
 // events.c: who was put exactly on a wall stands 3 mm beside it; on it every way would cross the wall.
 void th_step_off_walls(th_world *world, uint32_t i);
 
-// measure.c: lines people are counted at (world->lines), and the scene's name and length for one of them.
-TH_BOTH int th_counted_line_count(const th_scene *scene);
+// measure.c: the scene's name and length for one of the lines people are counted at (world->lines).
 void th_name_line(th_world *world, int line);
 
 // statistics.c: overlaps now, and the independent check that nobody stands in a solid.

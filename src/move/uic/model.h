@@ -17,7 +17,7 @@ int th_uic_index_cells(const th_world *world); // most cells the index needs
 #ifdef __cplusplus
 extern "C" {
 #endif
-// Boxes for th_index_lay, wide enough for `boxes`, and its cell size. Cells grow when they would not fit.
+// Boxes for th_index_build_grids, wide enough for `boxes`, and its cell size. Cells grow when they would not fit.
 float th_uic_lay(th_world *world, th_box *boxes);
 // Reads the groups' parameters, adopts the grids that were laid last and measures what changed on them.
 void th_uic_prepare(th_world *world);

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_PLAN_FIELD_H
 #define TH_PLAN_FIELD_H
+#include "core/device.h"
 #include "formula/eikonal.h"
+#include "formula/segment.h"
 #include "plan/field/front.h"
 #include "plan/nodes.h"
+#include "space/distance_grid.h"
 
 // Fills distance (nodes->count) for the target; TH_UNREACHABLE where there is no way.
 void th_field_solve(const th_graph *graph, const th_walls *walls, const th_target *target,
@@ -14,9 +17,36 @@ void th_field_solve(const th_graph *graph, const th_walls *walls, const th_targe
 void th_field_resolve(const th_graph *graph, const th_walls *walls, const th_target *target,
                       float keep, th_front *front, float *distance);
 
+TH_BOTH static inline th_vec2 th_nearest_on_rings(const th_polygons *shape, th_vec2 p) {
+    th_vec2 best = p;
+    float best2 = 3e38f;
+    for (int r = 0; r < shape->ring_count; ++r) {
+        int begin = shape->ring_start[r], end = shape->ring_start[r + 1];
+        for (int i = begin, j = end - 1; i < end; j = i++) {
+            th_vec2 q = th_nearest_on_segment(p, shape->points[j], shape->points[i]);
+            float distance2 = th_length2(th_sub(q, p));
+            if (distance2 < best2) {
+                best2 = distance2;
+                best = q;
+            }
+        }
+    }
+    return best;
+}
+
 // The nearest point of a goal to p; lines are shortened by `inset` at both ends (a radius: nobody
 // can reach the very end of a line between walls). p itself when p is in the goal's area.
-TH_BOTH th_vec2 th_goal_nearest(const th_goal *goal, th_vec2 p, float inset);
+TH_BOTH static inline th_vec2 th_goal_nearest(const th_goal *goal, th_vec2 p, float inset) {
+    if (!goal->is_line)
+        return th_polygons_contain(&goal->area.shape, p)
+                   ? p
+                   : th_nearest_on_rings(&goal->area.shape, p);
+    th_vec2 along = th_sub(goal->line.b, goal->line.a);
+    float length = th_length(along);
+    if (length <= 0.0f) return goal->line.a;
+    th_vec2 cut = th_scale(th_min(inset, 0.49f * length) / length, along);
+    return th_nearest_on_segment(p, th_add(goal->line.a, cut), th_sub(goal->line.b, cut));
+}
 TH_BOTH static inline int th_goal_level(const th_goal *goal) {
     return goal->is_line ? goal->line.level : goal->area.level;
 }
@@ -26,13 +56,248 @@ typedef struct th_way {
     float distance;    // to the target; TH_UNREACHABLE when there is no way
 } th_way;
 
+enum {
+    TH_FIELD_PULL_MAX = 10,     // nodes looked ahead beside walls: 2 m at the usual spacing
+    TH_FIELD_NEAR_RINGS = 3,    // nodes looked around where none of the next four is in sight
+    TH_FIELD_OUTSIDE_RINGS = 12 // the same for somebody off the walkable ground
+};
+
+typedef struct th_field_candidate {
+    int node, level;
+    th_vec2 position;
+    float value; // walking distance by this node
+} th_field_candidate;
+
+typedef struct th_field_ask {
+    const th_graph *graph;
+    const th_walls *walls;
+    const float *distance;
+    int level;
+    th_vec2 p;
+} th_field_ask;
+
+TH_BOTH static inline void th_field_consider(const th_field_ask *ask, int node, int level,
+                                             th_field_candidate *best) {
+    if (ask->distance[node] >= TH_UNREACHABLE) return;
+    const th_nodes *nodes = ask->graph->nodes;
+    th_vec2 position = th_node_position(nodes, &nodes->levels[level], node);
+    float value = ask->distance[node] + th_length(th_sub(position, ask->p));
+    if (value >= best->value) return;
+    if (!th_in_sight(nodes->scene, ask->walls, ask->level, ask->p, level, position)) return;
+    th_field_candidate found = {node, level, position, value};
+    *best = found;
+}
+
+// All nodes in a square of 2 * rings nodes a side around the point, and what lies behind portals.
+TH_BOTH static inline th_field_candidate th_field_best_in_sight(const th_field_ask *ask, int column,
+                                                                int row, int rings) {
+    const th_nodes *nodes = ask->graph->nodes;
+    const th_node_level *grid = &nodes->levels[ask->level];
+    th_field_candidate best = {-1, 0, {0.0f, 0.0f}, TH_UNREACHABLE};
+    for (int r = row - rings + 1; r <= row + rings; ++r)
+        for (int c = column - rings + 1; c <= column + rings; ++c) {
+            if (r < 0 || c < 0 || r >= grid->ny || c >= grid->nx) continue;
+            int node = grid->first + r * grid->nx + c;
+            th_field_consider(ask, node, ask->level, &best);
+            if (!(nodes->flags[node] & TH_NODE_PORTAL)) continue;
+            const th_portal *portal = th_portal_find(ask->graph, node);
+            for (int k = 0; k < 8; ++k)
+                if (portal->to[k] >= 0)
+                    th_field_consider(ask, portal->to[k], th_node_level_of(nodes, portal->to[k]),
+                                      &best);
+        }
+    return best;
+}
+
+TH_BOTH static inline int th_field_next_down(const th_field_ask *ask, int node, int level) {
+    int nx = ask->graph->nodes->levels[level].nx, best = -1;
+    float least = ask->distance[node];
+    for (int k = 0; k < 8; ++k) {
+        int other = th_neighbour(ask->graph, node, k, nx);
+        if (other >= 0 && ask->distance[other] < least) {
+            least = ask->distance[other];
+            best = other;
+        }
+    }
+    return best;
+}
+
+// The way down from a candidate, node by node.
+typedef struct th_field_descent {
+    th_field_candidate nodes[TH_FIELD_PULL_MAX];
+    int count;
+    bool one_level; // all on the level of who asks
+    th_box box;     // around who asks and all nodes
+} th_field_descent;
+
+TH_BOTH static inline th_field_descent th_field_descend(const th_field_ask *ask,
+                                                        th_field_candidate from) {
+    const th_nodes *nodes = ask->graph->nodes;
+    th_field_descent way = {.one_level = true, .box = {ask->p.x, ask->p.y, ask->p.x, ask->p.y}};
+    th_field_candidate at = from;
+    for (; way.count < TH_FIELD_PULL_MAX; ++way.count) {
+        at.node = th_field_next_down(ask, at.node, at.level);
+        if (at.node < 0) break;
+        at.level = th_node_level_of(nodes, at.node);
+        at.position = th_node_position(nodes, &nodes->levels[at.level], at.node);
+        way.nodes[way.count] = at;
+        way.one_level = way.one_level && at.level == ask->level;
+        way.box =
+            (th_box){th_min(way.box.min_x, at.position.x), th_min(way.box.min_y, at.position.y),
+                     th_max(way.box.max_x, at.position.x), th_max(way.box.max_y, at.position.y)};
+    }
+    return way;
+}
+
+// Pulls the string tight: the furthest node down the way that is in sight, all before it being so. Along a
+// straight wall no wall reaches into the box around all of them, and one look is enough.
+TH_BOTH static inline th_field_candidate th_field_pull(const th_field_ask *ask,
+                                                       th_field_candidate from) {
+    th_field_descent way = th_field_descend(ask, from);
+    if (way.count == 0) return from;
+    if (way.one_level && th_walls_none_in(ask->walls, ask->level, &way.box))
+        return way.nodes[way.count - 1];
+    th_field_candidate seen = from;
+    for (int i = 0; i < way.count; ++i) {
+        const th_field_candidate *next = &way.nodes[i];
+        if (!th_in_sight(ask->graph->nodes->scene, ask->walls, ask->level, ask->p, next->level,
+                         next->position))
+            break;
+        seen = *next;
+    }
+    return seen;
+}
+
+TH_BOTH static inline th_way th_field_way_by_sight(const th_field_ask *ask, int column, int row,
+                                                   int rings) {
+    th_way way = {{0.0f, 0.0f}, TH_UNREACHABLE};
+    th_field_candidate best = th_field_best_in_sight(ask, column, row, 1);
+    if (best.node < 0) best = th_field_best_in_sight(ask, column, row, rings);
+    if (best.node < 0) return way;
+    th_field_candidate aim = th_field_pull(ask, best);
+    way.direction = th_unit(th_sub(aim.position, ask->p));
+    way.distance = best.value;
+    return way;
+}
+
+enum {
+    TH_LINK_EAST = 1 << 0,
+    TH_LINK_NORTH_EAST = 1 << 1,
+    TH_LINK_NORTH = 1 << 2,
+    TH_LINK_NORTH_WEST = 1 << 3
+};
+
+TH_BOTH static inline bool th_field_open_cell(const th_graph *graph, int node, int nx) {
+    const uint8_t *links = graph->links + node;
+    uint8_t corner = TH_LINK_EAST | TH_LINK_NORTH_EAST | TH_LINK_NORTH,
+            right = TH_LINK_NORTH | TH_LINK_NORTH_WEST;
+    return (links[0] & corner) == corner && (links[1] & right) == right &&
+           (links[nx] & TH_LINK_EAST) && !(graph->nodes->flags[node] & TH_CELL_TOUCHED);
+}
+
+// Somebody pressed onto a wall by rounding sees nothing: look from 1 cm beside it.
+TH_BOTH static inline th_vec2 th_field_off_the_wall(const th_field_ask *ask) {
+    int nearest;
+    float distance2;
+    if (th_walls_near(ask->walls, ask->level, ask->p, 0.01f, &nearest, &distance2, 1) == 0)
+        return ask->p;
+    const th_wall *wall = &ask->walls->walls[nearest];
+    return th_add(ask->p, th_scale(0.01f, th_perp_right(wall->direction)));
+}
+
+// Minus the gradient of the bilinear interpolation at (s, t) of an open cell.
+TH_BOTH static inline th_way th_field_way_by_gradient(const float *d, int nx, float s, float t,
+                                                      float least) {
+    float d00 = d[0], d10 = d[1], d01 = d[nx], d11 = d[nx + 1];
+    float gx = (d10 - d00) + t * ((d11 - d01) - (d10 - d00));
+    float gy = (d01 - d00) + s * ((d11 - d10) - (d01 - d00));
+    float low = d00 + s * (d10 - d00), high = d01 + s * (d11 - d01);
+    float length = sqrtf(gx * gx + gy * gy);
+    th_way way = {{0.0f, 0.0f}, TH_UNREACHABLE};
+    if (!(length > least)) return way; // a ridge between two ways, or the goal itself
+    way.direction = th_v(-gx / length, -gy / length);
+    way.distance = low + t * (high - low);
+    return way;
+}
+
+// Beside a wall the interpolation may point at it: does the next stretch run into one?
+TH_BOTH static inline bool th_field_runs_into_wall(const th_field_ask *ask, th_vec2 direction) {
+    th_vec2 ahead = th_add(ask->p, th_scale(ask->graph->nodes->spacing, direction));
+    return th_walls_first_crossing(ask->walls, ask->level, ask->p, ahead, NULL) >= 0;
+}
+
 // Which way to walk from p. Cost: four nodes in the open; some sight lines beside walls.
-TH_BOTH th_way th_field_way(const th_graph *graph, const th_walls *walls, const float *distance,
-                            int level, th_vec2 p);
+TH_BOTH static inline th_way th_field_way(const th_graph *graph, const th_walls *walls,
+                                          const float *distance, int level, th_vec2 p) {
+    const th_nodes *nodes = graph->nodes;
+    const th_node_level *grid = &nodes->levels[level];
+    th_field_ask ask = {graph, walls, distance, level, p};
+    float x = (p.x - grid->origin.x) * nodes->inverse_spacing;
+    float y = (p.y - grid->origin.y) * nodes->inverse_spacing;
+    th_way way = {{0.0f, 0.0f}, TH_UNREACHABLE};
+    bool inside = x >= 0.0f && y >= 0.0f && x < (float)(grid->nx - 1) && y < (float)(grid->ny - 1);
+    if (!inside) { // off the lattice of an open plane: back to it
+        if (!(p.x == p.x && p.y == p.y)) return way;
+        x = th_clamp(x, 0.0f, (float)(grid->nx - 2));
+        y = th_clamp(y, 0.0f, (float)(grid->ny - 2));
+    }
+    int column = (int)x, row = (int)y, node = grid->first + row * grid->nx + column;
+    if (inside && th_field_open_cell(graph, node, grid->nx) && distance[node] < TH_UNREACHABLE) {
+        way = th_field_way_by_gradient(distance + node, grid->nx, x - (float)column, y - (float)row,
+                                       nodes->least_slope * nodes->spacing);
+        bool near = (nodes->flags[node] & TH_CELL_NEAR) || walls->count > walls->scene_count;
+        if (way.distance < TH_UNREACHABLE &&
+            !(near && th_field_runs_into_wall(&ask, way.direction)))
+            return way;
+    }
+    way = th_field_way_by_sight(&ask, column, row, TH_FIELD_NEAR_RINGS);
+    if (way.distance < TH_UNREACHABLE) return way;
+    ask.p = th_field_off_the_wall(&ask);
+    way = th_field_way_by_sight(&ask, column, row, TH_FIELD_NEAR_RINGS);
+    if (way.distance < TH_UNREACHABLE || th_walkable(nodes->scene, level, p)) return way;
+    ask.p = p; // pushed out through somebody else's exit: look further for the way back in
+    return th_field_way_by_sight(&ask, column, row, TH_FIELD_OUTSIDE_RINGS);
+}
+
+// ---- goals in sight
+
+TH_BOTH static inline th_vec2 th_goal_across_line(const th_scene *scene, const th_goal *goal,
+                                                  th_vec2 p, th_vec2 heading) {
+    th_vec2 normal = th_unit(th_perp_left(th_sub(goal->line.b, goal->line.a)));
+    th_vec2 beyond = th_add(p, th_scale(0.1f, normal)), behind = th_sub(p, th_scale(0.1f, normal));
+    bool left = th_walkable(scene, goal->line.level, beyond);
+    bool right = th_walkable(scene, goal->line.level, behind);
+    // An exit in the outer wall leads to where there is no ground; within a room, on as one goes.
+    bool forward = left != right ? !left : th_dot(heading, normal) >= 0.0f;
+    return forward ? normal : th_scale(-1.0f, normal);
+}
+
 // Straight to the nearest goal of the target that is in sight and nearer than `range`; false: none.
 // `heading` decides the way when one stands exactly on a goal line; lines are aimed at `inset` off their
 // ends.
-TH_BOTH bool th_goal_way(const th_scene *scene, const th_walls *walls, const th_target *target,
-                         int level, th_vec2 p, float inset, th_vec2 heading, float range,
-                         th_way *way);
+TH_BOTH static inline bool th_goal_way(const th_scene *scene, const th_walls *walls,
+                                       const th_target *target, int level, th_vec2 p, float inset,
+                                       th_vec2 heading, float range, th_way *way) {
+    float best = range;
+    bool found = false;
+    for (int g = 0; g < target->goal_count; ++g) {
+        const th_goal *goal = &scene->goals[target->goals[g]];
+        if (th_goal_level(goal) != level) continue;
+        th_vec2 q = th_goal_nearest(goal, p, inset);
+        th_vec2 to_goal = th_sub(q, p);
+        float length = th_length(to_goal);
+        if (!(length < best)) continue;
+        if (walls && !th_in_sight(scene, walls, level, p, level, q)) continue;
+        best = length;
+        found = true;
+        way->distance = length;
+        if (length > 1e-3f)
+            way->direction = th_scale(1.0f / length, to_goal);
+        else if (goal->is_line)
+            way->direction = th_goal_across_line(scene, goal, p, heading);
+        else
+            way->direction = th_unit(heading); // inside an area: the next step takes note
+    }
+    return found;
+}
 #endif

@@ -23,10 +23,9 @@ static inline void th_front_destroy(th_front *front, int nodes, const th_memory 
     memset(front, 0, sizeof *front);
 }
 
-#ifndef TH_DEVICE_CODE // the CPU's loop
 static inline bool th_front_create(th_front *front, int nodes, const th_memory *memory) {
-    front->heap = th_alloc(memory, (size_t)nodes, sizeof *front->heap);
-    front->place = th_alloc(memory, (size_t)nodes, sizeof *front->place);
+    front->heap = (th_front_entry *)th_alloc(memory, (size_t)nodes, sizeof *front->heap);
+    front->place = (int *)th_alloc(memory, (size_t)nodes, sizeof *front->place);
     front->count = 0;
     if (front->heap && front->place) return true;
     th_front_destroy(front, nodes, memory);
@@ -74,5 +73,4 @@ static inline int th_front_take(th_front *front) {
     th_front_put(front, at, last);
     return node;
 }
-#endif
 #endif

@@ -1,0 +1,86 @@
+// Routes: setting off, reaching goals, waiting, leaving. O(agents) per step; a route leg's goals are
+// tested one by one, by those who are near a goal. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_BEHAVE_ROUTE_ROUTE_H
+#define TH_BEHAVE_ROUTE_ROUTE_H
+#include "formula/segment.h"
+#include "scene/wall_chains.h"
+#include "space/goals.h"
+#include "state/world.h"
+
+TH_BOTH static inline void th_route_behave(th_world *world, int i) {
+    th_agents *agents = &world->agents;
+    uint32_t phase = agents->phase[i];
+    if (phase != TH_PHASE_STANDING && phase != TH_PHASE_WAITING) return;
+    if ((float)world->time < agents->wait_until[i]) return;
+    const th_group *group = &world->scene->groups[agents->group[i]];
+    if (phase == TH_PHASE_WAITING) agents->route_step[i]++;
+    bool on_the_way =
+        agents->route_step[i] < (uint32_t)group->route_count || group->own_goal != TH_OWN_GOAL_NONE;
+    agents->phase[i] = on_the_way ? TH_PHASE_WALKING : TH_PHASE_ARRIVED;
+}
+
+// An exit's line counts up to the walls beside it: what is left of a wall for less than TH_OPENING_REACH beside
+// an opening is not built, and nobody may slip out there without having left.
+TH_BOTH static inline bool th_route_line_crossed(const th_goal *goal, th_vec2 p, th_vec2 q) {
+    th_vec2 a = goal->line.a, b = goal->line.b;
+    if (!th_boxes_touch(p, q, a, b, TH_OPENING_REACH)) return false;
+    if (goal->kind == TH_GOAL_EXIT) {
+        th_vec2 more = th_scale(TH_OPENING_REACH, th_unit(th_sub(b, a)));
+        a = th_sub(a, more);
+        b = th_add(b, more);
+    }
+    return th_segment_crossing(p, q, a, b) != 0;
+}
+
+// `p` is where the person was before the step, `q` where it is now.
+TH_BOTH static inline bool th_route_goal_reached(const th_goal *goal, uint32_t level, th_vec2 p,
+                                                 th_vec2 q) {
+    if (goal->is_line)
+        return (uint32_t)goal->line.level == level && th_route_line_crossed(goal, p, q);
+    return (uint32_t)goal->area.level == level && th_polygons_contain(&goal->area.shape, q);
+}
+
+TH_BOTH static inline void th_route_reach_goal(th_world *world, int i, const th_group *group,
+                                               int *left) {
+    th_agents *agents = &world->agents;
+    const th_target *target = &world->scene->targets[group->route[agents->route_step[i]]];
+    // After contact's commit the next_ arrays hold where people were before the step.
+    th_vec2 before = {agents->next_position_x[i], agents->next_position_y[i]};
+    th_vec2 now = th_position(agents, (uint32_t)i);
+    if (!th_goals_maybe_near(world->scene, (int)agents->level[i], before, now)) return;
+    for (int g = 0; g < target->goal_count; ++g) {
+        const th_goal *goal = &world->scene->goals[target->goals[g]];
+        if (!th_route_goal_reached(goal, agents->level[i], before, now)) continue;
+        if (goal->kind == TH_GOAL_EXIT) {
+            agents->phase[i] = TH_PHASE_LEFT;
+            agents->route_step[i] = (uint32_t)target->goals[g]; // th_stage_measure reports the exit
+            *left += 1;
+        } else if (goal->kind == TH_GOAL_WAITING) {
+            agents->phase[i] = TH_PHASE_WAITING;
+            agents->wait_until[i] = (float)world->time + goal->wait;
+        } else {
+            agents->route_step[i]++;
+            if (agents->route_step[i] >= (uint32_t)group->route_count)
+                agents->phase[i] = TH_PHASE_ARRIVED;
+        }
+        return;
+    }
+}
+
+// 1 when the person leaves the scene. Without `routes` everybody has an own goal only.
+TH_BOTH static inline int th_route_arrive(th_world *world, int i, bool routes) {
+    th_agents *agents = &world->agents;
+    int left = 0;
+    if (agents->phase[i] != TH_PHASE_WALKING) return 0;
+    const th_group *group = &world->scene->groups[agents->group[i]];
+    if (routes && agents->route_step[i] < (uint32_t)group->route_count) {
+        th_route_reach_goal(world, i, group, &left);
+    } else if (agents->level[i] == agents->goal_level[i]) {
+        th_vec2 to_goal = {agents->goal_x[i] - agents->position_x[i],
+                           agents->goal_y[i] - agents->position_y[i]};
+        if (th_length2(to_goal) < agents->radius[i] * agents->radius[i])
+            agents->phase[i] = TH_PHASE_ARRIVED;
+    }
+    return left;
+}
+#endif

@@ -1,0 +1,182 @@
+// How one person appears in the world, and what sources do in a step; on the CPU and on a GPU. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_WORLD_SPAWN_H
+#define TH_WORLD_SPAWN_H
+#include "formula/random.h"
+#include "formula/vec.h"
+#include "scene/draw.h"
+#include "space/distance_grid.h"
+#include "state/world.h"
+#include <assert.h>
+#include <math.h>
+
+enum {
+    TH_SOURCE_TRIES = 32, // random spots tried for one person of a source in one step
+    TH_GOAL_TRIES = 1000, // random points tried for an own goal
+};
+
+TH_BOTH static inline th_vec2 th_random_goal_in(const th_world *world, const th_area *area,
+                                                uint32_t id, float radius) {
+    const th_box *box = &area->shape.box;
+    th_vec2 point = {0.5f * (box->min_x + box->max_x), 0.5f * (box->min_y + box->max_y)};
+    for (uint64_t k = 0; k < TH_GOAL_TRIES; ++k) {
+        th_random4 r = th_philox(world->seed, TH_STREAM_OWN_GOAL, id, k);
+        point.x = box->min_x + th_uniform(r.v[0]) * (box->max_x - box->min_x);
+        point.y = box->min_y + th_uniform(r.v[1]) * (box->max_y - box->min_y);
+        if (th_polygons_contain(&area->shape, point) &&
+            th_wall_distance(world->scene, area->level, point) >= radius)
+            break;
+    }
+    return point;
+}
+
+TH_BOTH static inline void th_set_own_goal(th_world *world, uint32_t i, const th_group *group) {
+    th_agents *agents = &world->agents;
+    th_vec2 start = th_position(agents, i), goal = {0.0f, 0.0f};
+    uint32_t level = agents->level[i];
+    switch (group->own_goal) {
+    case TH_OWN_GOAL_NONE: return;
+    case TH_OWN_GOAL_IN_AREA:
+        goal = th_random_goal_in(world, &group->own_goal_area, agents->id[i], agents->radius[i]);
+        level = (uint32_t)group->own_goal_area.level;
+        break;
+    case TH_OWN_GOAL_MIRROR_X:
+        goal = th_v(2.0f * group->own_goal_centre.x - start.x, start.y);
+        break;
+    case TH_OWN_GOAL_OPPOSITE: goal = th_sub(th_scale(2.0f, group->own_goal_centre), start); break;
+    }
+    agents->goal_x[i] = goal.x;
+    agents->goal_y[i] = goal.y;
+    agents->goal_level[i] = level;
+}
+
+// Appends one agent (the caller has checked the capacity). Returns its index.
+TH_BOTH static inline uint32_t th_append_agent(th_world *world, const th_agent_def *def,
+                                               uint32_t phase) {
+    th_agents *agents = &world->agents;
+    assert(agents->count < agents->capacity);
+    uint32_t i = (uint32_t)agents->count++;
+#define X(NAME, name, type, doc) agents->name[i] = 0;
+    TH_FIELDS(X)
+#undef X
+    agents->id[i] = world->next_id++;
+    agents->position_x[i] = def->position.x;
+    agents->position_y[i] = def->position.y;
+    agents->velocity_x[i] = def->velocity.x;
+    agents->velocity_y[i] = def->velocity.y;
+    agents->level[i] = (uint32_t)def->level;
+    agents->group[i] = (uint32_t)def->group;
+    agents->radius[i] = def->radius;
+    agents->speed[i] = def->speed;
+    agents->mass[i] = def->mass;
+    agents->goal_x[i] = def->goal.x;
+    agents->goal_y[i] = def->goal.y;
+    agents->goal_level[i] = (uint32_t)def->goal_level;
+    agents->phase[i] = phase;
+    agents->start_time[i] = (float)world->time;
+    if (world->max_radius < def->radius) world->max_radius = def->radius;
+    if (phase != TH_PHASE_BODY) world->counters.spawned++;
+    world->id_order_valid = false;
+    return i;
+}
+
+// Fills in from the group's distributions what the caller left open. Keyed by the id the agent will get.
+TH_BOTH static inline void th_draw_properties(const th_world *world, const th_group *group,
+                                              uint32_t id, th_agent_def *def) {
+    if (!(def->radius > 0.0f))
+        def->radius = th_draw(&group->radius, world->seed, TH_STREAM_RADIUS, id);
+    if (!(def->speed > 0.0f)) def->speed = th_draw(&group->speed, world->seed, TH_STREAM_SPEED, id);
+    if (!(def->mass > 0.0f)) def->mass = th_draw(&group->mass, world->seed, TH_STREAM_MASS, id);
+}
+
+TH_BOTH static inline uint32_t th_append_member(th_world *world, int g, th_vec2 position,
+                                                float radius) {
+    const th_group *group = &world->scene->groups[g];
+    th_agent_def def = {.position = position, .level = group->level, .group = g, .radius = radius};
+    th_draw_properties(world, group, world->next_id, &def);
+    uint32_t i = th_append_agent(world, &def, TH_PHASE_STANDING);
+    th_agents *agents = &world->agents;
+    agents->wait_until[i] = (float)world->time + th_draw(&group->premovement, world->seed,
+                                                         TH_STREAM_PREMOVEMENT, agents->id[i]);
+    th_set_own_goal(world, i, group);
+    return i;
+}
+
+// ---- sources
+
+// Is there room for a disc here now? The index is from the last step's start, so the search is widened
+// by what people can have moved since; those placed after it stand at the end of the arrays.
+TH_BOTH static inline bool th_spot_is_free(const th_world *world, int level, th_vec2 p,
+                                           float radius) {
+    const th_agents *agents = &world->agents;
+    if (world->scene->levels[level].bounded && th_wall_distance(world->scene, level, p) < radius)
+        return false;
+    th_walls walls = th_world_walls(world);
+    int wall;
+    if (th_walls_near(&walls, level, p, radius, &wall, NULL, 1) > 0) return false;
+    const th_level_grid *grid = &world->index.grids[level];
+    float reach = radius + world->max_radius + world->max_moved;
+    th_rows rows = th_rows_around(grid, p, reach);
+    for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);) {
+        for (uint32_t j = begin; j < end; ++j) {
+            float apart = radius + agents->radius[j];
+            if (!th_gone(agents->phase[j]) && agents->level[j] == (uint32_t)level &&
+                th_length2(th_sub(th_position(agents, j), p)) < apart * apart)
+                return false;
+        }
+    }
+    for (uint32_t j = world->index.cell_start[world->index.cell_count]; j < (uint32_t)agents->count;
+         ++j) {
+        float apart = radius + agents->radius[j];
+        if (agents->level[j] == (uint32_t)level &&
+            th_length2(th_sub(th_position(agents, j), p)) < apart * apart)
+            return false;
+    }
+    return true;
+}
+
+TH_BOTH static inline bool th_place_from_source(th_world *world, int g) {
+    const th_group *group = &world->scene->groups[g];
+    const th_polygons *shape = group->area.shape.ring_count
+                                   ? &group->area.shape
+                                   : &world->scene->levels[group->level].walkable;
+    const th_box *box = &shape->box;
+    float radius = th_draw(&group->radius, world->seed, TH_STREAM_RADIUS, world->next_id);
+    for (uint32_t k = 0; k < TH_SOURCE_TRIES; ++k) {
+        th_random4 r = th_philox(world->seed, TH_STREAM_SOURCE, world->next_id,
+                                 world->step_count * TH_SOURCE_TRIES + k);
+        th_vec2 p = {box->min_x + th_uniform(r.v[0]) * (box->max_x - box->min_x),
+                     box->min_y + th_uniform(r.v[1]) * (box->max_y - box->min_y)};
+        if (!th_polygons_contain(shape, p) || !th_spot_is_free(world, group->level, p, radius))
+            continue;
+        th_append_member(world, g, p, radius);
+        return true;
+    }
+    return false;
+}
+
+// People owed by a source at the given time.
+TH_BOTH static inline double th_source_due(const th_group *group, double time) {
+    double due = 0.0;
+    double until = time < group->rate_end ? time : group->rate_end;
+    if (group->rate > 0.0 && until > group->rate_start)
+        due += floor(group->rate * (until - group->rate_start) + 1e-9);
+    for (int a = 0; a < group->arrival_count; ++a)
+        if (group->arrivals[a].time <= time) due += group->arrivals[a].count;
+    return due;
+}
+
+// Lets the sources place who is due.
+TH_BOTH static inline void th_spawn_sources(th_world *world) {
+    const th_scene *scene = world->scene;
+    for (int g = 0; g < scene->group_count; ++g) {
+        const th_group *group = &scene->groups[g];
+        if (group->rate <= 0.0 && group->arrival_count == 0) continue;
+        th_source_state *source = &world->sources[g];
+        source->due = (uint64_t)th_source_due(group, world->time);
+        while (source->placed < source->due && world->agents.count < world->agents.capacity) {
+            if (!th_place_from_source(world, g)) break;
+            source->placed++;
+        }
+    }
+}
+#endif
