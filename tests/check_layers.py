@@ -41,7 +41,7 @@ ONLY = {
     "src/report": {"include", "src/scene", "src/core", "src/observe", "src/draw"},
     "src/validate": {"include", "src/scene", "src/core", "src/formula", "src/record", "src/observe", "src/draw",
                      "src/report"},
-    "src/run": {"include", "src/scene", "src/core", "src/record", "src/observe", "src/draw", "src/report"},
+    "src/run": {"include", "src/core", "src/record", "src/observe", "src/draw", "src/report"},
     "cli": {"include", "bench", "src/scene", "src/core", "src/record", "src/observe", "src/draw", "src/report",
             "src/validate"},
 }

@@ -1,41 +1,14 @@
 // The copy of a scene in the folder of its run. SPDX-License-Identifier: Apache-2.0
 #include "run/scene_copy.h"
-
-// The loader's own reading of text and overrides: a second one would drift from it.
 #include "core/error.h"
 #include "core/file.h"
 #include "core/hash.h"
-#include "scene/json_text.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { CHANGES = 4, CHANGE_TEXT = 64 };
-
-static th_result apply(json_t *tree, th_source_map *map, const th_texts *list, th_error *error) {
-    return th_json_override(tree, map, list->items, list->count, error);
-}
-
-static json_t *parse(const char *text, size_t length, const char *scene_file,
-                     const th_texts *overrides, const th_texts *settings, th_error *error) {
-    th_memory memory = th_memory_of(NULL);
-    th_source_map *map =
-        th_source_map_create(&memory, text, length, scene_file, overrides->count + CHANGES);
-    if (!map) {
-        th_fail(error, TH_NO_MEMORY, "", "no memory for the scene text");
-        return NULL;
-    }
-    json_t *tree = th_json_parse(map, error);
-    if (tree && (apply(tree, map, overrides, error) != TH_OK ||
-                 apply(tree, map, settings, error) != TH_OK)) {
-        th_source_map_locate(map, error);
-        json_decref(tree);
-        tree = NULL;
-    }
-    th_source_map_destroy(map);
-    return tree;
-}
 
 // As texts of overrides; returns how many. A run that ends at a duration gets a shorter one, others give up earlier.
 static int list_changes(const th_scene_changes *c, const th_scene *scene,
@@ -54,18 +27,18 @@ static int list_changes(const th_scene_changes *c, const th_scene *scene,
 
 json_t *th_scene_tree(const char *scene_file, const th_texts *overrides,
                       const th_scene_changes *changes, const th_scene *scene, th_error *error) {
-    th_arena arena = {.memory = th_memory_of(NULL), .chunks = NULL};
     char *text = NULL, texts[CHANGES][CHANGE_TEXT];
-    size_t length = 0;
     json_t *tree = NULL;
-    const char *items[CHANGES];
-    const th_texts settings = {items, list_changes(changes, scene, texts)};
-    for (int i = 0; i < settings.count; ++i) items[i] = texts[i];
-    if (th_file_read(&arena, NULL, scene_file, "", &text, &length, error) == TH_OK)
-        tree = parse(text, length, scene_file, overrides, &settings, error);
-    else
-        snprintf(error->file, sizeof error->file, "%s", scene_file);
-    th_arena_free(&arena);
+    int count = overrides->count, changed = list_changes(changes, scene, texts);
+    const char **all = calloc((size_t)count + CHANGES, sizeof *all);
+    for (int i = 0; i < count + changed && all; ++i)
+        all[i] = i < count ? overrides->items[i] : texts[i - count];
+    const th_scene_options options = {.overrides = all, .override_count = count + changed};
+    if (all && th_scene_overridden_json(scene_file, &options, &text, error) == TH_OK)
+        tree = json_loads(text, 0, NULL);
+    if (!tree && (!all || text)) th_fail(error, TH_NO_MEMORY, "", "no memory for the scene text");
+    free(all);
+    free(text);
     return tree;
 }
 

@@ -1,9 +1,7 @@
 // One run from its first step to its last. SPDX-License-Identifier: Apache-2.0
 #include "run/simulation.h"
 #include "core/clock.h"
-
-// The compiled groups, to know how many people may come.
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
