@@ -101,7 +101,7 @@ static GEOSGeometry *build_area(GEOSContextHandle_t geos, const th_polygons *sha
 }
 
 static bool write_area(const th_polygons *shape, th_point origin, text_buffer *buffer) {
-    th_arena arena = {.memory = th_memory_of(NULL)};
+    th_arena arena = th_arena_of(NULL);
     th_geometry geometry = {.arena = &arena};
     if (!th_geometry_open(&geometry)) return false;
     GEOSGeometry *area = build_area(geometry.geos, shape);

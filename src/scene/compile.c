@@ -5,7 +5,6 @@
 #include "core/error.h"
 #include "scene/source_map.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define SCENE_COOKIE 0x7468736Eu

@@ -2,7 +2,6 @@
 #include "core/error.h"
 #include "scene/compile.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define PEOPLE_LIMIT 50000000.0 // [people] of one group; above what memory holds

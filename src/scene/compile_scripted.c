@@ -2,7 +2,6 @@
 // further inside, so that nobody of 0.2 m radius can slip in. SPDX-License-Identifier: Apache-2.0
 #include "scene/compile.h"
 #include <math.h>
-#include <string.h>
 
 enum { DISC_LIMIT = 20000 };
 

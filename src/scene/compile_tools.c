@@ -119,14 +119,9 @@ void th_gather_line(th_compiler *c, const th_point line[2], int level) {
 }
 
 static bool remember(th_compiler *c, const th_shape *shape, GEOSGeometry *geometry) {
-    if (c->shape_count == c->shape_capacity) {
-        int capacity = 2 * c->shape_capacity + 64;
-        th_parsed_shape *shapes = th_arena_alloc(&c->work, (size_t)capacity, sizeof *shapes);
-        if (!shapes) return false;
-        if (c->shape_count) memcpy(shapes, c->shapes, (size_t)c->shape_count * sizeof *shapes);
-        c->shapes = shapes;
-        c->shape_capacity = capacity;
-    }
+    if (!th_arena_reserve(&c->work, &c->shapes, &c->shape_capacity, c->shape_count + 1,
+                          sizeof *c->shapes))
+        return false;
     c->shapes[c->shape_count].shape = shape;
     c->shapes[c->shape_count++].geometry = geometry;
     return true;

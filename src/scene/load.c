@@ -14,7 +14,7 @@ void th_scene_locate(const th_scene *scene, th_error *error) {
 static th_result decode_and_create(json_t *root, th_source_map *map, const char *base_dir,
                                    const th_scene_options *options, th_scene **scene,
                                    th_error *error) {
-    th_arena arena = {.memory = map->memory, .chunks = NULL};
+    th_arena arena = {.memory = map->memory};
     th_scene_def def = th_scene_def_default();
     def.base_dir = base_dir;
     if (options) {
@@ -81,7 +81,7 @@ th_result th_scene_load_file(const char *path, const th_scene_options *options, 
     snprintf(folder, sizeof folder, "%s", path);
     char *slash = strrchr(folder, '/');
     if (slash) slash[slash == folder] = '\0';
-    th_arena arena = {.memory = th_memory_of(options ? &options->allocator : NULL), .chunks = NULL};
+    th_arena arena = th_arena_of(options ? &options->allocator : NULL);
     char *text = NULL;
     size_t length = 0;
     th_result result = read_scene(&arena, path, &text, &length, error);
@@ -112,7 +112,7 @@ th_result th_scene_overridden_json(const char *path, const th_scene_options *opt
     if (!error) error = &local;
     if (!options) options = &none;
     *json = NULL;
-    th_arena arena = {.memory = th_memory_of(&options->allocator), .chunks = NULL};
+    th_arena arena = th_arena_of(&options->allocator);
     char *text = NULL;
     size_t length = 0;
     th_result result = read_scene(&arena, path, &text, &length, error);

@@ -253,15 +253,9 @@ bool th_placer_free_at(const th_placer *placer, int level, th_vec2 point, float 
 }
 
 bool th_placer_add(th_placer *placer, int level, th_vec2 point, float radius) {
-    if (placer->count == placer->capacity) {
-        int capacity = placer->capacity * 2;
-        disc *discs = th_alloc(&placer->memory, (size_t)capacity, sizeof *discs);
-        if (!discs) return false;
-        memcpy(discs, placer->discs, (size_t)placer->count * sizeof *discs);
-        th_free(&placer->memory, placer->discs, (size_t)placer->capacity, sizeof *discs);
-        placer->discs = discs;
-        placer->capacity = capacity;
-    }
+    if (!th_alloc_reserve(&placer->memory, &placer->discs, &placer->capacity, placer->count + 1,
+                          sizeof *placer->discs))
+        return false;
     level_grid *grid = &placer->grids[level];
     int *head = &grid->head[row_of(grid, point.y) * grid->nx + column_of(grid, point.x)];
     if (radius > placer->max_radius) placer->max_radius = radius; // reach of later questions

@@ -6,16 +6,8 @@
 #include <string.h>
 
 static bool reserve(th_wall_builder *builder, int more) {
-    if (builder->count + more <= builder->capacity) return true;
-    int capacity = builder->capacity * 2 > builder->count + more ? builder->capacity * 2
-                                                                 : builder->count + more + 64;
-    th_wall *walls = th_alloc(&builder->memory, (size_t)capacity, sizeof *walls);
-    if (!walls) return false;
-    if (builder->count) memcpy(walls, builder->walls, (size_t)builder->count * sizeof *walls);
-    th_free(&builder->memory, builder->walls, (size_t)builder->capacity, sizeof *walls);
-    builder->walls = walls;
-    builder->capacity = capacity;
-    return true;
+    return th_alloc_reserve(&builder->memory, &builder->walls, &builder->capacity,
+                            builder->count + more, sizeof *builder->walls);
 }
 
 void th_wall_builder_free(th_wall_builder *builder) {
