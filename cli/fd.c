@@ -3,7 +3,7 @@
 #include "cli/fd_source.h"
 #include "cli/terminal.h"
 #include "cli/trajectory_text.h"
-#include "observe/place_text.h"
+#include "observe/density.h"
 #include "report/folder.h"
 #include "report/table_file.h"
 #include "validate/fd_figure.h"

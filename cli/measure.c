@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
 #include "cli/trajectory_text.h"
-#include "observe/place_text.h"
+#include "observe/density.h"
 #include "report/folder.h"
 #include "report/survey.h"
 #include "throng/record.h"

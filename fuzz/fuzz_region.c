@@ -2,7 +2,6 @@
 // area, a line with the walkable area (or empty), and two bytes a person. Either a clear error comes out, or densities
 // that are numbers. SPDX-License-Identifier: Apache-2.0
 #include "observe/density.h"
-#include "observe/place_text.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

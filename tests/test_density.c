@@ -3,7 +3,7 @@
 #include "core/clock.h"
 #include "near.h"
 #include "observe/density.h"
-#include "observe/gaussian.h"
+#include "observe/region.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>

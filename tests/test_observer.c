@@ -1,7 +1,7 @@
 // Watching a run: sample times, counts against a count by hand, maps against known crowds, what people
 // did, keeping and taking up. SPDX-License-Identifier: Apache-2.0
 #include "observe/observer.h"
-#include "observe/parts.h"
+#include "observe/observer_parts.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>

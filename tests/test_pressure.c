@@ -2,7 +2,7 @@
 // its own, keeping and taking up, runs added up. SPDX-License-Identifier: Apache-2.0
 #include "observe/ensemble.h"
 #include "observe/observer.h"
-#include "observe/parts.h"
+#include "observe/observer_parts.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>

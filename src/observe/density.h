@@ -4,8 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_OBSERVE_DENSITY_H
 #define TH_OBSERVE_DENSITY_H
-#include "throng/base.h"
-#include <stdbool.h>
+#include "throng/record.h"
 
 typedef enum th_density_method { TH_CLASSIC, TH_VORONOI, TH_GAUSSIAN } th_density_method;
 
@@ -48,4 +47,55 @@ typedef struct th_area_reading {
 th_result th_region_measure(const th_region *region, const th_density_def *def, const double *x,
                             const double *y, const double *speed, int count,
                             th_area_reading *moment, double *individual, th_error *error);
+
+// ---- the people of one level at one moment, gathered for th_region_measure
+
+typedef struct th_level_view {
+    int *index; // into the moment
+    double *x, *y;
+    double *speed;      // length of the velocity, or its component along a direction [m/s]
+    double *individual; // room for everybody's own density
+    int count, room;
+} th_level_view;
+
+// direction (0, 0): the length. False: no memory.
+bool th_level_view_fill(th_level_view *view, const th_moment *moment, int level,
+                        th_point direction);
+void th_level_view_release(th_level_view *view);
+
+// ---- levels of service A to F of walkways by density. Schemes differ, so they can be chosen.
+
+enum { TH_SERVICE_LEVELS = 6 };
+typedef struct th_service {
+    const char *name, *source;
+    double bounds[TH_SERVICE_LEVELS - 1]; // highest density of A to E [1/m2]
+} th_service;
+
+// Fruin's module sizes as they are usually given in metres; HCM's 130, 40, 24, 15 and 6 square feet per person.
+static const th_service th_services[] = {
+    {"fruin", "Fruin 1971, Pedestrian Planning and Design", {0.31, 0.43, 0.72, 1.08, 2.15}},
+    {"hcm", "Highway Capacity Manual 1985, walkways", {0.083, 0.269, 0.448, 0.718, 1.79}},
+};
+enum { TH_SERVICE_COUNT = sizeof th_services / sizeof th_services[0] };
+
+// 0: A .. 5: F.
+static inline int th_service_level(const th_service *service, double density) {
+    int level = 0;
+    while (level < TH_SERVICE_LEVELS - 1 && density > service->bounds[level]) ++level;
+    return level;
+}
+
+// ---- areas and lines as a user types them: NAME=POLYGON (...), NAME=x0,y0,x1,y1, or without a name
+
+typedef struct th_place_text {
+    char name[64]; // "" when the text has none
+    bool is_box;   // four numbers in `box`; otherwise `wkt` is WKT, not looked at yet
+    double box[4]; // x0, y0, x1, y1 as typed
+    const char *wkt;
+} th_place_text;
+
+// TH_BAD_ARGUMENT with what is expected when it is neither. `wkt` points into the text.
+th_result th_place_text_read(const char *text, th_place_text *place, th_error *error);
+// The rectangle of a box, whatever corners were typed; "" when it has no width or height.
+void th_place_rectangle(const th_place_text *place, char *wkt, size_t size);
 #endif

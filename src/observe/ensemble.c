@@ -1,7 +1,7 @@
 // Adding runs up. SPDX-License-Identifier: Apache-2.0
 #include "observe/ensemble.h"
 #include "core/error.h"
-#include "observe/parts.h"
+#include "observe/observer_parts.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 // Samples of an area over a recording. SPDX-License-Identifier: Apache-2.0
 #include "observe/fundamental.h"
+#include "core/array.h"
 #include "core/error.h"
-#include "observe/level_view.h"
+#include "observe/density.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -30,13 +31,7 @@ static th_result no_memory(th_error *error) {
 
 static bool add_sample(reading *work, th_fundamental_sample sample) {
     th_fundamental_samples *s = work->samples;
-    if (s->count == work->room) {
-        int room = work->room > 0 ? 2 * work->room : 1024;
-        th_fundamental_sample *moved = realloc(s->samples, (size_t)room * sizeof *moved);
-        if (!moved) return false;
-        s->samples = moved;
-        work->room = room;
-    }
+    if (!TH_RESERVE(s->samples, work->room, s->count + 1)) return false;
     s->samples[s->count++] = sample;
     return true;
 }

@@ -4,6 +4,7 @@
 // the seam of a periodic corridor never becomes a velocity. Cost per frame: people x frames of the window.
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/motion.h"
+#include "core/array.h"
 #include "core/error.h"
 #include <math.h>
 #include <stdlib.h>
@@ -230,13 +231,10 @@ static void find_velocity(const th_motion *motion, int person, double fps) {
 
 static bool make_velocity_room(th_motion *motion, int count) {
     if (count < motion->velocity_room) return true;
-    int room = count + count / 4 + 16;
-    double *x = realloc(motion->velocity_x, (size_t)room * sizeof *x);
-    if (x) motion->velocity_x = x;
-    double *y = realloc(motion->velocity_y, (size_t)room * sizeof *y);
-    if (y) motion->velocity_y = y;
-    if (x && y) motion->velocity_room = room;
-    return x && y;
+    size_t room = th_array_capacity((size_t)motion->velocity_room, (size_t)count + 1);
+    if (!TH_RESIZE(motion->velocity_x, room) || !TH_RESIZE(motion->velocity_y, room)) return false;
+    motion->velocity_room = (int)room;
+    return true;
 }
 
 static th_result show_frame(th_motion *motion, th_moment *moment, th_error *error) {

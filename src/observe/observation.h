@@ -27,7 +27,7 @@ typedef struct th_area_series {
 } th_area_series;
 
 // Maps of one level: cells row by row from the lower left. Sums over samples, so that runs can be
-// added. map.c says how the density of a cell is taken and how exact it is.
+// added. observer_map.c says how the density of a cell is taken and how exact it is.
 typedef struct th_map {
     int level;
     float min_x, min_y; // lower left corner, relative to the scene origin [m]
@@ -40,13 +40,13 @@ typedef struct th_map {
     double *person_count; // people in the cell, summed over samples
     double *dense_time;   // seconds above 4 /m2 (IMO congestion), summed over runs
     double *jam_time;     // person-seconds below the jam speed
-    // Helbing's crowd pressure: density x variance of velocity, where enough people are (map.c) [1/s2]
+    // Helbing's crowd pressure: density x variance of velocity, where enough people are (observer_map.c) [1/s2]
     double *crowd_pressure_sum;  // over the samples that have one
     float *crowd_pressure_count; // how many those are
     float *crowd_pressure_max;
     // Seconds above TH_TURBULENT while denser than TH_DENSE, summed over runs.
     double *turbulent_time;
-    // The pressure of a model that has one (TH_GRID_PRESSURE); both NULL: none has. pressure.c [m2/s]
+    // The pressure of a model that has one (TH_GRID_PRESSURE); both NULL: none has. observer_exposure.c [m2/s]
     double *pressure_sum; // over all samples; before the first step it is 0
     float *pressure_max;
     double outside_count; // people beyond the grid (an open plane has no end), summed over samples

@@ -1,8 +1,9 @@
-// Watching a run: events after every step, everything else when a sample is due.
+// Watching a run: events after every step, everything else when a sample is due. A sample takes the world as one
+// moment and hands it on: series, people, maps, exposure, tracks. Cost of a step without a sample: its events.
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/observer.h"
 #include "core/error.h"
-#include "observe/parts.h"
+#include "observe/observer_parts.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,60 +17,6 @@ static th_result no_memory(th_error *error) {
 }
 
 // ---- creation
-
-static double line_length(const th_line *line) {
-    return hypot((double)line->b.x - (double)line->a.x, (double)line->b.y - (double)line->a.y);
-}
-
-static void add_counter(th_observer *observer, th_counter_kind kind, const char *id, int index,
-                        int level, double width) {
-    th_observation *o = &observer->observation;
-    observer->counter_index[o->counter_count] = index;
-    o->counters[o->counter_count++] = (th_counter){.kind = kind,
-                                                   .id = id,
-                                                   .level = level,
-                                                   .width = width,
-                                                   .first_time = (double)NAN,
-                                                   .last_time = (double)NAN};
-}
-
-static bool create_counters(th_observer *observer) {
-    const th_scene *scene = observer->scene;
-    size_t most = (size_t)(scene->goal_count + scene->door_count + scene->measure_line_count) + 1;
-    observer->observation.counters = calloc(most, sizeof *observer->observation.counters);
-    observer->counter_index = calloc(most, sizeof *observer->counter_index);
-    observer->left_by_goal = calloc((size_t)scene->goal_count + 1, sizeof *observer->left_by_goal);
-    if (!observer->observation.counters || !observer->counter_index || !observer->left_by_goal)
-        return false;
-    for (int g = 0; g < scene->goal_count; ++g) {
-        const th_goal *goal = &scene->goals[g];
-        if (goal->kind == TH_GOAL_EXIT)
-            add_counter(observer, TH_COUNT_EXIT, goal->id, g,
-                        goal->is_line ? goal->line.level : goal->area.level,
-                        goal->is_line ? line_length(&goal->line) : 0.0);
-    }
-    for (int d = 0; d < scene->door_count; ++d)
-        add_counter(observer, TH_COUNT_DOOR, scene->doors[d].id, d, scene->doors[d].line.level,
-                    line_length(&scene->doors[d].line));
-    for (int l = 0; l < scene->measure_line_count; ++l)
-        add_counter(observer, TH_COUNT_LINE, scene->measure_lines[l].id, l,
-                    scene->measure_lines[l].line.level, line_length(&scene->measure_lines[l].line));
-    return true;
-}
-
-static bool create_areas(th_observer *observer) {
-    const th_scene *scene = observer->scene;
-    th_observation *o = &observer->observation;
-    o->areas = calloc((size_t)scene->measure_area_count + 1, sizeof *o->areas);
-    if (!o->areas) return false;
-    o->area_count = scene->measure_area_count;
-    for (int a = 0; a < o->area_count; ++a) {
-        const th_measure_area *area = &scene->measure_areas[a];
-        o->areas[a] = (th_area_series){
-            .id = area->id, .level = area->area.level, .area = area->walkable_area};
-    }
-    return th_gauges_create(observer);
-}
 
 static bool create_maps(th_observer *observer) {
     th_observation *o = &observer->observation;
@@ -106,7 +53,7 @@ th_result th_observer_create(th_world *world, const th_observer_def *def, th_obs
     o->interval = def->interval;
     o->seed = th_world_seed(world);
     o->tracks = calloc((size_t)def->track_count + 1, sizeof *o->tracks);
-    if (!o->tracks || !create_counters(observer) || !create_areas(observer) ||
+    if (!o->tracks || !th_counters_create(observer) || !th_areas_create(observer) ||
         !create_maps(observer)) {
         th_observer_destroy(observer);
         return no_memory(error);
@@ -121,7 +68,7 @@ void th_observer_destroy(th_observer *observer) {
     for (int m = 0; observer->map_work && m < observer->scene->level_count; ++m)
         th_map_work_release(&observer->map_work[m]);
     free(observer->map_work);
-    th_gauges_destroy(observer);
+    th_areas_destroy(observer);
     free(observer->counter_index);
     free(observer->left_by_goal);
     free(observer->last_seen);
@@ -183,70 +130,12 @@ static const th_moment *take_moment(th_observer *observer, th_world *world, int6
     return th_world_moment_add(now, world, more) ? moment : NULL;
 }
 
-static bool grow_series(th_observation *o) {
-    int n = o->sample_count;
-    bool grown = th_grow_counts(&o->spawned, n) && th_grow_counts(&o->inside, n) &&
-                 th_grow_counts(&o->left, n) && th_grow_counts(&o->overlapping, n) &&
-                 th_grow_counts(&o->jammed, n);
-    for (int c = 0; grown && c < o->counter_count; ++c)
-        grown = th_grow_counts(&o->counters[c].forward, n) &&
-                th_grow_counts(&o->counters[c].backward, n);
-    for (int a = 0; grown && a < o->area_count; ++a)
-        grown = th_grow_floats(&o->areas[a].density, n) && th_grow_floats(&o->areas[a].speed, n) &&
-                th_grow_floats(&o->areas[a].voronoi_density, n) &&
-                th_grow_floats(&o->areas[a].gaussian_density, n);
-    return grown;
-}
-
-// Counts and times of every counter as they are now.
-static void read_counters(th_observer *observer, const th_world *world) {
-    th_observation *o = &observer->observation;
-    for (int c = 0; c < o->counter_count; ++c) {
-        th_counter *counter = &o->counters[c];
-        int index = observer->counter_index[c];
-        if (counter->kind == TH_COUNT_EXIT) {
-            counter->forward_total = observer->left_by_goal[index];
-            continue;
-        }
-        th_line_count line = counter->kind == TH_COUNT_DOOR ? th_world_door(world, index)
-                                                            : th_world_line(world, index);
-        counter->forward_total = line.forward;
-        counter->backward_total = line.backward;
-        if (line.forward + line.backward == 0) continue;
-        counter->first_time = line.first_time;
-        counter->last_time = line.last_time;
-    }
-}
-
-static void fill_series(th_observer *observer, th_world *world) {
-    th_observation *o = &observer->observation;
-    int n = o->sample_count;
-    read_counters(observer, world);
-    for (int c = 0; c < o->counter_count; ++c) {
-        o->counters[c].forward[n] = (uint32_t)o->counters[c].forward_total;
-        o->counters[c].backward[n] = (uint32_t)o->counters[c].backward_total;
-    }
-    // Samples the overlaps, which changes the largest one seen: only ever called at sample times.
-    th_statistics statistics = th_world_statistics(world);
-    o->spawned[n] = (uint32_t)statistics.spawned;
-    o->inside[n] = (uint32_t)statistics.inside;
-    o->left[n] = (uint32_t)statistics.left;
-    o->overlapping[n] = (uint32_t)statistics.overlapping_agents;
-    for (int a = 0; a < o->area_count; ++a) {
-        th_area_state area = th_world_area(world, a);
-        o->areas[a].density[n] = (float)area.density;
-        // An empty area has no speed.
-        o->areas[a].speed[n] = area.count > 0 ? (float)area.mean_speed : NAN;
-    }
-}
-
 static th_result take_sample(th_observer *observer, th_world *world, double time, th_error *error) {
     th_observation *o = &observer->observation;
-    if (!grow_series(o)) return no_memory(error);
-    fill_series(observer, world);
+    if (!th_series_take(observer, world)) return no_memory(error);
     const th_moment *moment = take_moment(observer, world, observer->last_id);
     if (!moment) return no_memory(error);
-    if (!th_gauges_take(observer, moment)) return no_memory(error);
+    if (!th_areas_take(observer, moment)) return no_memory(error);
     if (moment->group) {
         observer->last_id = (uint32_t)moment->id[moment->count - 1];
         if (!th_people_reserve(observer, observer->last_id)) return no_memory(error);
@@ -304,7 +193,7 @@ th_result th_observer_finish(th_observer *observer, th_world *world, th_error *e
     th_observation *o = &observer->observation;
     th_result result = see_events(observer, world, error);
     if (result != TH_OK) return result;
-    read_counters(observer, world);
+    th_counters_read(observer, world);
     o->statistics = th_world_statistics(world);
     o->hash = th_world_hash(world);
     o->done = th_world_done(world);
@@ -320,4 +209,39 @@ th_result th_observer_finish(th_observer *observer, th_world *world, th_error *e
     th_people_finish(observer, moment, time);
     observer->last_sample_time = time; // a second call adds nothing
     return find_left_behind(o, moment, error);
+}
+
+// ---- what was measured
+
+void th_observation_release(th_observation *o) {
+    for (int c = 0; c < o->counter_count; ++c) {
+        free(o->counters[c].forward);
+        free(o->counters[c].backward);
+    }
+    for (int a = 0; a < o->area_count; ++a) {
+        free(o->areas[a].density);
+        free(o->areas[a].speed);
+        free(o->areas[a].voronoi_density);
+        free(o->areas[a].gaussian_density);
+    }
+    for (int m = 0; m < o->map_count; ++m) th_map_release(&o->maps[m]);
+    for (int t = 0; t < o->track_count; ++t) {
+        free(o->tracks[t].x);
+        free(o->tracks[t].y);
+        free(o->tracks[t].level);
+    }
+    uint32_t *series[] = {o->spawned, o->inside, o->left, o->overlapping, o->jammed};
+    for (size_t k = 0; k < sizeof series / sizeof *series; ++k) free(series[k]);
+    free(o->counters);
+    free(o->areas);
+    free(o->maps);
+    free(o->people);
+    free(o->tracks);
+    free(o->left_behind);
+    *o = (th_observation){0};
+}
+
+double th_egress_time(const th_observation *o) {
+    bool empty = o->done && o->statistics.inside == 0 && o->statistics.left > 0;
+    return empty ? o->statistics.last_left_time : (double)NAN;
 }

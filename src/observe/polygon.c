@@ -1,5 +1,7 @@
-// Corners, rings and edges. SPDX-License-Identifier: Apache-2.0
-#include "observe/polygon.h"
+// Corners, rings and edges. A clip costs O(corners); asking which edges run through a polygon costs those of the grid
+// cells under it. SPDX-License-Identifier: Apache-2.0
+#include "core/array.h"
+#include "observe/region.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +14,7 @@ void th_corners_release(th_corners *corners) {
 }
 
 static bool make_room(th_corners *corners, int count) {
-    if (count <= corners->room) return true;
-    int room = count + count / 2 + 32;
-    th_point *moved = realloc(corners->at, (size_t)room * sizeof *moved);
-    if (!moved) return false;
-    corners->at = moved;
-    corners->room = room;
-    return true;
+    return count <= corners->room || TH_RESERVE(corners->at, corners->room, count);
 }
 
 bool th_corners_copy(th_corners *to, const th_point *from, int count) {

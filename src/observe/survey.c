@@ -1,8 +1,9 @@
 // One pass over a recording. SPDX-License-Identifier: Apache-2.0
 #include "observe/survey.h"
+#include "core/array.h"
 #include "core/error.h"
+#include "observe/density.h"
 #include "observe/fundamental.h"
-#include "observe/level_view.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,13 +58,7 @@ static double crowd_pressure(const th_survey_area *area, const th_level_view *vi
 }
 
 static bool add_row(th_survey_area *area, const th_survey_row *row) {
-    if (area->count == area->room) {
-        int room = area->room > 0 ? 2 * area->room : 1024;
-        th_survey_row *moved = realloc(area->rows, (size_t)room * sizeof *moved);
-        if (!moved) return false;
-        area->rows = moved;
-        area->room = room;
-    }
+    if (!TH_RESERVE(area->rows, area->room, area->count + 1)) return false;
     area->rows[area->count++] = *row;
     return true;
 }

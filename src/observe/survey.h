@@ -2,10 +2,9 @@
 // What `throng measure` shows; anybody else may ask for it. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_OBSERVE_SURVEY_H
 #define TH_OBSERVE_SURVEY_H
-#include "observe/crossing.h"
 #include "observe/density.h"
-#include "observe/service.h"
 #include "observe/spacing.h"
+#include "observe/walkers.h"
 
 enum { TH_DENSITY_METHODS = 3 };
 const char *th_density_method_name(th_density_method method); // "classic", "voronoi", "gaussian"

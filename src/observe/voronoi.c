@@ -2,7 +2,7 @@
 // twice its farthest corner: nobody beyond can take anything from it, so the result is exact. People are looked
 // up ring by ring of a square grid. Cost: about twenty cuts a person in an even crowd.
 // SPDX-License-Identifier: Apache-2.0
-#include "observe/voronoi.h"
+#include "observe/region.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

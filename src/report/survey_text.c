@@ -1,4 +1,5 @@
 // A survey as text. SPDX-License-Identifier: Apache-2.0
+#include "observe/observation.h"
 #include "report/survey.h"
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #include "validate/bottleneck_tracks.h"
 #include "core/array.h"
 #include "core/error.h"
-#include "observe/crossing.h"
+#include "observe/walkers.h"
 #include "record/moment.h"
 #include <math.h>
 #include <stdlib.h>

@@ -38,7 +38,7 @@ void th_tracks_frame_release(th_tracks_frame *room);
 // Everybody inside at a frame, nobody behind the last one; velocities are those since the frame before.
 th_moment th_tracks_moment(const th_run_tracks *tracks, int frame, const th_tracks_frame *room);
 
-// What is measured of them as of any recording (observe/crossing.h, observe/walkers.h).
+// What is measured of them as of any recording (observe/walkers.h).
 typedef struct th_tracks_found {
     int through;        // people beyond the line x = line at the end
     double first, last; // when the first and the last came over it [s]; NaN: nobody

@@ -1,18 +1,10 @@
-// What the files of an observer share: its insides, arrays that grow, maps, people.
+// What the files of an observer share: its inside, series, people, maps, exposure.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TH_OBSERVE_PARTS_H
-#define TH_OBSERVE_PARTS_H
+#ifndef TH_OBSERVE_OBSERVER_PARTS_H
+#define TH_OBSERVE_OBSERVER_PARTS_H
 #include "observe/observer.h"
 #include "record/moment.h"
 #include "throng/scene_view.h"
-
-// ---- arrays that grow by one: room is 16, 32, 64, ..., so that the count alone tells it. grow.c
-// Room for one more behind `count`; false: no memory, nothing changed.
-bool th_grow_counts(uint32_t **array, int count);
-bool th_grow_floats(float **array, int count);
-bool th_grow_bytes(uint8_t **array, int count);
-// How many elements have room in an array of `count`.
-size_t th_grown_room(size_t count);
 
 // A scripted body's discs are in a world's moment, too.
 static inline bool th_is_person(int32_t phase) { return phase < (int32_t)TH_PHASE_BODY; }
@@ -30,7 +22,7 @@ typedef struct th_last_seen {
     float wait_until; // when doing is TH_DOING_WAIT [s]
 } th_last_seen;
 
-// ---- maps. map.c
+// ---- maps. observer_map.c
 // People whose centre is in a cell at one sample.
 typedef struct th_cell_now {
     float count, speed, jammed;
@@ -53,24 +45,21 @@ typedef struct th_map_work {
 // False: no memory; release both then too.
 bool th_map_create(const th_scene *scene, int level, double cell, th_map *map, th_map_work *work);
 void th_map_work_release(th_map_work *work);
-void th_map_forget_rows(const th_map *map, th_map_work *work); // nobody in any row
 void th_map_put(th_map *map, th_map_work *work, const th_last_seen *person);
 // Takes everybody put in since the last call into the sums; `interval` is the time it stands for.
 void th_map_take(th_map *map, th_map_work *work, double interval);
 // How many of th_exposure_bounds the density at a place is above, as of the last call of th_map_take;
 // 0 beyond the map.
 uint8_t th_map_crowding_at(const th_map *map, const th_map_work *work, float x, float y);
-uint8_t th_crowding_of(float density); // exposure.c
+uint8_t th_crowding_of(float density); // observer_exposure.c
 
-// ---- pressure of the model. pressure.c
+// ---- pressure of the model. observer_exposure.c
 // Takes a level's pressure as it is now into its map; a map's first time makes the room for it. False: no memory.
 bool th_map_take_pressure(th_map *map, const th_grid *grid);
 bool th_map_make_pressure(th_map *map); // room for it, all 0; false: no memory
 void th_map_forget_pressure(th_map *map);
-// Of the cell that holds the point; 0 beyond.
-float th_grid_at(const th_grid *grid, float x, float y);
 
-// ---- people. people.c
+// ---- people. observer_people.c
 // Room for everybody up to `id`; new ones are nobody yet. False: no memory.
 bool th_people_reserve(th_observer *observer, uint32_t id);
 // Everybody at a sample. Returns how many are in a jam.
@@ -85,17 +74,22 @@ void th_people_find_lost(th_observer *observer, const th_moment *moment, double 
 void th_people_finish(th_observer *observer, const th_moment *moment, double time);
 bool th_tracks_see(th_observer *observer, const th_moment *moment, int sample); // false: no memory
 
-// ---- what people were exposed to. exposure.c
+// ---- what people were exposed to. observer_exposure.c
 // Everybody at a sample, after the maps were taken. False: no memory.
 bool th_exposure_sample(th_observer *observer, th_world *world, const th_moment *moment,
                         double time);
 void th_exposure_spend(th_person *person, uint32_t crowding, float time);
 
-// ---- density of measurement areas by the methods for recordings. gauge.c
-bool th_gauges_create(th_observer *observer); // false: no memory
-void th_gauges_destroy(th_observer *observer);
-// Into the sample that is being taken. False: no memory.
-bool th_gauges_take(th_observer *observer, const th_moment *moment);
+// ---- series: counters, measurement areas, numbers of people. observer_series.c
+bool th_counters_create(th_observer *observer); // false: no memory
+// Totals and times as they are now.
+void th_counters_read(th_observer *observer, const th_world *world);
+bool th_areas_create(th_observer *observer); // false: no memory
+void th_areas_destroy(th_observer *observer);
+// The next sample of everything but the densities below. False: no memory.
+bool th_series_take(th_observer *observer, th_world *world);
+// Density by the methods for recordings, into the same sample. False: no memory.
+bool th_areas_take(th_observer *observer, const th_moment *moment);
 
 struct th_observer {
     th_observer_def def;
@@ -105,19 +99,19 @@ struct th_observer {
     uint64_t last_step;  // whose events were seen
     double last_sample_time;
     uint64_t lost_since_sample;
-    uint32_t *left_by_goal;    // per goal of the scene
-    int *counter_index;        // per counter: goal, door or line it stands for
-    th_last_seen *last_seen;   // per person
-    th_last_seen *by_place;    // work space: a copy of last_seen in the order of bands of the maps
-    size_t person_room;        // of people, last_seen and by_place
-    uint32_t last_id;          // highest id at any sample
-    uint32_t track_stride;     // ways are kept of the ids 1 + k * stride
-    th_map_work *map_work;     // per map
-    struct th_region **gauges; // per measurement area; NULL: cannot be measured
-    double *gauge_points;      // work space: x, y and speed of people near an area
-    int gauge_room;            // people
+    uint32_t *left_by_goal;     // per goal of the scene
+    int *counter_index;         // per counter: goal, door or line it stands for
+    th_last_seen *last_seen;    // per person
+    th_last_seen *by_place;     // work space: a copy of last_seen in the order of bands of the maps
+    size_t person_room;         // of people, last_seen and by_place
+    uint32_t last_id;           // highest id at any sample
+    uint32_t track_stride;      // ways are kept of the ids 1 + k * stride
+    th_map_work *map_work;      // per map
+    struct th_region **regions; // per measurement area; NULL: cannot be measured
+    double *region_points;      // work space: x, y and speed of people near an area
+    int region_room;            // people
 };
 
-// Sets the check sum right after bytes of th_observer_save were changed (for tests). keep.c
+// Sets the check sum right after bytes of th_observer_save were changed (for tests). observer_save.c
 void th_observer_seal(void *bytes, size_t size);
 #endif

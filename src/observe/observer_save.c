@@ -1,9 +1,10 @@
 // An observer as bytes and back. One walk over everything that changes serves counting, writing and
 // reading. Bytes may come from a damaged file: a check sum first, then every length against what is left
 // and every index against the scene. SPDX-License-Identifier: Apache-2.0
+#include "core/array.h"
 #include "core/error.h"
 #include "core/hash.h"
-#include "observe/parts.h"
+#include "observe/observer_parts.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,7 @@ static void *room_for(keeper *k, void *old, size_t count, size_t size) {
     if (!sound(k)) return old;
     free(old);
     if (count == 0) return NULL;
-    void *array = calloc(th_grown_room(count), size);
+    void *array = calloc(th_array_room(count), size);
     if (!array) k->no_memory = true;
     return array;
 }

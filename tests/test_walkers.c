@@ -1,6 +1,6 @@
 // Lines, people and distances, on walks made up so that every number is known. SPDX-License-Identifier: Apache-2.0
 #include "near.h"
-#include "observe/place_text.h"
+#include "observe/density.h"
 #include "observe/survey.h"
 #include "support.h"
 #include <math.h>

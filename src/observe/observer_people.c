@@ -1,5 +1,6 @@
 // One row per person, and some people's ways. SPDX-License-Identifier: Apache-2.0
-#include "observe/parts.h"
+#include "core/array.h"
+#include "observe/observer_parts.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,8 +212,8 @@ static int find_person(const th_moment *moment, uint32_t id) {
 
 static bool extend_track(th_track *track, const th_moment *moment, int i) {
     int n = track->count;
-    if (!th_grow_floats(&track->x, n) || !th_grow_floats(&track->y, n) ||
-        !th_grow_bytes(&track->level, n))
+    if (!TH_RESERVE_ONE(track->x, n) || !TH_RESERVE_ONE(track->y, n) ||
+        !TH_RESERVE_ONE(track->level, n))
         return false;
     track->x[n] = (float)moment->x[i];
     track->y[n] = (float)moment->y[i];

@@ -1,0 +1,147 @@
+// What people were exposed to: seconds in a crowd denser than each bound, and the highest pressure met. Looked at
+// when samples are taken; the time between two is halved as for everything else people do. Cost of a sample:
+// O(people), and O(cells) where a model has a pressure.
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/observer_parts.h"
+#include <stdlib.h>
+
+// 4: congestion (IMO). 6: people are pressed together; 8: about what was found where people died (Duisburg
+// 2010: 8 +- 1; Jamarat 2006: up to 10).
+const float th_exposure_bounds[TH_EXPOSURES] = {4.0f, 6.0f, 8.0f};
+
+uint8_t th_crowding_of(float density) {
+    uint8_t crowding = 0;
+    while (crowding < TH_EXPOSURES && density > th_exposure_bounds[crowding]) crowding++;
+    return crowding;
+}
+
+void th_exposure_spend(th_person *person, uint32_t crowding, float time) {
+    if (crowding > TH_EXPOSURES) return; // not known
+    for (uint32_t k = 0; k < crowding; ++k) person->exposure[k] += time;
+}
+
+static void expose(th_person *person, th_last_seen *seen, uint8_t now, double time,
+                   float interval) {
+    if (seen->crowding == TH_CROWDING_UNKNOWN) {
+        float since = (float)time - person->start_time;
+        if (since > 0.0f) th_exposure_spend(person, now, since);
+    } else {
+        th_exposure_spend(person, seen->crowding, 0.5f * interval);
+        th_exposure_spend(person, now, 0.5f * interval);
+    }
+    seen->crowding = now;
+}
+
+// ---- pressure: what a model keeps (TH_GRID_PRESSURE), on the cells of the maps. A model's grid has its own cells,
+// and on an open plane it moves, so every sample is mapped anew: a cell of the map gets the largest value of the
+// model's cells whose middles are in it or, where the model's are larger, that of the one its own middle is
+// in. Nothing is interpolated, because a thin wall may have a packed and an empty side, and no peak gets
+// lost.
+
+void th_map_forget_pressure(th_map *map) {
+    free(map->pressure_sum);
+    free(map->pressure_max);
+    map->pressure_sum = NULL;
+    map->pressure_max = NULL;
+}
+
+bool th_map_make_pressure(th_map *map) {
+    size_t cells = (size_t)map->nx * (size_t)map->ny;
+    th_map_forget_pressure(map);
+    map->pressure_sum = calloc(cells, sizeof *map->pressure_sum);
+    map->pressure_max = calloc(cells, sizeof *map->pressure_max);
+    if (map->pressure_sum && map->pressure_max) return true;
+    th_map_forget_pressure(map);
+    return false;
+}
+
+// The model's columns (or rows) first .. last; none when first > last.
+typedef struct cell_range {
+    int first, last;
+} cell_range;
+
+// The first cell of `count` whose middle is at `at` or behind, in cells from the grid's edge.
+static int first_behind(float at, int count) {
+    float wanted = at - 0.5f;
+    if (!(wanted > 0.0f)) return 0;
+    if (wanted > (float)(count - 1)) return count;
+    int cell = (int)wanted;
+    return (float)cell < wanted ? cell + 1 : cell;
+}
+
+// For the map's cell between low and high.
+static cell_range range_of(float low, float high, int count) {
+    cell_range range = {first_behind(low, count), first_behind(high, count) - 1};
+    float middle = 0.5f * (low + high);
+    if (range.first > range.last && middle >= 0.0f && middle < (float)count)
+        range.first = range.last = (int)middle;
+    return range;
+}
+
+static float largest_in(const th_grid *grid, cell_range columns, cell_range rows) {
+    float largest = 0.0f;
+    for (int j = rows.first; j <= rows.last; ++j)
+        for (int i = columns.first; i <= columns.last; ++i)
+            if (grid->values[(size_t)j * (size_t)grid->nx + (size_t)i] > largest)
+                largest = grid->values[(size_t)j * (size_t)grid->nx + (size_t)i];
+    return largest;
+}
+
+bool th_map_take_pressure(th_map *map, const th_grid *grid) {
+    if (!map->pressure_max && !th_map_make_pressure(map)) return false;
+    float ratio = map->cell / grid->cell;
+    float x = (map->min_x - grid->min_x) / grid->cell, y = (map->min_y - grid->min_y) / grid->cell;
+    for (int j = 0; j < map->ny; ++j) {
+        cell_range rows = range_of(y + (float)j * ratio, y + (float)(j + 1) * ratio, grid->ny);
+        if (rows.first > rows.last) continue;
+        for (int i = 0; i < map->nx; ++i) {
+            size_t c = (size_t)j * (size_t)map->nx + (size_t)i;
+            if (!(map->walkable[c] > 0.0f)) continue;
+            cell_range columns =
+                range_of(x + (float)i * ratio, x + (float)(i + 1) * ratio, grid->nx);
+            float pressure = largest_in(grid, columns, rows);
+            if (!(pressure > 0.0f)) continue;
+            map->pressure_sum[c] += (double)pressure;
+            if (pressure > map->pressure_max[c]) map->pressure_max[c] = pressure;
+        }
+    }
+    return true;
+}
+
+static float grid_at(const th_grid *grid, float x, float y) {
+    float column = (x - grid->min_x) / grid->cell, row = (y - grid->min_y) / grid->cell;
+    if (!(column >= 0.0f && row >= 0.0f && column < (float)grid->nx && row < (float)grid->ny))
+        return 0.0f;
+    return grid->values[(size_t)row * (size_t)grid->nx + (size_t)column];
+}
+
+static void meet_pressure(th_observation *o, const th_moment *moment, int32_t level,
+                          const th_grid *grid) {
+    for (int i = 0; i < moment->count; ++i)
+        if (th_is_person(moment->phase[i]) && th_moment_level(moment, i) == level) {
+            th_person *person = &o->people[moment->id[i] - 1];
+            float pressure = grid_at(grid, (float)moment->x[i], (float)moment->y[i]);
+            if (!(pressure <= person->peak_pressure)) person->peak_pressure = pressure; // or NaN
+        }
+}
+
+bool th_exposure_sample(th_observer *observer, th_world *world, const th_moment *moment,
+                        double time) {
+    th_observation *o = &observer->observation;
+    float interval = (float)(time - observer->last_sample_time);
+    for (int i = 0; o->map_count > 0 && i < moment->count; ++i) {
+        if (!th_is_person(moment->phase[i])) continue;
+        int64_t index = moment->id[i] - 1;
+        int32_t m = th_moment_level(moment, i);
+        uint8_t now = th_map_crowding_at(&o->maps[m], &observer->map_work[m], (float)moment->x[i],
+                                         (float)moment->y[i]);
+        expose(&o->people[index], &observer->last_seen[index], now, time, interval);
+    }
+    for (int level = 0; level < observer->scene->level_count; ++level) {
+        th_grid grid;
+        if (!th_world_map_grid(world, TH_GRID_PRESSURE, level, &grid)) continue;
+        if (level < o->map_count && !th_map_take_pressure(&o->maps[level], &grid)) return false;
+        meet_pressure(o, moment, level, &grid);
+    }
+    return true;
+}

@@ -1,0 +1,213 @@
+// The series of a run, one value per sample: people who came, are inside and left, counters of exits, doors and lines,
+// density and speed of the scene's measurement areas. Voronoi and Gaussian densities are taken by the code that
+// measures recordings; only people near an area are handed over, so the price is theirs and not the crowd's.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/array.h"
+#include "observe/density.h"
+#include "observe/observer_parts.h"
+#include "record/wkt.h"
+#include <math.h>
+#include <stdlib.h>
+
+// ---- counters
+
+static double line_length(const th_line *line) {
+    return hypot((double)line->b.x - (double)line->a.x, (double)line->b.y - (double)line->a.y);
+}
+
+static void add_counter(th_observer *observer, th_counter_kind kind, const char *id, int index,
+                        int level, double width) {
+    th_observation *o = &observer->observation;
+    observer->counter_index[o->counter_count] = index;
+    o->counters[o->counter_count++] = (th_counter){.kind = kind,
+                                                   .id = id,
+                                                   .level = level,
+                                                   .width = width,
+                                                   .first_time = (double)NAN,
+                                                   .last_time = (double)NAN};
+}
+
+bool th_counters_create(th_observer *observer) {
+    const th_scene *scene = observer->scene;
+    size_t most = (size_t)(scene->goal_count + scene->door_count + scene->measure_line_count) + 1;
+    observer->observation.counters = calloc(most, sizeof *observer->observation.counters);
+    observer->counter_index = calloc(most, sizeof *observer->counter_index);
+    observer->left_by_goal = calloc((size_t)scene->goal_count + 1, sizeof *observer->left_by_goal);
+    if (!observer->observation.counters || !observer->counter_index || !observer->left_by_goal)
+        return false;
+    for (int g = 0; g < scene->goal_count; ++g) {
+        const th_goal *goal = &scene->goals[g];
+        if (goal->kind == TH_GOAL_EXIT)
+            add_counter(observer, TH_COUNT_EXIT, goal->id, g,
+                        goal->is_line ? goal->line.level : goal->area.level,
+                        goal->is_line ? line_length(&goal->line) : 0.0);
+    }
+    for (int d = 0; d < scene->door_count; ++d)
+        add_counter(observer, TH_COUNT_DOOR, scene->doors[d].id, d, scene->doors[d].line.level,
+                    line_length(&scene->doors[d].line));
+    for (int l = 0; l < scene->measure_line_count; ++l)
+        add_counter(observer, TH_COUNT_LINE, scene->measure_lines[l].id, l,
+                    scene->measure_lines[l].line.level, line_length(&scene->measure_lines[l].line));
+    return true;
+}
+
+// Counts and times of every counter as they are now.
+void th_counters_read(th_observer *observer, const th_world *world) {
+    th_observation *o = &observer->observation;
+    for (int c = 0; c < o->counter_count; ++c) {
+        th_counter *counter = &o->counters[c];
+        int index = observer->counter_index[c];
+        if (counter->kind == TH_COUNT_EXIT) {
+            counter->forward_total = observer->left_by_goal[index];
+            continue;
+        }
+        th_line_count line = counter->kind == TH_COUNT_DOOR ? th_world_door(world, index)
+                                                            : th_world_line(world, index);
+        counter->forward_total = line.forward;
+        counter->backward_total = line.backward;
+        if (line.forward + line.backward == 0) continue;
+        counter->first_time = line.first_time;
+        counter->last_time = line.last_time;
+    }
+}
+
+// ---- measurement areas
+
+static const float NEAR = 3.5f;
+
+// NULL region: the area cannot be measured so, and its columns stay empty.
+static th_region *region_of(const th_scene *scene, const th_measure_area *area, bool *memory) {
+    const th_level *level = &scene->levels[area->area.level];
+    const th_point origin = {0.0, 0.0}; // positions are relative to the scene's
+    bool walls = level->bounded && level->walkable.ring_count > 0;
+    char *walkable = walls ? th_polygons_wkt(&level->walkable, origin) : NULL;
+    char *shape = th_polygons_wkt(&area->area.shape, origin);
+    th_region *region = NULL;
+    bool texts = shape && (walkable || !walls);
+    if (!texts || th_region_create(walkable, shape, &region, NULL) == TH_NO_MEMORY) *memory = false;
+    free(walkable);
+    free(shape);
+    return region;
+}
+
+static bool create_regions(th_observer *observer) {
+    const th_scene *scene = observer->scene;
+    bool memory = true;
+    observer->regions = calloc((size_t)scene->measure_area_count + 1, sizeof(th_region *));
+    if (!observer->regions) return false;
+    for (int a = 0; memory && a < scene->measure_area_count; ++a)
+        observer->regions[a] = region_of(scene, &scene->measure_areas[a], &memory);
+    return memory;
+}
+
+bool th_areas_create(th_observer *observer) {
+    const th_scene *scene = observer->scene;
+    th_observation *o = &observer->observation;
+    o->areas = calloc((size_t)scene->measure_area_count + 1, sizeof *o->areas);
+    if (!o->areas) return false;
+    o->area_count = scene->measure_area_count;
+    for (int a = 0; a < o->area_count; ++a) {
+        const th_measure_area *area = &scene->measure_areas[a];
+        o->areas[a] = (th_area_series){
+            .id = area->id, .level = area->area.level, .area = area->walkable_area};
+    }
+    return create_regions(observer);
+}
+
+void th_areas_destroy(th_observer *observer) {
+    for (int a = 0; observer->regions && a < observer->scene->measure_area_count; ++a)
+        th_region_destroy(observer->regions[a]);
+    free((void *)observer->regions);
+    free(observer->region_points);
+}
+
+static bool make_points(th_observer *observer, int count) {
+    if (count <= observer->region_room) return true;
+    double *points = realloc(observer->region_points, 3 * (size_t)count * sizeof *points);
+    if (!points) return false;
+    observer->region_points = points;
+    observer->region_room = count;
+    return true;
+}
+
+static int gather(const th_moment *moment, const th_area *area, double *x, double *y,
+                  double *speed) {
+    const th_box *box = &area->shape.box;
+    const double low_x = (double)(box->min_x - NEAR), high_x = (double)(box->max_x + NEAR);
+    const double low_y = (double)(box->min_y - NEAR), high_y = (double)(box->max_y + NEAR);
+    int count = 0;
+    for (int i = 0; i < moment->count; ++i) {
+        if (!th_is_person(moment->phase[i]) || th_moment_level(moment, i) != area->level ||
+            moment->x[i] < low_x || moment->x[i] > high_x || moment->y[i] < low_y ||
+            moment->y[i] > high_y)
+            continue;
+        x[count] = moment->x[i];
+        y[count] = moment->y[i];
+        speed[count++] = hypot(moment->velocity_x[i], moment->velocity_y[i]);
+    }
+    return count;
+}
+
+bool th_areas_take(th_observer *observer, const th_moment *moment) {
+    th_observation *o = &observer->observation;
+    if (o->area_count > 0 && !make_points(observer, moment->count)) return false;
+    for (int a = 0; a < o->area_count; ++a) {
+        double *x = observer->region_points, *y = x + observer->region_room;
+        double *speed = y + observer->region_room;
+        float *columns[2] = {o->areas[a].voronoi_density, o->areas[a].gaussian_density};
+        for (int k = 0; k < 2; ++k) columns[k][o->sample_count] = NAN;
+        if (!observer->regions[a]) continue;
+        int count = gather(moment, &observer->scene->measure_areas[a].area, x, y, speed);
+        for (int k = 0; k < 2; ++k) {
+            th_density_def def = th_density_def_default();
+            th_area_reading reading;
+            def.method = k == 0 ? TH_VORONOI : TH_GAUSSIAN;
+            if (th_region_measure(observer->regions[a], &def, x, y, speed, count, &reading, NULL,
+                                  NULL) != TH_OK)
+                return false;
+            columns[k][o->sample_count] = (float)reading.density;
+        }
+    }
+    return true;
+}
+
+// ---- a sample
+
+static bool grow_series(th_observation *o) {
+    int n = o->sample_count;
+    bool grown = TH_RESERVE_ONE(o->spawned, n) && TH_RESERVE_ONE(o->inside, n) &&
+                 TH_RESERVE_ONE(o->left, n) && TH_RESERVE_ONE(o->overlapping, n) &&
+                 TH_RESERVE_ONE(o->jammed, n);
+    for (int c = 0; grown && c < o->counter_count; ++c)
+        grown =
+            TH_RESERVE_ONE(o->counters[c].forward, n) && TH_RESERVE_ONE(o->counters[c].backward, n);
+    for (int a = 0; grown && a < o->area_count; ++a)
+        grown = TH_RESERVE_ONE(o->areas[a].density, n) && TH_RESERVE_ONE(o->areas[a].speed, n) &&
+                TH_RESERVE_ONE(o->areas[a].voronoi_density, n) &&
+                TH_RESERVE_ONE(o->areas[a].gaussian_density, n);
+    return grown;
+}
+
+bool th_series_take(th_observer *observer, th_world *world) {
+    th_observation *o = &observer->observation;
+    int n = o->sample_count;
+    if (!grow_series(o)) return false;
+    th_counters_read(observer, world);
+    for (int c = 0; c < o->counter_count; ++c) {
+        o->counters[c].forward[n] = (uint32_t)o->counters[c].forward_total;
+        o->counters[c].backward[n] = (uint32_t)o->counters[c].backward_total;
+    }
+    // Samples the overlaps, which changes the largest one seen: only ever called at sample times.
+    th_statistics statistics = th_world_statistics(world);
+    o->spawned[n] = (uint32_t)statistics.spawned;
+    o->inside[n] = (uint32_t)statistics.inside;
+    o->left[n] = (uint32_t)statistics.left;
+    o->overlapping[n] = (uint32_t)statistics.overlapping_agents;
+    for (int a = 0; a < o->area_count; ++a) {
+        th_area_state area = th_world_area(world, a);
+        o->areas[a].density[n] = (float)area.density;
+        // An empty area has no speed.
+        o->areas[a].speed[n] = area.count > 0 ? (float)area.mean_speed : NAN;
+    }
+    return true;
+}
