@@ -94,11 +94,11 @@ static void solver_on_random_floors(void **state) {
     for (int k = 0; k < FLOORS; ++k) {
         problem f = random_floor();
         int n = f.lcp.nx * f.lcp.ny;
-        th_memory memory = th_memory_of(NULL);
-        th_lcp_work *work = th_lcp_work_create(&memory, TH_LCP_DEFAULT, n, n);
+        th_arena arena = th_arena_of(NULL);
+        th_lcp_work *work = th_lcp_work_create(&arena, n, n);
         assert_non_null(work);
         th_lcp_result exact = th_lcp_solve(&f.lcp, work), found;
-        th_lcp_work_destroy(work);
+        th_arena_free(&arena);
         assert_true(exact.converged);
         double *p = numbers(n), most = 0.0, apart = 0.0;
         th_lcp lcp = f.lcp;

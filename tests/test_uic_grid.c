@@ -65,9 +65,9 @@ static void free_areas_agree_with_sampling(void **state) {
         random_shape(seed, points, starts);
         th_level level = {.bounded = true, .walkable = {2, starts, points, {-7, -11, 13, 9}, 0.0}};
         th_scene scene = {.levels = &level, .level_count = 1};
-        th_memory memory = th_memory_of(NULL);
+        th_arena arena = th_arena_of(NULL);
         th_floor floor;
-        assert_true(th_floor_create(&floor, &memory, &scene, 0));
+        assert_true(th_floor_create(&floor, &arena, &scene, 0));
         th_staggered grid = th_staggered_over(&level.walkable.box, (float)h, 1);
         th_floor_part *parts = calloc((size_t)(grid.nx * TH_FLOOR_PARTS), sizeof *parts);
         assert_non_null(parts);
@@ -96,7 +96,7 @@ static void free_areas_agree_with_sampling(void **state) {
                     worst_centre < 2.0 / SAMPLES); // what sampling can tell
         assert_true(fabs(total - polygon_area(&level.walkable)) < 1e-4);
         free(parts);
-        th_floor_destroy(&floor, &memory);
+        th_arena_free(&arena);
     }
 }
 

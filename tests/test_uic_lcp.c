@@ -1,8 +1,8 @@
 // The solvers of the pressure problem: against a dense solution on small random floors, against each other
 // on crowds. Residuals are computed here from the problem as given, not taken from the solvers.
 // SPDX-License-Identifier: Apache-2.0
-#include "move/uic/lcp.h"
 #include "support.h"
+#include "support_lcp.h"
 #include "support_memory.h"
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +13,10 @@ enum { RANDOM_FLOORS = 40, CROWD = 80, MANY_CELLS = 140 };
 #else
 enum { RANDOM_FLOORS = 400, CROWD = 120, MANY_CELLS = 180 };
 #endif
+
+static const th_lcp_method *const METHODS[] = {&TH_LCP_MPRGP, &TH_LCP_POLICY, &TH_LCP_PSOR,
+                                               &TH_LCP_MULTIGRID};
+enum { METHOD_COUNT = sizeof METHODS / sizeof *METHODS };
 
 #define MAX_DENSITY 5.4 // [1/m^2]
 #define CELL 1.65       // [m]
@@ -67,19 +71,19 @@ static th_lcp problem_of(const floor_plan *f, double tolerance, int threads) {
                     f->p,  f->active, f->active_count, tolerance, threads};
 }
 
-static th_lcp_work *work_of(th_lcp_solver solver, const floor_plan *f) {
-    th_memory memory = th_memory_of(NULL);
-    th_lcp_work *work = th_lcp_work_create(&memory, solver, f->nx * f->ny, f->nx * f->ny);
+static th_lcp_work *work_of(th_arena *arena, const th_lcp_method *method, const floor_plan *f) {
+    th_lcp_work *work = th_lcp_work_create_for(arena, method, f->nx * f->ny, f->nx * f->ny);
     assert_non_null(work);
     return work;
 }
 
-static th_lcp_result solve(const floor_plan *f, th_lcp_solver solver, double tolerance,
+static th_lcp_result solve(const floor_plan *f, const th_lcp_method *method, double tolerance,
                            int threads) {
-    th_lcp_work *work = work_of(solver, f);
+    th_arena arena = th_arena_of(NULL);
+    th_lcp_work *work = work_of(&arena, method, f);
     th_lcp lcp = problem_of(f, tolerance, threads);
     th_lcp_result result = th_lcp_solve(&lcp, work);
-    th_lcp_work_destroy(work);
+    th_arena_free(&arena);
     return result;
 }
 
@@ -202,10 +206,11 @@ static void test_random_floors(void **state) {
         dense_solution(&f);
         double *exact = numbers(n), scale = largest(f.p, n);
         memcpy(exact, f.p, (size_t)n * sizeof *exact);
-        for (th_lcp_solver solver = 0; solver < TH_LCP_SOLVER_COUNT; ++solver) {
+        for (int m = 0; m < METHOD_COUNT; ++m) {
+            const th_lcp_method *method = METHODS[m];
             bool warm = trial & 1;
             for (int c = 0; c < n; ++c) f.p[c] = warm ? exact[c] * 2 * random_share() : 0;
-            th_lcp_result result = solve(&f, solver, 1e-9, 1);
+            th_lcp_result result = solve(&f, method, 1e-9, 1);
             double residual = residual_of(&f);
             assert_true(result.converged == (result.residual <= 1e-9));
             // Closed rooms that are overfull have p of 1e8; there rounding is more than the tolerance,
@@ -214,7 +219,7 @@ static void test_random_floors(void **state) {
                 assert_true(result.converged);
                 assert_true(residual < 1e-6); // couplings are rounded to 6e-8
                 assert_true(difference(f.p, exact, n) <= 1e-4 * scale);
-            } else if (solver == TH_LCP_POLICY || solver == TH_LCP_MULTIGRID) {
+            } else if (method == &TH_LCP_POLICY || method == &TH_LCP_MULTIGRID) {
                 assert_true(residual < 1e-2);
                 assert_true(difference(f.p, exact, n) <= 1e-4 * scale);
             }
@@ -300,15 +305,16 @@ static void compare_solvers(floor_plan *f) {
     double tolerance = TH_LCP_TOLERANCE * MAX_DENSITY;
     double *start = numbers(n), *reference = numbers(n);
     memcpy(start, f->p, (size_t)n * sizeof *start);
-    assert_true(solve(f, TH_LCP_MPRGP, 1e-4 * tolerance, 1).converged);
+    assert_true(solve(f, &TH_LCP_MPRGP, 1e-4 * tolerance, 1).converged);
     memcpy(reference, f->p, (size_t)n * sizeof *reference);
     double scale = largest(reference, n);
     assert_true(scale > 1);
-    for (th_lcp_solver solver = 0; solver < TH_LCP_SOLVER_COUNT; ++solver) {
+    for (int m = 0; m < METHOD_COUNT; ++m) {
+        const th_lcp_method *method = METHODS[m];
         // PSOR leaves smooth errors, which a residual shows least.
-        double fine = solver == TH_LCP_PSOR ? 0.05 * tolerance : tolerance;
+        double fine = method == &TH_LCP_PSOR ? 0.05 * tolerance : tolerance;
         memcpy(f->p, start, (size_t)n * sizeof *start);
-        th_lcp_result result = solve(f, solver, fine, 2);
+        th_lcp_result result = solve(f, method, fine, 2);
         assert_true(result.converged && result.residual <= fine);
         assert_true(residual_of(f) <= fine * 1.001);
         assert_true(difference(f->p, reference, n) <= 1e-3 * scale);
@@ -327,7 +333,7 @@ static void test_crowds(void **state) {
         assemble(&f);
         compare_solvers(&f); // from nothing
         for (int step = 0; step < 5; ++step) {
-            solve(&f, TH_LCP_DEFAULT, TH_LCP_TOLERANCE * MAX_DENSITY, 2);
+            solve(&f, &TH_LCP_MULTIGRID, TH_LCP_TOLERANCE * MAX_DENSITY, 2);
             walk(&f);
         }
         compare_solvers(&f); // from the step before
@@ -343,13 +349,14 @@ static void test_threads(void **state) {
     int n = f.nx * f.ny;
     double *one = numbers(n);
     assemble(&f);
-    for (th_lcp_solver solver = 0; solver < TH_LCP_SOLVER_COUNT; ++solver) {
+    for (int m = 0; m < METHOD_COUNT; ++m) {
+        const th_lcp_method *method = METHODS[m];
         const int threads[] = {1, 2, 3, 8};
         th_lcp_result first = {0};
-        if (solver == TH_LCP_MPRGP || solver == TH_LCP_POLICY) continue; // one thread
+        if (method == &TH_LCP_MPRGP || method == &TH_LCP_POLICY) continue; // one thread
         for (int t = 0; t < 4; ++t) {
             memset(f.p, 0, (size_t)n * sizeof *f.p);
-            th_lcp_result result = solve(&f, solver, 5e-3 * MAX_DENSITY, threads[t]);
+            th_lcp_result result = solve(&f, method, 5e-3 * MAX_DENSITY, threads[t]);
             if (t == 0) {
                 memcpy(one, f.p, (size_t)n * sizeof *one);
                 first = result;
@@ -370,10 +377,12 @@ static void test_threads(void **state) {
 static void test_warm_start(void **state) {
     (void)state;
     random_state = 3;
-    for (th_lcp_solver solver = 0; solver < TH_LCP_SOLVER_COUNT; ++solver) {
+    for (int m = 0; m < METHOD_COUNT; ++m) {
+        const th_lcp_method *method = METHODS[m];
         floor_plan f = disc(60);
         assemble(&f);
-        th_lcp_work *work = work_of(solver, &f);
+        th_arena arena = th_arena_of(NULL);
+        th_lcp_work *work = work_of(&arena, method, &f);
         th_lcp lcp = problem_of(&f, TH_LCP_TOLERANCE * MAX_DENSITY, 1);
         int cold = th_lcp_solve(&lcp, work).iterations;
         assert_int_equal(th_lcp_solve(&lcp, work).iterations, 0); // solved already
@@ -382,7 +391,7 @@ static void test_warm_start(void **state) {
         }
         th_lcp_result warm = th_lcp_solve(&lcp, work);
         assert_true(warm.converged && warm.iterations < cold);
-        th_lcp_work_destroy(work);
+        th_arena_free(&arena);
         floor_free(&f);
     }
 }
@@ -390,13 +399,14 @@ static void test_warm_start(void **state) {
 // Everywhere above the maximum and nowhere to go: p grows, but is a number, and the flag is honest.
 static void test_closed_box(void **state) {
     (void)state;
-    for (th_lcp_solver solver = 0; solver < TH_LCP_SOLVER_COUNT; ++solver) {
+    for (int m = 0; m < METHOD_COUNT; ++m) {
+        const th_lcp_method *method = METHODS[m];
         floor_plan f = crowd_to(30, 15, 15, 30, 1.1);
         assemble(&f);
-        th_lcp_result result = solve(&f, solver, TH_LCP_TOLERANCE * MAX_DENSITY, 1);
+        th_lcp_result result = solve(&f, method, TH_LCP_TOLERANCE * MAX_DENSITY, 1);
         double residual = residual_of(&f); // asserts finite
         assert_true(isfinite(result.residual));
-        assert_true(result.converged == (solver != TH_LCP_PSOR));
+        assert_true(result.converged == (method != &TH_LCP_PSOR));
         if (result.converged) {
             assert_true(residual < 1e-2 * MAX_DENSITY);
             assert_true(largest(f.p, 900) > 1e5);
@@ -404,7 +414,7 @@ static void test_closed_box(void **state) {
         // And back: the crowd thins out, nothing of the huge pressure stays.
         for (int c = 0; c < 900; ++c) f.density[c] *= 0.5;
         assemble(&f);
-        assert_true(solve(&f, solver, TH_LCP_TOLERANCE * MAX_DENSITY, 1).converged);
+        assert_true(solve(&f, method, TH_LCP_TOLERANCE * MAX_DENSITY, 1).converged);
         assert_true(largest(f.p, 900) == 0);
         floor_free(&f);
     }
@@ -414,7 +424,7 @@ static void test_closed_box(void **state) {
 
 static int64_t visits_of(floor_plan f) {
     assemble(&f);
-    th_lcp_result result = solve(&f, TH_LCP_DEFAULT, TH_LCP_TOLERANCE * MAX_DENSITY, 1);
+    th_lcp_result result = solve(&f, &TH_LCP_MULTIGRID, TH_LCP_TOLERANCE * MAX_DENSITY, 1);
     assert_true(result.converged);
     floor_free(&f);
     return result.visits;
@@ -446,16 +456,17 @@ static void test_cost(void **state) {
 
 static void test_nothing_to_do(void **state) {
     (void)state;
-    for (th_lcp_solver solver = 0; solver < TH_LCP_SOLVER_COUNT; ++solver) {
+    for (int m = 0; m < METHOD_COUNT; ++m) {
+        const th_lcp_method *method = METHODS[m];
         floor_plan f = crowd_to(20, 10, 10, 20, 0.5);
         assemble(&f);
         for (int a = 0; a < f.active_count; ++a) f.p[f.active[a]] = 1;
-        th_lcp_result result = solve(&f, solver, 1e-4, 1);
+        th_lcp_result result = solve(&f, method, 1e-4, 1);
         assert_true(result.converged && result.iterations == 0 && largest(f.p, 400) == 0);
         f.active_count = 0;
-        assert_true(solve(&f, solver, 1e-4, 1).converged);
+        assert_true(solve(&f, method, 1e-4, 1).converged);
         floor_free(&f);
-        assert_true(strlen(th_lcp_solver_name(solver)) > 0);
+        assert_true(strlen(method->name) > 0);
     }
 }
 
@@ -477,7 +488,8 @@ static void test_spreads_far(void **state) {
 static void test_bad_numbers(void **state) {
     (void)state;
     random_state = 11;
-    for (th_lcp_solver solver = 0; solver < TH_LCP_SOLVER_COUNT; ++solver) {
+    for (int m = 0; m < METHOD_COUNT; ++m) {
+        const th_lcp_method *method = METHODS[m];
         floor_plan f = disc(30);
         assemble(&f);
         int c = 15 * 30 + 15;
@@ -490,7 +502,7 @@ static void test_bad_numbers(void **state) {
             f.east[c + 8 - d] = f.north[c + 8 - 30 * d] = 0;
         }
         f.b[c + 8] = -1;
-        th_lcp_result result = solve(&f, solver, 1e-3, 1);
+        th_lcp_result result = solve(&f, method, 1e-3, 1);
         assert_true(isfinite(result.residual));
         for (int k = 0; k < 900; ++k) assert_true(isfinite(f.p[k]) && f.p[k] >= 0);
         assert_true(f.p[c + 8] == 0);
@@ -502,11 +514,12 @@ static void test_memory(void **state) {
     (void)state;
     floor_plan f = disc(30);
     assemble(&f);
-    for (th_lcp_solver solver = 0; solver < TH_LCP_SOLVER_COUNT; ++solver) {
+    for (int m = 0; m < METHOD_COUNT; ++m) {
+        const th_lcp_method *method = METHODS[m];
         ledger books = {0};
         th_allocator allocator = {counted_alloc, counted_free, &books};
-        th_memory memory = th_memory_of(&allocator);
-        th_lcp_work *work = th_lcp_work_create(&memory, solver, 900, f.active_count);
+        th_arena arena = th_arena_of(&allocator);
+        th_lcp_work *work = th_lcp_work_create_for(&arena, method, 900, f.active_count);
         assert_non_null(work);
         int64_t needed = books.allocations;
         th_lcp lcp = problem_of(&f, 1e-3, 1);
@@ -515,15 +528,16 @@ static void test_memory(void **state) {
         --lcp.active_count;
         ++lcp.nx; // more cells than there is room for
         assert_false(th_lcp_solve(&lcp, work).converged);
-        th_lcp_work_destroy(work);
+        th_arena_free(&arena);
         assert_int_equal(books.bytes, 0);
         for (int64_t fail = 1; fail <= needed; ++fail) {
             books = (ledger){.fail_at = fail};
-            assert_null(th_lcp_work_create(&memory, solver, 900, f.active_count));
+            assert_null(th_lcp_work_create_for(&arena, method, 900, f.active_count));
+            th_arena_free(&arena);
             assert_int_equal(books.bytes, 0);
         }
+        assert_null(th_lcp_work_create_for(&arena, method, -1, 1));
     }
-    th_lcp_work_destroy(NULL);
     floor_free(&f);
 }
 
@@ -539,7 +553,7 @@ static void test_long_strip(void **state) {
         }
     }
     assemble(&f);
-    th_lcp_result result = solve(&f, TH_LCP_MULTIGRID, TH_LCP_TOLERANCE * MAX_DENSITY, 1);
+    th_lcp_result result = solve(&f, &TH_LCP_MULTIGRID, TH_LCP_TOLERANCE * MAX_DENSITY, 1);
     assert_true(result.converged && result.outer < 30); // not a cell per round
     // A column of people pressed against the wall from behind: pressure grows linearly to the wall.
     double wall = f.p[3000 + 2998], half = f.p[3000 + 2500];

@@ -191,6 +191,24 @@ static void uic_move(th_world *host) {
 
 // ---- making, and what is asked for at home
 
+// All arrays of the model. Some are others' too: between the solves nobody needs the direction, and without bodies
+// there is as much room as capacity.
+static void take_arrays(store &s, uic_grids *grids, size_t n) {
+    th_uic *uic = &grids->known;
+#define X(type, name, count, doc) uic->name = nullptr;
+    TH_UIC_ARRAYS(X)
+    TH_UIC_HOST_ARRAYS(X)
+#undef X
+    uic->bent_u = (float *)grids->d[0];
+    uic->bent_v = uic->bent_u ? uic->bent_u + n : nullptr;
+    uic->capacity = s.room<float>(n), uic->aperture_x = s.room<float>(n), uic->aperture_y = s.room<float>(n);
+    if (!grids->bodies) uic->room = uic->capacity, uic->open_x = uic->aperture_x, uic->open_y = uic->aperture_y;
+#define X(type, name, count, doc) \
+    if (!uic->name) uic->name = s.room<type>((size_t)(count));
+    TH_UIC_ARRAYS(X)
+#undef X
+}
+
 static bool uic_take(th_world *host) {
     store &s = host->cuda->store;
     uic_grids *grids = new (std::nothrow) uic_grids();
@@ -202,30 +220,10 @@ static bool uic_take(th_world *host) {
         grids->open = grids->open || !host->scene->levels[l].bounded;
         grids->bodies = grids->bodies || uic->levels[l].has_bodies;
     }
-    th_uic *known = &grids->known;
-    *known = *uic;
-    known->levels = s.room<th_uic_level>(levels);
-    known->groups = s.room<th_uic_group>((size_t)uic->group_count);
-    known->centre = s.room<th_uic_centre>(n);
-    known->west = s.room<th_uic_face>(n);
-    known->south = s.room<th_uic_face>(n);
-    known->quarters = s.room<uint8_t>(4 * n);
-    known->link_faces = s.room<th_uic_link_face>((size_t)uic->link_face_capacity);
-    known->cell_shift = s.room<uint8_t>((size_t)uic->agent_capacity);
-    float **floats[] = {&known->people, &known->packing, &known->capacity, &known->aperture_x, &known->aperture_y,
-                        &known->exit_x, &known->exit_y,  &known->gate_x,   &known->gate_y,     &known->u,
-                        &known->v,      &known->limit_u, &known->limit_v,  &known->mean_x,     &known->mean_y};
-    for (float **array : floats) *array = s.room<float>(n);
-    double **doubles[] = {&known->east, &known->north, &known->ground, &known->b, &known->inner_pressure,
-                          &known->pressure, &grids->r[0], &grids->r[1], &grids->d[0], &grids->d[1],
-                          &grids->ad};
-    for (double **array : doubles) *array = s.room<double>(n);
-    known->bent_u = (float *)grids->d[0]; // between the solves nobody needs the direction
-    known->bent_v = known->bent_u ? known->bent_u + n : nullptr;
-    known->room = grids->bodies ? s.room<float>(n) : known->capacity;
-    known->open_x = grids->bodies ? s.room<float>(n) : known->aperture_x;
-    known->open_y = grids->bodies ? s.room<float>(n) : known->aperture_y;
-    known->covered = grids->bodies ? s.room<uint64_t>(n) : nullptr;
+    grids->known = *uic;
+    double **vectors[] = {&grids->r[0], &grids->r[1], &grids->d[0], &grids->d[1], &grids->ad};
+    for (double **vector : vectors) *vector = s.room<double>(n);
+    take_arrays(s, grids, n);
     grids->coarse_room = room_for_coarse(n);
     grids->fine = s.room<float>(FINE_VALUES * n);
     grids->coarse = s.room<float>((size_t)grids->coarse_room);

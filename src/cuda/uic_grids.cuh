@@ -89,26 +89,12 @@ static bool send_quarters(const th_world *host) {
 static bool send_uic(const th_world *host) {
     uic_grids *grids = grids_of(host);
     th_uic now = *host->uic, *known = &grids->known;
-    now.levels = known->levels;
-    now.wanted = nullptr;
-    now.groups = known->groups;
-    now.centre = known->centre, now.west = known->west, now.south = known->south;
-    now.people = known->people, now.packing = known->packing;
-    now.capacity = known->capacity, now.free_area = nullptr;
-    now.aperture_x = known->aperture_x, now.aperture_y = known->aperture_y;
-    now.open_x = known->open_x, now.open_y = known->open_y, now.room = known->room;
-    now.exit_x = known->exit_x, now.exit_y = known->exit_y;
-    now.gate_x = known->gate_x, now.gate_y = known->gate_y;
-    now.u = known->u, now.v = known->v, now.limit_u = known->limit_u, now.limit_v = known->limit_v;
-    now.bent_u = known->bent_u, now.bent_v = known->bent_v;
-    now.covered = known->covered, now.quarters = known->quarters;
-    now.east = known->east, now.north = known->north, now.ground = known->ground, now.b = known->b;
-    now.inner_pressure = known->inner_pressure, now.pressure = known->pressure;
-    now.mean_x = known->mean_x, now.mean_y = known->mean_y;
-    now.active = nullptr;
-    now.link_faces = known->link_faces;
-    now.cell_shift = known->cell_shift;
-    now.parts = nullptr;
+#define X(type, name, count, doc) now.name = known->name;
+    TH_UIC_ARRAYS(X)
+#undef X
+#define X(type, name, count, doc) now.name = nullptr;
+    TH_UIC_HOST_ARRAYS(X)
+#undef X
     now.work = nullptr;
     *known = now;
     return put(grids->device, known, sizeof *known) &&

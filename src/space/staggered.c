@@ -62,14 +62,14 @@ static void add_rings(th_floor *floor, const th_polygons *shape) {
     }
 }
 
-bool th_floor_create(th_floor *floor, const th_memory *memory, const th_scene *scene, int l) {
+bool th_floor_create(th_floor *floor, th_arena *arena, const th_scene *scene, int l) {
     const th_level *level = &scene->levels[l];
     *floor = (th_floor){.open_plane = !level->bounded};
     const th_polygons *shape = &level->walkable;
     floor->capacity = level->bounded
                           ? (shape->ring_count ? shape->ring_start[shape->ring_count] : 0)
                           : level->wall_end - level->wall_begin;
-    floor->edges = th_alloc(memory, (size_t)floor->capacity, sizeof *floor->edges);
+    floor->edges = th_arena_alloc(arena, (size_t)floor->capacity, sizeof *floor->edges);
     if (!floor->edges) return false;
     if (level->bounded) {
         add_rings(floor, shape);
@@ -79,11 +79,6 @@ bool th_floor_create(th_floor *floor, const th_memory *memory, const th_scene *s
         if (scene->walls[w].door < 0) // solid to the left of a wall, so the other way round
             add_edge(floor, scene->walls[w].b, scene->walls[w].a);
     return true;
-}
-
-void th_floor_destroy(th_floor *floor, const th_memory *memory) {
-    th_free(memory, floor->edges, (size_t)floor->capacity, sizeof *floor->edges);
-    *floor = (th_floor){0};
 }
 
 // ---- rows of parts. Coordinates in parts, y relative to the row.

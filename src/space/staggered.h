@@ -35,9 +35,8 @@ typedef struct th_floor {
     bool open_plane; // ground wherever nothing is solid
 } th_floor;
 
-// False: no memory. A floor without edges is all ground (open plane) or none.
-bool th_floor_create(th_floor *floor, const th_memory *memory, const th_scene *scene, int level);
-void th_floor_destroy(th_floor *floor, const th_memory *memory);
+// Edges in the arena. False: no memory. A floor without edges is all ground (open plane) or none.
+bool th_floor_create(th_floor *floor, th_arena *arena, const th_scene *scene, int level);
 
 enum { TH_FLOOR_PARTS = 8 }; // parts along the side of a cell
 

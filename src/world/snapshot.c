@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { SNAPSHOT_VERSION = 3 };
+enum { SNAPSHOT_VERSION = 4 };
 static const uint64_t snapshot_magic = 0x31706e7367726874u; // "thrgsnp1"
 
 typedef struct snapshot_head {

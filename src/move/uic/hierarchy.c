@@ -12,61 +12,34 @@ enum { LAST_SWEEPS = 8, CASCADE_SWEEPS = 8 };
 #define COARSE_GROUND 0.85  // measured: 0.75 to 1 are alike, 0.5 takes 60 % more iterations [1]
 
 // Level 0 borrows its cells from the system and needs only values.
-static bool level_alloc(const th_memory *memory, th_lcp_level *v) {
-    size_t n = (size_t)v->room + 1, sides = n * TH_SIDES;
-    bool fine = (v->inverse = th_alloc(memory, n, sizeof *v->inverse)) &&
-                (v->r = th_alloc(memory, n, sizeof *v->r)) &&
-                (v->x = th_alloc(memory, n, sizeof *v->x));
-    if (!fine || v->parent_room == 0) return fine;
-    return (v->mark = th_alloc(memory, (size_t)v->mark_room, sizeof *v->mark)) &&
-           (v->parent = th_alloc(memory, (size_t)v->parent_room, sizeof *v->parent)) &&
-           (v->place = th_alloc(memory, n, sizeof *v->place)) &&
-           (v->number = th_alloc(memory, n, sizeof *v->number)) &&
-           (v->near = th_alloc(memory, sides, sizeof *v->near)) &&
-           (v->child = th_alloc(memory, sides, sizeof *v->child)) &&
-           (v->coupling = th_alloc(memory, sides, sizeof *v->coupling)) &&
-           (v->ground = th_alloc(memory, n, sizeof *v->ground));
+static void allocate_level(th_lcp_level *v, th_arena *arena, bool finest) {
+    size_t n = (size_t)v->room + 1;
+    v->inverse = th_arena_alloc(arena, n, sizeof *v->inverse);
+    v->r = th_arena_alloc(arena, n, sizeof *v->r);
+    v->x = th_arena_alloc(arena, n, sizeof *v->x);
+    if (finest) return;
+    v->mark = th_arena_alloc(arena, (size_t)v->mark_room, sizeof *v->mark);
+    v->parent = th_arena_alloc(arena, (size_t)v[-1].room + 1, sizeof *v->parent);
+    v->place = th_arena_alloc(arena, n, sizeof *v->place);
+    v->number = th_arena_alloc(arena, n, sizeof *v->number);
+    v->near = th_arena_alloc(arena, TH_SIDES * n, sizeof *v->near);
+    v->child = th_arena_alloc(arena, TH_SIDES * n, sizeof *v->child);
+    v->coupling = th_arena_alloc(arena, TH_SIDES * n, sizeof *v->coupling);
+    v->ground = th_arena_alloc(arena, n, sizeof *v->ground);
 }
 
-static void level_free(const th_memory *memory, th_lcp_level *v) {
-    size_t n = (size_t)v->room + 1, sides = n * TH_SIDES;
-    th_free(memory, v->inverse, n, sizeof *v->inverse);
-    th_free(memory, v->r, n, sizeof *v->r);
-    th_free(memory, v->x, n, sizeof *v->x);
-    if (v->parent_room == 0) return;
-    th_free(memory, v->mark, (size_t)v->mark_room, sizeof *v->mark);
-    th_free(memory, v->parent, (size_t)v->parent_room, sizeof *v->parent);
-    th_free(memory, v->place, n, sizeof *v->place);
-    th_free(memory, v->number, n, sizeof *v->number);
-    th_free(memory, v->near, sides, sizeof *v->near);
-    th_free(memory, v->child, sides, sizeof *v->child);
-    th_free(memory, v->coupling, sides, sizeof *v->coupling);
-    th_free(memory, v->ground, n, sizeof *v->ground);
-}
-
-void th_lcp_hierarchy_destroy(const th_memory *memory, th_lcp_hierarchy *hierarchy) {
-    if (!hierarchy) return;
-    for (int l = 0; l < TH_LCP_LEVELS; ++l) level_free(memory, &hierarchy->levels[l]);
-    th_free(memory, hierarchy, 1, sizeof *hierarchy);
-}
-
-th_lcp_hierarchy *th_lcp_hierarchy_create(const th_memory *memory, int cells, int active) {
-    th_lcp_hierarchy *hierarchy = th_alloc(memory, 1, sizeof *hierarchy);
-    if (!hierarchy) return NULL;
-    bool fine = true;
-    for (int l = 0; l < TH_LCP_LEVELS && fine; ++l) {
+th_lcp_hierarchy *th_lcp_hierarchy_create(th_arena *arena, int cells, int active) {
+    th_lcp_hierarchy *hierarchy = th_arena_alloc(arena, 1, sizeof *hierarchy);
+    for (int l = 0; hierarchy && l < TH_LCP_LEVELS; ++l) {
         th_lcp_level *v = &hierarchy->levels[l];
         // Half the grid is left even of a strip one cell wide. Connected floors keep at most half their
         // cells; one of scattered single cells may end early, where there is nothing to gain either.
         v->mark_room = l == 0 ? cells : v[-1].mark_room / 2 + 12;
         int cells_left = l == 0 ? active : v[-1].room / 3 * 2 + 64;
         v->room = cells_left < v->mark_room ? cells_left : v->mark_room;
-        v->parent_room = l == 0 ? 0 : v[-1].room + 1;
-        fine = level_alloc(memory, v);
+        allocate_level(v, arena, l == 0);
     }
-    if (fine) return hierarchy;
-    th_lcp_hierarchy_destroy(memory, hierarchy);
-    return NULL;
+    return hierarchy;
 }
 
 // ---- cells of the levels ---------------------------------------------------------------------------

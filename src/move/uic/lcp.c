@@ -13,15 +13,6 @@
 enum { MARGIN = 2, MARGIN_GROWN = 8, MARGIN_GROWTH = 4 };
 enum { AHEAD = 24 }; // cells fetched ahead of their use, about a memory access [cells]
 
-const char *th_lcp_solver_name(th_lcp_solver solver) {
-    static const char *const names[] = {
-#define X(name, text, what) text,
-        TH_LCP_SOLVERS(X)
-#undef X
-    };
-    return (unsigned)solver < TH_LCP_SOLVER_COUNT ? names[solver] : "";
-}
-
 static void run_blocks(const th_lcp_team *team, th_lcp_body *body, const void *context, int from,
                        int to) {
     int blocks = th_lcp_blocks(to - from);
@@ -59,86 +50,42 @@ double th_lcp_most(const th_lcp_team *team, th_lcp_body *body, const void *conte
     return most;
 }
 
-static int vectors_of(th_lcp_solver solver) {
-    switch (solver) {
-    case TH_LCP_MPRGP:
-    case TH_LCP_POLICY: return 6;
-    case TH_LCP_PSOR: return 0;
-    case TH_LCP_MULTIGRID: return 3;
-    case TH_LCP_SOLVER_COUNT: break;
-    }
-    return 0;
-}
-
-static bool coloured(th_lcp_solver solver) {
-    return solver == TH_LCP_PSOR || solver == TH_LCP_MULTIGRID;
-}
-
-static bool allocate(th_lcp_work *work) {
+// Every array once; a refused one shows in arena->failed.
+static void allocate(th_lcp_work *work, th_arena *arena) {
     th_lcp_system *s = &work->system;
-    size_t n = (size_t)work->active + 1, sides = TH_SIDES * n;
-    size_t blocks = (size_t)th_lcp_blocks(work->active) + 1;
-    const th_memory *m = &work->memory;
-    bool fine = (work->mark = th_alloc(m, (size_t)work->cells, sizeof *work->mark)) &&
-                (work->queue = th_alloc(m, n, sizeof *work->queue)) &&
-                (work->edge = th_alloc(m, n, sizeof *work->edge)) &&
-                (work->found = th_alloc(m, blocks, sizeof *work->found)) &&
-                (s->team.partial = th_alloc(m, blocks, sizeof *s->team.partial)) &&
-                (s->number = th_alloc(m, n, sizeof *s->number)) &&
-                (s->place = th_alloc(m, n, sizeof *s->place)) &&
-                (s->near = th_alloc(m, sides, sizeof *s->near)) &&
-                (s->coupling = th_alloc(m, sides, sizeof *s->coupling)) &&
-                (s->diagonal = th_alloc(m, n, sizeof *s->diagonal)) &&
-                (s->b = th_alloc(m, n, sizeof *s->b)) && (s->x = th_alloc(m, n, sizeof *s->x));
-    for (int v = 0; v < vectors_of(work->solver) && fine; ++v) {
-        fine = (work->vector[v] = th_alloc(m, n, sizeof **work->vector)) != NULL;
-    }
-    if (fine && work->solver == TH_LCP_MULTIGRID) {
-        work->hierarchy = th_lcp_hierarchy_create(m, work->cells, work->active);
-        fine = work->hierarchy != NULL;
-    }
-    return fine;
+    size_t n = (size_t)work->active + 1, blocks = (size_t)th_lcp_blocks(work->active) + 1;
+    work->mark = th_arena_alloc(arena, (size_t)work->cells, sizeof *work->mark);
+    work->queue = th_arena_alloc(arena, n, sizeof *work->queue);
+    work->edge = th_arena_alloc(arena, n, sizeof *work->edge);
+    work->found = th_arena_alloc(arena, blocks, sizeof *work->found);
+    s->team.partial = th_arena_alloc(arena, blocks, sizeof *s->team.partial);
+    s->number = th_arena_alloc(arena, n, sizeof *s->number);
+    s->place = th_arena_alloc(arena, n, sizeof *s->place);
+    s->near = th_arena_alloc(arena, TH_SIDES * n, sizeof *s->near);
+    s->coupling = th_arena_alloc(arena, TH_SIDES * n, sizeof *s->coupling);
+    s->diagonal = th_arena_alloc(arena, n, sizeof *s->diagonal);
+    s->b = th_arena_alloc(arena, n, sizeof *s->b);
+    s->x = th_arena_alloc(arena, n, sizeof *s->x);
+    for (int v = 0; v < work->method->vectors; ++v)
+        work->vector[v] = th_arena_alloc(arena, n, sizeof **work->vector);
+    if (work->method->hierarchy)
+        work->hierarchy = th_lcp_hierarchy_create(arena, work->cells, work->active);
 }
 
-th_lcp_work *th_lcp_work_create(const th_memory *memory, th_lcp_solver solver, int cells,
-                                int active) {
-    if (cells < 0 || active < 0 || (unsigned)solver >= TH_LCP_SOLVER_COUNT) return NULL;
-    th_lcp_work *work = th_alloc(memory, 1, sizeof *work);
+th_lcp_work *th_lcp_work_create_for(th_arena *arena, const th_lcp_method *method, int cells,
+                                    int active) {
+    if (cells < 0 || active < 0) return NULL;
+    th_lcp_work *work = th_arena_alloc(arena, 1, sizeof *work);
     if (!work) return NULL;
-    work->memory = *memory;
-    work->solver = solver;
+    work->method = method;
     work->cells = cells;
     work->active = active;
-    if (!allocate(work)) {
-        th_lcp_work_destroy(work);
-        return NULL;
-    }
-    return work;
+    allocate(work, arena);
+    return arena->failed ? NULL : work;
 }
 
-void th_lcp_work_destroy(th_lcp_work *work) {
-    if (!work) return;
-    th_memory memory = work->memory;
-    th_lcp_system *s = &work->system;
-    size_t n = (size_t)work->active + 1, sides = TH_SIDES * n;
-    size_t blocks = (size_t)th_lcp_blocks(work->active) + 1;
-    th_free(&memory, work->mark, (size_t)work->cells, sizeof *work->mark);
-    th_free(&memory, work->queue, n, sizeof *work->queue);
-    th_free(&memory, work->edge, n, sizeof *work->edge);
-    th_free(&memory, work->found, blocks, sizeof *work->found);
-    th_free(&memory, s->team.partial, blocks, sizeof *s->team.partial);
-    th_free(&memory, s->number, n, sizeof *s->number);
-    th_free(&memory, s->place, n, sizeof *s->place);
-    th_free(&memory, s->near, sides, sizeof *s->near);
-    th_free(&memory, s->coupling, sides, sizeof *s->coupling);
-    th_free(&memory, s->diagonal, n, sizeof *s->diagonal);
-    th_free(&memory, s->b, n, sizeof *s->b);
-    th_free(&memory, s->x, n, sizeof *s->x);
-    for (int v = 0; v < TH_LCP_VECTORS; ++v) {
-        th_free(&memory, work->vector[v], n, sizeof **work->vector);
-    }
-    th_lcp_hierarchy_destroy(&memory, work->hierarchy);
-    th_free(&memory, work, 1, sizeof *work);
+th_lcp_work *th_lcp_work_create(th_arena *arena, int cells, int active) {
+    return th_lcp_work_create_for(arena, &TH_LCP_MULTIGRID, cells, active);
 }
 
 // What is not a finite number counts as 0.
@@ -166,14 +113,14 @@ typedef struct problem {
     th_lcp_work *work;
 } problem;
 
-// Marks active cells and queues those that are jammed, or all of them for the reference, which trusts no
-// margin; from the block's own start on. Returns how many have pressure.
+// Marks active cells and queues those that are jammed, or all of them for a method that asks for every cell; from
+// the block's own start on. Returns how many have pressure.
 static double queue_block(const void *context, int from, int to) {
     const problem *of = context;
     const th_lcp *lcp = of->lcp;
     th_lcp_work *work = of->work;
     int queued = 0, pressed = 0, last = lcp->active_count - 1;
-    bool all = work->solver == TH_LCP_MPRGP;
+    bool all = work->method->every_cell;
     for (int a = from; a < to; ++a) {
         int32_t c = lcp->active[a], later = lcp->active[a + AHEAD < last ? a + AHEAD : last];
         __builtin_prefetch(lcp->b + later);
@@ -255,7 +202,7 @@ static void number_candidates(const th_lcp *lcp, th_lcp_work *work) {
     s->count = close_ranks(work, lcp->active_count);
     s->nx = lcp->nx;
     s->ny = lcp->ny;
-    int32_t row = 0, row_start = 0, odd = coloured(work->solver), blacks = 0;
+    int32_t row = 0, row_start = 0, odd = work->method->coloured, blacks = 0;
     for (int a = 0; a < s->count; ++a) {
         int32_t c = work->queue[a];
         for (; c - row_start >= lcp->nx; ++row) row_start += lcp->nx;
@@ -287,7 +234,7 @@ static bool gather_cell(const th_lcp *lcp, th_lcp_work *work, int32_t c, int k) 
         near[d] = inside ? mark - work->stamp - 1 : s->count;
         coupling[d] = inside ? coupling[d] : 0;
     }
-    // An isolated cell has nothing to push against; with b = 0 every solver leaves it at 0.
+    // An isolated cell has nothing to push against; with b = 0 it stays at 0.
     s->diagonal[k] = isolated ? 1 : diagonal;
     s->b[k] = isolated ? 0 : number(lcp->b[c]);
     s->x[k] = isolated ? 0 : lcp->p[c];
@@ -377,16 +324,6 @@ static void scatter(const th_lcp *lcp, th_lcp_work *work) {
     th_lcp_sum(&work->system.team, scatter_block, &of, 0, work->system.count);
 }
 
-static void solve_system(th_lcp_work *work, th_lcp_result *result) {
-    switch (work->solver) {
-    case TH_LCP_MPRGP: th_lcp_mprgp(work, result); break;
-    case TH_LCP_POLICY: th_lcp_policy(work, result); break;
-    case TH_LCP_PSOR: th_lcp_psor(work, result); break;
-    case TH_LCP_MULTIGRID: th_lcp_multigrid(work, result); break;
-    case TH_LCP_SOLVER_COUNT: break;
-    }
-}
-
 th_lcp_result th_lcp_solve(const th_lcp *lcp, th_lcp_work *work) {
     th_lcp_result result = {.converged = true, .visits = lcp->active_count};
     if (lcp->active_count > work->active || (int64_t)lcp->nx * lcp->ny > work->cells) {
@@ -408,7 +345,7 @@ th_lcp_result th_lcp_solve(const th_lcp *lcp, th_lcp_work *work) {
         number_candidates(lcp, work);
         gather(lcp, work);
         result.visits += lcp->active_count + candidates;
-        solve_system(work, &result);
+        work->method->solve(work, &result);
         scatter(lcp, work);
         int more = queue_beyond(lcp, work, &result.residual);
         if (more == candidates) break;

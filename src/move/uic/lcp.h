@@ -1,5 +1,5 @@
 // The linear complementarity problem of unilateral incompressibility (Narain et al. 2009, eqs 13-16) and
-// its solvers, apart from the model: find p >= 0 with z = A p + b >= 0 and p z = 0 in every active cell.
+// its solver, apart from the model: find p >= 0 with z = A p + b >= 0 and p z = 0 in every active cell.
 // A is the five-point matrix
 //     (A p)_c = sum over the four neighbours n of coupling(c, n) (p_c - p_n) + (ground_c + epsilon) p_c
 // of one level's grid, p = 0 in cells that are not active. epsilon = 1e-8 of the cell's own diagonal keeps the
@@ -14,24 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The solvers: enumerator, name, what it is.
-#define TH_LCP_SOLVERS(X)                                                          \
-    X(MPRGP, "mprgp", "Dostal and Schoberl 2005, MIC(0) in face: the paper's own") \
-    X(POLICY, "policy", "policy iteration, conjugate gradients with MIC(0)")       \
-    X(PSOR, "psor", "red-black projected over-relaxation")                         \
-    X(MULTIGRID, "multigrid", "active set, conjugate gradients with a multigrid V-cycle")
-
-typedef enum th_lcp_solver {
-#define X(name, text, what) TH_LCP_##name,
-    TH_LCP_SOLVERS(X)
-#undef X
-        TH_LCP_SOLVER_COUNT
-} th_lcp_solver;
-
-// The fastest at every size measured, docs/models/uic-solvers.md.
-#define TH_LCP_DEFAULT TH_LCP_MULTIGRID
-
-// Tolerance for a running crowd as a share of the maximum density [1]. With the default solver the pressure
+// Tolerance for a running crowd as a share of the maximum density [1]. The pressure
 // is then within 1e-3 of its largest value of the exact one (measured: 4e-4 and better).
 #define TH_LCP_TOLERANCE 1e-4
 
@@ -53,8 +36,8 @@ typedef struct th_lcp {
 } th_lcp;
 
 typedef struct th_lcp_result {
-    int iterations;  // linear iterations or sweeps, whichever the solver counts
-    int outer;       // times the set of jammed cells was settled anew
+    int iterations;  // of conjugate gradients
+    int outer;       // rounds: times the set of jammed cells was chosen anew
     double residual; // max over active cells of |min(A_cc p_c, z_c)| [m^-2]
     bool
         converged; // residual <= tolerance; false: stopped at the limit of iterations, p is the best found
@@ -63,14 +46,11 @@ typedef struct th_lcp_result {
 
 typedef struct th_lcp_work th_lcp_work;
 
-// Room for one solver, for grids of up to `cells` cells with up to `active` active ones. NULL: no memory.
-th_lcp_work *th_lcp_work_create(const th_memory *memory, th_lcp_solver solver, int cells,
-                                int active);
-void th_lcp_work_destroy(th_lcp_work *work); // NULL is fine
+// Work space for grids of up to `cells` cells with up to `active` active ones, released with the arena. NULL: no
+// memory.
+th_lcp_work *th_lcp_work_create(th_arena *arena, int cells, int active);
 
-// Solves with the solver the work was made for. p is finite and >= 0 afterwards whatever b and p held at the
+// p is finite and >= 0 afterwards whatever b and p held at the
 // start (what is not a number there counts as 0).
 th_lcp_result th_lcp_solve(const th_lcp *lcp, th_lcp_work *work);
-
-const char *th_lcp_solver_name(th_lcp_solver solver);
 #endif

@@ -1,4 +1,5 @@
-// What the pressure solvers share: the problem copied out of the grid into cells numbered from 0.
+// Inside the pressure solver: the problem copied out of the grid into cells numbered from 0, the method that
+// solves it, and the hierarchy of the multigrid.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_UIC_LCP_INNER_H
 #define TH_MOVE_UIC_LCP_INNER_H
@@ -50,13 +51,25 @@ typedef struct th_lcp_system {
     th_lcp_team team;
 } th_lcp_system;
 
-enum { TH_LCP_VECTORS = 6 };
-
 typedef struct th_lcp_hierarchy th_lcp_hierarchy;
 
+// A way to solve the system, and what it needs for that.
+typedef struct th_lcp_method {
+    const char *name;
+    void (*solve)(th_lcp_work *work, th_lcp_result *result);
+    int vectors;     // of work->vector
+    bool coloured;   // red cells are numbered first
+    bool hierarchy;  // work->hierarchy
+    bool every_cell; // takes all active cells and trusts no margin: for a reference
+} th_lcp_method;
+
+// The one in use: the fastest at every size measured, docs/models/uic-solvers.md.
+extern const th_lcp_method TH_LCP_MULTIGRID;
+
+enum { TH_LCP_VECTORS = 6 };
+
 struct th_lcp_work {
-    th_memory memory;
-    th_lcp_solver solver;
+    const th_lcp_method *method;
     int cells, active;
     int32_t *mark; // per grid cell: below `stamp` not active, `stamp` active, above: a candidate
     int32_t stamp;
@@ -65,14 +78,13 @@ struct th_lcp_work {
     int32_t *found; // how many a block has queued, or found at the edge
     th_lcp_system system;
     bool far; // there was no pressure to start from, or it had to go beyond the margin
-    double *vector[TH_LCP_VECTORS]; // active + 1 each, for the solver; NULL where it needs fewer
-    th_lcp_hierarchy *hierarchy;    // for multigrid
+    double *vector[TH_LCP_VECTORS]; // active + 1 each, for the method; NULL where it needs fewer
+    th_lcp_hierarchy *hierarchy;
 };
 
-void th_lcp_mprgp(th_lcp_work *work, th_lcp_result *result);
-void th_lcp_policy(th_lcp_work *work, th_lcp_result *result);
-void th_lcp_psor(th_lcp_work *work, th_lcp_result *result);
-void th_lcp_multigrid(th_lcp_work *work, th_lcp_result *result);
+// th_lcp_work_create with another method than TH_LCP_MULTIGRID: tests compare several with it.
+th_lcp_work *th_lcp_work_create_for(th_arena *arena, const th_lcp_method *method, int cells,
+                                    int active);
 
 // The hierarchy of the multigrid solver: cells joined 2 x 2 again and again. Level 0 is the system itself
 // (near and coupling are the system's). Single precision: it only has to point the way, what is left is
@@ -89,8 +101,8 @@ typedef struct th_lcp_level {
     float *ground;       // coupling with p = 0
     float *inverse;      // of the diagonal in jammed cells, else 0
     float *r, *x;
-    int32_t *mark; // per grid cell: place in the list + 1 while it is built, else 0
-    int room, mark_room, parent_room;
+    int32_t *mark;       // per grid cell: place in the list + 1 while it is built, else 0
+    int room, mark_room; // cells of the level, of the grid it lies in, at most
 } th_lcp_level;
 
 enum { TH_LCP_LEVELS = 20 };
@@ -99,9 +111,8 @@ struct th_lcp_hierarchy {
     th_lcp_level levels[TH_LCP_LEVELS];
 };
 
-// Room for a system of up to `active` cells of a grid of up to `cells`; NULL: no memory.
-th_lcp_hierarchy *th_lcp_hierarchy_create(const th_memory *memory, int cells, int active);
-void th_lcp_hierarchy_destroy(const th_memory *memory, th_lcp_hierarchy *hierarchy);
+// For a system of up to `active` cells of a grid of up to `cells`; NULL: no memory.
+th_lcp_hierarchy *th_lcp_hierarchy_create(th_arena *arena, int cells, int active);
 // Finds the cells of all levels.
 void th_lcp_hierarchy_build(th_lcp_hierarchy *hierarchy, const th_lcp_system *system);
 // Couplings among the jammed cells, those of level 0 with inverse > 0.
@@ -113,12 +124,6 @@ void th_lcp_hierarchy_cycle(th_lcp_hierarchy *hierarchy, const th_lcp_team *team
 // Raises x to a rough solution found from the coarsest level down: pressure that has far to go gets there at
 // once and not by a cell per round. Leaves couplings for all cells; inverse is to be set anew.
 void th_lcp_hierarchy_cascade(th_lcp_hierarchy *hierarchy, const th_lcp_system *system);
-
-// Modified incomplete Cholesky of the rows and columns with free[k] > 0, MIC(0) with tuning constant 0.97
-// and safety 0.25; q = 1/sqrt(pivot), 0 off the face. Row by row numbering.
-void th_mic_factor(const th_lcp_system *system, const double *free, double *q);
-// z = M^-1 r in the face; z may be r.
-void th_mic_apply(const th_lcp_system *system, const double *q, const double *r, double *z);
 
 static inline double th_lcp_larger(double a, double b) { return a > b ? a : b; }
 

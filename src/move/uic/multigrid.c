@@ -1,8 +1,8 @@
-// Active set with multigrid: the default. Each round
+// Active set with multigrid. Each round
 //  1. settles which cells are jammed by a projected Gauss-Seidel sweep, red cells then black ones;
 //  2. solves A p = -b on that set by conjugate gradients, to a tenth of the residual. Black cells couple
 //     to red ones only: they are eliminated, which halves the vectors and the iterations. One V-cycle of
-//     uic_hierarchy.c is the preconditioner;
+//     hierarchy.c is the preconditioner;
 //  3. sets to 0 what became negative (truncation as in Graeser and Kornhuber 2009), and looks again.
 // With a warm start the set is known but for its rim, and one or two rounds of two or three iterations do.
 // SPDX-License-Identifier: Apache-2.0
@@ -160,7 +160,7 @@ static int correct(rounds *w, double reduction) {
     return i;
 }
 
-void th_lcp_multigrid(th_lcp_work *work, th_lcp_result *result) {
+static void solve(th_lcp_work *work, th_lcp_result *result) {
     const th_lcp_system *s = &work->system;
     th_lcp_level *v = work->hierarchy->levels;
     rounds w = {s, work->hierarchy, v, work->vector[0], work->vector[1], work->vector[2], 0, 0};
@@ -184,3 +184,6 @@ void th_lcp_multigrid(th_lcp_work *work, th_lcp_result *result) {
         result->visits += (3 * (int64_t)iterations + 2 + 8 * cascade) * s->count;
     }
 }
+
+const th_lcp_method TH_LCP_MULTIGRID = {
+    .name = "multigrid", .solve = solve, .vectors = 3, .coloured = true, .hierarchy = true};

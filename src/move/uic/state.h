@@ -62,43 +62,69 @@ typedef struct th_uic_group {
     float speed_limit, tolerance;
 } th_uic_group;
 
+// Every array of the model, once: element, name, how many, what. th_uic_create allocates them, the device has the
+// same under the same names. `uic` is the struct they belong to; arrays by cell hold all levels, one after the other.
+#define TH_UIC_ARRAYS(X)                                                                           \
+    X(th_uic_level, levels, uic->level_count, "grids as measured")                                 \
+    X(th_uic_group, groups, uic->group_count, "what the step asks of a group")                     \
+    X(th_uic_link_face, link_faces, uic->link_face_capacity, "faces that look into another level") \
+    X(th_uic_centre, centre, uic->cell_capacity, "sums over people at centres")                    \
+    X(th_uic_face, west, uic->cell_capacity, "sums over people at west faces")                     \
+    X(th_uic_face, south, uic->cell_capacity, "sums over people at south faces")                   \
+    X(uint8_t, quarters, 4 * uic->cell_capacity, "flags: (2 nx) x (2 ny) of a level")              \
+    X(uint8_t, cell_shift, uic->agent_capacity, "by agent: the cell it belongs to, as 3 dy + dx")  \
+    X(float, people, uic->cell_capacity, "of this model")                                          \
+    X(float, packing, uic->cell_capacity, "share of the cell that people take up")                 \
+    X(float, capacity, uic->cell_capacity, "share that can be taken up")                           \
+    X(float, room, uic->cell_capacity, "capacity less moving bodies")                              \
+    X(float, aperture_x, uic->cell_capacity, "open share of west faces, standing walls")           \
+    X(float, aperture_y, uic->cell_capacity, "of south faces")                                     \
+    X(float, open_x, uic->cell_capacity, "the same less moving bodies")                            \
+    X(float, open_y, uic->cell_capacity, "the same less moving bodies")                            \
+    X(float, exit_x, uic->cell_capacity, "share of the west face that is an exit")                 \
+    X(float, exit_y, uic->cell_capacity, "of the south face")                                      \
+    X(float, gate_x, uic->cell_capacity, "share of the west face that is an exit or a link")       \
+    X(float, gate_y, uic->cell_capacity, "of the south face")                                      \
+    X(uint64_t, covered, uic->covered_capacity, "by moving bodies, 8 x 8 bits a cell")             \
+    X(float, u, uic->cell_capacity, "velocity of the flow at west faces")                          \
+    X(float, v, uic->cell_capacity, "velocity of the flow at south faces")                         \
+    X(float, limit_u, uic->cell_capacity, "speed that the flow at west faces makes up for")        \
+    X(float, limit_v, uic->cell_capacity, "at south faces")                                        \
+    X(float, bent_u, uic->cell_capacity, "renormalised u, before it takes its place")              \
+    X(float, bent_v, uic->cell_capacity, "renormalised v")                                         \
+    X(float, mean_x, uic->cell_capacity, "mean preferred velocity in a cell, for keep_side")       \
+    X(float, mean_y, uic->cell_capacity, "mean preferred velocity in a cell, for keep_side")       \
+    X(double, east, uic->cell_capacity, "coupling with the cell to the east")                      \
+    X(double, north, uic->cell_capacity, "coupling with the cell to the north")                    \
+    X(double, ground, uic->cell_capacity, "coupling with p = 0")                                   \
+    X(double, b, uic->cell_capacity, "slack and divergence")                                       \
+    X(double, inner_pressure, uic->cell_capacity, "start and result of the inner solve")           \
+    X(double, pressure, uic->cell_capacity, "of the outer solve")
+
+// Arrays that only the host has.
+#define TH_UIC_HOST_ARRAYS(X)                                                                    \
+    X(th_uic_level, wanted, uic->level_count, "grids as the index is built now: grid and first") \
+    X(float, free_area, uic->cell_capacity, "exact share of the cell that is ground")            \
+    X(int32_t, active, uic->cell_capacity, "cells with people, for the solver")                  \
+    X(th_floor_part, parts, uic->part_capacity, "work space, one row")
+
 typedef struct th_uic {
-    th_uic_level *levels, *wanted; // as measured; as the index lies now (grid and first only)
-    int level_count, cell_capacity;
+#define X(type, name, count, doc) type *name;
+    TH_UIC_ARRAYS(X)
+    TH_UIC_HOST_ARRAYS(X)
+#undef X
+    th_arena arena; // holds this struct and all that it points to
+    int level_count, group_count;
+    int cell_capacity, agent_capacity, covered_capacity, part_capacity, link_face_capacity;
+    int link_face_count;
     float h;            // side of a cell as asked for
     int index_per_half; // cells of the index along half a cell
-    th_uic_group *groups;
-    int group_count;
     bool keeps_side, any_pressure, has_foreign;
     float tolerance, speed_limit, pair_substep;
     int tidy_passes;
     float pair_reach;   // furthest that the pair step looks, so far [m]
     float foreign_area; // area taken up by others, over the square of their diameter
-
-    th_uic_centre *centre;
-    th_uic_face *west, *south;
-    float *people, *packing, *capacity, *free_area;
-    float *aperture_x, *aperture_y; // standing walls
-    float *open_x, *open_y;         // the same less moving bodies
-    float *exit_x, *exit_y;         // share of the face that is an exit
-    float *gate_x, *gate_y;         // that is an exit or a link
-    float *u, *v, *limit_u, *limit_v, *bent_u, *bent_v;
-    float *room;       // capacity less moving bodies
-    uint64_t *covered; // by moving bodies, 8 x 8 bits a cell
-    int covered_capacity;
-    uint8_t *quarters; // 4 per cell: (2 nx) x (2 ny)
-    double *east, *north, *ground, *b;
-    double *inner_pressure, *pressure; // start of the two solves
-    float *mean_x, *mean_y;            // mean preferred velocity in a cell, for keep_side
-    int32_t *active;
-    th_uic_link_face *link_faces;
-    int link_face_count, link_face_capacity;
-    uint8_t *cell_shift; // by agent: which cell it belongs to, 3 dy + dx + TH_UIC_OWN_CELL
-    int agent_capacity;
-    th_floor_part *parts; // work space, one row
-    int part_capacity;
-    th_lcp_work *work;
-    th_lcp_solver solver;
+    th_lcp_work *work;  // NULL on a world that lives on a device
     th_uic_statistics statistics;
 } th_uic;
 

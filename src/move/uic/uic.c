@@ -108,72 +108,6 @@ static int widest_grid(const th_scene *scene, float h) {
     return widest;
 }
 
-static bool allocate(th_uic *uic, const th_memory *m) {
-    size_t n = (size_t)uic->cell_capacity, levels = (size_t)uic->level_count;
-#define TAKE(member, count) (uic->member = th_alloc(m, count, sizeof *uic->member)) != NULL
-    bool complete =
-        TAKE(levels, levels) && TAKE(wanted, levels) && TAKE(groups, (size_t)uic->group_count) &&
-        TAKE(centre, n) && TAKE(west, n) && TAKE(south, n) && TAKE(quarters, 4 * n) &&
-        TAKE(active, n) && TAKE(covered, (size_t)uic->covered_capacity) &&
-        TAKE(cell_shift, (size_t)uic->agent_capacity) && TAKE(parts, (size_t)uic->part_capacity) &&
-        TAKE(link_faces, (size_t)uic->link_face_capacity);
-    float **floats[] = {&uic->people,     &uic->packing,    &uic->capacity, &uic->free_area,
-                        &uic->aperture_x, &uic->aperture_y, &uic->open_x,   &uic->open_y,
-                        &uic->gate_x,     &uic->gate_y,     &uic->exit_x,   &uic->exit_y,
-                        &uic->u,          &uic->v,          &uic->limit_u,  &uic->limit_v,
-                        &uic->bent_u,     &uic->bent_v,     &uic->room,     &uic->mean_x,
-                        &uic->mean_y};
-    for (size_t k = 0; k < sizeof floats / sizeof *floats; ++k)
-        complete = complete && (*floats[k] = th_alloc(m, n, sizeof(float))) != NULL;
-    double **doubles[] = {&uic->east, &uic->north,          &uic->ground,
-                          &uic->b,    &uic->inner_pressure, &uic->pressure};
-    for (size_t k = 0; k < sizeof doubles / sizeof *doubles; ++k)
-        complete = complete && (*doubles[k] = th_alloc(m, n, sizeof(double))) != NULL;
-    return complete;
-#undef TAKE
-}
-
-// Everything allocate takes, in any state of completeness.
-static void release(th_uic *uic, const th_memory *m) {
-    size_t n = (size_t)uic->cell_capacity, levels = (size_t)uic->level_count;
-#define GIVE(member, count) th_free(m, uic->member, count, sizeof *uic->member)
-    for (int l = 0; uic->levels && l < uic->level_count; ++l)
-        if (uic->levels[l].floor.edges) th_floor_destroy(&uic->levels[l].floor, m);
-    th_lcp_work_destroy(uic->work);
-    GIVE(levels, levels);
-    GIVE(wanted, levels);
-    GIVE(groups, (size_t)uic->group_count);
-    GIVE(centre, n);
-    GIVE(west, n);
-    GIVE(south, n);
-    GIVE(quarters, 4 * n);
-    GIVE(active, n);
-    GIVE(covered, (size_t)uic->covered_capacity);
-    GIVE(cell_shift, (size_t)uic->agent_capacity);
-    GIVE(parts, (size_t)uic->part_capacity);
-    GIVE(link_faces, (size_t)uic->link_face_capacity);
-    float *floats[] = {
-        uic->people, uic->packing, uic->capacity, uic->free_area, uic->aperture_x, uic->aperture_y,
-        uic->open_x, uic->open_y,  uic->gate_x,   uic->gate_y,    uic->exit_x,     uic->exit_y,
-        uic->u,      uic->v,       uic->limit_u,  uic->limit_v,   uic->bent_u,     uic->bent_v,
-        uic->room,   uic->mean_x,  uic->mean_y};
-    for (size_t k = 0; k < sizeof floats / sizeof *floats; ++k)
-        th_free(m, floats[k], n, sizeof(float));
-    double *doubles[] = {uic->east, uic->north,          uic->ground,
-                         uic->b,    uic->inner_pressure, uic->pressure};
-    for (size_t k = 0; k < sizeof doubles / sizeof *doubles; ++k)
-        th_free(m, doubles[k], n, sizeof(double));
-    th_free(m, uic, 1, sizeof *uic);
-#undef GIVE
-}
-
-static th_lcp_solver choose_solver(const th_scene *scene) {
-    for (int g = 0; g < scene->group_count; ++g)
-        if (scene->groups[g].move.model == TH_MOVE_UIC)
-            return (th_lcp_solver)(int)params_of(scene->groups[g].move.params)->solver;
-    return TH_LCP_DEFAULT;
-}
-
 // Room for every face that a link's line may cross.
 static int link_faces_of(const th_scene *scene, float h) {
     double faces = 1.0;
@@ -184,11 +118,8 @@ static int link_faces_of(const th_scene *scene, float h) {
     return (int)fmin(faces, 1e6);
 }
 
-bool th_uic_create(th_world *world, int agents, bool on_device) {
-    const th_scene *scene = world->scene;
-    th_uic *uic = th_alloc(&world->memory, 1, sizeof *uic);
-    if (!uic) return false;
-    world->uic = uic;
+// How many of everything; fills the counts of `uic`.
+static void choose_sizes(th_uic *uic, const th_scene *scene, int agents, bool on_device) {
     uic->level_count = scene->level_count;
     uic->h = choose_cell(scene);
     float halves = floorf(0.5f * uic->h / INDEX_CELL + 0.5f);
@@ -200,21 +131,40 @@ bool th_uic_create(th_world *world, int agents, bool on_device) {
     for (int k = 0; k < scene->scripted_count; ++k)
         if (scene->scripted[k].is_body) uic->covered_capacity = uic->cell_capacity;
     uic->link_face_capacity = link_faces_of(scene, uic->h);
-    uic->solver = choose_solver(scene);
-    if (!allocate(uic, &world->memory)) return false;
-    if (!on_device)
-        uic->work =
-            th_lcp_work_create(&world->memory, uic->solver, uic->cell_capacity, uic->cell_capacity);
-    if (!on_device && !uic->work) return false;
-    for (int l = 0; l < scene->level_count; ++l)
-        if (!th_floor_create(&uic->levels[l].floor, &world->memory, scene, l)) return false;
+}
+
+static bool allocate(th_uic *uic, th_arena *arena, const th_scene *scene, bool on_device) {
+#define X(type, name, count, doc) \
+    uic->name = th_arena_alloc(arena, (size_t)(count), sizeof *uic->name);
+    TH_UIC_ARRAYS(X)
+    TH_UIC_HOST_ARRAYS(X)
+#undef X
+    if (!on_device) uic->work = th_lcp_work_create(arena, uic->cell_capacity, uic->cell_capacity);
+    for (int l = 0; !arena->failed && l < uic->level_count; ++l)
+        th_floor_create(&uic->levels[l].floor, arena, scene, l);
+    return !arena->failed;
+}
+
+bool th_uic_create(th_world *world, int agents, bool on_device) {
+    const th_scene *scene = world->scene;
+    th_arena arena = th_arena_of(&world->memory.allocator);
+    th_uic *uic = th_arena_alloc(&arena, 1, sizeof *uic);
+    if (uic) choose_sizes(uic, scene, agents, on_device);
+    if (!uic || !allocate(uic, &arena, scene, on_device)) {
+        th_arena_free(&arena);
+        return false;
+    }
     for (int s = 0; s < scene->scripted_count; ++s)
         if (scene->scripted[s].is_body) uic->levels[scene->scripted[s].level].has_bodies = true;
+    uic->arena = arena;
+    world->uic = uic;
     return true;
 }
 
 void th_uic_destroy(th_world *world) {
-    if (world->uic) release(world->uic, &world->memory);
+    if (!world->uic) return;
+    th_arena arena = world->uic->arena; // the struct itself lies in it
+    th_arena_free(&arena);
     world->uic = NULL;
 }
 

@@ -31,8 +31,6 @@
       "share of the densest packing of discs that a crowd reaches")                               \
     X(cell_size, 0, 0, 20, "m", "throng: density overshoots least at 5 to 6 d_min",               \
       "side of a cell, the largest any group asks for; 0: 5 d_min; read when the world is made")  \
-    X(solver, 3, 0, 3, "-", "docs/models/uic-solvers.md",                                         \
-      "0 MPRGP, 1 policy iteration, 2 PSOR, 3 multigrid; read when the world is made")            \
     X(tolerance, 1e-3, 1e-6, 0.1, "-", "throng",                                                  \
       "of the pressure solve, as a share of the maximum density")                                 \
     X(speed_limit, 0, 0, 5, "m/s", TH_NGCL09 ": v_max; 0: mean preferred speed of those around",  \
