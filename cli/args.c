@@ -4,6 +4,7 @@
 // The nearest-word search that the scene loader uses for unknown keys.
 #include "core/error.h"
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,4 +204,87 @@ char *th_command_line(const th_command *command, int argc, char **argv) {
     if (fclose(text) == 0) return line;
     free(line);
     return NULL;
+}
+
+// ---- values that several verbs take
+
+bool th_read_backend(const th_command *command, const char *text, th_backend *backend) {
+    if (!text) return true;
+    *backend = strcmp(text, "cuda") == 0 ? TH_BACKEND_CUDA : TH_BACKEND_CPU;
+    bool known = *backend == TH_BACKEND_CUDA || strcmp(text, "cpu") == 0;
+    if (!known) th_complain(command, "--device %s: give cpu or cuda", text);
+    return known;
+}
+
+bool th_read_unit(const th_command *command, const char *text, double *unit) {
+    if (!text) return true;
+    bool metres = strcmp(text, "m") == 0, centimetres = strcmp(text, "cm") == 0;
+    *unit = metres ? 1 : 0.01;
+    if (!metres && !centimetres) th_complain(command, "--unit is m or cm, not '%s'", text);
+    return metres || centimetres;
+}
+
+bool th_read_frames(const th_command *command, const char *text, int64_t *first, int64_t *last) {
+    if (!text) return true;
+    const char *colon = strchr(text, ':');
+    char *first_end = NULL, *last_end = NULL;
+    *first = colon && colon != text ? strtoll(text, &first_end, 10) : 0;
+    *last = colon && colon[1] ? strtoll(colon + 1, &last_end, 10) : -1;
+    bool good = colon && (!first_end || first_end == colon) && *first >= 0 &&
+                (!last_end || (*last_end == '\0' && *last >= *first));
+    if (!good) th_complain(command, "--frames %s: write FIRST:LAST, FIRST: or :LAST", text);
+    return good;
+}
+
+bool th_read_direction(const th_command *command, const char *text, th_point *direction) {
+    if (!text) return true;
+    char rest = 0;
+    double x = 0, y = 0;
+    if (sscanf(text, "%lf,%lf%c", &x, &y, &rest) == 2 && isfinite(x) && isfinite(y) &&
+        hypot(x, y) > 0) {
+        *direction = (th_point){x, y};
+        return true;
+    }
+    th_complain(command, "--direction %s: two numbers x,y, e.g. 0,-1", text);
+    return false;
+}
+
+bool th_read_method(const th_command *command, const char *text, bool several,
+                    bool methods[TH_DENSITY_METHODS]) {
+    static const char *const words[] = {"classic", "voronoi", "gaussian", "all"};
+    int count = several ? 4 : 3;
+    if (!text) return true;
+    for (int m = 0; m < count; ++m) {
+        if (strcmp(text, words[m]) != 0) continue;
+        for (int k = 0; k < TH_DENSITY_METHODS; ++k) methods[k] = m == 3 || k == m;
+        return true;
+    }
+    const char *nearest = th_suggest(text, words, count);
+    if (nearest)
+        th_complain(command, "no method '%s'; did you mean %s", text, nearest);
+    else
+        th_complain(command, "no method '%s'; there are classic, voronoi%s", text,
+                    several ? ", gaussian and all" : " and gaussian");
+    return false;
+}
+
+bool th_read_areas(const th_command *command, const th_text_list *texts, th_typed_area *areas) {
+    for (int i = 0; i < texts->count; ++i) {
+        th_error error = {0};
+        th_typed_area *area = &areas[i];
+        th_place_text *place = &area->place;
+        if (th_place_text_read(texts->items[i], place, &error) != TH_OK) {
+            th_complain(command, "--area %s", error.message);
+            return false;
+        }
+        if (place->name[0] == '\0') snprintf(place->name, sizeof place->name, "area %d", i + 1);
+        area->wkt = place->is_box ? area->rectangle : place->wkt;
+        if (place->is_box) th_place_rectangle(place, area->rectangle, sizeof area->rectangle);
+        if (place->is_box && area->rectangle[0] == '\0') {
+            th_complain(command, "--area %s: the rectangle has no width or no height",
+                        texts->items[i]);
+            return false;
+        }
+    }
+    return true;
 }

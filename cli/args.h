@@ -2,8 +2,12 @@
 // nearest-word hint for typing errors. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CLI_ARGS_H
 #define TH_CLI_ARGS_H
+#include "observe/density.h"
+#include "observe/survey.h"
+#include "throng/world.h"
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 // Exit codes of the program, documented in docs/command-line.md.
 enum {
@@ -72,6 +76,29 @@ th_parse_result th_args_parse(const th_command *command, const th_option *option
 
 // "throng run scenes/hall.json --set 'name=a b'", quoted for a shell; to be freed.
 char *th_command_line(const th_command *command, int argc, char **argv);
+
+// ---- values that several verbs take. Each complains and returns false when the text is something else; a text of
+// NULL is fine and leaves the target alone.
+
+// "cpu" or "cuda".
+bool th_read_backend(const th_command *command, const char *text, th_backend *backend);
+// "m" or "cm", as metres.
+bool th_read_unit(const th_command *command, const char *text, double *unit);
+// "100:800", "100:" or ":800"; -1: no last one.
+bool th_read_frames(const th_command *command, const char *text, int64_t *first, int64_t *last);
+// "0,-1"
+bool th_read_direction(const th_command *command, const char *text, th_point *direction);
+// "classic", "voronoi", "gaussian" or, where several are allowed, "all".
+bool th_read_method(const th_command *command, const char *text, bool several,
+                    bool methods[TH_DENSITY_METHODS]);
+// Places to measure in, "NAME=x0,y0,x1,y1" or "NAME=POLYGON (...)"; without a name "area 1", ... `wkt` points into
+// the list or the area itself, which must stay where it is.
+typedef struct th_typed_area {
+    th_place_text place;
+    const char *wkt;
+    char rectangle[256];
+} th_typed_area;
+bool th_read_areas(const th_command *command, const th_text_list *texts, th_typed_area *areas);
 
 // The word that was probably meant, or NULL when none is near.
 const char *th_suggest(const char *typed, const char *const *words, int count);

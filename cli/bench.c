@@ -50,7 +50,7 @@ static int run_one(const th_command *command, const bench_settings *s) {
 
 // Fills in what was not given and refuses what does not go together.
 static bool complete(const th_command *command, bench_settings *s) {
-    if (!th_backend_of(command, s->device, &s->backend)) return false;
+    if (!th_read_backend(command, s->device, &s->backend)) return false;
     // A figure without its number of threads says little, so 0 does not stay 0.
     if (s->threads == 0) s->threads = omp_get_num_procs();
     if (!s->scene) s->scene = "block";

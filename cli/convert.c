@@ -1,6 +1,5 @@
 // throng convert: a trajectory from any format into any other. SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
-#include "cli/trajectory_text.h"
 #include "throng/record.h"
 #include <stdio.h>
 #include <string.h>
@@ -117,7 +116,7 @@ static int run_convert(const th_command *command, int argc, char **argv) {
     th_parse_result parsed = th_args_parse(command, options, option_count, argc, argv, paths);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
     th_trajectory_assumed assumed = {.fps = fps};
-    if (!th_unit_option(command, unit, &assumed.unit)) return TH_EXIT_USAGE;
+    if (!th_read_unit(command, unit, &assumed.unit)) return TH_EXIT_USAGE;
     th_trajectory_format format;
     if (!choose_format(command, name, paths[1], &format)) return TH_EXIT_USAGE;
     if (!force && access(paths[1], F_OK) == 0) {

@@ -1,6 +1,5 @@
 // throng info: what is in a trajectory file. SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
-#include "cli/trajectory_text.h"
 #include "core/geometry.h"
 #include "throng/record.h"
 #include <jansson.h>
@@ -146,7 +145,7 @@ static int run_info(const th_command *command, int argc, char **argv) {
     th_parse_result parsed = th_args_parse(command, options, 3, argc, argv, &path);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
     th_trajectory_assumed assumed = {.fps = fps};
-    if (!th_unit_option(command, unit, &assumed.unit)) return TH_EXIT_USAGE;
+    if (!th_read_unit(command, unit, &assumed.unit)) return TH_EXIT_USAGE;
     char log[1100];
     snprintf(log, sizeof log, "%s-wal", path);
     int64_t log_bytes = th_file_bytes(log); // before opening, which takes the log in

@@ -1,8 +1,6 @@
 // throng measure: density, speed, flow and more of a recording, of people or of agents.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
-#include "cli/trajectory_text.h"
-#include "observe/density.h"
 #include "report/folder.h"
 #include "report/survey.h"
 #include "throng/record.h"
@@ -21,34 +19,12 @@ typedef struct request {
     th_survey_def def;
     th_survey_area_def area_defs[TH_LIST_MAX];
     th_survey_line_def line_defs[TH_LIST_MAX];
-    th_place_text area_texts[TH_LIST_MAX], line_texts[TH_LIST_MAX];
-    char rectangles[TH_LIST_MAX][256];
+    th_typed_area typed_areas[TH_LIST_MAX];
+    th_place_text line_texts[TH_LIST_MAX];
     char *ground; // walkable area read from a file
 } request;
 
 // ---- reading what was asked for
-
-static bool read_areas(const th_command *command, request *r) {
-    for (int i = 0; i < r->areas.count; ++i) {
-        th_error error = {0};
-        th_place_text *place = &r->area_texts[i];
-        if (th_place_text_read(r->areas.items[i], place, &error) != TH_OK) {
-            th_complain(command, "--area %s", error.message);
-            return false;
-        }
-        if (place->name[0] == '\0') snprintf(place->name, sizeof place->name, "area %d", i + 1);
-        if (place->is_box) th_place_rectangle(place, r->rectangles[i], sizeof r->rectangles[i]);
-        if (place->is_box && r->rectangles[i][0] == '\0') {
-            th_complain(command, "--area %s: the rectangle has no width or no height", place->name);
-            return false;
-        }
-        r->area_defs[i] =
-            (th_survey_area_def){place->name, place->is_box ? r->rectangles[i] : place->wkt};
-    }
-    r->def.areas = r->area_defs;
-    r->def.area_count = r->areas.count;
-    return true;
-}
 
 static bool read_lines(const th_command *command, request *r) {
     for (int i = 0; i < r->lines.count; ++i) {
@@ -69,21 +45,6 @@ static bool read_lines(const th_command *command, request *r) {
     return true;
 }
 
-static bool read_method(const th_command *command, request *r) {
-    static const char *const words[] = {"classic", "voronoi", "gaussian", "all"};
-    if (!r->method) return true;
-    for (int m = 0; m < 4; ++m) {
-        if (strcmp(r->method, words[m]) != 0) continue;
-        for (int k = 0; k < TH_DENSITY_METHODS; ++k) r->def.method[k] = m == 3 || k == m;
-        return true;
-    }
-    const char *nearest = th_suggest(r->method, words, 4);
-    th_complain(command, "no method '%s'; %s%s", r->method,
-                nearest ? "did you mean " : "there are classic, voronoi, gaussian and all",
-                nearest ? nearest : "");
-    return false;
-}
-
 static bool read_service(const th_command *command, request *r) {
     for (int s = 0; r->los && s < TH_SERVICE_COUNT; ++s)
         if (strcmp(r->los, th_services[s].name) == 0) {
@@ -92,38 +53,6 @@ static bool read_service(const th_command *command, request *r) {
         }
     if (r->los) th_complain(command, "no levels of service '%s'; there are fruin and hcm", r->los);
     return !r->los;
-}
-
-// "100:800", "100:", ":800"
-static bool read_frames(const th_command *command, request *r) {
-    if (!r->frames) return true;
-    const char *colon = strchr(r->frames, ':');
-    char *end = NULL;
-    long long first = 0, last = -1;
-    bool good = colon != NULL;
-    if (good && colon != r->frames) {
-        first = strtoll(r->frames, &end, 10);
-        good = end == colon && first >= 0;
-    }
-    if (good && colon[1] != '\0') {
-        last = strtoll(colon + 1, &end, 10);
-        good = *end == '\0' && last >= first;
-    }
-    if (!good) th_complain(command, "--frames %s: write FIRST:LAST, FIRST: or :LAST", r->frames);
-    r->def.motion.first = first;
-    r->def.motion.last = last;
-    return good;
-}
-
-static bool read_direction(const th_command *command, request *r) {
-    if (!r->direction) return true;
-    char rest = 0;
-    th_point *d = &r->def.direction;
-    if (sscanf(r->direction, "%lf,%lf%c", &d->x, &d->y, &rest) == 2 && isfinite(d->x) &&
-        isfinite(d->y) && hypot(d->x, d->y) > 0)
-        return true;
-    th_complain(command, "--direction %s: two numbers x,y, e.g. 0,-1", r->direction);
-    return false;
 }
 
 static bool ends_with(const char *text, const char *end) {
@@ -155,12 +84,20 @@ static int read_ground(request *r) {
 }
 
 static bool read_request(const th_command *command, request *r) {
-    r->def.motion.assumed.fps = r->fps;
-    r->def.every = r->every;
-    r->def.level = (int)r->level;
-    return th_unit_option(command, r->unit, &r->def.motion.assumed.unit) &&
-           read_areas(command, r) && read_lines(command, r) && read_method(command, r) &&
-           read_service(command, r) && read_frames(command, r) && read_direction(command, r);
+    th_survey_def *def = &r->def;
+    def->motion.assumed.fps = r->fps;
+    def->every = r->every;
+    def->level = (int)r->level;
+    bool good = th_read_unit(command, r->unit, &def->motion.assumed.unit) &&
+                th_read_areas(command, &r->areas, r->typed_areas) && read_lines(command, r) &&
+                th_read_method(command, r->method, true, def->method) && read_service(command, r) &&
+                th_read_frames(command, r->frames, &def->motion.first, &def->motion.last) &&
+                th_read_direction(command, r->direction, &def->direction);
+    for (int i = 0; i < r->areas.count && good; ++i)
+        r->area_defs[i] = (th_survey_area_def){r->typed_areas[i].place.name, r->typed_areas[i].wkt};
+    def->areas = r->area_defs;
+    def->area_count = r->areas.count;
+    return good;
 }
 
 // ---- the work

@@ -82,7 +82,7 @@ static int run_run(const th_command *command, int argc, char **argv) {
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
     th_runs_def def = definition_of(&o);
     def.scene = path;
-    if (!th_backend_of(command, o.device, &def.backend) ||
+    if (!th_read_backend(command, o.device, &def.backend) ||
         !read_checkpoint(command, o.checkpoint, &def.checkpoint))
         return TH_EXIT_USAGE;
     th_runs_display display = {.json = o.json, .quiet = o.quiet};

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int th_report_error(const char *fallback_file, const th_error *error) {
@@ -58,11 +59,19 @@ int th_make_world(const char *path, const th_scene *scene, long long seed, int t
     return th_report_error(path, &error);
 }
 
-bool th_backend_of(const th_command *command, const char *device, th_backend *backend) {
-    *backend = strcmp(device, "cuda") == 0 ? TH_BACKEND_CUDA : TH_BACKEND_CPU;
-    bool known = *backend == TH_BACKEND_CUDA || strcmp(device, "cpu") == 0;
-    if (!known) th_complain(command, "--device %s: give cpu or cuda", device);
-    return known;
+void th_size_text(char *text, size_t size, double bytes) {
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+    int unit = 0;
+    while (bytes >= 1000 && unit < 4) {
+        bytes /= 1000;
+        ++unit;
+    }
+    snprintf(text, size, unit == 0 || bytes >= 100 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
+}
+
+int64_t th_file_bytes(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 ? (int64_t)about.st_size : -1;
 }
 
 // ---- Ctrl-C

@@ -21,8 +21,10 @@ int th_load_scene(const char *path, const th_text_list *overrides, th_scene **sc
 // Makes a world; negative seed: the scene's. On failure reports and returns its exit code.
 int th_make_world(const char *path, const th_scene *scene, long long seed, int threads, double step,
                   th_backend backend, th_world **world);
-// "cpu" or "cuda"; false: neither, and said so.
-bool th_backend_of(const th_command *command, const char *device, th_backend *backend);
+// "812 bytes", "4.1 kB", "1.3 GB": powers of ten.
+void th_size_text(char *text, size_t size, double bytes);
+// -1: there is no such file.
+int64_t th_file_bytes(const char *path);
 
 // Ctrl-C asks the running loop to stop; the second one ends the program at once.
 void th_watch_interrupt(void);
