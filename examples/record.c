@@ -1,5 +1,5 @@
 // Records a crowd leaving a room, then reads the file back and says how far people walked.
-// cc record.c $(pkg-config --cflags --libs throng-record)
+// cc record.c $(pkg-config --cflags --libs throng-record) -lm
 // SPDX-License-Identifier: Apache-2.0
 #include <math.h>
 #include <stdio.h>
