@@ -2,7 +2,7 @@
 #include "report/summary.h"
 
 // The compiled scene, only for names: observations carry indices.
-#include "scene/scene.h"
+#include "throng/scene_view.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
