@@ -1,5 +1,7 @@
-// Adding runs up. SPDX-License-Identifier: Apache-2.0
+// Adding runs up: a few numbers of every run, the maps summed over all. A run is added in O(people + cells); only the
+// first is kept whole. SPDX-License-Identifier: Apache-2.0
 #include "observe/ensemble.h"
+#include "core/array.h"
 #include "core/error.h"
 #include "observe/observer_parts.h"
 #include <math.h>
@@ -17,11 +19,6 @@ static th_result no_memory(th_error *error) {
 
 // ---- one run in a few numbers
 
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 // When 95 % of all who came had left: the time of the one who makes it so many. False: no memory.
 static bool find_p95(const th_observation *o, double *p95) {
     *p95 = (double)NAN;
@@ -29,12 +26,12 @@ static bool find_p95(const th_observation *o, double *p95) {
     if (needed == 0 || o->statistics.left < needed) return true;
     double *times = malloc(((size_t)o->person_count + 1) * sizeof *times);
     if (!times) return false;
-    size_t count = 0;
+    int count = 0;
     for (int p = 0; p < o->person_count; ++p)
         if (!isnan(o->people[p].end_time)) times[count++] = (double)o->people[p].end_time;
-    qsort(times, count, sizeof *times, compare);
+    th_sort_values(times, count);
     // People leave at the end of a step; that undoes the rounding to float.
-    if (count >= needed)
+    if ((uint64_t)count >= needed)
         *p95 = o->step > 0.0 ? round(times[needed - 1] / o->step) * o->step : times[needed - 1];
     free(times);
     return true;
@@ -139,10 +136,9 @@ static bool copy_map(const th_map *from, th_map *to) {
                    .nx = from->nx,
                    .ny = from->ny,
                    .outside_count = from->outside_count};
-    return COPY(walkable) && COPY(density_sum) && COPY(density_max) && COPY(speed_sum) &&
-           COPY(person_count) && COPY(dense_time) && COPY(jam_time) && COPY(crowd_pressure_sum) &&
-           COPY(crowd_pressure_count) && COPY(crowd_pressure_max) && COPY(turbulent_time) &&
-           COPY(pressure_sum) && COPY(pressure_max);
+#define X(name) &&COPY(name)
+    return COPY(walkable) TH_MAP_SUMS(X) && COPY(pressure_sum) && COPY(pressure_max);
+#undef X
 }
 
 // While there is one run its maps are the sum; with the second the sum needs its own.
@@ -236,19 +232,16 @@ static th_result take_first(th_ensemble *ensemble, th_observation *o, th_error *
 }
 
 th_result th_ensemble_add(th_ensemble *ensemble, th_observation *o, th_error *error) {
-    th_run_summary *runs =
-        realloc(ensemble->runs, ((size_t)ensemble->run_count + 1) * sizeof *runs);
-    if (!runs) return no_memory(error);
-    ensemble->runs = runs;
     th_run_summary run;
-    if (!sum_up(o, &run)) return no_memory(error);
+    if (!TH_RESERVE_ONE(ensemble->runs, ensemble->run_count) || !sum_up(o, &run))
+        return no_memory(error);
     th_result result =
         ensemble->first ? add_maps(ensemble, o, error) : take_first(ensemble, o, error);
     if (result != TH_OK) {
         free(run.left_curve);
         return result;
     }
-    runs[ensemble->run_count++] = run;
+    ensemble->runs[ensemble->run_count++] = run;
     return TH_OK;
 }
 

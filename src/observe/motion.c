@@ -1,5 +1,5 @@
 // Positions and velocities, frame by frame. Only the frames of the window are in memory: a ring of
-// copies, each linked to the one before it person by person. Who is absent in a frame, or leaps farther
+// copies, each linked to the one before it person by person. Who is absent in a frame, or jumps farther
 // than anybody can run, begins anew there, so that an id used twice, a detection lost for a while or
 // the seam of a periodic corridor never becomes a velocity. Cost per frame: people x frames of the window.
 // SPDX-License-Identifier: Apache-2.0
@@ -144,7 +144,7 @@ static bool make_room(kept_frame *frame, int count) {
     return false;
 }
 
-bool th_leaps(double dx, double dy, double time) {
+bool th_is_jump(double dx, double dy, double time) {
     return hypot(dx, dy) > RUN_LIMIT * time + PLACE_ERROR;
 }
 
@@ -156,7 +156,7 @@ static void link_frames(kept_frame *earlier, kept_frame *later, double fps) {
     for (int j = 0; j < later->count; ++j) {
         while (i < earlier->count && earlier->id[i] < later->id[j]) ++i;
         if (i >= earlier->count || earlier->id[i] != later->id[j]) continue;
-        if (th_leaps(later->x[j] - earlier->x[i], later->y[j] - earlier->y[i], time)) continue;
+        if (th_is_jump(later->x[j] - earlier->x[i], later->y[j] - earlier->y[i], time)) continue;
         later->before[j] = i;
         earlier->after[i] = j;
     }

@@ -27,5 +27,5 @@ void th_motion_close(th_motion *motion);
 
 // Whether two places are too far apart for one person in that time [m], [s]: an id used again, or the seam of
 // a periodic corridor. Velocities, ways and crossings begin anew there.
-bool th_leaps(double dx, double dy, double time);
+bool th_is_jump(double dx, double dy, double time);
 #endif

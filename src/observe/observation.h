@@ -51,6 +51,12 @@ typedef struct th_map {
     float *pressure_max;
     double outside_count; // people beyond the grid (an open plane has no end), summed over samples
 } th_map;
+// The arrays that runs add up, in the order in which a checkpoint holds them. X(name)
+// clang-format off
+#define TH_MAP_SUMS(X)                                                               \
+    X(density_sum) X(density_max) X(speed_sum) X(person_count) X(dense_time) X(jam_time) \
+    X(crowd_pressure_sum) X(crowd_pressure_count) X(crowd_pressure_max) X(turbulent_time)
+// clang-format on
 
 // One person, index = id - 1. Times in seconds, NaN: not yet. What somebody does is looked at when
 // samples are taken: of the time between two samples one half goes to what was done before and one half

@@ -98,19 +98,11 @@ static void spread(const float *values, ptrdiff_t row, unsigned open, float sums
 // ---- memory
 
 void th_map_release(th_map *map) {
+#define X(name) free(map->name);
+    TH_MAP_SUMS(X)
+#undef X
     free(map->walkable);
-    free(map->density_sum);
-    free(map->density_max);
-    free(map->speed_sum);
-    free(map->person_count);
-    free(map->dense_time);
-    free(map->jam_time);
-    free(map->crowd_pressure_sum);
-    free(map->crowd_pressure_count);
-    free(map->crowd_pressure_max);
-    free(map->turbulent_time);
-    free(map->pressure_sum);
-    free(map->pressure_max);
+    th_map_forget_pressure(map);
     *map = (th_map){0};
 }
 
@@ -138,7 +130,7 @@ static void forget_rows(const th_map *map, th_map_work *work) {
 enum { MAP_CELLS_MAX = 4000000, FINE = 89, FINE_STEP = 55 };
 #define LEAST_FLOOR 0.15f // [-]; a right-angled corner has 0.25
 
-static void lay_grid(const th_scene *scene, int level, double cell, th_map *map) {
+static void choose_grid(const th_scene *scene, int level, double cell, th_map *map) {
     const th_box *box = &scene->levels[level].box;
     double width = (double)box->max_x - (double)box->min_x;
     double height = (double)box->max_y - (double)box->min_y;
@@ -159,17 +151,10 @@ static void lay_grid(const th_scene *scene, int level, double cell, th_map *map)
 static bool allocate(th_map *map, th_map_work *work) {
     size_t cells = (size_t)map->nx * (size_t)map->ny;
     size_t rows = (size_t)map->ny + 2, bordered = ((size_t)map->nx + 2) * rows;
-    map->walkable = calloc(cells, sizeof *map->walkable);
-    map->density_sum = calloc(cells, sizeof *map->density_sum);
-    map->density_max = calloc(cells, sizeof *map->density_max);
-    map->speed_sum = calloc(cells, sizeof *map->speed_sum);
-    map->person_count = calloc(cells, sizeof *map->person_count);
-    map->dense_time = calloc(cells, sizeof *map->dense_time);
-    map->jam_time = calloc(cells, sizeof *map->jam_time);
-    map->crowd_pressure_sum = calloc(cells, sizeof *map->crowd_pressure_sum);
-    map->crowd_pressure_count = calloc(cells, sizeof *map->crowd_pressure_count);
-    map->crowd_pressure_max = calloc(cells, sizeof *map->crowd_pressure_max);
-    map->turbulent_time = calloc(cells, sizeof *map->turbulent_time);
+    bool good = (map->walkable = calloc(cells, sizeof *map->walkable)) != NULL;
+#define X(name) good = good && (map->name = calloc(cells, sizeof *map->name)) != NULL;
+    TH_MAP_SUMS(X)
+#undef X
     work->now = calloc(bordered, sizeof *work->now);
     work->shared = calloc(bordered, TH_SUMS * sizeof *work->shared);
     work->once = calloc(bordered, TH_SUMS * sizeof *work->once);
@@ -178,10 +163,7 @@ static bool allocate(th_map *map, th_map_work *work) {
     work->per_floor = calloc(cells, sizeof *work->per_floor);
     work->row_low = calloc(rows, sizeof *work->row_low);
     work->row_high = calloc(rows, sizeof *work->row_high);
-    return map->walkable && map->density_sum && map->density_max && map->speed_sum &&
-           map->person_count && map->dense_time && map->jam_time && map->crowd_pressure_sum &&
-           map->crowd_pressure_count && map->crowd_pressure_max && map->turbulent_time &&
-           work->now && work->shared && work->once && work->crowding && work->open &&
+    return good && work->now && work->shared && work->once && work->crowding && work->open &&
            work->per_floor && work->row_low && work->row_high;
 }
 
@@ -315,7 +297,7 @@ static void find_kernel_floor(const th_scene *scene, const th_map *map, th_map_w
 }
 
 bool th_map_create(const th_scene *scene, int level, double cell, th_map *map, th_map_work *work) {
-    lay_grid(scene, level, cell, map);
+    choose_grid(scene, level, cell, map);
     size_t cells = (size_t)map->nx * (size_t)map->ny;
     cell_floor *floors = calloc(cells, sizeof *floors);
     if (!allocate(map, work) || !floors) {

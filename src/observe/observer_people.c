@@ -1,4 +1,4 @@
-// One row per person, and some people's ways. SPDX-License-Identifier: Apache-2.0
+// One row per person, and some people's ways. Cost of a sample: O(people), in the order of their ids. SPDX-License-Identifier: Apache-2.0
 #include "core/array.h"
 #include "observe/observer_parts.h"
 #include <math.h>

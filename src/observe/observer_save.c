@@ -150,16 +150,9 @@ static void pass_maps(keeper *k, th_observation *o) {
         match(k, (double)map->cell);
         match(k, (double)map->min_x);
         match(k, (double)map->min_y);
-        pass(k, map->density_sum, cells * sizeof *map->density_sum);
-        pass(k, map->density_max, cells * sizeof *map->density_max);
-        pass(k, map->speed_sum, cells * sizeof *map->speed_sum);
-        pass(k, map->person_count, cells * sizeof *map->person_count);
-        pass(k, map->dense_time, cells * sizeof *map->dense_time);
-        pass(k, map->jam_time, cells * sizeof *map->jam_time);
-        pass(k, map->crowd_pressure_sum, cells * sizeof *map->crowd_pressure_sum);
-        pass(k, map->crowd_pressure_count, cells * sizeof *map->crowd_pressure_count);
-        pass(k, map->crowd_pressure_max, cells * sizeof *map->crowd_pressure_max);
-        pass(k, map->turbulent_time, cells * sizeof *map->turbulent_time);
+#define X(name) pass(k, map->name, cells * sizeof *map->name);
+        TH_MAP_SUMS(X)
+#undef X
         pass_pressure(k, map);
         pass(k, &map->outside_count, sizeof map->outside_count);
     }

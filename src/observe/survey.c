@@ -1,4 +1,5 @@
-// One pass over a recording. SPDX-License-Identifier: Apache-2.0
+// One pass over a recording: every moment goes to walkers, distances and lines, every n-th to the areas. What is kept
+// is a row per area and measured moment, and a few hundred bytes per person. SPDX-License-Identifier: Apache-2.0
 #include "observe/survey.h"
 #include "core/array.h"
 #include "core/error.h"

@@ -121,7 +121,7 @@ static void add_speed(th_walkers *walkers, th_walker *w, double speed, double ti
 
 static void see_person(th_walkers *walkers, th_walker *w, const th_moment *moment, int i) {
     double dx = moment->x[i] - w->x, dy = moment->y[i] - w->y, time = moment->time - w->last_time;
-    bool same = w->last_moment > 0 && time > 0.0 && !th_leaps(dx, dy, time);
+    bool same = w->last_moment > 0 && time > 0.0 && !th_is_jump(dx, dy, time);
     bool goes_on = same && w->last_moment == walkers->moments - 1;
     if (goes_on) {
         w->stretch++;

@@ -3,6 +3,7 @@
 #define TH_FORMULA_QUICKEST_H
 #include "formula/math.h"
 #include "formula/params.h"
+#include "formula/weidmann.h"
 
 // X(name, default, min, max, "unit", "source", "doc")
 #define TH_FIELD_PLAN_PARAMS(X)                                                                   \
@@ -18,8 +19,10 @@ typedef struct th_field_plan_params {
 // Time for a metre among `density` people per m2, over that on free ground: Weidmann's speed (1993), but never
 // below 0.2 m/s, for people in the densest measured crowds still move at 0.1 to 0.3 m/s.
 TH_FORMULA float th_crowd_slowness(float density, float weight) {
-    float speed = density > 0.0f ? 1.0f - th_exp(-1.913f * (1.0f / density - 1.0f / 5.4f)) : 1.0f;
-    const float least = 0.2f / 1.34f;
+    const float steepness = (float)TH_WEIDMANN_STEEPNESS, most = (float)TH_WEIDMANN_MOST_DENSITY;
+    float speed =
+        density > 0.0f ? 1.0f - th_exp(-steepness * (1.0f / density - 1.0f / most)) : 1.0f;
+    const float least = 0.2f / (float)TH_WEIDMANN_FREE_SPEED;
     speed = speed > least ? speed : least;
     return 1.0f + weight * (1.0f / speed - 1.0f);
 }
