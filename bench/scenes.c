@@ -29,18 +29,14 @@ th_bench_scene th_bench_find_scene(const char *name) {
     return (th_bench_scene)i;
 }
 
-static const th_model_info *find_move(const char *name) {
-    int count = 0;
-    const th_model_info *models = th_models(&count);
-    for (int i = 0; i < count; ++i)
-        if (models[i].stage == TH_STAGE_MOVE && strcmp(models[i].name, name) == 0)
-            return &models[i];
-    return NULL;
+static const th_model *find_move(const char *name) {
+    int found = th_model_find(TH_STAGE_MOVE, name);
+    return found < 0 ? NULL : th_models(NULL)[found];
 }
 
 bool th_bench_has_model(const char *model) { return find_move(model) != NULL; }
 
-static const th_param_info *find_param(const th_model_info *model, const char *name) {
+static const th_param_info *find_param(const th_model *model, const char *name) {
     for (int i = 0; model && i < model->param_count; ++i)
         if (strcmp(model->params[i].name, name) == 0) return &model->params[i];
     return NULL;

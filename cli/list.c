@@ -21,7 +21,7 @@ static const char *const stage_docs[] = {
 #undef X
 };
 
-static json_t *model_json(const th_model_info *model) {
+static json_t *model_json(const th_model *model) {
     json_t *params = json_array(), *presets = json_array();
     for (int i = 0; i < model->param_count; ++i) {
         const th_param_info *p = &model->params[i];
@@ -45,8 +45,9 @@ static json_t *model_json(const th_model_info *model) {
 static json_t *everything_json(void) {
     json_t *models = json_array(), *stages = json_array(), *field_list = json_array();
     int count = 0;
-    const th_model_info *infos = th_models(&count);
-    for (int i = 0; i < count; ++i) json_array_append_new(models, model_json(&infos[i]));
+    const th_model *const *infos = th_models(&count);
+    for (int i = 0; i < count; ++i)
+        if (!infos[i]->internal) json_array_append_new(models, model_json(infos[i]));
     for (int i = 0; i < TH_STAGE_COUNT; ++i)
         json_array_append_new(stages, json_pack("{s:s,s:s}", "name", th_stage_name((th_stage)i),
                                                 "doc", stage_docs[i]));
@@ -58,26 +59,28 @@ static json_t *everything_json(void) {
 
 static void print_models(void) {
     int count = 0;
-    const th_model_info *models = th_models(&count);
-    printf("models (a group's plan, filter and move)\n");
+    const th_model *const *models = th_models(&count);
+    printf("models (a group's behave, plan, filter and move)\n");
     for (int i = 0; i < count; ++i) {
-        printf("  %-7s %-15s %s\n", th_stage_name(models[i].stage), models[i].name, models[i].doc);
-        printf("  %-23s   source: %s\n", "", models[i].source);
-        for (int k = 0; k < models[i].preset_count; ++k)
-            printf("  %-23s   preset %s: %s\n", "", models[i].presets[k].name,
-                   models[i].presets[k].doc ? models[i].presets[k].doc : "");
+        if (models[i]->internal) continue;
+        printf("  %-7s %-15s %s\n", th_stage_name(models[i]->stage), models[i]->name,
+               models[i]->doc);
+        printf("  %-23s   source: %s\n", "", models[i]->source);
+        for (int k = 0; k < models[i]->preset_count; ++k)
+            printf("  %-23s   preset %s: %s\n", "", models[i]->presets[k].name,
+                   models[i]->presets[k].doc ? models[i]->presets[k].doc : "");
     }
 }
 
 static void print_parameters(void) {
     int count = 0;
-    const th_model_info *models = th_models(&count);
+    const th_model *const *models = th_models(&count);
     printf("parameters: default [unit] (lowest .. highest), what it is, source\n");
     for (int i = 0; i < count; ++i) {
-        if (models[i].param_count == 0) continue;
-        printf("  %s %s\n", th_stage_name(models[i].stage), models[i].name);
-        for (int k = 0; k < models[i].param_count; ++k) {
-            const th_param_info *p = &models[i].params[k];
+        if (models[i]->param_count == 0) continue;
+        printf("  %s %s\n", th_stage_name(models[i]->stage), models[i]->name);
+        for (int k = 0; k < models[i]->param_count; ++k) {
+            const th_param_info *p = &models[i]->params[k];
             printf("    %-22s %8g [%s] (%g .. %g)\n      %s\n      source: %s\n", p->name, p->value,
                    p->unit, p->min, p->max, p->doc, p->source);
         }

@@ -5,7 +5,7 @@
 #include <throng/throng.h>
 
 static void print_group(const th_scene *scene, const th_group *group) {
-    const th_model_info *move = &th_models(NULL)[group->move.model];
+    const th_model *move = th_models(NULL)[group->move.model];
     printf("group %s on %s: %lld people, %s", group->id, scene->levels[group->level].id,
            (long long)group->count, move->name);
     for (int i = 0; i < move->param_count; ++i)

@@ -7,6 +7,7 @@
 #include "formula/vec.h"
 #include "plan/plan.h"
 #include "plan/prepared.h"
+#include "run_model.h"
 #include "scene/scene.h"
 #include "space/walls.h"
 #include <setjmp.h>
@@ -228,8 +229,10 @@ static inline th_world *hand_world(const hand_scene *hand, int capacity) {
     world->dt = 0.1f;
     world->groups = calloc((size_t)scene->group_count + 1, sizeof *world->groups);
     world->group_count = scene->group_count;
-    for (int g = 0; g < scene->group_count; ++g)
-        world->groups[g].plan = (th_model)scene->groups[g].plan.model;
+    for (int g = 0; g < scene->group_count; ++g) {
+        world->groups[g].plan = (th_model_id)scene->groups[g].plan.model;
+        world->groups[g].goes_straight = !th_models(NULL)[world->groups[g].plan]->needs_lattice;
+    }
     world->door_closed = calloc((size_t)scene->door_count + 1, 1);
     for (int d = 0; d < scene->door_count; ++d) world->door_closed[d] = scene->doors[d].closed;
     world->walls = calloc((size_t)scene->wall_count + 2 * TH_LIVE_WALL_MAX, sizeof *world->walls);

@@ -2,7 +2,7 @@
 // of the engine. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_TESTS_SMALL_WORLD_H
 #define TH_TESTS_SMALL_WORLD_H
-#include "move/move.h"
+#include "run_model.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ typedef struct small_world {
 } small_world;
 
 // Group 0 moves by `model` with `params`; group 1 by ORCA.
-static inline small_world *small_world_create(th_model model, const float *params,
+static inline small_world *small_world_create(th_model_id model, const float *params,
                                               int param_count) {
     small_world *small = calloc(1, sizeof *small);
     if (!small) abort();
@@ -31,6 +31,8 @@ static inline small_world *small_world_create(th_model model, const float *param
 #define X(NAME, name, type, doc) a->name = (type *)(void *)small->arrays[next++];
     TH_FIELDS(X)
 #undef X
+    a->own[0] = small->arrays[next++]; // whatever model has a field
+    a->own_count = 1;
     float **extra[] = {&a->next_position_x, &a->next_position_y, &a->next_velocity_x,
                        &a->next_velocity_y, &a->work_x,          &a->work_y,
                        &a->work2_x,         &a->work2_y};
@@ -108,7 +110,7 @@ static inline uint32_t small_world_cell(const small_world *small, uint32_t i) {
 }
 
 static inline void small_world_swap(small_world *small, uint32_t i, uint32_t j) {
-    for (int k = 0; k < TH_FIELD_COUNT; ++k) {
+    for (int k = 0; k < TH_FIELD_COUNT + 1; ++k) {
         float keep;
         memcpy(&keep, &small->arrays[k][i], sizeof keep);
         memcpy(&small->arrays[k][i], &small->arrays[k][j], sizeof keep);

@@ -29,5 +29,5 @@ double run_to_end(th_world *world, double limit);
 #endif
 
 // Mean over people of a field, and a copy of a field in id order.
-float *field_of(th_world *world, th_field field);
+float *field_of(th_world *world, int field);
 #endif

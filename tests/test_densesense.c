@@ -1,7 +1,7 @@
 // DenseSense: the formulas, the sums over the crowd, the authors' own figures, the choice of a direction.
 // SPDX-License-Identifier: Apache-2.0
 #include "filter/densesense/densesense.h"
-#include "filter/filter.h"
+#include "run_model.h"
 #include "small_world.h"
 #include <math.h>
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 static th_densesense_params preset(const char *name) {
     th_model_def def = {.name = "densesense", .preset = name};
     th_model_choice choice;
-    assert_int_equal(th_model_choose(TH_STAGE_FILTER, &def, "filter", &choice, NULL), TH_OK);
+    assert_int_equal(th_model_choose(TH_STAGE_FILTER, &def, false, "filter", &choice, NULL), TH_OK);
     th_densesense_params p;
     memcpy(&p, choice.params, sizeof p);
     return p;
@@ -36,7 +36,7 @@ static uint32_t add(small_world *small, float x, float y, float speed) {
 
 static void filter(small_world *small, float extent) {
     small_world_index(small, extent, 1.2f);
-    th_filter_densesense(&small->world);
+    run_model(&small->world, TH_FILTER_DENSESENSE);
 }
 
 static double speed_of(const small_world *small, uint32_t i) {
@@ -194,7 +194,7 @@ static void sums_are_those_of_brute_force(void **state) {
         small_world_index(small, 8.0f, trial % 2 ? 0.5f : 1.2f);
         th_agents *a = &small->world.agents;
         double ex = cos((double)turn), ey = sin((double)turn), worst = 0.0;
-        th_filter_densesense(&small->world);
+        run_model(&small->world, TH_FILTER_DENSESENSE);
         for (int i = 0; i < a->count; ++i) {
             double qx = (double)a->position_x[i] + ex, qy = (double)a->position_y[i] + ey, sum = 0;
             for (int j = 0; j < a->count; ++j) {
@@ -222,11 +222,12 @@ static void alone_nothing_changes(void **state) {
         small_world *small = create(preset(names[n]));
         uint32_t i = add(small, 0.3f, 0.2f, 1.27f);
         small->world.agents.preferred_y[i] = 0.41f;
-        small->world.agents.turn[i] = 0.5f; // as if he had gone around somebody before
+        th_own_floats(&small->world, TH_FILTER_DENSESENSE, 0)[i] =
+            0.5f; // as if he had gone around somebody before
         filter(small, 10.0f);
         assert_true(small->world.agents.preferred_x[i] == 1.27f);
         assert_true(small->world.agents.preferred_y[i] == 0.41f);
-        assert_true(small->world.agents.turn[i] == 0.0f);
+        assert_true(th_own_floats(&small->world, TH_FILTER_DENSESENSE, 0)[i] == 0.0f);
         small_world_destroy(small);
     }
 }
@@ -258,9 +259,13 @@ static void people_steer_into_a_gap(void **state) {
             uint32_t i = small_world_find(small, id);
             float aside = a->preferred_y[i] * (float)side;
             if (arc) {
-                assert_true(aside > 0.2f * a->preferred_x[i] && a->turn[i] * (float)side > 0.2f);
+                assert_true(aside > 0.2f * a->preferred_x[i] &&
+                            th_own_floats(&small->world, TH_FILTER_DENSESENSE, 0)[i] * (float)side >
+                                0.2f);
             } else {
-                assert_true(aside == 0.0f && a->turn[i] == 0.0f && a->preferred_x[i] < 0.5f);
+                assert_true(aside == 0.0f &&
+                            th_own_floats(&small->world, TH_FILTER_DENSESENSE, 0)[i] == 0.0f &&
+                            a->preferred_x[i] < 0.5f);
             }
             small_world_destroy(small);
         }
@@ -279,10 +284,12 @@ static void a_choice_is_kept(void **state) {
             uint32_t i = small_world_find(small, id);
             small->world.agents.preferred_x[i] = 1.34f;
             small->world.agents.preferred_y[i] = 0.0f;
-            if (before && n == 0) small->world.agents.turn[i] = 20.0f * 0.01745329f;
+            if (before && n == 0)
+                th_own_floats(&small->world, TH_FILTER_DENSESENSE, 0)[i] = 20.0f * 0.01745329f;
             filter(small, 8.0f);
         }
-        float turn = small->world.agents.turn[small_world_find(small, id)];
+        float turn =
+            th_own_floats(&small->world, TH_FILTER_DENSESENSE, 0)[small_world_find(small, id)];
         assert_true(before ? turn > 0.3f : turn < -0.3f);
         small_world_destroy(small);
     }

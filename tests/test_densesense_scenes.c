@@ -167,7 +167,7 @@ static void snapshots_go_on_bit_by_bit(void **state) {
     th_scene *scene = stairs();
     th_world *world = world_of(scene, 1, 3), *other = world_of(scene, 1, 4);
     th_world_step(world, 150);
-    const float *turn = field_of(world, TH_FIELD_TURN);
+    const float *turn = field_of(world, th_world_field(world, "densesense.turn"));
     int turned = 0;
     for (int i = 0; i < th_world_agent_count(world); ++i) turned += turn[i] != 0.0f;
     assert_true(turned > 0);

@@ -294,11 +294,8 @@ static void test_cart_against_the_wall(void **state) {
 // Every parameter of every model at both ends of its range, changed while they walk.
 static void test_parameters_at_their_ends(void **state) {
     (void)state;
-    int count;
-    const th_model_info *info = th_models(&count);
     for (int m = 0; m < MODELS; ++m) {
-        const th_model_info *model = info;
-        while (strcmp(model->name, models[m]) != 0) model++;
+        const th_model *model = th_models(NULL)[th_model_find(TH_STAGE_MOVE, models[m])];
         for (int end = 0; end < 2; ++end)
             for (int p = 0; p < model->param_count; ++p) {
                 th_scene *scene;

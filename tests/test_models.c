@@ -4,26 +4,42 @@
 #include "move/orca/orca.h"
 #include "move/social_force/social_force.h"
 #include "scene/scene.h"
+#include "state/models.h"
 #include "support.h"
 #include <string.h>
 
 static void test_table(void **state) {
     (void)state;
     int count = 0;
-    const th_model_info *models = th_models(&count);
-    assert_int_equal(count, TH_MODEL_COUNT);
+    const th_model *const *models = th_models(&count);
+    assert_int_equal(count, TH_BUILT_IN_MODELS);
     for (int i = 0; i < count; ++i) {
-        assert_int_equal(th_model_find(models[i].stage, models[i].name), i);
-        assert_true(models[i].doc[0] && models[i].source[0]);
-        for (int k = 0; k < models[i].param_count; ++k) {
-            const th_param_info *p = &models[i].params[k];
+        int found = th_model_find(models[i]->stage, models[i]->name);
+        assert_int_equal(found, models[i]->internal ? -1 : i);
+        assert_true(models[i]->doc[0] && models[i]->source[0]);
+        for (int k = 0; k < models[i]->param_count; ++k) {
+            const th_param_info *p = &models[i]->params[k];
             assert_true(p->min <= p->value && p->value <= p->max);
             assert_true(p->unit[0] && p->source[0] && p->doc[0]);
-            for (int j = 0; j < k; ++j) assert_string_not_equal(p->name, models[i].params[j].name);
+            for (int j = 0; j < k; ++j) assert_string_not_equal(p->name, models[i]->params[j].name);
         }
     }
-    assert_string_equal(models[TH_PLAN_FIELD].name, "field");
-    assert_string_equal(models[TH_MOVE_SOCIAL_FORCE].name, "social_force");
+    // Contact finds how often to separate by the parameter's name.
+    for (int i = 0; i < count; ++i) {
+        bool has = false;
+        for (int k = 0; k < models[i]->param_count; ++k)
+            has = has || strcmp(models[i]->params[k].name, "separation_passes") == 0;
+        assert_int_equal(has, models[i]->stage == TH_STAGE_MOVE && !models[i]->internal);
+    }
+    const th_stage stages[] = {TH_STAGE_BEHAVE, TH_STAGE_PLAN, TH_STAGE_FILTER, TH_STAGE_MOVE};
+    for (int k = 0; k < 4; ++k) {
+        int defaults = 0;
+        for (int i = 0; i < count; ++i)
+            defaults += models[i]->stage == stages[k] && models[i]->is_default;
+        assert_int_equal(defaults, 1);
+    }
+    assert_string_equal(models[TH_PLAN_FIELD]->name, "field");
+    assert_string_equal(models[TH_MOVE_SOCIAL_FORCE]->name, "social_force");
     assert_int_equal(th_model_find(TH_STAGE_PLAN, "orca"), -1);
 }
 
@@ -31,17 +47,18 @@ static void test_table(void **state) {
 static void test_structs_agree(void **state) {
     (void)state;
     int count = 0;
-    const th_model_info *models = th_models(&count);
-    assert_int_equal(models[TH_MOVE_ORCA].param_count, sizeof(th_orca_params) / sizeof(float));
-    assert_int_equal(models[TH_MOVE_SOCIAL_FORCE].param_count,
+    const th_model *const *models = th_models(&count);
+    assert_int_equal(models[TH_MOVE_ORCA]->param_count, sizeof(th_orca_params) / sizeof(float));
+    assert_int_equal(models[TH_MOVE_SOCIAL_FORCE]->param_count,
                      sizeof(th_social_force_params) / sizeof(float));
-    assert_int_equal(models[TH_MOVE_HELBING_MOLNAR].param_count,
+    assert_int_equal(models[TH_MOVE_HELBING_MOLNAR]->param_count,
                      sizeof(th_helbing_molnar_params) / sizeof(float));
-    assert_int_equal(models[TH_FILTER_DENSESENSE].param_count,
+    assert_int_equal(models[TH_FILTER_DENSESENSE]->param_count,
                      sizeof(th_densesense_params) / sizeof(float));
     th_model_choice choice;
     th_model_def def = {.name = "orca"};
-    assert_int_equal(th_model_choose(TH_STAGE_MOVE, &def, "groups[0].move", &choice, NULL), TH_OK);
+    assert_int_equal(th_model_choose(TH_STAGE_MOVE, &def, false, "groups[0].move", &choice, NULL),
+                     TH_OK);
     th_orca_params params;
     memcpy(&params, choice.params, sizeof params);
     assert_float_equal(params.time_horizon, 2.0f, 0);
@@ -51,18 +68,18 @@ static void test_structs_agree(void **state) {
 static void test_every_preset(void **state) {
     (void)state;
     int count = 0, presets = 0;
-    const th_model_info *models = th_models(&count);
+    const th_model *const *models = th_models(&count);
     for (int i = 0; i < count; ++i)
-        for (int k = 0; k < models[i].preset_count; ++k, ++presets) {
-            th_model_def def = {.name = models[i].name, .preset = models[i].presets[k].name};
+        for (int k = 0; k < models[i]->preset_count; ++k, ++presets) {
+            th_model_def def = {.name = models[i]->name, .preset = models[i]->presets[k].name};
             th_model_choice choice;
             th_error error = {0};
-            if (th_model_choose(models[i].stage, &def, "move", &choice, &error) != TH_OK)
+            if (th_model_choose(models[i]->stage, &def, false, "move", &choice, &error) != TH_OK)
                 fail_msg("%s", error.message);
         }
-    assert_int_equal(models[TH_MOVE_SOCIAL_FORCE].preset_count, 2);
-    assert_int_equal(models[TH_MOVE_HELBING_MOLNAR].preset_count, 1);
-    assert_string_equal(models[TH_MOVE_HELBING_MOLNAR].presets[0].name, "hm1995");
+    assert_int_equal(models[TH_MOVE_SOCIAL_FORCE]->preset_count, 2);
+    assert_int_equal(models[TH_MOVE_HELBING_MOLNAR]->preset_count, 1);
+    assert_string_equal(models[TH_MOVE_HELBING_MOLNAR]->presets[0].name, "hm1995");
     assert_true(presets >= 3);
 }
 
@@ -72,7 +89,7 @@ static void test_values_on_top_of_presets(void **state) {
     th_model_def def = {
         .name = "social_force", .preset = "menge_soft", .params = &substep, .param_count = 1};
     th_model_choice choice;
-    assert_int_equal(th_model_choose(TH_STAGE_MOVE, &def, "move", &choice, NULL), TH_OK);
+    assert_int_equal(th_model_choose(TH_STAGE_MOVE, &def, false, "move", &choice, NULL), TH_OK);
     th_social_force_params params;
     memcpy(&params, choice.params, sizeof params);
     assert_float_equal(params.substep, 0.02f, 1e-7);
@@ -82,7 +99,7 @@ static void test_values_on_top_of_presets(void **state) {
 static void expect(const th_model_def *def, const char *path, const char *message) {
     th_model_choice choice;
     th_error error = {0};
-    assert_int_equal(th_model_choose(TH_STAGE_MOVE, def, "groups[2].move", &choice, &error),
+    assert_int_equal(th_model_choose(TH_STAGE_MOVE, def, false, "groups[2].move", &choice, &error),
                      TH_BAD_SCENE);
     assert_string_equal(error.path, path);
     assert_string_equal(error.message, message);

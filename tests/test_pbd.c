@@ -43,11 +43,10 @@ static float deepest_overlap(const th_world *world) {
 
 static void parameters_are_the_published_ones_and_begin_with_contact(void **state) {
     (void)state;
-    assert_true(offsetof(th_pbd_params, separation_passes) ==
-                offsetof(th_contact_params, separation_passes));
     th_model_choice choice;
     assert_int_equal(
-        th_model_choose(TH_STAGE_MOVE, &(th_model_def){.name = "pbd"}, "", &choice, NULL), TH_OK);
+        th_model_choose(TH_STAGE_MOVE, &(th_model_def){.name = "pbd"}, false, "", &choice, NULL),
+        TH_OK);
     th_pbd_params p;
     memcpy(&p, choice.params, sizeof p);
     // alpha = 0.0385 at 1/48 s.

@@ -72,7 +72,7 @@ static void doors_change_only_what_they_touch(void **state) {
     float detour = th_plan_distance(world, 0, 0, th_v(5, 3));
     assert_true(open > 12.0f && open < 12.8f && detour > 16.0f && detour < 18.0f);
     assert_memory_equal(untouched, world->plan->plans.fields[1], bytes);
-    th_stage_plan(world);
+    run_plans(world);
     assert_int_equal(world->counters.unreachable, 0);
     assert_true(world->agents.preferred_y[a] > 0.5f); // to the other door
 
@@ -80,7 +80,7 @@ static void doors_change_only_what_they_touch(void **state) {
     th_plan_walls_changed(world);
     assert_same_as_from_scratch(world);
     assert_true(isinf(th_plan_distance(world, 0, 0, th_v(5, 3))));
-    th_stage_plan(world);
+    run_plans(world);
     assert_int_equal(world->counters.unreachable, 1);
     assert_true(world->agents.preferred_x[a] == 0.0f && world->agents.preferred_y[a] == 0.0f);
     assert_true(world->agents.preferred_x[b] > 1.29f);
@@ -128,7 +128,7 @@ static void other_phases_stand(void **state) {
         world->agents.phase[i] = (uint32_t)phase;
         world->agents.preferred_x[i] = 7.0f;
     }
-    th_stage_plan(world);
+    run_plans(world);
     assert_true(world->agents.preferred_x[TH_PHASE_STANDING] == 0.0f);
     assert_true(world->agents.preferred_x[TH_PHASE_WAITING] == 0.0f);
     assert_true(world->agents.preferred_x[TH_PHASE_ARRIVED] == 0.0f);
@@ -160,7 +160,7 @@ static void straight_lines(void **state) {
     world->agents.goal_x[near] = 1.05f;
     world->agents.goal_y[near] = 2.0f;
     world->agents.velocity_x[on_line] = 1.0f;
-    th_stage_plan(world);
+    run_plans(world);
     assert_true(world->agents.preferred_x[field] == 1.3f &&
                 world->agents.preferred_y[field] == 0.0f);
     assert_true(fabsf(world->agents.preferred_y[far] - 1.3f) < 1e-6f);
@@ -190,7 +190,7 @@ static void zones_slow_everybody(void **state) {
     th_vec2 at[5] = {{5, 2}, {10, 2}, {10, 2}, {10, 2}, {13, 2}};
     int groups[5] = {0, 0, 1, 2, 2};
     for (int i = 0; i < 5; ++i) put(world, groups[i], 0, at[i]);
-    th_stage_plan(world);
+    run_plans(world);
     for (int i = 0; i < 5; ++i)
         assert_true(fabsf(world->agents.preferred_x[i] - expected[i]) < 0.01f);
     hand_world_destroy(world);
@@ -207,7 +207,7 @@ static void any_number_of_threads(void **state) {
     float first[3000];
     for (int threads = 1; threads <= 8; threads = threads == 3 ? 8 : threads + 1) {
         world->threads = threads;
-        th_stage_plan(world);
+        run_plans(world);
         if (threads == 1) memcpy(first, world->agents.preferred_x, sizeof first);
         assert_memory_equal(first, world->agents.preferred_x, sizeof first);
     }

@@ -26,15 +26,13 @@ static small_world *create(th_social_force_params p) {
 
 static void step(small_world *small) {
     small_world_index(small, 20.0f, 1.2f);
-    th_move_social_force(&small->world);
+    run_model(&small->world, TH_MOVE_SOCIAL_FORCE);
     small_world_commit(small);
 }
 
 static void parameters_are_the_published_ones_and_begin_with_contact(void **state) {
     (void)state;
     th_social_force_params p = published();
-    assert_true(offsetof(th_social_force_params, separation_passes) ==
-                offsetof(th_contact_params, separation_passes));
     assert_true(sizeof p / sizeof(float) <= TH_PARAM_MAX);
     assert_true(p.relaxation_time == 0.5f && p.repulsion_strength == 2000.0f);
     assert_true(p.repulsion_distance == 0.08f && p.body_stiffness == 1.2e5f &&
@@ -134,7 +132,7 @@ static void stage_agrees_with_all_pairs_in_double(void **state) {
         a->preferred_y[i] = 2.0f * th_uniform(s.v[3]) - 1.0f;
     }
     small_world_index(small, 8.0f, 0.7f);
-    th_move_social_force(&small->world);
+    run_model(&small->world, TH_MOVE_SOCIAL_FORCE);
     double h = 0.01, m = 80.0, worst = 0.0;
     for (int i = 0; i < COUNT; ++i) {
         double x = m * (double)a->velocity_x[i] + h * m * (double)a->preferred_x[i] / 0.5;

@@ -35,8 +35,6 @@ static double sum_of(const float *values, const th_staggered *grid) {
 
 static void parameters_begin_with_contact(void **state) {
     (void)state;
-    assert_true(offsetof(th_uic_params, separation_passes) ==
-                offsetof(th_contact_params, separation_passes));
     assert_true(sizeof(th_uic_params) / sizeof(float) <= TH_PARAM_MAX);
     // Eq. 4 with alpha 1: hexagonal packing, 2 / (sqrt 3 d^2).
     assert_true(fabsf(th_uic_share(0.5f, 1.0f) - 0.5f * sqrtf(3.0f) * 0.25f) < 1e-6f);
@@ -75,7 +73,7 @@ static void pressure_solves_the_complementarity_problem(void **state) {
     th_scene *scene = scene_of(pillared_room);
     th_world *world = world_of(scene, 1, 1);
     step_for(world, 6.0);
-    const th_uic *uic = world->uic;
+    const th_uic *uic = th_uic_of(world);
     const th_uic_level *level = &uic->levels[0];
     int nx = level->grid.nx, jammed = 0, grounded = 0;
     double worst = 0.0, lowest = 0.0;
@@ -102,7 +100,7 @@ static void pressure_solves_the_complementarity_problem(void **state) {
         }
     assert_true(lowest == 0.0 && jammed > 3 && grounded > 0);
     assert_true(worst <= 1.1e-3); // the tolerance, and rounding
-    assert_int_equal(world->uic->statistics.unconverged, 0);
+    assert_int_equal(th_uic_of(world)->statistics.unconverged, 0);
     th_world_destroy(world);
     th_scene_destroy(scene);
 }
@@ -305,8 +303,8 @@ static void crowd_makes_way_for_a_scripted_person_and_a_body(void **state) {
             }
         }
         for (int c = 0; c < 100; ++c)
-            if (world->uic->capacity[c] > 0.99f)
-                least_room = fminf(least_room, world->uic->room[c]);
+            if (th_uic_of(world)->capacity[c] > 0.99f)
+                least_room = fminf(least_room, th_uic_of(world)->room[c]);
     }
     assert_true(deepest < 0.06f);
     assert_true(least_room < 0.75f); // the cart of 2.4 m2 in cells of 4 m2

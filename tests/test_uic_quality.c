@@ -1,8 +1,8 @@
 // What the quality bars of the model found out: walls, exits, cells with little ground.
 // SPDX-License-Identifier: Apache-2.0
-#include "behave/behave.h"
-#include "move/move.h"
+#include "contact/contact.h"
 #include "move/uic/state.h"
+#include "run_model.h"
 #include "support.h"
 #include "world/world.h"
 #include <math.h>
@@ -46,7 +46,7 @@ static void nobody_slips_out_beside_an_exit(void **state) {
     a->next_position_x[0] = before.x; // as contact leaves it
     a->position_x[0] = after.x;
     a->next_position_y[0] = a->position_y[0] = before.y;
-    th_stage_arrive(world);
+    th_models(NULL)[TH_BEHAVE_ROUTE]->arrive(world, TH_BEHAVE_ROUTE);
     assert_int_equal(a->phase[0], TH_PHASE_LEFT);
     th_world_destroy(world);
     th_scene_destroy(scene);
@@ -105,7 +105,7 @@ static void slivers_are_shown_with_the_ground_they_open_to(void **state) {
         "\"out\", \"move\": \"uic\"}]}");
     th_world *world = world_of(scene, 1, 1);
     th_world_step(world, 1);
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     int nx = uic->levels[0].grid.nx, c = 5 * nx + 5;
     const int around[4] = {c - 1, c + 1, c - nx, c + nx};
     for (int k = 0; k < 4; ++k) {

@@ -24,8 +24,7 @@
     X(PHASE, phase, uint32_t, "th_phase")                                                      \
     X(ROUTE_STEP, route_step, uint32_t, "which leg of the group's route")                      \
     X(WAIT_UNTIL, wait_until, float, "end of pre-movement or waiting [s]")                     \
-    X(START_TIME, start_time, float, "when it appeared [s]")                                   \
-    X(TURN, turn, float, "from the planned to the filtered direction, left positive [rad]")
+    X(START_TIME, start_time, float, "when it appeared [s]")
 
 typedef enum th_field {
 #define X(NAME, name, type, doc) TH_FIELD_##NAME,

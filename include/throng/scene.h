@@ -116,7 +116,7 @@ typedef struct th_param {
     double value;
 } th_param;
 
-// A choice of plan, filter or move model: its name, a preset (or NULL) and single values on top.
+// A choice of a behave, plan, filter or move model: its name, a preset (or NULL) and single values on top.
 typedef struct th_model_def {
     const char *name;
     const char *preset;
@@ -163,9 +163,8 @@ typedef struct th_group_def {
     th_own_goal_kind own_goal;
     th_shape own_goal_area;
     th_point own_goal_centre;
-    th_model_def plan;   // "field" (default), "roadmap", "straight"
-    th_model_def filter; // "none" (default)
-    th_model_def move;   // "orca" (default), "social_force", "helbing_molnar"
+    // Models by the names that `throng list` shows; no name: the default of the stage.
+    th_model_def behave, plan, filter, move;
 } th_group_def;
 
 typedef struct th_keyframe {

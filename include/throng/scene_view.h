@@ -90,7 +90,7 @@ typedef struct th_target {
     const int *goals;
 } th_target;
 
-#define TH_PARAM_MAX 24 // most parameters of one model
+#define TH_PARAM_MAX 48 // most parameters of one model
 
 // A group's plan, filter or move model: th_models(NULL)[model] has its name and those of the parameters.
 typedef struct th_model_choice {
@@ -113,7 +113,7 @@ typedef struct th_group {
     th_own_goal_kind own_goal;
     th_area own_goal_area;
     th_vec2 own_goal_centre;
-    th_model_choice plan, filter, move;
+    th_model_choice behave, plan, filter, move;
 } th_group;
 
 typedef struct th_scripted {

@@ -4,6 +4,7 @@
 #define THRONG_THRONG_H
 #include "throng/base.h"
 #include "throng/fields.h"
+#include "throng/model.h"
 #include "throng/scene.h"
 #include "throng/scene_view.h"
 #include "throng/world.h"

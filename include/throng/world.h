@@ -90,8 +90,9 @@ TH_API int th_world_agent_count(const th_world *world); // people and scripted b
 // that is gone or scripted) is not taken over: the old one stays, and repairs counts it. Ids cannot
 // be written. map returns NULL when there is no memory for the view; then do not unmap.
 typedef enum th_access { TH_READ, TH_WRITE, TH_OVERWRITE } th_access;
-TH_API void *th_world_map(th_world *world, th_field field, th_access access);
-TH_API void th_world_unmap(th_world *world, th_field field);
+// Fields of models come after the common ones: th_world_field (throng/model.h) finds their numbers.
+TH_API void *th_world_map(th_world *world, int field, th_access access);
+TH_API void th_world_unmap(th_world *world, int field);
 
 // ---- grids: what a model that sees the crowd as a fluid knows of every cell of a level.
 #define TH_GRIDS(X)                                                                       \
@@ -206,33 +207,6 @@ TH_API th_result th_world_snapshot(const th_world *world, void *memory, size_t s
                                    th_error *error);
 TH_API th_result th_world_restore(th_world *world, const void *memory, size_t size,
                                   th_error *error);
-
-// ---- what models there are
-typedef struct th_param_info {
-    const char *name;
-    const char *unit;
-    double min, max, value; // value: the default
-    const char *source;
-    const char *doc;
-} th_param_info;
-typedef struct th_preset_info {
-    const char *name;
-    const char *doc;
-    const th_param *params;
-    int param_count;
-} th_preset_info;
-typedef struct th_model_info {
-    th_stage stage; // PLAN, FILTER or MOVE
-    const char *name;
-    const char *doc;
-    const char *source;
-    const th_param_info *params;
-    int param_count;
-    const th_preset_info *presets;
-    int preset_count;
-} th_model_info;
-// All models, in a fixed order.
-TH_API const th_model_info *th_models(int *count);
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,6 @@
 // Cost O(agents x people within two radii). SPDX-License-Identifier: Apache-2.0
 #include "contact/contact.h"
 #include "core/parallel.h"
-#include "move/move.h"
 
 // How many discs of a run touch the disc at p, itself included. Vector code: most people touch nobody,
 // and this is all that is done for them.

@@ -17,20 +17,22 @@
 #include <math.h>
 #include <string.h>
 
+// The stage; commits generation n+1.
+void th_stage_contact(th_world *world);
+
 static const float TH_CONTACT_WALL_GAP =
     0.001f; // people stopped by the crossing test stay this far off the wall [m]
 
 TH_BOTH static inline int th_contact_passes_of_group(const th_world *world, uint32_t group) {
-    th_contact_params params;
-    memcpy(&params, world->groups[group].move_params, sizeof params);
-    return (int)params.separation_passes;
+    const int usual = 4; // for models without the parameter; as TH_CONTACT_PARAMS
+    const th_group_state *state = &world->groups[group];
+    return state->separation_param < 0 ? usual : (int)state->move_params[state->separation_param];
 }
 TH_BOTH static inline int th_contact_passes_of(const th_world *world, uint32_t i) {
     return th_contact_passes_of_group(world, world->agents.group[i]);
 }
-// The people of uic are apart already: its pair step is part of the model.
 TH_BOTH static inline int th_contact_pair_passes_of(const th_world *world, uint32_t group) {
-    return world->groups[group].move == TH_MOVE_UIC ? 0 : th_contact_passes_of_group(world, group);
+    return world->groups[group].separates_pairs ? 0 : th_contact_passes_of_group(world, group);
 }
 
 // Replaces what is not finite by the old state, and limits the step to what the index can stand. Returns the

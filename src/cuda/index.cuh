@@ -75,7 +75,7 @@ static gathering next_fields(th_agents *agents, int first) {
                                       &agents->work2_x};
     gathering some;
     memset(&some, 0, sizeof some);
-    for (; some.count < gathering::MOST && first + some.count < TH_FIELD_COUNT; ++some.count) {
+    for (; some.count < gathering::MOST && first + some.count < field_count(agents); ++some.count) {
         void **field = field_pointer(agents, first + some.count), *old = *field;
         some.from[some.count] = (const uint32_t *)old;
         some.to[some.count] = (uint32_t *)*empty[some.count];
@@ -103,9 +103,9 @@ static void gather_fields(th_world *host) {
         some.move(person, place);
     });
     th_world *world = cuda->world;
-    for (int first = gathering::MOST; first < TH_FIELD_COUNT; first += gathering::MOST) {
+    for (int first = gathering::MOST; first < field_count(agents); first += gathering::MOST) {
         some = next_fields(agents, first);
-        bool last = first + gathering::MOST >= TH_FIELD_COUNT;
+        bool last = first + gathering::MOST >= field_count(agents);
         th_agents sorted = *agents;
         // Nobody in this launch looks at world->agents.
         each(cuda->bound > 0 ? cuda->bound : 1, TH_LAMBDA(int k) {

@@ -63,8 +63,8 @@ static void begin_pbd(th_world *host, int iterations) {
             world->agents.order[i] |= PBD_OWN;
         });
     once(host, TH_LAMBDA(th_world * world) {
-        world->pbd->equal_masses = s->sizes[0] == ~s->sizes[1];
-        s->alike = world->pbd->equal_masses && s->sizes[2] == ~s->sizes[3];
+        th_pbd_of(world)->equal_masses = s->sizes[0] == ~s->sizes[1];
+        s->alike = th_pbd_of(world)->equal_masses && s->sizes[2] == ~s->sizes[3];
     });
 }
 

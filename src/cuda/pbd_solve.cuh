@@ -49,7 +49,7 @@ template <bool alike> struct pair_maker {
 
 template <bool alike>
 TH_ON_GPU pair_maker<alike> pairs_of(const th_world *world, const pbd_memory &memory, uint32_t i) {
-    bool equal = alike || world->pbd->equal_masses;
+    bool equal = alike || th_pbd_of(world)->equal_masses;
     const float *radius = world->agents.radius;
     return {world, memory.now, radius, i, memory.now[i], radius[i], equal ? 1.0f : inverse_mass_of(world, i), equal};
 }

@@ -48,7 +48,7 @@ static bool send(th_world *host) {
     th_cuda *cuda = host->cuda;
     th_agents *agents = &cuda->known.agents;
     bool good = true;
-    for (int f = 0; f < TH_FIELD_COUNT; ++f)
+    for (int f = 0; f < field_count(agents); ++f)
         good = put_array(*field_pointer(agents, f), *field_pointer(&host->agents, f),
                          (size_t)host->agents.count * 4) && good;
     good = put_array(cuda->known.groups, host->groups, (size_t)host->group_count * sizeof *host->groups) && good;
@@ -155,7 +155,7 @@ static bool fetch(th_world *host, uint32_t fields) {
         good = get(host->sources, cuda->known.sources,
                    (size_t)host->scene->group_count * sizeof *host->sources) && good;
     good = fetch_events(host) && good;
-    for (int f = 0; f < TH_FIELD_COUNT; ++f)
+    for (int f = 0; f < field_count(&host->agents); ++f)
         if (fields & ~cuda->fresh & TH_FIELD_BIT(f))
             good = get(*field_pointer(&host->agents, f), *field_pointer(&cuda->known.agents, f),
                        (size_t)now.agents.count * 4) && good;

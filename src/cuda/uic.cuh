@@ -128,7 +128,7 @@ static pressure_solver solver_of(const th_world *host, const th_uic_level *level
     s.b = known->b + first;
     s.p = pressure + first;
     s.r[0] = grids->r[0], s.r[1] = grids->r[1], s.d[0] = grids->d[0], s.d[1] = grids->d[1], s.ad = grids->ad;
-    s.tolerance = (double)host->uic->tolerance;
+    s.tolerance = (double)th_uic_of(host)->tolerance;
     s.report = grids->report;
     join_cells(&s, grids->fine, grids->coarse, grids->coarse_room);
     return s;
@@ -137,22 +137,22 @@ static pressure_solver solver_of(const th_world *host, const th_uic_level *level
 static void project(th_world *host) {
     uic_grids *grids = grids_of(host);
     th_world *world = host->cuda->world;
-    for (int l = 0; l < host->uic->level_count && host->uic->any_pressure; ++l) {
-        const th_uic_level *level = &host->uic->levels[l];
+    for (int l = 0; l < th_uic_of(host)->level_count && th_uic_of(host)->any_pressure; ++l) {
+        const th_uic_level *level = &th_uic_of(host)->levels[l];
         int nx = level->grid.nx, ny = level->grid.ny;
         if (nx < 3 || ny < 3) continue;
         project_level work = {world, l, level->first, nx, ny, (double)level->grid.inverse_h,
-                              host->uic->link_face_count > 0, grids->known,
+                              th_uic_of(host)->link_face_count > 0, grids->known,
                               {solver_of(host, level, grids->known.inner_pressure),
                                solver_of(host, level, grids->known.pressure)}};
         grid(blocks_for(nx * ny), grids->coresident, (size_t)work.solver[0].fast_count * sizeof(float), grids->partial,
              work);
     }
-    for (int l = 0; l < host->uic->level_count && host->uic->keeps_side; ++l) {
-        int first = host->uic->levels[l].first, nx = host->uic->levels[l].grid.nx, ny = host->uic->levels[l].grid.ny;
+    for (int l = 0; l < th_uic_of(host)->level_count && th_uic_of(host)->keeps_side; ++l) {
+        int first = th_uic_of(host)->levels[l].first, nx = th_uic_of(host)->levels[l].grid.nx, ny = th_uic_of(host)->levels[l].grid.ny;
         each(nx * ny, TH_LAMBDA(int k) {
             int i = k % nx, j = k / nx;
-            if (i > 0 && j > 0 && i < nx - 1 && j < ny - 1) th_uic_remember_mean(world->uic, nx, first + k);
+            if (i > 0 && j > 0 && i < nx - 1 && j < ny - 1) th_uic_remember_mean(th_uic_of(world), nx, first + k);
         });
     }
 }
@@ -164,15 +164,15 @@ static void cover_bodies(th_world *host) {
     everybody(host, TH_LAMBDA(th_world * world, int i) {
         const th_agents *a = &world->agents;
         if (a->phase[i] == TH_PHASE_BODY)
-            th_uic_cover_disc(world->uic, &world->uic->levels[a->level[i]],
+            th_uic_cover_disc(th_uic_of(world), &th_uic_of(world)->levels[a->level[i]],
                        th_v(a->next_position_x[i], a->next_position_y[i]), a->radius[i]);
     });
     th_world *world = host->cuda->world;
-    for (int l = 0; l < host->uic->level_count; ++l) {
-        const th_uic_level *level = &host->uic->levels[l];
+    for (int l = 0; l < th_uic_of(host)->level_count; ++l) {
+        const th_uic_level *level = &th_uic_of(host)->levels[l];
         int nx = level->grid.nx, first = level->first + nx;
         if (level->has_bodies)
-            each(nx * (level->grid.ny - 1), TH_LAMBDA(int k) { th_uic_cover_cell(world->uic, nx, first + k); });
+            each(nx * (level->grid.ny - 1), TH_LAMBDA(int k) { th_uic_cover_cell(th_uic_of(world), nx, first + k); });
     }
 }
 
@@ -214,7 +214,7 @@ static bool uic_take(th_world *host) {
     uic_grids *grids = new (std::nothrow) uic_grids();
     if (!grids) return false;
     host->cuda->uic = grids;
-    const th_uic *uic = host->uic;
+    const th_uic *uic = th_uic_of(host);
     size_t n = (size_t)uic->cell_capacity, levels = (size_t)uic->level_count;
     for (size_t l = 0; l < levels; ++l) {
         grids->open = grids->open || !host->scene->levels[l].bounded;
@@ -234,7 +234,7 @@ static bool uic_take(th_world *host) {
     grids->laid = (th_box *)malloc(levels * sizeof *grids->laid);
     grids->coresident = grid_blocks<project_level>();
     grids->tidying_blocks = grid_blocks<tidying>();
-    host->cuda->known.uic = grids->device;
+    host->cuda->known.model_state[TH_MOVE_UIC] = grids->device;
     if (s.failed || !grids->laid || !grids->crowd.create(4 * levels)) return false;
     clear(grids->report, sizeof *grids->report);
     clear(grids->partial, TEAM_PARTIALS * sizeof *grids->partial);

@@ -50,8 +50,8 @@ static void move_cells(const th_world *host, const old_grid *old, T *values, T *
     int cells = 0;
     for (int l = 0; l < host->scene->level_count; ++l) {
         old_grid from = old[l];
-        th_staggered to = host->uic->levels[l].grid;
-        int first = host->uic->levels[l].first, count = to.nx * to.ny;
+        th_staggered to = th_uic_of(host)->levels[l].grid;
+        int first = th_uic_of(host)->levels[l].first, count = to.nx * to.ny;
         cells = first + count;
         each(count, TH_LAMBDA(int k) {
             int before = from.measured ? th_uic_cell_before(&from.grid, &to, k % to.nx, k / to.nx) : -1;
@@ -63,7 +63,7 @@ static void move_cells(const th_world *host, const old_grid *old, T *values, T *
 
 // Flags of the quarters, and which cells have to look for strays: those within two of a wall.
 static bool send_quarters(const th_world *host) {
-    const th_uic *uic = host->uic;
+    const th_uic *uic = th_uic_of(host);
     const uic_grids *grids = grids_of(host);
     uint8_t *flags = (uint8_t *)malloc(4 * (size_t)grids->cells + 1);
     if (!flags) return false;
@@ -88,7 +88,7 @@ static bool send_quarters(const th_world *host) {
 // The device's struct, its levels and groups, after either has changed at home.
 static bool send_uic(const th_world *host) {
     uic_grids *grids = grids_of(host);
-    th_uic now = *host->uic, *known = &grids->known;
+    th_uic now = *th_uic_of(host), *known = &grids->known;
 #define X(type, name, count, doc) now.name = known->name;
     TH_UIC_ARRAYS(X)
 #undef X
@@ -98,13 +98,13 @@ static bool send_uic(const th_world *host) {
     now.work = nullptr;
     *known = now;
     return put(grids->device, known, sizeof *known) &&
-           put(known->levels, host->uic->levels, (size_t)now.level_count * sizeof *now.levels) &&
-           put(known->groups, host->uic->groups, (size_t)now.group_count * sizeof *now.groups) &&
-           put(known->link_faces, host->uic->link_faces, (size_t)now.link_face_count * sizeof *now.link_faces);
+           put(known->levels, th_uic_of(host)->levels, (size_t)now.level_count * sizeof *now.levels) &&
+           put(known->groups, th_uic_of(host)->groups, (size_t)now.group_count * sizeof *now.groups) &&
+           put(known->link_faces, th_uic_of(host)->link_faces, (size_t)now.link_face_count * sizeof *now.link_faces);
 }
 
 static bool send_ground(const th_world *host) {
-    const th_uic *uic = host->uic, *known = &grids_of(host)->known;
+    const th_uic *uic = th_uic_of(host), *known = &grids_of(host)->known;
     size_t bytes = (size_t)grids_of(host)->cells * sizeof(float);
     // Without bodies `room` and `open` are `capacity` and `aperture`.
     return put(known->capacity, uic->capacity, bytes) && put(known->aperture_x, uic->aperture_x, bytes) &&
@@ -115,7 +115,7 @@ static bool send_ground(const th_world *host) {
 }
 
 static bool send_memory(const th_world *host) {
-    const th_uic *uic = host->uic, *known = &grids_of(host)->known;
+    const th_uic *uic = th_uic_of(host), *known = &grids_of(host)->known;
     size_t cells = (size_t)grids_of(host)->cells;
     return put(known->inner_pressure, uic->inner_pressure, cells * sizeof(double)) &&
            put(known->pressure, uic->pressure, cells * sizeof(double)) &&
@@ -151,7 +151,7 @@ static bool lay_grids(th_world *host, bool from_home) {
     old_grid *old = (old_grid *)malloc((size_t)levels * sizeof *old);
     if (!old) return false;
     for (int l = 0; l < levels; ++l) {
-        const th_uic_level *level = &host->uic->levels[l];
+        const th_uic_level *level = &th_uic_of(host)->levels[l];
         old[l] = {level->grid, level->first, level->measured};
     }
     memcpy(host->level_boxes, grids->laid, (size_t)levels * sizeof *grids->laid);
@@ -163,7 +163,7 @@ static bool lay_grids(th_world *host, bool from_home) {
     bool same = !from_home;
     grids->cells = 0;
     for (int l = 0; l < levels; ++l) {
-        const th_uic_level *level = &host->uic->levels[l];
+        const th_uic_level *level = &th_uic_of(host)->levels[l];
         grids->cells = level->first + level->grid.nx * level->grid.ny;
         if (!host->scene->levels[l].bounded) grids->laid[l] = box_of(&level->grid);
         same = same && old[l].measured && memcmp(&old[l].grid, &level->grid, sizeof level->grid) == 0 &&
@@ -189,7 +189,7 @@ static bool lay_grids(th_world *host, bool from_home) {
 // for the way of two looks.
 static bool follow_crowd(const th_world *host, th_box *laid, th_box crowd, bool first) {
     if (!(crowd.min_x <= crowd.max_x)) return false;
-    float room = 2.0f * host->uic->h + 2.0f * (float)LOOK_EVERY * TH_UIC_QUICK * host->dt, least = 0.5f * room;
+    float room = 2.0f * th_uic_of(host)->h + 2.0f * (float)LOOK_EVERY * TH_UIC_QUICK * host->dt, least = 0.5f * room;
     bool inside = crowd.min_x - least >= laid->min_x && crowd.min_y - least >= laid->min_y &&
                   crowd.max_x + least <= laid->max_x && crowd.max_y + least <= laid->max_y;
     th_box wide = {crowd.min_x - room, crowd.min_y - room, crowd.max_x + room, crowd.max_y + room};
@@ -217,7 +217,7 @@ static bool uic_send(th_world *host) {
     bool restored = false; // pressures at home are newer
     for (int l = 0; l < host->scene->level_count; ++l) {
         const th_level *level = &host->scene->levels[l];
-        const th_uic_level *last = &host->uic->levels[l];
+        const th_uic_level *last = &th_uic_of(host)->levels[l];
         restored = restored || !grids->has_laid || last->stale;
         if (!grids->has_laid) grids->laid[l] = level->box;
         if (level->bounded) continue;
@@ -255,7 +255,7 @@ static void uic_lay(th_world *host) {
 
 // What a snapshot keeps.
 static bool uic_fetch_memory(th_world *host) {
-    th_uic *uic = host->uic;
+    th_uic *uic = th_uic_of(host);
     const uic_grids *grids = grids_of(host);
     size_t cells = (size_t)grids->cells;
     return get(uic->inner_pressure, grids->known.inner_pressure, cells * sizeof(double)) &&
@@ -266,7 +266,7 @@ static bool uic_fetch_memory(th_world *host) {
 
 // What views and statistics show.
 static bool uic_fetch_grids(th_world *host) {
-    th_uic *uic = host->uic;
+    th_uic *uic = th_uic_of(host);
     const th_uic *known = &grids_of(host)->known;
     size_t cells = (size_t)grids_of(host)->cells;
     pressure_report report;

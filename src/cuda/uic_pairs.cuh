@@ -22,7 +22,7 @@ struct pair_report {
 // Where somebody stood when the step began.
 TH_ON_GPU inline th_uic_quarter quarter_of(const th_world *world, int i) {
     const th_level_grid *index = &world->index.grids[world->agents.level[i]];
-    int m = world->uic->index_per_half;
+    int m = th_uic_of(world)->index_per_half;
     int column = th_grid_column(index, world->agents.position_x[i]) / m;
     int row = th_grid_row(index, world->agents.position_y[i]) / m;
     th_uic_quarter q = {(int)world->agents.level[i], column / 2, row / 2, column % 2, row % 2, 0};
@@ -238,9 +238,9 @@ struct pair_pass {
         settle(world, i, th_uic_take_push(world, &all, &walls, (uint32_t)i, p, result, wall), found);
     }
     TH_ON_GPU static bool by_wall(const th_world *world, int i) {
-        const th_uic_level *level = &world->uic->levels[world->agents.level[i]];
+        const th_uic_level *level = &th_uic_of(world)->levels[world->agents.level[i]];
         th_uic_quarter q = quarter_of(world, i);
-        return level->walled && th_uic_flags_of(world->uic, level, q.i, q.j, q.a, q.b) & TH_UIC_NEAR_WALL;
+        return level->walled && th_uic_flags_of(th_uic_of(world), level, q.i, q.j, q.a, q.b) & TH_UIC_NEAR_WALL;
     }
 };
 
@@ -324,10 +324,10 @@ static void separate(th_world *host) {
         });
     }
     th_uic_begin_tidying(&step);
-    if (host->uic->tidy_passes > 0) {
+    if (th_uic_of(host)->tidy_passes > 0) {
         list_tight(host);
         tidying work = {host->cuda->world, {step, report, from, slot}, host->cuda->known.agents.slot,
-                        host->uic->tidy_passes};
+                        th_uic_of(host)->tidy_passes};
         grid((host->cuda->bound + GRID_THREADS - 1) / GRID_THREADS, grids->tidying_blocks,
              (size_t)GRID_THREADS * PAIR_LANES, grids->partial, work);
     }

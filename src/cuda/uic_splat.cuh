@@ -51,7 +51,7 @@ struct splat_tile {
         th_uic_sums sums;
         memset(&sums, 0, sizeof sums);
         if (!on_ring(column, row)) {
-            const th_uic *uic = world->uic;
+            const th_uic *uic = th_uic_of(world);
             const th_uic_level *level = &uic->levels[l];
             th_uic_quarter q = {l, column / 2, row / 2, column % 2, row % 2, 0};
             q.flags = th_uic_flags_of(uic, level, q.i, q.j, q.a, q.b);
@@ -73,7 +73,7 @@ struct splat_tile {
     template <int LATTICE>
     TH_ON_GPU void sum_node(const float *values, int i0, int j0, int i, int j) const {
         if (i >= nx || j >= ny) return;
-        const th_uic_level *level = &world->uic->levels[l];
+        const th_uic_level *level = &th_uic_of(world)->levels[l];
         node_sum sum = {LATTICE, level->first + j * nx + i, {0, 0, 0, 0}};
         const int west = LATTICE == TH_UIC_WEST_FACES ? 2 : 1, south = LATTICE == TH_UIC_SOUTH_FACES ? 2 : 1;
         for (int colour = 0; colour < 2; ++colour) {
@@ -87,11 +87,11 @@ struct splat_tile {
                     if (on_ring(column, row)) continue;
                     th_uic_sums sums = quarter_at(values + (row - (2 * j0 - 2)) * TILE_WIDE + column - (2 * i0 - 2));
                     sum.take(level->first + row / 2 * nx + column / 2, nx, a, b,
-                             th_uic_flags_of(world->uic, level, column / 2, row / 2, a, b), &sums);
+                             th_uic_flags_of(th_uic_of(world), level, column / 2, row / 2, a, b), &sums);
                 }
             }
         }
-        float *lanes = lanes_of(world->uic, LATTICE, sum.node);
+        float *lanes = lanes_of(th_uic_of(world), LATTICE, sum.node);
         for (int n = 0; n < TH_UIC_LANES; ++n) lanes[n] = sum.lane[n];
     }
     TH_ON_GPU void operator()(block_team &team) const {
@@ -113,7 +113,7 @@ struct splat_tile {
 
 // Who stands in another cell's quarter: whatever of them reaches this node, in the CPU's order, after the others.
 TH_ON_GPU inline void take_strays(th_world *world, int l, int lattice, int i, int j) {
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     const th_uic_level *level = &uic->levels[l];
     int nx = level->grid.nx, ny = level->grid.ny;
     if (!(th_uic_flags_of(uic, level, i, j, 0, 0) & MAY_HAVE_STRAYS)) return;
@@ -144,23 +144,23 @@ TH_ON_GPU inline void take_strays(th_world *world, int l, int lattice, int i, in
 static void splat(th_world *host) {
     uic_grids *grids = grids_of(host);
     th_world *world = host->cuda->world;
-    for (int l = 0; l < host->uic->level_count; ++l) {
-        const th_uic_level *level = &host->uic->levels[l];
+    for (int l = 0; l < th_uic_of(host)->level_count; ++l) {
+        const th_uic_level *level = &th_uic_of(host)->levels[l];
         int nx = level->grid.nx, ny = level->grid.ny, tiles_x = (nx + TILE - 1) / TILE;
         splat_tile tile = {world, l, nx, ny, tiles_x};
         blocks(tiles_x * ((ny + TILE - 1) / TILE), (size_t)splat_tile::QUARTERS * splat_tile::VALUES * sizeof(float),
                tile);
     }
-    for (int l = 0; l < host->uic->level_count; ++l) {
-        const th_uic_level *level = &host->uic->levels[l];
+    for (int l = 0; l < th_uic_of(host)->level_count; ++l) {
+        const th_uic_level *level = &th_uic_of(host)->levels[l];
         int nx = level->grid.nx;
         if (level->walled)
             each(TH_UIC_LATTICES * nx * level->grid.ny, TH_LAMBDA(int k) {
                 take_strays(world, l, k % TH_UIC_LATTICES, k / TH_UIC_LATTICES % nx, k / TH_UIC_LATTICES / nx);
             });
     }
-    float inverse_h = host->uic->levels[0].grid.inverse_h; // all grids have one h
-    each(grids->cells, TH_LAMBDA(int c) { th_uic_read_cell(world->uic, inverse_h * inverse_h, c); });
+    float inverse_h = th_uic_of(host)->levels[0].grid.inverse_h; // all grids have one h
+    each(grids->cells, TH_LAMBDA(int c) { th_uic_read_cell(th_uic_of(world), inverse_h * inverse_h, c); });
 }
 
 } // namespace th

@@ -119,7 +119,10 @@ template <class Function> void once(const th_world *host, Function function) {
     each(1, TH_LAMBDA(int) { function(world); });
 }
 
+static int field_count(const th_agents *agents) { return TH_FIELD_COUNT + agents->own_count; }
+// Numbers from TH_FIELD_COUNT on are the fields of the world's models.
 static void **field_pointer(th_agents *agents, int field) {
+    if (field >= TH_FIELD_COUNT) return &agents->own[field - TH_FIELD_COUNT];
     switch (field) {
 #define X(NAME, name, type, doc) \
     case TH_FIELD_##NAME: return (void **)&agents->name;
@@ -202,7 +205,7 @@ static void stage_plan(th_world *host) {
     if (any[false]) plan_people<false, false>(host);
 }
 
-static bool group_uses(const th_world *host, th_model move) {
+static bool group_uses(const th_world *host, th_model_id move) {
     for (int g = 0; g < host->group_count; ++g)
         if (!host->groups[g].scripted && host->groups[g].move == move) return true;
     return false;
@@ -249,7 +252,7 @@ namespace th {
 
 static void take_people(th_cuda *cuda, size_t n) {
     th_agents *agents = &cuda->known.agents;
-    for (int f = 0; f < TH_FIELD_COUNT; ++f) *field_pointer(agents, f) = cuda->store.take(n * 4);
+    for (int f = 0; f < field_count(agents); ++f) *field_pointer(agents, f) = cuda->store.take(n * 4);
     float **floats[] = {&agents->next_position_x, &agents->next_position_y, &agents->next_velocity_x,
                         &agents->next_velocity_y, &agents->work_x,          &agents->work_y,
                         &agents->work2_x,         &agents->work2_y};
@@ -257,6 +260,7 @@ static void take_people(th_cuda *cuda, size_t n) {
     uint32_t **words[] = {&agents->cell, &agents->order, &agents->slot};
     for (uint32_t **array : words) *array = cuda->store.room<uint32_t>(n);
     for (void *&other : agents->other) other = nullptr;
+    for (void *&other : agents->own_other) other = nullptr;
 }
 
 static bool take_all(th_world *host) {
@@ -280,11 +284,11 @@ static bool take_all(th_world *host) {
     cuda->known.door_closed = s.room<uint8_t>((size_t)scene->door_count);
     cuda->known.walls = s.room<th_wall>((size_t)scene->wall_count + 2 * TH_LIVE_WALL_MAX);
     cuda->known.lines = s.room<th_line_count>((size_t)th_counted_line_count(scene));
-    cuda->known.uic = nullptr;
+    cuda->known.model_state[TH_MOVE_UIC] = nullptr;
     cuda->moving = s.room<moving>(1);
-    cuda->known.pbd = nullptr;
+    cuda->known.model_state[TH_MOVE_PBD] = nullptr;
     if (group_uses(host, TH_MOVE_PBD))
-        cuda->known.pbd = take_pbd(s, &cuda->pbd, (size_t)host->agents.capacity, host->group_count);
+        cuda->known.model_state[TH_MOVE_PBD] = take_pbd(s, &cuda->pbd, (size_t)host->agents.capacity, host->group_count);
     cuda->nodes = nodes;
     cuda->known.plan = s.room<struct th_plan_world>(1);
     if (cuda->known.plan) clear(cuda->known.plan, sizeof(struct th_plan_world));
@@ -294,7 +298,7 @@ static bool take_all(th_world *host) {
     for (int g = 0; g < scene->group_count; ++g)
         cuda->sources = cuda->sources || scene->groups[g].rate > 0.0 || scene->groups[g].arrival_count > 0;
     cuda->cells = cuda->bounded ? host->index.cell_count : host->index.cell_capacity;
-    if (host->uic && !uic_take(host)) return false;
+    if (th_uic_of(host) && !uic_take(host)) return false;
     cuda->tiles = s.room<uint32_t>(tiles_of(host->index.cell_capacity));
     return !s.failed;
 }
@@ -397,7 +401,7 @@ static uint64_t hash_people(th_world *host) {
     if (host->cuda->host_newer) send(host);
     sums *s = host->cuda->sums;
     once(host, TH_LAMBDA(th_world *) { s->hash = 0; });
-    everybody(host, TH_LAMBDA(th_world * world, int i) { add(&s->hash, th_person_hash(&world->agents, i)); });
+    everybody(host, TH_LAMBDA(th_world * world, int i) { add(&s->hash, th_person_hash(world, i)); });
     sums result;
     if (!finish() || !get(&result, s, sizeof result)) return 0;
     return result.hash;

@@ -1,16 +1,7 @@
 // Bookkeeping of sub-steps, shared by the force models. SPDX-License-Identifier: Apache-2.0
 #include "move/substep.h"
 
-bool th_substep_used(const th_world *world, th_model model) {
-    for (int g = 0; g < world->group_count; ++g) {
-        if (world->groups[g].move == model && !world->groups[g].scripted) {
-            return true;
-        }
-    }
-    return false;
-}
-
-th_substep th_substep_begin(th_world *world, th_model model, float longest) {
+th_substep th_substep_begin(th_world *world, th_model_id model, float longest) {
     th_substep step = th_substep_of(world, model, longest);
     int count_all = world->agents.count, blocks = th_block_count(count_all);
     float fastest2 = 0.0f;

@@ -12,7 +12,7 @@
 #include "state/neighbours.h"
 
 typedef struct th_substep {
-    th_model model;
+    th_model_id model;
     int count; // sub-steps in this step
     int done;
     float h;       // length of a sub-step [s]
@@ -23,7 +23,7 @@ typedef struct th_substep {
 
 // The same as it begins; copies the state, sets the drive of the
 // model's own people to their preferred velocity.
-th_substep th_substep_begin(th_world *world, th_model model, float longest);
+th_substep th_substep_begin(th_world *world, th_model_id model, float longest);
 // Takes over next_velocity of the model's people and moves everybody by one sub-step. Repairs what is
 // not finite. After the last one next_position and next_velocity are complete.
 void th_substep_advance(th_world *world, th_substep *step);
@@ -45,10 +45,7 @@ TH_FORMULA void th_substep_end(th_substep *step, float moved2) {
     step->moved = th_min(sqrtf(moved2), 1.0f);
     ++step->done;
 }
-// Does any group use the model?
-bool th_substep_used(const th_world *world, th_model model);
-
-TH_BOTH static inline bool th_substep_own(const th_world *world, th_model model, uint32_t i) {
+TH_BOTH static inline bool th_substep_own(const th_world *world, th_model_id model, uint32_t i) {
     return th_moves(world->agents.phase[i]) && world->groups[world->agents.group[i]].move == model;
 }
 
@@ -114,7 +111,7 @@ enum { TH_AROUND_HIDDEN = 1, TH_AROUND_LINKED = 2 };
 enum { TH_LINKED_MAX = 64 }; // most people felt across links, the nearest
 
 // The number of sub-steps no longer than `longest` [s] and their length.
-TH_BOTH static inline th_substep th_substep_of(const th_world *world, th_model model,
+TH_BOTH static inline th_substep th_substep_of(const th_world *world, th_model_id model,
                                                float longest) {
     // The 0.001 keeps 0.1 / 0.01 at ten although neither is exact.
     float count = ceilf(world->dt / longest - 0.001f);
@@ -124,7 +121,7 @@ TH_BOTH static inline th_substep th_substep_of(const th_world *world, th_model m
 }
 
 // Returns the squared speed.
-TH_FORMULA float th_substep_copy_state(th_world *world, th_model model, uint32_t i) {
+TH_FORMULA float th_substep_copy_state(th_world *world, th_model_id model, uint32_t i) {
     th_agents *a = &world->agents;
     a->work_x[i] = a->position_x[i];
     a->work_y[i] = a->position_y[i];

@@ -5,19 +5,20 @@
 #include "core/parallel.h"
 #include "plan/preferred.h"
 
-void th_stage_plan(th_world *world) {
-    th_plan_crowd_update(world);
+void th_plan_people(th_world *world, int model) {
     th_planner planner = th_planner_of(world);
     const th_agents *agents = &world->agents;
     uint64_t unreachable = 0;
 #pragma omp parallel for num_threads(world->threads) schedule(dynamic, 4) reduction(+ : unreachable)
     for (int block = 0; block < th_block_count(agents->count); ++block) {
         int end = (block + 1) * TH_BLOCK < agents->count ? (block + 1) * TH_BLOCK : agents->count;
-        for (int i = block * TH_BLOCK; i < end; ++i)
+        for (int i = block * TH_BLOCK; i < end; ++i) {
+            if ((int)world->groups[agents->group[i]].plan != model) continue;
             unreachable +=
                 (uint64_t)th_plan_person(&planner, i, th_goes_straight(&planner, agents->group[i]));
+        }
     }
-    world->counters.unreachable = unreachable;
+    world->counters.unreachable += unreachable;
 }
 
 float th_plan_distance(const th_world *world, int target, int level, th_vec2 point) {

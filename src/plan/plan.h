@@ -18,17 +18,8 @@ th_result th_plan_world_reserve(th_world *world, th_error *error);
 // Recomputes the fields that a change of doors or walls touches. Called by the events stage.
 void th_plan_walls_changed(th_world *world);
 
-// Quickest ways, crowd.c. Memory for worlds whose groups want them (TH_OK for others); solving again with the
-// crowd as last looked at; looking at it, once a second, and solving. What was seen is part of snapshots.
-th_result th_plan_crowd_create(th_world *world, th_error *error);
-void th_plan_crowd_destroy(th_world *world);
-void th_plan_crowd_solve(th_world *world);
-void th_plan_crowd_update(th_world *world);
-size_t th_plan_crowd_bytes(const th_world *world); // 0: shortest ways only
-uint8_t *th_plan_crowd_image(const th_world *world);
-
-// The plan stage: preferred_x, preferred_y of everybody who walks; zero for all others.
-void th_stage_plan(th_world *world);
+// The preferred velocity of the people of a plan model who walk; zero for its others.
+void th_plan_people(th_world *world, int model);
 
 // Walking distance [m, weighted by zone factors] from a point to a target; infinite when unreachable.
 float th_plan_distance(const th_world *world, int target, int level, th_vec2 point);

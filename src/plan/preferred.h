@@ -74,7 +74,7 @@ TH_BOTH static inline th_way th_way_to_own_goal(const th_planner *planner, bool 
 
 // Do these people go straight to their goals? Then no field and no road map is looked at.
 TH_BOTH static inline bool th_goes_straight(const th_planner *planner, uint32_t group) {
-    return planner->world->groups[group].plan == TH_PLAN_STRAIGHT ||
+    return planner->world->groups[group].goes_straight ||
            (planner->scene->plan->flat_open && !planner->plans->roadmap);
 }
 

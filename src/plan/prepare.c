@@ -19,7 +19,7 @@ static bool nothing_but_ground(const th_scene *scene) {
 static bool target_needed(const th_scene *scene, int target) {
     for (int g = 0; g < scene->group_count; ++g) {
         const th_group *group = &scene->groups[g];
-        if (group->plan.model == TH_PLAN_STRAIGHT) continue;
+        if (!th_models(NULL)[group->plan.model]->needs_lattice) continue;
         for (int k = 0; k < group->route_count; ++k)
             if (group->route[k] == target) return true;
     }
@@ -29,7 +29,7 @@ static bool target_needed(const th_scene *scene, int target) {
 static bool roadmap_needed(const th_scene *scene) {
     for (int g = 0; g < scene->group_count; ++g)
         if (scene->groups[g].own_goal != TH_OWN_GOAL_NONE &&
-            scene->groups[g].plan.model != TH_PLAN_STRAIGHT)
+            th_models(NULL)[scene->groups[g].plan.model]->needs_lattice)
             return true;
     return false;
 }
@@ -147,8 +147,7 @@ void th_plan_release(th_scene *scene) {
 th_result th_plan_world_create(th_world *world, th_error *error) {
     world->plan = th_alloc(&world->memory, 1, sizeof *world->plan);
     if (!world->plan) return no_memory(error);
-    th_result result = world->scene->door_count > 0 ? th_plan_world_reserve(world, error) : TH_OK;
-    return result == TH_OK ? th_plan_crowd_create(world, error) : result;
+    return world->scene->door_count > 0 ? th_plan_world_reserve(world, error) : TH_OK;
 }
 
 static void world_release(th_world *world) {
@@ -188,7 +187,6 @@ th_result th_plan_world_reserve(th_world *world, th_error *error) {
 
 void th_plan_world_destroy(th_world *world) {
     if (!world->plan) return;
-    th_plan_crowd_destroy(world);
     world_release(world);
     th_free(&world->memory, world->plan, 1, sizeof *world->plan);
     world->plan = NULL;

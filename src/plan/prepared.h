@@ -25,10 +25,6 @@ struct th_plan_world {
     th_plans plans;
     th_graph next; // being made while the old one is compared with it
     th_front front;
-    // crowd.c; NULL where no group wants the quickest way
-    uint8_t *crowd;       // density around every node when last looked at, in 1/16 per m2
-    float *crowd_work[2]; // the same while people are spread over the nodes around them
-    float *crowd_cost;    // of a metre at a density, 256 of them
 };
 
 TH_BOTH static inline const th_plans *th_plans_in_force(const th_world *world) {

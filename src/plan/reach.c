@@ -133,7 +133,7 @@ static th_result check_target(th_reach *reach, int target, th_error *error) {
     const th_scene *scene = reach->scene;
     for (int g = 0; g < scene->group_count; ++g) {
         const th_group *group = &scene->groups[g];
-        if (group->plan.model == TH_PLAN_STRAIGHT) continue;
+        if (!th_models(NULL)[group->plan.model]->needs_lattice) continue;
         for (int k = 0; k < group->route_count; ++k) {
             if (group->route[k] != target) continue;
             reach->reached = reach->stranded = 0;

@@ -1,6 +1,7 @@
 // What was simulated: groups in words, and every setting that is not the default.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/page.h"
+#include "throng/model.h"
 #include "throng/scene_view.h"
 #include <math.h>
 #include <stdio.h>
@@ -67,7 +68,7 @@ static void add_route(th_text *page, const th_scene *scene, const th_group *grou
 }
 
 static const char *model_name(const th_model_choice *choice) {
-    return th_models(NULL)[choice->model].name;
+    return th_models(NULL)[choice->model]->name;
 }
 
 static void add_group(th_text *page, const th_figure_data *data, int index) {
@@ -140,8 +141,9 @@ static void differ(difference_list *list, const char *group, const char *name, c
 }
 
 static void compare_model(difference_list *list, const th_group *group, const char *stage,
-                          const th_model_choice *choice, const char *usual) {
-    const th_model_info *model = &th_models(NULL)[choice->model];
+                          const th_model_choice *choice) {
+    const th_model *model = th_models(NULL)[choice->model];
+    const char *usual = th_models(NULL)[th_model_default_of(model->stage)]->name;
     if (strcmp(model->name, usual) != 0) differ(list, group->id, stage, model->name, usual);
     for (int i = 0; i < model->param_count; ++i) {
         const th_param_info *info = &model->params[i];
@@ -201,9 +203,10 @@ static void compare_all(difference_list *list, const th_figure_data *data) {
         compare_distribution(list, group, "sets off after", &group->premovement,
                              &standard.premovement, "s");
         compare_distribution(list, group, "mass", &group->mass, &standard.mass, "kg");
-        compare_model(list, group, "move model", &group->move, standard.move.name);
-        compare_model(list, group, "plan", &group->plan, standard.plan.name);
-        compare_model(list, group, "filter", &group->filter, standard.filter.name);
+        compare_model(list, group, "move model", &group->move);
+        compare_model(list, group, "plan", &group->plan);
+        compare_model(list, group, "filter", &group->filter);
+        compare_model(list, group, "behaviour", &group->behave);
     }
 }
 

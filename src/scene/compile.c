@@ -30,9 +30,6 @@ th_group_def th_group_def_default(void) {
     group.radius.a = 0.2;
     group.speed = (th_distribution){TH_NORMAL, 1.34, 0.26, 0.5, 2.2}; // Weidmann 1993
     group.mass.a = 80.0;                                              // Helbing 2000
-    group.plan.name = "field";
-    group.filter.name = "none";
-    group.move.name = "orca";
     return group;
 }
 

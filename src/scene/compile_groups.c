@@ -280,20 +280,29 @@ static void compile_models(th_compiler *c, int i) {
     th_group *group = &c->list.groups[i];
     th_error local = {0};
     th_error *error = c->error ? c->error : &local;
-    th_result result = th_model_choose(TH_STAGE_PLAN, &def->plan, th_at(c, "groups[%d].plan", i),
-                                       &group->plan, error);
-    if (result == TH_OK)
-        result = th_model_choose(TH_STAGE_FILTER, &def->filter, th_at(c, "groups[%d].filter", i),
-                                 &group->filter, error);
-    if (result == TH_OK)
-        result = th_model_choose(TH_STAGE_MOVE, &def->move, th_at(c, "groups[%d].move", i),
-                                 &group->move, error);
-    if (result != TH_OK && c->result == TH_OK) c->result = result;
+    bool own_goals = def->own_goal != TH_OWN_GOAL_NONE;
+    const struct {
+        th_stage stage;
+        const th_model_def *def;
+        th_model_choice *choice;
+    } kinds[] = {{TH_STAGE_BEHAVE, &def->behave, &group->behave},
+                 {TH_STAGE_PLAN, &def->plan, &group->plan},
+                 {TH_STAGE_FILTER, &def->filter, &group->filter},
+                 {TH_STAGE_MOVE, &def->move, &group->move}};
+    th_result result = TH_OK;
+    for (int k = 0; k < 4 && result == TH_OK; ++k)
+        result = th_model_choose(kinds[k].stage, kinds[k].def, own_goals,
+                                 th_at(c, "groups[%d].%s", i, th_stage_name(kinds[k].stage)),
+                                 kinds[k].choice, error);
+    if (result != TH_OK) {
+        if (c->result == TH_OK) c->result = result;
+        return;
+    }
+    const th_model *plan = th_models(NULL)[group->plan.model];
     th_at(c, "groups[%d].plan", i);
-    if (def->own_goal != TH_OWN_GOAL_NONE && group->plan.model == TH_PLAN_FIELD)
-        th_bad(
-            c,
-            "the plan \"field\" follows a route; with own goals use \"roadmap\" or \"straight\"");
+    if (own_goals && !plan->own_goals)
+        th_bad(c, "the plan \"%s\" follows a route; with own goals use \"roadmap\" or \"straight\"",
+               plan->name);
     th_at(c, "groups[%d].own_goal", i);
     if (def->own_goal != TH_OWN_GOAL_NONE && def->route_count)
         th_bad(c, "a group has either a route or own goals");

@@ -160,7 +160,7 @@ void th_decode_group(th_decoder *decoder, json_t *value, th_group_def *group) {
     th_read_distribution(decoder, value, "mass", &group->mass);
     read_route(decoder, value, group);
     read_own_goal(decoder, value, group);
-    if (group->own_goal != TH_OWN_GOAL_NONE) group->plan.name = "roadmap";
+    read_model(decoder, value, "behave", &group->behave);
     read_model(decoder, value, "plan", &group->plan);
     read_model(decoder, value, "filter", &group->filter);
     read_model(decoder, value, "move", &group->move);

@@ -6,21 +6,18 @@
 #include <stdio.h>
 #include <string.h>
 
-int th_model_find(th_stage stage, const char *name) {
-    for (int i = 0; i < TH_MODEL_COUNT; ++i)
-        if (th_models(NULL)[i].stage == stage && strcmp(th_models(NULL)[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
 static const char *stage_word(th_stage stage) {
-    return stage == TH_STAGE_PLAN ? "plan" : stage == TH_STAGE_FILTER ? "filter" : "move model";
+    return stage == TH_STAGE_MOVE ? "move model" : th_stage_name(stage);
 }
 
-static int default_model(th_stage stage) {
-    return stage == TH_STAGE_PLAN     ? TH_PLAN_FIELD
-           : stage == TH_STAGE_FILTER ? TH_FILTER_NONE
-                                      : TH_MOVE_ORCA;
+// For people with own goals the default must lead there.
+static int default_model(th_stage stage, bool own_goals) {
+    int usual = th_model_default_of(stage), count;
+    const th_model *const *models = th_models(&count);
+    if (stage != TH_STAGE_PLAN || !own_goals || models[usual]->own_goals) return usual;
+    for (int m = 0; m < count; ++m)
+        if (models[m]->stage == stage && models[m]->own_goals && models[m]->needs_lattice) return m;
+    return usual;
 }
 
 static th_result unknown_name(const char *what, const char *name, const char *path,
@@ -40,20 +37,21 @@ static th_result unknown_name(const char *what, const char *name, const char *pa
 
 static th_result unknown_model(th_stage stage, const char *name, const char *path,
                                th_error *error) {
-    const char *known[TH_MODEL_COUNT];
-    int count = 0;
-    for (int i = 0; i < TH_MODEL_COUNT; ++i)
-        if (th_models(NULL)[i].stage == stage) known[count++] = th_models(NULL)[i].name;
+    const char *known[TH_MODEL_MAX];
+    int count = 0, all;
+    const th_model *const *models = th_models(&all);
+    for (int m = 0; m < all; ++m)
+        if (models[m]->stage == stage && !models[m]->internal) known[count++] = models[m]->name;
     return unknown_name(stage_word(stage), name, path, known, count, error);
 }
 
-static int find_param(const th_model_info *model, const char *name) {
+static int find_param(const th_model *model, const char *name) {
     for (int i = 0; i < model->param_count; ++i)
         if (strcmp(model->params[i].name, name) == 0) return i;
     return -1;
 }
 
-static th_result set_param(const th_model_info *model, const th_param *param, const char *path,
+static th_result set_param(const th_model *model, const th_param *param, const char *path,
                            th_model_choice *choice, th_error *error) {
     char place[160];
     snprintf(place, sizeof place, "%s.%.60s", path, param->name);
@@ -75,7 +73,7 @@ static th_result set_param(const th_model_info *model, const th_param *param, co
     return TH_OK;
 }
 
-static th_result set_preset(const th_model_info *model, const char *name, const char *path,
+static th_result set_preset(const th_model *model, const char *name, const char *path,
                             th_model_choice *choice, th_error *error) {
     for (int i = 0; i < model->preset_count; ++i) {
         if (strcmp(model->presets[i].name, name) != 0) continue;
@@ -96,12 +94,12 @@ static th_result set_preset(const th_model_info *model, const char *name, const 
     return unknown_name(what, name, place, known, count, error);
 }
 
-th_result th_model_choose(th_stage stage, const th_model_def *def, const char *path,
+th_result th_model_choose(th_stage stage, const th_model_def *def, bool own_goals, const char *path,
                           th_model_choice *choice, th_error *error) {
     memset(choice, 0, sizeof *choice);
-    choice->model = def->name ? th_model_find(stage, def->name) : default_model(stage);
+    choice->model = def->name ? th_model_find(stage, def->name) : default_model(stage, own_goals);
     if (choice->model < 0) return unknown_model(stage, def->name, path, error);
-    const th_model_info *model = &th_models(NULL)[choice->model];
+    const th_model *model = th_models(NULL)[choice->model];
     for (int i = 0; i < model->param_count; ++i) choice->params[i] = (float)model->params[i].value;
     if (def->preset) {
         th_result result = set_preset(model, def->preset, path, choice, error);

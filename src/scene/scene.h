@@ -5,8 +5,8 @@
 #include "core/device.h"
 #include "core/memory.h"
 #include "formula/params.h"
+#include "throng/model.h"
 #include "throng/scene_view.h"
-#include "throng/world.h"
 
 // Even-odd rule; an edge counts for its lower end but not its upper, so a ray through a corner counts once.
 TH_BOTH static inline bool th_polygons_contain(const th_polygons *polygons, th_vec2 point) {
@@ -40,24 +40,8 @@ void th_scene_release(th_scene *scene);
 // Fills file, line and column of an error that names a path ("groups[2].count").
 void th_scene_locate(const th_scene *scene, th_error *error);
 
-// models.c: the table behind th_models(), names to indices, presets and values to floats.
-// `path` is the JSON path of the model object, for messages.
-th_result th_model_choose(th_stage stage, const th_model_def *def, const char *path,
+// models.c: names to numbers, presets and values to floats. `path` is the JSON path of the model object, for
+// messages. Without a name it is the default, for `own_goals` one that leads to these.
+th_result th_model_choose(th_stage stage, const th_model_def *def, bool own_goals, const char *path,
                           th_model_choice *choice, th_error *error);
-int th_model_find(th_stage stage, const char *name); // -1: none
-
-// Fixed indices into th_models(); models.c asserts that the table agrees.
-typedef enum th_model {
-    TH_PLAN_STRAIGHT,
-    TH_PLAN_FIELD,
-    TH_PLAN_ROADMAP,
-    TH_FILTER_NONE,
-    TH_FILTER_DENSESENSE,
-    TH_MOVE_ORCA,
-    TH_MOVE_SOCIAL_FORCE,
-    TH_MOVE_HELBING_MOLNAR,
-    TH_MOVE_UIC,
-    TH_MOVE_PBD,
-    TH_MODEL_COUNT
-} th_model;
 #endif

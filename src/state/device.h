@@ -8,9 +8,9 @@
 extern "C" {
 #endif
 
-// Which fields; a bit each.
-#define TH_FIELD_BIT(field) (1u << (field))
-#define TH_ALL_FIELDS ((1u << TH_FIELD_COUNT) - 1u)
+// Which fields; a bit each, and one for all fields of models together.
+#define TH_FIELD_BIT(field) (1u << ((int)(field) < TH_FIELD_COUNT ? (int)(field) : TH_FIELD_COUNT))
+#define TH_ALL_FIELDS ((2u << TH_FIELD_COUNT) - 1u)
 
 typedef struct th_device_backend {
     // Takes all memory of the device; TH_NO_DEVICE or TH_NO_MEMORY with what was found and needed.

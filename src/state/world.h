@@ -4,6 +4,7 @@
 #include "scene/scene.h"
 #include "space/index.h"
 #include "space/walls.h"
+#include "state/models.h"
 #include "throng/world.h"
 
 // Generation n of every field (from the list), and what a step writes for n+1.
@@ -21,14 +22,21 @@ typedef struct th_agents {
     uint32_t *order, *slot;
     // Second array of every field: the index stage sorts from one to the other and swaps them.
     void *other[TH_FIELD_COUNT];
+    // Fields of the world's models, sorted like the others; world->first_own says where a model's begin.
+    void *own[TH_OWN_FIELD_MAX], *own_other[TH_OWN_FIELD_MAX];
+    int own_count;
     int count, capacity; // count includes those who left in this step, until the next index stage
 } th_agents;
 
 // What a group does, with parameters that may be edited live. Indexed like agents.group: the scene's
 // groups, then one per scripted body.
 typedef struct th_group_state {
-    th_model plan, filter, move;
-    float plan_params[TH_PARAM_MAX], filter_params[TH_PARAM_MAX], move_params[TH_PARAM_MAX];
+    th_model_id behave, plan, filter, move;
+    float behave_params[TH_PARAM_MAX], plan_params[TH_PARAM_MAX], filter_params[TH_PARAM_MAX],
+        move_params[TH_PARAM_MAX];
+    int separation_param; // which of move_params says how often contact separates; -1: the usual
+    bool separates_pairs; // the move model does that itself
+    bool goes_straight;   // the plan model needs neither distance fields nor the road map
     bool scripted;
 } th_group_state;
 
@@ -50,6 +58,8 @@ typedef struct th_counters {
 // register at the end.
 enum { TH_ARRAY_PAD = 16 };
 
+// Common fields and those of models.
+enum { TH_FIELDS_MOST = (int)TH_FIELD_COUNT + (int)TH_OWN_FIELD_MAX };
 enum { TH_LIVE_WALL_MAX = 256, TH_EVENT_MAX = 4096 };
 
 struct th_world {
@@ -84,8 +94,13 @@ struct th_world {
     uint32_t walls_version; // raised by every door or wall change; planners compare it
 
     struct th_plan_world *plan; // distance fields in force, plan/plan.h
-    struct th_uic *uic;         // grids of the model uic, move/uic.h; NULL when no group uses it
-    struct th_pbd *pbd;         // work space of the model pbd, move/pbd.h; NULL likewise
+    // By model number: what a model keeps, NULL where no group uses it, and its first field in agents.own.
+    void *model_state[TH_MODEL_MAX];
+    int first_own[TH_MODEL_MAX];
+    uint32_t own_hash_factor[TH_OWN_FIELD_MAX]; // odd for fields that are hashed, 0 for others
+    // The models in use of a stage, in the order in which they run.
+    int stage_models[TH_STAGE_COUNT][TH_MODEL_MAX], stage_model_count[TH_STAGE_COUNT];
+    bool on_device; // lives there; work space that only the CPU needs is not made
     const struct th_device_backend *device; // state/device.h; NULL: the world lives here
     struct th_cuda *cuda;                   // the device's copy, src/cuda
 
@@ -101,8 +116,8 @@ struct th_world {
     uint32_t *id_order; // storage index of the k-th living agent by id; valid while id_order_valid
     int id_order_count;
     bool id_order_valid;
-    void *views[TH_FIELD_COUNT];
-    th_access view_access[TH_FIELD_COUNT];
+    void *views[TH_FIELDS_MOST];
+    th_access view_access[TH_FIELDS_MOST];
     float *grid_views[TH_GRID_COUNT];
     size_t grid_view_sizes[TH_GRID_COUNT]; // values there is room for
 };
@@ -123,6 +138,14 @@ TH_BOTH static inline th_vec2 th_velocity(const th_agents *agents, uint32_t i) {
 TH_BOTH static inline bool th_gone(uint32_t phase) { return phase >= TH_PHASE_LEFT; }
 // Neither scripted nor gone: somebody the models move.
 TH_BOTH static inline bool th_moves(uint32_t phase) { return phase < TH_PHASE_SCRIPTED; }
+
+// The model's k-th own field of everybody; only in worlds that use the model.
+TH_BOTH static inline float *th_own_floats(const th_world *world, th_model_id model, int k) {
+    return (float *)world->agents.own[world->first_own[model] + k];
+}
+TH_BOTH static inline uint32_t *th_own_words(const th_world *world, th_model_id model, int k) {
+    return (uint32_t *)world->agents.own[world->first_own[model] + k];
+}
 
 // A stage reads generation n and writes its own outputs only. Models of a stage run one after the
 // other over their own agents (those whose group chose them).

@@ -46,8 +46,7 @@ static void add_head(th_text *page, const th_validation *validation) {
 // ---- what was simulated
 
 static void add_model(th_text *page, const char *stage, const th_model_choice *choice) {
-    int count;
-    const th_model_info *model = &th_models(&count)[choice->model];
+    const th_model *model = th_models(NULL)[choice->model];
     th_text_add(page, "<h3>%s: %s</h3><p>", stage, model->name);
     th_text_escaped(page, model->doc);
     th_text_put(page, ". Source: ");

@@ -1,8 +1,6 @@
 // Creating and destroying a world: all memory of a run is taken here. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "core/parallel.h"
-#include "move/pbd/model.h"
-#include "move/uic/model.h"
 #include "plan/plan.h"
 #include "scene/place.h"
 #include "state/device.h"
@@ -42,30 +40,108 @@ static th_result check_def(const th_world_def *def, th_error *error) {
     return TH_OK;
 }
 
+static int find_param(const th_model *model, const char *name) {
+    for (int p = 0; p < model->param_count; ++p)
+        if (strcmp(model->params[p].name, name) == 0) return p;
+    return -1;
+}
+
 static void copy_groups(th_world *world) {
     const th_scene *scene = world->scene;
     for (int g = 0; g < world->group_count; ++g) {
         th_group_state *state = &world->groups[g];
         state->scripted = g >= scene->group_count;
-        if (state->scripted) continue;
+        state->behave = state->plan = state->filter = TH_NO_MODEL;
+        state->move = TH_MOVE_SCRIPTED;
+        if (state->scripted) continue; // its parameters are 0: contact does not push it
         const th_group *group = &scene->groups[g];
-        state->plan = (th_model)group->plan.model;
-        state->filter = (th_model)group->filter.model;
-        state->move = (th_model)group->move.model;
+        state->behave = (th_model_id)group->behave.model;
+        state->plan = (th_model_id)group->plan.model;
+        state->filter = (th_model_id)group->filter.model;
+        state->move = (th_model_id)group->move.model;
+        memcpy(state->behave_params, group->behave.params, sizeof state->behave_params);
         memcpy(state->plan_params, group->plan.params, sizeof state->plan_params);
         memcpy(state->filter_params, group->filter.params, sizeof state->filter_params);
         memcpy(state->move_params, group->move.params, sizeof state->move_params);
+        const th_model *move = th_models(NULL)[state->move];
+        state->separation_param = find_param(move, "separation_passes");
+        state->separates_pairs = move->separates_pairs;
+        state->goes_straight = !th_models(NULL)[state->plan]->needs_lattice;
     }
 }
 
-// Cells of 1.2 m hold four people in a dense crowd, so 3 x 3 cells hold the ten nearest. Position-based crowds go
-// through everybody within two metres, and smaller cells follow that circle better. People larger than that need larger
-// cells.
+// ---- the models in use
+
+static bool is_used(const th_scene *scene, int model) {
+    if (model == TH_MOVE_SCRIPTED) return scene->scripted_count > 0;
+    for (int g = 0; g < scene->group_count; ++g) {
+        const th_group *group = &scene->groups[g];
+        if (group->behave.model == model || group->plan.model == model ||
+            group->filter.model == model || group->move.model == model)
+            return true;
+    }
+    return false;
+}
+
+// Lists the models in use by stage, in the order in which they run. Returns how many fields they have together.
+static int list_models(th_world *world) {
+    int count, fields = 0;
+    const th_model *const *models = th_models(&count);
+    for (int m = 0; m < count; ++m) {
+        if (!is_used(world->scene, m)) continue;
+        int *list = world->stage_models[models[m]->stage];
+        int k = world->stage_model_count[models[m]->stage]++;
+        for (; k > 0 && models[list[k - 1]]->order > models[m]->order; --k) list[k] = list[k - 1];
+        list[k] = m;
+        world->first_own[m] = fields;
+        for (int f = 0; f < models[m]->field_count && fields + f < TH_OWN_FIELD_MAX; ++f)
+            world->own_hash_factor[fields + f] =
+                models[m]->fields[f].hashed ? 2 * (uint32_t)f + 1 : 0;
+        fields += models[m]->field_count;
+    }
+    return fields;
+}
+
+int th_used_models(const th_world *world, int *list) {
+    int count = 0;
+    for (int s = 0; s < TH_STAGE_COUNT; ++s)
+        for (int k = 0; k < world->stage_model_count[s]; ++k)
+            list[count++] = world->stage_models[s][k];
+    return count;
+}
+
+static bool create_models(th_world *world) {
+    int used[TH_MODEL_MAX], count = th_used_models(world, used);
+    bool complete = true;
+    for (int k = 0; k < count; ++k) {
+        const th_model *model = th_models(NULL)[used[k]];
+        if (model->create) complete = model->create(world, used[k]) && complete;
+    }
+    return complete;
+}
+
+static void destroy_models(th_world *world) {
+    int used[TH_MODEL_MAX], count = th_used_models(world, used);
+    for (int k = count - 1; k >= 0; --k) {
+        const th_model *model = th_models(NULL)[used[k]];
+        if (model->destroy && world->model_state[used[k]]) model->destroy(world, used[k]);
+    }
+}
+
+// Cells of 1.2 m hold four people in a dense crowd, so 3 x 3 cells hold the ten nearest. Models may want others, where
+// all do. People larger than that need larger cells.
 static float choose_cell(const th_scene *scene) {
-    bool only_pbd = scene->group_count > 0;
-    for (int g = 0; g < scene->group_count; ++g)
-        only_pbd = only_pbd && scene->groups[g].move.model == TH_MOVE_PBD;
-    float cell = only_pbd ? 0.9f : 1.2f;
+    const float usual = 1.2f;
+    float cell = usual;
+    for (int g = 0; g < scene->group_count; ++g) {
+        float wanted = th_models(NULL)[scene->groups[g].move.model]->cell_size;
+        if (!(wanted > 0.0f)) wanted = usual;
+        if (g > 0 && wanted != cell) {
+            cell = usual;
+            break;
+        }
+        cell = wanted;
+    }
     for (int s = 0; s < scene->scripted_count; ++s)
         if (2.0f * scene->scripted[s].radius > cell) cell = 2.0f * scene->scripted[s].radius;
     return cell;
@@ -86,19 +162,24 @@ static int cell_capacity(const th_scene *scene, int agents) {
     return (int)(capacity > least ? capacity : least);
 }
 
-// On a device the models have their work space there.
-static bool allocate(th_world *world, int capacity, th_backend backend) {
+static int index_cells(const th_world *world, int capacity) {
+    int used[TH_MODEL_MAX], count = th_used_models(world, used);
+    for (int k = 0; k < count; ++k) {
+        const th_model *model = th_models(NULL)[used[k]];
+        if (model->index_cells) return model->index_cells(world, used[k]);
+    }
+    return cell_capacity(world->scene, capacity);
+}
+
+static bool allocate(th_world *world, int capacity, int own_fields) {
     const th_scene *scene = world->scene;
     const th_memory *memory = &world->memory;
     world->group_count = scene->group_count + scene->scripted_count;
     size_t groups = (size_t)world->group_count, doors = (size_t)scene->door_count;
-    bool complete = th_agents_create(&world->agents, memory, capacity);
-    if (backend == TH_BACKEND_CPU && th_pbd_used(scene))
-        complete = th_pbd_create(world, capacity) && complete;
-    if (th_uic_used(scene))
-        complete = th_uic_create(world, capacity, backend != TH_BACKEND_CPU) && complete;
-    int cells = complete && world->uic ? th_uic_index_cells(world) : cell_capacity(scene, capacity);
-    complete = th_index_create(&world->index, memory, scene->level_count, cells) && complete;
+    bool complete = th_agents_create(&world->agents, memory, capacity, own_fields);
+    complete = create_models(world) && complete;
+    complete = complete && th_index_create(&world->index, memory, scene->level_count,
+                                           index_cells(world, capacity));
     world->level_boxes = th_alloc(memory, (size_t)scene->level_count, sizeof *world->level_boxes);
     world->groups = th_alloc(memory, groups, sizeof *world->groups);
     world->sources = th_alloc(memory, (size_t)scene->group_count, sizeof *world->sources);
@@ -160,13 +241,20 @@ th_result th_world_create(const th_scene *scene, const th_world_def *def, th_wor
     world->step_length = def->step > 0.0 ? def->step : scene->run.step;
     world->dt = (float)world->step_length;
     world->cell_size = choose_cell(scene);
-    if (!allocate(world, capacity, def->backend)) {
+    world->on_device = def->backend != TH_BACKEND_CPU;
+    int own_fields = list_models(world);
+    if (own_fields > TH_OWN_FIELD_MAX)
+        result = th_fail(error, TH_FULL, "groups",
+                         "the models of this scene keep %d values of every person; %d is the most",
+                         own_fields, TH_OWN_FIELD_MAX);
+    else
+        result = th_plan_world_create(world, error);
+    if (result == TH_OK && !allocate(world, capacity, own_fields)) {
         result = th_fail(error, TH_NO_MEMORY, "", "no memory for %d people (about %d MB needed)",
                          capacity, (int)((double)capacity * 220.0 / 1e6) + 1);
-    } else {
+    } else if (result == TH_OK) {
         start_state(world);
-        result = th_plan_world_create(world, error);
-        if (result == TH_OK) result = th_spawn_scene(world, error);
+        result = th_spawn_scene(world, error);
         if (result == TH_OK) th_stage_index(world);
         if (result == TH_OK && def->backend == TH_BACKEND_CUDA) {
             world->device = th_cuda_backend();
@@ -187,12 +275,11 @@ void th_world_destroy(th_world *world) {
     const th_scene *scene = world->scene;
     th_memory memory = world->memory;
     if (world->device) world->device->destroy(world);
-    for (int f = 0; f < TH_FIELD_COUNT; ++f)
+    for (int f = 0; f < th_field_count(&world->agents); ++f)
         th_free(&memory, world->views[f], (size_t)world->agents.capacity, 4);
     th_release_grid_views(world);
+    destroy_models(world);
     th_plan_world_destroy(world);
-    th_uic_destroy(world);
-    th_pbd_destroy(world);
     th_free(&memory, world->level_boxes, (size_t)scene->level_count, sizeof *world->level_boxes);
     th_free(&memory, world->groups, (size_t)world->group_count, sizeof *world->groups);
     th_free(&memory, world->sources, (size_t)scene->group_count, sizeof *world->sources);

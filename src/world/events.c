@@ -191,12 +191,11 @@ th_result th_world_set_param(th_world *world, int group, const char *name, doubl
         return th_fail(error, TH_BAD_ARGUMENT, "", "group %d does not exist; the scene has %d",
                        group, world->scene->group_count);
     th_group_state *state = &world->groups[group];
-    int model_count;
-    const th_model_info *models = th_models(&model_count);
-    const th_model chosen[3] = {state->plan, state->filter, state->move};
-    float *params[3] = {state->plan_params, state->filter_params, state->move_params};
-    for (int c = 0; c < 3; ++c) {
-        const th_model_info *model = &models[chosen[c]];
+    const th_model_id chosen[4] = {state->behave, state->plan, state->filter, state->move};
+    float *params[4] = {state->behave_params, state->plan_params, state->filter_params,
+                        state->move_params};
+    for (int c = 0; c < 4; ++c) {
+        const th_model *model = th_models(NULL)[chosen[c]];
         for (int p = 0; p < model->param_count; ++p) {
             const th_param_info *info = &model->params[p];
             if (strcmp(info->name, name) != 0) continue;

@@ -8,8 +8,9 @@
 TH_FIELDS(X)
 #undef X
 
-void *th_field_get(const th_agents *agents, th_field field) {
-    switch (field) {
+void *th_field_get(const th_agents *agents, int field) {
+    if (field >= TH_FIELD_COUNT) return agents->own[field - TH_FIELD_COUNT];
+    switch ((th_field)field) {
 #define X(NAME, name, type, doc) \
     case TH_FIELD_##NAME: return agents->name;
         TH_FIELDS(X)
@@ -18,8 +19,9 @@ void *th_field_get(const th_agents *agents, th_field field) {
     }
 }
 
-void th_field_set(th_agents *agents, th_field field, void *array) {
-    switch (field) {
+void th_field_set(th_agents *agents, int field, void *array) {
+    if (field >= TH_FIELD_COUNT) agents->own[field - TH_FIELD_COUNT] = array;
+    switch ((th_field)field) {
 #define X(NAME, name, type, doc) \
     case TH_FIELD_##NAME: agents->name = array; break;
         TH_FIELDS(X)
@@ -46,7 +48,7 @@ const char *th_stage_name(th_stage stage) {
     return (unsigned)stage < TH_STAGE_COUNT ? names[stage] : "?";
 }
 
-static bool indices_are_sound(const th_world *world, const uint32_t bits[TH_FIELD_COUNT]) {
+static bool indices_are_sound(const th_world *world, const uint32_t *bits) {
     const th_scene *scene = world->scene;
     uint32_t levels = (uint32_t)scene->level_count, groups = (uint32_t)scene->group_count;
     uint32_t group = bits[TH_FIELD_GROUP], phase = bits[TH_FIELD_PHASE];
@@ -54,18 +56,35 @@ static bool indices_are_sound(const th_world *world, const uint32_t bits[TH_FIEL
         group >= (uint32_t)world->group_count || phase >= TH_PHASE_COUNT)
         return false;
     bool scripted = phase == TH_PHASE_SCRIPTED || phase == TH_PHASE_BODY;
-    if (scripted != (group >= groups) && !th_gone(phase)) return false;
-    // A scripted agent's route step is its disc of the body.
-    return group < groups ||
-           bits[TH_FIELD_ROUTE_STEP] < (uint32_t)scene->scripted[group - groups].disc_count;
+    return scripted == (group >= groups) || th_gone(phase);
 }
 
-bool th_agent_is_sound(const th_world *world, const uint32_t bits[TH_FIELD_COUNT]) {
+// Numbers of models: finite, and whatever the model itself demands.
+static bool own_fields_are_sound(const th_world *world, const uint32_t *bits) {
+    const th_group_state *group = &world->groups[bits[TH_FIELD_GROUP]];
+    const th_model_id chosen[] = {group->behave, group->plan, group->filter, group->move};
+    for (int c = 0; c < 4; ++c) {
+        if (chosen[c] == TH_NO_MODEL) continue;
+        const th_model *model = th_models(NULL)[chosen[c]];
+        const uint32_t *own = bits + TH_FIELD_COUNT + world->first_own[chosen[c]];
+        for (int f = 0; f < model->field_count; ++f) {
+            float value;
+            memcpy(&value, &own[f], sizeof value);
+            if (model->fields[f].is_float && !(value >= -1e6f && value <= 1e6f)) return false;
+        }
+        if (model->fields_are_sound &&
+            !model->fields_are_sound(world, (int)chosen[c], (int)bits[TH_FIELD_GROUP], own))
+            return false;
+    }
+    return true;
+}
+
+bool th_agent_is_sound(const th_world *world, const uint32_t *bits) {
     static const th_field numbers[] = {
         TH_FIELD_POSITION_X,  TH_FIELD_POSITION_Y,  TH_FIELD_VELOCITY_X, TH_FIELD_VELOCITY_Y,
         TH_FIELD_PREFERRED_X, TH_FIELD_PREFERRED_Y, TH_FIELD_RADIUS,     TH_FIELD_SPEED,
         TH_FIELD_MASS,        TH_FIELD_GOAL_X,      TH_FIELD_GOAL_Y,     TH_FIELD_WAIT_UNTIL,
-        TH_FIELD_START_TIME,  TH_FIELD_TURN};
+        TH_FIELD_START_TIME};
     const float farthest = 1e6f; // [m] fifty times the largest scene
     const float latest = 1e9f;   // [s]
     const float largest = 5.0f;  // [m] of a radius: a scripted person's limit
@@ -78,7 +97,7 @@ bool th_agent_is_sound(const th_world *world, const uint32_t bits[TH_FIELD_COUNT
     }
     return value[TH_FIELD_RADIUS] > 0.0f && value[TH_FIELD_RADIUS] <= largest &&
            value[TH_FIELD_SPEED] >= 0.0f && value[TH_FIELD_MASS] >= 0.0f &&
-           indices_are_sound(world, bits);
+           indices_are_sound(world, bits) && own_fields_are_sound(world, bits);
 }
 
 // Everything of th_agents that is not a field: written and read within a step.
@@ -88,15 +107,15 @@ bool th_agent_is_sound(const th_world *world, const uint32_t bits[TH_FIELD_COUNT
     X(next_velocity_x) \
     X(next_velocity_y) X(work_x) X(work_y) X(work2_x) X(work2_y) X(cell) X(order) X(slot)
 
-bool th_agents_create(th_agents *agents, const th_memory *memory, int capacity) {
-    *agents = (th_agents){.capacity = capacity};
+bool th_agents_create(th_agents *agents, const th_memory *memory, int capacity, int own_count) {
+    *agents = (th_agents){.capacity = capacity, .own_count = own_count};
     size_t n = (size_t)capacity + TH_ARRAY_PAD;
     bool complete = true;
-    for (int f = 0; f < TH_FIELD_COUNT; ++f) {
-        void *array = th_alloc(memory, n, 4);
-        th_field_set(agents, (th_field)f, array);
-        agents->other[f] = th_alloc(memory, n, 4);
-        complete = complete && array && agents->other[f];
+    for (int f = 0; f < th_field_count(agents); ++f) {
+        void *array = th_alloc(memory, n, 4), *other = th_alloc(memory, n, 4);
+        th_field_set(agents, f, array);
+        *th_field_other(agents, f) = other;
+        complete = complete && array && other;
     }
 #define X(name)                            \
     agents->name = th_alloc(memory, n, 4); \
@@ -108,9 +127,9 @@ bool th_agents_create(th_agents *agents, const th_memory *memory, int capacity) 
 
 void th_agents_destroy(th_agents *agents, const th_memory *memory) {
     size_t n = (size_t)agents->capacity + TH_ARRAY_PAD;
-    for (int f = 0; f < TH_FIELD_COUNT; ++f) {
-        th_free(memory, th_field_get(agents, (th_field)f), n, 4);
-        th_free(memory, agents->other[f], n, 4);
+    for (int f = 0; f < th_field_count(agents); ++f) {
+        th_free(memory, th_field_get(agents, f), n, 4);
+        th_free(memory, *th_field_other(agents, f), n, 4);
     }
 #define X(name) th_free(memory, agents->name, n, 4);
     WORK_ARRAYS(X)

@@ -4,14 +4,24 @@
 #include "state/world.h"
 
 // The array of a field, untyped; every element is four bytes.
-void *th_field_get(const th_agents *agents, th_field field);
-void th_field_set(th_agents *agents, th_field field, void *array);
+// Numbers from TH_FIELD_COUNT on are the fields of the world's models.
+void *th_field_get(const th_agents *agents, int field);
+void th_field_set(th_agents *agents, int field, void *array);
+// The second array of a field, into which the index stage sorts.
+static inline void **th_field_other(th_agents *agents, int field) {
+    return field < TH_FIELD_COUNT ? &agents->other[field]
+                                  : &agents->own_other[field - TH_FIELD_COUNT];
+}
+static inline int th_field_count(const th_agents *agents) {
+    return TH_FIELD_COUNT + agents->own_count;
+}
 
 // Could an agent have these values, all fields of it as four-byte words? Everything that is used as an
 // index is in range, every float a number of this world (within 1000 km, radius above 0). What comes
 // from outside (snapshots, views, spawns) goes through here.
-bool th_agent_is_sound(const th_world *world, const uint32_t bits[TH_FIELD_COUNT]);
+bool th_agent_is_sound(const th_world *world, const uint32_t *bits);
 
-bool th_agents_create(th_agents *agents, const th_memory *memory, int capacity);
+// With `own_count` fields of models.
+bool th_agents_create(th_agents *agents, const th_memory *memory, int capacity, int own_count);
 void th_agents_destroy(th_agents *agents, const th_memory *memory);
 #endif

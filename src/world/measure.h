@@ -102,12 +102,16 @@ TH_BOTH static inline bool th_in_solid(const th_world *world, const th_walls *wa
 }
 
 // 0 for those who are gone.
-TH_BOTH static inline uint64_t th_person_hash(const th_agents *agents, int i) {
+TH_BOTH static inline uint64_t th_person_hash(const th_world *world, int i) {
+    const th_agents *agents = &world->agents;
     if (th_gone(agents->phase[i])) return 0;
     uint64_t h =
         th_hash_add(agents->id[i], th_float_bits(agents->position_x[i], agents->position_y[i]));
     h = th_hash_add(h, th_float_bits(agents->velocity_x[i], agents->velocity_y[i]));
-    return th_hash_add(h, (uint64_t)agents->level[i] << 40 | (uint64_t)agents->phase[i] << 32 |
-                              agents->route_step[i]);
+    uint64_t state =
+        (uint64_t)agents->level[i] << 40 | (uint64_t)agents->phase[i] << 32 | agents->route_step[i];
+    for (int f = 0; f < agents->own_count; ++f)
+        state ^= (uint64_t)((const uint32_t *)agents->own[f])[i] * world->own_hash_factor[f];
+    return th_hash_add(h, state);
 }
 #endif

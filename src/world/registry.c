@@ -1,94 +1,157 @@
-// The registry: every model of the engine, in a fixed order. Lists of parameters are expanded from the models' own
-// headers, so that what `throng list` prints and what a stage reads cannot differ.
+// The table of models: those of src/state/models.h, then those that a program registers.
 // SPDX-License-Identifier: Apache-2.0
-#include "filter/densesense/densesense.h"
-#include "move/helbing_molnar/helbing_molnar.h"
-#include "move/orca/orca.h"
-#include "move/pbd/pbd.h"
-#include "move/social_force/social_force.h"
-#include "move/uic/uic.h"
-#include "plan/field/quickest.h"
+#include "core/error.h"
 #include "state/world.h"
 #include <assert.h>
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+#define X(STAGE, NAME, stage, name) extern const th_model th_##stage##_##name##_model;
+TH_MODELS(X)
+#undef X
 
-#define INFO(name, value, min, max, unit, source, doc) {#name, unit, min, max, value, source, doc},
-static const th_param_info field_params[] = {TH_FIELD_PLAN_PARAMS(INFO)};
-static const th_param_info densesense_params[] = {TH_DENSESENSE_PARAMS(INFO)};
-static const th_param_info orca_params[] = {TH_ORCA_PARAMS(INFO)};
-static const th_param_info social_force_params[] = {TH_SOCIAL_FORCE_PARAMS(INFO)};
-static const th_param_info helbing_molnar_params[] = {TH_HELBING_MOLNAR_PARAMS(INFO)};
-static const th_param_info uic_params[] = {TH_UIC_PARAMS(INFO)};
-static const th_param_info pbd_params[] = {TH_PBD_PARAMS(INFO)};
-#undef INFO
-
-static_assert(sizeof(densesense_params) / sizeof(th_param_info) <= TH_PARAM_MAX,
-              "raise TH_PARAM_MAX");
-static_assert(sizeof(orca_params) / sizeof(th_param_info) <= TH_PARAM_MAX, "raise TH_PARAM_MAX");
-static_assert(sizeof(social_force_params) / sizeof(th_param_info) <= TH_PARAM_MAX,
-              "raise TH_PARAM_MAX");
-static_assert(sizeof(helbing_molnar_params) / sizeof(th_param_info) <= TH_PARAM_MAX,
-              "raise TH_PARAM_MAX");
-static_assert(sizeof(uic_params) / sizeof(th_param_info) <= TH_PARAM_MAX, "raise TH_PARAM_MAX");
-static_assert(sizeof(pbd_params) / sizeof(th_param_info) <= TH_PARAM_MAX, "raise TH_PARAM_MAX");
-
-// A formula header may list presets: X(name, "doc", {"param", value}, ...).
-#define PRESET_VALUES(name, doc, ...) static const th_param preset_##name[] = {__VA_ARGS__};
-#define PRESET_INFO(name, doc, ...) {#name, doc, preset_##name, COUNT(preset_##name)},
-TH_DENSESENSE_PRESETS(PRESET_VALUES)
-TH_SOCIAL_FORCE_PRESETS(PRESET_VALUES)
-TH_HELBING_MOLNAR_PRESETS(PRESET_VALUES)
-TH_UIC_PRESETS(PRESET_VALUES)
-static const th_preset_info densesense_presets[] = {TH_DENSESENSE_PRESETS(PRESET_INFO)};
-static const th_preset_info social_force_presets[] = {TH_SOCIAL_FORCE_PRESETS(PRESET_INFO)};
-static const th_preset_info helbing_molnar_presets[] = {TH_HELBING_MOLNAR_PRESETS(PRESET_INFO)};
-static const th_preset_info uic_presets[] = {TH_UIC_PRESETS(PRESET_INFO)};
-#undef PRESET_VALUES
-#undef PRESET_INFO
-
-static const th_model_info models[] = {
-    [TH_PLAN_STRAIGHT] = {TH_STAGE_PLAN, "straight", "straight line to the goal, walls ignored",
-                          "throng", NULL, 0, NULL, 0},
-    [TH_PLAN_FIELD] = {TH_STAGE_PLAN, "field",
-                       "down the walking-distance field of the goal, shared by all who want it",
-                       "eikonal equation; Sethian 1996", field_params, COUNT(field_params), NULL,
-                       0},
-    [TH_PLAN_ROADMAP] = {TH_STAGE_PLAN, "roadmap",
-                         "over a shared road map, for people who each have a goal of their own",
-                         "Kavraki et al. 1996", NULL, 0, NULL, 0},
-    [TH_FILTER_NONE] = {TH_STAGE_FILTER, "none", "the planned velocity as it is", "throng", NULL, 0,
-                        NULL, 0},
-    [TH_FILTER_DENSESENSE] = {TH_STAGE_FILTER, "densesense",
-                              "slower where it is dense ahead, and around it where there is room",
-                              "Best, Narang, Curtis, Manocha 2014", densesense_params,
-                              COUNT(densesense_params), densesense_presets,
-                              COUNT(densesense_presets)},
-    [TH_MOVE_ORCA] = {TH_STAGE_MOVE, "orca", "optimal reciprocal collision avoidance",
-                      "van den Berg, Guy, Lin, Manocha 2011", orca_params, COUNT(orca_params), NULL,
-                      0},
-    [TH_MOVE_SOCIAL_FORCE] = {TH_STAGE_MOVE, "social_force",
-                              "social and contact forces, integrated in sub-steps",
-                              "Helbing, Farkas, Vicsek 2000", social_force_params,
-                              COUNT(social_force_params), social_force_presets,
-                              COUNT(social_force_presets)},
-    [TH_MOVE_HELBING_MOLNAR] = {TH_STAGE_MOVE, "helbing_molnar",
-                                "social forces with elliptic potentials and a field of view",
-                                "Helbing, Molnar 1995", helbing_molnar_params,
-                                COUNT(helbing_molnar_params), helbing_molnar_presets,
-                                COUNT(helbing_molnar_presets)},
-    [TH_MOVE_UIC] = {TH_STAGE_MOVE, "uic",
-                     "unilateral incompressibility: a flow that may not be packed too densely",
-                     "Narain, Golas, Curtis, Lin 2009", uic_params, COUNT(uic_params), uic_presets,
-                     COUNT(uic_presets)},
-    [TH_MOVE_PBD] = {TH_STAGE_MOVE, "pbd",
-                     "position-based dynamics: contacts, friction and avoidance as constraints",
-                     "Weiss, Litteneker, Jiang, Terzopoulos 2017", pbd_params, COUNT(pbd_params),
-                     NULL, 0},
+static const th_model *models[TH_MODEL_MAX] = {
+#define X(STAGE, NAME, stage, name) &th_##stage##_##name##_model,
+    TH_MODELS(X)
+#undef X
 };
-static_assert(sizeof models / sizeof models[0] == TH_MODEL_COUNT, "one row per th_model");
+static_assert((int)TH_BUILT_IN_MODELS <= (int)TH_MODEL_MAX, "raise TH_MODEL_MAX");
+static int model_count = TH_BUILT_IN_MODELS;
 
-const th_model_info *th_models(int *count) {
-    if (count) *count = TH_MODEL_COUNT;
+th_model th_model_default(void) { return (th_model){.cookie = TH_MODEL_COOKIE}; }
+
+const th_model *const *th_models(int *count) {
+    if (count) *count = model_count;
     return models;
+}
+
+int th_model_find(th_stage stage, const char *name) {
+    for (int m = 0; m < model_count; ++m)
+        if (models[m]->stage == stage && !models[m]->internal && strcmp(models[m]->name, name) == 0)
+            return m;
+    return -1;
+}
+
+int th_model_default_of(th_stage stage) {
+    for (int m = 0; m < model_count; ++m)
+        if (models[m]->stage == stage && models[m]->is_default) return m;
+    return -1;
+}
+
+// ---- what a description from outside must have
+
+static bool is_word(const char *text) {
+    if (!text || !(isalpha((unsigned char)text[0]))) return false;
+    size_t length = strlen(text);
+    for (size_t k = 0; k < length; ++k)
+        if (!isalnum((unsigned char)text[k]) && text[k] != '_') return false;
+    return length < 40;
+}
+
+static th_result check_params(const th_model *model, th_error *error) {
+    for (int p = 0; p < model->param_count; ++p) {
+        const th_param_info *info = &model->params[p];
+        if (!is_word(info->name))
+            return th_fail(error, TH_BAD_ARGUMENT, "",
+                           "model \"%s\": parameter %d has no name of letters, digits and _",
+                           model->name, p);
+        if (!info->unit || !info->source || !info->doc)
+            return th_fail(
+                error, TH_BAD_ARGUMENT, "",
+                "model \"%s\": parameter \"%s\" needs unit (\"-\" for none), source and doc",
+                model->name, info->name);
+        if (!(isfinite(info->min) && isfinite(info->max) && info->min <= info->value &&
+              info->value <= info->max))
+            return th_fail(error, TH_BAD_ARGUMENT, "",
+                           "model \"%s\": the default %g of \"%s\" does not lie in %g .. %g",
+                           model->name, info->value, info->name, info->min, info->max);
+        for (int q = 0; q < p; ++q)
+            if (strcmp(model->params[q].name, info->name) == 0)
+                return th_fail(error, TH_BAD_ARGUMENT, "", "model \"%s\" has two parameters \"%s\"",
+                               model->name, info->name);
+    }
+    return TH_OK;
+}
+
+static th_result check_lists(const th_model *model, th_error *error) {
+    if (model->param_count < 0 || model->param_count > TH_PARAM_MAX ||
+        (model->param_count > 0 && !model->params))
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "model \"%s\" has %d parameters; there may be 0 to %d, in `params`",
+                       model->name, model->param_count, TH_PARAM_MAX);
+    if (model->field_count < 0 || model->field_count > TH_OWN_FIELD_MAX ||
+        (model->field_count > 0 && !model->fields))
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "model \"%s\" has %d fields; there may be 0 to %d, in `fields`", model->name,
+                       model->field_count, TH_OWN_FIELD_MAX);
+    for (int f = 0; f < model->field_count; ++f)
+        if (!is_word(model->fields[f].name))
+            return th_fail(error, TH_BAD_ARGUMENT, "",
+                           "model \"%s\": field %d has no name of letters, digits and _",
+                           model->name, f);
+    return check_params(model, error);
+}
+
+th_result th_model_register(const th_model *model, th_error *error) {
+    if (!model || model->cookie != TH_MODEL_COOKIE)
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "the description was not made by th_model_default(); start from it");
+    if (!is_word(model->name))
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "a model needs a name of letters, digits and _, beginning with a letter");
+    if (model->stage != TH_STAGE_BEHAVE && model->stage != TH_STAGE_PLAN &&
+        model->stage != TH_STAGE_FILTER && model->stage != TH_STAGE_MOVE)
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "model \"%s\": stage must be TH_STAGE_BEHAVE, PLAN, FILTER or MOVE",
+                       model->name);
+    if (!model->doc || !model->source)
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "model \"%s\" needs doc (one line) and source (paper or author)",
+                       model->name);
+    if (!model->run)
+        return th_fail(error, TH_BAD_ARGUMENT, "", "model \"%s\" has no function that runs it",
+                       model->name);
+    if (th_model_find(model->stage, model->name) >= 0)
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "there is a model \"%s\" of this stage already; give yours another name",
+                       model->name);
+    if (model->is_default || model->internal)
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "model \"%s\": is_default and internal are for the engine's own models",
+                       model->name);
+    th_result result = check_lists(model, error);
+    if (result != TH_OK) return result;
+    if (model_count == TH_MODEL_MAX)
+        return th_fail(error, TH_FULL, "", "there are %d models already, the most there can be",
+                       TH_MODEL_MAX);
+    models[model_count++] = model;
+    return TH_OK;
+}
+
+// ---- for the functions of a model
+
+void *th_model_state(const th_world *world, int model) { return world->model_state[model]; }
+void th_model_set_state(th_world *world, int model, void *state) {
+    world->model_state[model] = state;
+}
+
+void *th_model_field(const th_world *world, int model, int k) {
+    const th_model *found = models[model];
+    bool used = false;
+    for (int u = 0; u < world->stage_model_count[found->stage]; ++u)
+        used = used || world->stage_models[found->stage][u] == model;
+    return used && k >= 0 && k < found->field_count ? world->agents.own[world->first_own[model] + k]
+                                                    : NULL;
+}
+
+const float *th_model_params(const th_world *world, th_stage stage, int group) {
+    const th_group_state *state = &world->groups[group];
+    switch (stage) {
+    case TH_STAGE_BEHAVE: return state->behave_params;
+    case TH_STAGE_PLAN: return state->plan_params;
+    case TH_STAGE_FILTER: return state->filter_params;
+    case TH_STAGE_MOVE: return state->move_params;
+    default: return NULL;
+    }
 }

@@ -2,7 +2,6 @@
 // state (index, distance fields) is rebuilt at restore. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "core/hash.h"
-#include "move/uic/model.h"
 #include "plan/plan.h"
 #include "state/device.h"
 #include "world/fields.h"
@@ -20,7 +19,8 @@ typedef struct snapshot_head {
     uint32_t version, field_count;
     uint64_t scene_print; // what the layout depends on
     uint64_t bytes, sum;  // size of what follows, and its check sum
-    uint64_t uic_bytes;   // of these, what the model uic remembers, at the end
+    uint64_t
+        model_bytes; // of these, what models remember, at the end: a size and as many bytes each
     uint64_t seed, step_count;
     double time, step_length;
     float max_radius;
@@ -52,13 +52,15 @@ typedef struct block {
     void *data;
     size_t bytes;
 } block;
-enum { BLOCK_MAX = TH_FIELD_COUNT + 7 };
+// The blocks that are not fields, in their order.
+enum { GROUPS, SOURCES, DOORS, DOOR_CHANGES, LIVE_WALLS, LINES, BLOCKS };
+enum { BLOCK_MAX = TH_FIELDS_MOST + BLOCKS };
 
 static int list_blocks(const th_world *world, int agent_count, block *blocks) {
     const th_scene *scene = world->scene;
     int n = 0;
-    for (int f = 0; f < TH_FIELD_COUNT; ++f)
-        blocks[n++] = (block){th_field_get(&world->agents, (th_field)f), (size_t)agent_count * 4};
+    for (int f = 0; f < th_field_count(&world->agents); ++f)
+        blocks[n++] = (block){th_field_get(&world->agents, f), (size_t)agent_count * 4};
     blocks[n++] = (block){world->groups, (size_t)world->group_count * sizeof *world->groups};
     blocks[n++] = (block){world->sources, (size_t)scene->group_count * sizeof *world->sources};
     blocks[n++] = (block){world->door_closed, (size_t)scene->door_count};
@@ -66,7 +68,6 @@ static int list_blocks(const th_world *world, int agent_count, block *blocks) {
                           (size_t)scene->door_count * sizeof *world->door_next_change};
     blocks[n++] = (block){world->walls + scene->wall_count,
                           2 * (size_t)TH_LIVE_WALL_MAX * sizeof *world->walls};
-    blocks[n++] = (block){th_plan_crowd_image(world), th_plan_crowd_bytes(world)};
     blocks[n++] =
         (block){world->lines, (size_t)th_counted_line_count(scene) * sizeof *world->lines};
     return n;
@@ -76,6 +77,58 @@ static size_t sum_blocks(const block *blocks, int count) {
     size_t bytes = 0;
     for (int b = 0; b < count; ++b) bytes += blocks[b].bytes;
     return bytes;
+}
+
+// ---- what models remember, in the order of th_used_models: a size and as many bytes each
+
+static size_t model_bytes(const th_world *world) {
+    int used[TH_MODEL_MAX], count = th_used_models(world, used);
+    size_t bytes = 0;
+    for (int k = 0; k < count; ++k) {
+        const th_model *model = th_models(NULL)[used[k]];
+        if (model->saved_size) bytes += sizeof(uint64_t) + model->saved_size(world, used[k]);
+    }
+    return bytes;
+}
+
+static void save_models(const th_world *world, unsigned char *to) {
+    int used[TH_MODEL_MAX], count = th_used_models(world, used);
+    for (int k = 0; k < count; ++k) {
+        const th_model *model = th_models(NULL)[used[k]];
+        if (!model->saved_size) continue;
+        uint64_t size = model->saved_size(world, used[k]);
+        memcpy(to, &size, sizeof size);
+        model->save(world, used[k], to + sizeof size);
+        to += sizeof size + size;
+    }
+}
+
+// Walks over what is saved: calls `each` of every model that saves. False: it does not fit, or one says so.
+typedef bool model_bytes_fn(th_world *world, int model, const unsigned char *from, size_t size);
+static bool walk_models(th_world *world, const unsigned char *from, size_t left,
+                        model_bytes_fn *each) {
+    int used[TH_MODEL_MAX], count = th_used_models(world, used);
+    for (int k = 0; k < count; ++k) {
+        uint64_t size;
+        if (!th_models(NULL)[used[k]]->saved_size) continue;
+        if (left < sizeof size) return false;
+        memcpy(&size, from, sizeof size);
+        from += sizeof size;
+        left -= sizeof size;
+        if (size > left || !each(world, used[k], from, (size_t)size)) return false;
+        from += size;
+        left -= (size_t)size;
+    }
+    return left == 0;
+}
+
+static bool model_is_sound(th_world *world, int model, const unsigned char *from, size_t size) {
+    return th_models(NULL)[model]->saved_is_sound(world, model, from, size);
+}
+static bool restore_model(th_world *world, int model, const unsigned char *from, size_t size) {
+    (void)size;
+    th_models(NULL)[model]->restore(world, model, from);
+    return true;
 }
 
 static uint64_t check_sum(const unsigned char *bytes, size_t size) {
@@ -100,8 +153,7 @@ size_t th_world_snapshot_size(const th_world *world) {
     th_refresh(world, 0);
     block blocks[BLOCK_MAX];
     return sizeof(snapshot_head) +
-           sum_blocks(blocks, list_blocks(world, world->agents.count, blocks)) +
-           th_uic_memory_size(world);
+           sum_blocks(blocks, list_blocks(world, world->agents.count, blocks)) + model_bytes(world);
 }
 
 th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th_error *error) {
@@ -117,7 +169,7 @@ th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th
         if (blocks[b].bytes) memcpy(at, blocks[b].data, blocks[b].bytes);
         at += blocks[b].bytes;
     }
-    th_uic_memory_save(world, at);
+    save_models(world, at);
     // Names are pointers of this process: not saved, so that equal worlds give equal bytes.
     at -= blocks[count - 1].bytes;
     for (int l = 0; l < th_counted_line_count(world->scene); ++l)
@@ -127,10 +179,10 @@ th_result th_world_snapshot(const th_world *world, void *memory, size_t size, th
     memset(&head, 0, sizeof head); // padding too
     head.magic = snapshot_magic;
     head.version = SNAPSHOT_VERSION;
-    head.field_count = TH_FIELD_COUNT;
+    head.field_count = (uint32_t)th_field_count(&world->agents);
     head.scene_print = scene_print(world->scene);
     head.bytes = needed - sizeof head;
-    head.uic_bytes = th_uic_memory_size(world);
+    head.model_bytes = model_bytes(world);
     head.seed = world->seed;
     head.step_count = world->step_count;
     head.time = world->time;
@@ -150,10 +202,11 @@ static th_result check_head(const th_world *world, const snapshot_head *head, co
                             size_t size, th_error *error) {
     if (size < sizeof *head || head->magic != snapshot_magic)
         return th_fail(error, TH_BAD_SNAPSHOT, "", "these bytes are not a throng snapshot");
-    if (head->version != SNAPSHOT_VERSION || head->field_count != TH_FIELD_COUNT)
+    uint32_t fields = (uint32_t)th_field_count(&world->agents);
+    if (head->version != SNAPSHOT_VERSION || head->field_count != fields)
         return th_fail(error, TH_BAD_SNAPSHOT, "",
-                       "the snapshot is of version %u with %u fields; this is version %d with %d",
-                       head->version, head->field_count, SNAPSHOT_VERSION, TH_FIELD_COUNT);
+                       "the snapshot is of version %u with %u fields; this is version %d with %u",
+                       head->version, head->field_count, SNAPSHOT_VERSION, fields);
     if (head->scene_print != scene_print(world->scene))
         return th_fail(
             error, TH_BAD_SNAPSHOT, "",
@@ -166,7 +219,7 @@ static th_result check_head(const th_world *world, const snapshot_head *head, co
     block blocks[BLOCK_MAX];
     size_t expected = sum_blocks(blocks, list_blocks(world, head->agent_count, blocks));
     int live = head->wall_count - world->scene->wall_count;
-    if (head->uic_bytes <= SIZE_MAX / 2) expected += (size_t)head->uic_bytes;
+    if (head->model_bytes <= SIZE_MAX / 2) expected += (size_t)head->model_bytes;
     if (head->bytes != expected || size < sizeof *head + expected || live < 0 ||
         live > 2 * TH_LIVE_WALL_MAX ||
         head->sum != check_sum((const unsigned char *)memory + sizeof *head, expected))
@@ -182,8 +235,9 @@ static bool agents_are_sound(const th_world *world, const snapshot_head *head,
                              const unsigned char *fields) {
     size_t n = (size_t)head->agent_count;
     for (size_t i = 0; i < n; ++i) {
-        uint32_t bits[TH_FIELD_COUNT];
-        for (size_t k = 0; k < TH_FIELD_COUNT; ++k) memcpy(&bits[k], fields + (k * n + i) * 4, 4);
+        uint32_t bits[TH_FIELDS_MOST];
+        for (size_t k = 0; k < (size_t)th_field_count(&world->agents); ++k)
+            memcpy(&bits[k], fields + (k * n + i) * 4, 4);
         float radius;
         memcpy(&radius, &bits[TH_FIELD_RADIUS], sizeof radius);
         if (!th_agent_is_sound(world, bits) || bits[TH_FIELD_ID] >= head->next_id ||
@@ -193,9 +247,8 @@ static bool agents_are_sound(const th_world *world, const snapshot_head *head,
     return true;
 }
 
-static bool params_are_sound(th_model model, const float *values) {
-    int model_count;
-    const th_model_info *info = &th_models(&model_count)[model];
+static bool params_are_sound(th_model_id model, const float *values) {
+    const th_model *info = th_models(NULL)[model];
     for (int k = 0; k < info->param_count; ++k)
         if (!(values[k] >= (float)info->params[k].min && values[k] <= (float)info->params[k].max))
             return false;
@@ -208,11 +261,16 @@ static bool groups_are_sound(const th_world *world, const unsigned char *saved) 
         th_group_state state;
         memcpy(&state, saved + (size_t)g * sizeof state, sizeof state);
         // As bytes: a bool that is neither 0 nor 1 must not be read as one.
-        if (saved[(size_t)g * sizeof state + offsetof(th_group_state, scripted)] != own->scripted ||
-            state.plan != own->plan || state.filter != own->filter || state.move != own->move)
+        const unsigned char *bytes = saved + (size_t)g * sizeof state;
+        if (bytes[offsetof(th_group_state, scripted)] != own->scripted ||
+            bytes[offsetof(th_group_state, separates_pairs)] != own->separates_pairs ||
+            bytes[offsetof(th_group_state, goes_straight)] != own->goes_straight ||
+            state.behave != own->behave || state.plan != own->plan || state.filter != own->filter ||
+            state.move != own->move || state.separation_param != own->separation_param)
             return false;
         if (own->scripted) continue; // no model moves it, nobody reads its parameters
-        if (!params_are_sound(state.plan, state.plan_params) ||
+        if (!params_are_sound(state.behave, state.behave_params) ||
+            !params_are_sound(state.plan, state.plan_params) ||
             !params_are_sound(state.filter, state.filter_params) ||
             !params_are_sound(state.move, state.move_params))
             return false;
@@ -244,28 +302,27 @@ static bool live_walls_are_sound(const th_world *world, const unsigned char *byt
 }
 
 // The blocks in the order of list_blocks, as they lie in the snapshot.
-static th_result check_contents(const th_world *world, const snapshot_head *head,
+static th_result check_contents(th_world *world, const snapshot_head *head,
                                 const unsigned char *bytes, th_error *error) {
     block blocks[BLOCK_MAX];
     int count = list_blocks(world, head->agent_count, blocks);
-    const unsigned char *at[BLOCK_MAX];
+    const unsigned char *starts[BLOCK_MAX], **at = starts + (count - BLOCKS);
     for (int b = 0; b < count; ++b) {
-        at[b] = bytes;
+        starts[b] = bytes;
         bytes += blocks[b].bytes;
     }
     bool sound = head->step_length >= TH_STEP_MIN && head->step_length <= 0.5 &&
                  head->time >= 0.0 && head->time < 1e12 && head->max_radius >= 0.0f &&
-                 head->max_radius < 1e3f && agents_are_sound(world, head, at[0]) &&
-                 groups_are_sound(world, at[TH_FIELD_COUNT]) &&
-                 live_walls_are_sound(world, at[TH_FIELD_COUNT + 4]);
+                 head->max_radius < 1e3f && agents_are_sound(world, head, starts[0]) &&
+                 groups_are_sound(world, at[GROUPS]) && live_walls_are_sound(world, at[LIVE_WALLS]);
     for (int d = 0; d < world->scene->door_count; ++d) {
         int next;
-        memcpy(&next, at[TH_FIELD_COUNT + 3] + (size_t)d * sizeof next, sizeof next);
-        sound = sound && at[TH_FIELD_COUNT + 2][d] <= 1 && next >= 0 &&
+        memcpy(&next, at[DOOR_CHANGES] + (size_t)d * sizeof next, sizeof next);
+        sound = sound && at[DOORS][d] <= 1 && next >= 0 &&
                 next <= world->scene->doors[d].schedule_count;
     }
-    // What uic remembers comes last.
-    sound = sound && th_uic_memory_is_sound(world, bytes, (size_t)head->uic_bytes);
+    // What models remember comes last.
+    sound = sound && walk_models(world, bytes, (size_t)head->model_bytes, model_is_sound);
     if (!sound)
         return th_fail(error, TH_BAD_SNAPSHOT, "",
                        "the snapshot holds values that no world can have");
@@ -289,7 +346,6 @@ th_result th_world_restore(th_world *world, const void *memory, size_t size, th_
         if (blocks[b].bytes) memcpy(blocks[b].data, at, blocks[b].bytes);
         at += blocks[b].bytes;
     }
-    th_uic_memory_restore(world, at);
     for (int l = 0; l < th_counted_line_count(world->scene); ++l) th_name_line(world, l);
     world->seed = head.seed;
     world->step_count = head.step_count;
@@ -304,7 +360,7 @@ th_result th_world_restore(th_world *world, const void *memory, size_t size, th_
     world->walls_version = head.walls_version;
     world->event_count = 0;
     th_plan_walls_changed(world);
-    th_plan_crowd_solve(world);
+    walk_models(world, at, (size_t)head.model_bytes, restore_model);
     th_stage_index(world);
     world->max_moved = 0.0f;
     return TH_OK;

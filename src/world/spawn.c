@@ -111,8 +111,7 @@ static void place_scripted(th_world *world) {
                                 (float)body->path[0].y + body->discs[d].y);
             uint32_t i =
                 th_append_agent(world, &def, body->is_body ? TH_PHASE_BODY : TH_PHASE_SCRIPTED);
-            // Which disc of the body this is: scripted agents have no route.
-            world->agents.route_step[i] = (uint32_t)d;
+            th_own_words(world, TH_MOVE_SCRIPTED, 0)[i] = (uint32_t)d;
         }
     }
 }

@@ -58,6 +58,7 @@ TH_BOTH static inline uint32_t th_append_agent(th_world *world, const th_agent_d
 #define X(NAME, name, type, doc) agents->name[i] = 0;
     TH_FIELDS(X)
 #undef X
+    for (int f = 0; f < agents->own_count; ++f) ((uint32_t *)agents->own[f])[i] = 0;
     agents->id[i] = world->next_id++;
     agents->position_x[i] = def->position.x;
     agents->position_y[i] = def->position.y;

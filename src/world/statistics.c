@@ -79,6 +79,14 @@ uint64_t th_world_step_count(const th_world *world) { return world->step_count; 
 uint64_t th_world_seed(const th_world *world) { return world->seed; }
 const th_scene *th_world_scene(const th_world *world) { return world->scene; }
 
+int th_world_model_statistics(const th_world *world, int model, th_model_value *values, int max) {
+    const th_model *found = th_models(NULL)[model];
+    th_refresh(world, 0);
+    return found->statistics && world->model_state[model]
+               ? found->statistics(world, model, values, max)
+               : 0;
+}
+
 bool th_world_done(const th_world *world) {
     const th_scene *scene = world->scene;
     const th_agents *agents = &world->agents;
@@ -112,7 +120,7 @@ uint64_t th_world_hash(const th_world *world) {
         sum = world->device->hash_people((th_world *)world);
     } else {
 #pragma omp parallel for num_threads(world->threads) schedule(static) reduction(+ : sum)
-        for (int i = 0; i < agents->count; ++i) sum += th_person_hash(agents, i);
+        for (int i = 0; i < agents->count; ++i) sum += th_person_hash(world, i);
     }
     uint64_t h = th_hash_add(world->step_count, sum + world->counters.left_digest);
     h = th_hash_add(h, world->counters.spawned);

@@ -1,39 +1,50 @@
 // The step: a table of stages, walked in order. SPDX-License-Identifier: Apache-2.0
-#include "behave/behave.h"
+#include "contact/contact.h"
 #include "core/parallel.h"
-#include "filter/filter.h"
-#include "move/move.h"
-#include "move/uic/model.h"
-#include "plan/plan.h"
 #include "state/device.h"
 #include "world/fields.h"
 #include "world/world.h"
 
-// A stage is up to six functions, run one after the other; each skips agents that are not its own.
-enum { FUNCTIONS_PER_STAGE = 6 };
-static th_stage_fn *const stage_table[TH_STAGE_COUNT][FUNCTIONS_PER_STAGE] = {
-    [TH_STAGE_EVENTS] = {th_stage_events},
-    [TH_STAGE_INDEX] = {th_stage_index},
-    [TH_STAGE_BEHAVE] = {th_stage_behave},
-    [TH_STAGE_PLAN] = {th_stage_plan},
-    [TH_STAGE_FILTER] = {th_filter_densesense},
-    [TH_STAGE_MOVE] = {th_move_scripted, th_move_orca, th_move_social_force, th_move_helbing_molnar,
-                       th_move_pbd, th_move_uic},
-    [TH_STAGE_CONTACT] = {th_stage_contact},
-    [TH_STAGE_MEASURE] = {th_stage_arrive, th_stage_measure},
+// The models of a stage in use, one after the other; each does its own people.
+static void run_models(th_world *world, th_stage stage) {
+    for (int k = 0; k < world->stage_model_count[stage]; ++k) {
+        int m = world->stage_models[stage][k];
+        if (th_models(NULL)[m]->run) th_models(NULL)[m]->run(world, m);
+    }
+}
+static void stage_behave(th_world *world) { run_models(world, TH_STAGE_BEHAVE); }
+static void stage_plan(th_world *world) {
+    world->counters.unreachable = 0;
+    run_models(world, TH_STAGE_PLAN);
+}
+static void stage_filter(th_world *world) { run_models(world, TH_STAGE_FILTER); }
+static void stage_move(th_world *world) { run_models(world, TH_STAGE_MOVE); }
+static void stage_measure(th_world *world) {
+    world->left_in_step = 0;
+    for (int k = 0; k < world->stage_model_count[TH_STAGE_BEHAVE]; ++k) {
+        int m = world->stage_models[TH_STAGE_BEHAVE][k];
+        if (th_models(NULL)[m]->arrive) th_models(NULL)[m]->arrive(world, m);
+    }
+    th_stage_measure(world);
+}
+
+static th_stage_fn *const stage_table[TH_STAGE_COUNT] = {
+    [TH_STAGE_EVENTS] = th_stage_events,   [TH_STAGE_INDEX] = th_stage_index,
+    [TH_STAGE_BEHAVE] = stage_behave,      [TH_STAGE_PLAN] = stage_plan,
+    [TH_STAGE_FILTER] = stage_filter,      [TH_STAGE_MOVE] = stage_move,
+    [TH_STAGE_CONTACT] = th_stage_contact, [TH_STAGE_MEASURE] = stage_measure,
 };
 
 static void step_once(th_world *world) {
     for (int stage = 0; stage < TH_STAGE_COUNT; ++stage) {
         double begin = omp_get_wtime();
-        for (int f = 0; f < FUNCTIONS_PER_STAGE && stage_table[stage][f]; ++f)
-            stage_table[stage][f](world);
+        stage_table[stage](world);
         world->profile.seconds[stage] += omp_get_wtime() - begin;
     }
     world->profile.steps++;
 }
 
-// Doors are opened and shut at home, which is rare: everybody comes for it and goes back.
+// Doors are opened and shut on the host, which is rare: everybody comes for it and goes back.
 static void step_on_device(th_world *world) {
     if (th_doors_due(world)) {
         world->device->fetch(world, TH_ALL_FIELDS);
@@ -86,21 +97,26 @@ static void level_boxes(const th_world *world, th_box *boxes) {
 enum { PERMUTED = 8 * TH_BLOCK };
 static void permute_fields(th_world *world, int count) {
     th_agents *agents = &world->agents;
-    const uint32_t *from[TH_FIELD_COUNT];
-    for (int f = 0; f < TH_FIELD_COUNT; ++f) from[f] = th_field_get(agents, (th_field)f);
+    const uint32_t *from[TH_FIELDS_MOST];
+    uint32_t *into[TH_FIELDS_MOST];
+    int fields = th_field_count(agents);
+    for (int f = 0; f < fields; ++f) {
+        from[f] = th_field_get(agents, f);
+        into[f] = *th_field_other(agents, f);
+    }
 #pragma omp parallel for num_threads(world->threads) schedule(static)
     for (int begin = 0; begin < count; begin += PERMUTED) {
         int end = begin + PERMUTED < count ? begin + PERMUTED : count;
-        for (int f = 0; f < TH_FIELD_COUNT; ++f) {
-            uint32_t *restrict to = agents->other[f];
+        for (int f = 0; f < fields; ++f) {
+            uint32_t *restrict to = into[f];
             const uint32_t *restrict of = from[f], *restrict order = agents->order;
             for (int k = begin; k < end; ++k) to[k] = of[order[k]];
         }
     }
-    for (int f = 0; f < TH_FIELD_COUNT; ++f) {
-        void *old = th_field_get(agents, (th_field)f);
-        th_field_set(agents, (th_field)f, agents->other[f]);
-        agents->other[f] = old;
+    for (int f = 0; f < fields; ++f) {
+        void *old = th_field_get(agents, f);
+        th_field_set(agents, f, into[f]);
+        *th_field_other(agents, f) = old;
     }
 }
 
@@ -117,7 +133,12 @@ void th_stage_index(th_world *world) {
     choose_threads(world);
     th_index *index = &world->index;
     level_boxes(world, world->level_boxes);
-    float cell = world->uic ? th_uic_lay(world, world->level_boxes) : world->cell_size;
+    float cell = world->cell_size;
+    for (int k = 0; k < world->stage_model_count[TH_STAGE_MOVE]; ++k) {
+        int m = world->stage_models[TH_STAGE_MOVE][k];
+        const th_model *model = th_models(NULL)[m];
+        if (model->fit_index) cell = model->fit_index(world, m, world->level_boxes);
+    }
     th_index_build_grids(index, world->level_boxes, cell);
 #pragma omp parallel for num_threads(world->threads) schedule(static)
     for (int i = 0; i < agents->count; ++i) {

@@ -82,8 +82,23 @@ int th_world_agent_count(const th_world *world) {
     return world->id_order_count;
 }
 
-void *th_world_map(th_world *world, th_field field, th_access access) {
-    assert((unsigned)field < TH_FIELD_COUNT);
+int th_world_field(const th_world *world, const char *name) {
+    for (int f = 0; f < TH_FIELD_COUNT; ++f)
+        if (strcmp(th_field_name((th_field)f), name) == 0) return f;
+    int used[TH_MODEL_MAX], count = th_used_models(world, used);
+    for (int k = 0; k < count; ++k) {
+        const th_model *model = th_models(NULL)[used[k]];
+        size_t length = strlen(model->name);
+        if (strncmp(name, model->name, length) != 0 || name[length] != '.') continue;
+        for (int f = 0; f < model->field_count; ++f)
+            if (strcmp(model->fields[f].name, name + length + 1) == 0)
+                return TH_FIELD_COUNT + world->first_own[used[k]] + f;
+    }
+    return -1;
+}
+
+void *th_world_map(th_world *world, int field, th_access access) {
+    assert(field >= 0 && field < th_field_count(&world->agents));
     th_update_id_order(world);
     if (world->device) world->device->fetch(world, TH_FIELD_BIT(field));
     if (!world->views[field])
@@ -101,18 +116,18 @@ void *th_world_map(th_world *world, th_field field, th_access access) {
 
 // Is this a value the agent may have? Nobody dies, is born or becomes a scripted body by a written
 // phase: the counts would not add up.
-static bool may_become(const th_world *world, uint32_t i, th_field field, uint32_t value) {
+static bool may_become(const th_world *world, uint32_t i, int field, uint32_t value) {
     if (field == TH_FIELD_PHASE && !(th_moves(world->agents.phase[i]) && th_moves(value)))
         return false;
-    uint32_t bits[TH_FIELD_COUNT];
-    for (int f = 0; f < TH_FIELD_COUNT; ++f)
-        bits[f] = ((const uint32_t *)th_field_get(&world->agents, (th_field)f))[i];
+    uint32_t bits[TH_FIELDS_MOST];
+    for (int f = 0; f < th_field_count(&world->agents); ++f)
+        bits[f] = ((const uint32_t *)th_field_get(&world->agents, f))[i];
     bits[field] = value;
     return th_agent_is_sound(world, bits);
 }
 
-void th_world_unmap(th_world *world, th_field field) {
-    assert((unsigned)field < TH_FIELD_COUNT && world->views[field]);
+void th_world_unmap(th_world *world, int field) {
+    assert(field >= 0 && field < th_field_count(&world->agents) && world->views[field]);
     if (world->view_access[field] == TH_READ) return;
     if (field == TH_FIELD_ID) return; // the views' own order
     th_take_home(world);

@@ -4,7 +4,6 @@
 // out: docs/models/densesense.md. SPDX-License-Identifier: Apache-2.0
 #include "filter/densesense/densesense.h"
 #include "core/parallel.h"
-#include "filter/filter.h"
 #include "formula/lanes.h"
 #include "state/nearest.h"
 #include "state/neighbours.h"
@@ -341,9 +340,10 @@ TH_FORMULA void filter_walker(th_world *world, const walker *who, th_candidates 
     const th_densesense_params *params = who->params;
     th_agents *agents = &world->agents;
     uint32_t i = who->self;
+    float *own_turn = &th_own_floats(world, TH_FILTER_DENSESENSE, 0)[i];
     int half = ((int)params->arc_samples - 1) / 2;
     float spacing = half > 0 ? params->arc_width * 0.0174532925f / (float)half : 0.0f;
-    float turned = spacing > 0.0f ? floorf(agents->turn[i] / spacing + 0.5f) : 0.0f;
+    float turned = spacing > 0.0f ? floorf(*own_turn / spacing + 0.5f) : 0.0f;
     choice kept = {
         spacing * th_clamp(turned, -(float)half, (float)half), 0.0f, {1.0f, 0.0f}, who->heading};
     if (kept.angle != 0.0f) {
@@ -364,7 +364,7 @@ TH_FORMULA void filter_walker(th_world *world, const walker *who, th_candidates 
     bool looks = kept.angle != 0.0f ? unhindered || is_due(world, params, agents->id[i])
                                     : !unhindered && is_due(world, params, agents->id[i]);
     if (looks && spacing > 0.0f) kept = search_arc(who, list, kept, half, spacing);
-    agents->turn[i] = kept.angle;
+    *own_turn = kept.angle;
     if (kept.angle == 0.0f && kept.speed >= who->speed) return; // as planned, to the bit
     agents->preferred_x[i] = kept.speed * kept.direction.x;
     agents->preferred_y[i] = kept.speed * kept.direction.y;
@@ -422,12 +422,8 @@ TH_CLONES static void filter_block(th_world *world, const th_walls *walls, int b
     }
 }
 
-void th_filter_densesense(th_world *world) {
-    bool any = false;
-    for (int g = 0; g < world->group_count; ++g)
-        any =
-            any || (!world->groups[g].scripted && world->groups[g].filter == TH_FILTER_DENSESENSE);
-    if (!any) return;
+static void run(th_world *world, int model) {
+    (void)model;
     th_walls walls = th_world_walls(world);
     int count = world->agents.count, blocks = th_block_count(count);
 #pragma omp parallel for num_threads(world->threads) schedule(dynamic, 1)
@@ -435,4 +431,27 @@ void th_filter_densesense(th_world *world) {
         filter_block(world, &walls, b * TH_BLOCK,
                      (b + 1) * TH_BLOCK < count ? (b + 1) * TH_BLOCK : count);
 }
+
+// Per person: from the planned to the filtered direction, left positive.
+static const th_field_info fields[] = {
+    {.name = "turn",
+     .is_float = true,
+     .doc = "from the planned to the filtered direction, left positive [rad]"}};
+static const th_param_info params[] = {TH_DENSESENSE_PARAMS(TH_PARAM_INFO)};
+TH_DENSESENSE_PRESETS(TH_PRESET_VALUES)
+static const th_preset_info presets[] = {TH_DENSESENSE_PRESETS(TH_PRESET_INFO)};
+const th_model th_filter_densesense_model = {
+    .cookie = TH_MODEL_COOKIE,
+    .stage = TH_STAGE_FILTER,
+    .name = "densesense",
+    .doc = "slower where it is dense ahead, and around it where there is room",
+    .source = "Best, Narang, Curtis, Manocha 2014",
+    .params = params,
+    .param_count = TH_COUNT_OF(params),
+    .presets = presets,
+    .preset_count = TH_COUNT_OF(presets),
+    .fields = fields,
+    .field_count = TH_COUNT_OF(fields),
+    .run = run,
+};
 #endif

@@ -3,7 +3,6 @@
 // deviations: docs/models/social-force.md. SPDX-License-Identifier: Apache-2.0
 #include "move/helbing_molnar/helbing_molnar.h"
 #include "formula/random.h"
-#include "move/move.h"
 #include "move/substep.h"
 
 TH_BOTH static const th_helbing_molnar_params *helbing_molnar_params_of(const th_world *world,
@@ -222,10 +221,8 @@ static float highest_speed(const th_world *world) {
     return sqrtf(highest2);
 }
 
-void th_move_helbing_molnar(th_world *world) {
-    if (!th_substep_used(world, TH_MOVE_HELBING_MOLNAR)) {
-        return;
-    }
+static void run(th_world *world, int model) {
+    (void)model;
     float shortest = helbing_molnar_substep(world);
     float top_speed = highest_speed(world);
     th_substep step = th_substep_begin(world, TH_MOVE_HELBING_MOLNAR, shortest);
@@ -251,4 +248,20 @@ void th_move_helbing_molnar(th_world *world) {
         th_substep_advance(world, &step);
     }
 }
+
+static const th_param_info params[] = {TH_HELBING_MOLNAR_PARAMS(TH_PARAM_INFO)};
+TH_HELBING_MOLNAR_PRESETS(TH_PRESET_VALUES)
+static const th_preset_info presets[] = {TH_HELBING_MOLNAR_PRESETS(TH_PRESET_INFO)};
+const th_model th_move_helbing_molnar_model = {
+    .cookie = TH_MODEL_COOKIE,
+    .stage = TH_STAGE_MOVE,
+    .name = "helbing_molnar",
+    .doc = "social forces with elliptic potentials and a field of view",
+    .source = "Helbing, Molnar 1995",
+    .params = params,
+    .param_count = TH_COUNT_OF(params),
+    .presets = presets,
+    .preset_count = TH_COUNT_OF(presets),
+    .run = run,
+};
 #endif

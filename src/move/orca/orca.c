@@ -5,7 +5,6 @@
 #include "core/parallel.h"
 #include "formula/random.h"
 #include "formula/segment.h"
-#include "move/move.h"
 #include "state/nearest.h"
 #include <assert.h>
 #include <math.h>
@@ -283,11 +282,8 @@ TH_CLONES static void move_block(th_world *world, const th_walls *walls, int beg
     }
 }
 
-void th_move_orca(th_world *world) {
-    bool any = false;
-    for (int g = 0; g < world->group_count; ++g)
-        any = any || (!world->groups[g].scripted && world->groups[g].move == TH_MOVE_ORCA);
-    if (!any) return;
+static void run(th_world *world, int model) {
+    (void)model;
     th_walls walls = th_world_walls(world);
     int count = world->agents.count, blocks = th_block_count(count);
 #pragma omp parallel for num_threads(world->threads) schedule(dynamic, 1)
@@ -295,4 +291,17 @@ void th_move_orca(th_world *world) {
         move_block(world, &walls, b * TH_BLOCK,
                    (b + 1) * TH_BLOCK < count ? (b + 1) * TH_BLOCK : count);
 }
+
+static const th_param_info params[] = {TH_ORCA_PARAMS(TH_PARAM_INFO)};
+const th_model th_move_orca_model = {
+    .cookie = TH_MODEL_COOKIE,
+    .stage = TH_STAGE_MOVE,
+    .name = "orca",
+    .doc = "optimal reciprocal collision avoidance",
+    .source = "van den Berg, Guy, Lin, Manocha 2011",
+    .params = params,
+    .param_count = TH_COUNT_OF(params),
+    .is_default = true,
+    .run = run,
+};
 #endif

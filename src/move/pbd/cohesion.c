@@ -49,7 +49,8 @@ TH_FORMULA cohesion cohesion_of_cells(const th_world *world, const companion *c,
     for (uint32_t begin, end;
          th_next_run_within(&world->index, grid, &rows, p, reach, &begin, &end);)
         for (uint32_t first = begin; first < end; first += TH_LANES)
-            add_lanes(c, &world->agents, world->pbd, first, end, &weights, &drawn_x, &drawn_y);
+            add_lanes(c, &world->agents, th_pbd_of(world), first, end, &weights, &drawn_x,
+                      &drawn_y);
     cohesion sum = {th_lanes_sum(&weights), {th_lanes_sum(&drawn_x), th_lanes_sum(&drawn_y)}};
     return sum;
 }
@@ -58,7 +59,7 @@ TH_FORMULA cohesion cohesion_of_cells(const th_world *world, const companion *c,
 static cohesion cohesion_of_seen(const th_world *world, const th_substep *step,
                                  const th_walls *walls, const companion *c, float reach) {
     const th_agents *a = &world->agents;
-    const th_pbd *pbd = world->pbd;
+    const th_pbd *pbd = th_pbd_of(world);
     uint32_t list[TH_NEAR_MAX + 1];
     cohesion sum = {0.0f, {0.0f, 0.0f}};
     th_near near = th_near_begin(world, step, a->level[c->i], c->x, c->y, reach);
@@ -137,7 +138,7 @@ TH_FORMULA cohesion cohesion_of(const th_world *world, const th_substep *step,
 TH_CLONES void th_pbd_finish_block(th_world *world, const th_substep *step, const th_walls *walls,
                                    uint32_t begin, uint32_t end) {
     th_agents *a = &world->agents;
-    th_pbd *pbd = world->pbd;
+    th_pbd *pbd = th_pbd_of(world);
     for (uint32_t i = begin; i < end; ++i) {
         if (!th_pbd_own(world, i)) continue;
         th_vec2 u = th_v(pbd->u_x[i], pbd->u_y[i]);

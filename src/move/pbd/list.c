@@ -79,7 +79,7 @@ TH_FORMULA void collect(const th_world *world, const seeker *s, float reach, th_
     for (uint32_t begin, end;
          th_next_run_within(&world->index, grid, &rows, p, reach, &begin, &end);) {
         for (uint32_t first = begin; first < end; first += TH_LANES) {
-            wanted_lanes lanes = wanted_of_lanes(s, a, world->pbd, first, end);
+            wanted_lanes lanes = wanted_of_lanes(s, a, th_pbd_of(world), first, end);
             felt->touch_count = append_lanes(lanes.touch, first, felt->touch, felt->touch_count);
             felt->meet_count = append_lanes(lanes.meet, first, felt->meet, felt->meet_count);
         }
@@ -178,7 +178,7 @@ static inline th_vec2 displacement(const th_pbd *pbd, uint32_t i) {
 
 TH_CLONES static void list_people_block(th_world *world, const th_substep *step,
                                         const th_walls *walls, uint32_t begin, uint32_t end) {
-    th_pbd *pbd = world->pbd;
+    th_pbd *pbd = th_pbd_of(world);
     uint32_t used = 0;
     for (uint32_t i = begin; i < end; ++i) {
         pbd->neighbour_start[i] = used;
@@ -201,7 +201,7 @@ void th_pbd_list_block(th_world *world, const th_substep *step, const th_walls *
     if (walls->count == 0) return;
     for (uint32_t i = begin; i < end; ++i)
         if (th_pbd_own(world, i))
-            list_walls_of(world, walls, i, displacement(world->pbd, i),
-                          world->pbd->walls + (size_t)i * TH_PBD_WALLS);
+            list_walls_of(world, walls, i, displacement(th_pbd_of(world), i),
+                          th_pbd_of(world)->walls + (size_t)i * TH_PBD_WALLS);
 }
 #endif

@@ -2,18 +2,10 @@
 // neighbours are drawn up once per sub-step (pbd_list.c) and used by all its iterations (pbd_solve.c).
 // Cost per sub-step O(people x (people in range + iterations x listed)). SPDX-License-Identifier: Apache-2.0
 #include "formula/random.h"
-#include "move/move.h"
-#include "move/pbd/model.h"
 #include "move/pbd/state.h"
 #include <string.h>
 
 #ifndef TH_DEVICE_CODE // the CPU has work space of its own
-bool th_pbd_used(const th_scene *scene) {
-    for (int g = 0; g < scene->group_count; ++g)
-        if (scene->groups[g].move.model == TH_MOVE_PBD) return true;
-    return false;
-}
-
 // ---- memory
 
 enum { FLOAT_ARRAYS = 7 };
@@ -24,11 +16,14 @@ static float **float_array(th_pbd *pbd, int k) {
     return arrays[k];
 }
 
-bool th_pbd_create(th_world *world, int agents) {
+// On a device the work space is there.
+static bool create(th_world *world, int model) {
+    if (world->on_device) return true;
+    int agents = world->agents.capacity;
     const th_memory *memory = &world->memory;
     th_pbd *pbd = th_alloc(memory, 1, sizeof *pbd);
     if (!pbd) return false;
-    world->pbd = pbd;
+    world->model_state[model] = pbd;
     pbd->capacity = agents;
     pbd->group_count = world->group_count;
     bool complete = true;
@@ -48,10 +43,9 @@ bool th_pbd_create(th_world *world, int agents) {
            pbd->meet_count && pbd->walls && pbd->groups;
 }
 
-void th_pbd_destroy(th_world *world) {
+static void destroy(th_world *world, int model) {
     const th_memory *memory = &world->memory;
-    th_pbd *pbd = world->pbd;
-    if (!pbd) return;
+    th_pbd *pbd = th_pbd_of(world);
     size_t count = (size_t)pbd->capacity;
     for (int k = 0; k < FLOAT_ARRAYS; ++k)
         th_free(memory, *float_array(pbd, k), count + TH_ARRAY_PAD, sizeof(float));
@@ -64,7 +58,7 @@ void th_pbd_destroy(th_world *world) {
     th_free(memory, pbd->walls, count * TH_PBD_WALLS, sizeof *pbd->walls);
     th_free(memory, pbd->groups, (size_t)pbd->group_count, sizeof *pbd->groups);
     th_free(memory, pbd, 1, sizeof *pbd);
-    world->pbd = NULL;
+    world->model_state[model] = NULL;
 }
 
 #endif
@@ -99,7 +93,7 @@ static asked asked_by_groups(const th_world *world) {
 // Takes over the parameters, which may have been edited.
 TH_BOTH static void read_group(th_world *world, int g, float h, int iterations) {
     if (!group_is_own(world, g)) return;
-    th_pbd_group *group = &world->pbd->groups[g];
+    th_pbd_group *group = &th_pbd_of(world)->groups[g];
     memcpy(&group->params, world->groups[g].move_params, sizeof group->params);
     group->avoid = th_pbd_avoidance_of(&group->params, h, iterations);
 }
@@ -112,7 +106,7 @@ static bool same_params(const th_group_state *a, const th_group_state *b) {
 }
 
 static void prepare_groups(th_world *world, const th_substep *step) {
-    th_pbd *pbd = world->pbd;
+    th_pbd *pbd = th_pbd_of(world);
     for (int g = 0; g < pbd->group_count; ++g) {
         if (!group_is_own(world, g)) continue;
         th_pbd_group *group = &pbd->groups[g];
@@ -197,7 +191,7 @@ TH_FORMULA float inverse_mass_of(const th_world *world, uint32_t i) {
 #ifndef TH_DEVICE_CODE // the CPU's loops
 static uint64_t predict_block(th_world *world, const th_substep *step, uint32_t begin,
                               uint32_t end) {
-    th_pbd *pbd = world->pbd;
+    th_pbd *pbd = th_pbd_of(world);
     uint64_t repairs = 0;
     for (uint32_t i = begin; i < end; ++i) {
         th_vec2 u = predicted(world, step, i, &repairs);
@@ -215,7 +209,7 @@ static void shift_block(th_world *world, const th_substep *step, const th_walls 
     (void)step;
     (void)walls;
     th_agents *a = &world->agents;
-    th_pbd *pbd = world->pbd;
+    th_pbd *pbd = th_pbd_of(world);
     for (uint32_t i = begin; i < end; ++i) {
         a->work_x[i] += pbd->extra_x[i];
         a->work_y[i] += pbd->extra_y[i];
@@ -226,7 +220,7 @@ static void shift_block(th_world *world, const th_substep *step, const th_walls 
 // Returns the largest squared distance from generation n.
 static float advance_block(th_world *world, const th_substep *step, uint32_t begin, uint32_t end) {
     th_agents *a = &world->agents;
-    const th_pbd *pbd = world->pbd;
+    const th_pbd *pbd = th_pbd_of(world);
     float largest = 0.0f;
     bool last = step->done + 1 == step->count;
     for (uint32_t i = begin; i < end; ++i) {
@@ -263,7 +257,7 @@ static void each_block(th_world *world, const th_substep *step, const th_walls *
 
 static void predict(th_world *world, const th_substep *step) {
     int blocks = th_block_count(world->agents.count);
-    const float *inverse_mass = world->pbd->inverse_mass;
+    const float *inverse_mass = th_pbd_of(world)->inverse_mass;
     float least = 1e30f, most = 0.0f;
     uint64_t repairs = 0;
 #pragma omp parallel for schedule(static) num_threads(world->threads) reduction(+ : repairs) \
@@ -276,7 +270,7 @@ static void predict(th_world *world, const th_substep *step) {
             most = inverse_mass[i] > most ? inverse_mass[i] : most;
         }
     }
-    world->pbd->equal_masses = least == most;
+    th_pbd_of(world)->equal_masses = least == most;
     world->counters.repairs += repairs;
 }
 
@@ -300,7 +294,7 @@ static void swap_displacements(th_pbd *pbd) {
 }
 
 static void take_substep(th_world *world, th_substep *step, const th_walls *walls) {
-    th_pbd *pbd = world->pbd;
+    th_pbd *pbd = th_pbd_of(world);
     predict(world, step);
     each_block(world, step, walls, th_pbd_list_block);
     for (int k = 0; k < pbd->stabilisation; ++k) {
@@ -315,15 +309,31 @@ static void take_substep(th_world *world, th_substep *step, const th_walls *wall
     advance(world, step);
 }
 
-void th_move_pbd(th_world *world) {
-    if (!world->pbd || !th_substep_used(world, TH_MOVE_PBD)) return;
+static void run(th_world *world, int model) {
+    (void)model;
     asked most = asked_by_groups(world);
-    world->pbd->iterations = most.iterations;
-    world->pbd->stabilisation = most.stabilisation;
+    th_pbd_of(world)->iterations = most.iterations;
+    th_pbd_of(world)->stabilisation = most.stabilisation;
     th_substep step = th_substep_begin(world, TH_MOVE_PBD, most.substep);
     prepare_groups(world, &step);
     th_walls walls = th_world_walls(world);
     look_and_lean(world, &step, &walls);
     while (step.done < step.count) take_substep(world, &step, &walls);
 }
+
+static const th_param_info params[] = {TH_PBD_PARAMS(TH_PARAM_INFO)};
+const th_model th_move_pbd_model = {
+    .cookie = TH_MODEL_COOKIE,
+    .stage = TH_STAGE_MOVE,
+    .name = "pbd",
+    .doc = "position-based dynamics: contacts, friction and avoidance as constraints",
+    .source = "Weiss, Litteneker, Jiang, Terzopoulos 2017",
+    .params = params,
+    .param_count = TH_COUNT_OF(params),
+    .run = run,
+    .create = create,
+    .destroy = destroy,
+    // It goes through everybody within two metres, and smaller cells follow that circle better.
+    .cell_size = 0.9f,
+};
 #endif

@@ -109,9 +109,9 @@ TH_FORMULA th_pbd_correction sum_of(const batch *b, int first, uint32_t count) {
 // from both ids, opposite for the two.
 TH_FORMULA th_pbd_correction sum_contacts(const th_world *world, const batch *b, uint32_t i,
                                           int first) {
-    const uint32_t *list = th_pbd_neighbours(world->pbd, i);
+    const uint32_t *list = th_pbd_neighbours(th_pbd_of(world), i);
     float margin = th_pbd_group_of(world, i)->params.contact_margin;
-    int count = (int)world->pbd->touch_count[i];
+    int count = (int)th_pbd_of(world)->touch_count[i];
     th_pbd_correction sum = sum_of(b, first, (uint32_t)count);
     if (sum.count < COINCIDENT) return sum;
     for (int k = 0; k < count; ++k) {
@@ -200,7 +200,7 @@ TH_FORMULA th_vec2 solve_by(const th_walls *walls, const corrected *c,
 static corrected corrected_of(const th_world *world, const th_walls *walls, uint32_t i) {
     const th_agents *a = &world->agents;
     corrected c = {th_pbd_group_of(world, i),
-                   walls->count > 0 ? world->pbd->walls + (size_t)i * TH_PBD_WALLS : NULL,
+                   walls->count > 0 ? th_pbd_of(world)->walls + (size_t)i * TH_PBD_WALLS : NULL,
                    a->radius[i],
                    {a->work_x[i], a->work_y[i]}};
     return c;
@@ -208,7 +208,7 @@ static corrected corrected_of(const th_world *world, const th_walls *walls, uint
 
 TH_FORMULA void shift_one(th_world *world, const th_walls *walls, uint32_t i,
                           const th_pbd_correction *contact) {
-    th_pbd *pbd = world->pbd;
+    th_pbd *pbd = th_pbd_of(world);
     corrected c = corrected_of(world, walls, i);
     th_vec2 shift = shift_by(walls, &c, contact);
     pbd->extra_x[i] = shift.x;
@@ -217,7 +217,7 @@ TH_FORMULA void shift_one(th_world *world, const th_walls *walls, uint32_t i,
 
 TH_FORMULA void solve_one(th_world *world, const th_walls *walls, uint32_t i,
                           const th_pbd_correction *contact, const th_pbd_correction *avoid) {
-    th_pbd *pbd = world->pbd;
+    th_pbd *pbd = th_pbd_of(world);
     corrected c = corrected_of(world, walls, i);
     th_vec2 avoided = th_v(pbd->extra_x[i], pbd->extra_y[i]);
     th_vec2 u = solve_by(walls, &c, contact, avoid, th_v(pbd->u_x[i], pbd->u_y[i]), &avoided);
@@ -236,7 +236,7 @@ typedef struct taken {
 
 TH_FORMULA void take_contacts(const th_world *world, const th_pbd_group *group, bool moves,
                               bool equal, batch *b, taken *t) {
-    const th_pbd *pbd = world->pbd;
+    const th_pbd *pbd = th_pbd_of(world);
     b->count = 0;
     for (int k = 0; k < t->count; ++k) {
         uint32_t i = t->person[k];
@@ -252,7 +252,7 @@ TH_FORMULA void take_contacts(const th_world *world, const th_pbd_group *group, 
 
 TH_FORMULA void take_meetings(const th_world *world, const th_pbd_group *group, bool equal,
                               batch *b, taken *t) {
-    const th_pbd *pbd = world->pbd;
+    const th_pbd *pbd = th_pbd_of(world);
     b->count = 0;
     for (int k = 0; k < t->count; ++k) {
         uint32_t i = t->person[k];
@@ -269,7 +269,7 @@ TH_FORMULA void take_meetings(const th_world *world, const th_pbd_group *group, 
 // Own people begin .. of one kind of parameters, as many as fill a batch; returns where the next begins.
 TH_FORMULA uint32_t take_batch(th_world *world, const th_walls *walls, int like, bool moves,
                                bool equal, uint32_t begin, uint32_t end, batch *b) {
-    const th_pbd *pbd = world->pbd;
+    const th_pbd *pbd = th_pbd_of(world);
     const th_pbd_group *group = &pbd->groups[like];
     const uint32_t most = PAIRS - TH_PBD_NEIGHBOURS;
     uint32_t stop = begin, touching = 0, meeting = 0;
@@ -294,7 +294,7 @@ TH_FORMULA uint32_t take_batch(th_world *world, const th_walls *walls, int like,
 
 static bool is_first_of_its_kind(const th_world *world, int g) {
     return world->groups[g].move == TH_MOVE_PBD && !world->groups[g].scripted &&
-           world->pbd->groups[g].like == g;
+           th_pbd_of(world)->groups[g].like == g;
 }
 
 TH_CLONES void th_pbd_stabilise_block(th_world *world, const th_substep *step,
@@ -312,7 +312,8 @@ TH_CLONES void th_pbd_solve_block(th_world *world, const th_substep *step, const
     batch b;
     for (int g = 0; g < world->group_count; ++g)
         for (uint32_t i = is_first_of_its_kind(world, g) ? begin : end; i < end;)
-            i = world->pbd->equal_masses ? take_batch(world, walls, g, true, true, i, end, &b)
-                                         : take_batch(world, walls, g, true, false, i, end, &b);
+            i = th_pbd_of(world)->equal_masses
+                    ? take_batch(world, walls, g, true, true, i, end, &b)
+                    : take_batch(world, walls, g, true, false, i, end, &b);
 }
 #endif

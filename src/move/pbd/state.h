@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_PBD_STATE_H
 #define TH_MOVE_PBD_STATE_H
-#include "move/pbd/model.h"
 #include "move/pbd/pbd.h"
 #include "move/substep.h"
 
@@ -38,6 +37,10 @@ typedef struct th_pbd {
     th_pbd_group *groups;
 } th_pbd;
 
+TH_BOTH static inline th_pbd *th_pbd_of(const th_world *world) {
+    return (th_pbd *)world->model_state[TH_MOVE_PBD];
+}
+
 // Whom a person may touch in a sub-step and whom it is going to meet; together TH_PBD_NEIGHBOURS at most.
 typedef struct th_pbd_felt {
     uint32_t touch[TH_PBD_NEIGHBOURS], meet[TH_PBD_NEIGHBOURS];
@@ -65,6 +68,6 @@ TH_BOTH static inline bool th_pbd_own(const th_world *world, uint32_t i) {
     return th_substep_own(world, TH_MOVE_PBD, i);
 }
 TH_BOTH static inline const th_pbd_group *th_pbd_group_of(const th_world *world, uint32_t i) {
-    return &world->pbd->groups[world->agents.group[i]];
+    return &th_pbd_of(world)->groups[world->agents.group[i]];
 }
 #endif

@@ -3,7 +3,6 @@
 // sums. Model and deviations: docs/models/social-force.md. SPDX-License-Identifier: Apache-2.0
 #include "move/social_force/social_force.h"
 #include "formula/random.h"
-#include "move/move.h"
 #include "move/substep.h"
 
 TH_BOTH static const th_social_force_params *social_force_params_of(const th_world *world,
@@ -248,10 +247,8 @@ static float social_force_substep(const th_world *world, bool *drive_changes) {
 }
 
 #ifndef TH_DEVICE_CODE // the CPU's loops
-void th_move_social_force(th_world *world) {
-    if (!th_substep_used(world, TH_MOVE_SOCIAL_FORCE)) {
-        return;
-    }
+static void run(th_world *world, int model) {
+    (void)model;
     bool drive_changes;
     float shortest = social_force_substep(world, &drive_changes);
     th_substep step = th_substep_begin(world, TH_MOVE_SOCIAL_FORCE, shortest);
@@ -284,4 +281,20 @@ void th_move_social_force(th_world *world) {
         th_substep_advance(world, &step);
     }
 }
+
+static const th_param_info params[] = {TH_SOCIAL_FORCE_PARAMS(TH_PARAM_INFO)};
+TH_SOCIAL_FORCE_PRESETS(TH_PRESET_VALUES)
+static const th_preset_info presets[] = {TH_SOCIAL_FORCE_PRESETS(TH_PRESET_INFO)};
+const th_model th_move_social_force_model = {
+    .cookie = TH_MODEL_COOKIE,
+    .stage = TH_STAGE_MOVE,
+    .name = "social_force",
+    .doc = "social and contact forces, integrated in sub-steps",
+    .source = "Helbing, Farkas, Vicsek 2000",
+    .params = params,
+    .param_count = TH_COUNT_OF(params),
+    .presets = presets,
+    .preset_count = TH_COUNT_OF(presets),
+    .run = run,
+};
 #endif

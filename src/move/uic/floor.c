@@ -78,7 +78,7 @@ static void box_of_face(const th_staggered *grid, int i, int j, int axis, th_vec
 }
 
 static void measure_apertures(th_world *world, int l) {
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     const th_uic_level *level = &uic->levels[l];
     const th_staggered *grid = &level->grid;
     th_walls walls = th_world_walls(world);
@@ -120,7 +120,7 @@ static uint8_t folds_of(const th_uic *uic, const th_uic_level *level, int i, int
 }
 
 static void measure_quarters(th_world *world, int l, float reach) {
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     const th_uic_level *level = &uic->levels[l];
     const th_staggered *grid = &level->grid;
     th_walls walls = th_world_walls(world);
@@ -178,7 +178,7 @@ static void add_exit_face(th_uic *uic, const th_uic_level *level, int cell, int 
 }
 
 static void measure_exits(th_world *world, int l) {
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     const th_uic_level *level = &uic->levels[l];
     size_t cells = (size_t)level->grid.nx * (size_t)level->grid.ny;
     memset(uic->exit_x + level->first, 0, cells * sizeof *uic->exit_x);
@@ -208,7 +208,7 @@ static void add_link_face(th_uic *uic, const th_uic_level *level, int cell, int 
 }
 
 static void list_link_faces(th_world *world) {
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     uic->link_face_count = 0;
     for (int k = 0; k < world->scene->link_count; ++k) {
         const th_link *link = &world->scene->links[k];
@@ -259,7 +259,7 @@ static void give_area(th_uic *uic, const th_uic_level *level, const th_uic_place
 }
 
 static void measure_floor(th_world *world, int l) {
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     const th_uic_level *level = &uic->levels[l];
     const th_staggered *grid = &level->grid;
     size_t cells = (size_t)grid->nx * (size_t)grid->ny;
@@ -319,8 +319,8 @@ static bool has_walls(const th_world *world, int l) {
 // and the way of the step, walked by somebody quick who is carried along.
 static float furthest_pair(const th_world *world) {
     float most = 0.0f;
-    for (int g = 0; g < world->uic->group_count; ++g) {
-        const th_uic_group *group = &world->uic->groups[g];
+    for (int g = 0; g < th_uic_of(world)->group_count; ++g) {
+        const th_uic_group *group = &th_uic_of(world)->groups[g];
         float d_min = th_uic_d_min(group->d_min, world->max_radius);
         if (group->own) most = th_max(most, 2.0f * group->separate * d_min);
     }
@@ -328,7 +328,7 @@ static float furthest_pair(const th_world *world) {
 }
 
 void th_uic_measure(th_world *world) {
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     bool anew = adopt_grids(uic);
     float reach = furthest_pair(world);
     bool wider = reach != uic->pair_reach; // somebody larger has come
@@ -362,7 +362,7 @@ void th_uic_measure(th_world *world) {
 
 // Once a step, where there are bodies: what they leave of capacities and apertures.
 void th_uic_cover_bodies(th_world *world) {
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     const th_agents *agents = &world->agents;
     bool any = false;
     for (int l = 0; l < uic->level_count; ++l) {

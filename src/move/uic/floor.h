@@ -16,7 +16,7 @@ TH_BOTH static inline th_vec2 th_uic_anchor(const th_staggered *grid, int i, int
 // Which cell somebody at p in cell (i, j) belongs to: the one it stands in unless a wall hides its centre.
 // Returns 3 dy + dx + TH_UIC_OWN_CELL.
 TH_BOTH static inline int th_uic_cell_shift(const th_world *world, int l, int i, int j, th_vec2 p) {
-    const th_staggered *grid = &world->uic->levels[l].grid;
+    const th_staggered *grid = &th_uic_of(world)->levels[l].grid;
     th_walls walls = th_world_walls(world);
     th_vec2 own = th_uic_anchor(grid, i, j);
     if (th_walls_first_crossing(&walls, l, p, own, NULL) < 0) return TH_UIC_OWN_CELL;

@@ -19,9 +19,9 @@ static size_t cells_in_use(const th_uic *uic) {
     return cells;
 }
 
-size_t th_uic_memory_size(const th_world *world) {
-    const th_uic *uic = world->uic;
-    if (!uic) return 0;
+size_t th_uic_saved_size(const th_world *world, int model) {
+    (void)model;
+    const th_uic *uic = th_uic_of(world);
     return (size_t)uic->level_count * sizeof(saved_grid) + cells_in_use(uic) * CELL_BYTES;
 }
 
@@ -34,9 +34,9 @@ static const unsigned char *get(void *to, const unsigned char *from, size_t byte
     return from + bytes;
 }
 
-void th_uic_memory_save(const th_world *world, void *memory) {
-    const th_uic *uic = world->uic;
-    if (!uic) return;
+void th_uic_save(const th_world *world, int model, void *memory) {
+    (void)model;
+    const th_uic *uic = th_uic_of(world);
     unsigned char *to = memory;
     for (int l = 0; l < uic->level_count; ++l) {
         const th_staggered *grid = &uic->levels[l].grid;
@@ -60,9 +60,9 @@ static bool grid_is_sound(const saved_grid *grid) {
            grid->ny < wide;
 }
 
-bool th_uic_memory_is_sound(const th_world *world, const void *memory, size_t size) {
-    const th_uic *uic = world->uic;
-    if (!uic) return size == 0;
+bool th_uic_saved_is_sound(const th_world *world, int model, const void *memory, size_t size) {
+    (void)model;
+    const th_uic *uic = th_uic_of(world);
     size_t heads = (size_t)uic->level_count * sizeof(saved_grid);
     if (size < heads) return false;
     const unsigned char *from = memory;
@@ -88,9 +88,9 @@ bool th_uic_memory_is_sound(const th_world *world, const void *memory, size_t si
     return true;
 }
 
-void th_uic_memory_restore(th_world *world, const void *memory) {
-    th_uic *uic = world->uic;
-    if (!uic) return;
+void th_uic_restore(th_world *world, int model, const void *memory) {
+    (void)model;
+    th_uic *uic = th_uic_of(world);
     const unsigned char *from = memory;
     int first = 0;
     for (int l = 0; l < uic->level_count; ++l) {

@@ -5,15 +5,11 @@
 #include "space/staggered.h"
 #include "state/world.h"
 
-// Does any group of the scene move by this model?
-bool th_uic_used(const th_scene *scene);
-// Grids, apertures and solver for at most `agents` people; fills world->uic. False: no memory. A world that lives
-// on a device needs no solver here, and has fewer cells to spare there.
-bool th_uic_create(th_world *world, int agents, bool on_device);
-void th_uic_destroy(th_world *world);
+// What the model keeps in a world that uses it.
+TH_BOTH static inline struct th_uic *th_uic_of(const th_world *world) {
+    return (struct th_uic *)world->model_state[TH_MOVE_UIC];
+}
 
-// The index of a world with this model is made to fit its grids, half a cell to so many cells of the index.
-int th_uic_index_cells(const th_world *world); // most cells the index needs
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -54,11 +50,13 @@ typedef struct th_uic_statistics {
 } th_uic_statistics;
 th_uic_statistics th_uic_statistics_of(const th_world *world);
 
-// What a snapshot has to hold so that a run goes on bit by bit: pressures as starting points of the solves,
-// mean velocities for keep_side, and where the grids lie. 0 bytes without this model.
-size_t th_uic_memory_size(const th_world *world);
-void th_uic_memory_save(const th_world *world, void *memory);
-// Can these bytes be what a world of this scene and capacity saved?
-bool th_uic_memory_is_sound(const th_world *world, const void *memory, size_t size);
-void th_uic_memory_restore(th_world *world, const void *memory); // of sound bytes
+// memory.c. What a snapshot has to hold so that a run goes on bit by bit: pressures as starting points of the solves,
+// mean velocities for keep_side, and where the grids lie.
+size_t th_uic_saved_size(const th_world *world, int model);
+void th_uic_save(const th_world *world, int model, void *memory);
+bool th_uic_saved_is_sound(const th_world *world, int model, const void *memory, size_t size);
+void th_uic_restore(th_world *world, int model, const void *memory);
+// grid.c
+bool th_uic_grid(th_world *world, int model, th_grid_kind kind, int level, th_grid *grid,
+                 float *values);
 #endif

@@ -26,7 +26,7 @@ static float begin(th_world *world, th_uic_pair_step *step) {
         furthest2 = moved2 > furthest2 ? moved2 : furthest2;
     }
     step->widest = widest;
-    step->mixed = world->uic->has_foreign || arrived > 0;
+    step->mixed = th_uic_of(world)->has_foreign || arrived > 0;
     return sqrtf(furthest2);
 }
 
@@ -220,10 +220,10 @@ static bool any_tight(const uint32_t *flags, uint32_t begin, uint32_t end) {
 // May a wall be in the way of the people of a cell of the index, or of whom they may push? Flags of a row's
 // quarters; NULL where there are no walls.
 static const uint8_t *quarters_of_row(const th_world *world, int l, int row) {
-    const th_uic_level *level = &world->uic->levels[l];
+    const th_uic_level *level = &th_uic_of(world)->levels[l];
     if (!level->walled) return NULL;
-    int m = world->uic->index_per_half, wide = 2 * level->grid.nx;
-    return world->uic->quarters + 4 * (size_t)level->first + (size_t)(row / m * wide);
+    int m = th_uic_of(world)->index_per_half, wide = 2 * level->grid.nx;
+    return th_uic_of(world)->quarters + 4 * (size_t)level->first + (size_t)(row / m * wide);
 }
 
 TH_CLONES static pass_result pass_row(th_world *world, const th_uic_pair_step *step,
@@ -231,7 +231,7 @@ TH_CLONES static pass_result pass_row(th_world *world, const th_uic_pair_step *s
     const th_level_grid *grid = &world->index.grids[l];
     const uint32_t *start = world->index.cell_start + grid->first + row * grid->nx;
     const uint8_t *quarters = quarters_of_row(world, l, row);
-    int per_half = world->uic->index_per_half;
+    int per_half = th_uic_of(world)->index_per_half;
     tight_list list = list_of_row(world, l, row);
     around near;
     pass_result passed = {0.0f, 0};
@@ -271,7 +271,7 @@ static int run_pass(th_world *world, th_uic_pair_step *step) {
     th_walls walls = th_world_walls(world);
     float moved2 = 0.0f;
     int tight = 0;
-    for (int l = 0; l < world->uic->level_count; ++l) {
+    for (int l = 0; l < th_uic_of(world)->level_count; ++l) {
         int rows = world->index.grids[l].ny;
 #pragma omp parallel for num_threads(world->threads) schedule(dynamic, 2) \
     reduction(max : moved2) reduction(+ : tight)
@@ -283,7 +283,7 @@ static int run_pass(th_world *world, th_uic_pair_step *step) {
     }
     step->moved = th_max(step->moved, sqrtf(moved2));
     if (!step->tidy) th_uic_swap_positions(&world->agents);
-    for (int l = 0; step->tidy && l < world->uic->level_count; ++l) {
+    for (int l = 0; step->tidy && l < th_uic_of(world)->level_count; ++l) {
 #pragma omp parallel for num_threads(world->threads) schedule(static)
         for (int row = 0; row < world->index.grids[l].ny; ++row) take_tidied(world, l, row);
     }
@@ -326,7 +326,7 @@ static void finish(th_world *world) {
                      1.0f / world->dt);
 }
 void th_uic_separate(th_world *world) {
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     th_uic_pair_step step;
     th_uic_pass_plan plan = th_uic_plan_passes(world, &step);
     if (plan.passes == 0) return;

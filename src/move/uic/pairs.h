@@ -64,7 +64,7 @@ static inline bool th_uic_walks_after(const th_uic_pass_plan *plan, int pass) {
 
 // 0 passes: no pair step.
 static inline th_uic_pass_plan th_uic_plan_passes(const th_world *world, th_uic_pair_step *step) {
-    const th_uic *uic = world->uic;
+    const th_uic *uic = th_uic_of(world);
     th_uic_pass_plan plan = {0, 0};
     float separate =
         0.0f; // half the pair distance in d_min, of the group that keeps furthest apart
@@ -110,7 +110,7 @@ TH_FORMULA float th_uic_moved2(const th_agents *a, uint32_t i) {
 // Half distance, share, and the first piece of somebody's way. True: one of the model's who has arrived.
 TH_FORMULA bool th_uic_begin_pairs(th_world *world, const th_uic_pair_step *step, uint32_t i) {
     th_agents *a = &world->agents;
-    const th_uic_group *group = &world->uic->groups[a->group[i]];
+    const th_uic_group *group = &th_uic_of(world)->groups[a->group[i]];
     bool own = th_uic_own(world, i);
     if (own) {
         a->next_position_x[i] = a->position_x[i] + step->piece * a->next_velocity_x[i];

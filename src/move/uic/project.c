@@ -12,10 +12,10 @@ static int threads_for(const th_world *world, const th_uic_level *level) {
 }
 
 static void assemble(th_world *world, int l, bool clamp_slack, const double *pressure) {
-    const th_uic_level *level = &world->uic->levels[l];
+    const th_uic_level *level = &th_uic_of(world)->levels[l];
     int ny = level->grid.ny, nx = level->grid.nx;
     // Row 0 is part of the ring; only its couplings to the north are read.
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     for (int c = level->first; c < level->first + nx; ++c) uic->east[c] = uic->north[c] = 0.0;
 #pragma omp parallel for num_threads(threads_for(world, level)) schedule(static)
     for (int j = 1; j < ny - 1; ++j) {
@@ -40,7 +40,7 @@ static int list_active(th_uic *uic, const th_uic_level *level) {
 }
 
 static void solve(th_world *world, const th_uic_level *level, double *pressure, int active_count) {
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     int first = level->first;
     th_lcp lcp = {.nx = level->grid.nx,
                   .ny = level->grid.ny,
@@ -70,10 +70,10 @@ static void subtract_gradient(th_world *world, const th_uic_level *level, const 
 #pragma omp parallel for num_threads(threads_for(world, level)) schedule(static)
     for (int j = 1; j < level->grid.ny; ++j)
         for (int c = level->first + j * nx + 1; c < level->first + (j + 1) * nx; ++c)
-            th_uic_subtract_cell(world->uic, nx, (double)level->grid.inverse_h, c, pressure);
+            th_uic_subtract_cell(th_uic_of(world), nx, (double)level->grid.inverse_h, c, pressure);
 }
 static void renorm(th_world *world, const th_uic_level *level) {
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     int nx = level->grid.nx, ny = level->grid.ny;
 #pragma omp parallel for num_threads(threads_for(world, level)) schedule(static)
     for (int j = 1; j < ny - 1; ++j)
@@ -106,7 +106,7 @@ static void look_at(th_uic *uic, const th_uic_level *level, int active_count) {
 }
 
 static void project_level(th_world *world, int l) {
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     const th_uic_level *level = &uic->levels[l];
     int active_count = list_active(uic, level);
     if (uic->any_pressure) {
@@ -124,7 +124,7 @@ static void project_level(th_world *world, int l) {
 }
 
 void th_uic_project(th_world *world) {
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     double start = omp_get_wtime(), solved = uic->statistics.solve_seconds;
     uic->statistics.active_cells = uic->statistics.jammed_cells = 0;
     uic->statistics.densest = 0.0f;

@@ -58,7 +58,7 @@ TH_BOTH static inline float th_uic_inner_share(float open, float gate) {
 // A row of the problem, for a cell inside.
 TH_FORMULA void th_uic_assemble_cell(const th_world *world, const th_staggered *grid, int c,
                                      bool clamp_slack) {
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     float inverse_area = grid->inverse_h * grid->inverse_h;
     double flow_scale = (double)world->dt * (double)grid->inverse_h;
     double coupling_scale = flow_scale * (double)grid->inverse_h;
@@ -96,7 +96,7 @@ TH_FORMULA void th_uic_assemble_cell(const th_world *world, const th_staggered *
 
 // The ring's couplings with the cells inside are read too: those of the two ends of a row.
 TH_FORMULA void th_uic_assemble_ends(const th_world *world, const th_uic_level *level, int j) {
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     const th_staggered *grid = &level->grid;
     int nx = grid->nx, begin = level->first + j * nx;
     float inverse_area = grid->inverse_h * grid->inverse_h;
@@ -137,7 +137,7 @@ TH_BOTH static inline bool th_uic_find_link_cells(const th_uic *uic, const th_ui
 }
 
 TH_BOTH static inline void th_uic_add_links(const th_world *world, int l, const double *pressure) {
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     for (int k = 0; k < uic->link_face_count; ++k) {
         const th_uic_link_face *face = &uic->link_faces[k];
         th_uic_link_cells cells;
@@ -155,7 +155,7 @@ TH_BOTH static inline void th_uic_add_links(const th_world *world, int l, const 
 // The gradient at a link is that from one level to the other; nobody stands beyond the line on this one.
 TH_BOTH static inline void th_uic_correct_links(const th_world *world, int l,
                                                 const double *pressure) {
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     for (int k = 0; k < uic->link_face_count; ++k) {
         const th_uic_link_face *face = &uic->link_faces[k];
         th_uic_link_cells cells;

@@ -26,7 +26,7 @@ TH_FORMULA void give_quarter(th_uic *uic, int c, int nx, int a, int b, unsigned 
 }
 
 TH_CLONES static void splat_row(th_world *world, int l, int j, int b) {
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     const th_uic_level *level = &uic->levels[l];
     int nx = level->grid.nx;
     for (int column = 2; column < 2 * nx - 2; ++column) {
@@ -46,7 +46,7 @@ TH_CLONES static void splat_row(th_world *world, int l, int j, int b) {
 }
 
 static void splat_bands(th_world *world, int l) {
-    const th_staggered *grid = &world->uic->levels[l].grid;
+    const th_staggered *grid = &th_uic_of(world)->levels[l].grid;
     int bands = (grid->ny + TH_UIC_BAND - 1) / TH_UIC_BAND;
     for (int colour = 0; colour < 2; ++colour) {
 #pragma omp parallel for num_threads(world->threads) schedule(dynamic, 1)
@@ -59,7 +59,7 @@ static void splat_bands(th_world *world, int l) {
 
 // Who belongs to another cell: few, in the order they lie in memory.
 static void splat_strays(th_world *world, int l) {
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     const th_uic_level *level = &uic->levels[l];
     const th_staggered *grid = &level->grid;
     for (int row = 2; row < 2 * grid->ny - 2; ++row) {
@@ -84,7 +84,7 @@ static void splat_strays(th_world *world, int l) {
 }
 
 void th_uic_splat(th_world *world) {
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     for (int l = 0; l < uic->level_count; ++l) {
         const th_uic_level *level = &uic->levels[l];
         size_t cells = (size_t)level->grid.nx * (size_t)level->grid.ny;
@@ -97,10 +97,10 @@ void th_uic_splat(th_world *world) {
 }
 
 TH_CLONES static void follow_row(th_world *world, int l, int j, int b) {
-    int nx = world->uic->levels[l].grid.nx;
+    int nx = th_uic_of(world)->levels[l].grid.nx;
     for (int column = 0; column < 2 * nx; ++column) {
         th_uic_quarter q = {l, column / 2, j, column % 2, b, 0};
-        for (int k = 0; k < world->uic->index_per_half; ++k) {
+        for (int k = 0; k < th_uic_of(world)->index_per_half; ++k) {
             uint32_t begin, end;
             th_uic_quarter_run(world, &q, k, &begin, &end);
             th_uic_follow_run(world, &q, begin, end);
@@ -109,9 +109,9 @@ TH_CLONES static void follow_row(th_world *world, int l, int j, int b) {
 }
 
 void th_uic_follow(th_world *world) {
-    for (int l = 0; l < world->uic->level_count; ++l) {
+    for (int l = 0; l < th_uic_of(world)->level_count; ++l) {
 #pragma omp parallel for num_threads(world->threads) schedule(dynamic, 2)
-        for (int j = 0; j < world->uic->levels[l].grid.ny; ++j)
+        for (int j = 0; j < th_uic_of(world)->levels[l].grid.ny; ++j)
             for (int b = 0; b < 2; ++b) follow_row(world, l, j, b);
     }
 }

@@ -40,7 +40,7 @@ typedef struct th_uic_sums {
 TH_BOTH static inline th_vec2 th_uic_preferred(const th_world *world, const th_uic_level *level,
                                                uint32_t i, int cell) {
     const th_agents *a = &world->agents;
-    const th_uic *uic = world->uic;
+    const th_uic *uic = th_uic_of(world);
     th_vec2 v = {a->preferred_x[i], a->preferred_y[i]};
     float keep_side = uic->keeps_side ? uic->groups[a->group[i]].keep_side : 0.0f;
     if (keep_side == 0.0f) return v;
@@ -59,7 +59,7 @@ TH_FORMULA void th_uic_add_person(th_uic_sums *sums, float x, float y,
 
 // Area that one of the model's people takes up [m2].
 TH_BOTH static inline float th_uic_area_of(const th_world *world, uint32_t i) {
-    const th_uic_group *group = &world->uic->groups[world->agents.group[i]];
+    const th_uic_group *group = &th_uic_of(world)->groups[world->agents.group[i]];
     float d = th_uic_d_min(group->d_min, world->agents.radius[i]);
     return group->area * d * d;
 }
@@ -73,7 +73,7 @@ TH_FORMULA void th_uic_values_of(const th_world *world, const th_uic_level *leve
             (th_uic_values){1.0f, 0.0f, share, share * th_length(v), share * v.x, share * v.y};
     } else {
         float d = 2.0f * world->agents.radius[i];
-        *values = (th_uic_values){0.0f, world->uic->foreign_area * d * d};
+        *values = (th_uic_values){0.0f, th_uic_of(world)->foreign_area * d * d};
     }
 }
 
@@ -147,7 +147,7 @@ typedef struct th_uic_quarter {
 TH_FORMULA bool th_uic_sum_run(th_world *world, const th_uic_level *level, const th_uic_quarter *q,
                                uint32_t begin, uint32_t end, th_uic_sums *sums) {
     const th_agents *a = &world->agents;
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     const th_staggered *grid = &level->grid;
     float scale = 2.0f * grid->inverse_h;
     float x0 = (float)(2 * q->i + q->a), y0 = (float)(2 * q->j + q->b);
@@ -184,7 +184,7 @@ TH_BOTH static inline unsigned th_uic_flags_of(const th_uic *uic, const th_uic_l
 TH_BOTH static inline void th_uic_quarter_run(const th_world *world, const th_uic_quarter *q, int k,
                                               uint32_t *begin, uint32_t *end) {
     const th_level_grid *index = &world->index.grids[q->l];
-    int m = world->uic->index_per_half, column = (2 * q->i + q->a) * m;
+    int m = th_uic_of(world)->index_per_half, column = (2 * q->i + q->a) * m;
     th_index_run(&world->index, index, (2 * q->j + q->b) * m + k, column, column + m - 1, begin,
                  end);
 }
@@ -193,10 +193,10 @@ TH_BOTH static inline void th_uic_quarter_run(const th_world *world, const th_ui
 TH_FORMULA th_uic_place th_uic_stray_sums(const th_world *world, const th_uic_quarter *q,
                                           uint32_t i, th_uic_sums *sums) {
     const th_agents *a = &world->agents;
-    const th_uic_level *level = &world->uic->levels[q->l];
+    const th_uic_level *level = &th_uic_of(world)->levels[q->l];
     bool own = th_uic_own(world, i);
     th_vec2 p = own ? th_position(a, i) : th_v(a->next_position_x[i], a->next_position_y[i]);
-    th_uic_place at = th_uic_place_of(&level->grid, p, q->i, q->j, world->uic->cell_shift[i]);
+    th_uic_place at = th_uic_place_of(&level->grid, p, q->i, q->j, th_uic_of(world)->cell_shift[i]);
     th_uic_values values;
     memset(sums, 0, sizeof *sums);
     th_uic_values_of(world, level, i, at.j * level->grid.nx + at.i, own, &values);
@@ -204,7 +204,8 @@ TH_FORMULA th_uic_place th_uic_stray_sums(const th_world *world, const th_uic_qu
     return at;
 }
 TH_FORMULA bool th_uic_is_stray(const th_world *world, uint32_t i) {
-    return world->uic->cell_shift[i] != TH_UIC_OWN_CELL && world->agents.phase[i] < TH_PHASE_BODY;
+    return th_uic_of(world)->cell_shift[i] != TH_UIC_OWN_CELL &&
+           world->agents.phase[i] < TH_PHASE_BODY;
 }
 
 // ---- back to people
@@ -251,7 +252,7 @@ TH_FORMULA th_vec2 th_uic_velocity_at(const th_uic *uic, const th_uic_level *lev
 TH_FORMULA void th_uic_follow_run(th_world *world, const th_uic_quarter *q, uint32_t begin,
                                   uint32_t end) {
     th_agents *a = &world->agents;
-    const th_uic *uic = world->uic;
+    const th_uic *uic = th_uic_of(world);
     const th_uic_level *level = &uic->levels[q->l];
     const th_staggered *grid = &level->grid;
     bool ring = q->i < 1 || q->j < 1 || q->i > grid->nx - 2 || q->j > grid->ny - 2;

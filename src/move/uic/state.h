@@ -146,7 +146,7 @@ void th_uic_separate(th_world *world);
 
 // Moved by this model?
 TH_BOTH static inline bool th_uic_own(const th_world *world, uint32_t i) {
-    return th_moves(world->agents.phase[i]) && world->uic->groups[world->agents.group[i]].own;
+    return th_moves(world->agents.phase[i]) && th_uic_of(world)->groups[world->agents.group[i]].own;
 }
 
 // Where somebody counts: a quarter of a cell and the place in it, (0, 0) .. (1, 1) from its south-west.

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/parallel.h"
 #include "formula/random.h"
-#include "move/move.h"
 #include "move/uic/model.h"
 #include "move/uic/state.h"
 #include "scene/place.h"
@@ -27,12 +26,6 @@ static const float INDEX_CELL =
 
 static const th_uic_params *params_of(const float *params) {
     return (const th_uic_params *)(const void *)params;
-}
-
-bool th_uic_used(const th_scene *scene) {
-    for (int g = 0; g < scene->group_count; ++g)
-        if (scene->groups[g].move.model == TH_MOVE_UIC) return true;
-    return false;
 }
 
 // ---- creation
@@ -145,7 +138,10 @@ static bool allocate(th_uic *uic, th_arena *arena, const th_scene *scene, bool o
     return !arena->failed;
 }
 
-bool th_uic_create(th_world *world, int agents, bool on_device) {
+// A world that lives on a device needs no solver here, and has fewer cells to spare there.
+static bool create(th_world *world, int model) {
+    int agents = world->agents.capacity;
+    bool on_device = world->on_device;
     const th_scene *scene = world->scene;
     th_arena arena = th_arena_of(&world->memory.allocator);
     th_uic *uic = th_arena_alloc(&arena, 1, sizeof *uic);
@@ -157,26 +153,27 @@ bool th_uic_create(th_world *world, int agents, bool on_device) {
     for (int s = 0; s < scene->scripted_count; ++s)
         if (scene->scripted[s].is_body) uic->levels[scene->scripted[s].level].has_bodies = true;
     uic->arena = arena;
-    world->uic = uic;
+    world->model_state[model] = uic;
     return true;
 }
 
-void th_uic_destroy(th_world *world) {
-    if (!world->uic) return;
-    th_arena arena = world->uic->arena; // the struct itself lies in it
+static void destroy(th_world *world, int model) {
+    th_arena arena = th_uic_of(world)->arena; // the struct itself lies in it
     th_arena_free(&arena);
-    world->uic = NULL;
+    world->model_state[model] = NULL;
 }
 
 // ---- where the grids lie
 
-int th_uic_index_cells(const th_world *world) {
-    int per_cell = 4 * world->uic->index_per_half * world->uic->index_per_half;
-    return per_cell * world->uic->cell_capacity;
+// The index fits the grids: half a cell is so many cells of the index.
+static int index_cells(const th_world *world, int model) {
+    (void)model;
+    int per_cell = 4 * th_uic_of(world)->index_per_half * th_uic_of(world)->index_per_half;
+    return per_cell * th_uic_of(world)->cell_capacity;
 }
 
 float th_uic_lay(th_world *world, th_box *boxes) {
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     float h = uic->h;
     while (cells_over(world->scene, boxes, h) > (double)uic->cell_capacity) h *= 1.25f;
     float cell = h / (float)(2 * uic->index_per_half);
@@ -198,7 +195,7 @@ float th_uic_lay(th_world *world, th_box *boxes) {
 // ---- a step
 
 static void read_groups(th_world *world) {
-    th_uic *uic = world->uic;
+    th_uic *uic = th_uic_of(world);
     uic->keeps_side = uic->any_pressure = uic->has_foreign = false;
     uic->tolerance = 0.0f;
     uic->speed_limit = 0.0f;
@@ -234,8 +231,9 @@ void th_uic_prepare(th_world *world) {
     th_uic_measure(world);
 }
 
-void th_move_uic(th_world *world) {
-    th_uic *uic = world->uic;
+static void run(th_world *world, int model) {
+    (void)model;
+    th_uic *uic = th_uic_of(world);
     if (!uic) return;
     th_uic_prepare(world);
     th_uic_statistics *statistics = &uic->statistics;
@@ -257,7 +255,7 @@ void th_move_uic(th_world *world) {
 // ---- views
 
 th_uic_view th_uic_view_of(const th_world *world, int level) {
-    const th_uic *uic = world->uic;
+    const th_uic *uic = th_uic_of(world);
     th_uic_view view = {0};
     if (!uic || level < 0 || level >= uic->level_count || !uic->levels[level].measured) return view;
     size_t first = (size_t)uic->levels[level].first;
@@ -276,5 +274,61 @@ th_uic_view th_uic_view_of(const th_world *world, int level) {
 
 th_uic_statistics th_uic_statistics_of(const th_world *world) {
     th_uic_statistics none = {0};
-    return world->uic ? world->uic->statistics : none;
+    return th_uic_of(world) ? th_uic_of(world)->statistics : none;
 }
+
+static int statistics(const th_world *world, int model, th_model_value *values, int max) {
+    (void)model;
+    const th_uic_statistics s = th_uic_of(world)->statistics;
+    const th_model_value all[] = {
+        {"steps", "-", (double)s.steps},
+        {"solves", "-", (double)s.solves},
+        {"iterations", "-", (double)s.iterations},
+        {"outer", "-", (double)s.outer},
+        {"unconverged", "-", (double)s.unconverged},
+        {"visits", "cells", (double)s.visits},
+        {"largest_residual", "share of the maximum density", s.largest_residual},
+        {"active_cells", "-", s.active_cells},
+        {"jammed_cells", "-", s.jammed_cells},
+        {"densest", "-", (double)s.densest},
+        {"splat_seconds", "s", s.splat_seconds},
+        {"solve_seconds", "s", s.solve_seconds},
+        {"grid_seconds", "s", s.grid_seconds},
+        {"follow_seconds", "s", s.follow_seconds},
+        {"pair_seconds", "s", s.pair_seconds}};
+    for (int k = 0; k < TH_COUNT_OF(all) && k < max; ++k) values[k] = all[k];
+    return TH_COUNT_OF(all);
+}
+
+static float fit_index(th_world *world, int model, th_box *boxes) {
+    (void)model;
+    return th_uic_lay(world, boxes);
+}
+
+static const th_param_info params[] = {TH_UIC_PARAMS(TH_PARAM_INFO)};
+TH_UIC_PRESETS(TH_PRESET_VALUES)
+static const th_preset_info presets[] = {TH_UIC_PRESETS(TH_PRESET_INFO)};
+const th_model th_move_uic_model = {
+    .cookie = TH_MODEL_COOKIE,
+    .stage = TH_STAGE_MOVE,
+    .name = "uic",
+    .doc = "unilateral incompressibility: a flow that may not be packed too densely",
+    .source = "Narain, Golas, Curtis, Lin 2009",
+    .params = params,
+    .param_count = TH_COUNT_OF(params),
+    .presets = presets,
+    .preset_count = TH_COUNT_OF(presets),
+    .run = run,
+    .order = 1, // it reads where the people of other models go
+    .create = create,
+    .destroy = destroy,
+    .saved_size = th_uic_saved_size,
+    .save = th_uic_save,
+    .saved_is_sound = th_uic_saved_is_sound,
+    .restore = th_uic_restore,
+    .separates_pairs = true, // its pair step is part of the model
+    .index_cells = index_cells,
+    .fit_index = fit_index,
+    .grid = th_uic_grid,
+    .statistics = statistics,
+};

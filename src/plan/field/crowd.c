@@ -3,7 +3,6 @@
 // path, J. Stat. Mech. 2009; here the delay comes from Weidmann's speeds). What the crowd was when it was
 // looked at is a byte per node; snapshots keep it, and with it fields come out the same, bit by bit.
 // Cost: half a microsecond per node and target, once a second. SPDX-License-Identifier: Apache-2.0
-#include "core/error.h"
 #include "plan/field/quickest.h"
 #include "plan/plan.h"
 #include "plan/prepared.h"
@@ -37,44 +36,55 @@ static float crowd_weight(const th_world *world) {
     return weight;
 }
 
-th_result th_plan_crowd_create(th_world *world, th_error *error) {
+// What the model keeps in a world where a group wants the quickest way and there is a lattice to find it on.
+typedef struct crowd_view {
+    uint8_t *density; // around every node when last looked at, in 1/16 per m2
+    float *work[2];   // the same while people are spread over the nodes around them
+    float *cost;      // of a metre at a density, 256 of them
+} crowd_view;
+
+static crowd_view *view_of(const th_world *world) { return world->model_state[TH_PLAN_FIELD]; }
+
+static bool create(th_world *world, int model) {
     struct th_plan_world *plan = world->plan;
     const th_nodes *nodes = &world->scene->plan->nodes;
-    if (!nodes->scene || !wanted(world->scene)) return TH_OK;
-    th_result result = th_plan_world_reserve(world, error);
-    if (result != TH_OK) return result;
-    plan->crowd = th_alloc(&world->memory, (size_t)nodes->count, 1);
+    if (!nodes->scene || !wanted(world->scene)) return true;
+    if (th_plan_world_reserve(world, NULL) != TH_OK) return false;
+    crowd_view *view = th_alloc(&world->memory, 1, sizeof *view);
+    if (!view) return false;
+    world->model_state[model] = view;
+    view->density = th_alloc(&world->memory, (size_t)nodes->count, 1);
     for (int k = 0; k < 2; ++k)
-        plan->crowd_work[k] = th_alloc(&world->memory, (size_t)nodes->count, sizeof(float));
-    plan->crowd_cost = th_alloc(&world->memory, 256, sizeof *plan->crowd_cost);
-    if (!plan->crowd || !plan->crowd_work[0] || !plan->crowd_work[1] || !plan->crowd_cost)
-        return th_fail(
-            error, TH_NO_MEMORY, "plan_cell",
-            "no memory for the crowd on the lattice; free some or give a larger plan_cell");
-    plan->plans.graph.crowd = plan->next.crowd = plan->crowd;
-    plan->plans.graph.crowd_cost = plan->next.crowd_cost = plan->crowd_cost;
-    for (int k = 0; k < 256; ++k) plan->crowd_cost[k] = 1.0f;
-    return TH_OK;
+        view->work[k] = th_alloc(&world->memory, (size_t)nodes->count, sizeof(float));
+    view->cost = th_alloc(&world->memory, 256, sizeof *view->cost);
+    if (!view->density || !view->work[0] || !view->work[1] || !view->cost) return false;
+    plan->plans.graph.crowd = plan->next.crowd = view->density;
+    plan->plans.graph.crowd_cost = plan->next.crowd_cost = view->cost;
+    for (int k = 0; k < 256; ++k) view->cost[k] = 1.0f;
+    return true;
 }
 
-void th_plan_crowd_destroy(th_world *world) {
-    struct th_plan_world *plan = world->plan;
+static void destroy(th_world *world, int model) {
+    crowd_view *view = view_of(world);
     size_t count = (size_t)world->scene->plan->nodes.count;
-    th_free(&world->memory, plan->crowd, count, 1);
-    for (int k = 0; k < 2; ++k) {
-        th_free(&world->memory, plan->crowd_work[k], count, sizeof(float));
-        plan->crowd_work[k] = NULL;
-    }
-    th_free(&world->memory, plan->crowd_cost, 256, sizeof *plan->crowd_cost);
-    plan->crowd = NULL;
-    plan->crowd_cost = NULL;
+    th_free(&world->memory, view->density, count, 1);
+    for (int k = 0; k < 2; ++k) th_free(&world->memory, view->work[k], count, sizeof(float));
+    th_free(&world->memory, view->cost, 256, sizeof *view->cost);
+    th_free(&world->memory, view, 1, sizeof *view);
+    world->model_state[model] = NULL;
 }
 
-size_t th_plan_crowd_bytes(const th_world *world) {
-    return world->plan->crowd ? (size_t)world->scene->plan->nodes.count : 0;
+static size_t saved_size(const th_world *world, int model) {
+    (void)model;
+    return view_of(world) ? (size_t)world->scene->plan->nodes.count : 0;
 }
-
-uint8_t *th_plan_crowd_image(const th_world *world) { return world->plan->crowd; }
+static void save(const th_world *world, int model, void *memory) {
+    if (view_of(world)) memcpy(memory, view_of(world)->density, saved_size(world, model));
+}
+static bool saved_is_sound(const th_world *world, int model, const void *memory, size_t size) {
+    (void)memory; // every byte is a density
+    return size == saved_size(world, model);
+}
 
 static void put_people(th_world *world, float *people) {
     const th_nodes *nodes = &world->scene->plan->nodes;
@@ -107,30 +117,31 @@ static void spread_level(const th_graph *graph, const th_node_level *grid, const
 }
 
 static void look_at_crowd(th_world *world) {
-    struct th_plan_world *plan = world->plan;
+    crowd_view *view = view_of(world);
     const th_nodes *nodes = &world->scene->plan->nodes;
-    float *from = plan->crowd_work[0], *to = plan->crowd_work[1];
+    float *from = view->work[0], *to = view->work[1];
     float widths = SPREAD * nodes->inverse_spacing, scale = nodes->inverse_spacing;
     int passes = (int)(3.0f * widths * widths + 0.5f); // each adds h^2 / 3 to the variance
     put_people(world, from);
     for (int n = 0; n < passes && n < PASSES_MOST; ++n) {
         for (int l = 0; l < world->scene->level_count; ++l)
-            spread_level(&plan->plans.graph, &nodes->levels[l], from, to);
+            spread_level(&world->plan->plans.graph, &nodes->levels[l], from, to);
         float *swap = from;
         from = to;
         to = swap;
     }
     for (int i = 0; i < nodes->count; ++i) {
         float value = STEPS * scale * scale * from[i] + 0.5f;
-        plan->crowd[i] = (uint8_t)(value < 255.0f ? value : 255.0f);
+        view->density[i] = (uint8_t)(value < 255.0f ? value : 255.0f);
     }
 }
 
-void th_plan_crowd_solve(th_world *world) {
+// Solves the fields again with the crowd as last looked at.
+static void solve(th_world *world) {
     struct th_plan_world *plan = world->plan;
-    if (!plan->crowd) return;
     float weight = crowd_weight(world);
-    for (int k = 0; k < 256; ++k) plan->crowd_cost[k] = th_crowd_slowness((float)k / STEPS, weight);
+    for (int k = 0; k < 256; ++k)
+        view_of(world)->cost[k] = th_crowd_slowness((float)k / STEPS, weight);
     th_walls walls = th_world_walls(world);
     for (int t = 0; t < world->scene->target_count; ++t)
         if (plan->plans.fields[t])
@@ -140,14 +151,41 @@ void th_plan_crowd_solve(th_world *world) {
 
 bool th_plan_crowd_is_due(const th_world *world) {
     uint64_t every = (uint64_t)th_max(1.0f, INTERVAL / world->dt + 0.5f);
-    return world->plan->crowd && world->step_count % every == 0;
+    return view_of(world) && world->step_count % every == 0;
 }
 
 void th_plan_crowd_look(th_world *world) {
     look_at_crowd(world);
-    th_plan_crowd_solve(world);
+    solve(world);
 }
 
-void th_plan_crowd_update(th_world *world) {
-    if (th_plan_crowd_is_due(world)) th_plan_crowd_look(world);
+static void restore(th_world *world, int model, const void *memory) {
+    if (!view_of(world)) return;
+    memcpy(view_of(world)->density, memory, saved_size(world, model));
+    solve(world);
 }
+
+static void run(th_world *world, int model) {
+    if (th_plan_crowd_is_due(world)) th_plan_crowd_look(world);
+    th_plan_people(world, model);
+}
+
+static const th_param_info params[] = {TH_FIELD_PLAN_PARAMS(TH_PARAM_INFO)};
+const th_model th_plan_field_model = {
+    .cookie = TH_MODEL_COOKIE,
+    .stage = TH_STAGE_PLAN,
+    .name = "field",
+    .doc = "down the walking-distance field of the goal, shared by all who want it",
+    .source = "eikonal equation; Sethian 1996",
+    .params = params,
+    .param_count = TH_COUNT_OF(params),
+    .is_default = true,
+    .run = run,
+    .create = create,
+    .destroy = destroy,
+    .saved_size = saved_size,
+    .save = save,
+    .saved_is_sound = saved_is_sound,
+    .restore = restore,
+    .needs_lattice = true,
+};

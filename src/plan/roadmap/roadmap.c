@@ -4,6 +4,7 @@
 // map ways. SPDX-License-Identifier: Apache-2.0
 #include "plan/roadmap/roadmap.h"
 #include "core/parallel.h"
+#include "plan/plan.h"
 #include <string.h>
 
 static const float CELL = 1.0f; // [m]
@@ -298,3 +299,15 @@ void th_roadmap_destroy(th_roadmap *roadmap) {
     th_free(&memory, roadmap->cells, (size_t)roadmap->cell_count, sizeof *roadmap->cells);
     th_free(&memory, roadmap, 1, sizeof *roadmap);
 }
+
+// People with a route follow its distance fields, as with the plan "field".
+const th_model th_plan_roadmap_model = {
+    .cookie = TH_MODEL_COOKIE,
+    .stage = TH_STAGE_PLAN,
+    .name = "roadmap",
+    .doc = "over a shared road map, for people who each have a goal of their own",
+    .source = "Kavraki et al. 1996",
+    .run = th_plan_people,
+    .needs_lattice = true,
+    .own_goals = true,
+};

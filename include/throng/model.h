@@ -1,0 +1,132 @@
+// throng: models. A model is one description: what it is called, where it was published, its parameters, the values
+// it keeps of every person, and the functions that run it. The engine's own models and a program's models are the
+// same to the loader, the step, snapshots, views and `throng list`. SPDX-License-Identifier: Apache-2.0
+#ifndef THRONG_MODEL_H
+#define THRONG_MODEL_H
+
+#include "throng/scene_view.h"
+#include "throng/world.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct th_param_info {
+    const char *name;
+    const char *unit;
+    double min, max, value; // value: the default
+    const char *source;
+    const char *doc;
+} th_param_info;
+
+typedef struct th_preset_info {
+    const char *name;
+    const char *doc;
+    const th_param *params;
+    int param_count;
+} th_preset_info;
+
+// A value that a model keeps of every person, four bytes wide. It exists only in worlds where a group uses the model;
+// there it is 0 for a new person, sorted, saved in snapshots and viewable (th_world_field) like the common fields.
+typedef struct th_field_info {
+    const char *name;
+    bool is_float; // else uint32_t
+    bool hashed;   // is part of th_world_hash
+    const char *doc;
+} th_field_info;
+
+// What a model can tell about its last step and its work so far.
+typedef struct th_model_value {
+    const char *name, *unit;
+    double value;
+} th_model_value;
+
+#define TH_MODEL_COOKIE 0x7468316du
+enum { TH_MODEL_MAX = 64, TH_OWN_FIELD_MAX = 64 };
+
+// Functions get the world and the model's number (its place in th_models()). Those that are NULL are not called. A model
+// serves several worlds at once: whatever it keeps belongs to a world.
+typedef struct th_model {
+    uint32_t cookie;    // set by th_model_default
+    th_stage stage;     // TH_STAGE_BEHAVE, TH_STAGE_PLAN, TH_STAGE_FILTER or TH_STAGE_MOVE
+    const char *name;   // as scenes write it
+    const char *doc;    // one line
+    const char *source; // the paper
+    const th_param_info *params;
+    int param_count; // at most TH_PARAM_MAX
+    const th_preset_info *presets;
+    int preset_count;
+    const th_field_info *fields;
+    int field_count; // a world has room for TH_OWN_FIELD_MAX of all its models together
+    bool is_default; // of its stage; one model per stage
+    bool internal;   // scenes cannot choose it for a group
+
+    // ---- the step
+    // Does the stage for the model's own people: those whose group chose it.
+    void (*run)(th_world *world, int model);
+    // Behave only: at the end of a step, who has arrived.
+    void (*arrive)(th_world *world, int model);
+    int order; // models of a stage run in ascending order, equals as they were registered
+
+    // ---- what it keeps per world, th_model_state
+    // Called once for a world in which a group uses the model; false: no memory. Sets the state.
+    bool (*create)(th_world *world, int model);
+    void (*destroy)(th_world *world, int model);
+    // What a snapshot must hold of it so that a run goes on bit by bit. Bytes from outside are checked before they are
+    // restored: could a world of this scene have saved them?
+    size_t (*saved_size)(const th_world *world, int model);
+    void (*save)(const th_world *world, int model, void *memory);
+    bool (*saved_is_sound)(const th_world *world, int model, const void *memory, size_t size);
+    void (*restore)(th_world *world, int model, const void *memory);
+    // Could the person with these own fields be one of the model's? NULL: numbers are enough.
+    bool (*fields_are_sound)(const th_world *world, int model, int group, const uint32_t *fields);
+
+    // ---- what it asks of the engine
+    float
+        cell_size; // [m] of the neighbour grid where all groups use models that want the same; 0: 1.2
+    // Move only. The model keeps its people apart itself; contact leaves their pairs alone.
+    bool separates_pairs;
+    // Plan only. Needs the distance fields and the road map of the scene.
+    bool needs_lattice;
+    // Plan only. Leads people to goals of their own, not only along a route.
+    bool own_goals;
+    // The neighbour grid fits grids of the model's own: most cells it will need, and for the crowd's boxes of a step the
+    // boxes (changed in place) and the cell size [m].
+    int (*index_cells)(const th_world *world, int model);
+    float (*fit_index)(th_world *world, int model, th_box *boxes);
+
+    // ---- what it can show
+    // A grid of a level: sizes into *grid and, where `values` is given, its nx * ny values. False: has none.
+    bool (*grid)(th_world *world, int model, th_grid_kind kind, int level, th_grid *grid,
+                 float *values);
+    // Fills at most `max` values, returns how many there are.
+    int (*statistics)(const th_world *world, int model, th_model_value *values, int max);
+} th_model;
+
+TH_API th_model th_model_default(void);
+// Adds a model to those that scenes can name; before loading a scene that does, and not while others load. The
+// description and what it points to must live as long as the program. TH_BAD_ARGUMENT names what is wrong with it.
+TH_API th_result th_model_register(const th_model *model, th_error *error);
+// All models: the engine's in a fixed order, then those registered.
+TH_API const th_model *const *th_models(int *count);
+TH_API int th_model_find(th_stage stage, const char *name); // -1: none
+TH_API int th_model_default_of(th_stage stage);
+
+// ---- for the functions of a model, during a step
+TH_API void *th_model_state(const th_world *world, int model);
+TH_API void th_model_set_state(th_world *world, int model, void *state);
+// The model's k-th own field of everybody, in storage order; NULL where no group uses the model.
+TH_API void *th_model_field(const th_world *world, int model, int k);
+// Parameters of a group's model of a stage, in the order of the description.
+TH_API const float *th_model_params(const th_world *world, th_stage stage, int group);
+
+// ---- from outside
+// Number of a field by name, for th_world_map: a common field, or "model.field" of a model that a group uses. -1: none.
+TH_API int th_world_field(const th_world *world, const char *name);
+TH_API int th_world_model_statistics(const th_world *world, int model, th_model_value *values,
+                                     int max);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,12 @@
+// Straight to the goal; the way is found in plan/plan.c. SPDX-License-Identifier: Apache-2.0
+#include "plan/plan.h"
+
+const th_model th_plan_straight_model = {
+    .cookie = TH_MODEL_COOKIE,
+    .stage = TH_STAGE_PLAN,
+    .name = "straight",
+    .doc = "straight line to the goal, walls ignored",
+    .source = "throng",
+    .own_goals = true,
+    .run = th_plan_people,
+};

@@ -1,0 +1,29 @@
+// The registry: a line per model, in the order in which `throng list` shows them. A line gives the model its number
+// (TH_MOVE_ORCA) and names its description (th_move_orca, in src/move/orca/orca.c); nothing else in the engine knows a
+// model by name. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_STATE_MODELS_H
+#define TH_STATE_MODELS_H
+
+// X(STAGE, NAME, stage, name)
+#define TH_MODELS(X)                              \
+    X(BEHAVE, ROUTE, behave, route)               \
+    X(PLAN, STRAIGHT, plan, straight)             \
+    X(PLAN, FIELD, plan, field)                   \
+    X(PLAN, ROADMAP, plan, roadmap)               \
+    X(FILTER, NONE, filter, none)                 \
+    X(FILTER, DENSESENSE, filter, densesense)     \
+    X(MOVE, SCRIPTED, move, scripted)             \
+    X(MOVE, ORCA, move, orca)                     \
+    X(MOVE, SOCIAL_FORCE, move, social_force)     \
+    X(MOVE, HELBING_MOLNAR, move, helbing_molnar) \
+    X(MOVE, UIC, move, uic)                       \
+    X(MOVE, PBD, move, pbd)
+
+typedef enum th_model_id {
+    TH_NO_MODEL = -1,
+#define X(STAGE, NAME, stage, name) TH_##STAGE##_##NAME,
+    TH_MODELS(X)
+#undef X
+        TH_BUILT_IN_MODELS
+} th_model_id;
+#endif
