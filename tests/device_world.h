@@ -1,18 +1,13 @@
 // Worlds on the CPU and on a device, and how far they may differ, for the tests that compare them. These tests
-// link a device of their own (tests/CMakeLists.txt), so they cannot take the helpers of support.h.
+// link a device of their own (tests/CMakeLists.txt), so of support.h they can take the macros only.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_TESTS_DEVICE_WORLD_H
 #define TH_TESTS_DEVICE_WORLD_H
 #include "state/device.h"
+#include "support.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 // From a text, which begins with a brace, or from a file relative to the repository.
 static inline th_scene *device_scene(const char *json) {

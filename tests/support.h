@@ -9,6 +9,10 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+// JSON as text, written without escaped quotes: TH_JSON({"run": {"step": 0.1}}). Line breaks and runs of spaces
+// become one space. It may hold printf's %d and the like, and be a part: TH_JSON(, "radius": 0.3).
+#define TH_JSON(...) #__VA_ARGS__
+
 // All of these fail the test with the error's message when something goes wrong.
 th_scene *scene_of(const char *json);
 th_scene *scene_file(const char *path); // relative to the repository

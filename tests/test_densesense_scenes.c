@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONSISTENT "{\"model\": \"densesense\", \"preset\": \"consistent\"}"
+#define CONSISTENT TH_JSON({"model": "densesense", "preset": "consistent"})
 // Without the walls; see a_corridor_slows_menge.
-#define MENGE "{\"model\": \"densesense\", \"preset\": \"menge\", \"obstacle_mode\": 0}"
+#define MENGE TH_JSON({"model": "densesense", "preset": "menge", "obstacle_mode": 0})
 #define NONE "\"none\""
 
 // Under sanitizers, which look for faults and not for means, a few steps will do.
@@ -80,7 +80,7 @@ static void speed_follows_density(void **state) {
 static void a_corridor_slows_menge(void **state) {
     (void)state;
     curve walls = measure("orca, menge with walls",
-                          "{\"model\": \"densesense\", \"preset\": \"menge\"}", "\"orca\"", 8.0);
+                          TH_JSON({"model": "densesense", "preset": "menge"}), "\"orca\"", 8.0);
     assert_true(!LONG_ENOUGH || (walls.lowest_density_speed < 1.2 && walls.rms > 0.15));
 }
 
@@ -104,8 +104,8 @@ static void two_ways_flow_less(void **state) {
 // filter. ORCA bare, because the contact stage would take the overlaps away.
 static void motion_is_smoother(void **state) {
     (void)state;
-    const char *const moves[] = {"{\"model\": \"orca\", \"separation_passes\": 0}",
-                                 "\"social_force\""};
+    const char *const moves[] = {TH_JSON({"model": "orca", "separation_passes": 0}),
+                                         "\"social_force\""};
     for (int m = 0; m < 2; ++m) {
         th_periodic_def def = th_periodic_def_default(NONE, moves[m], 2.0);
         def.length = 12.0;
@@ -127,23 +127,20 @@ static void motion_is_smoother(void **state) {
 
 // Two levels, stairs, a door to squeeze through, two groups with different filters.
 static th_scene *stairs(void) {
-    return scene_of(
-        "{\"levels\": [{\"id\": \"below\", \"walkable\": {\"rect\": [-12, 0, 3, 6]},"
-        "  \"walls\": [[[0, 0], [0, 2]], [[0, 4], [0, 6]]]},"
-        " {\"id\": \"above\", \"z\": 3, \"walkable\": {\"rect\": [8, 0, 20, 6]}}],"
-        " \"stairs\": [{\"id\": \"stairs\", \"level\": \"below\", \"to\": \"above\","
-        "  \"area\": {\"rect\": [3, 0, 8, 6]}, \"top\": [[8, 0], [8, 6]], \"up\": 0.6, \"down\": "
-        "0.7}],"
-        " \"exits\": [{\"id\": \"end\", \"level\": \"above\", \"line\": [[20, 0], [20, 6]]}],"
-        " \"groups\": [{\"id\": \"a\", \"level\": \"below\", \"count\": 60, \"area\": {\"rect\": "
-        "[-12, 0, -1, 6]},"
-        "  \"to\": \"end\", \"filter\": {\"model\": \"densesense\", \"stride_buffer_spread\": "
-        "0.3}},"
-        " {\"id\": \"b\", \"level\": \"below\", \"count\": 60, \"area\": {\"rect\": [-12, 0, -1, "
-        "6]},"
-        "  \"to\": \"end\", \"filter\": {\"model\": \"densesense\", \"preset\": \"menge\"},"
-        "  \"move\": \"social_force\"}],"
-        " \"run\": {\"step\": 0.0625, \"max_time\": 200, \"seed\": 3}}");
+    return scene_of(TH_JSON(
+        {"levels": [{"id": "below", "walkable": {"rect": [-12, 0, 3, 6]},
+            "walls": [[[0, 0], [0, 2]], [[0, 4], [0, 6]]]}, {"id": "above", "z": 3,
+            "walkable": {"rect": [8, 0, 20, 6]}}],
+        "stairs": [{"id": "stairs", "level": "below", "to": "above",
+            "area": {"rect": [3, 0, 8, 6]}, "top": [[8, 0], [8, 6]], "up": 0.6,
+            "down": 0.7}],
+        "exits": [{"id": "end", "level": "above", "line": [[20, 0], [20, 6]]}],
+        "groups": [{"id": "a", "level": "below", "count": 60,
+            "area": {"rect": [-12, 0, -1, 6]}, "to": "end", "filter": {"model": "densesense",
+            "stride_buffer_spread": 0.3}}, {"id": "b", "level": "below", "count": 60,
+            "area": {"rect": [-12, 0, -1, 6]}, "to": "end", "filter": {"model": "densesense",
+            "preset": "menge"}, "move": "social_force"}],
+        "run": {"step": 0.0625, "max_time": 200, "seed": 3}}));
 }
 
 static void same_bits_for_any_number_of_threads(void **state) {

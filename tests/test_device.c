@@ -67,21 +67,18 @@ static void shipped_scenes(void **state) {
 
 // An open plane, own goals around a pillar (road map), a source, a scripted person, a door that shuts, a line
 // and an area: the parts that no shipped scene above has.
-static const char busy[] =
-    "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 30, 20]}, \"obstacles\": [{\"rect\": [14, 8, "
-    "16, 12]}]}],"
-    " \"exits\": [{\"id\": \"east\", \"line\": [[30, 2], [30, 18]]}],"
-    " \"doors\": [{\"id\": \"d\", \"line\": [[20, 0], [20, 20]], \"schedule\": [{\"time\": 3, "
-    "\"open\": false},"
-    "   {\"time\": 5, \"open\": true}]}],"
-    " \"measure\": {\"lines\": [{\"id\": \"l\", \"line\": [[10, 0], [10, 20]]}],"
-    "   \"areas\": [{\"id\": \"a\", \"area\": {\"rect\": [12, 0, 18, 7]}}]},"
-    " \"groups\": [{\"id\": \"many\", \"count\": 150, \"area\": {\"rect\": [1, 1, 9, 19]}, \"to\": "
-    "\"east\","
-    "   \"plan\": {\"model\": \"field\", \"crowd_weight\": 1}},"
-    "   {\"id\": \"more\", \"area\": {\"rect\": [1, 1, 4, 19]}, \"source\": {\"rate\": 4}, \"to\": "
-    "\"east\"}],"
-    " \"run\": {\"step\": 0.1, \"duration\": 60}}";
+static const char busy[] = TH_JSON(
+    {"levels": [{"walkable": {"rect": [0, 0, 30, 20]},
+        "obstacles": [{"rect": [14, 8, 16, 12]}]}],
+    "exits": [{"id": "east", "line": [[30, 2], [30, 18]]}],
+    "doors": [{"id": "d", "line": [[20, 0], [20, 20]], "schedule": [{"time": 3,
+        "open": false}, {"time": 5, "open": true}]}],
+    "measure": {"lines": [{"id": "l", "line": [[10, 0], [10, 20]]}], "areas": [{"id": "a",
+        "area": {"rect": [12, 0, 18, 7]}}]},
+    "groups": [{"id": "many", "count": 150, "area": {"rect": [1, 1, 9, 19]}, "to": "east",
+        "plan": {"model": "field", "crowd_weight": 1}}, {"id": "more",
+        "area": {"rect": [1, 1, 4, 19]}, "source": {"rate": 4}, "to": "east"}],
+    "run": {"step": 0.1, "duration": 60}});
 
 static void busy_scene(void **state) {
     (void)state;
@@ -171,11 +168,11 @@ static void views_agree(void **state) {
 // stand in the middle: there both ways around it to the opposite place would be of the same length to the last bit.
 static void wall_in_a_plain_room(void **state) {
     (void)state;
-    pair p = pair_of(
-        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 20]}, \"obstacles\": [{\"rect\": [8, "
-        "7.7, 12.6, 12.1]}]}],"
-        " \"groups\": [{\"id\": \"g\", \"count\": 60, \"own_goal\": {\"opposite\": [10, 10]}}],"
-        " \"run\": {\"step\": 0.1, \"duration\": 60}}");
+    pair p = pair_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 20, 20]},
+            "obstacles": [{"rect": [8, 7.7, 12.6, 12.1]}]}],
+        "groups": [{"id": "g", "count": 60, "own_goal": {"opposite": [10, 10]}}],
+        "run": {"step": 0.1, "duration": 60}}));
     th_error error;
     step_both(p, 20);
     th_vec2 a = {3.0f, 10.0f}, b = {7.9f, 10.0f};
@@ -189,9 +186,10 @@ static void wall_in_a_plain_room(void **state) {
 // A crowd on an open plane, whose grid follows it.
 static void open_plane(void **state) {
     (void)state;
-    pair p = pair_of(
-        "{\"groups\": [{\"id\": \"g\", \"count\": 300, \"area\": {\"rect\": [-10, -10, 10, 10]},"
-        " \"own_goal\": {\"opposite\": [0, 0]}}], \"run\": {\"step\": 0.1, \"duration\": 60}}");
+    pair p = pair_of(TH_JSON(
+        {"groups": [{"id": "g", "count": 300, "area": {"rect": [-10, -10, 10, 10]},
+            "own_goal": {"opposite": [0, 0]}}],
+        "run": {"step": 0.1, "duration": 60}}));
     step_both(p, STEPS);
     assert_same(p);
     pair_end(p);
@@ -201,17 +199,17 @@ static void open_plane(void **state) {
 static void filtered(void **state) {
     (void)state;
     static const char *const filters[] = {"\"densesense\"",
-                                          "{\"model\": \"densesense\", \"preset\": \"menge\"}"};
+                                          TH_JSON({"model": "densesense", "preset": "menge"})};
     for (int k = 0; k < 2; ++k) {
         char json[1024];
-        snprintf(
-            json, sizeof json,
-            "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 30, 6]}, \"obstacles\": [{\"rect\": "
-            "[14, 2, 16, 3]}]}],"
-            " \"exits\": [{\"id\": \"east\", \"line\": [[30, 0], [30, 6]]}],"
-            " \"groups\": [{\"id\": \"g\", \"count\": 200, \"area\": {\"rect\": [1, 0, 13, 6]},"
-            " \"to\": \"east\", \"filter\": %s}], \"run\": {\"step\": 0.0625, \"duration\": 60}}",
-            filters[k]);
+        static const char format[] = TH_JSON(
+            {"levels": [{"walkable": {"rect": [0, 0, 30, 6]},
+                "obstacles": [{"rect": [14, 2, 16, 3]}]}],
+            "exits": [{"id": "east", "line": [[30, 0], [30, 6]]}],
+            "groups": [{"id": "g", "count": 200, "area": {"rect": [1, 0, 13, 6]},
+                "to": "east", "filter": %s}],
+            "run": {"step": 0.0625, "duration": 60}});
+        snprintf(json, sizeof json, format, filters[k]);
         pair p = pair_of(json);
         step_both(p, STEPS);
         assert_same(p);

@@ -16,21 +16,26 @@ enum { MODELS = sizeof models / sizeof *models, PEOPLE = 9 };
 
 // People leave through a whole side, so that no model jams; the last one is slow, wide and so near a wall that it needs
 // what others do not.
-static const char hall[] =
-    "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 7, 4]}}],"
-    " \"exits\": [{\"id\": \"out\", \"line\": [[7, 0], [7, 4]]}],"
-    " \"groups\": [{\"id\": \"g\", \"count\": %d, \"area\": {\"rect\": [2.5, 1.1, 5.5, 3.5]},"
-    "   \"to\": \"out\", \"radius\": 0.2, \"speed\": 1.4, \"move\": \"%s\"}%s],"
-    " \"run\": {\"step\": %g, \"duration\": 600}}";
+static const char hall[] = TH_JSON(
+    {"levels": [{"walkable": {"rect": [0, 0, 7, 4]}}],
+    "exits": [{"id": "out", "line": [[7, 0], [7, 4]]}],
+    "groups": [{"id": "g", "count": %d, "area": {"rect": [2.5, 1.1, 5.5, 3.5]}, "to": "out",
+        "radius": 0.2, "speed": 1.4, "move": "%s"}%s],
+    "run": {"step": %g, "duration": 600}});
 // Two who come when everybody has left.
 static const char late[] =
-    ", {\"id\": \"late\", \"area\": {\"rect\": [2.5, 1.1, 5.5, 3.5]}, \"to\": \"out\","
-    " \"source\": {\"rate\": 1, \"from\": 20, \"until\": 22}, \"radius\": 0.2, \"move\": \"%s\"}";
+    TH_JSON(
+        , {"id": "late",
+        "area": {"rect": [2.5, 1.1, 5.5, 3.5]},
+        "to": "out",
+        "source": {"rate": 1, "from": 20, "until": 22},
+        "radius": 0.2,
+        "move": "%s"});
 // Nobody leaves this one; whoever is there is removed.
-static const char plane[] =
-    "{\"groups\": [{\"id\": \"g\", \"count\": %d, \"area\": {\"rect\": [-3, -3, 3, 3]},"
-    "   \"own_goal\": {\"opposite\": [0, 0]}, \"radius\": 0.2, \"move\": \"%s\"}%s],"
-    " \"run\": {\"step\": %g, \"duration\": 600}}";
+static const char plane[] = TH_JSON(
+    {"groups": [{"id": "g", "count": %d, "area": {"rect": [-3, -3, 3, 3]},
+        "own_goal": {"opposite": [0, 0]}, "radius": 0.2, "move": "%s"}%s],
+    "run": {"step": %g, "duration": 600}});
 
 // Of PBD a sub-step is compared where bits are not.
 static double step_of(int model) {

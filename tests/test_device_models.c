@@ -11,33 +11,30 @@ enum { STEPS = 40 };
 
 // A thin wall to feel nobody through, a pillar, stairs with people on both sides of their top, somebody whom a
 // script moves through the crowd, a source, and masses of all kinds.
-static const char hall[] =
-    "{\"levels\": [{\"id\": \"below\", \"walkable\": {\"rect\": [0, 0, 23, 8]},"
-    "   \"obstacles\": [{\"rect\": [9, 3, 10, 4]}], \"walls\": [[[5, 0], [5, 5]]]},"
-    "   {\"id\": \"above\", \"z\": 1.5, \"walkable\": {\"rect\": [23, 0, 30, 8]}}],"
-    " \"stairs\": [{\"id\": \"s\", \"level\": \"below\", \"to\": \"above\","
-    "   \"area\": {\"rect\": [20, 0, 23, 8]}, \"top\": [[23, 0], [23, 8]], \"up\": 0.5, \"down\": "
-    "0.7}],"
-    " \"exits\": [{\"id\": \"east\", \"level\": \"above\", \"line\": [[30, 0], [30, 8]]},"
-    "   {\"id\": \"west\", \"level\": \"below\", \"line\": [[0, 0], [0, 8]]}],"
-    " \"groups\": ["
-    "  {\"id\": \"a\", \"level\": \"below\", \"count\": 60, \"area\": {\"rect\": [1, 1, 8, 7]},"
-    "   \"to\": \"east\", \"move\": \"%s\"},"
-    "  {\"id\": \"b\", \"level\": \"below\", \"count\": 60, \"area\": {\"rect\": [11, 1, 23, 7]},"
-    "   \"to\": \"west\", \"mass\": {\"uniform\": [50, 100]}, \"move\": \"%s\"},"
-    "  {\"id\": \"c\", \"level\": \"above\", \"count\": 40, \"area\": {\"rect\": [23, 1, 29, 7]},"
-    "   \"to\": \"west\", \"radius\": {\"uniform\": [0.15, 0.3]}, \"move\": \"%s\"},"
-    "  {\"id\": \"d\", \"level\": \"below\", \"area\": {\"rect\": [0.5, 0.5, 2, 7.5]},"
-    "   \"source\": {\"rate\": 3}, \"to\": \"east\", \"move\": \"%s\"}],"
-    " \"scripted\": [{\"id\": \"cart\", \"level\": \"below\", \"radius\": 0.5,"
-    "   \"path\": [[0, 12, 4], [4, 19, 4]]}],"
-    " \"run\": {\"step\": 0.1, \"duration\": 60}}";
+static const char hall[] = TH_JSON(
+    {"levels": [{"id": "below", "walkable": {"rect": [0, 0, 23, 8]},
+        "obstacles": [{"rect": [9, 3, 10, 4]}], "walls": [[[5, 0], [5, 5]]]}, {"id": "above",
+        "z": 1.5, "walkable": {"rect": [23, 0, 30, 8]}}],
+    "stairs": [{"id": "s", "level": "below", "to": "above", "area": {"rect": [20, 0, 23, 8]},
+        "top": [[23, 0], [23, 8]], "up": 0.5, "down": 0.7}],
+    "exits": [{"id": "east", "level": "above", "line": [[30, 0], [30, 8]]}, {"id": "west",
+        "level": "below", "line": [[0, 0], [0, 8]]}],
+    "groups": [ {"id": "a", "level": "below", "count": 60, "area": {"rect": [1, 1, 8, 7]},
+        "to": "east", "move": "%s"}, {"id": "b", "level": "below", "count": 60,
+        "area": {"rect": [11, 1, 23, 7]}, "to": "west", "mass": {"uniform": [50, 100]},
+        "move": "%s"}, {"id": "c", "level": "above", "count": 40,
+        "area": {"rect": [23, 1, 29, 7]}, "to": "west", "radius": {"uniform": [0.15, 0.3]},
+        "move": "%s"}, {"id": "d", "level": "below", "area": {"rect": [0.5, 0.5, 2, 7.5]},
+        "source": {"rate": 3}, "to": "east", "move": "%s"}],
+    "scripted": [{"id": "cart", "level": "below", "radius": 0.5,
+        "path": [[0, 12, 4], [4, 19, 4]]}],
+    "run": {"step": 0.1, "duration": 60}});
 
 // A crowd without walls, all alike.
-static const char plane[] =
-    "{\"groups\": [{\"id\": \"g\", \"count\": 400, \"area\": {\"rect\": [-6, -6, 6, 6]},"
-    " \"own_goal\": {\"opposite\": [0, 0]}, \"move\": \"%s\"}],"
-    " \"run\": {\"step\": 0.1, \"duration\": 60}}";
+static const char plane[] = TH_JSON(
+    {"groups": [{"id": "g", "count": 400, "area": {"rect": [-6, -6, 6, 6]},
+        "own_goal": {"opposite": [0, 0]}, "move": "%s"}],
+    "run": {"step": 0.1, "duration": 60}});
 
 static const char *const models[] = {"pbd", "social_force", "helbing_molnar"};
 enum { MODELS = sizeof models / sizeof *models };

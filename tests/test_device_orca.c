@@ -20,16 +20,16 @@ static void step_and_end(pair p, int steps, const char *what) {
 // So many people on an open plane, who go to the opposite side.
 static pair plane(int count, const char *params) {
     char json[1024];
-    snprintf(json, sizeof json,
-             "{\"groups\": [{\"id\": \"g\", \"count\": %d, \"area\": {\"rect\": [-8, -8, 8, 8]},"
-             " \"own_goal\": {\"opposite\": [0, 0]}, \"move\": {\"model\": \"orca\"%s}}],"
-             " \"run\": {\"step\": 0.1, \"duration\": 60}}",
-             count, params);
+    static const char format[] = TH_JSON(
+        {"groups": [{"id": "g", "count": %d, "area": {"rect": [-8, -8, 8, 8]},
+            "own_goal": {"opposite": [0, 0]}, "move": {"model": "orca"%s}}],
+        "run": {"step": 0.1, "duration": 60}});
+    snprintf(json, sizeof json, format, count, params);
     return pair_of(json);
 }
 
-static const char *const neighbours[] = {"", ", \"max_neighbours\": 1", ", \"max_neighbours\": 4",
-                                         ", \"max_neighbours\": 11", ", \"max_neighbours\": 16"};
+#define AT_MOST(n) ", \"max_neighbours\": " #n
+static const char *const neighbours[] = {"", AT_MOST(1), AT_MOST(4), AT_MOST(11), AT_MOST(16)};
 enum { NEIGHBOURS = sizeof neighbours / sizeof *neighbours, ONE_NEIGHBOUR = 1 };
 
 static void crowds_of_all_sizes(void **state) {
@@ -111,35 +111,27 @@ static void walls_and_levels(void **state) {
     static const char *const sights[] = {"1", "0"};
     for (int k = 0; k < 2; ++k) {
         char json[4096];
-        snprintf(
-            json, sizeof json,
-            "{\"levels\": [{\"id\": \"below\", \"walkable\": {\"rect\": [0, 0, 33, 18]},"
-            "   \"obstacles\": [{\"rect\": [9, 3, 10, 4]}], \"walls\": [[[5, 0], [5, 9]]]},"
-            "   {\"id\": \"above\", \"z\": 1.5, \"walkable\": {\"rect\": [33, 0, 40, 18]}}],"
-            " \"stairs\": [{\"id\": \"s\", \"level\": \"below\", \"to\": \"above\","
-            "   \"area\": {\"rect\": [30, 0, 33, 18]}, \"top\": [[33, 0], [33, 18]],"
-            "   \"up\": 0.5, \"down\": 0.7}],"
-            " \"exits\": [{\"id\": \"east\", \"level\": \"above\", \"line\": [[40, 0], [40, 18]]},"
-            "   {\"id\": \"west\", \"level\": \"below\", \"line\": [[0, 0], [0, 18]]}],"
-            " \"groups\": ["
-            "  {\"id\": \"a\", \"level\": \"below\", \"count\": 250, \"area\": {\"rect\": [1, 1, "
-            "12, 17]},"
-            "   \"to\": \"east\", \"move\": {\"model\": \"orca\", \"max_neighbours\": "
-            "16,"
-            "   \"line_of_sight\": %s}},"
-            "  {\"id\": \"b\", \"level\": \"below\", \"count\": 250, \"area\": {\"rect\": [14, 1, "
-            "33, 17]},"
-            "   \"to\": \"west\", \"radius\": {\"uniform\": [0.15, 0.3]}, \"move\": {\"model\": "
-            "\"orca\","
-            "   \"noise\": 0.05, \"max_acceleration\": 3, \"line_of_sight\": %s}},"
-            "  {\"id\": \"c\", \"level\": \"above\", \"count\": 60, \"area\": {\"rect\": [33, 1, "
-            "39, 17]},"
-            "   \"to\": \"west\", \"move\": {\"model\": \"orca\", \"max_neighbours\": "
-            "3}}],"
-            " \"scripted\": [{\"id\": \"cart\", \"level\": \"below\", \"radius\": 0.5,"
-            "   \"path\": [[0, 12, 14], [4, 19, 14]]}],"
-            " \"run\": {\"step\": 0.1, \"duration\": 60}}",
-            sights[k], sights[k]);
+        static const char format[] = TH_JSON(
+            {"levels": [{"id": "below", "walkable": {"rect": [0, 0, 33, 18]},
+                "obstacles": [{"rect": [9, 3, 10, 4]}], "walls": [[[5, 0], [5, 9]]]},
+                {"id": "above", "z": 1.5, "walkable": {"rect": [33, 0, 40, 18]}}],
+            "stairs": [{"id": "s", "level": "below", "to": "above",
+                "area": {"rect": [30, 0, 33, 18]}, "top": [[33, 0], [33, 18]], "up": 0.5,
+                "down": 0.7}],
+            "exits": [{"id": "east", "level": "above", "line": [[40, 0], [40, 18]]},
+                {"id": "west", "level": "below", "line": [[0, 0], [0, 18]]}],
+            "groups": [ {"id": "a", "level": "below", "count": 250,
+                "area": {"rect": [1, 1, 12, 17]}, "to": "east", "move": {"model": "orca",
+                "max_neighbours": 16, "line_of_sight": %s}}, {"id": "b", "level": "below",
+                "count": 250, "area": {"rect": [14, 1, 33, 17]}, "to": "west",
+                "radius": {"uniform": [0.15, 0.3]}, "move": {"model": "orca", "noise": 0.05,
+                "max_acceleration": 3, "line_of_sight": %s}}, {"id": "c", "level": "above",
+                "count": 60, "area": {"rect": [33, 1, 39, 17]}, "to": "west",
+                "move": {"model": "orca", "max_neighbours": 3}}],
+            "scripted": [{"id": "cart", "level": "below", "radius": 0.5,
+                "path": [[0, 12, 14], [4, 19, 14]]}],
+            "run": {"step": 0.1, "duration": 60}});
+        snprintf(json, sizeof json, format, sights[k], sights[k]);
         step_and_end(pair_of(json), 2 * STEPS, sights[k]);
     }
 }
@@ -147,11 +139,10 @@ static void walls_and_levels(void **state) {
 // So few people that neighbours stand far beyond a wall that is too far off to make lines.
 static void hidden_far_away(void **state) {
     (void)state;
-    pair p = pair_of("{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 24, 16]},"
-                     " \"walls\": [[[12, 2], [12, 14]]]}],"
-                     " \"groups\": [{\"id\": \"g\", \"count\": 70,"
-                     "  \"own_goal\": {\"opposite\": [12, 8]}, \"move\": \"orca\"}],"
-                     " \"run\": {\"step\": 0.1, \"duration\": 60}}");
+    pair p = pair_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 24, 16]}, "walls": [[[12, 2], [12, 14]]]}],
+        "groups": [{"id": "g", "count": 70, "own_goal": {"opposite": [12, 8]}, "move": "orca"}],
+        "run": {"step": 0.1, "duration": 60}}));
     step_and_end(p, 2 * STEPS, "a wall between");
 }
 
@@ -174,17 +165,17 @@ static void separation_passes(void **state) {
     (void)state;
     static const char *const grounds[] = {
         "",
-        "\"levels\": [{\"walkable\": {\"rect\": [0, 0, 10, 10]}, \"walls\": [[[5, 2], [5, 8]]]}],"};
+        TH_JSON("levels": [{"walkable": {"rect": [0, 0, 10, 10]}, "walls": [[[5, 2], [5, 8]]]}],)};
     for (int k = 0; k < 2; ++k)
         for (int passes = 0; passes < 6; ++passes) {
             char json[1024];
-            snprintf(json, sizeof json,
-                     "{%s\"groups\": [{\"id\": \"g\", \"count\": 150,"
-                     " \"area\": {\"rect\": [0.5, 0.5, 9.5, 9.5]},"
-                     " \"own_goal\": {\"opposite\": [5, 5.5]}, \"move\": {\"model\": \"orca\","
-                     " \"max_neighbours\": 2, \"separation_passes\": %d}}],"
-                     " \"run\": {\"step\": 0.1, \"duration\": 60}}",
-                     grounds[k], passes);
+            static const char format[] = TH_JSON(
+                {%s"groups": [{"id": "g", "count": 150,
+                    "area": {"rect": [0.5, 0.5, 9.5, 9.5]},
+                    "own_goal": {"opposite": [5, 5.5]}, "move": {"model": "orca",
+                    "max_neighbours": 2, "separation_passes": %d}}],
+                "run": {"step": 0.1, "duration": 60}});
+            snprintf(json, sizeof json, format, grounds[k], passes);
             step_and_end_within(pair_of(json), STEPS / 3, ORCA_TOUCH_STEP, "separation_passes");
         }
 }

@@ -14,14 +14,14 @@ enum { SLOW = 0 };
 #endif
 
 // 60 people leave a room of 36 m2 through a door.
-static const char room[] =
-    "{\"levels\": [{\"walkable\": [{\"rect\": [-6, -3, 0, 3]}, {\"rect\": [0, %g, 2, %g]}]}],"
-    " \"exits\": [{\"id\": \"out\", \"line\": [[2, %g], [2, %g]]}],"
-    " \"groups\": [{\"count\": 60, \"area\": {\"rect\": [-6, -3, -1, 3]}, \"to\": \"out\","
-    "   \"radius\": 0.2, \"move\": \"%s\"}],"
-    " \"measure\": {\"lines\": [{\"id\": \"door\", \"line\": [[0, %g], [0, %g]]}],"
-    "   \"areas\": [{\"id\": \"before\", \"area\": {\"rect\": [-2, -1, 0, 1]}}]},"
-    " \"run\": {\"step\": 0.1, \"duration\": 120}}";
+static const char room[] = TH_JSON(
+    {"levels": [{"walkable": [{"rect": [-6, -3, 0, 3]}, {"rect": [0, %g, 2, %g]}]}],
+    "exits": [{"id": "out", "line": [[2, %g], [2, %g]]}],
+    "groups": [{"count": 60, "area": {"rect": [-6, -3, -1, 3]}, "to": "out", "radius": 0.2,
+        "move": "%s"}],
+    "measure": {"lines": [{"id": "door", "line": [[0, %g], [0, %g]]}],
+        "areas": [{"id": "before", "area": {"rect": [-2, -1, 0, 1]}}]},
+    "run": {"step": 0.1, "duration": 120}});
 
 static th_scene *room_with(double door, const char *model) {
     char json[2048];
@@ -31,17 +31,16 @@ static th_scene *room_with(double door, const char *model) {
 }
 
 // Two crowds of 1 per m2, mixed from the start, walk both ways through each other.
-static const char corridor[] =
-    "{\"levels\": [{\"walkable\": {\"rect\": [-25, -2, 25, 2]}}],"
-    " \"exits\": [{\"id\": \"west\", \"line\": [[-25, -2], [-25, 2]]},"
-    "   {\"id\": \"east\", \"line\": [[25, -2], [25, 2]]}],"
-    " \"groups\": [{\"id\": \"a\", \"count\": 70, \"area\": {\"rect\": [-18, -2, 18, 2]},"
-    "   \"to\": \"east\", \"radius\": 0.2, \"move\": \"%s\"},"
-    "   {\"id\": \"b\", \"count\": 70, \"area\": {\"rect\": [-18, -2, 18, 2]},"
-    "   \"to\": \"west\", \"radius\": 0.2, \"move\": \"%s\"}],"
-    " \"measure\": {\"lines\": [{\"id\": \"middle\", \"line\": [[0, 2], [0, -2]]}],"
-    "   \"areas\": [{\"id\": \"box\", \"area\": {\"rect\": [-4, -2, 4, 2]}}]},"
-    " \"run\": {\"step\": 0.1, \"duration\": 60}}";
+static const char corridor[] = TH_JSON(
+    {"levels": [{"walkable": {"rect": [-25, -2, 25, 2]}}],
+    "exits": [{"id": "west", "line": [[-25, -2], [-25, 2]]}, {"id": "east",
+        "line": [[25, -2], [25, 2]]}],
+    "groups": [{"id": "a", "count": 70, "area": {"rect": [-18, -2, 18, 2]}, "to": "east",
+        "radius": 0.2, "move": "%s"}, {"id": "b", "count": 70,
+        "area": {"rect": [-18, -2, 18, 2]}, "to": "west", "radius": 0.2, "move": "%s"}],
+    "measure": {"lines": [{"id": "middle", "line": [[0, 2], [0, -2]]}],
+        "areas": [{"id": "box", "area": {"rect": [-4, -2, 4, 2]}}]},
+    "run": {"step": 0.1, "duration": 60}});
 
 enum { NUMBERS_MOST = 5 };
 typedef struct numbers {

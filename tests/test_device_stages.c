@@ -10,33 +10,27 @@
 enum { CROWDS = 12 };
 
 // Waiting areas, way points, exits, own goals, a source, pillars and a wall thinner than a person.
-static const char floors[] =
-    "{\"levels\": [{\"id\": \"below\", \"walkable\": {\"rect\": [0, 0, 23, 8]},"
-    "   \"obstacles\": [{\"rect\": [9, 3, 10, 4]}, {\"rect\": [15, 5, 15.2, 7]}],"
-    "   \"walls\": [[[5, 0], [5, 5]]]},"
-    "   {\"id\": \"above\", \"z\": 1.5, \"walkable\": {\"rect\": [23, 0, 32, 8]}}],"
-    " \"stairs\": [{\"id\": \"s\", \"level\": \"below\", \"to\": \"above\","
-    "   \"area\": {\"rect\": [20, 0, 23, 8]}, \"top\": [[23, 0], [23, 8]]}],"
-    " \"exits\": [{\"id\": \"east\", \"level\": \"above\", \"line\": [[32, 0], [32, 8]]},"
-    "   {\"id\": \"west\", \"level\": \"below\", \"line\": [[0, 0], [0, 8]]}],"
-    " \"waypoints\": [{\"id\": \"middle\", \"level\": \"below\", \"area\": {\"rect\": [11, 1, 14, "
-    "7]}}],"
-    " \"waiting_areas\": [{\"id\": \"hold\", \"level\": \"below\", \"area\": {\"rect\": [17, 1, "
-    "19, 7]}, "
-    "\"wait\": 1}],"
-    " \"groups\": ["
-    "  {\"id\": \"a\", \"level\": \"below\", \"count\": 120, \"area\": {\"rect\": [1, 0.5, 19, "
-    "7.5]},"
-    "   \"route\": [\"middle\", \"hold\", \"east\"], \"radius\": 0.15, %s},"
-    "  {\"id\": \"b\", \"level\": \"above\", \"count\": 60, \"area\": {\"rect\": [24, 0.5, 31.5, "
-    "7.5]},"
-    "   \"to\": \"west\", \"radius\": 0.15, %s},"
-    "  {\"id\": \"c\", \"level\": \"below\", \"count\": 60, \"area\": {\"rect\": [1, 0.5, 19, "
-    "7.5]},"
-    "   \"own_goal\": {\"opposite\": [11, 4]}, \"radius\": 0.15, %s}],"
-    " \"measure\": {\"lines\": [{\"id\": \"l\", \"level\": \"below\", \"line\": [[8, 0], [8, 8]]}],"
-    "   \"areas\": [{\"id\": \"a\", \"level\": \"below\", \"area\": {\"rect\": [11, 0, 14, 8]}}]},"
-    " \"run\": {\"step\": %g, \"duration\": 60}}";
+static const char floors[] = TH_JSON(
+    {"levels": [{"id": "below", "walkable": {"rect": [0, 0, 23, 8]},
+        "obstacles": [{"rect": [9, 3, 10, 4]}, {"rect": [15, 5, 15.2, 7]}],
+        "walls": [[[5, 0], [5, 5]]]}, {"id": "above", "z": 1.5,
+        "walkable": {"rect": [23, 0, 32, 8]}}],
+    "stairs": [{"id": "s", "level": "below", "to": "above", "area": {"rect": [20, 0, 23, 8]},
+        "top": [[23, 0], [23, 8]]}],
+    "exits": [{"id": "east", "level": "above", "line": [[32, 0], [32, 8]]}, {"id": "west",
+        "level": "below", "line": [[0, 0], [0, 8]]}],
+    "waypoints": [{"id": "middle", "level": "below", "area": {"rect": [11, 1, 14, 7]}}],
+    "waiting_areas": [{"id": "hold", "level": "below", "area": {"rect": [17, 1, 19, 7]},
+        "wait": 1}],
+    "groups": [ {"id": "a", "level": "below", "count": 120,
+        "area": {"rect": [1, 0.5, 19, 7.5]}, "route": ["middle", "hold", "east"],
+        "radius": 0.15, %s}, {"id": "b", "level": "above", "count": 60,
+        "area": {"rect": [24, 0.5, 31.5, 7.5]}, "to": "west", "radius": 0.15, %s},
+        {"id": "c", "level": "below", "count": 60, "area": {"rect": [1, 0.5, 19, 7.5]},
+        "own_goal": {"opposite": [11, 4]}, "radius": 0.15, %s}],
+    "measure": {"lines": [{"id": "l", "level": "below", "line": [[8, 0], [8, 8]]}],
+        "areas": [{"id": "a", "level": "below", "area": {"rect": [11, 0, 14, 8]}}]},
+    "run": {"step": %g, "duration": 60}});
 
 static uint64_t random_state = 88172645463325252u;
 static float random_between(float least, float most) {
@@ -127,14 +121,14 @@ static void each_stage_on_random_crowds(void **state) {
         bool heaped;
         const tolerance *within;
     } rows[] = {
-        {"orca", "\"move\": \"orca\"", 0.1, false, &ORCA_STEP},
-        {"orca, heaps", "\"move\": \"orca\"", 0.1, true, &ORCA_HEAP_STEP},
-        {"straight", "\"plan\": \"straight\", \"move\": \"orca\"", 0.1, false, &ORCA_STEP},
-        {"filter", "\"filter\": \"densesense\", \"move\": \"orca\"", 0.1, false, &ORCA_STEP},
-        {"social_force", "\"move\": \"social_force\"", 0.1, true, &HEAP_STEP},
-        {"helbing_molnar", "\"move\": \"helbing_molnar\"", 0.1, true, &HEAP_STEP},
-        {"pbd", "\"move\": \"pbd\"", PBD_SUBSTEP, true, &PBD_STEP},
-    };
+        {"orca", TH_JSON("move": "orca"), 0.1, false, &ORCA_STEP},
+         {"orca, heaps", TH_JSON("move": "orca"), 0.1, true, &ORCA_HEAP_STEP},
+          {"straight", TH_JSON("plan": "straight", "move": "orca"), 0.1, false, &ORCA_STEP},
+           {"filter", TH_JSON("filter": "densesense", "move": "orca"), 0.1, false, &ORCA_STEP},
+            {"social_force", TH_JSON("move": "social_force"), 0.1, true, &HEAP_STEP},
+             {"helbing_molnar", TH_JSON("move": "helbing_molnar"), 0.1, true, &HEAP_STEP},
+              {"pbd", TH_JSON("move": "pbd"), PBD_SUBSTEP, true, &PBD_STEP},
+             };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k) {
         pair p = floors_of(rows[k].models, rows[k].step);
         difference d = {0};
@@ -150,7 +144,7 @@ static void each_stage_on_random_crowds(void **state) {
 // Heaps are under pressure, which no device finds to the CPU's bits.
 static void uic_on_random_crowds(void **state) {
     (void)state;
-    pair p = floors_of("\"move\": \"uic\"", 0.05);
+    pair p = floors_of(TH_JSON("move": "uic"), 0.05);
     difference d = {0};
     for (int crowd = 0; crowd < CROWDS; ++crowd) {
         scatter(p, true);
@@ -166,7 +160,7 @@ static void uic_on_random_crowds(void **state) {
 // People lie in memory by cell, and in a cell by id: the same places on the device as on the CPU.
 static void index_has_one_order(void **state) {
     (void)state;
-    pair p = floors_of("\"move\": \"orca\"", 0.1);
+    pair p = floors_of(TH_JSON("move": "orca"), 0.1);
     for (int crowd = 0; crowd < CROWDS; ++crowd) {
         scatter(p, true);
         th_world_statistics(p.cpu); // both sort
@@ -222,7 +216,7 @@ static void comparison_notices(void **state) {
     };
     static const tolerance *const within[] = {&ORCA_STEP, &FORCE_STEP, &UIC_STEP, &PBD_STEP,
                                               &HEAP_STEP};
-    pair p = floors_of("\"move\": \"orca\"", 0.1);
+    pair p = floors_of(TH_JSON("move": "orca"), 0.1);
     int count = th_world_agent_count(p.cpu);
     for (size_t w = 0; w < sizeof within / sizeof *within; ++w)
         for (size_t k = 0; k < sizeof all / sizeof *all; ++k) {
@@ -256,7 +250,7 @@ static void comparison_notices(void **state) {
 // A device that says it is rough is one, else the tolerances were never tried.
 static void rough_is_rough(void **state) {
     (void)state;
-    pair p = floors_of("\"move\": \"social_force\"", 0.1);
+    pair p = floors_of(TH_JSON("move": "social_force"), 0.1);
     scatter(p, true);
     th_world_step(p.cpu, 1);
     th_world_step(p.device, 1);

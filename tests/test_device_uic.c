@@ -126,6 +126,34 @@ static void solver_on_random_floors(void **state) {
 
 // ---- sums over people, the way, the pair step: where the pressure is not in play
 
+// Unequal sizes, another model, a scripted person and a body that takes up area.
+static const char mixed[] = TH_JSON(
+    {"levels": [{"walkable": {"rect": [0, 0, 30, 12]},
+        "walls": [[[12.3, 3], [12.3, 9]]]}],
+    "exits": [{"id": "out", "line": [[30, 3], [30, 9]]}],
+    "groups": [{"id": "a", "count": 60, "area": {"rect": [1, 1, 11, 11]}, "to": "out",
+        "radius": {"uniform": [0.15, 0.3]}, "move": {"model": "uic", "keep_side": 0.3}},
+        {"id": "b", "count": 30, "area": {"rect": [14, 1, 22, 11]}, "to": "out",
+        "move": "orca"}],
+    "scripted": [{"id": "guard", "radius": 0.25, "path": [[0, 2, 5], [15, 11, 5]]},
+        {"id": "cart", "shape": {"rect": [-1, -0.6, 1, 0.6]},
+        "path": [[0, 27, 2], [25, 5, 2]]}],
+    "run": {"step": 0.05}});
+
+// Two levels, a door that shuts, stepping aside.
+static const char floors[] = TH_JSON(
+    {"levels": [{"id": "low", "walkable": {"rect": [0, 0, 12, 10]}}, {"id": "high",
+        "z": 3, "walkable": {"rect": [18, 0, 34, 10]}}],
+    "stairs": [{"id": "s", "level": "low", "to": "high",
+        "area": {"rect": [12, 4, 18, 7]}, "top": [[18, 4], [18, 7]]}],
+    "exits": [{"id": "out", "level": "low", "line": [[0, 3], [0, 7]]}],
+    "doors": [{"id": "d", "level": "low", "line": [[8, 0], [8, 10]],
+        "schedule": [ {"time": 1, "open": false}, {"time": 3, "open": true}]}],
+    "groups": [{"id": "p", "level": "high", "count": 50,
+        "area": {"rect": [19, 0.5, 26, 9.5]}, "to": "out", "move": {"model": "uic",
+        "keep_side": 0.2}}],
+    "run": {"step": 0.05}});
+
 static void parts_agree(void **state) {
     (void)state;
     static const char *const scenes[] = {
@@ -134,34 +162,8 @@ static void parts_agree(void **state) {
         // Room enough: splat, blend and pairs without pressure.
         "scenes/uic/building.json",
         "scenes/uic/crossing_120.json",
-        // Unequal sizes, another model, a scripted person and a body that takes up area.
-        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 30, 12]}, \"walls\": [[[12.3, 3], [12.3, "
-        "9]]]}],"
-        " \"exits\": [{\"id\": \"out\", \"line\": [[30, 3], [30, 9]]}],"
-        " \"groups\": [{\"id\": \"a\", \"count\": 60, \"area\": {\"rect\": [1, 1, 11, 11]}, "
-        "\"to\": \"out\","
-        " \"radius\": {\"uniform\": [0.15, 0.3]}, \"move\": {\"model\": \"uic\", \"keep_side\": "
-        "0.3}},"
-        " {\"id\": \"b\", \"count\": 30, \"area\": {\"rect\": [14, 1, 22, 11]}, \"to\": \"out\", "
-        "\"move\": \"orca\"}],"
-        " \"scripted\": [{\"id\": \"guard\", \"radius\": 0.25, \"path\": [[0, 2, 5], [15, 11, 5]]},"
-        " {\"id\": \"cart\", \"shape\": {\"rect\": [-1, -0.6, 1, 0.6]}, \"path\": [[0, 27, 2], "
-        "[25, 5, 2]]}],"
-        " \"run\": {\"step\": 0.05}}",
-        // Two levels, a door that shuts, stepping aside.
-        "{\"levels\": [{\"id\": \"low\", \"walkable\": {\"rect\": [0, 0, 12, 10]}},"
-        " {\"id\": \"high\", \"z\": 3, \"walkable\": {\"rect\": [18, 0, 34, 10]}}],"
-        " \"stairs\": [{\"id\": \"s\", \"level\": \"low\", \"to\": \"high\", \"area\": {\"rect\": "
-        "[12, 4, 18, 7]},"
-        " \"top\": [[18, 4], [18, 7]]}],"
-        " \"exits\": [{\"id\": \"out\", \"level\": \"low\", \"line\": [[0, 3], [0, 7]]}],"
-        " \"doors\": [{\"id\": \"d\", \"level\": \"low\", \"line\": [[8, 0], [8, 10]], "
-        "\"schedule\": ["
-        " {\"time\": 1, \"open\": false}, {\"time\": 3, \"open\": true}]}],"
-        " \"groups\": [{\"id\": \"p\", \"level\": \"high\", \"count\": 50, \"area\": {\"rect\": "
-        "[19, 0.5, 26, 9.5]},"
-        " \"to\": \"out\", \"move\": {\"model\": \"uic\", \"keep_side\": 0.2}}], \"run\": "
-        "{\"step\": 0.05}}",
+        mixed,
+        floors,
     };
     for (size_t k = 0; k < sizeof scenes / sizeof *scenes; ++k) {
         pair p = pair_of(scenes[k]);
@@ -214,19 +216,20 @@ static void one_step_from_a_jam(void **state) {
 
 // ---- memory, live changes, open planes
 
-static const char room[] = "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 10]}}],"
-                           " \"doors\": [{\"id\": \"d\", \"line\": [[14, 0], [14, 10]], "
-                           "\"schedule\": [{\"time\": 1, \"open\": false},"
-                           " {\"time\": 2, \"open\": true}]}],"
-                           " \"exits\": [{\"id\": \"out\", \"line\": [[20, 4], [20, 6]]}],"
-                           " \"groups\": [{\"count\": 300, \"area\": {\"rect\": [1, 1, 12, 9]}, "
-                           "\"to\": \"out\", \"move\": \"uic\"}],"
-                           " \"run\": {\"step\": 0.05, \"duration\": 60}}";
+static const char room[] = TH_JSON(
+    {"levels": [{"walkable": {"rect": [0, 0, 20, 10]}}],
+    "doors": [{"id": "d", "line": [[14, 0], [14, 10]], "schedule": [{"time": 1, "open": false},
+        {"time": 2, "open": true}]}],
+    "exits": [{"id": "out", "line": [[20, 4], [20, 6]]}],
+    "groups": [{"count": 300, "area": {"rect": [1, 1, 12, 9]}, "to": "out", "move": "uic"}],
+    "run": {"step": 0.05, "duration": 60}});
 
 // On an open plane, whose grid follows them.
-static const char plane[] = "{\"groups\": [{\"count\": 300, \"area\": {\"rect\": [-9, -9, 9, 9]}, "
-                            "\"own_goal\": {\"opposite\": [0, 0]},"
-                            " \"move\": \"uic\"}], \"run\": {\"step\": 0.05, \"duration\": 60}}";
+static const char plane[] =
+    TH_JSON(
+        {"groups": [{"count": 300, "area": {"rect": [-9, -9, 9, 9]},
+            "own_goal": {"opposite": [0, 0]}, "move": "uic"}],
+        "run": {"step": 0.05, "duration": 60}});
 
 static uint64_t run_with_changes(th_world *world) {
     th_error error;

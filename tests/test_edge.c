@@ -25,10 +25,10 @@ static void release(th_world *world, th_scene *scene) {
     th_scene_destroy(scene);
 }
 
-static const char room[] =
-    "{\"levels\":[{\"id\":\"a\",\"walkable\":{\"rect\":[0,0,12,8]}}],"
-    "\"exits\":[{\"id\":\"e\",\"line\":[[12,3],[12,5]]}],"
-    "\"groups\":[{\"count\":40,\"area\":{\"rect\":[1,1,8,7]},\"to\":\"e\",\"move\":\"%s\"}]}";
+static const char room[] = TH_JSON(
+    {"levels":[{"id":"a", "walkable":{"rect":[0,0,12,8]}}],
+    "exits":[{"id":"e", "line":[[12,3],[12,5]]}],
+    "groups":[{"count":40, "area":{"rect":[1,1,8,7]}, "to":"e", "move":"%s"}]});
 
 static void test_nobody(void **state) {
     (void)state;
@@ -56,15 +56,16 @@ static void test_start_on_the_goal(void **state) {
     (void)state;
     for (int m = 0; m < MODELS; ++m) {
         th_scene *scene;
+        static const char scene_json[] = TH_JSON(
+            {"levels":[{"id":"a", "walkable":{"rect":[0,0,10,6]}}],
+            "exits":[{"id":"line", "line":[[5,0],[5,3]]}, {"id":"area",
+                "area":{"rect":[0,4,10,6]}}],
+            "groups":[{"positions":[[5,2]], "to":"line", "move":"%1$s"},
+                {"positions":[[8,5]], "to":"area", "move":"%1$s"}, {"count":10,
+                "area":{"rect":[0,4,10,6]}, "to":"area", "move":"%1$s"}, {"count":10,
+                "area":{"rect":[0,4,10,6]}, "to":"line", "move":"%1$s"}]});
         th_world *world = world_from( // on an exit's line, on a waypoint's, within an exit's area
-            "{\"levels\":[{\"id\":\"a\",\"walkable\":{\"rect\":[0,0,10,6]}}],"
-            "\"exits\":[{\"id\":\"line\",\"line\":[[5,0],[5,3]]},"
-            "{\"id\":\"area\",\"area\":{\"rect\":[0,4,10,6]}}],"
-            "\"groups\":[{\"positions\":[[5,2]],\"to\":\"line\",\"move\":\"%1$s\"},"
-            "{\"positions\":[[8,5]],\"to\":\"area\",\"move\":\"%1$s\"},"
-            "{\"count\":10,\"area\":{\"rect\":[0,4,10,6]},\"to\":\"area\",\"move\":\"%1$s\"},"
-            "{\"count\":10,\"area\":{\"rect\":[0,4,10,6]},\"to\":\"line\",\"move\":\"%1$s\"}]}",
-            models[m], &scene);
+            scene_json, models[m], &scene);
         run_to_end(world, 60.0);
         assert_int_equal(th_world_statistics(world).left, 22);
         release(world, scene);
@@ -76,14 +77,14 @@ static void test_door_shuts_on_people(void **state) {
     (void)state;
     for (int m = 0; m < MODELS; ++m) {
         th_scene *scene;
-        th_world *world = world_from(
-            "{\"levels\":[{\"id\":\"a\",\"walkable\":{\"rect\":[0,0,12,6]},"
-            "\"walls\":[[[6,0],[6,2]],[[6,4],[6,6]]]}],"
-            "\"doors\":[{\"id\":\"d\",\"line\":[[6,2],[6,4]]}],"
-            "\"exits\":[{\"id\":\"e\",\"line\":[[12,1],[12,5]]}],"
-            "\"groups\":[{\"positions\":[[5.5,3]],\"to\":\"e\"},"
-            "{\"count\":30,\"area\":{\"rect\":[1,1,5.7,5]},\"to\":\"e\",\"move\":\"%s\"}]}",
-            models[m], &scene);
+        static const char scene_json[] = TH_JSON(
+            {"levels":[{"id":"a", "walkable":{"rect":[0,0,12,6]},
+                "walls":[[[6,0],[6,2]],[[6,4],[6,6]]]}],
+            "doors":[{"id":"d", "line":[[6,2],[6,4]]}],
+            "exits":[{"id":"e", "line":[[12,1],[12,5]]}],
+            "groups":[{"positions":[[5.5,3]], "to":"e"}, {"count":30,
+                "area":{"rect":[1,1,5.7,5]}, "to":"e", "move":"%s"}]});
+        th_world *world = world_from(scene_json, models[m], &scene);
         int beyond = 0;
         for (int k = 0; k < 200 && beyond == 0; ++k) {
             th_world_step(world, 1);
@@ -114,13 +115,13 @@ static void test_too_wide_for_the_door(void **state) {
     (void)state;
     for (int m = 0; m < MODELS; ++m) {
         th_scene *scene;
-        th_world *world = world_from(
-            "{\"levels\":[{\"id\":\"a\",\"walkable\":{\"rect\":[0,0,12,6]},"
-            "\"walls\":[[[6,0],[6,2.8]],[[6,3.2],[6,6]]]}],"
-            "\"exits\":[{\"id\":\"e\",\"line\":[[12,1],[12,5]]}],"
-            "\"groups\":[{\"count\":5,\"radius\":0.6,\"area\":{\"rect\":[1,1,4,5]},\"to\":\"e\","
-            "\"move\":\"%s\"}]}",
-            models[m], &scene);
+        static const char scene_json[] = TH_JSON(
+            {"levels":[{"id":"a", "walkable":{"rect":[0,0,12,6]},
+                "walls":[[[6,0],[6,2.8]],[[6,3.2],[6,6]]]}],
+            "exits":[{"id":"e", "line":[[12,1],[12,5]]}],
+            "groups":[{"count":5, "radius":0.6, "area":{"rect":[1,1,4,5]}, "to":"e",
+                "move":"%s"}]});
+        th_world *world = world_from(scene_json, models[m], &scene);
         th_world_step(world, 300);
         assert_invariants(world);
         print_message("%s: %d of 5 through\n", models[m], (int)th_world_statistics(world).left);
@@ -135,14 +136,15 @@ static void test_speeds_and_steps(void **state) {
     for (int m = 0; m < MODELS; ++m)
         for (int k = 0; k < 3; ++k) {
             char text[1024];
-            snprintf(text, sizeof text,
-                     "{\"levels\":[{\"id\":\"a\",\"walkable\":{\"rect\":[0,0,12,8]},"
-                     "\"walls\":[[[7,0],[7,3]],[[7,5],[7,8]]]}],"
-                     "\"exits\":[{\"id\":\"e\",\"line\":[[12,3],[12,5]]}],"
-                     "\"groups\":[{\"count\":20,\"area\":{\"rect\":[1,1,6,7]},\"to\":\"e\","
-                     "\"speed\":5,\"move\":\"%s\"},{\"count\":20,\"area\":{\"rect\":[1,1,6,7]},"
-                     "\"to\":\"e\",\"speed\":0.01,\"move\":\"%s\"}],\"run\":{\"step\":%g}}",
-                     models[m], models[m], steps[k]);
+            static const char format[] = TH_JSON(
+                {"levels":[{"id":"a", "walkable":{"rect":[0,0,12,8]},
+                    "walls":[[[7,0],[7,3]],[[7,5],[7,8]]]}],
+                "exits":[{"id":"e", "line":[[12,3],[12,5]]}],
+                "groups":[{"count":20, "area":{"rect":[1,1,6,7]}, "to":"e", "speed":5,
+                    "move":"%s"}, {"count":20, "area":{"rect":[1,1,6,7]}, "to":"e",
+                    "speed":0.01, "move":"%s"}],
+                "run":{"step":%g}});
+            snprintf(text, sizeof text, format, models[m], models[m], steps[k]);
             th_scene *scene = scene_of(text);
             th_world *world = world_of(scene, 2, 0);
             th_world_step(world, 200);
@@ -155,13 +157,13 @@ static void test_speeds_and_steps(void **state) {
 static void test_source_in_a_full_area(void **state) {
     (void)state;
     th_scene *scene;
-    th_world *world =
-        world_from("{\"levels\":[{\"id\":\"a\",\"walkable\":{\"rect\":[0,0,6,4]}}],"
-                   "\"waiting_areas\":[{\"id\":\"w\",\"area\":{\"rect\":[0,0,6,4]},\"wait\":1000}],"
-                   "\"groups\":[{\"area\":{\"rect\":[0.5,0.5,1.5,1.5]},\"source\":{\"timetable\":[["
-                   "0,5],[1,500]"
-                   "]},\"to\":\"w\"}],\"run\":{\"max_time\":100}}",
-                   "", &scene);
+    static const char scene_json[] = TH_JSON(
+        {"levels":[{"id":"a", "walkable":{"rect":[0,0,6,4]}}],
+        "waiting_areas":[{"id":"w", "area":{"rect":[0,0,6,4]}, "wait":1000}],
+        "groups":[{"area":{"rect":[0.5,0.5,1.5,1.5]}, "source":{"timetable":[[0,5],[1,500]]},
+            "to":"w"}],
+        "run":{"max_time":100}});
+    th_world *world = world_from(scene_json, "", &scene);
     th_world_step(world, 100);
     th_statistics s = th_world_statistics(world);
     assert_int_equal(s.spawned + s.waiting_to_enter, 505);
@@ -176,19 +178,18 @@ static void test_three_levels(void **state) {
     (void)state;
     for (int m = 0; m < MODELS; ++m) {
         th_scene *scene;
-        th_world *world = world_from(
-            "{\"levels\":[{\"id\":\"l0\",\"walkable\":{\"rect\":[0,0,6,4]}},"
-            "{\"id\":\"l1\",\"walkable\":{\"rect\":[9,0,15,4]}},"
-            "{\"id\":\"l2\",\"walkable\":{\"rect\":[18,0,24,4]}}],"
-            "\"stairs\":[{\"level\":\"l0\",\"to\":\"l1\",\"area\":{\"rect\":[6,1,9,3]},"
-            "\"top\":[[9,1],[9,3]]},{\"level\":\"l1\",\"to\":\"l2\",\"area\":{\"rect\":[15,1,18,3]}"
-            ","
-            "\"top\":[[18,1],[18,3]]}],"
-            "\"exits\":[{\"id\":\"street\",\"level\":\"l0\",\"line\":[[0,1],[0,3]]},"
-            "{\"id\":\"roof\",\"level\":\"l2\",\"line\":[[24,1],[24,3]]}],"
-            "\"groups\":[{\"level\":\"l2\",\"count\":12,\"to\":\"street\",\"move\":\"%1$s\"},"
-            "{\"level\":\"l0\",\"count\":4,\"to\":\"roof\",\"move\":\"%1$s\"}]}",
-            models[m], &scene);
+        static const char scene_json[] = TH_JSON(
+            {"levels":[{"id":"l0", "walkable":{"rect":[0,0,6,4]}}, {"id":"l1",
+                "walkable":{"rect":[9,0,15,4]}}, {"id":"l2",
+                "walkable":{"rect":[18,0,24,4]}}],
+            "stairs":[{"level":"l0", "to":"l1", "area":{"rect":[6,1,9,3]},
+                "top":[[9,1],[9,3]]}, {"level":"l1", "to":"l2", "area":{"rect":[15,1,18,3]},
+                "top":[[18,1],[18,3]]}],
+            "exits":[{"id":"street", "level":"l0", "line":[[0,1],[0,3]]}, {"id":"roof",
+                "level":"l2", "line":[[24,1],[24,3]]}],
+            "groups":[{"level":"l2", "count":12, "to":"street", "move":"%1$s"},
+                {"level":"l0", "count":4, "to":"roof", "move":"%1$s"}]});
+        th_world *world = world_from(scene_json, models[m], &scene);
         run_to_end(world, 300.0);
         assert_int_equal(th_world_statistics(world).left, 16);
         release(world, scene);
@@ -198,12 +199,10 @@ static void test_three_levels(void **state) {
 // Map coordinates: positions are relative to an origin nearby, so nothing is lost.
 static void test_map_coordinates(void **state) {
     (void)state;
-    th_scene *scene = scene_of(
-        "{\"levels\":[{\"id\":\"a\",\"walkable\":{\"rect\":[500000,5000000,500012,5000008]}}],"
-        "\"exits\":[{\"id\":\"e\",\"line\":[[500012,5000003],[500012,5000005]]}],"
-        "\"groups\":[{\"count\":40,\"area\":{\"rect\":[500001,5000001,500008,5000007]},\"to\":"
-        "\"e\"}"
-        "]}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels":[{"id":"a", "walkable":{"rect":[500000,5000000,500012,5000008]}}],
+        "exits":[{"id":"e", "line":[[500012,5000003],[500012,5000005]]}],
+        "groups":[{"count":40, "area":{"rect":[500001,5000001,500008,5000007]}, "to":"e"}]}));
     th_world *world = world_of(scene, 2, 0);
     assert_true(run_to_end(world, 60.0) < 60.0);
     assert_int_equal(th_world_statistics(world).left, 40);
@@ -215,11 +214,11 @@ static void test_walled_in(void **state) {
     (void)state;
     for (int m = 0; m < MODELS; ++m) {
         th_scene *scene;
-        th_world *world =
-            world_from("{\"levels\":[{\"id\":\"a\",\"walkable\":{\"rect\":[0,0,12,6]}}],"
-                       "\"exits\":[{\"id\":\"e\",\"line\":[[12,1],[12,5]]}],"
-                       "\"groups\":[{\"positions\":[[4,3]],\"to\":\"e\",\"move\":\"%s\"}]}",
-                       models[m], &scene);
+        static const char scene_json[] = TH_JSON(
+            {"levels":[{"id":"a", "walkable":{"rect":[0,0,12,6]}}],
+            "exits":[{"id":"e", "line":[[12,1],[12,5]]}],
+            "groups":[{"positions":[[4,3]], "to":"e", "move":"%s"}]});
+        th_world *world = world_from(scene_json, models[m], &scene);
         static const th_vec2 corners[4] = {{3, 2}, {5, 2}, {5, 4}, {3, 4}};
         int walls[4];
         for (int k = 0; k < 4; ++k)
@@ -274,15 +273,13 @@ static void test_cart_against_the_wall(void **state) {
     (void)state;
     for (int m = 0; m < MODELS; ++m) {
         th_scene *scene;
-        th_world *world =
-            world_from("{\"levels\":[{\"id\":\"a\",\"walkable\":{\"rect\":[0,0,14,3]}}],"
-                       "\"exits\":[{\"id\":\"e\",\"line\":[[0,0],[0,3]]}],"
-                       "\"groups\":[{\"count\":30,\"area\":{\"rect\":[8,0,14,3]},\"to\":\"e\","
-                       "\"move\":\"%s\"}],"
-                       "\"scripted\":[{\"shape\":{\"rect\":[-0.5,-1.4,0.5,1.4]},\"path\":[[0,2,1.5]"
-                       ",[4,13,1.5],"
-                       "[6,13,1.5],[10,2,1.5]]}]}",
-                       models[m], &scene);
+        static const char scene_json[] = TH_JSON(
+            {"levels":[{"id":"a", "walkable":{"rect":[0,0,14,3]}}],
+            "exits":[{"id":"e", "line":[[0,0],[0,3]]}],
+            "groups":[{"count":30, "area":{"rect":[8,0,14,3]}, "to":"e", "move":"%s"}],
+            "scripted":[{"shape":{"rect":[-0.5,-1.4,0.5,1.4]},
+                "path":[[0,2,1.5],[4,13,1.5],[6,13,1.5],[10,2,1.5]]}]});
+        th_world *world = world_from(scene_json, models[m], &scene);
         for (int k = 0; k < 12; ++k) {
             th_world_step(world, 10);
             assert_invariants(world);
@@ -341,11 +338,11 @@ static void test_put_onto_a_wall(void **state) {
     (void)state;
     for (int m = 0; m < MODELS; ++m) {
         th_scene *scene;
-        th_world *world = world_from(
-            "{\"levels\":[{\"id\":\"a\",\"walkable\":{\"rect\":[0,0,12,6]},"
-            "\"walls\":[[[6,0],[6,3]]]}],\"exits\":[{\"id\":\"e\",\"line\":[[12,1],[12,5]]}],"
-            "\"groups\":[{\"positions\":[[2,2]],\"to\":\"e\",\"move\":\"%s\"}]}",
-            models[m], &scene);
+        static const char scene_json[] = TH_JSON(
+            {"levels":[{"id":"a", "walkable":{"rect":[0,0,12,6]}, "walls":[[[6,0],[6,3]]]}],
+            "exits":[{"id":"e", "line":[[12,1],[12,5]]}],
+            "groups":[{"positions":[[2,2]], "to":"e", "move":"%s"}]});
+        th_world *world = world_from(scene_json, models[m], &scene);
         th_agent_def on[3] = {{.position = {6, 3}}, {.position = {6, 1}}, {.position = {0, 4}}};
         assert_int_equal(th_world_spawn(world, on, 3, NULL, NULL), TH_OK);
         float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_WRITE);
@@ -362,8 +359,8 @@ static void test_snapshot_elsewhere(void **state) {
     (void)state;
     th_scene *scene, *other_scene;
     th_world *world = world_from(room, "orca", &scene);
-    th_world *other = world_from(
-        "{\"levels\":[{\"id\":\"a\",\"walkable\":{\"rect\":[0,0,3,3]}}]}%s", "", &other_scene);
+    th_world *other = world_from(TH_JSON({"levels":[{"id":"a","walkable":{"rect":[0,0,3,3]}}]}%s),
+                                          "", &other_scene);
     th_world_step(world, 10);
     size_t size = th_world_snapshot_size(world);
     void *bytes = malloc(size);

@@ -14,10 +14,10 @@ static void assert_close(double value, double expected, double tolerance) {
 
 // ---- runs
 
-static const char room[] =
-    "{\"levels\":[{\"id\":\"room\",\"walkable\":{\"rect\":[0,0,8,8]}}],"
-    "\"exits\":[{\"id\":\"out\",\"line\":[[8,3.5],[8,4.5]]}],"
-    "\"groups\":[{\"id\":\"p\",\"count\":60,\"area\":{\"rect\":[1,1,6,7]},\"to\":\"out\"}]}";
+static const char room[] = TH_JSON(
+    {"levels":[{"id":"room", "walkable":{"rect":[0,0,8,8]}}],
+    "exits":[{"id":"out", "line":[[8,3.5],[8,4.5]]}],
+    "groups":[{"id":"p", "count":60, "area":{"rect":[1,1,6,7]}, "to":"out"}]});
 
 static th_observer *observe(const th_scene *scene, uint64_t seed, int steps) {
     th_world *world = world_of(scene, 1, seed);
@@ -109,9 +109,11 @@ static void test_unfinished_run(void **state) {
     assert_int_equal(egress.count, 1);
     assert_close(egress.mean, ensemble.runs[1].egress_time, 0.0);
     // Another grid does not fit.
-    th_scene *other = scene_of("{\"levels\":[{\"id\":\"room\",\"walkable\":{\"rect\":[0,0,9,8]}}],"
-                               "\"exits\":[{\"id\":\"out\",\"line\":[[9,3.5],[9,4.5]]}],"
-                               "\"groups\":[{\"id\":\"p\",\"count\":5,\"to\":\"out\"}]}");
+    th_scene *other =
+        scene_of(TH_JSON(
+            {"levels":[{"id":"room", "walkable":{"rect":[0,0,9,8]}}],
+            "exits":[{"id":"out", "line":[[9,3.5],[9,4.5]]}],
+            "groups":[{"id":"p", "count":5, "to":"out"}]}));
     th_observer *observer = observe(other, 1, 10);
     th_error error = {0};
     assert_int_equal(th_ensemble_add(&ensemble, th_observer_observation(observer), &error),

@@ -15,11 +15,11 @@ enum { SLOW = 1 };
 enum { SLOW = 0 };
 #endif
 
-#define CONSISTENT "{\"model\": \"densesense\", \"preset\": \"consistent\"}"
-#define LABORATORY "{\"model\": \"densesense\", \"preset\": \"laboratory\"}"
+#define CONSISTENT TH_JSON({"model": "densesense", "preset": "consistent"})
+#define LABORATORY TH_JSON({"model": "densesense", "preset": "laboratory"})
 #define SF "\"social_force\""
-#define SF_16_HZ "{\"model\": \"social_force\", \"substep\": 0.0625}"
-#define SF_1000_HZ "{\"model\": \"social_force\", \"substep\": 0.001}"
+#define SF_16_HZ TH_JSON({"model": "social_force", "substep": 0.0625})
+#define SF_1000_HZ TH_JSON({"model": "social_force", "substep": 0.001})
 
 // ---- reading tracks made by hand
 
@@ -127,7 +127,7 @@ static void places_hold_their_people(void **state) {
 
 static void a_wrong_scene_says_why(void **state) {
     (void)state;
-    th_tracks_def def = {"{\"groups\": [{\"count\": 1}]}", 1, 1 / TH_TRACKS_RATE, 1};
+    th_tracks_def def = {TH_JSON({"groups": [{"count": 1}]}), 1, 1 / TH_TRACKS_RATE, 1};
     th_run_tracks tracks;
     th_error error = {0};
     assert_int_not_equal(th_tracks_run(&def, &tracks, &error), TH_OK);

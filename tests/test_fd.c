@@ -105,15 +105,14 @@ static void a_scene_is_run_and_measured(void **state) {
     snprintf(path, sizeof path, "%s/hall.json", folder);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
-    fputs("{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 30, 4]}}],"
-          " \"exits\": [{\"id\": \"end\", \"line\": [[30, 0], [30, 4]]}],"
-          " \"groups\": [{\"count\": 40, \"area\": {\"rect\": [0, 0, 9, 4]}, \"speed\": 1.2, "
-          "\"to\": "
-          "\"end\"}],"
-          " \"measure\": {\"areas\": [{\"id\": \"start\", \"area\": {\"rect\": [0, 0, 10, 4]}},"
-          " {\"id\": \"middle\", \"area\": {\"rect\": [12, 0, 20, 4]}}]},"
-          " \"run\": {\"step\": 0.1, \"duration\": 8}}",
-          file);
+    static const char scene_json[] = TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 30, 4]}}],
+        "exits": [{"id": "end", "line": [[30, 0], [30, 4]]}],
+        "groups": [{"count": 40, "area": {"rect": [0, 0, 9, 4]}, "speed": 1.2, "to": "end"}],
+        "measure": {"areas": [{"id": "start", "area": {"rect": [0, 0, 10, 4]}}, {"id": "middle",
+            "area": {"rect": [12, 0, 20, 4]}}]},
+        "run": {"step": 0.1, "duration": 8}});
+    fputs(scene_json, file);
     fclose(file);
     int code;
     char *text = program("fd hall.json --frames 0:3 --out hall.png", &code);

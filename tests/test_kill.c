@@ -19,12 +19,12 @@ static const th_trajectory_format formats[] = {TH_TRAJECTORY_SQLITE, TH_TRAJECTO
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 
 // People come and go all the time, so that a frame's number of people tells it from others.
-static const char busy_hall[] =
-    "{\"levels\":[{\"id\":\"hall\",\"walkable\":{\"rect\":[0,0,30,12]}}],"
-    "\"exits\":[{\"id\":\"east\",\"line\":[[30,0],[30,12]]}],"
-    "\"groups\":[{\"id\":\"here\",\"count\":200,\"area\":{\"rect\":[1,1,28,11]},\"to\":\"east\"},"
-    "{\"id\":\"coming\",\"area\":{\"rect\":[0.5,1,3,11]},\"source\":{\"rate\":8},\"to\":\"east\"}],"
-    "\"run\":{\"step\":0.1,\"seed\":11}}";
+static const char busy_hall[] = TH_JSON(
+    {"levels":[{"id":"hall", "walkable":{"rect":[0,0,30,12]}}],
+    "exits":[{"id":"east", "line":[[30,0],[30,12]]}],
+    "groups":[{"id":"here", "count":200, "area":{"rect":[1,1,28,11]}, "to":"east"},
+        {"id":"coming", "area":{"rect":[0.5,1,3,11]}, "source":{"rate":8}, "to":"east"}],
+    "run":{"step":0.1, "seed":11}});
 
 static const char *program; // this one
 

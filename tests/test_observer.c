@@ -9,26 +9,23 @@
 
 // A hall in two halves with a gate that shuts for a while, a source, two measurement lines (one
 // slanted), an area, a scripted walker and a waiting area on somebody's way.
-static const char hall[] =
-    "{\"levels\":[{\"id\":\"hall\",\"walkable\":{\"rect\":[0,0,30,14]},"
-    "\"walls\":[[[20,0],[20,6]],[[20,8],[20,14]]]}],"
-    "\"doors\":[{\"id\":\"gate\",\"line\":[[20,8],[20,6]],\"schedule\":[{\"time\":6,\"open\":false}"
-    ",{\"time\":10,\"open\":true}]}],"
-    "\"exits\":[{\"id\":\"east\",\"line\":[[30,5],[30,9]]},"
-    "{\"id\":\"west\",\"area\":{\"rect\":[0,5,1,9]}}],"
-    "\"waiting_areas\":[{\"id\":\"kiosk\",\"area\":{\"rect\":[14,1,18,4]},\"wait\":3}],"
-    "\"groups\":["
-    "{\"id\":\"a\",\"count\":80,\"area\":{\"rect\":[2,1,9,13]},\"to\":\"east\"},"
-    "{\"id\":\"b\",\"count\":40,\"area\":{\"rect\":[21,1,28,13]},\"to\":\"west\"},"
-    "{\"id\":\"c\",\"count\":10,\"area\":{\"rect\":[10,1,13,4]},\"route\":[\"kiosk\",\"west\"]},"
-    "{\"id\":\"d\",\"area\":{\"rect\":[10,10,13,13]},\"source\":{\"rate\":3,\"from\":1,\"until\":8}"
-    ","
-    "\"to\":\"west\"}],"
-    "\"scripted\":[{\"id\":\"guard\",\"path\":[[0,17,1],[10,17,13]]}],"
-    "\"measure\":{\"lines\":[{\"id\":\"middle\",\"line\":[[15,0],[15,14]]},"
-    "{\"id\":\"slanted\",\"line\":[[4,2],[27,12]]}],"
-    "\"areas\":[{\"id\":\"before\",\"area\":{\"rect\":[17,5,20,9]}}]},"
-    "\"run\":{\"step\":0.1,\"seed\":5}}";
+static const char hall[] = TH_JSON(
+    {"levels":[{"id":"hall", "walkable":{"rect":[0,0,30,14]},
+        "walls":[[[20,0],[20,6]],[[20,8],[20,14]]]}],
+    "doors":[{"id":"gate", "line":[[20,8],[20,6]], "schedule":[{"time":6, "open":false},
+        {"time":10, "open":true}]}],
+    "exits":[{"id":"east", "line":[[30,5],[30,9]]}, {"id":"west",
+        "area":{"rect":[0,5,1,9]}}],
+    "waiting_areas":[{"id":"kiosk", "area":{"rect":[14,1,18,4]}, "wait":3}],
+    "groups":[{"id":"a", "count":80, "area":{"rect":[2,1,9,13]}, "to":"east"}, {"id":"b",
+        "count":40, "area":{"rect":[21,1,28,13]}, "to":"west"}, {"id":"c", "count":10,
+        "area":{"rect":[10,1,13,4]}, "route":["kiosk", "west"]}, {"id":"d",
+        "area":{"rect":[10,10,13,13]}, "source":{"rate":3, "from":1, "until":8},
+        "to":"west"}],
+    "scripted":[{"id":"guard", "path":[[0,17,1],[10,17,13]]}],
+    "measure":{"lines":[{"id":"middle", "line":[[15,0],[15,14]]}, {"id":"slanted",
+        "line":[[4,2],[27,12]]}], "areas":[{"id":"before", "area":{"rect":[17,5,20,9]}}]},
+    "run":{"step":0.1, "seed":5}});
 
 // cmocka's own compares as floats.
 static void assert_close(double value, double expected, double tolerance) {
@@ -201,10 +198,10 @@ static void test_bad_definitions(void **state) {
 
 // ---- maps
 
-static const char room[] =
-    "{\"levels\":[{\"id\":\"room\",\"walkable\":{\"rect\":[0,0,10,10]}}],"
-    "\"exits\":[{\"id\":\"out\",\"line\":[[10,4],[10,6]]}],"
-    "\"groups\":[{\"id\":\"p\",\"count\":1,\"area\":{\"rect\":[1,1,2,2]},\"to\":\"out\"}]}";
+static const char room[] = TH_JSON(
+    {"levels":[{"id":"room", "walkable":{"rect":[0,0,10,10]}}],
+    "exits":[{"id":"out", "line":[[10,4],[10,6]]}],
+    "groups":[{"id":"p", "count":1, "area":{"rect":[1,1,2,2]}, "to":"out"}]});
 
 // A square lattice of `density`, turned by `angle` and shifted, put into the map's rectangle.
 static int put_lattice(th_map *map, th_map_work *work, double density, double angle, double shift,
@@ -272,10 +269,11 @@ static void test_density_of_a_lattice(void **state) {
 static void test_density_at_walls(void **state) {
     (void)state;
     th_scene *scene = scene_of(
-        "{\"levels\":[{\"id\":\"room\",\"walkable\":"
-        "\"POLYGON ((0.13 0.21, 9.87 0.4, 9.7 9.6, 5 7.3, 0.3 9.9, 0.13 0.21))\"}],"
-        "\"exits\":[{\"id\":\"out\",\"area\":{\"rect\":[4,4,5,5]}}],"
-        "\"groups\":[{\"id\":\"p\",\"count\":1,\"area\":{\"rect\":[1,1,2,2]},\"to\":\"out\"}]}");
+        TH_JSON(
+            {"levels":[{"id":"room",
+                "walkable":"POLYGON ((0.13 0.21, 9.87 0.4, 9.7 9.6, 5 7.3, 0.3 9.9, 0.13 0.21))"}],
+            "exits":[{"id":"out", "area":{"rect":[4,4,5,5]}}],
+            "groups":[{"id":"p", "count":1, "area":{"rect":[1,1,2,2]}, "to":"out"}]}));
     th_map map = {0};
     th_map_work work = {0};
     assert_true(th_map_create(scene, 0, 0.5, &map, &work));
@@ -310,12 +308,11 @@ static void test_density_at_walls(void **state) {
 
 static void test_thin_wall_does_not_blur(void **state) {
     (void)state;
-    th_scene *scene =
-        scene_of("{\"levels\":[{\"id\":\"room\",\"walkable\":{\"rect\":[0,0,10,10]},"
-                 "\"walls\":[[[5,0],[5,4]],[[5,6],[5,10]]]}],"
-                 "\"exits\":[{\"id\":\"out\",\"line\":[[10,4],[10,6]]}],"
-                 "\"groups\":[{\"id\":\"p\",\"count\":1,\"area\":{\"rect\":[1,1,2,2]},\"to\":"
-                 "\"out\"}]}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels":[{"id":"room", "walkable":{"rect":[0,0,10,10]},
+            "walls":[[[5,0],[5,4]],[[5,6],[5,10]]]}],
+        "exits":[{"id":"out", "line":[[10,4],[10,6]]}],
+        "groups":[{"id":"p", "count":1, "area":{"rect":[1,1,2,2]}, "to":"out"}]}));
     th_map map = {0};
     th_map_work work = {0};
     assert_true(th_map_create(scene, 0, 0.5, &map, &work));
@@ -368,12 +365,12 @@ static void test_people_in_maps(void **state) {
 
 static void test_one_persons_times(void **state) {
     (void)state;
-    th_scene *scene = scene_of(
-        "{\"levels\":[{\"id\":\"way\",\"walkable\":{\"rect\":[0,0,22,4]}}],"
-        "\"exits\":[{\"id\":\"end\",\"line\":[[22,1],[22,3]]}],"
-        "\"waiting_areas\":[{\"id\":\"stop\",\"area\":{\"rect\":[10,0,12,4]},\"wait\":5}],"
-        "\"groups\":[{\"id\":\"one\",\"positions\":[[2,2]],\"speed\":1.25,\"premovement\":3.5,"
-        "\"route\":[\"stop\",\"end\"]}]}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels":[{"id":"way", "walkable":{"rect":[0,0,22,4]}}],
+        "exits":[{"id":"end", "line":[[22,1],[22,3]]}],
+        "waiting_areas":[{"id":"stop", "area":{"rect":[10,0,12,4]}, "wait":5}],
+        "groups":[{"id":"one", "positions":[[2,2]], "speed":1.25, "premovement":3.5,
+            "route":["stop", "end"]}]}));
     th_world *world = world_of(scene, 1, 0);
     th_observer *observer = observer_of(world);
     see(observer, world);
@@ -435,9 +432,10 @@ static void test_times_add_up(void **state) {
 static void test_burst_of_leavers(void **state) {
     (void)state;
     th_scene *scene =
-        scene_of("{\"levels\":[{\"id\":\"field\",\"walkable\":{\"rect\":[0,0,100,100]}}],"
-                 "\"exits\":[{\"id\":\"all\",\"area\":{\"rect\":[0,0,100,100]}}],"
-                 "\"groups\":[{\"id\":\"p\",\"count\":6000,\"to\":\"all\"}]}");
+        scene_of(TH_JSON(
+            {"levels":[{"id":"field", "walkable":{"rect":[0,0,100,100]}}],
+            "exits":[{"id":"all", "area":{"rect":[0,0,100,100]}}],
+            "groups":[{"id":"p", "count":6000, "to":"all"}]}));
     th_world *world = world_of(scene, 1, 0);
     th_observer *observer = observer_of(world);
     see(observer, world);

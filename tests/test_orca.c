@@ -41,16 +41,16 @@ static th_scene *reference_scene(const char *name) {
     json_t *obstacles = json_object_get(reference, "obstacles_ccw");
     char *shapes = obstacles ? json_dumps(obstacles, JSON_COMPACT) : strdup("[]");
     char *text = malloc(strlen(shapes) + 2048);
-    sprintf(
-        text,
-        "{\"levels\":[{\"id\":\"ground\",\"obstacles\":%s}],"
-        "\"groups\":[{\"id\":\"all\",\"count\":0,\"own_goal\":\"opposite\",\"plan\":\"straight\","
-        "\"move\":{\"model\":\"orca\",\"separation_passes\":0,\"noise\":0,\"line_of_sight\":0,"
-        "\"time_horizon\":%g,\"time_horizon_obstacle\":%g,\"neighbour_range\":%g,\"max_"
-        "neighbours\":%g,"
-        "\"max_speed\":%g}}],\"run\":{\"step\":%g,\"duration\":20}}",
-        shapes, NUMBER("time_horizon"), NUMBER("time_horizon_obstacle"), NUMBER("neighbour_range"),
-        NUMBER("max_neighbours"), NUMBER("max_speed"), NUMBER("time_step"));
+    static const char scene_json[] = TH_JSON(
+        {"levels":[{"id":"ground", "obstacles":%s}],
+        "groups":[{"id":"all", "count":0, "own_goal":"opposite", "plan":"straight",
+            "move":{"model":"orca", "separation_passes":0, "noise":0, "line_of_sight":0,
+            "time_horizon":%g, "time_horizon_obstacle":%g, "neighbour_range":%g,
+            "max_neighbours":%g, "max_speed":%g}}],
+        "run":{"step":%g, "duration":20}});
+    sprintf(text, scene_json, shapes, NUMBER("time_horizon"), NUMBER("time_horizon_obstacle"),
+            NUMBER("neighbour_range"), NUMBER("max_neighbours"), NUMBER("max_speed"),
+            NUMBER("time_step"));
     free(shapes);
     json_decref(reference);
     th_scene *scene = scene_of(text);
@@ -151,11 +151,11 @@ static void test_head_on_is_symmetric(void **state) {
 // arrives, and the contact stage, as shipped, at least halves the deepest overlap.
 static float deepest_in_circle(const char *contact, bool *done) {
     char text[512];
-    snprintf(
-        text, sizeof text,
-        "{\"groups\":[{\"id\":\"all\",\"count\":0,\"own_goal\":\"opposite\",\"plan\":\"straight\","
-        "\"move\":{\"model\":\"orca\"%s}}]}",
-        contact);
+    static const char format[] =
+        TH_JSON(
+            {"groups":[{"id":"all", "count":0, "own_goal":"opposite", "plan":"straight",
+                "move":{"model":"orca"%s}}]});
+    snprintf(text, sizeof text, format, contact);
     th_scene *scene = scene_of(text);
     th_world *world = world_of(scene, 2, 1);
     for (int k = 0; k < 250; ++k) {
@@ -183,7 +183,7 @@ static float deepest_in_circle(const char *contact, bool *done) {
 static void test_antipodal_circle(void **state) {
     (void)state;
     bool done;
-    float bare = deepest_in_circle(",\"separation_passes\":0", &done);
+    float bare = deepest_in_circle(TH_JSON(,"separation_passes":0), &done);
     assert_true(done);
     float shipped = deepest_in_circle("", &done);
     assert_true(done);
@@ -295,12 +295,13 @@ static void test_program3_is_least_bad(void **state) {
 // own lines hold them; the crossing test must have had nothing to do.
 static void test_walls_hold(void **state) {
     (void)state;
-    th_scene *scene = scene_of("{\"levels\":[{\"id\":\"hall\",\"walkable\":{\"rect\":[0,0,12,8]},"
-                               "\"obstacles\":[{\"rect\":[5,3,6,4]},{\"rect\":[8,5,8.5,7]}]}],"
-                               "\"groups\":[{\"id\":\"all\",\"count\":60,\"area\":{\"rect\":[0.5,0."
-                               "5,4.5,7.5]},\"own_goal\":{\"in\":{\"rect\":[10,0.3,11.5,2]}},"
-                               "\"plan\":\"straight\",\"speed\":1.3,\"move\":{\"model\":\"orca\","
-                               "\"separation_passes\":0}}],\"run\":{\"duration\":30}}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels":[{"id":"hall", "walkable":{"rect":[0,0,12,8]}, "obstacles":[{"rect":[5,3,6,4]},
+            {"rect":[8,5,8.5,7]}]}],
+        "groups":[{"id":"all", "count":60, "area":{"rect":[0.5,0.5,4.5,7.5]},
+            "own_goal":{"in":{"rect":[10,0.3,11.5,2]}}, "plan":"straight", "speed":1.3,
+            "move":{"model":"orca", "separation_passes":0}}],
+        "run":{"duration":30}}));
     th_world *world = world_of(scene, 2, 3);
     for (int step = 0; step < 300; ++step) {
         th_world_step(world, 1);

@@ -173,11 +173,12 @@ static void corrections_of_a_pair_sum_to_zero(void **state) {
 static th_world *standing(const char *move, const char *room, int count, const char *more,
                           th_scene **scene) {
     char text[1024];
-    snprintf(text, sizeof text,
-             "{\"levels\": [{\"walkable\": {\"rect\": [%s]}}],"
-             "\"groups\": [{\"id\": \"people\", \"count\": %d, \"radius\": 0.1, \"route\": []%s,"
-             " \"move\": {\"model\": \"pbd\"%s}}], \"run\": {\"step\": 0.1}}",
-             room, count, more, move);
+    static const char format[] = TH_JSON(
+        {"levels": [{"walkable": {"rect": [%s]}}],
+        "groups": [{"id": "people", "count": %d, "radius": 0.1, "route": []%s,
+            "move": {"model": "pbd"%s}}],
+        "run": {"step": 0.1}});
+    snprintf(text, sizeof text, format, room, count, more, move);
     *scene = scene_of(text);
     return world_of(*scene, 1, 1);
 }
@@ -186,7 +187,8 @@ static th_world *standing(const char *move, const char *room, int count, const c
 static void overlaps_go_away_within_a_second(void **state) {
     (void)state;
     th_scene *scene;
-    th_world *world = standing(", \"lr_range\": 0, \"cohesion\": 0", "0, 0, 6, 6", 92, "", &scene);
+    th_world *world =
+        standing(TH_JSON(, "lr_range": 0, "cohesion": 0), "0, 0, 6, 6", 92, "", &scene);
     th_agents *a = &world->agents;
     for (int i = 0; i < a->count; ++i) {
         th_random4 r = th_philox(5, TH_STREAM_PLACE, (uint32_t)i, 0);
@@ -219,8 +221,8 @@ static th_vec2 momentum_of(const th_world *world) {
 static void momentum_of_two_who_collide_is_kept(void **state) {
     (void)state;
     th_scene *scene;
-    th_world *world = standing(", \"lr_range\": 0, \"cohesion\": 0, \"reaction_time\": 10",
-                               "-20, -20, 20, 20", 2, "", &scene);
+    th_world *world = standing(TH_JSON(, "lr_range": 0, "cohesion": 0, "reaction_time": 10),
+                                       "-20, -20, 20, 20", 2, "", &scene);
     th_agents *a = &world->agents;
     const float places[2] = {-1.0f, 1.0f}, masses[2] = {60.0f, 90.0f};
     for (int i = 0; i < 2; ++i) {
@@ -248,7 +250,7 @@ static void momentum_of_two_who_collide_is_kept(void **state) {
 // Random velocities of a cluster at 2.2 radii; alone with cohesion.
 static th_world *cluster(th_scene **scene) {
     th_world *world =
-        standing(", \"lr_range\": 0, \"reaction_time\": 10", "-20, -20, 20, 20", 100, "", scene);
+        standing(TH_JSON(, "lr_range": 0, "reaction_time": 10), "-20, -20, 20, 20", 100, "", scene);
     th_agents *a = &world->agents;
     for (int i = 0; i < a->count; ++i) {
         th_random4 r = th_philox(7, TH_STREAM_PLACE, (uint32_t)i, 0);
@@ -357,12 +359,11 @@ static void what_is_not_finite_is_repaired(void **state) {
 
 static void nobody_is_felt_through_a_thin_wall(void **state) {
     (void)state;
-    th_scene *scene = scene_of(
-        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 6, 6]}, \"walls\": [[[3, 0], [3, 6]]]}],"
-        "\"groups\": [{\"id\": \"west\", \"positions\": [[2.75, 3]], \"radius\": 0.25, \"route\": "
-        "[],"
-        " \"move\": \"pbd\"}, {\"id\": \"east\", \"positions\": [[3.25, 3.1]], \"radius\": 0.25,"
-        " \"route\": [], \"move\": \"pbd\"}]}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 6, 6]}, "walls": [[[3, 0], [3, 6]]]}],
+        "groups": [{"id": "west", "positions": [[2.75, 3]], "radius": 0.25, "route": [],
+            "move": "pbd"}, {"id": "east", "positions": [[3.25, 3.1]], "radius": 0.25,
+            "route": [], "move": "pbd"}]}));
     th_world *world = world_of(scene, 1, 1);
     th_world_step(world, 20);
     const float *x = field_of(world, TH_FIELD_POSITION_X),
@@ -375,13 +376,12 @@ static void nobody_is_felt_through_a_thin_wall(void **state) {
 
 static void who_does_not_give_way_is_walked_around(void **state) {
     (void)state;
-    th_scene *scene = scene_of("{\"levels\": [{\"walkable\": {\"rect\": [-8, -3, 8, 3]}}],"
-                               "\"exits\": [{\"id\": \"out\", \"line\": [[8, -3], [8, 3]]}],"
-                               "\"scripted\": [{\"id\": \"post\", \"radius\": 0.4, \"path\": [[0, "
-                               "0, 0.05], [100, 0, 0.05]]}],"
-                               "\"groups\": [{\"id\": \"walker\", \"positions\": [[-6, 0]], "
-                               "\"to\": \"out\", \"move\": \"pbd\"}],"
-                               "\"run\": {\"step\": 0.1}}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [-8, -3, 8, 3]}}],
+        "exits": [{"id": "out", "line": [[8, -3], [8, 3]]}],
+        "scripted": [{"id": "post", "radius": 0.4, "path": [[0, 0, 0.05], [100, 0, 0.05]]}],
+        "groups": [{"id": "walker", "positions": [[-6, 0]], "to": "out", "move": "pbd"}],
+        "run": {"step": 0.1}}));
     th_world *world = world_of(scene, 1, 1);
     for (int k = 0; k < 150 && world->counters.left == 0; ++k) {
         th_world_step(world, 1);
@@ -394,20 +394,18 @@ static void who_does_not_give_way_is_walked_around(void **state) {
 
 static void stairs_are_climbed_and_nobody_is_lost(void **state) {
     (void)state;
-    th_scene *scene =
-        scene_of("{\"levels\": [{\"id\": \"below\", \"walkable\": {\"rect\": [-6, 0, 3, 2]}},"
-                 " {\"id\": \"above\", \"z\": 6, \"walkable\": {\"rect\": [13, 0, 18, 2]}}],"
-                 "\"stairs\": [{\"id\": \"stairs\", \"level\": \"below\", \"to\": \"above\","
-                 " \"area\": {\"rect\": [3, 0, 13, 2]}, \"top\": [[13, 0], [13, 2]], \"up\": 0.5, "
-                 "\"down\": 0.75}],"
-                 "\"exits\": [{\"id\": \"up\", \"level\": \"above\", \"line\": [[18, 0], [18, 2]]},"
-                 " {\"id\": \"down\", \"level\": \"below\", \"line\": [[-6, 0], [-6, 2]]}],"
-                 "\"groups\": [{\"id\": \"climbers\", \"level\": \"below\", \"count\": 12, "
-                 "\"area\": {\"rect\":"
-                 " [-5, 0, 2, 2]}, \"to\": \"up\", \"move\": \"pbd\"}, {\"id\": \"others\", "
-                 "\"level\": \"above\","
-                 " \"count\": 6, \"area\": {\"rect\": [14, 0, 17, 2]}, \"to\": \"down\", \"move\": "
-                 "\"pbd\"}]}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"id": "below", "walkable": {"rect": [-6, 0, 3, 2]}}, {"id": "above",
+            "z": 6, "walkable": {"rect": [13, 0, 18, 2]}}],
+        "stairs": [{"id": "stairs", "level": "below", "to": "above",
+            "area": {"rect": [3, 0, 13, 2]}, "top": [[13, 0], [13, 2]], "up": 0.5,
+            "down": 0.75}],
+        "exits": [{"id": "up", "level": "above", "line": [[18, 0], [18, 2]]}, {"id": "down",
+            "level": "below", "line": [[-6, 0], [-6, 2]]}],
+        "groups": [{"id": "climbers", "level": "below", "count": 12,
+            "area": {"rect": [-5, 0, 2, 2]}, "to": "up", "move": "pbd"}, {"id": "others",
+            "level": "above", "count": 6, "area": {"rect": [14, 0, 17, 2]}, "to": "down",
+            "move": "pbd"}]}));
     th_world *world = world_of(scene, 1, 1);
     run_to_end(world, 120.0);
     assert_int_equal(world->counters.left, 18);
@@ -417,14 +415,14 @@ static void stairs_are_climbed_and_nobody_is_lost(void **state) {
 
 static void people_of_orca_and_pbd_pass_each_other(void **state) {
     (void)state;
-    th_scene *scene = scene_of(
-        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 24, 8]}}],"
-        "\"exits\": [{\"id\": \"left\", \"line\": [[0, 0], [0, 8]]},"
-        " {\"id\": \"right\", \"line\": [[24, 0], [24, 8]]}],"
-        "\"groups\": [{\"id\": \"a\", \"count\": 30, \"area\": {\"rect\": [1, 1, 9, 7]}, \"to\": "
-        "\"right\","
-        " \"move\": \"pbd\"}, {\"id\": \"b\", \"count\": 30, \"area\": {\"rect\": [15, 1, 23, 7]},"
-        " \"to\": \"left\", \"move\": \"orca\"}], \"run\": {\"step\": 0.1}}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 24, 8]}}],
+        "exits": [{"id": "left", "line": [[0, 0], [0, 8]]}, {"id": "right",
+            "line": [[24, 0], [24, 8]]}],
+        "groups": [{"id": "a", "count": 30, "area": {"rect": [1, 1, 9, 7]}, "to": "right",
+            "move": "pbd"}, {"id": "b", "count": 30, "area": {"rect": [15, 1, 23, 7]},
+            "to": "left", "move": "orca"}],
+        "run": {"step": 0.1}}));
     th_world *world = world_of(scene, 1, 1);
     run_to_end(world, 90.0);
     assert_int_equal(world->counters.left, 60);
@@ -437,17 +435,17 @@ static void people_of_orca_and_pbd_pass_each_other(void **state) {
 // Two blocks in a corridor 60 m long, walking through each other; how many are out after `time`.
 static uint64_t passed(int count, double half_width, const char *move, double time, uint64_t seed) {
     char text[1024];
-    snprintf(text, sizeof text,
-             "{\"levels\": [{\"walkable\": {\"rect\": [-30, %g, 30, %g]}}],"
-             "\"exits\": [{\"id\": \"w\", \"line\": [[-30, %g], [-30, %g]]},"
-             " {\"id\": \"e\", \"line\": [[30, %g], [30, %g]]}],"
-             "\"groups\": [{\"id\": \"a\", \"count\": %d, \"area\": {\"rect\": [-14, -4, -4, 4]},"
-             " \"to\": \"e\", \"radius\": 0.25, \"speed\": 1.4, \"move\": {\"model\": \"pbd\"%s}},"
-             " {\"id\": \"b\", \"count\": %d, \"area\": {\"rect\": [4, -4, 14, 4]}, \"to\": \"w\","
-             " \"radius\": 0.25, \"speed\": 1.4, \"move\": {\"model\": \"pbd\"%s}}],"
-             "\"run\": {\"step\": 0.1}}",
-             -half_width, half_width, -half_width, half_width, -half_width, half_width, count, move,
-             count, move);
+    static const char format[] = TH_JSON(
+        {"levels": [{"walkable": {"rect": [-30, %g, 30, %g]}}],
+        "exits": [{"id": "w", "line": [[-30, %g], [-30, %g]]}, {"id": "e",
+            "line": [[30, %g], [30, %g]]}],
+        "groups": [{"id": "a", "count": %d, "area": {"rect": [-14, -4, -4, 4]},
+            "to": "e", "radius": 0.25, "speed": 1.4, "move": {"model": "pbd"%s}},
+            {"id": "b", "count": %d, "area": {"rect": [4, -4, 14, 4]}, "to": "w",
+            "radius": 0.25, "speed": 1.4, "move": {"model": "pbd"%s}}],
+        "run": {"step": 0.1}});
+    snprintf(text, sizeof text, format, -half_width, half_width, -half_width, half_width,
+             -half_width, half_width, count, move, count, move);
     th_scene *scene = scene_of(text);
     th_world *world = world_of(scene, 1, seed);
     run_to_end(world, time);
@@ -462,11 +460,11 @@ static void crowds_pass_and_the_other_sign_jams(void **state) {
     (void)state;
     const double time = SLOW ? 5.0 : 2.5 * 44.0 / 1.4;
     uint64_t both = passed(96, 10.0, "", time, 1);
-    uint64_t sideways = passed(96, 10.0, ", \"lr_mode\": 0", time, 1);
+    uint64_t sideways = passed(96, 10.0, TH_JSON(, "lr_mode": 0), time, 1);
     // Wall to wall, sideways part only, without the side step that helps whoever is stuck.
-    uint64_t plus = passed(135, 4.0, ", \"lr_mode\": 0, \"sidestep\": 0", time, 1);
+    uint64_t plus = passed(135, 4.0, TH_JSON(, "lr_mode": 0, "sidestep": 0), time, 1);
     uint64_t minus =
-        passed(135, 4.0, ", \"lr_mode\": 0, \"sidestep\": 0, \"lr_sign\": -1", time, 1);
+        passed(135, 4.0, TH_JSON(, "lr_mode": 0, "sidestep": 0, "lr_sign": -1), time, 1);
     print_message("crossing: both %d, sideways %d of 192; in a corridor + %d, - %d of 270\n",
                   (int)both, (int)sideways, (int)plus, (int)minus);
     if (SLOW) return;
@@ -478,15 +476,14 @@ static void crowds_pass_and_the_other_sign_jams(void **state) {
 static void lane_index_rises(void **state) {
     (void)state;
     if (SLOW) skip();
-    th_scene *scene = scene_of(
-        "{\"levels\": [{\"walkable\": {\"rect\": [-60, -3, 60, 3]}}],"
-        "\"exits\": [{\"id\": \"w\", \"line\": [[-60, -3], [-60, 3]]},"
-        " {\"id\": \"e\", \"line\": [[60, -3], [60, 3]]}],"
-        "\"groups\": [{\"id\": \"a\", \"count\": 200, \"area\": {\"rect\": [-40, -3, 40, 3]},"
-        " \"to\": \"e\", \"radius\": 0.2, \"move\": \"pbd\"}, {\"id\": \"b\", \"count\": 200,"
-        " \"area\": {\"rect\": [-40, -3, 40, 3]}, \"to\": \"w\", \"radius\": 0.2, \"move\": "
-        "\"pbd\"}],"
-        "\"run\": {\"step\": 0.1}}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [-60, -3, 60, 3]}}],
+        "exits": [{"id": "w", "line": [[-60, -3], [-60, 3]]}, {"id": "e",
+            "line": [[60, -3], [60, 3]]}],
+        "groups": [{"id": "a", "count": 200, "area": {"rect": [-40, -3, 40, 3]}, "to": "e",
+            "radius": 0.2, "move": "pbd"}, {"id": "b", "count": 200,
+            "area": {"rect": [-40, -3, 40, 3]}, "to": "w", "radius": 0.2, "move": "pbd"}],
+        "run": {"step": 0.1}}));
     th_world *world = world_of(scene, 1, 1);
     double before = lane_index(world, 12.0f);
     th_world_step(world, 150);
@@ -583,18 +580,16 @@ static void scenes_of_uic_run_by_changing_a_word(void **state) {
 
 // ---- the same bits
 
-static const char mixed_room[] =
-    "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 30, 12]}, \"obstacles\": [{\"rect\": [14, 5, "
-    "15, 7]}],"
-    " \"walls\": [[[8, 0], [8, 4]]]}],"
-    "\"exits\": [{\"id\": \"w\", \"line\": [[0, 0], [0, 12]]}, {\"id\": \"e\", \"line\": [[30, 0], "
-    "[30, 12]]}],"
-    "\"groups\": [{\"id\": \"a\", \"count\": 400, \"area\": {\"rect\": [1, 1, 14, 11]}, \"to\": "
-    "\"e\","
-    " \"radius\": {\"uniform\": [0.15, 0.25]}, \"mass\": {\"uniform\": [50, 100]}, \"move\": "
-    "\"pbd\"},"
-    " {\"id\": \"b\", \"count\": 400, \"area\": {\"rect\": [16, 1, 29, 11]}, \"to\": \"w\","
-    " \"radius\": 0.2, \"move\": \"pbd\"}], \"run\": {\"step\": 0.1}}";
+static const char mixed_room[] = TH_JSON(
+    {"levels": [{"walkable": {"rect": [0, 0, 30, 12]},
+        "obstacles": [{"rect": [14, 5, 15, 7]}], "walls": [[[8, 0], [8, 4]]]}],
+    "exits": [{"id": "w", "line": [[0, 0], [0, 12]]}, {"id": "e",
+        "line": [[30, 0], [30, 12]]}],
+    "groups": [{"id": "a", "count": 400, "area": {"rect": [1, 1, 14, 11]}, "to": "e",
+        "radius": {"uniform": [0.15, 0.25]}, "mass": {"uniform": [50, 100]}, "move": "pbd"},
+        {"id": "b", "count": 400, "area": {"rect": [16, 1, 29, 11]}, "to": "w",
+        "radius": 0.2, "move": "pbd"}],
+    "run": {"step": 0.1}});
 
 static void result_does_not_depend_on_threads(void **state) {
     (void)state;

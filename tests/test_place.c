@@ -120,9 +120,11 @@ static void test_dense_room(void **state) {
 
 static void test_open_plane_with_obstacle(void **state) {
     (void)state;
-    crowd c = place("{\"levels\":[{\"obstacles\":[{\"rect\":[-5,-5,5,5]}]}],"
-                    "\"groups\":[{\"count\":1,\"area\":{\"rect\":[-8,-8,8,8]}}]}",
-                    300, 0.2f, 0.2f, 5);
+    static const char scene_json[] =
+        TH_JSON(
+            {"levels":[{"obstacles":[{"rect":[-5,-5,5,5]}]}],
+            "groups":[{"count":1, "area":{"rect":[-8,-8,8,8]}}]});
+    crowd c = place(scene_json, 300, 0.2f, 0.2f, 5);
     assert_int_equal(c.placed, 300);
     check_crowd(&c);
     for (int i = 0; i < c.placed; ++i)
@@ -134,7 +136,7 @@ static void test_open_plane_with_obstacle(void **state) {
 static void test_jammed(void **state) {
     (void)state;
     static const char json[] =
-        "{\"levels\":[{\"walkable\":{\"rect\":[0,0,10,10]}}],\"groups\":[{\"count\":1}]}";
+        TH_JSON({"levels":[{"walkable":{"rect":[0,0,10,10]}}],"groups":[{"count":1}]});
     crowd c = place(json, 600, 0.2f, 0.2f, 1); // packing fraction 0.75
     assert_int_equal(c.placed, 600);
     check_crowd(&c);
@@ -149,9 +151,10 @@ static void test_jammed(void **state) {
 // A corridor 1 m wide and 300 m long, drawn diagonally: 0.5 % of its box.
 static void test_thin_area(void **state) {
     (void)state;
-    crowd c = place("{\"levels\":[{\"walkable\":[[0,0],[200,200],[200,201.4],[0,1.4]]}],"
-                    "\"groups\":[{\"count\":1}]}",
-                    300, 0.2f, 0.2f, 2);
+    static const char scene_json[] = TH_JSON(
+        {"levels":[{"walkable":[[0,0],[200,200],[200,201.4],[0,1.4]]}],
+        "groups":[{"count":1}]});
+    crowd c = place(scene_json, 300, 0.2f, 0.2f, 2);
     assert_int_equal(c.placed, 300);
     check_crowd(&c);
     release(&c);
@@ -172,9 +175,9 @@ static void test_uniform_start_positions(void **state) {
     double sum[2] = {0.0, 0.0};
     int low = 0;
     for (uint64_t seed = 1; seed <= REPEATS; ++seed) {
-        crowd c = place(
-            "{\"levels\":[{\"walkable\":{\"rect\":[0,0,100,100]}}],\"groups\":[{\"count\":1}]}",
-            PEOPLE, 0.05f, 0.05f, seed);
+        crowd c =
+            place(TH_JSON({"levels":[{"walkable":{"rect":[0,0,100,100]}}],"groups":[{"count":1}]}),
+                           PEOPLE, 0.05f, 0.05f, seed);
         assert_int_equal(c.placed, PEOPLE);
         int bins[2][BINS] = {{0}};
         for (int i = 0; i < PEOPLE; ++i) {
@@ -215,10 +218,11 @@ static void test_same_seed_same_places(void **state) {
 static void test_many(void **state) {
     (void)state;
     enum { MANY = 100000 };
-    crowd c =
-        place("{\"levels\":[{\"walkable\":{\"rect\":[0,0,183,183]}}],\"groups\":[{\"count\":1}],"
-              "\"plan_cell\":1}",
-              MANY, 0.2f, 0.2f, 1);
+    static const char scene_json[] = TH_JSON(
+        {"levels":[{"walkable":{"rect":[0,0,183,183]}}],
+        "groups":[{"count":1}],
+        "plan_cell":1});
+    crowd c = place(scene_json, MANY, 0.2f, 0.2f, 1);
     assert_int_equal(c.placed, MANY);
     release(&c);
 }

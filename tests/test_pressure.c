@@ -12,16 +12,18 @@ static void assert_close(double value, double expected, double tolerance) {
     if (!(fabs(value - expected) <= tolerance)) fail_msg("%.12g is not %.12g", value, expected);
 }
 
-static const char room[] = "{\"levels\":[{\"id\":\"room\",\"walkable\":{\"rect\":[0,0,10,10]}}],"
-                           "\"exits\":[{\"id\":\"out\",\"line\":[[10,4],[10,6]]}],"
-                           "\"groups\":[{\"id\":\"p\",\"count\":1,\"to\":\"out\"}]}";
+static const char room[] = TH_JSON(
+    {"levels":[{"id":"room", "walkable":{"rect":[0,0,10,10]}}],
+    "exits":[{"id":"out", "line":[[10,4],[10,6]]}],
+    "groups":[{"id":"p", "count":1, "to":"out"}]});
 
 // A crowd in a pen whose walls end at a door, by the model uic.
 static const char pen[] =
-    "{\"levels\":[{\"id\":\"pen\",\"walkable\":[{\"rect\":[0,0,12,8]},{\"rect\":[12,3,15,5]}]}],"
-    "\"exits\":[{\"id\":\"out\",\"line\":[[15,3],[15,5]]}],"
-    "\"groups\":[{\"id\":\"p\",\"count\":220,\"area\":{\"rect\":[1,1,11,7]},\"to\":\"out\","
-    "\"move\":\"%s\"}],\"run\":{\"step\":0.1,\"seed\":3}}";
+    TH_JSON(
+        {"levels":[{"id":"pen", "walkable":[{"rect":[0,0,12,8]}, {"rect":[12,3,15,5]}]}],
+        "exits":[{"id":"out", "line":[[15,3],[15,5]]}],
+        "groups":[{"id":"p", "count":220, "area":{"rect":[1,1,11,7]}, "to":"out", "move":"%s"}],
+        "run":{"step":0.1, "seed":3}});
 
 static th_scene *pen_of(const char *model) {
     char json[800];
@@ -165,12 +167,13 @@ static void test_crowd_pressure_slowly(void **state) {
 // ---- exposure
 
 // A block of people who walk apart, far from all walls; the densities around everybody worked out person by person.
-static const char field[] =
-    "{\"levels\":[{\"id\":\"field\",\"walkable\":{\"rect\":[-40,-40,40,40]}}],"
-    "\"exits\":[{\"id\":\"east\",\"line\":[[40,-4],[40,4]]},{\"id\":\"west\",\"line\":[[-40,-4],[-"
-    "40,"
-    "4]]}],\"groups\":[{\"id\":\"e\",\"count\":0,\"to\":\"east\",\"radius\":0.1},"
-    "{\"id\":\"w\",\"count\":0,\"to\":\"west\",\"radius\":0.1}],\"run\":{\"step\":0.1}}";
+static const char field[] = TH_JSON(
+    {"levels":[{"id":"field", "walkable":{"rect":[-40,-40,40,40]}}],
+    "exits":[{"id":"east", "line":[[40,-4],[40,4]]}, {"id":"west",
+        "line":[[-40,-4],[-40,4]]}],
+    "groups":[{"id":"e", "count":0, "to":"east", "radius":0.1}, {"id":"w", "count":0,
+        "to":"west", "radius":0.1}],
+    "run":{"step":0.1}});
 
 enum { BLOCK = 14, BLOCK_PEOPLE = BLOCK * BLOCK };
 

@@ -16,12 +16,13 @@ static void slowness(void **state) {
 // A crowd before a wide corner with a jam at its inside.
 static th_scene *corner(const char *plan) {
     char text[1200];
-    snprintf(text, sizeof text,
-             "{\"levels\": [{\"walkable\": \"POLYGON ((0 0, 16 0, 16 8, 8 8, 8 24, 0 24, 0 0))\"}],"
-             " \"exits\": [{\"id\": \"end\", \"line\": [[16, 0], [16, 8]]}],"
-             " \"groups\": [{\"area\": {\"rect\": [0, 14, 8, 24]}, \"count\": 150, \"to\": \"end\","
-             " \"plan\": %s, \"filter\": \"densesense\", \"move\": \"orca\"}]}",
-             plan);
+    static const char format[] =
+        TH_JSON(
+            {"levels": [{"walkable": "POLYGON ((0 0, 16 0, 16 8, 8 8, 8 24, 0 24, 0 0))"}],
+            "exits": [{"id": "end", "line": [[16, 0], [16, 8]]}],
+            "groups": [{"area": {"rect": [0, 14, 8, 24]}, "count": 150, "to": "end",
+                "plan": %s, "filter": "densesense", "move": "orca"}]});
+    snprintf(text, sizeof text, format, plan);
     return scene_of(text);
 }
 
@@ -38,7 +39,7 @@ static double time_round(const char *plan) {
 static void quicker_round_a_corner(void **state) {
     (void)state;
     double shortest = time_round("\"field\"");
-    double quickest = time_round("{\"model\": \"field\", \"crowd_weight\": 1}");
+    double quickest = time_round(TH_JSON({"model": "field", "crowd_weight": 1}));
     print_message(
         "  150 people round the corner: %.1f s by the shortest, %.1f s by the quickest way\n",
         shortest, quickest);
@@ -48,7 +49,7 @@ static void quicker_round_a_corner(void **state) {
 static void weight_0_is_the_shortest(void **state) {
     (void)state;
     th_scene *plain = corner("\"field\""),
-             *zero = corner("{\"model\": \"field\", \"crowd_weight\": 0}");
+             *zero = corner(TH_JSON({"model": "field", "crowd_weight": 0}));
     th_world *a = world_of(plain, 1, 1), *b = world_of(zero, 1, 1);
     th_world_step(a, 100);
     th_world_step(b, 100);
@@ -61,7 +62,7 @@ static void weight_0_is_the_shortest(void **state) {
 
 static void any_threads(void **state) {
     (void)state;
-    th_scene *scene = corner("{\"model\": \"field\", \"crowd_weight\": 1}");
+    th_scene *scene = corner(TH_JSON({"model": "field", "crowd_weight": 1}));
     uint64_t hash = 0;
     for (int threads = 1; threads <= 3; ++threads) {
         th_world *world = world_of(scene, threads, 1);
@@ -76,7 +77,7 @@ static void any_threads(void **state) {
 // In the middle between two looks at the crowd, into a world that has seen another one.
 static void restored(void **state) {
     (void)state;
-    th_scene *scene = corner("{\"model\": \"field\", \"crowd_weight\": 1}");
+    th_scene *scene = corner(TH_JSON({"model": "field", "crowd_weight": 1}));
     th_world *world = world_of(scene, 1, 1), *other = world_of(scene, 1, 2);
     th_world_step(world, 45);
     th_world_step(other, 33);

@@ -264,10 +264,10 @@ static void test_bodies_are_not_people(void **state) {
 // Somebody walks to the north-east and then stands: he goes on looking there, also after a resume.
 static void test_who_stands_looks_where_he_walked(void **state) {
     folder *f = *state;
-    th_scene *scene = scene_of(
-        "{\"levels\":[{\"id\":\"yard\",\"walkable\":{\"rect\":[0,0,20,20]}}],"
-        "\"groups\":[{\"id\":\"g\",\"positions\":[[2,2]],\"own_goal\":{\"opposite\":[3,3]}}],"
-        "\"run\":{\"step\":0.1,\"duration\":100,\"until_empty\":false}}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels":[{"id":"yard", "walkable":{"rect":[0,0,20,20]}}],
+        "groups":[{"id":"g", "positions":[[2,2]], "own_goal":{"opposite":[3,3]}}],
+        "run":{"step":0.1, "duration":100, "until_empty":false}}));
     for (int k = 0; k < 2; ++k) {
         th_world *world = world_of(scene, 1, 0);
         th_recorder *recorder = recorder_of(world, f->file[0], recorded[k], 10, false);
@@ -370,8 +370,9 @@ static th_result try_to_create(th_world *world, const th_recorder_def *def, th_e
 
 static void test_refusals_say_why(void **state) {
     folder *f = *state;
-    th_scene *scene = scene_of("{\"groups\":[{\"id\":\"g\",\"positions\":[[0,0],[3,0]],"
-                               "\"own_goal\":{\"opposite\":[5,5]}}],\"run\":{\"step\":0.1}}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"groups":[{"id":"g", "positions":[[0,0],[3,0]], "own_goal":{"opposite":[5,5]}}],
+        "run":{"step":0.1}}));
     th_world *world = world_of(scene, 1, 0);
     th_error error;
     th_recorder_def def = {.path = f->file[0], .format = TH_TRAJECTORY_TEXT, .fps = 10};
@@ -537,11 +538,12 @@ static void test_pedpy_takes_a_station(void **state) {
 // Twelve people a second over a line that lies on the edge of the area, recorded in every step: one in
 // 250 of them is seen within half a millimetre of it.
 static void test_pedpy_takes_a_busy_exit(void **state) {
-    th_scene *scene = scene_of(
-        "{\"levels\":[{\"id\":\"hall\",\"walkable\":{\"rect\":[0,0,6,12]}}],"
-        "\"exits\":[{\"id\":\"east\",\"line\":[[6,0],[6,12]]}],"
-        "\"groups\":[{\"id\":\"g\",\"area\":{\"rect\":[0.5,1,3,11]},\"source\":{\"rate\":12},"
-        "\"to\":\"east\"}],\"run\":{\"step\":0.25,\"seed\":11}}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels":[{"id":"hall", "walkable":{"rect":[0,0,6,12]}}],
+        "exits":[{"id":"east", "line":[[6,0],[6,12]]}],
+        "groups":[{"id":"g", "area":{"rect":[0.5,1,3,11]}, "source":{"rate":12},
+            "to":"east"}],
+        "run":{"step":0.25, "seed":11}}));
     assert_scene_pleases_pedpy(*state, scene, CROWDS(8) * 300);
 }
 

@@ -246,15 +246,16 @@ static void assert_says(const char *page, const char *words) {
 
 // ---- runs of all kinds
 
-static const char hall[] =
-    "{\"name\":\"hall\",\"levels\":[{\"id\":\"hall\",\"walkable\":{\"rect\":[0,0,12,8]},"
-    "\"walls\":[[[8,0],[8,3]],[[8,5],[8,8]]]}],"
-    "\"doors\":[{\"id\":\"gate\",\"line\":[[8,5],[8,3]]}],"
-    "\"exits\":[{\"id\":\"east\",\"line\":[[12,3],[12,5]]}],"
-    "\"groups\":[{\"id\":\"a\",\"count\":30,\"area\":{\"rect\":[1,1,7,7]},\"to\":\"east\","
-    "\"speed\":1.2},{\"id\":\"b\",\"count\":5,\"area\":{\"rect\":[9,1,11,7]},\"to\":\"east\"}],"
-    "\"measure\":{\"lines\":[{\"id\":\"line\",\"line\":[[10,0],[10,8]]}],"
-    "\"areas\":[{\"id\":\"front\",\"area\":{\"rect\":[6,2,8,6]}}]}}";
+static const char hall[] = TH_JSON(
+    {"name":"hall",
+    "levels":[{"id":"hall", "walkable":{"rect":[0,0,12,8]},
+        "walls":[[[8,0],[8,3]],[[8,5],[8,8]]]}],
+    "doors":[{"id":"gate", "line":[[8,5],[8,3]]}],
+    "exits":[{"id":"east", "line":[[12,3],[12,5]]}],
+    "groups":[{"id":"a", "count":30, "area":{"rect":[1,1,7,7]}, "to":"east", "speed":1.2},
+        {"id":"b", "count":5, "area":{"rect":[9,1,11,7]}, "to":"east"}],
+    "measure":{"lines":[{"id":"line", "line":[[10,0],[10,8]]}], "areas":[{"id":"front",
+        "area":{"rect":[6,2,8,6]}}]}});
 
 static void one_run(void **state) {
     (void)state;
@@ -302,8 +303,7 @@ static void three_runs(void **state) {
 
 static void nobody_at_all(void **state) {
     (void)state;
-    workshop *shop =
-        open_workshop("{\"levels\":[{\"id\":\"g\",\"walkable\":{\"rect\":[0,0,5,5]}}]}");
+    workshop *shop = open_workshop(TH_JSON({"levels":[{"id":"g","walkable":{"rect":[0,0,5,5]}}]}));
     run_once(shop, 1, 2, true);
     char *page = make_page(shop);
     assert_int_equal(check_page(shop, page), 1); // the plan
@@ -314,9 +314,10 @@ static void nobody_at_all(void **state) {
 
 static void one_person(void **state) {
     (void)state;
-    workshop *shop = open_workshop("{\"name\":\"one\",\"exits\":[{\"id\":\"e\",\"line\":[[4,-1],[4,"
-                                   "1]]}],\"groups\":[{\"id\":\"g\","
-                                   "\"positions\":[[0,0]],\"to\":\"e\"}]}"); // on an open plane
+    workshop *shop = open_workshop(TH_JSON(
+        {"name":"one",
+        "exits":[{"id":"e", "line":[[4,-1],[4,1]]}],
+        "groups":[{"id":"g", "positions":[[0,0]], "to":"e"}]})); // on an open plane
     for (uint64_t seed = 1; seed <= 2; ++seed) run_once(shop, seed, 60, true);
     char *page = make_page(shop);
     check_page(shop, page);
@@ -327,12 +328,13 @@ static void one_person(void **state) {
 
 static void nobody_gets_out(void **state) {
     (void)state;
-    workshop *shop = open_workshop(
-        "{\"name\":\"shut\",\"levels\":[{\"id\":\"g\",\"walkable\":{\"rect\":[0,0,9,4]},"
-        "\"walls\":[[[6,0],[6,1]],[[6,3],[6,4]]]}],"
-        "\"doors\":[{\"id\":\"d\",\"line\":[[6,1],[6,3]],\"closed\":true}],"
-        "\"exits\":[{\"id\":\"e\",\"line\":[[9,1],[9,3]]}],"
-        "\"groups\":[{\"id\":\"g\",\"count\":7,\"area\":{\"rect\":[1,1,5,3]},\"to\":\"e\"}]}");
+    workshop *shop = open_workshop(TH_JSON(
+        {"name":"shut",
+        "levels":[{"id":"g", "walkable":{"rect":[0,0,9,4]},
+            "walls":[[[6,0],[6,1]],[[6,3],[6,4]]]}],
+        "doors":[{"id":"d", "line":[[6,1],[6,3]], "closed":true}],
+        "exits":[{"id":"e", "line":[[9,1],[9,3]]}],
+        "groups":[{"id":"g", "count":7, "area":{"rect":[1,1,5,3]}, "to":"e"}]}));
     run_once(shop, 1, 3, true);
     char *page = make_page(shop);
     check_page(shop, page);
@@ -424,11 +426,11 @@ static void a_huge_ensemble(void **state) {
 // ---- pressure
 
 static const char pen[] =
-    "{\"levels\":[{\"id\":\"pen\",\"walkable\":[{\"rect\":[0,0,10,8]},{\"rect\":[10,3.5,13,4.5]}]}]"
-    ","
-    "\"exits\":[{\"id\":\"out\",\"line\":[[13,3.5],[13,4.5]]}],"
-    "\"groups\":[{\"id\":\"p\",\"count\":220,\"area\":{\"rect\":[1,1,9,7]},\"to\":\"out\","
-    "\"move\":\"%s\"}],\"run\":{\"step\":0.1,\"seed\":3}}";
+    TH_JSON(
+        {"levels":[{"id":"pen", "walkable":[{"rect":[0,0,10,8]}, {"rect":[10,3.5,13,4.5]}]}],
+        "exits":[{"id":"out", "line":[[13,3.5],[13,4.5]]}],
+        "groups":[{"id":"p", "count":220, "area":{"rect":[1,1,9,7]}, "to":"out", "move":"%s"}],
+        "run":{"step":0.1, "seed":3}});
 
 static bool has_figure(const char *page, const char *name) {
     char anchor[64];

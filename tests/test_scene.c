@@ -263,11 +263,10 @@ static void test_scene_from_code(void **state) {
 // A wall of which everything but two ends is door; a door that only touches a wall cuts nothing.
 static void test_cuts(void **state) {
     (void)state;
-    th_scene *scene =
-        scene_of("{\"levels\":[{\"walkable\":{\"rect\":[0,0,10,10]},\"walls\":[[[5,0],[5,10]]]}],"
-                 "\"doors\":[{\"id\":\"a\",\"line\":[[5.005,2],[5.005,4]]},{\"id\":\"b\",\"line\":["
-                 "[5,6],[7,6]]},"
-                 "{\"id\":\"c\",\"line\":[[5.05,8],[5.05,9]]}]}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels":[{"walkable":{"rect":[0,0,10,10]}, "walls":[[[5,0],[5,10]]]}],
+        "doors":[{"id":"a", "line":[[5.005,2],[5.005,4]]}, {"id":"b", "line":[[5,6],[7,6]]},
+            {"id":"c", "line":[[5.05,8],[5.05,9]]}]}));
     check_chains(scene);
     assert_false(wall_covers(scene, 0, 5.0f, 3.0f, -1)); // 5 mm off: on the wall
     assert_true(wall_covers(scene, 0, 5.0f, 6.0f, -1));  // only touches

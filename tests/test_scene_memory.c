@@ -6,19 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char scene_text[] =
-    "{\"levels\":[{\"id\":\"a\",\"walkable\":{\"rect\":[0,0,10,10]},\"obstacles\":[{\"circle\":[7,"
-    "7,1]}],"
-    "\"walls\":[[[3,0],[3,4]]]},{\"id\":\"b\",\"walkable\":{\"rect\":[14,0,20,10]}}],"
-    "\"stairs\":[{\"level\":\"a\",\"to\":\"b\",\"area\":{\"rect\":[10,4,14,6]},\"top\":[[14,4],[14,"
-    "6]]}],"
-    "\"doors\":[{\"level\":\"a\",\"line\":[[3,4],[3,6]],\"schedule\":[[3,\"close\"]]}],"
-    "\"zones\":[{\"level\":\"a\",\"area\":{\"rect\":[0,0,1,1]},\"speed\":0.5}],"
-    "\"exits\":[{\"level\":\"b\",\"line\":[[20,4],[20,6]]}],"
-    "\"groups\":[{\"level\":\"a\",\"count\":3},{\"level\":\"b\",\"source\":{\"timetable\":[[1,2]]}}"
-    "],"
-    "\"scripted\":[{\"level\":\"a\",\"shape\":{\"rect\":[-1,-1,1,1]},\"path\":[[0,5,5],[9,6,5]]}],"
-    "\"measure\":{\"areas\":[{\"level\":\"a\",\"area\":{\"rect\":[0,0,2,2]}}]},\"plan_cell\":0.5}";
+static const char scene_text[] = TH_JSON(
+    {"levels":[{"id":"a", "walkable":{"rect":[0,0,10,10]}, "obstacles":[{"circle":[7,7,1]}],
+        "walls":[[[3,0],[3,4]]]}, {"id":"b", "walkable":{"rect":[14,0,20,10]}}],
+    "stairs":[{"level":"a", "to":"b", "area":{"rect":[10,4,14,6]}, "top":[[14,4],[14,6]]}],
+    "doors":[{"level":"a", "line":[[3,4],[3,6]], "schedule":[[3, "close"]]}],
+    "zones":[{"level":"a", "area":{"rect":[0,0,1,1]}, "speed":0.5}],
+    "exits":[{"level":"b", "line":[[20,4],[20,6]]}],
+    "groups":[{"level":"a", "count":3}, {"level":"b", "source":{"timetable":[[1,2]]}}],
+    "scripted":[{"level":"a", "shape":{"rect":[-1,-1,1,1]}, "path":[[0,5,5],[9,6,5]]}],
+    "measure":{"areas":[{"level":"a", "area":{"rect":[0,0,2,2]}}]},
+    "plan_cell":0.5});
 
 static th_result load(ledger *l, th_scene **scene, th_error *error) {
     static const char *const overrides[] = {"groups[0].count=4"};

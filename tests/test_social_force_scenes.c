@@ -6,16 +6,16 @@
 // 200 people of 0.5 to 0.7 m diameter in a room of 15 x 15 m with a door of 1 m, as in the paper.
 static th_scene *room(double speed) {
     char text[1024];
-    snprintf(text, sizeof text,
-             "{\"levels\": [{\"id\": \"ground\", \"walkable\": {\"rect\": [-15, -7.5, 2, 7.5]},"
-             " \"walls\": [[[0, -7.5], [0, -0.5]], [[0, 0.5], [0, 7.5]]]}],"
-             " \"exits\": [{\"id\": \"out\", \"line\": [[2, -7.5], [2, 7.5]]}],"
-             " \"groups\": [{\"id\": \"people\", \"count\": 200, \"area\": {\"rect\": [-15, -7.5, "
-             "-0.1, 7.5]},"
-             "  \"to\": \"out\", \"radius\": {\"uniform\": [0.25, 0.35]}, \"speed\": %g,"
-             "  \"move\": {\"model\": \"social_force\", \"preset\": \"hfv2000\"}}],"
-             " \"run\": {\"step\": 0.05, \"max_time\": 600}}",
-             speed);
+    static const char format[] = TH_JSON(
+        {"levels": [{"id": "ground", "walkable": {"rect": [-15, -7.5, 2, 7.5]},
+            "walls": [[[0, -7.5], [0, -0.5]], [[0, 0.5], [0, 7.5]]]}],
+        "exits": [{"id": "out", "line": [[2, -7.5], [2, 7.5]]}],
+        "groups": [{"id": "people", "count": 200,
+            "area": {"rect": [-15, -7.5, -0.1, 7.5]}, "to": "out",
+            "radius": {"uniform": [0.25, 0.35]}, "speed": %g,
+            "move": {"model": "social_force", "preset": "hfv2000"}}],
+        "run": {"step": 0.05, "max_time": 600}});
+    snprintf(text, sizeof text, format, speed);
     return scene_of(text);
 }
 
@@ -113,12 +113,14 @@ static void an_arch_forms_before_the_door(void **state) {
 // Everybody in a full room wants out for 20 s, in steps of 0.1 s.
 static void run_packed_room(const char *move) {
     char text[1024];
-    snprintf(text, sizeof text,
-             "{\"levels\": [{\"id\": \"ground\", \"walkable\": {\"rect\": [0, 0, 6, 6]}}],"
-             " \"exits\": [{\"id\": \"out\", \"line\": [[6, 2.5], [6, 3.5]]}],"
-             " \"groups\": [{\"id\": \"people\", \"count\": 130, \"to\": \"out\","
-             "  \"radius\": 0.25, \"speed\": 1.5, \"move\": %s}], \"run\": {\"step\": 0.1}}",
-             move);
+    static const char format[] =
+        TH_JSON(
+            {"levels": [{"id": "ground", "walkable": {"rect": [0, 0, 6, 6]}}],
+            "exits": [{"id": "out", "line": [[6, 2.5], [6, 3.5]]}],
+            "groups": [{"id": "people", "count": 130, "to": "out", "radius": 0.25,
+                "speed": 1.5, "move": %s}],
+            "run": {"step": 0.1}});
+    snprintf(text, sizeof text, format, move);
     th_scene *scene = scene_of(text);
     th_world *world = world_of(scene, 2, 1);
     float fastest = 0.0f;
@@ -144,31 +146,34 @@ static void run_packed_room(const char *move) {
 static void packed_room_stays_calm(void **state) {
     (void)state;
     run_packed_room("\"social_force\"");
-    run_packed_room("{\"model\": \"social_force\", \"preset\": \"menge_soft\"}");
+    run_packed_room(TH_JSON({"model": "social_force", "preset": "menge_soft"}));
 }
 
 // A hall of 40 m, in one piece or as two levels joined by a line across its middle. Two people stand
 // close on either side of the middle and walk away from each other. Their speeds after each step.
 enum { LINK_STEPS = 10 };
 static void part_in_the_middle(const char *model, bool linked, float speeds[2][LINK_STEPS]) {
-    const char *halves = "{\"id\": \"ground\", \"walkable\": {\"rect\": [0, 0, 20, 6]}},"
-                         " {\"id\": \"upper\", \"walkable\": {\"rect\": [20, 0, 40, 6]}}";
-    const char *whole = "{\"id\": \"ground\", \"walkable\": {\"rect\": [0, 0, 40, 6]}}";
-    const char *stairs = "\"stairs\": [{\"id\": \"link\", \"level\": \"ground\", \"to\": \"upper\","
-                         " \"top\": [[20, 0], [20, 6]]}],";
+    const char *halves = TH_JSON(
+        {"id": "ground",
+        "walkable": {"rect": [0, 0, 20, 6]}}, {"id": "upper",
+        "walkable": {"rect": [20, 0, 40, 6]}});
+    const char *whole = TH_JSON({"id": "ground", "walkable": {"rect": [0, 0, 40, 6]}});
+    const char *stairs = TH_JSON(
+        "stairs": [{"id": "link", "level": "ground", "to": "upper", "top": [[20, 0], [20, 6]]}],);
     const char *level = linked ? "upper" : "ground";
     char text[2048];
-    snprintf(text, sizeof text,
-             "{\"levels\": [%s], %s \"exits\": ["
-             " {\"id\": \"left\", \"level\": \"ground\", \"line\": [[0, 0], [0, 6]]},"
-             " {\"id\": \"right\", \"level\": \"%s\", \"line\": [[40, 0], [40, 6]]}],"
-             " \"groups\": ["
-             " {\"id\": \"a\", \"level\": \"ground\", \"positions\": [[19.7, 3]], \"to\": \"left\","
-             "  \"plan\": \"straight\", \"radius\": 0.25, \"speed\": 1.3, \"move\": \"%s\"},"
-             " {\"id\": \"b\", \"level\": \"%s\", \"positions\": [[20.3, 3.1]], \"to\": \"right\","
-             "  \"plan\": \"straight\", \"radius\": 0.25, \"speed\": 1.3, \"move\": \"%s\"}],"
-             " \"run\": {\"step\": 0.1}}",
-             linked ? halves : whole, linked ? stairs : "", level, model, level, model);
+    static const char format[] = TH_JSON(
+        {"levels": [%s], %s "exits": [ {"id": "left", "level": "ground",
+            "line": [[0, 0], [0, 6]]}, {"id": "right", "level": "%s",
+            "line": [[40, 0], [40, 6]]}],
+        "groups": [ {"id": "a", "level": "ground", "positions": [[19.7, 3]],
+            "to": "left", "plan": "straight", "radius": 0.25, "speed": 1.3,
+            "move": "%s"}, {"id": "b", "level": "%s", "positions": [[20.3, 3.1]],
+            "to": "right", "plan": "straight", "radius": 0.25, "speed": 1.3,
+            "move": "%s"}],
+        "run": {"step": 0.1}});
+    snprintf(text, sizeof text, format, linked ? halves : whole, linked ? stairs : "", level, model,
+             level, model);
     th_scene *scene = scene_of(text);
     th_world *world = world_of(scene, 1, 1);
     for (int k = 0; k < LINK_STEPS; ++k) {

@@ -358,12 +358,13 @@ static bool warned_of(const th_warnings *warnings, const char *words) {
 // A shut door: nobody gets out, and the reader is told who and where.
 static void test_people_who_cannot_leave(void **state) {
     (void)state;
-    th_scene *scene = scene_of(
-        "{\"levels\":[{\"id\":\"room\",\"walkable\":{\"rect\":[0,0,12,8]},\"walls\":[[[8,0],[8,3]],"
-        "[[8,5],[8,8]]]}],\"doors\":[{\"id\":\"gate\",\"line\":[[8,3],[8,5]],\"closed\":true}],"
-        "\"exits\":[{\"id\":\"out\",\"line\":[[12,3],[12,5]]}],"
-        "\"groups\":[{\"id\":\"stuck\",\"count\":20,\"area\":{\"rect\":[1,1,7,7]},\"to\":\"out\"},"
-        "{\"id\":\"free\",\"count\":5,\"area\":{\"rect\":[9,1,11,7]},\"to\":\"out\"}]}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels":[{"id":"room", "walkable":{"rect":[0,0,12,8]},
+            "walls":[[[8,0],[8,3]],[[8,5],[8,8]]]}],
+        "doors":[{"id":"gate", "line":[[8,3],[8,5]], "closed":true}],
+        "exits":[{"id":"out", "line":[[12,3],[12,5]]}],
+        "groups":[{"id":"stuck", "count":20, "area":{"rect":[1,1,7,7]}, "to":"out"},
+            {"id":"free", "count":5, "area":{"rect":[9,1,11,7]}, "to":"out"}]}));
     th_ensemble ensemble;
     th_ensemble_init(&ensemble);
     add_run(&ensemble, scene, 1, 300, NULL);

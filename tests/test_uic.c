@@ -15,13 +15,14 @@
 
 static const float ROOM = 400.0f; // [m2] of the pillared room
 
-static const char pillared_room[] =
-    "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 20]},"
-    " \"obstacles\": [{\"rect\": [6.3, 6.3, 7.6, 9.1]}, {\"circle\": [14, 13, 1.4]}],"
-    " \"walls\": [[[10, 0], [10, 8]], [[3, 15], [9, 17]]]}],"
-    "\"exits\": [{\"id\": \"out\", \"line\": [[20, 9], [20, 11]]}],"
-    "\"groups\": [{\"id\": \"people\", \"count\": 500, \"to\": \"out\", \"radius\": {\"uniform\": "
-    "[0.17, 0.24]}, \"move\": \"uic\"}], \"run\": {\"step\": 0.0333333333}}";
+static const char pillared_room[] = TH_JSON(
+    {"levels": [{"walkable": {"rect": [0, 0, 20, 20]},
+        "obstacles": [{"rect": [6.3, 6.3, 7.6, 9.1]}, {"circle": [14, 13, 1.4]}],
+        "walls": [[[10, 0], [10, 8]], [[3, 15], [9, 17]]]}],
+    "exits": [{"id": "out", "line": [[20, 9], [20, 11]]}],
+    "groups": [{"id": "people", "count": 500, "to": "out",
+        "radius": {"uniform": [0.17, 0.24]}, "move": "uic"}],
+    "run": {"step": 0.0333333333}});
 
 static void step_for(th_world *world, double seconds) {
     th_world_step(world, (int)(seconds / world->step_length + 0.5));
@@ -108,13 +109,13 @@ static void pressure_solves_the_complementarity_problem(void **state) {
 // Card check 3: everybody walks right in a closed corridor.
 static void closed_corridor_fills_from_the_wall(void **state) {
     (void)state;
-    th_scene *scene = scene_of(
-        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 40, 4]}, \"walls\": [[[39.5, 0], [39.5, "
-        "4]]]}],"
-        "\"groups\": [{\"id\": \"people\", \"count\": 150, \"area\": {\"rect\": [1, 0.3, 30, 3.7]},"
-        " \"own_goal\": {\"in\": {\"rect\": [39.7, 0.5, 39.9, 3.5]}}, \"plan\": \"straight\", "
-        "\"move\": \"uic\"}],"
-        "\"run\": {\"step\": 0.0333333333}}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 40, 4]},
+            "walls": [[[39.5, 0], [39.5, 4]]]}],
+        "groups": [{"id": "people", "count": 150, "area": {"rect": [1, 0.3, 30, 3.7]},
+            "own_goal": {"in": {"rect": [39.7, 0.5, 39.9, 3.5]}}, "plan": "straight",
+            "move": "uic"}],
+        "run": {"step": 0.0333333333}}));
     th_world *world = world_of(scene, 1, 1);
     th_agents *a = &world->agents;
     step_for(world, 45.0);
@@ -155,14 +156,14 @@ typedef struct door_result {
 
 static door_result run_doorway(const char *params) {
     char text[900];
-    snprintf(
-        text, sizeof text,
-        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 22, 16]}, \"walls\": [[[16, 0], [16, 7.4]],"
-        "[[16, 8.6], [16, 16]]]}], \"exits\": [{\"id\": \"out\", \"line\": [[22, 5], [22, 11]]}],"
-        "\"groups\": [{\"id\": \"people\", \"count\": 350, \"area\": {\"rect\": [0.5, 0.5, 13, "
-        "15.5]},"
-        " \"to\": \"out\", \"move\": {\"model\": \"uic\"%s}}], \"run\": {\"step\": 0.0333333333}}",
-        params);
+    static const char format[] = TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 22, 16]},
+            "walls": [[[16, 0], [16, 7.4]],[[16, 8.6], [16, 16]]]}],
+        "exits": [{"id": "out", "line": [[22, 5], [22, 11]]}],
+        "groups": [{"id": "people", "count": 350, "area": {"rect": [0.5, 0.5, 13, 15.5]},
+            "to": "out", "move": {"model": "uic"%s}}],
+        "run": {"step": 0.0333333333}});
+    snprintf(text, sizeof text, format, params);
     th_scene *scene = scene_of(text);
     th_world *world = world_of(scene, 1, 1);
     door_result result = {0};
@@ -187,9 +188,9 @@ static door_result run_doorway(const char *params) {
 static void doorway_needs_pressure_and_pairs(void **state) {
     (void)state;
     door_result both = run_doorway("");
-    door_result no_pressure = run_doorway(", \"pressure\": 0");
-    door_result neither = run_doorway(", \"pressure\": 0, \"pair_distance\": 0");
-    door_result no_pairs = run_doorway(", \"pair_distance\": 0");
+    door_result no_pressure = run_doorway(TH_JSON(, "pressure": 0));
+    door_result neither = run_doorway(TH_JSON(, "pressure": 0, "pair_distance": 0));
+    door_result no_pairs = run_doorway(TH_JSON(, "pair_distance": 0));
     assert_true(both.densest < 1.25f && both.overlapping < 0.01 && both.left > 15);
     // Bodies that touch everywhere are 1 / alpha = 2 times as dense as pressure allows.
     assert_true(no_pressure.densest > 1.6f && no_pressure.overlapping > 0.05);
@@ -201,11 +202,11 @@ static void doorway_needs_pressure_and_pairs(void **state) {
 static void circle_turns_and_keeps_its_distances(void **state) {
     (void)state;
     enum { PEOPLE = 1500 };
-    th_scene *scene = scene_of(
-        "{\"groups\": [{\"id\": \"people\", \"count\": 0, \"area\": {\"rect\": [-40, -40, 40, 40]},"
-        " \"own_goal\": \"opposite\", \"plan\": \"straight\", \"move\": {\"model\": \"uic\", "
-        "\"alpha\": 0.45}}],"
-        "\"run\": {\"step\": 0.0333333333}}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"groups": [{"id": "people", "count": 0, "area": {"rect": [-40, -40, 40, 40]},
+            "own_goal": "opposite", "plan": "straight", "move": {"model": "uic",
+            "alpha": 0.45}}],
+        "run": {"step": 0.0333333333}}));
     th_world_def def = th_world_def_default();
     def.threads = 1;
     def.agent_capacity = PEOPLE;
@@ -281,14 +282,15 @@ static void circle_turns_and_keeps_its_distances(void **state) {
 static void crowd_makes_way_for_a_scripted_person_and_a_body(void **state) {
     (void)state;
     th_scene *scene = scene_of(
-        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 30, 12]}}],"
-        "\"groups\": [{\"id\": \"people\", \"count\": 280, \"area\": {\"rect\": [10, 1, 22, 11]},"
-        " \"own_goal\": {\"in\": {\"rect\": [10, 1, 22, 11]}}, \"move\": \"uic\", "
-        "\"premovement\": 1000}],"
-        "\"scripted\": [{\"id\": \"guard\", \"radius\": 0.25, \"path\": [[0, 5, 4], [25, 27, 4]]},"
-        " {\"id\": \"cart\", \"shape\": {\"rect\": [-1, -0.6, 1, 0.6]}, \"path\": [[0, 5, 8], [25, "
-        "27, 8]]}],"
-        "\"run\": {\"step\": 0.0333333333}}");
+        TH_JSON(
+            {"levels": [{"walkable": {"rect": [0, 0, 30, 12]}}],
+            "groups": [{"id": "people", "count": 280, "area": {"rect": [10, 1, 22, 11]},
+                "own_goal": {"in": {"rect": [10, 1, 22, 11]}}, "move": "uic",
+                "premovement": 1000}],
+            "scripted": [{"id": "guard", "radius": 0.25, "path": [[0, 5, 4], [25, 27, 4]]},
+                {"id": "cart", "shape": {"rect": [-1, -0.6, 1, 0.6]},
+                "path": [[0, 5, 8], [25, 27, 8]]}],
+            "run": {"step": 0.0333333333}}));
     th_world *world = world_of(scene, 1, 1);
     float deepest = 0.0f, least_room = 1.0f;
     for (int k = 0; k < 24 * 30; ++k) {
@@ -316,14 +318,14 @@ static void crowd_makes_way_for_a_scripted_person_and_a_body(void **state) {
 // Fig. 4b: two groups meet, one of each model; both get through.
 static void people_of_orca_and_uic_pass_each_other(void **state) {
     (void)state;
-    th_scene *scene = scene_of("{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 40, 12]}}],"
-                               "\"exits\": [{\"id\": \"left\", \"line\": [[0, 0], [0, 12]]}, "
-                               "{\"id\": \"right\", \"line\": [[40, 0], [40, 12]]}],"
-                               "\"groups\": [{\"id\": \"a\", \"count\": 60, \"area\": {\"rect\": "
-                               "[4, 1, 12, 11]}, \"to\": \"right\", \"move\": \"uic\"},"
-                               "{\"id\": \"b\", \"count\": 30, \"area\": {\"rect\": [28, 1, 36, "
-                               "11]}, \"to\": \"left\", \"move\": \"orca\"}],"
-                               "\"run\": {\"step\": 0.05}}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 40, 12]}}],
+        "exits": [{"id": "left", "line": [[0, 0], [0, 12]]}, {"id": "right",
+            "line": [[40, 0], [40, 12]]}],
+        "groups": [{"id": "a", "count": 60, "area": {"rect": [4, 1, 12, 11]}, "to": "right",
+            "move": "uic"}, {"id": "b", "count": 30, "area": {"rect": [28, 1, 36, 11]},
+            "to": "left", "move": "orca"}],
+        "run": {"step": 0.05}}));
     th_world *world = world_of(scene, 1, 1);
     double end = run_to_end(world, 90.0);
     th_statistics statistics = th_world_statistics(world);
@@ -333,20 +335,18 @@ static void people_of_orca_and_uic_pass_each_other(void **state) {
     th_scene_destroy(scene);
 }
 
-static const char two_floors[] =
-    "{\"levels\": [{\"id\": \"low\", \"walkable\": {\"rect\": [0, 0, 12, 10]}},"
-    " {\"id\": \"high\", \"z\": 3, \"walkable\": {\"rect\": [18, 0, 34, 10]}}],"
-    "\"stairs\": [{\"id\": \"stairs\", \"level\": \"low\", \"to\": \"high\", \"area\": {\"rect\": "
-    "[12, 4, 18, 7]},"
-    " \"top\": [[18, 4], [18, 7]]}],"
-    "\"exits\": [{\"id\": \"out\", \"level\": \"low\", \"line\": [[0, 3], [0, 7]]}],"
-    "\"doors\": [{\"id\": \"door\", \"level\": \"low\", \"line\": [[4, 0], [4, 10]], \"schedule\": "
-    "["
-    "{\"time\": 4, \"open\": false}, {\"time\": 9, \"open\": true}]}],"
-    "\"groups\": [{\"id\": \"people\", \"level\": \"high\", \"count\": 200, \"area\": {\"rect\": "
-    "[20, 0.5, 33, 9.5]},"
-    " \"to\": \"out\", \"move\": {\"model\": \"uic\", \"keep_side\": 0.2}}], \"run\": {\"step\": "
-    "0.05}}";
+static const char two_floors[] = TH_JSON(
+    {"levels": [{"id": "low", "walkable": {"rect": [0, 0, 12, 10]}}, {"id": "high", "z": 3,
+        "walkable": {"rect": [18, 0, 34, 10]}}],
+    "stairs": [{"id": "stairs", "level": "low", "to": "high",
+        "area": {"rect": [12, 4, 18, 7]}, "top": [[18, 4], [18, 7]]}],
+    "exits": [{"id": "out", "level": "low", "line": [[0, 3], [0, 7]]}],
+    "doors": [{"id": "door", "level": "low", "line": [[4, 0], [4, 10]],
+        "schedule": [{"time": 4, "open": false}, {"time": 9, "open": true}]}],
+    "groups": [{"id": "people", "level": "high", "count": 200,
+        "area": {"rect": [20, 0.5, 33, 9.5]}, "to": "out", "move": {"model": "uic",
+        "keep_side": 0.2}}],
+    "run": {"step": 0.05}});
 
 static void everybody_comes_down_the_stairs(void **state) {
     (void)state;

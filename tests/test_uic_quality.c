@@ -11,11 +11,13 @@
 // very line of an exit without ever crossing it.
 static void nobody_sticks_to_a_wall(void **state) {
     (void)state;
-    th_scene *scene = scene_of("{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 10]}}],"
-                               "\"exits\": [{\"id\": \"out\", \"line\": [[2, 0], [6, 0]]}],"
-                               "\"groups\": [{\"id\": \"one\", \"count\": 1, \"area\": {\"rect\": "
-                               "[8, 0.5, 9, 1]}, \"to\": "
-                               "\"out\", \"move\": \"uic\"}], \"run\": {\"step\": 0.1}}");
+    th_scene *scene =
+        scene_of(TH_JSON(
+            {"levels": [{"walkable": {"rect": [0, 0, 20, 10]}}],
+            "exits": [{"id": "out", "line": [[2, 0], [6, 0]]}],
+            "groups": [{"id": "one", "count": 1, "area": {"rect": [8, 0.5, 9, 1]}, "to": "out",
+                "move": "uic"}],
+            "run": {"step": 0.1}}));
     th_world *world = world_of(scene, 1, 1);
     world->agents.position_y[0] = 1e-42f;
     th_world_step(world, 1);
@@ -33,10 +35,10 @@ static void nobody_sticks_to_a_wall(void **state) {
 // there has left.
 static void nobody_slips_out_beside_an_exit(void **state) {
     (void)state;
-    th_scene *scene = scene_of(
-        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 10]}}],"
-        "\"exits\": [{\"id\": \"out\", \"line\": [[20, 0.009], [20, 2]]}],"
-        "\"groups\": [{\"id\": \"one\", \"count\": 1, \"to\": \"out\", \"move\": \"uic\"}]}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 20, 10]}}],
+        "exits": [{"id": "out", "line": [[20, 0.009], [20, 2]]}],
+        "groups": [{"id": "one", "count": 1, "to": "out", "move": "uic"}]}));
     th_world *world = world_of(scene, 1, 1);
     th_world_step(world, 1);
     th_agents *a = &world->agents;
@@ -55,10 +57,10 @@ static void nobody_slips_out_beside_an_exit(void **state) {
 // The edge of the ground where an exit is drawn is no solid; beside the exit it is one.
 static void the_line_of_an_exit_is_no_solid(void **state) {
     (void)state;
-    th_scene *scene = scene_of(
-        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 10]}}],"
-        "\"exits\": [{\"id\": \"out\", \"line\": [[4, 10], [6, 10]]}],"
-        "\"groups\": [{\"id\": \"one\", \"count\": 1, \"to\": \"out\", \"move\": \"uic\"}]}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 20, 10]}}],
+        "exits": [{"id": "out", "line": [[4, 10], [6, 10]]}],
+        "groups": [{"id": "one", "count": 1, "to": "out", "move": "uic"}]}));
     th_world *world = world_of(scene, 1, 1);
     world->agents.position_x[0] = 5.0f;
     world->agents.position_y[0] = 10.0f;
@@ -73,11 +75,11 @@ static void the_line_of_an_exit_is_no_solid(void **state) {
 // and who was out could not come in again: people of the campsite turned in clumps outside of it for good.
 static void nobody_is_pushed_out_where_two_exits_meet(void **state) {
     (void)state;
-    th_scene *scene = scene_of(
-        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 10, 10]}}],"
-        "\"exits\": [{\"id\": \"east\", \"line\": [[10, 0], [10, 10]]}, {\"id\": \"south\", "
-        "\"line\": [[0, 0], [10, 0]]}, {\"id\": \"west\", \"line\": [[0, 0], [0, 10]]}],"
-        "\"groups\": [{\"id\": \"one\", \"count\": 1, \"to\": \"west\", \"move\": \"uic\"}]}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 10, 10]}}],
+        "exits": [{"id": "east", "line": [[10, 0], [10, 10]]}, {"id": "south",
+            "line": [[0, 0], [10, 0]]}, {"id": "west", "line": [[0, 0], [0, 10]]}],
+        "groups": [{"id": "one", "count": 1, "to": "west", "move": "uic"}]}));
     th_world *world = world_of(scene, 1, 1);
     th_world_step(world, 1);
     th_agents *a = &world->agents;
@@ -99,10 +101,10 @@ static void nobody_is_pushed_out_where_two_exits_meet(void **state) {
 // where nobody can stand is none.
 static void slivers_are_shown_with_the_ground_they_open_to(void **state) {
     (void)state;
-    th_scene *scene = scene_of(
-        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 20]}}], \"exits\": [{\"id\": \"out\", "
-        "\"line\": [[0, 4], [0, 16]]}], \"groups\": [{\"id\": \"one\", \"count\": 1, \"to\": "
-        "\"out\", \"move\": \"uic\"}]}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 20, 20]}}],
+        "exits": [{"id": "out", "line": [[0, 4], [0, 16]]}],
+        "groups": [{"id": "one", "count": 1, "to": "out", "move": "uic"}]}));
     th_world *world = world_of(scene, 1, 1);
     th_world_step(world, 1);
     th_uic *uic = th_uic_of(world);
@@ -140,12 +142,12 @@ static void slivers_are_shown_with_the_ground_they_open_to(void **state) {
 // corners of the campsite they piled up to 1.6 times what fits.
 static void exits_do_not_draw_who_wants_past_them(void **state) {
     (void)state;
-    th_scene *scene = scene_of(
-        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 16, 16]}}],"
-        "\"exits\": [{\"id\": \"side\", \"line\": [[0, 0], [16, 0]]}, {\"id\": \"end\", \"line\": "
-        "[[16, 6], [16, 7]]}],"
-        "\"groups\": [{\"id\": \"people\", \"count\": 500, \"to\": \"end\", \"move\": \"uic\"}],"
-        "\"run\": {\"step\": 0.0333333333}}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 16, 16]}}],
+        "exits": [{"id": "side", "line": [[0, 0], [16, 0]]}, {"id": "end",
+            "line": [[16, 6], [16, 7]]}],
+        "groups": [{"id": "people", "count": 500, "to": "end", "move": "uic"}],
+        "run": {"step": 0.0333333333}}));
     th_world *world = world_of(scene, 1, 1);
     float densest = 0.0f;
     for (int second = 0; second < 12; ++second) {

@@ -66,8 +66,8 @@ static void recommended(void **state) {
 // A test that can fail does.
 static void wrong_is_found(void **state) {
     (void)state;
-    th_suite_setup setup = {
-        .filter = "none", .move = "{\"model\": \"orca\", \"speed_of_light\": 1}", .crowds = 1};
+    th_suite_setup setup = {.filter = "none",
+                            .move = TH_JSON({"model": "orca", "speed_of_light": 1}), .crowds = 1};
     const th_suite *suite = suite_called("rimea");
     th_outcome result;
     th_suite_run_test(&setup, suite, &suite->tests[0], &result);
@@ -75,7 +75,7 @@ static void wrong_is_found(void **state) {
     assert_non_null(strstr(result.remark, "speed_of_light"));
     th_outcome_release(&result);
     // Forces that take ten seconds to bring somebody to full speed miss 10 m in 10 s.
-    setup.move = "{\"model\": \"social_force\", \"relaxation_time\": 10}";
+    setup.move = TH_JSON({"model": "social_force", "relaxation_time": 10});
     suite = suite_called("juelich");
     th_suite_run_test(&setup, suite, &suite->tests[0], &result);
     assert_int_equal(result.verdict, TH_FAIL);

@@ -29,16 +29,13 @@ static void assert_area(const th_scene *scene, int level, const char *begins, do
 
 static void test_area_as_text(void **state) {
     (void)state;
-    th_scene *scene =
-        scene_of("{\"levels\":["
-                 "{\"id\":\"holes\",\"walkable\":{\"rect\":[0,0,10.1,8]},\"obstacles\":[{\"rect\":["
-                 "1,1,2,2]},"
-                 "{\"rect\":[4,4,5,7]}]},"
-                 "{\"id\":\"parts\",\"walkable\":[{\"rect\":[0,0,2,2]},{\"rect\":[5,0,9,4]}],"
-                 "\"obstacles\":[{\"rect\":[6,1,8,3]}]},"
-                 "{\"id\":\"island\",\"walkable\":[\"POLYGON ((0 0, 9 0, 9 9, 0 9, 0 0), (2 2, 7 "
-                 "2, 7 7, 2 7, 2 "
-                 "2))\",{\"rect\":[4,4,5,5]}]}]}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels":[{"id":"holes", "walkable":{"rect":[0,0,10.1,8]},
+            "obstacles":[{"rect":[1,1,2,2]}, {"rect":[4,4,5,7]}]}, {"id":"parts",
+            "walkable":[{"rect":[0,0,2,2]}, {"rect":[5,0,9,4]}],
+            "obstacles":[{"rect":[6,1,8,3]}]}, {"id":"island",
+            "walkable":["POLYGON ((0 0, 9 0, 9 9, 0 9, 0 0), (2 2, 7 2, 7 7, 2 7, 2 2))",
+            {"rect":[4,4,5,5]}]}]}));
     assert_area(scene, 0, "POLYGON ((", 10.1 * 8 - 1 - 3);
     assert_area(scene, 1, "MULTIPOLYGON (((", 4 + 16 - 4);
     assert_area(scene, 2, "MULTIPOLYGON (((", 81 - 25 + 1);
@@ -49,9 +46,9 @@ static void test_area_as_text(void **state) {
     th_scene_destroy(scene);
 
     // Coordinates of a map projection come back as they were.
-    scene = scene_of("{\"levels\":[{\"id\":\"a\",\"walkable\":\"POLYGON ((3500000.25 5600000, "
-                     "3500020.5 5600000, 3500020.5 5600010.75, 3500000.25 5600010.75, 3500000.25 "
-                     "5600000))\"}]}");
+    scene = scene_of(TH_JSON(
+        {"levels":[{"id":"a",
+            "walkable":"POLYGON ((3500000.25 5600000, 3500020.5 5600000, 3500020.5 5600010.75, 3500000.25 5600010.75, 3500000.25 5600000))"}]}));
     assert_true(th_scene_origin(scene).x > 1e6);
     assert_area(scene, 0, "POLYGON ((", 20.25 * 10.75);
     wkt = th_scene_level_wkt(scene, 0);
@@ -59,8 +56,8 @@ static void test_area_as_text(void **state) {
     free(wkt);
     th_scene_destroy(scene);
 
-    scene = scene_of("{\"groups\":[{\"id\":\"g\",\"positions\":[[0,0],[3,1]],"
-                     "\"own_goal\":{\"opposite\":[5,5]}}]}");
+    scene = scene_of(TH_JSON(
+        {"groups":[{"id":"g", "positions":[[0,0],[3,1]], "own_goal":{"opposite":[5,5]}}]}));
     th_box box = scene->levels[0].box;
     assert_area(scene, 0, "POLYGON ((",
                 (double)(box.max_x - box.min_x + 20) * (double)(box.max_y - box.min_y + 20));

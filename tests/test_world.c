@@ -5,25 +5,20 @@
 #include <string.h>
 
 // Three models in one hall with a pillar, a closing door, a source and a scripted walker.
-static const char mixed_scene[] =
-    "{\"levels\":[{\"id\":\"hall\",\"walkable\":{\"rect\":[0,0,30,14]},\"obstacles\":[{\"rect\":["
-    "14,6,15,8]}],"
-    "\"walls\":[[[20,0],[20,6]],[[20,8],[20,14]]]}],"
-    "\"doors\":[{\"id\":\"gate\",\"line\":[[20,6],[20,8]],\"schedule\":[{\"time\":4,\"open\":false}"
-    ",{\"time\":9,\"open\":true}]}],"
-    "\"exits\":[{\"id\":\"east\",\"line\":[[30,5],[30,9]]},{\"id\":\"west\",\"line\":[[0,5],[0,9]]}"
-    "],"
-    "\"groups\":["
-    "{\"id\":\"a\",\"count\":120,\"area\":{\"rect\":[1,1,9,13]},\"to\":\"east\",\"move\":\"orca\"},"
-    "{\"id\":\"b\",\"count\":60,\"area\":{\"rect\":[21,1,29,13]},\"to\":\"west\",\"move\":\"social_"
-    "force\"},"
-    "{\"id\":\"c\",\"count\":30,\"area\":{\"rect\":[10,9,19,13]},\"to\":[\"east\",\"west\"],"
-    "\"move\":\"helbing_molnar\"},"
-    "{\"id\":\"d\",\"area\":{\"rect\":[10,1,13,4]},\"source\":{\"rate\":3,\"from\":1,\"until\":8},"
-    "\"to\":\"west\"}],"
-    "\"scripted\":[{\"id\":\"guard\",\"path\":[[0,17,1],[10,17,13]]}],"
-    "\"measure\":{\"lines\":[{\"id\":\"middle\",\"line\":[[15,0],[15,14]]}]},"
-    "\"run\":{\"step\":0.1,\"seed\":5}}";
+static const char mixed_scene[] = TH_JSON(
+    {"levels":[{"id":"hall", "walkable":{"rect":[0,0,30,14]},
+        "obstacles":[{"rect":[14,6,15,8]}], "walls":[[[20,0],[20,6]],[[20,8],[20,14]]]}],
+    "doors":[{"id":"gate", "line":[[20,6],[20,8]], "schedule":[{"time":4, "open":false},
+        {"time":9, "open":true}]}],
+    "exits":[{"id":"east", "line":[[30,5],[30,9]]}, {"id":"west", "line":[[0,5],[0,9]]}],
+    "groups":[{"id":"a", "count":120, "area":{"rect":[1,1,9,13]}, "to":"east",
+        "move":"orca"}, {"id":"b", "count":60, "area":{"rect":[21,1,29,13]}, "to":"west",
+        "move":"social_force"}, {"id":"c", "count":30, "area":{"rect":[10,9,19,13]},
+        "to":["east", "west"], "move":"helbing_molnar"}, {"id":"d",
+        "area":{"rect":[10,1,13,4]}, "source":{"rate":3, "from":1, "until":8}, "to":"west"}],
+    "scripted":[{"id":"guard", "path":[[0,17,1],[10,17,13]]}],
+    "measure":{"lines":[{"id":"middle", "line":[[15,0],[15,14]]}]},
+    "run":{"step":0.1, "seed":5}});
 
 #define GOLDEN_MIXED_HALL 0x48c548d80617bd74u
 
@@ -125,10 +120,11 @@ static void test_views_are_in_id_order(void **state) {
 
 static void test_live_edits(void **state) {
     (void)state;
-    th_scene *scene = scene_of("{\"levels\":[{\"id\":\"corridor\",\"walkable\":{\"rect\":[0,0,20,4]"
-                               "}}],\"exits\":[{\"id\":\"east\",\"line\":[[20,0],[20,4]]}],"
-                               "\"groups\":[{\"id\":\"a\",\"count\":10,\"area\":{\"rect\":[1,1,5,3]"
-                               "},\"to\":\"east\",\"speed\":1.3}],\"run\":{\"step\":0.1}}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels":[{"id":"corridor", "walkable":{"rect":[0,0,20,4]}}],
+        "exits":[{"id":"east", "line":[[20,0],[20,4]]}],
+        "groups":[{"id":"a", "count":10, "area":{"rect":[1,1,5,3]}, "to":"east", "speed":1.3}],
+        "run":{"step":0.1}}));
     th_world *world = world_of(scene, 2, 1);
     th_error error = {0};
     int wall = -1;
@@ -177,16 +173,16 @@ static void test_closed_door_holds(void **state) {
     const char *models[] = {"orca", "social_force", "helbing_molnar"};
     for (int m = 0; m < 3; ++m) {
         char text[1024];
-        snprintf(text, sizeof text,
-                 "{\"levels\":[{\"id\":\"c\",\"walkable\":{\"rect\":[0,0,20,4]},\"walls\":[[[10,0],"
-                 "[10,1]],[[10,3],[10,4]]]}],"
-                 "\"doors\":[{\"id\":\"door\",\"line\":[[10,1],[10,3]],\"schedule\":[{\"time\":2,"
-                 "\"open\":false}]}],"
-                 "\"exits\":[{\"id\":\"east\",\"line\":[[20,0],[20,4]]}],"
-                 "\"groups\":[{\"id\":\"a\",\"count\":60,\"area\":{\"rect\":[0.5,0.5,8,3.5]},"
-                 "\"to\":\"east\",\"plan\":\"straight\","
-                 "\"move\":\"%s\"}],\"run\":{\"duration\":30}}",
-                 models[m]);
+        static const char format[] = TH_JSON(
+            {"levels":[{"id":"c", "walkable":{"rect":[0,0,20,4]},
+                "walls":[[[10,0],[10,1]],[[10,3],[10,4]]]}],
+            "doors":[{"id":"door", "line":[[10,1],[10,3]], "schedule":[{"time":2,
+                "open":false}]}],
+            "exits":[{"id":"east", "line":[[20,0],[20,4]]}],
+            "groups":[{"id":"a", "count":60, "area":{"rect":[0.5,0.5,8,3.5]},
+                "to":"east", "plan":"straight", "move":"%s"}],
+            "run":{"duration":30}});
+        snprintf(text, sizeof text, format, models[m]);
         th_scene *scene = scene_of(text);
         th_world *world = world_of(scene, 2, 1);
         th_world_step(world, 20);
@@ -208,14 +204,14 @@ static void test_closed_door_holds(void **state) {
 // Two floors joined by stairs: everybody walks down and out, and the counts hold.
 static void test_stairs(void **state) {
     (void)state;
-    th_scene *scene =
-        scene_of("{\"levels\":[{\"id\":\"ground\",\"walkable\":{\"rect\":[0,0,20,6]}},{\"id\":"
-                 "\"upper\",\"z\":3,\"walkable\":{\"rect\":[24,0,34,6]}}],"
-                 "\"stairs\":[{\"id\":\"s\",\"level\":\"ground\",\"to\":\"upper\",\"area\":{"
-                 "\"rect\":[20,2,24,4]},\"top\":[[24,2],[24,4]],\"up\":0.5,\"down\":0.67}],"
-                 "\"exits\":[{\"id\":\"out\",\"level\":\"ground\",\"line\":[[0,2],[0,4]]}],"
-                 "\"groups\":[{\"id\":\"a\",\"level\":\"upper\",\"count\":40,\"area\":{\"rect\":["
-                 "26,1,33,5]},\"to\":\"out\"}]}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels":[{"id":"ground", "walkable":{"rect":[0,0,20,6]}}, {"id":"upper", "z":3,
+            "walkable":{"rect":[24,0,34,6]}}],
+        "stairs":[{"id":"s", "level":"ground", "to":"upper", "area":{"rect":[20,2,24,4]},
+            "top":[[24,2],[24,4]], "up":0.5, "down":0.67}],
+        "exits":[{"id":"out", "level":"ground", "line":[[0,2],[0,4]]}],
+        "groups":[{"id":"a", "level":"upper", "count":40, "area":{"rect":[26,1,33,5]},
+            "to":"out"}]}));
     th_world *world = world_of(scene, 2, 1);
     double end = run_to_end(world, 200.0);
     assert_int_equal(th_world_statistics(world).left, 40);
@@ -247,8 +243,9 @@ static void test_spawn_refuses_nonsense(void **state) {
 // Few people among many ids that are gone, and all ids there: the order is found in two ways.
 static void test_sparse_ids_are_in_order(void **state) {
     (void)state;
-    th_scene *scene = scene_of("{\"groups\":[{\"id\":\"g\",\"count\":0,\"area\":{\"rect\":[0,0,50,"
-                               "50]},\"own_goal\":{\"opposite\":[25,25]}}]}");
+    th_scene *scene = scene_of(TH_JSON(
+        {"groups":[{"id":"g", "count":0, "area":{"rect":[0,0,50,50]},
+            "own_goal":{"opposite":[25,25]}}]}));
     th_world *world = world_of(scene, 2, 0);
     enum { WAVE = 800, STAY = 7, WAVES = 12 };
     th_agent_id stays[WAVES * STAY], ids[WAVE];

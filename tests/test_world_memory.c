@@ -7,41 +7,37 @@
 
 // Everything a step can do: two levels, a door with a schedule, sources by rate and by timetable, a
 // waiting area, own goals on the road map, scripted person and body, all three models, lines and areas.
-static const char everything[] =
-    "{\"levels\":[{\"id\":\"low\",\"walkable\":[{\"rect\":[0,0,16,10]}],"
-    "\"obstacles\":[{\"rect\":[7,4,8,6]}],\"walls\":[[[12,0],[12,4]],[[12,6],[12,10]]]},"
-    "{\"id\":\"high\",\"walkable\":{\"rect\":[20,0,30,10]}}],"
-    "\"stairs\":[{\"id\":\"up\",\"level\":\"low\",\"to\":\"high\",\"area\":{\"rect\":[16,4,20,6]},"
-    "\"top\":[[20,4],[20,6]]}],"
-    "\"zones\":[{\"level\":\"low\",\"area\":{\"rect\":[0,0,2,10]},\"speed\":0.7}],"
-    "\"doors\":[{\"id\":\"gate\",\"level\":\"low\",\"line\":[[12,4],[12,6]],"
-    "\"schedule\":[{\"time\":2,\"open\":false},{\"time\":4,\"open\":true}]}],"
-    "\"exits\":[{\"id\":\"out\",\"level\":\"high\",\"line\":[[30,3],[30,7]]},"
-    "{\"id\":\"back\",\"level\":\"low\",\"line\":[[0,3],[0,7]]}],"
-    "\"waiting_areas\":[{\"id\":\"hall\",\"level\":\"low\",\"area\":{\"rect\":[8.5,2,11.5,8]},"
-    "\"wait\":1}],"
-    "\"groups\":["
-    "{\"level\":\"low\",\"count\":20,\"area\":{\"rect\":[2,1,6,9]},\"to\":\"out\"},"
-    "{\"level\":\"low\",\"count\":10,\"area\":{\"rect\":[13,1,15.5,9]},\"route\":[\"hall\","
-    "\"back\"],"
-    "\"move\":\"social_force\"},"
-    "{\"level\":\"low\",\"area\":{\"rect\":[0.5,0.5,2,9]},\"source\":{\"rate\":2},\"to\":\"out\","
-    "\"move\":\"helbing_molnar\"},"
-    "{\"level\":\"high\",\"area\":{\"rect\":[25,1,29,9]},\"source\":{\"timetable\":[[1,3],[3,4]]},"
-    "\"to\":\"back\"},"
-    "{\"level\":\"low\",\"count\":5,\"area\":{\"rect\":[8.5,1,11,9]},\"plan\":\"roadmap\","
-    "\"own_goal\":{\"in\":{\"rect\":[1,1,4,9]}}}],"
-    "\"scripted\":[{\"id\":\"guard\",\"level\":\"low\",\"path\":[[0,1,1],[6,6,1]]},"
-    "{\"id\":\"cart\",\"level\":\"low\",\"shape\":{\"rect\":[-0.5,-0.5,0.5,0.5]},"
-    "\"path\":[[0,6,9],[6,1,9]]}],"
-    "\"measure\":{\"lines\":[{\"level\":\"low\",\"line\":[[10,0],[10,10]]}],"
-    "\"areas\":[{\"level\":\"low\",\"area\":{\"rect\":[9,3,11,7]}}]},"
-    "\"plan_cell\":0.4,\"run\":{\"step\":0.1}}";
+static const char everything[] = TH_JSON(
+    {"levels":[{"id":"low", "walkable":[{"rect":[0,0,16,10]}],
+        "obstacles":[{"rect":[7,4,8,6]}], "walls":[[[12,0],[12,4]],[[12,6],[12,10]]]},
+        {"id":"high", "walkable":{"rect":[20,0,30,10]}}],
+    "stairs":[{"id":"up", "level":"low", "to":"high", "area":{"rect":[16,4,20,6]},
+        "top":[[20,4],[20,6]]}],
+    "zones":[{"level":"low", "area":{"rect":[0,0,2,10]}, "speed":0.7}],
+    "doors":[{"id":"gate", "level":"low", "line":[[12,4],[12,6]], "schedule":[{"time":2,
+        "open":false}, {"time":4, "open":true}]}],
+    "exits":[{"id":"out", "level":"high", "line":[[30,3],[30,7]]}, {"id":"back",
+        "level":"low", "line":[[0,3],[0,7]]}],
+    "waiting_areas":[{"id":"hall", "level":"low", "area":{"rect":[8.5,2,11.5,8]}, "wait":1}],
+    "groups":[{"level":"low", "count":20, "area":{"rect":[2,1,6,9]}, "to":"out"},
+        {"level":"low", "count":10, "area":{"rect":[13,1,15.5,9]}, "route":["hall", "back"],
+        "move":"social_force"}, {"level":"low", "area":{"rect":[0.5,0.5,2,9]},
+        "source":{"rate":2}, "to":"out", "move":"helbing_molnar"}, {"level":"high",
+        "area":{"rect":[25,1,29,9]}, "source":{"timetable":[[1,3],[3,4]]}, "to":"back"},
+        {"level":"low", "count":5, "area":{"rect":[8.5,1,11,9]}, "plan":"roadmap",
+        "own_goal":{"in":{"rect":[1,1,4,9]}}}],
+    "scripted":[{"id":"guard", "level":"low", "path":[[0,1,1],[6,6,1]]}, {"id":"cart",
+        "level":"low", "shape":{"rect":[-0.5,-0.5,0.5,0.5]}, "path":[[0,6,9],[6,1,9]]}],
+    "measure":{"lines":[{"level":"low", "line":[[10,0],[10,10]]}], "areas":[{"level":"low",
+        "area":{"rect":[9,3,11,7]}}]},
+    "plan_cell":0.4,
+    "run":{"step":0.1}});
 
-static const char without_doors[] =
-    "{\"levels\":[{\"id\":\"a\",\"walkable\":{\"rect\":[0,0,8,6]}}],"
-    "\"exits\":[{\"id\":\"e\",\"line\":[[8,1],[8,5]]}],"
-    "\"groups\":[{\"count\":5,\"area\":{\"rect\":[1,1,4,5]},\"to\":\"e\"}],\"plan_cell\":0.4}";
+static const char without_doors[] = TH_JSON(
+    {"levels":[{"id":"a", "walkable":{"rect":[0,0,8,6]}}],
+    "exits":[{"id":"e", "line":[[8,1],[8,5]]}],
+    "groups":[{"count":5, "area":{"rect":[1,1,4,5]}, "to":"e"}],
+    "plan_cell":0.4});
 
 static th_result create(const th_scene *scene, ledger *l, th_world **world, th_error *error) {
     th_world_def def = th_world_def_default();
