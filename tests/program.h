@@ -2,19 +2,14 @@
 // test's own. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_TESTS_PROGRAM_H
 #define TH_TESTS_PROGRAM_H
+#include "support.h"
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 enum { PROGRAM_TEXT_MAX = 1 << 22 };
 
@@ -46,6 +41,16 @@ static inline void write_text(const char *path, const char *text) {
     assert_non_null(file);
     assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
     fclose(file);
+}
+
+// A scene of tests/data/scene/program.
+static inline void copy_scene(const char *name, const char *to) {
+    char *text, from[512];
+    snprintf(from, sizeof from, "%s/tests/data/scene/program/%s", TH_SOURCE_DIR, name);
+    text = read_text(from);
+    assert_non_null(text);
+    write_text(to, text);
+    free(text);
 }
 
 static inline void program_begin(program *p) {

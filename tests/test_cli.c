@@ -8,39 +8,6 @@ typedef struct fixture {
     char hall[96], broken[96], crowded[96];
 } fixture;
 
-// A hall of 20 m by 10 m with a pillar, a door that closes at 5 s, two exits, a line and an area.
-static const char hall_text[] =
-    "{\n"
-    "  \"name\": \"hall\", // comments are allowed\n"
-    "  \"levels\": [{\"id\": \"ground\", \"walkable\": [{\"rect\": [0, 0, 20, 10]}],\n"
-    "    \"obstacles\": [{\"rect\": [9, 4, 10, 6]}]}],\n"
-    "  \"doors\": [{\"id\": \"gate\", \"line\": [[15, 0], [15, 3]], \"schedule\": [[5, "
-    "\"close\"]]}],\n"
-    "  \"exits\": [{\"id\": \"east\", \"line\": [[20, 4], [20, 6]]},\n"
-    "            {\"id\": \"west\", \"line\": [[0, 4], [0, 6]]}],\n"
-    "  \"groups\": [{\"id\": \"visitors\", \"area\": {\"rect\": [1, 1, 8, 9]}, \"count\": 40,\n"
-    "    \"to\": \"east\"},\n"
-    "   {\"id\": \"staff\", \"area\": {\"rect\": [12, 1, 19, 9]}, \"count\": 10, \"to\": "
-    "\"west\",\n"
-    "    \"move\": \"social_force\"}],\n"
-    "  \"measure\": {\"lines\": [{\"id\": \"middle\", \"line\": [[11, 0], [11, 10]]}],\n"
-    "    \"areas\": [{\"id\": \"before_exit\", \"area\": {\"rect\": [17, 3, 20, 7]}}]}\n"
-    "}\n";
-
-// Line 3, unknown key.
-static const char broken_text[] = "{\n"
-                                  "  \"name\": \"broken\",\n"
-                                  "  \"gruops\": []\n"
-                                  "}\n";
-
-// A thousand people on four square metres.
-static const char crowded_text[] =
-    "{\"name\": \"crowded\",\n"
-    " \"levels\": [{\"id\": \"ground\", \"walkable\": [{\"rect\": [0, 0, 10, 10]}]}],\n"
-    " \"exits\": [{\"id\": \"east\", \"line\": [[10, 4], [10, 6]]}],\n"
-    " \"groups\": [{\"id\": \"all\", \"area\": {\"rect\": [1, 1, 3, 3]}, \"count\": 1000, \"to\": "
-    "\"east\"}]}\n";
-
 // Runs the program with these arguments (as a shell reads them); the outcome lives until the next.
 static const outcome *run(fixture *f, const char *format, ...) {
     char arguments[1024];
@@ -64,9 +31,10 @@ static int set_up(void **state) {
     snprintf(f->hall, sizeof f->hall, "%s/hall.json", folder);
     snprintf(f->broken, sizeof f->broken, "%s/broken.json", folder);
     snprintf(f->crowded, sizeof f->crowded, "%s/crowded.json", folder);
-    write_text(f->hall, hall_text);
-    write_text(f->broken, broken_text);
-    write_text(f->crowded, crowded_text);
+    // 20 m by 10 m with a pillar, a door that closes at 5 s, two exits, a line and an area.
+    copy_scene("pillar_hall.json", f->hall);
+    copy_scene("broken.json", f->broken);   // line 3, unknown key
+    copy_scene("crowded.json", f->crowded); // a thousand people on four square metres
     *state = f;
     return 0;
 }

@@ -99,14 +99,15 @@ static void check_crowd(const crowd *c) {
     }
 }
 
-#define ROOM                                                                                       \
-    "{\"levels\":[{\"walkable\":{\"rect\":[0,0,20,20]},\"obstacles\":[{\"circle\":[10,10,3]},"     \
-    "{\"rect\":[1,1,2,2]}],\"walls\":[[[5,5],[5,15]]]}],\"doors\":[{\"id\":\"d\",\"line\":[[5,15]" \
-    ",[5,20]]}],"
+static const char room[] = TH_JSON(
+    {"levels": [{"walkable": {"rect": [0,0,20,20]},
+        "obstacles": [{"circle": [10,10,3]}, {"rect": [1,1,2,2]}], "walls": [[[5,5],[5,15]]]}],
+    "doors": [{"id": "d", "line": [[5,15],[5,20]]}],
+    "groups": [{"count": 1}]});
 
 static void test_dense_room(void **state) {
     (void)state;
-    crowd c = place(ROOM "\"groups\":[{\"count\":1}]}", 1000, 0.15f, 0.25f, 3);
+    crowd c = place(room, 1000, 0.15f, 0.25f, 3);
     assert_int_equal(c.placed, 1000);
     check_crowd(&c);
     assert_false(th_placer_free_at(c.placer, 0, c.positions[0], 0.1f));
@@ -203,9 +204,9 @@ static void test_uniform_start_positions(void **state) {
 
 static void test_same_seed_same_places(void **state) {
     (void)state;
-    crowd a = place(ROOM "\"groups\":[{\"count\":1}]}", 200, 0.2f, 0.2f, 9);
-    crowd b = place(ROOM "\"groups\":[{\"count\":1}]}", 200, 0.2f, 0.2f, 9);
-    crowd other = place(ROOM "\"groups\":[{\"count\":1}]}", 200, 0.2f, 0.2f, 10);
+    crowd a = place(room, 200, 0.2f, 0.2f, 9);
+    crowd b = place(room, 200, 0.2f, 0.2f, 9);
+    crowd other = place(room, 200, 0.2f, 0.2f, 10);
     assert_memory_equal(a.positions, b.positions, 200 * sizeof *a.positions);
     assert_memory_not_equal(a.positions, other.positions, 200 * sizeof *a.positions);
     release(&a);

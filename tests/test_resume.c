@@ -3,23 +3,6 @@
 #include "program.h"
 #include "throng/record.h"
 
-// 80 people, a door that closes and opens, a source, two models with random numbers: all that a checkpoint
-// has to bring back.
-static const char hall_text[] =
-    "{\"name\": \"hall\",\n"
-    " \"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 10]}, \"walls\": [[[10, 0], [10, 10]]]}],\n"
-    " \"doors\": [{\"id\": \"gate\", \"line\": [[10, 5.5], [10, 4.5]],\n"
-    "   \"schedule\": [[7, \"close\"], [12, \"open\"]]}],\n"
-    " \"exits\": [{\"id\": \"east\", \"line\": [[20, 4], [20, 6]]}],\n"
-    " \"groups\": [{\"id\": \"first\", \"area\": {\"rect\": [0.5, 0.5, 9, 9.5]}, \"count\": 50},\n"
-    "   {\"id\": \"pushing\", \"area\": {\"rect\": [12, 1, 18, 9]}, \"count\": 10,\n"
-    "    \"move\": \"social_force\"},\n"
-    "   {\"id\": \"late\", \"area\": {\"rect\": [0.5, 0.5, 3, 9.5]}, \"source\": {\"rate\": 1,\n"
-    "    \"from\": 3, \"until\": 23}}],\n"
-    " \"measure\": {\"areas\": [{\"id\": \"before\", \"area\": {\"rect\": [8, 4, 10, 6]}}],\n"
-    "   \"lines\": [{\"id\": \"middle\", \"line\": [[5, 0], [5, 10]]}]},\n"
-    " \"run\": {\"duration\": 60, \"step\": 0.02}}\n";
-
 // Tables that must come out the same to the byte.
 static const char *const tables[] = {"evacuation.csv", "counters.csv", "areas.csv", "people.csv"};
 
@@ -29,7 +12,9 @@ static int set_up(void **state) {
     program_begin(p);
     char path[128];
     snprintf(path, sizeof path, "%s/hall.json", p->folder);
-    write_text(path, hall_text);
+    // 80 people, a door that closes and opens, a source, two models with random numbers: all that a
+    // checkpoint has to bring back.
+    copy_scene("gate_hall.json", path);
     *state = p;
     return 0;
 }

@@ -5,13 +5,6 @@
 #include <math.h>
 #include <signal.h>
 
-static const char hall_text[] =
-    "{\"name\": \"hall\",\n"
-    " \"levels\": [{\"walkable\": {\"rect\": [0, 0, 12, 8]}, \"walls\": [[[8, 0], [8, 8]]]}],\n"
-    " \"doors\": [{\"id\": \"gate\", \"line\": [[8, 4.6], [8, 3.4]]}],\n"
-    " \"exits\": [{\"id\": \"east\", \"line\": [[12, 2], [12, 6]]}],\n"
-    " \"groups\": [{\"id\": \"all\", \"area\": {\"rect\": [0.5, 0.5, 7, 7.5]}, \"count\": 30}]}\n";
-
 typedef struct fixture {
     program p;
     char scene[128], out[128];
@@ -41,7 +34,7 @@ static int set_up(void **state) {
     program_begin(&f->p);
     snprintf(f->scene, sizeof f->scene, "%s/hall.json", f->p.folder);
     snprintf(f->out, sizeof f->out, "%s/out", f->p.folder);
-    write_text(f->scene, hall_text);
+    copy_scene("small_hall.json", f->scene);
     f->def = th_runs_def_default();
     f->def.scene = f->scene;
     f->def.out = f->out;

@@ -4,24 +4,14 @@
 #include "throng/record.h"
 #include <math.h>
 
-// A hall of 12 m by 8 m whose floor is a linked file; 40 people, two of them from a list.
-static const char hall_text[] =
-    "{\"name\": \"hall\", // comments are allowed\n"
-    " \"levels\": [{\"id\": \"ground\", \"walkable\": {\"file\": \"plans/floor.wkt\"},\n"
-    "   \"walls\": [[[8, 0], [8, 8]]]}],\n"
-    " \"doors\": [{\"id\": \"gate\", \"line\": [[8, 4.6], [8, 3.4]]}],\n"
-    " \"exits\": [{\"id\": \"east\", \"line\": [[12, 2], [12, 6]]}],\n"
-    " \"groups\": [{\"id\": \"all\", \"area\": {\"rect\": [0.5, 0.5, 7, 7.5]}, \"count\": 38},\n"
-    "   {\"id\": \"two\", \"positions_file\": \"two.csv\"}],\n"
-    " \"measure\": {\"areas\": [{\"id\": \"before\", \"area\": {\"rect\": [6, 3, 8, 5]}}]}}\n";
-
 static int set_up(void **state) {
     program *p = malloc(sizeof *p);
     assert_non_null(p);
     program_begin(p);
     char path[128];
     snprintf(path, sizeof path, "%s/hall.json", p->folder);
-    write_text(path, hall_text);
+    // 12 m by 8 m whose floor is a linked file; 40 people, two of them from a list.
+    copy_scene("linked_hall.json", path);
     snprintf(path, sizeof path, "%s/plans", p->folder);
     assert_int_equal(mkdir(path, 0777), 0);
     snprintf(path, sizeof path, "%s/plans/floor.wkt", p->folder);
@@ -184,8 +174,9 @@ static void test_recordings(void **state) {
     char path[128];
     th_trajectory_info info;
     snprintf(path, sizeof path, "%s/field.json", p->folder);
-    write_text(path, "{\"groups\": [{\"area\": {\"rect\": [0, 0, 120, 120]}, \"count\": 10001,\n"
-                     "  \"route\": [], \"plan\": \"straight\"}]}");
+    write_text(path, TH_JSON(
+        {"groups": [{"area": {"rect": [0, 0, 120, 120]}, "count": 10001, "route": [],
+            "plan": "straight"}]}));
     assert_code(throng(p, "run field.json --quiet --max-time 0.2 --out field --no-report "
                           "--record sqlite"),
                 0);

@@ -13,13 +13,14 @@
 #include <unistd.h>
 
 // Names that need quoting, a door people go through backward, an area, an exit that is an area.
-static const char room[] =
-    "{\"name\":\"tables, \\\"quoted\\\"\",\"description\":\"a test\",\"levels\":[{\"id\":\"room\","
-    "\"walkable\":{\"rect\":[0,0,12,8]},\"walls\":[[[8,0],[8,3]],[[8,5],[8,8]]]}],"
-    "\"doors\":[{\"id\":\"gate, \\\"main\\\"\",\"line\":[[8,3],[8,5]]}],"
-    "\"exits\":[{\"id\":\"out\",\"line\":[[12,3],[12,5]]}],"
-    "\"groups\":[{\"id\":\"p\",\"count\":60,\"area\":{\"rect\":[1,1,7,7]},\"to\":\"out\"}],"
-    "\"measure\":{\"areas\":[{\"id\":\"before\",\"area\":{\"rect\":[6,3,8,5]}}]}}";
+static const char room[] = TH_JSON(
+    {"name": "tables, \"quoted\"", "description": "a test",
+    "levels": [{"id": "room", "walkable": {"rect": [0,0,12,8]},
+        "walls": [[[8,0],[8,3]],[[8,5],[8,8]]]}],
+    "doors": [{"id": "gate, \"main\"", "line": [[8,3],[8,5]]}],
+    "exits": [{"id": "out", "line": [[12,3],[12,5]]}],
+    "groups": [{"id": "p", "count": 60, "area": {"rect": [1,1,7,7]}, "to": "out"}],
+    "measure": {"areas": [{"id": "before", "area": {"rect": [6,3,8,5]}}]}});
 
 static void assert_close(double value, double expected, double tolerance) {
     if (!(fabs(value - expected) <= tolerance)) fail_msg("%.12g is not %.12g", value, expected);
