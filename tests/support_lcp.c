@@ -96,7 +96,7 @@ static double split(mprgp *m) {
         } else if (g < 0) {
             m->beta2 += g * g;
         }
-        residual = th_lcp_larger(residual, th_lcp_gap(m->s, k, g));
+        residual = th_lcp_larger(residual, th_lcp_gap_of(m->s, k, g));
     }
     return residual;
 }
@@ -215,7 +215,7 @@ static double choose_set(policy *w) {
         bool jammed = s->diagonal[k] * s->x[k] - z > 0;
         w->face[k] = jammed;
         w->r[k] = jammed ? -z : 0;
-        residual = th_lcp_larger(residual, th_lcp_gap(s, k, z));
+        residual = th_lcp_larger(residual, th_lcp_gap_of(s, k, z));
     }
     return residual;
 }
@@ -302,7 +302,7 @@ static double gap(const void *context, int from, int to) {
     const th_lcp_system *s = ((const sweeps *)context)->s;
     double residual = 0;
     for (int k = from; k < to; ++k) {
-        residual = th_lcp_larger(residual, th_lcp_gap(s, k, th_lcp_row(s, s->x, k) + s->b[k]));
+        residual = th_lcp_larger(residual, th_lcp_gap_of(s, k, th_lcp_row(s, s->x, k) + s->b[k]));
     }
     return residual;
 }

@@ -64,58 +64,6 @@ struct project_level {
 
 static_assert(sizeof(project_level) <= 4000, "what a kernel can be given on every device");
 
-// Which levels every block does for itself: `fast_room` values fit into its fast memory.
-static void choose_fast_levels(pressure_solver *s, int fast_room) {
-    s->in_block = s->used;
-    s->fast_count = 0;
-    for (int l = s->used - 1; l >= 1; --l) {
-        int cells = s->level[l].nx * s->level[l].ny;
-        if (cells > PRESSURE_BLOCK_CELLS || s->fast_count + PRESSURE_ARRAYS * cells > fast_room) break;
-        s->level[l].fast = s->fast_count;
-        s->fast_count += PRESSURE_ARRAYS * cells;
-        s->in_block = l;
-    }
-}
-// Values a cell of the fine level: inverse, x, y, and half of the cells have leaps.
-enum { FINE_VALUES = 3 + LEAP_VALUES / 2 };
-// The hierarchy over a problem's grid, as far as there is room: `fine` has FINE_VALUES a cell.
-static void join_cells(pressure_solver *s, float *fine, float *coarse, int room) {
-    int nx = s->nx, ny = s->ny;
-    size_t cells = (size_t)nx * (size_t)ny;
-    s->coarse = coarse;
-    s->coarse_count = 0;
-    s->across = divisor_of(nx);
-    s->level[0] = {nx, ny, nullptr, nullptr, nullptr, fine, nullptr, fine + cells, fine + 2 * cells};
-    s->leap = fine + 3 * cells;
-    for (s->used = 1; s->used < PRESSURE_LEVELS && (nx > 3 || ny > 3); ++s->used) {
-        nx = ((nx - 1) >> 1) + 2, ny = ((ny - 1) >> 1) + 2; // the outermost ring stays empty
-        int count = nx * ny;
-        if (s->coarse_count + PRESSURE_ARRAYS * count > room) break;
-        float *at = coarse + s->coarse_count;
-        s->level[s->used] = {nx,             ny,             at,             at + count,    at + 2 * count,
-                             at + 3 * count, at + 4 * count, at + 5 * count, at + 6 * count};
-        s->coarse_count += PRESSURE_ARRAYS * count;
-    }
-    for (int l = 0; l < s->used; ++l) {
-        pressure_level *v = &s->level[l];
-        v->across = divisor_of(v->nx - 2);
-        v->across_reds = divisor_of((v->nx - 1) / 2);
-    }
-    choose_fast_levels(s, (int)(fast_memory() / sizeof(float)));
-}
-// A third of the fine level and its rings; of a strip one cell wide all of it, which then has fewer levels.
-static int room_for_coarse(size_t cells) {
-    size_t room = PRESSURE_ARRAYS * (cells / 2 + 1024);
-    return room < (size_t)INT32_MAX ? (int)room : INT32_MAX;
-}
-
-// A thread for each cell, or for each of a colour where so few blocks still are a cluster. More of them wait longer for
-// each other anyway: then all processors there are, for what they read in a phase takes the longer the fewer do.
-static int blocks_for(int cells) {
-    int wanted = (cells + GRID_THREADS - 1) / GRID_THREADS;
-    return wanted <= CLUSTER_MOST ? wanted : wanted <= 2 * CLUSTER_MOST ? (int)CLUSTER_MOST : 2 * wanted;
-}
-
 static pressure_solver solver_of(const th_world *host, const th_uic_level *level, double *pressure) {
     const uic_grids *grids = grids_of(host);
     const th_uic *known = &grids->known;
@@ -130,7 +78,7 @@ static pressure_solver solver_of(const th_world *host, const th_uic_level *level
     s.r[0] = grids->r[0], s.r[1] = grids->r[1], s.d[0] = grids->d[0], s.d[1] = grids->d[1], s.ad = grids->ad;
     s.tolerance = (double)th_uic_of(host)->tolerance;
     s.report = grids->report;
-    join_cells(&s, grids->fine, grids->coarse, grids->coarse_room);
+    build_levels(&s, grids->fine, grids->coarse, grids->coarse_room);
     return s;
 }
 
@@ -145,7 +93,7 @@ static void project(th_world *host) {
                               th_uic_of(host)->link_face_count > 0, grids->known,
                               {solver_of(host, level, grids->known.inner_pressure),
                                solver_of(host, level, grids->known.pressure)}};
-        grid(blocks_for(nx * ny), grids->coresident, (size_t)work.solver[0].fast_count * sizeof(float), grids->partial,
+        grid(blocks_for(nx * ny), grids->coresident, (size_t)work.solver[0].shared_count * sizeof(float), grids->partial,
              work);
     }
     for (int l = 0; l < th_uic_of(host)->level_count && th_uic_of(host)->keeps_side; ++l) {
@@ -224,7 +172,7 @@ static bool uic_take(th_world *host) {
     double **vectors[] = {&grids->r[0], &grids->r[1], &grids->d[0], &grids->d[1], &grids->ad};
     for (double **vector : vectors) *vector = s.room<double>(n);
     take_arrays(s, grids, n);
-    grids->coarse_room = room_for_coarse(n);
+    grids->coarse_room = coarse_values(n);
     grids->fine = s.room<float>(FINE_VALUES * n);
     grids->coarse = s.room<float>((size_t)grids->coarse_room);
     grids->partial = s.room<double>(TEAM_PARTIALS);
@@ -272,14 +220,14 @@ static bool solve_on_device(const th_lcp *lcp, th_lcp_result *result, store &s) 
     problem.d[0] = s.room<double>(n), problem.d[1] = s.room<double>(n);
     problem.tolerance = lcp->tolerance;
     problem.report = s.room<pressure_report>(1);
-    float *fine = s.room<float>(FINE_VALUES * n), *coarse = s.room<float>((size_t)room_for_coarse(n));
+    float *fine = s.room<float>(FINE_VALUES * n), *coarse = s.room<float>((size_t)coarse_values(n));
     double *partial = s.room<double>(TEAM_PARTIALS);
     if (s.failed) return false;
-    join_cells(&problem, fine, coarse, room_for_coarse(n));
+    build_levels(&problem, fine, coarse, coarse_values(n));
     clear(problem.report, sizeof *problem.report);
     clear(partial, TEAM_PARTIALS * sizeof *partial);
     solve_alone work = {problem};
-    grid(blocks_for((int)n), grid_blocks<solve_alone>(), (size_t)problem.fast_count * sizeof(float), partial, work);
+    grid(blocks_for((int)n), grid_blocks<solve_alone>(), (size_t)problem.shared_count * sizeof(float), partial, work);
     pressure_report report;
     if (!finish() || !get(lcp->p, problem.p, n * sizeof *lcp->p) || !get(&report, problem.report, sizeof report))
         return false;

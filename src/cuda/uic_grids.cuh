@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CUDA_UIC_GRIDS_CUH
 #define TH_CUDA_UIC_GRIDS_CUH
-#include "cuda/pressure.cuh"
+#include "cuda/pressure_solver.cuh"
 #include "cuda/upload.cuh"
 
 namespace th {

@@ -7,10 +7,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "move/uic/lcp_inner.h"
 
-enum { LAST_SWEEPS = 8, CASCADE_SWEEPS = 8 };
-#define COARSE_COUPLING 0.5 // measured: 0.6 takes 30 % more iterations, 0.7 70 % [1]
-#define COARSE_GROUND 0.85  // measured: 0.75 to 1 are alike, 0.5 takes 60 % more iterations [1]
-
 // Level 0 borrows its cells from the system and needs only values.
 static void allocate_level(th_lcp_level *v, th_arena *arena, bool finest) {
     size_t n = (size_t)v->room + 1;
@@ -48,7 +44,7 @@ th_lcp_hierarchy *th_lcp_hierarchy_create(th_arena *arena, int cells, int active
 static bool find_blocks(th_lcp_level *v, const th_lcp_level *fine) {
     v->count = v->reds = 0;
     for (int a = 0; a < fine->count; ++a) {
-        int32_t i = (fine->place[a].i + 1) >> 1, j = (fine->place[a].j + 1) >> 1;
+        int32_t i = th_lcp_parent(fine->place[a].i), j = th_lcp_parent(fine->place[a].j);
         int32_t *mark = &v->mark[j * v->nx + i];
         if (!*mark) {
             if (v->count == v->room) break;
@@ -133,8 +129,8 @@ void th_lcp_hierarchy_build(th_lcp_hierarchy *hierarchy, const th_lcp_system *s)
     for (; hierarchy->used < TH_LCP_LEVELS && v->count > 1; ++hierarchy->used) {
         const th_lcp_level *fine = v++;
         // Cells 1, 2 become cell 1 and so on: the outermost ring stays empty.
-        v->nx = ((fine->nx - 1) >> 1) + 2;
-        v->ny = ((fine->ny - 1) >> 1) + 2;
+        v->nx = th_lcp_coarser(fine->nx);
+        v->ny = th_lcp_coarser(fine->ny);
         if ((int64_t)v->nx * v->ny > v->mark_room || !find_blocks(v, fine)) return;
         pair of = {s, fine, v};
         number_blocks(&of, &s->team);
@@ -148,15 +144,10 @@ void th_lcp_hierarchy_build(th_lcp_hierarchy *hierarchy, const th_lcp_system *s)
 static const int OUTER[TH_SIDES][2] = {{0, 2}, {1, 3}, {0, 1}, {2, 3}};
 
 static void finish_block(th_lcp_level *v, int k, const double *across, double ground) {
-    ground *= COARSE_GROUND;
-    double diagonal = ground;
-    for (int d = 0; d < TH_SIDES; ++d) {
-        double coupling = COARSE_COUPLING * across[d];
-        v->coupling[TH_SIDES * k + d] = (float)coupling;
-        diagonal += coupling;
-    }
-    v->ground[k] = (float)ground;
-    v->inverse[k] = (float)(diagonal > 0 ? 1 / diagonal : 0);
+    th_lcp_coarse_cell cell = th_lcp_coarse_cell_of(across, ground);
+    for (int d = 0; d < TH_SIDES; ++d) v->coupling[TH_SIDES * k + d] = cell.coupling[d];
+    v->ground[k] = cell.ground;
+    v->inverse[k] = cell.inverse;
 }
 
 // A block of cells of the system: only jammed ones count, beside the others p = 0 as beside an exit.
@@ -249,11 +240,11 @@ static double pass_up(const void *context, int from, int to) {
 
 static void last_level(const th_lcp_level *v, const th_lcp_team *team) {
     // One cell is solved already; there are more only where there was no room for more levels.
-    for (int sweep = 0; sweep < LAST_SWEEPS && v->count > 1; ++sweep) {
+    for (int sweep = 0; sweep < TH_LCP_LAST_SWEEPS && v->count > 1; ++sweep) {
         relax_red(v, team);
         relax_black(v, team);
     }
-    for (int sweep = 0; sweep < LAST_SWEEPS && v->count > 1; ++sweep) {
+    for (int sweep = 0; sweep < TH_LCP_LAST_SWEEPS && v->count > 1; ++sweep) {
         relax_black(v, team);
         relax_red(v, team);
     }
@@ -310,7 +301,7 @@ void th_lcp_hierarchy_cascade(th_lcp_hierarchy *hierarchy, const th_lcp_system *
         th_lcp_level *v = &hierarchy->levels[l];
         bool last = l + 1 == hierarchy->used;
         for (int k = 0; k < v->count; ++k) v->x[k] = last ? 0 : v[1].x[v[1].parent[k]];
-        for (int sweep = 0; sweep < CASCADE_SWEEPS; ++sweep) {
+        for (int sweep = 0; sweep < TH_LCP_CASCADE_SWEEPS; ++sweep) {
             relax_projected(v, 0, v->reds);
             relax_projected(v, v->reds, v->count);
         }

@@ -5,10 +5,6 @@
 #include "move/uic/lcp_inner.h"
 #include <string.h>
 
-// epsilon per cell as a share of its own diagonal, so that it needs no look at other cells [1].
-#define EPSILON 1e-8
-// A cell coupled more weakly than this with everything is isolated: p = 0 [s m^-4]. People give 1e-3 and more.
-#define NO_FLOW 1e-30
 // Rings of cells taken in around jammed ones. A front moves by less than a cell per step.
 enum { MARGIN = 2, MARGIN_GROWN = 8, MARGIN_GROWTH = 4 };
 enum { AHEAD = 24 }; // cells fetched ahead of their use, about a memory access [cells]
@@ -88,9 +84,6 @@ th_lcp_work *th_lcp_work_create(th_arena *arena, int cells, int active) {
     return th_lcp_work_create_for(arena, &TH_LCP_MULTIGRID, cells, active);
 }
 
-// What is not a finite number counts as 0.
-static double number(double value) { return value - value == 0 ? value : 0; }
-
 // Marks of earlier solves must stay below the stamp. One solve uses up to 2 + active marks.
 static void next_stamp(th_lcp_work *work) {
     int32_t step = work->active + 2;
@@ -126,8 +119,8 @@ static double queue_block(const void *context, int from, int to) {
         __builtin_prefetch(lcp->b + later);
         __builtin_prefetch(lcp->p + later, 1);
         __builtin_prefetch(work->mark + later, 1);
-        double p = lcp->p[c];
-        if (!(p > 0 && p - p == 0)) p = lcp->p[c] = 0;
+        double p = th_lcp_start(lcp->p[c]);
+        lcp->p[c] = p;
         bool jammed = all || p > 0 || lcp->b[c] < 0;
         work->mark[c] = work->stamp + jammed;
         work->queue[from + queued] =
@@ -174,10 +167,8 @@ static double couplings_of(const th_lcp *lcp, int32_t c, float *coupling) {
     coupling[TH_EAST] = (float)lcp->east[c];
     coupling[TH_SOUTH] = (float)lcp->north[c - lcp->nx];
     coupling[TH_NORTH] = (float)lcp->north[c];
-    double sum = ((double)coupling[TH_WEST] + (double)coupling[TH_EAST]) +
-                 ((double)coupling[TH_SOUTH] + (double)coupling[TH_NORTH]);
-    if (lcp->ground) sum += lcp->ground[c];
-    return sum * (1 + EPSILON);
+    return th_lcp_diagonal(coupling[TH_WEST], coupling[TH_EAST], coupling[TH_SOUTH],
+                           coupling[TH_NORTH], lcp->ground ? lcp->ground[c] : 0);
 }
 
 // Queues candidates row by row, from the block's own start on.
@@ -226,7 +217,7 @@ static bool gather_cell(const th_lcp *lcp, th_lcp_work *work, int32_t c, int k) 
     float *coupling = s->coupling + TH_SIDES * (size_t)k;
     int32_t *near = s->near + TH_SIDES * (size_t)k;
     double diagonal = couplings_of(lcp, c, coupling);
-    bool isolated = !(diagonal > NO_FLOW), edge = false;
+    bool isolated = !(diagonal > TH_LCP_NO_FLOW), edge = false;
     for (int d = 0; d < TH_SIDES; ++d) {
         int32_t mark = work->mark[c + step[d]];
         bool flow = coupling[d] > 0, inside = mark > work->stamp && flow;
@@ -236,7 +227,7 @@ static bool gather_cell(const th_lcp *lcp, th_lcp_work *work, int32_t c, int k) 
     }
     // An isolated cell has nothing to push against; with b = 0 it stays at 0.
     s->diagonal[k] = isolated ? 1 : diagonal;
-    s->b[k] = isolated ? 0 : number(lcp->b[c]);
+    s->b[k] = isolated ? 0 : th_lcp_number(lcp->b[c]);
     s->x[k] = isolated ? 0 : lcp->p[c];
     return edge;
 }
@@ -286,7 +277,7 @@ static void gather(const th_lcp *lcp, th_lcp_work *work) {
 static double slack_beyond(const th_lcp *lcp, const th_lcp_work *work, int32_t c) {
     const int32_t step[TH_SIDES] = {-1, 1, -lcp->nx, lcp->nx};
     float coupling[TH_SIDES];
-    double z = number(lcp->b[c]);
+    double z = th_lcp_number(lcp->b[c]);
     couplings_of(lcp, c, coupling);
     for (int d = 0; d < TH_SIDES; ++d) {
         int32_t k = work->mark[c + step[d]] - work->stamp - 1;

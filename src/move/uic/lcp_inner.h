@@ -5,6 +5,7 @@
 #define TH_MOVE_UIC_LCP_INNER_H
 #include "core/parallel.h"
 #include "move/uic/lcp.h"
+#include "move/uic/multigrid.h"
 #include <math.h>
 
 // Neighbours of a cell in this order; d ^ 1 is the opposite side.
@@ -41,11 +42,9 @@ typedef struct th_lcp_system {
     th_lcp_place *place; // row by row, whatever the numbers
     int32_t *number;     // of the cells in that order
     int32_t *near;       // TH_SIDES per cell, `count` for none
-    // TH_SIDES per cell, 0 for none. Rounded before the diagonal is summed: that changes a flow by 6e-8 of
-    // itself, and half the memory is read.
-    float *coupling;
-    double *diagonal; // > 0
-    double *b, *x;    // x >= 0
+    float *coupling;     // TH_SIDES per cell, 0 for none
+    double *diagonal;    // > 0
+    double *b, *x;       // x >= 0
     int nx, ny;
     double tolerance;
     th_lcp_team team;
@@ -125,8 +124,6 @@ void th_lcp_hierarchy_cycle(th_lcp_hierarchy *hierarchy, const th_lcp_team *team
 // once and not by a cell per round. Leaves couplings for all cells; inverse is to be set anew.
 void th_lcp_hierarchy_cascade(th_lcp_hierarchy *hierarchy, const th_lcp_system *system);
 
-static inline double th_lcp_larger(double a, double b) { return a > b ? a : b; }
-
 // Sum over the four neighbours of coupling * v.
 static inline double th_lcp_around(const th_lcp_system *s, const double *v, int k) {
     const int32_t *n = s->near + (size_t)TH_SIDES * (size_t)k;
@@ -146,10 +143,8 @@ static inline double th_lcp_row(const th_lcp_system *s, const double *v, int k) 
     return s->diagonal[k] * v[k] - th_lcp_around(s, v, k);
 }
 
-// |min(A_kk x_k, z_k)|: how far cell k is from complementary.
-static inline double th_lcp_gap(const th_lcp_system *s, int k, double z) {
-    double weighted = s->diagonal[k] * s->x[k];
-    return fabs(weighted < z ? weighted : z);
+static inline double th_lcp_gap_of(const th_lcp_system *s, int k, double z) {
+    return th_lcp_gap(s->diagonal[k] * s->x[k], z);
 }
 
 // The pressure of cell k that suits those of its neighbours.

@@ -9,14 +9,6 @@
 #include "move/uic/lcp_inner.h"
 
 enum { ROUNDS_MOST = 200, ITERATIONS_MOST = 60 };
-// A round is solved to this share of its first residual, or of the tolerance; more would be wasted on a
-// set that is about to change. If the sets do not settle, rounds become exact: then they must, in finitely
-// many rounds (policy iteration with an M-matrix).
-#define ROUND_REDUCTION 0.1 // measured: 0.03 and 0.3 take 10 % longer [1]
-#define EXACT_REDUCTION 1e-4
-#define ROUND_TOLERANCE 0.5
-enum { EXACT_FROM = 20 };
-enum { CASCADE_AT = 10 }; // round; running crowds are done by then, and their start is better
 
 typedef struct rounds {
     const th_lcp_system *s;
@@ -28,25 +20,25 @@ typedef struct rounds {
 } rounds;
 
 // Black pressures from the red ones: exact, z or p is 0 in each.
-static double settle_black(const void *context, int from, int to) {
+static double fit_black(const void *context, int from, int to) {
     const th_lcp_system *s = ((const rounds *)context)->s;
     for (int k = from; k < to; ++k) s->x[k] = th_lcp_fit(s, k);
     return 0;
 }
 
 // The residual, which then only red cells can have.
-static double look(const void *context, int from, int to) {
+static double residual_of(const void *context, int from, int to) {
     const th_lcp_system *s = ((const rounds *)context)->s;
     double residual = 0;
     for (int k = from; k < to; ++k) {
         double z = th_lcp_row(s, s->x, k) + s->b[k];
-        residual = th_lcp_larger(residual, th_lcp_gap(s, k, z));
+        residual = th_lcp_larger(residual, th_lcp_gap_of(s, k, z));
     }
     return residual;
 }
 
 // A projected half-sweep over one colour; notes which cells are jammed. Returns how many others than before.
-static double settle(const void *context, int from, int to) {
+static double choose_set(const void *context, int from, int to) {
     const rounds *w = context;
     const th_lcp_system *s = w->s;
     float *face = w->v->inverse;
@@ -78,7 +70,7 @@ static double begin(const void *context, int from, int to) {
 }
 
 // The last half-sweep of the V-cycle. Returns r'M^-1 r.
-static double weigh(const void *context, int from, int to) {
+static double precondition(const void *context, int from, int to) {
     const rounds *w = context;
     const th_lcp_level *v = w->v;
     double sum = 0;
@@ -89,7 +81,7 @@ static double weigh(const void *context, int from, int to) {
     return sum;
 }
 
-static double turn(const void *context, int from, int to) {
+static double turn_direction(const void *context, int from, int to) {
     const rounds *w = context;
     for (int k = from; k < to; ++k) w->d[k] = (double)w->v->x[k] + w->beta * w->d[k];
     return 0;
@@ -106,7 +98,7 @@ static double extend(const void *context, int from, int to) {
 }
 
 // ad = A d in the red cells. Returns d'Ad.
-static double bend(const void *context, int from, int to) {
+static double apply(const void *context, int from, int to) {
     const rounds *w = context;
     double sum = 0;
     for (int k = from; k < to; ++k) {
@@ -142,18 +134,18 @@ static int correct(rounds *w, double reduction) {
     const th_lcp_system *s = w->s;
     const th_lcp_team *team = &s->team;
     double left = th_lcp_most(team, begin, w, 0, s->reds), before = 0;
-    double target = th_lcp_larger(reduction * left, ROUND_TOLERANCE * s->tolerance);
+    double target = th_lcp_target(reduction, left, s->tolerance);
     int i = 0;
     for (; i < ITERATIONS_MOST && left > target; ++i) {
         th_lcp_hierarchy_cycle(w->hierarchy, team);
-        double weight = th_lcp_sum(team, weigh, w, 0, s->reds);
+        double weight = th_lcp_sum(team, precondition, w, 0, s->reds);
         w->beta = i ? weight / before : 0;
         before = weight;
-        th_lcp_sum(team, turn, w, 0, s->reds);
+        th_lcp_sum(team, turn_direction, w, 0, s->reds);
         th_lcp_sum(team, extend, w, s->reds, s->count);
-        double bent = th_lcp_sum(team, bend, w, 0, s->reds);
-        if (!(bent > 0)) break;
-        w->length = weight / bent;
+        double curvature = th_lcp_sum(team, apply, w, 0, s->reds);
+        if (!(curvature > 0)) break;
+        w->length = weight / curvature;
         left = th_lcp_most(team, advance, w, 0, s->reds);
     }
     th_lcp_sum(team, truncate, w, 0, s->reds);
@@ -168,17 +160,16 @@ static void solve(th_lcp_work *work, th_lcp_result *result) {
     for (int k = 0; k <= s->count; ++k) v->inverse[k] = v->r[k] = 0;
     w.d[s->count] = 0;
     for (int round = 0;; ++round) {
-        // With a start that is far off the set would grow by a cell per round.
-        bool cascade = round == (work->far ? 0 : CASCADE_AT);
+        bool cascade = th_lcp_cascades(round, work->far);
         if (cascade) th_lcp_hierarchy_cascade(w.hierarchy, s);
-        th_lcp_sum(&s->team, settle_black, &w, s->reds, s->count);
-        result->residual = th_lcp_most(&s->team, look, &w, 0, s->reds);
+        th_lcp_sum(&s->team, fit_black, &w, s->reds, s->count);
+        result->residual = th_lcp_most(&s->team, residual_of, &w, 0, s->reds);
         result->visits += s->count;
         if (result->residual <= s->tolerance || round == ROUNDS_MOST) return;
-        double changed = th_lcp_sum(&s->team, settle, &w, 0, s->reds);
-        changed += th_lcp_sum(&s->team, settle, &w, s->reds, s->count);
+        double changed = th_lcp_sum(&s->team, choose_set, &w, 0, s->reds);
+        changed += th_lcp_sum(&s->team, choose_set, &w, s->reds, s->count);
         if (changed > 0 || cascade) th_lcp_hierarchy_fill(w.hierarchy, s);
-        int iterations = correct(&w, round < EXACT_FROM ? ROUND_REDUCTION : EXACT_REDUCTION);
+        int iterations = correct(&w, th_lcp_reduction(round));
         ++result->outer;
         result->iterations += iterations;
         result->visits += (3 * (int64_t)iterations + 2 + 8 * cascade) * s->count;
