@@ -59,7 +59,7 @@ static int count_near(const cell_grid *grid, const th_moment *crowd, int i) {
             int j = grid->member[k];
             float dx = (float)crowd->x[j] - (float)crowd->x[i];
             float dy = (float)crowd->y[j] - (float)crowd->y[i];
-            bool person = crowd->phase[j] != TH_PHASE_BODY &&
+            bool person = th_moment_is_person(crowd, j) &&
                           th_moment_level(crowd, j) == th_moment_level(crowd, i);
             near += person && dx * dx + dy * dy <= REACH * REACH;
         }

@@ -58,7 +58,7 @@ static page_layout lay_out(const th_plan_view *view) {
 static void draw_title(const th_canvas *canvas, const th_plan_view *view, const page_layout *page) {
     const th_moment *crowd = view->crowd;
     int people = 0;
-    for (int i = 0; i < crowd->count; ++i) people += crowd->phase[i] != TH_PHASE_BODY;
+    for (int i = 0; i < crowd->count; ++i) people += th_moment_is_person(crowd, i);
     double size = 1.6 * page->text, room = canvas->width - 2 * page->text;
     double width = 1.1 * th_canvas_text_width(canvas, size, view->title); // bold is wider
     char line[128];

@@ -222,7 +222,7 @@ void th_draw_dots(const th_canvas *canvas, const th_panel *panel, const th_vec2 
 static th_colour person_colour(const th_plan_view *view, int i) {
     const th_moment *crowd = view->crowd;
     static const th_colour scripted = {0.35, 0.35, 0.35};
-    if (crowd->phase && crowd->phase[i] == TH_PHASE_BODY) return scripted;
+    if (!th_moment_is_person(crowd, i)) return scripted;
     if (view->colour_by == TH_BY_GROUP)
         return crowd->group[i] < view->scene->group_count ? th_colour_group(crowd->group[i])
                                                           : scripted;

@@ -267,13 +267,21 @@ static bool make_level_room(th_level_view *view, int count) {
     return true;
 }
 
-bool th_level_view_fill(th_level_view *view, const th_moment *moment, int level,
-                        th_point direction) {
+static bool matters(const th_moment *moment, int i, const th_level_view_def *def) {
+    const th_point *near = def->near;
+    if (!th_moment_is_person(moment, i) || th_moment_level(moment, i) != def->level) return false;
+    return !near || !(moment->x[i] < near[0].x || moment->x[i] > near[1].x ||
+                      moment->y[i] < near[0].y || moment->y[i] > near[1].y);
+}
+
+bool th_level_view_fill(th_level_view *view, const th_moment *moment,
+                        const th_level_view_def *def) {
     if (!make_level_room(view, moment->count)) return false;
+    const th_point direction = def->direction;
     double length = hypot(direction.x, direction.y);
     view->count = 0;
     for (int i = 0; i < moment->count; ++i) {
-        if (th_moment_level(moment, i) != level) continue;
+        if (!matters(moment, i, def)) continue;
         double vx = moment->velocity_x[i], vy = moment->velocity_y[i];
         int k = view->count++;
         view->index[k] = i;

@@ -58,9 +58,14 @@ typedef struct th_level_view {
     int count, room;
 } th_level_view;
 
-// direction (0, 0): the length. False: no memory.
-bool th_level_view_fill(th_level_view *view, const th_moment *moment, int level,
-                        th_point direction);
+typedef struct th_level_view_def {
+    int level;
+    th_point direction; // of the speed; (0, 0): its length
+    const th_point
+        *near; // lower left and upper right corner of where people matter; NULL: everywhere
+} th_level_view_def;
+// Without the discs of scripted bodies. False: no memory.
+bool th_level_view_fill(th_level_view *view, const th_moment *moment, const th_level_view_def *def);
 void th_level_view_release(th_level_view *view);
 
 // ---- levels of service A to F of walkways by density. Schemes differ, so they can be chosen.

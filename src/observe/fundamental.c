@@ -54,8 +54,9 @@ static bool add_people(reading *work, const th_moment *moment, int count) {
 
 static th_result take_moment(reading *work, const th_moment *moment, th_error *error) {
     th_level_view *crowd = &work->crowd;
-    if (!th_level_view_fill(crowd, moment, work->def->level, work->def->direction))
-        return no_memory(error);
+    const th_level_view_def everybody = {.level = work->def->level,
+                                         .direction = work->def->direction};
+    if (!th_level_view_fill(crowd, moment, &everybody)) return no_memory(error);
     th_area_reading area;
     bool individual = work->def->individual;
     th_result result =

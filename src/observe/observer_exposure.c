@@ -118,7 +118,7 @@ static float grid_at(const th_grid *grid, float x, float y) {
 static void meet_pressure(th_observation *o, const th_moment *moment, int32_t level,
                           const th_grid *grid) {
     for (int i = 0; i < moment->count; ++i)
-        if (th_is_person(moment->phase[i]) && th_moment_level(moment, i) == level) {
+        if (th_moment_is_person(moment, i) && th_moment_level(moment, i) == level) {
             th_person *person = &o->people[moment->id[i] - 1];
             float pressure = grid_at(grid, (float)moment->x[i], (float)moment->y[i]);
             if (!(pressure <= person->peak_pressure)) person->peak_pressure = pressure; // or NaN
@@ -130,7 +130,7 @@ bool th_exposure_sample(th_observer *observer, th_world *world, const th_moment 
     th_observation *o = &observer->observation;
     float interval = (float)(time - observer->last_sample_time);
     for (int i = 0; o->map_count > 0 && i < moment->count; ++i) {
-        if (!th_is_person(moment->phase[i])) continue;
+        if (!th_moment_is_person(moment, i)) continue;
         int64_t index = moment->id[i] - 1;
         int32_t m = th_moment_level(moment, i);
         uint8_t now = th_map_crowding_at(&o->maps[m], &observer->map_work[m], (float)moment->x[i],

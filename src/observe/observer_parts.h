@@ -2,12 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_OBSERVE_OBSERVER_PARTS_H
 #define TH_OBSERVE_OBSERVER_PARTS_H
+#include "observe/density.h"
 #include "observe/observer.h"
 #include "record/moment.h"
 #include "throng/scene_view.h"
-
-// A scripted body's discs are in a world's moment, too.
-static inline bool th_is_person(int32_t phase) { return phase < (int32_t)TH_PHASE_BODY; }
 
 // ---- a person as last seen
 typedef enum th_doing { TH_DOING_OTHER, TH_DOING_WAIT, TH_DOING_JAM } th_doing;
@@ -99,17 +97,16 @@ struct th_observer {
     uint64_t last_step;  // whose events were seen
     double last_sample_time;
     uint64_t lost_since_sample;
-    uint32_t *left_by_goal;     // per goal of the scene
-    int *counter_index;         // per counter: goal, door or line it stands for
-    th_last_seen *last_seen;    // per person
-    th_last_seen *by_place;     // work space: a copy of last_seen in the order of bands of the maps
-    size_t person_room;         // of people, last_seen and by_place
-    uint32_t last_id;           // highest id at any sample
-    uint32_t track_stride;      // ways are kept of the ids 1 + k * stride
-    th_map_work *map_work;      // per map
-    struct th_region **regions; // per measurement area; NULL: cannot be measured
-    double *region_points;      // work space: x, y and speed of people near an area
-    int region_room;            // people
+    uint32_t *left_by_goal;  // per goal of the scene
+    int *counter_index;      // per counter: goal, door or line it stands for
+    th_last_seen *last_seen; // per person
+    th_last_seen *by_place;  // work space: a copy of last_seen in the order of bands of the maps
+    size_t person_room;      // of people, last_seen and by_place
+    uint32_t last_id;        // highest id at any sample
+    uint32_t track_stride;   // ways are kept of the ids 1 + k * stride
+    th_map_work *map_work;   // per map
+    th_region **regions;     // per measurement area; NULL: cannot be measured
+    th_level_view near;      // work space: people near an area
 };
 
 // Sets the check sum right after bytes of th_observer_save were changed (for tests). observer_save.c

@@ -90,7 +90,7 @@ uint32_t th_people_sample(th_observer *observer, const th_moment *moment, double
     float interval = (float)(time - observer->last_sample_time);
     uint32_t jammed = 0;
     for (int i = 0; i < moment->count; ++i) {
-        if (!th_is_person(moment->phase[i])) continue;
+        if (!th_moment_is_person(moment, i)) continue;
         int64_t index = moment->id[i] - 1;
         th_last_seen now = seen_now(moment, i, &observer->last_seen[index], interval);
         jammed += now.doing == TH_DOING_JAM;
@@ -120,12 +120,12 @@ static void put_level(th_observer *observer, const th_moment *moment, int32_t le
     th_map *map = &observer->observation.maps[level];
     size_t start[BANDS + 1] = {0};
     for (int i = 0; i < moment->count; ++i)
-        if (th_is_person(moment->phase[i]) && th_moment_level(moment, i) == level)
+        if (th_moment_is_person(moment, i) && th_moment_level(moment, i) == level)
             start[band_of(map, (float)moment->y[i]) + 1]++;
     for (int b = 0; b < BANDS; ++b) start[b + 1] += start[b];
     size_t count = start[BANDS];
     for (int i = 0; i < moment->count; ++i)
-        if (th_is_person(moment->phase[i]) && th_moment_level(moment, i) == level)
+        if (th_moment_is_person(moment, i) && th_moment_level(moment, i) == level)
             observer->by_place[start[band_of(map, (float)moment->y[i])]++] =
                 observer->last_seen[moment->id[i] - 1];
     for (size_t k = 0; k < count; ++k)
@@ -169,7 +169,7 @@ void th_people_find_lost(th_observer *observer, const th_moment *moment, double 
 
 void th_people_finish(th_observer *observer, const th_moment *moment, double time) {
     for (int i = 0; i < moment->count; ++i)
-        if (th_is_person(moment->phase[i]) && moment->id[i] <= observer->observation.person_count)
+        if (th_moment_is_person(moment, i) && moment->id[i] <= observer->observation.person_count)
             end_person(observer, moment->id[i] - 1, time);
 }
 
@@ -231,7 +231,7 @@ bool th_tracks_see(th_observer *observer, const th_moment *moment, int sample) {
     for (; next <= last_id && o->track_count < observer->def.track_count;
          next += observer->track_stride) {
         int i = find_person(moment, next);
-        if (i < 0 || !th_is_person(moment->phase[i])) continue;
+        if (i < 0 || !th_moment_is_person(moment, i)) continue;
         o->tracks[o->track_count++] =
             (th_track){.id = next, .group = o->people[next - 1].group, .first_sample = sample};
     }

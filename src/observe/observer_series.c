@@ -118,52 +118,31 @@ void th_areas_destroy(th_observer *observer) {
     for (int a = 0; observer->regions && a < observer->scene->measure_area_count; ++a)
         th_region_destroy(observer->regions[a]);
     free((void *)observer->regions);
-    free(observer->region_points);
+    th_level_view_release(&observer->near);
 }
 
-static bool make_points(th_observer *observer, int count) {
-    if (count <= observer->region_room) return true;
-    double *points = realloc(observer->region_points, 3 * (size_t)count * sizeof *points);
-    if (!points) return false;
-    observer->region_points = points;
-    observer->region_room = count;
-    return true;
-}
-
-static int gather(const th_moment *moment, const th_area *area, double *x, double *y,
-                  double *speed) {
+static bool find_near(th_observer *observer, const th_moment *moment, const th_area *area) {
     const th_box *box = &area->shape.box;
-    const double low_x = (double)(box->min_x - NEAR), high_x = (double)(box->max_x + NEAR);
-    const double low_y = (double)(box->min_y - NEAR), high_y = (double)(box->max_y + NEAR);
-    int count = 0;
-    for (int i = 0; i < moment->count; ++i) {
-        if (!th_is_person(moment->phase[i]) || th_moment_level(moment, i) != area->level ||
-            moment->x[i] < low_x || moment->x[i] > high_x || moment->y[i] < low_y ||
-            moment->y[i] > high_y)
-            continue;
-        x[count] = moment->x[i];
-        y[count] = moment->y[i];
-        speed[count++] = hypot(moment->velocity_x[i], moment->velocity_y[i]);
-    }
-    return count;
+    const th_point near[2] = {{(double)(box->min_x - NEAR), (double)(box->min_y - NEAR)},
+                              {(double)(box->max_x + NEAR), (double)(box->max_y + NEAR)}};
+    const th_level_view_def def = {.level = area->level, .near = near};
+    return th_level_view_fill(&observer->near, moment, &def);
 }
 
 bool th_areas_take(th_observer *observer, const th_moment *moment) {
     th_observation *o = &observer->observation;
-    if (o->area_count > 0 && !make_points(observer, moment->count)) return false;
     for (int a = 0; a < o->area_count; ++a) {
-        double *x = observer->region_points, *y = x + observer->region_room;
-        double *speed = y + observer->region_room;
         float *columns[2] = {o->areas[a].voronoi_density, o->areas[a].gaussian_density};
         for (int k = 0; k < 2; ++k) columns[k][o->sample_count] = NAN;
         if (!observer->regions[a]) continue;
-        int count = gather(moment, &observer->scene->measure_areas[a].area, x, y, speed);
+        if (!find_near(observer, moment, &observer->scene->measure_areas[a].area)) return false;
+        const th_level_view *near = &observer->near;
         for (int k = 0; k < 2; ++k) {
             th_density_def def = th_density_def_default();
             th_area_reading reading;
             def.method = k == 0 ? TH_VORONOI : TH_GAUSSIAN;
-            if (th_region_measure(observer->regions[a], &def, x, y, speed, count, &reading, NULL,
-                                  NULL) != TH_OK)
+            if (th_region_measure(observer->regions[a], &def, near->x, near->y, near->speed,
+                                  near->count, &reading, NULL, NULL) != TH_OK)
                 return false;
             columns[k][o->sample_count] = (float)reading.density;
         }

@@ -116,8 +116,9 @@ static th_result see_moment(pass *work, const th_moment *moment, th_error *error
     survey->last_time = moment->time;
     if (moment->count > survey->most_people) survey->most_people = moment->count;
     if (survey->moments++ % survey->def.every != 0) return TH_OK;
-    if (!th_level_view_fill(&work->view, moment, survey->def.level, survey->def.direction))
-        return no_memory(error);
+    const th_level_view_def everybody = {.level = survey->def.level,
+                                         .direction = survey->def.direction};
+    if (!th_level_view_fill(&work->view, moment, &everybody)) return no_memory(error);
     th_result result = TH_OK;
     if (work->everywhere && survey->def.method[TH_VORONOI]) result = measure_people(work, error);
     for (int a = 0; result == TH_OK && a < survey->area_count; ++a)

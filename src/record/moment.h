@@ -58,6 +58,10 @@ bool th_world_moment_take(th_world_moment *copy, th_world *world, unsigned known
 bool th_world_moment_add(th_world_moment *copy, th_world *world, unsigned known);
 void th_world_moment_release(th_world_moment *copy);
 
+// Whether it is a person and no disc of a scripted body.
+static inline bool th_moment_is_person(const th_moment *moment, int i) {
+    return !moment->phase || moment->phase[i] < (int32_t)TH_PHASE_BODY;
+}
 static inline int32_t th_moment_level(const th_moment *moment, int i) {
     return moment->level ? moment->level[i] : 0;
 }
