@@ -1,9 +1,9 @@
 // How good a crowd is: distances, packing, lanes, vortices, outflow. SPDX-License-Identifier: Apache-2.0
 #include "bench/quality.h"
+#include "core/clock.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 // Everybody at one look, in id order, and a grid of cells to find neighbours with.
 typedef struct look {
@@ -302,8 +302,7 @@ bool th_quality_run(th_world *world, double limit, th_quality_progress *seen, vo
     look l = {0};
     sums s = {0};
     *quality = (th_quality){0};
-    struct timespec begin, end;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
+    double begin = th_monotonic_seconds();
     int seconds = 0, most = (int)limit + 2;
     uint64_t *left = calloc((size_t)most, sizeof *left);
     th_vec2 centre = {0};
@@ -322,9 +321,7 @@ bool th_quality_run(th_world *world, double limit, th_quality_progress *seen, vo
         find_outflow(left, seconds, quality);
         finish(world, &l, &s, quality);
     }
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    quality->wall_seconds =
-        (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+    quality->wall_seconds = th_monotonic_seconds() - begin;
     free(left);
     release(&l);
     return complete;

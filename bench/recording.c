@@ -3,13 +3,13 @@
 // simulated second, in every storage. SPDX-License-Identifier: Apache-2.0
 #include "bench/recording.h"
 #include "bench/scenes.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "report/folder.h"
 #include "throng/record.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static const int WARM_UP = 5; // steps, as in bench/timing.h
@@ -23,12 +23,6 @@ typedef struct recording_figures {
     double waited;          // [s] the simulation stood still for the writer, in all
     bool same_hash;         // a recorded crowd does not walk otherwise
 } recording_figures;
-
-static double clock_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
-}
 
 // Steps that take a second or more, so that closing the file does not weigh: 40 to 400.
 static int steps_for(int agents) {
@@ -47,9 +41,9 @@ static th_result run_steps(th_world *world, th_recorder *recorder, int steps, th
 
 static double plain_ms(th_world *world, int steps, uint64_t *hash) {
     th_world_step(world, WARM_UP);
-    double begin = clock_ms();
+    double begin = th_monotonic_seconds();
     run_steps(world, NULL, steps, NULL);
-    double ms = (clock_ms() - begin) / steps;
+    double ms = 1e3 * (th_monotonic_seconds() - begin) / steps;
     *hash = th_world_hash(world);
     return ms;
 }
@@ -61,10 +55,10 @@ static th_result recorded_ms(th_world *world, const th_recorder_def *def, int st
     if (result != TH_OK) return result;
     result = th_recorder_see(recorder, world, error);
     if (result == TH_OK) result = run_steps(world, recorder, WARM_UP, error);
-    double begin = clock_ms();
+    double begin = th_monotonic_seconds();
     if (result == TH_OK) result = run_steps(world, recorder, steps, error);
     th_result finished = th_recorder_finish(recorder, totals, result == TH_OK ? error : NULL);
-    *ms = (clock_ms() - begin) / steps;
+    *ms = 1e3 * (th_monotonic_seconds() - begin) / steps;
     return result != TH_OK ? result : finished;
 }
 

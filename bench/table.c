@@ -1,18 +1,7 @@
-// The bench's cases with their bars, their measurement and how it is printed. Every case of the table runs in a
-// process of its own, because the peak memory of a process never goes down again.
-// SPDX-License-Identifier: Apache-2.0
+// The bench's cases with their bars, and how their measurement is printed. SPDX-License-Identifier: Apache-2.0
 #include "bench/table.h"
-#include "bench/scenes.h"
-#include "bench/timing.h"
-#include "core/error.h"
-#include "report/folder.h"
-#include <inttypes.h>
-#include <jansson.h>
+#include "core/file.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 // Bars for two cores: three times the speed of the best open library measured on the same kind of
@@ -21,7 +10,6 @@ static const double MEMORY_BAR = 300;
 static const double DEVICE_MEMORY_BAR = 200; // of the device, so that 100 million people fit
 
 enum { SIZES = 4, CASES_MOST = 32 };
-static const double BEHAVIOUR_TIME = 30; // [s] as in the figures measured for RVO2
 typedef struct bench_plan {
     const char *scene, *model;
     double bars[SIZES]; // at each number of people [ms]; 0: none
@@ -77,155 +65,6 @@ static int list_cases(th_bench_case *cases, bool full, int threads, th_backend b
                               &common);
     return count;
 }
-
-// ---- measuring
-
-static json_t *figures_json(const th_bench_case *what, const th_bench_figures *figures,
-                            double step) {
-    json_t *stages = json_object();
-    for (int i = 0; i < TH_STAGE_COUNT; ++i)
-        json_object_set_new(stages, th_stage_name((th_stage)i), json_real(figures->stage_ms[i]));
-    char hash[17];
-    snprintf(hash, sizeof hash, "%016" PRIx64, figures->hash);
-    int people = figures->agents > 0 ? figures->agents : 1;
-    json_t *object =
-        json_pack("{s:s,s:s,s:i,s:i,s:s,s:f,s:f,s:o,s:s,s:I,s:f}", "scene", what->scene, "model",
-                  what->model, "agents", figures->agents, "threads", what->threads, "device",
-                  what->backend == TH_BACKEND_CUDA ? "cuda" : "cpu", "ms_per_step",
-                  figures->ms_per_step, "ms_per_step_min", figures->ms_per_step_min, "stages",
-                  stages, "hash", hash, "peak_rss_bytes", (json_int_t)figures->peak_rss_bytes,
-                  "bytes_per_agent", (double)figures->peak_rss_bytes / people);
-    if (object) json_object_set_new(object, "step", json_real(step));
-    if (object && figures->device_bytes > 0) {
-        json_object_set_new(object, "device_bytes",
-                            json_integer((json_int_t)figures->device_bytes));
-        json_object_set_new(object, "device_bytes_per_agent",
-                            json_real((double)figures->device_bytes / people));
-    }
-    int substeps = th_bench_substeps(what->model, step);
-    if (object && substeps > 1) {
-        json_object_set_new(object, "substeps", json_integer(substeps));
-        json_object_set_new(object, "ms_per_substep", json_real(figures->ms_per_step / substeps));
-    }
-    return object;
-}
-
-static void add_behaviour(json_t *object, const th_bench_behaviour *behaviour) {
-    json_object_set_new(object, "behaviour_time", json_real(behaviour->time));
-    json_object_set_new(object, "overlap_share", json_real(behaviour->overlap_share));
-    json_object_set_new(object, "deepest_overlap", json_real(behaviour->deepest_overlap));
-    json_object_set_new(object, "goalward_speed", json_real(behaviour->goalward_speed));
-    json_object_set_new(object, "goalward_speed_at_end",
-                        json_real(behaviour->goalward_speed_at_end));
-}
-
-// "name=value" on every group that has such a parameter; at least one must.
-static th_result set_param(th_world *world, const char *text, th_error *error) {
-    const char *equals = strchr(text, '=');
-    char name[64], *end = NULL;
-    double value = equals ? strtod(equals + 1, &end) : 0;
-    if (!equals || end == equals + 1 || *end || equals - text >= (int)sizeof name)
-        return th_fail(error, TH_BAD_ARGUMENT, "param", "%s: give name=number", text);
-    snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
-    int groups = th_scene_group_count(th_world_scene(world));
-    th_error why = {0};
-    bool known = false;
-    for (int g = 0; g < groups; ++g)
-        known = th_world_set_param(world, g, name, value, &why) == TH_OK || known;
-    if (known) return TH_OK;
-    return th_fail(error, TH_BAD_ARGUMENT, "param", "%s: %s", text, why.message);
-}
-
-// "name" or "name:preset"; the name is copied to `name`.
-static th_model_def filter_of(const char *text, char *name, size_t size) {
-    th_model_def filter = {.name = "none"};
-    if (!text) return filter;
-    const char *colon = strchr(text, ':');
-    snprintf(name, size, "%.*s", colon ? (int)(colon - text) : (int)strlen(text), text);
-    filter.name = name;
-    filter.preset = colon ? colon + 1 : NULL;
-    return filter;
-}
-
-static th_result make(const th_bench_case *what, th_scene **scene, th_world **world,
-                      th_error *error) {
-    th_bench_scene which = th_bench_find_scene(what->scene);
-    if (which == TH_BENCH_SCENE_COUNT)
-        return th_bench_load(what->scene, what->threads, what->step, what->backend, scene, world,
-                             error);
-    char name[64];
-    th_model_def filter = filter_of(what->filter, name, sizeof name);
-    th_result result = th_bench_create(which, what->model, &filter, what->agents,
-                                       what->step > 0 ? what->step : TH_BENCH_STEP, what->threads,
-                                       what->backend, scene, world, error);
-    if (result != TH_OK) snprintf(error->file, sizeof error->file, "%s", what->scene);
-    return result;
-}
-
-// A built-in scene or a scene file, measured. NULL with an error.
-static json_t *measure(const th_bench_case *what, th_error *error) {
-    th_scene *scene = NULL;
-    th_world *world = NULL;
-    json_t *object = NULL;
-    th_result result = make(what, &scene, &world, error);
-    if (result != TH_OK) return NULL;
-    for (int k = 0; k < what->param_count && result == TH_OK; ++k)
-        result = set_param(world, what->params[k], error);
-    if (result == TH_OK) {
-        th_bench_figures figures = th_bench_measure(world, what->backend);
-        object = figures_json(what, &figures, th_world_step_length(world));
-        if (!object) th_fail(error, TH_NO_MEMORY, "", "no memory for the figures");
-    }
-    if (object && what->behaviour) {
-        th_bench_behaviour behaviour = th_bench_behave(world, BEHAVIOUR_TIME);
-        add_behaviour(object, &behaviour);
-    }
-    th_world_destroy(world);
-    th_scene_destroy(scene);
-    return object;
-}
-
-// The child's side of a measurement: the object goes through the pipe, an error into the shared memory.
-static int measure_into(const th_bench_case *what, int pipe_end, th_error *error) {
-    json_t *object = measure(what, error);
-    bool good = object && json_dumpfd(object, pipe_end, JSON_COMPACT) == 0;
-    json_decref(object);
-    close(pipe_end);
-    return good ? 0 : 1;
-}
-
-static json_t *measure_in_child(const th_bench_case *what, th_error *error) {
-    int ends[2], status = 0;
-    fflush(NULL);
-    if (pipe(ends) != 0) return NULL;
-    pid_t child = fork();
-    if (child == 0) {
-        close(ends[0]);
-        _exit(measure_into(what, ends[1], error));
-    }
-    close(ends[1]);
-    json_t *object = child > 0 ? json_loadfd(ends[0], 0, NULL) : NULL;
-    close(ends[0]);
-    bool good = child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
-                WEXITSTATUS(status) == 0;
-    if (good && object) return object;
-    json_decref(object);
-    return NULL;
-}
-
-static json_t *measure_apart(const th_bench_case *what, th_error *error) {
-    th_error *shared =
-        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    json_t *object = shared == MAP_FAILED ? NULL : measure_in_child(what, shared);
-    if (!object && shared != MAP_FAILED) *error = *shared;
-    if (shared != MAP_FAILED) munmap(shared, sizeof *shared);
-    if (!object && error->code == TH_OK)
-        th_fail(error, TH_NO_MEMORY, "", "the process of %s, %s, %d people ended early",
-                what->scene, what->model, what->agents);
-    return object;
-}
-
-// ---- printing
 
 static double real_of(const json_t *row, const char *key) {
     return json_number_value(json_object_get(row, key));
@@ -328,17 +167,14 @@ static void write_rows(FILE *file, const th_bench_case *cases, const json_t *row
     }
 }
 
-static bool write_csv(const th_bench_case *cases, const json_t *rows, const char *path) {
-    char part[4096];
-    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part) return false;
-    FILE *file = fopen(part, "w");
-    if (!file) return false;
-    write_rows(file, cases, rows);
-    bool good = !ferror(file);
-    good = fclose(file) == 0 && good;
-    if (good && rename(part, path) == 0) return true;
-    remove(part);
-    return false;
+static th_result write_csv(const th_bench_case *cases, const json_t *rows, const char *path,
+                           th_error *error) {
+    th_file_writer writer;
+    th_file_begin(&writer, NULL, path);
+    if (writer.file) write_rows(writer.file, cases, rows);
+    if (th_file_end(&writer, TH_FLUSHED, NULL) == TH_OK) return TH_OK;
+    return th_file_fail(error, path,
+                        "the table could not be written; free space or choose another --csv");
 }
 
 th_result th_bench_table(const th_bench_table_def *def, th_error *error) {
@@ -351,7 +187,7 @@ th_result th_bench_table(const th_bench_table_def *def, th_error *error) {
         if (tell)
             fprintf(stderr, "\r\033[K%s, %s, %d people ...", cases[i].scene, cases[i].model,
                     cases[i].agents);
-        json_t *row = measure_apart(&cases[i], error);
+        json_t *row = th_bench_case_measure(&cases[i], true, error);
         if (tell) fputs("\r\033[K", stderr);
         if (!row) break;
         print_row(&cases[i], row);
@@ -359,15 +195,13 @@ th_result th_bench_table(const th_bench_table_def *def, th_error *error) {
         json_array_append_new(rows, row);
     }
     th_result result = i == count ? TH_OK : error->code;
-    if (result == TH_OK && def->csv && !write_csv(cases, rows, def->csv))
-        result = th_file_fail(error, def->csv,
-                              "the table could not be written; free space or choose another --csv");
+    if (result == TH_OK && def->csv) result = write_csv(cases, rows, def->csv, error);
     json_decref(rows);
     return result;
 }
 
 th_result th_bench_one(const th_bench_case *what, bool json, th_error *error) {
-    json_t *object = measure(what, error);
+    json_t *object = th_bench_case_measure(what, false, error);
     if (!object) return error->code;
     if (json) {
         json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(7));

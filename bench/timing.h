@@ -3,6 +3,7 @@
 #ifndef TH_BENCH_TIMING_H
 #define TH_BENCH_TIMING_H
 #include "throng/throng.h"
+#include <jansson.h>
 
 enum { TH_BENCH_WARM_UP = 5, TH_BENCH_MEASURED = 20, TH_BENCH_BURST = 5 }; // steps
 
@@ -28,5 +29,22 @@ typedef struct th_bench_behaviour {
 th_bench_figures th_bench_measure(th_world *world, th_backend backend);
 // Steps on until `time` and looks.
 th_bench_behaviour th_bench_behave(th_world *world, double time);
-uint64_t th_bench_peak_rss(void);
+
+// One measurement.
+typedef struct th_bench_case {
+    const char *scene, *model;
+    const char *filter; // NULL: none; "name" or "name:preset"
+    th_backend backend;
+    int agents, threads;
+    double step; // [s]; 0: the bench's, or that of the scene file
+    bool behaviour;
+    const char *const *params; // "name=value", for all groups
+    int param_count;
+    double bar;       // [ms] per step, or per sub-step for models with sub-steps; 0: none
+    bool bar_on_plan; // the bar is on the plan stage alone
+} th_bench_case;
+
+// The figures of a case as an object, a built-in scene or a scene file; NULL with an error whose path is the option
+// that was wrong. `apart`: in a process of its own, because the peak memory of a process never goes down again.
+json_t *th_bench_case_measure(const th_bench_case *what, bool apart, th_error *error);
 #endif

@@ -1,6 +1,7 @@
 // throng picture: PNGs of the plan with everybody on it, at chosen times.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
+#include "core/statistics.h"
 #include "draw/plan_drawing.h"
 #include "report/folder.h"
 
@@ -25,11 +26,6 @@ typedef struct picture_settings {
     th_colour_by colour_by;
 } picture_settings;
 
-static int compare_times(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static bool read_times(const th_command *command, picture_settings *s) {
     const char *at = s->at;
     for (;;) {
@@ -45,7 +41,7 @@ static bool read_times(const th_command *command, picture_settings *s) {
         if (*end == '\0') break;
         at = end + 1;
     }
-    qsort(s->times, (size_t)s->time_count, sizeof s->times[0], compare_times);
+    th_sort_values(s->times, s->time_count);
     return true;
 }
 

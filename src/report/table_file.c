@@ -19,16 +19,19 @@ static void begin_field(th_table_file *table) {
     table->begun = true;
 }
 
+void th_csv_field(FILE *file, const char *text) {
+    bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+    if (quoted) fputc('"', file); // RFC 4180
+    for (; *text; ++text) {
+        if (*text == '"') fputc('"', file);
+        fputc(*text, file);
+    }
+    if (quoted) fputc('"', file);
+}
+
 void th_table_text(th_table_file *table, const char *text) {
     begin_field(table);
-    if (!text) return;
-    if (!strpbrk(text, ",\"\r\n")) {
-        put(table, text, strlen(text));
-        return;
-    }
-    put(table, "\"", 1); // RFC 4180
-    for (; *text; ++text) put(table, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
-    put(table, "\"", 1);
+    if (text && table->writer.file) th_csv_field(table->writer.file, text);
 }
 
 static void put_number(th_table_file *table, double number, int precision) {

@@ -19,6 +19,8 @@ void th_table_count(th_table_file *table, uint64_t count);
 void th_table_end_row(th_table_file *table);
 // Instead of rows, a JSON value.
 void th_table_json(th_table_file *table, const json_t *value);
+// A field alone, quoted where needed.
+void th_csv_field(FILE *file, const char *text);
 // Puts it in place. Any failure since th_table_open shows here: TH_NO_FILE with the file's name and the cause.
 th_result th_table_close(th_table_file *table, th_error *error);
 #endif

@@ -4,7 +4,6 @@
 #include "report/summary.h"
 #include "run/jobs.h"
 #include "run/runs.h"
-#include "run/scene_copy.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,10 @@
-// The folder of a run. SPDX-License-Identifier: Apache-2.0
+// The folder of a run: its description, its scene, its recording. SPDX-License-Identifier: Apache-2.0
 #include "run/run_folder.h"
 #include "core/error.h"
+#include "core/file.h"
+#include "core/hash.h"
 #include "report/summary.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,4 +112,138 @@ json_t *th_run_folder_summary(const th_run_folder *run, const th_report_def *rep
     json_object_set_new(summary, "folder",
                         run->folder.path[0] ? json_string(run->folder.path) : json_null());
     return summary;
+}
+
+// ---- the scene as run
+
+enum { CHANGES = 4, CHANGE_TEXT = 64 };
+
+// As texts of overrides; returns how many. A run that ends at a duration gets a shorter one, others give up earlier.
+static int list_changes(const th_scene_changes *c, const th_scene *scene,
+                        char texts[CHANGES][CHANGE_TEXT]) {
+    th_run_def run = th_scene_run(scene);
+    double end = run.duration > 0 ? run.duration : run.max_time;
+    int n = 0;
+    if (c->seed > 0) snprintf(texts[n++], CHANGE_TEXT, "run.seed=%" PRIu64, c->seed);
+    if (c->runs > 0) snprintf(texts[n++], CHANGE_TEXT, "run.runs=%d", c->runs);
+    if (c->step > 0) snprintf(texts[n++], CHANGE_TEXT, "run.step=%.17g", c->step);
+    if (c->max_time > 0 && c->max_time < end)
+        snprintf(texts[n++], CHANGE_TEXT, "run.%s=%.17g",
+                 run.duration > 0 ? "duration" : "max_time", c->max_time);
+    return n;
+}
+
+json_t *th_scene_tree(const char *scene_file, const th_texts *overrides,
+                      const th_scene_changes *changes, const th_scene *scene, th_error *error) {
+    char *text = NULL, texts[CHANGES][CHANGE_TEXT];
+    json_t *tree = NULL;
+    int count = overrides->count, changed = list_changes(changes, scene, texts);
+    const char **all = calloc((size_t)count + CHANGES, sizeof *all);
+    for (int i = 0; i < count + changed && all; ++i)
+        all[i] = i < count ? overrides->items[i] : texts[i - count];
+    const th_scene_options options = {.overrides = all, .override_count = count + changed};
+    if (all && th_scene_overridden_json(scene_file, &options, &text, error) == TH_OK)
+        tree = json_loads(text, 0, NULL);
+    if (!tree && (!all || text)) th_fail(error, TH_NO_MEMORY, "", "no memory for the scene text");
+    free(all);
+    free(text);
+    return tree;
+}
+
+// Where the loader would look for a linked file.
+static bool linked_path(const char *scene_file, const char *name, char *path, size_t size) {
+    const char *slash = strrchr(scene_file, '/');
+    int folder = name[0] == '/' || !slash ? 0 : (int)(slash - scene_file + 1);
+    int length = snprintf(path, size, "%.*s%s", folder, scene_file, name);
+    return length > 0 && (size_t)length < size;
+}
+
+// Calls `visit` for every member that names a linked file: {"file": ...} of a shape and positions_file.
+typedef th_result visit_link(void *context, json_t *object, const char *key, th_error *error);
+
+static th_result each_link(json_t *node, visit_link *visit, void *context, th_error *error) {
+    th_result result = TH_OK;
+    if (json_is_array(node)) {
+        for (size_t i = 0; i < json_array_size(node) && result == TH_OK; ++i)
+            result = each_link(json_array_get(node, i), visit, context, error);
+    } else if (json_is_object(node)) {
+        static const char *const keys[] = {"file", "positions_file"};
+        for (int i = 0; i < 2 && result == TH_OK; ++i)
+            if (json_is_string(json_object_get(node, keys[i])))
+                result = visit(context, node, keys[i], error);
+        for (void *at = json_object_iter(node); at && result == TH_OK;
+             at = json_object_iter_next(node, at))
+            result = each_link(json_object_iter_value(at), visit, context, error);
+    }
+    return result;
+}
+
+typedef struct copying {
+    const th_folder *folder;
+    const char *scene_file;
+    int count; // of files copied
+} copying;
+
+static th_result copy_link(void *context, json_t *object, const char *key, th_error *error) {
+    copying *c = context;
+    char from[TH_PATH_MAX], to[TH_PATH_MAX], name[320];
+    const char *linked = json_string_value(json_object_get(object, key));
+    const char *slash = strrchr(linked, '/');
+    if (!linked_path(c->scene_file, linked, from, sizeof from))
+        return th_file_fail(error, linked, "the name is too long");
+    size_t size = 0;
+    char *bytes = th_file_content(from, &size, error);
+    if (!bytes) return error->code;
+    // Numbered, because files of one name may come from two folders.
+    snprintf(name, sizeof name, "files/%d_%.255s", ++c->count, slash ? slash + 1 : linked);
+    th_result result = c->count == 1 ? th_folder_make(c->folder, "files", error) : TH_OK;
+    if (result == TH_OK && !th_folder_path(c->folder, name, to, sizeof to))
+        result = th_file_fail(error, name, "the name is too long");
+    if (result == TH_OK) result = th_file_replace(to, bytes, size, TH_SYNCED, error);
+    free(bytes);
+    if (result == TH_OK && json_object_set_new(object, key, json_string(name)) != 0)
+        result = th_fail(error, TH_NO_MEMORY, "", "no memory for the copy of the scene");
+    return result;
+}
+
+th_result th_scene_copy(const th_folder *folder, json_t *tree, const char *scene_file,
+                        th_error *error) {
+    copying c = {folder, scene_file, 0};
+    // "$schema" is for editors, and relative to where the file was.
+    json_object_del(tree, "$schema");
+    th_result result = each_link(tree, copy_link, &c, error);
+    return result == TH_OK ? th_folder_write_json(folder, "scene.json", tree, error) : result;
+}
+
+static uint64_t digest_bytes(uint64_t digest, const char *bytes, size_t size) {
+    for (size_t i = 0; i < size; ++i) digest = th_hash_add(digest, (unsigned char)bytes[i]);
+    return th_hash_add(digest, size);
+}
+
+typedef struct digesting {
+    const char *scene_file;
+    uint64_t digest;
+} digesting;
+
+static th_result digest_link(void *context, json_t *object, const char *key, th_error *error) {
+    digesting *d = context;
+    char path[TH_PATH_MAX];
+    const char *linked = json_string_value(json_object_get(object, key));
+    size_t size = 0;
+    char *bytes = linked_path(d->scene_file, linked, path, sizeof path)
+                      ? th_file_content(path, &size, error)
+                      : NULL;
+    if (bytes) d->digest = digest_bytes(d->digest, bytes, size);
+    free(bytes);
+    return TH_OK;
+}
+
+uint64_t th_scene_digest(const json_t *tree, const char *scene_file) {
+    digesting d = {scene_file, 0};
+    char *text = json_dumps(tree, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    if (text) d.digest = digest_bytes(0, text, strlen(text));
+    free(text);
+    th_error unread = {0};
+    each_link((json_t *)(uintptr_t)tree, digest_link, &d, &unread);
+    return d.digest;
 }

@@ -3,7 +3,6 @@
 #include "core/error.h"
 #include "run/jobs.h"
 #include "run/runs.h"
-#include "run/scene_copy.h"
 #include "run/sweep_store.h"
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,7 @@
 // The finished runs of a sweep as a CSV that is also its journal. SPDX-License-Identifier: Apache-2.0
 #include "run/sweep_store.h"
 #include "core/error.h"
+#include "report/table_file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -21,19 +22,6 @@
 #define COUNTS(X) X(spawned, "spawned") X(left, "left") X(inside, "inside")
 
 enum { LEADING = 1, FIELD_MAX = 32 + TH_VARY_PATHS };
-
-void th_csv_field(FILE *text, const char *field) {
-    if (!strpbrk(field, ",\"\n\r")) {
-        fputs(field, text);
-        return;
-    }
-    fputc('"', text);
-    for (; *field; ++field) {
-        if (*field == '"') fputc('"', text);
-        fputc(*field, text);
-    }
-    fputc('"', text);
-}
 
 static void put_header(FILE *text, const th_variation *variation) {
     fputs("combination", text);

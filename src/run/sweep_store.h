@@ -5,7 +5,6 @@
 #include "report/folder.h"
 #include "run/vary.h"
 #include "throng/run.h"
-#include <stdio.h>
 
 typedef struct th_sweep_store {
     const th_folder *folder;
@@ -28,7 +27,4 @@ th_result th_sweep_store_add(th_sweep_store *store, int combination, int run,
 // At the end: in order, and of each combination only the first used[combination] runs.
 th_result th_sweep_store_sort(th_sweep_store *store, const int *used, th_error *error);
 void th_sweep_store_close(th_sweep_store *store);
-
-// A field of a CSV, quoted where it has to be.
-void th_csv_field(FILE *text, const char *field);
 #endif

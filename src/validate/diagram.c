@@ -133,16 +133,8 @@ void th_diagram_print(FILE *out, const th_diagram *d) {
 }
 
 th_result th_diagram_table(const th_diagram *d, const char *path, th_error *error) {
-    char folder[TH_PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", path);
-    char *slash = strrchr(folder, '/');
-    const char *name = slash ? path + (slash - folder) + 1 : path;
-    if (slash)
-        *slash = '\0';
-    else
-        snprintf(folder, sizeof folder, ".");
     th_table_file csv;
-    th_table_open(&csv, folder[0] ? folder : "/", name);
+    th_table_open(&csv, NULL, path);
     static const char *const columns[] = {"series", "frame", "people", "density", "speed", "flow"};
     for (int c = 0; c < 6; ++c) th_table_text(&csv, columns[c]);
     th_table_end_row(&csv);
