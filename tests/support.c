@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void explain(const th_error *error) {
@@ -76,4 +77,17 @@ double run_to_end(th_world *world, double limit) {
     }
     assert_invariants(world);
     return th_world_time(world);
+}
+
+void *counted_alloc(size_t size, size_t alignment, void *context) {
+    ledger *l = context;
+    if (++l->allocations == l->fail_at) return NULL;
+    void *memory = aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    if (memory) l->bytes += (int64_t)size;
+    return memory;
+}
+
+void counted_free(void *memory, size_t size, void *context) {
+    ((ledger *)context)->bytes -= (int64_t)size;
+    free(memory);
 }

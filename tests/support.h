@@ -1,7 +1,8 @@
-// What several tests need: scenes from text, worlds, invariants. SPDX-License-Identifier: Apache-2.0
+// What several tests need: scenes from text, worlds, invariants, numbers, an allocator that counts. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_TESTS_SUPPORT_H
 #define TH_TESTS_SUPPORT_H
 #include "throng/throng.h"
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,14 @@
 // JSON as text, written without escaped quotes: TH_JSON({"run": {"step": 0.1}}). Line breaks and runs of spaces
 // become one space. It may hold printf's %d and the like, and be a part: TH_JSON(, "radius": 0.3).
 #define TH_JSON(...) #__VA_ARGS__
+
+// Numbers that should be equal, in double precision: cmocka compares floats.
+#define assert_near(found, wanted, tolerance)                \
+    do {                                                     \
+        double near_a = (found), near_b = (wanted);          \
+        if (!(fabs(near_a - near_b) <= (tolerance)))         \
+            fail_msg("%.12g, wanted %.12g", near_a, near_b); \
+    } while (0)
 
 // All of these fail the test with the error's message when something goes wrong.
 th_scene *scene_of(const char *json);
@@ -34,4 +43,12 @@ double run_to_end(th_world *world, double limit);
 
 // Mean over people of a field, and a copy of a field in id order.
 float *field_of(th_world *world, int field);
+
+// An allocator that counts, and fails when told to: for a th_allocator whose context is a ledger.
+typedef struct ledger {
+    int64_t allocations, fail_at; // fail_at 0: never
+    int64_t bytes;                // handed out and not yet returned
+} ledger;
+void *counted_alloc(size_t size, size_t alignment, void *context);
+void counted_free(void *memory, size_t size, void *context);
 #endif

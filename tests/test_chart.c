@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void assert_near(double value, double expected, double tolerance) {
-    if (!(fabs(value - expected) <= tolerance)) fail_msg("%.12g is not %.12g", value, expected);
-}
-
 // ---- ticks
 
 static void check_ticks(double low, double high) {

@@ -6,7 +6,6 @@
 #include "core/memory.h"
 #include "core/pool.h"
 #include "support.h"
-#include "support_memory.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

@@ -17,7 +17,7 @@ static void prepare(hand_scene *hand, int level) {
     if (result != TH_OK) fail_msg("%s: %s", error.path, error.message);
 }
 
-static void assert_near(float got, float expected, float share) {
+static void assert_within(float got, float expected, float share) {
     if (fabsf(got - expected) > share * expected)
         fail_msg("%g is not within %g %% of %g", (double)got, (double)share * 100,
                  (double)expected);
@@ -32,7 +32,7 @@ static void straight_corridor(void **state) {
     prepare(hand, 0);
     for (float x = 0.5f; x < 38.0f; x += 1.37f) {
         th_way way = way_at(hand, target, 0, th_v(x, 1.03f));
-        assert_near(way.distance, 39.5f - x, 0.01f);
+        assert_within(way.distance, 39.5f - x, 0.01f);
         assert_true(way.direction.x > 0.999f);
     }
     hand_destroy(hand);
@@ -52,7 +52,7 @@ static void point_goal_on_free_ground(void **state) {
             th_length(th_v(th_max(fabsf(p.x) - 0.05f, 0.0f), th_max(fabsf(p.y) - 0.05f, 0.0f)));
         if (exact < 1.5f) continue; // nearer, the plan stage walks straight to the goal
         th_way way = way_at(hand, target, 0, p);
-        assert_near(way.distance, exact, 0.01f);
+        assert_within(way.distance, exact, 0.01f);
         assert_true(th_dot(way.direction, th_unit(p)) < -0.995f); // within 6 degrees
     }
     hand_destroy(hand);
@@ -74,7 +74,7 @@ static void round_a_corner(void **state) {
         double heading = atan2(dy, dx) - asin(radius / length);
         double exact =
             sqrt(length * length - radius * radius) + radius * (1.5707963 - heading) + 9.8;
-        assert_near(way_at(hand, target, 0, th_v(x, 0.7f)).distance, (float)exact, 0.02f);
+        assert_within(way_at(hand, target, 0, th_v(x, 0.7f)).distance, (float)exact, 0.02f);
     }
     hand_destroy(hand);
 }
@@ -100,7 +100,7 @@ static void gap_in_a_thin_wall(void **state) {
     uint32_t seed = 11;
     for (int i = 0; i < 1000; ++i) {
         th_vec2 p = {hand_random(&seed, 0.4f, 8.5f), hand_random(&seed, 0.4f, 19.6f)};
-        assert_near(way_at(hand, target, 0, p).distance, through_gap(p, th_v(18, 3)), 0.02f);
+        assert_within(way_at(hand, target, 0, p).distance, through_gap(p, th_v(18, 3)), 0.02f);
     }
     hand_destroy(hand);
 }
@@ -216,10 +216,10 @@ static void stairs_between_levels(void **state) {
     int below = hand_goal_line(hand, 0, 2.0f, 0.0f, 2.0f, 6.0f);
     prepare(hand, 0);
     th_way up = way_at(hand, above, 0, th_v(4.0f, 3.05f));
-    assert_near(up.distance, 6.0f + 4.0f / 0.5f + 8.0f, 0.02f);
+    assert_within(up.distance, 6.0f + 4.0f / 0.5f + 8.0f, 0.02f);
     assert_true(up.direction.x > 0.99f);
     th_way down = way_at(hand, below, 1, th_v(20.0f, 3.05f));
-    assert_near(down.distance, 6.0f + 4.0f / 0.8f + 8.0f, 0.02f);
+    assert_within(down.distance, 6.0f + 4.0f / 0.8f + 8.0f, 0.02f);
     assert_true(down.direction.x < -0.99f);
     // Just before and behind the line, where the nodes ahead belong to the other level.
     for (float y = 2.15f; y < 3.9f; y += 0.1f) {
@@ -241,7 +241,7 @@ static void slow_ground_is_walked_round(void **state) {
     prepare(hand, 0);
     th_way way = way_at(hand, target, 0, th_v(2.0f, 10.0f));
     float round = 2.0f * sqrtf(6.0f * 6.0f + 2.0f * 2.0f) + 4.0f;
-    assert_near(way.distance, round, 0.02f);
+    assert_within(way.distance, round, 0.02f);
     assert_true(way.direction.y > 0.2f);
     hand_destroy(hand);
 }

@@ -1,5 +1,4 @@
 // Velocities of a recording: windows, ends, gaps, leaps, levels, missing frames. SPDX-License-Identifier: Apache-2.0
-#include "near.h"
 #include "observe/motion.h"
 #include "support.h"
 #include <math.h>

@@ -27,11 +27,6 @@ static const char hall[] = TH_JSON(
         "line":[[4,2],[27,12]]}], "areas":[{"id":"before", "area":{"rect":[17,5,20,9]}}]},
     "run":{"step":0.1, "seed":5}});
 
-// cmocka's own compares as floats.
-static void assert_close(double value, double expected, double tolerance) {
-    if (!(fabs(value - expected) <= tolerance)) fail_msg("%.12g is not %.12g", value, expected);
-}
-
 static th_observer *observer_of(th_world *world) {
     th_observer_def def = th_observer_def_default();
     def.track_count = 40;
@@ -130,10 +125,10 @@ static void test_counts_by_hand(void **state) {
         assert_true(lines[l].forward > 20 && lines[l].backward > 20);
         assert_int_equal(counter->forward[o->sample_count - 1], counter->forward_total); // at 40 s
     }
-    assert_close(counter_of(o, "gate")->width, 2.0, 1e-6);
+    assert_near(counter_of(o, "gate")->width, 2.0, 1e-6);
     assert_int_equal(counter_of(o, "gate")->kind, TH_COUNT_DOOR);
-    assert_close(counter_of(o, "east")->width, 4.0, 1e-6);
-    assert_close(counter_of(o, "west")->width, 0.0, 0.0);
+    assert_near(counter_of(o, "east")->width, 4.0, 1e-6);
+    assert_near(counter_of(o, "west")->width, 0.0, 0.0);
     const th_counter *gate = counter_of(o, "gate");
     for (int k = 7; k <= 10; ++k) { // shut
         assert_int_equal(gate->forward[k], gate->forward[6]);
@@ -241,7 +236,7 @@ static void test_density_of_a_lattice(void **state) {
             int i = c % 20, j = c / 20;
             bool inner = i > 2 && i < 17 && j > 2 && j < 17;
             double error = map.density_sum[c] / 4.0 - 1.0;
-            assert_close((double)map.walkable[c], 1.0, 1e-6);
+            assert_near((double)map.walkable[c], 1.0, 1e-6);
             people += map.density_sum[c] * 0.25;
             inner_count += inner;
             wall_count += !inner;
@@ -300,7 +295,7 @@ static void test_density_at_walls(void **state) {
                      map.density_sum[c]);
     }
     assert_in_range(niches, 1, 4); // the two sharp corners
-    assert_close(floor, scene->levels[0].walkable.area, 0.3);
+    assert_near(floor, scene->levels[0].walkable.area, 0.3);
     th_map_release(&map);
     th_map_work_release(&work);
     th_scene_destroy(scene);
@@ -323,14 +318,14 @@ static void test_thin_wall_does_not_blur(void **state) {
         bool wall = (j > 2 && j < 5) || (j > 14 && j < 17),
              gap = j > 8 && j < 11; // the gap's edges are in between
         if (wall) {
-            assert_close(left, 4.0, 0.01);
-            assert_close(right, 0.0, 0.0);
+            assert_near(left, 4.0, 0.01);
+            assert_near(right, 0.0, 0.0);
         }
         if (gap) {
-            assert_close(left, 2.75, 0.05); // 5/16 of the kernel look through
-            assert_close(right, 1.25, 0.05);
+            assert_near(left, 2.75, 0.05); // 5/16 of the kernel look through
+            assert_near(right, 1.25, 0.05);
         }
-        assert_close(map.dense_time[j * 20 + 9], left > 4.0 ? 2.0 : 0.0, 0.0);
+        assert_near(map.dense_time[j * 20 + 9], left > 4.0 ? 2.0 : 0.0, 0.0);
     }
     th_map_release(&map);
     th_map_work_release(&work);
@@ -354,8 +349,8 @@ static void test_people_in_maps(void **state) {
             mapped += o->maps[m].person_count[c];
     }
     for (int k = 0; k < o->sample_count; ++k) inside += o->inside[k];
-    assert_close(mapped, inside, 0.0);
-    assert_close(outside, 0.0, 0.0);
+    assert_near(mapped, inside, 0.0);
+    assert_near(outside, 0.0, 0.0);
     th_observer_destroy(observer);
     th_world_destroy(world);
     th_scene_destroy(scene);
@@ -380,17 +375,17 @@ static void test_one_persons_times(void **state) {
     const th_person *person = &o->people[0];
     print_message("3.5 s + 5 s to wait, 20 m to go: waited %.2f s, walked %.2f m, left at %.2f s\n",
                   (double)person->wait_time, (double)person->path_length, (double)person->end_time);
-    assert_close((double)person->start_time, 0.0, 0.0);
-    assert_close((double)person->wait_time, 8.5, 0.6); // when the second spell began is not known
-    assert_close((double)person->path_length, 20.0, 0.7);
-    assert_close((double)person->end_time, 3.5 + 5.0 + 20.0 / 1.25, 1.0);
-    assert_close((double)person->jam_time, 0.0, 1.0); // stopping and setting off
+    assert_near((double)person->start_time, 0.0, 0.0);
+    assert_near((double)person->wait_time, 8.5, 0.6); // when the second spell began is not known
+    assert_near((double)person->path_length, 20.0, 0.7);
+    assert_near((double)person->end_time, 3.5 + 5.0 + 20.0 / 1.25, 1.0);
+    assert_near((double)person->jam_time, 0.0, 1.0); // stopping and setting off
     assert_int_equal(person->exit, 1 - (strcmp(scene->goals[0].id, "end") == 0));
-    assert_close(th_egress_time(o), (double)person->end_time, 1e-4);
+    assert_near(th_egress_time(o), (double)person->end_time, 1e-4);
     assert_int_equal(o->track_count, 1);
     assert_int_equal(o->tracks[0].count,
                      o->sample_count - 1 * (o->inside[o->sample_count - 1] == 0));
-    assert_close((double)o->tracks[0].x[0], 2.0, 1e-5);
+    assert_near((double)o->tracks[0].x[0], 2.0, 1e-5);
     th_observer_destroy(observer);
     th_world_destroy(world);
     th_scene_destroy(scene);
@@ -496,7 +491,7 @@ static void test_kept_and_taken_up(void **state) {
     th_observation *a = finish(watch_whole, whole), *b = finish(watch_after, after);
     assert_int_equal(a->hash, b->hash);
     assert_int_equal(a->left_behind_count, b->left_behind_count);
-    assert_close((double)a->statistics.largest_overlap, (double)b->statistics.largest_overlap, 0.0);
+    assert_near((double)a->statistics.largest_overlap, (double)b->statistics.largest_overlap, 0.0);
     assert_memory_equal(a->people, b->people, (size_t)a->person_count * sizeof *a->people);
     free(bytes_whole);
     free(bytes_after);

@@ -8,10 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void assert_close(double value, double expected, double tolerance) {
-    if (!(fabs(value - expected) <= tolerance)) fail_msg("%.12g is not %.12g", value, expected);
-}
-
 static const char room[] = TH_JSON(
     {"levels":[{"id":"room", "walkable":{"rect":[0,0,10,10]}}],
     "exits":[{"id":"out", "line":[[10,4],[10,6]]}],
@@ -76,21 +72,21 @@ static void test_crowd_pressure_by_hand(void **state) {
     th_map_take(&map, &work, 2.0);
     int here = 10 * map.nx + 10;
     double density = 10.0 * 36.0 / 256.0 / 0.25, beside = 10.0 * 24.0 / 256.0 / 0.25;
-    assert_close((double)map.density_max[here], density, 1e-4);
-    assert_close((double)map.crowd_pressure_max[here], density * 0.36, 1e-4);
-    assert_close((double)map.crowd_pressure_max[here + 1], beside * 0.36, 1e-4);
-    assert_close(map.turbulent_time[here], 2.0, 0.0);     // 5.6 /m2
-    assert_close(map.turbulent_time[here + 1], 0.0, 0.0); // 3.75 /m2: pressure, but no packed crowd
+    assert_near((double)map.density_max[here], density, 1e-4);
+    assert_near((double)map.crowd_pressure_max[here], density * 0.36, 1e-4);
+    assert_near((double)map.crowd_pressure_max[here + 1], beside * 0.36, 1e-4);
+    assert_near(map.turbulent_time[here], 2.0, 0.0);     // 5.6 /m2
+    assert_near(map.turbulent_time[here + 1], 0.0, 0.0); // 3.75 /m2: pressure, but no packed crowd
     assert_int_equal(work.crowding[here], 1);
     // Two cells away 10 x (1/16)(6/16) x 14.8 = 3.5 people are in the kernel: too few.
-    assert_close((double)map.crowd_pressure_count[here + 2], 0.0, 0.0);
+    assert_near((double)map.crowd_pressure_count[here + 2], 0.0, 0.0);
     // The same people all in one direction: no variance, but measured.
     for (int k = 0; k < 10; ++k)
         th_map_put(&map, &work, &(th_last_seen){.x = 5.25f, .y = 5.25f, .velocity = {0.5f, 1.0f}});
     th_map_take(&map, &work, 2.0);
-    assert_close((double)map.crowd_pressure_count[here], 2.0, 0.0);
-    assert_close(map.crowd_pressure_sum[here], density * 0.36, 1e-4);
-    assert_close(map.turbulent_time[here], 2.0, 0.0);
+    assert_near((double)map.crowd_pressure_count[here], 2.0, 0.0);
+    assert_near(map.crowd_pressure_sum[here], density * 0.36, 1e-4);
+    assert_near(map.turbulent_time[here], 2.0, 0.0);
     th_map_release(&map);
     th_map_work_release(&work);
     th_scene_destroy(scene);
@@ -151,9 +147,9 @@ static void test_crowd_pressure_slowly(void **state) {
                             ((u[k] - mean_u) * (u[k] - mean_u) + (v[k] - mean_v) * (v[k] - mean_v));
             int c = j * map.nx + i;
             bool enough = people * 14.8 >= 5.0;
-            assert_close((double)map.crowd_pressure_count[c], enough, 0.0);
+            assert_near((double)map.crowd_pressure_count[c], enough, 0.0);
             if (enough)
-                assert_close((double)map.crowd_pressure_max[c], people / 0.25 * variance, 2e-5);
+                assert_near((double)map.crowd_pressure_max[c], people / 0.25 * variance, 2e-5);
             with += enough;
             without += !enough;
         }
@@ -252,12 +248,12 @@ static void test_exposure_slowly(void **state) {
     th_observation *o = finish(observer, world);
     double total[TH_EXPOSURES] = {0};
     assert_true(crowd_pressure > 0.1);
-    assert_close(map->crowd_pressure_sum[j * map->nx + i], crowd_pressure, 1e-4 * crowd_pressure);
+    assert_near(map->crowd_pressure_sum[j * map->nx + i], crowd_pressure, 1e-4 * crowd_pressure);
     assert_int_equal(o->person_count, BLOCK_PEOPLE);
     for (int p = 0; p < BLOCK_PEOPLE; ++p) {
         for (int k = 0; k < TH_EXPOSURES; ++k) {
             double expected = exposure[p * TH_EXPOSURES + k] + (crowding[p] > k ? 0.4 : 0.0);
-            assert_close((double)o->people[p].exposure[k], expected, 1e-4);
+            assert_near((double)o->people[p].exposure[k], expected, 1e-4);
             total[k] += expected;
         }
         assert_true(isnan(o->people[p].peak_pressure)); // not that model
@@ -290,10 +286,10 @@ static void test_pressure_of_other_grids(void **state) {
     th_grid same = {map.nx, map.ny, map.min_x, map.min_y, map.cell, values};
     assert_true(th_map_take_pressure(&map, &same));
     for (int c = 0; c < map.nx * map.ny; ++c)
-        assert_close((double)map.pressure_max[c], (double)values[c], 0.0);
+        assert_near((double)map.pressure_max[c], (double)values[c], 0.0);
     assert_true(th_map_take_pressure(&map, &same));
     for (int c = 0; c < map.nx * map.ny; ++c)
-        assert_close(map.pressure_sum[c], 2.0 * (double)values[c], 1e-6);
+        assert_near(map.pressure_sum[c], 2.0 * (double)values[c], 1e-6);
     assert_true(th_map_make_pressure(&map)); // anew
     th_grid fine = {80, 80, map.min_x - 0.1f, map.min_y - 0.1f, 0.13f, values};
     assert_true(th_map_take_pressure(&map, &fine));
@@ -304,7 +300,7 @@ static void test_pressure_of_other_grids(void **state) {
         if (i >= 0 && i < 20 && j >= 0 && j < 20)
             expected[j * 20 + i] = fmax(expected[j * 20 + i], (double)values[k]);
     }
-    for (int c = 0; c < 20 * 20; ++c) assert_close((double)map.pressure_max[c], expected[c], 0.0);
+    for (int c = 0; c < 20 * 20; ++c) assert_near((double)map.pressure_max[c], expected[c], 0.0);
     assert_true(th_map_make_pressure(&map));
     th_grid coarse = {3, 2, map.min_x + 1.0f, map.min_y + 1.2f, 2.0f, values};
     assert_true(th_map_take_pressure(&map, &coarse));
@@ -312,7 +308,7 @@ static void test_pressure_of_other_grids(void **state) {
         double x = (c % 20 + 0.5) * 0.5 - 1.0, y = (c / 20 + 0.5) * 0.5 - 1.2;
         bool on = x > 0.0 && x < 6.0 && y > 0.0 && y < 4.0;
         double value = on ? (double)values[(int)(y / 2.0) * 3 + (int)(x / 2.0)] : 0.0;
-        assert_close((double)map.pressure_max[c], value, 0.0);
+        assert_near((double)map.pressure_max[c], value, 0.0);
     }
     th_map_release(&map);
     th_map_work_release(&work);
@@ -358,15 +354,15 @@ static void test_pressure_of_a_run(void **state) {
     }
     th_observation *o = finish(observer, world);
     for (int c = 0; c < CELLS; ++c) {
-        assert_close((double)map->pressure_max[c], (double)most[c], 0.0);
-        assert_close(map->pressure_sum[c], sum[c], 1e-9);
+        assert_near((double)map->pressure_max[c], (double)most[c], 0.0);
+        assert_near(map->pressure_sum[c], sum[c], 1e-9);
         highest = fmaxf(highest, most[c]);
     }
     print_message("highest pressure of the pen: %.3f m2/s\n", (double)highest);
     assert_true(highest > 0.1f);
     int squeezed = 0;
     for (int p = 0; p < o->person_count; ++p) {
-        assert_close((double)o->people[p].peak_pressure, (double)peak[p + 1], 0.0);
+        assert_near((double)o->people[p].peak_pressure, (double)peak[p + 1], 0.0);
         squeezed += o->people[p].peak_pressure > 0.1f;
     }
     assert_true(squeezed > 10);
@@ -461,12 +457,12 @@ static void test_runs_added_up(void **state) {
         largest_crowd = fmax(largest_crowd, (double)ensemble.maps[0].crowd_pressure_max[c]);
     }
     assert_true(sum > 0.0);
-    assert_close(added, sum, 1e-9 * sum);
-    assert_close(largest, fmax(highest[1], highest[2]), 0.0);
-    assert_close(largest_crowd, fmax(crowd[0], fmax(crowd[1], crowd[2])), 0.0);
+    assert_near(added, sum, 1e-9 * sum);
+    assert_near(largest, fmax(highest[1], highest[2]), 0.0);
+    assert_near(largest_crowd, fmax(crowd[0], fmax(crowd[1], crowd[2])), 0.0);
     for (int r = 1; r < 3; ++r) {
-        assert_close(ensemble.runs[r].max_pressure, highest[r], 0.0);
-        assert_close(ensemble.runs[r].max_crowd_pressure, crowd[r], 0.0);
+        assert_near(ensemble.runs[r].max_pressure, highest[r], 0.0);
+        assert_near(ensemble.runs[r].max_crowd_pressure, crowd[r], 0.0);
     }
     assert_null(ensemble.first->maps[0].pressure_max);
     th_ensemble_release(&ensemble);

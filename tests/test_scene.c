@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#define assert_near(a, b, tolerance) assert_true(fabs((double)(a) - (double)(b)) <= (tolerance))
-
 static th_scene *good(const char *name) {
     char path[200];
     snprintf(path, sizeof path, "tests/data/scene/good/%s", name);

@@ -2,7 +2,6 @@
 // so, leave nothing behind and not crash. SPDX-License-Identifier: Apache-2.0
 #include "scene/place.h"
 #include "support.h"
-#include "support_memory.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 // Statistics against tables, against their definitions, and against known distributions.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/statistics.h"
-#include "near.h"
 #include "support.h"
 
 static void assert_relative(double value, double expected, double relative) {

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support.h"
 #include "support_lcp.h"
-#include "support_memory.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

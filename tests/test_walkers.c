@@ -1,5 +1,4 @@
 // Lines, people and distances, on walks made up so that every number is known. SPDX-License-Identifier: Apache-2.0
-#include "near.h"
 #include "observe/density.h"
 #include "observe/survey.h"
 #include "support.h"

@@ -2,7 +2,6 @@
 // leaves nothing behind and the world goes on. And the allocator that counts: a step allocates nothing.
 // SPDX-License-Identifier: Apache-2.0
 #include "support.h"
-#include "support_memory.h"
 #include <stdlib.h>
 
 // Everything a step can do: two levels, a door with a schedule, sources by rate and by timetable, a
