@@ -50,8 +50,8 @@ struct project_level {
         team.each(nx * (ny - 2), [&](int k) {
             int c = first + nx + k;
             if (at_an_end(k)) return;
-            uic.u[c] = uic.bent_u[c];
-            uic.v[c] = uic.bent_v[c];
+            uic.u[c] = uic.renormed_u[c];
+            uic.v[c] = uic.renormed_v[c];
         });
     }
     template <class Team> TH_ON_GPU void operator()(Team &team) const {
@@ -147,8 +147,8 @@ static void take_arrays(store &s, uic_grids *grids, size_t n) {
     TH_UIC_ARRAYS(X)
     TH_UIC_HOST_ARRAYS(X)
 #undef X
-    uic->bent_u = (float *)grids->d[0];
-    uic->bent_v = uic->bent_u ? uic->bent_u + n : nullptr;
+    uic->renormed_u = (float *)grids->d[0];
+    uic->renormed_v = uic->renormed_u ? uic->renormed_u + n : nullptr;
     uic->capacity = s.room<float>(n), uic->aperture_x = s.room<float>(n), uic->aperture_y = s.room<float>(n);
     if (!grids->bodies) uic->room = uic->capacity, uic->open_x = uic->aperture_x, uic->open_y = uic->aperture_y;
 #define X(type, name, count, doc) \

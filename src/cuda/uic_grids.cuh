@@ -155,7 +155,7 @@ static bool lay_grids(th_world *host, bool from_home) {
         old[l] = {level->grid, level->first, level->measured};
     }
     memcpy(host->level_boxes, grids->laid, (size_t)levels * sizeof *grids->laid);
-    float cell = th_uic_lay(host, host->level_boxes), radius = host->max_radius;
+    float cell = th_uic_build_grids(host, host->level_boxes), radius = host->max_radius;
     th_index_build_grids(&host->index, host->level_boxes, cell);
     host->max_radius = largest_radius(host);
     th_uic_prepare(host);
@@ -173,8 +173,8 @@ static bool lay_grids(th_world *host, bool from_home) {
     if (!same && !from_home) {
         move_cells(host, old, known->inner_pressure, grids->r[0]);
         move_cells(host, old, known->pressure, grids->r[0]);
-        move_cells(host, old, known->mean_x, known->bent_u);
-        move_cells(host, old, known->mean_y, known->bent_u);
+        move_cells(host, old, known->mean_x, known->renormed_u);
+        move_cells(host, old, known->mean_y, known->renormed_u);
     }
     free(old);
     bool good = finish() && (!from_home || send_memory(host));

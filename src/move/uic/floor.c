@@ -1,5 +1,4 @@
-// Where the cells lie and what of them is ground: grids that follow the index, capacity of cells, apertures
-// of faces, exits, links, moving bodies. Measured when a grid or a wall changes, not in every step.
+// What of the cells is ground: capacity of cells, apertures of faces, exits, links, moving bodies. Measured when a grid or a wall changes, not in every step.
 //
 // A wall is seen by the pressure solve only as a closed face, so everybody must be counted on the right side
 // of it. Who stands in a cell whose centre a wall hides counts in the neighbouring cell whose centre is in
@@ -7,64 +6,6 @@
 #include "move/uic/floor.h"
 #include "core/parallel.h"
 #include <string.h>
-
-// ---- grids
-
-static bool same_grid(const th_staggered *a, const th_staggered *b) {
-    return a->h == b->h && a->column == b->column && a->row == b->row && a->nx == b->nx &&
-           a->ny == b->ny;
-}
-
-static void move_values(const th_uic *uic, const double *from, double *to) {
-    for (int l = 0; l < uic->level_count; ++l) {
-        const th_uic_level *old = &uic->levels[l], *new = &uic->wanted[l];
-        double *target = to + new->first;
-        memset(target, 0, (size_t) new->grid.nx *(size_t) new->grid.ny * sizeof *target);
-        if (!old->measured) continue;
-        for (int j = 0; j < new->grid.ny; ++j)
-            for (int i = 0; i < new->grid.nx; ++i) {
-                int before = th_uic_cell_before(&old->grid, &new->grid, i, j);
-                if (before >= 0) target[j * new->grid.nx + i] = from[old->first + before];
-            }
-    }
-}
-
-static void move_means(th_uic *uic, float *values) {
-    int old_end = 0, new_end = 0;
-    for (int l = 0; l < uic->level_count; ++l) {
-        const th_staggered *old = &uic->levels[l].grid, *new = &uic->wanted[l].grid;
-        old_end = uic->levels[l].first + old->nx * old->ny;
-        new_end = uic->wanted[l].first + new->nx *new->ny;
-    }
-    for (int c = 0; c < old_end; ++c) uic->b[c] = (double)values[c];
-    move_values(uic, uic->b, uic->east);
-    for (int c = 0; c < new_end; ++c) values[c] = (float)uic->east[c];
-}
-
-// Pressures and mean velocities go along when a grid is laid anew on the same lattice. The work arrays of
-// the solve hold them meanwhile.
-static bool adopt_grids(th_uic *uic) {
-    bool same = true;
-    for (int l = 0; l < uic->level_count; ++l)
-        same = same && uic->levels[l].measured &&
-               same_grid(&uic->levels[l].grid, &uic->wanted[l].grid) &&
-               uic->levels[l].first == uic->wanted[l].first;
-    if (same) return false;
-    double *start[2] = {uic->inner_pressure, uic->pressure};
-    for (int k = 0; k < 2; ++k) {
-        size_t bytes = (size_t)uic->cell_capacity * sizeof(double);
-        move_values(uic, start[k], uic->b);
-        memcpy(start[k], uic->b, bytes);
-    }
-    move_means(uic, uic->mean_x);
-    move_means(uic, uic->mean_y);
-    for (int l = 0; l < uic->level_count; ++l) {
-        uic->levels[l].grid = uic->wanted[l].grid;
-        uic->levels[l].first = uic->wanted[l].first;
-        uic->levels[l].measured = false;
-    }
-    return true;
-}
 
 // ---- apertures
 
@@ -329,7 +270,7 @@ static float furthest_pair(const th_world *world) {
 
 void th_uic_measure(th_world *world) {
     th_uic *uic = th_uic_of(world);
-    bool anew = adopt_grids(uic);
+    bool anew = th_uic_adopt_grids(uic);
     float reach = furthest_pair(world);
     bool wider = reach != uic->pair_reach; // somebody larger has come
     uic->pair_reach = reach;

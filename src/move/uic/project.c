@@ -82,8 +82,8 @@ static void renorm(th_world *world, const th_uic_level *level) {
 #pragma omp parallel for num_threads(threads_for(world, level)) schedule(static)
     for (int j = 1; j < ny - 1; ++j) {
         size_t row = (size_t)(level->first + j * nx) + 1, bytes = (size_t)(nx - 2) * sizeof(float);
-        memcpy(uic->u + row, uic->bent_u + row, bytes);
-        memcpy(uic->v + row, uic->bent_v + row, bytes);
+        memcpy(uic->u + row, uic->renormed_u + row, bytes);
+        memcpy(uic->v + row, uic->renormed_v + row, bytes);
     }
 }
 

@@ -194,8 +194,8 @@ TH_BOTH static inline float th_uic_across(const float *values, const float *limi
 TH_FORMULA void th_uic_renorm_cell(const th_uic *uic, int nx, int c) {
     float v = th_uic_across(uic->v, uic->limit_v, c - 1, c, c - 1 + nx, c + nx);
     float u = th_uic_across(uic->u, uic->limit_u, c - nx, c, c + 1 - nx, c + 1);
-    uic->bent_u[c] = th_uic_renorm(uic->u[c], v, uic->limit_u[c]);
-    uic->bent_v[c] = th_uic_renorm(uic->v[c], u, uic->limit_v[c]);
+    uic->renormed_u[c] = th_uic_renorm(uic->u[c], v, uic->limit_u[c]);
+    uic->renormed_v[c] = th_uic_renorm(uic->v[c], u, uic->limit_v[c]);
 }
 
 // For keep_side in the next step: what people here want, mean of the faces.

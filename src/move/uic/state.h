@@ -1,10 +1,37 @@
-// What the parts of the model share: the grids of all levels in common arrays, level after level.
-// SPDX-License-Identifier: Apache-2.0
+// What the parts of the model share: the grids of all levels in common arrays, level after level, what a view shows of
+// them, and the functions of the parts. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_UIC_STATE_H
 #define TH_MOVE_UIC_STATE_H
 #include "move/uic/lcp.h"
-#include "move/uic/model.h"
 #include "move/uic/uic.h"
+#include "space/staggered.h"
+#include "state/world.h"
+
+// One level as of the last step. All arrays nx * ny, cell (i, j) at j nx + i; NULL before the first step.
+typedef struct th_uic_view {
+    th_staggered grid;
+    const float
+        *people; // of this model, spread over the nearest cells; their sum is the number of people
+    const float *packing;   // share of the cell that people (all models) take up, 1: packed [1]
+    const float *capacity;  // share that can be taken up: free ground, weighted as people are [1]
+    const float *free_area; // exact share of the cell that is ground [1]
+    // Pressure of the second solve [m2/s]: its gradient is the velocity that packing takes from people's
+    // wish. Never negative, 0 where there is room. What it means in newtons: docs/models/uic.md.
+    const double *pressure;
+    const float *velocity_x, *velocity_y; // of the flow, at west and south faces [m/s]
+    const float *aperture_x, *aperture_y; // open share of west and south faces
+} th_uic_view;
+
+// Running sums since the world was made, but for what says otherwise.
+typedef struct th_uic_statistics {
+    uint64_t steps;
+    uint64_t solves, iterations, outer, unconverged; // of the pressure solver
+    uint64_t visits;                                 // cells it looked at
+    double largest_residual;        // of the last step, share of the maximum density
+    int active_cells, jammed_cells; // of the last step: cells with people, with pressure
+    float densest;                  // largest packing / capacity of any cell in the last step
+    double splat_seconds, solve_seconds, grid_seconds, follow_seconds, pair_seconds;
+} th_uic_statistics;
 
 // What is summed up over people at a node of one of the three lattices. Three windows of four out of one row
 // of six: at centres people, foreign, share, speed; at faces share, speed, x, y.
@@ -90,8 +117,8 @@ typedef struct th_uic_group {
     X(float, v, uic->cell_capacity, "velocity of the flow at south faces")                         \
     X(float, limit_u, uic->cell_capacity, "speed that the flow at west faces makes up for")        \
     X(float, limit_v, uic->cell_capacity, "at south faces")                                        \
-    X(float, bent_u, uic->cell_capacity, "renormalised u, before it takes its place")              \
-    X(float, bent_v, uic->cell_capacity, "renormalised v")                                         \
+    X(float, renormed_u, uic->cell_capacity, "renormalised u, before it takes its place")          \
+    X(float, renormed_v, uic->cell_capacity, "renormalised v")                                     \
     X(float, mean_x, uic->cell_capacity, "mean preferred velocity in a cell, for keep_side")       \
     X(float, mean_y, uic->cell_capacity, "mean preferred velocity in a cell, for keep_side")       \
     X(double, east, uic->cell_capacity, "coupling with the cell to the east")                      \
@@ -128,6 +155,32 @@ typedef struct th_uic {
     th_uic_statistics statistics;
 } th_uic;
 
+// What the model keeps in a world that uses it.
+TH_BOTH static inline th_uic *th_uic_of(const th_world *world) {
+    return (th_uic *)world->model_state[TH_MOVE_UIC];
+}
+static inline const th_uic_params *th_uic_params_of(const float *params) {
+    return (const th_uic_params *)(const void *)params;
+}
+
+// ---- grids.c
+// How many of everything; fills the counts of `uic`.
+void th_uic_choose_sizes(th_uic *uic, const th_scene *scene, int agents, bool on_device);
+// Takes over the grids that were built last, with pressures and mean velocities. False: they are the same.
+bool th_uic_adopt_grids(th_uic *uic);
+int th_uic_index_cells(const th_world *world, int model);
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+// Boxes for the index, wide enough for `boxes`, and its cell size. Cells grow when they would not fit.
+float th_uic_build_grids(th_world *world, th_box *boxes);
+// Reads the groups' parameters, adopts the grids that were built last and measures what changed on them.
+void th_uic_prepare(th_world *world); // uic.c
+#ifdef __cplusplus
+}
+#endif
+
 // ---- floor.c
 // Adopts the grids the index was built for; measures floors and apertures where they changed.
 void th_uic_measure(th_world *world);
@@ -143,6 +196,18 @@ void th_uic_project(th_world *world);
 
 // ---- pairs.c
 void th_uic_separate(th_world *world);
+
+// ---- state.c
+th_uic_view th_uic_view_of(const th_world *world, int level);
+th_uic_statistics th_uic_statistics_of(const th_world *world);
+// What a snapshot has to hold so that a run goes on bit by bit: pressures as starting points of the solves, mean
+// velocities for keep_side, and where the grids lie.
+size_t th_uic_saved_size(const th_world *world, int model);
+void th_uic_save(const th_world *world, int model, void *memory);
+bool th_uic_saved_is_sound(const th_world *world, int model, const void *memory, size_t size);
+void th_uic_restore(th_world *world, int model, const void *memory);
+bool th_uic_grid(th_world *world, int model, th_grid_kind kind, int level, th_grid *grid,
+                 float *values);
 
 // Moved by this model?
 TH_BOTH static inline bool th_uic_own(const th_world *world, uint32_t i) {

@@ -1,130 +1,8 @@
-// Unilateral incompressibility, Narain et al. 2009: making the grids, laying them, and the order of a step.
-// Cost O(people + cells); the pressure solve depends on the cells that are packed, not on people.
+// Unilateral incompressibility, Narain et al. 2009: the model's state in a world, the order of a step, and its
+// description. Cost O(people + cells); the pressure solve depends on the cells that are packed, not on people.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/parallel.h"
-#include "formula/random.h"
-#include "move/uic/model.h"
 #include "move/uic/state.h"
-#include "scene/place.h"
-#include <math.h>
-#include <string.h>
-
-enum {
-    CELLS_LEAST = 4096,
-    CELLS_PER_PERSON = 4, // a sparse crowd on wide ground gets larger cells beyond this
-    SNAP = 4,             // cells: an open plane's grid grows and shrinks by this many
-    COLUMNS_MOST = 8192,  // of an open plane's grid; beyond, cells grow
-    COLUMNS_BOUNDED = 1000000
-};
-static const double INDEX_CELLS_MOST = 4e8; // fits an int
-// On a device an open plane's grid has 0.5 cells a person in crowds of up to 6700, and of larger ones this many and
-// 0.2 a person (three times what 4 people/m2 need): a cell takes 270 bytes there, and a person shall not take more
-// than 200 in all.
-static const double DEVICE_CELLS = 2e3;
-static const float INDEX_CELL =
-    1.0f; // [m] about what the index's own cells are, for other models' sake
-
-static const th_uic_params *params_of(const float *params) {
-    return (const th_uic_params *)(const void *)params;
-}
-
-// ---- creation
-
-static float typical_radius(const th_group *group) {
-    enum { DRAWS = 32 };
-    float sum = 0.0f;
-    for (uint32_t k = 0; k < DRAWS; ++k) sum += th_draw(&group->radius, 1, TH_STREAM_RADIUS, k);
-    return sum / (float)DRAWS;
-}
-
-// One size for the whole scene, the largest that any group asks for.
-static float choose_cell(const th_scene *scene) {
-    float h = 0.0f;
-    for (int g = 0; g < scene->group_count; ++g) {
-        const th_group *group = &scene->groups[g];
-        if (group->move.model != TH_MOVE_UIC) continue;
-        const th_uic_params *p = params_of(group->move.params);
-        float own = p->cell_size > 0.0f
-                        ? p->cell_size
-                        : TH_UIC_CELL * th_uic_d_min(p->d_min, typical_radius(group));
-        h = th_max(h, own);
-    }
-    return th_max(h, 0.1f); // [m] no cell smaller than a hand
-}
-
-static int snap_of(const th_scene *scene, int level) {
-    return scene->levels[level].bounded ? 1 : SNAP;
-}
-
-static double cells_over(const th_scene *scene, const th_box *boxes, float h) {
-    double cells = 0.0;
-    for (int l = 0; l < scene->level_count; ++l) {
-        // In double first: a box of 1000 km does not fit an int.
-        double wide =
-            ((double)boxes[l].max_x - (double)boxes[l].min_x) / (double)h + 2.0 * SNAP + 3;
-        double high =
-            ((double)boxes[l].max_y - (double)boxes[l].min_y) / (double)h + 2.0 * SNAP + 3;
-        if (wide * high > 1e8) return 1e9;
-        th_staggered grid = th_staggered_over(&boxes[l], h, snap_of(scene, l));
-        if (grid.nx > (scene->levels[l].bounded ? COLUMNS_BOUNDED : COLUMNS_MOST)) return 1e9;
-        cells += (double)grid.nx * (double)grid.ny;
-    }
-    return cells;
-}
-
-// Bounded levels know how many cells they need. Open planes get a cell for two people (4 m2 at the usual size),
-// for what is named on them says little about how far the crowd spreads.
-static int choose_capacity(const th_scene *scene, float h, int index_per_half, int agents,
-                           bool on_device) {
-    double cells = 0.0, most = (double)CELLS_PER_PERSON * agents + 16.0 * CELLS_LEAST;
-    double least = CELLS_LEAST * (double)scene->level_count;
-    for (int l = 0; l < scene->level_count; ++l) {
-        th_scene alone = {.levels = &scene->levels[l], .level_count = 1};
-        if (scene->levels[l].bounded)
-            cells += cells_over(&alone, &scene->levels[l].box, h);
-        else
-            least += on_device ? fmin(0.5 * (double)agents, DEVICE_CELLS + 0.2 * (double)agents)
-                               : 0.5 * (double)agents;
-    }
-    double index_cells = 4.0 * index_per_half * index_per_half; // in a cell
-    return (int)fmin(fmin(cells, most) + least, INDEX_CELLS_MOST / index_cells);
-}
-
-// Columns of the widest grid there can be.
-static int widest_grid(const th_scene *scene, float h) {
-    int widest = COLUMNS_MOST;
-    for (int l = 0; l < scene->level_count; ++l) {
-        if (!scene->levels[l].bounded) continue;
-        th_staggered grid = th_staggered_over(&scene->levels[l].box, h, 1);
-        if (grid.nx > widest) widest = grid.nx < COLUMNS_BOUNDED ? grid.nx : COLUMNS_BOUNDED;
-    }
-    return widest;
-}
-
-// Room for every face that a link's line may cross.
-static int link_faces_of(const th_scene *scene, float h) {
-    double faces = 1.0;
-    for (int l = 0; l < scene->link_count; ++l)
-        faces += 2.0 * (4.0 * (double)th_length(th_sub(scene->links[l].b, scene->links[l].a)) /
-                            (double)h +
-                        8.0);
-    return (int)fmin(faces, 1e6);
-}
-
-// How many of everything; fills the counts of `uic`.
-static void choose_sizes(th_uic *uic, const th_scene *scene, int agents, bool on_device) {
-    uic->level_count = scene->level_count;
-    uic->h = choose_cell(scene);
-    float halves = floorf(0.5f * uic->h / INDEX_CELL + 0.5f);
-    uic->index_per_half = halves > 1.0f ? (int)halves : 1;
-    uic->cell_capacity = choose_capacity(scene, uic->h, uic->index_per_half, agents, on_device);
-    uic->group_count = scene->group_count + scene->scripted_count;
-    uic->agent_capacity = agents;
-    uic->part_capacity = TH_FLOOR_PARTS * widest_grid(scene, uic->h);
-    for (int k = 0; k < scene->scripted_count; ++k)
-        if (scene->scripted[k].is_body) uic->covered_capacity = uic->cell_capacity;
-    uic->link_face_capacity = link_faces_of(scene, uic->h);
-}
 
 static bool allocate(th_uic *uic, th_arena *arena, const th_scene *scene, bool on_device) {
 #define X(type, name, count, doc) \
@@ -145,7 +23,7 @@ static bool create(th_world *world, int model) {
     const th_scene *scene = world->scene;
     th_arena arena = th_arena_of(&world->memory.allocator);
     th_uic *uic = th_arena_alloc(&arena, 1, sizeof *uic);
-    if (uic) choose_sizes(uic, scene, agents, on_device);
+    if (uic) th_uic_choose_sizes(uic, scene, agents, on_device);
     if (!uic || !allocate(uic, &arena, scene, on_device)) {
         th_arena_free(&arena);
         return false;
@@ -163,35 +41,6 @@ static void destroy(th_world *world, int model) {
     world->model_state[model] = NULL;
 }
 
-// ---- where the grids lie
-
-// The index fits the grids: half a cell is so many cells of the index.
-static int index_cells(const th_world *world, int model) {
-    (void)model;
-    int per_cell = 4 * th_uic_of(world)->index_per_half * th_uic_of(world)->index_per_half;
-    return per_cell * th_uic_of(world)->cell_capacity;
-}
-
-float th_uic_lay(th_world *world, th_box *boxes) {
-    th_uic *uic = th_uic_of(world);
-    float h = uic->h;
-    while (cells_over(world->scene, boxes, h) > (double)uic->cell_capacity) h *= 1.25f;
-    float cell = h / (float)(2 * uic->index_per_half);
-    int first = 0;
-    for (int l = 0; l < uic->level_count; ++l) {
-        th_staggered grid = th_staggered_over(&boxes[l], h, snap_of(world->scene, l));
-        uic->wanted[l].grid = grid;
-        uic->wanted[l].first = first;
-        first += grid.nx * grid.ny;
-        // Half a cell less, so that rounding does not add one to the index.
-        boxes[l].min_x = grid.origin.x;
-        boxes[l].min_y = grid.origin.y;
-        boxes[l].max_x = grid.origin.x + ((float)(grid.nx * 2 * uic->index_per_half) - 0.5f) * cell;
-        boxes[l].max_y = grid.origin.y + ((float)(grid.ny * 2 * uic->index_per_half) - 0.5f) * cell;
-    }
-    return cell;
-}
-
 // ---- a step
 
 static void read_groups(th_world *world) {
@@ -207,7 +56,7 @@ static void read_groups(th_world *world) {
         *group = (th_uic_group){.own = !state->scripted && state->move == TH_MOVE_UIC};
         uic->has_foreign |= !group->own;
         if (!group->own) continue;
-        const th_uic_params *p = params_of(state->move_params);
+        const th_uic_params *p = th_uic_params_of(state->move_params);
         group->d_min = p->d_min;
         group->area = th_uic_share(1.0f, p->alpha);
         group->separate = 0.5f * p->pair_distance;
@@ -252,30 +101,7 @@ static void run(th_world *world, int model) {
     statistics->steps++;
 }
 
-// ---- views
-
-th_uic_view th_uic_view_of(const th_world *world, int level) {
-    const th_uic *uic = th_uic_of(world);
-    th_uic_view view = {0};
-    if (!uic || level < 0 || level >= uic->level_count || !uic->levels[level].measured) return view;
-    size_t first = (size_t)uic->levels[level].first;
-    view.grid = uic->levels[level].grid;
-    view.people = uic->people + first;
-    view.packing = uic->packing + first;
-    view.capacity = uic->capacity + first;
-    view.free_area = uic->free_area + first;
-    view.pressure = uic->pressure + first;
-    view.velocity_x = uic->u + first;
-    view.velocity_y = uic->v + first;
-    view.aperture_x = uic->aperture_x + first;
-    view.aperture_y = uic->aperture_y + first;
-    return view;
-}
-
-th_uic_statistics th_uic_statistics_of(const th_world *world) {
-    th_uic_statistics none = {0};
-    return th_uic_of(world) ? th_uic_of(world)->statistics : none;
-}
+// ---- the description
 
 static int statistics(const th_world *world, int model, th_model_value *values, int max) {
     (void)model;
@@ -302,7 +128,7 @@ static int statistics(const th_world *world, int model, th_model_value *values, 
 
 static float fit_index(th_world *world, int model, th_box *boxes) {
     (void)model;
-    return th_uic_lay(world, boxes);
+    return th_uic_build_grids(world, boxes);
 }
 
 static const th_param_info params[] = {TH_UIC_PARAMS(TH_PARAM_INFO)};
@@ -327,7 +153,7 @@ const th_model th_move_uic_model = {
     .saved_is_sound = th_uic_saved_is_sound,
     .restore = th_uic_restore,
     .separates_pairs = true, // its pair step is part of the model
-    .index_cells = index_cells,
+    .index_cells = th_uic_index_cells,
     .fit_index = fit_index,
     .grid = th_uic_grid,
     .statistics = statistics,
