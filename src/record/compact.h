@@ -18,7 +18,7 @@ enum {
     TH_COMPACT_PEOPLE_MAX = 100000000, // in one frame: what a stranger's file may make us allocate
 };
 
-// Everybody at one moment, on the grid, in ascending id order.
+// One frame in whole quanta of the grid, in ascending id order.
 typedef struct th_grid_frame {
     int count;
     const int64_t *id;
