@@ -2,9 +2,9 @@
 // single experiments at a narrower and a wider door. SPDX-License-Identifier: Apache-2.0
 #include "validate/experiment_bottleneck.h"
 #include "core/error.h"
-#include "validate/bottleneck_data.h"
 #include "validate/bottleneck_scenes.h"
 #include "validate/bottleneck_tracks.h"
+#include "validate/measured.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>

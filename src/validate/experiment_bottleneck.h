@@ -1,6 +1,8 @@
-// What the experiment at doors found, for its tables and its figure. SPDX-License-Identifier: Apache-2.0
+// What the experiments at doors found, for their tables, and their figures. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_VALIDATE_EXPERIMENT_BOTTLENECK_H
 #define TH_VALIDATE_EXPERIMENT_BOTTLENECK_H
+#include "validate/bottleneck_scenes.h"
+#include "validate/bottleneck_tracks.h"
 #include "validate/experiments.h"
 
 enum { TH_DOOR_WIDTHS = 5, TH_DOOR_CASES = TH_DOOR_WIDTHS + 2 };
@@ -21,4 +23,18 @@ typedef struct th_door_model {
 
 // Flow over width, one panel per move model, a last one from 0.5 to 3 m. False: could not be written.
 bool th_bottleneck_draw(const th_door_model *models, int count, const char *path);
+
+// ---- pictures of crowds from their tracks: one column per run, one row per moment
+
+typedef struct th_frames_def {
+    const th_door_scene *scene;
+    const th_run_tracks *const *tracks; // one per column
+    const char *const *names;
+    int columns;
+    const double *times; // [s] one per row
+    int rows;
+} th_frames_def;
+
+// Everybody as a disc of mean size, coloured by speed. False: no memory or the file cannot be written.
+bool th_frames_draw(const th_frames_def *def, const char *path);
 #endif

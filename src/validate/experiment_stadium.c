@@ -1,7 +1,7 @@
 // The mouth of a grandstand: 300 people leave their seats, meet in an aisle of 2 m and go through a tunnel,
 // every model alone and behind DenseSense. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
-#include "validate/bottleneck_frames.h"
+#include "validate/experiment_bottleneck.h"
 #include "validate/experiments.h"
 #include <math.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
 #include "core/array.h"
 #include "core/error.h"
 #include "core/statistics.h"
+#include "draw/plan_drawing.h"
 #include "throng/scene_view.h"
 #include "validate/periodic.h"
 #include <inttypes.h>
