@@ -150,11 +150,11 @@ enum { COMPARED = 10 };
 static const th_field compared_fields[COMPARED] = {
     TH_FIELD_ID,         TH_FIELD_POSITION_X,  TH_FIELD_POSITION_Y,  TH_FIELD_VELOCITY_X,
     TH_FIELD_VELOCITY_Y, TH_FIELD_PREFERRED_X, TH_FIELD_PREFERRED_Y, TH_FIELD_PHASE,
-    TH_FIELD_ROUTE_STEP, TH_FIELD_LEVEL};
+    TH_FIELD_LEG,        TH_FIELD_LEVEL};
 
 typedef struct people_view {
     const float *x, *y, *velocity_x, *velocity_y, *preferred_x, *preferred_y;
-    const uint32_t *id, *phase, *route_step, *level;
+    const uint32_t *id, *phase, *leg, *level;
     int count;
 } people_view;
 
@@ -173,7 +173,7 @@ static inline people_view view_people(th_world *world) {
                          .preferred_x = map[5],
                          .preferred_y = map[6],
                          .phase = map[7],
-                         .route_step = map[8],
+                         .leg = map[8],
                          .level = map[9],
                          .count = th_world_agent_count(world)};
 }
@@ -194,8 +194,7 @@ static inline void add_person(difference *d, const people_view *a, int i, const 
         between(a->velocity_x[i], a->velocity_y[i], b->velocity_x[j], b->velocity_y[j]);
     double preferred =
         between(a->preferred_x[i], a->preferred_y[i], b->preferred_x[j], b->preferred_y[j]);
-    bool same = a->phase[i] == b->phase[j] && a->route_step[i] == b->route_step[j] &&
-                a->level[i] == b->level[j];
+    bool same = a->phase[i] == b->phase[j] && a->leg[i] == b->leg[j] && a->level[i] == b->level[j];
     if (!same || position > t.position || velocity > t.velocity || preferred > PREFERRED_BOUND) {
         d->off++;
         d->flipped += !same;

@@ -33,9 +33,9 @@ static inline small_world *small_world_create(th_model_id model, const float *pa
 #undef X
     a->own[0] = small->arrays[next++]; // whatever model has a field
     a->own_count = 1;
-    float **extra[] = {&a->next_position_x, &a->next_position_y, &a->next_velocity_x,
-                       &a->next_velocity_y, &a->work_x,          &a->work_y,
-                       &a->work2_x,         &a->work2_y};
+    float **extra[] = {&a->next_position_x,    &a->next_position_y,   &a->next_velocity_x,
+                       &a->next_velocity_y,    &a->substep_x,         &a->substep_y,
+                       &a->substep_velocity_x, &a->substep_velocity_y};
     for (size_t k = 0; k < sizeof extra / sizeof extra[0]; ++k) *extra[k] = small->arrays[next++];
     a->order = (uint32_t *)(void *)small->arrays[next++];
     if (next > SMALL_ARRAYS) abort();

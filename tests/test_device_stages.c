@@ -212,7 +212,7 @@ static void comparison_notices(void **state) {
         {TH_FIELD_POSITION_X, 1e-3f, 0},          {TH_FIELD_POSITION_Y, -1e-3f, 0},
         {TH_FIELD_VELOCITY_X, 2e-2f, 0},          {TH_FIELD_VELOCITY_Y, 2e-2f, 0},
         {TH_FIELD_PREFERRED_X, 2e-2f, 0},         {TH_FIELD_PREFERRED_Y, 2e-2f, 0},
-        {TH_FIELD_PHASE, 0.0f, TH_PHASE_ARRIVED}, {TH_FIELD_ROUTE_STEP, 0.0f, 1},
+        {TH_FIELD_PHASE, 0.0f, TH_PHASE_ARRIVED}, {TH_FIELD_LEG, 0.0f, 1},
     };
     static const tolerance *const within[] = {&ORCA_STEP, &FORCE_STEP, &UIC_STEP, &PBD_STEP,
                                               &HEAP_STEP};

@@ -255,7 +255,7 @@ static void test_nonsense_in_views(void **state) {
             th_statistics s = th_world_statistics(world);
             assert_int_equal(s.spawned, 40);
             assert_int_equal(s.spawned, s.inside + s.left + s.removed);
-            bool number = f != TH_FIELD_ID && f != TH_FIELD_ROUTE_STEP;
+            bool number = f != TH_FIELD_ID && f != TH_FIELD_LEG;
             if (number) assert_true(s.repairs >= 4);
             static const th_field floats[] = {TH_FIELD_POSITION_X, TH_FIELD_POSITION_Y,
                                               TH_FIELD_VELOCITY_X, TH_FIELD_VELOCITY_Y};

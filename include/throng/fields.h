@@ -22,7 +22,7 @@
     X(LEVEL, level, uint32_t, "index of the level")                                            \
     X(GROUP, group, uint32_t, "index of the group; scripted bodies come after the groups")     \
     X(PHASE, phase, uint32_t, "th_phase")                                                      \
-    X(ROUTE_STEP, route_step, uint32_t, "which leg of the group's route")                      \
+    X(LEG, leg, uint32_t, "which leg of the group's route")                                    \
     X(WAIT_UNTIL, wait_until, float, "end of pre-movement or waiting [s]")                     \
     X(START_TIME, start_time, float, "when it appeared [s]")
 

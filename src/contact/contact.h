@@ -82,7 +82,7 @@ TH_BOTH static inline th_vec2 th_contact_push_from(const th_agents *agents, cons
 enum {
     TH_CONTACT_LOOK_AGAIN = 1,
     TH_CONTACT_WAS_PUSHED = 2
-}; // bits of agents.slot during the stage
+}; // bits of agents.contact_flags during the stage
 
 // A Jacobi pass: from frozen positions to new ones.
 typedef struct th_separation {
@@ -143,7 +143,7 @@ TH_BOTH static inline th_push_sum th_contact_pushes_on(const th_world *world, co
 TH_BOTH static inline bool th_contact_looks(const th_world *world, const th_separation *now,
                                             uint32_t i) {
     const th_agents *agents = &world->agents;
-    uint32_t *contact = agents->slot;
+    uint32_t *contact = agents->contact_flags;
     if (now->pass == 0) contact[i] = TH_CONTACT_LOOK_AGAIN;
     return contact[i] & TH_CONTACT_LOOK_AGAIN && th_moves(agents->phase[i]) &&
            th_contact_pair_passes_of(world, agents->group[i]) > now->pass;
@@ -153,7 +153,7 @@ TH_BOTH static inline bool th_contact_looks(const th_world *world, const th_sepa
 TH_BOTH static inline bool th_contact_take_push(const th_world *world, const th_separation *now,
                                                 uint32_t i, bool looks, const th_push_sum *push) {
     const th_agents *agents = &world->agents;
-    uint32_t *contact = agents->slot;
+    uint32_t *contact = agents->contact_flags;
     th_vec2 p = {now->from_x[i], now->from_y[i]};
     bool pushed = false;
     if (looks) {
@@ -275,10 +275,9 @@ TH_BOTH static inline bool th_contact_finish_path(const th_world *world, const t
 TH_BOTH static inline bool th_contact_wants_goal(const th_world *world, uint32_t i, int goal) {
     const th_agents *agents = &world->agents;
     const th_group *group = &world->scene->groups[agents->group[i]];
-    if (agents->phase[i] != TH_PHASE_WALKING ||
-        agents->route_step[i] >= (uint32_t)group->route_count)
+    if (agents->phase[i] != TH_PHASE_WALKING || agents->leg[i] >= (uint32_t)group->route_count)
         return false;
-    const th_target *target = &world->scene->targets[group->route[agents->route_step[i]]];
+    const th_target *target = &world->scene->targets[group->route[agents->leg[i]]];
     for (int g = 0; g < target->goal_count; ++g)
         if (target->goals[g] == goal) return true;
     return false;
@@ -368,7 +367,7 @@ TH_BOTH static inline int th_contact_keep_out_of_walls(const th_world *world, co
         whole = false;
         level = agents->level[i]; // back to the start of the step
     }
-    if (!whole || (separated && agents->slot[i] & TH_CONTACT_WAS_PUSHED))
+    if (!whole || (separated && agents->contact_flags[i] & TH_CONTACT_WAS_PUSHED))
         th_contact_take_real_velocity(world, i, p, q);
     agents->level[i] = level;
     agents->next_position_x[i] = q.x;
@@ -384,16 +383,19 @@ TH_BOTH static inline void th_contact_swap(float **a, float **b) {
 
 TH_BOTH static inline th_separation th_separation_of(const th_agents *agents, int pass,
                                                      float moved) {
-    th_separation now = {
-        pass,           moved,         agents->next_position_x, agents->next_position_y,
-        agents->work_x, agents->work_y};
+    th_separation now = {pass,
+                         moved,
+                         agents->next_position_x,
+                         agents->next_position_y,
+                         agents->separated_x,
+                         agents->separated_y};
     return now;
 }
 
 // After a pass: what it wrote is what the next one reads.
 TH_BOTH static inline void th_contact_take_pass(th_agents *agents) {
-    th_contact_swap(&agents->next_position_x, &agents->work_x);
-    th_contact_swap(&agents->next_position_y, &agents->work_y);
+    th_contact_swap(&agents->next_position_x, &agents->separated_x);
+    th_contact_swap(&agents->next_position_y, &agents->separated_y);
 }
 
 TH_BOTH static inline void th_contact_commit(th_agents *agents) {

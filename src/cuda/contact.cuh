@@ -26,7 +26,7 @@ template <bool open> void separate_people(th_world *host, int pass, bool last) {
         bool looks = th_contact_looks(world, &now, (uint32_t)i);
         if (looks) push = th_contact_pushes_on(world, open ? nullptr : &walls, &now, (uint32_t)i);
         th_contact_take_push(world, &now, (uint32_t)i, looks, &push);
-        if (open && last && world->agents.slot[i] & TH_CONTACT_WAS_PUSHED)
+        if (open && last && world->agents.contact_flags[i] & TH_CONTACT_WAS_PUSHED)
             th_contact_take_real_velocity(world, (uint32_t)i, th_position(&world->agents, (uint32_t)i),
                                th_v(now.to_x[i], now.to_y[i]));
     });

@@ -22,8 +22,8 @@ TH_BOTH static th_social_force_sum press_of_people(const th_world *world, const 
                                        drag_yy.lane[l]};
             TH_ROLLED for (int k = l; k < count; k += TH_LANES) {
                 uint32_t j = list[k];
-                add_force(&sum, force_of(i, i->params, a->work_x[j], a->work_y[j], a->work2_x[j],
-                                         a->work2_y[j], a->radius[j], &coincident));
+                add_force(&sum, force_of(i, i->params, a->substep_x[j], a->substep_y[j], a->substep_velocity_x[j],
+                                         a->substep_velocity_y[j], a->radius[j], &coincident));
             }
             push_x.lane[l] = sum.push.x;
             push_y.lane[l] = sum.push.y;
@@ -55,8 +55,8 @@ TH_BOTH static th_vec2 neighbours_push(const th_world *world, const th_substep *
             th_vec2 sum = th_v(x.lane[l], y.lane[l]);
             TH_ROLLED for (int k = l; k < count; k += TH_LANES) {
                 uint32_t j = list[k];
-                sum = th_add(sum, push_of(i, i->params, a->work_x[j], a->work_y[j], a->work2_x[j],
-                                          a->work2_y[j], &coincident));
+                sum = th_add(sum, push_of(i, i->params, a->substep_x[j], a->substep_y[j], a->substep_velocity_x[j],
+                                          a->substep_velocity_y[j], &coincident));
             }
             x.lane[l] = sum.x;
             y.lane[l] = sum.y;

@@ -71,8 +71,8 @@ struct gathering {
 
 static gathering next_fields(th_agents *agents, int first) {
     float **empty[gathering::MOST] = {&agents->next_position_x, &agents->next_position_y, &agents->next_velocity_x,
-                                      &agents->next_velocity_y, &agents->work_x,          &agents->work_y,
-                                      &agents->work2_x};
+                                      &agents->next_velocity_y, &agents->substep_x,          &agents->substep_y,
+                                      &agents->substep_velocity_x};
     gathering some;
     memset(&some, 0, sizeof some);
     for (; some.count < gathering::MOST && first + some.count < field_count(agents); ++some.count) {

@@ -64,7 +64,7 @@ template <bool routes> void arrive(th_world *host) {
         uint32_t at = add(&s->event_count, 1u);
         if (at < TH_EVENT_MAX)
             events[at] = {world->step_count, (uint32_t)i + 1, world->agents.id[i],
-                          TH_EVENT_LEFT, (int)world->agents.route_step[i]};
+                          TH_EVENT_LEFT, (int)world->agents.exit[i]};
     });
 }
 

@@ -27,8 +27,8 @@ TH_ON_GPU inline void predict_one(th_world *world, moving *s, const pbd_memory &
     uint64_t repairs = 0;
     th_vec2 u = predicted(world, &s->step, i, &repairs);
     if (repairs) add(&s->repairs, repairs);
-    memory.now[i] = {a->work_x[i], a->work_y[i], u.x, u.y};
-    if (a->order[i] & PBD_OWN) a->next_velocity_x[i] = a->next_velocity_y[i] = 0.0f;
+    memory.now[i] = {a->substep_x[i], a->substep_y[i], u.x, u.y};
+    if (a->around[i] & PBD_OWN) a->next_velocity_x[i] = a->next_velocity_y[i] = 0.0f;
 }
 
 // Bits of the largest number and the complement of the smallest's; numbers are not negative, so bits are in order.
@@ -51,16 +51,16 @@ static void begin_pbd(th_world *host, int iterations) {
         find_range(inverse, found);
         find_range(device->agents.radius[i], found + 2);
         bool own = th_pbd_own(device, i);
-        device->agents.order[i] = own ? PBD_OWN : 0;
+        device->agents.around[i] = own ? PBD_OWN : 0;
         if (own) lean_aside(device, i);
     });
     if (host->wall_count > 0 || host->scene->link_count > 0) // else there is nothing to look for
         everybody(host, TH_LAMBDA(th_world * world, int k) {
             uint32_t i = (uint32_t)k;
-            if (!s->step.looks || !(world->agents.order[i] & PBD_OWN)) return;
+            if (!s->step.looks || !(world->agents.around[i] & PBD_OWN)) return;
             th_walls walls = th_world_walls(world);
             th_substep_look(world, &s->step, &walls, i, felt_range(world, i), true);
-            world->agents.order[i] |= PBD_OWN;
+            world->agents.around[i] |= PBD_OWN;
         });
     once(host, TH_LAMBDA(th_world * world) {
         th_pbd_of(world)->equal_masses = s->sizes[0] == ~s->sizes[1];
@@ -69,7 +69,7 @@ static void begin_pbd(th_world *host, int iterations) {
 }
 
 TH_ON_GPU inline void leave_to_general(th_world *world, moving *s, uint32_t i) {
-    world->agents.order[i] |= PBD_GENERAL;
+    world->agents.around[i] |= PBD_GENERAL;
     world->agents.cell[add(&s->specials, 1u)] = i;
 }
 

@@ -92,13 +92,13 @@ TH_ON_GPU inline float take_finished(const th_world *world, const th_substep *st
     const th_agents *a = &world->agents;
     walk own = memory.now[i];
     finished f = finish_one(world, step, i, th_v(own.ux, own.uy), sum);
-    a->work_x[i] = own.x + f.way.x;
-    a->work_y[i] = own.y + f.way.y;
-    a->work2_x[i] = a->next_velocity_x[i] = f.velocity.x;
-    a->work2_y[i] = a->next_velocity_y[i] = f.velocity.y;
+    a->substep_x[i] = own.x + f.way.x;
+    a->substep_y[i] = own.y + f.way.y;
+    a->substep_velocity_x[i] = a->next_velocity_x[i] = f.velocity.x;
+    a->substep_velocity_y[i] = a->next_velocity_y[i] = f.velocity.y;
     if (step->done + 1 == step->count) {
-        a->next_position_x[i] = a->work_x[i];
-        a->next_position_y[i] = a->work_y[i];
+        a->next_position_x[i] = a->substep_x[i];
+        a->next_position_y[i] = a->substep_y[i];
     }
     return th_substep_moved2(a, i);
 }

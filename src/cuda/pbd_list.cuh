@@ -36,7 +36,7 @@ struct begun_anew {
         const th_agents *a = &world->agents;
         uint64_t repairs = 0;
         th_vec2 u = predicted(world, step, j, &repairs);
-        return wants(&o, a->work_x[j], a->work_y[j], u.x, u.y, a->radius[j]);
+        return wants(&o, a->substep_x[j], a->substep_y[j], u.x, u.y, a->radius[j]);
     }
 };
 // Counts all, writes as many as fit.
@@ -57,7 +57,7 @@ TH_BOTH static void collect(const th_world *world, const seeker *s, float reach,
 
 namespace th {
 
-// Bits of agents.order beside TH_AROUND_*, then the numbers of those to touch and to meet. Who is listed and not near a
+// Bits of agents.around beside TH_AROUND_*, then the numbers of those to touch and to meet. Who is listed and not near a
 // wall is the rule, and has kernels of its own: what the general ones need would cost everybody registers.
 constexpr uint32_t PBD_NEAR_WALL = 4, PBD_LISTED = 8, PBD_OWN = 16, PBD_GENERAL = 32, PBD_TOUCH = 64, PBD_COUNTS = 128,
                    PBD_MEET = PBD_TOUCH * PBD_COUNTS;
@@ -153,7 +153,7 @@ TH_ON_GPU inline bool take_room(const pbd_memory &memory, uint32_t i, uint32_t c
 }
 TH_ON_GPU inline void set_listed(const th_agents *a, uint32_t i, uint32_t begin, uint32_t touch, uint32_t meet) {
     a->slot[i] = begin;
-    a->order[i] = a->order[i] % PBD_TOUCH | PBD_LISTED | touch * PBD_TOUCH | meet * PBD_MEET;
+    a->around[i] = a->around[i] % PBD_TOUCH | PBD_LISTED | touch * PBD_TOUCH | meet * PBD_MEET;
 }
 TH_ON_GPU inline bool keep_list(const th_world *world, const pbd_memory &memory, uint32_t i, const entry_note &note) {
     uint32_t begin;
@@ -232,8 +232,8 @@ template <bool alike>
 TH_ON_GPU bool list_plain(const th_world *world, const th_substep *step, const pbd_memory &memory, uint32_t i,
                           uint16_t *table) {
     const th_agents *a = &world->agents;
-    uint32_t order = a->order[i] & (PBD_OWN | (uint32_t)(TH_AROUND_HIDDEN | TH_AROUND_LINKED));
-    a->order[i] = order;
+    uint32_t order = a->around[i] & (PBD_OWN | (uint32_t)(TH_AROUND_HIDDEN | TH_AROUND_LINKED));
+    a->around[i] = order;
     if (order != PBD_OWN) return !(order & PBD_OWN); // another's; hidden or across a link
     float reach;
     walk own = memory.now[i];
@@ -247,7 +247,7 @@ TH_ON_GPU bool list_plain(const th_world *world, const th_substep *step, const p
 TH_ON_GPU inline void list_special(const th_world *world, const th_substep *step, const pbd_memory &memory,
                                    uint32_t i) {
     const th_agents *a = &world->agents;
-    if (a->order[i] & (PBD_LISTED | (uint32_t)TH_AROUND_LINKED)) return;
+    if (a->around[i] & (PBD_LISTED | (uint32_t)TH_AROUND_LINKED)) return;
     th_walls walls = th_world_walls(world);
     th_pbd_felt felt;
     found_by(world, step, &walls, i, &felt);
@@ -257,12 +257,12 @@ TH_ON_GPU inline void list_special(const th_world *world, const th_substep *step
 TH_ON_GPU inline bool mark_near_wall(const th_world *world, const pbd_memory &memory, uint32_t i) {
     const th_agents *a = &world->agents;
     int near_walls[TH_PBD_WALLS];
-    if (!(a->order[i] & PBD_OWN)) return false;
+    if (!(a->around[i] & PBD_OWN)) return false;
     th_walls walls = th_world_walls(world);
     th_vec2 u = th_v(memory.now[i].ux, memory.now[i].uy);
     if (list_walls_of(world, &walls, i, u, near_walls) == 0) return false;
-    bool first = !(a->order[i] & PBD_GENERAL);
-    a->order[i] |= PBD_NEAR_WALL | PBD_GENERAL;
+    bool first = !(a->around[i] & PBD_GENERAL);
+    a->around[i] |= PBD_NEAR_WALL | PBD_GENERAL;
     return first;
 }
 

@@ -124,7 +124,7 @@ TH_ON_GPU corrected corrected_of(const th_world *world, const th_substep *step, 
     if (near) {
         uint64_t repairs = 0;
         near[0] = -1;
-        if (world->agents.order[i] & PBD_NEAR_WALL)
+        if (world->agents.around[i] & PBD_NEAR_WALL)
             list_walls_of(world, walls, i, predicted(world, step, i, &repairs), near);
     }
     return {th_pbd_group_of(world, i), near, pairs.radius, th_v(pairs.own.x, pairs.own.y)};
@@ -177,7 +177,7 @@ TH_ON_GPU void correct_one(const th_world *world, const th_substep *step, const 
 // Everybody who is listed and far from walls; who is not the model's own stays as it is.
 TH_ON_GPU inline void correct_plain(const th_world *world, const moving *s, const pbd_memory &memory, uint32_t i,
                                     bool moves) {
-    uint32_t order = world->agents.order[i];
+    uint32_t order = world->agents.around[i];
     if (!(order & PBD_OWN)) memory.next[i] = memory.now[i];
     if (!is_plain(order)) return;
     th_walls walls = th_world_walls(world);
@@ -190,7 +190,7 @@ TH_ON_GPU inline void correct_plain(const th_world *world, const moving *s, cons
 
 TH_ON_GPU inline void correct_special(const th_world *world, const moving *s, const pbd_memory &memory, uint32_t i,
                                       bool moves) {
-    uint32_t order = world->agents.order[i];
+    uint32_t order = world->agents.around[i];
     th_walls walls = th_world_walls(world);
     th_pbd_felt room;
     int near[TH_PBD_WALLS];

@@ -168,7 +168,7 @@ TH_ON_GPU inline th_uic_push push_from_runs(const th_world *world, const th_uic_
     return result;
 }
 
-// Bit of agents.order beside those of uic_pairs.c: left to the kernel that knows walls and links, which are many
+// Bit of agents.pair_flags beside those of uic_pairs.c: left to the kernel that knows walls and links, which are many
 // registers that few people need.
 enum { LOOKS_CLOSER = 16 };
 
@@ -201,20 +201,20 @@ struct pair_pass {
     }
     TH_ON_GPU static void settle(th_world *world, int i, th_vec2 p, uint32_t *found) {
         th_agents *a = &world->agents;
-        a->work_x[i] = p.x;
-        a->work_y[i] = p.y;
-        if (a->order[i] & TH_UIC_IS_TIGHT) found[TIGHT_ONES] = 1;
+        a->separated_x[i] = p.x;
+        a->separated_y[i] = p.y;
+        if (a->pair_flags[i] & TH_UIC_IS_TIGHT) found[TIGHT_ONES] = 1;
         raise(&found[MOVED2], th_length2(th_sub(p, th_position(a, (uint32_t)i))));
     }
     TH_ON_GPU static void defer(th_world *world, int i, uint32_t *found) {
-        world->agents.order[i] |= LOOKS_CLOSER;
+        world->agents.pair_flags[i] |= LOOKS_CLOSER;
         found[CLOSER_ONES] = 1;
     }
     // Those in the open; who is near a wall or a link, or at the very place of another, is deferred.
     TH_ON_GPU void in_the_open(th_world *world, int i, uint32_t *found) const {
         th_agents *a = &world->agents;
         th_vec2 p = {a->next_position_x[i], a->next_position_y[i]};
-        if (!th_uic_looks(&step, a->order[i])) {
+        if (!th_uic_looks(&step, a->pair_flags[i])) {
             if (!step.tidy) settle(world, i, p, found);
             return;
         }
@@ -227,7 +227,7 @@ struct pair_pass {
     }
     TH_ON_GPU void closer(th_world *world, int i, uint32_t *found) const {
         th_agents *a = &world->agents;
-        if (!(a->order[i] & LOOKS_CLOSER)) return;
+        if (!(a->pair_flags[i] & LOOKS_CLOSER)) return;
         th_vec2 p = {a->next_position_x[i], a->next_position_y[i]};
         th_walls walls = th_world_walls(world);
         th_uic_pair_step all = now();
@@ -265,12 +265,12 @@ static void run_pass(th_world *host, pair_pass pass) {
 
 // ---- tidying
 
-// Those who are tight after the last full pass, in agents.slot: only they look from then on, and few of them are
+// Those who are tight after the last full pass, in agents.listed: only they look from then on, and few of them are
 // threads side by side where everybody has one.
 static void list_tight(th_world *host) {
     th_world *world = host->cuda->world;
-    list_those(host->cuda->bound, host->cuda->known.agents.slot, &grids_of(host)->pairs->tight,
-               TH_LAMBDA(int i) { return i < world->agents.count && world->agents.order[i] & TH_UIC_IS_TIGHT; });
+    list_those(host->cuda->bound, host->cuda->known.agents.listed, &grids_of(host)->pairs->tight,
+               TH_LAMBDA(int i) { return i < world->agents.count && world->agents.pair_flags[i] & TH_UIC_IS_TIGHT; });
 }
 
 // All tidying passes in one kernel: most often there is nobody to look, and then it is over at once.
@@ -304,8 +304,8 @@ static void separate(th_world *host) {
     th_uic_pair_step step;
     th_uic_pass_plan plan = th_uic_plan_passes(host, &step);
     if (plan.passes == 0) return;
-    step.half = host->cuda->known.agents.work2_x;
-    step.give = host->cuda->known.agents.work2_y;
+    step.half = host->cuda->known.agents.pair_half;
+    step.give = host->cuda->known.agents.pair_share;
     clear(report, sizeof *report);
     find_among(host, 0, 0, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
         th_uic_begin_pairs(world, &step, (uint32_t)i);
@@ -326,14 +326,14 @@ static void separate(th_world *host) {
     th_uic_begin_tidying(&step);
     if (th_uic_of(host)->tidy_passes > 0) {
         list_tight(host);
-        tidying work = {host->cuda->world, {step, report, from, slot}, host->cuda->known.agents.slot,
+        tidying work = {host->cuda->world, {step, report, from, slot}, host->cuda->known.agents.listed,
                         th_uic_of(host)->tidy_passes};
         grid((host->cuda->bound + GRID_THREADS - 1) / GRID_THREADS, grids->tidying_blocks,
              (size_t)GRID_THREADS * PAIR_LANES, grids->partial, work);
     }
     everybody(host, TH_LAMBDA(th_world * world, int i) {
         th_agents *a = &world->agents;
-        if (!(a->order[i] & TH_UIC_PUSHED)) return;
+        if (!(a->pair_flags[i] & TH_UIC_PUSHED)) return;
         th_vec2 way = th_sub(th_v(a->next_position_x[i], a->next_position_y[i]), th_position(a, (uint32_t)i));
         th_vec2 wanted = {a->next_velocity_x[i], a->next_velocity_y[i]};
         th_vec2 real = th_uic_real_velocity(way, 1.0f / world->dt, wanted, a->speed[i]);

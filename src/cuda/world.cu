@@ -254,8 +254,8 @@ static void take_people(th_cuda *cuda, size_t n) {
     th_agents *agents = &cuda->known.agents;
     for (int f = 0; f < field_count(agents); ++f) *field_pointer(agents, f) = cuda->store.take(n * 4);
     float **floats[] = {&agents->next_position_x, &agents->next_position_y, &agents->next_velocity_x,
-                        &agents->next_velocity_y, &agents->work_x,          &agents->work_y,
-                        &agents->work2_x,         &agents->work2_y};
+                        &agents->next_velocity_y, &agents->substep_x,          &agents->substep_y,
+                        &agents->substep_velocity_x,         &agents->substep_velocity_y};
     for (float **array : floats) *array = cuda->store.room<float>(n);
     uint32_t **words[] = {&agents->cell, &agents->order, &agents->slot};
     for (uint32_t **array : words) *array = cuda->store.room<uint32_t>(n);

@@ -1,8 +1,7 @@
-// Models that take several small steps within one step of the world. Generation k of everybody's
-// position and velocity lies in agents.work_x, work_y (position) and work2_x, work2_y (velocity); the
-// people of the model get a new velocity in next_velocity, then all move at once (frozen reads).
-// Until the last sub-step next_position of the model's own people holds their preferred velocity.
-// People of other models keep walking with the velocity they have. SPDX-License-Identifier: Apache-2.0
+// Models that take several small steps within one step of the world. Everybody's position and velocity now are in
+// agents.substep and agents.substep_velocity. The people of the model get a new velocity in next_velocity from their
+// agents.drive, then all move at once (frozen reads). People of other models keep the velocity they have.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_SUBSTEP_H
 #define TH_MOVE_SUBSTEP_H
 #include "core/device.h"
@@ -30,12 +29,12 @@ void th_substep_advance(th_world *world, th_substep *step);
 // Where somebody of another model is after the sub-step.
 TH_FORMULA void th_substep_walk_on(th_agents *a, const th_substep *step, uint32_t i) {
     float time = (float)(step->done + 1) * step->h;
-    a->work_x[i] = a->position_x[i] + time * a->velocity_x[i];
-    a->work_y[i] = a->position_y[i] + time * a->velocity_y[i];
+    a->substep_x[i] = a->position_x[i] + time * a->velocity_x[i];
+    a->substep_y[i] = a->position_y[i] + time * a->velocity_y[i];
 }
 // Squared distance from where i stood when the step began [m2].
 TH_FORMULA float th_substep_moved2(const th_agents *a, uint32_t i) {
-    float dx = a->work_x[i] - a->position_x[i], dy = a->work_y[i] - a->position_y[i];
+    float dx = a->substep_x[i] - a->position_x[i], dy = a->substep_y[i] - a->position_y[i];
     return dx * dx + dy * dy;
 }
 // Another sub-step is done; everybody is within sqrt(moved2) of where the step began.
@@ -106,7 +105,7 @@ TH_FORMULA int th_near_next(th_near *near, const float *restrict px, const float
 }
 
 // Whom somebody sees is decided once per step, where everybody stood when it began. What that leaves to
-// do in the sub-steps lies in agents.order, which the index stage is done with.
+// do in the sub-steps lies in agents.around, which the index stage is done with.
 enum { TH_AROUND_HIDDEN = 1, TH_AROUND_LINKED = 2 };
 enum { TH_LINKED_MAX = 64 }; // most people felt across links, the nearest
 
@@ -123,14 +122,14 @@ TH_BOTH static inline th_substep th_substep_of(const th_world *world, th_model_i
 // Returns the squared speed.
 TH_FORMULA float th_substep_copy_state(th_world *world, th_model_id model, uint32_t i) {
     th_agents *a = &world->agents;
-    a->work_x[i] = a->position_x[i];
-    a->work_y[i] = a->position_y[i];
-    a->work2_x[i] = a->velocity_x[i];
-    a->work2_y[i] = a->velocity_y[i];
+    a->substep_x[i] = a->position_x[i];
+    a->substep_y[i] = a->position_y[i];
+    a->substep_velocity_x[i] = a->velocity_x[i];
+    a->substep_velocity_y[i] = a->velocity_y[i];
     if (th_substep_own(world, model, i)) {
         bool walks = a->phase[i] == TH_PHASE_WALKING;
-        a->next_position_x[i] = walks ? a->preferred_x[i] : 0.0f;
-        a->next_position_y[i] = walks ? a->preferred_y[i] : 0.0f;
+        a->drive_x[i] = walks ? a->preferred_x[i] : 0.0f;
+        a->drive_y[i] = walks ? a->preferred_y[i] : 0.0f;
     }
     return th_length2(th_velocity(a, i));
 }
@@ -143,25 +142,25 @@ TH_BOTH static inline bool th_finite4(float a, float b, float c, float d) {
 // Own person i: velocity, then position with it (semi-implicit Euler). False: had to be repaired.
 TH_FORMULA bool th_substep_take_velocity(th_agents *a, uint32_t i, float h) {
     float vx = a->next_velocity_x[i], vy = a->next_velocity_y[i];
-    float x = a->work_x[i] + h * vx, y = a->work_y[i] + h * vy;
+    float x = a->substep_x[i] + h * vx, y = a->substep_y[i] + h * vy;
     bool good = th_finite4(x, y, vx, vy);
     if (good) {
-        a->work_x[i] = x;
-        a->work_y[i] = y;
-        a->work2_x[i] = vx;
-        a->work2_y[i] = vy;
-    } else if (!th_finite4(a->work2_x[i], a->work2_y[i], 0.0f, 0.0f)) {
-        a->work2_x[i] = 0.0f;
-        a->work2_y[i] = 0.0f;
+        a->substep_x[i] = x;
+        a->substep_y[i] = y;
+        a->substep_velocity_x[i] = vx;
+        a->substep_velocity_y[i] = vy;
+    } else if (!th_finite4(a->substep_velocity_x[i], a->substep_velocity_y[i], 0.0f, 0.0f)) {
+        a->substep_velocity_x[i] = 0.0f;
+        a->substep_velocity_y[i] = 0.0f;
     }
     return good;
 }
 
 TH_FORMULA void th_substep_write_result(th_agents *a, uint32_t i) {
-    a->next_position_x[i] = a->work_x[i];
-    a->next_position_y[i] = a->work_y[i];
-    a->next_velocity_x[i] = a->work2_x[i];
-    a->next_velocity_y[i] = a->work2_y[i];
+    a->next_position_x[i] = a->substep_x[i];
+    a->next_position_y[i] = a->substep_y[i];
+    a->next_velocity_x[i] = a->substep_velocity_x[i];
+    a->next_velocity_y[i] = a->substep_velocity_y[i];
 }
 
 // Returns the squared distance from generation n; counts repairs.
@@ -263,7 +262,7 @@ TH_BOTH static inline void th_substep_look(th_world *world, const th_substep *st
     if (th_linked_neighbours(world, i, wide, found, 1) > 0) {
         around |= TH_AROUND_LINKED;
     }
-    world->agents.order[i] = around;
+    world->agents.around[i] = around;
 }
 
 // Those who may come within `range` of i across a link, the nearest first; room for TH_LINKED_MAX.
@@ -327,7 +326,7 @@ TH_FORMULA th_felt th_felt_begin(const th_world *world, const th_substep *step, 
                                  float y, float range) {
     th_felt felt;
     felt.near = th_near_begin(world, step, world->agents.level[i], x, y, range);
-    felt.around = step->looks ? world->agents.order[i] : 0;
+    felt.around = step->looks ? world->agents.around[i] : 0;
     felt.near_done = false;
     return felt;
 }
@@ -338,7 +337,7 @@ TH_FORMULA int th_felt_next(th_felt *felt, const th_world *world, const th_subst
                             uint32_t *restrict list) {
     const th_agents *a = &world->agents;
     if (!felt->near_done) {
-        int count = th_near_next(&felt->near, a->work_x, a->work_y, i, x, y, range, list);
+        int count = th_near_next(&felt->near, a->substep_x, a->substep_y, i, x, y, range, list);
         felt->near_done = count < TH_NEAR_MAX;
         return felt->around & TH_AROUND_HIDDEN ? th_drop_hidden(world, walls, i, list, count)
                                                : count;
@@ -364,10 +363,10 @@ TH_FORMULA int th_gather(const th_agents *a, const uint32_t *restrict list, int 
                          th_gathered *restrict to) {
     for (int k = 0; k < count; ++k) {
         uint32_t j = list[k];
-        to->x[k] = a->work_x[j];
-        to->y[k] = a->work_y[j];
-        to->vx[k] = a->work2_x[j];
-        to->vy[k] = a->work2_y[j];
+        to->x[k] = a->substep_x[j];
+        to->y[k] = a->substep_y[j];
+        to->vx[k] = a->substep_velocity_x[j];
+        to->vy[k] = a->substep_velocity_y[j];
         to->radius[k] = a->radius[j];
     }
     int full = (count + TH_LANES - 1) / TH_LANES * TH_LANES;

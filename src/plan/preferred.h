@@ -85,7 +85,7 @@ TH_BOTH static inline int th_plan_walking(const th_planner *planner, int i, bool
     const th_group *group = &planner->scene->groups[agents->group[i]];
     th_vec2 p = th_position(agents, (uint32_t)i), heading = th_velocity(agents, (uint32_t)i);
     int level = (int)agents->level[i];
-    uint32_t leg = agents->route_step[i];
+    uint32_t leg = agents->leg[i];
     float speed = agents->speed[i];
     th_way way;
     if (!planner->bare && leg < (uint32_t)group->route_count) {

@@ -12,14 +12,46 @@ typedef struct th_agents {
 #define X(NAME, name, type, doc) type *name;
     TH_FIELDS(X)
 #undef X
-    // Written by move, corrected by contact, committed at the end of contact. Not sorted, not kept.
-    float *next_position_x, *next_position_y;
+    // Written by move, corrected by contact, committed at the end of contact.
     float *next_velocity_x, *next_velocity_y;
-    // Work space: contact and sub-stepping models may use it within their own stage.
-    float *work_x, *work_y, *work2_x, *work2_y;
     uint32_t *cell; // cell of each agent, from the last index stage
-    // Work space of the sort; within a stage, flags of the force models (order) and of contact (slot).
-    uint32_t *order, *slot;
+    // Scratch space of a step: not sorted, not kept. An array has a name for each of its uses, and a stage uses its own
+    // names only.
+    union {
+        float *next_position_x;     // move and contact: where people go
+        float *previous_position_x; // measure: where they were before the step
+        float *drive_x; // move in sub-steps: own people's preferred velocity, until the last one
+    };
+    union {
+        float *next_position_y, *previous_position_y, *drive_y;
+    };
+    union {
+        float *separated_x; // contact and pair steps: what a pass writes
+        float *substep_x;   // move in sub-steps: where people are now
+    };
+    union {
+        float *separated_y, *substep_y;
+    };
+    union {
+        float *substep_velocity_x; // move in sub-steps: their velocity now
+        float *pair_half;          // the pair step of uic: half the distance that is kept
+    };
+    union {
+        float *substep_velocity_y;
+        float *pair_share; // the pair step of uic: how much of an overlap a person gives way
+    };
+    union {
+        uint32_t *order; // index: who comes where
+        uint32_t
+            *around; // move in sub-steps: what hides people and who is across a link, TH_AROUND_*
+        uint32_t *pair_flags; // the pair step of uic
+    };
+    union {
+        uint32_t *slot;          // index: the place within a cell
+        uint32_t *contact_flags; // contact: TH_CONTACT_*
+        uint32_t *exit;          // measure: by which exit somebody left, who did
+        uint32_t *listed;        // people picked out of all: the tight ones of uic
+    };
     // Second array of every field: the index stage sorts from one to the other and swaps them.
     void *other[TH_FIELD_COUNT];
     // Fields of the world's models, sorted like the others; world->first_own says where a model's begin.

@@ -105,7 +105,9 @@ bool th_agent_is_sound(const th_world *world, const uint32_t *bits) {
     X(next_position_x) \
     X(next_position_y) \
     X(next_velocity_x) \
-    X(next_velocity_y) X(work_x) X(work_y) X(work2_x) X(work2_y) X(cell) X(order) X(slot)
+    X(next_velocity_y) \
+    X(separated_x)     \
+    X(separated_y) X(substep_velocity_x) X(substep_velocity_y) X(cell) X(order) X(slot)
 
 bool th_agents_create(th_agents *agents, const th_memory *memory, int capacity, int own_count) {
     *agents = (th_agents){.capacity = capacity, .own_count = own_count};

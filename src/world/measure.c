@@ -15,7 +15,7 @@ static void report_leaving(th_world *world) {
         world->counters.left_digest += th_leaving_digest(world, (uint32_t)i);
         th_push_event(world, (th_event){.kind = TH_EVENT_LEFT,
                                         .time = world->time,
-                                        .index = (int)agents->route_step[i],
+                                        .index = (int)agents->exit[i],
                                         .agent = {agents->id[i]}});
     }
     world->counters.left += (uint64_t)world->left_in_step;

@@ -25,14 +25,14 @@ TH_BOTH static inline int th_line_crossing(const th_agents *agents, const th_lin
     if (agents->level[i] != (uint32_t)line->level || agents->phase[i] == TH_PHASE_BODY ||
         agents->phase[i] == TH_PHASE_REMOVED)
         return 0;
-    th_vec2 before = {agents->next_position_x[i], agents->next_position_y[i]};
+    th_vec2 before = {agents->previous_position_x[i], agents->previous_position_y[i]};
     return th_segment_crossing(before, th_position(agents, i), line->a, line->b);
 }
 
 // What somebody who left adds to the digest of those who left.
 TH_BOTH static inline uint64_t th_leaving_digest(const th_world *world, uint32_t i) {
     uint64_t who = th_hash_add(world->agents.id[i], world->step_count);
-    return th_hash_add(who, world->agents.route_step[i]);
+    return th_hash_add(who, world->agents.exit[i]);
 }
 
 TH_BOTH static inline uint64_t th_steps_per_second(const th_world *world) {
@@ -109,7 +109,7 @@ TH_BOTH static inline uint64_t th_person_hash(const th_world *world, int i) {
         th_hash_add(agents->id[i], th_float_bits(agents->position_x[i], agents->position_y[i]));
     h = th_hash_add(h, th_float_bits(agents->velocity_x[i], agents->velocity_y[i]));
     uint64_t state =
-        (uint64_t)agents->level[i] << 40 | (uint64_t)agents->phase[i] << 32 | agents->route_step[i];
+        (uint64_t)agents->level[i] << 40 | (uint64_t)agents->phase[i] << 32 | agents->leg[i];
     for (int f = 0; f < agents->own_count; ++f)
         state ^= (uint64_t)((const uint32_t *)agents->own[f])[i] * world->own_hash_factor[f];
     return th_hash_add(h, state);

@@ -14,9 +14,9 @@ TH_BOTH static inline void th_route_behave(th_world *world, int i) {
     if (world->groups[agents->group[i]].behave != TH_BEHAVE_ROUTE) return;
     if ((float)world->time < agents->wait_until[i]) return;
     const th_group *group = &world->scene->groups[agents->group[i]];
-    if (phase == TH_PHASE_WAITING) agents->route_step[i]++;
+    if (phase == TH_PHASE_WAITING) agents->leg[i]++;
     bool on_the_way =
-        agents->route_step[i] < (uint32_t)group->route_count || group->own_goal != TH_OWN_GOAL_NONE;
+        agents->leg[i] < (uint32_t)group->route_count || group->own_goal != TH_OWN_GOAL_NONE;
     agents->phase[i] = on_the_way ? TH_PHASE_WALKING : TH_PHASE_ARRIVED;
 }
 
@@ -44,9 +44,8 @@ TH_BOTH static inline bool th_route_goal_reached(const th_goal *goal, uint32_t l
 TH_BOTH static inline void th_route_reach_goal(th_world *world, int i, const th_group *group,
                                                int *left) {
     th_agents *agents = &world->agents;
-    const th_target *target = &world->scene->targets[group->route[agents->route_step[i]]];
-    // After contact's commit the next_ arrays hold where people were before the step.
-    th_vec2 before = {agents->next_position_x[i], agents->next_position_y[i]};
+    const th_target *target = &world->scene->targets[group->route[agents->leg[i]]];
+    th_vec2 before = {agents->previous_position_x[i], agents->previous_position_y[i]};
     th_vec2 now = th_position(agents, (uint32_t)i);
     if (!th_goals_maybe_near(world->scene, (int)agents->level[i], before, now)) return;
     for (int g = 0; g < target->goal_count; ++g) {
@@ -54,15 +53,14 @@ TH_BOTH static inline void th_route_reach_goal(th_world *world, int i, const th_
         if (!th_route_goal_reached(goal, agents->level[i], before, now)) continue;
         if (goal->kind == TH_GOAL_EXIT) {
             agents->phase[i] = TH_PHASE_LEFT;
-            agents->route_step[i] = (uint32_t)target->goals[g]; // th_stage_measure reports the exit
+            agents->exit[i] = (uint32_t)target->goals[g]; // the measure stage reports it
             *left += 1;
         } else if (goal->kind == TH_GOAL_WAITING) {
             agents->phase[i] = TH_PHASE_WAITING;
             agents->wait_until[i] = (float)world->time + goal->wait;
         } else {
-            agents->route_step[i]++;
-            if (agents->route_step[i] >= (uint32_t)group->route_count)
-                agents->phase[i] = TH_PHASE_ARRIVED;
+            agents->leg[i]++;
+            if (agents->leg[i] >= (uint32_t)group->route_count) agents->phase[i] = TH_PHASE_ARRIVED;
         }
         return;
     }
@@ -75,7 +73,7 @@ TH_BOTH static inline int th_route_arrive(th_world *world, int i, bool routes) {
     if (agents->phase[i] != TH_PHASE_WALKING) return 0;
     if (world->groups[agents->group[i]].behave != TH_BEHAVE_ROUTE) return 0;
     const th_group *group = &world->scene->groups[agents->group[i]];
-    if (routes && agents->route_step[i] < (uint32_t)group->route_count) {
+    if (routes && agents->leg[i] < (uint32_t)group->route_count) {
         th_route_reach_goal(world, i, group, &left);
     } else if (agents->level[i] == agents->goal_level[i]) {
         th_vec2 to_goal = {agents->goal_x[i] - agents->position_x[i],

@@ -59,7 +59,7 @@ TH_BOTH static th_vec2 coincident_push(const th_agents *a, const looking_person 
                                        const uint32_t *list, int count) {
     th_vec2 sum = th_v(0, 0);
     for (int k = 0; k < count; ++k) {
-        float dx = i->x - a->work_x[list[k]], dy = i->y - a->work_y[list[k]];
+        float dx = i->x - a->substep_x[list[k]], dy = i->y - a->substep_y[list[k]];
         if (dx * dx + dy * dy > TH_COINCIDENT * TH_COINCIDENT) {
             continue;
         }
@@ -146,11 +146,11 @@ TH_FORMULA void helbing_molnar_one(th_world *world, const th_substep *step, cons
                                    const th_helbing_molnar_params *p, float cos_sight,
                                    float top_speed, uint32_t self) {
     th_agents *a = &world->agents;
-    th_vec2 drive = th_v(a->next_position_x[self], a->next_position_y[self]);
+    th_vec2 drive = th_v(a->drive_x[self], a->drive_y[self]);
     th_vec2 looks = th_unit(drive);
     looking_person i = {p,
-                        a->work_x[self],
-                        a->work_y[self],
+                        a->substep_x[self],
+                        a->substep_y[self],
                         1.0f / p->repulsion_distance,
                         looks,
                         th_length2(looks) > 0.0f ? cos_sight : -1.0f};
@@ -163,8 +163,9 @@ TH_FORMULA void helbing_molnar_one(th_world *world, const th_substep *step, cons
     if (p->noise > 0.0f) {
         push = th_add(push, noise_push(world, a->id[self], p->noise));
     }
-    th_vec2 v = th_helbing_molnar_velocity(p, th_v(a->work2_x[self], a->work2_y[self]), drive, push,
-                                           a->speed[self], step->h);
+    th_vec2 v = th_helbing_molnar_velocity(
+        p, th_v(a->substep_velocity_x[self], a->substep_velocity_y[self]), drive, push,
+        a->speed[self], step->h);
     a->next_velocity_x[self] = v.x;
     a->next_velocity_y[self] = v.y;
 }

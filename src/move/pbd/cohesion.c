@@ -20,7 +20,7 @@ enum { COHESION_LANES = TH_LANES };
 TH_FORMULA void add_lanes(const companion *c, const th_agents *a, const th_pbd *pbd, uint32_t first,
                           uint32_t end, th_lanes *restrict weights, th_lanes *restrict drawn_x,
                           th_lanes *restrict drawn_y) {
-    const float *restrict xs = a->work_x + first, *restrict ys = a->work_y + first;
+    const float *restrict xs = a->substep_x + first, *restrict ys = a->substep_y + first;
     const float *restrict us = pbd->u_x + first, *restrict vs = pbd->u_y + first;
     const float *restrict radii = a->radius + first;
     const uint32_t *restrict groups = a->group + first;
@@ -64,14 +64,14 @@ static cohesion cohesion_of_seen(const th_world *world, const th_substep *step,
     cohesion sum = {0.0f, {0.0f, 0.0f}};
     th_near near = th_near_begin(world, step, a->level[c->i], c->x, c->y, reach);
     for (bool more = true; more;) {
-        int count = th_near_next(&near, a->work_x, a->work_y, c->i, c->x, c->y, reach, list);
+        int count = th_near_next(&near, a->substep_x, a->substep_y, c->i, c->x, c->y, reach, list);
         more = count == TH_NEAR_MAX;
         count = th_drop_hidden(world, walls, c->i, list, count);
         for (int k = 0; k < count; ++k) {
             uint32_t j = list[k];
             if (a->group[j] != c->group) continue;
             th_vec2 u = th_v(pbd->u_x[j] - c->ux, pbd->u_y[j] - c->uy);
-            th_vec2 d = th_v((a->work_x[j] - c->x) + u.x, (a->work_y[j] - c->y) + u.y);
+            th_vec2 d = th_v((a->substep_x[j] - c->x) + u.x, (a->substep_y[j] - c->y) + u.y);
             float w =
                 th_pbd_cohesion_weight(th_length2(d), c->half_range * (c->radius + a->radius[j]));
             sum.weights += w;
@@ -103,7 +103,7 @@ TH_FORMULA float searched_by(const th_world *world, const th_substep *step, cons
 }
 
 TH_FORMULA bool sees_less(const th_world *world, const th_substep *step, uint32_t i) {
-    return step->looks && world->agents.order[i] & TH_AROUND_HIDDEN;
+    return step->looks && world->agents.around[i] & TH_AROUND_HIDDEN;
 }
 
 // What a sub-step ends with.
@@ -144,7 +144,7 @@ TH_CLONES void th_pbd_finish_block(th_world *world, const th_substep *step, cons
         th_vec2 u = th_v(pbd->u_x[i], pbd->u_y[i]);
         cohesion sum = {0.0f, {0.0f, 0.0f}};
         if (coheres(&th_pbd_group_of(world, i)->params)) {
-            companion c = companion_of(world, i, th_v(a->work_x[i], a->work_y[i]), u);
+            companion c = companion_of(world, i, th_v(a->substep_x[i], a->substep_y[i]), u);
             sum = cohesion_of(world, step, walls, &c);
         }
         finished f = finish_one(world, step, i, u, sum);

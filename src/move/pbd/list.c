@@ -45,7 +45,7 @@ typedef struct wanted_lanes {
 
 TH_FORMULA wanted_lanes wanted_of_lanes(const seeker *s, const th_agents *a, const th_pbd *pbd,
                                         uint32_t first, uint32_t end) {
-    const float *restrict xs = a->work_x + first, *restrict ys = a->work_y + first;
+    const float *restrict xs = a->substep_x + first, *restrict ys = a->substep_y + first;
     const float *restrict us = pbd->u_x + first, *restrict vs = pbd->u_y + first;
     const float *restrict all_radii = a->radius + first;
     const seeker o = *s;
@@ -114,8 +114,8 @@ TH_FORMULA seeker seeker_of(const th_world *world, const th_substep *step, uint3
     float radii = a->radius[i] + world->max_radius;
     seeker s = {step,
                 i,
-                a->work_x[i],
-                a->work_y[i],
+                a->substep_x[i],
+                a->substep_y[i],
                 u.x,
                 u.y,
                 a->radius[i],
@@ -146,7 +146,7 @@ TH_FORMULA void list_people(const th_world *world, const th_substep *step, const
         most -= felt->touch_count;
         felt->meet_count = felt->meet_count < most ? felt->meet_count : most;
     }
-    uint32_t around = step->looks ? world->agents.order[i] : 0;
+    uint32_t around = step->looks ? world->agents.around[i] : 0;
     if (around & TH_AROUND_HIDDEN) {
         felt->touch_count =
             (uint32_t)th_drop_hidden(world, walls, i, felt->touch, (int)felt->touch_count);
@@ -161,7 +161,7 @@ TH_BOTH static int list_walls_of(const th_world *world, const th_walls *walls, u
                                  th_vec2 u, int *list) {
     const th_agents *a = &world->agents;
     float distances2[TH_PBD_WALLS];
-    th_vec2 p = {a->work_x[i], a->work_y[i]};
+    th_vec2 p = {a->substep_x[i], a->substep_y[i]};
     list[0] = -1;
     if (!th_walls_maybe_near(walls, (int)a->level[i], p)) return 0;
     // Half a radius for what the others may push.

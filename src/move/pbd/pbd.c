@@ -138,10 +138,9 @@ TH_BOTH static void lean_aside(th_world *world, uint32_t i) {
     th_random4 random =
         th_philox(world->seed, TH_STREAM_SIDESTEP, a->id[i], (uint64_t)(world->time / LEAN_TIME));
     float lean = most * (2.0f * th_uniform(random.v[0]) - 1.0f);
-    th_vec2 drive =
-        th_pbd_lean(th_v(a->next_position_x[i], a->next_position_y[i]), th_velocity(a, i), lean);
-    a->next_position_x[i] = drive.x;
-    a->next_position_y[i] = drive.y;
+    th_vec2 drive = th_pbd_lean(th_v(a->drive_x[i], a->drive_y[i]), th_velocity(a, i), lean);
+    a->drive_x[i] = drive.x;
+    a->drive_y[i] = drive.y;
 }
 
 #ifndef TH_DEVICE_CODE // the CPU's loop
@@ -171,10 +170,10 @@ TH_FORMULA bool finite2(float a, float b) {
 TH_FORMULA th_vec2 predicted(const th_world *world, const th_substep *step, uint32_t i,
                              uint64_t *repairs) {
     const th_agents *a = &world->agents;
-    th_vec2 v = {a->work2_x[i], a->work2_y[i]};
+    th_vec2 v = {a->substep_velocity_x[i], a->substep_velocity_y[i]};
     bool own = th_pbd_own(world, i);
     if (own)
-        v = th_pbd_blend(v, th_v(a->next_position_x[i], a->next_position_y[i]), step->h,
+        v = th_pbd_blend(v, th_v(a->drive_x[i], a->drive_y[i]), step->h,
                          th_pbd_group_of(world, i)->params.reaction_time);
     if (!finite2(v.x, v.y)) {
         v = th_v(0.0f, 0.0f);
@@ -211,8 +210,8 @@ static void shift_block(th_world *world, const th_substep *step, const th_walls 
     th_agents *a = &world->agents;
     th_pbd *pbd = th_pbd_of(world);
     for (uint32_t i = begin; i < end; ++i) {
-        a->work_x[i] += pbd->extra_x[i];
-        a->work_y[i] += pbd->extra_y[i];
+        a->substep_x[i] += pbd->extra_x[i];
+        a->substep_y[i] += pbd->extra_y[i];
         pbd->extra_x[i] = pbd->extra_y[i] = 0.0f;
     }
 }
@@ -225,13 +224,13 @@ static float advance_block(th_world *world, const th_substep *step, uint32_t beg
     bool last = step->done + 1 == step->count;
     for (uint32_t i = begin; i < end; ++i) {
         if (th_pbd_own(world, i)) {
-            a->work_x[i] += pbd->extra_x[i];
-            a->work_y[i] += pbd->extra_y[i];
-            a->work2_x[i] = a->next_velocity_x[i];
-            a->work2_y[i] = a->next_velocity_y[i];
+            a->substep_x[i] += pbd->extra_x[i];
+            a->substep_y[i] += pbd->extra_y[i];
+            a->substep_velocity_x[i] = a->next_velocity_x[i];
+            a->substep_velocity_y[i] = a->next_velocity_y[i];
             if (last) {
-                a->next_position_x[i] = a->work_x[i];
-                a->next_position_y[i] = a->work_y[i];
+                a->next_position_x[i] = a->substep_x[i];
+                a->next_position_y[i] = a->substep_y[i];
             }
         } else {
             th_substep_walk_on(a, step, i);

@@ -28,7 +28,8 @@ typedef struct batch {
 TH_FORMULA void gather(const th_agents *a, const th_pbd *pbd, uint32_t i,
                        const uint32_t *restrict list, uint32_t count, bool moves, bool equal,
                        batch *restrict to) {
-    const float *restrict xs = a->work_x, *restrict ys = a->work_y, *restrict radii = a->radius;
+    const float *restrict xs = a->substep_x, *restrict ys = a->substep_y,
+                          *restrict radii = a->radius;
     const float *restrict us = pbd->u_x, *restrict vs = pbd->u_y, *restrict w = pbd->inverse_mass;
     float x = xs[i], y = ys[i], u = us[i], v = vs[i], radius = radii[i];
     int at = to->count;
@@ -202,7 +203,7 @@ static corrected corrected_of(const th_world *world, const th_walls *walls, uint
     corrected c = {th_pbd_group_of(world, i),
                    walls->count > 0 ? th_pbd_of(world)->walls + (size_t)i * TH_PBD_WALLS : NULL,
                    a->radius[i],
-                   {a->work_x[i], a->work_y[i]}};
+                   {a->substep_x[i], a->substep_y[i]}};
     return c;
 }
 

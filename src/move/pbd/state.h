@@ -1,5 +1,5 @@
 // Work space of the position-based model within a step. Positions at the beginning of a sub-step lie in
-// agents.work, velocities in agents.work2, the drive of own people in agents.next_position (move/substep.h).
+// agents.substep, velocities in agents.substep_velocity, the drive of own people in agents.drive (move/substep.h).
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_PBD_STATE_H
 #define TH_MOVE_PBD_STATE_H

@@ -67,14 +67,15 @@ TH_BOTH static void push_coincident(const th_agents *a, const pressed_person *i,
                                     const uint32_t *list, int count, th_social_force_sum *sum) {
     for (int k = 0; k < count; ++k) {
         uint32_t j = list[k];
-        float dx = i->x - a->work_x[j], dy = i->y - a->work_y[j];
+        float dx = i->x - a->substep_x[j], dy = i->y - a->substep_y[j];
         float d = sqrtf(dx * dx + dy * dy);
         if (d > TH_COINCIDENT) {
             continue;
         }
         th_social_force_sum f = th_social_force_of(
             i->params, i->inverse_distance, i->reach, th_pair_direction(a->id[self], a->id[j]),
-            (i->radius + a->radius[j]) - d, th_v(a->work2_x[j], a->work2_y[j]));
+            (i->radius + a->radius[j]) - d,
+            th_v(a->substep_velocity_x[j], a->substep_velocity_y[j]));
         add_force(sum, f);
     }
 }
@@ -157,8 +158,8 @@ TH_FORMULA void social_force_one(th_world *world, const th_substep *step, const 
     th_agents *a = &world->agents;
     const th_social_force_params *p = social_force_params_of(world, self);
     pressed_person i = {p,
-                        a->work_x[self],
-                        a->work_y[self],
+                        a->substep_x[self],
+                        a->substep_y[self],
                         a->radius[self],
                         1.0f / p->repulsion_distance,
                         th_social_force_reach(p)};
@@ -167,9 +168,10 @@ TH_FORMULA void social_force_one(th_world *world, const th_substep *step, const 
     if (walls->count > 0 && th_walls_maybe_near(walls, level, th_v(i.x, i.y))) {
         press_of_walls(walls, level, &i, &sum);
     }
-    th_vec2 drive = th_v(a->next_position_x[self], a->next_position_y[self]);
-    th_vec2 v = th_social_force_velocity(p, a->mass[self], th_v(a->work2_x[self], a->work2_y[self]),
-                                         drive, &sum, step->h);
+    th_vec2 drive = th_v(a->drive_x[self], a->drive_y[self]);
+    th_vec2 v = th_social_force_velocity(
+        p, a->mass[self], th_v(a->substep_velocity_x[self], a->substep_velocity_y[self]), drive,
+        &sum, step->h);
     a->next_velocity_x[self] = v.x;
     a->next_velocity_y[self] = v.y;
 }
@@ -212,7 +214,7 @@ TH_BOTH static void change_drive(th_world *world, const th_substep *step, const 
                                  uint32_t i) {
     th_agents *a = &world->agents;
     const th_social_force_params *p = social_force_params_of(world, i);
-    th_vec2 drive = th_v(a->next_position_x[i], a->next_position_y[i]);
+    th_vec2 drive = th_v(a->drive_x[i], a->drive_y[i]);
     float speed = th_length(drive);
     if (speed <= 0.0f) {
         return;
@@ -226,8 +228,8 @@ TH_BOTH static void change_drive(th_world *world, const th_substep *step, const 
     }
     speed =
         th_social_force_impatient_speed(speed, th_dot(th_velocity(a, i), e), p->impatient_speed);
-    a->next_position_x[i] = speed * e.x;
-    a->next_position_y[i] = speed * e.y;
+    a->drive_x[i] = speed * e.x;
+    a->drive_y[i] = speed * e.y;
 }
 
 // The shortest sub-step that a group asks for; whether any of them herds or grows impatient.

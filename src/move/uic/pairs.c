@@ -166,13 +166,13 @@ typedef struct pass_result {
     int tight;    // people
 } pass_result;
 
-// The people of one cell: writes work_x, work_y, in a tidying pass only of those who look (there are some).
+// The people of one cell: writes separated_x, separated_y, in a tidying pass only of those who look (there are some).
 TH_FORMULA void pass_cell(th_world *world, const th_uic_pair_step *step, const th_walls *walls,
                           const th_level_grid *grid, uint32_t begin, uint32_t end, around *near,
                           bool by_wall, pass_result *passed) {
     th_agents *a = &world->agents;
     const float *xs = a->next_position_x, *ys = a->next_position_y;
-    uint32_t *flags = a->order;
+    uint32_t *flags = a->pair_flags;
     bool any = false;
     for (uint32_t i = begin; i < end; ++i) any = any || th_uic_looks(step, flags[i]);
     if (any) look_around(world, step, grid, xs, ys, begin, end, near);
@@ -184,15 +184,15 @@ TH_FORMULA void pass_cell(th_world *world, const th_uic_pair_step *step, const t
         } else if (step->tidy) {
             continue;
         }
-        a->work_x[i] = p.x;
-        a->work_y[i] = p.y;
+        a->separated_x[i] = p.x;
+        a->separated_y[i] = p.y;
         passed->tight += (flags[i] & TH_UIC_IS_TIGHT) != 0;
         passed->moved2 = th_max(passed->moved2, th_length2(th_sub(p, th_position(a, i))));
     }
 }
 
 // Cells of a row, by column, whose people still have somebody tight: the tidying passes look at few of all. The
-// list lies in agents.slot where the row's people lie, for a row has no more cells with people than people; it
+// list lies in agents.listed where the row's people lie, for a row has no more cells with people than people; it
 // ends with LAST unless it is full.
 enum { LAST = -1 };
 typedef struct tight_list {
@@ -203,7 +203,7 @@ typedef struct tight_list {
 static tight_list list_of_row(const th_world *world, int l, int row) {
     const th_level_grid *grid = &world->index.grids[l];
     const uint32_t *start = world->index.cell_start + grid->first + row * grid->nx;
-    tight_list list = {(int32_t *)world->agents.slot + start[0], 0, start[grid->nx] - start[0]};
+    tight_list list = {(int32_t *)world->agents.listed + start[0], 0, start[grid->nx] - start[0]};
     return list;
 }
 
@@ -244,7 +244,7 @@ TH_CLONES static pass_result pass_row(th_world *world, const th_uic_pair_step *s
         bool by_wall =
             quarters && quarters[per_half == 1 ? column : column / per_half] & TH_UIC_NEAR_WALL;
         pass_cell(world, step, walls, grid, first, end, &near, by_wall, &passed);
-        if (!step->tidy && any_tight(world->agents.order, first, end))
+        if (!step->tidy && any_tight(world->agents.pair_flags, first, end))
             list.columns[list.count++] = column;
     }
     if (!step->tidy) close_list(&list);
@@ -260,7 +260,7 @@ static void take_tidied(th_world *world, int l, int row) {
     for (uint32_t k = 0; k < list.most && list.columns[k] != LAST; ++k) {
         int column = list.columns[k];
         for (uint32_t i = start[column]; i < start[column + 1]; ++i) th_uic_take_tidied(a, i);
-        if (any_tight(a->order, start[column], start[column + 1]))
+        if (any_tight(a->pair_flags, start[column], start[column + 1]))
             list.columns[list.count++] = column;
     }
     close_list(&list);
@@ -306,7 +306,7 @@ TH_CLONES static void finish_block(th_agents *a, int begin, int end, float inver
     const float *restrict x = a->position_x, *restrict y = a->position_y;
     const float *restrict next_x = a->next_position_x, *restrict next_y = a->next_position_y;
     const float *restrict speed = a->speed;
-    const uint32_t *restrict flags = a->order;
+    const uint32_t *restrict flags = a->pair_flags;
     float *restrict velocity_x = a->next_velocity_x, *restrict velocity_y = a->next_velocity_y;
 #pragma omp simd
     for (int i = begin; i < end; ++i) {

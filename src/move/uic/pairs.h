@@ -15,7 +15,7 @@ enum {
     TH_UIC_AROUND_MOST = 512    // people around a cell of the index; more are taken one by one
 };
 
-// Bits of agents.order during the pair step.
+// Bits of agents.pair_flags during the pair step.
 enum {
     TH_UIC_LOOKS = 1, // for others, in the next pass
     TH_UIC_PUSHED = 2,
@@ -78,8 +78,8 @@ static inline th_uic_pass_plan th_uic_plan_passes(const th_world *world, th_uic_
     plan.pieces = plan.pieces < 1 ? 1 : plan.pieces;
     if (plan.passes < plan.pieces) plan.passes = plan.pieces;
     memset(step, 0, sizeof *step);
-    step->half = world->agents.work2_x;
-    step->give = world->agents.work2_y;
+    step->half = world->agents.pair_half;
+    step->give = world->agents.pair_share;
     step->piece = world->dt / (float)plan.pieces;
     step->share = 1.0f;
     step->tight = th_min(0.5f * TH_UIC_TIGHT / separate, 1.0f);
@@ -121,7 +121,7 @@ TH_FORMULA bool th_uic_begin_pairs(th_world *world, const th_uic_pair_step *step
     step->give[i] = own ? (stays ? TH_UIC_PAST_ARRIVED : 0.5f) : 1.0f;
     bool none = own && (step->half[i] <= 0.0f || group->passes == 0);
     if (none || th_gone(a->phase[i])) step->half[i] = -1e6f; // has no pair step
-    a->order[i] = own && !none ? TH_UIC_LOOKS : 0;
+    a->pair_flags[i] = own && !none ? TH_UIC_LOOKS : 0;
     return own && stays;
 }
 
@@ -131,7 +131,7 @@ TH_FORMULA void th_uic_walk_on(th_world *world, const th_uic_pair_step *step, ui
     if (!th_uic_own(world, i)) return;
     a->next_position_x[i] += step->piece * a->next_velocity_x[i];
     a->next_position_y[i] += step->piece * a->next_velocity_y[i];
-    if (step->half[i] > 0.0f) a->order[i] |= TH_UIC_LOOKS;
+    if (step->half[i] > 0.0f) a->pair_flags[i] |= TH_UIC_LOOKS;
 }
 
 // Who was pushed by `way` in all has the velocity it really moved with, up to its walking speed or what it was
@@ -291,7 +291,7 @@ TH_FORMULA th_vec2 th_uic_take_push(const th_world *world, const th_uic_pair_ste
                                     const th_walls *walls, uint32_t i, th_vec2 p,
                                     th_uic_push result, bool by_wall) {
     const th_agents *a = &world->agents;
-    uint32_t *flags = a->order;
+    uint32_t *flags = a->pair_flags;
     if (a->phase[i] == TH_PHASE_ARRIVED)
         result.sum = th_scale(2.0f * (1.0f - TH_UIC_PAST_ARRIVED), result.sum);
     bool pushed = result.sum.x != 0.0f || result.sum.y != 0.0f;
@@ -307,17 +307,17 @@ TH_FORMULA th_vec2 th_uic_take_push(const th_world *world, const th_uic_pair_ste
 
 // The new place of somebody who was tidied.
 TH_BOTH static inline void th_uic_take_tidied(th_agents *a, uint32_t i) {
-    if (!(a->order[i] & TH_UIC_TIDIED)) return;
-    a->next_position_x[i] = a->work_x[i];
-    a->next_position_y[i] = a->work_y[i];
-    a->order[i] &= ~(uint32_t)TH_UIC_TIDIED;
+    if (!(a->pair_flags[i] & TH_UIC_TIDIED)) return;
+    a->next_position_x[i] = a->separated_x[i];
+    a->next_position_y[i] = a->separated_y[i];
+    a->pair_flags[i] &= ~(uint32_t)TH_UIC_TIDIED;
 }
 
 TH_BOTH static inline void th_uic_swap_positions(th_agents *a) {
     float *swap_x = a->next_position_x, *swap_y = a->next_position_y;
-    a->next_position_x = a->work_x;
-    a->next_position_y = a->work_y;
-    a->work_x = swap_x;
-    a->work_y = swap_y;
+    a->next_position_x = a->separated_x;
+    a->next_position_y = a->separated_y;
+    a->separated_x = swap_x;
+    a->separated_y = swap_y;
 }
 #endif
