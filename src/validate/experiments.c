@@ -2,6 +2,7 @@
 #include "validate/experiments.h"
 #include "core/array.h"
 #include "core/error.h"
+#include "core/pool.h"
 #include "report/table_file.h"
 #include <math.h>
 #include <omp.h>
@@ -203,32 +204,70 @@ th_result th_experiment_write(const th_experiment_result *result, const char *fo
 
 // ---- runs side by side
 
+typedef struct run_outcome {
+    th_result result;
+    th_error error;
+} run_outcome;
+
+typedef struct runs_at_work {
+    th_experiment_run *run;
+    th_experiment_progress *progress;
+    void *context, *progress_context;
+    const char *what;
+    int count, shown; // runs, of them shown as done
+    run_outcome *outcomes;
+    int failed; // -1: none
+    bool stopped;
+} runs_at_work;
+
+static void do_run(void *context, int k) {
+    runs_at_work *work = context;
+    work->outcomes[k].result = work->run(work->context, k, &work->outcomes[k].error);
+}
+
+static bool show_done(runs_at_work *work, int done) {
+    if (done > work->shown) work->shown = done;
+    if (work->progress && !work->stopped)
+        work->stopped =
+            !work->progress(work->progress_context, (double)work->shown / work->count, work->what);
+    return !work->stopped;
+}
+
+static bool show_waiting(void *context, const th_pool_progress *progress) {
+    return show_done(context, progress->done);
+}
+
+static bool take_run(void *context, int k) {
+    runs_at_work *work = context;
+    if (work->outcomes[k].result != TH_OK) work->failed = k;
+    return work->failed < 0 && show_done(work, k + 1);
+}
+
 th_result th_experiment_runs(const th_experiment_settings *settings,
                              th_experiment_progress *progress, void *progress_context,
                              const char *what, int count, th_experiment_run *run, void *context,
                              bool *stopped, th_error *error) {
-    int done = 0, failed_index = count;
-    th_result failed = TH_OK;
-    bool stop = false;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(settings->jobs > 0 ? settings->jobs : 1)
-    for (int k = 0; k < count; ++k) {
-        bool give_up;
-#pragma omp critical(th_experiment)
-        give_up = stop || failed_index < k;
-        if (give_up) continue;
-        th_error own = {0};
-        th_result result = run(context, k, &own);
-#pragma omp critical(th_experiment)
-        {
-            if (result != TH_OK && k < failed_index) {
-                failed_index = k;
-                failed = result;
-                if (error) *error = own;
-            }
-            ++done;
-            if (progress && !stop) stop = !progress(progress_context, (double)done / count, what);
-        }
+    runs_at_work work = {.run = run,
+                         .progress = progress,
+                         .context = context,
+                         .progress_context = progress_context,
+                         .what = what,
+                         .count = count,
+                         .outcomes = calloc((size_t)count + 1, sizeof *work.outcomes),
+                         .failed = -1};
+    if (!work.outcomes) return th_fail(error, TH_NO_MEMORY, "", "no memory for %d runs", count);
+    const th_pool_def pool = {.count = count,
+                              .threads = settings->jobs > 0 ? settings->jobs : 1,
+                              .run = do_run,
+                              .deliver = take_run,
+                              .waiting = show_waiting,
+                              .context = &work};
+    th_result result = th_pool_run(&pool, NULL, error);
+    if (work.failed >= 0) {
+        result = work.outcomes[work.failed].result;
+        if (error) *error = work.outcomes[work.failed].error;
     }
-    if (stopped) *stopped = stop;
-    return failed;
+    free(work.outcomes);
+    if (stopped) *stopped = work.stopped;
+    return result;
 }

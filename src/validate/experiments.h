@@ -78,9 +78,9 @@ typedef struct th_experiment_model {
 } th_experiment_model;
 const th_experiment_model *th_experiment_models(int *count);
 
-// ---- many runs side by side: run(context, k) for k in 0 .. count - 1, each of which writes to a place of
-// its own; the order in which they are taken decides nothing. Worlds in it have one thread. The error of
-// the lowest k that failed. TH_OK also when stopped by `progress`: *stopped tells it.
+// ---- many runs side by side: run(context, k) for k in 0 .. count - 1. Each writes to a place of its own, so
+// that the result does not depend on how many run at once; each world has one thread. Returns the error of
+// the lowest k that failed. TH_OK also when `progress` stopped it: *stopped tells.
 typedef th_result th_experiment_run(void *context, int index, th_error *error);
 th_result th_experiment_runs(const th_experiment_settings *settings,
                              th_experiment_progress *progress, void *progress_context,
