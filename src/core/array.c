@@ -9,7 +9,8 @@ enum { LEAST = 16 };
 
 size_t th_array_capacity(size_t capacity, size_t needed) {
     if (needed <= capacity) return capacity;
-    if (needed > SIZE_MAX / 4) return needed; // cannot be had anyway, and must not overflow here
+    if (needed > SIZE_MAX / 4)
+        return needed; // more than any allocator has; avoids the overflow below
     size_t grown = capacity + capacity / 2, wanted = needed + needed / 8;
     return (grown > wanted ? grown : wanted) + LEAST;
 }

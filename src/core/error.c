@@ -39,7 +39,7 @@ static int edit_distance(const char *a, const char *b) {
 
 const char *th_nearest_word(const char *word, const char *const *known, int count) {
     const char *best = NULL;
-    int best_distance = (int)strlen(word) / 2 + 1; // further away is no help
+    int best_distance = (int)strlen(word) / 2 + 1; // a word further away would not help the reader
     for (int i = 0; i < count; ++i) {
         int distance = edit_distance(word, known[i]);
         if (distance < best_distance) {

@@ -194,7 +194,7 @@ static bool check_valid(th_geometry *g, const GEOSGeometry *shape, const char *p
     return valid == 1;
 }
 
-// A collection of polygons is not valid or invalid by itself: its parts are, and they may overlap.
+// Checks the parts one by one: GEOS would call a collection invalid whose polygons overlap, which is allowed here.
 static bool check_polygons(th_geometry *g, const GEOSGeometry *shape, const char *path,
                            th_error *error) {
     int type = GEOSGeomTypeId_r(g->geos, shape);

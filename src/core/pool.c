@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { WAKE_NS = 200000000 }; // [ns] how often `waiting` is called; as often as an eye follows
+enum { WAKE_NS = 200000000 }; // [ns] how often `waiting` is called; fast enough for a progress line
 
 typedef struct pool {
     const th_pool_def *def;
@@ -74,7 +74,7 @@ static void stop(pool *p) {
     pthread_mutex_unlock(&p->lock);
 }
 
-// False: nobody works on that job and nobody will.
+// False: the pool has stopped and that job was never begun.
 static bool wait_for(pool *p, int place) {
     const th_pool_def *def = p->def;
     pthread_mutex_lock(&p->lock);

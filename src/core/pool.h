@@ -1,5 +1,5 @@
-// Jobs side by side over the cores. They begin in a given order, end in any, and are handed over in the
-// order in which they began, so that nothing computed from them depends on how many ran at once.
+// Runs jobs in parallel on a pool of threads. Jobs begin in a given order, end in any order, and are
+// delivered in the order in which they began, so that results do not depend on the number of threads.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CORE_POOL_H
 #define TH_CORE_POOL_H
@@ -15,7 +15,7 @@ typedef struct th_pool_def {
     int threads;      // that work at once; 0: as many as cores
     int window;       // how many jobs may be begun and not yet delivered; 0: any number
     const int *order; // in which jobs begin, a permutation of 0 .. count - 1; NULL: 0, 1, 2, ...
-    // One job, in a thread of the pool. Failures are the context's to remember.
+    // Runs one job, in a thread of the pool. It stores its own failures in the context.
     void (*run)(void *context, int job);
     // A finished job, in the caller's thread, in the order of beginning; false: enough, nothing more is
     // begun or delivered. NULL: nothing.

@@ -79,7 +79,7 @@ double th_student_t_975(int freedom) {
         200) // expansion in 1 / n (Abramowitz and Stegun 26.7.5); the next term is below 1e-9
         return z + (z3 + z) / (4.0 * n) + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * n * n) +
                (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * z) / (384.0 * n * n * n);
-    double low = z, high = 13.0; // both tails hold 5 % between these for every freedom
+    double low = z, high = 13.0; // the answer lies between these for every number of degrees
     for (int k = 0; k < 60; ++k) {
         double t = 0.5 * (low + high);
         if (incomplete_beta(0.5 * n, 0.5, n / (n + t * t)) > 0.05)
@@ -160,8 +160,8 @@ double th_histogram_quantile(const th_histogram *h, double q) {
 
 // ---- a quantile from five markers
 
-// The height of marker i moved by one place, on a parabola through its neighbours, or straight where that would
-// leave them out of order.
+// The height of marker i after it moves by one place: on a parabola through its neighbours, or on a straight
+// line where the parabola would put the markers out of order.
 static double moved_height(const th_running_quantile *m, int i, int by) {
     const double *n = m->place, *h = m->height;
     double d = (double)by;

@@ -4,17 +4,17 @@
 // answer for too few values. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CORE_STATISTICS_H
 #define TH_CORE_STATISTICS_H
-#include <math.h> // isnan, for whoever asks
+#include <math.h> // for isnan, which callers need
 #include <stdint.h>
 
 // ---- all values
 
 void th_sort_values(double *values, int count); // ascending
 double th_mean(const double *values, int count);
-// Of the population the values are a sample of: squares about the mean, divided by count - 1.
+// Sample standard deviation: sum of squares about the mean divided by count - 1.
 double th_standard_deviation(const double *values, int count);
-// Of the values themselves, from their sum and the sum of their squares: divided by count. Loses digits
-// where the deviation is far smaller than the mean.
+// Population standard deviation (divided by count) from the sum and the sum of squares. Loses digits where
+// the deviation is far smaller than the mean.
 double th_deviation_of_sums(double count, double sum, double squares);
 // q in 0..1 of `count` ascending values: linear interpolation between order statistics, type 7 of Hyndman
 // and Fan 1996.

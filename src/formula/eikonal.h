@@ -5,7 +5,7 @@
 #include "formula/vec.h"
 
 #define TH_UNREACHABLE \
-    1e30f // walking distance of a place without a way; finite, so sums stay finite
+    1e30f // walking distance of a place that cannot be reached; finite, so that sums stay finite
 
 // A node, its axis neighbour (value `axis`, one spacing away) and the diagonal neighbour beside it
 // (value `diagonal`) form a right triangle. The front comes through the side between the two, on which

@@ -58,8 +58,8 @@ TH_FORMULA float th_inverse_root(float x) {
 #endif
 }
 
-// a / b and sqrt(x), exactly rounded but on a GPU: for forces and directions, not for what decides on which side
-// of a line somebody is. On a GPU b must be below 8e37.
+// a / b and sqrt(x). Exactly rounded on a CPU, approximate on a GPU. Use them for forces and directions, not for
+// tests that decide on which side of a line somebody is. On a GPU b must be below 8e37.
 TH_FORMULA float th_divide(float a, float b) {
 #ifdef TH_HARDWARE_MATH
     float ratio;

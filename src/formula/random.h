@@ -50,7 +50,7 @@ TH_FORMULA th_random4 th_philox(uint64_t seed, uint32_t stream, uint32_t agent, 
 
 // [0, 1), 24 bits: exact in float.
 TH_FORMULA float th_uniform(uint32_t bits) { return (float)(bits >> 8) * (1.0f / 16777216.0f); }
-// (0, 1), 52 bits from two words: with 53 the half that keeps 0 out would round the largest up to 1.
+// (0, 1), 52 bits from two words. The added half excludes 0; with 53 bits it would round the largest up to 1.
 TH_FORMULA double th_uniform_double(uint32_t high, uint32_t low) {
     uint64_t bits = ((uint64_t)high << 20) | (low >> 12);
     return ((double)bits + 0.5) * (1.0 / 4503599627370496.0);

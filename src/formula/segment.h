@@ -24,7 +24,7 @@ TH_FORMULA bool th_ranges_touch(float a0, float a1, float b0, float b1) {
     return th_min(a0, a1) <= th_max(b0, b1) && th_min(b0, b1) <= th_max(a0, a1);
 }
 
-// Do the boxes around p..q and a..b come within `margin` of each other? Cheap, and true of nearly no pair.
+// Do the boxes around p..q and a..b come within `margin` of each other? A cheap test that rejects nearly every pair.
 TH_FORMULA bool th_boxes_touch(th_vec2 p, th_vec2 q, th_vec2 a, th_vec2 b, float margin) {
     return th_min(p.x, q.x) <= th_max(a.x, b.x) + margin &&
            th_min(a.x, b.x) <= th_max(p.x, q.x) + margin &&
@@ -49,7 +49,7 @@ TH_FORMULA bool th_line_parts(th_vec2 p, th_vec2 q, th_vec2 a, th_vec2 b) {
 
 // Which way the path p -> q crosses the segment a..b: +1 from the right of a -> b to its left, -1 back,
 // 0 not at all. A point on the line is on its right, so that a path cut into steps is counted once.
-// For counting; whether a wall holds is th_segments_meet's business.
+// For counting people; th_segments_meet decides whether a wall stops somebody.
 TH_FORMULA int th_segment_crossing(th_vec2 p, th_vec2 q, th_vec2 a, th_vec2 b) {
     if (!th_boxes_touch(p, q, a, b, 0.0f)) return 0;
     if (!th_line_parts(a, b, p, q) || !th_line_parts(p, q, a, b)) return 0;

@@ -19,7 +19,7 @@ TH_FORMULA th_vec2 th_perp_left(th_vec2 a) { return th_v(-a.y, a.x); }
 TH_FORMULA th_vec2 th_perp_right(th_vec2 a) { return th_v(a.y, -a.x); }
 TH_FORMULA float th_length2(th_vec2 a) { return a.x * a.x + a.y * a.y; }
 TH_FORMULA float th_length(th_vec2 a) { return sqrtf(th_length2(a)); } // sqrt is exact in IEEE 754
-#ifdef TH_HARDWARE_MATH // one instruction instead of two; the same but for what is no number
+#ifdef TH_HARDWARE_MATH // one instruction instead of two; differs for NaN only
 TH_FORMULA float th_min(float a, float b) { return fminf(a, b); }
 TH_FORMULA float th_max(float a, float b) { return fmaxf(a, b); }
 #else

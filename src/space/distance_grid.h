@@ -27,7 +27,7 @@ void th_walkable_row(const th_scene *scene, int level, double x0, double spacing
                      th_row_crossing *crossings, uint8_t *out);
 
 static const float TH_DISTANCE_EXACT = 1.5f; // [m] less than the wall grid's reach
-static const float TH_NO_WALL = 1e6f;        // [m] what "no wall at all" reads
+static const float TH_NO_WALL = 1e6f;        // [m] distance reported where there is no wall
 
 TH_BOTH static inline int th_row_cross(th_vec2 a, th_vec2 b, double y, th_row_crossing *crossing) {
     double ay = (double)a.y, by = (double)b.y;
@@ -58,7 +58,7 @@ typedef struct th_rough_distance {
     bool walkable;  // then this
 } th_rough_distance;
 
-// Sizes and signs apart: at an opening in the outer wall the sign changes far from any wall.
+// Magnitude and sign are kept apart: at an opening in the outer wall the sign changes far from any wall.
 TH_BOTH static inline th_rough_distance th_distance_interpolate(const th_distance_grid *grid,
                                                                 th_vec2 p) {
     float x = th_clamp((p.x - grid->origin.x) * grid->inverse_cell, 0.0f, (float)(grid->nx - 1));
@@ -93,7 +93,7 @@ TH_BOTH static inline float th_distance_nearby(const th_scene *scene, int level,
     return sqrtf(best);
 }
 
-// Off the grid, and so beyond all walls: by looking at each.
+// Off the grid, which covers all walls: compares with every wall.
 TH_BOTH static inline float th_distance_outside(const th_scene *scene, int level, th_vec2 point) {
     const th_level *l = &scene->levels[level];
     float best = TH_NO_WALL * TH_NO_WALL;
@@ -108,11 +108,11 @@ TH_BOTH static inline bool th_walkable(const th_scene *scene, int level, th_vec2
     if (level < 0 || level >= scene->level_count) return false;
     if (!(point.x == point.x && point.y == point.y)) return false;
     const th_distance_grid *grid = scene->wall_grids[level].distance;
-    // Beyond all walls may still be ground: an exit takes away the wall it is drawn on.
+    // Outside the grid there may still be ground: an exit removes the wall it is drawn on.
     if (!grid || !th_distance_on_grid(grid, point))
         return !scene->levels[level].bounded || th_walkable_exactly(scene, level, point);
     th_rough_distance rough = th_distance_interpolate(grid, point);
-    // 0.71 cells of error and as much again: no wall between here and the nodes.
+    // twice the error of 0.71 cells: no wall can lie between here and the nodes
     if (rough.one_sided && rough.size > 1.42f * grid->cell) return rough.walkable;
     return th_walkable_exactly(scene, level, point);
 }

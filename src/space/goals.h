@@ -1,4 +1,4 @@
-// Where goals are near: one look-up per person and step instead of a walk along all exits.
+// Cells near a goal: one look-up per person and step replaces a loop over all exits.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_SPACE_GOALS_H
 #define TH_SPACE_GOALS_H

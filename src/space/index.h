@@ -26,7 +26,7 @@ typedef struct th_index {
 
 TH_BOTH static inline int th_grid_column(const th_level_grid *grid, float x) {
     float c = (x - grid->origin.x) * grid->inverse_cell;
-    // Outsiders sit in border cells; a query is clamped the same way, so it still finds them.
+    // People outside the grid are kept in its border cells. Queries are clamped the same way, so they find them.
     return !(c > 0.0f) ? 0 : c >= (float)grid->nx ? grid->nx - 1 : (int)c;
 }
 TH_BOTH static inline int th_grid_row(const th_level_grid *grid, float y) {
@@ -62,7 +62,8 @@ TH_BOTH static inline bool th_next_run(const th_index *index, const th_level_gri
     return true;
 }
 
-// The same, but each row's run only as wide as the circle there: a fifth fewer people, for one root a row.
+// The same, but each row covers only the width of the circle at its height: a fifth fewer people for one square
+// root per row.
 TH_BOTH static inline bool th_next_run_within(const th_index *index, const th_level_grid *grid,
                                               th_rows *rows, th_vec2 p, float reach,
                                               uint32_t *begin, uint32_t *end) {

@@ -42,8 +42,8 @@ static void size_grid(th_wall_grid *grid, th_box box, int cells_max) {
     grid->ny = (int)(height / cell) + 1;
 }
 
-// Is any point of the cell within reach of the wall? By centre and half diagonal: a little too
-// generous, never too mean. The last addend covers rounding at map-size coordinates.
+// Is any point of the cell within reach of the wall? Decided by centre and half diagonal: this may accept a
+// cell just out of reach, but never misses one. The last addend covers rounding at map-size coordinates.
 static bool cell_near(const th_wall_grid *grid, int column, int row, const th_wall *wall) {
     th_vec2 centre = {grid->origin.x + ((float)column + 0.5f) * grid->cell,
                       grid->origin.y + ((float)row + 0.5f) * grid->cell};
@@ -163,14 +163,15 @@ static bool build_level(th_scene *scene, const th_level *level, th_wall_grid *gr
     int cells = grid->nx * grid->ny;
     int *start = th_arena_alloc(scene->arena, (size_t)cells + 2, sizeof *start);
     if (!start) return false;
-    visit_cells(scene, level, grid, start + 1, NULL); // counts, one place too far right ...
+    visit_cells(scene, level, grid, start + 1, NULL); // counts, shifted by one ...
     int64_t total = 0;
     for (int c = 0; c < cells; ++c) total += start[c + 2];
     if (total > INT32_MAX - 1) return false;
     for (int c = 0; c < cells; ++c) start[c + 2] += start[c + 1];
     int *list = th_arena_alloc(scene->arena, (size_t)start[cells + 1] + 1, sizeof *list);
     if (!list) return false;
-    visit_cells(scene, level, grid, start, list); // ... so that filling moves them into place
+    visit_cells(scene, level, grid, start,
+                list); // ... so that filling ends with start[c] at the beginning of cell c
     grid->start = start;
     grid->list = list;
     return build_clearance(scene, grid);
@@ -189,7 +190,7 @@ bool th_wall_grids_build(th_scene *scene) {
 }
 
 float th_walls_distance(const th_walls *walls, int level, th_vec2 p) {
-    // Growing squares until the nearest wall found is surely the nearest there is.
+    // Searches squares of growing size until no wall outside them can be nearer than the one found.
     const th_wall_grid *grid = &walls->grids[level];
     int nearest;
     float distance2;

@@ -14,7 +14,7 @@ typedef struct th_wall_grid {
     const int *start;                        // nx * ny + 1
     const int *list;                         // wall indices, ascending within a cell
     const struct th_distance_grid *distance; // signed distance far from walls, distance_grid.c
-    // Pieces of cells: from any of their points to any wall or door it is at least so many TH_CLEAR_UNIT.
+    // A lower bound on the distance from any point of a piece of a cell to any wall or door, in TH_CLEAR_UNIT.
     const uint8_t *clear; // clear_nx * clear_ny
     float inverse_piece;
     int clear_nx, clear_ny;
@@ -174,7 +174,7 @@ TH_BOTH static inline void th_wall_try_crossing(th_wall_crossing *first, const t
     first->t = t;
 }
 
-// The part t0 .. t1 of a path that lies over the grid: somebody far outside sees a kilometre of nothing.
+// The part t0 .. t1 of a path that lies over the grid: the rest crosses no wall and may be kilometres long.
 TH_BOTH static inline void th_wall_clip_to_grid(const th_wall_grid *grid, th_vec2 p, th_vec2 path,
                                                 float *t0, float *t1) {
     const float start[2] = {p.x - grid->origin.x, p.y - grid->origin.y}, run[2] = {path.x, path.y};
@@ -219,7 +219,9 @@ TH_BOTH static inline int th_walls_first_crossing(const th_walls *walls, int lev
     if (first.wall < 0) return -1;
     if (t) {
         *t = (float)first.t;
-        if ((double)*t > first.t) *t = nextafterf(*t, 0.0f); // before the wall rather than behind
+        if ((double)*t > first.t)
+            *t = nextafterf(*t,
+                            0.0f); // rounds towards the start, so that nobody ends behind the wall
     }
     return first.wall;
 }
@@ -239,7 +241,7 @@ TH_BOTH static inline bool th_walls_none_in(const th_walls *walls, int level, co
     const th_wall_grid *grid = &walls->grids[level];
     float width = box->max_x - box->min_x, height = box->max_y - box->min_y;
     float side = 1.3f * grid->reach;
-    if (!(width <= 20.0f && height <= 20.0f)) return false; // also not a number
+    if (!(width <= 20.0f && height <= 20.0f)) return false; // NaN too
     int columns = 1 + (int)(width / side), rows = 1 + (int)(height / side);
     for (int k = 0; k < columns * rows && grid->nx > 0; ++k) {
         float x = ((float)(k % columns) + 0.5f) / (float)columns;
