@@ -94,17 +94,6 @@ static void remember_means(th_uic *uic, const th_uic_level *level) {
             th_uic_remember_mean(uic, nx, c);
 }
 
-static void look_at(th_uic *uic, const th_uic_level *level, int active_count) {
-    th_uic_statistics *statistics = &uic->statistics;
-    statistics->active_cells += active_count;
-    for (int k = 0; k < active_count; ++k) {
-        int c = level->first + uic->active[k];
-        statistics->jammed_cells += uic->pressure[c] > 0.0;
-        if (uic->room[c] > 0.2f) // slivers beside walls tell little
-            statistics->densest = th_max(statistics->densest, uic->packing[c] / uic->room[c]);
-    }
-}
-
 static void project_level(th_world *world, int l) {
     th_uic *uic = th_uic_of(world);
     const th_uic_level *level = &uic->levels[l];
@@ -120,15 +109,13 @@ static void project_level(th_world *world, int l) {
         subtract_gradient(world, level, uic->pressure);
         th_uic_correct_links(world, l, uic->pressure);
     }
-    look_at(uic, level, active_count);
+    for (int k = 0; k < active_count; ++k) th_uic_look_at_cell(uic, level->first + uic->active[k]);
 }
 
 void th_uic_project(th_world *world) {
     th_uic *uic = th_uic_of(world);
     double start = omp_get_wtime(), solved = uic->statistics.solve_seconds;
-    uic->statistics.active_cells = uic->statistics.jammed_cells = 0;
-    uic->statistics.densest = 0.0f;
-    uic->statistics.largest_residual = 0.0;
+    th_uic_begin_look(&uic->statistics);
     for (int l = 0; l < uic->level_count; ++l) {
         const th_uic_level *level = &uic->levels[l];
         if (level->grid.nx < 3 || level->grid.ny < 3) continue;

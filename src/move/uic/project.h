@@ -207,4 +207,20 @@ TH_FORMULA void th_uic_remember_mean(const th_uic *uic, int nx, int c) {
     uic->mean_x[c] = share > 1e-9f ? x / share : 0.0f;
     uic->mean_y[c] = share > 1e-9f ? y / share : 0.0f;
 }
+
+// ---- statistics of the last step, on the host
+
+static inline void th_uic_begin_look(th_uic_statistics *statistics) {
+    statistics->active_cells = statistics->jammed_cells = 0;
+    statistics->densest = 0.0f;
+    statistics->largest_residual = 0.0;
+}
+// A cell with people.
+static inline void th_uic_look_at_cell(th_uic *uic, int c) {
+    th_uic_statistics *statistics = &uic->statistics;
+    statistics->active_cells++;
+    statistics->jammed_cells += uic->pressure[c] > 0.0;
+    if (uic->room[c] > 0.2f) // slivers beside walls tell little
+        statistics->densest = th_max(statistics->densest, uic->packing[c] / uic->room[c]);
+}
 #endif
