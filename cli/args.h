@@ -52,20 +52,15 @@ typedef struct th_command {
     int (*run)(const struct th_command *command, int argc, char **argv);
 } th_command;
 
-// All verbs of the program, one file each.
-extern const th_command th_command_run;
-extern const th_command th_command_resume;
-extern const th_command th_command_sweep;
-extern const th_command th_command_check;
-extern const th_command th_command_list;
-extern const th_command th_command_picture;
-extern const th_command th_command_convert;
-extern const th_command th_command_info;
-extern const th_command th_command_measure;
-extern const th_command th_command_fd;
-extern const th_command th_command_validate;
-extern const th_command th_command_experiment;
-extern const th_command th_command_bench;
+// All verbs of the program, in the order of its help; each is cli/<verb>.c.
+// clang-format off
+#define TH_VERBS(X) \
+    X(run) X(resume) X(sweep) X(check) X(list) X(picture) X(convert) X(info) X(measure) X(fd) \
+    X(validate) X(experiment) X(bench)
+// clang-format on
+#define X(verb) extern const th_command th_command_##verb;
+TH_VERBS(X)
+#undef X
 
 typedef enum th_parse_result { TH_PARSE_OK, TH_PARSE_HELP, TH_PARSE_BAD } th_parse_result;
 

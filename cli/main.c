@@ -6,10 +6,9 @@
 #include <unistd.h>
 
 static const th_command *const commands[] = {
-    &th_command_run,     &th_command_resume,  &th_command_sweep,    &th_command_check,
-    &th_command_list,    &th_command_picture, &th_command_convert,  &th_command_info,
-    &th_command_measure, &th_command_fd,      &th_command_validate, &th_command_experiment,
-    &th_command_bench,
+#define X(verb) &th_command_##verb,
+    TH_VERBS(X)
+#undef X
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 

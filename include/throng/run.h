@@ -58,11 +58,11 @@ typedef struct th_runs_progress {
 // Returning false interrupts, as th_runs_interrupt does.
 typedef bool th_runs_watch(const th_runs_progress *progress, void *context);
 
-// ---- what to run. Every text is copied.
+// ---- what to run. 0 and NULL are the defaults; every text is copied.
 
 typedef struct th_runs_def {
     uint32_t cookie;         // set by th_runs_def_default
-    const char *scene;       // scene file
+    const char *scene;       // scene file; the one member that has no default
     const char *const *sets; // overrides for all runs, "groups.0.count=500", see th_scene_options
     int set_count;
     // A sweep makes every combination of the values of some paths: "path=100,200,400", "path=0.8..1.6:5" (5 values
@@ -71,24 +71,25 @@ typedef struct th_runs_def {
     bool sweep;
     const char *const *vary;
     int vary_count;
-    uint64_t seed; // of the first run, the next has seed + 1, ...; 0: the scene's
-    int runs;      // seeds, of a sweep those of each combination; 0: the scene's, of a sweep 10
-    double
-        until_ci; // fewer, once the 95 % interval of the mean egress time is narrower, 0.02 for 2 %; 0: all
-    double step;     // [s] 0: the scene's
-    double max_time; // [s] a run ends here at the latest; 0: the scene's end
-    const char *out; // folder; NULL: a new runs/<scene>; "none": nothing is kept, but of a sweep
-    bool force;      // a folder that holds something: replace what throng wrote there
-    bool no_report;  // tables only
-    const char *
-        record; // "sqlite", "compact", "text" or "none"; NULL: the scene's. Of several runs the first.
-    double fps;               // recorded frames per simulated second; 0: the scene's
-    double checkpoint;        // of a single run every so many simulated seconds [s]; 0: none
-    const char *command_line; // how the user asked for it, for the report; NULL: not said
-    int jobs;                 // runs at once; 0: one per core
-    int threads;              // of each run; 0: as many cores as pay
+    uint64_t seed; // of the first run, the next has seed + 1, ...; default: the scene's
+    int runs; // seeds, up to 1e6, default: the scene's; of each combination of a sweep, default 10
+    // Fewer runs, once the 95 % interval of the mean egress time is narrower, 0.02 for 2 % [-] (0, 10]
+    double until_ci;
+    double step;     // [s] (0, 0.5] default: the scene's
+    double max_time; // a run ends here at the latest [s] default: the scene's end
+    // The folder. Default: a new runs/<scene>; "none": nothing is kept, except by a sweep.
+    const char *out;
+    bool force;     // a folder that holds something: replace what throng wrote there
+    bool no_report; // tables only
+    // Trajectories, of several runs those of the first: "sqlite", "compact", "text", "none"; default: the scene's.
+    const char *record;
+    double fps;               // frames per simulated second [1/s] up to 1000, default: the scene's
+    double checkpoint;        // keep a single run's state so often [s] default: never
+    const char *command_line; // how the user asked for it, for the report
+    int jobs;                 // runs at once, up to 1024, default: one per core
+    int threads;              // of each run, up to 1024, default: as many cores as pay
     th_backend backend;
-    th_runs_watch *watch; // NULL: nobody watches
+    th_runs_watch *watch; // default: nobody watches
     void *context;
 } th_runs_def;
 
@@ -110,7 +111,7 @@ TH_API th_result th_runs_execute(th_runs *runs, th_error *error);
 TH_API void th_runs_interrupt(th_runs *runs);
 TH_API void th_runs_destroy(th_runs *runs);
 
-// ---- what came of it. Valid until th_runs_execute returns, and from then on until th_runs_destroy.
+// ---- what came of it. While runs are executed the arrays grow and may move: ask again at every call of `watch`.
 
 typedef enum th_runs_state {
     TH_RUNS_PREPARED,
@@ -123,8 +124,7 @@ typedef enum th_runs_state {
 typedef struct th_runs_info {
     const char *scene_name, *scene_file;
     const char *folder; // "" when nothing is kept, and before BEGUN
-    const char
-        *page; // what to open in the folder: "report.html" or, without a report, "summary.json"
+    const char *page;   // to be opened in it: "report.html" or, without a report, "summary.json"
     th_runs_state state;
     bool sweep;
     bool cut_short; // the recording or the checkpoints end early; a NOTE said why
@@ -140,13 +140,15 @@ TH_API const th_runs_info *th_runs_about(const th_runs *runs);
 // One run. NaN: there is none.
 typedef struct th_run_outcome {
     int point;
-    uint64_t seed, hash; // th_world_hash at the end
-    double egress_time;  // when the last person left [s] NaN: not empty at the end
-    double p95_time;     // when 95 % of all who ever came had left [s] NaN: never
-    double flow;         // through all exits, from the first person to the last [1/s]
-    double mean_jam_time, max_density,
-        largest_overlap;            // [s] per person; [1/m2] of a map's cell; [m]
-    double time, wall_seconds;      // simulated, and taken [s]
+    uint64_t seed, hash;            // th_world_hash at the end
+    double egress_time;             // when the last person left [s] NaN: not empty at the end
+    double p95_time;                // when 95 % of all who ever came had left [s] NaN: never
+    double flow;                    // through all exits, from the first person to the last [1/s]
+    double mean_jam_time;           // of a person [s]
+    double max_density;             // of any cell of the map at any time [1/m2]
+    double largest_overlap;         // of two bodies [m]
+    double time;                    // simulated [s]
+    double wall_seconds;            // taken
     uint64_t spawned, left, inside; // people
     bool interrupted;
 } th_run_outcome;

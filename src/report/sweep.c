@@ -221,3 +221,28 @@ th_result th_report_sweep_page(const th_sweep_report *report, th_error *error) {
     add_end(&page, report);
     return th_text_write(&page, report->folder, "report.html", TH_SYNCED, error);
 }
+
+static json_t *number_or_null(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *th_report_sweep_json(const th_sweep_report *report) {
+    json_t *list = json_array();
+    for (int k = 0; k < report->point_count; ++k) {
+        const th_sweep_point *point = &report->points[k];
+        const th_sample_summary *egress = &point->egress;
+        json_t *values = json_object();
+        for (int i = 0; i < report->path_count; ++i)
+            json_object_set_new(values, report->paths[i], json_string(point->values[i]));
+        json_array_append_new(list,
+                              json_pack("{s:o,s:i,s:i,s:o,s:o,s:o,s:o,s:o,s:o}", "values", values,
+                                        "runs", point->runs, "finished", egress->count,
+                                        "egress_time_mean", number_or_null(egress->mean),
+                                        "egress_time_median", number_or_null(egress->median),
+                                        "egress_time_p95", number_or_null(egress->p95),
+                                        "egress_time_ci_low", number_or_null(egress->ci_low),
+                                        "egress_time_ci_high", number_or_null(egress->ci_high),
+                                        "flow_mean", number_or_null(point->flow.mean)));
+    }
+    return list;
+}

@@ -2,6 +2,7 @@
 #ifndef TH_REPORT_SWEEP_H
 #define TH_REPORT_SWEEP_H
 #include "observe/ensemble.h"
+#include <jansson.h>
 
 // One combination.
 typedef struct th_sweep_point {
@@ -23,6 +24,8 @@ typedef struct th_sweep_report {
     int point_count;
 } th_sweep_report;
 
+// The points with their values, egress times and flows, for sweep.json.
+json_t *th_report_sweep_json(const th_sweep_report *report);
 // sweep.csv
 th_result th_report_sweep_table(const th_sweep_report *report, th_error *error);
 // report.html with the figures inside, and figures/*.png

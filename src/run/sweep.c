@@ -287,34 +287,9 @@ static bool fill_point(const th_runs *runs, int k, th_sweep_point *point) {
     return good;
 }
 
-static json_t *number_or_null(double value) {
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *points_json(const th_sweep_report *report) {
-    json_t *list = json_array();
-    for (int k = 0; k < report->point_count; ++k) {
-        const th_sweep_point *point = &report->points[k];
-        const th_sample_summary *egress = &point->egress;
-        json_t *values = json_object();
-        for (int i = 0; i < report->path_count; ++i)
-            json_object_set_new(values, report->paths[i], json_string(point->values[i]));
-        json_array_append_new(list,
-                              json_pack("{s:o,s:i,s:i,s:o,s:o,s:o,s:o,s:o,s:o}", "values", values,
-                                        "runs", point->runs, "finished", egress->count,
-                                        "egress_time_mean", number_or_null(egress->mean),
-                                        "egress_time_median", number_or_null(egress->median),
-                                        "egress_time_p95", number_or_null(egress->p95),
-                                        "egress_time_ci_low", number_or_null(egress->ci_low),
-                                        "egress_time_ci_high", number_or_null(egress->ci_high),
-                                        "flow_mean", number_or_null(point->flow.mean)));
-    }
-    return list;
-}
-
 static th_result write_report(sweeping *s, const th_sweep_report *report, th_error *error) {
     json_t *about = s->runs->keep.about;
-    json_object_set_new(about, "combinations", points_json(report));
+    json_object_set_new(about, "combinations", th_report_sweep_json(report));
     json_object_set_new(about, "state", json_string("finished"));
     th_result result = th_sweep_store_sort(&s->store, s->used, error);
     if (result == TH_OK) result = th_report_sweep_table(report, error);
