@@ -1,4 +1,4 @@
-// Keeps rounding from setting people outside. O(edges x people), a millisecond per edge and million.
+// Keeps rounding from moving people outside. O(edges x people), a millisecond per edge and million people.
 // SPDX-License-Identifier: Apache-2.0
 #include "record/clearance.h"
 #include "core/parallel.h"
@@ -38,7 +38,7 @@ th_edge *th_edges_of(const th_scene *scene, int *count) {
     return edges;
 }
 
-// Written without branches, so that the loop runs in vectors; nearly nobody is moved.
+// Without branches, so that the loop vectorises; nearly nobody is moved.
 TH_CLONES static void keep_clear_of(const th_edge *edge, float clearance, int count, double *x,
                                     double *y, const int32_t *level) {
     const float ax = edge->a.x, ay = edge->a.y, dx = edge->direction.x, dy = edge->direction.y;

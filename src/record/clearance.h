@@ -1,4 +1,4 @@
-// Keeps rounding from setting people outside: somebody half a millimetre before an exit would be rounded
+// Keeps rounding from moving people outside: somebody half a millimetre before an exit would be rounded
 // onto its line, and so onto the edge of the walkable area, which other programs call outside. Walls
 // are no trouble, as nobody comes closer to one than a millimetre; exits drawn as lines and the lines
 // between two levels are where people come arbitrarily close to an edge.
@@ -19,7 +19,7 @@ typedef struct th_edge {
 // memory.
 th_edge *th_edges_of(const th_scene *scene, int *count);
 
-// Sets whoever is closer to an edge than `clearance` [m] that far off, on the side he is on. With a
+// Moves everybody who is closer to an edge than `clearance` [m] to that distance, on the same side. With a
 // clearance of one quantum rounding in x and y cannot reach the edge. `level` NULL: all on level 0.
 void th_keep_clear(const th_edge *edges, int edge_count, float clearance, int count, double *x,
                    double *y, const int32_t *level);

@@ -22,7 +22,7 @@ th_compact_layout th_compact_layout_of(const th_compact_head *h) {
 
 bool th_compact_reserve_crowd(th_grid_crowd *c, int count) {
     if (count < c->capacity) return true;
-    int capacity = th_array_capacity_int(c->capacity, count + 1); // nobody is an array too
+    int capacity = th_array_capacity_int(c->capacity, count + 1); // never NULL, even for nobody
     if (!TH_RESIZE(c->id, capacity) || !TH_RESIZE(c->x, capacity) || !TH_RESIZE(c->y, capacity) ||
         !TH_RESIZE(c->moved_x, capacity) || !TH_RESIZE(c->moved_y, capacity) ||
         !TH_RESIZE(c->level, capacity) || !TH_RESIZE(c->heading, capacity))

@@ -2,9 +2,10 @@
 // below is lossless on grid values; what is lost is lost in rounding to the grid, half a quantum in x
 // and in y and 1/512 of a turn in heading.
 //
-// Prediction: people go on as they went, so only the difference from the extrapolated place is stored,
-// one byte per coordinate with an escape to four for jumps. Who stays costs no id. A key frame forgets
-// all that was before, so that a reader can start there and a damaged blob costs one stretch only.
+// Prediction: people are expected to keep their velocity, and only the difference from the extrapolated position
+// is stored, one byte per coordinate with an escape to four for jumps. People who stay in the frame need no id.
+// A key frame does not depend on earlier frames: a reader can start there, and a damaged blob loses only the
+// frames up to the next one.
 // compact_codec.h has the layout byte by byte.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_RECORD_COMPACT_H
@@ -14,8 +15,9 @@
 // ---- the codec
 enum {
     TH_COMPACT_VERSION = 1,
-    TH_COMPACT_HEADINGS = 256,         // steps to a turn
-    TH_COMPACT_PEOPLE_MAX = 100000000, // in one frame: what a stranger's file may make us allocate
+    TH_COMPACT_HEADINGS = 256, // steps to a turn
+    TH_COMPACT_PEOPLE_MAX =
+        100000000, // in one frame: limits what a damaged file can make us allocate
 };
 
 // One frame in whole quanta of the grid, in ascending id order.
@@ -36,7 +38,7 @@ void th_compact_codec_destroy(th_compact_codec *codec);
 // give the same bytes out.
 th_result th_compact_encode(th_compact_codec *codec, const th_grid_frame *frame, bool key,
                             const unsigned char **bytes, size_t *size, th_error *error);
-// Bytes from anywhere: whatever they hold, either a frame of `count` people with ascending ids comes
+// The bytes may be damaged or hostile: whatever they hold, either a frame of `count` people with ascending ids comes
 // out or an error. After an error the next frame must be a key frame.
 th_result th_compact_decode(th_compact_codec *codec, const unsigned char *bytes, size_t size,
                             int count, th_grid_frame *frame, th_error *error);

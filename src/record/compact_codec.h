@@ -5,16 +5,16 @@
 //   escaped residuals: four byte planes
 //   lists, all varints: who left (gaps of index in the old frame), ids that came (gaps), levels that
 //     changed (gap of index, new level)
-// Byte planes because zstd's Huffman stage then sees one distribution at a time: match finding gains
-// little on residuals, entropy coding all. A key frame is one in which everybody came; newcomers
+// Byte planes, because zstd's Huffman stage then sees one distribution at a time: residuals compress by entropy
+// coding and hardly by matching. A key frame is one in which everybody came; newcomers
 // bring their displacement so that the frame after it is as small as any other.
 //
 // Measured, bytes per person and frame at 1 mm and 10 frames a second without key frames, on the scenes
-// station and grosser_stern: 1.24 and 0.94. Of these headings take 0.35 and 0.23. Expecting people where
-// they were would take 2.44 and 2.02; two-byte residuals half as much again as one-byte ones (0.88
+// station and grosser_stern: 1.24 and 0.94. Of these headings take 0.35 and 0.23. Predicting that people stay
+// where they were would take 2.44 and 2.02; two-byte residuals half as much again as one-byte ones (0.88
 // against 1.33 for the positions) and a third more time; zstd at level 3 no less and at level -1 1.82.
 // A key frame takes 7.4 and 5.9 (8.2 and 6.4 with differences between neighbours). Tracked people
-// (AO-300, 25 frames a second) take 1.45, and 2.14 when expected where they were.
+// (AO-300, 25 frames a second) take 1.45, and 2.14 when predicted to stay.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_RECORD_COMPACT_CODEC_H
 #define TH_RECORD_COMPACT_CODEC_H
@@ -67,7 +67,7 @@ th_result th_compact_no_memory(th_error *error);
 void th_compact_copy_person(th_grid_crowd *to, int i, const th_grid_crowd *from, int j);
 void th_compact_swap_crowds(th_compact_codec *codec);
 
-// Where somebody is expected who moved so far in the last frame. Wraps around, so that encoder and
+// The predicted position of somebody who moved so far in the last frame. Wraps around, so that encoder and
 // decoder agree whatever the values.
 static inline uint32_t th_compact_expected(int32_t place, int32_t moved) {
     return (uint32_t)place + (uint32_t)moved;

@@ -5,7 +5,7 @@
 #include "record/compact_codec.h"
 #include <string.h>
 
-// A zstd block of 4 bytes gives at most 128 KiB; a claim beyond that is a lie.
+// A zstd block of 4 bytes gives at most 128 KiB; a larger claim is damage.
 enum { ZSTD_RATIO_MOST = 32768 };
 
 static uint32_t get_u32(const unsigned char *at) {

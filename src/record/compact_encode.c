@@ -79,8 +79,8 @@ TH_CLONES static bool same_ids(int count, const int64_t *a, const int64_t *b) {
     return !differ;
 }
 
-// Brings codec->now into the order of the new frame and lists who left and who came. A newcomer
-// stands where he appears, so his residual is 0.
+// Brings codec->now into the order of the new frame and lists who left and who came. A newcomer is predicted
+// at the position of the first frame, so the residual is 0.
 static bool merge(th_compact_codec *codec, const th_grid_frame *frame, th_compact_head *h) {
     th_grid_crowd *old = &codec->now, *next = &codec->next;
     if (old->count == frame->count && same_ids(old->count, old->id, frame->id)) return true;

@@ -36,7 +36,7 @@ hid_t th_hdf5_level_type(void);
 hid_t th_hdf5_note_type(void);
 hid_t th_hdf5_text_type(void); // of any length, UTF-8
 
-// HDF5 prints on stderr whatever goes wrong. Hushed between the two; not to be nested.
+// HDF5 prints every failure on stderr. These two switch that off and on again; not to be nested.
 typedef struct th_hdf5_voice {
     H5E_auto2_t speak;
     void *context;

@@ -16,7 +16,7 @@ void th_queue_destroy(th_queue *queue) {
     pthread_mutex_destroy(&queue->mutex);
 }
 
-// Waits, counted, until fewer than `limit` slots are taken. The caller holds the mutex.
+// Waits until fewer than `limit` slots are full, and adds up the time. The caller holds the mutex.
 static bool wait_below(th_queue *queue, int limit) {
     double begin = queue->count >= limit && !queue->broken ? th_monotonic_seconds() : 0;
     while (queue->count >= limit && !queue->broken)

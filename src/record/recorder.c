@@ -74,7 +74,7 @@ static th_result repeat_failure(const th_recorder *r, th_error *error) {
     return r->failure.code;
 }
 
-// Who stands has no direction, so that the writer keeps the last one.
+// People who stand get no direction, so that the writer keeps their last one.
 static void rest_the_standing(const th_world_moment *f) {
     double *velocity_x = f->columns[TH_COLUMN_VELOCITY_X];
     double *velocity_y = f->columns[TH_COLUMN_VELOCITY_Y];
@@ -260,7 +260,7 @@ th_result th_recorder_finish(th_recorder *r, th_recorder_totals *totals, th_erro
     pthread_join(r->thread, NULL);
     th_error closing = {0};
     th_result result = th_trajectory_finish(r->writer, &closing);
-    if (r->failure.code != TH_OK) // the first failure is the cause, what followed is not
+    if (r->failure.code != TH_OK) // the first failure is the cause of later ones
         result = repeat_failure(r, error);
     else if (result != TH_OK && error)
         *error = closing;

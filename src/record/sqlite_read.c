@@ -21,7 +21,7 @@ struct th_store_reader {
     bool begun, frame_waits, row_waits;
     th_compact_codec *codec;
     bool skip;  // after damage: to the next key frame
-    bool ended; // a statement stepped once more would begin anew
+    bool ended; // stepping the statement again would restart it
     double cosine[TH_COMPACT_HEADINGS], sine[TH_COMPACT_HEADINGS];
     // the frame given out last
     int count, capacity;
@@ -32,7 +32,7 @@ struct th_store_reader {
 
 static bool reserve(th_store_reader *r, int count) {
     if (count < r->capacity) return true;
-    int capacity = th_array_capacity_int(r->capacity, count + 1); // nobody is an array too
+    int capacity = th_array_capacity_int(r->capacity, count + 1); // never NULL, even for nobody
     if (!TH_RESIZE(r->id, capacity) || !TH_RESIZE(r->x, capacity) || !TH_RESIZE(r->y, capacity) ||
         !TH_RESIZE(r->orientation_x, capacity) || !TH_RESIZE(r->orientation_y, capacity) ||
         !TH_RESIZE(r->level, capacity))
@@ -282,7 +282,7 @@ static int open_plain(const char *path, sqlite3 **db) {
     *db = NULL;
     int code = sqlite3_open_v2(path, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
     if (code != SQLITE_OK) return code;
-    // Nothing in a stranger's schema may call anything; damaged cells are found early.
+    // A foreign schema must not call functions; damaged cells are found early.
     sqlite3_db_config(*db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     return sqlite3_exec(*db, "PRAGMA cell_size_check = ON; SELECT COUNT(*) FROM sqlite_master",
                         NULL, NULL, NULL);

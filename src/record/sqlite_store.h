@@ -49,7 +49,7 @@ typedef struct th_store_facts {
     bool compact, has_orientation, has_level_rows, has_frame_data;
     int version;
     double origin_x, origin_y;
-    int64_t geometry_hash; // what frames to come name
+    int64_t geometry_hash; // geometry that later frames refer to
 } th_store_facts;
 th_result th_store_read_facts(sqlite3 *db, const char *path, th_trajectory_info *info,
                               th_store_facts *facts, th_arena *kept, th_error *error);

@@ -7,7 +7,7 @@
 // remains that other programs can open read-only.
 // The index on (frame, id) is there from the start, since after a kill it must be. Rows come in its
 // order, so that it only ever grows at its end; still it halves the rate (0.9 against 1.8 million rows
-// per second of one core) and takes 15 of 63 bytes a row. Who minds writes compact.
+// per second of one core) and takes 15 of 63 bytes per row. The compact form avoids both.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/array.h"
 #include "core/clock.h"
@@ -18,8 +18,8 @@
 
 enum {
     COMMIT_FRAMES = 10,
-    BUSY_MS = 2000, // patience with another who writes
-    FOLD_MS = 200,  // and with those who read, at the end
+    BUSY_MS = 2000, // how long to wait for another writer
+    FOLD_MS = 200,  // how long to wait for readers when closing
 };
 // Measured with blobs of 1.6 MB: 10 % less work than with 4 KiB, as much as with 64 KiB. Rows stay with
 // the default, where a small file stays small.
@@ -28,7 +28,7 @@ enum {
 
 static th_result reserve(th_sqlite_writer *w, int count, th_error *error) {
     if (count < w->capacity) return TH_OK;
-    int capacity = th_array_capacity_int(w->capacity, count + 1); // nobody is an array too
+    int capacity = th_array_capacity_int(w->capacity, count + 1); // never NULL, even for nobody
 #define X(array) &&TH_RESIZE(w->array, capacity)
     bool good = true TH_WRITER_ARRAYS(X);
 #undef X

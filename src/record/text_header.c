@@ -27,7 +27,7 @@ double th_text_number(const char *text, const char **end) {
         for (++at; is_digit(*at); ++at, ++digits, ++decimals)
             if (digits < 18) mantissa = mantissa * 10 + (uint64_t)(*at - '0');
     if (digits == 0) return 0;
-    // One exact division is rounded once, as strtod does, at a tenth of its price.
+    // One exact division rounds once, as strtod does, in a tenth of its time.
     if (digits <= 15 && *at != 'e' && *at != 'E') {
         if (end) *end = at;
         double value = (double)mantissa / powers_of_ten[decimals];
@@ -92,7 +92,7 @@ void th_text_read_comment(th_text_comments *comments, const char *line, th_text_
 }
 
 void th_text_encode(char *word, size_t size, const char *id) {
-    // Whoever calls a level "framerate" gets it back, letter by letter.
+    // A level may be called "framerate": its letters are escaped, so that the name survives.
     bool all = strcasestr(id, "framerate") != NULL;
     size_t at = 0;
     for (; *id && at + 4 <= size; ++id) {

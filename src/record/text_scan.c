@@ -161,7 +161,7 @@ static th_result read_row(const scanner *scan, th_text_header *header, double pe
         return fail_word(scan, at, "y coordinate", error);
     row->x /= per_metre;
     row->y /= per_metre;
-    if (!header->has_level) return TH_OK; // whatever follows is somebody else's
+    if (!header->has_level) return TH_OK; // further columns belong to other programs
     at = skip_blank(at);
     double z;
     int unused = 0;
@@ -234,7 +234,7 @@ static th_result take_line(scan_state *state, th_trajectory_assumed assumed, th_
     }
     if (*at == '#' || *at == '\0') return TH_OK;
     th_row row = {0};
-    // Before the frame rate is missed, the line should be a row at all.
+    // Checks that the line is a row before complaining about a missing frame rate.
     th_result result =
         read_row(scan, state->header, state->per_metre > 0 ? state->per_metre : 1, &row, error);
     if (result == TH_OK && state->per_metre <= 0) {

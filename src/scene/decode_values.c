@@ -52,7 +52,7 @@ static void unknown_key(th_decoder *decoder, const char *key, const char *const 
                                    : "unknown key \"%.60s\"; known here: %s",
                               key, near ? near : list);
     if (decoder->error) {
-        // The name is what is wrong, so the name is what the position points at.
+        // The name is wrong, so the position is that of the name.
         const th_source_map *map = decoder->map;
         th_source_map_locate(map, decoder->error);
         th_source_position(map->text, map->length, th_source_find(map, decoder->path, true),

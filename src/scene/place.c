@@ -177,7 +177,7 @@ void th_placer_destroy(th_placer *placer) {
     th_free(&memory, placer, 1, sizeof *placer);
 }
 
-// ---- questions
+// ---- queries
 static bool on_ground(const th_placer *placer, int level, th_vec2 p) {
     const th_level *source = &placer->scene->levels[level];
     if (!source->bounded) return true;
@@ -258,7 +258,7 @@ bool th_placer_add(th_placer *placer, int level, th_vec2 point, float radius) {
         return false;
     level_grid *grid = &placer->grids[level];
     int *head = &grid->head[row_of(grid, point.y) * grid->nx + column_of(grid, point.x)];
-    if (radius > placer->max_radius) placer->max_radius = radius; // reach of later questions
+    if (radius > placer->max_radius) placer->max_radius = radius; // reach of later queries
     placer->discs[placer->count] = (disc){point.x, point.y, radius, level, *head};
     *head = placer->count++;
     return true;
@@ -432,14 +432,14 @@ static void stand_on_sites(filling *f, th_vec2 *sites, int site_count, int count
     }
 }
 
-// When chance has jammed: the better of four lattices, if it holds more than chance did.
+// When random placement has jammed: the best of four lattices, if it holds more people.
 static int fill_hexagonal(filling *f, int placed) {
     float radius = largest_radius(f);
     const float shifts[2] = {radius * 1.0001f, 0.0f};
     th_box box = f->box;
     double most = (double)(box.max_x - box.min_x + 1.0f) * (double)(box.max_y - box.min_y + 1.0f) /
                   (3.46 * (double)radius * (double)radius);
-    if (most > 5e8) return placed; // not a jam: the area hardly meets walkable ground
+    if (most > 5e8) return placed; // not a jam: the area hardly overlaps walkable ground
     for (int i = 0; i < placed; ++i) take_back(f->placer);
     int best = 0, best_count = -1;
     for (int k = 0; k < 4 && best_count < f->count; ++k) {
@@ -454,7 +454,7 @@ static int fill_hexagonal(filling *f, int placed) {
         sites = th_alloc(&f->placer->memory, (size_t)best_count, sizeof *sites);
         f->no_memory = !sites;
     }
-    if (!sites) { // chance did better: put its people back
+    if (!sites) { // random placement did better: restore its people
         for (int i = 0; i < placed; ++i)
             th_placer_add(f->placer, f->level, f->positions[i], f->radii[i]);
         return placed;

@@ -36,7 +36,7 @@ static bool emit_ring(th_wall_builder *builder, const th_vec2 *points, int count
     return true;
 }
 
-// There and back: p0 p1 ... pn-1 pn-2 ... p1 is a closed ring again.
+// Both sides of an open chain: p0 p1 ... pn-1 pn-2 ... p1 is a closed ring.
 static bool emit_two_sided(th_wall_builder *builder, const th_vec2 *points, int count, int door) {
     if (count < 2) return true;
     int around = 2 * (count - 1);

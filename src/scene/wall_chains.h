@@ -16,7 +16,7 @@ typedef struct th_wall_builder {
 } th_wall_builder;
 
 // A chain of points, solid on its left. Closed rings do not repeat the first point. What the openings
-// leave of it, and every open chain, becomes two-sided: there and back. False: no memory.
+// leave of it, and every open chain, becomes a two-sided wall. False: no memory.
 bool th_wall_builder_add(th_wall_builder *builder, const th_vec2 *points, int count, bool closed);
 // The two edges of a door; no openings are cut.
 bool th_wall_builder_add_door(th_wall_builder *builder, const th_line *line, int door);
