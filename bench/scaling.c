@@ -116,7 +116,7 @@ static bool draw(const scaling *s, const th_bench_scaling_def *def) {
     th_axis y = th_axis_make(0, highest, 8, "time per person and step [ns]");
     double margin = th_chart_margin(&canvas, &y);
     th_chart chart = {&canvas, 12 + margin, top, 800 - 36 - margin, 460 - top - 4 * text, x, y};
-    th_chart_settle(&chart);
+    th_chart_thin_ticks(&chart);
     th_chart_frame(&chart);
     draw_lines(&chart, s);
     bool written = th_canvas_write(&canvas, def->plot, NULL) == TH_OK;

@@ -140,7 +140,7 @@ static void labels_never_touch(void **state) {
                               80,
                               th_axis_count(highs[i], 9, ""),
                               th_axis_make(0, 1, 5, "")};
-            th_chart_settle(&chart);
+            th_chart_thin_ticks(&chart);
             double end = -1e9;
             for (int k = 0; k < chart.x.tick_count; ++k) {
                 char label[48];

@@ -48,7 +48,7 @@ static double speed_at_three(const char *name) {
     const th_experiment_model *model = model_called(name);
     th_periodic_def def = th_periodic_def_default(model->filter, model->move, 3.0);
     def.length = 12.0;
-    def.settle = LONG_ENOUGH ? 4.0 : 0.2;
+    def.warm_up = LONG_ENOUGH ? 4.0 : 0.2;
     def.measured = LONG_ENOUGH ? 2.0 : 0.2;
     th_periodic_result result;
     th_error error = {0};

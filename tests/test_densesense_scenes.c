@@ -34,7 +34,7 @@ typedef struct curve {
     double slowest, lowest_density_speed;
 } curve;
 
-static curve measure(const char *name, const char *filter, const char *move, double settle) {
+static curve measure(const char *name, const char *filter, const char *move, double warm_up) {
     static const double densities[] = {0.5, 1, 2, 3, 4, 5}; // as the authors' frozen crowds
     enum { COUNT = sizeof densities / sizeof *densities };
     curve c = {.slowest = 1e9};
@@ -43,8 +43,8 @@ static curve measure(const char *name, const char *filter, const char *move, dou
     for (int k = 0; k < COUNT; ++k) {
         th_periodic_def def = th_periodic_def_default(filter, move, densities[k]);
         def.length = 12.0;
-        def.settle =
-            SECONDS(settle * fmax(1.0, 2.0 / densities[k])); // a thin crowd sorts itself out slowly
+        def.warm_up =
+            SECONDS(warm_up * fmax(1.0, 2.0 / densities[k])); // a sparse crowd needs longer
         def.measured = SECONDS(4.0);
         double speed = walk(&def).speed, off = speed - th_weidmann_speed(densities[k]);
         squares += off * off / COUNT;
@@ -61,11 +61,11 @@ static curve measure(const char *name, const char *filter, const char *move, dou
 static void speed_follows_density(void **state) {
     (void)state;
     const char *const moves[] = {"\"orca\"", "\"social_force\""};
-    double settle = 16.0;
+    double warm_up = 16.0;
     for (int m = 0; m < 2; ++m) {
-        curve plain = measure(moves[m], NONE, moves[m], 0.25 * settle),
-              menge = measure("  menge", MENGE, moves[m], settle),
-              consistent = measure("  consistent", CONSISTENT, moves[m], settle);
+        curve plain = measure(moves[m], NONE, moves[m], 0.25 * warm_up),
+              menge = measure("  menge", MENGE, moves[m], warm_up),
+              consistent = measure("  consistent", CONSISTENT, moves[m], warm_up);
         if (!LONG_ENOUGH) continue;
         assert_true(plain.slowest > 1.0 && plain.rms > 0.5);
         assert_true(menge.rms < 0.15);
@@ -90,7 +90,7 @@ static void two_ways_flow_less(void **state) {
     for (int density = 2; density <= 4; density += 2) {
         th_periodic_def def = th_periodic_def_default(CONSISTENT, "\"orca\"", density);
         def.length = 12.0;
-        def.settle = def.measured = SECONDS(8.0);
+        def.warm_up = def.measured = SECONDS(8.0);
         th_periodic_result one = walk(&def);
         def.both_ways = true;
         th_periodic_result both = walk(&def);
@@ -109,7 +109,7 @@ static void motion_is_smoother(void **state) {
     for (int m = 0; m < 2; ++m) {
         th_periodic_def def = th_periodic_def_default(NONE, moves[m], 2.0);
         def.length = 12.0;
-        def.settle = SECONDS(1.0);
+        def.warm_up = SECONDS(1.0);
         def.measured = SECONDS(12.0);
         def.both_ways = true;
         th_periodic_result plain = walk(&def);

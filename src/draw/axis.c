@@ -11,7 +11,7 @@ static double next_step(double step) {
     return digit < 2 ? 2 * power : digit < 5 ? 5 * power : 10 * power;
 }
 
-// Whole multiples of step in low .. high; a hair of slack, as 3 * 0.1 > 0.3.
+// Whole multiples of step in low .. high; with a small tolerance, as 3 * 0.1 > 0.3.
 static double first_multiple(double low, double step) { return ceil(low / step - 1e-6); }
 static double last_multiple(double high, double step) { return floor(high / step + 1e-6); }
 
@@ -28,7 +28,7 @@ int th_ticks(double low, double high, int most, double *tick, double *step) {
     return count;
 }
 
-static void settle(double *low, double *high) {
+static void order_bounds(double *low, double *high) {
     if (!isfinite(*low) && !isfinite(*high)) *low = 0, *high = 1;
     if (!isfinite(*low)) *low = *high;
     if (!isfinite(*high)) *high = *low;
@@ -61,7 +61,7 @@ void th_axis_thin(th_axis *axis, int most) {
 
 th_axis th_axis_make(double low, double high, int most, const char *title) {
     th_axis axis = {.unit = 1};
-    settle(&low, &high);
+    order_bounds(&low, &high);
     axis.low = low;
     axis.high = high;
     snprintf(axis.title, sizeof axis.title, "%s", title);

@@ -20,7 +20,7 @@ static th_canvas canvas_on(cairo_surface_t *surface, double width, double height
     canvas.surface = surface;
     canvas.cairo = cairo_create(surface);
     cairo_scale(canvas.cairo, zoom, zoom);
-    // Letters as wide on one kind of page as on another, so that one layout fits all.
+    // Text has the same width in SVG and PNG, so that one layout fits both.
     cairo_font_options_t *options = cairo_font_options_create();
     cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
     cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);

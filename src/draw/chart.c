@@ -36,7 +36,7 @@ double th_chart_margin(const th_canvas *canvas, const th_axis *y) {
     return widest_number(canvas, y) + 0.8 * canvas->text + title;
 }
 
-void th_chart_settle(th_chart *chart) {
+void th_chart_thin_ticks(th_chart *chart) {
     for (int most = chart->x.tick_count; most > 2; --most) {
         double room = chart->width / (chart->x.high - chart->x.low);
         double gap = chart->x.tick_count > 1 ? (chart->x.tick[1] - chart->x.tick[0]) * room : 1e9;

@@ -16,8 +16,8 @@ double th_chart_y(const th_chart *chart, double y);
 
 // Room the numbers and the title of the y axis take to the left of the plotting area.
 double th_chart_margin(const th_canvas *canvas, const th_axis *y);
-// Thins out ticks whose numbers would touch. Before th_chart_frame.
-void th_chart_settle(th_chart *chart);
+// Removes ticks whose numbers would overlap. Call before th_chart_frame.
+void th_chart_thin_ticks(th_chart *chart);
 // Light grid, axes, numbers, titles (not the empty ones).
 void th_chart_frame(const th_chart *chart);
 // Below the numbers and the title of the x axis.

@@ -109,7 +109,7 @@ static void draw_side(const th_canvas *canvas, const th_plan_view *view, const p
     }
     y = th_draw_key(canvas, view, x, y);
     th_canvas_scale_bar(canvas, x, y + 1.8 * text, 8 * text, page->panels.scale);
-    // Honest about discs that had to be enlarged.
+    // Says so when discs had to be enlarged.
     double smallest = TH_SMALLEST_DISC / page->panels.scale;
     double radius = view->crowd->count > 0 ? view->crowd->radius[0] : smallest;
     if (radius >= smallest) return;

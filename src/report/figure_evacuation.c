@@ -84,7 +84,7 @@ static void draw_marks(const th_chart *chart, const th_ensemble *ensemble, doubl
         char note[80], time[40];
         double at = th_ensemble_reach(ensemble, shares[i]).median;
         if (ensemble->run_count == 1) at = th_ensemble_reach(ensemble, shares[i]).mean;
-        // Of a few people there is no 95 %.
+        // With very few people 95 % is not defined.
         bool whole = shares[i] >= 1 || (1 - shares[i]) * people >= 1;
         if (!isfinite(at) || !whole) continue;
         th_figure_time(at, chart->x.high, time, sizeof time);

@@ -46,7 +46,7 @@ static th_chart grid_chart(const chart_grid *grid, int index, const char *title)
     // The axis of time is named below the last chart of each column.
     if (index + grid->columns < grid->count) chart.x.title[0] = '\0';
     if (column > 0 && grid->one_title) chart.y.title[0] = '\0';
-    th_chart_settle(&chart);
+    th_chart_thin_ticks(&chart);
     th_chart_frame(&chart);
     char fitted[160];
     cairo_set_source_rgb(canvas->cairo, 0.1, 0.1, 0.1);

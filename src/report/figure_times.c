@@ -244,7 +244,7 @@ double th_figure_delay_draw(const th_canvas *canvas, const th_figure_data *data)
         const th_legend_entry entries[] = {{names[0], th_line_style_of(0), TH_LEGEND_LINE},
                                            {names[1], th_line_style_of(1), TH_LEGEND_LINE}};
         y = th_legend(canvas, 0.8 * text, y + text, entries, 2);
-        // The last per cent would squeeze all others against the axis; the caption says how far it goes.
+        // The longest one per cent is cut off, as it would compress the rest; the caption gives the maximum.
         double longest = fmax(th_quantile(jam.values, jam.count, 0.99),
                               th_quantile(wait.values, wait.count, 0.99));
         th_chart chart = th_figure_chart(canvas, y + 0.5 * text, 240,

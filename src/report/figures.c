@@ -134,7 +134,7 @@ static th_result add_svg(const th_figure *figure, const th_figure_data *data, do
 
 th_result th_figure_write(const th_figure *figure, const th_figure_data *data, const char *path,
                           th_text *page, th_error *error) {
-    // Drawn once where it cannot be seen, to learn how high it is.
+    // Drawn once off screen to measure its height.
     th_canvas canvas = th_canvas_create_zoomed(TH_FIGURE_WIDTH, 1, TH_FIGURE_TEXT, 1);
     if (!canvas.surface) return no_memory(figure, error);
     double height = ceil(figure->draw(&canvas, data));
@@ -171,7 +171,7 @@ th_chart th_figure_chart(const th_canvas *canvas, double y, double height, th_ax
     th_chart chart = {.canvas = canvas, .top = y, .height = height, .x = x_axis, .y = y_axis};
     chart.left = 0.8 * canvas->text + th_chart_margin(canvas, &y_axis);
     chart.width = canvas->width - chart.left - 2 * canvas->text;
-    th_chart_settle(&chart);
+    th_chart_thin_ticks(&chart);
     return chart;
 }
 

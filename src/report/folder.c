@@ -41,7 +41,7 @@ th_result th_make_folders(const char *path, th_error *error) {
         if (part[i] != '/' && part[i] != '\0') continue;
         char kept = part[i];
         part[i] = '\0';
-        // A folder above may be there and not ours to make: only the last one has to work out.
+        // Parent folders may exist without being writable: only the last one must succeed.
         if (mkdir(part, 0777) != 0 && errno != EEXIST && !is_folder(part))
             return th_file_fail(error, path, "the folder cannot be made: %s; choose another --out",
                                 strerror(errno));
@@ -61,7 +61,7 @@ static int entry_count(const char *path) {
     return count;
 }
 
-// Found out before the simulation, not after it.
+// Checked before the simulation starts.
 static th_result try_writing(const th_folder *folder, th_error *error) {
     char path[TH_PATH_MAX];
     if (!th_folder_path(folder, ".throng-XXXXXX", path, sizeof path))
@@ -121,7 +121,7 @@ static th_result clear_own(const th_folder *folder, th_error *error) {
             return th_file_fail(error, path, "cannot be replaced: %s; choose another --out",
                                 strerror(errno));
     }
-    // A figure that the new run has no use for would be taken for one of it.
+    // A figure left from the old run would be taken for one of the new run.
     for (int i = 0; i < th_figure_count; ++i)
         remove_own(folder, "figures", th_figures[i].name, ".png");
     remove_own(folder, "figures", "sweep_", ".png");

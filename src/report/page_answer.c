@@ -1,4 +1,4 @@
-// The answer. What an engineer would say first, and no more certain than the runs allow.
+// The answer: what an engineer would say first, with the certainty that the runs support.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/page.h"
 #include <math.h>

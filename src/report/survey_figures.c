@@ -39,7 +39,7 @@ static th_chart chart_at(const th_canvas *canvas, double left, double top, doubl
     double margin = th_chart_margin(canvas, &y);
     chart.left = left + margin;
     chart.width = width - margin - canvas->text;
-    th_chart_settle(&chart);
+    th_chart_thin_ticks(&chart);
     th_chart_frame(&chart);
     return chart;
 }

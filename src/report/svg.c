@@ -63,7 +63,7 @@ bool th_svg_inline(th_text *page, char *svg, const char *prefix, const char *lab
     if (!root || !box || !end || box > end) return false;
     char *box_end = strchr(box + strlen("viewBox=\""), '"');
     if (!box_end) return false;
-    // Namespaces are the HTML parser's business, and the size is the style sheet's.
+    // The HTML parser sets the namespace and the style sheet sets the size.
     th_text_add(page, "<svg ");
     th_text_append(page, box, (size_t)(box_end + 1 - box));
     th_text_add(page, " role=\"img\" aria-label=\"");

@@ -189,7 +189,7 @@ static double draw_against(const th_canvas *canvas, const th_figure_data *data, 
                    : th_axis_time(0, high_y, 8, "egress time");
     chart.left = 0.8 * text + th_chart_margin(canvas, &chart.y);
     chart.width = canvas->width - chart.left - 2 * text;
-    th_chart_settle(&chart);
+    th_chart_thin_ticks(&chart);
     th_chart_frame(&chart);
     for (int i = 0; i < stride; ++i) draw_series(&chart, report, i, stride, flow);
     return chart.top + chart.height + 3.6 * text;
@@ -284,7 +284,7 @@ static double draw_distribution(const th_canvas *canvas, const th_figure_data *d
     chart.y = (th_axis){.low = 0, .high = 1, .unit = 1};
     chart.left = 1.8 * text + label_width(canvas, report);
     chart.width = canvas->width - chart.left - 2 * text;
-    th_chart_settle(&chart);
+    th_chart_thin_ticks(&chart);
     th_chart_frame(&chart);
     for (int k = 0; k < report->point_count; ++k) {
         double middle = chart.top + (k + 0.5) * row;

@@ -34,7 +34,7 @@ static int row_count(const th_ensemble *ensemble) {
     int rows = 0;
     for (int r = 0; r < ensemble->run_count; ++r) {
         const th_run_summary *run = &ensemble->runs[r];
-        // The last to leave may do so after the last sample: one row more shows it.
+        // The last person may leave after the last sample: one more row shows it.
         int own = run->sample_count +
                   (run->done && run->time > (run->sample_count - 1) * ensemble->interval);
         if (own > rows) rows = own;
@@ -85,7 +85,7 @@ static th_result write_evacuation(const th_report_def *def, th_error *error) {
 }
 
 // ---- counters.csv: exits, doors and lines. The flow is of both directions together, over TH_FLOW_WINDOW
-// seconds around the row's time; a line's two directions have no better and worse side.
+// seconds around the row's time; neither direction of a line is preferred.
 
 static th_result write_counters(const th_report_def *def, th_error *error) {
     const th_observation *first = def->ensemble->first;

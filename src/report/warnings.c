@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// Bodies give way a little: a chest or a shoulder is pressed in by a few centimetres in a dense crowd.
-// Deeper, two people are in one place, and density and flow there are too high.
+// Bodies are compressible: in a dense crowd a chest or a shoulder gives way by a few centimetres. A deeper
+// overlap puts two people in one place, and density and flow there are too high.
 #define OVERLAP_TOO_DEEP 0.05 // [m]
 
 typedef struct warner {

@@ -54,7 +54,7 @@ static th_chart make_chart(const th_canvas *canvas, int index, double top, bool 
     chart.left = 0.5 * text + index % COLUMNS * cell + th_chart_margin(canvas, &y);
     chart.width = cell - th_chart_margin(canvas, &y) - 1.2 * text;
     chart.top = top + 1.8 * text + index / COLUMNS * (chart.height + 5.5 * text);
-    th_chart_settle(&chart);
+    th_chart_thin_ticks(&chart);
     th_chart_frame(&chart);
     th_canvas_colour(canvas, SEYFRIED, 1);
     th_canvas_text(canvas, chart.left, chart.top - 0.6 * text, 0, text, true, title);

@@ -76,10 +76,10 @@ static th_result walk_one(void *context, int index, th_error *error) {
     // Bare: the contact stage would take the overlaps away before they are counted.
     if (def.both_ways && strcmp(model->move, "\"orca\"") == 0)
         def.move = "{\"model\": \"orca\", \"separation_passes\": 0}";
-    // A thin crowd sorts itself out slowly.
-    def.settle = (quick ? 4.0 : 16.0) * fmin(4.0, fmax(1.0, 2.0 / density));
+    // A sparse crowd needs longer to reach a steady state.
+    def.warm_up = (quick ? 4.0 : 16.0) * fmin(4.0, fmax(1.0, 2.0 / density));
     def.measured = quick ? 3.0 : 12.0;
-    if (def.both_ways) def.settle = 1.0;             // lanes form while it is measured
+    if (def.both_ways) def.warm_up = 1.0;            // lanes form while it is measured
     if (w->place == WIDE_PLACE) def.measured *= 0.5; // five times as many people to average over
     return th_periodic_run(&def, &w->result, error);
 }
@@ -116,7 +116,7 @@ static double measured_speed(double density) {
     return (double)NAN;
 }
 
-// Root of the mean square of what is off [m/s]; NaN where the model did not walk there.
+// Root mean square of the deviations [m/s]; NaN where the model was not run.
 static double off_by(const study *s, int model, place where, bool uo180) {
     double squares = 0.0;
     int count = 0;
@@ -253,7 +253,7 @@ static void judge_motion(const study *s, int m, int plain, th_experiment_result 
     char asked[160];
     snprintf(asked, sizeof asked, "%s: fewer overlaps and lower acceleration than %s, both ways",
              s->models[m].name, s->models[plain].name);
-    // No overlaps with and without cannot be fewer.
+    // Without any overlap there is nothing to reduce.
     bool fewer =
         with->overlaps < without->overlaps || (with->overlaps == 0.0 && without->overlaps == 0.0);
     bool smoother = with->acceleration < without->acceleration;
@@ -347,15 +347,16 @@ static th_result draw(const study *s, bool flow, const char *file, const char *c
     if (data && measured) {
         take_people(measured);
         for (int f = 0; f < TH_FAMILIES; ++f) fill_panel(s, f, measured, &data[f], &panels[f]);
-        th_fd_figure figure = {.title = flow ? "Flow against density in a corridor without ends"
-                                             : "Speed against density in a corridor without ends",
-                               .panels = panels,
-                               .panel_count = TH_FAMILIES,
-                               .columns = 2,
-                               .weidmann = true,
-                               .most_density = 5.4,
-                               // Models alone do not slow down: their flow would flatten the rest.
-                               .most_flow = 2.0};
+        th_fd_figure figure = {
+            .title = flow ? "Flow against density in a corridor without ends"
+                          : "Speed against density in a corridor without ends",
+            .panels = panels,
+            .panel_count = TH_FAMILIES,
+            .columns = 2,
+            .weidmann = true,
+            .most_density = 5.4,
+            // Models alone do not slow down: their high flow would compress the other curves.
+            .most_flow = 2.0};
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", s->settings->out, file);
         done = th_fd_figure_write(&figure, path, error);

@@ -141,7 +141,7 @@ static void judge(const smooth_plan *plan, th_experiment_result *result) {
             result, verdict(v, smoother), "D-SF at 16 Hz smoother than SF at 1000 Hz",
             "%s: %.2f m/s2 and %.1f m/s3 against %.2f and %.1f", variants[v].name,
             own.found.acceleration, own.found.jerk, fine.found.acceleration, fine.found.jerk);
-        // Where nobody overlaps without the filter there is nothing to be fewer than.
+        // Without any overlap there is nothing to reduce.
         bool fewer = own.overlaps < alone.overlaps || alone.overlaps <= 0;
         bool calmer = own.found.acceleration < alone.found.acceleration;
         th_experiment_judge(result, verdict(v, fewer && calmer),

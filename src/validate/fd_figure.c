@@ -136,7 +136,7 @@ static void draw_panel(const page *p, int index) {
     chart.top = top + (panel->title[0] ? 1.9 * text : 0.6 * text);
     chart.width = left + p->cell_width - 1.2 * text - chart.left;
     chart.height = PANEL_HEIGHT;
-    th_chart_settle(&chart);
+    th_chart_thin_ticks(&chart);
     th_chart_frame(&chart);
     if (panel->title[0]) {
         th_canvas_colour(&p->canvas, colour_of(-1), 1);
@@ -184,7 +184,7 @@ static void draw_page(page *p) {
     for (int k = 0; k < p->figure->panel_count; ++k) draw_panel(p, k);
 }
 
-// How high the legend is: drawn once on a page that is thrown away, as only then its lines are known.
+// The height of the legend, measured by drawing it once on a temporary page.
 static double legend_height(page *p, double width) {
     p->canvas = th_canvas_create(8, 8, TEXT);
     if (!p->canvas.surface) return 0.0;

@@ -20,7 +20,7 @@ th_periodic_def th_periodic_def_default(const char *filter, const char *move, do
     def.length = 20.0;
     def.width = 4.0;
     def.step = 0.0625;
-    def.settle = def.measured = 20.0;
+    def.warm_up = def.measured = 20.0;
     def.seed = 1;
     return def;
 }
@@ -195,12 +195,12 @@ static th_result create(periodic *p, th_error *error) {
 
 static th_result walk(periodic *p, th_periodic_result *sum, th_error *error) {
     const th_periodic_def *def = p->def;
-    int settle = (int)(def->settle / def->step), measured = (int)(def->measured / def->step);
+    int warm_up = (int)(def->warm_up / def->step), measured = (int)(def->measured / def->step);
     th_result result = TH_OK;
-    for (int n = 0; n <= settle + measured && result == TH_OK; ++n) {
+    for (int n = 0; n <= warm_up + measured && result == TH_OK; ++n) {
         th_world_step(p->world, 1);
         // Before people are put back: their velocity is the same either way.
-        if (n >= settle) result = look(p, n == settle, sum, error);
+        if (n >= warm_up) result = look(p, n == warm_up, sum, error);
         if (result == TH_OK) result = wrap(p, error);
     }
     double looks = fmax(1.0, (double)p->people * measured);

@@ -6,15 +6,15 @@
 #include "throng/throng.h"
 
 typedef struct th_periodic_def {
-    const char *filter, *move;     // as in a scene file: "\"none\"", "{\"model\": ...}"
-    double density;                // [1/m2]
-    double length, width;          // [m] length at least 12: one copy of everybody has to be enough
-    double step, settle, measured; // [s]
-    bool both_ways;                // half of them, at random, walk towards -x
+    const char *filter, *move; // as in a scene file: "\"none\"", "{\"model\": ...}"
+    double density;            // [1/m2]
+    double length, width;      // [m] length at least 12: one copy of everybody has to be enough
+    double step, warm_up, measured; // [s]
+    bool both_ways;                 // half of them, at random, walk towards -x
     uint64_t seed;
 } th_periodic_def;
 
-// 20 x 4 m, walls along it, steps of 1/16 s, 20 s to settle and 20 s measured.
+// 20 x 4 m, walls along it, steps of 1/16 s, 20 s of warm-up and 20 s measured.
 th_periodic_def th_periodic_def_default(const char *filter, const char *move, double density);
 
 typedef struct th_periodic_result {

@@ -278,8 +278,8 @@ typedef struct jams {
     double room, corridor, base; // mean density while people come out of the room [1/m2]
 } jams;
 
-// From the first person in the middle of the corridor until the room's exit is free: later ones say
-// nothing about how the jams lie to each other.
+// From the first person in the middle of the corridor until the room's exit is free: later times say
+// nothing about the order of the jams.
 static jams watch_jams(th_case *one, double limit) {
     static const char *const ids[3] = {"room_exit", "mid_corridor", "stair_base"};
     double sum[3] = {0};

@@ -286,7 +286,7 @@ th_area_state th_case_area(th_case *one, const char *id) {
 int th_trial_series(th_trial *trial, const char *name, const char *unit, const char *unit_x,
                     double low, double high) {
     th_outcome *outcome = trial->outcome;
-    // The last one takes what has no room: a figure short of a line, not a crash.
+    // Beyond the limit the last series is reused: a figure lacks a line instead of the program crashing.
     int number =
         outcome->series_count < TH_SERIES_MAX ? outcome->series_count++ : TH_SERIES_MAX - 1;
     th_series *series = &outcome->series[number];
@@ -373,7 +373,8 @@ bool th_trial_corridor_speed(th_trial *trial, double density, double width, doub
     th_periodic_def def = th_periodic_def_default(filter, move, density);
     th_periodic_result result;
     th_error error = {0};
-    def.length = 26; // JuPedSim's corridor; 40 s settle what 1000 m and the dropped seconds settle
+    def.length =
+        26; // JuPedSim's corridor; a warm-up of 40 s replaces its 1000 m and the seconds it drops
     def.width = width;
     def.step = 0.1;
     if (th_periodic_run(&def, &result, &error) != TH_OK) {

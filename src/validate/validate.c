@@ -13,12 +13,11 @@ const char *th_verdict_word(th_verdict verdict) {
     return words[verdict];
 }
 
-// Social forces as published (Helbing, Farkas, Vicsek 2000) keep people apart and give doors the flow that
-// was measured, but know no relation of speed and density: that is DenseSense's part. What DenseSense takes
-// from a crowd that stands head to head is the push that lets two streams pass each other, and the published
-// impatience gives it back: who is held up wants to walk as fast as somebody who walks freely, 1.34 m/s
-// (Weidmann 1993), and not faster. Where speed falls with density the shortest way is no longer the quickest,
-// so people plan for the quickest.
+// Social forces as published (Helbing, Farkas, Vicsek 2000) keep people apart and give doors the measured flow,
+// but have no relation between speed and density; DenseSense adds it. With DenseSense two dense streams that meet
+// no longer push hard enough to pass each other. The published impatience restores that push: whoever is held up
+// wants to walk at the free speed of 1.34 m/s (Weidmann 1993), and not faster. Where speed falls with density the
+// shortest path is no longer the quickest, so people plan for the quickest.
 th_suite_setup th_suite_setup_default(void) {
     th_suite_setup setup = {
         .plan = "{\"model\": \"field\", \"crowd_weight\": 1}",

@@ -27,7 +27,7 @@ typedef struct th_series {
     bool reference;   // measured with people, not simulated
 } th_series;
 
-// The plan with everybody on it at a telling moment.
+// The plan with everybody on it at an instructive moment.
 typedef struct th_suite_picture {
     th_scene *scene; // owned
     th_world_moment crowd;
@@ -67,7 +67,7 @@ typedef struct th_suite {
 // RiMEA, IMO, NIST, ISO, Juelich.
 const th_suite *const *th_suites(int *count);
 
-// One test. Never fails as a function: what goes wrong is a failed test with the reason.
+// Runs one test. Always returns: whatever goes wrong becomes a failed test with the reason.
 void th_suite_run_test(const th_suite_setup *setup, const th_suite *suite,
                        const th_suite_test *test, th_outcome *outcome);
 

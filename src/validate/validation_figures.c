@@ -170,7 +170,7 @@ double th_validation_draw_samples(const th_canvas *canvas, const th_outcome *out
     chart.height = rows * row;
     chart.x = th_axis_make(low, high, 9, title);
     chart.y = y;
-    th_chart_settle(&chart);
+    th_chart_thin_ticks(&chart);
     th_chart_frame(&chart);
     for (int i = 0; i < outcome->series_count; ++i) {
         const th_series *s = &outcome->series[i];
@@ -254,7 +254,7 @@ static cairo_status_t append_svg(void *context, const unsigned char *bytes, unsi
 
 bool th_validation_add_figure(th_text *page, th_validation_draw *draw, const th_outcome *outcome,
                               const char *prefix, const char *label) {
-    // Drawn once where it cannot be seen, to learn how high it is.
+    // Drawn once off screen to measure its height.
     th_canvas unseen = th_canvas_create_zoomed(TH_FIGURE_WIDTH, 1, TH_FIGURE_TEXT, 1);
     if (!unseen.surface) return false;
     double height = ceil(draw(&unseen, outcome));
