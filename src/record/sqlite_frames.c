@@ -54,7 +54,8 @@ bool th_people_remember(th_people *people, int64_t id, bool *is_new) {
 
 static bool reserve(th_people *people, int count) {
     if (count < people->capacity) return true;
-    int capacity = th_array_capacity_int(people->capacity, count + 1); // nobody is an array too
+    int capacity =
+        th_array_capacity_int(people->capacity, count + 1); // never NULL, even for nobody
     if (!TH_RESIZE(people->id, capacity) || !TH_RESIZE(people->direction_x, capacity) ||
         !TH_RESIZE(people->direction_y, capacity) || !TH_RESIZE(people->other_x, capacity) ||
         !TH_RESIZE(people->other_y, capacity))

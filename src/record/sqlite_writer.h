@@ -23,7 +23,7 @@ typedef struct th_people {
 bool th_people_see(th_people *people, int count, const int64_t *id, int *first_seen);
 // Only into the list of those ever seen.
 bool th_people_remember(th_people *people, int64_t id, bool *is_new);
-// Everybody faces where he goes; who is slower than TH_STANDING keeps facing where he faced.
+// Everybody faces the direction of walking; whoever is slower than TH_STANDING keeps the last direction.
 void th_people_turn(th_people *people, const double *velocity_x, const double *velocity_y);
 void th_people_release(th_people *people);
 
