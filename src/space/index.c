@@ -7,21 +7,12 @@
 
 enum { SCAN_BLOCK = 4096 };
 
-bool th_index_create(th_index *index, const th_memory *memory, int level_count, int cell_capacity) {
+void th_index_create(th_index *index, th_arena *arena, int level_count, int cell_capacity) {
     *index = (th_index){.level_count = level_count, .cell_capacity = cell_capacity};
     size_t blocks = (size_t)cell_capacity / SCAN_BLOCK + 2;
-    index->grids = th_alloc(memory, (size_t)level_count, sizeof *index->grids);
-    index->cell_start = th_alloc(memory, (size_t)cell_capacity + 1, sizeof *index->cell_start);
-    index->block_sum = th_alloc(memory, blocks, sizeof *index->block_sum);
-    return index->grids && index->cell_start && index->block_sum;
-}
-
-void th_index_destroy(th_index *index, const th_memory *memory) {
-    size_t blocks = (size_t)index->cell_capacity / SCAN_BLOCK + 2;
-    th_free(memory, index->grids, (size_t)index->level_count, sizeof *index->grids);
-    th_free(memory, index->cell_start, (size_t)index->cell_capacity + 1, sizeof *index->cell_start);
-    th_free(memory, index->block_sum, blocks, sizeof *index->block_sum);
-    *index = (th_index){0};
+    index->grids = th_arena_alloc(arena, (size_t)level_count, sizeof *index->grids);
+    index->cell_start = th_arena_alloc(arena, (size_t)cell_capacity + 1, sizeof *index->cell_start);
+    index->block_sum = th_arena_alloc(arena, blocks, sizeof *index->block_sum);
 }
 
 // Exclusive prefix sum of counts held in start[1 ..]; afterwards start[c] is where cell c begins.

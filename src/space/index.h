@@ -81,8 +81,8 @@ TH_BOTH static inline bool th_next_run_within(const th_index *index, const th_le
     return true;
 }
 
-bool th_index_create(th_index *index, const th_memory *memory, int level_count, int cell_capacity);
-void th_index_destroy(th_index *index, const th_memory *memory);
+// Its arrays belong to the arena, which remembers when there was no memory.
+void th_index_create(th_index *index, th_arena *arena, int level_count, int cell_capacity);
 
 #define TH_NO_CELL UINT32_MAX
 

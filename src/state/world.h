@@ -97,6 +97,7 @@ enum { TH_LIVE_WALL_MAX = 256, TH_EVENT_MAX = 4096 };
 struct th_world {
     const th_scene *scene;
     th_memory memory;
+    th_arena arena; // all that lasts as long as the world, the world itself too
     th_log_fn *log;
     void *log_context;
     int threads;      // in use now

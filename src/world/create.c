@@ -173,26 +173,24 @@ static int index_cells(const th_world *world, int capacity) {
 
 static bool allocate(th_world *world, int capacity, int own_fields) {
     const th_scene *scene = world->scene;
-    const th_memory *memory = &world->memory;
+    th_arena *arena = &world->arena;
     world->group_count = scene->group_count + scene->scripted_count;
-    size_t groups = (size_t)world->group_count, doors = (size_t)scene->door_count;
-    bool complete = th_agents_create(&world->agents, memory, capacity, own_fields);
-    complete = create_models(world) && complete;
-    complete = complete && th_index_create(&world->index, memory, scene->level_count,
-                                           index_cells(world, capacity));
-    world->level_boxes = th_alloc(memory, (size_t)scene->level_count, sizeof *world->level_boxes);
-    world->groups = th_alloc(memory, groups, sizeof *world->groups);
-    world->sources = th_alloc(memory, (size_t)scene->group_count, sizeof *world->sources);
-    world->door_closed = th_alloc(memory, doors, sizeof *world->door_closed);
-    world->door_next_change = th_alloc(memory, doors, sizeof *world->door_next_change);
-    world->walls =
-        th_alloc(memory, (size_t)scene->wall_count + 2 * TH_LIVE_WALL_MAX, sizeof *world->walls);
-    world->lines = th_alloc(memory, (size_t)th_counted_line_count(scene), sizeof *world->lines);
-    world->events = th_alloc(memory, TH_EVENT_MAX, sizeof *world->events);
-    world->id_order = th_alloc(memory, (size_t)capacity, sizeof *world->id_order);
-    return complete && world->level_boxes && world->groups && world->sources &&
-           world->door_closed && world->door_next_change && world->walls && world->lines &&
-           world->events && world->id_order;
+    size_t doors = (size_t)scene->door_count;
+    th_agents_create(&world->agents, arena, capacity, own_fields);
+    if (arena->failed || !create_models(world)) return false;
+    th_index_create(&world->index, arena, scene->level_count, index_cells(world, capacity));
+#define TAKE(name, count) world->name = th_arena_alloc(arena, (size_t)(count), sizeof *world->name)
+    TAKE(level_boxes, scene->level_count);
+    TAKE(groups, world->group_count);
+    TAKE(sources, scene->group_count);
+    TAKE(door_closed, doors);
+    TAKE(door_next_change, doors);
+    TAKE(walls, scene->wall_count + 2 * TH_LIVE_WALL_MAX);
+    TAKE(lines, th_counted_line_count(scene));
+    TAKE(events, TH_EVENT_MAX);
+    TAKE(id_order, capacity);
+#undef TAKE
+    return !arena->failed;
 }
 
 static void start_state(th_world *world) {
@@ -229,8 +227,10 @@ th_result th_world_create(const th_scene *scene, const th_world_def *def, th_wor
             "the groups can bring more than %d people; give agent_capacity, the most who "
             "are there at once",
             MAX_CAPACITY);
-    th_world *world = th_alloc(&memory, 1, sizeof *world);
+    th_arena arena = th_arena_of(&def->allocator);
+    th_world *world = th_arena_alloc(&arena, 1, sizeof *world);
     if (!world) return th_fail(error, TH_NO_MEMORY, "", "no memory for the world");
+    world->arena = arena;
     world->scene = scene;
     world->memory = memory;
     world->log = def->log;
@@ -272,26 +272,12 @@ th_result th_world_create(const th_scene *scene, const th_world_def *def, th_wor
 
 void th_world_destroy(th_world *world) {
     if (!world) return;
-    const th_scene *scene = world->scene;
-    th_memory memory = world->memory;
     if (world->device) world->device->destroy(world);
     for (int f = 0; f < th_field_count(&world->agents); ++f)
-        th_free(&memory, world->views[f], (size_t)world->agents.capacity, 4);
+        th_free(&world->memory, world->views[f], (size_t)world->agents.capacity, 4);
     th_release_grid_views(world);
     destroy_models(world);
     th_plan_world_destroy(world);
-    th_free(&memory, world->level_boxes, (size_t)scene->level_count, sizeof *world->level_boxes);
-    th_free(&memory, world->groups, (size_t)world->group_count, sizeof *world->groups);
-    th_free(&memory, world->sources, (size_t)scene->group_count, sizeof *world->sources);
-    th_free(&memory, world->door_closed, (size_t)scene->door_count, sizeof *world->door_closed);
-    th_free(&memory, world->door_next_change, (size_t)scene->door_count,
-            sizeof *world->door_next_change);
-    th_free(&memory, world->walls, (size_t)scene->wall_count + 2 * TH_LIVE_WALL_MAX,
-            sizeof *world->walls);
-    th_free(&memory, world->lines, (size_t)th_counted_line_count(scene), sizeof *world->lines);
-    th_free(&memory, world->events, TH_EVENT_MAX, sizeof *world->events);
-    th_free(&memory, world->id_order, (size_t)world->agents.capacity, sizeof *world->id_order);
-    th_index_destroy(&world->index, &memory);
-    th_agents_destroy(&world->agents, &memory);
-    th_free(&memory, world, 1, sizeof *world);
+    th_arena arena = world->arena; // the world is in it
+    th_arena_free(&arena);
 }

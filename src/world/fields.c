@@ -109,32 +109,14 @@ bool th_agent_is_sound(const th_world *world, const uint32_t *bits) {
     X(separated_x)     \
     X(separated_y) X(substep_velocity_x) X(substep_velocity_y) X(cell) X(order) X(slot)
 
-bool th_agents_create(th_agents *agents, const th_memory *memory, int capacity, int own_count) {
+void th_agents_create(th_agents *agents, th_arena *arena, int capacity, int own_count) {
     *agents = (th_agents){.capacity = capacity, .own_count = own_count};
     size_t n = (size_t)capacity + TH_ARRAY_PAD;
-    bool complete = true;
     for (int f = 0; f < th_field_count(agents); ++f) {
-        void *array = th_alloc(memory, n, 4), *other = th_alloc(memory, n, 4);
-        th_field_set(agents, f, array);
-        *th_field_other(agents, f) = other;
-        complete = complete && array && other;
+        th_field_set(agents, f, th_arena_alloc(arena, n, 4));
+        *th_field_other(agents, f) = th_arena_alloc(arena, n, 4);
     }
-#define X(name)                            \
-    agents->name = th_alloc(memory, n, 4); \
-    complete = complete && agents->name;
+#define X(name) agents->name = th_arena_alloc(arena, n, 4);
     WORK_ARRAYS(X)
 #undef X
-    return complete;
-}
-
-void th_agents_destroy(th_agents *agents, const th_memory *memory) {
-    size_t n = (size_t)agents->capacity + TH_ARRAY_PAD;
-    for (int f = 0; f < th_field_count(agents); ++f) {
-        th_free(memory, th_field_get(agents, f), n, 4);
-        th_free(memory, *th_field_other(agents, f), n, 4);
-    }
-#define X(name) th_free(memory, agents->name, n, 4);
-    WORK_ARRAYS(X)
-#undef X
-    *agents = (th_agents){0};
 }

@@ -21,7 +21,6 @@ static inline int th_field_count(const th_agents *agents) {
 // from outside (snapshots, views, spawns) goes through here.
 bool th_agent_is_sound(const th_world *world, const uint32_t *bits);
 
-// With `own_count` fields of models.
-bool th_agents_create(th_agents *agents, const th_memory *memory, int capacity, int own_count);
-void th_agents_destroy(th_agents *agents, const th_memory *memory);
+// With `own_count` fields of models; the arrays belong to the arena.
+void th_agents_create(th_agents *agents, th_arena *arena, int capacity, int own_count);
 #endif

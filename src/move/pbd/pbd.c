@@ -8,57 +8,33 @@
 #ifndef TH_DEVICE_CODE // the CPU has work space of its own
 // ---- memory
 
-enum { FLOAT_ARRAYS = 7 };
-static float **float_array(th_pbd *pbd, int k) {
-    float **const arrays[FLOAT_ARRAYS] = {&pbd->u_x,         &pbd->u_y,     &pbd->next_u_x,
-                                          &pbd->next_u_y,    &pbd->extra_x, &pbd->extra_y,
-                                          &pbd->inverse_mass};
-    return arrays[k];
-}
-
-// On a device the work space is there.
+// Nothing is kept from step to step. On a device the work space is there.
 static bool create(th_world *world, int model) {
     if (world->on_device) return true;
-    int agents = world->agents.capacity;
-    const th_memory *memory = &world->memory;
-    th_pbd *pbd = th_alloc(memory, 1, sizeof *pbd);
+    th_arena *arena = &world->arena;
+    th_pbd *pbd = th_arena_alloc(arena, 1, sizeof *pbd);
     if (!pbd) return false;
     world->model_state[model] = pbd;
-    pbd->capacity = agents;
+    pbd->capacity = world->agents.capacity;
     pbd->group_count = world->group_count;
-    bool complete = true;
-    size_t count = (size_t)agents, blocks = (size_t)th_block_count(agents);
-    for (int k = 0; k < FLOAT_ARRAYS; ++k)
-        complete = (*float_array(pbd, k) = th_alloc(memory, count + TH_ARRAY_PAD, sizeof(float))) !=
-                       NULL &&
-                   complete;
-    pbd->neighbours =
-        th_alloc(memory, blocks * TH_BLOCK * TH_PBD_NEIGHBOURS, sizeof *pbd->neighbours);
-    pbd->neighbour_start = th_alloc(memory, count, sizeof *pbd->neighbour_start);
-    pbd->touch_count = th_alloc(memory, count, sizeof *pbd->touch_count);
-    pbd->meet_count = th_alloc(memory, count, sizeof *pbd->meet_count);
-    pbd->walls = th_alloc(memory, count * TH_PBD_WALLS, sizeof *pbd->walls);
-    pbd->groups = th_alloc(memory, (size_t)pbd->group_count, sizeof *pbd->groups);
-    return complete && pbd->neighbours && pbd->neighbour_start && pbd->touch_count &&
-           pbd->meet_count && pbd->walls && pbd->groups;
-}
-
-static void destroy(th_world *world, int model) {
-    const th_memory *memory = &world->memory;
-    th_pbd *pbd = th_pbd_of(world);
-    size_t count = (size_t)pbd->capacity;
-    for (int k = 0; k < FLOAT_ARRAYS; ++k)
-        th_free(memory, *float_array(pbd, k), count + TH_ARRAY_PAD, sizeof(float));
-    th_free(memory, pbd->neighbours,
-            (size_t)th_block_count(pbd->capacity) * TH_BLOCK * TH_PBD_NEIGHBOURS,
-            sizeof *pbd->neighbours);
-    th_free(memory, pbd->neighbour_start, count, sizeof *pbd->neighbour_start);
-    th_free(memory, pbd->touch_count, count, sizeof *pbd->touch_count);
-    th_free(memory, pbd->meet_count, count, sizeof *pbd->meet_count);
-    th_free(memory, pbd->walls, count * TH_PBD_WALLS, sizeof *pbd->walls);
-    th_free(memory, pbd->groups, (size_t)pbd->group_count, sizeof *pbd->groups);
-    th_free(memory, pbd, 1, sizeof *pbd);
-    world->model_state[model] = NULL;
+    size_t people = (size_t)pbd->capacity, padded = people + TH_ARRAY_PAD;
+    size_t blocks = (size_t)th_block_count(pbd->capacity);
+#define TAKE(name, count) pbd->name = th_arena_alloc(arena, count, sizeof *pbd->name)
+    TAKE(u_x, padded);
+    TAKE(u_y, padded);
+    TAKE(next_u_x, padded);
+    TAKE(next_u_y, padded);
+    TAKE(extra_x, padded);
+    TAKE(extra_y, padded);
+    TAKE(inverse_mass, padded);
+    TAKE(neighbours, blocks * TH_BLOCK * TH_PBD_NEIGHBOURS);
+    TAKE(neighbour_start, people);
+    TAKE(touch_count, people);
+    TAKE(meet_count, people);
+    TAKE(walls, people * TH_PBD_WALLS);
+    TAKE(groups, (size_t)pbd->group_count);
+#undef TAKE
+    return !arena->failed;
 }
 
 #endif
@@ -331,7 +307,6 @@ const th_model th_move_pbd_model = {
     .param_count = TH_COUNT_OF(params),
     .run = run,
     .create = create,
-    .destroy = destroy,
     // It goes through everybody within two metres, and smaller cells follow that circle better.
     .cell_size = 0.9f,
 };
