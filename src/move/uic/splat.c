@@ -30,8 +30,7 @@ TH_CLONES static void splat_row(th_world *world, int l, int j, int b) {
     const th_uic_level *level = &uic->levels[l];
     int nx = level->grid.nx;
     for (int column = 2; column < 2 * nx - 2; ++column) {
-        th_uic_quarter q = {l, column / 2, j, column % 2, b, 0};
-        q.flags = th_uic_flags_of(uic, level, q.i, j, q.a, b);
+        th_uic_quarter q = th_uic_quarter_at(uic, l, column, 2 * j + b);
         th_uic_sums sums;
         bool any = false;
         for (int k = 0; k < uic->index_per_half; ++k) {
@@ -64,8 +63,7 @@ static void splat_strays(th_world *world, int l) {
     const th_staggered *grid = &level->grid;
     for (int row = 2; row < 2 * grid->ny - 2; ++row) {
         for (int column = 2; column < 2 * grid->nx - 2; ++column) {
-            th_uic_quarter q = {l, column / 2, row / 2, column % 2, row % 2, 0};
-            q.flags = th_uic_flags_of(uic, level, q.i, q.j, q.a, q.b);
+            th_uic_quarter q = th_uic_quarter_at(uic, l, column, row);
             if (!(q.flags & TH_UIC_WALL)) continue;
             for (int k = 0; k < uic->index_per_half; ++k) {
                 uint32_t begin, end;

@@ -180,6 +180,14 @@ TH_BOTH static inline unsigned th_uic_flags_of(const th_uic *uic, const th_uic_l
                          (size_t)((2 * j + b) * 2 * level->grid.nx + 2 * i + a)];
 }
 
+// The quarter in this column and row of quarters.
+TH_BOTH static inline th_uic_quarter th_uic_quarter_at(const th_uic *uic, int l, int column,
+                                                       int row) {
+    th_uic_quarter q = {l, column / 2, row / 2, column % 2, row % 2, 0};
+    q.flags = th_uic_flags_of(uic, &uic->levels[l], q.i, q.j, q.a, q.b);
+    return q;
+}
+
 // Run k of the quarter's people: one per row of the index.
 TH_BOTH static inline void th_uic_quarter_run(const th_world *world, const th_uic_quarter *q, int k,
                                               uint32_t *begin, uint32_t *end) {
