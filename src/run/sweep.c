@@ -287,7 +287,7 @@ static bool fill_point(const th_runs *runs, int k, th_sweep_point *point) {
     return good;
 }
 
-static th_result write_report(sweeping *s, const th_sweep_report *report, th_error *error) {
+static th_result write_report(const sweeping *s, const th_sweep_report *report, th_error *error) {
     json_t *about = s->runs->keep.about;
     json_object_set_new(about, "combinations", th_report_sweep_json(report));
     json_object_set_new(about, "state", json_string("finished"));
@@ -299,7 +299,7 @@ static th_result write_report(sweeping *s, const th_sweep_report *report, th_err
     return result;
 }
 
-static th_result report(sweeping *s, th_error *error) {
+static th_result report(const sweeping *s, th_error *error) {
     const th_runs *runs = s->runs;
     int count = runs->info.point_count, filled = 0;
     th_sweep_point *points = calloc((size_t)count, sizeof *points);

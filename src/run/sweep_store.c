@@ -243,7 +243,7 @@ th_result th_sweep_store_add(th_sweep_store *store, int combination, int run,
     return th_fail(error, TH_NO_MEMORY, "", "no memory for a row of the sweep");
 }
 
-th_result th_sweep_store_sort(th_sweep_store *store, const int *used, th_error *error) {
+th_result th_sweep_store_sort(const th_sweep_store *store, const int *used, th_error *error) {
     char *bytes = NULL, path[TH_PATH_MAX];
     size_t size = 0;
     FILE *text = open_memstream(&bytes, &size);

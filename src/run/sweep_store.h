@@ -25,6 +25,6 @@ const th_run_outcome *th_sweep_store_row(const th_sweep_store *store, int combin
 th_result th_sweep_store_add(th_sweep_store *store, int combination, int run,
                              const th_run_outcome *row, th_error *error);
 // At the end: in order, and of each combination only the first used[combination] runs.
-th_result th_sweep_store_sort(th_sweep_store *store, const int *used, th_error *error);
+th_result th_sweep_store_sort(const th_sweep_store *store, const int *used, th_error *error);
 void th_sweep_store_close(th_sweep_store *store);
 #endif

@@ -71,18 +71,14 @@ static bool count_combinations(th_variation *variation) {
     return product > 0;
 }
 
-static th_result read_one(th_vary *item, const char *text, th_error *error) {
+static bool read_one(th_vary *item, const char *text) {
     const char *equals = strchr(text, '=');
     bool bad_range = false;
     item->path = equals ? strndup(text, (size_t)(equals - text)) : NULL;
     bool good = equals && equals != text && item->path;
     if (good && !add_range(item, equals + 1, &bad_range))
         good = !bad_range && add_list(item, equals + 1);
-    if (good) return TH_OK;
-    return th_fail(error, TH_BAD_ARGUMENT, "vary",
-                   "%s: give path=value,value,... or path=low..high:number, like "
-                   "doors.main.width=0.8..1.6:5; at most %d values",
-                   text, TH_VARY_VALUES);
+    return good;
 }
 
 th_result th_variation_read(th_variation *variation, const char *const *texts, int count,
@@ -93,8 +89,11 @@ th_result th_variation_read(th_variation *variation, const char *const *texts, i
                        TH_VARY_PATHS);
     for (int i = 0; i < count; ++i) {
         variation->count = i + 1;
-        th_result result = read_one(&variation->items[i], texts[i], error);
-        if (result != TH_OK) return result;
+        if (!read_one(&variation->items[i], texts[i]))
+            return th_fail(error, TH_BAD_ARGUMENT, "vary",
+                           "%s: give path=value,value,... or path=low..high:number, like "
+                           "doors.main.width=0.8..1.6:5; at most %d values",
+                           texts[i], TH_VARY_VALUES);
         for (int k = 0; k < i; ++k)
             if (strcmp(variation->items[k].path, variation->items[i].path) == 0)
                 return th_fail(error, TH_BAD_ARGUMENT, "vary", "%s is given twice",
