@@ -60,9 +60,8 @@ typedef struct th_level_view {
 
 typedef struct th_level_view_def {
     int level;
-    th_point direction; // of the speed; (0, 0): its length
-    const th_point
-        *near; // lower left and upper right corner of where people matter; NULL: everywhere
+    th_point direction;   // of the speed; (0, 0): its length
+    const th_point *near; // two corners of the box where people matter; NULL: everywhere
 } th_level_view_def;
 // Without the discs of scripted bodies. False: no memory.
 bool th_level_view_fill(th_level_view *view, const th_moment *moment, const th_level_view_def *def);

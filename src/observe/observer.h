@@ -8,8 +8,8 @@ typedef struct th_observer th_observer;
 
 typedef struct th_observer_def {
     double interval; // between samples [s] default 1
-    double
-        cell; // of the maps [m] default 0.5; coarser when a level would have over 4 million cells
+    // Of the maps [m] default 0.5; coarser when a level would have over 4 million cells.
+    double cell;
     int track_count; // ways kept for the figure, default 120, spread evenly over the ids
     bool maps;       // default true
 } th_observer_def;

@@ -11,9 +11,9 @@
 typedef struct th_spacing th_spacing;
 
 typedef struct th_spacing_totals {
-    th_histogram
-        nearest;   // centre to the nearest other centre on the level, everybody at every moment [m]
-    double radius; // bodies [m]; 0: no collisions were looked for
+    // Centre to the nearest other centre on the level, everybody at every moment [m].
+    th_histogram nearest;
+    double radius;      // bodies [m]; 0: no collisions were looked for
     int64_t collisions; // times a pair began to overlap by more than TH_TOUCH
     int64_t pairs;      // overlapping pairs, added up over moments
     double pair_time;   // [s] all overlaps together

@@ -31,8 +31,8 @@ typedef struct th_survey_def {
     th_point direction;              // of speeds in areas, as in th_fundamental_def
     double radius;                   // of bodies for collisions [m] default 0.2; 0: none
     const th_service *service;       // default Fruin
-    const th_survey_area_def
-        *areas; // none, and no lines: all of the walkable ground where it is known
+    // None, and no lines: all of the walkable ground where it is known.
+    const th_survey_area_def *areas;
     int area_count;
     const th_survey_line_def *lines;
     int line_count;
@@ -80,8 +80,8 @@ typedef struct th_survey {
     th_walkers *walkers;
     th_spacing *spacing;
     const th_spacing_totals *distances;
-    double service
-        [TH_SERVICE_LEVELS]; // everybody's time by their own Voronoi density [s]; zeros without that
+    // Everybody's time by their own Voronoi density [s]; zeros without that.
+    double service[TH_SERVICE_LEVELS];
     int most_people;
 } th_survey;
 

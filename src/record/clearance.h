@@ -11,8 +11,8 @@ typedef struct th_edge {
     th_vec2 a, direction; // unit
     float length;
     int32_t level;
-    float
-        side; // +1: walkable to the left of the direction, -1: to the right; where one stands on it
+    // +1: walkable to the left of the direction, -1: to the right; where one stands on it.
+    float side;
 } th_edge;
 
 // All edges of a scene that people walk up to; caller frees. NULL with *count = 0: none; *count < 0: no
