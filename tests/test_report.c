@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/observer.h"
 #include "report/figures.h"
-#include "report/svg.h"
+#include "report/text.h"
 #include "support.h"
 #include <ctype.h>
 #include <errno.h>

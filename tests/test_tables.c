@@ -1,9 +1,9 @@
 // The tables of a run's folder: read back and worked out again from a run watched by hand.
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/observer.h"
+#include "report/findings.h"
 #include "report/report.h"
 #include "report/table_file.h"
-#include "report/warnings.h"
 #include "support.h"
 #include <jansson.h>
 #include <locale.h>

@@ -1,5 +1,5 @@
 // Figures of maps: densities, congestion, speed. SPDX-License-Identifier: Apache-2.0
-#include "report/figure_maps.h"
+#include "report/figures.h"
 #include "throng/scene_view.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // Figures of danger: the model's pressure, Helbing's crowd pressure (two things, two maps), time in a dense
 // crowd. SPDX-License-Identifier: Apache-2.0
-#include "report/figure_maps.h"
+#include "report/figures.h"
 #include "throng/scene_view.h"
 #include <math.h>
 #include <stdio.h>

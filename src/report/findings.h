@@ -55,4 +55,15 @@ th_stranded th_find_stranded(const th_scene *scene, const th_observation *observ
 
 // The name of a group or of a scripted person; "" for neither.
 const char *th_member_of(const th_scene *scene, int group);
+
+// ---- what a reader must know before believing the numbers, as plain sentences: the page and summary.json show the
+// same
+
+typedef struct th_warnings {
+    char **texts; // UTF-8, no markup
+    int count;
+} th_warnings;
+
+th_result th_report_warnings(const th_report_def *def, th_warnings *warnings, th_error *error);
+void th_warnings_release(th_warnings *warnings);
 #endif

@@ -1,7 +1,7 @@
 // report.html: one file with everything in it. SPDX-License-Identifier: Apache-2.0
 #include "report/page.h"
 #include "core/error.h"
-#include "report/warnings.h"
+#include "report/findings.h"
 #include "throng/scene_view.h"
 #include <errno.h>
 #include <stdio.h>
@@ -139,3 +139,46 @@ th_result th_report_page(const th_report_def *def, th_error *error) {
     th_text_release(&page);
     return result;
 }
+
+// ---- the style sheet: one column on a screen, A4 on paper
+
+const char th_page_style[] =
+    "html{font:16px/1.5 system-ui,-apple-system,\"Segoe UI\",Roboto,\"Helvetica Neue\",Arial,"
+    "sans-serif;color:#1a1a1a;background:#fff}"
+    "body{max-width:58rem;margin:0 auto;padding:1.5rem}"
+    "header{border-bottom:2px solid #1a1a1a;margin-bottom:1.5rem}"
+    "h1{font-size:1.9rem;line-height:1.2;margin:.5rem 0 .3rem}"
+    "h2{font-size:1.35rem;margin:2.4rem 0 .6rem;border-bottom:1px solid #bbb;padding-bottom:.2rem}"
+    "h3{font-size:1.08rem;margin:1.6rem 0 .4rem}"
+    "p{margin:.5rem 0}small,.note,figcaption{color:#444}.note{font-size:.9rem}"
+    ".answer{border-left:6px solid #0072b2;background:#eef4f8;padding:.6rem 1.2rem;margin:1.2rem 0}"
+    ".facts{display:flex;flex-wrap:wrap;gap:.4rem 2.2rem;margin:.7rem 0 .2rem}.facts "
+    "dt{font-size:.85rem;"
+    "color:#444}.facts dd{margin:0;font-weight:600}"
+    ".headline{font-size:1.3rem;line-height:1.4;font-weight:600}"
+    ".warnings{border-left:6px solid #d55e00;background:#fbf1ea;padding:.6rem 1.2rem;margin:1.2rem "
+    "0}"
+    ".warnings h2{border:0;margin:.2rem 0;font-size:1.1rem}.warnings ul{margin:.3rem "
+    "0;padding-left:1.2rem}"
+    ".fine{border-left:6px solid #009e73;background:#edf7f4;padding:.6rem 1.2rem;margin:1.2rem 0}"
+    "figure{margin:1.8rem 0 2.2rem}figure svg{display:block;width:100%;height:auto}"
+    "figcaption{font-size:.92rem;margin-top:.3rem;padding:0 .8rem}"
+    "figcaption strong:first-child{color:#1a1a1a}"
+    "table{border-collapse:collapse;font-size:.88rem;line-height:1.35;width:100%}"
+    "th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid #ddd}"
+    "thead th{border-bottom:2px solid #666;vertical-align:bottom}tbody th{font-weight:600;"
+    "overflow-wrap:anywhere;min-width:7rem}"
+    "td{overflow-wrap:anywhere;min-width:3.2rem}.n{overflow-wrap:normal;text-align:right;font-"
+    "variant-numeric:tabular-nums}.wide{overflow-x:auto}"
+    "code{font:.88em ui-monospace,\"DejaVu Sans Mono\",Menlo,Consolas,monospace;"
+    "overflow-wrap:anywhere}"
+    "td code{white-space:nowrap}"
+    "dl.method{display:grid;grid-template-columns:minmax(8rem,14rem) 1fr;gap:.35rem 1rem;"
+    "font-size:.92rem}dl.method dt{font-weight:600}dl.method dd{margin:0;min-width:0}"
+    "footer{margin-top:2rem;border-top:1px solid #bbb;font-size:.85rem;color:#555}"
+    "@page{size:A4;margin:16mm 15mm 18mm}"
+    "@media print{html{font-size:10.5pt}body{max-width:none;padding:0}"
+    "figure,tr,.answer,.warnings,.fine,dl.method>div{break-inside:avoid}"
+    "figure svg{max-height:225mm}h2,h3{break-after:avoid}thead{display:table-header-group}"
+    ".answer,.warnings,.fine{print-color-adjust:exact;-webkit-print-color-adjust:exact}"
+    ".wide{overflow:visible}a{color:inherit;text-decoration:none}}";

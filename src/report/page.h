@@ -16,5 +16,5 @@ void th_page_runs(th_text *page, const th_figure_data *data);
 void th_page_method(th_text *page, const th_figure_data *data);
 void th_page_reproduce(th_text *page, const th_figure_data *data);
 
-extern const char th_page_style[]; // page_style.c
+extern const char th_page_style[]; // the style sheet
 #endif

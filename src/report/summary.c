@@ -5,7 +5,6 @@
 #include "report/figures.h"
 #include "report/findings.h"
 #include "report/table_file.h"
-#include "report/warnings.h"
 #include "throng/scene_view.h"
 #include <inttypes.h>
 #include <jansson.h>

@@ -2,7 +2,6 @@
 #include "report/sweep.h"
 #include "core/error.h"
 #include "report/page.h"
-#include "report/sweep_figures.h"
 #include "report/table_file.h"
 #include <math.h>
 #include <stdio.h>

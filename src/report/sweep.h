@@ -2,6 +2,7 @@
 #ifndef TH_REPORT_SWEEP_H
 #define TH_REPORT_SWEEP_H
 #include "observe/ensemble.h"
+#include "report/figures.h"
 #include <jansson.h>
 
 // One combination.
@@ -30,4 +31,17 @@ json_t *th_report_sweep_json(const th_sweep_report *report);
 th_result th_report_sweep_table(const th_sweep_report *report, th_error *error);
 // report.html with the figures inside, and figures/*.png
 th_result th_report_sweep_page(const th_sweep_report *report, th_error *error);
+
+// ---- figures of a sweep. They are rows of the same kind as those of a run, so that SVG and PNG are written by
+// the same code.
+
+// What a figure's functions are given: `base` is empty and comes first, so that a pointer to it is one
+// to the whole.
+typedef struct th_sweep_figure_data {
+    th_figure_data base;
+    const th_sweep_report *report;
+} th_sweep_figure_data;
+
+extern const th_figure th_sweep_figures[];
+extern const int th_sweep_figure_count;
 #endif

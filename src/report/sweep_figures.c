@@ -1,6 +1,6 @@
 // Figures of a sweep: mean and interval against the first varied value, and the distribution of every
 // combination. SPDX-License-Identifier: Apache-2.0
-#include "report/sweep_figures.h"
+#include "report/sweep.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

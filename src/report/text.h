@@ -33,4 +33,12 @@ void th_text_value(th_text *text, double value);
 // Makes the text the content of folder/name (folder NULL: name). Releases the text, whatever happens.
 th_result th_text_write(th_text *text, const char *folder, const char *name,
                         th_durability durability, th_error *error);
+
+// ---- one figure as an SVG that can stand in a page with others
+
+// Copies cairo's SVG into a page: without the XML declaration, every id and every reference to one
+// prefixed (cairo counts from 0 in every file, so ids of two figures would clash), path data rounded to
+// hundredths, with role and label for readers who cannot see it. `svg` is changed. False when `svg` is
+// not what cairo writes.
+bool th_svg_inline(th_text *page, char *svg, const char *prefix, const char *label);
 #endif

@@ -3,7 +3,7 @@
 #ifndef TH_RUN_RUN_FOLDER_H
 #define TH_RUN_RUN_FOLDER_H
 #include "observe/ensemble.h"
-#include "report/warnings.h"
+#include "report/findings.h"
 #include "run/simulation.h"
 #include <jansson.h>
 

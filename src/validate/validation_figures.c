@@ -4,7 +4,7 @@
 #include "draw/panels.h"
 #include "draw/plan_drawing.h"
 #include "report/figures.h"
-#include "report/svg.h"
+#include "report/text.h"
 #include "throng/scene_view.h"
 #include <math.h>
 #include <stdio.h>
