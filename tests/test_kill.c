@@ -1,6 +1,7 @@
 // A run that is killed, or whose disk is full, leaves a recording that opens and holds whole frames
 // without a gap. The runs are this very program, started anew with another task: a fork alone would
 // inherit threads that are not there. SPDX-License-Identifier: Apache-2.0
+#include "core/array.h"
 #include "support.h"
 #include "throng/record.h"
 #include <errno.h>
@@ -132,8 +133,7 @@ static void *copy_of(th_world *world, th_field field, int count) {
 static const moment *moment_at(reference *r, int64_t number) {
     while (r->count <= number) {
         if (r->count > 0) th_world_step(r->world, 1);
-        r->moments = realloc(r->moments, ((size_t)r->count + 1) * sizeof *r->moments);
-        assert_non_null(r->moments);
+        assert_true(TH_RESERVE_ONE(r->moments, r->count));
         moment m = {.count = th_world_agent_count(r->world)};
         m.id = copy_of(r->world, TH_FIELD_ID, m.count);
         m.x = copy_of(r->world, TH_FIELD_POSITION_X, m.count);

@@ -1,5 +1,6 @@
 // The page of a report: well formed, self-contained, every figure there, whatever the run was.
 // SPDX-License-Identifier: Apache-2.0
+#include "core/array.h"
 #include "observe/observer.h"
 #include "report/figures.h"
 #include "report/text.h"
@@ -143,7 +144,7 @@ static char **values_of(const char *page, const char *start, char stop, int *cou
     for (const char *at = strstr(page, start); at; at = strstr(at + 1, start)) {
         const char *begin = at + strlen(start), *end = strchr(begin, stop);
         assert_non_null(end);
-        values = realloc(values, ((size_t)*count + 1) * sizeof *values);
+        assert_true(TH_RESERVE_ONE(values, *count));
         values[(*count)++] = strndup(begin, (size_t)(end - begin));
     }
     if (values) qsort(values, (size_t)*count, sizeof *values, compare_names);

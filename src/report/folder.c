@@ -189,21 +189,14 @@ static char *print_json(const json_t *value) {
 
 th_result th_folder_write_json(const th_folder *folder, const char *name, const json_t *value,
                                th_error *error) {
-    char path[TH_PATH_MAX];
-    if (!th_folder_path(folder, name, path, sizeof path))
-        return th_file_fail(error, folder->path, "the name is too long");
     char *text = print_json(value);
-    size_t length = text ? strlen(text) : 0;
-    char *line = text ? realloc(text, length + 2) : NULL;
-    if (!line) {
-        free(text);
-        return th_fail(error, TH_NO_MEMORY, "", "no memory for %s", name);
-    }
-    line[length] = '\n';
-    line[length + 1] = '\0';
-    th_result result = th_file_replace(path, line, length + 1, TH_SYNCED, error);
-    free(line);
-    return result;
+    if (!text) return th_fail(error, TH_NO_MEMORY, "", "no memory for %s", name);
+    th_file_writer writer;
+    th_file_begin(&writer, folder->path, name);
+    th_file_put(&writer, text, strlen(text));
+    th_file_put(&writer, "\n", 1);
+    free(text);
+    return th_file_end(&writer, TH_SYNCED, error);
 }
 
 json_t *th_folder_read_json(const th_folder *folder, const char *name, th_error *error) {
