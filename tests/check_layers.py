@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The rooms of the house in order: a folder includes only what stands left of it (docs/design.md). Rooms outside
+"""The folders in order: a folder includes only what stands left of it (docs/design.md). Folders outside
 the engine never see inside it: to them it is include/throng. No file includes a source file. Tests and fuzz
 targets may look anywhere.
 

@@ -110,7 +110,7 @@ static inline const outcome *shell(program *p, const char *format, ...) {
 #define throng(p, ...) shell((p), "\"$THRONG\" " __VA_ARGS__)
 
 // The program in the background, ended by a signal as soon as a shell condition holds (or it ended by
-// itself). The condition is asked without pause, and the program is nice: runs of tests take a fraction of a
+// itself). The condition is polled without pause, and the program runs at low priority: runs of tests take a fraction of a
 // second, and on a busy machine the signal must not come too late.
 static inline const outcome *throng_until(program *p, const char *arguments, const char *condition,
                                           const char *signal) {

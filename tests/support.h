@@ -27,7 +27,7 @@ th_scene *scene_of(const char *json);
 th_scene *scene_file(const char *path); // relative to the repository
 th_world *world_of(const th_scene *scene, int threads, uint64_t seed);
 
-// Nobody lost, nobody in a solid, nothing but numbers.
+// Nobody is lost, nobody is inside an obstacle, no value is NaN.
 void assert_invariants(th_world *world);
 
 // Steps until done or until `limit` seconds; returns the time. Invariants are checked every 5 s.

@@ -1,4 +1,4 @@
-// Axes and charts: round ticks for any data, and data at the pixels where they belong.
+// Axes and charts: round ticks for any data, and data drawn at the right pixels.
 // SPDX-License-Identifier: Apache-2.0
 #include "draw/chart.h"
 #include "draw/raster.h"
@@ -86,7 +86,7 @@ static void any_bounds_give_a_usable_axis(void **state) {
         }
         th_axis axis = th_axis_count(values[i], 8, "people");
         check_axis(&axis);
-        assert_int_equal(axis.decimals, 0); // nobody is half a person
+        assert_int_equal(axis.decimals, 0); // people are whole numbers
     }
 }
 
@@ -248,7 +248,8 @@ static void a_hot_spot_survives_a_large_map(void **state) {
     assert_non_null(value);
     value[(size_t)1500 * SIDE + 2250] = 7;
     th_raster raster = {0, 0, 1, SIDE, SIDE, value};
-    th_canvas canvas = th_canvas_create(3200, 3200, 13); // so large that no pixel is lost in it
+    th_canvas canvas =
+        th_canvas_create(3200, 3200, 13); // so large that sub-pixel rounding does not matter
     th_panel panel = {100, 100, 3000, 3000, {0, 0, SIDE, SIDE}, 1, {0, 0}};
     assert_true(th_draw_raster(&canvas, &panel, &raster, th_class_colour, &th_density_classes));
     assert_int_equal(pixel(&canvas, 100 + 2250, 100 + 3000 - 1500.5),

@@ -1,4 +1,4 @@
-// The one-look grids: clearance of walls is never too large and not much too small; goals are never overlooked.
+// Look-up grids: the clearance of walls is never too large and not much too small; goals are never missed.
 // SPDX-License-Identifier: Apache-2.0
 #include "formula/random.h"
 #include "formula/segment.h"
@@ -53,7 +53,7 @@ static void check_walls(const char *file) {
                 assert_true(clear >= exact - 1.4143f * piece - 0.02f - 1.1f * TH_CLEAR_UNIT);
             far += clear > 0.0f;
         }
-    assert_true(far > POINTS / 4); // it tells something
+    assert_true(far > POINTS / 4); // the bound is useful
     int empty = 0;
     for (uint32_t k = 0; k < POINTS; ++k) {
         th_vec2 p = point_of(scene, 0, k), q = th_add(p, th_v(6.0f * th_uniform(k), 3.0f));

@@ -1,4 +1,4 @@
-// The compact codec: lossless on the grid, small on a walking crowd, unmoved by damage.
+// The compact codec: lossless on the grid, small for a walking crowd, safe with damaged bytes.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/clock.h"
 #include "record/compact.h"
@@ -77,7 +77,7 @@ static void test_round_trip(void **state) {
     static people p;
     memset(&p, 0, sizeof p);
     uint32_t seed = 1;
-    int most = 0, leaps = 0;
+    int most = 0, jumps = 0;
     for (int f = 0; f < 300; ++f) {
         if (f % 70 == 69)
             p.count = 0; // an empty frame
@@ -93,9 +93,9 @@ static void test_round_trip(void **state) {
         assert_int_equal(th_compact_decode(reader, bytes, size, p.count, &out, &error), TH_OK);
         assert_same(&p, &out);
         assert_true((in.heading == NULL) == (out.heading == NULL));
-        ++leaps;
+        ++jumps;
     }
-    assert_true(most > 100 && leaps == 300);
+    assert_true(most > 100 && jumps == 300);
     th_compact_codec_destroy(writer);
     th_compact_codec_destroy(reader);
 }
@@ -205,7 +205,7 @@ static void test_damage(void **state) {
         bad[k] ^= 0x41;
         th_result result = th_compact_decode(reader, bad, size, p.count, &out, &error);
         if (result == TH_OK)
-            assert_same(&p, &out); // a bit that means nothing to zstd
+            assert_same(&p, &out); // a bit that zstd does not use
         else
             assert_true(error.message[0] != 0);
         assert_int_equal(th_compact_decode(reader, bytes, k, p.count, &out, &error), TH_NO_FILE);
@@ -319,7 +319,7 @@ static void test_walking_crowd(void **state) {
         "a second, decoding %.1f\n",
         (double)bytes_all / rows, (double)key_bytes / COUNT, (rows + COUNT) / encoding * 1e-6,
         (rows + COUNT) / decoding * 1e-6);
-    assert_true((double)bytes_all / rows < 3.0); // three planes of a byte are the ceiling
+    assert_true((double)bytes_all / rows < 3.0); // three byte planes are the upper bound
     th_compact_codec_destroy(writer);
     th_compact_codec_destroy(reader);
     free(id);

@@ -1,4 +1,4 @@
-// The plumbing that everything stands on: arenas, growing arrays, replaced files, clocks, the pool.
+// What the whole program uses: arenas, growing arrays, replaced files, clocks, the pool.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/array.h"
 #include "core/clock.h"
@@ -197,7 +197,7 @@ static void test_arrays_without_memory(void **state) {
     assert_int_equal(capacity, kept);
     assert_int_equal(room, 0);
     assert_int_equal(array[3], 7);
-    assert_true(TH_RESIZE(array, 0)); // nothing is an array too
+    assert_true(TH_RESIZE(array, 0)); // zero elements give an array too
     assert_non_null(array);
     free(array);
 }
@@ -307,7 +307,7 @@ static void test_clocks(void **state) {
     usleep(30000);
     double slept = th_monotonic_seconds() - wall;
     assert_true(slept >= 0.03 && slept < 30.0);
-    assert_true(th_thread_cpu_seconds() - cpu < 0.02); // sleeping is no work
+    assert_true(th_thread_cpu_seconds() - cpu < 0.02); // sleeping takes no processor time
 }
 
 // ---- the pool

@@ -110,7 +110,7 @@ static void scenes_are_those_in_the_folder(void **state) {
     free(text);
 }
 
-// A thin flow: nobody hinders anybody, so people are as many as come in and as fast as they like to be.
+// A sparse flow: nobody hinders anybody, so everybody who enters walks at the own free speed.
 static void a_thin_flow_has_the_density_of_its_inflow(void **state) {
     (void)state;
     th_corridor_people people = {"\"none\"", "\"social_force\"", LONG_ENOUGH ? 60.0 : 14.0};

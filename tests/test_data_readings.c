@@ -9,7 +9,7 @@
 
 // Readings of the same files by others agree this well. [-]
 static const double TOLERANCE = 0.02;
-// Their figures have two digits behind the point: half a digit more is nobody's error.
+// Their figures have two decimals: a difference of half a unit of the last one is rounding.
 static const double LAST_DIGIT = 0.005;
 #define WHOLE TH_SOURCE_DIR "/../shared/data/"
 #define EXCERPTS TH_SOURCE_DIR "/tests/data/readings/"

@@ -1,4 +1,4 @@
-// Odd scenes and rude callers: what must not crash, hang, lose people or let them through walls.
+// Unusual scenes and wrong calls, which must not crash, hang, lose people or let them through walls.
 // SPDX-License-Identifier: Apache-2.0
 #include "support.h"
 #include <math.h>
@@ -72,7 +72,7 @@ static void test_start_on_the_goal(void **state) {
     }
 }
 
-// People stand in a door as it shuts: nobody is thrown through, nobody lost, all leave once it opens.
+// People stand in a door while it closes: nobody is pushed through, nobody is lost, all leave once it opens.
 static void test_door_shuts_on_people(void **state) {
     (void)state;
     for (int m = 0; m < MODELS; ++m) {
@@ -153,7 +153,7 @@ static void test_speeds_and_steps(void **state) {
         }
 }
 
-// A source whose area is full waits; whoever is due is owed, not lost.
+// A source whose area is full waits; the people it owes come later and are not lost.
 static void test_source_in_a_full_area(void **state) {
     (void)state;
     th_scene *scene;
@@ -209,7 +209,7 @@ static void test_map_coordinates(void **state) {
     release(world, scene);
 }
 
-// A wall drawn round somebody, live: shut in, counted as such, let out again.
+// A wall added around somebody while running: the person is enclosed, counted as such, and freed again.
 static void test_walled_in(void **state) {
     (void)state;
     for (int m = 0; m < MODELS; ++m) {
@@ -238,7 +238,7 @@ static void test_walled_in(void **state) {
     }
 }
 
-// Whatever is written into a view, the next steps are those of a world: nothing spreads.
+// Whatever is written into a view, the next steps repair it: NaN does not spread.
 static void test_nonsense_in_views(void **state) {
     (void)state;
     static const uint32_t rude[] = {0x7fc00000u, 0x7f800000u, 0xff800000u, 0x7f7fffffu,

@@ -86,7 +86,7 @@ static void test_runs_added_up(void **state) {
     th_scene_destroy(scene);
 }
 
-// A run that is stopped has no egress time, and the others' mean does not suffer.
+// A run that is stopped has no egress time and does not change the mean of the others.
 static void test_unfinished_run(void **state) {
     (void)state;
     th_scene *scene = scene_of(room);

@@ -180,7 +180,7 @@ static th_tracks_found ways(const char *filter, const char *move, double step, d
     return found;
 }
 
-// The paper's claims: forces integrated at 16 Hz throw people about, behind the filter they do not, and it is
+// The paper's claims: forces integrated at 16 Hz make people oscillate, behind the filter they do not, and it is
 // smoother than small steps are.
 static void the_filter_makes_ways_smooth(void **state) {
     (void)state;

@@ -159,7 +159,7 @@ static void bad_requests_are_told(void **state) {
     free(text);
 }
 
-// The tables that the program carries: as many as the sources have, in order, and numbers one can believe.
+// The tables built into the program: as many entries as the sources have, in order, with plausible numbers.
 static void measured_sets_are_whole(void **state) {
     (void)state;
     int count;

@@ -139,7 +139,7 @@ static void narrow_door(void **state) {
             th_vec2 p = {hand_random(&seed, 0.1f, 4.9f), hand_random(&seed, 0.1f, 9.9f)};
             assert_true(walk(hand, target, 0, p, 15.0f) < 0.3f);
         }
-        // In the door itself one walks through it, not against its jambs: a body of 0.2 m fits.
+        // Inside the door the direction leads through it, not against its posts: a body of 0.2 m fits.
         th_way way = way_at(hand, target, 0, th_v(x - 0.1f, low + 0.25f));
         assert_true(way.direction.x > 0.7f);
         hand_destroy(hand);

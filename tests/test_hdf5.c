@@ -365,7 +365,7 @@ static void test_bad_files(void **state) {
     refuse(f, "fps");
     write_other(f, (other_file){.rows = NULL, .count = 1, .columns = 3});
     refuse(f, "not a list of rows");
-    // A million million rows that are not there.
+    // A header that claims 10^12 rows.
     write_other(f, (other_file){.rows = NULL, .count = 1000000000000});
     refuse(f, "damaged");
     other_row nowhere = {1, 1, NAN, 0, 0, 0, 0};
@@ -391,7 +391,7 @@ static void test_truncated(void **state) {
     }
 }
 
-// Who uses HDF5 besides us keeps their own way of hearing about errors.
+// Other users of HDF5 in the process keep their own error handler.
 static void test_voice_stays(void **state) {
     fixture *f = *state;
     H5E_auto2_t before, after;

@@ -193,7 +193,7 @@ static void assert_equal_moment(const th_moment *frame, const moment *m, double 
 
 // A text that ends exactly behind a line cannot be seen to lack the rest of its last frame
 // (docs/recordings.md). A kill that hits a write, and there the end of a line, is rare: once in some
-// hundred runs of this test. It is counted, and no excuse for the other formats.
+// hundred runs of this test. It is counted; other formats are not allowed to lose the frame.
 static int cut_texts;
 
 static void assert_whole(const th_moment *frame, const moment *m, bool may_be_cut) {
@@ -225,7 +225,7 @@ static int64_t assert_whole_frames(reference *r, const char *file) {
     return count;
 }
 
-// The recording can be gone on with: `frame` is the next one.
+// The recording can be continued: `frame` is the next one.
 static void assert_continues(reference *r, const char *file, int64_t frame) {
     th_trajectory_writer *writer = NULL;
     th_error error = {0};
@@ -299,7 +299,7 @@ static void test_full_disk(void **state) {
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 7)
             fail_msg("%s: status %d, it said: %s", th_trajectory_format_name(formats[k]), status,
                      said);
-        // The file, the cause, what to do; house style is "cause; cure". A limit is not quite a full
+        // The file, the cause, what to do; the usual form is "cause; cure". A limit is not quite a full
         // disk (another error code), so the words differ.
         assert_non_null(strstr(said, file));
         assert_non_null(strstr(said, "; "));

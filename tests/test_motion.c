@@ -1,4 +1,4 @@
-// Velocities of a recording: windows, ends, gaps, leaps, levels, missing frames. SPDX-License-Identifier: Apache-2.0
+// Velocities of a recording: windows, ends, gaps, jumps, levels, missing frames. SPDX-License-Identifier: Apache-2.0
 #include "observe/motion.h"
 #include "support.h"
 #include <math.h>
@@ -115,7 +115,7 @@ static void test_gaps(void **state) {
     assert_int_equal(moment.count, 3);
     assert_near(speed_of(&moment, 1), 1, 1e-9);
     assert_near(speed_of(&moment, 2), 2, 1e-9); // one-sided, and not over the gap
-    assert_near(speed_of(&moment, 4), 1, 1e-9); // nor over the leap
+    assert_near(speed_of(&moment, 4), 1, 1e-9); // nor over the jump
     moment = next(motion);
     assert_true(isnan(speed_of(&moment, 3)));
     assert_near(speed_of(&moment, 2), 2, 1e-9);

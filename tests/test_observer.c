@@ -332,7 +332,7 @@ static void test_thin_wall_does_not_blur(void **state) {
     th_scene_destroy(scene);
 }
 
-// Everybody is in a cell of his level at every sample, and nobody twice.
+// At every sample everybody is in exactly one cell of the own level.
 static void test_people_in_maps(void **state) {
     (void)state;
     th_scene *scene = scene_file("scenes/verification/rimea_02_stairs_up.json");

@@ -210,7 +210,7 @@ static void test_boxed_in(void **state) {
     assert_true(isfinite(v.x) && isfinite(v.y));
     assert_true(th_length(v) <= 2.0f * (1.0f + 1e-5f));
     assert_true(th_length(v) <
-                0.2f); // equal pressure from all sides leaves no better way than to stay
+                0.2f); // with people equally close on all sides, standing still is optimal
 }
 
 static float random_between(unsigned *seed, float low, float high) {

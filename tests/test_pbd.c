@@ -114,7 +114,7 @@ static void avoidance_goes_on_with_the_motion_begun(void **state) {
     th_pbd_correction both = th_pbd_avoid(&avoid, x, u, 0.5f, 0.5f);
     assert_true(fabsf(both.x - (aside.x + brake.x)) < 1e-7f &&
                 fabsf(both.y - (aside.y + brake.y)) < 1e-7f);
-    // Head on nothing is sideways, but for the bias to the right.
+    // Head on there is no sideways part except the bias to the right.
     th_pbd_correction head_on =
         th_pbd_avoid(&avoid, th_v(-2.0f, 0.0f), th_v(2.0f * h, 0.0f), 0.5f, 0.5f);
     assert_true(head_on.count == 1.0f && head_on.y == 0.0f);

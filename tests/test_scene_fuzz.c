@@ -62,7 +62,7 @@ static void test_corpus(void **state) {
     assert_true(accepted >= 3 && accepted < corpus_count);
 }
 
-// One edit: flip, drop, double, splice from another file, or a nasty token.
+// One edit: flip, drop, double, splice from another file, or an invalid token.
 static void mutate(text *t, uint64_t random) {
     static const char *const tokens[] = {"1e308", "-1",     "0",  "null",   "[]",  "{}",
                                          "\"\"",  "1e-300", "[[", "]]",     "NaN", "true",
@@ -112,7 +112,7 @@ static void test_mutations(void **state) {
                 mutate(&changed, random = th_mix64(random + 0x9e3779b97f4a7c15u));
             accepted += try_text(&changed);
         }
-    // Most edits break a text and some do not: both ways were walked.
+    // Most edits break a text and some do not: both cases must have occurred.
     assert_true(accepted > 20 && accepted < corpus_count * MUTATIONS / 2);
 }
 

@@ -110,7 +110,7 @@ static void an_arch_forms_before_the_door(void **state) {
     th_scene_destroy(scene);
 }
 
-// Everybody in a full room wants out for 20 s, in steps of 0.1 s.
+// Everybody in a full room walks towards the exit for 20 s, in steps of 0.1 s.
 static void run_packed_room(const char *move) {
     char text[1024];
     static const char format[] =

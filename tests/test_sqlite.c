@@ -202,7 +202,7 @@ static void test_append(void **state) {
     }
 }
 
-// Somebody looks on while a recording is made and ends: what is committed is seen, nothing is lost.
+// A reader has the file open while it is recorded and finished: it sees what is committed, nothing is lost.
 static void test_read_while_writing(void **state) {
     (void)state;
     for (int k = 0; k < 2; ++k) {

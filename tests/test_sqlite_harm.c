@@ -59,7 +59,7 @@ static void test_wrong_files(void **state) {
     close_recording(t);
 }
 
-// One damaged blob costs the frames up to the next key frame and names itself.
+// One damaged blob loses the frames up to the next key frame, and the error names it.
 static void test_damaged_blob(void **state) {
     (void)state;
     th_trajectory_info info = info_of(TH_TRAJECTORY_COMPACT);

@@ -352,7 +352,7 @@ static bool warned_of(const th_warnings *warnings, const char *words) {
     return false;
 }
 
-// A shut door: nobody gets out, and the reader is told who and where.
+// A closed door: nobody gets out, and the warnings say who and where.
 static void test_people_who_cannot_leave(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(

@@ -102,7 +102,7 @@ static void test_exact_bytes(void **state) {
     free(bytes);
 }
 
-// PedPy looks through every line of the header for these, and a level is called what its owner likes.
+// PedPy searches every line of the header for these words, and a level may have any name.
 static void test_names_that_mislead(void **state) {
     (void)state;
     static const char *const names[] = {"hall in m", "x/cm", "framerate 3",
@@ -312,7 +312,7 @@ static void test_order(void **state) {
     th_trajectory_close(trajectory);
 }
 
-// Our own quick way and the C library's agree to the last bit.
+// Our own fast number reader and strtod agree to the last bit.
 static void test_numbers(void **state) {
     (void)state;
     uint64_t seed = 1;

@@ -244,7 +244,7 @@ static void test_round_trips(void **state) {
     }
 }
 
-// A recording without geometry, levels, notes, orientation: nothing may be made up.
+// A recording without geometry, levels, notes, orientation: none of them may be invented.
 static void test_bare(void **state) {
     fixture *f = *state;
     char a[128], b[128];

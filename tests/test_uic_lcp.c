@@ -395,7 +395,7 @@ static void test_warm_start(void **state) {
     }
 }
 
-// Everywhere above the maximum and nowhere to go: p grows, but is a number, and the flag is honest.
+// Everywhere above the maximum without an exit: p grows but stays finite, and the result says it did not converge.
 static void test_closed_box(void **state) {
     (void)state;
     for (int m = 0; m < METHOD_COUNT; ++m) {
@@ -442,7 +442,7 @@ static void test_cost(void **state) {
     random_state = 17;
     assert_int_equal(visits_of(small_crowd(160, 0)), alone); // empty cells cost nothing
     random_state = 17;
-    // People who are not jammed cost a few looks each.
+    // People who are not jammed cost a few reads each.
     int64_t among = visits_of(small_crowd(160, 1e-3));
     assert_true(among < alone + 8 * 160 * 160);
     // Four and sixteen times the jam: about as many times the work.

@@ -1,4 +1,4 @@
-// What the quality bars of the model found out: walls, exits, cells with little ground.
+// Faults that the quality measurements of the model found: walls, exits, cells with little ground.
 // SPDX-License-Identifier: Apache-2.0
 #include "contact/contact.h"
 #include "move/uic/state.h"

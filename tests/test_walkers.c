@@ -50,7 +50,7 @@ static void test_crossings(void **state) {
         put(&s, 1, 1.03 - 0.1 * f, 1, -1, 0);   // over it to the left, between two frames
         put(&s, 2, -1.5 + 0.1 * f, 0.5, 1, 0);  // to the right; stands on it in frame 15
         put(&s, 3, -1.03 + 0.1 * f, 2.5, 1, 0); // past its end
-        put(&s, 4, f < 20 ? -3 : 3, 1, 0, 0);   // leaps over it
+        put(&s, 4, f < 20 ? -3 : 3, 1, 0, 0);   // jumps over it
         if (f % 2 == 0) put(&s, 5, -1.03 + 0.1 * f, 1, 1, 0); // seen every second frame only
         put(&s, 6, 0.5 - 0.06 * (f % 20 < 10 ? f % 20 : 19 - f % 20), 1.5, 0, 0); // to and fro
         put(&s, 7, 0.5 - 0.1 * (f < 20 ? f : 39 - f), 1.5, 0, 0);                 // there and back
