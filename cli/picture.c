@@ -79,7 +79,7 @@ static int draw_now(th_world *world, const picture_settings *s, th_plan_view *vi
         good = density != NULL;
     }
     if (good) {
-        // One frame for the whole series, so that pictures can be laid over each other.
+        // One frame for the whole series, so that pictures can be put over each other.
         if (first) view->box = th_plan_box(view->scene, &crowd.moment);
         view->crowd = &crowd.moment;
         view->density = density;

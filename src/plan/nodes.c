@@ -52,7 +52,7 @@ static double choose_spacing(const th_scene *scene) {
     }
 }
 
-// The lattice is laid half a spacing beside round coordinates, so that walls drawn on them fall
+// The lattice is half a spacing beside round coordinates, so that walls drawn on them fall
 // between nodes rather than on them.
 static void size_level(th_nodes *nodes, int index, th_point base) {
     const th_level *level = &nodes->scene->levels[index];

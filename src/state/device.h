@@ -21,7 +21,7 @@ typedef struct th_device_backend {
     bool (*fetch)(th_world *world, uint32_t fields);
     // The host's arrays were changed and count from the next step on.
     void (*changed)(th_world *world);
-    // Events: a call of th_world_step begins without any; one that happened at home joins the device's.
+    // Events: a call of th_world_step begins without any; one that happened on the host joins the device's.
     void (*forget_events)(th_world *world);
     void (*note_event)(th_world *world, const th_event *event);
     void (*sample_overlaps)(th_world *world, th_statistics *statistics);
@@ -33,7 +33,7 @@ typedef struct th_device_backend {
     bool exact;
 } th_device_backend;
 
-// plan/crowd.c: quickest ways are looked for at home, once a second, from the places where people are then. The
+// plan/field/crowd.c: quickest ways are solved on the host, once a second, from where people are then. The
 // device asks whether it is time, brings them, and takes the new fields.
 bool th_plan_crowd_is_due(const th_world *world);
 void th_plan_crowd_look(th_world *world);

@@ -108,14 +108,14 @@ void th_stage_events(th_world *world) {
 
 // ---- live edits
 
-void th_take_home(th_world *world) {
+void th_fetch_to_change(th_world *world) {
     if (!world->device) return;
     world->device->fetch(world, TH_ALL_FIELDS);
     world->device->changed(world);
 }
 
 th_result th_world_set_door(th_world *world, const char *id, bool open, th_error *error) {
-    th_take_home(world);
+    th_fetch_to_change(world);
     const th_scene *scene = world->scene;
     for (int d = 0; d < scene->door_count; ++d) {
         if (strcmp(scene->doors[d].id, id) != 0) continue;
@@ -143,7 +143,7 @@ static void set_edge(th_wall *edge, th_vec2 a, th_vec2 b, int level, int other) 
 
 th_result th_world_add_wall(th_world *world, int level, th_vec2 a, th_vec2 b, int *wall,
                             th_error *error) {
-    th_take_home(world);
+    th_fetch_to_change(world);
     const th_scene *scene = world->scene;
     if (level < 0 || level >= scene->level_count)
         return th_fail(error, TH_BAD_ARGUMENT, "", "level %d does not exist; the scene has %d",
@@ -173,7 +173,7 @@ th_result th_world_add_wall(th_world *world, int level, th_vec2 a, th_vec2 b, in
 }
 
 th_result th_world_remove_wall(th_world *world, int wall, th_error *error) {
-    th_take_home(world);
+    th_fetch_to_change(world);
     int first = world->scene->wall_count + 2 * wall;
     if (wall < 0 || wall >= TH_LIVE_WALL_MAX || first >= world->wall_count ||
         world->walls[first].length <= 0.0f)
@@ -186,7 +186,7 @@ th_result th_world_remove_wall(th_world *world, int wall, th_error *error) {
 
 th_result th_world_set_param(th_world *world, int group, const char *name, double value,
                              th_error *error) {
-    th_take_home(world);
+    th_fetch_to_change(world);
     if (group < 0 || group >= world->scene->group_count)
         return th_fail(error, TH_BAD_ARGUMENT, "", "group %d does not exist; the scene has %d",
                        group, world->scene->group_count);

@@ -1,4 +1,4 @@
-// Creating and destroying a scene: compile it, lay the wall grids, let the planners prepare.
+// Creating and destroying a scene: compile it, build the wall grids, let the planners prepare.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "plan/plan.h"

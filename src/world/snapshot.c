@@ -330,7 +330,7 @@ static th_result check_contents(th_world *world, const snapshot_head *head,
 }
 
 th_result th_world_restore(th_world *world, const void *memory, size_t size, th_error *error) {
-    th_take_home(world);
+    th_fetch_to_change(world);
     snapshot_head head = {0};
     memcpy(&head, memory, size < sizeof head ? size : sizeof head);
     th_result result = check_head(world, &head, memory, size, error);

@@ -197,7 +197,7 @@ static th_result check_agent(const th_world *world, const th_agent_def *def, int
 
 th_result th_world_spawn(th_world *world, const th_agent_def *agents, int count, th_agent_id *ids,
                          th_error *error) {
-    th_take_home(world);
+    th_fetch_to_change(world);
     if (count < 0 || world->agents.count > world->agents.capacity - count)
         return th_fail(error, TH_FULL, "",
                        "no room for %d more agents; agent_capacity is %d and %d are alive", count,

@@ -130,7 +130,7 @@ void th_world_unmap(th_world *world, int field) {
     assert(field >= 0 && field < th_field_count(&world->agents) && world->views[field]);
     if (world->view_access[field] == TH_READ) return;
     if (field == TH_FIELD_ID) return; // the views' own order
-    th_take_home(world);
+    th_fetch_to_change(world);
     const uint32_t *view = world->views[field];
     uint32_t *array = th_field_get(&world->agents, field);
     bool moves =
@@ -171,7 +171,7 @@ bool th_world_alive(const th_world *world, th_agent_id id) {
 }
 
 int th_world_remove(th_world *world, const th_agent_id *ids, int count) {
-    th_take_home(world);
+    th_fetch_to_change(world);
     int removed = 0;
     for (int k = 0; k < count; ++k) {
         int64_t i = find_agent(world, ids[k].serial);

@@ -22,9 +22,9 @@ th_result th_spawn_check(const th_scene *scene, th_error *error);
 // events.c: is a door to open or shut in this step, and doing it.
 bool th_doors_due(const th_world *world);
 void th_follow_schedules(th_world *world);
-// events.c: before anything is changed by hand. A world on a device comes home for it, and goes back with the
-// next step.
-void th_take_home(th_world *world);
+// events.c: before anything is changed from outside. A world on a device is copied to the host, and back with the next
+// step.
+void th_fetch_to_change(th_world *world);
 
 void th_push_event(th_world *world, th_event event);
 
