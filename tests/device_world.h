@@ -27,7 +27,7 @@ static inline bool device_is_required(void) {
 }
 
 // Without a device the test is skipped, unless THRONG_REQUIRE_CUDA=1 makes that a failure. The device's memory
-// starts poisoned (src/cuda/device.cuh), so that nothing may rely on what was there.
+// starts poisoned (src/device/device.cuh), so that nothing may rely on what was there.
 static inline th_world *device_world_as(const th_scene *scene, th_world_def def) {
     th_world *world = NULL;
     th_error error;

@@ -1,11 +1,11 @@
 // Makes an emulated device (tests/CMakeLists.txt) as inexact as a GPU: the functions of formula/math.h that a GPU takes
 // from its hardware get a relative error of up to 1e-6 here, a different one for every argument. Stands before
-// src/cuda/world.cu. SPDX-License-Identifier: Apache-2.0
+// a .cu file. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_TESTS_EMULATED_ROUGH_H
 #define TH_TESTS_EMULATED_ROUGH_H
 #define TH_ROUGH
 // clang-format off
-#include "cuda/device.cuh"
+#include "device/device.cuh"
 #include "formula/math.h"
 // clang-format on
 

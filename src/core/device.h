@@ -1,12 +1,16 @@
-// What a GPU runs too. The files of the stages are compiled twice: by the C compiler for the CPU and as
-// part of src/cuda/world.cu for the GPU. Functions marked TH_BOTH exist on both sides, word for word the
-// same; what stands within #ifndef TH_DEVICE_CODE is the CPU's alone: loops over the crowd, for which the GPU has
-// kernels. SPDX-License-Identifier: Apache-2.0
+// What lets one header be C17 for the CPU and C++ for a GPU. A function that a GPU runs too is marked TH_BOTH (or
+// TH_FORMULA, formula/common.h) and stands in a header: the CPU's loop is in the .c file beside it, the GPU's kernel in
+// the .cu file. TH_DEVICE_CODE is defined where a .cu file is compiled; the few headers that ask for it say why a GPU
+// needs something else there. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CORE_DEVICE_H
 #define TH_CORE_DEVICE_H
 #ifdef __CUDACC__
 #define TH_BOTH __host__ __device__
 #else
 #define TH_BOTH
+#endif
+#ifdef __cplusplus // C words that C++ has under other names
+#define _Alignas alignas
+#define restrict __restrict
 #endif
 #endif

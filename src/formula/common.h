@@ -15,6 +15,13 @@
 #define TH_FORMULA static inline
 #endif
 
+// The same for what only the CPU computes, sixteen people at a time.
+#if defined(__GNUC__)
+#define TH_CPU_FORMULA static inline __attribute__((always_inline, unused))
+#else
+#define TH_CPU_FORMULA static inline
+#endif
+
 // A GPU's own instructions where they differ from the CPU's in the last bits (docs/gpu.md).
 #if defined(__CUDA_ARCH__) && !defined(TH_EXACT)
 #define TH_HARDWARE_MATH

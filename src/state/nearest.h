@@ -92,7 +92,7 @@ TH_BOTH static inline void th_nearest_add_linked(const th_world *world, uint32_t
 
 // Which candidates are nearer than sqrt(limit2). Without a branch: every index is written, and kept only
 // when the counter moves on.
-TH_FORMULA int th_candidates_shorten(const th_candidates *list, float limit2, uint16_t *near) {
+TH_CPU_FORMULA int th_candidates_shorten(const th_candidates *list, float limit2, uint16_t *near) {
     int count = 0;
     for (int k = 0; k < list->count; ++k) {
         near[count] = (uint16_t)k;
@@ -104,8 +104,8 @@ TH_FORMULA int th_candidates_shorten(const th_candidates *list, float limit2, ui
 // The `wanted` nearest of the short list in order of (distance, id): an entry's place is the number of
 // entries before it. Both parts of the key go into one integer: the bits of a float that is not negative
 // sort like the float.
-TH_FORMULA void th_candidates_rank(const th_candidates *list, const uint16_t *near, int count,
-                                   uint32_t self, int wanted, th_nearest *nearest) {
+TH_CPU_FORMULA void th_candidates_rank(const th_candidates *list, const uint16_t *near, int count,
+                                       uint32_t self, int wanted, th_nearest *nearest) {
     uint64_t key[TH_SHORT_LIST];
     int64_t place[TH_SHORT_LIST] = {0};
     uint32_t agent[TH_SHORT_LIST];
@@ -132,8 +132,8 @@ TH_FORMULA void th_candidates_rank(const th_candidates *list, const uint16_t *ne
 
 // The `wanted` (at most TH_NEAREST_MAX) nearest within `range` of agent i on its level, itself not among
 // them, nearest first. People of one cell share `list`, so go through them in storage order.
-TH_FORMULA void th_find_nearest(const th_world *world, th_candidates *list, uint32_t i, int wanted,
-                                float range, th_nearest *nearest) {
+TH_CPU_FORMULA void th_find_nearest(const th_world *world, th_candidates *list, uint32_t i,
+                                    int wanted, float range, th_nearest *nearest) {
     const th_agents *agents = &world->agents;
     th_vec2 p = th_position(agents, i);
     const th_level_grid *grid = &world->index.grids[agents->level[i]];

@@ -3,10 +3,14 @@
 // parts left out: docs/models/densesense.md. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_FORMULA_DENSESENSE_H
 #define TH_FORMULA_DENSESENSE_H
+#include "formula/lanes.h"
 #include "formula/math.h"
 #include "formula/params.h"
 #include "formula/random.h"
 #include "formula/vec.h"
+#include "state/nearest.h"
+#include <math.h>
+#include <string.h>
 
 #define TH_BNCM14 "Best, Narang, Curtis, Manocha 2014"
 #define TH_MENGE_CODE "Menge, FundamentalDiagram plug-in"
@@ -214,5 +218,411 @@ TH_FORMULA th_vec2 th_densesense_turn(float angle) {
 // somebody who walks with `speed` at an angle of that cosine to v0?
 TH_FORMULA float th_densesense_cost2(float preferred_speed, float speed, float cosine) {
     return preferred_speed * preferred_speed + speed * (speed - 2.0f * preferred_speed * cosine);
+}
+
+enum { TH_DENSESENSE_SCREENS = 64 }; // walls looked at; more stand around nobody but in a maze
+
+// Walls that show a person their walkable side, ends relative to the person.
+typedef struct th_densesense_screens {
+    int count;
+    float ax[TH_DENSESENSE_SCREENS], ay[TH_DENSESENSE_SCREENS], bx[TH_DENSESENSE_SCREENS],
+        by[TH_DENSESENSE_SCREENS], depth[TH_DENSESENSE_SCREENS];
+} th_densesense_screens;
+
+// Whoever may count. Full at about 40 people per m2 with the default parameters, where nobody walks any more; the
+// rest is then left out.
+// A GPU's thread has less room of its own: there it is full at about 10 people per m2.
+#ifdef TH_DEVICE_CODE
+enum { TH_DENSESENSE_AROUND = 512 };
+#else
+enum { TH_DENSESENSE_AROUND = 2048 };
+#endif
+typedef struct th_densesense_around {
+    int count; // a multiple of TH_LANES; what is no person is far away; all relative to the walker
+    _Alignas(TH_ALIGN) float x[TH_DENSESENSE_AROUND + (int)TH_LANES],
+        y[TH_DENSESENSE_AROUND + (int)TH_LANES];
+} th_densesense_around;
+static const float TH_DENSESENSE_ELSEWHERE = 1e9f; // [m]
+
+// What all of a group have in common, and one person of it.
+typedef struct th_densesense_walker {
+    const th_world *world;
+    const th_densesense_params *params;
+    float reach, prefactor;
+    bool everybody; // no limit on the number of neighbours
+    bool sight, free_space, additive;
+    uint32_t self;
+    int level;
+    th_vec2 p, heading; // heading: unit, of the planned velocity
+    float speed, pace;
+    th_densesense_screens walls;
+} th_densesense_walker;
+
+TH_BOTH static inline void th_densesense_add_screen(const th_wall *wall,
+                                                    th_densesense_walker *who) {
+    th_vec2 a = th_sub(wall->a, who->p), b = th_sub(wall->b, who->p);
+    float depth = th_det(b, a);
+    if (depth <= 0.0f || who->walls.count == TH_DENSESENSE_SCREENS) return; // its back
+    int at = who->walls.count++;
+    who->walls.ax[at] = a.x;
+    who->walls.ay[at] = a.y;
+    who->walls.bx[at] = b.x;
+    who->walls.by[at] = b.y;
+    who->walls.depth[at] = depth;
+}
+
+// Farther than the wall grid answers from one cell: tiles around the person, each small enough to be
+// answered for from the cell in its middle. A wall belongs to the tile of its nearest point, so it comes once.
+TH_BOTH static inline void th_densesense_list_far_screens(const th_walls *walls,
+                                                          th_densesense_walker *who, float range) {
+    const th_wall_grid *grid = &walls->grids[who->level];
+    const float tile = 1.2f * grid->reach, half_diagonal = 0.7072f * tile;
+    bool ahead_only =
+        who->params->arc_samples < 3.0f; // what lies behind does not count in any direction
+    int most = (int)ceilf(range / tile);
+    for (int row = -most; row <= most; ++row)
+        for (int column = -most; column <= most; ++column) {
+            th_vec2 to = {(float)column * tile, (float)row * tile};
+            if (th_length(to) > range + half_diagonal ||
+                (ahead_only && th_dot(to, who->heading) < -half_diagonal))
+                continue;
+            const int *list = NULL;
+            int count = th_wall_cell(grid, th_add(who->p, to), &list);
+            for (int k = 0; k < count; ++k) {
+                const th_wall *wall = &walls->walls[list[k]];
+                if (th_det(wall->direction, th_sub(who->p, wall->a)) >= 0.0f) continue; // its back
+                th_vec2 n = th_sub(th_nearest_on_segment(who->p, wall->a, wall->b), who->p);
+                if (floorf(n.x / tile + 0.5f) == (float)column &&
+                    floorf(n.y / tile + 0.5f) == (float)row && th_length2(n) <= range * range &&
+                    th_wall_stands(walls, wall))
+                    th_densesense_add_screen(wall, who);
+            }
+        }
+    for (int w = walls->scene_count; w < walls->count; ++w) {
+        const th_wall *wall = &walls->walls[w];
+        th_vec2 n = th_sub(th_nearest_on_segment(who->p, wall->a, wall->b), who->p);
+        if (wall->level == who->level && th_wall_stands(walls, wall) &&
+            th_length2(n) <= range * range)
+            th_densesense_add_screen(wall, who);
+    }
+}
+
+TH_BOTH static inline void th_densesense_list_screens(const th_walls *walls,
+                                                      th_densesense_walker *who) {
+    int level = who->level;
+    float range = who->additive ? who->params->density_range
+                                : who->params->look_ahead + TH_DENSESENSE_FREE_RADIUS;
+    if (range > walls->grids[level].reach) {
+        th_densesense_list_far_screens(walls, who, range);
+        return;
+    }
+    if (!th_walls_maybe_near(walls, level, who->p)) return;
+    int near[2 * TH_DENSESENSE_SCREENS];
+    float distances2[2 * TH_DENSESENSE_SCREENS];
+    int count =
+        th_walls_near(walls, level, who->p, range, near, distances2, 2 * TH_DENSESENSE_SCREENS);
+    for (int k = 0; k < count; ++k) th_densesense_add_screen(&walls->walls[near[k]], who);
+}
+
+// Marks the lanes whose point, relative to the person, lies behind a wall.
+TH_FORMULA void th_densesense_hide(const th_densesense_screens *walls, const float *x,
+                                   const float *y, int *hidden) {
+    for (int w = 0; w < walls->count; ++w) {
+        float ax = walls->ax[w], ay = walls->ay[w], bx = walls->bx[w], by = walls->by[w],
+              depth = walls->depth[w];
+#pragma omp simd
+        for (int l = 0; l < TH_LANES; ++l)
+            hidden[l] |= th_densesense_hides(ax, ay, bx, by, depth, x[l], y[l]);
+    }
+}
+
+// Fills up the last lanes.
+TH_FORMULA void th_densesense_fill_up(th_densesense_around *list) {
+    for (int l = 0; l < TH_LANES; ++l)
+        list->x[list->count + l] = list->y[list->count + l] = TH_DENSESENSE_ELSEWHERE;
+    list->count = (list->count + TH_LANES - 1) / TH_LANES * TH_LANES;
+}
+
+// Moves those behind walls far away.
+TH_FORMULA void th_densesense_drop_hidden(const th_densesense_walker *who,
+                                          th_densesense_around *list) {
+    if (!who->sight || who->walls.count == 0) return;
+    for (int first = 0; first < list->count; first += TH_LANES) {
+        int hidden[TH_LANES] = {0};
+        float *x = list->x + first;
+        th_densesense_hide(&who->walls, x, list->y + first, hidden);
+        for (int l = 0; l < TH_LANES; ++l) x[l] = hidden[l] ? TH_DENSESENSE_ELSEWHERE : x[l];
+    }
+}
+
+// Everybody but the person within the box; whole registers are copied, and the next run writes over what was
+// too much.
+TH_FORMULA void th_densesense_list_box(const th_densesense_walker *who, const th_box *box,
+                                       th_densesense_around *list) {
+    const th_world *world = who->world;
+    const th_agents *agents = &world->agents;
+    const th_level_grid *grid = &world->index.grids[who->level];
+    const th_vec2 p = who->p;
+    int column0 = th_grid_column(grid, box->min_x), column1 = th_grid_column(grid, box->max_x);
+    int last = th_grid_row(grid, box->max_y), count = 0;
+    for (int row = th_grid_row(grid, box->min_y); row <= last; ++row) {
+        uint32_t begin, end;
+        th_index_run(&world->index, grid, row, column0, column1, &begin, &end);
+        int run = (int)(end - begin) < TH_DENSESENSE_AROUND - count ? (int)(end - begin)
+                                                                    : TH_DENSESENSE_AROUND - count;
+        const float *xs = agents->position_x + begin, *ys = agents->position_y + begin;
+        for (int first = 0; first < run; first += TH_LANES) {
+#pragma omp simd
+            for (int k = first; k < first + TH_LANES; ++k) {
+                list->x[count + k] = xs[k] - p.x;
+                list->y[count + k] = ys[k] - p.y;
+            }
+        }
+        uint32_t own = who->self - begin;
+        if (own < (uint32_t)run) list->x[count + (int)own] = TH_DENSESENSE_ELSEWHERE;
+        count += run;
+    }
+    list->count = count;
+    if (world->scene->link_count > 0) {
+        enum { MOST = 16 };
+        uint32_t found[MOST];
+        int more = th_linked_neighbours(world, who->self, who->params->density_range, found, MOST);
+        for (int k = 0; k < more && list->count < TH_DENSESENSE_AROUND; ++k, ++list->count) {
+            list->x[list->count] = agents->position_x[found[k]] - p.x;
+            list->y[list->count] = agents->position_y[found[k]] - p.y;
+        }
+    }
+    th_densesense_fill_up(list);
+}
+
+// The nearest, when only so many count; `nearest` are those on the same level.
+TH_FORMULA void th_densesense_list_nearest(const th_densesense_walker *who, th_nearest *nearest,
+                                           th_densesense_around *list) {
+    const th_world *world = who->world;
+    if (world->scene->link_count > 0)
+        th_nearest_add_linked(world, who->self, (int)who->params->density_neighbours,
+                              who->params->density_range, nearest);
+    for (int k = 0; k < nearest->count; ++k) {
+        list->x[k] = world->agents.position_x[nearest->agent[k]] - who->p.x;
+        list->y[k] = world->agents.position_y[nearest->agent[k]] - who->p.y;
+    }
+    list->count = nearest->count;
+    th_densesense_fill_up(list);
+}
+
+// Eq. 3 without the prefactor. `cut`: the kernel ends where the Gaussian is cut.
+TH_FORMULA float th_densesense_sum_weights(const th_densesense_kernel *kernel, th_vec2 q,
+                                           const th_densesense_around *list, bool cut) {
+    const th_densesense_kernel k = *kernel;
+    th_lanes sums = {{0}};
+    for (int first = 0; first < list->count; first += TH_LANES) {
+        const float *x = list->x + first, *y = list->y + first;
+#pragma omp simd
+        for (int l = 0; l < TH_LANES; ++l) {
+            float dx = x[l] - q.x, dy = y[l] - q.y;
+            sums.lane[l] += cut ? th_densesense_weight_within_cut(&k, dx, dy)
+                                : th_densesense_weight(&k, dx, dy);
+        }
+    }
+    return th_lanes_sum(&sums);
+}
+
+// FS of eq. 7: how much of the disc around q the person could walk to. From here on q is relative to him.
+TH_FORMULA float th_densesense_free_space(const th_densesense_walker *who, th_vec2 q, th_vec2 e) {
+    float free = 0.0f, all = 0.0f;
+    for (int first = 0; first < TH_DENSESENSE_FREE_SAMPLES; first += TH_LANES) {
+        float x[TH_LANES], y[TH_LANES];
+        int hidden[TH_LANES] = {0};
+        for (int l = 0; l < TH_LANES; ++l) {
+            th_vec2 point = th_add(q, th_densesense_sample(first + l, e));
+            x[l] = point.x;
+            y[l] = point.y;
+        }
+        th_densesense_hide(&who->walls, x, y, hidden);
+        for (int l = 0; l < TH_LANES; ++l) {
+            float w = th_densesense_sample_weight(who->params, first + l);
+            all += w;
+            free += hidden[l] ? 0.0f : w;
+        }
+    }
+    return th_max(free / all, TH_DENSESENSE_LEAST_FREE);
+}
+
+// Menge's way: every wall whose nearest point to q does not lie behind the person adds to the density.
+TH_FORMULA float th_densesense_added_by_walls(const th_densesense_walker *who, th_vec2 q,
+                                              th_vec2 e) {
+    float sum = 0.0f;
+    for (int w = 0; w < who->walls.count; ++w) {
+        th_vec2 a = {who->walls.ax[w], who->walls.ay[w]}, b = {who->walls.bx[w], who->walls.by[w]};
+        th_vec2 nearest = th_nearest_on_segment(q, a, b);
+        if (th_dot(nearest, e) >= 0.0f)
+            sum += th_densesense_wall(who->params, th_length2(th_sub(nearest, q)));
+    }
+    return sum;
+}
+
+// The speed that the density in direction e (unit) leaves.
+TH_FORMULA float th_densesense_speed_towards(const th_densesense_walker *who,
+                                             const th_densesense_around *list, th_vec2 e) {
+    const th_densesense_params *params = who->params;
+    th_vec2 q = th_scale(params->look_ahead, e);
+    th_densesense_kernel kernel = th_densesense_kernel_of(params, e, who->reach);
+    float sum = who->everybody ? th_densesense_sum_weights(&kernel, q, list, true)
+                               : th_densesense_sum_weights(&kernel, q, list, false);
+    float rho = who->prefactor * sum;
+    if (who->walls.count > 0) {
+        if (who->additive) rho += th_densesense_added_by_walls(who, q, e);
+        if (who->free_space && rho > 0.0f) rho /= th_densesense_free_space(who, q, e);
+    }
+    return th_densesense_speed(who->pace, th_densesense_room(params, rho), who->speed);
+}
+
+TH_FORMULA th_vec2 th_densesense_direction_of(const th_densesense_walker *who, th_vec2 turn) {
+    th_vec2 h = who->heading;
+    return th_v(turn.x * h.x - turn.y * h.y, turn.y * h.x + turn.x * h.y);
+}
+
+typedef struct th_densesense_choice {
+    float angle, speed;
+    th_vec2 turn, direction; // cosine and sine of the angle
+} th_densesense_choice;
+
+// Widens the box to all that counts in direction e.
+TH_FORMULA void th_densesense_cover(const th_densesense_walker *who, th_vec2 e, th_box *box) {
+    float flat = 1.0f / (who->params->lateral_stretch * who->params->lateral_stretch);
+    float wide = who->reach * sqrtf(e.x * e.x + flat * e.y * e.y),
+          tall = who->reach * sqrtf(e.y * e.y + flat * e.x * e.x);
+    th_vec2 q = th_add(who->p, th_scale(who->params->look_ahead, e));
+    box->min_x = th_min(box->min_x, q.x - wide);
+    box->max_x = th_max(box->max_x, q.x + wide);
+    box->min_y = th_min(box->min_y, q.y - tall);
+    box->max_y = th_max(box->max_y, q.y + tall);
+}
+TH_FORMULA th_box th_densesense_empty_box(void) {
+    th_box box = {1e30f, 1e30f, -1e30f, -1e30f};
+    return box;
+}
+
+// Direction n of the arc, from the middle outwards, right before left.
+TH_FORMULA float th_densesense_arc_angle(float spacing, int n) {
+    return spacing * (float)(n & 1 ? -(n + 1) / 2 : n / 2);
+}
+
+// The best direction of the arc, if it is better than `kept` by more than the hysteresis. Of equals the first
+// is taken, the one with the smaller angle.
+TH_FORMULA th_densesense_choice th_densesense_search_arc(const th_densesense_walker *who,
+                                                         th_densesense_around *list,
+                                                         th_densesense_choice kept, int half,
+                                                         float spacing) {
+    float remain = 1.0f - who->params->arc_hysteresis, s = who->speed;
+    float best2 = remain * remain * th_densesense_cost2(s, kept.speed, kept.turn.x);
+    int count = 0;
+    th_densesense_choice best = kept, tried[2 * TH_DENSESENSE_ARC_MOST + 1];
+    th_box box = th_densesense_empty_box();
+    for (; count <= 2 * half; ++count) {
+        float angle = th_densesense_arc_angle(spacing, count);
+        th_vec2 turn = th_densesense_turn(angle);
+        // No speed brings anybody nearer than this, here or farther out.
+        if (s * turn.y * (s * turn.y) >= best2) break;
+        tried[count] =
+            (th_densesense_choice){angle, 0.0f, turn, th_densesense_direction_of(who, turn)};
+        th_densesense_cover(who, tried[count].direction, &box);
+    }
+    if (who->everybody && count > 0) {
+        th_densesense_list_box(who, &box, list);
+        th_densesense_drop_hidden(who, list);
+    }
+    for (int n = 0; n < count; ++n) {
+        if (tried[n].angle == kept.angle) continue;
+        float aside = s * tried[n].turn.y;
+        if (aside * aside >= best2) break;
+        tried[n].speed = th_densesense_speed_towards(who, list, tried[n].direction);
+        float cost2 = th_densesense_cost2(s, tried[n].speed, tried[n].turn.x);
+        if (cost2 >= best2) continue;
+        best = tried[n];
+        best2 = cost2;
+    }
+    return best;
+}
+
+// Whose turn it is to look around: everybody once in arc_interval, not all in the same step.
+TH_FORMULA bool th_densesense_is_due(const th_world *world, const th_densesense_params *params,
+                                     uint32_t id) {
+    uint32_t period = (uint32_t)th_max(params->arc_interval / world->dt + 0.5f, 1.0f);
+    uint32_t mixed =
+        (id * 2654435761u) >> 16; // Knuth's multiplicative hash: neighbours in id differ
+    return (world->step_count + mixed) % period == 0;
+}
+
+// Changes the preferred velocity of somebody who walks. `list` holds the nearest, unless everybody counts.
+TH_FORMULA void th_densesense_filter(th_world *world, const th_densesense_walker *who,
+                                     th_densesense_around *list) {
+    const th_densesense_params *params = who->params;
+    th_agents *agents = &world->agents;
+    uint32_t i = who->self;
+    float *own_turn = &th_own_floats(world, TH_FILTER_DENSESENSE, 0)[i];
+    int half = ((int)params->arc_samples - 1) / 2;
+    float spacing = half > 0 ? params->arc_width * 0.0174532925f / (float)half : 0.0f;
+    float turned = spacing > 0.0f ? floorf(*own_turn / spacing + 0.5f) : 0.0f;
+    th_densesense_choice kept = {
+        spacing * th_clamp(turned, -(float)half, (float)half), 0.0f, {1.0f, 0.0f}, who->heading};
+    if (kept.angle != 0.0f) {
+        kept.turn = th_densesense_turn(kept.angle);
+        kept.direction = th_densesense_direction_of(who, kept.turn);
+    }
+    if (who->everybody) {
+        th_box box = th_densesense_empty_box();
+        th_densesense_cover(who, kept.direction, &box);
+        th_densesense_list_box(who, &box, list);
+    }
+    th_densesense_drop_hidden(who, list);
+    kept.speed = th_densesense_speed_towards(who, list, kept.direction);
+    bool unhindered = kept.speed >= who->speed;
+    // Who walks freely in another direction than planned looks at once whether the way is clear again.
+    bool looks = kept.angle != 0.0f
+                     ? unhindered || th_densesense_is_due(world, params, agents->id[i])
+                     : !unhindered && th_densesense_is_due(world, params, agents->id[i]);
+    if (looks && spacing > 0.0f) kept = th_densesense_search_arc(who, list, kept, half, spacing);
+    *own_turn = kept.angle;
+    if (kept.angle == 0.0f && kept.speed >= who->speed) return; // as planned, to the bit
+    agents->preferred_x[i] = kept.speed * kept.direction.x;
+    agents->preferred_y[i] = kept.speed * kept.direction.y;
+}
+
+TH_BOTH static inline void th_densesense_take_group(th_densesense_walker *who,
+                                                    const th_group_state *group) {
+    const th_densesense_params *params =
+        (const th_densesense_params *)(const void *)group->filter_params;
+    who->params = params;
+    who->everybody = params->density_neighbours < 1.0f;
+    who->reach = who->everybody ? th_densesense_reach(params) : 1e3f;
+    who->prefactor = th_densesense_prefactor(params, who->reach);
+    who->sight = params->density_sight >= 0.5f;
+    who->additive = params->obstacle_mode >= 1.5f;
+    who->free_space = !who->additive && params->obstacle_mode >= 0.5f;
+}
+
+TH_FORMULA bool th_densesense_filters(const th_world *world, int i) {
+    const th_agents *agents = &world->agents;
+    return agents->phase[i] == TH_PHASE_WALKING &&
+           world->groups[agents->group[i]].filter == TH_FILTER_DENSESENSE;
+}
+
+// Makes `who`, which knows its group already, person i. False: it does not want to go anywhere.
+TH_FORMULA bool th_densesense_take_person(const th_world *world, const th_walls *walls,
+                                          th_densesense_walker *who, int i) {
+    const th_agents *agents = &world->agents;
+    th_vec2 preferred = {agents->preferred_x[i], agents->preferred_y[i]};
+    who->world = world;
+    who->speed = th_length(preferred);
+    if (!(who->speed > 1e-6f)) return false;
+    who->self = (uint32_t)i;
+    who->level = (int)agents->level[i];
+    who->p = th_position(agents, (uint32_t)i);
+    who->heading = th_scale(1.0f / who->speed, preferred);
+    who->pace = th_densesense_pace(who->params, world->seed, agents->id[i]);
+    who->walls.count = 0;
+    if (walls->count > 0) th_densesense_list_screens(walls, who);
+    return true;
 }
 #endif

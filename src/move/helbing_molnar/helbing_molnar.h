@@ -5,7 +5,9 @@
 #define TH_FORMULA_HELBING_MOLNAR_H
 #include "formula/math.h"
 #include "formula/params.h"
+#include "formula/random.h"
 #include "formula/vec.h"
+#include "move/substep.h"
 
 #define TH_HM95 "Helbing, Molnar 1995"
 
@@ -108,5 +110,147 @@ TH_FORMULA th_vec2 th_helbing_molnar_velocity(const th_helbing_molnar_params *p,
     th_vec2 w = th_scale(1.0f / (1.0f + relax), th_v(v.x + relax * drive.x + h * push.x,
                                                      v.y + relax * drive.y + h * push.y));
     return th_limit(w, p->max_speed_factor * speed);
+}
+
+TH_BOTH static inline const th_helbing_molnar_params *
+th_helbing_molnar_params_of(const th_world *world, uint32_t group) {
+    return (const th_helbing_molnar_params *)(const void *)world->groups[group].move_params;
+}
+
+// What the loop over neighbours needs of person i.
+typedef struct th_looking_person {
+    const th_helbing_molnar_params *params;
+    float x, y;
+    float inverse_distance; // 1/sigma
+    th_vec2 looks;          // unit, or (0, 0): all around
+    float cos_sight;
+} th_looking_person;
+
+// The weighted push of somebody at (x, y) with velocity (vx, vy); none of who is at i's very place, which
+// *coincident tells.
+TH_FORMULA th_vec2 th_helbing_molnar_push_of(const th_looking_person *i,
+                                             const th_helbing_molnar_params *p, float x, float y,
+                                             float vx, float vy, int *coincident) {
+    th_vec2 r = th_v(i->x - x, i->y - y);
+    th_vec2 step = th_v(p->step_time * vx, p->step_time * vy);
+    th_vec2 f = th_helbing_molnar_repulsion(p, i->inverse_distance, r, step);
+    float weight = th_helbing_molnar_weight(i->cos_sight, p->rear_weight, i->looks, f);
+    bool apart = r.x * r.x + r.y * r.y > TH_COINCIDENT * TH_COINCIDENT;
+    weight = apart ? weight : 0.0f; // the pushes of the coincident are added later
+    *coincident |= apart ? 0 : 1;
+    return th_v(weight * f.x, weight * f.y);
+}
+
+// Those at i's very place push as hard as touching people who stand, each pair in opposite directions.
+TH_BOTH static inline th_vec2 th_helbing_molnar_coincident_push(const th_agents *a,
+                                                                const th_looking_person *i,
+                                                                uint32_t self, const uint32_t *list,
+                                                                int count) {
+    th_vec2 sum = th_v(0, 0);
+    for (int k = 0; k < count; ++k) {
+        float dx = i->x - a->substep_x[list[k]], dy = i->y - a->substep_y[list[k]];
+        if (dx * dx + dy * dy > TH_COINCIDENT * TH_COINCIDENT) {
+            continue;
+        }
+        sum = th_add(sum, th_scale(i->params->repulsion_strength * i->inverse_distance,
+                                   th_pair_direction(a->id[self], a->id[list[k]])));
+    }
+    return sum;
+}
+
+// People farther away than this are not felt [m].
+TH_BOTH static inline float th_helbing_molnar_range_of(const th_helbing_molnar_params *p,
+                                                       float top_speed) {
+    return th_helbing_molnar_range(
+        p, th_min(p->step_time * top_speed, TH_HELBING_MOLNAR_LONGEST_STEP));
+}
+
+TH_BOTH static inline th_vec2 th_helbing_molnar_walls_push(const th_walls *walls, int level,
+                                                           const th_looking_person *i) {
+    enum { POINTS = 16 };
+    th_vec2 points[POINTS], position = th_v(i->x, i->y), sum = th_v(0, 0);
+    // U0/R e^-10 = 0.002 m/s2 with the published values; the wall grid answers 2 m at once.
+    float range = th_min(10.0f * i->params->wall_distance, 2.0f);
+    int count = th_wall_points(walls, level, position, range, points, POINTS);
+    for (int k = 0; k < count; ++k) {
+        th_vec2 away = th_sub(position, points[k]);
+        float d = th_length(away);
+        if (d <= TH_COINCIDENT) {
+            continue;
+        } // on the wall: the contact stage decides
+        sum = th_add(sum, th_helbing_molnar_wall(i->params, th_scale(1.0f / d, away), d));
+    }
+    return sum;
+}
+
+// HM95's fluctuation term, uniform with the given standard deviation, the same during a step.
+TH_BOTH static inline th_vec2 th_helbing_molnar_noise(const th_world *world, uint32_t id,
+                                                      float deviation) {
+    th_random4 random = th_philox(world->seed, TH_STREAM_FORCE_NOISE, id, world->step_count);
+    float width =
+        3.46410162f * deviation; // sqrt(12): a uniform of width w has deviation w / sqrt(12)
+    return th_v(width * (th_uniform(random.v[0]) - 0.5f), width * (th_uniform(random.v[1]) - 0.5f));
+}
+
+// Cosine of half the angle of view.
+TH_FORMULA float th_helbing_molnar_cos_sight(const th_helbing_molnar_params *p) {
+    double sine, cosine;
+    th_sincos_turn((double)p->sight_angle / 720.0, &sine, &cosine);
+    return (float)cosine;
+}
+
+TH_FORMULA th_looking_person th_looking_person_of(const th_world *world,
+                                                  const th_helbing_molnar_params *p,
+                                                  float cos_sight, uint32_t self) {
+    const th_agents *a = &world->agents;
+    th_vec2 looks = th_unit(th_v(a->drive_x[self], a->drive_y[self]));
+    th_looking_person i = {p,
+                           a->substep_x[self],
+                           a->substep_y[self],
+                           1.0f / p->repulsion_distance,
+                           looks,
+                           th_length2(looks) > 0.0f ? cos_sight : -1.0f};
+    return i;
+}
+
+// Own person's velocity after the sub-step, into next_velocity; `push` is that of people.
+TH_FORMULA void th_helbing_molnar_take(th_world *world, const th_substep *step,
+                                       const th_walls *walls, uint32_t self,
+                                       const th_looking_person *i, th_vec2 push) {
+    th_agents *a = &world->agents;
+    const th_helbing_molnar_params *p = i->params;
+    th_vec2 drive = th_v(a->drive_x[self], a->drive_y[self]);
+    int level = (int)a->level[self];
+    if (walls->count > 0 && th_walls_maybe_near(walls, level, th_v(i->x, i->y))) {
+        push = th_add(push, th_helbing_molnar_walls_push(walls, level, i));
+    }
+    if (p->noise > 0.0f) {
+        push = th_add(push, th_helbing_molnar_noise(world, a->id[self], p->noise));
+    }
+    th_vec2 v = th_helbing_molnar_velocity(
+        p, th_v(a->substep_velocity_x[self], a->substep_velocity_y[self]), drive, push,
+        a->speed[self], step->h);
+    a->next_velocity_x[self] = v.x;
+    a->next_velocity_y[self] = v.y;
+}
+
+// Nobody's squared speed is higher during the step: what it is now, or the model's limit.
+TH_FORMULA float th_helbing_molnar_highest_speed2(const th_world *world, uint32_t i) {
+    const th_agents *a = &world->agents;
+    float now2 = th_length2(th_velocity(a, i)), limit = 0.0f;
+    if (th_substep_own(world, TH_MOVE_HELBING_MOLNAR, i)) {
+        limit = th_helbing_molnar_params_of(world, a->group[i])->max_speed_factor * a->speed[i];
+    }
+    return th_max(now2, limit * limit);
+}
+
+static inline float th_helbing_molnar_substep(const th_world *world) {
+    float shortest = world->dt;
+    for (int g = 0; g < world->group_count; ++g) {
+        if (world->groups[g].move == TH_MOVE_HELBING_MOLNAR && !world->groups[g].scripted) {
+            shortest = th_min(shortest, th_helbing_molnar_params_of(world, (uint32_t)g)->substep);
+        }
+    }
+    return shortest;
 }
 #endif

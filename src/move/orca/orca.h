@@ -16,7 +16,12 @@
 #define TH_FORMULA_ORCA_H
 #include "formula/math.h"
 #include "formula/params.h"
+#include "formula/random.h"
+#include "formula/segment.h"
 #include "formula/vec.h"
+#include "state/nearest.h"
+#include <math.h>
+#include <string.h>
 
 #define TH_ORCA_PARAMS(X)                                                                         \
     TH_CONTACT_PARAMS(X)                                                                          \
@@ -50,9 +55,9 @@ typedef struct th_orca_line {
     th_vec2 point, direction;
 } th_orca_line;
 
-// Wall lines first (hard), then agent lines (soft).
+// Wall lines first (hard), then agent lines (soft). The CPU computes sixteen lines at once and wants arrays; a thread of
+// a GPU keeps its lines in shared memory, every `stride`-th place, and reads one with one instruction.
 #ifdef TH_DEVICE_CODE
-// A thread's lines lie where its kernel has room for them, every `stride`-th place.
 typedef struct alignas(16) th_orca_place { // read and written at once
     th_orca_line line;
 } th_orca_place;
@@ -369,5 +374,188 @@ TH_FORMULA th_vec2 th_orca_velocity(const th_orca_lines *lines, th_orca_lines *b
     if (failed < lines->count) th_orca_program3(lines, bisectors, failed, max_speed, &result);
     // Bisectors of nearly parallel lines meet far away, where rounding can put the result off the disc.
     return th_limit(result, max_speed);
+}
+
+// The walls around one person, nearest first.
+enum { TH_ORCA_NEAR_WALLS = 64 };
+typedef struct th_orca_wall_list {
+    int count, wall[TH_ORCA_NEAR_WALLS];
+    float distance2[TH_ORCA_NEAR_WALLS];
+    float range; // all standing walls within it are listed
+} th_orca_wall_list;
+
+TH_BOTH static inline void th_orca_list_walls(const th_walls *walls, int level, th_vec2 p,
+                                              float range, th_orca_wall_list *list) {
+    list->count = 0;
+    list->range = range;
+    if (range <= walls->grids[level].reach && !th_walls_maybe_near(walls, level, p)) return;
+    list->count =
+        th_walls_near(walls, level, p, range, list->wall, list->distance2, TH_ORCA_NEAR_WALLS);
+    // When some did not fit, the list is complete only up to the last that did.
+    if (list->count == TH_ORCA_NEAR_WALLS)
+        list->range = sqrtf(list->distance2[TH_ORCA_NEAR_WALLS - 1]);
+}
+
+// Does a wall stand between p and q? Only walls nearer to p than q can.
+TH_BOTH static inline bool th_orca_hidden_behind(const th_walls *walls, int level,
+                                                 const th_orca_wall_list *list, th_vec2 p,
+                                                 th_vec2 q) {
+    float distance2 = th_length2(th_sub(q, p)), t;
+    if (distance2 >= list->range * list->range)
+        return th_walls_first_crossing(walls, level, p, q, &t) >= 0;
+    for (int k = 0; k < list->count && list->distance2[k] <= distance2; ++k) {
+        const th_wall *wall = &walls->walls[list->wall[k]];
+        double at;
+        if (th_segments_meet(p, q, wall->a, wall->b, &at)) return true;
+    }
+    return false;
+}
+
+TH_BOTH static inline void th_orca_drop_hidden(const th_walls *walls, const th_world *world,
+                                               uint32_t i, const th_orca_wall_list *list,
+                                               th_nearest *nearest) {
+    const th_agents *agents = &world->agents;
+    int kept = 0, level = (int)agents->level[i];
+    for (int k = 0; k < nearest->count; ++k) {
+        uint32_t j = nearest->agent[k];
+        bool same_level = agents->level[j] == agents->level[i];
+        if (same_level && th_orca_hidden_behind(walls, level, list, th_position(agents, i),
+                                                th_position(agents, j)))
+            continue;
+        nearest->agent[kept++] = j;
+    }
+    nearest->count = kept;
+}
+
+TH_BOTH static inline void th_orca_wall_lines(const th_walls *walls, const th_world *world,
+                                              uint32_t i, const th_orca_params *params,
+                                              const th_orca_wall_list *list, float range,
+                                              th_orca_lines *lines) {
+    const th_agents *agents = &world->agents;
+    th_vec2 p = th_position(agents, i), v = th_velocity(agents, i);
+    float radius = agents->radius[i], inverse_horizon = 1.0f / params->time_horizon_obstacle;
+    for (int k = 0; k < list->count && lines->count < TH_ORCA_WALLS; ++k) {
+        if (list->distance2[k] > range * range) break;
+        const th_wall *wall = &walls->walls[list->wall[k]];
+        th_orca_edge edge = {
+            .a = th_sub(wall->a, p), .b = th_sub(wall->b, p), .direction = wall->direction};
+        // Only edges that show us their walkable side.
+        if (th_det(wall->direction, th_sub(p, wall->a)) >= 0.0f) continue;
+        if (th_orca_covered(lines, edge.a, edge.b, radius, inverse_horizon)) continue;
+        const th_wall *next = &walls->walls[wall->next], *previous = &walls->walls[wall->prev];
+        edge.previous = previous->direction;
+        edge.next = next->direction;
+        edge.a_convex = wall->a_convex;
+        edge.b_convex = next->a_convex;
+        th_orca_line line;
+        if (th_orca_wall_line(&edge, v, radius, inverse_horizon, &line))
+            th_orca_set_line(lines, lines->count++, line);
+    }
+    lines->wall_count = lines->count;
+}
+
+// Somebody as the half-planes of others need it.
+typedef struct th_orca_avoider {
+    th_vec2 p, v;
+    float radius, inverse_horizon, inverse_step;
+    bool all_react;
+} th_orca_avoider;
+
+TH_FORMULA th_orca_avoider th_orca_avoider_of(const th_world *world, uint32_t i,
+                                              const th_orca_params *params) {
+    const th_agents *agents = &world->agents;
+    th_orca_avoider own;
+    own.p = th_position(agents, i);
+    own.v = th_velocity(agents, i);
+    own.radius = agents->radius[i];
+    own.inverse_horizon = 1.0f / params->time_horizon;
+    own.inverse_step = 1.0f / world->dt;
+    own.all_react = world->scene->scripted_count == 0;
+    return own;
+}
+
+TH_FORMULA th_orca_line th_orca_neighbour_line(const th_agents *agents, const th_orca_avoider *own,
+                                               uint32_t i, uint32_t j) {
+    th_vec2 to = th_sub(th_position(agents, j), own->p),
+            relative = th_sub(own->v, th_velocity(agents, j));
+    float share = own->all_react || th_moves(agents->phase[j]) ? 0.5f : 1.0f;
+    return th_orca_agent_line(to, own->v, relative, own->radius + agents->radius[j],
+                              own->inverse_horizon, own->inverse_step, share, i < j ? 1.0f : -1.0f);
+}
+
+TH_FORMULA th_vec2 th_orca_noise_of(uint64_t seed, uint32_t id, uint64_t step) {
+    th_random4 r = th_philox(seed, TH_STREAM_NOISE, id, step);
+    return th_v(2.0f * th_uniform(r.v[0]) - 1.0f, 2.0f * th_uniform(r.v[1]) - 1.0f);
+}
+
+// Nobody who stands still is shaken.
+TH_FORMULA th_vec2 th_orca_preferred(const th_agents *agents, uint32_t i, float strength,
+                                     th_vec2 noise) {
+    th_vec2 preferred = {agents->preferred_x[i], agents->preferred_y[i]};
+    if (preferred.x == 0.0f && preferred.y == 0.0f) return preferred;
+    return th_add(preferred, th_scale(strength, noise));
+}
+
+// Where the velocity leads, changed no more than the limit on acceleration allows.
+TH_FORMULA void th_orca_take_velocity(const th_world *world, uint32_t i,
+                                      const th_orca_params *params, th_vec2 velocity) {
+    const th_agents *agents = &world->agents;
+    if (params->max_acceleration > 0.0f) {
+        th_vec2 old = th_velocity(agents, i);
+        velocity =
+            th_add(old, th_limit(th_sub(velocity, old), params->max_acceleration * world->dt));
+    }
+    agents->next_velocity_x[i] = velocity.x;
+    agents->next_velocity_y[i] = velocity.y;
+    agents->next_position_x[i] = agents->position_x[i] + velocity.x * world->dt;
+    agents->next_position_y[i] = agents->position_y[i] + velocity.y * world->dt;
+}
+
+// Somebody who prefers to be faster than the limit may be.
+TH_FORMULA float th_orca_fastest_of(const th_agents *agents, uint32_t i,
+                                    const th_orca_params *params) {
+    return th_max(params->max_speed, agents->speed[i]);
+}
+
+// From how far walls make lines.
+TH_FORMULA float th_orca_wall_range_of(const th_agents *agents, uint32_t i,
+                                       const th_orca_params *params) {
+    return params->time_horizon_obstacle * params->max_speed + agents->radius[i];
+}
+
+// The lines of the walls around i into `lines`, which become its first. `nearest` are those on the same level; who is
+// near on another one is added, who is hidden dropped.
+TH_FORMULA void th_orca_begin_lines(const th_world *world, const th_walls *walls, uint32_t i,
+                                    const th_orca_params *params, th_nearest *nearest,
+                                    th_orca_lines *lines) {
+    const th_agents *agents = &world->agents;
+    int wanted = (int)params->max_neighbours;
+    if (world->scene->link_count > 0)
+        th_nearest_add_linked(world, i, wanted, params->neighbour_range, nearest);
+    lines->count = lines->wall_count = 0;
+    if (walls->count == 0) return;
+    float range = th_orca_wall_range_of(agents, i, params);
+    th_orca_wall_list near;
+    int level = (int)agents->level[i];
+    th_orca_list_walls(walls, level, th_position(agents, i),
+                       th_max(range, walls->grids[level].reach), &near);
+    th_orca_wall_lines(walls, world, i, params, &near, range, lines);
+    if (params->line_of_sight > 0.0f) th_orca_drop_hidden(walls, world, i, &near, nearest);
+}
+
+// The velocity that all lines leave; bisectors are room for the program that finds it.
+TH_FORMULA void th_orca_follow_lines(const th_world *world, uint32_t i,
+                                     const th_orca_params *params, th_vec2 noise,
+                                     const th_orca_lines *lines, th_orca_lines *bisectors) {
+    const th_agents *agents = &world->agents;
+    th_vec2 preferred = th_orca_preferred(agents, i, params->noise, noise);
+    th_orca_take_velocity(
+        world, i, params,
+        th_orca_velocity(lines, bisectors, th_orca_fastest_of(agents, i, params), preferred));
+}
+
+TH_BOTH static inline bool th_orca_moves(const th_world *world, int i) {
+    const th_agents *agents = &world->agents;
+    return th_moves(agents->phase[i]) && world->groups[agents->group[i]].move == TH_MOVE_ORCA;
 }
 #endif

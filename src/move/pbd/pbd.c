@@ -1,11 +1,9 @@
 // Position-based crowds, Weiss et al. 2017: making the work space and the order of a sub-step. The lists of
-// neighbours are drawn up once per sub-step (pbd_list.c) and used by all its iterations (pbd_solve.c).
+// neighbours are drawn up once per sub-step (list.c) and used by all its iterations (solve.c).
 // Cost per sub-step O(people x (people in range + iterations x listed)). SPDX-License-Identifier: Apache-2.0
-#include "formula/random.h"
-#include "move/pbd/state.h"
+#include "move/pbd/step.h"
 #include <string.h>
 
-#ifndef TH_DEVICE_CODE // the CPU has work space of its own
 // ---- memory
 
 // Nothing is kept from step to step. On a device the work space is there.
@@ -37,44 +35,6 @@ static bool create(th_world *world, int model) {
     return !arena->failed;
 }
 
-#endif
-
-// ---- what the groups ask for
-
-TH_BOTH static bool group_is_own(const th_world *world, int g) {
-    return world->groups[g].move == TH_MOVE_PBD && !world->groups[g].scripted;
-}
-
-// What the groups ask of a step together.
-typedef struct asked {
-    float substep; // the shortest [s]
-    int iterations, stabilisation;
-} asked;
-
-static asked asked_by_groups(const th_world *world) {
-    asked most = {world->dt, 1, 0};
-    for (int g = 0; g < world->group_count; ++g) {
-        if (!group_is_own(world, g)) continue;
-        th_pbd_params p;
-        memcpy(&p, world->groups[g].move_params, sizeof p);
-        most.substep = th_min(most.substep, p.substep);
-        int iterations = (int)p.iterations, stabilisation = (int)p.stabilisation;
-        most.iterations = iterations > most.iterations ? iterations : most.iterations;
-        most.stabilisation =
-            stabilisation > most.stabilisation ? stabilisation : most.stabilisation;
-    }
-    return most;
-}
-
-// Takes over the parameters, which may have been edited.
-TH_BOTH static void read_group(th_world *world, int g, float h, int iterations) {
-    if (!group_is_own(world, g)) return;
-    th_pbd_group *group = &th_pbd_of(world)->groups[g];
-    memcpy(&group->params, world->groups[g].move_params, sizeof group->params);
-    group->avoid = th_pbd_avoidance_of(&group->params, h, iterations);
-}
-
-#ifndef TH_DEVICE_CODE // the CPU puts like groups together
 static bool same_params(const th_group_state *a, const th_group_state *b) {
     int k = 0;
     while (k < TH_PARAM_MAX && a->move_params[k] == b->move_params[k]) ++k;
@@ -84,42 +44,16 @@ static bool same_params(const th_group_state *a, const th_group_state *b) {
 static void prepare_groups(th_world *world, const th_substep *step) {
     th_pbd *pbd = th_pbd_of(world);
     for (int g = 0; g < pbd->group_count; ++g) {
-        if (!group_is_own(world, g)) continue;
+        if (!th_pbd_group_is_own(world, g)) continue;
         th_pbd_group *group = &pbd->groups[g];
-        read_group(world, g, step->h, pbd->iterations);
+        th_pbd_read_group(world, g, step->h, pbd->iterations);
         group->like = g;
         for (int k = g - 1; k >= 0; --k)
-            if (group_is_own(world, k) && same_params(&world->groups[k], &world->groups[g]))
+            if (th_pbd_group_is_own(world, k) && same_params(&world->groups[k], &world->groups[g]))
                 group->like = k;
     }
 }
-#endif
 
-// Furthest that anybody feels others: whom to look for behind walls and across links.
-TH_BOTH static float felt_range(const th_world *world, uint32_t i) {
-    const th_pbd_params *p = &th_pbd_group_of(world, i)->params;
-    float widest = th_max(p->lr_range, p->cohesion > 0.0f ? p->cohesion_range : 0.0f);
-    return 0.5f * th_max(widest, 3.0f) * (world->agents.radius[i] + world->max_radius);
-}
-
-// ---- the drive
-
-static const double LEAN_TIME = 1.0; // [s] a side is kept about as long as a step aside takes
-
-// Changes the drive that th_substep_begin has set, once per step.
-TH_BOTH static void lean_aside(th_world *world, uint32_t i) {
-    th_agents *a = &world->agents;
-    float most = th_pbd_group_of(world, i)->params.sidestep;
-    if (!(most > 0.0f)) return;
-    th_random4 random =
-        th_philox(world->seed, TH_STREAM_SIDESTEP, a->id[i], (uint64_t)(world->time / LEAN_TIME));
-    float lean = most * (2.0f * th_uniform(random.v[0]) - 1.0f);
-    th_vec2 drive = th_pbd_lean(th_v(a->drive_x[i], a->drive_y[i]), th_velocity(a, i), lean);
-    a->drive_x[i] = drive.x;
-    a->drive_y[i] = drive.y;
-}
-
-#ifndef TH_DEVICE_CODE // the CPU's loop
 // Once per step, for own people: the drive, and what they see.
 static void look_and_lean(th_world *world, th_substep *step, const th_walls *walls) {
     bool looks = th_substep_looks(world, step, walls);
@@ -128,52 +62,21 @@ static void look_and_lean(th_world *world, th_substep *step, const th_walls *wal
     for (int k = 0; k < count; ++k) {
         uint32_t i = (uint32_t)k;
         if (!th_pbd_own(world, i)) continue;
-        lean_aside(world, i);
-        if (looks) th_substep_look(world, step, walls, i, felt_range(world, i), true);
+        th_pbd_lean_aside(world, i);
+        if (looks) th_substep_look(world, step, walls, i, th_pbd_felt_range(world, i), true);
     }
 }
-#endif
 
-// ---- one sub-step
-
-TH_FORMULA bool finite2(float a, float b) {
-    return a - a == 0.0f &&
-           b - b == 0.0f; // infinities and not-a-numbers give a difference of their own
-}
-
-// The displacement that a sub-step begins with: velocity blend and prediction (eq. 1); who belongs to another
-// model goes on as it does.
-TH_FORMULA th_vec2 predicted(const th_world *world, const th_substep *step, uint32_t i,
-                             uint64_t *repairs) {
-    const th_agents *a = &world->agents;
-    th_vec2 v = {a->substep_velocity_x[i], a->substep_velocity_y[i]};
-    bool own = th_pbd_own(world, i);
-    if (own)
-        v = th_pbd_blend(v, th_v(a->drive_x[i], a->drive_y[i]), step->h,
-                         th_pbd_group_of(world, i)->params.reaction_time);
-    if (!finite2(v.x, v.y)) {
-        v = th_v(0.0f, 0.0f);
-        *repairs += own;
-    }
-    return th_v(step->h * v.x, step->h * v.y);
-}
-
-// 0: does not give way.
-TH_FORMULA float inverse_mass_of(const th_world *world, uint32_t i) {
-    return th_pbd_own(world, i) ? 1.0f / world->agents.mass[i] : 0.0f;
-}
-
-#ifndef TH_DEVICE_CODE // the CPU's loops
 static uint64_t predict_block(th_world *world, const th_substep *step, uint32_t begin,
                               uint32_t end) {
     th_pbd *pbd = th_pbd_of(world);
     uint64_t repairs = 0;
     for (uint32_t i = begin; i < end; ++i) {
-        th_vec2 u = predicted(world, step, i, &repairs);
+        th_vec2 u = th_pbd_predicted(world, step, i, &repairs);
         pbd->u_x[i] = pbd->next_u_x[i] = u.x;
         pbd->u_y[i] = pbd->next_u_y[i] = u.y;
         pbd->extra_x[i] = pbd->extra_y[i] = 0.0f;
-        pbd->inverse_mass[i] = inverse_mass_of(world, i);
+        pbd->inverse_mass[i] = th_pbd_inverse_mass_of(world, i);
     }
     return repairs;
 }
@@ -286,7 +189,7 @@ static void take_substep(th_world *world, th_substep *step, const th_walls *wall
 
 static void run(th_world *world, int model) {
     (void)model;
-    asked most = asked_by_groups(world);
+    th_pbd_asked most = th_pbd_asked_by_groups(world);
     th_pbd_of(world)->iterations = most.iterations;
     th_pbd_of(world)->stabilisation = most.stabilisation;
     th_substep step = th_substep_begin(world, TH_MOVE_PBD, most.substep);
@@ -310,4 +213,3 @@ const th_model th_move_pbd_model = {
     // It goes through everybody within two metres, and smaller cells follow that circle better.
     .cell_size = 0.9f,
 };
-#endif

@@ -1,10 +1,8 @@
 // Position-based crowds: the iterations. Jacobi: everybody reads the displacements of the last iteration and
 // writes the own next one; a pair is computed from both sides. Cost O(people x listed neighbours).
 // SPDX-License-Identifier: Apache-2.0
-#include "formula/random.h"
-#include "move/pbd/state.h"
+#include "move/pbd/step.h"
 
-#ifndef TH_DEVICE_CODE // the CPU's pairs; a GPU takes them one by one
 // The pairs of a few people side by side, so that the vectors are full although a person has few neighbours:
 // gathered, corrected all at once, then summed person by person in the order of the list.
 enum { PAIRS = 512 };
@@ -126,92 +124,21 @@ TH_FORMULA th_pbd_correction sum_contacts(const th_world *world, const batch *b,
     return sum;
 }
 
-#endif
-
-// The averaged shift of a sum, at most half a radius: a heap comes apart, it does not burst.
-TH_FORMULA th_vec2 averaged(const th_pbd_correction *sum, float averaging, float radius) {
-    float share = th_pbd_average(averaging, sum->count);
-    return th_limit(th_v(share * sum->x, share * sum->y), 0.5f * radius);
-}
-
-// Off the listed walls from place p, for who began the sub-step at `start`; the walls do not give way and so are
-// never overshot.
-TH_BOTH static th_vec2 off_walls(const th_walls *walls, const int *list, float radius,
-                                 th_vec2 start, th_vec2 p, float averaging) {
-    th_pbd_correction sum = {0.0f, 0.0f, 0.0f};
-    for (int k = 0; k < TH_PBD_WALLS && list[k] >= 0; ++k) {
-        const th_wall *wall = &walls->walls[list[k]], *before = &walls->walls[wall->prev];
-        // An edge holds who began the sub-step in front of it; the back of a thin wall looks the other way.
-        bool line_acts = th_det(wall->direction, th_sub(start, wall->a)) <= 0.0f;
-        // A corner belongs to the edge that starts there, if p lies beyond the edge before; so cutting a wall
-        // into pieces changes nothing.
-        bool a_acts =
-            !th_wall_stands(walls, before) ||
-            (wall->a_convex && th_dot(th_sub(p, before->a), before->direction) >= before->length);
-        bool b_acts = !th_wall_stands(walls, &walls->walls[wall->next]);
-        th_pbd_correction c = th_pbd_wall(p, wall->a, wall->direction, wall->length, radius,
-                                          line_acts, a_acts, b_acts);
-        sum.x += c.x;
-        sum.y += c.y;
-        sum.count += c.count;
-    }
-    float share = th_min(th_pbd_average(averaging, sum.count), 1.0f);
-    return th_v(share * sum.x, share * sum.y);
-}
-
-// Person i as the end of an iteration needs it.
-typedef struct corrected {
-    const th_pbd_group *group;
-    const int *walls; // listed, or NULL: there are none
-    float radius;
-    th_vec2 place; // at the beginning of the sub-step
-} corrected;
-
-// By how much the stabilisation shifts somebody with these contacts.
-TH_FORMULA th_vec2 shift_by(const th_walls *walls, const corrected *c,
-                            const th_pbd_correction *contact) {
-    float averaging = c->group->params.averaging;
-    th_vec2 shift = averaged(contact, averaging, c->radius);
-    if (c->walls)
-        shift = th_add(shift, off_walls(walls, c->walls, c->radius, c->place,
-                                        th_add(c->place, shift), averaging));
-    return shift;
-}
-
-// The displacement after an iteration, from u. `avoided` is what avoidance has added to it so far.
-// Contacts and avoidance are averaged each by their own number: averaged together, the many who are far away
-// would take the weight from the few who touch.
-TH_FORMULA th_vec2 solve_by(const th_walls *walls, const corrected *c,
-                            const th_pbd_correction *contact, const th_pbd_correction *avoid,
-                            th_vec2 u, th_vec2 *avoided) {
-    float averaging = c->group->params.averaging, h = c->group->avoid.h;
-    u = th_add(u, averaged(contact, averaging, c->radius));
-    float share = th_pbd_average(averaging, avoid->count);
-    th_vec2 before = *avoided;
-    *avoided = th_limit(th_v(before.x + share * avoid->x, before.y + share * avoid->y),
-                        c->group->params.max_acceleration * h * h);
-    u = th_add(u, th_sub(*avoided, before));
-    if (c->walls)
-        u = th_add(u,
-                   off_walls(walls, c->walls, c->radius, c->place, th_add(c->place, u), averaging));
-    return u;
-}
-
-#ifndef TH_DEVICE_CODE // the CPU's loops
-static corrected corrected_of(const th_world *world, const th_walls *walls, uint32_t i) {
+static th_pbd_corrected corrected_of(const th_world *world, const th_walls *walls, uint32_t i) {
     const th_agents *a = &world->agents;
-    corrected c = {th_pbd_group_of(world, i),
-                   walls->count > 0 ? th_pbd_of(world)->walls + (size_t)i * TH_PBD_WALLS : NULL,
-                   a->radius[i],
-                   {a->substep_x[i], a->substep_y[i]}};
+    th_pbd_corrected c = {th_pbd_group_of(world, i),
+                          walls->count > 0 ? th_pbd_of(world)->walls + (size_t)i * TH_PBD_WALLS
+                                           : NULL,
+                          a->radius[i],
+                          {a->substep_x[i], a->substep_y[i]}};
     return c;
 }
 
 TH_FORMULA void shift_one(th_world *world, const th_walls *walls, uint32_t i,
                           const th_pbd_correction *contact) {
     th_pbd *pbd = th_pbd_of(world);
-    corrected c = corrected_of(world, walls, i);
-    th_vec2 shift = shift_by(walls, &c, contact);
+    th_pbd_corrected c = corrected_of(world, walls, i);
+    th_vec2 shift = th_pbd_shift_by(walls, &c, contact);
     pbd->extra_x[i] = shift.x;
     pbd->extra_y[i] = shift.y;
 }
@@ -219,9 +146,10 @@ TH_FORMULA void shift_one(th_world *world, const th_walls *walls, uint32_t i,
 TH_FORMULA void solve_one(th_world *world, const th_walls *walls, uint32_t i,
                           const th_pbd_correction *contact, const th_pbd_correction *avoid) {
     th_pbd *pbd = th_pbd_of(world);
-    corrected c = corrected_of(world, walls, i);
+    th_pbd_corrected c = corrected_of(world, walls, i);
     th_vec2 avoided = th_v(pbd->extra_x[i], pbd->extra_y[i]);
-    th_vec2 u = solve_by(walls, &c, contact, avoid, th_v(pbd->u_x[i], pbd->u_y[i]), &avoided);
+    th_vec2 u =
+        th_pbd_solve_by(walls, &c, contact, avoid, th_v(pbd->u_x[i], pbd->u_y[i]), &avoided);
     pbd->extra_x[i] = avoided.x;
     pbd->extra_y[i] = avoided.y;
     pbd->next_u_x[i] = u.x;
@@ -317,4 +245,3 @@ TH_CLONES void th_pbd_solve_block(th_world *world, const th_substep *step, const
                     ? take_batch(world, walls, g, true, true, i, end, &b)
                     : take_batch(world, walls, g, true, false, i, end, &b);
 }
-#endif

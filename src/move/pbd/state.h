@@ -51,13 +51,13 @@ typedef struct th_pbd_felt {
 // only of these.
 typedef void th_pbd_pass(th_world *world, const th_substep *step, const th_walls *walls,
                          uint32_t begin, uint32_t end);
-// pbd_list.c: who may touch or meet a person in this sub-step, and which walls may.
+// list.c: who may touch or meet a person in this sub-step, and which walls may.
 th_pbd_pass th_pbd_list_block;
-// pbd_solve.c. Out of the overlaps at the beginning of the sub-step: shifts into extra.
+// solve.c. Out of the overlaps at the beginning of the sub-step: shifts into extra.
 th_pbd_pass th_pbd_stabilise_block;
 // One iteration: u -> next_u.
 th_pbd_pass th_pbd_solve_block;
-// pbd_cohesion.c: u/h with cohesion and limits into next_velocity, the way to go into extra.
+// cohesion.c: u/h with cohesion and limits into next_velocity, the way to go into extra.
 th_pbd_pass th_pbd_finish_block;
 
 static inline uint32_t *th_pbd_neighbours(const th_pbd *pbd, uint32_t i) {

@@ -5,7 +5,9 @@
 #define TH_FORMULA_SOCIAL_FORCE_H
 #include "formula/math.h"
 #include "formula/params.h"
+#include "formula/random.h"
 #include "formula/vec.h"
+#include "move/substep.h"
 
 #define TH_HFV00 "Helbing, Farkas, Vicsek 2000"
 
@@ -122,5 +124,178 @@ TH_FORMULA float th_social_force_impatient_speed(float preferred_speed, float sp
     }
     float q = th_clamp(1.0f - speed_along / preferred_speed, 0.0f, 1.0f);
     return (1.0f - q) * preferred_speed + q * max_speed;
+}
+
+TH_BOTH static inline const th_social_force_params *th_social_force_params_of(const th_world *world,
+                                                                              uint32_t i) {
+    return (const th_social_force_params *)(const void *)world->groups[world->agents.group[i]]
+        .move_params;
+}
+
+// What the loop over neighbours needs of person i.
+typedef struct th_pressed_person {
+    const th_social_force_params *params;
+    float x, y, radius;
+    float inverse_distance, reach; // 1/B and where forces end
+} th_pressed_person;
+
+// The force of somebody at (x, y) with velocity (vx, vy); none of who is at i's very place, which *coincident tells.
+TH_FORMULA th_social_force_sum th_social_force_of_person(const th_pressed_person *i,
+                                                         const th_social_force_params *p, float x,
+                                                         float y, float vx, float vy, float radius,
+                                                         int *coincident) {
+    float dx = i->x - x, dy = i->y - y;
+    float d = sqrtf(dx * dx + dy * dy);
+    float inverse =
+        d > TH_COINCIDENT ? 1.0f / d : 0.0f; // the pushes of the coincident are added later
+    *coincident |= d > TH_COINCIDENT ? 0 : 1;
+    return th_social_force_of(p, i->inverse_distance, i->reach, th_v(dx * inverse, dy * inverse),
+                              (i->radius + radius) - d, th_v(vx, vy));
+}
+
+TH_FORMULA void th_social_force_add(th_social_force_sum *sum, th_social_force_sum f) {
+    sum->push = th_add(sum->push, f.push);
+    sum->drag_xx += f.drag_xx;
+    sum->drag_xy += f.drag_xy;
+    sum->drag_yy += f.drag_yy;
+}
+
+// Those at i's very place push in a direction drawn from both ids, opposite for the two.
+TH_BOTH static inline void th_social_force_push_coincident(const th_agents *a,
+                                                           const th_pressed_person *i,
+                                                           uint32_t self, const uint32_t *list,
+                                                           int count, th_social_force_sum *sum) {
+    for (int k = 0; k < count; ++k) {
+        uint32_t j = list[k];
+        float dx = i->x - a->substep_x[j], dy = i->y - a->substep_y[j];
+        float d = sqrtf(dx * dx + dy * dy);
+        if (d > TH_COINCIDENT) {
+            continue;
+        }
+        th_social_force_sum f = th_social_force_of(
+            i->params, i->inverse_distance, i->reach, th_pair_direction(a->id[self], a->id[j]),
+            (i->radius + a->radius[j]) - d,
+            th_v(a->substep_velocity_x[j], a->substep_velocity_y[j]));
+        th_social_force_add(sum, f);
+    }
+}
+
+TH_BOTH static inline void th_social_force_of_walls(const th_walls *walls, int level,
+                                                    const th_pressed_person *i,
+                                                    th_social_force_sum *sum) {
+    enum { POINTS = 16 };
+    th_vec2 points[POINTS], position = th_v(i->x, i->y);
+    int count = th_wall_points(walls, level, position, i->radius + i->reach, points, POINTS);
+    for (int k = 0; k < count; ++k) {
+        th_vec2 away = th_sub(position, points[k]);
+        float d = th_length(away);
+        if (d <= TH_COINCIDENT) {
+            continue;
+        } // on the wall: the contact stage decides
+        th_social_force_sum f =
+            th_social_force_of(i->params, i->inverse_distance, i->reach, th_scale(1.0f / d, away),
+                               i->radius - d, th_v(0, 0));
+        th_social_force_add(sum, f);
+    }
+}
+
+// Bodies' centres farther apart than this feel nothing of each other [m].
+TH_BOTH static inline float th_social_force_range_of(const th_world *world, uint32_t self) {
+    return world->agents.radius[self] + world->max_radius +
+           th_social_force_reach(th_social_force_params_of(world, self));
+}
+
+TH_FORMULA th_pressed_person th_pressed_person_of(const th_world *world, uint32_t self) {
+    const th_agents *a = &world->agents;
+    const th_social_force_params *p = th_social_force_params_of(world, self);
+    th_pressed_person i = {p,
+                           a->substep_x[self],
+                           a->substep_y[self],
+                           a->radius[self],
+                           1.0f / p->repulsion_distance,
+                           th_social_force_reach(p)};
+    return i;
+}
+
+// Own person's velocity after the sub-step, into next_velocity; `sum` is the press of people.
+TH_FORMULA void th_social_force_take(th_world *world, const th_substep *step, const th_walls *walls,
+                                     uint32_t self, const th_pressed_person *i,
+                                     th_social_force_sum sum) {
+    th_agents *a = &world->agents;
+    const th_social_force_params *p = i->params;
+    int level = (int)a->level[self];
+    if (walls->count > 0 && th_walls_maybe_near(walls, level, th_v(i->x, i->y))) {
+        th_social_force_of_walls(walls, level, i, &sum);
+    }
+    th_vec2 drive = th_v(a->drive_x[self], a->drive_y[self]);
+    th_vec2 v = th_social_force_velocity(
+        p, a->mass[self], th_v(a->substep_velocity_x[self], a->substep_velocity_y[self]), drive,
+        &sum, step->h);
+    a->next_velocity_x[self] = v.x;
+    a->next_velocity_y[self] = v.y;
+}
+
+// Mean direction that the people around want to go; (0, 0) when nobody there wants anything.
+TH_BOTH static inline th_vec2 th_social_force_neighbours_direction(const th_world *world,
+                                                                   const th_substep *step,
+                                                                   const th_walls *walls,
+                                                                   uint32_t self, float radius) {
+    const th_agents *a = &world->agents;
+    uint32_t list[TH_NEAR_MAX + 1];
+    float x = a->position_x[self], y = a->position_y[self];
+    th_vec2 sum = th_v(0, 0);
+    th_near near = th_near_begin(world, step, a->level[self], x, y, radius);
+    bool hides = walls->count > 0 && th_social_force_params_of(world, self)->line_of_sight > 0.0f;
+    for (bool more = true; more;) {
+        int count = th_near_next(&near, a->position_x, a->position_y, self, x, y, radius, list);
+        more = count == TH_NEAR_MAX;
+        if (hides) {
+            count = th_drop_hidden(world, walls, self, list, count);
+        }
+        for (int k = 0; k < count; ++k) {
+            sum = th_add(sum, th_unit(th_v(a->preferred_x[list[k]], a->preferred_y[list[k]])));
+        }
+    }
+    return th_unit(sum);
+}
+
+// Herding and impatience, once per step: changes the drive that th_substep_begin has set.
+TH_BOTH static inline void th_social_force_change_drive(th_world *world, const th_substep *step,
+                                                        const th_walls *walls, uint32_t i) {
+    th_agents *a = &world->agents;
+    const th_social_force_params *p = th_social_force_params_of(world, i);
+    th_vec2 drive = th_v(a->drive_x[i], a->drive_y[i]);
+    float speed = th_length(drive);
+    if (speed <= 0.0f) {
+        return;
+    }
+    th_vec2 e = th_scale(1.0f / speed, drive);
+    if (p->herding > 0.0f) {
+        th_vec2 theirs =
+            th_social_force_neighbours_direction(world, step, walls, i, p->herding_radius);
+        th_vec2 mixed =
+            th_unit(th_add(th_scale(1.0f - p->herding, e), th_scale(p->herding, theirs)));
+        e = th_length2(mixed) > 0.0f ? mixed : e;
+    }
+    speed =
+        th_social_force_impatient_speed(speed, th_dot(th_velocity(a, i), e), p->impatient_speed);
+    a->drive_x[i] = speed * e.x;
+    a->drive_y[i] = speed * e.y;
+}
+
+// The shortest sub-step that a group asks for; whether any of them herds or grows impatient.
+static inline float th_social_force_substep(const th_world *world, bool *drive_changes) {
+    float shortest = world->dt;
+    *drive_changes = false;
+    for (int g = 0; g < world->group_count; ++g) {
+        if (world->groups[g].move != TH_MOVE_SOCIAL_FORCE || world->groups[g].scripted) {
+            continue;
+        }
+        const th_social_force_params *p =
+            (const th_social_force_params *)(const void *)world->groups[g].move_params;
+        shortest = th_min(shortest, p->substep);
+        *drive_changes |= p->herding > 0.0f || p->impatient_speed > 0.0f;
+    }
+    return shortest;
 }
 #endif

@@ -1,12 +1,12 @@
-// Position-based crowds on the device: cohesion and the end of a sub-step (move/pbd_cohesion.c).
+// Position-based crowds on the device: cohesion and the end of a sub-step (cohesion.c).
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CUDA_PBD_COHESION_CUH
-#define TH_CUDA_PBD_COHESION_CUH
-#include "cuda/moving.cuh"
+#ifndef TH_MOVE_PBD_COHESION_CUH
+#define TH_MOVE_PBD_COHESION_CUH
+#include "move/pbd/list.cuh"
 
 namespace th {
 
-TH_ON_GPU inline void add_to(cohesion *sum, cohesion other) {
+TH_ON_GPU inline void add_to(th_pbd_cohesion *sum, th_pbd_cohesion other) {
     sum->weights += other.weights;
     sum->drawn = th_add(sum->drawn, other.drawn);
 }
@@ -18,11 +18,14 @@ struct neighbour {
     float radius;
 };
 template <bool alike>
-TH_ON_GPU neighbour neighbour_at(const th_agents *a, const pbd_memory &memory, const companion &c, uint32_t j) {
-    return {memory.one_group ? c.group : a->group[j], memory.now[j], alike ? c.radius : a->radius[j]};
+TH_ON_GPU neighbour neighbour_at(const th_agents *a, const pbd_memory &memory,
+                                 const th_pbd_companion &c, uint32_t j) {
+    return {memory.one_group ? c.group : a->group[j], memory.now[j],
+            alike ? c.radius : a->radius[j]};
 }
 // Adds what n, of the same group and in range, weighs.
-TH_ON_GPU inline void add_companion(const companion &c, const neighbour &n, bool counts, cohesion *sum) {
+TH_ON_GPU inline void add_companion(const th_pbd_companion &c, const neighbour &n, bool counts,
+                                    th_pbd_cohesion *sum) {
     th_vec2 u = th_v(n.at.ux - c.ux, n.at.uy - c.uy);
     float dx = (n.at.x - c.x) + u.x, dy = (n.at.y - c.y) + u.y;
     float w = th_pbd_cohesion_weight(dx * dx + dy * dy, c.half_range * (c.radius + n.radius));
@@ -36,19 +39,20 @@ TH_ON_GPU inline void add_companion(const companion &c, const neighbour &n, bool
 #if defined(__CUDACC__) && !defined(TH_EXACT)
 enum { COHESION_SUMS = 2, COHESION_AT_ONCE = 8 };
 #else
-enum { COHESION_SUMS = COHESION_LANES, COHESION_AT_ONCE = COHESION_LANES };
+enum { COHESION_SUMS = TH_PBD_COHESION_LANES, COHESION_AT_ONCE = TH_PBD_COHESION_LANES };
 #endif
 template <bool alike>
-TH_ON_GPU cohesion cohesion_in_cells(const th_world *world, const pbd_memory &memory,
-                                            const companion &c, float reach) {
+TH_ON_GPU th_pbd_cohesion cohesion_in_cells(const th_world *world, const pbd_memory &memory,
+                                            const th_pbd_companion &c, float reach) {
     enum { READ = 4 };
     const th_agents *a = &world->agents;
     const th_level_grid *grid = &world->index.grids[a->level[c.i]];
     th_vec2 p = th_v(c.x, c.y);
     th_rows rows = th_rows_around(grid, p, reach);
-    cohesion sums[COHESION_SUMS];
-    for (cohesion &sum : sums) sum = {0.0f, {0.0f, 0.0f}};
-    for (uint32_t begin, end; th_next_run_within(&world->index, grid, &rows, p, reach, &begin, &end);)
+    th_pbd_cohesion sums[COHESION_SUMS];
+    for (th_pbd_cohesion &sum : sums) sum = {0.0f, {0.0f, 0.0f}};
+    for (uint32_t begin, end;
+         th_next_run_within(&world->index, grid, &rows, p, reach, &begin, &end);)
         TH_ROLLED for (uint32_t first = begin; first < end; first += COHESION_AT_ONCE) {
             TH_UNROLLED for (uint32_t lane = 0; lane < COHESION_AT_ONCE; lane += READ) {
                 if (first + lane >= end) break;
@@ -59,7 +63,8 @@ TH_ON_GPU cohesion cohesion_in_cells(const th_world *world, const pbd_memory &me
                 }
                 TH_UNROLLED for (uint32_t k = 0; k < READ; ++k) {
                     uint32_t j = first + lane + k;
-                    add_companion(c, near[k], (j < end) & (j != c.i), &sums[(lane + k) % COHESION_SUMS]);
+                    add_companion(c, near[k], (j < end) & (j != c.i),
+                                  &sums[(lane + k) % COHESION_SUMS]);
                 }
             }
         }
@@ -69,13 +74,13 @@ TH_ON_GPU cohesion cohesion_in_cells(const th_world *world, const pbd_memory &me
 }
 
 // The same, less those whom a wall hides, one after the other.
-TH_ON_GPU inline cohesion cohesion_in_sight(const th_world *world, const th_substep *step,
-                                            const th_walls *walls, const pbd_memory &memory,
-                                            const companion &c, float reach) {
+TH_ON_GPU inline th_pbd_cohesion cohesion_in_sight(const th_world *world, const th_substep *step,
+                                                   const th_walls *walls, const pbd_memory &memory,
+                                                   const th_pbd_companion &c, float reach) {
     const th_agents *a = &world->agents;
     const th_level_grid *grid = &world->index.grids[a->level[c.i]];
     th_rows rows = th_rows_around(grid, th_v(c.x, c.y), reach + step->moved);
-    cohesion sum = {0.0f, {0.0f, 0.0f}};
+    th_pbd_cohesion sum = {0.0f, {0.0f, 0.0f}};
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
         for (uint32_t j = begin; j < end; ++j) {
             neighbour n = neighbour_at<false>(a, memory, c, j);
@@ -88,10 +93,10 @@ TH_ON_GPU inline cohesion cohesion_in_sight(const th_world *world, const th_subs
 
 // Velocity and place after the sub-step; returns the squared distance from where the step began.
 TH_ON_GPU inline float take_finished(const th_world *world, const th_substep *step,
-                                     const pbd_memory &memory, uint32_t i, cohesion sum) {
+                                     const pbd_memory &memory, uint32_t i, th_pbd_cohesion sum) {
     const th_agents *a = &world->agents;
     walk own = memory.now[i];
-    finished f = finish_one(world, step, i, th_v(own.ux, own.uy), sum);
+    th_pbd_finished f = th_pbd_finish_person(world, step, i, th_v(own.ux, own.uy), sum);
     a->substep_x[i] = own.x + f.way.x;
     a->substep_y[i] = own.y + f.way.y;
     a->substep_velocity_x[i] = a->next_velocity_x[i] = f.velocity.x;
@@ -103,24 +108,25 @@ TH_ON_GPU inline float take_finished(const th_world *world, const th_substep *st
     return th_substep_moved2(a, i);
 }
 
-TH_ON_GPU inline companion companion_in(const th_world *world, const pbd_memory &memory, uint32_t i) {
+TH_ON_GPU inline th_pbd_companion companion_in(const th_world *world, const pbd_memory &memory,
+                                               uint32_t i) {
     walk own = memory.now[i];
-    return companion_of(world, i, th_v(own.x, own.y), th_v(own.ux, own.uy));
+    return th_pbd_companion_of(world, i, th_v(own.x, own.y), th_v(own.ux, own.uy));
 }
 
 // Everybody but those who see less; and these, whose eyes would cost everybody registers.
-TH_ON_GPU inline float finish_plain(th_world *world, const th_substep *step, const pbd_memory &memory, bool alike,
-                                    uint32_t i) {
+TH_ON_GPU inline float finish_plain(th_world *world, const th_substep *step,
+                                    const pbd_memory &memory, bool alike, uint32_t i) {
     th_agents *a = &world->agents;
     if (!th_pbd_own(world, i)) {
         th_substep_walk_on(a, step, i);
         return th_substep_moved2(a, i);
     }
-    if (sees_less(world, step, i)) return 0.0f;
-    cohesion sum = {0.0f, {0.0f, 0.0f}};
-    if (coheres(&th_pbd_group_of(world, i)->params)) {
-        companion c = companion_in(world, memory, i);
-        float searched = searched_by(world, step, &c);
+    if (th_pbd_sees_less(world, step, i)) return 0.0f;
+    th_pbd_cohesion sum = {0.0f, {0.0f, 0.0f}};
+    if (th_pbd_coheres(&th_pbd_group_of(world, i)->params)) {
+        th_pbd_companion c = companion_in(world, memory, i);
+        float searched = th_pbd_searched_by(world, step, &c);
         sum = alike ? cohesion_in_cells<true>(world, memory, c, searched)
                     : cohesion_in_cells<false>(world, memory, c, searched);
     }
@@ -128,12 +134,13 @@ TH_ON_GPU inline float finish_plain(th_world *world, const th_substep *step, con
 }
 TH_ON_GPU inline float finish_special(const th_world *world, const th_substep *step,
                                       const pbd_memory &memory, uint32_t i) {
-    if (!th_pbd_own(world, i) || !sees_less(world, step, i)) return 0.0f;
-    cohesion sum = {0.0f, {0.0f, 0.0f}};
-    if (coheres(&th_pbd_group_of(world, i)->params)) {
-        companion c = companion_in(world, memory, i);
+    if (!th_pbd_own(world, i) || !th_pbd_sees_less(world, step, i)) return 0.0f;
+    th_pbd_cohesion sum = {0.0f, {0.0f, 0.0f}};
+    if (th_pbd_coheres(&th_pbd_group_of(world, i)->params)) {
+        th_pbd_companion c = companion_in(world, memory, i);
         th_walls walls = th_world_walls(world);
-        sum = cohesion_in_sight(world, step, &walls, memory, c, searched_by(world, step, &c));
+        sum =
+            cohesion_in_sight(world, step, &walls, memory, c, th_pbd_searched_by(world, step, &c));
     }
     return take_finished(world, step, memory, i, sum);
 }

@@ -1,11 +1,12 @@
-// The nearest neighbours of somebody on the device, a thread a person: the same people in the same order as
+// The nearest neighbours of somebody on the device, one thread per person: the same people in the same order as
 // state/nearest.h finds. A circle is guessed that holds a few more than wanted; whoever is within it goes into a list
 // in the thread's own room, and the few of the list are then put in order in registers, without a branch. Both are
 // for the sake of a warp, which does for all its threads what any of them needs: put in order at once, everybody
 // in nine cells would cost what the listed alone do. SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CUDA_NEAREST_CUH
-#define TH_CUDA_NEAREST_CUH
-#include "cuda/moving.cuh"
+#ifndef TH_MOVE_ORCA_NEAREST_CUH
+#define TH_MOVE_ORCA_NEAREST_CUH
+#include "device/device.cuh"
+#include "move/orca/orca.h"
 
 namespace th {
 
@@ -44,7 +45,8 @@ template <int most> struct nearest_few {
     // Everybody further away moves up by one.
     TH_BOTH void insert(near_person other) {
         TH_UNROLLED for (int k = most; k > 0; --k) {
-            bool further = other.distance2 < distance2[k - 1], here = other.distance2 < distance2[k];
+            bool further = other.distance2 < distance2[k - 1],
+                 here = other.distance2 < distance2[k];
             agent[k] = further ? agent[k - 1] : here ? other.agent : agent[k];
             distance2[k] = th_min(distance2[k], th_max(distance2[k - 1], other.distance2));
         }
@@ -64,8 +66,8 @@ template <int most> struct nearest_few {
 
 // Puts those within sqrt(limit2) of i in order.
 template <int most>
-TH_BOTH void order_those_within(const th_world *world, uint32_t i, float limit2, const own_room<most> &room,
-                                nearest_few<most> *few) {
+TH_BOTH void order_those_within(const th_world *world, uint32_t i, float limit2,
+                                const own_room<most> &room, nearest_few<most> *few) {
     const float *x = world->agents.position_x, *y = world->agents.position_y;
     const th_level_grid *grid = &world->index.grids[world->agents.level[i]];
     th_vec2 p = th_v(x[i], y[i]);
@@ -93,7 +95,8 @@ TH_BOTH inline float likely_radius2(const th_world *world, uint32_t i, int wante
     const th_level_grid *grid = &world->index.grids[world->agents.level[i]];
     th_rows rows = th_rows_around(grid, th_position(&world->agents, i), grid->cell);
     float side = grid->cell,
-          area = side * side * (float)((rows.last_row - rows.row + 1) * (rows.column1 - rows.column0 + 1));
+          area = side * side *
+                 (float)((rows.last_row - rows.row + 1) * (rows.column1 - rows.column0 + 1));
     uint32_t people = 0;
     TH_ROLLED for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
         people += end - begin;
@@ -101,7 +104,8 @@ TH_BOTH inline float likely_radius2(const th_world *world, uint32_t i, int wante
 }
 
 // Equal distances in the order of ids.
-template <int most> TH_BOTH void order_equals(const uint32_t *id, const own_room<most> &room, int count) {
+template <int most>
+TH_BOTH void order_equals(const uint32_t *id, const own_room<most> &room, int count) {
     TH_ROLLED for (int k = 1; k < count; ++k) {
         near_person moving = room.person(k);
         int at = k;

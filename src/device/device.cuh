@@ -1,16 +1,16 @@
-// The machine under the kernels: memory, launches, atomics. Two machines speak this language: a GPU by
-// CUDA, and, for tests on computers without one, the CPU as an emulated device with memory of its own (its
-// loops run backwards, so that whatever depends on the order of threads shows). SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CUDA_DEVICE_CUH
-#define TH_CUDA_DEVICE_CUH
-#define TH_DEVICE_CODE // leaves the CPU's loops out of the stages' files
+// Memory, launches and atomics: what kernels are written on. There are two devices: a GPU by CUDA, and, for tests on
+// computers without one, the CPU as an emulated device with memory of its own (its loops run backwards, so that whatever
+// depends on the order of threads shows). SPDX-License-Identifier: Apache-2.0
+#ifndef TH_DEVICE_DEVICE_CUH
+#define TH_DEVICE_DEVICE_CUH
+#define TH_DEVICE_CODE // core/device.h
 #define _Alignas alignas
 #define restrict __restrict
 #include "core/device.h"
+#include <new>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <new>
 
 #ifdef __CUDACC__
 #include <cuda_runtime.h>
@@ -51,15 +51,17 @@ inline bool get(void *host, const void *device, size_t bytes) {
 inline void clear(void *device, size_t bytes) { cudaMemsetAsync(device, 0, bytes); }
 inline bool finish() { return cudaDeviceSynchronize() == cudaSuccess; }
 
-template <class Function> __global__ void __launch_bounds__(THREADS) each_kernel(Function function, int count) {
+template <class Function>
+__global__ void __launch_bounds__(THREADS) each_kernel(Function function, int count) {
     int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     if (i < count) function(i);
 }
 // function(i) for i in 0 .. count, all at once, after everything launched before.
 template <class Function> void each(int count, Function function) {
-    if (count > 0) each_kernel<<<(unsigned)((count + THREADS - 1) / THREADS), THREADS>>>(function, count);
+    if (count > 0)
+        each_kernel<<<(unsigned)((count + THREADS - 1) / THREADS), THREADS>>>(function, count);
 }
-// The same with few enough registers that `resident` blocks are on a processor at once.
+// The same with few enough registers that `resident` blocks are on a multiprocessor at once.
 template <int resident, class Function>
 __global__ void __launch_bounds__(THREADS, resident) resident_kernel(Function function, int count) {
     int i = (int)(blockIdx.x * THREADS + threadIdx.x);
@@ -67,12 +69,13 @@ __global__ void __launch_bounds__(THREADS, resident) resident_kernel(Function fu
 }
 template <int resident, class Function> void each_resident(int count, Function function) {
     if (count > 0)
-        resident_kernel<resident><<<(unsigned)((count + THREADS - 1) / THREADS), THREADS>>>(function, count);
+        resident_kernel<resident>
+            <<<(unsigned)((count + THREADS - 1) / THREADS), THREADS>>>(function, count);
 }
 // *most becomes the largest value(i), if that is more. A block joins what its threads have before it tells: all
 // blocks tell the same place, and words that everybody reads and writes took longer than all the rest.
-template <class Value> __global__ void __launch_bounds__(THREADS) most_kernel(Value value, int count,
-                                                                             uint32_t *most) {
+template <class Value>
+__global__ void __launch_bounds__(THREADS) most_kernel(Value value, int count, uint32_t *most) {
     __shared__ uint32_t warps[THREADS / 32];
     int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     uint32_t own = __reduce_max_sync(~0u, i < count ? value(i) : 0u);
@@ -116,7 +119,9 @@ inline bool finish() { return true; }
 template <class Function> void each(int count, Function function) {
     for (int i = count - 1; i >= 0; --i) function(i);
 }
-template <int resident, class Function> void each_resident(int count, Function function) { each(count, function); }
+template <int resident, class Function> void each_resident(int count, Function function) {
+    each(count, function);
+}
 template <class Value> void each_most(int count, uint32_t *most, Value value) {
     for (int i = count - 1; i >= 0; --i) {
         uint32_t own = value(i);
@@ -134,6 +139,48 @@ inline void largest(uint32_t *most, uint32_t value) { *most = value > *most ? va
 inline void smallest(uint32_t *least, uint32_t value) { *least = value < *least ? value : *least; }
 
 #endif
+
+// Everything taken on the device, to be given back together.
+struct store {
+    void **blocks = nullptr;
+    int count = 0, capacity = 0;
+    size_t bytes = 0;
+    bool failed = false;
+
+    void *take(size_t size) {
+        void *block = nullptr;
+        if (failed || !grow() || !allocate(&block, size)) {
+            failed = true;
+            return nullptr;
+        }
+        blocks[count++] = block;
+        bytes += size;
+        return block;
+    }
+    bool grow() {
+        if (count < capacity) return true;
+        int wider = capacity ? 2 * capacity : 256;
+        void **more = (void **)realloc(blocks, (size_t)wider * sizeof *more);
+        if (!more) return false;
+        blocks = more;
+        capacity = wider;
+        return true;
+    }
+    template <class T> T *room(size_t n) { return (T *)take(n * sizeof(T)); }
+    template <class T> T *copy(const T *host, size_t n) {
+        if (!host) return nullptr;
+        T *block = room<T>(n);
+        if (block && n > 0 && !put(block, host, n * sizeof(T))) failed = true;
+        return block;
+    }
+    void give_back() {
+        for (int b = 0; b < count; ++b) release(blocks[b]);
+        free(blocks);
+        blocks = nullptr;
+        count = capacity = 0;
+        bytes = 0;
+    }
+};
 
 // Time between marks of one step, read when the device has passed them all and not waited for: steps that begin
 // before that are not in the profile.

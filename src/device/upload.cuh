@@ -1,56 +1,14 @@
 // The scene and the plans on the device: a copy of every array that a person may look at, with the pointers
-// of the copies. Names, people's distributions of files and the rest stay at home. SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CUDA_UPLOAD_CUH
-#define TH_CUDA_UPLOAD_CUH
-#include "cuda/device.cuh"
+// of the copies. Names, lists of positions and the rest stay on the host. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_DEVICE_UPLOAD_CUH
+#define TH_DEVICE_UPLOAD_CUH
+#include "device/device.cuh"
 #include "plan/prepared.h"
 #include "space/distance_grid.h"
 #include "space/goals.h"
 #include "state/world.h"
 
 namespace th {
-
-// Everything taken on the device, to be given back together.
-struct store {
-    void **blocks = nullptr;
-    int count = 0, capacity = 0;
-    size_t bytes = 0;
-    bool failed = false;
-
-    void *take(size_t size) {
-        void *block = nullptr;
-        if (failed || !grow() || !allocate(&block, size)) {
-            failed = true;
-            return nullptr;
-        }
-        blocks[count++] = block;
-        bytes += size;
-        return block;
-    }
-    bool grow() {
-        if (count < capacity) return true;
-        int wider = capacity ? 2 * capacity : 256;
-        void **more = (void **)realloc(blocks, (size_t)wider * sizeof *more);
-        if (!more) return false;
-        blocks = more;
-        capacity = wider;
-        return true;
-    }
-    template <class T> T *room(size_t n) { return (T *)take(n * sizeof(T)); }
-    template <class T> T *copy(const T *host, size_t n) {
-        if (!host) return nullptr;
-        T *block = room<T>(n);
-        if (block && n > 0 && !put(block, host, n * sizeof(T))) failed = true;
-        return block;
-    }
-    void give_back() {
-        for (int b = 0; b < count; ++b) release(blocks[b]);
-        free(blocks);
-        blocks = nullptr;
-        count = capacity = 0;
-        bytes = 0;
-    }
-};
 
 inline th_polygons copy_polygons(store &s, th_polygons shape) {
     int points = shape.ring_count > 0 ? shape.ring_start[shape.ring_count] : 0;

@@ -1,8 +1,8 @@
-// Position-based crowds on the device: the iterations (move/pbd_solve.c). Sums have the CPU's order. Bound by arithmetic
+// Position-based crowds on the device: the iterations (solve.c). Sums have the CPU's order. Bound by arithmetic
 // and by the longest list among the 32 people of a warp. SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CUDA_PBD_SOLVE_CUH
-#define TH_CUDA_PBD_SOLVE_CUH
-#include "cuda/pbd_list.cuh"
+#ifndef TH_MOVE_PBD_SOLVE_CUH
+#define TH_MOVE_PBD_SOLVE_CUH
+#include "move/pbd/list.cuh"
 
 namespace th {
 
@@ -38,12 +38,13 @@ template <bool alike> struct pair_maker {
     TH_ON_GPU partner read(uint32_t j) const { return {j, now[j], alike ? radius : all_radius[j]}; }
     template <bool moves> TH_ON_GPU couple with(const partner &other) const {
         const walk &w = other.at;
-        return {th_v(own.x - w.x, own.y - w.y), moves ? th_v(own.ux - w.ux, own.uy - w.uy) : th_v(0.0f, 0.0f),
+        return {th_v(own.x - w.x, own.y - w.y),
+                moves ? th_v(own.ux - w.ux, own.uy - w.uy) : th_v(0.0f, 0.0f),
                 radius + other.radius};
     }
     // The own share.
     TH_ON_GPU float share(uint32_t j) const {
-        return alike || equal ? 0.5f : th_pbd_share(inverse_mass, inverse_mass_of(world, j));
+        return alike || equal ? 0.5f : th_pbd_share(inverse_mass, th_pbd_inverse_mass_of(world, j));
     }
 };
 
@@ -51,7 +52,14 @@ template <bool alike>
 TH_ON_GPU pair_maker<alike> pairs_of(const th_world *world, const pbd_memory &memory, uint32_t i) {
     bool equal = alike || th_pbd_of(world)->equal_masses;
     const float *radius = world->agents.radius;
-    return {world, memory.now, radius, i, memory.now[i], radius[i], equal ? 1.0f : inverse_mass_of(world, i), equal};
+    return {world,
+            memory.now,
+            radius,
+            i,
+            memory.now[i],
+            radius[i],
+            equal ? 1.0f : th_pbd_inverse_mass_of(world, i),
+            equal};
 }
 
 TH_ON_GPU inline bool at_one_place(th_vec2 d) {
@@ -67,7 +75,8 @@ TH_ON_GPU inline bool is_in_touch(const couple &c, float margin) {
 
 // Those who stand at i's very place are pushed in a direction drawn from both ids, opposite for the two.
 template <bool moves, class Pairs, class Felt>
-TH_ON_GPU void add_coincident_pairs(const Pairs &pairs, const Felt &felt, float margin, th_pbd_correction *sum) {
+TH_ON_GPU void add_coincident_pairs(const Pairs &pairs, const Felt &felt, float margin,
+                                    th_pbd_correction *sum) {
     const uint32_t *id = pairs.world->agents.id;
     for (int k = 0; k < felt.touch_count; ++k) {
         partner other = pairs.read(felt.touch(k));
@@ -80,8 +89,10 @@ TH_ON_GPU void add_coincident_pairs(const Pairs &pairs, const Felt &felt, float 
 }
 
 template <bool moves, class Pairs, class Felt>
-TH_ON_GPU th_pbd_correction sum_contacts(const Pairs &pairs, const th_pbd_params *params, const Felt &felt) {
-    const float margin = params->contact_margin, static_friction = moves ? params->static_friction : 0.0f,
+TH_ON_GPU th_pbd_correction sum_contacts(const Pairs &pairs, const th_pbd_params *params,
+                                         const Felt &felt) {
+    const float margin = params->contact_margin,
+                static_friction = moves ? params->static_friction : 0.0f,
                 kinetic_friction = moves ? params->kinetic_friction : 0.0f;
     th_pbd_correction sum = {0.0f, 0.0f, 0.0f};
     bool coincident = false;
@@ -89,7 +100,8 @@ TH_ON_GPU th_pbd_correction sum_contacts(const Pairs &pairs, const th_pbd_params
     partner next = count > 0 ? pairs.read(felt.touch(0)) : partner{};
     for (int k = 0; k < count; ++k) {
         partner other = next;
-        if (k + 1 < count) next = pairs.read(felt.touch(k + 1)); // on its way while this one is worked on
+        if (k + 1 < count)
+            next = pairs.read(felt.touch(k + 1)); // on its way while this one is worked on
         couple c = pairs.template with<moves>(other);
         if (!is_in_touch(c, margin)) continue;
         th_vec2 d = th_add(c.x, c.u);
@@ -102,7 +114,8 @@ TH_ON_GPU th_pbd_correction sum_contacts(const Pairs &pairs, const th_pbd_params
 }
 
 template <class Pairs, class Felt>
-TH_ON_GPU th_pbd_correction sum_meetings(const Pairs &pairs, const th_pbd_avoidance *avoid, const Felt &felt) {
+TH_ON_GPU th_pbd_correction sum_meetings(const Pairs &pairs, const th_pbd_avoidance *avoid,
+                                         const Felt &felt) {
     const th_pbd_avoidance how = *avoid;
     th_pbd_correction sum = {0.0f, 0.0f, 0.0f};
     int count = felt.meet_count;
@@ -118,14 +131,14 @@ TH_ON_GPU th_pbd_correction sum_meetings(const Pairs &pairs, const th_pbd_avoida
 
 // What the end of an iteration needs; `near` is room for TH_PBD_WALLS, or NULL: none is near.
 template <class Pairs>
-TH_ON_GPU corrected corrected_of(const th_world *world, const th_substep *step, const th_walls *walls,
-                                 const Pairs &pairs, int *near) {
+TH_ON_GPU th_pbd_corrected corrected_of(const th_world *world, const th_substep *step,
+                                        const th_walls *walls, const Pairs &pairs, int *near) {
     uint32_t i = pairs.i;
     if (near) {
         uint64_t repairs = 0;
         near[0] = -1;
         if (world->agents.around[i] & PBD_NEAR_WALL)
-            list_walls_of(world, walls, i, predicted(world, step, i, &repairs), near);
+            th_pbd_list_walls(world, walls, i, th_pbd_predicted(world, step, i, &repairs), near);
     }
     return {th_pbd_group_of(world, i), near, pairs.radius, th_v(pairs.own.x, pairs.own.y)};
 }
@@ -138,11 +151,13 @@ TH_ON_GPU inline th_vec2 off_far_walls(const th_walls *walls, th_vec2 u) {
 // Out of the overlaps at the beginning: shifts the place.
 template <class Pairs, class Felt>
 TH_ON_GPU void stabilise_one(const th_world *world, const th_substep *step, const th_walls *walls,
-                             const pbd_memory &memory, const Pairs &pairs, const Felt &felt, int *near) {
+                             const pbd_memory &memory, const Pairs &pairs, const Felt &felt,
+                             int *near) {
     uint32_t i = pairs.i;
-    th_pbd_correction contact = sum_contacts<false>(pairs, &th_pbd_group_of(world, i)->params, felt);
-    corrected person = corrected_of(world, step, walls, pairs, near);
-    th_vec2 shift = shift_by(walls, &person, &contact);
+    th_pbd_correction contact =
+        sum_contacts<false>(pairs, &th_pbd_group_of(world, i)->params, felt);
+    th_pbd_corrected person = corrected_of(world, step, walls, pairs, near);
+    th_vec2 shift = th_pbd_shift_by(walls, &person, &contact);
     if (!near) shift = off_far_walls(walls, shift);
     memory.next[i] = {pairs.own.x + shift.x, pairs.own.y + shift.y, pairs.own.ux, pairs.own.uy};
 }
@@ -150,15 +165,17 @@ TH_ON_GPU void stabilise_one(const th_world *world, const th_substep *step, cons
 // One iteration: the next displacement.
 template <class Pairs, class Felt>
 TH_ON_GPU void iterate_one(const th_world *world, const th_substep *step, const th_walls *walls,
-                           const pbd_memory &memory, const Pairs &pairs, const Felt &felt, int *near) {
+                           const pbd_memory &memory, const Pairs &pairs, const Felt &felt,
+                           int *near) {
     const th_agents *a = &world->agents;
     uint32_t i = pairs.i;
     const th_pbd_group *group = th_pbd_group_of(world, i);
     th_pbd_correction contact = sum_contacts<true>(pairs, &group->params, felt);
     th_pbd_correction avoid = sum_meetings(pairs, &group->avoid, felt);
-    corrected person = corrected_of(world, step, walls, pairs, near);
+    th_pbd_corrected person = corrected_of(world, step, walls, pairs, near);
     th_vec2 avoided = th_v(a->next_velocity_x[i], a->next_velocity_y[i]);
-    th_vec2 u = solve_by(walls, &person, &contact, &avoid, th_v(pairs.own.ux, pairs.own.uy), &avoided);
+    th_vec2 u = th_pbd_solve_by(walls, &person, &contact, &avoid, th_v(pairs.own.ux, pairs.own.uy),
+                                &avoided);
     if (!near) u = off_far_walls(walls, u);
     a->next_velocity_x[i] = avoided.x;
     a->next_velocity_y[i] = avoided.y;
@@ -167,7 +184,8 @@ TH_ON_GPU void iterate_one(const th_world *world, const th_substep *step, const 
 
 template <class Pairs, class Felt>
 TH_ON_GPU void correct_one(const th_world *world, const th_substep *step, const th_walls *walls,
-                           const pbd_memory &memory, const Pairs &pairs, const Felt &felt, bool moves, int *near) {
+                           const pbd_memory &memory, const Pairs &pairs, const Felt &felt,
+                           bool moves, int *near) {
     if (moves)
         iterate_one(world, step, walls, memory, pairs, felt, near);
     else
@@ -175,28 +193,31 @@ TH_ON_GPU void correct_one(const th_world *world, const th_substep *step, const 
 }
 
 // Everybody who is listed and far from walls; who is not the model's own stays as it is.
-TH_ON_GPU inline void correct_plain(const th_world *world, const moving *s, const pbd_memory &memory, uint32_t i,
-                                    bool moves) {
+TH_ON_GPU inline void correct_plain(const th_world *world, const pbd_state *s,
+                                    const pbd_memory &memory, uint32_t i, bool moves) {
     uint32_t order = world->agents.around[i];
     if (!(order & PBD_OWN)) memory.next[i] = memory.now[i];
     if (!is_plain(order)) return;
     th_walls walls = th_world_walls(world);
     listed_people felt = listed_by(world, memory, i, order);
     if (s->alike)
-        correct_one(world, &s->step, &walls, memory, pairs_of<true>(world, memory, i), felt, moves, nullptr);
+        correct_one(world, &s->step, &walls, memory, pairs_of<true>(world, memory, i), felt, moves,
+                    nullptr);
     else
-        correct_one(world, &s->step, &walls, memory, pairs_of<false>(world, memory, i), felt, moves, nullptr);
+        correct_one(world, &s->step, &walls, memory, pairs_of<false>(world, memory, i), felt, moves,
+                    nullptr);
 }
 
-TH_ON_GPU inline void correct_special(const th_world *world, const moving *s, const pbd_memory &memory, uint32_t i,
-                                      bool moves) {
+TH_ON_GPU inline void correct_special(const th_world *world, const pbd_state *s,
+                                      const pbd_memory &memory, uint32_t i, bool moves) {
     uint32_t order = world->agents.around[i];
     th_walls walls = th_world_walls(world);
     th_pbd_felt room;
     int near[TH_PBD_WALLS];
     found_people felt = order & PBD_LISTED ? copy_of(listed_by(world, memory, i, order), &room)
                                            : found_by(world, &s->step, &walls, i, &room);
-    correct_one(world, &s->step, &walls, memory, pairs_of<false>(world, memory, i), felt, moves, near);
+    correct_one(world, &s->step, &walls, memory, pairs_of<false>(world, memory, i), felt, moves,
+                near);
 }
 
 } // namespace th

@@ -1,9 +1,9 @@
 // Running sums over the cells of the index. How many cells there are only the device knows: on an open plane the
 // crowd's box decides, and there may be sixteen times as many as it takes, so no kernel goes over all that could be.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CUDA_SCAN_CUH
-#define TH_CUDA_SCAN_CUH
-#include "cuda/device.cuh"
+#ifndef TH_DEVICE_SCAN_CUH
+#define TH_DEVICE_SCAN_CUH
+#include "device/device.cuh"
 #ifdef __CUDACC__
 #include <cub/block/block_scan.cuh>
 #endif
@@ -11,8 +11,8 @@
 namespace th {
 
 enum {
-    SCAN_TILE = 1024, // values that a block sums up, eight a thread
-    SCAN_BLOCKS = 2048, // several for each processor; each takes one tile after the other
+    SCAN_TILE = 1024,   // values that a block sums up, eight a thread
+    SCAN_BLOCKS = 2048, // several for each multiprocessor; each takes one tile after the other
     SCAN_THREADS = 1024 // of the one block that sums up the tiles
 };
 
@@ -31,18 +31,24 @@ template <int threads> __device__ uint32_t scan_block(uint32_t own, uint32_t *al
 }
 
 static __global__ void clear_kernel(uint32_t *values, const int *count) {
-    for (int k = (int)(blockIdx.x * THREADS + threadIdx.x); k <= *count; k += (int)(gridDim.x * THREADS)) values[k] = 0;
+    for (int k = (int)(blockIdx.x * THREADS + threadIdx.x); k <= *count;
+         k += (int)(gridDim.x * THREADS))
+        values[k] = 0;
 }
-static __global__ void __launch_bounds__(THREADS) sum_tiles(const uint32_t *values, const int *count, uint32_t *tiles) {
+static __global__ void __launch_bounds__(THREADS)
+    sum_tiles(const uint32_t *values, const int *count, uint32_t *tiles) {
     int used = *count / SCAN_TILE + 1;
     for (int t = (int)blockIdx.x; t < used; t += (int)gridDim.x) {
         uint32_t sum = 0, all;
-        for (int k = t * SCAN_TILE + (int)threadIdx.x; k < (t + 1) * SCAN_TILE && k <= *count; k += THREADS) sum += values[k];
+        for (int k = t * SCAN_TILE + (int)threadIdx.x; k < (t + 1) * SCAN_TILE && k <= *count;
+             k += THREADS)
+            sum += values[k];
         scan_block<THREADS>(sum, &all);
         if (threadIdx.x == 0) tiles[t] = all;
     }
 }
-static __global__ void __launch_bounds__(SCAN_THREADS) scan_tiles(const int *count, uint32_t *tiles) {
+static __global__ void __launch_bounds__(SCAN_THREADS)
+    scan_tiles(const int *count, uint32_t *tiles) {
     int used = *count / SCAN_TILE + 1;
     uint32_t sum = 0, all;
     for (int first = 0; first < used; first += SCAN_THREADS) {
@@ -52,7 +58,8 @@ static __global__ void __launch_bounds__(SCAN_THREADS) scan_tiles(const int *cou
         sum += all;
     }
 }
-static __global__ void __launch_bounds__(THREADS) scan_values(uint32_t *values, const int *count, const uint32_t *tiles) {
+static __global__ void __launch_bounds__(THREADS)
+    scan_values(uint32_t *values, const int *count, const uint32_t *tiles) {
     enum { EACH = SCAN_TILE / THREADS };
     int used = *count / SCAN_TILE + 1;
     for (int t = (int)blockIdx.x; t < used; t += (int)gridDim.x) {

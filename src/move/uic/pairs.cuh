@@ -1,8 +1,10 @@
 // The pair step of the model uic on a device (move/uic_pairs.c): a thread a person, in the CPU's order of sums.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CUDA_UIC_PAIRS_CUH
-#define TH_CUDA_UIC_PAIRS_CUH
-#include "cuda/uic_grids.cuh"
+#ifndef TH_MOVE_UIC_PAIRS_CUH
+#define TH_MOVE_UIC_PAIRS_CUH
+#include "move/uic/grids.cuh"
+#include "move/uic/pairs.h"
+#include "move/uic/splat.h"
 
 namespace th {
 
@@ -45,10 +47,12 @@ TH_ON_GPU inline float float_of_bits(uint32_t bits) {
 
 // The runs of the index that may hold somebody within the pair distance of the people of i's cell, as the CPU
 // takes them: the order of sums hangs on it.
-TH_ON_GPU inline th_rows rows_for_cell(const th_world *world, const th_uic_pair_step *step, uint32_t i) {
+TH_ON_GPU inline th_rows rows_for_cell(const th_world *world, const th_uic_pair_step *step,
+                                       uint32_t i) {
     const th_agents *a = &world->agents;
     const th_level_grid *index = &world->index.grids[a->level[i]];
-    int column = th_grid_column(index, a->position_x[i]), row = th_grid_row(index, a->position_y[i]);
+    int column = th_grid_column(index, a->position_x[i]),
+        row = th_grid_row(index, a->position_y[i]);
     uint32_t begin, end;
     th_index_run(&world->index, index, row, column, column, &begin, &end);
     return th_uic_rows_around_cell(step, index, a->next_position_x, a->next_position_y, begin, end);
@@ -68,7 +72,8 @@ struct push_lanes {
     TH_ON_GPU float sum(const float *lane) const {
         float four[4];
         for (int l = 0; l < 4; ++l)
-            four[l] = (lane[l * stride] + lane[(l + 8) * stride]) + (lane[(l + 4) * stride] + lane[(l + 12) * stride]);
+            four[l] = (lane[l * stride] + lane[(l + 8) * stride]) +
+                      (lane[(l + 4) * stride] + lane[(l + 12) * stride]);
         return (four[0] + four[2]) + (four[1] + four[3]);
     }
 };
@@ -84,7 +89,8 @@ struct pair_seeker {
     push_lanes lanes;
     bool tight, very_place;
 
-    TH_ON_GPU void meet(uint32_t j, uint32_t lane, float dx, float dy, float d2, float apart, float apart2) {
+    TH_ON_GPU void meet(uint32_t j, uint32_t lane, float dx, float dy, float d2, float apart,
+                        float apart2) {
         very_place = very_place || d2 <= TH_UIC_COINCIDENT2;
         tight = tight || d2 - tight2 * apart2 < 0.0f;
         if (!(d2 < apart2)) return;
@@ -94,7 +100,8 @@ struct pair_seeker {
     // Which of `count` people from `first` on are near enough to meet, up to 32, a bit for each. They are read
     // AT_ONCE, so that the memory is waited for once; who is read too much is somebody beyond the run, or the room
     // that every array has at its end.
-    TH_ON_GPU uint32_t near(const float *xs, const float *ys, uint32_t first, uint32_t count) const {
+    TH_ON_GPU uint32_t near(const float *xs, const float *ys, uint32_t first,
+                            uint32_t count) const {
         enum { AT_ONCE = 4 };
         static_assert((int)AT_ONCE <= (int)TH_ARRAY_PAD, "what is read too much");
         const float *half = step->half + first, share = step->share;
@@ -102,7 +109,8 @@ struct pair_seeker {
         xs += first;
         ys += first;
         TH_ROLLED
-        for (uint32_t begin = 0; begin < count; begin += AT_ONCE, xs += AT_ONCE, ys += AT_ONCE, half += AT_ONCE) {
+        for (uint32_t begin = 0; begin < count;
+             begin += AT_ONCE, xs += AT_ONCE, ys += AT_ONCE, half += AT_ONCE) {
             float dx[AT_ONCE], dy[AT_ONCE], apart[AT_ONCE];
             TH_UNROLLED
             for (int k = 0; k < AT_ONCE; ++k) {
@@ -124,7 +132,8 @@ struct pair_seeker {
     }
     // Those of first .. last: first everybody is measured, then the few who are near are met. A warp does the second for
     // as many as one of its threads has; met as they are found, somebody would be met nearly every time.
-    TH_ON_GPU void look_at(const float *xs, const float *ys, uint32_t first, uint32_t last, uint32_t lane_of_0) {
+    TH_ON_GPU void look_at(const float *xs, const float *ys, uint32_t first, uint32_t last,
+                           uint32_t lane_of_0) {
         for (; first < last; first += 32) {
             uint32_t bits = near(xs, ys, first, last - first < 32 ? last - first : 32);
             for (; bits; bits &= bits - 1) {
@@ -135,18 +144,21 @@ struct pair_seeker {
         }
     }
 };
-TH_ON_GPU inline th_uic_push push_from_runs(const th_world *world, const th_uic_pair_step *step, uint32_t i, push_lanes lanes,
-                                     bool *coincident) {
-    const float ROUNDING = 0.01f; // [m] more than that of a place and its cell, 10 km from the middle
+TH_ON_GPU inline th_uic_push push_from_runs(const th_world *world, const th_uic_pair_step *step,
+                                            uint32_t i, push_lanes lanes, bool *coincident) {
+    const float ROUNDING =
+        0.01f; // [m] more than that of a place and its cell, 10 km from the middle
     const th_agents *a = &world->agents;
     const th_level_grid *index = &world->index.grids[a->level[i]];
     const float *xs = a->next_position_x, *ys = a->next_position_y;
     float tight2 = th_uic_tight_share2(step);
-    pair_seeker seeker = {step, i, xs[i], ys[i], step->share * step->half[i], tight2, lanes, false, false};
+    pair_seeker seeker = {step,   i,     xs[i], ys[i], step->share * step->half[i],
+                          tight2, lanes, false, false};
     lanes.clear();
     const th_rows around = rows_for_cell(world, step, i);
-    const th_rows reached = th_rows_around(index, th_v(seeker.x, seeker.y),
-                                           seeker.own + step->share * step->widest + step->moved + ROUNDING);
+    const th_rows reached =
+        th_rows_around(index, th_v(seeker.x, seeker.y),
+                       seeker.own + step->share * step->widest + step->moved + ROUNDING);
     const int column0 = reached.column0 > around.column0 ? reached.column0 : around.column0,
               column1 = reached.column1 < around.column1 ? reached.column1 : around.column1;
     uint32_t count = 0;
@@ -188,7 +200,8 @@ struct pair_pass {
         all.moved = sqrtf(float_of_bits(moved2));
         return all;
     }
-    TH_ON_GPU th_uic_push around(const th_world *world, const th_uic_pair_step *all, int i, bool *coincident) const {
+    TH_ON_GPU th_uic_push around(const th_world *world, const th_uic_pair_step *all, int i,
+                                 bool *coincident) const {
 #ifdef __CUDACC__
         extern __shared__ float4 team_memory[]; // PAIR_LANES bytes for each thread
         float *lanes = (float *)team_memory + threadIdx.x;
@@ -223,7 +236,8 @@ struct pair_pass {
         bool coincident;
         th_uic_push result = around(world, &all, i, &coincident);
         if (coincident) return defer(world, i, found);
-        settle(world, i, th_uic_take_push(world, &all, nullptr, (uint32_t)i, p, result, false), found);
+        settle(world, i, th_uic_take_push(world, &all, nullptr, (uint32_t)i, p, result, false),
+               found);
     }
     TH_ON_GPU void closer(th_world *world, int i, uint32_t *found) const {
         th_agents *a = &world->agents;
@@ -233,34 +247,42 @@ struct pair_pass {
         th_uic_pair_step all = now();
         bool coincident, wall = by_wall(world, i);
         th_uic_push result = around(world, &all, i, &coincident);
-        result = th_uic_look_closer(world, &all, &walls, (uint32_t)i, result, coincident, a->next_position_x,
-                             a->next_position_y, wall);
-        settle(world, i, th_uic_take_push(world, &all, &walls, (uint32_t)i, p, result, wall), found);
+        result = th_uic_look_closer(world, &all, &walls, (uint32_t)i, result, coincident,
+                                    a->next_position_x, a->next_position_y, wall);
+        settle(world, i, th_uic_take_push(world, &all, &walls, (uint32_t)i, p, result, wall),
+               found);
     }
     TH_ON_GPU static bool by_wall(const th_world *world, int i) {
         const th_uic_level *level = &th_uic_of(world)->levels[world->agents.level[i]];
         th_uic_quarter q = quarter_of(world, i);
-        return level->walled && th_uic_flags_of(th_uic_of(world), level, q.i, q.j, q.a, q.b) & TH_UIC_NEAR_WALL;
+        return level->walled &&
+               th_uic_flags_of(th_uic_of(world), level, q.i, q.j, q.a, q.b) & TH_UIC_NEAR_WALL;
     }
 };
 
 // find(world, i, found) for everybody, into a slot of the report.
 template <class Find> static void find_among(th_world *host, size_t bytes, int slot, Find find) {
     th_world *world = host->cuda->world;
-    find_most(host->cuda->bound, bytes, grids_of(host)->pairs->found[slot], TH_LAMBDA(int i, uint32_t *found) {
-        if (i < world->agents.count) find(world, i, found);
-    });
+    find_most(
+        host->cuda->bound, bytes, grids_of(host)->pairs->found[slot],
+        TH_LAMBDA(int i, uint32_t *found) {
+            if (i < world->agents.count) find(world, i, found);
+        });
 }
 
 static void run_pass(th_world *host, pair_pass pass) {
     th_world *world = host->cuda->world;
-    find_among(host, PAIR_LANES, pass.slot, TH_LAMBDA(th_world * everywhere, int i, uint32_t *found) {
-        pass.in_the_open(everywhere, i, found);
-    });
+    find_among(
+        host, PAIR_LANES, pass.slot, TH_LAMBDA(th_world * everywhere, int i, uint32_t *found) {
+            pass.in_the_open(everywhere, i, found);
+        });
     find_most_of(
         host->cuda->bound, PAIR_LANES,
-        TH_LAMBDA() { return pass.report->found[pass.slot][CLOSER_ONES] ? world->agents.count : 0; },
-        pass.report->found[pass.slot], TH_LAMBDA(int i, uint32_t *found) { pass.closer(world, i, found); });
+        TH_LAMBDA() {
+            return pass.report->found[pass.slot][CLOSER_ONES] ? world->agents.count : 0;
+        },
+        pass.report->found[pass.slot],
+        TH_LAMBDA(int i, uint32_t *found) { pass.closer(world, i, found); });
 }
 
 // ---- tidying
@@ -269,8 +291,11 @@ static void run_pass(th_world *host, pair_pass pass) {
 // threads side by side where everybody has one.
 static void list_tight(th_world *host) {
     th_world *world = host->cuda->world;
-    list_those(host->cuda->bound, host->cuda->known.agents.listed, &grids_of(host)->pairs->tight,
-               TH_LAMBDA(int i) { return i < world->agents.count && world->agents.pair_flags[i] & TH_UIC_IS_TIGHT; });
+    list_those(
+        host->cuda->bound, host->cuda->known.agents.listed, &grids_of(host)->pairs->tight,
+        TH_LAMBDA(int i) {
+            return i < world->agents.count && world->agents.pair_flags[i] & TH_UIC_IS_TIGHT;
+        });
 }
 
 // All tidying passes in one kernel: most often there is nobody to look, and then it is over at once.
@@ -285,9 +310,11 @@ struct tidying {
         pair_pass pass = first;
         for (int k = 0; k < passes && !pass.over(); ++k, ++pass.slot) {
             uint32_t *found = pass.report->found[pass.slot];
-            team.find(count, found, [&](int t, uint32_t *most) { pass.in_the_open(world, (int)tight[t], most); });
+            team.find(count, found,
+                      [&](int t, uint32_t *most) { pass.in_the_open(world, (int)tight[t], most); });
             if (found[CLOSER_ONES])
-                team.find(count, found, [&](int t, uint32_t *most) { pass.closer(world, (int)tight[t], most); });
+                team.find(count, found,
+                          [&](int t, uint32_t *most) { pass.closer(world, (int)tight[t], most); });
             team.each(count, [&](int t) { th_uic_take_tidied(&world->agents, tight[t]); });
         }
     }
@@ -295,7 +322,8 @@ struct tidying {
 
 static void swap_next(th_world *host) {
     th_uic_swap_positions(&host->cuda->known.agents);
-    once(host, TH_LAMBDA(th_world * world) { th_uic_swap_positions(&world->agents); });
+    once(
+        host, TH_LAMBDA(th_world * world) { th_uic_swap_positions(&world->agents); });
 }
 
 static void separate(th_world *host) {
@@ -307,39 +335,45 @@ static void separate(th_world *host) {
     step.half = host->cuda->known.agents.pair_half;
     step.give = host->cuda->known.agents.pair_share;
     clear(report, sizeof *report);
-    find_among(host, 0, 0, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
-        th_uic_begin_pairs(world, &step, (uint32_t)i);
-        raise(&found[WIDEST], th_max(step.half[i], 0.0f));
-        raise(&found[MOVED2], th_uic_moved2(&world->agents, (uint32_t)i));
-    });
+    find_among(
+        host, 0, 0, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
+            th_uic_begin_pairs(world, &step, (uint32_t)i);
+            raise(&found[WIDEST], th_max(step.half[i], 0.0f));
+            raise(&found[MOVED2], th_uic_moved2(&world->agents, (uint32_t)i));
+        });
     int slot = 1, from = 0;
     for (int pass = 0; pass < plan.passes; ++pass, ++slot) {
         run_pass(host, {step, report, from, slot});
         swap_next(host);
         if (!th_uic_walks_after(&plan, pass)) continue;
         from = ++slot;
-        find_among(host, 0, from, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
-            th_uic_walk_on(world, &step, (uint32_t)i);
-            raise(&found[MOVED2], th_uic_moved2(&world->agents, (uint32_t)i));
-        });
+        find_among(
+            host, 0, from, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
+                th_uic_walk_on(world, &step, (uint32_t)i);
+                raise(&found[MOVED2], th_uic_moved2(&world->agents, (uint32_t)i));
+            });
     }
     th_uic_begin_tidying(&step);
     if (th_uic_of(host)->tidy_passes > 0) {
         list_tight(host);
-        tidying work = {host->cuda->world, {step, report, from, slot}, host->cuda->known.agents.listed,
+        tidying work = {host->cuda->world,
+                        {step, report, from, slot},
+                        host->cuda->known.agents.listed,
                         th_uic_of(host)->tidy_passes};
         grid((host->cuda->bound + GRID_THREADS - 1) / GRID_THREADS, grids->tidying_blocks,
              (size_t)GRID_THREADS * PAIR_LANES, grids->partial, work);
     }
-    everybody(host, TH_LAMBDA(th_world * world, int i) {
-        th_agents *a = &world->agents;
-        if (!(a->pair_flags[i] & TH_UIC_PUSHED)) return;
-        th_vec2 way = th_sub(th_v(a->next_position_x[i], a->next_position_y[i]), th_position(a, (uint32_t)i));
-        th_vec2 wanted = {a->next_velocity_x[i], a->next_velocity_y[i]};
-        th_vec2 real = th_uic_real_velocity(way, 1.0f / world->dt, wanted, a->speed[i]);
-        a->next_velocity_x[i] = real.x;
-        a->next_velocity_y[i] = real.y;
-    });
+    everybody(
+        host, TH_LAMBDA(th_world * world, int i) {
+            th_agents *a = &world->agents;
+            if (!(a->pair_flags[i] & TH_UIC_PUSHED)) return;
+            th_vec2 way = th_sub(th_v(a->next_position_x[i], a->next_position_y[i]),
+                                 th_position(a, (uint32_t)i));
+            th_vec2 wanted = {a->next_velocity_x[i], a->next_velocity_y[i]};
+            th_vec2 real = th_uic_real_velocity(way, 1.0f / world->dt, wanted, a->speed[i]);
+            a->next_velocity_x[i] = real.x;
+            a->next_velocity_y[i] = real.y;
+        });
 }
 
 } // namespace th

@@ -1,9 +1,8 @@
-// The world to the device and back: all of it when it was changed at home, what somebody asks for on the way home.
+// The world to the device and back: all of it when it was changed on the host, what somebody asks for on the way back.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CUDA_TRANSFER_CUH
-#define TH_CUDA_TRANSFER_CUH
-#include "cuda/uic_grids.cuh"
-#include "cuda/upload.cuh"
+#include "device/model.cuh"
+#include "device/upload.cuh"
+#include "world/measure.h"
 
 namespace th {
 
@@ -12,19 +11,22 @@ static bool put_array(void *device, const void *host, size_t bytes) {
 }
 
 // The world's own plans: memory for them the first time, and then their values again and again.
-static bool send_plan(th_world *host) {
+bool send_plan(th_world *host) {
     th_cuda *cuda = host->cuda;
     const th_plans *plans = &host->plan->plans;
-    size_t nodes = (size_t)host->scene->plan->nodes.count, targets = (size_t)host->scene->target_count;
+    size_t nodes = (size_t)host->scene->plan->nodes.count,
+           targets = (size_t)host->scene->target_count;
     if (!host->plan->own) return true;
     if (!cuda->fields) {
         struct th_plan_world plan;
         memset(&plan, 0, sizeof plan);
         plan.own = true;
-        plan.plans = copy_plans(cuda->store, plans, &host->scene->plan->nodes, cuda->nodes, host->scene);
+        plan.plans =
+            copy_plans(cuda->store, plans, &host->scene->plan->nodes, cuda->nodes, host->scene);
         cuda->plans = plan.plans;
         cuda->fields = (float **)calloc(targets + 1, sizeof(float *));
-        bool good = !cuda->store.failed && cuda->fields && put(cuda->known.plan, &plan, sizeof plan);
+        bool good =
+            !cuda->store.failed && cuda->fields && put(cuda->known.plan, &plan, sizeof plan);
         if (good && plan.plans.fields && targets > 0)
             good = get(cuda->fields, plan.plans.fields, targets * sizeof(float *));
         if (good && plan.plans.roadmap)
@@ -35,7 +37,8 @@ static bool send_plan(th_world *host) {
                 put_array(cuda->plans.graph.portals, plans->graph.portals,
                           (size_t)host->scene->plan->nodes.portal_count * sizeof(th_portal));
     for (size_t t = 0; t < targets && good; ++t)
-        if (plans->fields[t]) good = put_array(cuda->fields[t], plans->fields[t], nodes * sizeof(float));
+        if (plans->fields[t])
+            good = put_array(cuda->fields[t], plans->fields[t], nodes * sizeof(float));
     if (good && plans->roadmap) {
         size_t n = (size_t)plans->roadmap->count;
         good = put_array(cuda->roadmap.nodes, plans->roadmap->nodes, n * sizeof(th_road_node)) &&
@@ -44,20 +47,28 @@ static bool send_plan(th_world *host) {
     return good;
 }
 
-static bool send(th_world *host) {
+bool send(th_world *host) {
     th_cuda *cuda = host->cuda;
     th_agents *agents = &cuda->known.agents;
     bool good = true;
     for (int f = 0; f < field_count(agents); ++f)
         good = put_array(*field_pointer(agents, f), *field_pointer(&host->agents, f),
-                         (size_t)host->agents.count * 4) && good;
-    good = put_array(cuda->known.groups, host->groups, (size_t)host->group_count * sizeof *host->groups) && good;
+                         (size_t)host->agents.count * 4) &&
+               good;
+    good = put_array(cuda->known.groups, host->groups,
+                     (size_t)host->group_count * sizeof *host->groups) &&
+           good;
     good = put_array(cuda->known.sources, host->sources,
-                     (size_t)host->scene->group_count * sizeof *host->sources) && good;
-    good = put_array(cuda->known.door_closed, host->door_closed, (size_t)host->scene->door_count) && good;
-    good = put_array(cuda->known.walls, host->walls, (size_t)host->wall_count * sizeof *host->walls) && good;
+                     (size_t)host->scene->group_count * sizeof *host->sources) &&
+           good;
+    good = put_array(cuda->known.door_closed, host->door_closed, (size_t)host->scene->door_count) &&
+           good;
+    good =
+        put_array(cuda->known.walls, host->walls, (size_t)host->wall_count * sizeof *host->walls) &&
+        good;
     good = put_array(cuda->known.lines, host->lines,
-                     (size_t)th_counted_line_count(host->scene) * sizeof *host->lines) && good;
+                     (size_t)th_counted_line_count(host->scene) * sizeof *host->lines) &&
+           good;
     good = send_plan(host) && good;
     th_world now = cuda->known; // device pointers, and the host's values
     now.seed = host->seed;
@@ -79,7 +90,9 @@ static bool send(th_world *host) {
     good = put(cuda->world, &now, sizeof now) && good;
     cuda->host_newer = false;
     cuda->fresh = TH_ALL_FIELDS;
-    if (cuda->uic) good = uic_send(host) && good;
+    each_model(host, [&](const device_model *model) {
+        if (model->send) good = model->send(host) && good;
+    });
     return good;
 }
 
@@ -114,25 +127,27 @@ static bool fetch_events(th_world *host) {
     return good;
 }
 
-static void forget_events(th_world *host) {
+void forget_events(th_world *host) {
     sums *s = host->cuda->sums;
-    once(host, TH_LAMBDA(th_world *) { s->event_count = 0; });
+    once(
+        host, TH_LAMBDA(th_world *) { s->event_count = 0; });
 }
 
-static void note_event(th_world *host, const th_event *event) {
+void note_event(th_world *host, const th_event *event) {
     sums *s = host->cuda->sums;
     happened *events = host->cuda->events;
     happened own = {host->step_count, 0, 0, (int)event->kind, event->index};
-    once(host, TH_LAMBDA(th_world *) {
-        if (s->event_count < TH_EVENT_MAX) {
-            events[s->event_count] = own;
-            events[s->event_count].id = s->event_count; // in the order they were noted
-        }
-        s->event_count++;
-    });
+    once(
+        host, TH_LAMBDA(th_world *) {
+            if (s->event_count < TH_EVENT_MAX) {
+                events[s->event_count] = own;
+                events[s->event_count].id = s->event_count; // in the order they were noted
+            }
+            s->event_count++;
+        });
 }
 
-static bool fetch(th_world *host, uint32_t fields) {
+bool fetch(th_world *host, uint32_t fields) {
     th_cuda *cuda = host->cuda;
     if (cuda->host_newer) return true;
     if (!finish()) return false;
@@ -153,21 +168,20 @@ static bool fetch(th_world *host, uint32_t fields) {
     }
     if (cuda->sources)
         good = get(host->sources, cuda->known.sources,
-                   (size_t)host->scene->group_count * sizeof *host->sources) && good;
+                   (size_t)host->scene->group_count * sizeof *host->sources) &&
+               good;
     good = fetch_events(host) && good;
     for (int f = 0; f < field_count(&host->agents); ++f)
         if (fields & ~cuda->fresh & TH_FIELD_BIT(f))
             good = get(*field_pointer(&host->agents, f), *field_pointer(&cuda->known.agents, f),
-                       (size_t)now.agents.count * 4) && good;
+                       (size_t)now.agents.count * 4) &&
+                   good;
     cuda->fresh |= fields;
-    if (cuda->uic && fields == TH_ALL_FIELDS) good = uic_fetch_memory(host) && good;
+    if (fields == TH_ALL_FIELDS)
+        each_model(host, [&](const device_model *model) {
+            if (model->fetch) good = model->fetch(host) && good;
+        });
     return good;
 }
 
-static bool fetch_grids(th_world *host) {
-    if (!host->cuda->uic || host->cuda->host_newer) return true;
-    return finish() && uic_fetch_grids(host);
-}
-
 } // namespace th
-#endif

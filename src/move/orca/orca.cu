@@ -1,13 +1,13 @@
-// ORCA on the device (move/orca.c, formula/orca.h): a thread a person, its neighbours and lines in shared memory.
+// ORCA on the device: one thread per person, its neighbours and lines in shared memory.
 // Three kernels. The first is for whom no wall and no link is near and whose lines leave a velocity: nearly
 // everybody. It notes the others in two lists: those without such a velocity, who need program 3 (one in fourteen at
 // 4 people/m2, so that nearly every warp would have to go through it for one or two of its people), and those near
 // walls or links. They have kernels of their own, which begin anew: that takes less time than to keep the lines.
 // Instructions bound all three: by its PTX a warp of the first has some 6000 where one kernel for all had 41 000.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CUDA_ORCA_CUH
-#define TH_CUDA_ORCA_CUH
-#include "cuda/nearest.cuh"
+#include "device/model.cuh"
+#include "move/orca/nearest.cuh"
+#include "move/orca/orca.h"
 
 namespace th {
 
@@ -16,9 +16,13 @@ struct orca_lists {
     uint32_t *infeasible, *special; // people
     uint32_t *infeasible_count, *special_count;
 };
+struct orca_state {
+    uint32_t infeasible, special; // how many people are left to further kernels
+};
 static orca_lists orca_lists_of(const th_cuda *cuda) {
     const th_agents *agents = &cuda->known.agents;
-    return {agents->slot, agents->order, &cuda->moving->infeasible, &cuda->moving->special};
+    orca_state *counts = (orca_state *)cuda->model_state[TH_MOVE_ORCA];
+    return {agents->slot, agents->order, &counts->infeasible, &counts->special};
 }
 
 TH_BOTH inline th_orca_params orca_params_of(const th_world *world, uint32_t i) {
@@ -26,9 +30,11 @@ TH_BOTH inline th_orca_params orca_params_of(const th_world *world, uint32_t i) 
     memcpy(&params, world->groups[world->agents.group[i]].move_params, sizeof params);
     return params;
 }
-TH_BOTH inline th_vec2 orca_preferred(const th_world *world, uint32_t i, const th_orca_params &params) {
+TH_BOTH inline th_vec2 orca_preferred(const th_world *world, uint32_t i,
+                                      const th_orca_params &params) {
     const th_agents *agents = &world->agents;
-    return preferred_with_noise(agents, i, params.noise, noise_of(world->seed, agents->id[i], world->step_count));
+    return th_orca_preferred(agents, i, params.noise,
+                             th_orca_noise_of(world->seed, agents->id[i], world->step_count));
 }
 
 // May i see anybody across a link? As state/neighbours.c asks.
@@ -38,13 +44,15 @@ TH_BOTH inline bool near_link(const th_world *world, uint32_t i, float range) {
     for (int l = 0; l < world->scene->link_count; ++l) {
         const th_link *link = &world->scene->links[l];
         if (level != link->level[0] && level != link->level[1]) continue;
-        if (!(th_length2(th_sub(th_nearest_on_segment(p, link->a, link->b), p)) > range * range)) return true;
+        if (!(th_length2(th_sub(th_nearest_on_segment(p, link->a, link->b), p)) > range * range))
+            return true;
     }
     return false;
 }
 
 // Neither walls nor links matter to i, as long as its neighbours are within *sight.
-TH_BOTH inline bool is_in_the_open(const th_world *world, uint32_t i, const th_orca_params &params, float *sight) {
+TH_BOTH inline bool is_in_the_open(const th_world *world, uint32_t i, const th_orca_params &params,
+                                   float *sight) {
     const th_agents *agents = &world->agents;
     th_walls walls = th_world_walls(world);
     *sight = 1e15f;
@@ -52,23 +60,25 @@ TH_BOTH inline bool is_in_the_open(const th_world *world, uint32_t i, const th_o
     if (walls.count == 0) return true;
     float clear = th_walls_clear(&walls, (int)agents->level[i], th_position(agents, i));
     if (params.line_of_sight > 0.0f) *sight = clear;
-    return wall_range_of(agents, i, &params) < clear;
+    return th_orca_wall_range_of(agents, i, &params) < clear;
 }
 
 enum class orca_outcome { FEASIBLE, INFEASIBLE, SPECIAL };
 
 // The lines of somebody in the open.
 template <int most>
-TH_BOTH orca_outcome lines_in_the_open(const th_world *world, uint32_t i, const th_orca_params &params,
-                                       const own_room<most> &room, th_orca_lines *lines) {
+TH_BOTH orca_outcome lines_in_the_open(const th_world *world, uint32_t i,
+                                       const th_orca_params &params, const own_room<most> &room,
+                                       th_orca_lines *lines) {
     float sight;
     if (!is_in_the_open(world, i, params, &sight)) return orca_outcome::SPECIAL;
-    found_nearest found = find_nearest<most>(world, i, (int)params.max_neighbours, params.neighbour_range, room);
+    found_nearest found =
+        find_nearest<most>(world, i, (int)params.max_neighbours, params.neighbour_range, room);
     if (!found.certain || !(found.furthest2 < sight * sight)) return orca_outcome::SPECIAL;
-    avoider own = avoider_of(world, i, &params);
+    th_orca_avoider own = th_orca_avoider_of(world, i, &params);
     *lines = room.lines();
-    TH_ROLLED for (int k = 0; k < found.count; ++k)
-        th_orca_set_line(lines, k, neighbour_line(&world->agents, &own, i, room.person(k).agent));
+    TH_ROLLED for (int k = 0; k < found.count; ++k) th_orca_set_line(
+        lines, k, th_orca_neighbour_line(&world->agents, &own, i, room.person(k).agent));
     lines->count = found.count;
     return orca_outcome::FEASIBLE;
 }
@@ -80,10 +90,11 @@ TH_BOTH orca_outcome move_feasible(const th_world *world, uint32_t i, const own_
     orca_outcome outcome = lines_in_the_open<most>(world, i, params, room, &lines);
     if (outcome != orca_outcome::FEASIBLE) return outcome;
     th_vec2 velocity;
-    float max_speed = fastest_of(&world->agents, i, &params);
-    if (th_orca_program2(&lines, max_speed, orca_preferred(world, i, params), false, &velocity) < lines.count)
+    float max_speed = th_orca_fastest_of(&world->agents, i, &params);
+    if (th_orca_program2(&lines, max_speed, orca_preferred(world, i, params), false, &velocity) <
+        lines.count)
         return orca_outcome::INFEASIBLE;
-    take_velocity(world, i, &params, th_limit(velocity, max_speed));
+    th_orca_take_velocity(world, i, &params, th_limit(velocity, max_speed));
     return outcome;
 }
 
@@ -95,13 +106,15 @@ TH_BOTH void move_infeasible(const th_world *world, uint32_t i, const own_room<m
     // No lines, should another kernel's rounding have found somebody certain who is not so here.
     th_orca_lines lines = room.lines(), bisectors = second.lines();
     lines_in_the_open<most>(world, i, params, room, &lines);
-    take_velocity(world, i, &params,
-                  th_orca_velocity(&lines, &bisectors, fastest_of(&world->agents, i, &params),
-                                   orca_preferred(world, i, params)));
+    th_orca_take_velocity(world, i, &params,
+                          th_orca_velocity(&lines, &bisectors,
+                                           th_orca_fastest_of(&world->agents, i, &params),
+                                           orca_preferred(world, i, params)));
 }
 
 // Anybody.
-template <int most> TH_BOTH void move_special(const th_world *world, uint32_t i, const own_room<most> &room) {
+template <int most>
+TH_BOTH void move_special(const th_world *world, uint32_t i, const own_room<most> &room) {
     th_orca_params params = orca_params_of(world, i);
     th_walls walls = th_world_walls(world);
     int wanted = (int)params.max_neighbours;
@@ -112,30 +125,42 @@ template <int most> TH_BOTH void move_special(const th_world *world, uint32_t i,
     if (!found.certain) th_nearest_by_insertion(world, i, params.neighbour_range, wanted, &nearest);
     th_orca_place places[TH_ORCA_LINES], more_places[TH_ORCA_LINES];
     th_orca_lines lines = {places, 1, 0, 0}, bisectors = {more_places, 1, 0, 0};
-    move_among(world, &walls, i, &params, nearest, noise_of(world->seed, world->agents.id[i], world->step_count),
-               &lines, &bisectors);
+    th_orca_begin_lines(world, &walls, i, &params, &nearest, &lines);
+    th_orca_avoider own = th_orca_avoider_of(world, i, &params);
+    for (int k = 0; k < nearest.count; ++k)
+        th_orca_set_line(&lines, lines.count++,
+                         th_orca_neighbour_line(&world->agents, &own, i, nearest.agent[k]));
+    th_orca_follow_lines(world, i, &params,
+                         th_orca_noise_of(world->seed, world->agents.id[i], world->step_count),
+                         &lines, &bisectors);
 }
 
 // ---- kernels. Every thread keeps to its own column of the shared memory, so nobody waits for anybody.
 
-enum { LISTED_THREADS = 64, LISTED_BLOCKS = 2048 }; // the lists are short: small blocks are on all processors
+enum {
+    LISTED_THREADS = 64,
+    LISTED_BLOCKS = 2048
+}; // the lists are short: small blocks are on all multiprocessors
 
 // The next free entry of a list. A warp asks once for all its people: asked one by one, the counter would be what
 // everybody waits for.
 TH_ON_GPU inline uint32_t next_entry(uint32_t *count) {
 #ifdef __CUDA_ARCH__
-    unsigned together = __activemask(), lane = threadIdx.x % 32, first = (unsigned)__ffs((int)together) - 1;
+    unsigned together = __activemask(), lane = threadIdx.x % 32,
+             first = (unsigned)__ffs((int)together) - 1;
     uint32_t begin = 0;
     if (lane == first) begin = atomicAdd(count, (uint32_t)__popc(together));
-    return __shfl_sync(together, begin, (int)first) + (uint32_t)__popc(together & ((1u << lane) - 1));
+    return __shfl_sync(together, begin, (int)first) +
+           (uint32_t)__popc(together & ((1u << lane) - 1));
 #else
     return add(count, 1u);
 #endif
 }
 
 template <int most>
-TH_ON_GPU void move_or_list(const th_world *world, const orca_lists &lists, uint32_t i, const own_room<most> &room) {
-    if (!moved_by_orca(world, (int)i)) return;
+TH_ON_GPU void move_or_list(const th_world *world, const orca_lists &lists, uint32_t i,
+                            const own_room<most> &room) {
+    if (!th_orca_moves(world, (int)i)) return;
     switch (move_feasible<most>(world, i, room)) {
     case orca_outcome::FEASIBLE: break;
     case orca_outcome::INFEASIBLE: lists.infeasible[next_entry(lists.infeasible_count)] = i; break;
@@ -146,7 +171,8 @@ TH_ON_GPU void move_or_list(const th_world *world, const orca_lists &lists, uint
 #ifdef __CUDACC__
 
 template <int most>
-__global__ void __launch_bounds__(THREADS) feasible_kernel(const th_world *world, orca_lists lists) {
+__global__ void __launch_bounds__(THREADS)
+    feasible_kernel(const th_world *world, orca_lists lists) {
     __shared__ orca_room room[most * THREADS];
     uint32_t i = blockIdx.x * THREADS + threadIdx.x;
     if (i < (uint32_t)world->agents.count)
@@ -154,20 +180,24 @@ __global__ void __launch_bounds__(THREADS) feasible_kernel(const th_world *world
 }
 
 template <int most>
-__global__ void __launch_bounds__(LISTED_THREADS) infeasible_kernel(const th_world *world, orca_lists lists) {
+__global__ void __launch_bounds__(LISTED_THREADS)
+    infeasible_kernel(const th_world *world, orca_lists lists) {
     __shared__ orca_room room[2 * most * LISTED_THREADS];
     own_room<most> first = {room + threadIdx.x, LISTED_THREADS},
                    second = {first.places + most * LISTED_THREADS, LISTED_THREADS};
     uint32_t count = *lists.infeasible_count;
-    for (uint32_t k = blockIdx.x * LISTED_THREADS + threadIdx.x; k < count; k += gridDim.x * LISTED_THREADS)
+    for (uint32_t k = blockIdx.x * LISTED_THREADS + threadIdx.x; k < count;
+         k += gridDim.x * LISTED_THREADS)
         move_infeasible<most>(world, lists.infeasible[k], first, second);
 }
 
 template <int most>
-__global__ void __launch_bounds__(LISTED_THREADS) special_kernel(const th_world *world, orca_lists lists) {
+__global__ void __launch_bounds__(LISTED_THREADS)
+    special_kernel(const th_world *world, orca_lists lists) {
     __shared__ orca_room room[most * LISTED_THREADS];
     uint32_t count = *lists.special_count;
-    for (uint32_t k = blockIdx.x * LISTED_THREADS + threadIdx.x; k < count; k += gridDim.x * LISTED_THREADS)
+    for (uint32_t k = blockIdx.x * LISTED_THREADS + threadIdx.x; k < count;
+         k += gridDim.x * LISTED_THREADS)
         move_special<most>(world, lists.special[k], {room + threadIdx.x, LISTED_THREADS});
 }
 
@@ -184,27 +214,31 @@ template <int most> void launch_orca(const th_world *host, const orca_lists &lis
 #else
 
 template <int most> void launch_orca(const th_world *host, const orca_lists &lists) {
-    everybody(host, TH_LAMBDA(th_world * world, int i) {
-        orca_room room[most];
-        move_or_list<most>(world, lists, (uint32_t)i, {room, 1});
-    });
-    everybody(host, TH_LAMBDA(th_world * world, int k) {
-        orca_room first[most], second[most];
-        if ((uint32_t)k < *lists.infeasible_count)
-            move_infeasible<most>(world, lists.infeasible[k], {first, 1}, {second, 1});
-    });
-    everybody(host, TH_LAMBDA(th_world * world, int k) {
-        orca_room room[most];
-        if ((uint32_t)k < *lists.special_count) move_special<most>(world, lists.special[k], {room, 1});
-    });
+    everybody(
+        host, TH_LAMBDA(th_world * world, int i) {
+            orca_room room[most];
+            move_or_list<most>(world, lists, (uint32_t)i, {room, 1});
+        });
+    everybody(
+        host, TH_LAMBDA(th_world * world, int k) {
+            orca_room first[most], second[most];
+            if ((uint32_t)k < *lists.infeasible_count)
+                move_infeasible<most>(world, lists.infeasible[k], {first, 1}, {second, 1});
+        });
+    everybody(
+        host, TH_LAMBDA(th_world * world, int k) {
+            orca_room room[most];
+            if ((uint32_t)k < *lists.special_count)
+                move_special<most>(world, lists.special[k], {room, 1});
+        });
 }
 
 #endif
 
 // Ten neighbours are the rule and take less room than the most there may be.
-static void move_orca(th_world *host) {
+static void orca_run(th_world *host) {
     orca_lists lists = orca_lists_of(host->cuda);
-    moving *counts = host->cuda->moving;
+    orca_state *counts = (orca_state *)host->cuda->model_state[TH_MOVE_ORCA];
     float wanted = 0.0f;
     for (int g = 0; g < host->group_count; ++g) {
         th_orca_params params;
@@ -212,12 +246,19 @@ static void move_orca(th_world *host) {
         memcpy(&params, host->groups[g].move_params, sizeof params);
         wanted = th_max(wanted, params.max_neighbours);
     }
-    once(host, TH_LAMBDA(th_world *) { counts->infeasible = counts->special = 0; });
+    once(
+        host, TH_LAMBDA(th_world *) { counts->infeasible = counts->special = 0; });
     if (wanted < 11.0f)
         launch_orca<10>(host, lists);
     else
         launch_orca<TH_NEAREST_MAX>(host, lists);
 }
 
+static bool orca_create(th_world *host) {
+    th_cuda *cuda = host->cuda;
+    return (cuda->model_state[TH_MOVE_ORCA] = cuda->store.room<orca_state>(1)) != nullptr;
+}
+
+const device_model device_move_orca = {.create = orca_create, .run = orca_run};
+
 } // namespace th
-#endif

@@ -1,10 +1,11 @@
 // What the model uic has on a device, where its grids lie, and what of it comes home. Ground and apertures are measured
 // at home (move/uic_floor.c), when walls change or the crowd of an open plane has wandered, and sent.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CUDA_UIC_GRIDS_CUH
-#define TH_CUDA_UIC_GRIDS_CUH
-#include "cuda/pressure_solver.cuh"
-#include "cuda/upload.cuh"
+#ifndef TH_MOVE_UIC_GRIDS_CUH
+#define TH_MOVE_UIC_GRIDS_CUH
+#include "device/world.cuh"
+#include "move/uic/floor.h"
+#include "move/uic/pressure_solver.cuh"
 
 namespace th {
 
@@ -34,7 +35,9 @@ struct uic_grids {
     uint64_t looked;
 };
 
-static uic_grids *grids_of(const th_world *host) { return host->cuda->uic; }
+static uic_grids *grids_of(const th_world *host) {
+    return (uic_grids *)host->cuda->model_state[TH_MOVE_UIC];
+}
 
 // ---- where the grids lie
 
@@ -53,12 +56,15 @@ static void move_cells(const th_world *host, const old_grid *old, T *values, T *
         th_staggered to = th_uic_of(host)->levels[l].grid;
         int first = th_uic_of(host)->levels[l].first, count = to.nx * to.ny;
         cells = first + count;
-        each(count, TH_LAMBDA(int k) {
-            int before = from.measured ? th_uic_cell_before(&from.grid, &to, k % to.nx, k / to.nx) : -1;
-            spare[first + k] = before >= 0 ? values[from.first + before] : 0;
-        });
+        each(
+            count, TH_LAMBDA(int k) {
+                int before =
+                    from.measured ? th_uic_cell_before(&from.grid, &to, k % to.nx, k / to.nx) : -1;
+                spare[first + k] = before >= 0 ? values[from.first + before] : 0;
+            });
     }
-    each(cells, TH_LAMBDA(int c) { values[c] = spare[c]; });
+    each(
+        cells, TH_LAMBDA(int c) { values[c] = spare[c]; });
 }
 
 // Flags of the quarters, and which cells have to look for strays: those within two of a wall.
@@ -77,7 +83,8 @@ static bool send_quarters(const th_world *host) {
                 if (!(level[row * 2 * nx + column] & TH_UIC_WALL)) continue;
                 for (int j = row / 2 - 2; j <= row / 2 + 2; ++j)
                     for (int i = column / 2 - 2; i <= column / 2 + 2; ++i)
-                        if (i >= 0 && j >= 0 && i < nx && j < ny) level[4 * j * nx + 2 * i] |= MAY_HAVE_STRAYS;
+                        if (i >= 0 && j >= 0 && i < nx && j < ny)
+                            level[4 * j * nx + 2 * i] |= MAY_HAVE_STRAYS;
             }
     }
     bool good = put(grids->known.quarters, flags, 4 * (size_t)grids->cells);
@@ -98,20 +105,25 @@ static bool send_uic(const th_world *host) {
     now.work = nullptr;
     *known = now;
     return put(grids->device, known, sizeof *known) &&
-           put(known->levels, th_uic_of(host)->levels, (size_t)now.level_count * sizeof *now.levels) &&
-           put(known->groups, th_uic_of(host)->groups, (size_t)now.group_count * sizeof *now.groups) &&
-           put(known->link_faces, th_uic_of(host)->link_faces, (size_t)now.link_face_count * sizeof *now.link_faces);
+           put(known->levels, th_uic_of(host)->levels,
+               (size_t)now.level_count * sizeof *now.levels) &&
+           put(known->groups, th_uic_of(host)->groups,
+               (size_t)now.group_count * sizeof *now.groups) &&
+           put(known->link_faces, th_uic_of(host)->link_faces,
+               (size_t)now.link_face_count * sizeof *now.link_faces);
 }
 
 static bool send_ground(const th_world *host) {
     const th_uic *uic = th_uic_of(host), *known = &grids_of(host)->known;
     size_t bytes = (size_t)grids_of(host)->cells * sizeof(float);
     // Without bodies `room` and `open` are `capacity` and `aperture`.
-    return put(known->capacity, uic->capacity, bytes) && put(known->aperture_x, uic->aperture_x, bytes) &&
-           put(known->aperture_y, uic->aperture_y, bytes) && put(known->room, uic->capacity, bytes) &&
-           put(known->open_x, uic->aperture_x, bytes) && put(known->open_y, uic->aperture_y, bytes) &&
-           put(known->exit_x, uic->exit_x, bytes) && put(known->exit_y, uic->exit_y, bytes) &&
-           put(known->gate_x, uic->gate_x, bytes) && put(known->gate_y, uic->gate_y, bytes) && send_quarters(host);
+    return put(known->capacity, uic->capacity, bytes) &&
+           put(known->aperture_x, uic->aperture_x, bytes) &&
+           put(known->aperture_y, uic->aperture_y, bytes) &&
+           put(known->room, uic->capacity, bytes) && put(known->open_x, uic->aperture_x, bytes) &&
+           put(known->open_y, uic->aperture_y, bytes) && put(known->exit_x, uic->exit_x, bytes) &&
+           put(known->exit_y, uic->exit_y, bytes) && put(known->gate_x, uic->gate_x, bytes) &&
+           put(known->gate_y, uic->gate_y, bytes) && send_quarters(host);
 }
 
 static bool send_memory(const th_world *host) {
@@ -139,7 +151,8 @@ static float largest_radius(const th_world *host) {
 static th_box box_of(const th_staggered *grid) {
     double h = (double)grid->h;
     th_box box = {(float)((grid->column + 1.5) * h), (float)((grid->row + 1.5) * h),
-                  (float)((grid->column + grid->nx - 1.5) * h), (float)((grid->row + grid->ny - 1.5) * h)};
+                  (float)((grid->column + grid->nx - 1.5) * h),
+                  (float)((grid->row + grid->ny - 1.5) * h)};
     return box;
 }
 
@@ -166,7 +179,8 @@ static bool lay_grids(th_world *host, bool from_home) {
         const th_uic_level *level = &th_uic_of(host)->levels[l];
         grids->cells = level->first + level->grid.nx * level->grid.ny;
         if (!host->scene->levels[l].bounded) grids->laid[l] = box_of(&level->grid);
-        same = same && old[l].measured && memcmp(&old[l].grid, &level->grid, sizeof level->grid) == 0 &&
+        same = same && old[l].measured &&
+               memcmp(&old[l].grid, &level->grid, sizeof level->grid) == 0 &&
                old[l].first == level->first;
     }
     th_uic *known = &grids->known;
@@ -181,7 +195,8 @@ static bool lay_grids(th_world *host, bool from_home) {
     th_cuda *cuda = host->cuda;
     cuda->cells = cuda->known.index.cell_count = host->index.cell_count;
     return good && send_uic(host) && send_ground(host) &&
-           put(cuda->known.index.grids, host->index.grids, (size_t)levels * sizeof *host->index.grids) &&
+           put(cuda->known.index.grids, host->index.grids,
+               (size_t)levels * sizeof *host->index.grids) &&
            put(&cuda->world->index.cell_count, &host->index.cell_count, sizeof(int));
 }
 
@@ -189,12 +204,15 @@ static bool lay_grids(th_world *host, bool from_home) {
 // for the way of two looks.
 static bool follow_crowd(const th_world *host, th_box *laid, th_box crowd, bool first) {
     if (!(crowd.min_x <= crowd.max_x)) return false;
-    float room = 2.0f * th_uic_of(host)->h + 2.0f * (float)LOOK_EVERY * TH_UIC_QUICK * host->dt, least = 0.5f * room;
+    float room = 2.0f * th_uic_of(host)->h + 2.0f * (float)LOOK_EVERY * TH_UIC_QUICK * host->dt,
+          least = 0.5f * room;
     bool inside = crowd.min_x - least >= laid->min_x && crowd.min_y - least >= laid->min_y &&
                   crowd.max_x + least <= laid->max_x && crowd.max_y + least <= laid->max_y;
     th_box wide = {crowd.min_x - room, crowd.min_y - room, crowd.max_x + room, crowd.max_y + room};
-    double area = ((double)laid->max_x - (double)laid->min_x) * ((double)laid->max_y - (double)laid->min_y);
-    double suits = ((double)wide.max_x - (double)wide.min_x) * ((double)wide.max_y - (double)wide.min_y);
+    double area =
+        ((double)laid->max_x - (double)laid->min_x) * ((double)laid->max_y - (double)laid->min_y);
+    double suits =
+        ((double)wide.max_x - (double)wide.min_x) * ((double)wide.max_y - (double)wide.min_y);
     if (!first && inside && area <= 2.0 * suits) return false;
     *laid = wide;
     return true;
@@ -206,7 +224,8 @@ static th_box crowd_at_home(const th_world *host, int l) {
     for (int i = 0; i < agents->count; ++i) {
         if (agents->level[i] != (uint32_t)l || th_gone(agents->phase[i])) continue;
         float x = agents->position_x[i], y = agents->position_y[i];
-        box = {th_min(box.min_x, x), th_min(box.min_y, y), th_max(box.max_x, x), th_max(box.max_y, y)};
+        box = {th_min(box.min_x, x), th_min(box.min_y, y), th_max(box.max_x, x),
+               th_max(box.max_y, y)};
     }
     return box;
 }
@@ -233,7 +252,8 @@ static bool uic_send(th_world *host) {
 // next look, so that nobody has to wait for it.
 static void uic_lay(th_world *host) {
     uic_grids *grids = grids_of(host);
-    if (!grids->open || host->step_count % LOOK_EVERY != 0 || (grids->looking && grids->looked == host->step_count))
+    if (!grids->open || host->step_count % LOOK_EVERY != 0 ||
+        (grids->looking && grids->looked == host->step_count))
         return;
     int levels = host->scene->level_count;
     if (grids->looking) {
@@ -242,7 +262,8 @@ static void uic_lay(th_world *host) {
         for (int l = 0; l < levels; ++l) {
             const uint32_t *key = grids->crowd.words + 4 * l;
             if (host->scene->levels[l].bounded || key[0] > key[2]) continue;
-            th_box box = {unordered(key[0]), unordered(key[1]), unordered(key[2]), unordered(key[3])};
+            th_box box = {unordered(key[0]), unordered(key[1]), unordered(key[2]),
+                          unordered(key[3])};
             wandered = follow_crowd(host, &grids->laid[l], box, false) || wandered;
         }
         if (wandered) lay_grids(host, false);
@@ -272,7 +293,8 @@ static bool uic_fetch_grids(th_world *host) {
     pressure_report report;
     bool good = uic_fetch_memory(host) && get(uic->people, known->people, cells * sizeof(float)) &&
                 get(uic->packing, known->packing, cells * sizeof(float)) &&
-                get(uic->u, known->u, cells * sizeof(float)) && get(uic->v, known->v, cells * sizeof(float)) &&
+                get(uic->u, known->u, cells * sizeof(float)) &&
+                get(uic->v, known->v, cells * sizeof(float)) &&
                 get(uic->room, known->room, cells * sizeof(float)) &&
                 get(uic->centre, known->centre, cells * sizeof *uic->centre) &&
                 get(&report, grids_of(host)->report, sizeof report);

@@ -1,7 +1,7 @@
 // One pressure problem solved on the device by itself: for tests and measurements of the solver.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CUDA_PRESSURE_H
-#define TH_CUDA_PRESSURE_H
+#ifndef TH_MOVE_UIC_PRESSURE_H
+#define TH_MOVE_UIC_PRESSURE_H
 #include "move/uic/lcp.h"
 
 #ifdef __cplusplus

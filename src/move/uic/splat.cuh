@@ -1,8 +1,9 @@
 // People of the model uic to its grid (move/uic_splat.c), summed up in the CPU's order, so that the sums have its bits.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CUDA_UIC_SPLAT_CUH
-#define TH_CUDA_UIC_SPLAT_CUH
-#include "cuda/uic_grids.cuh"
+#ifndef TH_MOVE_UIC_SPLAT_CUH
+#define TH_MOVE_UIC_SPLAT_CUH
+#include "move/uic/grids.cuh"
+#include "move/uic/splat.h"
 
 namespace th {
 
@@ -33,7 +34,7 @@ struct node_sum {
 TH_ON_GPU inline float *lanes_of(th_uic *uic, int lattice, int node) {
     void *nodes = lattice == TH_UIC_CENTRES      ? (void *)&uic->centre[node]
                   : lattice == TH_UIC_WEST_FACES ? (void *)&uic->west[node]
-                                          : (void *)&uic->south[node];
+                                                 : (void *)&uic->south[node];
     return (float *)nodes;
 }
 
@@ -42,7 +43,11 @@ TH_ON_GPU inline float *lanes_of(th_uic *uic, int lattice, int node) {
 struct splat_tile {
     th_world *world;
     int l, nx, ny, tiles_x;
-    enum { LANES_USED = 6, QUARTERS = TILE_WIDE * TILE_WIDE, VALUES = (int)TH_UIC_CORNERS * LANES_USED };
+    enum {
+        LANES_USED = 6,
+        QUARTERS = TILE_WIDE * TILE_WIDE,
+        VALUES = (int)TH_UIC_CORNERS * LANES_USED
+    };
 
     TH_ON_GPU bool on_ring(int column, int row) const {
         return column < 2 || row < 2 || column >= 2 * nx - 2 || row >= 2 * ny - 2;
@@ -61,11 +66,13 @@ struct splat_tile {
                 th_uic_sum_run(world, level, &q, begin, end, &sums);
             }
         }
-        for (int k = 0; k < VALUES; ++k) values[k * QUARTERS] = sums.corner[k / LANES_USED][k % LANES_USED];
+        for (int k = 0; k < VALUES; ++k)
+            values[k * QUARTERS] = sums.corner[k / LANES_USED][k % LANES_USED];
     }
     TH_ON_GPU static th_uic_sums quarter_at(const float *values) {
         th_uic_sums sums;
-        for (int k = 0; k < VALUES; ++k) sums.corner[k / LANES_USED][k % LANES_USED] = values[k * QUARTERS];
+        for (int k = 0; k < VALUES; ++k)
+            sums.corner[k / LANES_USED][k % LANES_USED] = values[k * QUARTERS];
         return sums;
     }
     // In the CPU's order: rows of even bands come first. With the lattice known to the compiler it knows which
@@ -75,7 +82,8 @@ struct splat_tile {
         if (i >= nx || j >= ny) return;
         const th_uic_level *level = &th_uic_of(world)->levels[l];
         node_sum sum = {LATTICE, level->first + j * nx + i, {0, 0, 0, 0}};
-        const int west = LATTICE == TH_UIC_WEST_FACES ? 2 : 1, south = LATTICE == TH_UIC_SOUTH_FACES ? 2 : 1;
+        const int west = LATTICE == TH_UIC_WEST_FACES ? 2 : 1,
+                  south = LATTICE == TH_UIC_SOUTH_FACES ? 2 : 1;
         for (int colour = 0; colour < 2; ++colour) {
             TH_UNROLLED
             for (int up = 0; up < 4; ++up) {
@@ -85,9 +93,11 @@ struct splat_tile {
                 for (int along = 0; along < 4; ++along) {
                     int column = 2 * i - west + along, a = (along + west) & 1, b = (up + south) & 1;
                     if (on_ring(column, row)) continue;
-                    th_uic_sums sums = quarter_at(values + (row - (2 * j0 - 2)) * TILE_WIDE + column - (2 * i0 - 2));
+                    th_uic_sums sums = quarter_at(values + (row - (2 * j0 - 2)) * TILE_WIDE +
+                                                  column - (2 * i0 - 2));
                     sum.take(level->first + row / 2 * nx + column / 2, nx, a, b,
-                             th_uic_flags_of(th_uic_of(world), level, column / 2, row / 2, a, b), &sums);
+                             th_uic_flags_of(th_uic_of(world), level, column / 2, row / 2, a, b),
+                             &sums);
                 }
             }
         }
@@ -148,19 +158,23 @@ static void splat(th_world *host) {
         const th_uic_level *level = &th_uic_of(host)->levels[l];
         int nx = level->grid.nx, ny = level->grid.ny, tiles_x = (nx + TILE - 1) / TILE;
         splat_tile tile = {world, l, nx, ny, tiles_x};
-        blocks(tiles_x * ((ny + TILE - 1) / TILE), (size_t)splat_tile::QUARTERS * splat_tile::VALUES * sizeof(float),
-               tile);
+        blocks(tiles_x * ((ny + TILE - 1) / TILE),
+               (size_t)splat_tile::QUARTERS * splat_tile::VALUES * sizeof(float), tile);
     }
     for (int l = 0; l < th_uic_of(host)->level_count; ++l) {
         const th_uic_level *level = &th_uic_of(host)->levels[l];
         int nx = level->grid.nx;
         if (level->walled)
-            each(TH_UIC_LATTICES * nx * level->grid.ny, TH_LAMBDA(int k) {
-                take_strays(world, l, k % TH_UIC_LATTICES, k / TH_UIC_LATTICES % nx, k / TH_UIC_LATTICES / nx);
-            });
+            each(
+                TH_UIC_LATTICES * nx * level->grid.ny, TH_LAMBDA(int k) {
+                    take_strays(world, l, k % TH_UIC_LATTICES, k / TH_UIC_LATTICES % nx,
+                                k / TH_UIC_LATTICES / nx);
+                });
     }
     float inverse_h = th_uic_of(host)->levels[0].grid.inverse_h; // all grids have one h
-    each(grids->cells, TH_LAMBDA(int c) { th_uic_read_cell(th_uic_of(world), inverse_h * inverse_h, c); });
+    each(
+        grids->cells,
+        TH_LAMBDA(int c) { th_uic_read_cell(th_uic_of(world), inverse_h * inverse_h, c); });
 }
 
 } // namespace th

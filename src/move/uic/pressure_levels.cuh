@@ -2,9 +2,9 @@
 // gradients, and the way from coarse to fine where there is no pressure to start from. As the CPU's
 // (move/uic/hierarchy.c), but that black cells are computed anew by each of their red neighbours instead of waited for.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CUDA_PRESSURE_LEVELS_CUH
-#define TH_CUDA_PRESSURE_LEVELS_CUH
-#include "cuda/pressure_problem.cuh"
+#ifndef TH_MOVE_UIC_PRESSURE_LEVELS_CUH
+#define TH_MOVE_UIC_PRESSURE_LEVELS_CUH
+#include "move/uic/pressure_problem.cuh"
 
 namespace th {
 

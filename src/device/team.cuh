@@ -1,24 +1,27 @@
 // Kernels of more than one phase: the threads of a block, or of all blocks at once, that wait for each other
 // between phases, and sums in a fixed order. On the emulated device a team is one thread and phases are loops.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CUDA_TEAM_CUH
-#define TH_CUDA_TEAM_CUH
-#include "cuda/device.cuh"
+#ifndef TH_DEVICE_TEAM_CUH
+#define TH_DEVICE_TEAM_CUH
+#include "device/device.cuh"
 
 namespace th {
 
 enum {
-    TEAM_THREADS = 128, // of a block that works by itself: three turns for the quarters of a tile (uic_splat.cuh)
-    TEAM_RESIDENT = 4,  // such blocks on a processor, with 128 registers a thread: with fewer, sums would spill
+    TEAM_THREADS =
+        128, // of a block that works by itself: three turns for the quarters of a tile (uic_splat.cuh)
+    TEAM_RESIDENT =
+        4, // such blocks on a multiprocessor, with 128 registers a thread: with fewer, sums would spill
     GRID_THREADS = 512, // of a block that waits for others: the fewer blocks, the shorter the wait
     TEAM_WARP = 32,
     TEAM_BLOCKS_MOST = 1024, // of a grid: room for a partial sum of each
-    TEAM_PARTIALS = 2 * TEAM_BLOCKS_MOST + 1, // doubles that a grid needs, 0 before the first one: the last one counts
-                                              // blocks that wait
+    TEAM_PARTIALS = 2 * TEAM_BLOCKS_MOST +
+                    1,  // doubles that a grid needs, 0 before the first one: the last one counts
+                        // blocks that wait
     CLUSTER_BLOCKS = 8, // in a cluster on every device that has them
     CLUSTER_MOST = 16,  // on those that allow it, as an H200 does
-    FIND_RESIDENT = 8, // blocks of find_most on a processor: 64 registers for a thread
-    FOUND = 4          // words that find_most finds
+    FIND_RESIDENT = 8,  // blocks of find_most on a multiprocessor: 64 registers for a thread
+    FOUND = 4           // words that find_most finds
 };
 
 // A number to divide by that is known before: a product and a shift instead of some twenty instructions. For
@@ -52,7 +55,8 @@ struct block_team {
         for (int k = (int)threadIdx.x; k < count; k += AT_ONCE * step) {
             float value[AT_ONCE];
             TH_UNROLLED
-            for (int q = 0; q < AT_ONCE; ++q) value[q] = k + q * step < count ? __ldcg(&from[k + q * step]) : 0;
+            for (int q = 0; q < AT_ONCE; ++q)
+                value[q] = k + q * step < count ? __ldcg(&from[k + q * step]) : 0;
             TH_UNROLLED
             for (int q = 0; q < AT_ONCE; ++q)
                 if (k + q * step < count) phase(k + q * step, value[q]);
@@ -61,7 +65,8 @@ struct block_team {
     }
 };
 
-template <class Work> __global__ void __launch_bounds__(TEAM_THREADS, TEAM_RESIDENT) block_kernel(Work work) {
+template <class Work>
+__global__ void __launch_bounds__(TEAM_THREADS, TEAM_RESIDENT) block_kernel(Work work) {
     extern __shared__ float4 team_memory[];
     block_team team = {(int)blockIdx.x, team_memory};
     work(team);
@@ -74,7 +79,8 @@ template <class Work> void blocks(int count, size_t bytes, Work work) {
 // Largest of FOUND words over many people: a block joins what its threads found before it tells, because all
 // blocks tell the same place.
 template <class Find>
-__global__ void __launch_bounds__(THREADS, FIND_RESIDENT) find_kernel(Find find, int count, int each, uint32_t *most) {
+__global__ void __launch_bounds__(THREADS, FIND_RESIDENT)
+    find_kernel(Find find, int count, int each, uint32_t *most) {
     __shared__ uint32_t warps[THREADS / TEAM_WARP];
     uint32_t found[FOUND] = {};
     int i = (int)blockIdx.x * THREADS * each + (int)threadIdx.x;
@@ -93,14 +99,16 @@ __global__ void __launch_bounds__(THREADS, FIND_RESIDENT) find_kernel(Find find,
 // find(i, found) raises its own found[0 .. FOUND] for i in 0 .. count; `most` becomes the largest of all. A thread has
 // `bytes` of fast memory.
 template <class Find> void find_most(int count, size_t bytes, uint32_t *most, Find find) {
-    const int enough = 2048; // blocks, several for each processor
+    const int enough = 2048; // blocks, several for each multiprocessor
     int each = count / (THREADS * enough);
     each = each < 1 ? 1 : each > 16 ? 16 : each;
     int block = THREADS * each;
     unsigned needed = (unsigned)((count + block - 1) / block);
     if (count > 0) find_kernel<<<needed, THREADS, THREADS * bytes>>>(find, count, each, most);
 }
-template <class Find> void find_most(int count, uint32_t *most, Find find) { find_most(count, 0, most, find); }
+template <class Find> void find_most(int count, uint32_t *most, Find find) {
+    find_most(count, 0, most, find);
+}
 
 __device__ inline void raise_most(uint32_t *most, const uint32_t *found) {
     for (int f = 0; f < FOUND; ++f) {
@@ -125,13 +133,14 @@ __global__ void __launch_bounds__(THREADS) find_few_kernel(Count count, Find fin
 }
 template <class Count, class Find>
 void find_most_of(int bound, size_t bytes, Count count, uint32_t *most, Find find) {
-    if (bound > 0) find_few_kernel<<<few_blocks(bound), THREADS, THREADS * bytes>>>(count, find, most);
+    if (bound > 0)
+        find_few_kernel<<<few_blocks(bound), THREADS, THREADS * bytes>>>(count, find, most);
 }
 
 // Those i in 0 .. count for whom `chosen`, into `list`, in any order; *length, 0 before, says how many.
 template <class Chosen>
-__global__ void __launch_bounds__(THREADS) list_kernel(Chosen chosen, int count, int each, uint32_t *list,
-                                                       uint32_t *length) {
+__global__ void __launch_bounds__(THREADS)
+    list_kernel(Chosen chosen, int count, int each, uint32_t *list, uint32_t *length) {
     __shared__ uint32_t warps[THREADS / TEAM_WARP], begin;
     const int lane = (int)threadIdx.x % TEAM_WARP, warp = (int)threadIdx.x / TEAM_WARP;
     for (int k = 0; k < each; ++k) {
@@ -150,15 +159,17 @@ __global__ void __launch_bounds__(THREADS) list_kernel(Chosen chosen, int count,
             if (all > 0) begin = atomicAdd(length, all);
         }
         __syncthreads();
-        if (is) list[begin + warps[warp] + (uint32_t)__popc(those & ((1u << lane) - 1))] = (uint32_t)i;
+        if (is)
+            list[begin + warps[warp] + (uint32_t)__popc(those & ((1u << lane) - 1))] = (uint32_t)i;
         __syncthreads(); // before the next ones overwrite `warps` and `begin`
     }
 }
-template <class Chosen> void list_those(int count, uint32_t *list, uint32_t *length, Chosen chosen) {
+template <class Chosen>
+void list_those(int count, uint32_t *list, uint32_t *length, Chosen chosen) {
     const int each = 4;
     if (count > 0)
-        list_kernel<<<(unsigned)((count + THREADS * each - 1) / (THREADS * each)), THREADS>>>(chosen, count, each, list,
-                                                                                          length);
+        list_kernel<<<(unsigned)((count + THREADS * each - 1) / (THREADS * each)), THREADS>>>(
+            chosen, count, each, list, length);
 }
 
 struct grid_team {
@@ -174,7 +185,8 @@ struct grid_team {
     template <class Phase> __device__ void own_share(int count, Phase phase) const {
         int share = (count + (int)gridDim.x - 1) / (int)gridDim.x;
         share = (share + TEAM_WARP - 1) / TEAM_WARP * TEAM_WARP;
-        const int begin = (int)blockIdx.x * share, end = count - begin < share ? count : begin + share;
+        const int begin = (int)blockIdx.x * share,
+                  end = count - begin < share ? count : begin + share;
         for (int k = begin + (int)threadIdx.x; k < end; k += GRID_THREADS) phase(k);
     }
     // All blocks, by thread 0 of each: the highest bit turns when the last one has come. Release and acquire are
@@ -239,12 +251,14 @@ struct grid_team {
         own_share(count, [&](int k) { value = join(value, phase(k)); });
         double *here = partial + (turn ? TEAM_BLOCKS_MOST : 0);
         turn = !turn;
-        for (int d = TEAM_WARP / 2; d > 0; d /= 2) value = join(value, __shfl_down_sync(~0u, value, d));
+        for (int d = TEAM_WARP / 2; d > 0; d /= 2)
+            value = join(value, __shfl_down_sync(~0u, value, d));
         if (lane == 0) warps[threadIdx.x / TEAM_WARP] = value;
         __syncthreads();
         if (threadIdx.x < TEAM_WARP) {
             value = lane < GRID_THREADS / TEAM_WARP ? warps[lane] : 0;
-            for (int d = TEAM_WARP / 2; d > 0; d /= 2) value = join(value, __shfl_down_sync(~0u, value, d));
+            for (int d = TEAM_WARP / 2; d > 0; d /= 2)
+                value = join(value, __shfl_down_sync(~0u, value, d));
             if (lane == 0) here[blockIdx.x] = value;
             __syncwarp();
             if (lane == 0 && !clustered) meet();
@@ -252,8 +266,10 @@ struct grid_team {
         if (!wait_in_cluster()) __syncthreads();
         // Every warp adds up all blocks' values: x + y is y + x, so that all lanes end with the same bits.
         value = 0;
-        for (int b = lane; b < (int)gridDim.x; b += TEAM_WARP) value = join(value, __ldcg(&here[b]));
-        for (int d = TEAM_WARP / 2; d > 0; d /= 2) value = join(value, __shfl_xor_sync(~0u, value, d));
+        for (int b = lane; b < (int)gridDim.x; b += TEAM_WARP)
+            value = join(value, __ldcg(&here[b]));
+        for (int d = TEAM_WARP / 2; d > 0; d /= 2)
+            value = join(value, __shfl_xor_sync(~0u, value, d));
         return value;
     }
     // As find_most.
@@ -273,15 +289,16 @@ struct grid_team {
     }
 };
 
-template <class Work> __global__ void __launch_bounds__(GRID_THREADS, 1) grid_kernel(const __grid_constant__ Work work,
-                                                                                    double *partial, bool clustered) {
+template <class Work>
+__global__ void __launch_bounds__(GRID_THREADS, 1)
+    grid_kernel(const __grid_constant__ Work work, double *partial, bool clustered) {
     extern __shared__ float4 team_memory[];
     grid_team team = {partial, team_memory, 0, clustered, 0};
     if (threadIdx.x == 0 && !clustered) team.begin();
     work(team);
 }
 // Bytes of fast memory that a block of a grid may have.
-inline size_t fast_memory() {
+inline size_t shared_memory() {
     int device = 0, bytes = 0;
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
@@ -293,8 +310,9 @@ template <class Work> int grid_blocks() {
     int device = 0, processors = 0, each = 0;
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    size_t bytes = fast_memory();
-    cudaFuncSetAttribute(grid_kernel<Work>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    size_t bytes = shared_memory();
+    cudaFuncSetAttribute(grid_kernel<Work>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                         (int)bytes);
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, grid_kernel<Work>, GRID_THREADS, bytes);
     cudaFuncSetAttribute(grid_kernel<Work>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     cudaGetLastError(); // a device without clusters says no, and gets none
@@ -302,9 +320,11 @@ template <class Work> int grid_blocks() {
     return all < TEAM_BLOCKS_MOST ? all : TEAM_BLOCKS_MOST;
 }
 // The blocks as one cluster, where the device knows clusters (compute capability 9) and the kernel was made for it.
-template <class Work> bool launch_cluster(int count, size_t bytes, double *partial, const Work &work) {
+template <class Work>
+bool launch_cluster(int count, size_t bytes, double *partial, const Work &work) {
     cudaFuncAttributes made;
-    if (cudaFuncGetAttributes(&made, grid_kernel<Work>) != cudaSuccess || made.binaryVersion < 90) return false;
+    if (cudaFuncGetAttributes(&made, grid_kernel<Work>) != cudaSuccess || made.binaryVersion < 90)
+        return false;
     cudaLaunchAttribute cluster;
     cluster.id = cudaLaunchAttributeClusterDimension;
     cluster.val.clusterDim.x = (unsigned)count;
@@ -315,23 +335,29 @@ template <class Work> bool launch_cluster(int count, size_t bytes, double *parti
     launch.dynamicSmemBytes = bytes;
     launch.attrs = &cluster;
     launch.numAttrs = 1;
-    if (cudaLaunchKernelEx(&launch, grid_kernel<Work>, work, partial, true) == cudaSuccess) return true;
+    if (cudaLaunchKernelEx(&launch, grid_kernel<Work>, work, partial, true) == cudaSuccess)
+        return true;
     cudaGetLastError(); // there is another way
     return false;
 }
 // work(team) by all blocks together, of which no more than `most` are worth it, each with `bytes` of fast memory.
-template <class Work> void grid(int most, int coresident, size_t bytes, double *partial, Work work) {
+template <class Work>
+void grid(int most, int coresident, size_t bytes, double *partial, Work work) {
     if (most <= CLUSTER_MOST) {
         if (most > CLUSTER_BLOCKS && launch_cluster(most, bytes, partial, work)) return;
         // Up to twice as much work for each block is less than what their own barrier saves.
-        if (launch_cluster(most < 1 ? 1 : most < CLUSTER_BLOCKS ? most : (int)CLUSTER_BLOCKS, bytes, partial, work))
+        if (launch_cluster(most < 1                ? 1
+                           : most < CLUSTER_BLOCKS ? most
+                                                   : (int)CLUSTER_BLOCKS,
+                           bytes, partial, work))
             return;
     }
     int count = most < coresident ? most : coresident;
     bool clustered = false;
     void *arguments[] = {&work, &partial, &clustered};
-    cudaLaunchCooperativeKernel((const void *)grid_kernel<Work>, dim3((unsigned)(count > 1 ? count : 1)),
-                                dim3(GRID_THREADS), arguments, bytes, nullptr);
+    cudaLaunchCooperativeKernel((const void *)grid_kernel<Work>,
+                                dim3((unsigned)(count > 1 ? count : 1)), dim3(GRID_THREADS),
+                                arguments, bytes, nullptr);
 }
 
 // A few words that come home while the device works on.
@@ -382,11 +408,15 @@ template <class Find> void find_most(int count, size_t, uint32_t *most, Find fin
         for (int f = 0; f < FOUND; ++f) most[f] = found[f] > most[f] ? found[f] : most[f];
     }
 }
-template <class Find> void find_most(int count, uint32_t *most, Find find) { find_most(count, 0, most, find); }
-template <class Count, class Find> void find_most_of(int, size_t, Count count, uint32_t *most, Find find) {
+template <class Find> void find_most(int count, uint32_t *most, Find find) {
+    find_most(count, 0, most, find);
+}
+template <class Count, class Find>
+void find_most_of(int, size_t, Count count, uint32_t *most, Find find) {
     find_most(count(), 0, most, find);
 }
-template <class Chosen> void list_those(int count, uint32_t *list, uint32_t *length, Chosen chosen) {
+template <class Chosen>
+void list_those(int count, uint32_t *list, uint32_t *length, Chosen chosen) {
     for (int i = count - 1; i >= 0; --i)
         if (chosen(i)) list[(*length)++] = (uint32_t)i;
 }
@@ -399,7 +429,9 @@ struct grid_team {
     }
     template <class Phase> void alone(Phase phase) { phase(); }
     template <class Phase> void tell(Phase phase) { phase(); }
-    template <class Find> void find(int count, uint32_t *most, Find phase) { find_most(count, 0, most, phase); }
+    template <class Find> void find(int count, uint32_t *most, Find phase) {
+        find_most(count, 0, most, phase);
+    }
     template <class Phase> void every_block(Phase phase) {
         block_team team = {0, shared};
         phase(team);
@@ -419,7 +451,7 @@ struct grid_team {
     }
 };
 template <class Work> int grid_blocks() { return 1; }
-inline size_t fast_memory() { return 226 * 1024; } // as on an H200
+inline size_t shared_memory() { return 226 * 1024; } // as on an H200
 template <class Work> void grid(int, int, size_t bytes, double *partial, Work work) {
     void *shared = aligned_alloc(64, (bytes + 64) / 64 * 64);
     if (!shared) return;
@@ -430,9 +462,13 @@ template <class Work> void grid(int, int, size_t bytes, double *partial, Work wo
 }
 struct letter {
     uint32_t *words = nullptr;
-    bool create(size_t count) { return (words = (uint32_t *)malloc(count * sizeof *words)) != nullptr; }
+    bool create(size_t count) {
+        return (words = (uint32_t *)malloc(count * sizeof *words)) != nullptr;
+    }
     void destroy() { free(words); }
-    void post(const uint32_t *device, size_t count) { memcpy(words, device, count * sizeof *words); }
+    void post(const uint32_t *device, size_t count) {
+        memcpy(words, device, count * sizeof *words);
+    }
     void receive() {}
 };
 

@@ -1,29 +1,77 @@
-// Position-based crowds on the device: whom somebody may touch or is going to meet (move/pbd_list.c), a thread a person.
+// Position-based crowds on the device: whom somebody may touch or is going to meet (list.c), one thread per person.
 // The list is made once a sub-step, two bytes an entry, and the iterations read it; who finds no room for it, or sees
 // across a link, works it out anew every time. Bound by arithmetic: about 90 people are looked at for the 7 who are
 // listed. SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CUDA_PBD_LIST_CUH
-#define TH_CUDA_PBD_LIST_CUH
-#include "cuda/moving.cuh"
+#ifndef TH_MOVE_PBD_LIST_CUH
+#define TH_MOVE_PBD_LIST_CUH
+#include "device/model.cuh"
+#include "device/team.cuh"
+#include "move/pbd/step.h"
+#include "move/substep.cuh"
+
+namespace th {
+
+// The step on the device.
+struct pbd_state : substep_state {
+    uint32_t sizes[4]; // bits of the largest inverse mass and radius, complements of the smallest
+    bool alike;        // all have one radius and one mass
+    uint32_t specials; // people in agents.cell who need the general kernels
+
+    TH_ON_GPU void begin(const th_substep &first) {
+        substep_state::begin(first);
+        memset(sizes, 0, sizeof sizes);
+        specials = 0;
+    }
+    TH_ON_GPU void end(th_world *world) {
+        substep_state::end(world);
+        specials = 0;
+    }
+};
+
+// A place and a displacement, read at once.
+struct alignas(16) walk {
+    float x, y, ux, uy;
+};
+
+// Position-based crowds. A person has 2 x 16 bytes here and on average LISTED entries of two bytes; what avoidance
+// has added so far lies in next_velocity, where its list begins in slot, how long it is in order.
+struct pbd_memory {
+    enum {
+        CROWD = 128, // people who share room for their lists
+        LISTED = 12, // entries that there are for one of them on average
+    };
+    pbd_state *step;
+    walk *now;  // where the sub-step begins, after stabilisation, and the displacement of everybody
+    walk *next; // what a stabilisation or an iteration writes, to take its place
+    uint16_t *lists;
+    uint32_t *used; // entries of each crowd
+    bool one_group;
+};
+
+} // namespace th
 
 // Looks at everybody within reach. `others` knows everybody's place, displacement and radius when the sub-step began;
 // `note(row, first, touch, meet)` is told whom of first, first + 1, ... in a row of cells the bits mean. Few are wanted,
 // but in a warp nearly always somebody's: so the loop only sets bits.
 template <class Others, class Note>
-TH_BOTH static void look_around(const th_world *world, const seeker &o, float reach, const Others &others, Note *note) {
+TH_BOTH static void look_around(const th_world *world, const th_pbd_seeker &o, float reach,
+                                const Others &others, Note *note) {
     enum { WORD = 32 };
     const th_level_grid *grid = &world->index.grids[world->agents.level[o.i]];
     th_vec2 center = th_v(o.x, o.y);
     th_rows rows = th_rows_around(grid, center, reach);
-    for (uint32_t begin, end; th_next_run_within(&world->index, grid, &rows, center, reach, &begin, &end);)
+    for (uint32_t begin, end;
+         th_next_run_within(&world->index, grid, &rows, center, reach, &begin, &end);)
         for (uint32_t first = begin; first < end; first += WORD) {
             uint32_t stop = end - first < WORD ? end : first + WORD, touch = 0, meet = 0, bit = 1;
-            TH_ROLLED for (uint32_t j = first; j < stop; ++j, bit += bit) { // else each run ends in a rest
-                wanted w = others.wanted_by(o, j);
+            TH_ROLLED for (uint32_t j = first; j < stop;
+                           ++j, bit += bit) { // else each run ends in a rest
+                th_pbd_wanted w = others.wanted_by(o, j);
                 touch |= w.touches ? bit : 0u;
                 meet |= w.meets ? bit : 0u;
             }
-            if (o.i - first < WORD) touch &= ~(1u << (o.i - first)); // nobody meets itself, its offset is 0
+            if (o.i - first < WORD)
+                touch &= ~(1u << (o.i - first)); // nobody meets itself, its offset is 0
             if (touch | meet) note->write(rows.row - 1, first, touch, meet);
         }
 }
@@ -32,11 +80,11 @@ TH_BOTH static void look_around(const th_world *world, const seeker &o, float re
 struct begun_anew {
     const th_world *world;
     const th_substep *step;
-    TH_BOTH wanted wanted_by(const seeker &o, uint32_t j) const {
+    TH_BOTH th_pbd_wanted wanted_by(const th_pbd_seeker &o, uint32_t j) const {
         const th_agents *a = &world->agents;
         uint64_t repairs = 0;
-        th_vec2 u = predicted(world, step, j, &repairs);
-        return wants(&o, a->substep_x[j], a->substep_y[j], u.x, u.y, a->radius[j]);
+        th_vec2 u = th_pbd_predicted(world, step, j, &repairs);
+        return th_pbd_wants(&o, a->substep_x[j], a->substep_y[j], u.x, u.y, a->radius[j]);
     }
 };
 // Counts all, writes as many as fit.
@@ -44,12 +92,15 @@ struct felt_note {
     th_pbd_felt *felt;
     TH_BOTH void write(int, uint32_t first, uint32_t touch, uint32_t meet) {
         for (; touch; touch &= touch - 1, ++felt->touch_count)
-            if (felt->touch_count < TH_PBD_NEIGHBOURS) felt->touch[felt->touch_count] = first + th::lowest_bit(touch);
+            if (felt->touch_count < TH_PBD_NEIGHBOURS)
+                felt->touch[felt->touch_count] = first + th::lowest_bit(touch);
         for (; meet; meet &= meet - 1, ++felt->meet_count)
-            if (felt->meet_count < TH_PBD_NEIGHBOURS) felt->meet[felt->meet_count] = first + th::lowest_bit(meet);
+            if (felt->meet_count < TH_PBD_NEIGHBOURS)
+                felt->meet[felt->meet_count] = first + th::lowest_bit(meet);
     }
 };
-TH_BOTH static void collect(const th_world *world, const seeker *s, float reach, th_pbd_felt *felt) {
+TH_BOTH static inline void collect(const th_world *world, const th_pbd_seeker *s, float reach,
+                                   th_pbd_felt *felt) {
     felt_note note = {felt};
     felt->touch_count = felt->meet_count = 0;
     look_around(world, *s, reach, begun_anew{world, s->step}, &note);
@@ -59,8 +110,8 @@ namespace th {
 
 // Bits of agents.around beside TH_AROUND_*, then the numbers of those to touch and to meet. Who is listed and not near a
 // wall is the rule, and has kernels of its own: what the general ones need would cost everybody registers.
-constexpr uint32_t PBD_NEAR_WALL = 4, PBD_LISTED = 8, PBD_OWN = 16, PBD_GENERAL = 32, PBD_TOUCH = 64, PBD_COUNTS = 128,
-                   PBD_MEET = PBD_TOUCH * PBD_COUNTS;
+constexpr uint32_t PBD_NEAR_WALL = 4, PBD_LISTED = 8, PBD_OWN = 16, PBD_GENERAL = 32,
+                   PBD_TOUCH = 64, PBD_COUNTS = 128, PBD_MEET = PBD_TOUCH * PBD_COUNTS;
 static_assert((TH_AROUND_HIDDEN | TH_AROUND_LINKED) < (int)PBD_NEAR_WALL, "bits of their own");
 static_assert((int)TH_PBD_NEIGHBOURS < (int)PBD_COUNTS, "room for the numbers");
 TH_ON_GPU inline bool is_plain(uint32_t order) {
@@ -108,7 +159,7 @@ TH_ON_GPU inline uint32_t decode(const own_column &column, uint32_t entry) {
 }
 
 // The lists of a person on their way to where they are kept: a column of a table that the threads of a block share, in
-// fast memory. Who has more on a list is left to the general kernels.
+// shared memory. Who has more on a list is left to the general kernels.
 struct entry_note {
     enum {
         TOUCHED = 16, // on each list
@@ -137,27 +188,34 @@ struct entry_note {
         fits = fits && entries.fits();
         for (; touch_bits; touch_bits &= touch_bits - 1, ++touch_count)
             if (touch_count < TOUCHED)
-                fits = entries.encode(first + lowest_bit(touch_bits), &touch[touch_count * STRIDE]) && fits;
+                fits =
+                    entries.encode(first + lowest_bit(touch_bits), &touch[touch_count * STRIDE]) &&
+                    fits;
         for (; meet_bits; meet_bits &= meet_bits - 1, ++meet_count)
             if (meet_count < MET)
-                fits = entries.encode(first + lowest_bit(meet_bits), &meet[meet_count * STRIDE]) && fits;
+                fits = entries.encode(first + lowest_bit(meet_bits), &meet[meet_count * STRIDE]) &&
+                       fits;
     }
 };
 
 // Where the lists of i begin, if its crowd has room for so many.
-TH_ON_GPU inline bool take_room(const pbd_memory &memory, uint32_t i, uint32_t count, uint32_t *begin) {
+TH_ON_GPU inline bool take_room(const pbd_memory &memory, uint32_t i, uint32_t count,
+                                uint32_t *begin) {
     enum { ROOM = pbd_memory::CROWD * pbd_memory::LISTED };
     uint32_t crowd = i / pbd_memory::CROWD, used = add(&memory.used[crowd], count);
     *begin = crowd * ROOM + used;
     return used + count <= ROOM;
 }
-TH_ON_GPU inline void set_listed(const th_agents *a, uint32_t i, uint32_t begin, uint32_t touch, uint32_t meet) {
+TH_ON_GPU inline void set_listed(const th_agents *a, uint32_t i, uint32_t begin, uint32_t touch,
+                                 uint32_t meet) {
     a->slot[i] = begin;
     a->around[i] = a->around[i] % PBD_TOUCH | PBD_LISTED | touch * PBD_TOUCH | meet * PBD_MEET;
 }
-TH_ON_GPU inline bool keep_list(const th_world *world, const pbd_memory &memory, uint32_t i, const entry_note &note) {
+TH_ON_GPU inline bool keep_list(const th_world *world, const pbd_memory &memory, uint32_t i,
+                                const entry_note &note) {
     uint32_t begin;
-    if (!note.fits || note.touch_count > entry_note::TOUCHED || note.meet_count > entry_note::MET) return false;
+    if (!note.fits || note.touch_count > entry_note::TOUCHED || note.meet_count > entry_note::MET)
+        return false;
     if (!take_room(memory, i, note.touch_count + note.meet_count, &begin)) return false;
     uint16_t *to = memory.lists + begin;
     for (uint32_t k = 0; k < note.touch_count; ++k) *to++ = note.touch[k * entry_note::STRIDE];
@@ -166,7 +224,8 @@ TH_ON_GPU inline bool keep_list(const th_world *world, const pbd_memory &memory,
     return true;
 }
 // The same for who was found anew.
-TH_ON_GPU inline bool encode_all(const th_world *world, uint32_t i, const uint32_t *list, uint32_t count, uint16_t *to) {
+TH_ON_GPU inline bool encode_all(const th_world *world, uint32_t i, const uint32_t *list,
+                                 uint32_t count, uint16_t *to) {
     const th_agents *a = &world->agents;
     const th_level_grid *grid = &world->index.grids[a->level[i]];
     own_column column = column_of(world, i);
@@ -177,7 +236,8 @@ TH_ON_GPU inline bool encode_all(const th_world *world, uint32_t i, const uint32
     }
     return fits;
 }
-TH_ON_GPU inline void keep_felt(const th_world *world, const pbd_memory &memory, uint32_t i, const th_pbd_felt &felt) {
+TH_ON_GPU inline void keep_felt(const th_world *world, const pbd_memory &memory, uint32_t i,
+                                const th_pbd_felt &felt) {
     uint32_t begin;
     if (take_room(memory, i, felt.touch_count + felt.meet_count, &begin) &&
         encode_all(world, i, felt.touch, felt.touch_count, memory.lists + begin) &&
@@ -193,9 +253,10 @@ struct listed_people {
     TH_ON_GPU uint32_t touch(int k) const { return decode(column, entries[k]); }
     TH_ON_GPU uint32_t meet(int k) const { return decode(column, entries[touch_count + k]); }
 };
-TH_ON_GPU inline listed_people listed_by(const th_world *world, const pbd_memory &memory, uint32_t i,
-                                         uint32_t order) {
-    return {memory.lists + world->agents.slot[i], column_of(world, i), (int)touched_in(order), (int)met_in(order)};
+TH_ON_GPU inline listed_people listed_by(const th_world *world, const pbd_memory &memory,
+                                         uint32_t i, uint32_t order) {
+    return {memory.lists + world->agents.slot[i], column_of(world, i), (int)touched_in(order),
+            (int)met_in(order)};
 }
 // or those found anew.
 struct found_people {
@@ -204,10 +265,16 @@ struct found_people {
     TH_ON_GPU uint32_t touch(int k) const { return felt->touch[k]; }
     TH_ON_GPU uint32_t meet(int k) const { return felt->meet[k]; }
 };
-TH_ON_GPU inline found_people found_by(const th_world *world, const th_substep *step, const th_walls *walls,
-                                       uint32_t i, th_pbd_felt *felt) {
+TH_ON_GPU inline found_people found_by(const th_world *world, const th_substep *step,
+                                       const th_walls *walls, uint32_t i, th_pbd_felt *felt) {
     uint64_t repairs = 0;
-    list_people(world, step, walls, i, predicted(world, step, i, &repairs), felt);
+    float reach;
+    th_pbd_seeker s =
+        th_pbd_seeker_of(world, step, i, th_pbd_predicted(world, step, i, &repairs), &reach);
+    collect(world, &s, reach + step->moved, felt);
+    for (float limit = reach; th_pbd_look_less_far(felt, &s, &limit);)
+        collect(world, &s, limit + step->moved, felt);
+    th_pbd_trim_felt(world, step, walls, i, reach, felt);
     return {felt, (int)felt->touch_count, (int)felt->meet_count};
 }
 TH_ON_GPU inline found_people copy_of(const listed_people &listed, th_pbd_felt *felt) {
@@ -222,30 +289,30 @@ TH_ON_GPU inline found_people copy_of(const listed_people &listed, th_pbd_felt *
 template <bool alike> struct beginning {
     const walk *now;
     const float *radius;
-    TH_ON_GPU wanted wanted_by(const seeker &o, uint32_t j) const {
+    TH_ON_GPU th_pbd_wanted wanted_by(const th_pbd_seeker &o, uint32_t j) const {
         walk w = now[j];
-        return wants(&o, w.x, w.y, w.ux, w.uy, alike ? o.radius : radius[j]);
+        return th_pbd_wants(&o, w.x, w.y, w.ux, w.uy, alike ? o.radius : radius[j]);
     }
 };
 // Who sees everybody around and no heap gets a list here. False: i needs the general kernels.
 template <bool alike>
-TH_ON_GPU bool list_plain(const th_world *world, const th_substep *step, const pbd_memory &memory, uint32_t i,
-                          uint16_t *table) {
+TH_ON_GPU bool list_plain(const th_world *world, const th_substep *step, const pbd_memory &memory,
+                          uint32_t i, uint16_t *table) {
     const th_agents *a = &world->agents;
     uint32_t order = a->around[i] & (PBD_OWN | (uint32_t)(TH_AROUND_HIDDEN | TH_AROUND_LINKED));
     a->around[i] = order;
     if (order != PBD_OWN) return !(order & PBD_OWN); // another's; hidden or across a link
     float reach;
     walk own = memory.now[i];
-    seeker s = seeker_of(world, step, i, th_v(own.ux, own.uy), &reach);
+    th_pbd_seeker s = th_pbd_seeker_of(world, step, i, th_v(own.ux, own.uy), &reach);
     entry_note note;
     note.begin(column_of(world, i), table);
     look_around(world, s, reach + step->moved, beginning<alike>{memory.now, a->radius}, &note);
     return keep_list(world, memory, i, note);
 }
 // Of those who need the general kernels.
-TH_ON_GPU inline void list_special(const th_world *world, const th_substep *step, const pbd_memory &memory,
-                                   uint32_t i) {
+TH_ON_GPU inline void list_special(const th_world *world, const th_substep *step,
+                                   const pbd_memory &memory, uint32_t i) {
     const th_agents *a = &world->agents;
     if (a->around[i] & (PBD_LISTED | (uint32_t)TH_AROUND_LINKED)) return;
     th_walls walls = th_world_walls(world);
@@ -260,7 +327,7 @@ TH_ON_GPU inline bool mark_near_wall(const th_world *world, const pbd_memory &me
     if (!(a->around[i] & PBD_OWN)) return false;
     th_walls walls = th_world_walls(world);
     th_vec2 u = th_v(memory.now[i].ux, memory.now[i].uy);
-    if (list_walls_of(world, &walls, i, u, near_walls) == 0) return false;
+    if (th_pbd_list_walls(world, &walls, i, u, near_walls) == 0) return false;
     bool first = !(a->around[i] & PBD_GENERAL);
     a->around[i] |= PBD_NEAR_WALL | PBD_GENERAL;
     return first;

@@ -3,9 +3,9 @@
 // it: a phase over all blocks takes microseconds, whatever there is to do in it. So the coarse levels are done by every
 // block for itself, in its shared memory, and nobody has to wait for another's result.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CUDA_PRESSURE_SOLVER_CUH
-#define TH_CUDA_PRESSURE_SOLVER_CUH
-#include "cuda/pressure_levels.cuh"
+#ifndef TH_MOVE_UIC_PRESSURE_SOLVER_CUH
+#define TH_MOVE_UIC_PRESSURE_SOLVER_CUH
+#include "move/uic/pressure_levels.cuh"
 
 namespace th {
 

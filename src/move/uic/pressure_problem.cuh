@@ -1,8 +1,8 @@
 // The complementarity problem of the pressure (move/uic/lcp.h) on a device, over the whole grid instead of a list of
 // cells: the problem, the levels of its hierarchy, and how cells are counted. SPDX-License-Identifier: Apache-2.0
-#ifndef TH_CUDA_PRESSURE_PROBLEM_CUH
-#define TH_CUDA_PRESSURE_PROBLEM_CUH
-#include "cuda/team.cuh"
+#ifndef TH_MOVE_UIC_PRESSURE_PROBLEM_CUH
+#define TH_MOVE_UIC_PRESSURE_PROBLEM_CUH
+#include "device/team.cuh"
 #include "move/uic/multigrid.h"
 #include "move/uic/state.h"
 
@@ -195,7 +195,7 @@ inline void build_levels(pressure_problem *s, float *fine, float *coarse, int mo
         v->across = divisor_of(v->nx - 2);
         v->across_reds = divisor_of((v->nx - 1) / 2);
     }
-    choose_block_levels(s, (int)(fast_memory() / sizeof(float)));
+    choose_block_levels(s, (int)(shared_memory() / sizeof(float)));
 }
 // Values of all coarse levels: a third of the fine level and its rings; of a strip one cell wide all of it, which then
 // has fewer levels.

@@ -1,0 +1,167 @@
+// The index on the device (space/index.c): people in the order of cells, ties by id, and all their fields with them.
+// SPDX-License-Identifier: Apache-2.0
+#include "device/model.cuh"
+#include "device/scan.cuh"
+#include "device/team.cuh"
+
+namespace th {
+
+// The crowd's boxes on open planes; of all four keys of a level the largest is found, so the first two are those of
+// -x and -y, in which order the complements of keys are.
+static void find_crowd(th_world *host) {
+    th_world *world = device_world(host);
+    uint32_t *keys = host->cuda->box_keys;
+    static_assert((int)FOUND == 4, "two corners");
+    clear(keys, 4 * (size_t)host->scene->level_count * sizeof *keys);
+    for (int l = 0; l < host->scene->level_count; ++l) {
+        if (host->scene->levels[l].bounded) continue;
+        find_most(
+            host->cuda->bound, keys + 4 * l, TH_LAMBDA(int i, uint32_t *found) {
+                const th_agents *agents = &world->agents;
+                if (i >= agents->count || agents->level[i] != (uint32_t)l ||
+                    th_gone(agents->phase[i]))
+                    return;
+                uint32_t x = ordered(agents->position_x[i]), y = ordered(agents->position_y[i]);
+                const uint32_t own[FOUND] = {~x, ~y, x, y};
+                for (int f = 0; f < FOUND; ++f) found[f] = own[f] > found[f] ? own[f] : found[f];
+            });
+    }
+}
+
+void crowd_boxes(th_world *host) {
+    uint32_t *keys = host->cuda->box_keys;
+    find_crowd(host);
+    each(
+        4 * host->scene->level_count, TH_LAMBDA(int k) { keys[k] = k & 2 ? keys[k] : ~keys[k]; });
+}
+
+static void build_grids(th_world *host) {
+    th_cuda *cuda = host->cuda;
+    uint32_t *keys = cuda->box_keys;
+    bool built = false;
+    each_model(host, [&](const device_model *model) {
+        if (model->build_index) model->build_index(host);
+        built = built || model->build_index;
+    });
+    if (built) return;
+    if (!cuda->bounded) find_crowd(host);
+    once(
+        host, TH_LAMBDA(th_world * world) {
+            for (int l = 0; l < world->scene->level_count; ++l) {
+                th_box *box = &world->level_boxes[l];
+                *box = world->scene->levels[l].box;
+                const uint32_t *key = keys + 4 * l;
+                if (!world->scene->levels[l].bounded && ~key[0] <= key[2])
+                    *box = {unordered(~key[0]), unordered(~key[1]), unordered(key[2]),
+                            unordered(key[3])};
+            }
+            th_index_build_grids(&world->index, world->level_boxes, world->cell_size);
+        });
+}
+
+// Everybody's cell; afterwards `order` has the people of each cell beside each other, as they came.
+static void sort_people(th_world *host) {
+    th_cuda *cuda = host->cuda;
+    uint32_t *start = cuda->known.index.cell_start;
+    const int *cells = &cuda->world->index.cell_count;
+    clear_counted(start, cells, cuda->cells);
+    everybody(
+        host, TH_LAMBDA(th_world * world, int i) {
+            th_agents *agents = &world->agents;
+            const th_level_grid *grid = &world->index.grids[agents->level[i]];
+            int column = th_grid_column(grid, agents->position_x[i]);
+            int row = th_grid_row(grid, agents->position_y[i]);
+            uint32_t cell = th_gone(agents->phase[i])
+                                ? TH_NO_CELL
+                                : (uint32_t)(grid->first + row * grid->nx + column);
+            agents->cell[i] = cell;
+            if (cell != TH_NO_CELL) agents->slot[i] = add(&world->index.cell_start[cell], 1u);
+        });
+    scan_counted(start, cells, cuda->cells, cuda->tiles);
+    everybody(
+        host, TH_LAMBDA(th_world * world, int i) {
+            th_agents *agents = &world->agents;
+            uint32_t cell = agents->cell[i];
+            if (cell != TH_NO_CELL)
+                agents->order[world->index.cell_start[cell] + agents->slot[i]] = (uint32_t)i;
+        });
+}
+
+// Some fields on their way into the order of cells. The arrays that a step writes are free while people are sorted,
+// so as many fields go at once; the field's old array takes the place of the one it went to.
+struct gathering {
+    enum { MOST = 7 }; // 20 fields in three launches
+    const uint32_t *from[MOST];
+    uint32_t *to[MOST];
+    int count;
+
+    TH_ON_GPU void move(uint32_t person, uint32_t place) const {
+        uint32_t values[MOST]; // all on their way before the first is written
+        for (int f = 0; f < MOST; ++f)
+            if (f < count) values[f] = from[f][person];
+        for (int f = 0; f < MOST; ++f)
+            if (f < count) to[f][place] = values[f];
+    }
+};
+
+static gathering next_fields(th_agents *agents, int first) {
+    float **empty[gathering::MOST] = {&agents->next_position_x,   &agents->next_position_y,
+                                      &agents->next_velocity_x,   &agents->next_velocity_y,
+                                      &agents->substep_x,         &agents->substep_y,
+                                      &agents->substep_velocity_x};
+    gathering some;
+    memset(&some, 0, sizeof some);
+    for (; some.count < gathering::MOST && first + some.count < field_count(agents); ++some.count) {
+        void **field = field_pointer(agents, first + some.count), *old = *field;
+        some.from[some.count] = (const uint32_t *)old;
+        some.to[some.count] = (uint32_t *)*empty[some.count];
+        *field = *empty[some.count];
+        *empty[some.count] = (float *)old;
+    }
+    return some;
+}
+
+// All fields into the order of cells and, within a cell, of ids. Bound by memory: 172 bytes a person.
+static void gather_fields(th_world *host) {
+    th_cuda *cuda = host->cuda;
+    th_agents *agents = &cuda->known.agents;
+    const uint32_t *cell = agents->cell, *listed = agents->order, *id = agents->id;
+    const uint32_t *start = cuda->known.index.cell_start;
+    const int *cells =
+        &cuda->world->index.cell_count; // where the last cell ends: people who are still there
+    uint32_t *order = agents->slot;
+    gathering some = next_fields(agents, 0);
+    each(
+        cuda->bound, TH_LAMBDA(int k) {
+            if ((uint32_t)k >= start[*cells]) return;
+            uint32_t person = listed[k], own = id[person];
+            uint32_t begin = start[cell[person]], end = start[cell[person] + 1], place = begin;
+            for (uint32_t other = begin; other < end; ++other) place += id[listed[other]] < own;
+            order[place] = person;
+            some.move(person, place);
+        });
+    th_world *world = cuda->world;
+    for (int first = gathering::MOST; first < field_count(agents); first += gathering::MOST) {
+        some = next_fields(agents, first);
+        bool last = first + gathering::MOST >= field_count(agents);
+        th_agents sorted = *agents;
+        // Nobody in this launch looks at world->agents.
+        each(
+            cuda->bound > 0 ? cuda->bound : 1, TH_LAMBDA(int k) {
+                if ((uint32_t)k < start[*cells]) some.move(order[k], (uint32_t)k);
+                if (!last || k > 0) return;
+                world->agents = sorted;
+                world->agents.count = (int)start[*cells];
+            });
+    }
+}
+
+size_t sort_work(int cells) { return tiles_of(cells); }
+
+void stage_index(th_world *host) {
+    build_grids(host);
+    sort_people(host);
+    gather_fields(host);
+}
+
+} // namespace th

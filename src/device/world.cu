@@ -1,0 +1,238 @@
+// The backend of a device: the whole world lives there, and a step is a row of kernels over the same per-person functions
+// that the CPU runs. Nothing is copied in a step but what somebody asked for. Integers are added up by atomics,
+// floats never are, so two runs give the same bits. SPDX-License-Identifier: Apache-2.0
+#include "device/model.cuh"
+#include "device/upload.cuh"
+#include "world/measure.h"
+#include "world/spawn.h"
+extern "C" {
+#include "core/error.h"
+}
+
+namespace th {
+
+static void stage_events(th_world *host) {
+    if (host->cuda->sources)
+        once(
+            host, TH_LAMBDA(th_world * world) { th_spawn_sources(world); });
+}
+
+static void run_models(th_world *host, int stage) {
+    each_model_of(host, stage, [&](const device_model *model) {
+        if (model->run) model->run(host);
+    });
+}
+static void stage_behave(th_world *host) { run_models(host, TH_STAGE_BEHAVE); }
+static void stage_filter(th_world *host) { run_models(host, TH_STAGE_FILTER); }
+static void stage_move(th_world *host) { run_models(host, TH_STAGE_MOVE); }
+
+// ---- making and ending
+
+static void take_people(th_cuda *cuda, size_t n) {
+    th_agents *agents = &cuda->known.agents;
+    for (int f = 0; f < field_count(agents); ++f)
+        *field_pointer(agents, f) = cuda->store.take(n * 4);
+    float **floats[] = {&agents->next_position_x,    &agents->next_position_y,
+                        &agents->next_velocity_x,    &agents->next_velocity_y,
+                        &agents->substep_x,          &agents->substep_y,
+                        &agents->substep_velocity_x, &agents->substep_velocity_y};
+    for (float **array : floats) *array = cuda->store.room<float>(n);
+    uint32_t **words[] = {&agents->cell, &agents->order, &agents->slot};
+    for (uint32_t **array : words) *array = cuda->store.room<uint32_t>(n);
+    for (void *&other : agents->other) other = nullptr;
+    for (void *&other : agents->own_other) other = nullptr;
+}
+
+static bool take_all(th_world *host) {
+    th_cuda *cuda = host->cuda;
+    const th_scene *scene = host->scene;
+    store &s = cuda->store;
+    th_nodes *nodes = nullptr;
+    cuda->world = s.room<th_world>(1);
+    cuda->sums = s.room<sums>(1);
+    cuda->events = s.room<happened>(TH_EVENT_MAX);
+    cuda->box_keys = s.room<uint32_t>(4 * (size_t)scene->level_count);
+    cuda->known = *host;
+    take_people(cuda, (size_t)host->agents.capacity + TH_ARRAY_PAD);
+    cuda->known.scene = copy_scene(s, scene, &nodes);
+    cuda->known.index.grids = s.room<th_level_grid>((size_t)scene->level_count);
+    cuda->known.index.cell_start = s.room<uint32_t>((size_t)host->index.cell_capacity + 1);
+    cuda->known.index.block_sum = nullptr;
+    cuda->known.level_boxes = s.room<th_box>((size_t)scene->level_count);
+    cuda->known.groups = s.room<th_group_state>((size_t)host->group_count);
+    cuda->known.sources = s.room<th_source_state>((size_t)scene->group_count);
+    cuda->known.door_closed = s.room<uint8_t>((size_t)scene->door_count);
+    cuda->known.walls = s.room<th_wall>((size_t)scene->wall_count + 2 * TH_LIVE_WALL_MAX);
+    cuda->known.lines = s.room<th_line_count>((size_t)th_counted_line_count(scene));
+    for (void *&state : cuda->known.model_state) state = nullptr; // what a model keeps on the host
+    cuda->nodes = nodes;
+    cuda->known.plan = s.room<struct th_plan_world>(1);
+    if (cuda->known.plan) clear(cuda->known.plan, sizeof(struct th_plan_world));
+    if (!s.failed && !send_plan(host)) s.failed = true;
+    cuda->bounded = true;
+    for (int l = 0; l < scene->level_count; ++l)
+        cuda->bounded = cuda->bounded && scene->levels[l].bounded;
+    for (int g = 0; g < scene->group_count; ++g)
+        cuda->sources =
+            cuda->sources || scene->groups[g].rate > 0.0 || scene->groups[g].arrival_count > 0;
+    cuda->cells = cuda->bounded ? host->index.cell_count : host->index.cell_capacity;
+    bool good = true;
+    each_model(host, [&](const device_model *model) {
+        good = good && (!model->create || model->create(host));
+    });
+    cuda->tiles = s.room<uint32_t>(sort_work(host->index.cell_capacity));
+    return good && !s.failed;
+}
+
+static void destroy(th_world *host) {
+    th_cuda *cuda = host->cuda;
+    if (!cuda) return;
+    finish();
+    each_model(host, [&](const device_model *model) {
+        if (model->destroy) model->destroy(host);
+    });
+    cuda->store.give_back();
+    cuda->watch.end();
+    free(cuda->fields);
+    delete cuda;
+    host->cuda = nullptr;
+}
+
+static th_result find_device(const th_world *host, th_error *error) {
+#ifdef __CUDACC__
+    int devices = 0;
+    cudaError_t found = cudaGetDeviceCount(&devices);
+    if (found != cudaSuccess || devices == 0)
+        return th_fail(error, TH_NO_DEVICE, "",
+                       "no CUDA device was found (%s); install the NVIDIA driver, or use the CPU",
+                       found != cudaSuccess ? cudaGetErrorString(found) : "the driver lists none");
+#endif
+    (void)host, (void)error;
+    return TH_OK;
+}
+
+static th_result no_memory(const th_world *host, th_error *error) {
+    size_t free_bytes = 0, all = 0;
+#ifdef __CUDACC__
+    cudaGetLastError(); // the failed allocation
+    cudaMemGetInfo(&free_bytes, &all);
+#endif
+    return th_fail(
+        error, TH_NO_MEMORY, "",
+        "%d people need about %.1f GB of device memory; %.1f of %.1f GB are free; use fewer people "
+        "or the CPU",
+        host->agents.capacity, (double)host->agents.capacity * 190.0 / 1e9,
+        (double)free_bytes / 1e9, (double)all / 1e9);
+}
+
+static th_result create(th_world *host, th_error *error) {
+    th_result result = find_device(host, error);
+    if (result != TH_OK) return result;
+    host->cuda = new (std::nothrow) th_cuda();
+    if (!host->cuda) return th_fail(error, TH_NO_MEMORY, "", "no memory for the world");
+    if (!take_all(host)) {
+        result = no_memory(host, error);
+        destroy(host);
+        return result;
+    }
+    clear(host->cuda->sums, sizeof(sums));
+    host->cuda->host_newer = true;
+    return TH_OK;
+}
+
+static_assert((int)TH_STAGE_COUNT + 1 == (int)stopwatch::MARKS, "a mark before and after each");
+
+static void step(th_world *host) {
+    th_cuda *cuda = host->cuda;
+    if (cuda->host_newer) {
+        send(host);
+        stage_index(host);
+    }
+    cuda->fresh = 0;
+    clear(&cuda->sums->step, sizeof cuda->sums->step);
+    if (cuda->watch.read(host->profile.seconds)) host->profile.steps++;
+    static void (*const stages[TH_STAGE_COUNT])(th_world *) = {
+        stage_events, stage_index, stage_behave,  stage_plan,
+        stage_filter, stage_move,  stage_contact, stage_measure};
+    for (int k = 0; k < TH_STAGE_COUNT; ++k) {
+        cuda->watch.mark(k);
+        if (k == TH_STAGE_MEASURE) {
+            host->step_count++;
+            host->time = (double)host->step_count * host->step_length;
+        }
+        stages[k](host);
+    }
+    cuda->watch.mark(TH_STAGE_COUNT);
+}
+
+static void changed(th_world *host) { host->cuda->host_newer = true; }
+
+static void statistics(th_world *host, th_statistics *out) {
+    if (host->cuda->host_newer) send(host);
+    stage_index(host);
+    once(
+        host, TH_LAMBDA(th_world * world) { world->max_moved = 0.0f; });
+    sample_overlaps(host);
+    host->cuda->fresh = 0;
+    sums s;
+    memset(&s, 0, sizeof s);
+    if (!finish() || !get(&s, host->cuda->sums, sizeof s)) return;
+    out->overlaps = s.pairs_twice / 2;
+    out->overlapping_agents = s.overlapping;
+    memcpy(&out->deepest_overlap, &s.deepest, sizeof s.deepest);
+}
+
+static uint64_t hash_people(th_world *host) {
+    if (host->cuda->host_newer) send(host);
+    sums *s = host->cuda->sums;
+    once(
+        host, TH_LAMBDA(th_world *) { s->hash = 0; });
+    everybody(
+        host, TH_LAMBDA(th_world * world, int i) { add(&s->hash, th_person_hash(world, i)); });
+    sums result;
+    if (!finish() || !get(&result, s, sizeof result)) return 0;
+    return result.hash;
+}
+
+static bool anybody_under_way(th_world *host) {
+    if (host->cuda->host_newer) send(host);
+    sums *s = host->cuda->sums;
+    once(
+        host, TH_LAMBDA(th_world *) { s->under_way = 0; });
+    everybody(
+        host, TH_LAMBDA(th_world * world, int i) {
+            if (world->agents.phase[i] < TH_PHASE_ARRIVED)
+                s->under_way = 1; // all who write, write the same
+        });
+    sums result;
+    if (!finish() || !get(&result, s, sizeof result)) return false;
+    return result.under_way != 0;
+}
+
+// A GPU has the CPU's bits when it is built to (TH_CUDA_EXACT), the emulated device always but when a test makes it rough.
+#if defined(TH_EXACT) || (!defined(__CUDACC__) && !defined(TH_ROUGH))
+constexpr bool EXACT = true;
+#else
+constexpr bool EXACT = false;
+#endif
+
+static bool fetch_grids(th_world *host) {
+    if (host->cuda->host_newer) return true;
+    bool good = true;
+    each_model(host, [&](const device_model *model) {
+        if (model->fetch_grids) good = good && finish() && model->fetch_grids(host);
+    });
+    return good;
+}
+
+static size_t bytes(const th_world *host) { return host->cuda->store.bytes; }
+
+} // namespace th
+
+extern "C" const th_device_backend *th_cuda_backend(void) {
+    static const th_device_backend backend = {
+        th::create,        th::destroy,     th::step,       th::fetch,       th::changed,
+        th::forget_events, th::note_event,  th::statistics, th::hash_people, th::anybody_under_way,
+        th::bytes,         th::fetch_grids, th::EXACT};
+    return &backend;
+}

@@ -1,0 +1,138 @@
+// The world on a device, as the kernels of all models see it: where its arrays are, launches over everybody, the sums of
+// a step, and what the files of this room offer each other and the models. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_DEVICE_WORLD_CUH
+#define TH_DEVICE_WORLD_CUH
+#include "device/device.cuh"
+#include "plan/prepared.h"
+#include "state/device.h"
+
+namespace th {
+
+// Sums of a step, on the device; nothing when it begins.
+struct step_sums {
+    uint32_t furthest; // largest square of a way, as bits
+    int left;
+    uint64_t unreachable, repairs, stops;
+};
+struct sums {
+    step_sums step;
+    uint64_t overlapping, pairs_twice, in_solids, hash;
+    uint32_t deepest; // as bits
+    uint32_t under_way;
+    uint32_t event_count; // more than TH_EVENT_MAX: the rest is lost
+};
+
+// Something that happened, with what orders the events of one step: those from the host first, then by the place in
+// memory of who left.
+struct happened {
+    uint64_t step; // after which
+    uint32_t place, id;
+    int kind, index;
+};
+
+} // namespace th
+
+struct th_cuda {
+    th::store store;
+    th_world *world; // on the device
+    th_world known;  // its pointers; what else is in it may be old
+    th::sums *sums;
+    th::stopwatch watch;
+    th::happened *events; // TH_EVENT_MAX
+    uint32_t *box_keys;   // four a level: the crowd's box on open planes
+    uint32_t *tiles;      // work space of the running sums
+    th_nodes *nodes;      // of the scene's plan, on the device
+    th_plans plans;       // the world's own, with device pointers; once walls have changed or may
+    float **fields;       // plans.fields as an array on the host
+    th_roadmap roadmap;   // what plans.roadmap points to
+    int bound;            // not more people than this are on the device
+    int cells;            // not more cells than this are in use
+    bool bounded, sources;
+    bool host_newer;
+    uint32_t fresh;                        // fields of which the host has a true copy
+    void *model_state[TH_BUILT_IN_MODELS]; // what the models in use keep on the host, by model
+};
+
+namespace th {
+
+inline th_world *device_world(const th_world *world) { return world->cuda->world; }
+
+// function(world, i) for everybody on the device.
+template <class Function> void everybody(const th_world *host, Function function) {
+    th_world *world = device_world(host);
+    each(
+        host->cuda->bound, TH_LAMBDA(int i) {
+            if (i < world->agents.count) function(world, i);
+        });
+}
+// The same with `resident` blocks on a multiprocessor.
+template <int resident, class Function>
+void everybody_resident(const th_world *host, Function function) {
+    th_world *world = device_world(host);
+    each_resident<resident>(
+        host->cuda->bound, TH_LAMBDA(int i) {
+            if (i < world->agents.count) function(world, i);
+        });
+}
+// *most becomes the largest function(world, i), if that is more.
+template <class Function>
+void everybody_most(const th_world *host, uint32_t *most, Function function) {
+    th_world *world = device_world(host);
+    each_most(
+        host->cuda->bound, most,
+        TH_LAMBDA(int i) { return i < world->agents.count ? function(world, i) : 0u; });
+}
+// function(world), once.
+template <class Function> void once(const th_world *host, Function function) {
+    th_world *world = device_world(host);
+    each(
+        1, TH_LAMBDA(int) { function(world); });
+}
+
+inline int field_count(const th_agents *agents) { return TH_FIELD_COUNT + agents->own_count; }
+// Numbers from TH_FIELD_COUNT on are the fields of the world's models.
+inline void **field_pointer(th_agents *agents, int field) {
+    if (field >= TH_FIELD_COUNT) return &agents->own[field - TH_FIELD_COUNT];
+    switch (field) {
+#define X(NAME, name, type, doc) \
+    case TH_FIELD_##NAME: return (void **)&agents->name;
+        TH_FIELDS(X)
+#undef X
+    }
+    return nullptr;
+}
+
+// Nothing that people could not walk through: they go where they are pushed.
+inline bool open_ground(const th_world *host) {
+    return host->wall_count == 0 && host->scene->link_count == 0 && host->scene->goal_count == 0;
+}
+
+// ---- index.cu
+
+// The crowd's boxes on open planes into box_keys, four keys a level; the first is larger than the third where nobody is.
+void crowd_boxes(th_world *host);
+void stage_index(th_world *host);
+// Words of work space that the sort needs for so many cells.
+size_t sort_work(int cells);
+
+// ---- transfer.cu
+
+// All of the world to the device, after it was changed on the host.
+bool send(th_world *host);
+// The world's own plans, after they have changed.
+bool send_plan(th_world *host);
+// These fields, and all that is not a field, to the host.
+bool fetch(th_world *host, uint32_t fields);
+void forget_events(th_world *host);
+void note_event(th_world *host, const th_event *event);
+
+// ---- the stages; those of models are in their folders
+
+void stage_plan(th_world *host);    // plan/plan.cu; one kernel for all plan models
+void stage_contact(th_world *host); // contact/contact.cu
+void stage_measure(th_world *host); // measure.cu
+// Pairs that overlap now, into the sums; measure.cu.
+void sample_overlaps(th_world *host);
+
+} // namespace th
+#endif

@@ -1,0 +1,39 @@
+// The plan stage on the device: one thread per person. SPDX-License-Identifier: Apache-2.0
+#include "device/model.cuh"
+#include "plan/preferred.h"
+
+namespace th {
+
+// Whose way is simple has a kernel of its own: what the others need would cost everybody registers.
+template <bool straight, bool bare> void plan_people(th_world *host) {
+    step_sums *s = &host->cuda->sums->step;
+    everybody(
+        host, TH_LAMBDA(th_world * world, int i) {
+            th_planner planner = th_planner_of(world);
+            planner.bare = bare;
+            if (th_goes_straight(&planner, world->agents.group[i]) != straight) return;
+            if (th_plan_person(&planner, i, straight)) add(&s->unreachable, (uint64_t)1);
+        });
+}
+
+void stage_plan(th_world *host) {
+    if (th_plan_crowd_is_due(host)) {
+        fetch(host, TH_FIELD_BIT(TH_FIELD_POSITION_X) | TH_FIELD_BIT(TH_FIELD_POSITION_Y) |
+                        TH_FIELD_BIT(TH_FIELD_LEVEL));
+        th_plan_crowd_look(host);
+        send_plan(host);
+        host->cuda->fresh = 0; // the step goes on
+    }
+    th_planner planner = th_planner_of(host);
+    bool any[2] = {false, false};
+    for (int g = 0; g < host->scene->group_count; ++g)
+        any[th_goes_straight(&planner, (uint32_t)g)] = true;
+    if (any[true] && planner.bare) plan_people<true, true>(host);
+    if (any[true] && !planner.bare) plan_people<true, false>(host);
+    if (any[false]) plan_people<false, false>(host);
+}
+
+// One stage serves all three: which way somebody goes is asked person by person.
+const device_model device_plan_straight = {}, device_plan_field = {}, device_plan_roadmap = {};
+
+} // namespace th
