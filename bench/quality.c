@@ -1,5 +1,6 @@
 // How good a crowd is: distances, packing, lanes, vortices, outflow. SPDX-License-Identifier: Apache-2.0
 #include "bench/quality.h"
+#include "core/array.h"
 #include "core/clock.h"
 #include <math.h>
 #include <stdlib.h>
@@ -26,18 +27,15 @@ typedef struct sums {
 
 static bool grow(look *l, int count) {
     if (l->capacity > 0 && count <= l->capacity) return true;
-    int capacity = count + count / 8 + 16;
+    int capacity = th_array_capacity_int(l->capacity, count + 1); // never NULL, even for nobody
     float **floats[] = {&l->x,           &l->y,           &l->velocity_x, &l->velocity_y,
                         &l->preferred_x, &l->preferred_y, &l->radius,     &l->speed};
     uint32_t **words[] = {&l->level, &l->phase};
     int **numbers[] = {&l->order, &l->cell};
     bool complete = true;
-#define GROW(list)                                                             \
-    for (size_t k = 0; k < sizeof list / sizeof *list; ++k) {                  \
-        void *larger = realloc(*list[k], (size_t)capacity * sizeof **list[k]); \
-        if (larger) *list[k] = larger;                                         \
-        complete = complete && larger;                                         \
-    }
+#define GROW(list)                                          \
+    for (size_t k = 0; k < sizeof list / sizeof *list; ++k) \
+        complete = complete && TH_RESIZE(*list[k], capacity);
     GROW(floats)
     GROW(words)
     GROW(numbers)
@@ -104,12 +102,7 @@ static bool sort_crowd(look *l) {
         break;
     }
     int cells = l->nx * l->ny;
-    if (cells > l->cell_capacity) {
-        int *larger = realloc(l->cell_start, ((size_t)cells + 1) * sizeof *larger);
-        if (!larger) return false;
-        l->cell_start = larger;
-        l->cell_capacity = cells;
-    }
+    if (!TH_RESERVE(l->cell_start, l->cell_capacity, cells + 1)) return false;
     memset(l->cell_start, 0, ((size_t)cells + 1) * sizeof *l->cell_start);
     for (int i = 0; i < l->count; ++i)
         l->cell_start[(l->cell[i] = cell_of(l, l->x[i], l->y[i])) + 1]++;

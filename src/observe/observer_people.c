@@ -3,7 +3,6 @@
 #include "observe/observer_parts.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 bool th_people_reserve(th_observer *observer, uint32_t id) {
     th_observation *o = &observer->observation;
@@ -11,15 +10,10 @@ bool th_people_reserve(th_observer *observer, uint32_t id) {
     if (id > observer->person_room) {
         size_t room = observer->person_room ? observer->person_room : 256;
         while (room < id) room += room / 2;
-        th_person *people = realloc(o->people, room * sizeof *people);
-        if (!people) return false;
-        o->people = people;
-        th_last_seen *seen = realloc(observer->last_seen, room * sizeof *seen);
-        if (!seen) return false;
-        observer->last_seen = seen;
+        if (!TH_RESIZE(o->people, room) || !TH_RESIZE(observer->last_seen, room)) return false;
         // Only work space, but as large as the others so that a sample need not allocate.
         free(observer->by_place);
-        observer->by_place = malloc(room * sizeof *seen);
+        observer->by_place = malloc(room * sizeof *observer->by_place);
         if (!observer->by_place) return false;
         observer->person_room = room;
     }

@@ -30,16 +30,14 @@ static int find_slot(const th_walkers *walkers, int64_t id) {
 
 static bool grow(th_walkers *walkers) {
     int room = walkers->room > 0 ? 2 * walkers->room : 256;
-    th_walker *all = realloc(walkers->all, (size_t)room * sizeof *all);
-    if (!all) return false;
-    walkers->all = all;
+    if (!TH_RESIZE(walkers->all, room)) return false;
     int *slot = calloc((size_t)room * 2, sizeof *slot); // half full at most
     if (!slot) return false;
     free(walkers->slot);
     walkers->slot = slot;
     walkers->slot_count = 2 * room;
     walkers->room = room;
-    for (int i = 0; i < walkers->count; ++i) slot[find_slot(walkers, all[i].id)] = i + 1;
+    for (int i = 0; i < walkers->count; ++i) slot[find_slot(walkers, walkers->all[i].id)] = i + 1;
     return true;
 }
 
@@ -232,10 +230,9 @@ static bool cross_line(th_line_watch *line, const th_walker *w, th_line_visit *v
 static bool make_visits(th_line_watch *line, const th_walkers *walkers) {
     if (walkers->count <= line->visit_count) return true;
     int room = walkers->room;
-    th_line_visit *moved = realloc(line->visits, (size_t)room * sizeof *moved);
-    if (!moved) return false;
-    memset(moved + line->visit_count, 0, (size_t)(room - line->visit_count) * sizeof *moved);
-    line->visits = moved;
+    if (!TH_RESIZE(line->visits, room)) return false;
+    memset(line->visits + line->visit_count, 0,
+           (size_t)(room - line->visit_count) * sizeof *line->visits);
     line->visit_count = room;
     return true;
 }

@@ -1,5 +1,6 @@
 // Lists of values and their combinations. SPDX-License-Identifier: Apache-2.0
 #include "run/vary.h"
+#include "core/array.h"
 #include "core/error.h"
 #include <math.h>
 #include <stdio.h>
@@ -10,11 +11,9 @@ static bool add_value(th_vary *item, const char *text, size_t length) {
     while (length > 0 && *text == ' ') ++text, --length;
     while (length > 0 && text[length - 1] == ' ') --length;
     if (item->count == TH_VARY_VALUES || length == 0) return false;
-    char **values = realloc(item->values, (size_t)(item->count + 1) * sizeof *values);
-    if (!values) return false;
-    item->values = values;
-    values[item->count] = strndup(text, length);
-    return values[item->count] != NULL && ++item->count > 0;
+    if (!TH_RESERVE_ONE(item->values, item->count)) return false;
+    item->values[item->count] = strndup(text, length);
+    return item->values[item->count] != NULL && ++item->count > 0;
 }
 
 // "0.8..1.6:5"; false: it is no range, `bad` when it nearly is one.
