@@ -41,6 +41,69 @@ typedef struct th_model_value {
     double value;
 } th_model_value;
 
+// ---- a model as a function of one person
+// The simplest way to write a plan, filter or move model: `person` of the description is called for everybody whose group
+// chose the model, on all threads at once, and returns a velocity. All it sees is of the beginning of the stage, so the
+// result does not depend on the number of threads; it must not keep anything outside `own`.
+
+// Somebody nearby, nearest first; ties by id.
+typedef struct th_near_person {
+    th_vec2 position, velocity; // [m] [m/s]
+    float radius, distance;     // [m] distance: between the centres
+    uint32_t id;
+    int level, group;
+    bool reacts; // false: follows a timed path and gives way to nobody
+} th_near_person;
+
+// A standing wall that shows its walkable side to the person, nearest first.
+typedef struct th_near_wall {
+    th_vec2 nearest;                       // its point nearest to the person [m]
+    float distance;                        // [m]
+    const th_wall *wall, *previous, *next; // previous ends where it begins
+} th_near_wall;
+
+// An own value of the person, as float or as number according to the description's fields.
+typedef union th_value {
+    float real;
+    uint32_t number;
+} th_value;
+
+enum { TH_NEIGHBOUR_MAX = 16, TH_NEAR_WALL_MAX = 64 };
+
+// What the function wants to see.
+typedef struct th_sight {
+    int neighbours;        // the nearest this many, 0 to TH_NEIGHBOUR_MAX
+    float neighbour_range; // [m] to 50
+    bool through_walls;    // also those behind a wall
+    int walls;             // the nearest this many, 0 to TH_NEAR_WALL_MAX
+    float wall_range;      // [m] to 50
+} th_sight;
+
+typedef struct th_agent {
+    th_vec2 position, velocity; // [m] [m/s]
+    // Move and filter: what plan and filter have decided. Plan: what the engine's own plan decides, by the distance
+    // fields and the road map where the model has `needs_lattice`, else straight to the goal. [m/s]
+    th_vec2 preferred;
+    th_vec2 direction;         // unit vector of `preferred`; 0: wants to stand
+    float radius, speed, mass; // [m], preferred speed [m/s], [kg]
+    float step;                // length of the step [s]
+    double time;               // at the beginning of the step [s]
+    uint32_t id;
+    int level, group;
+    th_phase phase;
+    const float *params; // of the group, in the order of the description
+    th_value *own;       // the person's values of the model's fields, to read and write
+    const th_near_person *neighbours;
+    const th_near_wall *walls;
+    int neighbour_count, wall_count;
+    uint64_t seed, step_count; // with th_agent_random: numbers that depend on nothing else
+    const th_world *world;
+    int model;
+} th_agent;
+
+// Returns the new velocity (move) or the preferred velocity (plan, filter) [m/s].
+typedef th_vec2 th_agent_fn(const th_agent *person);
+
 #define TH_MODEL_COOKIE 0x7468316du
 enum { TH_MODEL_MAX = 64, TH_OWN_FIELD_MAX = 64 };
 
@@ -61,7 +124,13 @@ typedef struct th_model {
     bool is_default; // of its stage; one model per stage
     bool internal;   // scenes cannot choose it for a group
 
-    // ---- the step
+    // ---- the step: one of `person` and `run`
+    // A function of one person; not for behave. In plan and filter it is called for those who walk, in move for everybody
+    // but scripted bodies.
+    th_agent_fn *person;
+    th_sight sight;
+    // Where the sight depends on the parameters of a group: changes it, the same way for the same values. May be NULL.
+    void (*look)(const float *params, th_sight *sight);
     // Does the stage for the model's own people: those whose group chose it.
     void (*run)(th_world *world, int model);
     // Behave only: at the end of a step, who has arrived.
@@ -112,6 +181,26 @@ TH_API const th_model *const *th_models(int *count);
 TH_API int th_model_find(th_stage stage, const char *name); // -1: none
 TH_API int th_model_default_of(th_stage stage);
 
+// ---- plugins: models in a shared library. In its source once, around the registrations:
+//     TH_PLUGIN { return th_model_register(&mine, error); }
+#ifdef __cplusplus
+#define TH_PLUGIN_LINKAGE extern "C"
+#else
+#define TH_PLUGIN_LINKAGE extern
+#endif
+#define TH_MODEL_VERSION 1 // of this header; the sizes tell when it was forgotten
+#define TH_PLUGIN_LAYOUT \
+    ((uint32_t)(TH_MODEL_VERSION << 24 | sizeof(th_agent) << 12 | sizeof(th_model)))
+#define TH_PLUGIN                                                         \
+    TH_PLUGIN_LINKAGE TH_API const uint32_t th_plugin_layout;             \
+    const uint32_t th_plugin_layout = TH_PLUGIN_LAYOUT;                   \
+    TH_PLUGIN_LINKAGE TH_API th_result th_plugin(struct th_error *error); \
+    th_result th_plugin(struct th_error *error)
+
+// Loads the library and calls its th_plugin. Loading a file again does nothing. TH_NO_FILE: it does not load, is no plugin or
+// was built for another version; the message says why and what to do. What it has registered stays until the program ends.
+TH_API th_result th_plugin_load(const char *path, th_error *error);
+
 // ---- for the functions of a model, during a step
 TH_API void *th_model_state(const th_world *world, int model);
 TH_API void th_model_set_state(th_world *world, int model, void *state);
@@ -119,6 +208,10 @@ TH_API void th_model_set_state(th_world *world, int model, void *state);
 TH_API void *th_model_field(const th_world *world, int model, int k);
 // Parameters of a group's model of a stage, in the order of the description.
 TH_API const float *th_model_params(const th_world *world, th_stage stage, int group);
+
+// A random number in 0 .. 1 (1 excluded), another for every person, step, stage and k (below 200 000), the same in every run
+// with the same seed and for any number of threads.
+TH_API float th_agent_random(const th_agent *person, uint32_t k);
 
 // ---- from outside
 // Number of a field by name, for th_world_map: a common field, or "model.field" of a model that a group uses. -1: none.

@@ -1,7 +1,7 @@
 // The table of models: those of src/state/models.h, then those that a program registers.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
-#include "state/world.h"
+#include "world/world.h"
 #include <assert.h>
 #include <ctype.h>
 #include <math.h>
@@ -74,6 +74,66 @@ static th_result check_params(const th_model *model, th_error *error) {
     return TH_OK;
 }
 
+static int find_param(const th_model *model, const char *name) {
+    for (int p = 0; p < model->param_count; ++p)
+        if (name && strcmp(model->params[p].name, name) == 0) return p;
+    return -1;
+}
+
+static th_result check_preset(const th_model *model, const th_preset_info *preset,
+                              th_error *error) {
+    for (int k = 0; k < preset->param_count; ++k) {
+        const th_param *value = &preset->params[k];
+        int p = find_param(model, value->name);
+        if (p < 0)
+            return th_fail(error, TH_BAD_ARGUMENT, "",
+                           "model \"%s\": preset \"%s\" sets \"%s\", which is no parameter of it",
+                           model->name, preset->name, value->name ? value->name : "");
+        if (!(value->value >= model->params[p].min && value->value <= model->params[p].max))
+            return th_fail(error, TH_BAD_ARGUMENT, "",
+                           "model \"%s\": preset \"%s\" sets %s to %g; it must lie in %g .. %g",
+                           model->name, preset->name, value->name, value->value,
+                           model->params[p].min, model->params[p].max);
+    }
+    return TH_OK;
+}
+
+static th_result check_presets(const th_model *model, th_error *error) {
+    if (model->preset_count < 0 || (model->preset_count > 0 && !model->presets))
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "model \"%s\" has %d presets, but `presets` is empty", model->name,
+                       model->preset_count);
+    for (int k = 0; k < model->preset_count; ++k) {
+        const th_preset_info *preset = &model->presets[k];
+        if (!is_word(preset->name) || preset->param_count < 0 ||
+            (preset->param_count > 0 && !preset->params))
+            return th_fail(error, TH_BAD_ARGUMENT, "",
+                           "model \"%s\": preset %d needs a name of letters, digits and _, and "
+                           "param_count values in `params`",
+                           model->name, k);
+        th_result result = check_preset(model, preset, error);
+        if (result != TH_OK) return result;
+    }
+    return TH_OK;
+}
+
+static th_result check_fields(const th_model *model, th_error *error) {
+    for (int f = 0; f < model->field_count; ++f) {
+        if (!is_word(model->fields[f].name))
+            return th_fail(error, TH_BAD_ARGUMENT, "",
+                           "model \"%s\": field %d has no name of letters, digits and _",
+                           model->name, f);
+        if (!model->fields[f].doc)
+            return th_fail(error, TH_BAD_ARGUMENT, "", "model \"%s\": field \"%s\" needs doc",
+                           model->name, model->fields[f].name);
+        for (int g = 0; g < f; ++g)
+            if (strcmp(model->fields[g].name, model->fields[f].name) == 0)
+                return th_fail(error, TH_BAD_ARGUMENT, "", "model \"%s\" has two fields \"%s\"",
+                               model->name, model->fields[f].name);
+    }
+    return TH_OK;
+}
+
 static th_result check_lists(const th_model *model, th_error *error) {
     if (model->param_count < 0 || model->param_count > TH_PARAM_MAX ||
         (model->param_count > 0 && !model->params))
@@ -85,12 +145,55 @@ static th_result check_lists(const th_model *model, th_error *error) {
         return th_fail(error, TH_BAD_ARGUMENT, "",
                        "model \"%s\" has %d fields; there may be 0 to %d, in `fields`", model->name,
                        model->field_count, TH_OWN_FIELD_MAX);
-    for (int f = 0; f < model->field_count; ++f)
-        if (!is_word(model->fields[f].name))
-            return th_fail(error, TH_BAD_ARGUMENT, "",
-                           "model \"%s\": field %d has no name of letters, digits and _",
-                           model->name, f);
-    return check_params(model, error);
+    th_result result = check_params(model, error);
+    if (result == TH_OK) result = check_presets(model, error);
+    return result == TH_OK ? check_fields(model, error) : result;
+}
+
+static th_result check_sight(const th_model *model, th_error *error) {
+    const th_sight *sight = &model->sight;
+    if (sight->neighbours < 0 || sight->neighbours > TH_NEIGHBOUR_MAX ||
+        !(sight->neighbour_range >= 0.0f && sight->neighbour_range <= 50.0f))
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "model \"%s\" wants to see %d neighbours within %g m; there are 0 to %d "
+                       "within 0 to 50 m",
+                       model->name, sight->neighbours, (double)sight->neighbour_range,
+                       TH_NEIGHBOUR_MAX);
+    if (sight->walls < 0 || sight->walls > TH_NEAR_WALL_MAX ||
+        !(sight->wall_range >= 0.0f && sight->wall_range <= 50.0f))
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "model \"%s\" wants to see %d walls within %g m; there are 0 to %d within 0 "
+                       "to 50 m",
+                       model->name, sight->walls, (double)sight->wall_range, TH_NEAR_WALL_MAX);
+    if (!model->look && ((sight->neighbours > 0) != (sight->neighbour_range > 0.0f) ||
+                         (sight->walls > 0) != (sight->wall_range > 0.0f)))
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "model \"%s\": `sight` needs both a number and a range, of neighbours and "
+                       "of walls, or neither",
+                       model->name);
+    return TH_OK;
+}
+
+static th_result check_functions(const th_model *model, th_error *error) {
+    if (!model->run == !model->person)
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       model->run ? "model \"%s\" has both `person` and `run`; give one of them"
+                                  : "model \"%s\" has no function that runs it; give `person`, or "
+                                    "`run` for all people at once",
+                       model->name);
+    if (model->person && model->stage == TH_STAGE_BEHAVE)
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "model \"%s\": `person` returns a velocity, which is for plan, filter and "
+                       "move; a behave model has `run`",
+                       model->name);
+    int saving = (model->saved_size != NULL) + (model->save != NULL) +
+                 (model->saved_is_sound != NULL) + (model->restore != NULL);
+    if (saving != 0 && saving != 4)
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "model \"%s\" has %d of saved_size, save, saved_is_sound and restore; give "
+                       "all or none",
+                       model->name, saving);
+    return model->person ? check_sight(model, error) : TH_OK;
 }
 
 th_result th_model_register(const th_model *model, th_error *error) {
@@ -109,9 +212,6 @@ th_result th_model_register(const th_model *model, th_error *error) {
         return th_fail(error, TH_BAD_ARGUMENT, "",
                        "model \"%s\" needs doc (one line) and source (paper or author)",
                        model->name);
-    if (!model->run)
-        return th_fail(error, TH_BAD_ARGUMENT, "", "model \"%s\" has no function that runs it",
-                       model->name);
     if (th_model_find(model->stage, model->name) >= 0)
         return th_fail(error, TH_BAD_ARGUMENT, "",
                        "there is a model \"%s\" of this stage already; give yours another name",
@@ -120,13 +220,19 @@ th_result th_model_register(const th_model *model, th_error *error) {
         return th_fail(error, TH_BAD_ARGUMENT, "",
                        "model \"%s\": is_default and internal are for the engine's own models",
                        model->name);
-    th_result result = check_lists(model, error);
+    th_result result = check_functions(model, error);
+    if (result == TH_OK) result = check_lists(model, error);
     if (result != TH_OK) return result;
     if (model_count == TH_MODEL_MAX)
         return th_fail(error, TH_FULL, "", "there are %d models already, the most there can be",
                        TH_MODEL_MAX);
     models[model_count++] = model;
     return TH_OK;
+}
+
+void th_models_forget(int count) {
+    assert(count >= (int)TH_BUILT_IN_MODELS && count <= model_count);
+    model_count = count;
 }
 
 // ---- for the functions of a model

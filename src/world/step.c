@@ -9,7 +9,11 @@
 static void run_models(th_world *world, th_stage stage) {
     for (int k = 0; k < world->stage_model_count[stage]; ++k) {
         int m = world->stage_models[stage][k];
-        if (th_models(NULL)[m]->run) th_models(NULL)[m]->run(world, m);
+        const th_model *model = th_models(NULL)[m];
+        if (model->person)
+            th_run_person(world, m);
+        else if (model->run)
+            model->run(world, m);
     }
 }
 static void stage_behave(th_world *world) { run_models(world, TH_STAGE_BEHAVE); }

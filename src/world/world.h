@@ -11,6 +11,12 @@ void th_stage_events(th_world *world);
 void th_stage_index(th_world *world);
 void th_stage_measure(th_world *world);
 
+// registry.c: takes back what was registered after the first `count` models.
+void th_models_forget(int count);
+
+// person.c: a model that is a function of one person.
+void th_run_person(th_world *world, int model);
+
 // spawn.c: places the scene's groups and scripted bodies at the start.
 th_result th_spawn_scene(th_world *world, th_error *error);
 // Room that the scene's groups and sources can need at once, capped.
