@@ -117,8 +117,8 @@ static void test_everything(void **state) {
     // Doors: their own two edges, and the drawn wall cut where the north door lies.
     assert_int_equal(scene->door_count, 2);
     assert_true(wall_covers(scene, 0, 15.0f, 10.0f, 0));
-    assert_false(wall_covers(scene, 0, 5.0f, 20.0f, -1));
-    assert_true(wall_covers(scene, 0, 5.0f, 20.0f, 1));
+    assert_false(wall_covers(scene, 0, 15.0f, 16.0f, -1));
+    assert_true(wall_covers(scene, 0, 15.0f, 16.0f, 1));
     assert_true(scene->doors[0].closed);
     assert_int_equal(scene->doors[0].schedule_count, 3);
     assert_false(scene->doors[0].schedule[1].open);

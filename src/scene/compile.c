@@ -165,6 +165,10 @@ static int goal_place(const th_scene_def *def, int index) {
     return place;
 }
 
+void th_at_goal(th_compiler *c, int goal, const char *key) {
+    th_at(c, "%s[%d].%s", goal_array(c->def->goals[goal].kind), goal_place(c->def, goal), key);
+}
+
 static void gather_goals(th_compiler *c) {
     th_scene *scene = c->scene;
     scene->goals = c->list.goals = th_take(c, (size_t)c->def->goal_count, sizeof *scene->goals);
@@ -367,6 +371,7 @@ static void compile_all(th_compiler *c) {
     th_compile_walls(c);
     if (c->result == TH_OK) compile_areas(c);
     if (c->result == TH_OK) compile_stairs(c);
+    if (c->result == TH_OK) th_check_openings(c);
     if (c->result == TH_OK) th_compile_groups(c);
     if (c->result == TH_OK) th_compile_scripted(c);
 }

@@ -2,7 +2,7 @@
 #ifndef TH_SCENE_COMPILE_H
 #define TH_SCENE_COMPILE_H
 #include "core/geometry.h"
-#include "scene/scene.h"
+#include "scene/wall_chains.h"
 
 typedef struct th_parsed_shape {
     const th_shape *shape;
@@ -43,7 +43,9 @@ typedef struct th_compiler {
     th_arena work; // freed after compiling
     th_parsed_shape *shapes;
     int shape_count, shape_capacity, shape_cursor;
-    GEOSGeometry **walkable;    // by level; NULL on an open plane
+    GEOSGeometry **walkable; // by level; NULL on an open plane
+    th_gap *gaps;            // in the edges of the ground
+    int gap_count;
     th_extent *extents;         // by level
     th_extent extent;           // of everything
     const th_point **positions; // by group
@@ -94,4 +96,10 @@ void th_compile_groups(th_compiler *c);
 void th_gather_scripted(th_compiler *c);
 void th_compile_scripted(th_compiler *c);
 void th_compile_walls(th_compiler *c);
+// Sets c->path to a member of a goal.
+void th_at_goal(th_compiler *c, int goal, const char *key);
+// Doors, the tops of stairs (on both their levels) and goal lines: where they lie on a wall it opens.
+const th_opening *th_collect_openings(th_compiler *c, int *count);
+// Refuses what opens the ground's edge onto nothing.
+void th_check_openings(th_compiler *c);
 #endif

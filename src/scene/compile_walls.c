@@ -1,7 +1,6 @@
 // Levels' ground and walls: union of what is walkable minus obstacles, then its boundary as wall edges.
 // SPDX-License-Identifier: Apache-2.0
 #include "scene/compile.h"
-#include "scene/wall_chains.h"
 #include <string.h>
 
 // Union of several shapes; NULL when there are none. The caller destroys it.
@@ -121,9 +120,11 @@ static void add_ground(th_compiler *c, int level, th_wall_builder *builder) {
     // On an open plane nothing lies behind the edge of a solid: openings leave it whole.
     int openings = builder->opening_count;
     if (!bounded) builder->opening_count = 0;
+    builder->note_gaps = true;
     if (c->result == TH_OK &&
         !th_geometry_visit(&c->geometry, source, c->scene->origin, add_ring, &target))
         th_no_memory(c);
+    builder->note_gaps = false;
     builder->opening_count = openings;
     GEOSGeometry *boundary = c->result == TH_OK && source ? GEOSBoundary_r(geos, source) : NULL;
     if (c->result == TH_OK) add_thin_walls(c, level, boundary, builder);
@@ -134,27 +135,6 @@ static void add_ground(th_compiler *c, int level, th_wall_builder *builder) {
     if (!th_geometry_polygons(&c->geometry, ground, c->scene->origin, c->scene->arena,
                               &c->list.levels[level].walkable))
         th_no_memory(c);
-}
-
-// Doors, the tops of stairs (on both their levels) and goal lines: where they lie on a wall it opens.
-static th_line *collect_openings(th_compiler *c, int *count) {
-    const th_scene *scene = c->scene;
-    int most = scene->door_count + 2 * scene->link_count + scene->goal_count;
-    th_line *lines = th_arena_alloc(&c->work, (size_t)most + 1, sizeof *lines);
-    *count = 0;
-    if (!lines) {
-        th_no_memory(c);
-        return NULL;
-    }
-    for (int i = 0; i < scene->door_count; ++i) lines[(*count)++] = scene->doors[i].line;
-    for (int i = 0; i < scene->goal_count; ++i)
-        if (scene->goals[i].is_line) lines[(*count)++] = scene->goals[i].line;
-    for (int i = 0; i < scene->link_count; ++i)
-        for (int side = 0; side < 2; ++side) {
-            th_line top = {scene->links[i].level[side], scene->links[i].a, scene->links[i].b};
-            lines[(*count)++] = top;
-        }
-    return lines;
 }
 
 static void grow_box(th_box *box, th_vec2 p) {
@@ -186,7 +166,7 @@ static void set_box(th_compiler *c, int index, const th_wall *walls) {
 void th_compile_walls(th_compiler *c) {
     th_scene *scene = c->scene;
     th_wall_builder builder = {.memory = scene->arena->memory};
-    builder.openings = collect_openings(c, &builder.opening_count);
+    builder.openings = th_collect_openings(c, &builder.opening_count);
     for (int level = 0; level < c->level_count && c->result == TH_OK; ++level) {
         builder.level = level;
         c->list.levels[level].wall_begin = builder.count;
@@ -205,5 +185,11 @@ void th_compile_walls(th_compiler *c) {
         scene->walls = walls;
         scene->wall_count = builder.count;
     }
+    c->gap_count = builder.gap_count;
+    c->gaps = th_arena_alloc(&c->work, (size_t)builder.gap_count + 1, sizeof *c->gaps);
+    if (!c->gaps)
+        th_no_memory(c);
+    else if (builder.gap_count)
+        memcpy(c->gaps, builder.gaps, (size_t)builder.gap_count * sizeof *c->gaps);
     th_wall_builder_free(&builder);
 }

@@ -12,8 +12,10 @@ static bool reserve(th_wall_builder *builder, int more) {
 
 void th_wall_builder_free(th_wall_builder *builder) {
     th_free(&builder->memory, builder->walls, (size_t)builder->capacity, sizeof *builder->walls);
+    th_free(&builder->memory, builder->gaps, (size_t)builder->gap_capacity, sizeof *builder->gaps);
     builder->walls = NULL;
-    builder->count = builder->capacity = 0;
+    builder->gaps = NULL;
+    builder->count = builder->capacity = builder->gap_count = builder->gap_capacity = 0;
 }
 
 // Edges over points[0..count), the last one back to the first point.
@@ -112,6 +114,25 @@ static bool cut_by(const th_line *opening, th_vec2 a, th_vec2 direction, float l
     return end - begin >= TH_OPENING_REACH || (cut->begin == 0.0f && cut->end == length);
 }
 
+// An opening of this level whose box the edge a-b touches.
+static bool may_open(const th_wall_builder *builder, const th_opening *opening, th_vec2 a,
+                     th_vec2 b) {
+    const th_box *box = &opening->box;
+    return opening->line.level == builder->level && th_max(a.x, b.x) >= box->min_x &&
+           th_min(a.x, b.x) <= box->max_x && th_max(a.y, b.y) >= box->min_y &&
+           th_min(a.y, b.y) <= box->max_y;
+}
+
+static bool note_gap(th_wall_builder *builder, const th_opening *opening, th_vec2 a,
+                     th_vec2 direction, const interval *cut) {
+    if (!builder->note_gaps) return true;
+    if (!th_alloc_reserve(&builder->memory, &builder->gaps, &builder->gap_capacity,
+                          builder->gap_count + 1, sizeof *builder->gaps))
+        return false;
+    builder->gaps[builder->gap_count++] = (th_gap){opening, a, direction, cut->begin, cut->end};
+    return true;
+}
+
 // A chain with the ends of the openings as extra points, and which segments they take away.
 typedef struct cut_chain {
     th_vec2 *points;
@@ -127,15 +148,18 @@ static void push(cut_chain *chain, th_vec2 point, bool removed) {
     chain->any = chain->any || removed;
 }
 
-static void cut_edge(const th_wall_builder *builder, cut_chain *chain, th_vec2 a, th_vec2 b) {
+static bool cut_edge(th_wall_builder *builder, cut_chain *chain, th_vec2 a, th_vec2 b) {
     th_vec2 along = th_sub(b, a);
     float length = th_length(along);
     th_vec2 direction = th_scale(1.0f / length, along);
     int count = 0;
-    for (int i = 0; i < builder->opening_count; ++i)
-        if (builder->openings[i].level == builder->level &&
-            cut_by(&builder->openings[i], a, direction, length, &chain->cuts[count]))
-            ++count;
+    for (int i = 0; i < builder->opening_count; ++i) {
+        const th_opening *opening = &builder->openings[i];
+        if (!may_open(builder, opening, a, b) ||
+            !cut_by(&opening->line, a, direction, length, &chain->cuts[count]))
+            continue;
+        if (!note_gap(builder, opening, a, direction, &chain->cuts[count++])) return false;
+    }
     qsort(chain->cuts, (size_t)count, sizeof *chain->cuts, compare_intervals);
     float at = 0.0f;
     for (int i = 0; i < count; ++i) {
@@ -146,6 +170,7 @@ static void cut_edge(const th_wall_builder *builder, cut_chain *chain, th_vec2 a
         at = chain->cuts[i].end;
     }
     if (at < length) push(chain, at > 0.0f ? th_add(a, th_scale(at, direction)) : a, false);
+    return true;
 }
 
 // Runs of standing segments become two-sided walls.
@@ -182,9 +207,9 @@ static bool cut_and_emit(th_wall_builder *builder, const th_vec2 *points, int co
         float length = th_length(along);
         interval ignored;
         for (int k = 0; k < builder->opening_count; ++k)
-            if (builder->openings[k].level == builder->level)
-                bound += cut_by(&builder->openings[k], a, th_scale(1.0f / length, along), length,
-                                &ignored);
+            if (may_open(builder, &builder->openings[k], a, b))
+                bound += cut_by(&builder->openings[k].line, a, th_scale(1.0f / length, along),
+                                length, &ignored);
     }
     chain.capacity = count + 2 * bound + 2;
     size_t capacity = (size_t)chain.capacity;
@@ -193,14 +218,14 @@ static bool cut_and_emit(th_wall_builder *builder, const th_vec2 *points, int co
     chain.cuts = th_alloc(&builder->memory, openings, sizeof *chain.cuts);
     bool good = chain.points && chain.removed && chain.cuts;
     if (good) {
-        for (int i = 0; i < segments; ++i)
-            cut_edge(builder, &chain, points[i], points[(i + 1) % count]);
+        for (int i = 0; i < segments && good; ++i)
+            good = cut_edge(builder, &chain, points[i], points[(i + 1) % count]);
         if (!closed) push(&chain, points[count - 1], false);
-        if (chain.any)
+        if (good && chain.any)
             good = emit_pieces(builder, &chain, closed);
-        else if (closed)
+        else if (good && closed)
             good = emit_ring(builder, points, count, -1);
-        else
+        else if (good)
             good = emit_two_sided(builder, points, count, -1);
     }
     th_free(&builder->memory, chain.points, capacity, sizeof *chain.points);

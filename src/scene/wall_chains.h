@@ -6,13 +6,38 @@
 #define TH_OPENING_REACH 0.01f // [m] an opening lies on a wall when it is no further off than this
 #define TH_SAME_POINT 1e-6f    // [m] shorter edges are no edges
 
+typedef enum th_opening_kind {
+    TH_OPENING_DOOR,
+    TH_OPENING_GOAL,
+    TH_OPENING_STAIRS
+} th_opening_kind;
+
+// What opens a wall where it lies on one.
+typedef struct th_opening {
+    th_line line;
+    th_box box; // of the line, with room for every wall that it may open
+    th_opening_kind kind;
+    int index,
+        side; // in the scene's list of the kind; of stairs: 0 on the lower level, 1 on the upper
+} th_opening;
+
+// A part of the ground's edge that an opening took away.
+typedef struct th_gap {
+    const th_opening *opening;
+    th_vec2 a, direction; // of the edge; what is not ground is on its left
+    float begin, end;     // [m] along it
+} th_gap;
+
 typedef struct th_wall_builder {
     th_memory memory;
     th_wall *walls;
     int count, capacity;
     int level;
-    const th_line *openings; // of all levels
+    const th_opening *openings; // of all levels
     int opening_count;
+    bool note_gaps; // of the chains that are added
+    th_gap *gaps;   // those of one edge follow each other
+    int gap_count, gap_capacity;
 } th_wall_builder;
 
 // A chain of points, solid on its left. Closed rings do not repeat the first point. What the openings

@@ -1,0 +1,226 @@
+// Scenes that would do harm: openings onto nothing, and small files that ask for much time or memory.
+// SPDX-License-Identifier: Apache-2.0
+#include "support.h"
+#include <string.h>
+
+// ---- openings onto nothing
+
+typedef struct place {
+    double angle, x, y; // [rad], [m]: the hall is turned about (0, 0) and then moved
+} place;
+
+static th_point turned(place at, double x, double y) {
+    return (th_point){at.x + cos(at.angle) * x - sin(at.angle) * y,
+                      at.y + sin(at.angle) * x + cos(at.angle) * y};
+}
+
+static void write_points(char *text, size_t size, place at, const double (*points)[2], int count) {
+    size_t used = (size_t)snprintf(text, size, "[");
+    for (int i = 0; i < count; ++i) {
+        th_point p = turned(at, points[i][0], points[i][1]);
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s[%.9f, %.9f]", i ? ", " : "", p.x, p.y);
+    }
+    snprintf(text + used, size - used, "]");
+}
+
+// A hall of 10 m by 10 m with a pillar, on the ground floor, and a floor above that reaches from x = 20 to 30.
+// `more` holds %s for the line from (x0, y0) to (x1, y1).
+static th_result load_hall(place at, const double line[4], const char *more, th_error *error) {
+    static const double hall[4][2] = {{0, 0}, {10, 0}, {10, 10}, {0, 10}};
+    static const double pillar[4][2] = {{4, 4}, {6, 4}, {6, 6}, {4, 6}};
+    static const double above[4][2] = {{20, 0}, {30, 0}, {30, 10}, {20, 10}};
+    char shape[3][400], ends[200], with_line[1000], json[4000];
+    write_points(shape[0], sizeof shape[0], at, hall, 4);
+    write_points(shape[1], sizeof shape[1], at, pillar, 4);
+    write_points(shape[2], sizeof shape[2], at, above, 4);
+    const double points[2][2] = {{line[0], line[1]}, {line[2], line[3]}};
+    write_points(ends, sizeof ends, at, points, 2);
+    const char *mark = strstr(more, "%s");
+    assert_non_null(mark);
+    snprintf(with_line, sizeof with_line, "%.*s%s%s", (int)(mark - more), more, ends, mark + 2);
+    snprintf(json, sizeof json,
+             TH_JSON({"levels": [{"id": "g", "walkable": %s, "obstacles": %s},
+                                 {"id": "u", "walkable": %s}], %s}),
+                      shape[0], shape[1], shape[2], with_line);
+    th_scene *scene = NULL;
+    th_result result = th_scene_load_json(json, strlen(json), "s.json", NULL, NULL, &scene, error);
+    th_scene_destroy(scene);
+    return result;
+}
+
+typedef struct opening {
+    const char *json, *path;
+} opening;
+
+static const opening OPENINGS[] = {
+    {TH_JSON("doors": [{"level": "g", "line": %s}]), "doors[0].line"},
+     {TH_JSON("doors": [{"level": "g", "line": %s, "closed": true, "schedule": [[5, "open"]]}]),
+                         "doors[0].line"},
+              {TH_JSON("waypoints": [{"level": "g", "line": %s}]), "waypoints[0].line"},
+               {TH_JSON("waiting_areas": [{"level": "g", "line": %s, "wait": 5}]),
+                                          "waiting_areas[0].line"},
+                {TH_JSON("stairs": [{"level": "g", "to": "u", "top": %s}]), "stairs[0].top"},
+                 {TH_JSON("stairs": [{"level": "u", "to": "g", "top": %s}]), "stairs[0].top"},
+};
+enum { OPENING_COUNT = sizeof OPENINGS / sizeof OPENINGS[0] };
+static const place PLACES[] = {
+    {0.0, 0.0, 0.0}, {0.3, 7.0, -3.0}, {1.0, 1000.1, 500.7}, {2.4, 0.0, 0.0}, {4.0, 3e6, 5e6},
+};
+enum { PLACE_COUNT = sizeof PLACES / sizeof PLACES[0] };
+
+static void assert_refused(place at, const double line[4], const opening *kind) {
+    th_error error;
+    if (load_hall(at, line, kind->json, &error) == TH_OK)
+        fail_msg("opens onto nothing at (%g, %g) .. (%g, %g), angle %g: %s", line[0], line[1],
+                 line[2], line[3], at.angle, kind->json);
+    assert_string_equal(error.path, kind->path);
+    assert_true(error.line > 0);
+    assert_non_null(strstr(error.message, "opens onto nothing"));
+}
+
+static void test_openings_onto_nothing(void **state) {
+    (void)state;
+    static const double lines[][4] = {
+        {10, 3, 10, 5},         // on the outer edge
+        {10.008, 3, 10.008, 5}, // just outside
+        {9.992, 5, 9.992, 3},   // just inside, the other way round
+        {10.004, 3, 9.996, 5},  // a little askew
+        {10, 8, 10, 12},        // half of it beside the hall
+        {0, 0, 10, 0},          // the whole side
+        {4.2, 4, 5.8, 4},       // on the pillar
+        {3, 6, 7, 6},           // along the pillar and past it
+    };
+    for (int p = 0; p < PLACE_COUNT; ++p)
+        for (size_t i = 0; i < sizeof lines / sizeof lines[0]; ++i)
+            for (int k = 0; k < OPENING_COUNT; ++k)
+                assert_refused(PLACES[p], lines[i], &OPENINGS[k]);
+}
+
+static void test_openings_within(void **state) {
+    (void)state;
+    static const double lines[][4] = {
+        {2, 2, 2, 4},       // on open ground
+        {10, 3, 7, 3},      // one end at the wall
+        {0, 5, 4, 5},       // from the wall to the pillar
+        {9.95, 3, 9.95, 5}, // beside the wall, which stays whole
+    };
+    th_error error;
+    for (int p = 0; p < PLACE_COUNT; ++p)
+        for (size_t i = 0; i < sizeof lines / sizeof lines[0]; ++i)
+            for (int k = 0; k < 4; ++k) // stairs lead to the other level
+                if (load_hall(PLACES[p], lines[i], OPENINGS[k].json, &error) != TH_OK)
+                    fail_msg("%s at line %d of test", error.message, (int)i);
+}
+
+static const double SIDE[4] = {10, 3, 10, 5};
+#define EXIT_LINE TH_JSON("exits": [{"level": "g", "line": %s}])
+
+// What lies behind the edge may be an exit, as a line at the same place or as an area outside.
+static void test_openings_to_exits(void **state) {
+    (void)state;
+    static const char *const good[] = {
+        TH_JSON("exits": [{"level": "g", "line": %s}]),
+            TH_JSON("doors": [{"level": "g", "line": [[10, 3], [10, 5]]}],
+                "exits": [{"level": "g", "line": %s}]),
+                TH_JSON("doors": [{"level": "g", "line": [[10, 3.5], [10, 4.5]]}],
+                "waypoints": [{"level": "g", "line": [[10, 3], [10, 5]]}],
+                "exits": [{"level": "g", "line": %s}]),
+                        TH_JSON("doors": [{"level": "g", "line": %s}],
+                "exits": [{"level": "g", "area": {"rect": [10, 2, 12, 6]}}]),
+                                                    TH_JSON("doors": [{"level": "g", "line": %s}],
+                "exits": [{"level": "g", "line": [[10, 3], [10, 4]]},
+                          {"level": "g", "line": [[10, 4], [10, 5]]}]),
+                                                             };
+    static const char *const bad[] = {
+        TH_JSON("doors": [{"level": "g", "line": [[10, 2.5], [10, 5]]}],
+                "exits": [{"level": "g", "line": %s}]), // the door is wider
+            TH_JSON("doors": [{"level": "g", "line": %s}],
+                "exits": [{"level": "g", "area": {"rect": [10, 2, 12, 4]}}]),
+                                        TH_JSON("doors": [{"level": "g", "line": %s}],
+                "exits": [{"level": "u", "area": {"rect": [10, 2, 12, 6]}}]),
+                                        };
+    th_error error;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; ++i)
+        if (load_hall(PLACES[0], SIDE, good[i], &error) != TH_OK)
+            fail_msg("%s: %s", good[i], error.message);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i)
+        assert_refused(PLACES[0], SIDE, &(opening){bad[i], "doors[0].line"});
+}
+
+// Rooms drawn with a gap of a centimetre between them are joined by a door in it.
+static void test_door_in_a_gap(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(
+        TH_JSON(
+        {"levels": [{"walkable": [{"rect": [0, 0, 5, 5]}, {"rect": [5.01, 0, 10, 5]}]}],
+         "doors": [{"line": [[5.005, 2], [5.005, 3]]}]}));
+    th_scene_destroy(scene);
+}
+
+static void test_stairs_between_floors(void **state) {
+    (void)state;
+    static const char *const good[] = {
+        TH_JSON({"levels": [{"id": "g", "walkable": {"rect": [0, 0, 10, 10]}},
+                            {"id": "u", "walkable": {"rect": [10, 0, 20, 10]}}],
+                 "stairs": [{"level": "g", "to": "u", "top": [[10, 3], [10, 5]]}]}),
+                        TH_JSON({"levels": [{"id": "g", "walkable": {"rect": [0, 0, 10, 10]}},
+                            {"id": "u", "walkable": {"rect": [12, 0, 20, 10]}}],
+                 "stairs": [{"level": "g", "to": "u", "area": {"rect": [10, 3, 12, 5]},
+                             "top": [[12, 3], [12, 5]]}],
+                 "doors": [{"level": "u", "line": [[12, 3], [12, 5]]}]}),
+                                 };
+    // The upper floor begins further on, is narrower than the stairs, or lies on the same side.
+    static const char *const bad[] = {
+        TH_JSON({"levels": [{"id": "g", "walkable": {"rect": [0, 0, 10, 10]}},
+                            {"id": "u", "walkable": {"rect": [11, 0, 20, 10]}}],
+                 "stairs": [{"level": "g", "to": "u", "top": [[10, 3], [10, 5]]}]}),
+                        TH_JSON({"levels": [{"id": "g", "walkable": {"rect": [0, 0, 10, 10]}},
+                            {"id": "u", "walkable": {"rect": [10, 0, 20, 4]}}],
+                 "stairs": [{"level": "g", "to": "u", "top": [[10, 3], [10, 5]]}]}),
+                                        TH_JSON({"levels": [{"id": "g", "walkable": {"rect": [0, 0, 10, 10]}},
+                            {"id": "u", "walkable": {"rect": [0, 0, 10, 10]}}],
+                 "stairs": [{"level": "g", "to": "u", "top": [[10, 3], [10, 5]]}]}),
+                                            };
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; ++i) th_scene_destroy(scene_of(good[i]));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
+        th_scene *scene = NULL;
+        th_error error;
+        th_scene_load_json(bad[i], strlen(bad[i]), "s", NULL, NULL, &scene, &error);
+        if (scene) fail_msg("accepted: %s", bad[i]);
+        assert_string_equal(error.path, "stairs[0].top");
+    }
+}
+
+// A crowd presses against a door beside the exit, which is an inner one, with every model.
+static void test_nobody_walks_out(void **state) {
+    (void)state;
+    static const char *const models[] = {"orca", "social_force", "helbing_molnar", "pbd", "uic"};
+    for (size_t m = 0; m < sizeof models / sizeof models[0]; ++m) {
+        char json[1000];
+        snprintf(json, sizeof json,
+                 TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 12, 8]}, "walls": [[[6, 0], [6, 8]]]}],
+                          "doors": [{"line": [[6, 3], [6, 5]]}],
+                          "waypoints": [{"id": "w", "line": [[9, 0], [9, 8]]}],
+                          "exits": [{"id": "e", "line": [[12, 3], [12, 5]]}],
+                          "groups": [{"area": {"rect": [1, 1, 5, 7]}, "count": 30, "route": ["w", "e"],
+                                      "move": "%s"}],
+                          "run": {"max_time": 60}}),
+                                                              models[m]);
+        th_scene *scene = scene_of(json);
+        th_world *world = world_of(scene, 1, 1);
+        run_to_end(world, 60.0); // fails where somebody stands outside
+        assert_true(th_world_statistics(world).left > 0);
+        th_world_destroy(world);
+        th_scene_destroy(scene);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_openings_onto_nothing), cmocka_unit_test(test_openings_within),
+        cmocka_unit_test(test_openings_to_exits),     cmocka_unit_test(test_door_in_a_gap),
+        cmocka_unit_test(test_stairs_between_floors), cmocka_unit_test(test_nobody_walks_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
