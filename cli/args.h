@@ -42,6 +42,10 @@ typedef struct th_option {
     double min, max;
 } th_option;
 
+// For the verbs that meet models.
+#define TH_PLUGIN_OPTION(list) \
+    { "plugin", TH_OPTION_LIST, list, "FILE.so", "models of your own; repeatable", 0, 0 }
+
 typedef struct th_command {
     const char *name;
     const char *operands; // "SCENE", or "" when there are none

@@ -14,7 +14,7 @@ typedef struct bench_settings {
     th_backend backend; // of `device`
     long long agents, threads;
     double step;
-    th_text_list params;
+    th_text_list params, plugins;
     bool json, behaviour, full, record, uic, quality, quiet;
 } bench_settings;
 
@@ -154,6 +154,7 @@ static int run_bench(const th_command *command, int argc, char **argv) {
          0},
         {"scaling", TH_OPTION_TEXT, &s.scaling, "PNG",
          "cost per person from 1000 people to 4 million, as table and plot", 0, 0},
+        TH_PLUGIN_OPTION(&s.plugins),
         {"out", TH_OPTION_TEXT, &s.out, "DIR", "folder for --record's files while it measures", 0,
          0},
         {"csv", TH_OPTION_TEXT, &s.csv, "FILE", "write the table as CSV too", 0, 0},
@@ -163,6 +164,8 @@ static int run_bench(const th_command *command, int argc, char **argv) {
     th_parse_result parsed = th_args_parse(
         command, options, (int)(sizeof options / sizeof options[0]), argc, argv, NULL);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
+    int code = th_load_plugins(&s.plugins);
+    if (code != TH_EXIT_OK) return code;
     if (s.record) return run_record(command, &s);
     if (s.uic || s.quality) return run_uic(command, &s);
     if (s.scaling) return run_scaling(command, &s);

@@ -4,19 +4,21 @@
 
 static int run_check(const th_command *command, int argc, char **argv) {
     bool quiet = false;
-    th_text_list overrides = {0};
+    th_text_list overrides = {0}, plugins = {0};
     const th_option options[] = {
         {"set", TH_OPTION_LIST, &overrides, "PATH=VALUE", "change a value of the scene; repeatable",
          0, 0},
+        TH_PLUGIN_OPTION(&plugins),
         {"quiet", TH_OPTION_FLAG, &quiet, NULL, "say nothing when the scene is good", 0, 0},
     };
     const char *path = NULL;
-    th_parse_result parsed = th_args_parse(command, options, 2, argc, argv, &path);
+    th_parse_result parsed = th_args_parse(command, options, 3, argc, argv, &path);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
 
     th_scene *scene = NULL;
     th_world *world = NULL;
-    int code = th_load_scene(path, &overrides, &scene);
+    int code = th_load_plugins(&plugins);
+    if (code == TH_EXIT_OK) code = th_load_scene(path, &overrides, &scene);
     if (code != TH_EXIT_OK) return code;
     // Only placing the people tells whether they fit.
     code = th_make_world(path, scene, -1, 1, 0, TH_BACKEND_CPU, &world);

@@ -124,17 +124,21 @@ static int complain_topic(const th_command *command, const char *typed) {
 
 static int run_list(const th_command *command, int argc, char **argv) {
     bool json = false;
+    th_text_list plugins = {0};
     const th_option options[] = {
         {"json", TH_OPTION_FLAG, &json, NULL, "one JSON object with everything", 0, 0},
+        TH_PLUGIN_OPTION(&plugins),
     };
     const char *wanted = NULL;
-    th_parse_result parsed = th_args_parse(command, options, 1, argc, argv, &wanted);
+    th_parse_result parsed = th_args_parse(command, options, 2, argc, argv, &wanted);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
     int chosen = -1;
     for (int i = 0; i < TOPIC_COUNT; ++i)
         if (wanted && strcmp(topics[i].name, wanted) == 0) chosen = i;
     if (wanted && chosen < 0) return complain_topic(command, wanted);
 
+    int code = th_load_plugins(&plugins);
+    if (code != TH_EXIT_OK) return code;
     if (json) {
         json_t *object = everything_json();
         if (!object) return TH_EXIT_FAILED;

@@ -20,7 +20,7 @@ typedef struct picture_settings {
     long long seed, threads, width;
     double step;
     bool quiet;
-    th_text_list overrides;
+    th_text_list overrides, plugins;
     double times[TIMES_MAX]; // ascending [s]
     int time_count;
     th_colour_by colour_by;
@@ -146,6 +146,7 @@ static int run_picture(const th_command *command, int argc, char **argv) {
         {"step", TH_OPTION_REAL, &s.step, "S", "time step [s] (default: the scene's)", 1e-4, 0.5},
         {"set", TH_OPTION_LIST, &s.overrides, "PATH=VALUE",
          "change a value of the scene; repeatable", 0, 0},
+        TH_PLUGIN_OPTION(&s.plugins),
         {"quiet", TH_OPTION_FLAG, &s.quiet, NULL, "no progress line and no file names", 0, 0},
     };
     const char *path = NULL;
@@ -156,7 +157,8 @@ static int run_picture(const th_command *command, int argc, char **argv) {
 
     th_scene *scene = NULL;
     th_world *world = NULL;
-    int code = th_load_scene(path, &s.overrides, &scene);
+    int code = th_load_plugins(&s.plugins);
+    if (code == TH_EXIT_OK) code = th_load_scene(path, &s.overrides, &scene);
     if (code != TH_EXIT_OK) return code;
     code = th_make_world(path, scene, s.seed, (int)s.threads, s.step, TH_BACKEND_CPU, &world);
     th_error error = {0};

@@ -20,6 +20,7 @@ static int resume(const char *folder, const th_runs_def *def, th_runs_display *d
 
 static int run_resume(const th_command *command, int argc, char **argv) {
     long long threads = 0, jobs = 0;
+    th_text_list plugins = {0};
     th_runs_display display = {0};
     const th_option options[] = {
         {"threads", TH_OPTION_INTEGER, &threads, "N",
@@ -28,6 +29,7 @@ static int run_resume(const th_command *command, int argc, char **argv) {
          1, 1024},
         {"json", TH_OPTION_FLAG, &display.json, NULL,
          "print one JSON object instead of the summary", 0, 0},
+        TH_PLUGIN_OPTION(&plugins),
         {"quiet", TH_OPTION_FLAG, &display.quiet, NULL, "no progress line", 0, 0},
     };
     const char *folder = NULL;
@@ -37,6 +39,8 @@ static int run_resume(const th_command *command, int argc, char **argv) {
     th_runs_def def = th_runs_def_default();
     def.jobs = (int)jobs;
     def.threads = (int)threads;
+    def.plugins = plugins.items;
+    def.plugin_count = plugins.count;
     def.watch = th_runs_display_watch;
     def.context = &display;
     return resume(folder, &def, &display);

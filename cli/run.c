@@ -9,7 +9,7 @@ typedef struct run_options {
     double max_time, step, fps, until_ci;
     const char *out, *record, *checkpoint, *device;
     bool json, quiet, force, no_report;
-    th_text_list overrides;
+    th_text_list overrides, plugins;
 } run_options;
 
 // "every=60" or "60".
@@ -27,6 +27,8 @@ static th_runs_def definition_of(const run_options *o) {
     th_runs_def def = th_runs_def_default();
     def.sets = o->overrides.items;
     def.set_count = o->overrides.count;
+    def.plugins = o->plugins.items;
+    def.plugin_count = o->plugins.count;
     def.seed = (uint64_t)o->seed;
     def.runs = (int)o->runs;
     def.until_ci = o->until_ci;
@@ -69,6 +71,7 @@ static int run_run(const th_command *command, int argc, char **argv) {
         {"device", TH_OPTION_TEXT, &o.device, "D", "cpu (default) or cuda", 0, 0},
         {"set", TH_OPTION_LIST, &o.overrides, "PATH=VALUE",
          "change a value of the scene; repeatable", 0, 0},
+        TH_PLUGIN_OPTION(&o.plugins),
         {"max-time", TH_OPTION_REAL, &o.max_time, "S", "stop at this simulated time [s]", 1e-3,
          1e9},
         {"step", TH_OPTION_REAL, &o.step, "S", "time step [s] (default: the scene's)", 1e-4, 0.5},
@@ -85,6 +88,8 @@ static int run_run(const th_command *command, int argc, char **argv) {
     if (!th_read_backend(command, o.device, &def.backend) ||
         !read_checkpoint(command, o.checkpoint, &def.checkpoint))
         return TH_EXIT_USAGE;
+    int code = th_load_plugins(&o.plugins);
+    if (code != TH_EXIT_OK) return code;
     th_runs_display display = {.json = o.json, .quiet = o.quiet};
     return th_create_and_perform(command, argc, argv, &def, &display);
 }

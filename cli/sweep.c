@@ -6,7 +6,7 @@ typedef struct sweep_options {
     double step, max_time, until_ci;
     const char *out;
     bool force, quiet;
-    th_text_list vary, overrides;
+    th_text_list vary, overrides, plugins;
 } sweep_options;
 
 static int run_sweep(const th_command *command, int argc, char **argv) {
@@ -29,6 +29,7 @@ static int run_sweep(const th_command *command, int argc, char **argv) {
          9e18},
         {"set", TH_OPTION_LIST, &o.overrides, "PATH=VALUE",
          "change a value of the scene for all combinations; repeatable", 0, 0},
+        TH_PLUGIN_OPTION(&o.plugins),
         {"max-time", TH_OPTION_REAL, &o.max_time, "S", "stop runs at this simulated time [s]", 1e-3,
          1e9},
         {"step", TH_OPTION_REAL, &o.step, "S", "time step [s] (default: the scene's)", 1e-4, 0.5},
@@ -43,6 +44,8 @@ static int run_sweep(const th_command *command, int argc, char **argv) {
     def.vary_count = o.vary.count;
     def.sets = o.overrides.items;
     def.set_count = o.overrides.count;
+    def.plugins = o.plugins.items;
+    def.plugin_count = o.plugins.count;
     def.seed = (uint64_t)o.seed;
     def.runs = (int)o.runs;
     def.until_ci = o.until_ci;
@@ -52,6 +55,8 @@ static int run_sweep(const th_command *command, int argc, char **argv) {
     def.force = o.force;
     def.jobs = (int)o.jobs;
     def.threads = (int)o.threads;
+    int code = th_load_plugins(&o.plugins);
+    if (code != TH_EXIT_OK) return code;
     th_runs_display display = {.quiet = o.quiet};
     return th_create_and_perform(command, argc, argv, &def, &display);
 }

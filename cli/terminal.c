@@ -34,6 +34,15 @@ int th_report_option(const th_command *command, const th_error *error) {
     return TH_EXIT_USAGE;
 }
 
+int th_load_plugins(const th_text_list *plugins) {
+    for (int i = 0; i < plugins->count; ++i) {
+        th_error error = {0};
+        if (th_plugin_load(plugins->items[i], &error) != TH_OK)
+            return th_report_failure(plugins->items[i], &error);
+    }
+    return TH_EXIT_OK;
+}
+
 int th_load_scene(const char *path, const th_text_list *overrides, th_scene **scene) {
     th_scene_options options = {0};
     options.overrides = overrides ? overrides->items : NULL;

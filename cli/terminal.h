@@ -16,6 +16,8 @@ int th_report_failure(const char *fallback_file, const th_error *error);
 // An argument that a library refused, its path being the name of the option: "throng run: --record mp4: give ...".
 int th_report_option(const th_command *command, const th_error *error);
 
+// Loads --plugin libraries; on failure reports and returns its exit code.
+int th_load_plugins(const th_text_list *plugins);
 // Loads a scene with --set overrides; on failure reports and returns its exit code.
 int th_load_scene(const char *path, const th_text_list *overrides, th_scene **scene);
 // Makes a world; negative seed: the scene's. On failure reports and returns its exit code.

@@ -140,12 +140,41 @@ static void parameters(void **state) {
     }
 }
 
+// A model of a program's own has no functions for the device.
+static th_vec2 stand(const th_agent *person) {
+    (void)person;
+    return (th_vec2){0.0f, 0.0f};
+}
+static void own_model(void **state) {
+    (void)state;
+    static th_model own;
+    own = th_model_default();
+    own.stage = TH_STAGE_MOVE;
+    own.name = "own";
+    own.doc = own.source = "test";
+    own.person = stand;
+    assert_int_equal(th_model_register(&own, NULL), TH_OK);
+    char json[1024];
+    snprintf(json, sizeof json, plane, "own");
+    th_scene *scene = device_scene(json);
+    th_world_def def = th_world_def_default();
+    def.backend = TH_BACKEND_CUDA;
+    th_world *world = NULL;
+    th_error error = {0};
+    assert_int_equal(th_world_create(scene, &def, &world, &error), TH_NO_DEVICE);
+    assert_string_equal(error.message,
+                        "the move model \"own\" has no functions for the device; run "
+                        "this scene on the CPU");
+    th_scene_destroy(scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_model_in_the_hall),
         cmocka_unit_test(all_models_in_the_hall),
         cmocka_unit_test(heaps),
         cmocka_unit_test(parameters),
+        cmocka_unit_test(own_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,6 +65,10 @@ typedef struct th_runs_def {
     const char *scene;       // scene file; the one member that has no default
     const char *const *sets; // overrides for all runs, "groups.0.count=500", see th_scene_options
     int set_count;
+    // Plugins with models that the scene names, loaded before it (th_plugin_load). The folder keeps their paths, and
+    // th_runs_open loads them again, or those given to it instead.
+    const char *const *plugins;
+    int plugin_count;
     // A sweep makes every combination of the values of some paths: "path=100,200,400", "path=0.8..1.6:5" (5 values
     // from 0.8 to 1.6), "groups.0.move=orca,social_force". At most 8 paths and 100 000 combinations. Every finished
     // run is on the disk at once; the same definition in the same folder makes what is missing.

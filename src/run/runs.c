@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/runs.h"
 #include "core/error.h"
+#include "throng/model.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +78,36 @@ static th_result check(const th_runs_def *def, th_error *error) {
     return result == TH_OK ? check_together(def, error) : result;
 }
 
+// ---- plugins
+
+static th_result load_plugins(const th_runs_def *def, th_error *error) {
+    th_result result = TH_OK;
+    for (int i = 0; i < def->plugin_count && result == TH_OK; ++i)
+        result = th_plugin_load(def->plugins[i], error);
+    return result;
+}
+
+// Whole paths, so that a run can be resumed from another folder. NULL: there are none.
+json_t *th_runs_plugins(const th_runs_def *def) {
+    json_t *list = def->plugin_count > 0 ? json_array() : NULL;
+    for (int i = 0; i < def->plugin_count && list; ++i) {
+        char *whole = realpath(def->plugins[i], NULL);
+        json_array_append_new(list, json_string(whole ? whole : def->plugins[i]));
+        free(whole);
+    }
+    return list;
+}
+
+th_result th_runs_load_plugins(const th_runs *runs, th_error *error) {
+    const json_t *list = json_object_get(runs->keep.about, "plugins");
+    th_result result = TH_OK;
+    for (size_t i = 0; i < json_array_size(list) && !runs->own_plugins && result == TH_OK; ++i) {
+        const char *path = json_string_value(json_array_get(list, i));
+        if (path) result = th_plugin_load(path, error);
+    }
+    return result;
+}
+
 // ---- preparing
 
 // The format: asked for, or the scene's; many people are stored compactly unless rows were asked for.
@@ -117,6 +148,7 @@ static json_t *about_run(const th_runs *runs, const th_runs_def *def) {
     set(about, "scene_file", json_string(def->scene));
     if (def->command_line) set(about, "command_line", json_string(def->command_line));
     set(about, "overrides", overrides);
+    if (def->plugin_count > 0) set(about, "plugins", th_runs_plugins(def));
     set(about, "seed", json_string(seed)); // 64 bits do not fit every reader's numbers
     set(about, "runs", json_integer(runs->info.runs));
     set(about, "step", json_real(runs->simulation.step));
@@ -200,6 +232,8 @@ th_result th_runs_create(const th_runs_def *def, th_runs **runs, th_error *error
     if (!error) error = &unread;
     *runs = NULL;
     th_result result = check(def, error);
+    if (result == TH_OK) result = load_plugins(def, error);
+    if (result != TH_OK) return error->code = result;
     th_runs *made = result == TH_OK ? make(def, error) : NULL;
     if (!made) return error->code;
     made->info.until_ci = def->until_ci;
@@ -220,8 +254,11 @@ th_result th_runs_open(const char *folder, const th_runs_def *def, th_runs **run
     *runs = NULL;
     if (def->cookie != COOKIE)
         return th_fail(error, TH_BAD_ARGUMENT, "cookie", "start from th_runs_def_default()");
+    th_result loaded = load_plugins(def, error);
+    if (loaded != TH_OK) return loaded;
     th_runs *made = make(def, error);
     if (!made) return error->code;
+    made->own_plugins = def->plugin_count > 0;
     snprintf(made->keep.folder.path, sizeof made->keep.folder.path, "%s", folder);
     made->info.sweep = th_folder_has(&made->keep.folder, "sweep.json");
     th_result result = made->info.sweep ? th_sweep_open(made, folder, error)

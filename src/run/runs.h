@@ -16,10 +16,11 @@ struct th_runs {
     int jobs; // 0: one per core
     double checkpoint_every;
     // Where
-    char *out;      // NULL: a new folder
-    bool force;     // replace what throng wrote there
-    json_t *tree;   // the scene as it will be copied; NULL: nothing is kept, or it is there already
-    bool resumable; // the folder is there and has checkpoints
+    char *out;    // NULL: a new folder
+    bool force;   // replace what throng wrote there
+    json_t *tree; // the scene as it will be copied; NULL: nothing is kept, or it is there already
+    bool own_plugins; // given when it was opened: those of the folder are not loaded
+    bool resumable;   // the folder is there and has checkpoints
     th_run_folder keep;
     // What
     th_scene *scene;     // NULL: a sweep, which loads one for each combination
@@ -64,6 +65,9 @@ double th_exit_flow(const th_observation *observation);
 th_result th_runs_execute_plain(th_runs *runs, th_error *error);
 // The folder of a run, to be resumed. execute.c
 th_result th_runs_open_plain(th_runs *runs, const char *folder, th_error *error);
+// The plugins of a definition for the folder's description; NULL: none. And those of an opened folder, loaded.
+json_t *th_runs_plugins(const th_runs_def *def);
+th_result th_runs_load_plugins(const th_runs *runs, th_error *error);
 // Sweeps. sweep.c
 th_result th_sweep_create(th_runs *runs, const th_runs_def *def, th_error *error);
 th_result th_sweep_open(th_runs *runs, const char *folder, th_error *error);

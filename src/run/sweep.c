@@ -57,6 +57,7 @@ static th_result describe(th_runs *runs, const th_runs_def *def, const th_scene 
                               def->command_line ? def->command_line : "", "state", "running",
                               "first_seed", (json_int_t)runs->first_seed, "definition",
                               definition_of(runs, th_scene_digest(runs->tree, def->scene)));
+    if (about && def->plugin_count > 0) json_object_set_new(about, "plugins", th_runs_plugins(def));
     return th_run_folder_begin(&runs->keep, about, error);
 }
 
@@ -76,6 +77,7 @@ th_result th_sweep_open(th_runs *runs, const char *folder, th_error *error) {
     json_t *about = th_folder_read_json(&runs->keep.folder, "sweep.json", error);
     if (!about) return error->code;
     th_result result = th_run_folder_begin(&runs->keep, about, error);
+    if (result == TH_OK) result = th_runs_load_plugins(runs, error);
     if (result != TH_OK) return result;
     const json_t *definition = json_object_get(about, "definition");
     const char *version = json_string_value(json_object_get(definition, "version"));

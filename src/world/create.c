@@ -204,15 +204,30 @@ static void start_state(th_world *world) {
     world->next_id = 1;
 }
 
+// The device's table has the built-in models only.
+static th_result check_device(const th_scene *scene, const th_world_def *def, th_error *error) {
+    if (def->backend == TH_BACKEND_CPU) return TH_OK;
+    if (!th_cuda_backend())
+        return th_fail(error, TH_NO_DEVICE, "",
+                       "this build has the CPU backend only; build with `cmake --preset cuda`");
+    int count;
+    const th_model *const *models = th_models(&count);
+    for (int m = TH_BUILT_IN_MODELS; m < count; ++m)
+        if (is_used(scene, m))
+            return th_fail(error, TH_NO_DEVICE, "",
+                           "the %s model \"%s\" has no functions for the device; run this scene on "
+                           "the CPU",
+                           th_stage_name(models[m]->stage), models[m]->name);
+    return TH_OK;
+}
+
 th_result th_world_create(const th_scene *scene, const th_world_def *def, th_world **out,
                           th_error *error) {
     assert(scene && def && out);
     *out = NULL;
     th_result result = check_def(def, error);
+    if (result == TH_OK) result = check_device(scene, def, error);
     if (result != TH_OK) return result;
-    if (def->backend == TH_BACKEND_CUDA && !th_cuda_backend())
-        return th_fail(error, TH_NO_DEVICE, "",
-                       "this build has the CPU backend only; build with `cmake --preset cuda`");
     result = th_spawn_check(scene, error);
     if (result != TH_OK) {
         if (error) th_scene_locate(scene, error);
