@@ -3,7 +3,7 @@
 // bits. The solver's own sums go in another order on a GPU, so whole runs of jammed crowds are compared by what
 // they do. Built as tests/test_device.c is. SPDX-License-Identifier: Apache-2.0
 #include "device_world.h"
-#include "move/uic/pressure.h"
+#include "move/uic/lcp.h"
 
 #ifdef TH_SLOW_BUILD
 enum { FLOORS = 20, WALK = 40, JAM = 160, CIRCLE = 40 };

@@ -53,4 +53,13 @@ th_lcp_work *th_lcp_work_create(th_arena *arena, int cells, int active);
 // p is finite and >= 0 afterwards whatever b and p held at the
 // start (what is not a number there counts as 0).
 th_lcp_result th_lcp_solve(const th_lcp *lcp, th_lcp_work *work);
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+// pressure.cu: the same on a device, over the whole grid. False: there is no device, or it has no memory.
+bool th_device_pressure(const th_lcp *lcp, th_lcp_result *result);
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,6 +1,6 @@
 // The hierarchy of the pressure on a device: couplings of the coarse levels, the V-cycle that preconditions conjugate
 // gradients, and the way from coarse to fine where there is no pressure to start from. As the CPU's
-// (move/uic/hierarchy.c), but that black cells are computed anew by each of their red neighbours instead of waited for.
+// (hierarchy.c), but that black cells are computed anew by each of their red neighbours instead of waited for.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_UIC_PRESSURE_LEVELS_CUH
 #define TH_MOVE_UIC_PRESSURE_LEVELS_CUH

@@ -1,4 +1,4 @@
-// The complementarity problem of the pressure (move/uic/lcp.h) on a device, over the whole grid instead of a list of
+// The complementarity problem of the pressure (lcp.h) on a device, over the whole grid instead of a list of
 // cells: the problem, the levels of its hierarchy, and how cells are counted. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_UIC_PRESSURE_PROBLEM_CUH
 #define TH_MOVE_UIC_PRESSURE_PROBLEM_CUH

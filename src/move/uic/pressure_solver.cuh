@@ -1,4 +1,4 @@
-// The pressure on a device: the same method as the CPU's (move/uic/multigrid.c), by one kernel whose phases wait for
+// The pressure on a device: the same method as the CPU's (multigrid.c), by one kernel whose phases wait for
 // each other. It stops by itself when the residual is small enough; the host does not have to look. The waiting bounds
 // it: a phase over all blocks takes microseconds, whatever there is to do in it. So the coarse levels are done by every
 // block for itself, in its shared memory, and nobody has to wait for another's result.

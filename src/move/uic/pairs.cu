@@ -1,10 +1,7 @@
-// The pair step of the model uic on a device (move/uic_pairs.c): a thread a person, in the CPU's order of sums.
+// The pair step of the model uic on a device (pairs.h): one thread for a person, sums in the CPU's order.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TH_MOVE_UIC_PAIRS_CUH
-#define TH_MOVE_UIC_PAIRS_CUH
-#include "move/uic/grids.cuh"
+#include "move/uic/device.cuh"
 #include "move/uic/pairs.h"
-#include "move/uic/splat.h"
 
 namespace th {
 
@@ -20,18 +17,6 @@ struct pair_report {
     uint32_t found[PAIR_SLOTS][FOUND];
     uint32_t tight; // people in the list of those who tidy
 };
-
-// Where somebody stood when the step began.
-TH_ON_GPU inline th_uic_quarter quarter_of(const th_world *world, int i) {
-    const th_level_grid *index = &world->index.grids[world->agents.level[i]];
-    int m = th_uic_of(world)->index_per_half;
-    int column = th_grid_column(index, world->agents.position_x[i]) / m;
-    int row = th_grid_row(index, world->agents.position_y[i]) / m;
-    th_uic_quarter q = {(int)world->agents.level[i], column / 2, row / 2, column % 2, row % 2, 0};
-    return q;
-}
-
-// ---- pairs
 
 // Bits of numbers that are not negative are in their order.
 TH_ON_GPU inline void raise(uint32_t *most, float value) {
@@ -180,7 +165,7 @@ TH_ON_GPU inline th_uic_push push_from_runs(const th_world *world, const th_uic_
     return result;
 }
 
-// Bit of agents.pair_flags beside those of uic_pairs.c: left to the kernel that knows walls and links, which are many
+// Bit of agents.pair_flags beside those of pairs.h: left to the kernel that knows walls and links, which are many
 // registers that few people need.
 enum { LOOKS_CLOSER = 16 };
 
@@ -212,7 +197,7 @@ struct pair_pass {
 #endif
         return push_from_runs(world, all, (uint32_t)i, own, coincident);
     }
-    TH_ON_GPU static void settle(th_world *world, int i, th_vec2 p, uint32_t *found) {
+    TH_ON_GPU static void take_place(th_world *world, int i, th_vec2 p, uint32_t *found) {
         th_agents *a = &world->agents;
         a->separated_x[i] = p.x;
         a->separated_y[i] = p.y;
@@ -228,7 +213,7 @@ struct pair_pass {
         th_agents *a = &world->agents;
         th_vec2 p = {a->next_position_x[i], a->next_position_y[i]};
         if (!th_uic_looks(&step, a->pair_flags[i])) {
-            if (!step.tidy) settle(world, i, p, found);
+            if (!step.tidy) take_place(world, i, p, found);
             return;
         }
         if (by_wall(world, i) || world->scene->link_count > 0) return defer(world, i, found);
@@ -236,8 +221,8 @@ struct pair_pass {
         bool coincident;
         th_uic_push result = around(world, &all, i, &coincident);
         if (coincident) return defer(world, i, found);
-        settle(world, i, th_uic_take_push(world, &all, nullptr, (uint32_t)i, p, result, false),
-               found);
+        take_place(world, i, th_uic_take_push(world, &all, nullptr, (uint32_t)i, p, result, false),
+                   found);
     }
     TH_ON_GPU void closer(th_world *world, int i, uint32_t *found) const {
         th_agents *a = &world->agents;
@@ -249,8 +234,8 @@ struct pair_pass {
         th_uic_push result = around(world, &all, i, &coincident);
         result = th_uic_look_closer(world, &all, &walls, (uint32_t)i, result, coincident,
                                     a->next_position_x, a->next_position_y, wall);
-        settle(world, i, th_uic_take_push(world, &all, &walls, (uint32_t)i, p, result, wall),
-               found);
+        take_place(world, i, th_uic_take_push(world, &all, &walls, (uint32_t)i, p, result, wall),
+                   found);
     }
     TH_ON_GPU static bool by_wall(const th_world *world, int i) {
         const th_uic_level *level = &th_uic_of(world)->levels[world->agents.level[i]];
@@ -264,7 +249,7 @@ struct pair_pass {
 template <class Find> static void find_among(th_world *host, size_t bytes, int slot, Find find) {
     th_world *world = host->cuda->world;
     find_most(
-        host->cuda->bound, bytes, grids_of(host)->pairs->found[slot],
+        host->cuda->bound, bytes, uic_device_of(host)->pairs->found[slot],
         TH_LAMBDA(int i, uint32_t *found) {
             if (i < world->agents.count) find(world, i, found);
         });
@@ -292,7 +277,7 @@ static void run_pass(th_world *host, pair_pass pass) {
 static void list_tight(th_world *host) {
     th_world *world = host->cuda->world;
     list_those(
-        host->cuda->bound, host->cuda->known.agents.listed, &grids_of(host)->pairs->tight,
+        host->cuda->bound, host->cuda->known.agents.listed, &uic_device_of(host)->pairs->tight,
         TH_LAMBDA(int i) {
             return i < world->agents.count && world->agents.pair_flags[i] & TH_UIC_IS_TIGHT;
         });
@@ -326,9 +311,9 @@ static void swap_next(th_world *host) {
         host, TH_LAMBDA(th_world * world) { th_uic_swap_positions(&world->agents); });
 }
 
-static void separate(th_world *host) {
-    const uic_grids *grids = grids_of(host);
-    pair_report *report = grids->pairs;
+void uic_separate(th_world *host) {
+    const uic_device *device = uic_device_of(host);
+    pair_report *report = device->pairs;
     th_uic_pair_step step;
     th_uic_pass_plan plan = th_uic_plan_passes(host, &step);
     if (plan.passes == 0) return;
@@ -360,8 +345,8 @@ static void separate(th_world *host) {
                         {step, report, from, slot},
                         host->cuda->known.agents.listed,
                         th_uic_of(host)->tidy_passes};
-        grid((host->cuda->bound + GRID_THREADS - 1) / GRID_THREADS, grids->tidying_blocks,
-             (size_t)GRID_THREADS * PAIR_LANES, grids->partial, work);
+        grid((host->cuda->bound + GRID_THREADS - 1) / GRID_THREADS, device->tidying_blocks,
+             (size_t)GRID_THREADS * PAIR_LANES, device->partial, work);
     }
     everybody(
         host, TH_LAMBDA(th_world * world, int i) {
@@ -376,5 +361,11 @@ static void separate(th_world *host) {
         });
 }
 
+bool uic_take_pairs(th_world *host) {
+    uic_device *device = uic_device_of(host);
+    device->pairs = host->cuda->store.room<pair_report>(1);
+    device->tidying_blocks = grid_blocks<tidying>();
+    return device->pairs != nullptr;
+}
+
 } // namespace th
-#endif

@@ -1,9 +1,7 @@
-// People of the model uic to its grid (move/uic_splat.c), summed up in the CPU's order, so that the sums have its bits.
+// People of the model uic to its grid and back (splat.h), summed up in the CPU's order, so that the sums have its bits.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TH_MOVE_UIC_SPLAT_CUH
-#define TH_MOVE_UIC_SPLAT_CUH
-#include "move/uic/grids.cuh"
-#include "move/uic/splat.h"
+#include "move/uic/device.cuh"
+#include "move/uic/project.h"
 
 namespace th {
 
@@ -11,8 +9,6 @@ enum {
     TILE = 8,                // cells along a side of a block's piece
     TILE_WIDE = 2 * TILE + 3 // quarters that give to them
 };
-
-// ---- people to the grid
 
 // A node of a lattice while it is summed up.
 struct node_sum {
@@ -39,7 +35,7 @@ TH_ON_GPU inline float *lanes_of(th_uic *uic, int lattice, int node) {
 }
 
 // A block sums up the quarters that give to its cells, some of which give to others' too, and hands them out. In
-// its fast memory a value of all quarters lies side by side, so that threads do not wait for each other.
+// its shared memory a value of all quarters lies side by side, so that threads do not wait for each other.
 struct splat_tile {
     th_world *world;
     int l, nx, ny, tiles_x;
@@ -58,8 +54,7 @@ struct splat_tile {
         if (!on_ring(column, row)) {
             const th_uic *uic = th_uic_of(world);
             const th_uic_level *level = &uic->levels[l];
-            th_uic_quarter q = {l, column / 2, row / 2, column % 2, row % 2, 0};
-            q.flags = th_uic_flags_of(uic, level, q.i, q.j, q.a, q.b);
+            th_uic_quarter q = th_uic_quarter_at(uic, l, column, row);
             for (int k = 0; k < uic->index_per_half; ++k) {
                 uint32_t begin, end;
                 th_uic_quarter_run(world, &q, k, &begin, &end);
@@ -133,8 +128,7 @@ TH_ON_GPU inline void take_strays(th_world *world, int l, int lattice, int i, in
     for (int row = 2 * j - 4; row < 2 * j + 6; ++row)
         for (int column = 2 * i - 4; column < 2 * i + 6; ++column) {
             if (column < 2 || row < 2 || column >= 2 * nx - 2 || row >= 2 * ny - 2) continue;
-            th_uic_quarter q = {l, column / 2, row / 2, column % 2, row % 2, 0};
-            q.flags = th_uic_flags_of(uic, level, q.i, q.j, q.a, q.b);
+            th_uic_quarter q = th_uic_quarter_at(uic, l, column, row);
             if (!(q.flags & TH_UIC_WALL)) continue;
             for (int k = 0; k < uic->index_per_half; ++k) {
                 uint32_t begin, end;
@@ -151,8 +145,8 @@ TH_ON_GPU inline void take_strays(th_world *world, int l, int lattice, int i, in
     for (int n = 0; n < TH_UIC_LANES; ++n) lanes[n] = sum.lane[n];
 }
 
-static void splat(th_world *host) {
-    uic_grids *grids = grids_of(host);
+void uic_splat(th_world *host) {
+    uic_device *device = uic_device_of(host);
     th_world *world = host->cuda->world;
     for (int l = 0; l < th_uic_of(host)->level_count; ++l) {
         const th_uic_level *level = &th_uic_of(host)->levels[l];
@@ -173,9 +167,16 @@ static void splat(th_world *host) {
     }
     float inverse_h = th_uic_of(host)->levels[0].grid.inverse_h; // all grids have one h
     each(
-        grids->cells,
+        device->cells,
         TH_LAMBDA(int c) { th_uic_read_cell(th_uic_of(world), inverse_h * inverse_h, c); });
 }
 
+void uic_follow(th_world *host) {
+    everybody(
+        host, TH_LAMBDA(th_world * world, int i) {
+            th_uic_quarter q = quarter_of(world, i);
+            th_uic_follow_run(world, &q, (uint32_t)i, (uint32_t)i + 1);
+        });
+}
+
 } // namespace th
-#endif

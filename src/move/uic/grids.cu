@@ -1,45 +1,13 @@
-// What the model uic has on a device, where its grids lie, and what of it comes home. Ground and apertures are measured
-// at home (move/uic_floor.c), when walls change or the crowd of an open plane has wandered, and sent.
+// Where the grids of the model uic lie on a device, and what crosses the bus. The host measures ground and apertures
+// (floor.c), when walls change or the crowd of an open plane has wandered, and sends them.
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TH_MOVE_UIC_GRIDS_CUH
-#define TH_MOVE_UIC_GRIDS_CUH
-#include "device/world.cuh"
-#include "move/uic/floor.h"
-#include "move/uic/pressure_solver.cuh"
+#include "move/uic/device.cuh"
+#include "move/uic/pressure_problem.cuh"
+#include "move/uic/project.h"
 
 namespace th {
 
-enum {
-    LOOK_EVERY = 8,      // steps between two looks at where an open plane's crowd is
-    MAY_HAVE_STRAYS = 32 // bit of a cell's quarters: somebody nearby may stand behind a wall
-};
-
-struct pair_report; // uic_pairs.cuh
-
-struct uic_grids {
-    th_uic known; // pointers of the device
-    th_uic *device;
-    int cells;            // in use
-    int coresident;       // blocks that the pressure's kernel may have
-    int tidying_blocks;   // and that of the tidying passes
-    float *fine, *coarse; // values of the hierarchy: the finest level's, then the coarse levels'
-    int coarse_room;
-    double *r[2], *d[2], *ad, *partial;
-    pair_report *pairs;
-    pressure_report *report;
-    th_box *laid; // at home: what the grids were laid over
-    bool has_laid;
-    bool open, bodies;
-    letter crowd; // the crowd's boxes
-    bool looking; // and it is on its way
-    uint64_t looked;
-};
-
-static uic_grids *grids_of(const th_world *host) {
-    return (uic_grids *)host->cuda->model_state[TH_MOVE_UIC];
-}
-
-// ---- where the grids lie
+enum { LOOK_EVERY = 8 }; // steps between two looks at where an open plane's crowd is
 
 struct old_grid {
     th_staggered grid;
@@ -70,10 +38,10 @@ static void move_cells(const th_world *host, const old_grid *old, T *values, T *
 // Flags of the quarters, and which cells have to look for strays: those within two of a wall.
 static bool send_quarters(const th_world *host) {
     const th_uic *uic = th_uic_of(host);
-    const uic_grids *grids = grids_of(host);
-    uint8_t *flags = (uint8_t *)malloc(4 * (size_t)grids->cells + 1);
+    const uic_device *device = uic_device_of(host);
+    uint8_t *flags = (uint8_t *)malloc(4 * (size_t)device->cells + 1);
     if (!flags) return false;
-    memcpy(flags, uic->quarters, 4 * (size_t)grids->cells);
+    memcpy(flags, uic->quarters, 4 * (size_t)device->cells);
     for (int l = 0; l < uic->level_count; ++l) {
         if (!uic->levels[l].walled) continue;
         int nx = uic->levels[l].grid.nx, ny = uic->levels[l].grid.ny;
@@ -87,15 +55,15 @@ static bool send_quarters(const th_world *host) {
                             level[4 * j * nx + 2 * i] |= MAY_HAVE_STRAYS;
             }
     }
-    bool good = put(grids->known.quarters, flags, 4 * (size_t)grids->cells);
+    bool good = put(device->known.quarters, flags, 4 * (size_t)device->cells);
     free(flags);
     return good;
 }
 
-// The device's struct, its levels and groups, after either has changed at home.
+// The device's struct, its levels and groups, after either has changed on the host.
 static bool send_uic(const th_world *host) {
-    uic_grids *grids = grids_of(host);
-    th_uic now = *th_uic_of(host), *known = &grids->known;
+    uic_device *device = uic_device_of(host);
+    th_uic now = *th_uic_of(host), *known = &device->known;
 #define X(type, name, count, doc) now.name = known->name;
     TH_UIC_ARRAYS(X)
 #undef X
@@ -104,7 +72,7 @@ static bool send_uic(const th_world *host) {
 #undef X
     now.work = nullptr;
     *known = now;
-    return put(grids->device, known, sizeof *known) &&
+    return put(device->state, known, sizeof *known) &&
            put(known->levels, th_uic_of(host)->levels,
                (size_t)now.level_count * sizeof *now.levels) &&
            put(known->groups, th_uic_of(host)->groups,
@@ -114,8 +82,8 @@ static bool send_uic(const th_world *host) {
 }
 
 static bool send_ground(const th_world *host) {
-    const th_uic *uic = th_uic_of(host), *known = &grids_of(host)->known;
-    size_t bytes = (size_t)grids_of(host)->cells * sizeof(float);
+    const th_uic *uic = th_uic_of(host), *known = &uic_device_of(host)->known;
+    size_t bytes = (size_t)uic_device_of(host)->cells * sizeof(float);
     // Without bodies `room` and `open` are `capacity` and `aperture`.
     return put(known->capacity, uic->capacity, bytes) &&
            put(known->aperture_x, uic->aperture_x, bytes) &&
@@ -127,8 +95,8 @@ static bool send_ground(const th_world *host) {
 }
 
 static bool send_memory(const th_world *host) {
-    const th_uic *uic = th_uic_of(host), *known = &grids_of(host)->known;
-    size_t cells = (size_t)grids_of(host)->cells;
+    const th_uic *uic = th_uic_of(host), *known = &uic_device_of(host)->known;
+    size_t cells = (size_t)uic_device_of(host)->cells;
     return put(known->inner_pressure, uic->inner_pressure, cells * sizeof(double)) &&
            put(known->pressure, uic->pressure, cells * sizeof(double)) &&
            put(known->mean_x, uic->mean_x, cells * sizeof(float)) &&
@@ -147,7 +115,7 @@ static float largest_radius(const th_world *host) {
     return most;
 }
 
-// A box over which a grid is laid as it lies.
+// A box over which the grid would be built as it is.
 static th_box box_of(const th_staggered *grid) {
     double h = (double)grid->h;
     th_box box = {(float)((grid->column + 1.5) * h), (float)((grid->row + 1.5) * h),
@@ -156,10 +124,10 @@ static th_box box_of(const th_staggered *grid) {
     return box;
 }
 
-// Lays the grids over grids->laid, measures what is new on them, sends all of it. `from_home`: with the pressures
-// that are at home.
-static bool lay_grids(th_world *host, bool from_home) {
-    uic_grids *grids = grids_of(host);
+// Builds the grids over device->built_over, measures what is new on them, sends all of it. `from_host`: with the
+// pressures that are on the host.
+static bool build_grids(th_world *host, bool from_host) {
+    uic_device *device = uic_device_of(host);
     int levels = host->scene->level_count;
     old_grid *old = (old_grid *)malloc((size_t)levels * sizeof *old);
     if (!old) return false;
@@ -167,31 +135,31 @@ static bool lay_grids(th_world *host, bool from_home) {
         const th_uic_level *level = &th_uic_of(host)->levels[l];
         old[l] = {level->grid, level->first, level->measured};
     }
-    memcpy(host->level_boxes, grids->laid, (size_t)levels * sizeof *grids->laid);
+    memcpy(host->level_boxes, device->built_over, (size_t)levels * sizeof *device->built_over);
     float cell = th_uic_build_grids(host, host->level_boxes), radius = host->max_radius;
     th_index_build_grids(&host->index, host->level_boxes, cell);
     host->max_radius = largest_radius(host);
     th_uic_prepare(host);
     host->max_radius = radius;
-    bool same = !from_home;
-    grids->cells = 0;
+    bool same = !from_host;
+    device->cells = 0;
     for (int l = 0; l < levels; ++l) {
         const th_uic_level *level = &th_uic_of(host)->levels[l];
-        grids->cells = level->first + level->grid.nx * level->grid.ny;
-        if (!host->scene->levels[l].bounded) grids->laid[l] = box_of(&level->grid);
+        device->cells = level->first + level->grid.nx * level->grid.ny;
+        if (!host->scene->levels[l].bounded) device->built_over[l] = box_of(&level->grid);
         same = same && old[l].measured &&
                memcmp(&old[l].grid, &level->grid, sizeof level->grid) == 0 &&
                old[l].first == level->first;
     }
-    th_uic *known = &grids->known;
-    if (!same && !from_home) {
-        move_cells(host, old, known->inner_pressure, grids->r[0]);
-        move_cells(host, old, known->pressure, grids->r[0]);
+    th_uic *known = &device->known;
+    if (!same && !from_host) {
+        move_cells(host, old, known->inner_pressure, device->r[0]);
+        move_cells(host, old, known->pressure, device->r[0]);
         move_cells(host, old, known->mean_x, known->renormed_u);
         move_cells(host, old, known->mean_y, known->renormed_u);
     }
     free(old);
-    bool good = finish() && (!from_home || send_memory(host));
+    bool good = finish() && (!from_host || send_memory(host));
     th_cuda *cuda = host->cuda;
     cuda->cells = cuda->known.index.cell_count = host->index.cell_count;
     return good && send_uic(host) && send_ground(host) &&
@@ -200,25 +168,25 @@ static bool lay_grids(th_world *host, bool from_home) {
            put(&cuda->world->index.cell_count, &host->index.cell_count, sizeof(int));
 }
 
-// Does the box that an open plane's grid was laid over no longer suit its crowd? Then it is made anew, with room
+// Does the box that an open plane's grid was built over no longer suit its crowd? Then it is made anew, with room
 // for the way of two looks.
-static bool follow_crowd(const th_world *host, th_box *laid, th_box crowd, bool first) {
+static bool follow_crowd(const th_world *host, th_box *box, th_box crowd, bool first) {
     if (!(crowd.min_x <= crowd.max_x)) return false;
     float room = 2.0f * th_uic_of(host)->h + 2.0f * (float)LOOK_EVERY * TH_UIC_QUICK * host->dt,
           least = 0.5f * room;
-    bool inside = crowd.min_x - least >= laid->min_x && crowd.min_y - least >= laid->min_y &&
-                  crowd.max_x + least <= laid->max_x && crowd.max_y + least <= laid->max_y;
+    bool inside = crowd.min_x - least >= box->min_x && crowd.min_y - least >= box->min_y &&
+                  crowd.max_x + least <= box->max_x && crowd.max_y + least <= box->max_y;
     th_box wide = {crowd.min_x - room, crowd.min_y - room, crowd.max_x + room, crowd.max_y + room};
     double area =
-        ((double)laid->max_x - (double)laid->min_x) * ((double)laid->max_y - (double)laid->min_y);
+        ((double)box->max_x - (double)box->min_x) * ((double)box->max_y - (double)box->min_y);
     double suits =
         ((double)wide.max_x - (double)wide.min_x) * ((double)wide.max_y - (double)wide.min_y);
     if (!first && inside && area <= 2.0 * suits) return false;
-    *laid = wide;
+    *box = wide;
     return true;
 }
 
-static th_box crowd_at_home(const th_world *host, int l) {
+static th_box crowd_on_host(const th_world *host, int l) {
     const th_agents *agents = &host->agents;
     th_box box = {1e30f, 1e30f, -1e30f, -1e30f};
     for (int i = 0; i < agents->count; ++i) {
@@ -231,73 +199,73 @@ static th_box crowd_at_home(const th_world *host, int l) {
 }
 
 // After the host's arrays have been sent.
-static bool uic_send(th_world *host) {
-    uic_grids *grids = grids_of(host);
-    bool restored = false; // pressures at home are newer
+bool uic_send(th_world *host) {
+    uic_device *device = uic_device_of(host);
+    bool restored = false; // pressures on the host are newer
     for (int l = 0; l < host->scene->level_count; ++l) {
         const th_level *level = &host->scene->levels[l];
         const th_uic_level *last = &th_uic_of(host)->levels[l];
-        restored = restored || !grids->has_laid || last->stale;
-        if (!grids->has_laid) grids->laid[l] = level->box;
+        restored = restored || !device->has_grids || last->stale;
+        if (!device->has_grids) device->built_over[l] = level->box;
         if (level->bounded) continue;
-        if (last->measured) grids->laid[l] = box_of(&last->grid);
-        follow_crowd(host, &grids->laid[l], crowd_at_home(host, l), !last->measured);
+        if (last->measured) device->built_over[l] = box_of(&last->grid);
+        follow_crowd(host, &device->built_over[l], crowd_on_host(host, l), !last->measured);
     }
-    grids->has_laid = true;
-    grids->looking = false;
-    return lay_grids(host, restored);
+    device->has_grids = true;
+    device->looking = false;
+    return build_grids(host, restored);
 }
 
 // Once a step, before people are sorted: has an open plane's crowd wandered? What is looked at now is used at the
 // next look, so that nobody has to wait for it.
-static void uic_lay(th_world *host) {
-    uic_grids *grids = grids_of(host);
-    if (!grids->open || host->step_count % LOOK_EVERY != 0 ||
-        (grids->looking && grids->looked == host->step_count))
+void uic_build_index(th_world *host) {
+    uic_device *device = uic_device_of(host);
+    if (!device->open || host->step_count % LOOK_EVERY != 0 ||
+        (device->looking && device->looked == host->step_count))
         return;
     int levels = host->scene->level_count;
-    if (grids->looking) {
-        grids->crowd.receive();
+    if (device->looking) {
+        device->crowd.receive();
         bool wandered = false;
         for (int l = 0; l < levels; ++l) {
-            const uint32_t *key = grids->crowd.words + 4 * l;
+            const uint32_t *key = device->crowd.words + 4 * l;
             if (host->scene->levels[l].bounded || key[0] > key[2]) continue;
             th_box box = {unordered(key[0]), unordered(key[1]), unordered(key[2]),
                           unordered(key[3])};
-            wandered = follow_crowd(host, &grids->laid[l], box, false) || wandered;
+            wandered = follow_crowd(host, &device->built_over[l], box, false) || wandered;
         }
-        if (wandered) lay_grids(host, false);
+        if (wandered) build_grids(host, false);
     }
     crowd_boxes(host);
-    grids->crowd.post(host->cuda->box_keys, 4 * (size_t)levels);
-    grids->looking = true;
-    grids->looked = host->step_count;
+    device->crowd.post(host->cuda->box_keys, 4 * (size_t)levels);
+    device->looking = true;
+    device->looked = host->step_count;
 }
 
 // What a snapshot keeps.
-static bool uic_fetch_memory(th_world *host) {
+bool uic_fetch(th_world *host) {
     th_uic *uic = th_uic_of(host);
-    const uic_grids *grids = grids_of(host);
-    size_t cells = (size_t)grids->cells;
-    return get(uic->inner_pressure, grids->known.inner_pressure, cells * sizeof(double)) &&
-           get(uic->pressure, grids->known.pressure, cells * sizeof(double)) &&
-           get(uic->mean_x, grids->known.mean_x, cells * sizeof(float)) &&
-           get(uic->mean_y, grids->known.mean_y, cells * sizeof(float));
+    const uic_device *device = uic_device_of(host);
+    size_t cells = (size_t)device->cells;
+    return get(uic->inner_pressure, device->known.inner_pressure, cells * sizeof(double)) &&
+           get(uic->pressure, device->known.pressure, cells * sizeof(double)) &&
+           get(uic->mean_x, device->known.mean_x, cells * sizeof(float)) &&
+           get(uic->mean_y, device->known.mean_y, cells * sizeof(float));
 }
 
 // What views and statistics show.
-static bool uic_fetch_grids(th_world *host) {
+bool uic_fetch_grids(th_world *host) {
     th_uic *uic = th_uic_of(host);
-    const th_uic *known = &grids_of(host)->known;
-    size_t cells = (size_t)grids_of(host)->cells;
+    const th_uic *known = &uic_device_of(host)->known;
+    size_t cells = (size_t)uic_device_of(host)->cells;
     pressure_report report;
-    bool good = uic_fetch_memory(host) && get(uic->people, known->people, cells * sizeof(float)) &&
+    bool good = uic_fetch(host) && get(uic->people, known->people, cells * sizeof(float)) &&
                 get(uic->packing, known->packing, cells * sizeof(float)) &&
                 get(uic->u, known->u, cells * sizeof(float)) &&
                 get(uic->v, known->v, cells * sizeof(float)) &&
                 get(uic->room, known->room, cells * sizeof(float)) &&
                 get(uic->centre, known->centre, cells * sizeof *uic->centre) &&
-                get(&report, grids_of(host)->report, sizeof report);
+                get(&report, uic_device_of(host)->report, sizeof report);
     if (!good) return false;
     th_uic_statistics *statistics = &uic->statistics;
     statistics->steps = host->step_count;
@@ -305,18 +273,11 @@ static bool uic_fetch_grids(th_world *host) {
     statistics->iterations = report.iterations;
     statistics->outer = report.rounds;
     statistics->unconverged = report.unconverged;
+    th_uic_begin_look(statistics);
     statistics->largest_residual = report.residual;
-    statistics->active_cells = statistics->jammed_cells = 0;
-    statistics->densest = 0.0f;
-    for (size_t c = 0; c < cells; ++c) {
-        if (!(uic->centre[c].share > 0.0f)) continue;
-        statistics->active_cells++;
-        statistics->jammed_cells += uic->pressure[c] > 0.0;
-        if (uic->room[c] > 0.2f) // slivers beside walls tell little
-            statistics->densest = th_max(statistics->densest, uic->packing[c] / uic->room[c]);
-    }
+    for (size_t c = 0; c < cells; ++c)
+        if (uic->centre[c].share > 0.0f) th_uic_look_at_cell(uic, (int)c);
     return true;
 }
 
 } // namespace th
-#endif
