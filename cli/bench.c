@@ -1,4 +1,5 @@
 // throng bench: how fast, how large, and does the crowd still behave. SPDX-License-Identifier: Apache-2.0
+#include "bench/own_model.h"
 #include "bench/recording.h"
 #include "bench/scaling.h"
 #include "bench/scenes.h"
@@ -15,7 +16,7 @@ typedef struct bench_settings {
     long long agents, threads;
     double step;
     th_text_list params, plugins;
-    bool json, behaviour, full, record, uic, quality, quiet;
+    bool json, behaviour, full, record, uic, quality, own_model, quiet;
 } bench_settings;
 
 // What a measurement ended with, as an exit code.
@@ -112,6 +113,19 @@ static int run_uic(const th_command *command, const bench_settings *s) {
     return conclude(command, result, &error);
 }
 
+static int run_own_model(const th_command *command, const bench_settings *s) {
+    if (s->scene || s->model || s->filter || s->json || s->behaviour || s->full ||
+        s->params.count > 0 || s->step > 0) {
+        th_complain(command, "--own-model is a table of its own; it takes --agents, --threads and "
+                             "--csv");
+        return TH_EXIT_USAGE;
+    }
+    th_bench_own_model_def def = {(int)s->agents, (int)s->threads, s->csv};
+    if (def.threads == 0) def.threads = omp_get_num_procs();
+    th_error error = {0};
+    return conclude(command, th_bench_own_model(&def, &error), &error);
+}
+
 static int run_scaling(const th_command *command, const bench_settings *s) {
     const th_bench_scaling_def def = {.scene = s->scene ? s->scene : "block",
                                       .model = s->model ? s->model : "uic",
@@ -152,6 +166,8 @@ static int run_bench(const th_command *command, int argc, char **argv) {
         {"uic", TH_OPTION_FLAG, &s.uic, NULL, "the speed table of the scenes in scenes/uic", 0, 0},
         {"quality", TH_OPTION_FLAG, &s.quality, NULL, "the same scenes to their ends: how good", 0,
          0},
+        {"own-model", TH_OPTION_FLAG, &s.own_model, NULL,
+         "ORCA built in against ORCA as a function of one person", 0, 0},
         {"scaling", TH_OPTION_TEXT, &s.scaling, "PNG",
          "cost per person from 1000 people to 4 million, as table and plot", 0, 0},
         TH_PLUGIN_OPTION(&s.plugins),
@@ -168,6 +184,7 @@ static int run_bench(const th_command *command, int argc, char **argv) {
     if (code != TH_EXIT_OK) return code;
     if (s.record) return run_record(command, &s);
     if (s.uic || s.quality) return run_uic(command, &s);
+    if (s.own_model) return run_own_model(command, &s);
     if (s.scaling) return run_scaling(command, &s);
     if (s.out) {
         th_complain(command, "--out is for --record; the table goes to --csv");

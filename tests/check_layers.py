@@ -42,7 +42,8 @@ def may_see(folder):
         allowed = {folder}
         for layer in order:
             if folder in layer:
-                return allowed
+                # The bench measures a model's formulas by themselves.
+                return allowed | {"src/move"} if folder == "bench" else allowed
             allowed |= set(layer)
     return None
 
