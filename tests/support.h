@@ -15,11 +15,11 @@
 #define TH_JSON(...) #__VA_ARGS__
 
 // Numbers that should be equal, in double precision: cmocka compares floats.
-#define assert_near(found, wanted, tolerance)                \
-    do {                                                     \
-        double near_a = (found), near_b = (wanted);          \
-        if (!(fabs(near_a - near_b) <= (tolerance)))         \
-            fail_msg("%.12g, wanted %.12g", near_a, near_b); \
+#define assert_near(found, wanted, tolerance)                       \
+    do {                                                            \
+        double near_a = (double)(found), near_b = (double)(wanted); \
+        if (!(fabs(near_a - near_b) <= (tolerance)))                \
+            fail_msg("%.12g, wanted %.12g", near_a, near_b);        \
     } while (0)
 
 // All of these fail the test with the error's message when something goes wrong.

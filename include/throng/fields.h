@@ -27,6 +27,7 @@
     X(START_TIME, start_time, float, "when it appeared [s]")
 
 typedef enum th_field {
+    TH_FIELD_NONE = -1, // no such field; a field's number is an int
 #define X(NAME, name, type, doc) TH_FIELD_##NAME,
     TH_FIELDS(X)
 #undef X
