@@ -158,7 +158,8 @@ static void test_registers_and_runs(void **state) {
     assert_true(number >= 0);
     assert_ptr_equal(th_models(NULL)[number], &mover);
     th_scene *scene =
-        room(TH_JSON("move": "mover"), TH_JSON("move": {"model": "mover", "pace": 0.8}));
+        room(TH_JSON("move": "mover"),
+                     TH_JSON("behave": "route", "move": {"model": "mover", "pace": 0.8}));
     th_world *world = world_of(scene, 2, 1);
     run_to_end(world, 120);
     assert_true(th_world_done(world));

@@ -134,7 +134,7 @@ void th_decode_group(th_decoder *decoder, json_t *value, th_group_def *group) {
     *group = th_group_def_default();
     if (!TH_CHECK_KEYS(decoder, value, "id", "level", "area", "count", "density", "positions",
                        "positions_file", "source", "radius", "speed", "premovement", "mass",
-                       "route", "to", "own_goal", "plan", "filter", "move"))
+                       "route", "to", "own_goal", "behave", "plan", "filter", "move"))
         return;
     th_read_string(decoder, value, "id", &group->id);
     th_read_string(decoder, value, "level", &group->level);

@@ -79,7 +79,8 @@ static th_result find_element(walk *w, const char *word, size_t *index) {
 
 // "move": "orca" stands for {"model": "orca"}, so a parameter may be set on top of it.
 static bool model_key(const char *key) {
-    return strcmp(key, "plan") == 0 || strcmp(key, "filter") == 0 || strcmp(key, "move") == 0;
+    return strcmp(key, "behave") == 0 || strcmp(key, "plan") == 0 || strcmp(key, "filter") == 0 ||
+           strcmp(key, "move") == 0;
 }
 
 static json_t *member_for_walk(json_t *object, const char *key) {
