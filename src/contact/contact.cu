@@ -7,8 +7,8 @@ namespace th {
 
 // In the last pass on open ground who was pushed has the velocity it really moved with; elsewhere walls come first.
 template <bool open> void separate_people(th_world *host, int pass, bool last) {
-    const step_sums *s = &host->cuda->sums->step;
-    th_agents *agents = &host->cuda->known.agents;
+    const step_sums *s = &host->device_world->sums->step;
+    th_agents *agents = &host->device_world->known.agents;
     th_separation known = th_separation_of(agents, pass, 0.0f);
     everybody(
         host, TH_LAMBDA(th_world * world, int i) {
@@ -33,9 +33,9 @@ template <bool open> void separate_people(th_world *host, int pass, bool last) {
 // What the stages before have counted, and the arrays that passes and commit have changed places of. The step is
 // over but for who arrives in it.
 static void end_contact(th_world *host, int passes) {
-    const step_sums *s = &host->cuda->sums->step;
-    th_contact_commit(&host->cuda->known.agents);
-    th_agents agents = host->cuda->known.agents;
+    const step_sums *s = &host->device_world->sums->step;
+    th_contact_commit(&host->device_world->known.agents);
+    th_agents agents = host->device_world->known.agents;
     once(
         host, TH_LAMBDA(th_world * world) {
             float furthest2;
@@ -53,7 +53,7 @@ static void end_contact(th_world *host, int passes) {
 }
 
 void stage_contact(th_world *host) {
-    step_sums *s = &host->cuda->sums->step;
+    step_sums *s = &host->device_world->sums->step;
     everybody_most(
         host, &s->furthest, TH_LAMBDA(th_world * world, int i) {
             int repairs = 0;

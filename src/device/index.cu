@@ -9,14 +9,14 @@ namespace th {
 // The crowd's boxes on open planes; of all four keys of a level the largest is found, so the first two are those of
 // -x and -y, in which order the complements of keys are.
 static void find_crowd(th_world *host) {
-    th_world *world = device_world(host);
-    uint32_t *keys = host->cuda->box_keys;
+    th_world *world = world_on_device(host);
+    uint32_t *keys = host->device_world->box_keys;
     static_assert((int)FOUND == 4, "two corners");
     clear(keys, 4 * (size_t)host->scene->level_count * sizeof *keys);
     for (int l = 0; l < host->scene->level_count; ++l) {
         if (host->scene->levels[l].bounded) continue;
         find_most(
-            host->cuda->bound, keys + 4 * l, TH_LAMBDA(int i, uint32_t *found) {
+            host->device_world->bound, keys + 4 * l, TH_LAMBDA(int i, uint32_t *found) {
                 const th_agents *agents = &world->agents;
                 if (i >= agents->count || agents->level[i] != (uint32_t)l ||
                     th_gone(agents->phase[i]))
@@ -29,22 +29,22 @@ static void find_crowd(th_world *host) {
 }
 
 void crowd_boxes(th_world *host) {
-    uint32_t *keys = host->cuda->box_keys;
+    uint32_t *keys = host->device_world->box_keys;
     find_crowd(host);
     each(
         4 * host->scene->level_count, TH_LAMBDA(int k) { keys[k] = k & 2 ? keys[k] : ~keys[k]; });
 }
 
 static void build_grids(th_world *host) {
-    th_cuda *cuda = host->cuda;
-    uint32_t *keys = cuda->box_keys;
+    th_device_world *device = host->device_world;
+    uint32_t *keys = device->box_keys;
     bool built = false;
     each_model(host, [&](const device_model *model) {
         if (model->build_index) model->build_index(host);
         built = built || model->build_index;
     });
     if (built) return;
-    if (!cuda->bounded) find_crowd(host);
+    if (!device->bounded) find_crowd(host);
     once(
         host, TH_LAMBDA(th_world * world) {
             for (int l = 0; l < world->scene->level_count; ++l) {
@@ -61,10 +61,10 @@ static void build_grids(th_world *host) {
 
 // Everybody's cell; afterwards `order` has the people of each cell beside each other, as they came.
 static void sort_people(th_world *host) {
-    th_cuda *cuda = host->cuda;
-    uint32_t *start = cuda->known.index.cell_start;
-    const int *cells = &cuda->world->index.cell_count;
-    clear_counted(start, cells, cuda->cells);
+    th_device_world *device = host->device_world;
+    uint32_t *start = device->known.index.cell_start;
+    const int *cells = &device->world->index.cell_count;
+    clear_counted(start, cells, device->cells);
     everybody(
         host, TH_LAMBDA(th_world * world, int i) {
             th_agents *agents = &world->agents;
@@ -77,7 +77,7 @@ static void sort_people(th_world *host) {
             agents->cell[i] = cell;
             if (cell != TH_NO_CELL) agents->slot[i] = add(&world->index.cell_start[cell], 1u);
         });
-    scan_counted(start, cells, cuda->cells, cuda->tiles);
+    scan_counted(start, cells, device->cells, device->tiles);
     everybody(
         host, TH_LAMBDA(th_world * world, int i) {
             th_agents *agents = &world->agents;
@@ -123,16 +123,16 @@ static gathering next_fields(th_agents *agents, int first) {
 
 // All fields into the order of cells and, within a cell, of ids. Bound by memory: 172 bytes a person.
 static void gather_fields(th_world *host) {
-    th_cuda *cuda = host->cuda;
-    th_agents *agents = &cuda->known.agents;
+    th_device_world *device = host->device_world;
+    th_agents *agents = &device->known.agents;
     const uint32_t *cell = agents->cell, *listed = agents->order, *id = agents->id;
-    const uint32_t *start = cuda->known.index.cell_start;
+    const uint32_t *start = device->known.index.cell_start;
     const int *cells =
-        &cuda->world->index.cell_count; // where the last cell ends: people who are still there
+        &device->world->index.cell_count; // where the last cell ends: people who are still there
     uint32_t *order = agents->slot;
     gathering some = next_fields(agents, 0);
     each(
-        cuda->bound, TH_LAMBDA(int k) {
+        device->bound, TH_LAMBDA(int k) {
             if ((uint32_t)k >= start[*cells]) return;
             uint32_t person = listed[k], own = id[person];
             uint32_t begin = start[cell[person]], end = start[cell[person] + 1], place = begin;
@@ -140,14 +140,14 @@ static void gather_fields(th_world *host) {
             order[place] = person;
             some.move(person, place);
         });
-    th_world *world = cuda->world;
+    th_world *world = device->world;
     for (int first = gathering::MOST; first < field_count(agents); first += gathering::MOST) {
         some = next_fields(agents, first);
         bool last = first + gathering::MOST >= field_count(agents);
         th_agents sorted = *agents;
         // Nobody in this launch looks at world->agents.
         each(
-            cuda->bound > 0 ? cuda->bound : 1, TH_LAMBDA(int k) {
+            device->bound > 0 ? device->bound : 1, TH_LAMBDA(int k) {
                 if ((uint32_t)k < start[*cells]) some.move(order[k], (uint32_t)k);
                 if (!last || k > 0) return;
                 world->agents = sorted;

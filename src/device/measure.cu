@@ -6,7 +6,7 @@
 namespace th {
 
 void sample_overlaps(th_world *host) {
-    sums *s = host->cuda->sums;
+    sums *s = host->device_world->sums;
     once(
         host, TH_LAMBDA(th_world *) {
             s->overlapping = s->pairs_twice = s->in_solids = 0;
@@ -59,7 +59,7 @@ static void count_lines(th_world *host) {
 }
 
 void stage_measure(th_world *host) {
-    const step_sums *s = &host->cuda->sums->step;
+    const step_sums *s = &host->device_world->sums->step;
     each_model_of(host, TH_STAGE_BEHAVE, [&](const device_model *model) {
         if (model->arrive) model->arrive(host);
     });

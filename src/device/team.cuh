@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(TEAM_THREADS, TEAM_RESIDENT) block_kernel(Work
     block_team team = {(int)blockIdx.x, team_memory};
     work(team);
 }
-// work(team) by `count` blocks, each with `bytes` of fast memory (at most 48 KB).
+// work(team) by `count` blocks, each with `bytes` of shared memory (at most 48 KB).
 template <class Work> void blocks(int count, size_t bytes, Work work) {
     if (count > 0) block_kernel<<<(unsigned)count, TEAM_THREADS, bytes>>>(work);
 }
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(THREADS, FIND_RESIDENT)
     }
 }
 // find(i, found) raises its own found[0 .. FOUND] for i in 0 .. count; `most` becomes the largest of all. A thread has
-// `bytes` of fast memory.
+// `bytes` of shared memory.
 template <class Find> void find_most(int count, size_t bytes, uint32_t *most, Find find) {
     const int enough = 2048; // blocks, several for each multiprocessor
     int each = count / (THREADS * enough);
@@ -180,7 +180,7 @@ struct grid_team {
     uint32_t stood; // thread 0's: how the bit of `meet` stood
 
     __device__ float *memory() const { return (float *)shared; }
-    // phase(k) for this block's share of 0 .. count: as much as any other's, so that no processor stands idle while
+    // phase(k) for this block's share of 0 .. count: as much as any other's, so that no multiprocessor stands idle while
     // another's memory is the narrow place. Whole warps.
     template <class Phase> __device__ void own_share(int count, Phase phase) const {
         int share = (count + (int)gridDim.x - 1) / (int)gridDim.x;
@@ -297,7 +297,7 @@ __global__ void __launch_bounds__(GRID_THREADS, 1)
     if (threadIdx.x == 0 && !clustered) team.begin();
     work(team);
 }
-// Bytes of fast memory that a block of a grid may have.
+// Bytes of shared memory that a block of a grid may have.
 inline size_t shared_memory() {
     int device = 0, bytes = 0;
     cudaGetDevice(&device);
@@ -307,16 +307,16 @@ inline size_t shared_memory() {
 }
 // Blocks that are on the device at the same time: more could not wait for each other.
 template <class Work> int grid_blocks() {
-    int device = 0, processors = 0, each = 0;
+    int device = 0, multiprocessors = 0, each = 0;
     cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
     size_t bytes = shared_memory();
     cudaFuncSetAttribute(grid_kernel<Work>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                          (int)bytes);
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, grid_kernel<Work>, GRID_THREADS, bytes);
     cudaFuncSetAttribute(grid_kernel<Work>, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     cudaGetLastError(); // a device without clusters says no, and gets none
-    int all = processors * each;
+    int all = multiprocessors * each;
     return all < TEAM_BLOCKS_MOST ? all : TEAM_BLOCKS_MOST;
 }
 // The blocks as one cluster, where the device knows clusters (compute capability 9) and the kernel was made for it.
@@ -340,7 +340,7 @@ bool launch_cluster(int count, size_t bytes, double *partial, const Work &work) 
     cudaGetLastError(); // there is another way
     return false;
 }
-// work(team) by all blocks together, of which no more than `most` are worth it, each with `bytes` of fast memory.
+// work(team) by all blocks together, of which no more than `most` are worth it, each with `bytes` of shared memory.
 template <class Work>
 void grid(int most, int coresident, size_t bytes, double *partial, Work work) {
     if (most <= CLUSTER_MOST) {
@@ -360,7 +360,7 @@ void grid(int most, int coresident, size_t bytes, double *partial, Work work) {
                                 arguments, bytes, nullptr);
 }
 
-// A few words that come home while the device works on.
+// A few words that come to the host while the device works on.
 struct letter {
     uint32_t *words = nullptr;
     cudaEvent_t sent = nullptr;

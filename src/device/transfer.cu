@@ -12,65 +12,66 @@ static bool put_array(void *device, const void *host, size_t bytes) {
 
 // The world's own plans: memory for them the first time, and then their values again and again.
 bool send_plan(th_world *host) {
-    th_cuda *cuda = host->cuda;
+    th_device_world *device = host->device_world;
     const th_plans *plans = &host->plan->plans;
     size_t nodes = (size_t)host->scene->plan->nodes.count,
            targets = (size_t)host->scene->target_count;
     if (!host->plan->own) return true;
-    if (!cuda->fields) {
+    if (!device->fields) {
         struct th_plan_world plan;
         memset(&plan, 0, sizeof plan);
         plan.own = true;
         plan.plans =
-            copy_plans(cuda->store, plans, &host->scene->plan->nodes, cuda->nodes, host->scene);
-        cuda->plans = plan.plans;
-        cuda->fields = (float **)calloc(targets + 1, sizeof(float *));
+            copy_plans(device->store, plans, &host->scene->plan->nodes, device->nodes, host->scene);
+        device->plans = plan.plans;
+        device->fields = (float **)calloc(targets + 1, sizeof(float *));
         bool good =
-            !cuda->store.failed && cuda->fields && put(cuda->known.plan, &plan, sizeof plan);
+            !device->store.failed && device->fields && put(device->known.plan, &plan, sizeof plan);
         if (good && plan.plans.fields && targets > 0)
-            good = get(cuda->fields, plan.plans.fields, targets * sizeof(float *));
+            good = get(device->fields, plan.plans.fields, targets * sizeof(float *));
         if (good && plan.plans.roadmap)
-            good = get(&cuda->roadmap, plan.plans.roadmap, sizeof cuda->roadmap);
+            good = get(&device->roadmap, plan.plans.roadmap, sizeof device->roadmap);
         return good;
     }
-    bool good = put_array(cuda->plans.graph.links, plans->graph.links, nodes) &&
-                put_array(cuda->plans.graph.portals, plans->graph.portals,
+    bool good = put_array(device->plans.graph.links, plans->graph.links, nodes) &&
+                put_array(device->plans.graph.portals, plans->graph.portals,
                           (size_t)host->scene->plan->nodes.portal_count * sizeof(th_portal));
     for (size_t t = 0; t < targets && good; ++t)
         if (plans->fields[t])
-            good = put_array(cuda->fields[t], plans->fields[t], nodes * sizeof(float));
+            good = put_array(device->fields[t], plans->fields[t], nodes * sizeof(float));
     if (good && plans->roadmap) {
         size_t n = (size_t)plans->roadmap->count;
-        good = put_array(cuda->roadmap.nodes, plans->roadmap->nodes, n * sizeof(th_road_node)) &&
-               put_array(cuda->roadmap.table, plans->roadmap->table, n * n * sizeof(float));
+        good = put_array(device->roadmap.nodes, plans->roadmap->nodes, n * sizeof(th_road_node)) &&
+               put_array(device->roadmap.table, plans->roadmap->table, n * n * sizeof(float));
     }
     return good;
 }
 
 bool send(th_world *host) {
-    th_cuda *cuda = host->cuda;
-    th_agents *agents = &cuda->known.agents;
+    th_device_world *device = host->device_world;
+    th_agents *agents = &device->known.agents;
     bool good = true;
     for (int f = 0; f < field_count(agents); ++f)
         good = put_array(*field_pointer(agents, f), *field_pointer(&host->agents, f),
                          (size_t)host->agents.count * 4) &&
                good;
-    good = put_array(cuda->known.groups, host->groups,
+    good = put_array(device->known.groups, host->groups,
                      (size_t)host->group_count * sizeof *host->groups) &&
            good;
-    good = put_array(cuda->known.sources, host->sources,
+    good = put_array(device->known.sources, host->sources,
                      (size_t)host->scene->group_count * sizeof *host->sources) &&
            good;
-    good = put_array(cuda->known.door_closed, host->door_closed, (size_t)host->scene->door_count) &&
-           good;
     good =
-        put_array(cuda->known.walls, host->walls, (size_t)host->wall_count * sizeof *host->walls) &&
+        put_array(device->known.door_closed, host->door_closed, (size_t)host->scene->door_count) &&
         good;
-    good = put_array(cuda->known.lines, host->lines,
+    good = put_array(device->known.walls, host->walls,
+                     (size_t)host->wall_count * sizeof *host->walls) &&
+           good;
+    good = put_array(device->known.lines, host->lines,
                      (size_t)th_counted_line_count(host->scene) * sizeof *host->lines) &&
            good;
     good = send_plan(host) && good;
-    th_world now = cuda->known; // device pointers, and the host's values
+    th_world now = device->known; // device pointers, and the host's values
     now.seed = host->seed;
     now.step_length = host->step_length;
     now.dt = host->dt;
@@ -85,11 +86,11 @@ bool send(th_world *host) {
     now.counters = host->counters;
     now.agents.count = host->agents.count;
     now.agents.capacity = host->agents.capacity;
-    cuda->known = now;
-    cuda->bound = cuda->sources ? host->agents.capacity : host->agents.count;
-    good = put(cuda->world, &now, sizeof now) && good;
-    cuda->host_newer = false;
-    cuda->fresh = TH_ALL_FIELDS;
+    device->known = now;
+    device->bound = device->sources ? host->agents.capacity : host->agents.count;
+    good = put(device->world, &now, sizeof now) && good;
+    device->host_newer = false;
+    device->fresh = TH_ALL_FIELDS;
     each_model(host, [&](const device_model *model) {
         if (model->send) good = model->send(host) && good;
     });
@@ -104,12 +105,12 @@ static int compare_events(const void *left, const void *right) {
 }
 
 static bool fetch_events(th_world *host) {
-    th_cuda *cuda = host->cuda;
+    th_device_world *device = host->device_world;
     sums s;
-    if (!get(&s, cuda->sums, sizeof s)) return false;
+    if (!get(&s, device->sums, sizeof s)) return false;
     uint32_t kept = s.event_count < TH_EVENT_MAX ? s.event_count : (uint32_t)TH_EVENT_MAX;
     happened *list = (happened *)malloc(((size_t)kept + 1) * sizeof *list);
-    bool good = list && (kept == 0 || get(list, cuda->events, kept * sizeof *list));
+    bool good = list && (kept == 0 || get(list, device->events, kept * sizeof *list));
     if (good) {
         qsort(list, kept, sizeof *list, compare_events);
         for (uint32_t k = 0; k < kept; ++k) {
@@ -128,14 +129,14 @@ static bool fetch_events(th_world *host) {
 }
 
 void forget_events(th_world *host) {
-    sums *s = host->cuda->sums;
+    sums *s = host->device_world->sums;
     once(
         host, TH_LAMBDA(th_world *) { s->event_count = 0; });
 }
 
 void note_event(th_world *host, const th_event *event) {
-    sums *s = host->cuda->sums;
-    happened *events = host->cuda->events;
+    sums *s = host->device_world->sums;
+    happened *events = host->device_world->events;
     happened own = {host->step_count, 0, 0, (int)event->kind, event->index};
     once(
         host, TH_LAMBDA(th_world *) {
@@ -148,12 +149,12 @@ void note_event(th_world *host, const th_event *event) {
 }
 
 bool fetch(th_world *host, uint32_t fields) {
-    th_cuda *cuda = host->cuda;
-    if (cuda->host_newer) return true;
+    th_device_world *device = host->device_world;
+    if (device->host_newer) return true;
     if (!finish()) return false;
-    if (cuda->watch.read(host->profile.seconds)) host->profile.steps++;
+    if (device->watch.read(host->profile.seconds)) host->profile.steps++;
     th_world now;
-    bool good = get(&now, cuda->world, sizeof now);
+    bool good = get(&now, device->world, sizeof now);
     if (!good) return false;
     host->agents.count = now.agents.count;
     host->next_id = now.next_id;
@@ -163,20 +164,20 @@ bool fetch(th_world *host, uint32_t fields) {
     size_t lines = (size_t)th_counted_line_count(host->scene);
     for (size_t l = 0; l < lines; ++l) {
         const char *id = host->lines[l].id;
-        good = get(&host->lines[l], &cuda->known.lines[l], sizeof *host->lines) && good;
+        good = get(&host->lines[l], &device->known.lines[l], sizeof *host->lines) && good;
         host->lines[l].id = id;
     }
-    if (cuda->sources)
-        good = get(host->sources, cuda->known.sources,
+    if (device->sources)
+        good = get(host->sources, device->known.sources,
                    (size_t)host->scene->group_count * sizeof *host->sources) &&
                good;
     good = fetch_events(host) && good;
     for (int f = 0; f < field_count(&host->agents); ++f)
-        if (fields & ~cuda->fresh & TH_FIELD_BIT(f))
-            good = get(*field_pointer(&host->agents, f), *field_pointer(&cuda->known.agents, f),
+        if (fields & ~device->fresh & TH_FIELD_BIT(f))
+            good = get(*field_pointer(&host->agents, f), *field_pointer(&device->known.agents, f),
                        (size_t)now.agents.count * 4) &&
                    good;
-    cuda->fresh |= fields;
+    device->fresh |= fields;
     if (fields == TH_ALL_FIELDS)
         each_model(host, [&](const device_model *model) {
             if (model->fetch) good = model->fetch(host) && good;

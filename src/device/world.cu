@@ -12,7 +12,7 @@ extern "C" {
 namespace th {
 
 static void stage_events(th_world *host) {
-    if (host->cuda->sources)
+    if (host->device_world->sources)
         once(
             host, TH_LAMBDA(th_world * world) { th_spawn_sources(world); });
 }
@@ -28,74 +28,75 @@ static void stage_move(th_world *host) { run_models(host, TH_STAGE_MOVE); }
 
 // ---- making and ending
 
-static void take_people(th_cuda *cuda, size_t n) {
-    th_agents *agents = &cuda->known.agents;
+static void take_people(th_device_world *device, size_t n) {
+    th_agents *agents = &device->known.agents;
     for (int f = 0; f < field_count(agents); ++f)
-        *field_pointer(agents, f) = cuda->store.take(n * 4);
+        *field_pointer(agents, f) = device->store.take(n * 4);
     float **floats[] = {&agents->next_position_x,    &agents->next_position_y,
                         &agents->next_velocity_x,    &agents->next_velocity_y,
                         &agents->substep_x,          &agents->substep_y,
                         &agents->substep_velocity_x, &agents->substep_velocity_y};
-    for (float **array : floats) *array = cuda->store.room<float>(n);
+    for (float **array : floats) *array = device->store.room<float>(n);
     uint32_t **words[] = {&agents->cell, &agents->order, &agents->slot};
-    for (uint32_t **array : words) *array = cuda->store.room<uint32_t>(n);
+    for (uint32_t **array : words) *array = device->store.room<uint32_t>(n);
     for (void *&other : agents->other) other = nullptr;
     for (void *&other : agents->own_other) other = nullptr;
 }
 
 static bool take_all(th_world *host) {
-    th_cuda *cuda = host->cuda;
+    th_device_world *device = host->device_world;
     const th_scene *scene = host->scene;
-    store &s = cuda->store;
+    store &s = device->store;
     th_nodes *nodes = nullptr;
-    cuda->world = s.room<th_world>(1);
-    cuda->sums = s.room<sums>(1);
-    cuda->events = s.room<happened>(TH_EVENT_MAX);
-    cuda->box_keys = s.room<uint32_t>(4 * (size_t)scene->level_count);
-    cuda->known = *host;
-    take_people(cuda, (size_t)host->agents.capacity + TH_ARRAY_PAD);
-    cuda->known.scene = copy_scene(s, scene, &nodes);
-    cuda->known.index.grids = s.room<th_level_grid>((size_t)scene->level_count);
-    cuda->known.index.cell_start = s.room<uint32_t>((size_t)host->index.cell_capacity + 1);
-    cuda->known.index.block_sum = nullptr;
-    cuda->known.level_boxes = s.room<th_box>((size_t)scene->level_count);
-    cuda->known.groups = s.room<th_group_state>((size_t)host->group_count);
-    cuda->known.sources = s.room<th_source_state>((size_t)scene->group_count);
-    cuda->known.door_closed = s.room<uint8_t>((size_t)scene->door_count);
-    cuda->known.walls = s.room<th_wall>((size_t)scene->wall_count + 2 * TH_LIVE_WALL_MAX);
-    cuda->known.lines = s.room<th_line_count>((size_t)th_counted_line_count(scene));
-    for (void *&state : cuda->known.model_state) state = nullptr; // what a model keeps on the host
-    cuda->nodes = nodes;
-    cuda->known.plan = s.room<struct th_plan_world>(1);
-    if (cuda->known.plan) clear(cuda->known.plan, sizeof(struct th_plan_world));
+    device->world = s.room<th_world>(1);
+    device->sums = s.room<sums>(1);
+    device->events = s.room<happened>(TH_EVENT_MAX);
+    device->box_keys = s.room<uint32_t>(4 * (size_t)scene->level_count);
+    device->known = *host;
+    take_people(device, (size_t)host->agents.capacity + TH_ARRAY_PAD);
+    device->known.scene = copy_scene(s, scene, &nodes);
+    device->known.index.grids = s.room<th_level_grid>((size_t)scene->level_count);
+    device->known.index.cell_start = s.room<uint32_t>((size_t)host->index.cell_capacity + 1);
+    device->known.index.block_sum = nullptr;
+    device->known.level_boxes = s.room<th_box>((size_t)scene->level_count);
+    device->known.groups = s.room<th_group_state>((size_t)host->group_count);
+    device->known.sources = s.room<th_source_state>((size_t)scene->group_count);
+    device->known.door_closed = s.room<uint8_t>((size_t)scene->door_count);
+    device->known.walls = s.room<th_wall>((size_t)scene->wall_count + 2 * TH_LIVE_WALL_MAX);
+    device->known.lines = s.room<th_line_count>((size_t)th_counted_line_count(scene));
+    for (void *&state : device->known.model_state)
+        state = nullptr; // what a model keeps on the host
+    device->nodes = nodes;
+    device->known.plan = s.room<struct th_plan_world>(1);
+    if (device->known.plan) clear(device->known.plan, sizeof(struct th_plan_world));
     if (!s.failed && !send_plan(host)) s.failed = true;
-    cuda->bounded = true;
+    device->bounded = true;
     for (int l = 0; l < scene->level_count; ++l)
-        cuda->bounded = cuda->bounded && scene->levels[l].bounded;
+        device->bounded = device->bounded && scene->levels[l].bounded;
     for (int g = 0; g < scene->group_count; ++g)
-        cuda->sources =
-            cuda->sources || scene->groups[g].rate > 0.0 || scene->groups[g].arrival_count > 0;
-    cuda->cells = cuda->bounded ? host->index.cell_count : host->index.cell_capacity;
+        device->sources =
+            device->sources || scene->groups[g].rate > 0.0 || scene->groups[g].arrival_count > 0;
+    device->cells = device->bounded ? host->index.cell_count : host->index.cell_capacity;
     bool good = true;
     each_model(host, [&](const device_model *model) {
         good = good && (!model->create || model->create(host));
     });
-    cuda->tiles = s.room<uint32_t>(sort_work(host->index.cell_capacity));
+    device->tiles = s.room<uint32_t>(sort_work(host->index.cell_capacity));
     return good && !s.failed;
 }
 
 static void destroy(th_world *host) {
-    th_cuda *cuda = host->cuda;
-    if (!cuda) return;
+    th_device_world *device = host->device_world;
+    if (!device) return;
     finish();
     each_model(host, [&](const device_model *model) {
         if (model->destroy) model->destroy(host);
     });
-    cuda->store.give_back();
-    cuda->watch.end();
-    free(cuda->fields);
-    delete cuda;
-    host->cuda = nullptr;
+    device->store.give_back();
+    device->watch.end();
+    free(device->fields);
+    delete device;
+    host->device_world = nullptr;
 }
 
 static th_result find_device(const th_world *host, th_error *error) {
@@ -128,63 +129,63 @@ static th_result no_memory(const th_world *host, th_error *error) {
 static th_result create(th_world *host, th_error *error) {
     th_result result = find_device(host, error);
     if (result != TH_OK) return result;
-    host->cuda = new (std::nothrow) th_cuda();
-    if (!host->cuda) return th_fail(error, TH_NO_MEMORY, "", "no memory for the world");
+    host->device_world = new (std::nothrow) th_device_world();
+    if (!host->device_world) return th_fail(error, TH_NO_MEMORY, "", "no memory for the world");
     if (!take_all(host)) {
         result = no_memory(host, error);
         destroy(host);
         return result;
     }
-    clear(host->cuda->sums, sizeof(sums));
-    host->cuda->host_newer = true;
+    clear(host->device_world->sums, sizeof(sums));
+    host->device_world->host_newer = true;
     return TH_OK;
 }
 
 static_assert((int)TH_STAGE_COUNT + 1 == (int)stopwatch::MARKS, "a mark before and after each");
 
 static void step(th_world *host) {
-    th_cuda *cuda = host->cuda;
-    if (cuda->host_newer) {
+    th_device_world *device = host->device_world;
+    if (device->host_newer) {
         send(host);
         stage_index(host);
     }
-    cuda->fresh = 0;
-    clear(&cuda->sums->step, sizeof cuda->sums->step);
-    if (cuda->watch.read(host->profile.seconds)) host->profile.steps++;
+    device->fresh = 0;
+    clear(&device->sums->step, sizeof device->sums->step);
+    if (device->watch.read(host->profile.seconds)) host->profile.steps++;
     static void (*const stages[TH_STAGE_COUNT])(th_world *) = {
         stage_events, stage_index, stage_behave,  stage_plan,
         stage_filter, stage_move,  stage_contact, stage_measure};
     for (int k = 0; k < TH_STAGE_COUNT; ++k) {
-        cuda->watch.mark(k);
+        device->watch.mark(k);
         if (k == TH_STAGE_MEASURE) {
             host->step_count++;
             host->time = (double)host->step_count * host->step_length;
         }
         stages[k](host);
     }
-    cuda->watch.mark(TH_STAGE_COUNT);
+    device->watch.mark(TH_STAGE_COUNT);
 }
 
-static void changed(th_world *host) { host->cuda->host_newer = true; }
+static void changed(th_world *host) { host->device_world->host_newer = true; }
 
 static void statistics(th_world *host, th_statistics *out) {
-    if (host->cuda->host_newer) send(host);
+    if (host->device_world->host_newer) send(host);
     stage_index(host);
     once(
         host, TH_LAMBDA(th_world * world) { world->max_moved = 0.0f; });
     sample_overlaps(host);
-    host->cuda->fresh = 0;
+    host->device_world->fresh = 0;
     sums s;
     memset(&s, 0, sizeof s);
-    if (!finish() || !get(&s, host->cuda->sums, sizeof s)) return;
+    if (!finish() || !get(&s, host->device_world->sums, sizeof s)) return;
     out->overlaps = s.pairs_twice / 2;
     out->overlapping_agents = s.overlapping;
     memcpy(&out->deepest_overlap, &s.deepest, sizeof s.deepest);
 }
 
 static uint64_t hash_people(th_world *host) {
-    if (host->cuda->host_newer) send(host);
-    sums *s = host->cuda->sums;
+    if (host->device_world->host_newer) send(host);
+    sums *s = host->device_world->sums;
     once(
         host, TH_LAMBDA(th_world *) { s->hash = 0; });
     everybody(
@@ -195,8 +196,8 @@ static uint64_t hash_people(th_world *host) {
 }
 
 static bool anybody_under_way(th_world *host) {
-    if (host->cuda->host_newer) send(host);
-    sums *s = host->cuda->sums;
+    if (host->device_world->host_newer) send(host);
+    sums *s = host->device_world->sums;
     once(
         host, TH_LAMBDA(th_world *) { s->under_way = 0; });
     everybody(
@@ -217,7 +218,7 @@ constexpr bool EXACT = false;
 #endif
 
 static bool fetch_grids(th_world *host) {
-    if (host->cuda->host_newer) return true;
+    if (host->device_world->host_newer) return true;
     bool good = true;
     each_model(host, [&](const device_model *model) {
         if (model->fetch_grids) good = good && finish() && model->fetch_grids(host);
@@ -225,7 +226,7 @@ static bool fetch_grids(th_world *host) {
     return good;
 }
 
-static size_t bytes(const th_world *host) { return host->cuda->store.bytes; }
+static size_t bytes(const th_world *host) { return host->device_world->store.bytes; }
 
 } // namespace th
 

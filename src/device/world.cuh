@@ -32,7 +32,7 @@ struct happened {
 
 } // namespace th
 
-struct th_cuda {
+struct th_device_world {
     th::store store;
     th_world *world; // on the device
     th_world known;  // its pointers; what else is in it may be old
@@ -55,36 +55,36 @@ struct th_cuda {
 
 namespace th {
 
-inline th_world *device_world(const th_world *world) { return world->cuda->world; }
+inline th_world *world_on_device(const th_world *world) { return world->device_world->world; }
 
 // function(world, i) for everybody on the device.
 template <class Function> void everybody(const th_world *host, Function function) {
-    th_world *world = device_world(host);
+    th_world *world = world_on_device(host);
     each(
-        host->cuda->bound, TH_LAMBDA(int i) {
+        host->device_world->bound, TH_LAMBDA(int i) {
             if (i < world->agents.count) function(world, i);
         });
 }
 // The same with `resident` blocks on a multiprocessor.
 template <int resident, class Function>
 void everybody_resident(const th_world *host, Function function) {
-    th_world *world = device_world(host);
+    th_world *world = world_on_device(host);
     each_resident<resident>(
-        host->cuda->bound, TH_LAMBDA(int i) {
+        host->device_world->bound, TH_LAMBDA(int i) {
             if (i < world->agents.count) function(world, i);
         });
 }
 // *most becomes the largest function(world, i), if that is more.
 template <class Function>
 void everybody_most(const th_world *host, uint32_t *most, Function function) {
-    th_world *world = device_world(host);
+    th_world *world = world_on_device(host);
     each_most(
-        host->cuda->bound, most,
+        host->device_world->bound, most,
         TH_LAMBDA(int i) { return i < world->agents.count ? function(world, i) : 0u; });
 }
 // function(world), once.
 template <class Function> void once(const th_world *host, Function function) {
-    th_world *world = device_world(host);
+    th_world *world = world_on_device(host);
     each(
         1, TH_LAMBDA(int) { function(world); });
 }

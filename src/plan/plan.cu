@@ -6,7 +6,7 @@ namespace th {
 
 // Whose way is simple has a kernel of its own: what the others need would cost everybody registers.
 template <bool straight, bool bare> void plan_people(th_world *host) {
-    step_sums *s = &host->cuda->sums->step;
+    step_sums *s = &host->device_world->sums->step;
     everybody(
         host, TH_LAMBDA(th_world * world, int i) {
             th_planner planner = th_planner_of(world);
@@ -22,7 +22,7 @@ void stage_plan(th_world *host) {
                         TH_FIELD_BIT(TH_FIELD_LEVEL));
         th_plan_crowd_look(host);
         send_plan(host);
-        host->cuda->fresh = 0; // the step goes on
+        host->device_world->fresh = 0; // the step goes on
     }
     th_planner planner = th_planner_of(host);
     bool any[2] = {false, false};

@@ -135,7 +135,7 @@ struct th_world {
     int stage_models[TH_STAGE_COUNT][TH_MODEL_MAX], stage_model_count[TH_STAGE_COUNT];
     bool on_device; // lives there; work space that only the CPU needs is not made
     const struct th_device_backend *device; // state/device.h; NULL: the world lives here
-    struct th_cuda *cuda;                   // the device's copy, src/device
+    struct th_device_world *device_world;   // the device's copy, src/device
 
     th_line_count *lines; // the scene's measurement lines, then its doors
     th_counters counters;

@@ -12,8 +12,8 @@ static void route_run(th_world *host) {
 
 // Times of waiting begin with the step, as on the CPU: the clock goes on after everybody has arrived.
 template <bool routes> void arrive_people(th_world *host) {
-    sums *s = host->cuda->sums;
-    happened *events = host->cuda->events;
+    sums *s = host->device_world->sums;
+    happened *events = host->device_world->events;
     everybody(
         host, TH_LAMBDA(th_world * world, int i) {
             if (th_route_arrive(world, i, routes) == 0) return;

@@ -47,7 +47,7 @@ TH_BOTH static th_vec2 neighbours_push(const th_world *world, const th_substep *
 
 static void helbing_molnar_run(th_world *host) {
     helbing_molnar_state *s =
-        (helbing_molnar_state *)host->cuda->model_state[TH_MOVE_HELBING_MOLNAR];
+        (helbing_molnar_state *)host->device_world->model_state[TH_MOVE_HELBING_MOLNAR];
     th_substep step = th_substep_of(host, TH_MOVE_HELBING_MOLNAR, th_helbing_molnar_substep(host));
     begin_substeps(host, s, step);
     everybody_most(
@@ -84,9 +84,9 @@ static void helbing_molnar_run(th_world *host) {
 }
 
 static bool helbing_molnar_create(th_world *host) {
-    th_cuda *cuda = host->cuda;
-    return (cuda->model_state[TH_MOVE_HELBING_MOLNAR] =
-                cuda->store.room<helbing_molnar_state>(1)) != nullptr;
+    th_device_world *device = host->device_world;
+    return (device->model_state[TH_MOVE_HELBING_MOLNAR] =
+                device->store.room<helbing_molnar_state>(1)) != nullptr;
 }
 
 const device_model device_move_helbing_molnar = {.create = helbing_molnar_create,

@@ -19,9 +19,9 @@ struct orca_lists {
 struct orca_state {
     uint32_t infeasible, special; // how many people are left to further kernels
 };
-static orca_lists orca_lists_of(const th_cuda *cuda) {
-    const th_agents *agents = &cuda->known.agents;
-    orca_state *counts = (orca_state *)cuda->model_state[TH_MOVE_ORCA];
+static orca_lists orca_lists_of(const th_device_world *device) {
+    const th_agents *agents = &device->known.agents;
+    orca_state *counts = (orca_state *)device->model_state[TH_MOVE_ORCA];
     return {agents->slot, agents->order, &counts->infeasible, &counts->special};
 }
 
@@ -202,8 +202,9 @@ __global__ void __launch_bounds__(LISTED_THREADS)
 }
 
 template <int most> void launch_orca(const th_world *host, const orca_lists &lists) {
-    const th_world *world = device_world(host);
-    int people = host->cuda->bound, listed_blocks = (people + LISTED_THREADS - 1) / LISTED_THREADS;
+    const th_world *world = world_on_device(host);
+    int people = host->device_world->bound,
+        listed_blocks = (people + LISTED_THREADS - 1) / LISTED_THREADS;
     if (people == 0) return;
     if (listed_blocks > LISTED_BLOCKS) listed_blocks = LISTED_BLOCKS;
     feasible_kernel<most><<<(unsigned)((people + THREADS - 1) / THREADS), THREADS>>>(world, lists);
@@ -237,8 +238,8 @@ template <int most> void launch_orca(const th_world *host, const orca_lists &lis
 
 // Ten neighbours are the rule and take less room than the most there may be.
 static void orca_run(th_world *host) {
-    orca_lists lists = orca_lists_of(host->cuda);
-    orca_state *counts = (orca_state *)host->cuda->model_state[TH_MOVE_ORCA];
+    orca_lists lists = orca_lists_of(host->device_world);
+    orca_state *counts = (orca_state *)host->device_world->model_state[TH_MOVE_ORCA];
     float wanted = 0.0f;
     for (int g = 0; g < host->group_count; ++g) {
         th_orca_params params;
@@ -255,8 +256,8 @@ static void orca_run(th_world *host) {
 }
 
 static bool orca_create(th_world *host) {
-    th_cuda *cuda = host->cuda;
-    return (cuda->model_state[TH_MOVE_ORCA] = cuda->store.room<orca_state>(1)) != nullptr;
+    th_device_world *device = host->device_world;
+    return (device->model_state[TH_MOVE_ORCA] = device->store.room<orca_state>(1)) != nullptr;
 }
 
 const device_model device_move_orca = {.create = orca_create, .run = orca_run};

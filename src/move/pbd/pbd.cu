@@ -7,7 +7,7 @@
 namespace th {
 
 static pbd_memory *memory_of(const th_world *host) {
-    return (pbd_memory *)host->cuda->model_state[TH_MOVE_PBD];
+    return (pbd_memory *)host->device_world->model_state[TH_MOVE_PBD];
 }
 static pbd_state *state_of(const th_world *host) { return memory_of(host)->step; }
 
@@ -16,8 +16,8 @@ static pbd_state *state_of(const th_world *host) { return memory_of(host)->step;
 template <class Function> void each_special(const th_world *host, Function function) {
     enum { MOST = 1 << 16 }; // threads, several for each place on a large device
     const pbd_state *s = state_of(host);
-    th_world *world = device_world(host);
-    int threads = host->cuda->bound < MOST ? host->cuda->bound : MOST;
+    th_world *world = world_on_device(host);
+    int threads = host->device_world->bound < MOST ? host->device_world->bound : MOST;
     each(
         threads, TH_LAMBDA(int t) {
             for (uint32_t k = (uint32_t)t; k < s->specials; k += (uint32_t)threads)
@@ -46,12 +46,12 @@ TH_ON_GPU inline void find_range(float value, uint32_t *range) {
 // Once per step: the groups' parameters, whether all are alike, the drive, and what own people see.
 static void begin_pbd(th_world *host, int iterations) {
     pbd_state *s = state_of(host);
-    th_world *device = device_world(host);
+    th_world *device = world_on_device(host);
     each(
         host->group_count,
         TH_LAMBDA(int g) { th_pbd_read_group(device, g, s->step.h, iterations); });
     find_most(
-        host->cuda->bound, s->sizes, TH_LAMBDA(int k, uint32_t *found) {
+        host->device_world->bound, s->sizes, TH_LAMBDA(int k, uint32_t *found) {
             if (k >= device->agents.count) return;
             uint32_t i = (uint32_t)k;
             float inverse = th_pbd_inverse_mass_of(device, i);
@@ -85,7 +85,7 @@ TH_ON_GPU inline void leave_to_general(th_world *world, pbd_state *s, uint32_t i
 static void list(th_world *host, const pbd_memory &held) {
     pbd_state *s = state_of(host);
     pbd_memory memory = held;
-    int crowds = (host->cuda->bound + pbd_memory::CROWD - 1) / pbd_memory::CROWD;
+    int crowds = (host->device_world->bound + pbd_memory::CROWD - 1) / pbd_memory::CROWD;
     clear(memory.used, (size_t)crowds * sizeof *memory.used);
     everybody_resident<12>(
         host, TH_LAMBDA(th_world * world, int k) {
@@ -174,11 +174,11 @@ static void pbd_run(th_world *host) {
 
 // All memory of the model; the state that th_world points to.
 static bool pbd_create(th_world *host) {
-    store &s = host->cuda->store;
+    store &s = host->device_world->store;
     size_t people = (size_t)host->agents.capacity, crowds = people / pbd_memory::CROWD + 1;
     pbd_memory *memory = new (std::nothrow) pbd_memory();
     if (!memory) return false;
-    host->cuda->model_state[TH_MOVE_PBD] = memory;
+    host->device_world->model_state[TH_MOVE_PBD] = memory;
     memory->step = s.room<pbd_state>(1);
     memory->now = s.room<walk>(people);
     memory->next = s.room<walk>(people);
@@ -189,7 +189,7 @@ static bool pbd_create(th_world *host) {
     memset(&state, 0, sizeof state);
     state.group_count = host->group_count;
     state.groups = s.room<th_pbd_group>((size_t)host->group_count);
-    host->cuda->known.model_state[TH_MOVE_PBD] = s.copy(&state, 1);
+    host->device_world->known.model_state[TH_MOVE_PBD] = s.copy(&state, 1);
     return !s.failed;
 }
 

@@ -55,7 +55,7 @@ TH_ON_GPU inline void social_force_move(th_world *world, const th_substep *step,
 }
 
 static void social_force_run(th_world *host) {
-    substep_state *s = (substep_state *)host->cuda->model_state[TH_MOVE_SOCIAL_FORCE];
+    substep_state *s = (substep_state *)host->device_world->model_state[TH_MOVE_SOCIAL_FORCE];
     bool drive_changes;
     th_substep step =
         th_substep_of(host, TH_MOVE_SOCIAL_FORCE, th_social_force_substep(host, &drive_changes));
@@ -87,8 +87,8 @@ static void social_force_run(th_world *host) {
 }
 
 static bool social_force_create(th_world *host) {
-    th_cuda *cuda = host->cuda;
-    return (cuda->model_state[TH_MOVE_SOCIAL_FORCE] = cuda->store.room<substep_state>(1)) !=
+    th_device_world *device = host->device_world;
+    return (device->model_state[TH_MOVE_SOCIAL_FORCE] = device->store.room<substep_state>(1)) !=
            nullptr;
 }
 

@@ -31,7 +31,7 @@ struct uic_device {
 };
 
 inline uic_device *uic_device_of(const th_world *host) {
-    return (uic_device *)host->cuda->model_state[TH_MOVE_UIC];
+    return (uic_device *)host->device_world->model_state[TH_MOVE_UIC];
 }
 
 enum { MAY_HAVE_STRAYS = 32 }; // bit of a cell's quarters: somebody nearby may stand behind a wall

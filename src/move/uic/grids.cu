@@ -106,7 +106,7 @@ static bool send_memory(const th_world *host) {
 // People who come later may be larger than those who are here.
 static float largest_radius(const th_world *host) {
     float most = host->max_radius;
-    for (int g = 0; host->cuda->sources && g < host->scene->group_count; ++g) {
+    for (int g = 0; host->device_world->sources && g < host->scene->group_count; ++g) {
         const th_distribution *radius = &host->scene->groups[g].radius;
         most = th_max(most, (float)(radius->kind == TH_CONSTANT  ? radius->a
                                     : radius->kind == TH_UNIFORM ? radius->b
@@ -160,12 +160,12 @@ static bool build_grids(th_world *host, bool from_host) {
     }
     free(old);
     bool good = finish() && (!from_host || send_memory(host));
-    th_cuda *cuda = host->cuda;
-    cuda->cells = cuda->known.index.cell_count = host->index.cell_count;
+    th_device_world *world = host->device_world;
+    world->cells = world->known.index.cell_count = host->index.cell_count;
     return good && send_uic(host) && send_ground(host) &&
-           put(cuda->known.index.grids, host->index.grids,
+           put(world->known.index.grids, host->index.grids,
                (size_t)levels * sizeof *host->index.grids) &&
-           put(&cuda->world->index.cell_count, &host->index.cell_count, sizeof(int));
+           put(&world->world->index.cell_count, &host->index.cell_count, sizeof(int));
 }
 
 // Does the box that an open plane's grid was built over no longer suit its crowd? Then it is made anew, with room
@@ -237,7 +237,7 @@ void uic_build_index(th_world *host) {
         if (wandered) build_grids(host, false);
     }
     crowd_boxes(host);
-    device->crowd.post(host->cuda->box_keys, 4 * (size_t)levels);
+    device->crowd.post(host->device_world->box_keys, 4 * (size_t)levels);
     device->looking = true;
     device->looked = host->step_count;
 }

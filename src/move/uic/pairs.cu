@@ -247,22 +247,22 @@ struct pair_pass {
 
 // find(world, i, found) for everybody, into a slot of the report.
 template <class Find> static void find_among(th_world *host, size_t bytes, int slot, Find find) {
-    th_world *world = host->cuda->world;
+    th_world *world = host->device_world->world;
     find_most(
-        host->cuda->bound, bytes, uic_device_of(host)->pairs->found[slot],
+        host->device_world->bound, bytes, uic_device_of(host)->pairs->found[slot],
         TH_LAMBDA(int i, uint32_t *found) {
             if (i < world->agents.count) find(world, i, found);
         });
 }
 
 static void run_pass(th_world *host, pair_pass pass) {
-    th_world *world = host->cuda->world;
+    th_world *world = host->device_world->world;
     find_among(
         host, PAIR_LANES, pass.slot, TH_LAMBDA(th_world * everywhere, int i, uint32_t *found) {
             pass.in_the_open(everywhere, i, found);
         });
     find_most_of(
-        host->cuda->bound, PAIR_LANES,
+        host->device_world->bound, PAIR_LANES,
         TH_LAMBDA() {
             return pass.report->found[pass.slot][CLOSER_ONES] ? world->agents.count : 0;
         },
@@ -275,10 +275,10 @@ static void run_pass(th_world *host, pair_pass pass) {
 // Those who are tight after the last full pass, in agents.listed: only they look from then on, and few of them are
 // threads side by side where everybody has one.
 static void list_tight(th_world *host) {
-    th_world *world = host->cuda->world;
+    th_world *world = host->device_world->world;
     list_those(
-        host->cuda->bound, host->cuda->known.agents.listed, &uic_device_of(host)->pairs->tight,
-        TH_LAMBDA(int i) {
+        host->device_world->bound, host->device_world->known.agents.listed,
+        &uic_device_of(host)->pairs->tight, TH_LAMBDA(int i) {
             return i < world->agents.count && world->agents.pair_flags[i] & TH_UIC_IS_TIGHT;
         });
 }
@@ -306,7 +306,7 @@ struct tidying {
 };
 
 static void swap_next(th_world *host) {
-    th_uic_swap_positions(&host->cuda->known.agents);
+    th_uic_swap_positions(&host->device_world->known.agents);
     once(
         host, TH_LAMBDA(th_world * world) { th_uic_swap_positions(&world->agents); });
 }
@@ -317,8 +317,8 @@ void uic_separate(th_world *host) {
     th_uic_pair_step step;
     th_uic_pass_plan plan = th_uic_plan_passes(host, &step);
     if (plan.passes == 0) return;
-    step.half = host->cuda->known.agents.pair_half;
-    step.give = host->cuda->known.agents.pair_share;
+    step.half = host->device_world->known.agents.pair_half;
+    step.give = host->device_world->known.agents.pair_share;
     clear(report, sizeof *report);
     find_among(
         host, 0, 0, TH_LAMBDA(th_world * world, int i, uint32_t *found) {
@@ -341,11 +341,11 @@ void uic_separate(th_world *host) {
     th_uic_begin_tidying(&step);
     if (th_uic_of(host)->tidy_passes > 0) {
         list_tight(host);
-        tidying work = {host->cuda->world,
+        tidying work = {host->device_world->world,
                         {step, report, from, slot},
-                        host->cuda->known.agents.listed,
+                        host->device_world->known.agents.listed,
                         th_uic_of(host)->tidy_passes};
-        grid((host->cuda->bound + GRID_THREADS - 1) / GRID_THREADS, device->tidying_blocks,
+        grid((host->device_world->bound + GRID_THREADS - 1) / GRID_THREADS, device->tidying_blocks,
              (size_t)GRID_THREADS * PAIR_LANES, device->partial, work);
     }
     everybody(
@@ -363,7 +363,7 @@ void uic_separate(th_world *host) {
 
 bool uic_take_pairs(th_world *host) {
     uic_device *device = uic_device_of(host);
-    device->pairs = host->cuda->store.room<pair_report>(1);
+    device->pairs = host->device_world->store.room<pair_report>(1);
     device->tidying_blocks = grid_blocks<tidying>();
     return device->pairs != nullptr;
 }

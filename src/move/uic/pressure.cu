@@ -86,7 +86,7 @@ static pressure_solver solver_of(const th_world *host, const th_uic_level *level
 
 void uic_project(th_world *host) {
     uic_device *device = uic_device_of(host);
-    th_world *world = host->cuda->world;
+    th_world *world = host->device_world->world;
     for (int l = 0; l < th_uic_of(host)->level_count && th_uic_of(host)->any_pressure; ++l) {
         const th_uic_level *level = &th_uic_of(host)->levels[l];
         int nx = level->grid.nx, ny = level->grid.ny;
@@ -117,7 +117,7 @@ void uic_project(th_world *host) {
 }
 
 bool uic_take_pressure(th_world *host) {
-    store &s = host->cuda->store;
+    store &s = host->device_world->store;
     uic_device *device = uic_device_of(host);
     size_t n = (size_t)th_uic_of(host)->cell_capacity;
     double **vectors[] = {&device->r[0], &device->r[1], &device->d[0], &device->d[1], &device->ad};

@@ -147,7 +147,7 @@ TH_ON_GPU inline void take_strays(th_world *world, int l, int lattice, int i, in
 
 void uic_splat(th_world *host) {
     uic_device *device = uic_device_of(host);
-    th_world *world = host->cuda->world;
+    th_world *world = host->device_world->world;
     for (int l = 0; l < th_uic_of(host)->level_count; ++l) {
         const th_uic_level *level = &th_uic_of(host)->levels[l];
         int nx = level->grid.nx, ny = level->grid.ny, tiles_x = (nx + TILE - 1) / TILE;

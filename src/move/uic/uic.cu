@@ -29,8 +29,8 @@ static void take_arrays(store &s, uic_device *device, size_t n) {
 static bool create(th_world *host) {
     uic_device *device = new (std::nothrow) uic_device();
     if (!device) return false;
-    host->cuda->model_state[TH_MOVE_UIC] = device;
-    store &s = host->cuda->store;
+    host->device_world->model_state[TH_MOVE_UIC] = device;
+    store &s = host->device_world->store;
     const th_uic *uic = th_uic_of(host);
     size_t levels = (size_t)uic->level_count;
     for (size_t l = 0; l < levels; ++l) {
@@ -42,7 +42,7 @@ static bool create(th_world *host) {
     take_arrays(s, device, (size_t)uic->cell_capacity);
     device->state = s.room<th_uic>(1);
     device->built_over = (th_box *)malloc(levels * sizeof *device->built_over);
-    host->cuda->known.model_state[TH_MOVE_UIC] = device->state;
+    host->device_world->known.model_state[TH_MOVE_UIC] = device->state;
     return !s.failed && device->built_over && device->crowd.create(4 * levels);
 }
 
@@ -52,7 +52,7 @@ static void destroy(th_world *host) {
     device->crowd.destroy();
     free(device->built_over);
     delete device;
-    host->cuda->model_state[TH_MOVE_UIC] = nullptr;
+    host->device_world->model_state[TH_MOVE_UIC] = nullptr;
 }
 
 // ---- a step
@@ -68,7 +68,7 @@ static void cover_bodies(th_world *host) {
                 th_uic_cover_disc(th_uic_of(world), &th_uic_of(world)->levels[a->level[i]],
                                   th_v(a->next_position_x[i], a->next_position_y[i]), a->radius[i]);
         });
-    th_world *world = host->cuda->world;
+    th_world *world = host->device_world->world;
     for (int l = 0; l < th_uic_of(host)->level_count; ++l) {
         const th_uic_level *level = &th_uic_of(host)->levels[l];
         int nx = level->grid.nx, first = level->first + nx;
