@@ -2,6 +2,7 @@
 #include "bench/quality.h"
 #include "core/array.h"
 #include "core/clock.h"
+#include "throng/scene_view.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,7 +228,7 @@ static bool look_at(look *l, th_world *world, th_vec2 *centre, float *core, sums
     if (!read_crowd(l, world)) return false;
     if (l->count == 0) return true;
     if (!sort_crowd(l)) return false;
-    for (int level = 0; th_scene_level_id(th_world_scene(world), level); ++level) {
+    for (int level = 0; level < th_world_scene(world)->level_count; ++level) {
         th_grid grid = {0};
         th_world_map_grid(world, TH_GRID_PACKING, level, &grid);
         look_at_level(l, &grid, (uint32_t)level, s, q);

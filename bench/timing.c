@@ -4,6 +4,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/statistics.h"
+#include "throng/scene_view.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -163,7 +164,7 @@ static th_result set_param(th_world *world, const char *text, th_error *error) {
     if (!equals || end == equals + 1 || *end || equals - text >= (int)sizeof name)
         return th_fail(error, TH_BAD_ARGUMENT, "param", "%s: give name=number", text);
     snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
-    int groups = th_scene_group_count(th_world_scene(world));
+    int groups = th_world_scene(world)->group_count;
     th_error why = {0};
     bool known = false;
     for (int g = 0; g < groups; ++g)

@@ -1,5 +1,6 @@
 // throng check: is this scene good, and what is in it. SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
+#include "throng/scene_view.h"
 #include <stdio.h>
 
 static int run_check(const th_command *command, int argc, char **argv) {
@@ -24,8 +25,8 @@ static int run_check(const th_command *command, int argc, char **argv) {
     code = th_make_world(path, scene, -1, 1, 0, TH_BACKEND_CPU, &world);
     if (code == TH_EXIT_OK && !quiet) {
         th_statistics now = th_world_statistics(world);
-        th_run_def settings = th_scene_run(scene);
-        printf("%s: good: %s, %llu people at the start, ", path, th_scene_name(scene),
+        th_run_def settings = scene->run;
+        printf("%s: good: %s, %llu people at the start, ", path, scene->name,
                (unsigned long long)now.inside);
         if (settings.duration > 0)
             printf("runs %g s", settings.duration);

@@ -102,13 +102,13 @@ static int draw_series(const char *scene_path, th_world *world, const picture_se
     const th_scene *scene = th_world_scene(world);
     char stem[256], path[4000];
     th_file_stem(scene_path, stem, sizeof stem);
-    double step = s->step > 0 ? s->step : th_scene_run(scene).step;
+    double step = s->step > 0 ? s->step : scene->run.step;
     bool *door_closed = calloc((size_t)scene->door_count + 1, sizeof *door_closed);
     if (!door_closed) return TH_EXIT_FAILED;
     for (int i = 0; i < scene->door_count; ++i) door_closed[i] = scene->doors[i].closed;
     th_plan_view view = {.scene = scene, .door_closed = door_closed, .colour_by = s->colour_by};
     view.width = (int)s->width;
-    view.title = th_scene_name(scene) && *th_scene_name(scene) ? th_scene_name(scene) : stem;
+    view.title = *scene->name ? scene->name : stem;
     th_progress progress = th_progress_start(!s->quiet, s->times[s->time_count - 1]);
     int code = TH_EXIT_OK;
     for (int i = 0; i < s->time_count && code == TH_EXIT_OK && !th_interrupted(); ++i) {

@@ -3,6 +3,7 @@
 #include "record/clearance.h"
 #include "support.h"
 #include "throng/record.h"
+#include "throng/scene_view.h"
 #include <geos_c.h>
 #include <math.h>
 #include <stdlib.h>
@@ -214,7 +215,7 @@ static void test_frames_are_every_nth_step(void **state) {
         int rate = k / RECORDED;
         th_world *world = world_of(scene, 1, 0);
         th_recorder *recorder = recorder_of(world, f->file[0], format, rates[rate].wanted, false);
-        film kept = {.origin = th_scene_origin(scene)};
+        film kept = {.origin = scene->origin};
         kept.edges = th_edges_of(scene, &kept.edge_count);
         run_and_see(recorder, world, 90, &kept, rates[rate].every);
         th_recorder_totals totals = finish(recorder);

@@ -267,20 +267,9 @@ TH_API th_result th_scene_overridden_json(const char *path, const th_scene_optio
 // Worlds made from a scene must be destroyed before it.
 TH_API void th_scene_destroy(th_scene *scene);
 
-// Positions in a world are floats relative to this origin; it is (0, 0) unless the scene's
-// coordinates are so large (map projections) that floats would lose centimetres.
-TH_API th_point th_scene_origin(const th_scene *scene);
-TH_API const char *th_scene_name(const th_scene *scene);
-TH_API th_run_def th_scene_run(const th_scene *scene);
-TH_API th_record_def th_scene_record(const th_scene *scene);
-// Names behind the indices in views and events; NULL beyond the last.
-TH_API int th_scene_group_count(const th_scene *scene);
-TH_API const char *th_scene_group_id(const th_scene *scene, int group);
-TH_API const char *th_scene_goal_id(const th_scene *scene, int goal);
-TH_API const char *th_scene_door_id(const th_scene *scene, int door);
-TH_API const char *th_scene_level_id(const th_scene *scene, int level);
+// What is in a scene (name, levels, walls, doors, goals, groups, settings): throng/scene_view.h.
 
-// Point queries, relative to the origin. All doors open.
+// Point queries, relative to the scene's origin. All doors open.
 TH_API bool th_scene_walkable(const th_scene *scene, int level, th_vec2 point);
 // To the nearest wall: positive inside the walkable area, negative in solids. [m], capped at +-1e6.
 TH_API float th_scene_distance(const th_scene *scene, int level, th_vec2 point);

@@ -92,7 +92,7 @@ typedef struct th_target {
 
 #define TH_PARAM_MAX 48 // most parameters of one model
 
-// A group's plan, filter or move model: th_models(NULL)[model] has its name and those of the parameters.
+// A group's behave, plan, filter or move model: th_models(NULL)[model] has its name and those of the parameters.
 typedef struct th_model_choice {
     int model;
     float params[TH_PARAM_MAX]; // in force, in the model's own order
@@ -140,6 +140,8 @@ typedef struct th_measure_area {
 
 struct th_scene {
     const char *name, *description; // never NULL
+    // Positions in a world and all coordinates here are floats relative to this; (0, 0) unless the scene's
+    // coordinates are so large (map projections) that floats would lose centimetres.
     th_point origin;
     const th_level *levels;
     int level_count;

@@ -181,7 +181,7 @@ typedef struct th_line_count {
 } th_line_count;
 TH_API int th_world_line_count(const th_world *world);
 TH_API th_line_count th_world_line(const th_world *world, int line);
-// The same for the lines of doors, indexed like th_scene_door_id. Who is pushed back and forth over a
+// The same for the lines of doors, indexed like the scene's doors. Who is pushed back and forth over a
 // threshold counts forward and backward every time.
 TH_API int th_world_door_count(const th_world *world);
 TH_API th_line_count th_world_door(const th_world *world, int door);

@@ -156,7 +156,7 @@ double th_figure_head(const th_canvas *canvas, const th_figure_data *data, const
                       const char *note) {
     double text = canvas->text, left = 0.8 * text;
     char line[300], fitted[300];
-    const char *name = th_scene_name(data->scene);
+    const char *name = data->scene->name;
     snprintf(line, sizeof line, "%.120s%s%s", name ? name : "", name && *name ? ", " : "", note);
     cairo_set_source_rgb(canvas->cairo, 0.1, 0.1, 0.1);
     th_canvas_text(canvas, left, 1.5 * text, 0, 1.2 * text, true, title);

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 static void add_head(th_text *page, const th_figure_data *data) {
-    const char *name = th_scene_name(data->scene);
+    const char *name = data->scene->name;
     const char *title = name && *name ? name : "scene without a name";
     th_text_put(page, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
                       "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"

@@ -53,7 +53,7 @@ static void set_place(json_t *object, const th_scene *scene, th_place place) {
 
 static void set_input(json_t *root, const th_report_def *def) {
     json_t *scene = json_object(), *overrides = json_array();
-    set(scene, "name", text(th_scene_name(def->scene)));
+    set(scene, "name", text(def->scene->name));
     set(scene, "file", text(def->scene_file));
     set(scene, "description", text(def->scene->description));
     for (int i = 0; i < def->override_count; ++i)

@@ -100,7 +100,7 @@ static void print_people(FILE *out, const th_observation *seen) {
 void th_report_print_run(FILE *out, const th_scene *scene, const char *scene_file,
                          const th_observation *seen) {
     const th_statistics *s = &seen->statistics;
-    fprintf(out, "%s (%s), seed %" PRIu64 "%s\n", th_scene_name(scene), scene_file, seen->seed,
+    fprintf(out, "%s (%s), seed %" PRIu64 "%s\n", scene->name, scene_file, seen->seed,
             seen->interrupted ? ", interrupted" : "");
     print_people(out, seen);
     fprintf(out, "  simulated        %.1f s in %" PRIu64 " steps of %g s", s->time, s->steps,

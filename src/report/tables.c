@@ -149,7 +149,7 @@ static th_result write_people(const th_report_def *def, th_error *error) {
         th_table_text(&table, th_member_of(def->scene, person->group));
         th_table_float(&table, person->start_time);
         th_table_float(&table, person->end_time);
-        th_table_text(&table, th_scene_goal_id(def->scene, person->exit));
+        th_table_text(&table, person->exit >= 0 ? def->scene->goals[person->exit].id : NULL);
         th_table_float(&table, person->wait_time);
         th_table_float(&table, person->jam_time);
         th_table_float(&table, person->path_length);

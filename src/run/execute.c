@@ -4,6 +4,7 @@
 #include "report/summary.h"
 #include "run/jobs.h"
 #include "run/runs.h"
+#include "throng/scene_view.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -297,7 +298,7 @@ th_result th_runs_open_plain(th_runs *runs, const char *folder, th_error *error)
     simulation.threads = runs->simulation.threads;
     simulation.backend = runs->simulation.backend;
     runs->simulation = simulation;
-    runs->first_seed = th_scene_run(runs->scene).seed;
+    runs->first_seed = runs->scene->run.seed;
     runs->checkpoint_every = json_number_value(json_object_get(keep->about, "checkpoint_every"));
     runs->resumable = true;
     return TH_OK;

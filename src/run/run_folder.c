@@ -4,6 +4,7 @@
 #include "core/file.h"
 #include "core/hash.h"
 #include "report/summary.h"
+#include "throng/scene_view.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,7 +122,7 @@ enum { CHANGES = 4, CHANGE_TEXT = 64 };
 // As texts of overrides; returns how many. A run that ends at a duration gets a shorter one, others give up earlier.
 static int list_changes(const th_scene_changes *c, const th_scene *scene,
                         char texts[CHANGES][CHANGE_TEXT]) {
-    th_run_def run = th_scene_run(scene);
+    th_run_def run = scene->run;
     double end = run.duration > 0 ? run.duration : run.max_time;
     int n = 0;
     if (c->seed > 0) snprintf(texts[n++], CHANGE_TEXT, "run.seed=%" PRIu64, c->seed);

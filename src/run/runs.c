@@ -3,6 +3,7 @@
 #include "run/runs.h"
 #include "core/error.h"
 #include "throng/model.h"
+#include "throng/scene_view.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +114,7 @@ th_result th_runs_load_plugins(const th_runs *runs, th_error *error) {
 // The format: asked for, or the scene's; many people are stored compactly unless rows were asked for.
 static void choose_recording(th_runs *runs, const th_runs_def *def) {
     th_recording *recording = &runs->keep.recording;
-    th_record_def own = th_scene_record(runs->scene);
+    th_record_def own = runs->scene->record;
     const char *format = def->record ? def->record : own.format ? own.format : "none";
     if (keeps_nothing(def)) format = "none";
     th_recording_choose(recording, format);
@@ -160,7 +161,7 @@ static json_t *about_run(const th_runs *runs, const th_runs_def *def) {
 }
 
 static th_result plan_runs(th_runs *runs, const th_runs_def *def, th_error *error) {
-    th_run_def own = th_scene_run(runs->scene);
+    th_run_def own = runs->scene->run;
     th_simulation_def simulation = th_simulation_def_of(runs->scene, def->step, def->max_time);
     simulation.threads = def->threads;
     simulation.backend = def->backend;
@@ -218,8 +219,7 @@ static th_result complete(th_runs *made, th_result result, th_runs **runs, th_er
         th_runs_destroy(made);
         return result;
     }
-    info->scene_name =
-        made->scene ? th_scene_name(made->scene) : th_run_folder_text(&made->keep, "scene");
+    info->scene_name = made->scene ? made->scene->name : th_run_folder_text(&made->keep, "scene");
     info->scene_file = th_run_folder_text(&made->keep, "scene_file");
     info->folder = made->keep.folder.path;
     info->page =

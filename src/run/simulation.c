@@ -8,7 +8,7 @@
 #include <string.h>
 
 th_simulation_def th_simulation_def_of(const th_scene *scene, double step, double max_time) {
-    th_run_def run = th_scene_run(scene);
+    th_run_def run = scene->run;
     double end = run.duration > 0 ? run.duration : run.max_time;
     return (th_simulation_def){
         .scene = scene,

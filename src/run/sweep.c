@@ -4,6 +4,7 @@
 #include "run/jobs.h"
 #include "run/runs.h"
 #include "run/sweep_store.h"
+#include "throng/scene_view.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -51,9 +52,9 @@ static th_result describe(th_runs *runs, const th_runs_def *def, const th_scene 
     const th_scene_changes changes = {def->seed, 0, def->step, def->max_time};
     runs->tree = th_scene_tree(def->scene, &sets, &changes, scene, error);
     if (!runs->tree) return error->code;
-    runs->first_seed = def->seed > 0 ? def->seed : th_scene_run(scene).seed;
+    runs->first_seed = def->seed > 0 ? def->seed : scene->run.seed;
     json_t *about = json_pack("{s:s,s:s,s:s,s:s,s:s,s:I,s:o}", "program", "throng", "scene",
-                              th_scene_name(scene), "scene_file", def->scene, "command_line",
+                              scene->name, "scene_file", def->scene, "command_line",
                               def->command_line ? def->command_line : "", "state", "running",
                               "first_seed", (json_int_t)runs->first_seed, "definition",
                               definition_of(runs, th_scene_digest(runs->tree, def->scene)));

@@ -1,6 +1,7 @@
 // Scenes of corridors, how they are measured, order of lanes. SPDX-License-Identifier: Apache-2.0
 #include "validate/corridors.h"
 #include "core/error.h"
+#include "throng/scene_view.h"
 #include "validate/recorded_run.h"
 #include <math.h>
 #include <stdarg.h>
@@ -121,7 +122,7 @@ static th_result run_in(const char *path, const char *scene_text, uint64_t seed,
     th_statistics statistics = {0};
     done = th_record_run(scene, seed, window->until, path, &statistics, error);
     result->waiting = statistics.waiting_to_enter;
-    if (done == TH_OK) done = measure(path, 1.0 / th_scene_run(scene).step, window, result, error);
+    if (done == TH_OK) done = measure(path, 1.0 / scene->run.step, window, result, error);
     th_scene_destroy(scene);
     return done;
 }

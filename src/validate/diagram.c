@@ -87,7 +87,7 @@ static th_result run_and_measure(th_diagram *d, const th_diagram_def *def, const
     char recording[TH_RECORD_PATH];
     th_result result = th_record_folder_make(recording, error);
     if (result != TH_OK) return result;
-    th_run_def run = th_scene_run(scene);
+    th_run_def run = scene->run;
     double end = run.duration > 0 ? run.duration : run.max_time;
     result =
         th_record_run(scene, def->seed > 0 ? def->seed : run.seed, end, recording, NULL, error);

@@ -32,21 +32,3 @@ void th_scene_destroy(th_scene *scene) {
     th_plan_release(scene);
     th_scene_release(scene);
 }
-
-th_point th_scene_origin(const th_scene *scene) { return scene->origin; }
-const char *th_scene_name(const th_scene *scene) { return scene->name; }
-th_run_def th_scene_run(const th_scene *scene) { return scene->run; }
-th_record_def th_scene_record(const th_scene *scene) { return scene->record; }
-int th_scene_group_count(const th_scene *scene) { return scene->group_count; }
-const char *th_scene_group_id(const th_scene *scene, int group) {
-    return group >= 0 && group < scene->group_count ? scene->groups[group].id : NULL;
-}
-const char *th_scene_goal_id(const th_scene *scene, int goal) {
-    return goal >= 0 && goal < scene->goal_count ? scene->goals[goal].id : NULL;
-}
-const char *th_scene_door_id(const th_scene *scene, int door) {
-    return door >= 0 && door < scene->door_count ? scene->doors[door].id : NULL;
-}
-const char *th_scene_level_id(const th_scene *scene, int level) {
-    return level >= 0 && level < scene->level_count ? scene->levels[level].id : NULL;
-}
