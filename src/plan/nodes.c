@@ -36,6 +36,12 @@ static double narrowest_opening(const th_scene *scene) {
     return least;
 }
 
+// The values of the coarsest lattice there can be: nine nodes per level.
+static bool too_many_values(const th_scene *scene) {
+    double least = 9.0 * 1.01 * scene->level_count;
+    return least > NODES_MAX || least * scene->target_count > VALUES_MAX;
+}
+
 static double choose_spacing(const th_scene *scene) {
     double spacing = scene->plan_cell;
     if (!(spacing > 0.0))
@@ -376,6 +382,12 @@ static bool build(th_nodes *nodes) {
 th_result th_nodes_build(th_nodes *nodes, const th_scene *scene, th_error *error) {
     const th_memory *memory = &scene->arena->memory;
     memset(nodes, 0, sizeof *nodes);
+    if (too_many_values(scene))
+        return th_fail(
+            error, TH_BAD_SCENE, "levels",
+            "%d levels times %d different legs of routes are too many to plan; use fewer "
+            "levels or let groups share their goals",
+            scene->level_count, scene->target_count);
     nodes->scene = scene;
     nodes->levels = th_alloc(memory, (size_t)scene->level_count, sizeof *nodes->levels);
     if (nodes->levels) {
