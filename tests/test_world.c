@@ -138,6 +138,8 @@ static void test_live_edits(void **state) {
     for (int k = 0; k < 10; ++k) assert_true(x[k] < 10.0f);
     assert_int_equal(th_world_remove_wall(world, wall, &error), TH_OK);
     assert_int_equal(th_world_remove_wall(world, wall, &error), TH_BAD_ARGUMENT);
+    assert_int_equal(th_world_remove_wall(world, INT32_MAX, &error), TH_BAD_ARGUMENT);
+    assert_int_equal(th_world_remove_wall(world, INT32_MIN, &error), TH_BAD_ARGUMENT);
     run_to_end(world, 120.0);
     assert_int_equal(th_world_statistics(world).left, 10);
 

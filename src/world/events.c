@@ -174,9 +174,9 @@ th_result th_world_add_wall(th_world *world, int level, th_vec2 a, th_vec2 b, in
 
 th_result th_world_remove_wall(th_world *world, int wall, th_error *error) {
     th_fetch_to_change(world);
-    int first = world->scene->wall_count + 2 * wall;
-    if (wall < 0 || wall >= TH_LIVE_WALL_MAX || first >= world->wall_count ||
-        world->walls[first].length <= 0.0f)
+    bool possible = wall >= 0 && wall < TH_LIVE_WALL_MAX;
+    int first = world->scene->wall_count + (possible ? 2 * wall : 0);
+    if (!possible || first >= world->wall_count || world->walls[first].length <= 0.0f)
         return th_fail(error, TH_BAD_ARGUMENT, "", "there is no live wall %d", wall);
     world->walls[first].length = world->walls[first + 1].length = 0.0f;
     world->walls_version++;
