@@ -1,7 +1,11 @@
 // Scenes that would do harm: openings onto nothing, and small files that ask for much time or memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "support.h"
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
 
 // ---- openings onto nothing
 
@@ -216,11 +220,193 @@ static void test_nobody_walks_out(void **state) {
     }
 }
 
+// ---- small files that ask for much
+
+static char *text;
+static size_t text_used;
+enum { TEXT_SIZE = 4 << 20 };
+
+static void write_text(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    text_used += (size_t)vsnprintf(text + text_used, TEXT_SIZE - text_used, format, arguments);
+    va_end(arguments);
+    assert_true(text_used < TEXT_SIZE);
+}
+
+static int text_begin(void **state) {
+    (void)state;
+    text = malloc(TEXT_SIZE);
+    text_used = 0;
+    return text ? 0 : -1;
+}
+
+static int text_end(void **state) {
+    (void)state;
+    free(text);
+    return 0;
+}
+
+static th_result load_text(th_error *error) {
+    th_scene *scene = NULL;
+    struct timespec begin, end;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+    th_result result = th_scene_load_json(text, text_used, "s.json", "/tmp", NULL, &scene, error);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+    th_scene_destroy(scene);
+#ifndef TH_SLOW_BUILD
+    double seconds =
+        (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+    if (seconds > 10.0) fail_msg("took %.1f s of processor time", seconds);
+#endif
+    return result;
+}
+
+static void assert_text_refused(const char *path, const char *part) {
+    th_error error;
+    assert_int_equal(load_text(&error), TH_BAD_SCENE);
+    assert_string_equal(error.path, path);
+    if (!strstr(error.message, part)) fail_msg("%s", error.message);
+}
+
+// Nine nodes per level and leg are the least there can be: the search for a spacing never ended.
+static void test_levels_times_legs(void **state) {
+    (void)state;
+    enum { LEVELS = 4000, LEGS = 6000 };
+    write_text("{\"levels\": [");
+    for (int i = 0; i < LEVELS; ++i) write_text("%s{\"id\": \"%d\"}", i ? "," : "", i);
+    write_text("]");
+    write_text(
+        ", \"zones\": [{\"level\": \"0\", \"area\": {\"rect\": [0, 0, 1, 1]}, \"speed\": 0.5}]");
+    write_text(", \"waypoints\": [");
+    for (int i = 0; i < LEGS; ++i)
+        write_text("%s{\"id\": \"w%d\", \"level\": \"0\", \"area\": {\"rect\": [0, 0, 1, 1]}}",
+                   i ? "," : "", i);
+    write_text("], \"groups\": [{\"level\": \"0\", \"positions\": [[0, 0]], \"route\": [");
+    for (int i = 0; i < LEGS; ++i) write_text("%s\"w%d\"", i ? "," : "", i);
+    write_text("]}]}");
+    assert_text_refused("levels", "too many to plan");
+}
+
+static void test_crossing_walls(void **state) {
+    (void)state;
+    write_text("{\"levels\": [{\"walls\": [");
+    for (int i = 0; i < 2000; ++i)
+        write_text("%s[[0, %d], [2000, %d]], [[%d, 0], [%d, 2000]]", i ? "," : "", i, i, i, i);
+    write_text("]}]}");
+    assert_text_refused("levels[0].walls", "cross each other more than");
+}
+
+static void test_crossing_obstacles(void **state) {
+    (void)state;
+    write_text("{\"levels\": [{\"obstacles\": [");
+    for (int i = 0; i < 1500; ++i)
+        write_text("%s{\"rect\": [0, %d, 2000, %d.5]}, {\"rect\": [%d, 0, %d.5, 2000]}",
+                   i ? "," : "", i, i, i, i);
+    write_text("]}]}");
+    assert_text_refused("levels[0].obstacles", "cross each other more than");
+}
+
+// Twenty thousand ids of a hundred characters that differ in the last ones.
+static void test_long_ids(void **state) {
+    (void)state;
+    write_text("{\"zones\": [");
+    for (int i = 0; i < 20000; ++i)
+        write_text("%s{\"id\": \"%090d\", \"area\": {\"rect\": [0,0,1,1]}, \"speed\": 1}",
+                   i ? "," : "", i);
+    write_text("]}");
+    th_error error;
+    assert_int_equal(load_text(&error), TH_OK);
+}
+
+// The area's box is the whole scene, the area a thread across it.
+static void test_thin_area(void **state) {
+    (void)state;
+    write_text(
+        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 5000, 5000]}}], \"groups\": [{\"area\": "
+        "[[0, 0], [5000, 4999.99], [5000, 5000]], \"count\": 100000}]}");
+    th_scene *scene = NULL;
+    th_error error;
+    assert_int_equal(th_scene_load_json(text, text_used, "s", NULL, NULL, &scene, &error), TH_OK);
+    th_world_def def = th_world_def_default();
+    th_world *world = NULL;
+    clock_t begin = clock();
+    assert_int_not_equal(th_world_create(scene, &def, &world, &error), TH_OK);
+#ifndef TH_SLOW_BUILD
+    assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 15.0);
+#endif
+    (void)begin;
+    th_scene_destroy(scene);
+}
+
+static void test_name_not_utf8(void **state) {
+    (void)state;
+    static const char *const bad[] = {"\xff", "a\xc3", "\xc0\x80", "\xed\xa0\x80",
+                                      "\xf5\x80\x80\x80"};
+    th_scene *scene = NULL;
+    th_error error;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
+        th_scene_def def = th_scene_def_default();
+        def.name = bad[i];
+        assert_int_equal(th_scene_create(&def, &scene, &error), TH_BAD_SCENE);
+        assert_string_equal(error.path, "name");
+    }
+    th_scene_def def = th_scene_def_default();
+    def.name = "Gro\xc3\x9f"
+               "er \xe2\x82\xac \xf0\x9f\x9a\xb6";
+    assert_int_equal(th_scene_create(&def, &scene, &error), TH_OK);
+    th_scene_destroy(scene);
+}
+
+// 64 kB that unpack to 64 MB, as a scene, as a shape and as positions.
+static void write_bomb(const char *name, const char *end) {
+    static char blanks[1 << 20];
+    memset(blanks, ' ', sizeof blanks);
+    gzFile file = gzopen(name, "wb9");
+    assert_non_null(file);
+    for (int k = 0; k < 60; ++k)
+        assert_int_equal(gzwrite(file, blanks, sizeof blanks), sizeof blanks);
+    gzputs(file, end);
+    gzclose(file);
+}
+
+static void test_gzip_bombs(void **state) {
+    (void)state;
+    static const char *const formats[] = {"%s",
+                                          "{\"levels\": [{\"obstacles\": {\"file\": \"%s\"}}]}",
+                                          "{\"groups\": [{\"positions_file\": \"%s\"}]}"};
+    static const char *const ends[] = {"{}", "POLYGON ((0 0, 1 0, 1 1, 0 0))", "\n0,0\n"};
+    static const char *const kinds[] = {"json", "wkt", "csv"};
+    for (int i = 0; i < 3; ++i) {
+        char name[100];
+        snprintf(name, sizeof name, "/tmp/throng-bomb-%ld.%s", (long)getpid(), kinds[i]);
+        write_bomb(name, ends[i]);
+        th_scene *scene = NULL;
+        th_error error;
+        text_used = (size_t)snprintf(text, TEXT_SIZE, formats[i], name);
+        assert_int_equal(i ? load_text(&error) : th_scene_load_file(name, NULL, &scene, &error),
+                         TH_NO_FILE);
+        assert_non_null(strstr(error.message, "grows more than"));
+        remove(name);
+    }
+}
+
+#define TEXT_TEST(test) cmocka_unit_test_setup_teardown(test, text_begin, text_end)
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_openings_onto_nothing), cmocka_unit_test(test_openings_within),
-        cmocka_unit_test(test_openings_to_exits),     cmocka_unit_test(test_door_in_a_gap),
-        cmocka_unit_test(test_stairs_between_floors), cmocka_unit_test(test_nobody_walks_out),
+        cmocka_unit_test(test_openings_onto_nothing),
+        cmocka_unit_test(test_openings_within),
+        cmocka_unit_test(test_openings_to_exits),
+        cmocka_unit_test(test_door_in_a_gap),
+        cmocka_unit_test(test_stairs_between_floors),
+        cmocka_unit_test(test_nobody_walks_out),
+        TEXT_TEST(test_levels_times_legs),
+        TEXT_TEST(test_crossing_walls),
+        TEXT_TEST(test_crossing_obstacles),
+        TEXT_TEST(test_long_ids),
+        TEXT_TEST(test_thin_area),
+        cmocka_unit_test(test_name_not_utf8),
+        TEXT_TEST(test_gzip_bombs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

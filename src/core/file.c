@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { UNKNOWN = -1 };
+enum { UNKNOWN = -1, BOMB_RATIO = 100, BOMB_LEAST = 1 << 20 };
 
 th_result th_file_fail(th_error *error, const char *path, const char *format, ...) {
     char message[sizeof error->message];
@@ -162,6 +162,12 @@ static th_result open_linked(const char *base_dir, const char *name, const char 
     return TH_OK;
 }
 
+// Plans and positions shrink to a tenth or a thirtieth. What shrinks to much less holds nothing but repetition
+// and would cost gigabytes.
+static bool is_bomb(gzFile file, size_t used) {
+    return used > BOMB_LEAST && !gzdirect(file) && used > BOMB_RATIO * ((size_t)gzoffset(file) + 1);
+}
+
 // Doubles the buffer until the end of the file or the limit. Chunks left behind in the arena are at
 // most as large as the last one.
 static th_result read_all(th_arena *arena, gzFile file, const char *name, const char *path,
@@ -172,6 +178,12 @@ static th_result read_all(th_arena *arena, gzFile file, const char *name, const 
         int got = gzread(file, buffer + used, (unsigned)(capacity - used));
         if (got < 0) return th_fail(error, TH_NO_FILE, path, "%.200s: damaged or unreadable", name);
         used += (size_t)got;
+        if (is_bomb(file, used))
+            return th_fail(
+                error, TH_NO_FILE, path,
+                "%.200s: the compressed file grows more than %d times; unpack it first if it is "
+                "meant",
+                name, BOMB_RATIO);
         if (used < capacity) break;
         if (capacity > TH_FILE_LIMIT)
             return th_fail(error, TH_NO_FILE, path, "%.200s is larger than %zu MiB", name,

@@ -4,10 +4,11 @@
 #include "core/file.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // GEOS reads nested text by recursion; a plan never needs more than a few levels.
-enum { NESTING_LIMIT = 24, POINT_LIMIT = 8 * 1024 * 1024 };
+enum { NESTING_LIMIT = 24, POINT_LIMIT = 8 * 1024 * 1024, LINKED_LIMIT = 128 << 20 };
 
 static void note_message(const char *text, void *context) {
     th_geometry *geometry = context;
@@ -88,6 +89,12 @@ static GEOSGeometry *from_file(th_geometry *g, const char *name, const char *pat
     size_t length;
     if (th_file_read(g->arena, g->base_dir, name, path, &text, &length, error) != TH_OK)
         return NULL;
+    g->linked_bytes += length;
+    if (g->linked_bytes > LINKED_LIMIT) {
+        th_fail(error, TH_BAD_SCENE, path, "the linked files are larger than %d MiB together",
+                LINKED_LIMIT >> 20);
+        return NULL;
+    }
     return geojson ? from_geojson(g, text, name, path, error) : from_wkt(g, text, path, error);
 }
 
@@ -206,6 +213,83 @@ static bool check_polygons(th_geometry *g, const GEOSGeometry *shape, const char
     return true;
 }
 
+typedef struct segment {
+    th_vec2 a, b; // a.x <= b.x
+} segment;
+
+typedef struct segments {
+    const th_memory *memory;
+    segment *list;
+    int count, capacity;
+} segments;
+
+static bool add_segments(void *context, const th_vec2 *points, int count, bool ring, bool hole) {
+    (void)ring;
+    (void)hole;
+    segments *all = context;
+    if (!th_alloc_reserve(all->memory, &all->list, &all->capacity, all->count + count,
+                          sizeof *all->list))
+        return false;
+    for (int i = 0; i + 1 < count; ++i) {
+        bool turned = points[i].x > points[i + 1].x;
+        all->list[all->count++] = (segment){points[i + turned], points[i + !turned]};
+    }
+    return true;
+}
+
+static int compare_segments(const void *left, const void *right) {
+    const segment *a = left, *b = right;
+    return (a->a.x > b->a.x) - (a->a.x < b->a.x);
+}
+
+static double turn(th_vec2 a, th_vec2 b, th_vec2 c) {
+    return ((double)b.x - (double)a.x) * ((double)c.y - (double)a.y) -
+           ((double)b.y - (double)a.y) * ((double)c.x - (double)a.x);
+}
+
+static bool cross(const segment *p, const segment *q) {
+    return turn(p->a, p->b, q->a) * turn(p->a, p->b, q->b) < 0.0 &&
+           turn(q->a, q->b, p->a) * turn(q->a, q->b, p->b) < 0.0;
+}
+
+// The segments in the order of their left ends.
+static bool too_many_crossings(const segments *all) {
+    int64_t crossings = 0, pairs = 0;
+    for (int i = 0; i < all->count && pairs < 50000000; ++i)
+        for (int k = i + 1; k < all->count && all->list[k].a.x <= all->list[i].b.x; ++k, ++pairs) {
+            crossings += cross(&all->list[i], &all->list[k]);
+            if (crossings > TH_CROSSING_LIMIT) return true;
+        }
+    return false;
+}
+
+bool th_geometry_tangled(th_geometry *g, GEOSGeometry *const *shapes, int count) {
+    double corners = 0.0;
+    for (int i = 0; i < count; ++i) corners += GEOSGetNumCoordinates_r(g->geos, shapes[i]);
+    if (0.5 * corners * corners <= TH_CROSSING_LIMIT) return false;
+    segments all = {.memory = &g->arena->memory};
+    th_point origin = {0.0, 0.0}; // near the shapes: they are rounded to float
+    bool good = true;
+    GEOSGeom_getXMin_r(g->geos, shapes[0], &origin.x);
+    GEOSGeom_getYMin_r(g->geos, shapes[0], &origin.y);
+    for (int i = 0; i < count && good; ++i)
+        good = th_geometry_visit(g, shapes[i], origin, add_segments, &all);
+    bool tangled = false;
+    if (good && all.count) {
+        qsort(all.list, (size_t)all.count, sizeof *all.list, compare_segments);
+        tangled = too_many_crossings(&all);
+    }
+    th_free(all.memory, all.list, (size_t)all.capacity, sizeof *all.list);
+    return tangled;
+}
+
+static bool check_tangle(th_geometry *g, GEOSGeometry *shape, const char *path, th_error *error) {
+    if (!th_geometry_tangled(g, &shape, 1)) return true;
+    th_fail(error, TH_BAD_SCENE, path, "the lines cross each other more than %d times",
+            TH_CROSSING_LIMIT);
+    return false;
+}
+
 GEOSGeometry *th_geometry_parse(th_geometry *g, const th_shape *shape, bool lines, const char *path,
                                 th_error *error) {
     GEOSGeometry *parsed = shape->wkt    ? from_wkt(g, shape->wkt, path, error)
@@ -214,7 +298,7 @@ GEOSGeometry *th_geometry_parse(th_geometry *g, const th_shape *shape, bool line
     if (!parsed) return NULL;
     GEOSGeometry *merged = NULL;
     if (check_parts(g, parsed, lines, path, error) &&
-        (lines || check_polygons(g, parsed, path, error))) {
+        (lines || check_polygons(g, parsed, path, error)) && check_tangle(g, parsed, path, error)) {
         merged = GEOSUnaryUnion_r(g->geos, parsed);
         if (!merged || GEOSisEmpty_r(g->geos, merged)) {
             th_fail(error, TH_BAD_SCENE, path, "the shape is empty");

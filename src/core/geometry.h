@@ -14,6 +14,7 @@ typedef struct th_geometry {
     th_arena *arena;   // for the texts of linked files
     const char *base_dir;
     bool no_files;
+    size_t linked_bytes; // of the linked files read
 } th_geometry;
 
 bool th_geometry_open(th_geometry *geometry);
@@ -25,6 +26,12 @@ GEOSGeometry *th_geometry_parse(th_geometry *geometry, const th_shape *shape, bo
 static inline bool th_shape_empty(const th_shape *shape) {
     return !shape->wkt && !shape->file && shape->point_count == 0 && !shape->points;
 }
+
+// Are there more than TH_CROSSING_LIMIT places where the outlines and lines of the shapes cross each other? Joining
+// them takes 20 us and a kilobyte for each. Where they touch or lie on each other does not count. False as well
+// without memory, or when it would take more than half a second to say.
+#define TH_CROSSING_LIMIT 150000
+bool th_geometry_tangled(th_geometry *geometry, GEOSGeometry *const *shapes, int count);
 
 // Grows a box by everything in a geometry.
 void th_geometry_extend(th_geometry *geometry, const GEOSGeometry *shape, th_point *low,

@@ -351,7 +351,9 @@ static void compile_settings(th_compiler *c) {
     scene->record = def->record;
     scene->record.format = th_copy_string(c, format);
     scene->plan_cell = def->plan_cell;
+    th_at(c, "name");
     scene->name = th_copy_string(c, def->name ? def->name : "scene");
+    th_at(c, "description");
     scene->description = th_copy_string(c, def->description ? def->description : "");
 }
 

@@ -46,10 +46,13 @@ typedef struct th_compiler {
     GEOSGeometry **walkable; // by level; NULL on an open plane
     th_gap *gaps;            // in the edges of the ground
     int gap_count;
+    uint64_t *id_hashes; // of the kind whose ids are being gathered
+    int id_hash_capacity;
     th_extent *extents;         // by level
     th_extent extent;           // of everything
     const th_point **positions; // by group
     int *position_counts;
+    int64_t people_linked; // positions from linked files
     char path[160];
 } th_compiler;
 
@@ -63,8 +66,8 @@ const char *th_at(th_compiler *c, const char *format, ...) TH_PRINTF(2, 3);
 // Fails (once) at c->path.
 void th_bad(th_compiler *c, const char *format, ...) TH_PRINTF(2, 3);
 void th_no_memory(th_compiler *c);
-void *th_take(th_compiler *c, size_t count, size_t size); // from the scene's arena
-const char *th_copy_string(th_compiler *c, const char *text);
+void *th_take(th_compiler *c, size_t count, size_t size);     // from the scene's arena
+const char *th_copy_string(th_compiler *c, const char *text); // refuses what is not UTF-8
 // "must lie in low .. high unit" at c->path; above: low itself is not allowed.
 void th_check_range(th_compiler *c, const char *name, double value, double low, double high,
                     const char *unit);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+enum { LINKED_LIMIT = 8 * 1024 * 1024 };
 #define PEOPLE_LIMIT 50000000.0 // [people] of one group; above what memory holds
 
 static const char *group_id(const th_scene *scene, int i) { return scene->groups[i].id; }
@@ -25,6 +26,9 @@ static void gather_positions(th_compiler *c, int i, int level) {
                                              c->path, &read, &c->position_counts[i], error);
         if (result != TH_OK) c->result = result;
         c->positions[i] = read;
+        c->people_linked += c->position_counts[i];
+        if (c->people_linked > LINKED_LIMIT)
+            th_bad(c, "the linked files hold more than %d positions together", LINKED_LIMIT);
     } else {
         th_at(c, "groups[%d].positions", i);
     }

@@ -37,8 +37,36 @@ void *th_take(th_compiler *c, size_t count, size_t size) {
     return memory;
 }
 
+// Bytes of the UTF-8 sequence at `text`; 0 when it is none.
+static int sequence_length(const unsigned char *text) {
+    unsigned lead = text[0], low = 0x80, high = 0xBF;
+    if (lead < 0x80) return 1;
+    int length = lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3 : 4;
+    if (lead < 0xC2 || lead > 0xF4) return 0;
+    if (lead == 0xE0) low = 0xA0;  // overlong
+    if (lead == 0xED) high = 0x9F; // surrogates
+    if (lead == 0xF0) low = 0x90;
+    if (lead == 0xF4) high = 0x8F; // beyond U+10FFFF
+    if (text[1] < low || text[1] > high) return 0;
+    for (int i = 2; i < length; ++i)
+        if (text[i] < 0x80 || text[i] > 0xBF) return 0;
+    return length;
+}
+
+static bool is_utf8(const char *text) {
+    for (const unsigned char *at = (const unsigned char *)text; *at;) {
+        int length = sequence_length(at);
+        if (length == 0) return false;
+        at += length;
+    }
+    return true;
+}
+
 const char *th_copy_string(th_compiler *c, const char *text) {
     if (!text || c->result != TH_OK) return NULL;
+    if (!is_utf8(text))
+        th_bad(c, "the text is not UTF-8; recordings and reports could not hold it");
+    if (c->result != TH_OK) return NULL;
     char *copy = th_arena_string(c->scene->arena, text);
     if (!copy) th_no_memory(c);
     return copy;
@@ -77,6 +105,12 @@ int th_level_index(th_compiler *c, const char *id) {
     return 0;
 }
 
+static uint64_t hash_of(const char *text) { // FNV-1a
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (; *text; ++text) hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
+    return hash;
+}
+
 const char *th_unique_id(th_compiler *c, const char *id, const char *kind, int index,
                          const char *(*earlier)(const th_scene *scene, int i), int earlier_count) {
     char made[40];
@@ -87,8 +121,14 @@ const char *th_unique_id(th_compiler *c, const char *id, const char *kind, int i
     enum { NAMED_LIMIT = 20000 };
     if (earlier_count >= NAMED_LIMIT) th_bad(c, "a scene has at most %d of a kind", NAMED_LIMIT);
     if (!copy[0] || strlen(copy) > 100) th_bad(c, "an id has 1 to 100 characters");
+    if (!th_arena_reserve(&c->work, &c->id_hashes, &c->id_hash_capacity, earlier_count + 1,
+                          sizeof *c->id_hashes)) {
+        th_no_memory(c);
+        return "";
+    }
+    uint64_t hash = c->id_hashes[earlier_count] = hash_of(copy);
     for (int i = 0; i < earlier_count && c->result == TH_OK; ++i)
-        if (strcmp(earlier(c->scene, i), copy) == 0)
+        if (c->id_hashes[i] == hash && strcmp(earlier(c->scene, i), copy) == 0)
             th_bad(c, "the id \"%.60s\" is taken by an earlier %s; ids are unique", copy, kind);
     return copy;
 }

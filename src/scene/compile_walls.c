@@ -6,6 +6,11 @@
 // Union of several shapes; NULL when there are none. The caller destroys it.
 static GEOSGeometry *union_of(th_compiler *c, GEOSGeometry **parts, int count) {
     if (count == 0) return NULL;
+    if (th_geometry_tangled(&c->geometry, parts, count)) {
+        th_bad(c, "these shapes cross each other more than %d times; draw fewer or shorter ones",
+               TH_CROSSING_LIMIT);
+        return NULL;
+    }
     GEOSContextHandle_t geos = c->geometry.geos;
     GEOSGeometry **copies = th_arena_alloc(&c->work, (size_t)count, sizeof *copies);
     if (!copies) {

@@ -439,7 +439,7 @@ static int fill_hexagonal(filling *f, int placed) {
     th_box box = f->box;
     double most = (double)(box.max_x - box.min_x + 1.0f) * (double)(box.max_y - box.min_y + 1.0f) /
                   (3.46 * (double)radius * (double)radius);
-    if (most > 5e8) return placed; // not a jam: the area hardly overlaps walkable ground
+    if (most > 2e7) return placed; // not a jam: the area hardly overlaps walkable ground
     for (int i = 0; i < placed; ++i) take_back(f->placer);
     int best = 0, best_count = -1;
     for (int k = 0; k < 4 && best_count < f->count; ++k) {
