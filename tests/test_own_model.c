@@ -392,7 +392,7 @@ static void test_bad_descriptions(void **state) {
             "model \"bad\": is_default and internal are for the engine's own models");
     REFUSES(m.param_count = 49,
             "model \"bad\" has 49 parameters; there may be 0 to 48, in `params`");
-    REFUSES(m.fields = NULL, "model \"bad\" has 2 fields; there may be 0 to 64, in `fields`");
+    REFUSES(m.fields = NULL, "model \"bad\" has 2 fields; there may be 0 to 32, in `fields`");
     REFUSES(m.name = "orca",
             "there is a model \"orca\" of this stage already; give yours another name");
     REFUSES(m.name = "mover",

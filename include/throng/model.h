@@ -105,7 +105,7 @@ typedef struct th_agent {
 typedef th_vec2 th_agent_fn(const th_agent *person);
 
 #define TH_MODEL_COOKIE 0x7468316du
-enum { TH_MODEL_MAX = 64, TH_OWN_FIELD_MAX = 64 };
+enum { TH_MODEL_MAX = 64, TH_OWN_FIELD_MAX = 32 };
 
 // Functions get the world and the model's number (its place in th_models()). Those that are NULL are not called. A model
 // serves several worlds at once: whatever it keeps belongs to a world.

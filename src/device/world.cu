@@ -39,8 +39,6 @@ static void take_people(th_device_world *device, size_t n) {
     for (float **array : floats) *array = device->store.room<float>(n);
     uint32_t **words[] = {&agents->cell, &agents->order, &agents->slot};
     for (uint32_t **array : words) *array = device->store.room<uint32_t>(n);
-    for (void *&other : agents->other) other = nullptr;
-    for (void *&other : agents->own_other) other = nullptr;
 }
 
 static bool take_all(th_world *host) {

@@ -52,10 +52,8 @@ typedef struct th_agents {
         uint32_t *exit;          // measure: by which exit somebody left, who did
         uint32_t *listed;        // people picked out of all: the tight ones of uic
     };
-    // Second array of every field: the index stage sorts from one to the other and swaps them.
-    void *other[TH_FIELD_COUNT];
     // Fields of the world's models, sorted like the others; world->first_own says where a model's begin.
-    void *own[TH_OWN_FIELD_MAX], *own_other[TH_OWN_FIELD_MAX];
+    void *own[TH_OWN_FIELD_MAX];
     int own_count;
     int count, capacity; // count includes those who left in this step, until the next index stage
 } th_agents;
@@ -110,6 +108,8 @@ struct th_world {
     uint32_t next_id;
 
     th_agents agents;
+    // Second array of every field: the index stage of the CPU sorts from one to the other and swaps them.
+    void *other_field[TH_FIELDS_MOST];
     th_index index;
     th_box *level_boxes; // work space of the index stage
     float cell_size;

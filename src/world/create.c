@@ -176,7 +176,7 @@ static bool allocate(th_world *world, int capacity, int own_fields) {
     th_arena *arena = &world->arena;
     world->group_count = scene->group_count + scene->scripted_count;
     size_t doors = (size_t)scene->door_count;
-    th_agents_create(&world->agents, arena, capacity, own_fields);
+    th_agents_create(world, capacity, own_fields);
     if (arena->failed || !create_models(world)) return false;
     th_index_create(&world->index, arena, scene->level_count, index_cells(world, capacity));
 #define TAKE(name, count) world->name = th_arena_alloc(arena, (size_t)(count), sizeof *world->name)

@@ -109,12 +109,14 @@ bool th_agent_is_sound(const th_world *world, const uint32_t *bits) {
     X(separated_x)     \
     X(separated_y) X(substep_velocity_x) X(substep_velocity_y) X(cell) X(order) X(slot)
 
-void th_agents_create(th_agents *agents, th_arena *arena, int capacity, int own_count) {
+void th_agents_create(th_world *world, int capacity, int own_count) {
+    th_agents *agents = &world->agents;
+    th_arena *arena = &world->arena;
     *agents = (th_agents){.capacity = capacity, .own_count = own_count};
     size_t n = (size_t)capacity + TH_ARRAY_PAD;
     for (int f = 0; f < th_field_count(agents); ++f) {
         th_field_set(agents, f, th_arena_alloc(arena, n, 4));
-        *th_field_other(agents, f) = th_arena_alloc(arena, n, 4);
+        world->other_field[f] = th_arena_alloc(arena, n, 4);
     }
 #define X(name) agents->name = th_arena_alloc(arena, n, 4);
     WORK_ARRAYS(X)

@@ -7,11 +7,6 @@
 // Numbers from TH_FIELD_COUNT on are the fields of the world's models.
 void *th_field_get(const th_agents *agents, int field);
 void th_field_set(th_agents *agents, int field, void *array);
-// The second array of a field, into which the index stage sorts.
-static inline void **th_field_other(th_agents *agents, int field) {
-    return field < TH_FIELD_COUNT ? &agents->other[field]
-                                  : &agents->own_other[field - TH_FIELD_COUNT];
-}
 static inline int th_field_count(const th_agents *agents) {
     return TH_FIELD_COUNT + agents->own_count;
 }
@@ -21,6 +16,6 @@ static inline int th_field_count(const th_agents *agents) {
 // from outside (snapshots, views, spawns) goes through here.
 bool th_agent_is_sound(const th_world *world, const uint32_t *bits);
 
-// With `own_count` fields of models; the arrays belong to the arena.
-void th_agents_create(th_agents *agents, th_arena *arena, int capacity, int own_count);
+// With `own_count` fields of models; the arrays belong to the world's arena.
+void th_agents_create(th_world *world, int capacity, int own_count);
 #endif

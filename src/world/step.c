@@ -106,7 +106,7 @@ static void permute_fields(th_world *world, int count) {
     int fields = th_field_count(agents);
     for (int f = 0; f < fields; ++f) {
         from[f] = th_field_get(agents, f);
-        into[f] = *th_field_other(agents, f);
+        into[f] = world->other_field[f];
     }
 #pragma omp parallel for num_threads(world->threads) schedule(static)
     for (int begin = 0; begin < count; begin += PERMUTED) {
@@ -120,7 +120,7 @@ static void permute_fields(th_world *world, int count) {
     for (int f = 0; f < fields; ++f) {
         void *old = th_field_get(agents, f);
         th_field_set(agents, f, into[f]);
-        *th_field_other(agents, f) = old;
+        world->other_field[f] = old;
     }
 }
 
