@@ -391,6 +391,32 @@ static void test_gzip_bombs(void **state) {
     }
 }
 
+// GEOS 3.11 reads past the end of a place without coordinates. An empty list elsewhere, as in properties, is fine.
+static void test_place_without_coordinates(void **state) {
+    (void)state;
+    static const char *const places[] = {"[[], [1, 1]]", "[[1, 1], [ ]]", "[[1, 1], [2, 1]]"};
+    for (int i = 0; i < 3; ++i) {
+        char name[100];
+        snprintf(name, sizeof name, "/tmp/throng-place-%ld.geojson", (long)getpid());
+        FILE *file = fopen(name, "w");
+        assert_non_null(file);
+        fprintf(file,
+                "{\"type\": \"Feature\", \"properties\": {\"tags\": []}, \"geometry\": "
+                "{\"type\": \"LineString\", \"coordinates\": %s}}",
+                places[i]);
+        fclose(file);
+        th_error error;
+        text_used = (size_t)snprintf(text, TEXT_SIZE,
+                                     "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 5, 5]}, "
+                                     "\"walls\": [{\"file\": \"%s\"}]}]}",
+                                     name);
+        th_result result = load_text(&error);
+        assert_int_equal(result, i < 2 ? TH_BAD_SCENE : TH_OK);
+        if (i < 2) assert_non_null(strstr(error.message, "a place has no coordinates"));
+        remove(name);
+    }
+}
+
 #define TEXT_TEST(test) cmocka_unit_test_setup_teardown(test, text_begin, text_end)
 int main(void) {
     const struct CMUnitTest tests[] = {
@@ -407,6 +433,7 @@ int main(void) {
         TEXT_TEST(test_thin_area),
         cmocka_unit_test(test_name_not_utf8),
         TEXT_TEST(test_gzip_bombs),
+        TEXT_TEST(test_place_without_coordinates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

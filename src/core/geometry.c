@@ -2,6 +2,7 @@
 #include "core/geometry.h"
 #include "core/error.h"
 #include "core/file.h"
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,11 +55,32 @@ static GEOSGeometry *from_wkt(th_geometry *g, const char *text, const char *path
     return shape;
 }
 
+// An empty list within a list, as in [[], [1, 2]]: a place without coordinates, past whose end GEOS 3.11 reads. A list
+// is within a list where a bracket or a comma stands before it, not a colon.
+static bool has_empty_place(const char *text) {
+    char before_list = 0, last = 0;
+    bool in_string = false;
+    for (; *text; ++text) {
+        if (in_string && *text == '\\' && text[1]) {
+            ++text;
+            continue;
+        }
+        if (*text == '"') in_string = !in_string;
+        if (in_string || isspace((unsigned char)*text)) continue;
+        if (*text == ']' && last == '[' && (before_list == '[' || before_list == ',')) return true;
+        if (*text == '[') before_list = last;
+        last = *text;
+    }
+    return false;
+}
+
 static GEOSGeometry *from_geojson(th_geometry *g, const char *text, const char *name,
                                   const char *path, th_error *error) {
     GEOSGeometry *shape = NULL;
-    snprintf(g->message, sizeof g->message, "too deeply nested");
-    if (!nested_too_deep(text)) {
+    bool empty = has_empty_place(text);
+    snprintf(g->message, sizeof g->message,
+             empty ? "a place has no coordinates" : "too deeply nested");
+    if (!empty && !nested_too_deep(text)) {
         GEOSGeoJSONReader *reader = GEOSGeoJSONReader_create_r(g->geos);
         if (reader) shape = GEOSGeoJSONReader_readGeometry_r(g->geos, reader, text);
         if (reader) GEOSGeoJSONReader_destroy_r(g->geos, reader);
