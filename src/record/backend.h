@@ -6,6 +6,11 @@
 #include "core/memory.h"
 #include "throng/record.h"
 
+// Beyond these a number in a file is damage, whatever the format.
+#define TH_FARTHEST 1e9   // [m] from (0, 0); map projections stay below 3e7
+#define TH_FPS_LEAST 1e-9 // [1/s]
+#define TH_FPS_MOST 1e9
+
 enum { TH_RECOGNISE_BYTES = 512 }; // of the file's beginning, shown to recognise()
 
 typedef struct th_trajectory_backend {
@@ -33,6 +38,9 @@ struct th_trajectory {
     char path[1024]; // for messages
     th_trajectory_assumed assumed;
     void *state;
+    // What was given out since the beginning, to be compared with what the file said it has.
+    int64_t last_frame, frames, rows; // last_frame -1: none yet
+    bool skipped;                     // a frame could not be read
     th_arena kept;
 };
 struct th_trajectory_writer {

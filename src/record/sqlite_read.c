@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct th_store_reader {
     sqlite3 *db;
@@ -72,6 +71,11 @@ static bool is_number(sqlite3_stmt *row, int column) {
            isfinite(sqlite3_column_double(row, column));
 }
 
+// False also for what is missing: people without a row in the table of levels.
+static bool is_whole(sqlite3_stmt *row, int column) {
+    return sqlite3_column_type(row, column) == SQLITE_INTEGER;
+}
+
 static th_result take_row(th_store_reader *r, int64_t number, th_error *error) {
     if (r->count == TH_COMPACT_PEOPLE_MAX || !reserve(r, r->count + 1)) return no_memory(r, error);
     sqlite3_stmt *row = r->rows;
@@ -79,16 +83,21 @@ static th_result take_row(th_store_reader *r, int64_t number, th_error *error) {
     r->id[i] = sqlite3_column_int64(row, 1);
     r->x[i] = sqlite3_column_double(row, 2);
     r->y[i] = sqlite3_column_double(row, 3);
-    bool numbers = is_number(row, 2) && is_number(row, 3);
+    bool numbers = is_whole(row, 0) && is_whole(row, 1) && is_number(row, 2) && is_number(row, 3);
     if (r->has_orientation) {
         r->orientation_x[i] = sqlite3_column_double(row, 4);
         r->orientation_y[i] = sqlite3_column_double(row, 5);
         numbers = numbers && is_number(row, 4) && is_number(row, 5);
     }
-    if (r->has_level) r->level[i] = sqlite3_column_int(row, 6);
+    if (r->has_level) {
+        int64_t level = is_whole(row, 6) ? sqlite3_column_int64(row, 6) : -1;
+        r->level[i] = level >= 0 && level < INT32_MAX ? (int32_t)level : -1;
+        numbers = numbers && r->level[i] >= 0;
+    }
     if (!numbers)
         return th_trajectory_fail(error, TH_NO_FILE, r->path,
-                                  "frame %lld: the row of person %lld does not hold numbers",
+                                  "frame %lld: the row of person %lld does not hold numbers: whole "
+                                  "ones for frame, id and level, others for the position",
                                   (long long)number, (long long)r->id[i]);
     if (i > 0 && r->id[i] == r->id[i - 1])
         return th_trajectory_fail(error, TH_NO_FILE, r->path,
@@ -262,6 +271,7 @@ th_result th_store_reader_create(sqlite3 *db, const char *path, const th_store_f
 
 typedef struct sqlite_state {
     sqlite3 *db;
+    th_store_budget budget;
     th_store_facts facts;
     th_store_reader *reader;
 } sqlite_state;
@@ -270,66 +280,21 @@ bool th_sqlite_recognise(const unsigned char *head, size_t size) {
     return size >= 16 && memcmp(head, "SQLite format 3", 16) == 0;
 }
 
-static bool log_beside(const char *path) {
-    char name[1024 + 8];
-    struct stat about;
-    snprintf(name, sizeof name, "%s-wal", path);
-    return stat(name, &about) == 0 && about.st_size > 0;
-}
-
-static int open_plain(const char *path, sqlite3 **db) {
-    sqlite3_close(*db);
-    *db = NULL;
-    int code = sqlite3_open_v2(path, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
-    if (code != SQLITE_OK) return code;
-    // A foreign schema must not call functions; damaged cells are found early.
-    sqlite3_db_config(*db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    return sqlite3_exec(*db, "PRAGMA cell_size_check = ON; SELECT COUNT(*) FROM sqlite_master",
-                        NULL, NULL, NULL);
-}
-
-// On a read-only folder a database in write-ahead mode cannot make the small file that readers share.
-// When nothing waits in its log, nobody is writing and the file alone is all there is.
-static int open_unchanging(const char *path, sqlite3 **db) {
-    char uri[3 * 1024 + 32] = "file:";
-    size_t at = strlen(uri);
-    for (const char *c = path; *c && at < sizeof uri - 24; ++c) {
-        bool plain = *c != '%' && *c != '?' && *c != '#';
-        at += (size_t)snprintf(uri + at, sizeof uri - at, plain ? "%c" : "%%%02X", *c);
-    }
-    snprintf(uri + at, sizeof uri - at, "?immutable=1");
-    sqlite3_close(*db);
-    *db = NULL;
-    int code = sqlite3_open_v2(uri, db,
-                               SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, NULL);
-    if (code == SQLITE_OK) sqlite3_db_config(*db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    return code;
-}
-
-static th_result open_database(const char *path, sqlite3 **db, th_error *error) {
-    int code = open_plain(path, db);
-    int primary = code & 255;
-    if ((primary == SQLITE_CANTOPEN || primary == SQLITE_READONLY) && !log_beside(path))
-        code = open_unchanging(path, db);
-    if (code == SQLITE_OK) return TH_OK;
-    if (!*db) return th_trajectory_fail(error, TH_NO_MEMORY, path, "no memory for a database");
-    return th_store_fail(*db, path, error);
-}
-
 th_result th_sqlite_open(th_trajectory *trajectory, const char *path, th_error *error) {
     sqlite_state *state = calloc(1, sizeof *state);
     if (!state) return th_trajectory_fail(error, TH_NO_MEMORY, path, "no memory for a reader");
     trajectory->state = state;
     snprintf(trajectory->path, sizeof trajectory->path, "%s", path);
-    th_result result = open_database(path, &state->db, error);
+    th_result result = th_store_open(path, &state->db, &state->budget, error);
     if (result == TH_OK)
-        result = th_store_read_facts(state->db, path, &trajectory->info, &state->facts,
-                                     &trajectory->kept, error);
+        result = th_store_read_facts(state->db, path, &state->budget, &trajectory->info,
+                                     &state->facts, &trajectory->kept, error);
     if (result == TH_OK)
         result = th_store_count(state->db, path, &state->facts, &trajectory->info, error);
     if (result == TH_OK)
         result = th_store_reader_create(state->db, trajectory->path, &state->facts,
                                         &trajectory->info, &state->reader, error);
+    th_store_budget_renew(&state->budget);
     return result;
 }
 
@@ -341,6 +306,7 @@ th_result th_sqlite_next(th_trajectory *trajectory, th_moment *frame, th_error *
 void th_sqlite_rewind(th_trajectory *trajectory) {
     sqlite_state *state = trajectory->state;
     th_store_reader_rewind(state->reader);
+    th_store_budget_renew(&state->budget);
 }
 
 void th_sqlite_close(th_trajectory *trajectory) {

@@ -46,6 +46,15 @@ th_result th_store_fail(sqlite3 *db, const char *path, th_error *error) {
                                   "is damaged (%s); restore it from a copy, or try sqlite3's "
                                   ".recover",
                                   sqlite3_errmsg(db));
+    case SQLITE_INTERRUPT: // by the budget; nobody else interrupts
+        return th_trajectory_fail(error, TH_NO_FILE, path,
+                                  "is damaged: reading it takes far more work than a file of its "
+                                  "size should; restore it from a copy");
+    case SQLITE_TOOBIG:
+        return th_trajectory_fail(
+            error, TH_NO_FILE, path,
+            "is damaged: a value in it is longer than the whole file; restore "
+            "it from a copy");
     default:
         return th_trajectory_fail(error, TH_NO_FILE, path, "%s; is it a recording?",
                                   sqlite3_errmsg(db));
@@ -83,25 +92,6 @@ th_result th_store_number(sqlite3 *db, const char *path, const char *sql, double
     if (code != SQLITE_ROW && code != SQLITE_DONE) result = th_store_fail(db, path, error);
     sqlite3_finalize(statement);
     return result;
-}
-
-static bool finds(sqlite3 *db, const char *sql, const char *first, const char *second) {
-    sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK) return false;
-    sqlite3_bind_text(statement, 1, first, -1, SQLITE_STATIC);
-    if (second) sqlite3_bind_text(statement, 2, second, -1, SQLITE_STATIC);
-    bool found = sqlite3_step(statement) == SQLITE_ROW;
-    sqlite3_finalize(statement);
-    return found;
-}
-
-bool th_store_has_table(sqlite3 *db, const char *table) {
-    return finds(db, "SELECT 1 FROM sqlite_master WHERE name = ?1 AND type IN ('table', 'view')",
-                 table, NULL);
-}
-
-bool th_store_has_column(sqlite3 *db, const char *table, const char *column) {
-    return finds(db, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", table, column);
 }
 
 // ---- the schema

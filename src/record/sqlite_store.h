@@ -27,7 +27,24 @@ th_result th_store_step(sqlite3 *db, const char *path, sqlite3_stmt *statement, 
 // One number; `number` stays as it is when there is no row or it is NULL.
 th_result th_store_number(sqlite3 *db, const char *path, const char *sql, double *number,
                           th_error *error);
-bool th_store_has_table(sqlite3 *db, const char *table);
+
+// ---- files from elsewhere; sqlite_open.c
+// What reading may still cost; must live as long as the database is read.
+typedef struct th_store_budget {
+    int64_t left;  // operations
+    int64_t bytes; // of the database, its log included
+} th_store_budget;
+// Opens for reading, guarded; the caller closes *db also after a failure.
+th_result th_store_open(const char *path, sqlite3 **db, th_store_budget *budget, th_error *error);
+// For a database opened by others: nothing in it is obeyed, and work and lengths are bounded from now on. A budget is
+// for one pass through the file.
+th_result th_store_guard(sqlite3 *db, const char *path, th_store_budget *budget, th_error *error);
+void th_store_budget_renew(th_store_budget *budget);
+// Ends the bounds, for a writer that has seen enough of the file. Views and triggers stay off.
+void th_store_trust(sqlite3 *db);
+// Refuses views, virtual tables and computed columns under the names that are read.
+th_result th_store_check_tables(sqlite3 *db, const char *path, th_error *error);
+bool th_store_has_table(sqlite3 *db, const char *table); // a plain one
 bool th_store_has_column(sqlite3 *db, const char *table, const char *column);
 
 // ---- schema
@@ -51,8 +68,9 @@ typedef struct th_store_facts {
     double origin_x, origin_y;
     int64_t geometry_hash; // geometry that later frames refer to
 } th_store_facts;
-th_result th_store_read_facts(sqlite3 *db, const char *path, th_trajectory_info *info,
-                              th_store_facts *facts, th_arena *kept, th_error *error);
+th_result th_store_read_facts(sqlite3 *db, const char *path, const th_store_budget *budget,
+                              th_trajectory_info *info, th_store_facts *facts, th_arena *kept,
+                              th_error *error);
 th_result th_store_count(sqlite3 *db, const char *path, const th_store_facts *facts,
                          th_trajectory_info *info, th_error *error);
 

@@ -233,7 +233,11 @@ static th_result sqlite_append(th_trajectory_writer *writer, const char *path, i
     if (result != TH_OK) return result;
     th_sqlite_writer *w = writer->state;
     th_store_facts facts = {0};
-    result = th_store_read_facts(w->db, w->path, &writer->info, &facts, &writer->kept, error);
+    th_store_budget budget;
+    result = th_store_guard(w->db, w->path, &budget, error);
+    if (result == TH_OK)
+        result = th_store_read_facts(w->db, w->path, &budget, &writer->info, &facts, &writer->kept,
+                                     error);
     if (result == TH_OK && (facts.version != 2 || !facts.has_frame_data))
         result = th_trajectory_fail(error, TH_BAD_ARGUMENT, w->path,
                                     "only recordings of JuPedSim's version 2 can be continued; "
@@ -243,6 +247,7 @@ static th_result sqlite_append(th_trajectory_writer *writer, const char *path, i
     if (result == TH_OK) result = drop_frames(w, &facts, frame, error);
     if (result == TH_OK) result = th_store_count(w->db, w->path, &facts, &writer->info, error);
     if (result == TH_OK) result = catch_up(w, &facts, &writer->info, error);
+    th_store_trust(w->db);
     if (result == TH_OK) result = prepare(w, &writer->info, error);
     if (result != TH_OK) return give_up(w, result);
     const th_trajectory_info *info = &writer->info;

@@ -161,6 +161,11 @@ static th_result read_row(const scanner *scan, th_text_header *header, double pe
         return fail_word(scan, at, "y coordinate", error);
     row->x /= per_metre;
     row->y /= per_metre;
+    if (!(fabs(row->x) <= TH_FARTHEST && fabs(row->y) <= TH_FARTHEST))
+        return fail_at(
+            scan, at, error,
+            "person %lld stands nowhere (%g, %g); positions are at most %g m from (0, 0)",
+            (long long)row->id, row->x, row->y, TH_FARTHEST);
     if (!header->has_level) return TH_OK; // further columns belong to other programs
     at = skip_blank(at);
     double z;

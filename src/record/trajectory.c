@@ -94,16 +94,32 @@ static th_result recognise(const char *path, const th_trajectory_backend **backe
                               "Dynamics Data Archive's HDF5, and text with rows id frame x y z");
 }
 
+// What a header says, written or read: `fault` is TH_BAD_ARGUMENT or TH_NO_FILE.
+static th_result check_numbers(const char *path, const th_trajectory_info *info, th_result fault,
+                               th_error *error) {
+    if (!(info->fps >= TH_FPS_LEAST && info->fps <= TH_FPS_MOST))
+        return th_trajectory_fail(error, fault, path, "%g frames per second; give %g to %g",
+                                  info->fps, TH_FPS_LEAST, TH_FPS_MOST);
+    for (int l = 0; info->levels && l < info->level_count; ++l)
+        if (!(fabs(info->levels[l].z) <= TH_FARTHEST))
+            return th_trajectory_fail(error, fault, path,
+                                      "level %d lies at a height of %g m; give at most %g", l,
+                                      info->levels[l].z, TH_FARTHEST);
+    return TH_OK;
+}
+
 th_result th_trajectory_open_assuming(const char *path, th_trajectory_assumed assumed,
                                       th_trajectory **trajectory, th_error *error) {
     *trajectory = NULL;
     th_trajectory *opened = calloc(1, sizeof *opened);
     if (!opened) return th_fail(error, TH_NO_MEMORY, NULL, "no memory for a trajectory");
     opened->assumed = assumed;
+    opened->last_frame = -1;
     opened->kept = th_arena_of(NULL);
     th_result result = take_path(opened->path, sizeof opened->path, path, error);
     if (result == TH_OK) result = recognise(path, &opened->backend, error);
     if (result == TH_OK) result = opened->backend->open(opened, path, error);
+    if (result == TH_OK) result = check_numbers(path, &opened->info, TH_NO_FILE, error);
     if (result != TH_OK) {
         th_trajectory_close(opened);
         return result;
@@ -120,13 +136,71 @@ const th_trajectory_info *th_trajectory_about(const th_trajectory *trajectory) {
     return &trajectory->info;
 }
 
-th_result th_trajectory_next(th_trajectory *trajectory, th_moment *frame, th_error *error) {
-    th_result result = trajectory->backend->next(trajectory, frame, error);
-    if (result == TH_OK) frame->time = (double)frame->number / trajectory->info.fps;
-    return result;
+// The rules that hold for every frame, written or read: `fault` is TH_BAD_ARGUMENT or TH_NO_FILE.
+static th_result check_frame(const char *path, const th_trajectory_info *info, int64_t last,
+                             const th_moment *frame, th_result fault, th_error *error) {
+    long long number = (long long)frame->number;
+    if (frame->number <= last || frame->number < 0)
+        return th_trajectory_fail(error, fault, path,
+                                  "frame %lld after frame %lld; frames come in ascending order",
+                                  number, (long long)last);
+    int levels = info->level_count > 0 ? info->level_count : 1;
+    for (int i = 0; i < frame->count; ++i) {
+        long long id = (long long)frame->id[i];
+        if (i > 0 && frame->id[i] <= frame->id[i - 1])
+            return th_trajectory_fail(error, fault, path,
+                                      "frame %lld: id %lld after id %lld; ids must ascend", number,
+                                      id, (long long)frame->id[i - 1]);
+        if (!(fabs(frame->x[i]) <= TH_FARTHEST && fabs(frame->y[i]) <= TH_FARTHEST))
+            return th_trajectory_fail(error, fault, path,
+                                      "frame %lld: person %lld stands nowhere (%g, %g); positions "
+                                      "are in metres and at most %g",
+                                      number, id, frame->x[i], frame->y[i], TH_FARTHEST);
+        if (frame->level && (frame->level[i] < 0 || frame->level[i] >= levels))
+            return th_trajectory_fail(error, fault, path,
+                                      "frame %lld: person %lld is on level %d of %d", number, id,
+                                      (int)frame->level[i], levels);
+    }
+    return TH_OK;
 }
 
-void th_trajectory_rewind(th_trajectory *trajectory) { trajectory->backend->rewind(trajectory); }
+static th_result damaged(const th_trajectory *t, th_error *error) {
+    return th_trajectory_fail(
+        error, TH_NO_FILE, t->path,
+        "is damaged: it has %lld rows in %lld frames and says %lld rows in %lld frames, %lld to "
+        "%lld; restore it from a copy",
+        (long long)t->rows, (long long)t->frames, (long long)t->info.row_count,
+        (long long)t->info.frame_count, (long long)t->info.first_frame,
+        (long long)t->info.last_frame);
+}
+
+th_result th_trajectory_next(th_trajectory *t, th_moment *frame, th_error *error) {
+    const th_trajectory_info *info = &t->info;
+    th_result result = t->backend->next(t, frame, error);
+    if (result == TH_OK && frame->count < 0) {
+        bool whole = t->frames == info->frame_count && t->rows == info->row_count;
+        return whole || t->skipped ? TH_OK : damaged(t, error);
+    }
+    if (result == TH_OK)
+        result = check_frame(t->path, info, t->last_frame, frame, TH_NO_FILE, error);
+    t->skipped = t->skipped || result != TH_OK;
+    if (result != TH_OK) return result;
+    t->last_frame = frame->number;
+    t->frames++;
+    t->rows += frame->count;
+    if (frame->number < info->first_frame || frame->number > info->last_frame ||
+        t->rows > info->row_count)
+        return damaged(t, error);
+    frame->time = (double)frame->number / info->fps;
+    return TH_OK;
+}
+
+void th_trajectory_rewind(th_trajectory *t) {
+    t->last_frame = -1;
+    t->frames = t->rows = 0;
+    t->skipped = false;
+    t->backend->rewind(t);
+}
 
 void th_trajectory_close(th_trajectory *trajectory) {
     if (!trajectory) return;
@@ -141,18 +215,16 @@ static th_result check_info(const char *path, const th_trajectory_info *info, th
     if (!backend_of(info->format))
         return th_trajectory_fail(error, TH_BAD_ARGUMENT, path, "unknown trajectory format %d",
                                   (int)info->format);
-    if (!(info->fps > 0) || !isfinite(info->fps))
-        return th_trajectory_fail(error, TH_BAD_ARGUMENT, path,
-                                  "%g frames per second; the rate must be positive", info->fps);
+    th_result result = check_numbers(path, info, TH_BAD_ARGUMENT, error);
+    if (result != TH_OK) return result;
     bool lists = info->level_count >= 0 && info->note_count >= 0 &&
                  (info->levels || info->level_count == 0) && (info->notes || info->note_count == 0);
-    for (int i = 0; lists && i < info->level_count; ++i)
-        lists = info->levels[i].id && isfinite(info->levels[i].z);
+    for (int i = 0; lists && i < info->level_count; ++i) lists = info->levels[i].id != NULL;
     for (int i = 0; lists && i < info->note_count; ++i)
         lists = info->notes[i].key && info->notes[i].value;
     if (!lists)
         return th_trajectory_fail(error, TH_BAD_ARGUMENT, path,
-                                  "a level lacks its id or height, or a note its key or value");
+                                  "a level lacks its id, or a note its key or value");
     return TH_OK;
 }
 
@@ -245,34 +317,10 @@ th_result th_trajectory_append(const char *path, int64_t frame, th_trajectory_wr
     return TH_OK;
 }
 
-static th_result check_frame(const th_trajectory_writer *writer, const th_moment *frame,
-                             th_error *error) {
-    const char *path = writer->path;
-    if (frame->number <= writer->last_frame || frame->number < 0)
-        return th_trajectory_fail(error, TH_BAD_ARGUMENT, path,
-                                  "frame %lld after frame %lld; frames come in ascending order",
-                                  (long long)frame->number, (long long)writer->last_frame);
-    int levels = writer->info.level_count > 0 ? writer->info.level_count : 1;
-    for (int i = 0; i < frame->count; ++i) {
-        if (i > 0 && frame->id[i] <= frame->id[i - 1])
-            return th_trajectory_fail(
-                error, TH_BAD_ARGUMENT, path, "frame %lld: id %lld after id %lld; ids must ascend",
-                (long long)frame->number, (long long)frame->id[i], (long long)frame->id[i - 1]);
-        if (!isfinite(frame->x[i]) || !isfinite(frame->y[i]))
-            return th_trajectory_fail(
-                error, TH_BAD_ARGUMENT, path, "frame %lld: person %lld stands nowhere (%g, %g)",
-                (long long)frame->number, (long long)frame->id[i], frame->x[i], frame->y[i]);
-        if (frame->level && (frame->level[i] < 0 || frame->level[i] >= levels))
-            return th_trajectory_fail(
-                error, TH_BAD_ARGUMENT, path, "frame %lld: person %lld is on level %d of %d",
-                (long long)frame->number, (long long)frame->id[i], (int)frame->level[i], levels);
-    }
-    return TH_OK;
-}
-
 th_result th_trajectory_write(th_trajectory_writer *writer, const th_moment *frame,
                               th_error *error) {
-    th_result result = check_frame(writer, frame, error);
+    th_result result =
+        check_frame(writer->path, &writer->info, writer->last_frame, frame, TH_BAD_ARGUMENT, error);
     if (result == TH_OK) result = writer->backend->write(writer, frame, error);
     if (result == TH_OK) writer->last_frame = frame->number;
     return result;
