@@ -19,12 +19,16 @@ run: build ## install what is missing, build, run the default scene (SCENE=file 
 	build/throng run $(SCENE)
 
 build: deps ## build the program: build/throng
+	@mkdir -p build && $(call cmake,release,build) --target throng
+
+.PHONY: everything
+everything: deps # tests and examples too
 	@mkdir -p build && $(call cmake,release,build)
 
-test: build ## build and run every test
+test: everything ## build and run every test
 	$(call ctest,release)
 
-test-long: build ## the real square, 44 300 people, to the end (minutes)
+test-long: everything ## the real square, 44 300 people, to the end (minutes)
 	THRONG_LONG=1 build/tests/test_grosser_stern
 
 bench: build ## measure the speed of every stage
@@ -49,7 +53,7 @@ fuzz: ci-deps ## fuzz the scene loader for a minute (SECONDS_EACH=n for longer)
 	@mkdir -p build-fuzz && $(call cmake,fuzz,build-fuzz)
 	tools/fuzz $(or $(SECONDS_EACH),60)
 
-install: build ## install program, library and headers (DESTDIR, CMAKE_FLAGS=-DCMAKE_INSTALL_PREFIX=...)
+install: everything ## install program, library and headers (DESTDIR, CMAKE_FLAGS=-DCMAKE_INSTALL_PREFIX=...)
 	cmake --install build
 
 clean: ## remove every build folder that make makes
