@@ -1,9 +1,7 @@
 // throng, the program: one table of subcommands. SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const th_command *const commands[] = {
 #define X(verb) &th_command_##verb,
@@ -54,18 +52,6 @@ static int help_on(const char *name) {
     return command->run(command, 1, arguments);
 }
 
-// OpenMP's idle threads spin for milliseconds by default. Beside any other busy program that is a
-// disaster (10 k people: 280 instead of 20 ms per step on a loaded machine), so they spin for about
-// 0.1 ms and then sleep; less would cost a quarter of the speed on an idle machine. The OpenMP library
-// reads its settings before main, hence the restart; who has set a policy keeps it.
-static void spin_briefly(char **argv) {
-    char self[4096];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0 || getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;
-    self[length] = '\0';
-    if (setenv("GOMP_SPINCOUNT", "5000", 1) == 0) execv(self, argv); // on failure: go on as we are
-}
-
 static int dispatch(int argc, char **argv) {
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         (strcmp(argv[1], "help") == 0 && argc < 3)) {
@@ -89,7 +75,4 @@ static int finish_output(int code) {
     return code == TH_EXIT_OK ? TH_EXIT_FAILED : code;
 }
 
-int main(int argc, char **argv) {
-    spin_briefly(argv);
-    return finish_output(dispatch(argc, argv));
-}
+int main(int argc, char **argv) { return finish_output(dispatch(argc, argv)); }

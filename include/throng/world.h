@@ -36,7 +36,7 @@ typedef enum th_stage {
 typedef struct th_world_def {
     uint32_t cookie; // set by th_world_def_default
     th_backend backend;
-    int threads;   // 0: as many cores as the crowd is worth. Results do not depend on it.
+    int threads; // 0: as many as the crowd is worth and cores are free. Results do not depend on it.
     uint64_t seed; // 0: the scene's
     double step;   // [s] 0: the scene's
     int agent_capacity; // most agents alive at once; 0: what the scene's groups can bring (at least 1024)

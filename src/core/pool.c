@@ -2,11 +2,14 @@
 // One lock and one condition serve everybody. SPDX-License-Identifier: Apache-2.0
 #include "core/pool.h"
 #include "core/error.h"
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { WAKE_NS = 200000000 }; // [ns] how often `waiting` is called; fast enough for a progress line
 
@@ -23,6 +26,22 @@ int th_core_count(void) {
     cpu_set_t set;
     int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     return count > 0 ? count : 1;
+}
+
+int th_online_cores(void) {
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (int)count : 1;
+}
+
+// Linux: "load load load running/existing newest". Some microseconds.
+int th_running_tasks(void) {
+    char text[128];
+    int file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC), running = 0;
+    if (file < 0) return 0;
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    text[length > 0 ? length : 0] = '\0';
+    return sscanf(text, "%*s %*s %*s %d/", &running) == 1 && running > 0 ? running : 0;
 }
 
 static int job_at(const th_pool_def *def, int place) {

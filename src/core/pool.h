@@ -33,4 +33,8 @@ th_result th_pool_run(const th_pool_def *def, th_pool_progress *progress, th_err
 
 // Cores that this process may use.
 int th_core_count(void);
+// Cores of the machine, and the threads of all programs that run or would like to, the caller's included. 0 where
+// the system does not say.
+int th_online_cores(void);
+int th_running_tasks(void);
 #endif

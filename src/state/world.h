@@ -92,14 +92,25 @@ enum { TH_ARRAY_PAD = 16 };
 enum { TH_FIELDS_MOST = (int)TH_FIELD_COUNT + (int)TH_OWN_FIELD_MAX };
 enum { TH_LIVE_WALL_MAX = 256, TH_EVENT_MAX = 4096 };
 
+// Which numbers of threads were tried beside other busy programs, and how they did: world/team.h.
+enum { TH_TEAM_FEW, TH_TEAM_ALL }; // as many as cores are free, or as the crowd is worth
+typedef struct th_team {
+    int most;           // what the crowd may grow to use; 0: the caller gave a number
+    bool busy;          // others run on the cores
+    int candidate;      // TH_TEAM_*, in use now
+    double cost[2];     // [s] per person and step of either; 0: not measured yet
+    double since_trial; // [s] stepped since the slower one was tried
+    int people;         // in the last step
+} th_team;
+
 struct th_world {
     const th_scene *scene;
     th_memory memory;
     th_arena arena; // all that lasts as long as the world, the world itself too
     th_log_fn *log;
     void *log_context;
-    int threads;      // in use now
-    int most_threads; // 0: `threads` was given by the caller; else what the crowd may grow to use
+    int threads; // in use now
+    th_team team;
     uint64_t seed;
     double step_length; // [s] as given; time is a multiple of it
     float dt;           // the same, for the formulas

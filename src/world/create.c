@@ -251,7 +251,7 @@ th_result th_world_create(const th_scene *scene, const th_world_def *def, th_wor
     world->log = def->log;
     world->log_context = def->log_context;
     world->threads = def->threads ? def->threads : 1;
-    world->most_threads = def->threads ? 0 : omp_get_num_procs();
+    world->team.most = def->threads ? 0 : omp_get_num_procs();
     world->seed = def->seed ? def->seed : scene->run.seed;
     world->step_length = def->step > 0.0 ? def->step : scene->run.step;
     world->dt = (float)world->step_length;

@@ -3,6 +3,7 @@
 #include "core/parallel.h"
 #include "state/device.h"
 #include "world/fields.h"
+#include "world/team.h"
 #include "world/world.h"
 
 // The models of a stage in use, one after the other; each does its own people.
@@ -40,11 +41,14 @@ static th_stage_fn *const stage_table[TH_STAGE_COUNT] = {
 };
 
 static void step_once(th_world *world) {
+    double begin = omp_get_wtime(), from = begin;
     for (int stage = 0; stage < TH_STAGE_COUNT; ++stage) {
-        double begin = omp_get_wtime();
         stage_table[stage](world);
-        world->profile.seconds[stage] += omp_get_wtime() - begin;
+        double now = omp_get_wtime();
+        world->profile.seconds[stage] += now - from;
+        from = now;
     }
+    th_team_note(&world->team, from - begin, world->agents.count);
     world->profile.steps++;
 }
 
@@ -124,17 +128,9 @@ static void permute_fields(th_world *world, int count) {
     }
 }
 
-// A few people on many cores take longer than on one, and on a busy machine, where the others wait for a
-// core that is taken, a hundred times longer.
-static void choose_threads(th_world *world) {
-    if (world->most_threads == 0) return;
-    int worth = 1 + world->agents.count / TH_BLOCK;
-    world->threads = worth < world->most_threads ? worth : world->most_threads;
-}
-
 void th_stage_index(th_world *world) {
     th_agents *agents = &world->agents;
-    choose_threads(world);
+    th_choose_threads(world);
     th_index *index = &world->index;
     level_boxes(world, world->level_boxes);
     float cell = world->cell_size;
