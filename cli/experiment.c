@@ -86,8 +86,23 @@ static int perform(const th_experiment *experiment, const th_experiment_settings
     return code;
 }
 
+// "social_force:hfv2000" -> {"model": "social_force", "preset": "hfv2000"}; a name gets quotes, an object stays.
+static const char *model_text(const char *given, char text[400]) {
+    if (!given || *given == '{') return given;
+    const char *colon = strchr(given, ':');
+    if (colon)
+        snprintf(text, 400, "{\"model\": \"%.*s\", \"preset\": \"%s\"}", (int)(colon - given),
+                 given, colon + 1);
+    else
+        snprintf(text, 400, "\"%s\"", given);
+    return text;
+}
+
 static int run(const th_command *command, int argc, char **argv) {
     const char *operands[1] = {NULL}, *out = NULL;
+    const char *model = NULL, *filter = NULL, *plan = NULL, *only = NULL;
+    char words[4][400];
+    double radius = 0;
     bool quick = false, quiet = false, force = false;
     long long jobs = 0, seed = 1;
     const th_option options[] = {
@@ -98,6 +113,14 @@ static int run(const th_command *command, int argc, char **argv) {
         {"jobs", TH_OPTION_INTEGER, &jobs, "N",
          "runs at once, 0: one per core; no result depends on it", 0, 1024},
         {"seed", TH_OPTION_INTEGER, &seed, "N", "of the first crowd (default 1)", 1, 1e15},
+        {"model", TH_OPTION_TEXT, &model, "M",
+         "all: move model of everybody: a name, name:preset or a JSON object", 0, 0},
+        {"filter", TH_OPTION_TEXT, &filter, "F", "all: filter of everybody, in the same forms", 0,
+         0},
+        {"plan", TH_OPTION_TEXT, &plan, "P", "all: plan of everybody, in the same forms", 0, 0},
+        {"radius", TH_OPTION_REAL, &radius, "R", "all: of everybody [m]", 0.05, 1},
+        {"only", TH_OPTION_TEXT, &only, "WHERE",
+         "all: one_way, single_file, two_way, doors, lock_ups or time_step", 0, 0},
         {"force", TH_OPTION_FLAG, &force, NULL, "write into a folder that holds something", 0, 0},
         {"quiet", TH_OPTION_FLAG, &quiet, NULL, "no progress line", 0, 0},
     };
@@ -108,7 +131,22 @@ static int run(const th_command *command, int argc, char **argv) {
     if (!operands[0]) return list_all();
     const th_experiment *experiment = find(operands[0]);
     if (!experiment) return complain_name(command, operands[0]);
-    th_experiment_settings settings = {.quick = quick, .seed = (uint64_t)seed};
+    bool chooses = model || filter || plan || only || radius > 0;
+    if (chooses && experiment->run != th_experiment_all) {
+        th_complain(command,
+                    "%s runs every model; --model, --filter, --plan, --radius and --only "
+                    "are for `throng experiment all`",
+                    experiment->name);
+        return TH_EXIT_USAGE;
+    }
+    th_experiment_settings settings = {.quick = quick, .seed = (uint64_t)seed, .only = only};
+    settings.choice = (th_models_choice){.plan = model_text(plan, words[0]),
+                                         .filter = model_text(filter, words[1]),
+                                         .move = model_text(model, words[2])};
+    if (radius > 0) {
+        snprintf(words[3], sizeof words[3], "%g", radius);
+        settings.choice.radius = words[3];
+    }
     settings.jobs = jobs > 0 ? (int)jobs : th_core_count();
     th_folder folder = {0};
     th_error error = {0};
@@ -128,8 +166,11 @@ const th_command th_command_experiment = {
     "experiments with people, repeated with every model",
     "Without NAME: lists the experiments. With it: runs it with every move model, alone and "
     "behind\n"
-    "DenseSense, prints tables and what was asked of them, and writes tables and figures.",
+    "DenseSense, prints tables and what was asked of them, and writes tables and figures.\n"
+    "all judges one configuration instead, by default that of a scene that names no model.",
     "  throng experiment\n"
+    "  throng experiment all --quick\n"
+    "  throng experiment all --model social_force --filter densesense:laboratory --only doors\n"
     "  throng experiment fundamental --quick\n"
     "  throng experiment corridor --out corridor\n",
     run};

@@ -97,13 +97,13 @@ static void assert_same_as_file(const char *text, const char *file) {
 // What users open is what the experiments run.
 static void scenes_are_those_in_the_folder(void **state) {
     (void)state;
-    th_corridor_people people = {model_called("D-SF consistent")->filter, "\"social_force\"",
-                                 100.0};
+    th_corridor_people people = {th_experiment_choice(model_called("D-SF consistent")), 100.0};
     char *text = th_corridor_one_way(&th_uo180_runs[8], &people);
     assert_non_null(text);
     assert_same_as_file(text, "corridor_one_way.json");
     free(text);
-    people = (th_corridor_people){people.filter, "\"orca\"", 110.0};
+    people.choice.move = "\"orca\"";
+    people.inflow_time = 110.0;
     text = th_corridor_both_ways(2.0, &people);
     assert_non_null(text);
     assert_same_as_file(text, "corridor_both_ways.json");
@@ -113,7 +113,8 @@ static void scenes_are_those_in_the_folder(void **state) {
 // A sparse flow: nobody hinders anybody, so everybody who enters walks at the own free speed.
 static void a_thin_flow_has_the_density_of_its_inflow(void **state) {
     (void)state;
-    th_corridor_people people = {"\"none\"", "\"social_force\"", LONG_ENOUGH ? 60.0 : 14.0};
+    th_corridor_people people = {{.filter = "\"none\"", .move = "\"social_force\""},
+                                 LONG_ENOUGH ? 60.0 : 14.0};
     th_corridor_window window = {.area = "POLYGON ((0 -2, 1.8 -2, 1.8 0, 0 0, 0 -2))",
                                  .direction = {0.0, -1.0},
                                  .from = 12.0,

@@ -3,6 +3,7 @@
 #include "support.h"
 #include "validate/bottleneck_scenes.h"
 #include "validate/bottleneck_tracks.h"
+#include "validate/experiment_all.h"
 #include "validate/experiments.h"
 #include <math.h>
 #include <stdlib.h>
@@ -94,13 +95,15 @@ static void places_hold_their_people(void **state) {
     (void)state;
     th_door_scene *scene = malloc(sizeof *scene);
     assert_non_null(scene);
-    const int people[] = {60, 75, 348, 300};
-    for (int k = 0; k < 4; ++k) {
+    const int people[] = {60, 75, 348, 300, 100};
+    th_models_choice choice = th_door_choice("\"none\"", "\"orca\"");
+    for (int k = 0; k < 5; ++k) {
         switch (k) {
-        case 0: th_scene_seyfried(scene, 0.8, "\"none\"", "\"orca\""); break;
-        case 1: th_scene_adrian(scene, "\"none\"", "\"orca\""); break;
-        case 2: th_scene_hermes(scene, "\"none\"", "\"orca\""); break;
-        default: th_scene_grandstand(scene, "\"none\"", "\"orca\""); break;
+        case 0: th_scene_seyfried(scene, 0.8, &choice); break;
+        case 1: th_scene_adrian(scene, &choice); break;
+        case 2: th_scene_hermes(scene, &choice); break;
+        case 3: th_scene_grandstand(scene, &choice); break;
+        default: th_scene_kretz(scene, 1.0, &choice); break;
         }
         assert_int_equal(scene->people, people[k]);
         th_run_tracks tracks;
@@ -115,7 +118,7 @@ static void places_hold_their_people(void **state) {
         th_tracks_release(&tracks);
     }
     // Start density as in the paper: 60 people on 4 m by 4.55 m.
-    th_scene_seyfried(scene, 1.0, "\"none\"", "\"orca\"");
+    th_scene_seyfried(scene, 1.0, &choice);
     th_run_tracks tracks;
     run(scene->text, 1 / TH_TRACKS_RATE, 0.1, &tracks);
     double density =
@@ -140,7 +143,8 @@ static void a_wrong_scene_says_why(void **state) {
 static double flow_through(double width, const char *filter, const char *move) {
     th_door_scene *scene = malloc(sizeof *scene);
     assert_non_null(scene);
-    th_scene_seyfried(scene, width, filter, move);
+    th_models_choice choice = th_door_choice(filter, move);
+    th_scene_seyfried(scene, width, &choice);
     th_run_tracks tracks;
     run(scene->text, 1 / TH_TRACKS_RATE, SLOW ? 8 : 120, &tracks);
     th_tracks_found found;
@@ -169,7 +173,8 @@ static void doors_have_the_measured_flow(void **state) {
 static th_tracks_found ways(const char *filter, const char *move, double step, double *overlaps) {
     th_door_scene *scene = malloc(sizeof *scene);
     assert_non_null(scene);
-    th_scene_grandstand(scene, filter, move);
+    th_models_choice choice = th_door_choice(filter, move);
+    th_scene_grandstand(scene, &choice);
     th_run_tracks tracks;
     run(scene->text, step, SLOW ? 0.5 : 3, &tracks);
     th_tracks_found found;
@@ -235,6 +240,74 @@ static void jobs_change_nothing(void **state) {
     th_experiment_release(&three);
 }
 
+// ---- one configuration, every bar
+
+static const char *cell(const th_experiment_table *table, int row, const char *column) {
+    for (int c = 0; c < table->columns; ++c)
+        if (strcmp(table->cells[c], column) == 0) return table->cells[row * table->columns + c];
+    fail_msg("no column %s", column);
+    return NULL;
+}
+
+static void rows_know_their_bars(void **state) {
+    (void)state;
+    th_experiment_result result = {0};
+    th_all_study study = {
+        .table = th_experiment_add_table(
+            &result, "all", "", "where|what|people|model|spread|off [%]|bar|seeds|verdict")};
+    const double flows[] = {1.12, 1.16, 0.88, 0.84};
+    for (int k = 0; k < 4; ++k)
+        th_all_near(&study, "doors", "flow", 1.0, th_all_single(flows[k], 1), 2, 0.15);
+    th_all_near(&study, "doors", "nobody came", 1.0, th_all_single((double)NAN, 1), 2, 0.15);
+    const char *const verdicts[] = {"pass", "fail", "pass", "fail", "fail"};
+    for (int k = 0; k < 5; ++k)
+        assert_string_equal(cell(study.table, k + 1, "verdict"), verdicts[k]);
+    assert_string_equal(cell(study.table, 2, "off [%]"), "16");
+    assert_int_equal(study.bars, 5);
+    assert_int_equal(study.missed, 3);
+    th_experiment_release(&result);
+}
+
+// ORCA keeps 1.34 m/s however dense it is: the command must say that this is not single file.
+static void all_tells_a_model_that_is_wrong(void **state) {
+    (void)state;
+    if (SLOW) return;
+    th_experiment_settings settings = {
+        .quick = true, .jobs = 2, .seed = 1, .choice = {.move = "\"orca\""}, .only = "single_file"};
+    th_experiment_result result = {0};
+    th_error error = {0};
+    assert_int_equal(th_experiment_all(&settings, NULL, NULL, &result, &error), TH_OK);
+    assert_int_equal(result.table_count, 1);
+    const th_experiment_table *table = result.tables[0];
+    assert_int_equal(table->count, 3 * table->columns);
+    assert_true(atof(cell(table, 1, "model")) > 0.5);
+    assert_string_equal(cell(table, 1, "verdict"), "fail");
+    assert_string_equal(cell(table, 2, "verdict"), "fail");
+    th_experiment_release(&result);
+    settings.only = "windows";
+    assert_int_equal(th_experiment_all(&settings, NULL, NULL, &result, &error), TH_BAD_ARGUMENT);
+    assert_non_null(strstr(error.message, "lock_ups"));
+    th_experiment_release(&result);
+}
+
+// Rooms at any angle hold their crowd, and somebody alone gets out of every one of them.
+static void rooms_are_turned(void **state) {
+    (void)state;
+    th_door_scene *scene = malloc(sizeof *scene);
+    assert_non_null(scene);
+    th_models_choice choice = th_door_choice("\"none\"", "\"orca\"");
+    for (uint64_t seed = 1; seed <= 8; ++seed)
+        for (int people = 1; people <= 60; people += 59) {
+            th_scene_room(scene, people, 1.2, seed, &choice);
+            th_run_tracks tracks;
+            run(scene->text, 1 / TH_TRACKS_RATE, people > 1 ? 0.1 : 20, &tracks);
+            assert_int_equal(tracks.people, people);
+            if (people == 1 && !SLOW) assert_true(tracks.frames < 16 * 12);
+            th_tracks_release(&tracks);
+        }
+    free(scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flow_and_density_of_a_row),
@@ -244,6 +317,9 @@ int main(void) {
         cmocka_unit_test(doors_have_the_measured_flow),
         cmocka_unit_test(the_filter_makes_ways_smooth),
         cmocka_unit_test(jobs_change_nothing),
+        cmocka_unit_test(rows_know_their_bars),
+        cmocka_unit_test(all_tells_a_model_that_is_wrong),
+        cmocka_unit_test(rooms_are_turned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

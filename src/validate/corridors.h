@@ -4,11 +4,12 @@
 #define TH_VALIDATE_CORRIDORS_H
 #include "observe/fundamental.h"
 #include "validate/measured.h"
+#include "validate/validate.h"
 
 // How people walk and how long they keep coming.
 typedef struct th_corridor_people {
-    const char *filter, *move; // as in a scene file, JSON
-    double inflow_time;        // [s]
+    th_models_choice choice;
+    double inflow_time; // [s]
 } th_corridor_people;
 
 // The corridor of 1.8 m with the run's entrance and exit, people coming in at its inflow, as a scene file.
@@ -16,6 +17,8 @@ typedef struct th_corridor_people {
 char *th_corridor_one_way(const th_uo180_run *run, const th_corridor_people *people);
 // A corridor of 4 m, `rate` people per second from each end.
 char *th_corridor_both_ways(double rate, const th_corridor_people *people);
+// The corridor of 3 m of a measured run, its entrances and its inflows.
+char *th_corridor_two_way_300(const th_two_way_run *run, const th_corridor_people *people);
 
 typedef struct th_corridor_window {
     const char *area;   // WKT, where density and speed are measured
@@ -24,10 +27,15 @@ typedef struct th_corridor_window {
     double from, until; // [s]
 } th_corridor_window;
 
+// Classes of density of 0.5 /m2, as those of uo180.
+#define TH_CORRIDOR_CLASS 0.5
+enum { TH_CORRIDOR_CLASSES = 12 };
 typedef struct th_corridor_result {
     th_fundamental_mean mean; // classic density: people counted, as for the measured tables
-    double lanes;             // th_lane_order; NaN: not asked for
-    uint64_t waiting;         // people due who found no room to come in
+    th_fundamental_mean late; // the same over the last quarter of the window
+    th_fundamental_bin bins[TH_CORRIDOR_CLASSES]; // sums until th_fundamental_bins_finish
+    double lanes;                                 // th_lane_order; NaN: not asked for
+    uint64_t waiting;                             // people due who found no room to come in
 } th_corridor_result;
 th_result th_corridor_run(const char *scene, uint64_t seed, const th_corridor_window *window,
                           th_corridor_result *result, th_error *error);

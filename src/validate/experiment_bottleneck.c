@@ -50,12 +50,36 @@ typedef struct door_plan {
 // ---- the runs
 
 static void make_scene(th_door_scene *scene, const th_experiment_model *model, int place) {
+    th_models_choice choice = th_door_choice(model->filter, model->move);
     if (place == ADRIAN)
-        th_scene_adrian(scene, model->filter, model->move);
+        th_scene_adrian(scene, &choice);
     else if (place == HERMES)
-        th_scene_hermes(scene, model->filter, model->move);
+        th_scene_hermes(scene, &choice);
     else
-        th_scene_seyfried(scene, th_flow_seyfried[place].width, model->filter, model->move);
+        th_scene_seyfried(scene, th_flow_seyfried[place].width, &choice);
+}
+
+th_result th_door_run(const th_door_scene *scene, uint64_t seed, double longest,
+                      th_door_found *door, th_error *error) {
+    th_tracks_def def = {scene->text, seed, 1 / TH_TRACKS_RATE, longest};
+    th_run_tracks tracks;
+    th_tracks_found found;
+    th_result done = th_tracks_run(&def, &tracks, error);
+    if (done == TH_OK) done = th_tracks_look(&tracks, scene->line, &found, error);
+    if (done == TH_OK) {
+        // The jam stands in the middle half of the time between the first and the last.
+        double quarter = 0.25 * (found.last - found.first);
+        *door = (th_door_found){.runs = 1,
+                                .people = tracks.people,
+                                .through = found.through,
+                                .flow = found.flow,
+                                .overlaps = tracks.overlaps,
+                                .acceleration = found.acceleration};
+        door->density =
+            th_tracks_in(&tracks, scene->jam, found.first + quarter, found.last - quarter).density;
+    }
+    th_tracks_release(&tracks);
+    return done;
 }
 
 static th_result run_one(void *context, int index, th_error *error) {
@@ -64,24 +88,7 @@ static th_result run_one(void *context, int index, th_error *error) {
     th_door_scene *scene = malloc(sizeof *scene);
     if (!scene) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
     make_scene(scene, &plan->models[run->model].model, run->place);
-    th_tracks_def def = {scene->text, run->seed, 1 / TH_TRACKS_RATE, LONGEST};
-    th_run_tracks tracks;
-    th_tracks_found found;
-    th_result done = th_tracks_run(&def, &tracks, error);
-    if (done == TH_OK) done = th_tracks_look(&tracks, scene->line, &found, error);
-    if (done == TH_OK) {
-        // The jam stands in the middle half of the time between the first and the last.
-        double quarter = 0.25 * (found.last - found.first);
-        run->found = (th_door_found){.runs = 1,
-                                     .people = tracks.people,
-                                     .through = found.through,
-                                     .flow = found.flow,
-                                     .overlaps = tracks.overlaps,
-                                     .acceleration = found.acceleration};
-        run->found.density =
-            th_tracks_in(&tracks, scene->jam, found.first + quarter, found.last - quarter).density;
-    }
-    th_tracks_release(&tracks);
+    th_result done = th_door_run(scene, run->seed, LONGEST, &run->found, error);
     free(scene);
     return done;
 }

@@ -16,6 +16,10 @@ typedef struct th_door_found {
     double acceleration; // [m/s2]
 } th_door_found;
 
+// One crowd, at most `longest` seconds.
+th_result th_door_run(const th_door_scene *scene, uint64_t seed, double longest,
+                      th_door_found *door, th_error *error);
+
 typedef struct th_door_model {
     th_experiment_model model;          // variant -1: only in the tables
     th_door_found found[TH_DOOR_CASES]; // the widths of Seyfried 2009, then 0.5 m and 3.0 m

@@ -27,8 +27,7 @@ static bool prepare(corridor_study *s, const th_experiment_settings *settings, i
 
 static th_corridor_people people_of(const corridor_study *s, int model) {
     th_corridor_people people = s->people;
-    people.filter = s->models[model].filter;
-    people.move = s->models[model].move;
+    people.choice = th_experiment_choice(&s->models[model]);
     return people;
 }
 
@@ -210,10 +209,7 @@ th_result th_experiment_corridor(const th_experiment_settings *settings,
 // People per second from each side; bi_corr_400_b_03 has 20 in 10 s over x = 0 each way.
 static const double RATES[] = {2.0, 1.0, 3.0};
 enum { RATE_COUNT = sizeof RATES / sizeof *RATES };
-// bi_corr_400_b_03, frames 750 to 2750 (30 to 110 s): density and speed in x -1 .. 1, order of lanes in
-// x -4 .. 4, all by the code that measures the models.
-static const double PEOPLE_DENSITY = 0.99, PEOPLE_SPEED = 1.03, PEOPLE_FLOW = 1.02,
-                    PEOPLE_LANES = 0.83;
+static const double PEOPLE_LANES = 0.83; // bi_corr_400_b_03, x -4 .. 4, by the code for models
 
 static th_result walk_both_ways(void *context, int index, th_error *error) {
     corridor_study *s = context;
@@ -240,7 +236,8 @@ static void both_ways_table(const corridor_study *s, th_experiment_result *resul
         "(1: pure lanes) in x -4 .. 4",
         "model|people per second from each end|density [1/m2]|speed [m/s]|flow [1/(m s)]|lanes|"
         "found no room to come in");
-    th_corridor_result people = {{PEOPLE_DENSITY, PEOPLE_SPEED, PEOPLE_FLOW}, PEOPLE_LANES, 0};
+    th_corridor_result people = {.mean = {th_bi400.density, th_bi400.speed, th_bi400.flow},
+                                 .lanes = PEOPLE_LANES};
     th_cell_text(table, "people");
     th_cell_number(table, RATES[0], 0);
     both_ways_row(table, &people);

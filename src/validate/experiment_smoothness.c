@@ -71,7 +71,8 @@ static th_result run_one(void *context, int index, th_error *error) {
     smooth_run *run = &plan->runs[index];
     th_door_scene *scene = malloc(sizeof *scene);
     if (!scene) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
-    th_scene_grandstand(scene, v->filter, v->move);
+    th_models_choice choice = th_door_choice(v->filter, v->move);
+    th_scene_grandstand(scene, &choice);
     th_tracks_def def = {scene->text, plan->settings->seed + (uint64_t)(index % plan->seeds),
                          v->step, plan->settings->quick ? LONGEST_QUICK : LONGEST};
     th_result done = th_tracks_run(&def, &run->tracks, error);
@@ -206,7 +207,8 @@ static void draw_panels(const smooth_plan *plan, const th_canvas *canvas, const 
 static bool draw_figure(const smooth_plan *plan, const char *path) {
     th_door_scene *place = malloc(sizeof *place);
     if (!place) return false;
-    th_scene_grandstand(place, "\"none\"", "\"orca\"");
+    th_models_choice choice = th_door_choice("\"none\"", "\"orca\"");
+    th_scene_grandstand(place, &choice);
     th_scene *scene = NULL;
     th_canvas canvas = {0};
     bool good = th_scene_load_json(place->text, strlen(place->text), "experiment", NULL, NULL,

@@ -51,7 +51,8 @@ static th_result run_one(void *context, int index, th_error *error) {
     stand_run *run = &plan->runs[index];
     th_door_scene *scene = malloc(sizeof *scene);
     if (!scene) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
-    th_scene_grandstand(scene, model->filter, model->move);
+    th_models_choice choice = th_door_choice(model->filter, model->move);
+    th_scene_grandstand(scene, &choice);
     th_tracks_def def = {scene->text, plan->settings->seed + (uint64_t)(index % plan->seeds),
                          1 / TH_TRACKS_RATE, plan->settings->quick ? LONGEST_QUICK : LONGEST};
     th_result done = th_tracks_run(&def, &run->tracks, error);
@@ -137,7 +138,8 @@ static th_result draw(const stand_plan *plan, th_experiment_result *result, th_e
     }
     th_door_scene *scene = malloc(sizeof *scene);
     if (!scene) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
-    th_scene_grandstand(scene, plan->models[0]->filter, plan->models[0]->move);
+    th_models_choice choice = th_door_choice(plan->models[0]->filter, plan->models[0]->move);
+    th_scene_grandstand(scene, &choice);
     th_frames_def def = {scene, tracks, names, columns, plan->settings->quick ? quick_times : times,
                          3};
     char path[4096];

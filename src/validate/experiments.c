@@ -41,6 +41,10 @@ const th_experiment_model *th_experiment_models(int *count) {
     return list;
 }
 
+th_models_choice th_experiment_choice(const th_experiment_model *model) {
+    return (th_models_choice){.filter = model->filter, .move = model->move};
+}
+
 // ---- tables
 
 static void add_cell(th_experiment_table *table, const char *text, size_t length) {

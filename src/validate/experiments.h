@@ -11,6 +11,9 @@ typedef struct th_experiment_settings {
     bool quick;      // seconds instead of minutes: fewer densities or runs, shorter
     int jobs;        // runs side by side, at least 1; no result depends on it
     uint64_t seed;   // of the first crowd
+    // Of `all` only:
+    th_models_choice choice; // whom it judges
+    const char *only;        // the beginning of the rows' first word; NULL: all rows
 } th_experiment_settings;
 
 // How far it is, 0 .. 1, and with what; false: the user wants to stop. Called one at a time. NULL: silent.
@@ -77,6 +80,7 @@ typedef struct th_experiment_model {
     int variant;               // 0: alone; menge, consistent, laboratory
 } th_experiment_model;
 const th_experiment_model *th_experiment_models(int *count);
+th_models_choice th_experiment_choice(const th_experiment_model *model);
 
 // ---- many runs side by side: run(context, k) for k in 0 .. count - 1. Each writes to a place of its own, so
 // that the result does not depend on how many run at once; each world has one thread. Returns the error of
@@ -89,6 +93,7 @@ th_result th_experiment_runs(const th_experiment_settings *settings,
 
 // ---- the experiments. X(name, doc): th_experiment_NAME below runs it, `throng experiment NAME` calls it.
 #define TH_EXPERIMENTS(X)                                                                         \
+    X(all, "every bar for one configuration, default or --model: is it people as measured?")      \
     X(fundamental, "speed against density in a corridor without ends, every model over Weidmann") \
     X(corridor, "one way through a corridor of 1.8 m, entrance and exit as in the experiment")    \
     X(both_ways, "two crowds through each other in a corridor of 4 m")                            \

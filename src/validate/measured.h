@@ -33,6 +33,51 @@ typedef struct th_uo180_run {
 enum { TH_UO180_RUNS = 9 };
 extern const th_uo180_run th_uo180_runs[TH_UO180_RUNS];
 
+// The closed ring of 1.8 m (ug180, as in th_measured_sets, all pairs) in classes of 0.5 /m2.
+enum { TH_UG180_CLASSES = 9 };
+extern const th_measured_point th_ug180_classes[TH_UG180_CLASSES];
+
+// ---- single file
+
+// An oval of 26 m in a caserne, Juelich 2006, twelve runs (Seyfried et al. 2010); pairs of density and speed as in jpscore
+// (LGPL-3), in classes of 0.25 /m. Density here in 1/m.
+enum { TH_CASERNE_CLASSES = 9 };
+extern const th_measured_point th_caserne_classes[TH_CASERNE_CLASSES];
+
+// Speeds of people in single file by people per metre: a tenth are slower, half, a tenth are faster. The published
+// reference of RiMEA 4.1.1, test 16 (jupedsim-web-community, MIT licence), 0.3 to 2.1 per metre: people of 0.4 m fill
+// 2.5 per metre.
+typedef struct th_single_file_band {
+    double density, slow, median, fast; // [1/m], [m/s]
+} th_single_file_band;
+enum { TH_SINGLE_FILE_BANDS = 10 };
+extern const th_single_file_band th_single_file_bands[TH_SINGLE_FILE_BANDS];
+
+// ---- two streams through each other
+
+// bi_corr_400_b_03 (BaSiGo 2013), 2 people/s from each end of a corridor of 4 m, frames 750 to 2750 (30 to 110 s), in
+// x -1 .. 1, by the code that measures models.
+typedef struct th_measured_state {
+    double density, speed, flow; // [1/m2], [m/s], [1/(m s)]
+} th_measured_state;
+static const th_measured_state th_bi400 = {0.99, 1.03, 1.02};
+
+// A corridor of 3.0 m, x 0 .. 3, y -4 .. 4, an entrance at either end (Hermes 2009, BOT-300; Zhang, Klingsch,
+// Schadschneider, Seyfried 2012). Means over steady frames in y -1 .. 1, flows over y = 0, read from the trajectories of
+// the Juelich archive; figures only.
+typedef struct th_two_way_run {
+    double entrance;             // [m]
+    int people;                  // who took part
+    double flow_up, flow_down;   // [1/s]
+    double density, speed, flow; // [1/m2], [m/s], [1/(m s)]
+} th_two_way_run;
+static const th_two_way_run th_two_way_300[] = {{0.50, 125, 1.13, 1.22, 0.51, 1.42, 0.73},
+                                                {0.65, 147, 1.54, 1.37, 0.71, 1.32, 0.93},
+                                                {0.75, 147, 1.75, 1.62, 0.85, 1.23, 1.03},
+                                                {0.85, 216, 1.96, 1.97, 1.30, 0.98, 1.26},
+                                                {1.00, 230, 1.95, 2.08, 1.74, 0.79, 1.36}};
+enum { TH_TWO_WAY_300 = sizeof th_two_way_300 / sizeof *th_two_way_300 };
+
 // ---- flows through doors [1/s] against their width [m]
 
 typedef struct th_measured_flow {
@@ -56,4 +101,7 @@ enum { TH_FLOW_KRETZ = sizeof th_flow_kretz / sizeof *th_flow_kretz };
 // Single runs of the Juelich archive, (people - 1) / (last - first) over the middle of the passage.
 static const th_measured_flow th_flow_adrian = {0.5, 1.15}; // 040_c_56_h-, doi 10.34735/ped.2018.1
 static const th_measured_flow th_flow_hermes = {3.0, 6.69}; // AO_300
+// Density before these doors in the middle half of the time between the first and the last who pass, as it is measured of
+// models: 0.8 m x 0.8 m, 0.5 m before the door of 0.5 m; 3 m x 2 m, directly before that of 3 m [1/m2]
+static const double th_jam_adrian = 7.68, th_jam_hermes = 5.36;
 #endif

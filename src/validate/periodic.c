@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "formula/random.h"
 #include "formula/weidmann.h"
+#include "validate/validate.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,6 @@ static const double MARGIN = 6.0; // [m] of copies at each end: neighbours count
 // Ground beyond the copies [m]: a packed crowd must not be stopped by a wall at the end.
 static const double RUN_OUT = 6.0;
 enum { STORE_COLUMNS = 29 }; // of copies that are not needed, 2 m apart on a level of their own
-static const float RADIUS = 0.2f;   // [m]
 static const float FAR_GOAL = 1e4f; // [m]
 
 th_periodic_def th_periodic_def_default(const char *filter, const char *move, double density) {
@@ -21,6 +21,8 @@ th_periodic_def th_periodic_def_default(const char *filter, const char *move, do
     def.width = 4.0;
     def.step = 0.0625;
     def.warm_up = def.measured = 20.0;
+    def.radius = 0.2;
+    def.speed = TH_WEIDMANN_FREE_SPEED;
     def.seed = 1;
     return def;
 }
@@ -34,29 +36,35 @@ typedef struct periodic {
 } periodic;
 
 static th_result corridor(const th_periodic_def *def, th_scene **scene, th_error *error) {
-    char text[4096];
+    char text[4096], models[TH_CHOICE_TEXT];
+    th_choice_text(&(th_models_choice){.filter = def->filter, .move = def->move}, ", ", models);
     double people = def->density * def->length * def->width;
     double store_width = 2.0 * STORE_COLUMNS + 2.0,
            store_height = 2.0 * ceil(people / STORE_COLUMNS) + 4.0; // [m]
-    int length =
-        snprintf(text, sizeof text,
-                 "{\"levels\": [{\"id\": \"corridor\", \"walkable\": {\"rect\": [%g, %g, %g, %g]}},"
-                 " {\"id\": \"store\", \"walkable\": {\"rect\": [0, 0, %g, %g]}}],"
-                 " \"groups\": [{\"id\": \"people\", \"level\": \"corridor\", \"count\": 0,"
-                 "  \"own_goal\": {\"in\": {\"rect\": [0, -0.1, 1, 0.1]}}, \"plan\": \"straight\","
-                 "  \"filter\": %s, \"move\": %s}],"
-                 " \"run\": {\"step\": %.9g, \"max_time\": 1e6}}",
-                 -MARGIN - RUN_OUT, -def->width / 2, def->length + MARGIN + RUN_OUT, def->width / 2,
-                 store_width, store_height, def->filter, def->move, def->step);
+    int length = snprintf(
+        text, sizeof text,
+        "{\"levels\": [{\"id\": \"corridor\", \"walkable\": {\"rect\": [%g, %g, %g, %g]}},"
+        " {\"id\": \"store\", \"walkable\": {\"rect\": [0, 0, %g, %g]}}],"
+        " \"groups\": [{\"id\": \"people\", \"level\": \"corridor\", \"count\": 0,"
+        "  \"own_goal\": {\"in\": {\"rect\": [0, -0.1, 1, 0.1]}}, \"plan\": \"straight\"%s}],"
+        " \"run\": {\"step\": %.9g, \"max_time\": 1e6}}",
+        -MARGIN - RUN_OUT, -def->width / 2, def->length + MARGIN + RUN_OUT, def->width / 2,
+        store_width, store_height, models, def->step);
     if (length < 0 || (size_t)length >= sizeof text)
         return th_fail(error, TH_BAD_ARGUMENT, "", "filter and move are too long a text");
     return th_scene_load_json(text, (size_t)length, "corridor", NULL, NULL, scene, error);
 }
 
+// A standard normal number out of two of the four that have not been used for places.
+static double normal(th_random4 r) {
+    double u = fmax((double)th_uniform(r.v[2]), 1e-7), v = (double)th_uniform(r.v[3]);
+    return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+}
+
 // A hexagonal lattice with a little disorder, as many as the density asks for.
 static th_agent_def person(const th_periodic_def *def, int k, int rows, int columns) {
     th_agent_def agent = th_agent_def_default();
-    double room = def->width - 2.0 * (double)RADIUS;
+    double room = def->width - 2.0 * def->radius;
     int row = k % rows, column = k / rows;
     th_random4 r = th_philox(def->seed, 2000, (uint32_t)k, 0);
     double spacing = def->length / columns;
@@ -67,8 +75,8 @@ static th_agent_def person(const th_periodic_def *def, int k, int rows, int colu
     bool back = def->both_ways && th_uniform(r.v[2]) < 0.5f;
     agent.goal = (th_vec2){back ? -FAR_GOAL : FAR_GOAL, agent.position.y};
     agent.velocity = (th_vec2){back ? -0.1f : 0.1f, 0.0f};
-    agent.radius = RADIUS;
-    agent.speed = (float)TH_WEIDMANN_FREE_SPEED;
+    agent.radius = (float)def->radius;
+    agent.speed = (float)fmax(0.5, def->speed + def->spread * normal(r));
     agent.mass = 80.0f;
     return agent;
 }
@@ -156,7 +164,7 @@ static th_result look(periodic *p, bool first, th_periodic_result *sum, th_error
     th_result mapped = map(p, TH_READ, FIELDS, v, error);
     if (mapped != TH_OK) return mapped;
     const float *x = v[X], *y = v[Y], *vx = v[VELOCITY_X], *vy = v[VELOCITY_Y];
-    double apart2 = 2.0 * (double)RADIUS - 0.01;
+    double apart2 = 2.0 * p->def->radius - 0.01;
     apart2 *= apart2;
     for (int i = 0; i < p->people; ++i) {
         if (!first) {

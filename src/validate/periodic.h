@@ -6,10 +6,13 @@
 #include "throng/throng.h"
 
 typedef struct th_periodic_def {
-    const char *filter, *move; // as in a scene file: "\"none\"", "{\"model\": ...}"
-    double density;            // [1/m2]
-    double length, width;      // [m] length at least 12: one copy of everybody has to be enough
+    // As in a scene file: "\"none\"", "{\"model\": ...}"; NULL: the scene names none.
+    const char *filter, *move;
+    double density;       // [1/m2]
+    double length, width; // [m] length at least 12: one copy of everybody has to be enough
     double step, warm_up, measured; // [s]
+    double radius;                  // [m] default 0.2
+    double speed, spread;           // preferred: mean and standard deviation [m/s] default 1.34, 0
     bool both_ways;                 // half of them, at random, walk towards -x
     uint64_t seed;
 } th_periodic_def;

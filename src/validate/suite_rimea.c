@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/statistics.h"
 #include "formula/weidmann.h"
+#include "validate/measured.h"
 #include "validate/suite_parts.h"
 #include <stdio.h>
 #include <string.h>
@@ -340,32 +341,20 @@ static void large_crowd(th_trial *trial) {
 
 // ---- 16: single file
 
-// The 10, 50 and 90 % points of measured speeds by people per metre, from the test's published
-// reference (jupedsim-web-community, MIT licence), 0.3 to 2.1 per metre: people of 0.4 m fill 2.5 per metre.
-// [1/m], [m/s], [m/s], [m/s]
-static const double single_file[][4] = {
-    {0.2989, 0.8395, 1.1595, 1.4725}, {0.4989, 0.7083, 1.0910, 1.3887},
-    {0.6989, 0.5978, 0.9748, 1.3053}, {0.8989, 0.4475, 0.7472, 1.1008},
-    {1.0989, 0.3157, 0.5195, 0.8395}, {1.2989, 0.1872, 0.3925, 0.6077},
-    {1.4989, 0.1120, 0.2733, 0.4850}, {1.6989, 0.0705, 0.1988, 0.3822},
-    {1.8989, 0.0480, 0.1577, 0.3140}, {2.0989, 0.0347, 0.1313, 0.2702},
-};
-
 static void single_file_ring(th_trial *trial) {
-    enum { BINS = sizeof single_file / sizeof *single_file };
     int found = th_trial_series(trial, "simulated", "m/s", "1/m", NONE, NONE);
     int low = th_trial_series(trial, "10 % of people are slower", "m/s", "1/m", NONE, NONE);
     int high = th_trial_series(trial, "10 % of people are faster", "m/s", "1/m", NONE, NONE);
     trial->outcome->series[low].reference = trial->outcome->series[high].reference = true;
     int inside = 0, bins = 0;
-    for (int k = 0; k < BINS && !th_trial_failed(trial); ++k) {
-        const double *bin = single_file[k];
+    for (int k = 0; k < TH_SINGLE_FILE_BANDS && !th_trial_failed(trial); ++k) {
+        const th_single_file_band *band = &th_single_file_bands[k];
         double speed;
-        th_trial_point(trial, low, bin[0], bin[1]);
-        th_trial_point(trial, high, bin[0], bin[3]);
-        if (!th_trial_corridor_speed(trial, bin[0] / 0.8, 0.8, &speed)) return;
-        th_trial_point(trial, found, bin[0], speed);
-        inside += speed >= bin[1] && speed <= bin[3];
+        th_trial_point(trial, low, band->density, band->slow);
+        th_trial_point(trial, high, band->density, band->fast);
+        if (!th_trial_corridor_speed(trial, band->density / 0.8, 0.8, &speed)) return;
+        th_trial_point(trial, found, band->density, speed);
+        inside += speed >= band->slow && speed <= band->fast;
         ++bins;
     }
     th_trial_say(trial, "%d of %d densities inside the band of 10 to 90 %%", inside, bins);

@@ -4,6 +4,7 @@
 #include "core/pool.h"
 #include "throng/scene_view.h"
 #include "validate/suite_parts.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -11,6 +12,22 @@
 const char *th_verdict_word(th_verdict verdict) {
     static const char *const words[] = {"pass", "fail", "not applicable", "reported"};
     return words[verdict];
+}
+
+void th_choice_text(const th_models_choice *choice, const char *separator,
+                    char text[TH_CHOICE_TEXT]) {
+    const struct {
+        const char *key, *value;
+    } members[] = {{"plan", choice->plan},
+                   {"radius", choice->radius},
+                   {"filter", choice->filter},
+                   {"move", choice->move}};
+    size_t length = 0;
+    text[0] = '\0';
+    for (size_t k = 0; k < sizeof members / sizeof *members && length < TH_CHOICE_TEXT; ++k)
+        if (members[k].value)
+            length += (size_t)snprintf(text + length, TH_CHOICE_TEXT - length, "%s\"%s\": %s",
+                                       separator, members[k].key, members[k].value);
 }
 
 // Social forces as published (Helbing, Farkas, Vicsek 2000) keep people apart and give doors the measured flow,
