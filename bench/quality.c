@@ -1,9 +1,10 @@
-// How good a crowd is: distances, packing, lanes, vortices, outflow. SPDX-License-Identifier: Apache-2.0
+// How good a crowd is: distances, packing, lanes, vortices, outflow, calm, and who is left behind. SPDX-License-Identifier: Apache-2.0
 #include "bench/quality.h"
 #include "core/array.h"
 #include "core/clock.h"
 #include "throng/scene_view.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@
 typedef struct look {
     int count, capacity;
     float *x, *y, *velocity_x, *velocity_y, *preferred_x, *preferred_y, *radius, *speed;
-    uint32_t *level, *phase;
+    uint32_t *id, *group, *level, *phase;
     int *cell_start, *order, *cell;
     int nx, ny, cell_capacity;
     float min_x, min_y, side; // of the neighbour cells [m]
@@ -22,16 +23,29 @@ static const float LANE_HALF_WIDTH = 0.4f,
                    LANE_REACH = 4.0f; // [m] a person's width to each side; see lanes_of
 static const float PACKED = 0.9f; // share of the largest density from which a spot counts as dense
 
+static const float MOVING = 0.1f;   // [m/s] slower people have no direction to turn from
+static const float TOO_FAST = 1.2f; // times the preferred speed
+
 typedef struct sums {
     double nearest, nearest_count, below, looks, goalward, goalward_count, lanes, lanes_count;
+    double acceleration, walkers, movers, reversals, above;
 } sums;
+
+// Everybody a minute ago, to see whether anybody got anywhere.
+typedef struct minute {
+    int count, capacity;
+    uint32_t *id;
+    float *x, *y;
+    double time;
+    uint64_t done;
+} minute;
 
 static bool grow(look *l, int count) {
     if (l->capacity > 0 && count <= l->capacity) return true;
     int capacity = th_array_capacity_int(l->capacity, count + 1); // never NULL, even for nobody
     float **floats[] = {&l->x,           &l->y,           &l->velocity_x, &l->velocity_y,
                         &l->preferred_x, &l->preferred_y, &l->radius,     &l->speed};
-    uint32_t **words[] = {&l->level, &l->phase};
+    uint32_t **words[] = {&l->id, &l->group, &l->level, &l->phase};
     int **numbers[] = {&l->order, &l->cell};
     bool complete = true;
 #define GROW(list)                                          \
@@ -47,8 +61,8 @@ static bool grow(look *l, int count) {
 
 static void release(look *l) {
     void *all[] = {l->x,           l->y,      l->velocity_x, l->velocity_y, l->preferred_x,
-                   l->preferred_y, l->radius, l->speed,      l->level,      l->phase,
-                   l->order,       l->cell,   l->cell_start};
+                   l->preferred_y, l->radius, l->speed,      l->id,         l->group,
+                   l->level,       l->phase,  l->order,      l->cell,       l->cell_start};
     for (size_t k = 0; k < sizeof all / sizeof *all; ++k) free(all[k]);
 }
 
@@ -72,6 +86,8 @@ static bool read_crowd(look *l, th_world *world) {
            copy_field(world, TH_FIELD_PREFERRED_Y, l->preferred_y, count) &&
            copy_field(world, TH_FIELD_RADIUS, l->radius, count) &&
            copy_field(world, TH_FIELD_SPEED, l->speed, count) &&
+           copy_field(world, TH_FIELD_ID, l->id, count) &&
+           copy_field(world, TH_FIELD_GROUP, l->group, count) &&
            copy_field(world, TH_FIELD_LEVEL, l->level, count) &&
            copy_field(world, TH_FIELD_PHASE, l->phase, count);
 }
@@ -121,7 +137,7 @@ static int cell_end(const look *l, int c) {
 static bool is_person(const look *l, int i) { return l->phase[i] < TH_PHASE_BODY; }
 
 // Distance to the nearest person within two neighbour cells, in own diameters.
-static float nearest_of(const look *l, int i, float *deepest) {
+static float nearest_of(const look *l, int i, float *deepest, float *share) {
     int column = l->cell[i] % l->nx, row = l->cell[i] / l->nx;
     float best2 = 1e30f;
     for (int j = row - 1; j <= row + 1; ++j)
@@ -133,7 +149,10 @@ static float nearest_of(const look *l, int i, float *deepest) {
                 if (other == i || l->level[other] != l->level[i] || !is_person(l, other)) continue;
                 float dx = l->x[other] - l->x[i], dy = l->y[other] - l->y[i];
                 float d2 = dx * dx + dy * dy, apart = l->radius[i] + l->radius[other];
-                if (d2 < apart * apart) *deepest = fmaxf(*deepest, apart - sqrtf(d2));
+                if (d2 < apart * apart) {
+                    *deepest = fmaxf(*deepest, apart - sqrtf(d2));
+                    *share = fmaxf(*share, 1.0f - sqrtf(d2) / apart);
+                }
                 best2 = fminf(best2, d2);
             }
         }
@@ -183,12 +202,12 @@ static float packing_at(const th_grid *grid, float x, float y) {
 }
 
 static void look_at_level(look *l, const th_grid *grid, uint32_t level, sums *s, th_quality *q) {
-    float deepest = 0.0f;
+    float deepest = 0.0f, share = 0.0f;
     for (size_t c = 0; grid->values && c < (size_t)grid->nx * (size_t)grid->ny; ++c)
         q->densest = fmax(q->densest, (double)grid->values[c]);
     for (int i = 0; i < l->count; ++i) {
         if (l->level[i] != level || !is_person(l, i)) continue;
-        float nearest = nearest_of(l, i, &deepest);
+        float nearest = nearest_of(l, i, &deepest, &share);
         s->looks += 1;
         s->below += nearest < 1.0f;
         if (packing_at(grid, l->x[i], l->y[i]) > PACKED && nearest < 10.0f) {
@@ -206,6 +225,7 @@ static void look_at_level(look *l, const th_grid *grid, uint32_t level, sums *s,
         s->goalward_count += 1;
     }
     q->deepest_overlap = fmax(q->deepest_overlap, (double)deepest);
+    q->overlap = fmax(q->overlap, (double)share);
 }
 
 // Share of the speed that goes around the crowd's first centre, among walkers within `core` of it.
@@ -269,6 +289,122 @@ static void find_outflow(const uint64_t *left, int seconds, th_quality *q) {
     q->outflow_variation = sqrt(fmax(squares / windows - mean * mean, 0)) / mean;
 }
 
+// ---- one step: how calm
+
+static void compare_walker(const look *l, int i, float vx, float vy, double step, sums *s,
+                           th_quality *q) {
+    double ux = (double)l->velocity_x[i], uy = (double)l->velocity_y[i];
+    double wx = (double)vx, wy = (double)vy, speed = hypot(wx, wy);
+    s->walkers += 1;
+    s->acceleration += hypot(wx - ux, wy - uy) / step;
+    if (hypot(ux, uy) > (double)MOVING && speed > (double)MOVING) {
+        s->movers += 1;
+        s->reversals += ux * wx + uy * wy < 0;
+    }
+    if (!(l->speed[i] > 0.0f)) return;
+    q->fastest = fmax(q->fastest, speed / (double)l->speed[i]);
+    s->above += speed > (double)(TOO_FAST * l->speed[i]);
+}
+
+// Takes a step and compares velocities before and after it; both lists are in ascending id order.
+static bool watch_step(const look *l, th_world *world, sums *s, th_quality *q) {
+    th_world_step(world, 1);
+    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
+    const uint32_t *phase = th_world_map(world, TH_FIELD_PHASE, TH_READ);
+    const float *vx = th_world_map(world, TH_FIELD_VELOCITY_X, TH_READ);
+    const float *vy = th_world_map(world, TH_FIELD_VELOCITY_Y, TH_READ);
+    bool complete = id && phase && vx && vy;
+    int count = complete ? th_world_agent_count(world) : 0;
+    for (int i = 0, k = 0; i < l->count && k < count;) {
+        if (id[k] < l->id[i]) {
+            ++k;
+        } else if (id[k] > l->id[i]) {
+            ++i;
+        } else {
+            if (l->phase[i] == TH_PHASE_WALKING && phase[k] == TH_PHASE_WALKING)
+                compare_walker(l, i, vx[k], vy[k], th_world_step_length(world), s, q);
+            ++i, ++k;
+        }
+    }
+    if (id) th_world_unmap(world, TH_FIELD_ID);
+    if (phase) th_world_unmap(world, TH_FIELD_PHASE);
+    if (vx) th_world_unmap(world, TH_FIELD_VELOCITY_X);
+    if (vy) th_world_unmap(world, TH_FIELD_VELOCITY_Y);
+    return complete;
+}
+
+// ---- who gets nowhere
+
+// After this, nothing of the scene changes by itself.
+static double last_change(const th_scene *scene) {
+    double last = 0;
+    for (int d = 0; d < scene->door_count; ++d)
+        for (int k = 0; k < scene->doors[d].schedule_count; ++k)
+            last = fmax(last, scene->doors[d].schedule[k].time);
+    for (int g = 0; g < scene->group_count; ++g) {
+        const th_group *group = &scene->groups[g];
+        if (group->rate > 0) last = fmax(last, group->rate_end);
+        for (int k = 0; k < group->arrival_count; ++k) last = fmax(last, group->arrivals[k].time);
+    }
+    for (int b = 0; b < scene->scripted_count; ++b)
+        last = fmax(last, scene->scripted[b].path[scene->scripted[b].path_count - 1].time);
+    return last;
+}
+
+static bool remember(minute *m, const look *l, double time, uint64_t done) {
+    if (l->count > m->capacity) {
+        int capacity = th_array_capacity_int(m->capacity, l->count);
+        if (!TH_RESIZE(m->id, capacity) || !TH_RESIZE(m->x, capacity) || !TH_RESIZE(m->y, capacity))
+            return false;
+        m->capacity = capacity;
+    }
+    for (int i = 0; i < l->count; ++i) {
+        m->id[i] = l->id[i];
+        m->x[i] = l->x[i];
+        m->y[i] = l->y[i];
+    }
+    m->count = l->count;
+    m->time = time;
+    m->done = done;
+    return true;
+}
+
+// Nobody arrived, and everybody who walks is within a metre of where he was.
+static bool nobody_got_anywhere(const minute *m, const look *l, uint64_t done) {
+    if (done != m->done) return false;
+    for (int i = 0, k = 0; i < l->count; ++i) {
+        if (l->phase[i] == TH_PHASE_ARRIVED || l->phase[i] >= TH_PHASE_SCRIPTED) continue;
+        if (l->phase[i] != TH_PHASE_WALKING) return false; // waits, and will go on
+        while (k < m->count && m->id[k] < l->id[i]) ++k;
+        if (k == m->count || m->id[k] != l->id[i]) return false;
+        if (hypotf(l->x[i] - m->x[k], l->y[i] - m->y[k]) > 1.0f) return false;
+    }
+    return true;
+}
+
+static void tell_who(const look *l, const th_scene *scene, th_quality *q) {
+    size_t used = 0;
+    double x = 0, y = 0;
+    for (int g = 0; g < scene->group_count; ++g) {
+        int count = 0;
+        for (int i = 0; i < l->count; ++i) {
+            if (l->group[i] != (uint32_t)g || l->phase[i] >= TH_PHASE_ARRIVED) continue;
+            count += 1;
+            x += (double)l->x[i];
+            y += (double)l->y[i];
+        }
+        q->left_behind += (uint64_t)count;
+        if (count == 0 || used > sizeof q->who / 2) continue;
+        int wrote = snprintf(q->who + used, sizeof q->who - used, "%s%.30s %d", used ? ", " : "",
+                             scene->groups[g].id, count);
+        used += wrote > 0 ? (size_t)wrote : 0;
+    }
+    if (q->left_behind > 0 && used < sizeof q->who)
+        snprintf(q->who + used, sizeof q->who - used, " around (%.1f, %.1f)",
+                 x / (double)q->left_behind + scene->origin.x,
+                 y / (double)q->left_behind + scene->origin.y);
+}
+
 static uint64_t arrived_count(const look *l) {
     uint64_t count = 0;
     for (int i = 0; i < l->count; ++i) count += l->phase[i] == TH_PHASE_ARRIVED;
@@ -289,14 +425,31 @@ static void finish(th_world *world, const look *l, const sums *s, th_quality *q)
     q->below_diameter = s->looks > 0 ? s->below / s->looks : nothing;
     q->lanes = s->lanes_count > 0 ? s->lanes / s->lanes_count : nothing;
     q->goalward = s->goalward_count > 0 ? s->goalward / s->goalward_count : nothing;
+    q->acceleration = s->walkers > 0 ? s->acceleration / s->walkers : nothing;
+    q->reversals = s->movers > 0 ? s->reversals / s->movers : nothing;
+    q->above = s->walkers > 0 ? s->above / s->walkers : nothing;
+    q->repairs = now.repairs;
+    q->last_left = now.last_left_time;
+    tell_who(l, th_world_scene(world), q);
+}
+
+// Whether to end the run because nobody gets anywhere; asked once a second, answered once a minute.
+static bool is_stuck(minute *m, const look *l, const th_statistics *now, double last,
+                     bool *complete) {
+    if (now->time - m->time < 60) return false;
+    uint64_t done = now->left + arrived_count(l);
+    bool stuck = m->time > last && now->waiting_to_enter == 0 && nobody_got_anywhere(m, l, done);
+    *complete = *complete && remember(m, l, now->time, done);
+    return stuck;
 }
 
 bool th_quality_run(th_world *world, double limit, th_quality_progress *seen, void *context,
                     th_quality *quality) {
     look l = {0};
     sums s = {0};
+    minute m = {0};
     *quality = (th_quality){0};
-    double begin = th_monotonic_seconds();
+    double begin = th_monotonic_seconds(), last = last_change(th_world_scene(world));
     int seconds = 0, most = (int)limit + 2;
     uint64_t *left = calloc((size_t)most, sizeof *left);
     th_vec2 centre = {0};
@@ -308,7 +461,10 @@ bool th_quality_run(th_world *world, double limit, th_quality_progress *seen, vo
         left[seconds++] = now.left;
         going = now.time < limit - 1e-3 && !th_world_done(world) && seconds < most;
         if (seen && !seen(now.time, now.inside, context)) going = false;
+        if (going && complete) quality->stuck = is_stuck(&m, &l, &now, last, &complete);
+        going = going && !quality->stuck;
         double next = floor(now.time + 1.001);
+        if (going && complete) complete = watch_step(&l, world, &s, quality);
         while (going && th_world_time(world) < next - 1e-3) th_world_step(world, 1);
     }
     if (complete) {
@@ -317,6 +473,9 @@ bool th_quality_run(th_world *world, double limit, th_quality_progress *seen, vo
     }
     quality->wall_seconds = th_monotonic_seconds() - begin;
     free(left);
+    free(m.id);
+    free(m.x);
+    free(m.y);
     release(&l);
     return complete;
 }

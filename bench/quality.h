@@ -22,11 +22,23 @@ typedef struct th_quality {
     double goalward; // mean speed towards the goal, in units of the preferred speed
     double outflow;  // people per second between the 20th and the 80th percentile of leaving [1/s]
     double outflow_variation; // standard deviation / mean of 5 s counts in that interval
+    // Of one step a second, who walks and walks on:
+    double acceleration;  // mean |change of velocity| / step [m/s2]
+    double reversals;     // share of them who turn by more than a right angle while moving
+    double fastest;       // largest speed, in units of the own preferred speed
+    double above;         // share faster than 1.2 times the own preferred speed
+    double overlap;       // deepest overlap as a share of the pair's mean diameter
+    uint64_t repairs;     // states that the world had to set right
+    uint64_t left_behind; // neither left nor at their goal at the end
+    bool stuck;           // the run ended because they no longer got anywhere
+    char who[160];        // is left behind: groups with their numbers, and around where
+    double last_left;     // when the last one left [s]
     double wall_seconds;
     uint64_t hash;
 } th_quality;
 
-// Steps until the run's end or `limit` seconds. `seen` (or NULL) is told the time after every look and
+// Steps until everybody has arrived, nobody gets anywhere any more (who is left stands within a metre for a minute,
+// and nothing is to come that could change it) or `limit` seconds, whatever the scene's duration. `seen` (or NULL) is told the time after every look and
 // stops the run by returning false.
 typedef bool th_quality_progress(double time, uint64_t inside, void *context);
 // False: no memory.

@@ -1,4 +1,5 @@
 // throng bench: how fast, how large, and does the crowd still behave. SPDX-License-Identifier: Apache-2.0
+#include "bench/judge.h"
 #include "bench/own_model.h"
 #include "bench/recording.h"
 #include "bench/scaling.h"
@@ -13,10 +14,10 @@
 typedef struct bench_settings {
     const char *scene, *model, *filter, *device, *csv, *out, *scaling;
     th_backend backend; // of `device`
-    long long agents, threads;
-    double step;
+    long long agents, threads, seed;
+    double step, limit, wall;
     th_text_list params, plugins;
-    bool json, behaviour, full, record, uic, quality, own_model, quiet;
+    bool json, behaviour, full, record, uic, quality, judge, own_model, quiet;
 } bench_settings;
 
 // What a measurement ended with, as an exit code.
@@ -113,6 +114,20 @@ static int run_uic(const th_command *command, const bench_settings *s) {
     return conclude(command, result, &error);
 }
 
+static int run_judge(const th_command *command, const bench_settings *s) {
+    if (!s->scene || s->agents > 0 || s->csv || s->behaviour || s->full || s->params.count > 0 ||
+        s->step > 0) {
+        th_complain(command, "--judge is one run of a scene file; it takes --scene, --model, "
+                             "--filter, --seed, --limit, --wall and --threads");
+        return TH_EXIT_USAGE;
+    }
+    th_bench_judge_def def = {s->scene, s->model, s->filter,       (uint64_t)s->seed,
+                              s->limit, s->wall,  (int)s->threads, th_interrupted};
+    th_error error = {0};
+    th_watch_interrupt();
+    return conclude(command, th_bench_judge(&def, &error), &error);
+}
+
 static int run_own_model(const th_command *command, const bench_settings *s) {
     if (s->scene || s->model || s->filter || s->json || s->behaviour || s->full ||
         s->params.count > 0 || s->step > 0) {
@@ -166,6 +181,13 @@ static int run_bench(const th_command *command, int argc, char **argv) {
         {"uic", TH_OPTION_FLAG, &s.uic, NULL, "the speed table of the scenes in scenes/uic", 0, 0},
         {"quality", TH_OPTION_FLAG, &s.quality, NULL, "the same scenes to their ends: how good", 0,
          0},
+        {"judge", TH_OPTION_FLAG, &s.judge, NULL,
+         "one run of a scene file to its end, as one JSON object: who arrived, how calm", 0, 0},
+        {"seed", TH_OPTION_INTEGER, &s.seed, "N", "of --judge (default: the scene's)", 0, 9e15},
+        {"limit", TH_OPTION_REAL, &s.limit, "S",
+         "simulated seconds of --judge (default: the scene's end)", 0, 1e6},
+        {"wall", TH_OPTION_REAL, &s.wall, "S", "--judge gives up after so many real seconds", 0,
+         1e6},
         {"own-model", TH_OPTION_FLAG, &s.own_model, NULL,
          "ORCA built in against ORCA as a function of one person", 0, 0},
         {"scaling", TH_OPTION_TEXT, &s.scaling, "PNG",
@@ -184,6 +206,7 @@ static int run_bench(const th_command *command, int argc, char **argv) {
     if (code != TH_EXIT_OK) return code;
     if (s.record) return run_record(command, &s);
     if (s.uic || s.quality) return run_uic(command, &s);
+    if (s.judge) return run_judge(command, &s);
     if (s.own_model) return run_own_model(command, &s);
     if (s.scaling) return run_scaling(command, &s);
     if (s.out) {
