@@ -12,7 +12,7 @@ cmake = command -v ninja >/dev/null || generator="-G Unix Makefiles"; \
 	cmake --build $(2) -j $(JOBS)
 ctest = ctest --preset $(1) -j $(JOBS)
 
-.PHONY: run build test test-long bench format check sanitize fuzz install clean help
+.PHONY: run build test test-long mutants bench format check sanitize fuzz install clean help
 .DEFAULT_GOAL := help
 
 run: build ## install what is missing, build, run the default scene (SCENE=file for another)
@@ -28,8 +28,13 @@ everything: deps # tests and examples too
 test: everything ## build and run every test
 	$(call ctest,release)
 
-test-long: everything ## the real square, 44 300 people, to the end (minutes)
-	THRONG_LONG=1 build/tests/test_grosser_stern
+test-long: everything ## tests that take minutes; every scene over ten seeds, and with every model (an hour)
+	ctest --test-dir build -L long --output-on-failure -j $(JOBS)
+	tools/test-long --jobs $(JOBS) --csv docs/data
+	tools/update-docs
+
+mutants: everything ## break every rule of every model on purpose; tests must notice (half an hour)
+	tools/mutants --jobs $(JOBS)
 
 bench: build ## measure the speed of every stage
 	build/throng bench
@@ -60,7 +65,7 @@ clean: ## remove every build folder that make makes
 	rm -rf build build-debug build-clang build-asan build-tsan build-fuzz
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
 .PHONY: deps ci-deps
 deps:
