@@ -315,6 +315,203 @@ static void test_walls_hold(void **state) {
     th_scene_destroy(scene);
 }
 
+// ---- single rules, each the only one that a test of whole crowds would not miss
+
+static th_orca_line line_at(float x, float y, float direction_x, float direction_y) {
+    return (th_orca_line){{x, y}, th_unit(th_v(direction_x, direction_y))};
+}
+
+// Lines that exclude each other, although parallel: the second cannot be satisfied.
+static void test_opposite_lines_exclude(void **state) {
+    (void)state;
+    th_orca_lines lines = {.count = 2};
+    th_vec2 v;
+    th_orca_set_line(&lines, 0, line_at(0, 0.5f, 1, 0));   // up
+    th_orca_set_line(&lines, 1, line_at(0, -0.5f, -1, 0)); // down
+    assert_int_equal(th_orca_program2(&lines, 1.5f, th_v(1, 0), false, &v), 1);
+    th_orca_set_line(&lines, 1, line_at(0, 0.8f, -1, 0)); // between 0.5 and 0.8 there is room
+    assert_int_equal(th_orca_program2(&lines, 1.5f, th_v(1, 0), false, &v), 2);
+}
+
+// A preferred velocity beyond the speed limit may satisfy a line that nothing within the limit near it does.
+static void test_limit_comes_before_lines(void **state) {
+    (void)state;
+    th_orca_lines lines = {.count = 1}, bisectors;
+    th_orca_set_line(&lines, 0, line_at(1.2f, 0, 1, -1)); // x + y >= 1.2
+    th_vec2 v = th_orca_velocity(&lines, &bisectors, 1.0f, th_v(10, 0));
+    assert_true(th_length(v) <= 1.0f + 1e-5f);
+    assert_true(v.x + v.y >= 1.2f - 1e-4f);
+}
+
+// Touched walls and corners let nobody further in.
+static void test_touched_walls_hold(void **state) {
+    (void)state;
+    th_orca_line line;
+    th_orca_edge below = {.a = {1, -0.1f}, .b = {-1, -0.1f}, .direction = {-1, 0}}; // solid below
+    below.a_convex = below.b_convex = true;
+    below.previous = th_v(0, 1);
+    below.next = th_v(0, -1);
+    assert_true(th_orca_wall_line(&below, th_v(0.3f, -1), 0.2f, 2.0f, &line));
+    assert_near(th_length(line.point), 0, 1e-6);
+    assert_true(th_det(line.direction, th_sub(line.point, th_v(0.3f, -0.01f))) > 0.0f); // not down
+    assert_true(th_det(line.direction, th_sub(line.point, th_v(0.3f, 0.01f))) < 0.0f);
+    th_orca_edge corner = {.a = {0.1f, 0}, .b = {2, 0}, .direction = {1, 0}}; // its end is touched
+    corner.a_convex = corner.b_convex = true;
+    corner.previous = th_v(0, -1);
+    corner.next = th_v(0, 1);
+    assert_true(th_orca_wall_line(&corner, th_v(1, 0), 0.2f, 2.0f, &line));
+    assert_near(th_length(line.point), 0, 1e-6);
+    assert_true(th_det(line.direction, th_sub(line.point, th_v(0.01f, 0))) > 0.0f); // not onto it
+    assert_true(th_det(line.direction, th_sub(line.point, th_v(-0.01f, 0.5f))) < 0.0f);
+}
+
+static th_vec2 mirrored(th_vec2 v) { return th_v(-v.x, v.y); }
+
+// What holds on the left of an edge holds on its right: a wall edge and its mirror image have mirrored lines.
+static void test_wall_lines_mirror(void **state) {
+    (void)state;
+    unsigned seed = 23;
+    int lines = 0, none = 0;
+    for (int trial = 0; trial < 20000; ++trial) {
+        th_orca_edge e = {.a = {random_between(&seed, -2, 2), random_between(&seed, -2, 2)}};
+        e.b = th_v(random_between(&seed, -2, 2), random_between(&seed, -2, 2));
+        if (th_det(th_sub(e.b, e.a), th_sub(th_v(0, 0), e.a)) >= 0.0f) continue; // its back
+        if (th_length(e.a) < 0.21f || th_length(e.b) < 0.21f) continue;          // touched: below
+        th_vec2 near = th_nearest_on_segment(th_v(0, 0), e.a, e.b);
+        if (th_length(near) < 0.21f || th_length(th_sub(e.b, e.a)) < 0.05f) continue;
+        e.direction = th_unit(th_sub(e.b, e.a));
+        e.previous = th_unit(th_v(random_between(&seed, -1, 1), random_between(&seed, -1, 1)));
+        e.next = th_unit(th_v(random_between(&seed, -1, 1), random_between(&seed, -1, 1)));
+        e.a_convex = th_det(e.previous, e.direction) >= 0.0f;
+        e.b_convex = th_det(e.direction, e.next) >= 0.0f;
+        th_orca_edge m = {mirrored(e.b),
+                          mirrored(e.a),
+                          th_scale(-1, mirrored(e.direction)),
+                          th_scale(-1, mirrored(e.next)),
+                          th_scale(-1, mirrored(e.previous)),
+                          e.b_convex,
+                          e.a_convex};
+        th_vec2 v = {random_between(&seed, -2, 2), random_between(&seed, -2, 2)};
+        th_orca_line left = {0}, right = {0};
+        bool found = th_orca_wall_line(&e, v, 0.2f, 2.0f, &left);
+        assert_int_equal(found, th_orca_wall_line(&m, mirrored(v), 0.2f, 2.0f, &right));
+        none += !found;
+        if (!found) continue;
+        lines += 1;
+        th_vec2 direction = th_scale(-1, mirrored(right.direction));
+        assert_near(left.direction.x, direction.x, 2e-3);
+        assert_near(left.direction.y, direction.y, 2e-3);
+        float off = th_det(left.direction, th_sub(left.point, mirrored(right.point)));
+        assert_near(off, 0, 5e-3);
+    }
+    assert_true(lines > 2000 && none > 50); // both kinds were there
+}
+
+static th_world *two_people(const char *move, const char *others, th_vec2 a, th_vec2 goal_a,
+                            th_vec2 b, th_vec2 goal_b, th_scene **scene) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             TH_JSON({"levels":[{"id":"ground"}], %s "groups":[{"id":"all", "count":0,
+        "own_goal":"opposite", "plan":"straight", "move":{"model":"orca", "separation_passes":0,
+        "noise":0 %s}}], "run":{"duration":20}}),
+                                             others, move);
+    *scene = scene_of(text);
+    th_world *world = world_of(*scene, 1, 1);
+    th_agent_def people[2] = {th_agent_def_default(), th_agent_def_default()};
+    people[0].position = a, people[0].goal = goal_a;
+    people[1].position = b, people[1].goal = goal_b;
+    for (int k = 0; k < 2; ++k) {
+        people[k].radius = 0.2f;
+        people[k].speed = 1.3f;
+        people[k].velocity = th_scale(1.3f, th_unit(th_sub(people[k].goal, people[k].position)));
+    }
+    assert_int_equal(th_world_spawn(world, people, goal_b.x > 1e6f ? 1 : 2, NULL, NULL), TH_OK);
+    return world;
+}
+
+static const th_vec2 NOBODY = {2e6f, 0};
+
+// Who does not react leaves all of the avoidance to the other.
+static void test_scripted_people_are_avoided_wholly(void **state) {
+    (void)state;
+    th_scene *scene;
+    th_world *world =
+        two_people("", TH_JSON("scripted":[{"id":"post", "radius":0.2, "path":[[0, 2, 0.1]]}],),
+                                           th_v(0, 0), th_v(10, 0), NOBODY, NOBODY, &scene);
+    th_world_step(world, 1);
+    const float *vx = field_of(world, TH_FIELD_VELOCITY_X),
+                *vy = field_of(world, TH_FIELD_VELOCITY_Y);
+    th_orca_line all = th_orca_agent_line(th_v(2, 0.1f), th_v(1.3f, 0), th_v(1.3f, 0), 0.4f, 0.5f,
+                                          10.0f, 1.0f, 1.0f);
+    for (int k = 0; k < th_world_agent_count(world); ++k)
+        if (vx[k] > 0.0f)
+            assert_true(th_det(all.direction, th_sub(all.point, th_v(vx[k], vy[k]))) < 1e-4f);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// Two at the very same place with the same velocity part, each to another side.
+static void test_coincident_people_part(void **state) {
+    (void)state;
+    th_scene *scene;
+    th_world *world = two_people("", "", th_v(0, 0), th_v(10, 0), th_v(0, 0), th_v(10, 0), &scene);
+    th_world_step(world, 3);
+    float *x = field_of(world, TH_FIELD_POSITION_X), *y = field_of(world, TH_FIELD_POSITION_Y);
+    assert_true(hypotf(x[0] - x[1], y[0] - y[1]) > 0.2f);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+static float speed_after(th_world *world, int steps) {
+    th_world_step(world, steps);
+    float *vx = field_of(world, TH_FIELD_VELOCITY_X), *vy = field_of(world, TH_FIELD_VELOCITY_Y);
+    float speed = hypotf(vx[0], vy[0]);
+    return speed;
+}
+
+static void test_limits_of_speed_and_acceleration(void **state) {
+    (void)state;
+    th_scene *scene;
+    th_world *world = two_people(TH_JSON(, "max_acceleration":2), "", th_v(0, 0), th_v(50, 0),
+                                         NOBODY, NOBODY, &scene);
+    th_agent_id id;
+    th_agent_def def = th_agent_def_default();
+    def.position = th_v(0, 20);
+    def.goal = th_v(50, 20);
+    def.radius = 0.2f;
+    def.speed = 3.0f; // faster than max_speed, which is 2
+    assert_int_equal(th_world_spawn(world, &def, 1, &id, NULL), TH_OK);
+    uint32_t first = 1;
+    assert_int_equal(th_world_remove(world, &(th_agent_id){first}, 1), 1);
+    assert_near(speed_after(world, 1), 0.2, 1e-4); // 2 m/s2 for 0.1 s, from rest
+    assert_near(speed_after(world, 30), 3.0, 1e-3);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// Over the top of stairs people see each other: who comes towards it on the other level is avoided.
+static void test_people_beyond_stairs_are_seen(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels":[{"id":"low", "walkable":{"rect":[0,0,10,6]}}, {"id":"high",
+            "walkable":{"rect":[10,0,20,6]}}],
+        "stairs":[{"level":"low", "to":"high", "top":[[10,0],[10,6]]}],
+        "groups":[{"id":"all", "level":"low", "count":0, "own_goal":"opposite", "plan":"straight",
+            "move":{"model":"orca", "separation_passes":0, "noise":0}}], "run":{"duration":20}}));
+    th_world *world = world_of(scene, 1, 1);
+    th_agent_def people[2] = {th_agent_def_default(), th_agent_def_default()};
+    people[0].position = th_v(9, 3), people[0].goal = th_v(15, 3), people[0].goal_level = 1;
+    people[1].position = th_v(11, 3.05f), people[1].goal = th_v(5, 3.05f), people[1].level = 1;
+    people[0].velocity = th_v(1.3f, 0), people[1].velocity = th_v(-1.3f, 0);
+    for (int k = 0; k < 2; ++k) people[k].radius = 0.2f, people[k].speed = 1.3f;
+    assert_int_equal(th_world_spawn(world, people, 2, NULL, NULL), TH_OK);
+    th_world_step(world, 2);
+    float *vy = field_of(world, TH_FIELD_VELOCITY_Y);
+    assert_true(vy[0] < -0.05f && vy[1] > 0.05f);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reference_head_on),
@@ -329,6 +526,14 @@ int main(void) {
         cmocka_unit_test(test_program2_is_optimal),
         cmocka_unit_test(test_program3_is_least_bad),
         cmocka_unit_test(test_walls_hold),
+        cmocka_unit_test(test_opposite_lines_exclude),
+        cmocka_unit_test(test_limit_comes_before_lines),
+        cmocka_unit_test(test_touched_walls_hold),
+        cmocka_unit_test(test_wall_lines_mirror),
+        cmocka_unit_test(test_scripted_people_are_avoided_wholly),
+        cmocka_unit_test(test_coincident_people_part),
+        cmocka_unit_test(test_limits_of_speed_and_acceleration),
+        cmocka_unit_test(test_people_beyond_stairs_are_seen),
     };
     return cmocka_run_group_tests_name("orca", tests, NULL, NULL);
 }
