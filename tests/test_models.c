@@ -110,7 +110,7 @@ static void test_messages(void **state) {
     expect(&(th_model_def){.name = "socialforce"}, "groups[2].move",
            "unknown move model \"socialforce\"; did you mean \"social_force\"?");
     expect(&(th_model_def){.name = "xx"}, "groups[2].move",
-           "unknown move model \"xx\"; known: orca, social_force, helbing_molnar, uic, "
+           "unknown move model \"xx\"; known: people, orca, social_force, helbing_molnar, uic, "
            "pbd");
     expect(&(th_model_def){.name = "social_force", .preset = "menge_sof"}, "groups[2].move.preset",
            "unknown preset of social_force \"menge_sof\"; did you mean \"menge_soft\"?");

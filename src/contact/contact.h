@@ -62,10 +62,32 @@ TH_BOTH static inline float th_contact_repair(const th_world *world, int i, int 
     return moved2;
 }
 
-// What pair (i, j) asks of i: half the overlap, all of it when j does not give way. Without `walls` there are none.
-TH_BOTH static inline th_vec2 th_contact_push_from(const th_agents *agents, const th_walls *walls,
+// How near the centre comes to a wall [m]: its radius, or less for those who turn their shoulders.
+TH_BOTH static inline float th_contact_wall_radius(const th_world *world, uint32_t i) {
+    const th_group_state *state = &world->groups[world->agents.group[i]];
+    float radius = world->agents.radius[i];
+    return state->depth_param < 0 ? radius : state->move_params[state->depth_param] * radius;
+}
+
+// How far i gives way to others when it stands on purpose; 0.5: as those who walk.
+TH_BOTH static inline float th_contact_yield_of(const th_world *world, uint32_t i) {
+    const th_group_state *state = &world->groups[world->agents.group[i]];
+    bool stands = state->yield_param >= 0 && world->agents.phase[i] != TH_PHASE_WALKING;
+    return stands ? state->move_params[state->yield_param] : 0.5f;
+}
+
+// What share of an overlap i gives way to j: half, all of it when j does not move, little when i stands firm.
+TH_BOTH static inline float th_contact_share(const th_world *world, uint32_t i, uint32_t j) {
+    if (!th_moves(world->agents.phase[j])) return 1.0f;
+    float own = th_contact_yield_of(world, i), other = th_contact_yield_of(world, j);
+    return own == other ? 0.5f : own / (own + other);
+}
+
+// What pair (i, j) asks of i. Without `walls` there are none.
+TH_BOTH static inline th_vec2 th_contact_push_from(const th_world *world, const th_walls *walls,
                                                    uint32_t i, uint32_t j, th_vec2 p, th_vec2 q,
                                                    float distance2, float apart) {
+    const th_agents *agents = &world->agents;
     th_vec2 none = {0.0f, 0.0f};
     if (j == i || th_gone(agents->phase[j])) return none;
     float t;
@@ -73,7 +95,7 @@ TH_BOTH static inline th_vec2 th_contact_push_from(const th_agents *agents, cons
         agents->level[i] == agents->level[j] &&
         th_walls_first_crossing(walls, (int)agents->level[i], p, q, &t) >= 0)
         return none; // back to back at a thin wall
-    float distance = sqrtf(distance2), share = th_moves(agents->phase[j]) ? 0.5f : 1.0f;
+    float distance = sqrtf(distance2), share = th_contact_share(world, i, j);
     th_vec2 direction = distance > 1e-6f ? th_scale(1.0f / distance, th_sub(p, q))
                                          : th_pair_direction(agents->id[i], agents->id[j]);
     return th_scale(share * (apart - distance), direction);
@@ -120,7 +142,7 @@ TH_BOTH static inline th_push_sum th_contact_pushes_on(const th_world *world, co
             float dx = p.x - xs[j], dy = p.y - ys[j], apart = radius + agents->radius[j];
             float distance2 = dx * dx + dy * dy;
             if (distance2 >= apart * apart) continue;
-            th_contact_add_push(&push, th_contact_push_from(agents, walls, i, j, p,
+            th_contact_add_push(&push, th_contact_push_from(world, walls, i, j, p,
                                                             th_v(xs[j], ys[j]), distance2, apart));
         }
     }
@@ -132,7 +154,7 @@ TH_BOTH static inline th_push_sum th_contact_pushes_on(const th_world *world, co
         float apart = radius + agents->radius[found[k]], distance2 = th_length2(th_sub(p, q));
         if (distance2 < apart * apart)
             th_contact_add_push(
-                &push, th_contact_push_from(agents, walls, i, found[k], p, q, distance2, apart));
+                &push, th_contact_push_from(world, walls, i, found[k], p, q, distance2, apart));
     }
     return push;
 }
@@ -360,7 +382,8 @@ TH_BOTH static inline int th_contact_keep_out_of_walls(const th_world *world, co
         // The bare model presses on walls by itself: lifting people off would take away the friction that
         // lets arches form at doors.
         if (th_contact_passes_of(world, i) > 0)
-            q = th_contact_push_off_walls(walls, (int)level, p, q, agents->radius[i]);
+            q = th_contact_push_off_walls(walls, (int)level, p, q,
+                                          th_contact_wall_radius(world, i));
         whole = th_contact_finish_path(world, walls, &level, p, &q);
     }
     if (th_contact_stop_at_foreign_exits(world, walls, i, level, p, &q)) {

@@ -13,6 +13,7 @@
     X(FILTER, NONE, filter, none)                 \
     X(FILTER, DENSESENSE, filter, densesense)     \
     X(MOVE, SCRIPTED, move, scripted)             \
+    X(MOVE, PEOPLE, move, people)                 \
     X(MOVE, ORCA, move, orca)                     \
     X(MOVE, SOCIAL_FORCE, move, social_force)     \
     X(MOVE, HELBING_MOLNAR, move, helbing_molnar) \

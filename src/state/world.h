@@ -65,6 +65,8 @@ typedef struct th_group_state {
     float behave_params[TH_PARAM_MAX], plan_params[TH_PARAM_MAX], filter_params[TH_PARAM_MAX],
         move_params[TH_PARAM_MAX];
     int separation_param; // which of move_params says how often contact separates; -1: the usual
+    int depth_param; // which one says how narrow people make themselves at walls; -1: no narrower
+    int yield_param; // which one says how far those who stand give way; -1: like all others
     bool separates_pairs; // the move model does that itself
     bool goes_straight;   // the plan model needs neither distance fields nor the road map
     bool scripted;

@@ -65,6 +65,8 @@ static void copy_groups(th_world *world) {
         memcpy(state->move_params, group->move.params, sizeof state->move_params);
         const th_model *move = th_models(NULL)[state->move];
         state->separation_param = find_param(move, "separation_passes");
+        state->depth_param = find_param(move, "body_depth");
+        state->yield_param = find_param(move, "standing_yield");
         state->separates_pairs = move->separates_pairs;
         state->goes_straight = !th_models(NULL)[state->plan]->needs_lattice;
     }

@@ -1,0 +1,104 @@
+// People as measured: the loop over people. Cost O(people x neighbours within 3 m). SPDX-License-Identifier: Apache-2.0
+#include "move/people/people.h"
+#include "core/parallel.h"
+
+typedef struct seen_people {
+    _Alignas(64) float dx[TH_NEAR_MAX];
+    _Alignas(64) float dy[TH_NEAR_MAX];
+    _Alignas(64) float vx[TH_NEAR_MAX];
+    _Alignas(64) float vy[TH_NEAR_MAX];
+    _Alignas(64) float apart[TH_NEAR_MAX];
+} seen_people;
+
+// Those of the list who may be in the way, filled up to a multiple of TH_LANES with nobody.
+TH_FORMULA int gather(const th_world *world, const th_people_view *i, uint32_t self,
+                      const uint32_t *list, int count, seen_people *seen, float *oncoming) {
+    int kept = 0;
+    for (int k = 0; k < count; ++k) {
+        th_people_seen one;
+        if (!th_people_notice(world, i, self, list[k], &one, oncoming)) continue;
+        seen->dx[kept] = one.dx;
+        seen->dy[kept] = one.dy;
+        seen->vx[kept] = one.vx;
+        seen->vy[kept] = one.vy;
+        seen->apart[kept++] = one.apart;
+    }
+    int full = (kept + TH_LANES - 1) / TH_LANES * TH_LANES;
+    for (int k = kept; k < full; ++k)
+        seen->dx[k] = seen->dy[k] = seen->vx[k] = seen->vy[k] = seen->apart[k] = 0.0f;
+    return full;
+}
+
+typedef struct lane_limits {
+    th_lanes way[TH_PEOPLE_WAYS];
+} lane_limits;
+
+TH_FORMULA void look_at(const th_people_view *i, const seen_people *seen, int first,
+                        lane_limits *limits) {
+    const th_people_params p = *i->params;
+    for (int k = 0; k < TH_PEOPLE_WAYS; ++k) {
+        th_vec2 e = th_people_way(i->e, k);
+        for (int l = 0; l < TH_LANES; ++l) {
+            int j = first + l;
+            float allowed = th_people_allowed(&p, e, seen->dx[j], seen->dy[j], seen->vx[j],
+                                              seen->vy[j], seen->apart[j]);
+            limits->way[k].lane[l] = th_min(limits->way[k].lane[l], allowed);
+        }
+    }
+}
+
+TH_FORMULA void look_around(const th_world *world, const th_walls *walls, uint32_t self,
+                            const th_people_view *i, float *limit, float *oncoming) {
+    uint32_t list[TH_NEAR_MAX + 1];
+    seen_people seen;
+    lane_limits limits;
+    for (int k = 0; k < TH_PEOPLE_WAYS; ++k)
+        for (int l = 0; l < TH_LANES; ++l) limits.way[k].lane[l] = TH_PEOPLE_FREE;
+    th_people_around around = th_people_around_of(world, walls, self, i);
+    for (int count; (count = th_people_around_next(&around, world, walls, self, i, list)) >= 0;) {
+        int full = gather(world, i, self, list, count, &seen, oncoming);
+        for (int first = 0; first < full; first += TH_LANES) look_at(i, &seen, first, &limits);
+    }
+    for (int k = 0; k < TH_PEOPLE_WAYS; ++k) {
+        limit[k] = TH_PEOPLE_FREE;
+        for (int l = 0; l < TH_LANES; ++l) limit[k] = th_min(limit[k], limits.way[k].lane[l]);
+    }
+}
+
+TH_CLONES static void move_block(th_world *world, const th_walls *walls, uint32_t begin,
+                                 uint32_t end) {
+    for (uint32_t self = begin; self < end; ++self) {
+        float limit[TH_PEOPLE_WAYS], oncoming = TH_PEOPLE_FREE;
+        if (!th_substep_own(world, TH_MOVE_PEOPLE, self)) continue;
+        th_people_view i = th_people_view_of(world, self);
+        if (i.speed > 0.0f) look_around(world, walls, self, &i, limit, &oncoming);
+        th_people_take(world, walls, self, &i, limit, oncoming);
+    }
+}
+
+static void run(th_world *world, int model) {
+    (void)model;
+    th_walls walls = th_world_walls(world);
+    int count = world->agents.count, blocks = th_block_count(count);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(world->threads)
+    for (int b = 0; b < blocks; ++b) {
+        int begin = b * TH_BLOCK, end = begin + TH_BLOCK < count ? begin + TH_BLOCK : count;
+        move_block(world, &walls, (uint32_t)begin, (uint32_t)end);
+    }
+}
+
+static const th_param_info params[] = {TH_PEOPLE_PARAMS(TH_PARAM_INFO)};
+static const th_field_info fields[] = {
+    {"waited", true, true, "for how long somebody could not go on [s]"}};
+const th_model th_move_people_model = {
+    .cookie = TH_MODEL_COOKIE,
+    .stage = TH_STAGE_MOVE,
+    .name = "people",
+    .doc = "people as measured: time gap to those ahead, the direction with the most progress",
+    .source = "throng, after Tordeux, Chraibi, Seyfried 2016 and Moussaid, Helbing, Theraulaz 2011",
+    .params = params,
+    .param_count = TH_COUNT_OF(params),
+    .fields = fields,
+    .field_count = TH_COUNT_OF(fields),
+    .run = run,
+};

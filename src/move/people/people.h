@@ -1,0 +1,281 @@
+// People as measured: the speed that the time gap to those ahead allows, looked at in several directions.
+// Equations, sources of the parameters and what was left out: docs/models/people.md.
+//
+// For each of a few directions e around the planner's the free way s to whoever is in it is known, and with it the speed
+//   V(e) = (s + t_a (v_j . e)) / (T(a) + t_a),   the least over all j and walls, at most the preferred speed,
+// where T is longest squarely behind somebody (a = 0) and short beside their shoulder. Somebody takes the direction with
+// the most progress V(e) cos(angle), and velocity relaxes towards it. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_MOVE_PEOPLE_H
+#define TH_MOVE_PEOPLE_H
+#include "formula/math.h"
+#include "formula/params.h"
+#include "formula/random.h"
+#include "formula/vec.h"
+#include "move/substep.h"
+
+// separation_passes leads, as in every move model.
+#define TH_PEOPLE_PARAMS(X)                                                                        \
+    X(separation_passes, 6, 0, 16, "-", "throng",                                                  \
+      "passes that push overlapping people apart after each step")                                 \
+    X(body_depth, 0.745, 0.3, 1, "-", "throng", "half the depth of a body against its radius")     \
+    X(standing_yield, 0.05, 0.001, 0.5, "-", "throng", "how far people who stand give way")        \
+    X(time_gap, 1.0, 0.1, 3, "s", "-", "T, squarely behind somebody")                              \
+    X(side_time_gap, 0.3, 0, 1, "-", "-", "share of it beside their shoulder")                     \
+    X(anticipation_time, 0.7, 0, 3, "s", "-", "t_a, for which their velocity is expected to last") \
+    X(relaxation_time, 0.3, 0.01, 2, "s", "-", "time to reach the wished velocity")                \
+    X(wall_time_gap, 0.15, 0.01, 2, "s", "-", "time gap to a wall")                                \
+    X(habit, 0.1, 0, 2, "-", "-", "advantage of the direction one goes already")                   \
+    X(side, 0.2, -1, 1, "-", "-", "advantage of the right")                                        \
+    X(sight, 3, 0.5, 8, "m", "-", "how far people look")                                           \
+    X(side_time, 0.5, 0, 2, "s", "-", "for which sideways motion is expected to last")             \
+    X(strip, 1.5, 0.5, 2.5, "-", "-", "width of strip")                                            \
+    X(wall_distance, 1.34, 0.5, 5, "-", "-", "walls are kept off this far")                        \
+    X(wall_push, 0.3, 0, 5, "m/s", "-", "with this speed")                                         \
+    X(patience, 2, 0.1, 100, "s", "-",                                                             \
+      "time after which somebody who cannot go on tries other ways")
+
+typedef struct th_people_params {
+    TH_PEOPLE_PARAMS(TH_PARAM_MEMBER)
+} th_people_params;
+
+enum { TH_PEOPLE_WAITED, TH_PEOPLE_FIELDS };
+enum { TH_PEOPLE_WAYS = 13 };
+#define TH_PEOPLE_FREE 1e3f // [m/s] nobody is in the way
+
+// Directions that somebody looks in, from the planner's: 0, +-11, +-23, +-37, +-54, +-74 degrees.
+TH_FORMULA th_vec2 th_people_way(th_vec2 e, int k) {
+    const float c[7] = {1.0f,        0.98006658f, 0.92106099f, 0.79608380f,
+                        0.58168309f, 0.26749883f, 0.0f};
+    const float s[7] = {0.0f,        0.19866933f, 0.38941834f, 0.60518641f,
+                        0.81341550f, 0.96355819f, 1.0f};
+    int m = (k + 1) / 2;
+    float sine = k % 2 ? -s[m] : s[m]; // the right first
+    return th_v(c[m] * e.x - sine * e.y, sine * e.x + c[m] * e.y);
+}
+TH_FORMULA float th_people_way_cos(int k) {
+    const float c[7] = {1.0f,        0.98006658f, 0.92106099f, 0.79608380f,
+                        0.58168309f, 0.26749883f, 0.0f};
+    return c[(k + 1) / 2];
+}
+
+// The speed in direction e that somebody at d with velocity w allows; `apart` is the sum of the radii, 0: no one.
+TH_FORMULA float th_people_allowed(const th_people_params *p, th_vec2 e, float dx, float dy,
+                                   float wx, float wy, float apart) {
+    float along = dx * e.x + dy * e.y;
+    float drift = wx * e.y - wy * e.x; // their speed across
+    float across = fabsf(dx * e.y - dy * e.x + p->side_time * drift);
+    float inside = apart * apart - across * across;
+    float gap = th_max(along - sqrtf(th_max(inside, 0.0f)), 0.0f);
+    float strip = p->strip * apart;
+    float share = 1.0f - across / th_max(strip, 1e-6f);
+    float T = p->time_gap * (p->side_time_gap + (1.0f - p->side_time_gap) * share);
+    float speed = (gap + p->anticipation_time * (wx * e.x + wy * e.y)) / (T + p->anticipation_time);
+    bool in_the_way = along > 0.0f && across < strip;
+    float pass = th_max(across - apart, 0.0f) / th_max(strip - apart, 1e-6f) * 1.34f;
+    return in_the_way ? th_max(speed, pass) : TH_PEOPLE_FREE;
+}
+
+// Of two who are in each other's way, the one who is further ahead goes first; with equals the lower id.
+TH_FORMULA bool th_people_goes_first(th_vec2 e, float dx, float dy, th_vec2 f, uint32_t id,
+                                     uint32_t other) {
+    float theirs = dx * e.x + dy * e.y, mine = -(dx * f.x + dy * f.y);
+    return e.x * f.x + e.y * f.y > -0.7f && (mine > theirs || (mine == theirs && id < other));
+}
+
+// The speed in direction e that a wall from a, `length` along, allows to a body that needs `wide` and can make itself as
+// narrow as `narrow`.
+TH_FORMULA float th_people_wall_allows(const th_people_params *p, th_vec2 e, float speed, th_vec2 a,
+                                       th_vec2 along, float length, float narrow, float wide) {
+    float allowed = TH_PEOPLE_FREE;
+    bool left = th_det(along, a) < 0.0f;
+    th_vec2 n = left ? th_perp_left(along) : th_perp_right(along);
+    float distance = -th_dot(a, n), towards = -th_dot(e, n);
+    if (towards > 0.05f) {
+        float way = distance / towards; // of the centre to the line of the wall
+        float at = th_dot(th_sub(th_scale(way, e), a), along);
+        if (at >= 0.0f && at <= length)
+            allowed = th_max(distance - wide, 0.0f) / (towards * p->wall_time_gap);
+    }
+    for (int end = 0; end < 2; ++end) {
+        th_vec2 d = end ? th_add(a, th_scale(length, along)) : a;
+        float ahead = th_dot(d, e), across = fabsf(th_det(d, e));
+        if (ahead <= 0.0f || across >= wide) continue;
+        float pass = speed * th_max(across - narrow, 0.0f) / (wide - narrow);
+        float way = ahead - sqrtf(wide * wide - across * across);
+        allowed = th_min(allowed, th_max(pass, way / p->wall_time_gap));
+    }
+    return th_max(allowed, 0.0f);
+}
+
+// What somebody knows when looking around.
+typedef struct th_people_view {
+    const th_people_params *params;
+    th_vec2 p, v, e; // position, velocity, preferred direction
+    float speed;     // preferred
+    float radius, waited;
+} th_people_view;
+
+TH_BOTH static inline const th_people_params *th_people_params_of(const th_world *world,
+                                                                  uint32_t i) {
+    return (const th_people_params *)(const void *)world->groups[world->agents.group[i]]
+        .move_params;
+}
+
+TH_FORMULA th_people_view th_people_view_of(const th_world *world, uint32_t i) {
+    const th_agents *a = &world->agents;
+    th_vec2 preferred =
+        a->phase[i] == TH_PHASE_WALKING ? th_v(a->preferred_x[i], a->preferred_y[i]) : th_v(0, 0);
+    float speed = th_length(preferred);
+    th_people_view view = {th_people_params_of(world, i),
+                           th_position(a, i),
+                           th_velocity(a, i),
+                           speed > 1e-6f ? th_scale(1.0f / speed, preferred) : th_v(0, 0),
+                           speed,
+                           a->radius[i],
+                           th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED)[i]};
+    return view;
+}
+
+// Somebody whom i may have to take care of.
+typedef struct th_people_seen {
+    float dx, dy, vx, vy, apart;
+} th_people_seen;
+
+// False: behind, gone, or somebody who lets i go first.
+TH_FORMULA bool th_people_notice(const th_world *world, const th_people_view *i, uint32_t self,
+                                 uint32_t j, th_people_seen *seen, float *oncoming) {
+    const th_agents *a = &world->agents;
+    float dx = a->position_x[j] - i->p.x, dy = a->position_y[j] - i->p.y;
+    if (th_gone(a->phase[j]) || dx * i->e.x + dy * i->e.y < -0.5f) return false;
+    bool walks = a->phase[j] == TH_PHASE_WALKING;
+    th_vec2 f = walks ? th_unit(th_v(a->preferred_x[j], a->preferred_y[j])) : th_v(0, 0);
+    if (th_people_goes_first(i->e, dx, dy, f, a->id[self], a->id[j])) return false;
+    seen->dx = dx;
+    seen->dy = dy;
+    seen->vx = a->velocity_x[j];
+    seen->vy = a->velocity_y[j];
+    seen->apart = i->radius + a->radius[j];
+    if (th_dot(i->e, f) < -0.5f)
+        *oncoming = th_min(
+            *oncoming, th_people_allowed(i->params, i->e, dx, dy, seen->vx, seen->vy, seen->apart));
+    return true;
+}
+
+// Portions of those within sight of i, th_near and then those across links; -1: there are no more.
+typedef struct th_people_around {
+    th_near near;
+    bool more, linked, hides;
+} th_people_around;
+
+TH_BOTH static inline th_people_around th_people_around_of(const th_world *world,
+                                                           const th_walls *walls, uint32_t self,
+                                                           const th_people_view *i) {
+    th_substep now = {TH_MOVE_PEOPLE, 1, 0, world->dt, 0.0f, 0.0f, false};
+    int level = (int)world->agents.level[self];
+    th_people_around around;
+    around.near = th_near_begin(world, &now, (uint32_t)level, i->p.x, i->p.y, i->params->sight);
+    around.more = true;
+    around.linked = world->scene->link_count > 0;
+    around.hides = walls->count > 0 && th_walls_maybe_near(walls, level, i->p);
+    return around;
+}
+
+TH_FORMULA int th_people_around_next(th_people_around *around, const th_world *world,
+                                     const th_walls *walls, uint32_t self, const th_people_view *i,
+                                     uint32_t *list) {
+    const th_agents *a = &world->agents;
+    float range = i->params->sight;
+    if (around->more) {
+        int count = th_near_next(&around->near, a->position_x, a->position_y, self, i->p.x, i->p.y,
+                                 range, list);
+        around->more = count == TH_NEAR_MAX;
+        return around->hides ? th_drop_hidden(world, walls, self, list, count) : count;
+    }
+    if (!around->linked) return -1;
+    around->linked = false;
+    return th_linked_neighbours(world, self, range, list, TH_LINKED_MAX);
+}
+
+TH_BOTH static inline void th_people_walls(const th_walls *walls, int level,
+                                           const th_people_view *i, float *limit) {
+    enum { MOST = 16 };
+    int found[MOST];
+    float narrow = i->params->body_depth * i->radius, wide = i->params->wall_distance * i->radius;
+    float range = wide + i->speed * i->params->wall_time_gap + 0.1f;
+    int count = th_walls_near(walls, level, i->p, range, found, NULL, MOST);
+    for (int w = 0; w < count; ++w) {
+        const th_wall *wall = &walls->walls[found[w]];
+        th_vec2 a = th_sub(wall->a, i->p);
+        for (int k = 0; k < TH_PEOPLE_WAYS; ++k) {
+            float allowed = th_people_wall_allows(i->params, th_people_way(i->e, k), i->speed, a,
+                                                  wall->direction, wall->length, narrow, wide);
+            limit[k] = th_min(limit[k], allowed);
+        }
+    }
+}
+
+// Away from walls nearer than shoulders need [m/s].
+TH_BOTH static inline th_vec2 th_people_off_walls(const th_walls *walls, int level,
+                                                  const th_people_view *i) {
+    enum { POINTS = 8 };
+    th_vec2 points[POINTS], sum = th_v(0, 0);
+    float wanted = i->params->wall_distance * i->radius;
+    int count = th_wall_points(walls, level, i->p, wanted, points, POINTS);
+    for (int k = 0; k < count; ++k) {
+        th_vec2 off = th_sub(i->p, points[k]);
+        float distance = th_length(off);
+        if (distance > 1e-4f)
+            sum = th_add(
+                sum, th_scale(i->params->wall_push * (1.0f - distance / wanted) / distance, off));
+    }
+    return sum;
+}
+
+// The velocity wished for, of the speeds allowed in each direction.
+TH_FORMULA th_vec2 th_people_choose(const th_people_view *i, const float *limit, float oncoming,
+                                    th_random4 r) {
+    const th_people_params *p = i->params;
+    float best = -1.0f;
+    th_vec2 wish = th_v(0, 0);
+    bool tries = i->waited > p->patience;
+    int liked = (int)(th_uniform(r.v[0]) * (float)TH_PEOPLE_WAYS);
+    for (int k = 0; k < TH_PEOPLE_WAYS; ++k) {
+        th_vec2 e = th_people_way(i->e, k);
+        float speed = th_min(limit[k], i->speed);
+        float score = speed * (th_people_way_cos(k) + 0.05f) + p->habit * th_dot(i->v, e) +
+                      (k % 2 ? p->side * (i->speed - th_min(oncoming, i->speed)) : 0.0f) +
+                      (tries && k == liked ? 0.3f : 0.0f);
+        if (score > best) {
+            best = score;
+            wish = th_scale(speed, e);
+        }
+    }
+    return wish;
+}
+
+TH_BOTH static inline void th_people_take(th_world *world, const th_walls *walls, uint32_t self,
+                                          const th_people_view *i, float *limit, float oncoming) {
+    th_agents *a = &world->agents;
+    int level = (int)a->level[self];
+    th_vec2 wish = th_v(0, 0);
+    float waited = 0.0f;
+    if (i->speed > 0.0f) {
+        if (walls->count > 0 && th_walls_maybe_near(walls, level, i->p))
+            th_people_walls(walls, level, i, limit);
+        uint64_t turn = (uint64_t)(world->time + 0.37 * (double)(a->id[self] % 8));
+        wish = th_people_choose(i, limit, oncoming,
+                                th_philox(world->seed, TH_STREAM_SIDESTEP, a->id[self], turn));
+        waited = th_dot(i->v, i->e) < 0.1f * i->speed ? i->waited + world->dt
+                                                      : th_max(i->waited - 2.0f * world->dt, 0.0f);
+    }
+    if (walls->count > 0 && i->speed > 0.0f && th_walls_maybe_near(walls, level, i->p))
+        wish = th_add(wish, th_people_off_walls(walls, level, i));
+    float share = 1.0f - th_exp(-world->dt / i->params->relaxation_time);
+    th_vec2 v = th_add(i->v, th_scale(share, th_sub(wish, i->v)));
+    a->next_velocity_x[self] = v.x;
+    a->next_velocity_y[self] = v.y;
+    a->next_position_x[self] = i->p.x + world->dt * v.x;
+    a->next_position_y[self] = i->p.y + world->dt * v.y;
+    th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED)[self] = waited;
+}
+#endif
