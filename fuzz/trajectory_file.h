@@ -39,14 +39,9 @@ static inline void check_frame(const th_trajectory_info *info, const th_moment *
     }
 }
 
-static inline void read_trajectory(const uint8_t *data, size_t size) {
-    th_trajectory *trajectory = NULL;
+// All frames of an open trajectory.
+static inline void read_frames(th_trajectory *trajectory) {
     th_error error = {0};
-    th_result result = th_trajectory_open(file_of(data, size), &trajectory, &error);
-    if (result != TH_OK) {
-        if (trajectory || error.code != result || !error.message[0]) abort();
-        return;
-    }
     const th_trajectory_info *info = th_trajectory_about(trajectory);
     int64_t frames = 0, rows = 0, last = -1;
     for (;;) {
@@ -61,6 +56,17 @@ static inline void read_trajectory(const uint8_t *data, size_t size) {
         ++frames;
         rows += frame.count;
     }
+}
+
+static inline void read_trajectory(const uint8_t *data, size_t size) {
+    th_trajectory *trajectory = NULL;
+    th_error error = {0};
+    th_result result = th_trajectory_open(file_of(data, size), &trajectory, &error);
+    if (result != TH_OK) {
+        if (trajectory || error.code != result || !error.message[0]) abort();
+        return;
+    }
+    read_frames(trajectory);
     th_trajectory_close(trajectory);
 }
 #endif

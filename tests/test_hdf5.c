@@ -392,6 +392,76 @@ static void test_truncated(void **state) {
 }
 
 // Other users of HDF5 in the process keep their own error handler.
+// ---- the process that reads
+
+// Another program in place of the reader.
+static void expect_from_reader(const fixture *f, const char *script, const char *words) {
+    char reader[96];
+    snprintf(reader, sizeof reader, "%s/reader", f->folder);
+    FILE *file = fopen(reader, "w");
+    assert_non_null(file);
+    fprintf(file, "#!/bin/sh\n%s\n", script);
+    fclose(file);
+    assert_int_equal(chmod(reader, 0755), 0);
+    setenv("THRONG_HDF5_READER", reader, 1);
+    th_trajectory *trajectory = NULL;
+    th_error error = {0};
+    assert_int_equal(th_trajectory_open(f->path, &trajectory, &error), TH_NO_FILE);
+    if (!strstr(error.message, words)) fail_msg("'%s' lacks '%s'", error.message, words);
+    assert_string_equal(error.file, f->path);
+    unsetenv("THRONG_HDF5_READER");
+}
+
+static void test_reader_dies(void **state) {
+    const fixture *f = *state;
+    write_file(f, 2, true);
+    expect_from_reader(f, "kill -SEGV $$", "damaged: the HDF5 library crashes on it");
+    expect_from_reader(f, "kill -XCPU $$", "damaged: reading it takes longer");
+    expect_from_reader(f, "kill -KILL $$", "damaged");
+    expect_from_reader(f, "exit 1", "damaged");
+    expect_from_reader(f, "exec yes nonsense", "damaged");
+    expect_from_reader(f, "printf T; exec cat /dev/zero", "damaged");
+    // Half of what the true one sends.
+    expect_from_reader(f, TH_PROGRAM "-read-hdf5 \"$1\" | head -c 300", "damaged");
+    setenv("THRONG_HDF5_READER", "/nowhere/reader", 1);
+    th_trajectory *trajectory = NULL;
+    th_error error = {0};
+    assert_int_equal(th_trajectory_open(f->path, &trajectory, &error), TH_NO_FILE);
+    assert_non_null(strstr(error.message, "throng-read-hdf5 is missing"));
+    unsetenv("THRONG_HDF5_READER");
+}
+
+// Files on which HDF5 1.10 crashes, loops or takes all memory; a later one may refuse them, or read them.
+static void test_hard_files(void **state) {
+    (void)state;
+    static const char *const names[] = {"crash.h5", "loop.h5"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
+        char path[300];
+        snprintf(path, sizeof path, TH_SOURCE_DIR "/tests/data/damaged/%s", names[i]);
+        th_trajectory *trajectory = NULL;
+        th_error error = {0};
+        th_result result = th_trajectory_open(path, &trajectory, &error);
+        print_message("%s: %s\n", names[i], error.message);
+        assert_true(result == TH_OK || (result == TH_NO_FILE && error.message[0]));
+        th_trajectory_close(trajectory);
+    }
+}
+
+// The library is used by programs with threads, and the HDF5 library has no locks.
+static void test_threads(void **state) {
+    const fixture *f = *state;
+    write_file(f, 2, true);
+    int good = 0;
+#pragma omp parallel for num_threads(4) reduction(+ : good)
+    for (int k = 0; k < 8; ++k) {
+        th_trajectory *trajectory = NULL;
+        good += th_trajectory_open(f->path, &trajectory, NULL) == TH_OK &&
+                th_trajectory_about(trajectory)->level_count == 2;
+        th_trajectory_close(trajectory);
+    }
+    assert_int_equal(good, 8);
+}
+
 static void test_voice_stays(void **state) {
     fixture *f = *state;
     H5E_auto2_t before, after;
@@ -414,6 +484,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_others, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bad_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_truncated, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_reader_dies, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_hard_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_threads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_voice_stays, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_RECORD_HDF5_H
 #define TH_RECORD_HDF5_H
+#include "core/file.h"
 #include "record/backend.h"
 #include <hdf5.h>
 
@@ -46,7 +47,25 @@ void th_hdf5_speak_again(th_hdf5_voice voice);
 // Says what was tried and what HDF5 itself thinks about it.
 th_result th_hdf5_fail(th_error *error, const char *path, const char *what);
 
-// hdf5_read.c
+// hdf5_read.c: fills the info, without a frame rate where there is none, and the th_row_table that is the state. Only
+// for throng-read-hdf5: the HDF5 library does not stand every file.
+th_result th_hdf5_read(th_trajectory *trajectory, const char *path, th_error *error);
+
+// hdf5_stream.c: the result of th_hdf5_read, or its error, through a pipe.
+typedef struct th_hdf5_channel {
+    int file;
+    double deadline; // th_monotonic_seconds
+    int64_t room;    // [bytes] that may still come
+    bool complete;   // the sender got to its end
+    bool late, no_memory;
+} th_hdf5_channel;
+bool th_hdf5_send(const char *path, int file);
+// Into a trajectory with an empty table. Without channel->complete the sender died or sent nonsense.
+th_result th_hdf5_receive(th_trajectory *trajectory, th_hdf5_channel *channel, th_error *error);
+double th_hdf5_seconds_most(double file_bytes); // of work
+double th_hdf5_memory_most(double file_bytes);  // [bytes]
+
+// hdf5_child.c
 th_result th_hdf5_open(th_trajectory *trajectory, const char *path, th_error *error);
 th_result th_hdf5_next(th_trajectory *trajectory, th_moment *frame, th_error *error);
 void th_hdf5_rewind(th_trajectory *trajectory);

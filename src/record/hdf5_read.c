@@ -1,7 +1,8 @@
 // Reading HDF5 trajectories: the archive's, JuPedSim's and throng's own. Numbers of any width are
-// converted by HDF5 itself. SPDX-License-Identifier: Apache-2.0
+// converted by HDF5 itself. Runs in a process of its own (hdf5_child.c). SPDX-License-Identifier: Apache-2.0
 #include "record/hdf5.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +11,6 @@ enum { LEVELS_MAX = 4096, NOTES_MAX = 4096 }; // more is a damaged file
 #define DEFLATE_MOST \
     1100 // zlib packs at best about 1030 : 1; a file that promises more holds no rows
 enum { TEXT_MAX = 1 << 26 }; // bytes of one text
-
-typedef struct hdf5_reader {
-    th_row_table table;
-} hdf5_reader;
 
 // ---- attributes
 
@@ -103,26 +100,26 @@ static bool read_block(hid_t dataset, hid_t type, int64_t begin, int64_t count, 
 }
 
 static th_result add_row(th_trajectory *trajectory, const th_hdf5_row *row, th_error *error) {
-    hdf5_reader *reader = trajectory->state;
-    if (row->frame < 0 || !isfinite(row->x) || !isfinite(row->y))
+    th_row_table *table = trajectory->state;
+    if (row->frame < 0 || !(fabs(row->x) <= TH_FARTHEST && fabs(row->y) <= TH_FARTHEST))
         return th_trajectory_fail(error, TH_NO_FILE, trajectory->path,
                                   "row %lld: person %lld in frame %lld at (%g, %g); frames are "
-                                  "counted from 0 and positions are numbers",
-                                  (long long)reader->table.count, (long long)row->id,
-                                  (long long)row->frame, row->x, row->y);
+                                  "counted from 0 and positions are numbers up to %g",
+                                  (long long)table->count, (long long)row->id,
+                                  (long long)row->frame, row->x, row->y, TH_FARTHEST);
     th_row added = {.frame = row->frame,
                     .id = row->id,
                     .x = row->x,
                     .y = row->y,
                     .orientation_x = row->ox,
                     .orientation_y = row->oy};
-    if (th_row_table_add(&reader->table, added)) return TH_OK;
+    if (th_row_table_add(table, added)) return TH_OK;
     return th_trajectory_fail(error, TH_NO_MEMORY, trajectory->path, "no memory for its %lld rows",
-                              (long long)reader->table.count);
+                              (long long)table->count);
 }
 
 static th_result read_rows(th_trajectory *trajectory, hid_t dataset, th_error *error) {
-    hdf5_reader *reader = trajectory->state;
+    th_row_table *table = trajectory->state;
     const char *path = trajectory->path;
     hid_t file_type = H5Dget_type(dataset);
     bool good = H5Tget_class(file_type) == H5T_COMPOUND && has_numbers(file_type, "id") &&
@@ -137,7 +134,7 @@ static th_result read_rows(th_trajectory *trajectory, hid_t dataset, th_error *e
     if (count < 0)
         return th_trajectory_fail(error, TH_NO_FILE, path,
                                   "its dataset /trajectory is not a list of rows, or is damaged");
-    reader->table.has_orientation = orientation;
+    table->has_orientation = orientation;
     th_hdf5_row *rows = calloc(BLOCK, sizeof *rows);
     hid_t type = th_hdf5_row_type(false, orientation);
     th_result result = TH_OK;
@@ -274,8 +271,7 @@ static bool keep_root_texts(th_trajectory *trajectory, hid_t file) {
 }
 
 static th_result read_row_levels(th_trajectory *trajectory, hid_t file, th_error *error) {
-    hdf5_reader *reader = trajectory->state;
-    th_row_table *table = &reader->table;
+    th_row_table *table = trajectory->state;
     hid_t dataset = open_own(file, TH_HDF5_LEVEL);
     if (dataset < 0) return TH_OK;
     int32_t *levels = calloc(BLOCK, sizeof *levels);
@@ -296,13 +292,13 @@ static th_result read_row_levels(th_trajectory *trajectory, hid_t file, th_error
 }
 
 static bool read_empty_frames(th_trajectory *trajectory, hid_t file) {
-    hdf5_reader *reader = trajectory->state;
+    th_row_table *table = trajectory->state;
     hid_t dataset = open_own(file, TH_HDF5_EMPTY_FRAMES), type = H5Tcopy(H5T_NATIVE_INT64);
     int64_t count = 0;
     int64_t *frames = read_list(dataset, type, INT64_MAX, &count);
     bool memory = true;
     for (int64_t i = 0; memory && frames && i < count; ++i)
-        if (frames[i] >= 0) memory = th_row_table_add_empty(&reader->table, frames[i]);
+        if (frames[i] >= 0) memory = th_row_table_add_empty(table, frames[i]);
     free_list(dataset, type, frames);
     return memory;
 }
@@ -315,12 +311,6 @@ static th_result read_all(th_trajectory *trajectory, hid_t file, hid_t dataset, 
     info->format = TH_TRAJECTORY_HDF5;
     info->fps = read_number(dataset, "fps");
     if (!(info->fps > 0)) info->fps = read_number(file, "fps");
-    if (!(info->fps > 0)) info->fps = trajectory->assumed.fps;
-    if (!(info->fps > 0) || !isfinite(info->fps))
-        return th_trajectory_fail(
-            error, TH_NO_FILE, path,
-            "says no frame rate: the attribute fps of /trajectory is missing; "
-            "name the rate (--fps)");
     bool own = H5Lexists(file, TH_HDF5_GROUP, H5P_DEFAULT) > 0;
     bool memory = own ? keep_levels(trajectory, file) && keep_notes(trajectory, file)
                       : keep_area(trajectory, file) && keep_root_texts(trajectory, file);
@@ -330,14 +320,11 @@ static th_result read_all(th_trajectory *trajectory, hid_t file, hid_t dataset, 
     if (result != TH_OK) return result;
     if (!read_empty_frames(trajectory, file))
         return th_trajectory_fail(error, TH_NO_MEMORY, path, "no memory for its frames");
-    hdf5_reader *reader = trajectory->state;
-    return th_row_table_complete(&reader->table, info, path, error);
+    return TH_OK;
 }
 
-th_result th_hdf5_open(th_trajectory *trajectory, const char *path, th_error *error) {
-    trajectory->state = calloc(1, sizeof(hdf5_reader));
-    if (!trajectory->state)
-        return th_trajectory_fail(error, TH_NO_MEMORY, path, "no memory to read it");
+th_result th_hdf5_read(th_trajectory *trajectory, const char *path, th_error *error) {
+    snprintf(trajectory->path, sizeof trajectory->path, "%s", path);
     th_hdf5_voice voice = th_hdf5_hush();
     th_result result = TH_OK;
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -355,21 +342,4 @@ th_result th_hdf5_open(th_trajectory *trajectory, const char *path, th_error *er
     if (file >= 0) H5Fclose(file);
     th_hdf5_speak_again(voice);
     return result;
-}
-
-th_result th_hdf5_next(th_trajectory *trajectory, th_moment *frame, th_error *error) {
-    hdf5_reader *reader = trajectory->state;
-    return th_row_table_next(&reader->table, frame, trajectory->path, error);
-}
-
-void th_hdf5_rewind(th_trajectory *trajectory) {
-    hdf5_reader *reader = trajectory->state;
-    th_row_table_rewind(&reader->table);
-}
-
-void th_hdf5_close(th_trajectory *trajectory) {
-    hdf5_reader *reader = trajectory->state;
-    if (reader) th_row_table_release(&reader->table);
-    free(reader);
-    trajectory->state = NULL;
 }
