@@ -30,7 +30,7 @@ static th_result load_with_models(const th_bench_judge_def *def, int groups, th_
                                   th_error *error) {
     size_t most = 2 * (size_t)groups;
     char(*texts)[OVERRIDE] = calloc(most, sizeof *texts);
-    const char **items = calloc(most, sizeof *items);
+    const char **items = calloc(most + (size_t)def->override_count, sizeof *items);
     th_scene_options options = {.overrides = items};
     for (int g = 0; texts && items && g < groups; ++g) {
         const char *const stages[] = {"move", "filter"}, *const models[] = {def->move, def->filter};
@@ -41,6 +41,9 @@ static th_result load_with_models(const th_bench_judge_def *def, int groups, th_
             items[options.override_count++] = text;
         }
     }
+    // Behind them: a parameter of the new model may be given.
+    for (int k = 0; items && k < def->override_count; ++k)
+        items[options.override_count++] = def->overrides[k];
     th_result result = texts && items
                            ? th_scene_load_file(def->scene, &options, scene, error)
                            : th_fail(error, TH_NO_MEMORY, "", "no memory for the overrides");
@@ -51,7 +54,7 @@ static th_result load_with_models(const th_bench_judge_def *def, int groups, th_
 
 static th_result load(const th_bench_judge_def *def, th_scene **scene, th_error *error) {
     th_result result = th_scene_load_file(def->scene, NULL, scene, error);
-    if (result != TH_OK || (!def->move && !def->filter)) return result;
+    if (result != TH_OK || (!def->move && !def->filter && def->override_count == 0)) return result;
     int groups = (*scene)->group_count;
     th_scene_destroy(*scene);
     *scene = NULL;

@@ -6,10 +6,12 @@
 
 typedef struct th_bench_judge_def {
     const char *scene;
-    const char *move, *filter; // of every group instead of its own; NULL: as in the scene
-    uint64_t seed;             // 0: the scene's
-    double limit;              // simulated [s]; 0: the scene's end
-    double wall;               // gives up after so many seconds of real time; 0: never
+    const char *move, *filter;    // of every group instead of its own; NULL: as in the scene
+    const char *const *overrides; // as in th_scene_options
+    int override_count;
+    uint64_t seed; // 0: the scene's
+    double limit;  // simulated [s]; 0: the scene's end
+    double wall;   // gives up after so many seconds of real time; 0: never
     int threads;
     bool (*stopped)(void);
 } th_bench_judge_def;

@@ -16,7 +16,7 @@ typedef struct bench_settings {
     th_backend backend; // of `device`
     long long agents, threads, seed;
     double step, limit, wall;
-    th_text_list params, plugins;
+    th_text_list params, plugins, overrides;
     bool json, behaviour, full, record, uic, quality, judge, own_model, quiet;
 } bench_settings;
 
@@ -118,11 +118,19 @@ static int run_judge(const th_command *command, const bench_settings *s) {
     if (!s->scene || s->agents > 0 || s->csv || s->behaviour || s->full || s->params.count > 0 ||
         s->step > 0) {
         th_complain(command, "--judge is one run of a scene file; it takes --scene, --model, "
-                             "--filter, --seed, --limit, --wall and --threads");
+                             "--filter, --set, --seed, --limit, --wall and --threads");
         return TH_EXIT_USAGE;
     }
-    th_bench_judge_def def = {s->scene, s->model, s->filter,       (uint64_t)s->seed,
-                              s->limit, s->wall,  (int)s->threads, th_interrupted};
+    th_bench_judge_def def = {.scene = s->scene,
+                              .move = s->model,
+                              .filter = s->filter,
+                              .overrides = s->overrides.items,
+                              .override_count = s->overrides.count,
+                              .seed = (uint64_t)s->seed,
+                              .limit = s->limit,
+                              .wall = s->wall,
+                              .threads = (int)s->threads,
+                              .stopped = th_interrupted};
     th_error error = {0};
     th_watch_interrupt();
     return conclude(command, th_bench_judge(&def, &error), &error);
@@ -184,6 +192,8 @@ static int run_bench(const th_command *command, int argc, char **argv) {
         {"judge", TH_OPTION_FLAG, &s.judge, NULL,
          "one run of a scene file to its end, as one JSON object: who arrived, how calm", 0, 0},
         {"seed", TH_OPTION_INTEGER, &s.seed, "N", "of --judge (default: the scene's)", 0, 9e15},
+        {"set", TH_OPTION_LIST, &s.overrides, "PATH=VALUE",
+         "change a value of the scene of --judge; repeatable", 0, 0},
         {"limit", TH_OPTION_REAL, &s.limit, "S",
          "simulated seconds of --judge (default: the scene's end)", 0, 1e6},
         {"wall", TH_OPTION_REAL, &s.wall, "S", "--judge gives up after so many real seconds", 0,
@@ -215,6 +225,10 @@ static int run_bench(const th_command *command, int argc, char **argv) {
     }
     bool one = s.scene || s.model || s.filter || s.agents > 0 || s.step > 0 || s.json ||
                s.params.count > 0;
+    if (s.overrides.count > 0) {
+        th_complain(command, "--set is for --judge; the bench scenes take --param");
+        return TH_EXIT_USAGE;
+    }
     if (one && (s.full || s.csv)) {
         th_complain(command, "--full and --csv are for the table; leave out --scene, --model, "
                              "--filter, --agents, --step and --json");
