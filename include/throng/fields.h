@@ -40,6 +40,7 @@ typedef enum th_phase {
     TH_PHASE_WALKING,
     TH_PHASE_WAITING,  // in a waiting area
     TH_PHASE_ARRIVED,  // reached an own goal or the end of a route without exit; stays there
+    TH_PHASE_FALLEN,   // lies on the ground; others walk around or over
     TH_PHASE_SCRIPTED, // follows a timed path
     TH_PHASE_BODY,     // a disc of a scripted solid body: not a person, never counted
     TH_PHASE_LEFT,     // gone through an exit in this step; never seen from outside

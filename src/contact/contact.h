@@ -39,6 +39,11 @@ TH_BOTH static inline int th_contact_pair_passes_of(const th_world *world, uint3
 // square of how far the person goes.
 TH_BOTH static inline float th_contact_repair(const th_world *world, int i, int *repairs) {
     const th_agents *agents = &world->agents;
+    if (agents->phase[i] == TH_PHASE_FALLEN) { // no model moves them
+        agents->next_position_x[i] = agents->position_x[i];
+        agents->next_position_y[i] = agents->position_y[i];
+        agents->next_velocity_x[i] = agents->next_velocity_y[i] = 0.0f;
+    }
     // Nobody runs 10 m/s; a model that says so has blown up.
     float longest = 10.0f * world->dt;
     float x = agents->next_position_x[i] - agents->position_x[i];
@@ -89,7 +94,7 @@ TH_BOTH static inline th_vec2 th_contact_push_from(const th_world *world, const 
                                                    float distance2, float apart) {
     const th_agents *agents = &world->agents;
     th_vec2 none = {0.0f, 0.0f};
-    if (j == i || th_gone(agents->phase[j])) return none;
+    if (j == i || th_gone(agents->phase[j]) || agents->phase[j] == TH_PHASE_FALLEN) return none;
     float t;
     if (walls && th_walls_maybe_near(walls, (int)agents->level[i], p) &&
         agents->level[i] == agents->level[j] &&

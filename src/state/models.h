@@ -18,7 +18,8 @@
     X(MOVE, SOCIAL_FORCE, move, social_force)     \
     X(MOVE, HELBING_MOLNAR, move, helbing_molnar) \
     X(MOVE, UIC, move, uic)                       \
-    X(MOVE, PBD, move, pbd)
+    X(MOVE, PBD, move, pbd)                       \
+    X(MOVE, HIDAC, move, hidac)
 
 typedef enum th_model_id {
     TH_NO_MODEL = -1,

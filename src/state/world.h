@@ -82,6 +82,7 @@ typedef struct th_counters {
     uint64_t spawned, left, removed;
     uint64_t left_digest; // who left when and where: keeps the hash of an emptied world telling
     uint64_t wall_crossings, wall_stops, repairs, unreachable;
+    uint64_t fallen; // who lie on the ground now
     double last_left_time;
     float largest_overlap;
 } th_counters;
@@ -182,8 +183,8 @@ TH_BOTH static inline th_vec2 th_velocity(const th_agents *agents, uint32_t i) {
     return v;
 }
 TH_BOTH static inline bool th_gone(uint32_t phase) { return phase >= TH_PHASE_LEFT; }
-// Neither scripted nor gone: somebody the models move.
-TH_BOTH static inline bool th_moves(uint32_t phase) { return phase < TH_PHASE_SCRIPTED; }
+// Neither fallen, scripted nor gone: somebody the models move.
+TH_BOTH static inline bool th_moves(uint32_t phase) { return phase < TH_PHASE_FALLEN; }
 
 // The model's k-th own field of everybody; only in worlds that use the model.
 TH_BOTH static inline float *th_own_floats(const th_world *world, th_model_id model, int k) {

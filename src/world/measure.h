@@ -52,12 +52,15 @@ TH_BOTH static inline float th_overlaps_of(const th_world *world, uint32_t i, fl
     float reach = agents->radius[i] + world->max_radius + moved, deepest = 0.0f;
     th_rows rows = th_rows_around(grid, p, reach);
     *deep = 0;
+    if (agents->phase[i] == TH_PHASE_FALLEN) return 0.0f; // others may walk over them
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);) {
         for (uint32_t j = begin; j < end; ++j) {
             float apart = agents->radius[i] + agents->radius[j];
             float distance2 = th_length2(th_sub(th_position(agents, j), p));
             if (distance2 >= apart * apart || j == i || th_gone(agents->phase[j])) continue;
-            if (agents->level[j] != agents->level[i] || agents->phase[j] == TH_PHASE_BODY) continue;
+            if (agents->level[j] != agents->level[i] || agents->phase[j] == TH_PHASE_BODY ||
+                agents->phase[j] == TH_PHASE_FALLEN)
+                continue;
             float depth = apart - sqrtf(distance2);
             deepest = th_max(deepest, depth);
             *deep += depth > TH_OVERLAP_COUNTS_FROM;

@@ -69,6 +69,7 @@ th_statistics th_world_statistics(th_world *world) {
     statistics.wall_stops = counters->wall_stops;
     statistics.largest_overlap = counters->largest_overlap;
     statistics.repairs = counters->repairs;
+    statistics.fallen = counters->fallen;
     statistics.unreachable = counters->unreachable;
     return statistics;
 }

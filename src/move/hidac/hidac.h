@@ -1,0 +1,525 @@
+// HiDAC, the low level: Pelechano, Allbeck, Badler 2007, "Controlling individual agents in high-density crowd
+// simulation" (PAB07). Equation numbers are the paper's. What it leaves open, what is changed and why:
+// docs/models/hidac.md. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_MOVE_HIDAC_H
+#define TH_MOVE_HIDAC_H
+#include "formula/math.h"
+#include "formula/params.h"
+#include "formula/random.h"
+#include "formula/vec.h"
+#include "move/substep.h"
+
+#define TH_PAB07 "Pelechano, Allbeck, Badler 2007"
+
+#define TH_HIDAC_PARAMS(X)                                                                         \
+    TH_CONTACT_PARAMS(X)                                                                           \
+    X(rectangle_loose, 3, 0.5, 5, "m", TH_PAB07, "length of the rectangle of influence, loose")    \
+    X(rectangle_dense, 1.5, 0.5, 5, "m", TH_PAB07, "the same in a dense crowd")                    \
+    X(rectangle_width, 1.5, 0.4, 4, "m", "throng: three shoulder widths; not printed",             \
+      "width of the rectangle")                                                                    \
+    X(loose_density, 1, 0, 10, "1/m2", "throng: not printed", "perceived density that is loose")   \
+    X(dense_density, 2, 0.1, 10, "1/m2", "throng: not printed", "perceived density that is dense") \
+    X(adapts, 1, 0, 1, "-", TH_PAB07, "1: rectangle and side preference follow the density")       \
+    X(line_of_sight, 1, 0, 1, "-", TH_PAB07 ": only the same room", "1: walls hide people")        \
+    X(attractor_weight, 1, 0, 10, "-", "throng: the unit of the weights", "w_At")                  \
+    X(others_weight, 0.4, 0, 10, "-", "throng: ratio of open implementations, 5 to 2",             \
+      "w_Ot, tangential strength: 0.1 thin, 0.4 medium, 0.8 wide queues")                          \
+    X(walls_weight, 0.3, 0, 10, "-", "throng: ratio of open implementations", "w_Wa and w_Ob")     \
+    X(previous_weight, 0.2, 0, 10, "-", "throng: equation 1 would add up without bound",           \
+      "weight of the last direction")                                                              \
+    X(same_way_weight, 1.2, 0, 10, "-", TH_PAB07 " (9)", "w_o of people going the same way")       \
+    X(oncoming_weight, 2.4, 0, 10, "-", TH_PAB07 " (9)", "w_o of all others")                      \
+    X(oncoming_first, 1, 0, 1, "-", "throng: as the paper's example; 0: as its sentence",          \
+      "1: oncoming people count over the whole rectangle, others only near by")                    \
+    X(keep_side, 1, -1, 1, "-", TH_PAB07 ": right",                                                \
+      "1 right, -1 left, 0 none: where to turn when somebody comes straight on")                   \
+    X(side_angle_loose, 30, 0, 90, "deg", "throng: not printed", "straight on, in a loose crowd")  \
+    X(side_angle_dense, 5, 0, 90, "deg", "throng: not printed", "straight on, in a dense crowd")   \
+    X(acceleration, 2, 0.1, 20, "m/s2", "throng: 0.7 s to walking speed; not printed", "a")        \
+    X(speed_factor, 1, 0.1, 2, "-", "throng", "by ability, on everybody's own speed")              \
+    X(personal_space, 0.05, 0, 1, "m", "throng: docs/models/hidac.md",                             \
+      "epsilon, how much closer than touching others are felt")                                    \
+    X(pushers, 0, 0, 1, "-", TH_PAB07 ": personality", "share of people with pusher_space")        \
+    X(pusher_space, 0, 0, 1, "m", "throng: not printed", "epsilon of those who push")              \
+    X(wall_space, 0, 0, 1, "m", "throng: who keeps clear of both jambs passes no door",            \
+      "epsilon at walls")                                                                          \
+    X(repulsion_gain, 1, 0, 2, "-", TH_PAB07 ": 1", "share of an overlap that is taken back")      \
+    X(dead_band, 0, 0, 0.2, "m", TH_PAB07 ": 0", "shorter displacements do not hold anybody up")   \
+    X(yields, 0.75, 0, 5, "-", "throng: 0: any displacement stops, as printed",                    \
+      "displacement at which somebody stands still, in personal spaces")                           \
+    X(response_time, 0.2, 0, 2, "s", "throng: 0: displacements, as printed",                       \
+      "time in which an overlap is taken back by walking")                                         \
+    X(relaxation_time, 0.2, 0, 2, "s", "throng: 0: at once, as printed",                           \
+      "time to take on a new velocity")                                                            \
+    X(wall_priority, 0.3, 0, 1, "-", TH_PAB07, "lambda, weight of people's pushes at a wall")      \
+    X(stopping, 1, 0, 1, "-", TH_PAB07, "1: the stopping rule")                                    \
+    X(stop_shortest, 0.1, 0, 10, "s", "throng: a small range; not printed", "of a stop")           \
+    X(stop_longest, 0.5, 0, 10, "s", "throng: a small range; not printed", "of a stop")            \
+    X(waiting, 1, 0, 1, "-", TH_PAB07, "1: the waiting rule")                                      \
+    X(waiting_radius, 0.2, 0.05, 2, "m", "throng: docs/models/hidac.md",                           \
+      "radius of the disc ahead that is kept free")                                                \
+    X(wait_shortest, 1, 0, 100, "s", "throng: not printed", "of a wait")                           \
+    X(wait_longest, 5, 0, 100, "s", "throng: not printed", "of a wait")                            \
+    X(panic, 0, 0, 1, "-", TH_PAB07, "share of people in panic from the beginning")                \
+    X(panic_space, 0.6, 0, 1, "-", "throng: not printed", "factor on personal space in panic")     \
+    X(panic_speed, 1.5, 0.5, 3, "-", "throng: a run; not printed", "factor on speed in panic")     \
+    X(panic_acceleration, 3, 0.5, 10, "-", "throng: not printed", "factor in panic")               \
+    X(falling, 0, 0, 1, "-", TH_PAB07, "1: who is pushed too far falls")                           \
+    X(fall_push, 0.15, 0.01, 2, "m", "throng: a missed step; not printed",                         \
+      "a push this far within fall_time throws somebody")                                          \
+    X(fall_time, 0.5, 0.05, 5, "s", "throng: a step of a walk; not printed",                       \
+      "pushes are forgotten over this time")                                                       \
+    X(gets_up, 0, 0, 3600, "s", TH_PAB07 ": never", "after which the fallen stand up; 0: never")   \
+    X(fallen_range, 2, 0, 5, "m", TH_PAB07, "within which the fallen are walked around")           \
+    X(fallen_weight, 0.5, 0, 1, "-", TH_PAB07, "beta, weight of walking around them")
+
+#define TH_HIDAC_PRESETS(X)                                                                        \
+    X(paper, "as printed: displacements, any of which stops", {"separation_passes", 0},            \
+      {"personal_space", 0.05}, {"wall_space", 0.05}, {"yields", 0}, {"response_time", 0},         \
+      {"relaxation_time", 0}, {"waiting_radius", 0.45})                                            \
+    X(impaired, "with a walking stick: Boyce, Shields, Silcock 1999, 0.81 m/s",                    \
+      {"speed_factor", 0.6}, {"acceleration", 1})                                                  \
+    X(injured, "throng: half the speed of the others", {"speed_factor", 0.5}, {"acceleration", 1}) \
+    X(trained, "staff: throng: a brisk walk", {"speed_factor", 1.2}, {"acceleration", 3})
+
+typedef struct th_hidac_params {
+    TH_HIDAC_PARAMS(TH_PARAM_MEMBER)
+} th_hidac_params;
+
+// Own fields of a person.
+enum {
+    TH_HIDAC_HEADING_X,
+    TH_HIDAC_HEADING_Y,
+    TH_HIDAC_PACE,
+    TH_HIDAC_TIMER,
+    TH_HIDAC_STATE,
+    TH_HIDAC_RECTANGLE,
+    TH_HIDAC_INTENDED_X,
+    TH_HIDAC_INTENDED_Y,
+    TH_HIDAC_PUSHED_X,
+    TH_HIDAC_PUSHED_Y,
+    TH_HIDAC_PANIC,
+    TH_HIDAC_FIELDS
+};
+enum {
+    TH_HIDAC_WALKS,
+    TH_HIDAC_STOPS,
+    TH_HIDAC_WAITS,
+    TH_HIDAC_TRIES,
+    TH_HIDAC_FALLS
+}; // of the field state
+// A body on the ground, torso and head [m]; the legs are stepped over.
+#define TH_HIDAC_BODY_LENGTH 0.9f
+#define TH_HIDAC_BODY_WIDTH 0.5f
+
+// What one person sees and what it adds up to.
+typedef struct th_hidac_view {
+    const th_hidac_params *params;
+    uint32_t self, level;
+    th_vec2 p;
+    th_vec2 wish;    // unit; (0, 0): wants to stand
+    th_vec2 heading; // unit
+    float radius, space, rectangle, half_width;
+    float cos_side; // of the angle within which somebody comes straight on
+    float clear;    // no wall is nearer [m]
+    bool panics;
+    // sums
+    th_vec2 avoid_people, avoid_walls; // of (1)
+    th_vec2 push_people, push_walls;   // of (10)
+    th_vec2 avoid_fallen;              // unit; (0, 0): nobody lies ahead
+    float fallen_distance;             // to the nearest of them
+    int ahead;                         // people in the loose rectangle
+    bool disc_taken;
+} th_hidac_view;
+
+TH_BOTH static inline const th_hidac_params *th_hidac_params_of(const th_world *world, uint32_t i) {
+    return (const th_hidac_params *)(const void *)world->groups[world->agents.group[i]].move_params;
+}
+
+// (4) to (6): the part of a unit direction that leads past something at d; (d x v) x d is |d|^2 times it. (0, 0) where
+// d is along v.
+TH_FORMULA th_vec2 th_hidac_tangent(th_vec2 direction, th_vec2 d) {
+    float d2 = th_length2(d);
+    if (d2 <= 0.0f) return th_v(0.0f, 0.0f);
+    th_vec2 t = th_sub(direction, th_scale(th_dot(direction, d) / d2, d));
+    float length = th_length(t);
+    return length > 0.05f ? th_scale(1.0f / length, t) : th_v(0.0f, 0.0f);
+}
+
+// The side to turn to in front of somebody straight ahead.
+TH_FORMULA th_vec2 th_hidac_aside(const th_hidac_params *p, th_vec2 direction) {
+    return p->keep_side < 0.0f ? th_perp_left(direction) : th_perp_right(direction);
+}
+
+// Does somebody at `distance` count for avoidance, by which way they go?
+TH_FORMULA bool th_hidac_selects(const th_hidac_view *i, float distance, bool oncoming) {
+    float near = i->rectangle - 1.5f;
+    if (i->params->oncoming_first > 0.0f) return oncoming || distance < th_max(near, 0.5f);
+    return !(oncoming && distance < near);
+}
+
+// (7) to (9): how much somebody at q with velocity u turns i away.
+TH_FORMULA th_vec2 th_hidac_avoidance(const th_hidac_view *i, th_vec2 d, float distance,
+                                      th_vec2 u) {
+    const th_hidac_params *p = i->params;
+    float along = th_dot(i->heading, u), speed = th_length(u);
+    if (!th_hidac_selects(i, distance, along < 0.0f)) return th_v(0.0f, 0.0f);
+    bool head_on = along < -i->cos_side * speed && th_dot(i->heading, d) > i->cos_side * distance;
+    th_vec2 t = head_on && p->keep_side != 0.0f ? th_hidac_aside(p, i->heading)
+                                                : th_hidac_tangent(i->heading, d);
+    float short_of = distance - i->rectangle;
+    float w_o = along > 0.0f ? p->same_way_weight : p->oncoming_weight;
+    return th_scale(short_of * short_of * w_o, t);
+}
+
+// (13): how far somebody at -away moves i off.
+TH_FORMULA th_vec2 th_hidac_push(th_vec2 away, float distance, float overlap) {
+    return distance > TH_COINCIDENT ? th_scale(overlap / distance, away) : th_v(0.0f, 0.0f);
+}
+
+TH_BOTH static inline bool th_hidac_hidden(const th_world *world, const th_walls *walls,
+                                           const th_hidac_view *i, uint32_t j, float distance) {
+    return distance > i->clear && i->params->line_of_sight > 0.0f && walls->count > 0 &&
+           th_hidden(world, walls, i->self, j);
+}
+
+// Somebody on the ground ahead: past the nearest point of the body, to the right where it lies straight ahead.
+TH_BOTH static inline void th_hidac_see_fallen(const th_world *world, th_hidac_view *i, uint32_t j,
+                                               th_vec2 q) {
+    th_vec2 along = th_v(th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_X)[j],
+                         th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_Y)[j]);
+    th_vec2 off = th_sub(i->p, q), across = th_perp_left(along);
+    float x =
+        th_clamp(th_dot(off, along), -0.5f * TH_HIDAC_BODY_LENGTH, 0.5f * TH_HIDAC_BODY_LENGTH);
+    float y =
+        th_clamp(th_dot(off, across), -0.5f * TH_HIDAC_BODY_WIDTH, 0.5f * TH_HIDAC_BODY_WIDTH);
+    th_vec2 d = th_sub(th_add(q, th_add(th_scale(x, along), th_scale(y, across))), i->p);
+    float distance = th_length(d);
+    if (distance >= i->fallen_distance || th_dot(d, i->wish) <= 0.0f) return;
+    th_vec2 t = th_hidac_tangent(i->wish, th_sub(q, i->p));
+    i->fallen_distance = distance;
+    i->avoid_fallen = th_length2(t) > 0.0f ? t : th_hidac_aside(i->params, i->wish);
+}
+
+TH_BOTH static inline void th_hidac_see(const th_world *world, const th_walls *walls,
+                                        th_hidac_view *i, uint32_t j) {
+    const th_agents *a = &world->agents;
+    const th_hidac_params *p = i->params;
+    th_vec2 q = th_position(a, j), d = th_sub(q, i->p);
+    if (a->phase[j] == TH_PHASE_FALLEN) {
+        if (!th_hidac_hidden(world, walls, i, j, th_length(d))) th_hidac_see_fallen(world, i, j, q);
+        return;
+    }
+    float along = th_dot(d, i->wish), side = th_det(i->wish, d);
+    float distance2 = th_length2(d), touch = i->radius + a->radius[j] + i->space;
+    bool seen = along > 0.0f && along <= th_max(p->rectangle_loose, i->rectangle) &&
+                side * side <= i->half_width * i->half_width;
+    bool touches = distance2 < touch * touch;
+    if (!seen && !touches) return;
+    float distance = sqrtf(distance2);
+    if (th_hidac_hidden(world, walls, i, j, distance)) return;
+    if (touches) {
+        th_vec2 one = distance > TH_COINCIDENT
+                          ? th_hidac_push(th_sub(i->p, q), distance, touch - distance)
+                          : th_scale(touch, th_pair_direction(a->id[i->self], a->id[j]));
+        i->push_people = th_add(i->push_people, one);
+    }
+    if (!seen) return;
+    i->ahead += along <= p->rectangle_loose ? 1 : 0;
+    if (along <= i->rectangle)
+        i->avoid_people =
+            th_add(i->avoid_people, th_hidac_avoidance(i, d, distance, th_velocity(a, j)));
+    float ahead = i->radius + p->waiting_radius;
+    th_vec2 off = th_sub(d, th_scale(ahead, i->wish));
+    bool same_way = a->preferred_x[j] * i->wish.x + a->preferred_y[j] * i->wish.y > 0.0f;
+    i->disc_taken |= same_way && th_length2(off) < p->waiting_radius * p->waiting_radius;
+}
+
+// Does the segment reach into the rectangle of influence? By clipping it, first along, then across.
+TH_FORMULA bool th_hidac_wall_ahead(const th_hidac_view *i, const th_wall *wall) {
+    th_vec2 a = th_sub(wall->a, i->p), b = th_sub(wall->b, i->p);
+    float ax = th_dot(a, i->wish), ay = th_det(i->wish, a);
+    float bx = th_dot(b, i->wish), by = th_det(i->wish, b);
+    float from = 0.0f, to = 1.0f, dx = bx - ax, dy = by - ay;
+    float lows[2] = {-ax, -i->half_width - ay}, steps[2] = {dx, dy};
+    float highs[2] = {i->rectangle - ax, i->half_width - ay};
+    for (int k = 0; k < 2; ++k) {
+        if (steps[k] == 0.0f) {
+            if (lows[k] > 0.0f || highs[k] < 0.0f) return false;
+            continue;
+        }
+        float s = lows[k] / steps[k], t = highs[k] / steps[k];
+        from = th_max(from, th_min(s, t));
+        to = th_min(to, th_max(s, t));
+    }
+    return from <= to;
+}
+
+// (5), (11): walls and obstacles; both are edges here, and the nearest point of an edge gives the same vectors.
+TH_BOTH static inline void th_hidac_see_walls(const th_walls *walls, th_hidac_view *i) {
+    enum { WALLS = 16 };
+    int found[WALLS];
+    float reach = walls->grids[i->level].reach;
+    float range = th_min(i->rectangle + i->half_width, reach);
+    if (i->clear >= range) return;
+    int count = th_walls_near(walls, (int)i->level, i->p, range, found, NULL, WALLS);
+    for (int k = 0; k < count && th_length2(i->wish) > 0.0f; ++k) {
+        const th_wall *wall = &walls->walls[found[k]];
+        bool faces = th_det(wall->direction, th_sub(i->p, wall->a)) <= 0.0f; // solid on the left
+        bool towards = th_det(wall->direction, i->heading) > 0.0f;
+        if (!faces || !towards || !th_hidac_wall_ahead(i, wall)) continue;
+        th_vec2 t = th_hidac_tangent(i->heading, th_perp_left(wall->direction));
+        i->avoid_walls = th_add(i->avoid_walls, t);
+    }
+    th_vec2 points[WALLS];
+    float touch = i->radius + i->params->wall_space;
+    count = th_wall_points(walls, (int)i->level, i->p, th_min(touch, reach), points, WALLS);
+    for (int k = 0; k < count; ++k) {
+        th_vec2 away = th_sub(i->p, points[k]);
+        float distance = th_length(away);
+        i->push_walls = th_add(i->push_walls, th_hidac_push(away, distance, touch - distance));
+    }
+}
+
+// Random numbers of a person: 0, 1 for good, 2 and 3 of the step.
+TH_FORMULA th_random4 th_hidac_random(const th_world *world, uint32_t id, uint64_t step) {
+    return th_philox(world->seed, TH_STREAM_HIDAC, id, step);
+}
+
+TH_BOTH static inline th_hidac_view th_hidac_look(const th_world *world, const th_walls *walls,
+                                                  uint32_t self) {
+    const th_agents *a = &world->agents;
+    const th_hidac_params *p = th_hidac_params_of(world, self);
+    const float *rectangle = th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_RECTANGLE);
+    th_random4 own = th_hidac_random(world, a->id[self], UINT64_MAX);
+    th_hidac_view i = {.params = p, .self = self, .level = a->level[self]};
+    i.p = th_position(a, self);
+    i.wish = a->phase[self] == TH_PHASE_WALKING
+                 ? th_unit(th_v(a->preferred_x[self], a->preferred_y[self]))
+                 : th_v(0.0f, 0.0f);
+    i.heading = th_v(th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_X)[self],
+                     th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_Y)[self]);
+    if (th_length2(i.heading) == 0.0f) i.heading = i.wish;
+    i.panics = th_uniform(own.v[0]) < p->panic ||
+               th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PANIC)[self] > 0.5f;
+    i.fallen_distance = p->fallen_range;
+    i.space = th_uniform(own.v[1]) < p->pushers ? p->pusher_space : p->personal_space;
+    i.space *= i.panics ? p->panic_space : 1.0f;
+    i.radius = a->radius[self];
+    i.half_width = 0.5f * p->rectangle_width;
+    i.rectangle = rectangle[self] > 0.0f ? rectangle[self] : p->rectangle_loose;
+    float dense = p->rectangle_loose > p->rectangle_dense
+                      ? th_clamp((p->rectangle_loose - i.rectangle) /
+                                     (p->rectangle_loose - p->rectangle_dense),
+                                 0.0f, 1.0f)
+                      : 0.0f;
+    double sine, cosine;
+    float angle = p->side_angle_loose + dense * (p->side_angle_dense - p->side_angle_loose);
+    th_sincos_turn((double)angle / 360.0, &sine, &cosine);
+    i.cos_side = (float)cosine;
+    i.clear = walls->count > 0 ? th_walls_clear(walls, (int)i.level, i.p) : 1e6f;
+    return i;
+}
+
+TH_BOTH static inline void th_hidac_see_all(const th_world *world, const th_walls *walls,
+                                            th_hidac_view *i) {
+    const th_agents *a = &world->agents;
+    const th_hidac_params *p = i->params;
+    bool walks = th_length2(i->wish) > 0.0f;
+    float length = th_max(p->rectangle_loose, i->rectangle);
+    float touch = i->radius + world->max_radius + i->space;
+    float reach =
+        walks ? th_max(sqrtf(length * length + i->half_width * i->half_width), touch) : touch;
+    const th_level_grid *grid = &world->index.grids[i->level];
+    th_rows rows = th_rows_around(grid, i->p, reach);
+    for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
+        for (uint32_t j = begin; j < end; ++j)
+            if (j != i->self && !th_gone(a->phase[j])) th_hidac_see(world, walls, i, j);
+    uint32_t found[16];
+    int count =
+        world->scene->link_count > 0 ? th_linked_neighbours(world, i->self, reach, found, 16) : 0;
+    for (int k = 0; k < count; ++k) th_hidac_see(world, walls, i, found[k]);
+    if (walls->count > 0) th_hidac_see_walls(walls, i);
+}
+
+// (1), (2): where to, a unit vector.
+TH_FORMULA th_vec2 th_hidac_direction(const th_hidac_view *i) {
+    const th_hidac_params *p = i->params;
+    th_vec2 sum = th_scale(p->attractor_weight, i->wish);
+    sum = th_add(sum, th_scale(p->previous_weight, i->heading));
+    sum = th_add(sum, th_scale(p->walls_weight, i->avoid_walls));
+    sum = th_add(sum, th_scale(p->others_weight, i->avoid_people));
+    th_vec2 direction = th_unit(sum);
+    return th_length2(direction) > 0.0f ? direction : i->wish;
+}
+
+// The displacement at which somebody stands still: as large as the personal space, but not less than 2 cm, so that
+// those without any still feel bodies.
+TH_FORMULA float th_hidac_yield_band(const th_hidac_view *i) {
+    return th_max(i->params->yields * i->space, 0.02f);
+}
+
+// The rules of stopping (4.1.3) and waiting (4.1.4): a new state and its time. Who has waited to the end of the timer
+// tries to walk for a second before it waits again: otherwise the timer would free it for one step only.
+TH_FORMULA void th_hidac_rules(const th_hidac_view *i, const th_world *world, th_vec2 direction,
+                               uint32_t *state, float *timer) {
+    const th_hidac_params *p = i->params;
+    *timer = th_max(*timer - world->dt, 0.0f);
+    float band = p->yields > 0.0f ? th_hidac_yield_band(i) : 0.0f;
+    bool against = p->stopping > 0.0f && -th_dot(direction, i->push_people) > band;
+    bool free = *state == TH_HIDAC_WAITS && !i->disc_taken;
+    bool stops = !i->panics && against && *state != TH_HIDAC_WAITS;
+    if (i->panics || free) *timer = 0.0f;
+    if (*timer > 0.0f && !(*state == TH_HIDAC_TRIES && stops)) return;
+    bool waited_in_vain = *state == TH_HIDAC_WAITS && !free;
+    th_random4 now = th_hidac_random(world, world->agents.id[i->self], world->step_count);
+    float u = th_uniform(now.v[2]);
+    *state = TH_HIDAC_WALKS;
+    if (i->panics) return;
+    if (stops) {
+        *state = TH_HIDAC_STOPS;
+        *timer = p->stop_shortest + u * (p->stop_longest - p->stop_shortest);
+    } else if (waited_in_vain) {
+        *state = TH_HIDAC_TRIES;
+        *timer = 1.0f;
+    } else if (p->waiting > 0.0f && i->disc_taken) {
+        *state = TH_HIDAC_WAITS;
+        *timer = p->wait_shortest + u * (p->wait_longest - p->wait_shortest);
+    }
+}
+
+// alpha of (3). As printed any displacement holds somebody up. Graded, one against the own way does, by how large it is;
+// people in panic, who do not stop or wait, are held up by all.
+TH_FORMULA float th_hidac_alpha(const th_hidac_view *i, th_vec2 direction, th_vec2 r) {
+    if (i->params->yields <= 0.0f) return th_length(r) > i->params->dead_band ? 0.0f : 1.0f;
+    float against = i->panics ? th_length(r) : -th_dot(direction, r);
+    return 1.0f - th_clamp(against / th_hidac_yield_band(i), 0.0f, 1.0f);
+}
+
+// (3): the velocity of the step.
+TH_FORMULA th_vec2 th_hidac_velocity(const th_hidac_params *p, th_vec2 now, th_vec2 walk, th_vec2 r,
+                                     float speed, float dt) {
+    if (p->response_time <= 0.0f) return th_add(walk, th_scale(1.0f / dt, r));
+    th_vec2 back = th_limit(th_scale(1.0f / th_max(p->response_time, dt), r), speed);
+    th_vec2 wanted = th_add(walk, back);
+    float share = p->relaxation_time > dt ? dt / p->relaxation_time : 1.0f;
+    return th_add(now, th_scale(share, th_sub(wanted, now)));
+}
+
+// Rectangle and perceived density: towards its length for the density seen, within about half a second so that one
+// person more does not switch it.
+TH_FORMULA float th_hidac_rectangle(const th_hidac_view *i, float dt) {
+    const th_hidac_params *p = i->params;
+    if (p->adapts <= 0.0f) return p->rectangle_loose;
+    float density = (float)i->ahead / (p->rectangle_loose * p->rectangle_width);
+    float dense =
+        th_clamp((density - p->loose_density) / th_max(p->dense_density - p->loose_density, 0.01f),
+                 0.0f, 1.0f);
+    float wanted = p->rectangle_loose + dense * (p->rectangle_dense - p->rectangle_loose);
+    return i->rectangle + th_min(dt / 0.5f, 1.0f) * (wanted - i->rectangle);
+}
+
+// How far others have pushed the person of late: by its own giving way and by contact since the last step, forgotten over
+// fall_time.
+TH_BOTH static inline th_vec2 th_hidac_pushed(const th_world *world, const th_hidac_view *i,
+                                              th_vec2 gives_way) {
+    uint32_t self = i->self;
+    th_vec2 pushed = th_v(th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PUSHED_X)[self],
+                          th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PUSHED_Y)[self]);
+    th_vec2 intended = th_v(th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_INTENDED_X)[self],
+                            th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_INTENDED_Y)[self]);
+    th_vec2 contact = th_sub(th_velocity(&world->agents, self), intended);
+    bool touched = th_length2(i->push_people) > 0.0f;
+    pushed = th_scale(th_max(1.0f - world->dt / i->params->fall_time, 0.0f), pushed);
+    return touched ? th_add(pushed, th_scale(world->dt, th_add(contact, gives_way))) : pushed;
+}
+
+// (3) without r: alpha v ((1 - beta) f + beta F_Fa).
+TH_FORMULA th_vec2 th_hidac_walk(const th_hidac_view *i, th_vec2 direction, th_vec2 r, float pace) {
+    const th_hidac_params *p = i->params;
+    th_vec2 along = direction;
+    if (th_length2(i->avoid_fallen) > 0.0f)
+        along = th_add(th_scale(1.0f - p->fallen_weight, direction),
+                       th_scale(p->fallen_weight, i->avoid_fallen));
+    return th_scale(th_hidac_alpha(i, direction, r) * pace, along);
+}
+
+// The speed to accelerate to; 0 for those who stand, stop or wait.
+TH_BOTH static inline float th_hidac_top_speed(const th_world *world, const th_hidac_view *i,
+                                               uint32_t state) {
+    const th_agents *a = &world->agents;
+    bool held = state == TH_HIDAC_STOPS || state == TH_HIDAC_WAITS;
+    if (th_length2(i->wish) == 0.0f || held) return 0.0f;
+    float preferred = th_length(th_v(a->preferred_x[i->self], a->preferred_y[i->self]));
+    return preferred * i->params->speed_factor * (i->panics ? i->params->panic_speed : 1.0f);
+}
+
+TH_BOTH static inline void th_hidac_keep(th_world *world, const th_hidac_view *i, th_vec2 direction,
+                                         th_vec2 v, th_vec2 pushed) {
+    th_agents *a = &world->agents;
+    uint32_t self = i->self;
+    a->next_velocity_x[self] = v.x;
+    a->next_velocity_y[self] = v.y;
+    a->next_position_x[self] = i->p.x + world->dt * v.x;
+    a->next_position_y[self] = i->p.y + world->dt * v.y;
+    th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_X)[self] = direction.x;
+    th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_Y)[self] = direction.y;
+    th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_RECTANGLE)[self] =
+        th_hidac_rectangle(i, world->dt);
+    th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_INTENDED_X)[self] = v.x;
+    th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_INTENDED_Y)[self] = v.y;
+    th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PUSHED_X)[self] = pushed.x;
+    th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PUSHED_Y)[self] = pushed.y;
+}
+
+// A step of own person `self`. Nobody else's values are written, and what others read of it (place, velocity, phase)
+// does not change before the step is over.
+TH_BOTH static inline void th_hidac_step(th_world *world, const th_walls *walls, uint32_t self) {
+    th_agents *a = &world->agents;
+    th_hidac_view i = th_hidac_look(world, walls, self);
+    const th_hidac_params *p = i.params;
+    th_hidac_see_all(world, walls, &i);
+    th_vec2 direction = th_hidac_direction(&i);
+    uint32_t *state = &th_own_words(world, TH_MOVE_HIDAC, TH_HIDAC_STATE)[self];
+    float *timer = &th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_TIMER)[self];
+    float *pace = &th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PACE)[self];
+    th_hidac_rules(&i, world, direction, state, timer);
+    float lambda = th_length2(i.push_walls) > 0.0f ? p->wall_priority : 1.0f;
+    th_vec2 by_people = th_scale(p->repulsion_gain * lambda, i.push_people);
+    th_vec2 r = th_add(th_scale(p->repulsion_gain, i.push_walls), by_people); // (10)
+    float faster = p->acceleration * (i.panics ? p->panic_acceleration : 1.0f) * world->dt;
+    *pace = th_min(*pace + faster, th_hidac_top_speed(world, &i, *state));
+    th_vec2 v = th_hidac_velocity(p, th_velocity(a, self), th_hidac_walk(&i, direction, r, *pace),
+                                  r, a->speed[self], world->dt);
+    th_vec2 gives_way =
+        th_limit(th_scale(1.0f / th_max(p->response_time, world->dt), by_people), a->speed[self]);
+    th_vec2 pushed = th_hidac_pushed(world, &i, gives_way);
+    if (p->falling > 0.0f && a->phase[self] == TH_PHASE_WALKING &&
+        th_length(pushed) > p->fall_push) {
+        *state = TH_HIDAC_FALLS;
+        *timer = p->gets_up;
+        direction = th_unit(pushed); // falls the way it was pushed
+    }
+    th_hidac_keep(world, &i, direction, v, pushed);
+}
+
+// After everybody's step: who falls lies from now on, and who has lain long enough stands up. Returns by how many more
+// lie.
+TH_BOTH static inline int th_hidac_lie_down(th_world *world, uint32_t self) {
+    th_agents *a = &world->agents;
+    if (world->groups[a->group[self]].move != TH_MOVE_HIDAC) return 0;
+    uint32_t *state = &th_own_words(world, TH_MOVE_HIDAC, TH_HIDAC_STATE)[self];
+    float *timer = &th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_TIMER)[self];
+    if (a->phase[self] == TH_PHASE_WALKING && *state == TH_HIDAC_FALLS) {
+        a->phase[self] = TH_PHASE_FALLEN;
+        return 1;
+    }
+    if (a->phase[self] != TH_PHASE_FALLEN || *timer <= 0.0f) return 0;
+    *timer -= world->dt;
+    if (*timer > 0.0f) return 0;
+    a->phase[self] = TH_PHASE_WALKING;
+    *state = TH_HIDAC_WALKS;
+    *timer = 0.0f;
+    return -1;
+}
+#endif

@@ -1,0 +1,387 @@
+// HiDAC, the low level: its formulas, and each rule with and without. SPDX-License-Identifier: Apache-2.0
+#include "formula/random.h"
+#include "move/hidac/hidac.h"
+#include "support.h"
+#include <stdlib.h>
+#include <string.h>
+
+static th_world *world_with(th_scene **scene, uint64_t seed, const char *json) {
+    *scene = scene_of(json);
+    return world_of(*scene, 1, seed);
+}
+static void end(th_scene *scene, th_world *world) {
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+static const float *own_field(th_world *world, const char *name) {
+    int field = th_world_field(world, name);
+    assert_true(field >= 0);
+    return field_of(world, field);
+}
+
+// (d x v) x d, normalised, in three dimensions as the paper writes it.
+static void the_tangent_is_the_double_cross_product(void **state) {
+    (void)state;
+    for (uint32_t k = 0; k < 1000; ++k) {
+        th_random4 a = th_philox(1, TH_STREAM_PLACE, k, 0);
+        double dx = (double)th_uniform(a.v[0]) - 0.5, dy = (double)th_uniform(a.v[1]) - 0.5;
+        th_vec2 v = th_unit(th_v(th_uniform(a.v[2]) - 0.5f, th_uniform(a.v[3]) - 0.5f));
+        double z = dx * (double)v.y - dy * (double)v.x, x = -z * dy, y = z * dx;
+        double length = hypot(x, y);
+        if (length < 0.1 * (dx * dx + dy * dy)) continue; // along v
+        th_vec2 t = th_hidac_tangent(v, th_v((float)dx, (float)dy));
+        assert_near(t.x, x / length, 1e-4);
+        assert_near(t.y, y / length, 1e-4);
+    }
+    th_vec2 none = th_hidac_tangent(th_v(1, 0), th_v(2, 0));
+    assert_true(none.x == 0.0f && none.y == 0.0f);
+}
+
+static const char meeting[] = TH_JSON(
+    {"levels": [{"walkable": {"rect": [-9, -5, 9, 5]}}],
+      "exits": [{"id": "east", "line": [[9, -5], [9, 5]]}, {"id": "west", "line": [[-9, -5], [-9, 5]]}],
+      "groups": [{"id": "a", "positions": [[-6, 0]], "to": "east", "speed": 1.3, "move": {"model": "hidac", "keep_side": %d}},
+      {"id": "b", "positions": [[6, 0]], "to": "west", "speed": 1.3,
+        "move": {"model": "hidac", "keep_side": %d}}], "run": {"step": 0.04, "duration": 20}});
+
+// Where the first of two who meet head on passes the other.
+static float passes_at(int side) {
+    char json[1024];
+    snprintf(json, sizeof json, meeting, side, side);
+    th_scene *scene;
+    th_world *world = world_with(&scene, 1, json);
+    float aside = 0.0f;
+    for (int k = 0; k < 200; ++k) {
+        th_world_step(world, 1);
+        float *x = field_of(world, TH_FIELD_POSITION_X), *y = field_of(world, TH_FIELD_POSITION_Y);
+        if (th_world_agent_count(world) == 2 && x[0] > x[1] && aside == 0.0f) aside = y[0] - y[1];
+    }
+    end(scene, world);
+    return aside;
+}
+
+static void who_meet_head_on_keep_to_their_side(void **state) {
+    (void)state;
+    assert_true(passes_at(1) < -0.3f); // going east, right is south
+    assert_true(passes_at(-1) > 0.3f);
+}
+
+static const char door[] = TH_JSON(
+    {"levels": [{"walkable": {"rect": [0, 0, 16, 10]}, "obstacles": [
+        {"rect": [10, -1, 10.4, %g]}, {"rect": [10, %g, 10.4, 11]}]}],
+      "exits": [{"id": "out", "line": [[16, 0], [16, 10]]}],
+      "groups": [{"id": "p", "count": 150, "area": {"rect": [0.3, 0.3, 9.5, 9.7]}, "to": "out",
+        "move": {"model": "hidac" %s}}], "run": {"step": 0.04, "duration": 400}});
+
+typedef struct jam {
+    double flow;         // [1/(m s)]
+    double acceleration; // mean of people within 3 m of the door [m/s2]
+    double overlapping;  // share of person-steps deeper than 1 cm
+    int passed;
+} jam;
+
+enum { PEOPLE = 150 };
+typedef struct watch {
+    float vx[PEOPLE + 1], vy[PEOPLE + 1];
+    double passed_at[PEOPLE + 1];
+    bool passed[PEOPLE + 1], known[PEOPLE + 1];
+    double accelerations;
+    long accelerated, looked, overlapped;
+    int count;
+} watch;
+
+static void look_at_jam(th_world *world, watch *w, double time) {
+    th_statistics s = th_world_statistics(world);
+    int count = th_world_agent_count(world);
+    float *x = field_of(world, TH_FIELD_POSITION_X), *y = field_of(world, TH_FIELD_POSITION_Y);
+    float *vx = field_of(world, TH_FIELD_VELOCITY_X), *vy = field_of(world, TH_FIELD_VELOCITY_Y);
+    uint32_t *id = (uint32_t *)(void *)field_of(world, TH_FIELD_ID);
+    for (int i = 0; i < count; ++i) {
+        uint32_t k = id[i];
+        if (x[i] > 10.2f && !w->passed[k]) {
+            w->passed[k] = true;
+            w->passed_at[w->count++] = time;
+        }
+        bool jammed = time > 10 && x[i] < 10 && hypotf(x[i] - 10, y[i] - 5) < 3;
+        if (jammed && w->known[k]) {
+            w->accelerations += (double)hypotf(vx[i] - w->vx[k], vy[i] - w->vy[k]) / 0.04;
+            w->accelerated++;
+        }
+        w->vx[k] = vx[i];
+        w->vy[k] = vy[i];
+        w->known[k] = true;
+    }
+    if (time > 10) {
+        w->looked += count;
+        w->overlapped += (long)s.overlapping_agents;
+    }
+}
+
+static jam jam_at_door(double width, uint64_t seed, const char *switches, double limit) {
+    char json[2048];
+    snprintf(json, sizeof json, door, 5 - width / 2, 5 + width / 2, switches);
+    th_scene *scene;
+    th_world *world = world_with(&scene, seed, json);
+    watch *w = calloc(1, sizeof *w);
+    assert_non_null(w);
+    for (int k = 1; k < (int)(limit / 0.04) && !th_world_done(world); ++k) {
+        th_world_step(world, 1);
+        if (th_world_agent_count(world) > 0) look_at_jam(world, w, 0.04 * k);
+    }
+    int first = 20, last = w->count - 15;
+    jam found = {0, w->accelerations / fmax(1, (double)w->accelerated),
+                 (double)w->overlapped / fmax(1, (double)w->looked), w->count};
+    if (last > first)
+        found.flow = (last - first) / (w->passed_at[last] - w->passed_at[first]) / width;
+    free(w);
+    end(scene, world);
+    return found;
+}
+
+static void doors_flow_as_measured_without_shaking(void **state) {
+    (void)state;
+    for (int k = 0; k < CROWDS(3); ++k) {
+        jam j = jam_at_door(0.8 + 0.2 * k, (uint64_t)k + 1, "", 250);
+        assert_in_range(j.passed, PEOPLE, PEOPLE);
+        if (!(j.flow > 1.2 && j.flow < 2.2)) fail_msg("flow %g", j.flow);
+        if (!(j.acceleration < 3)) fail_msg("acceleration %g", j.acceleration);
+        if (!(j.overlapping < 0.01)) fail_msg("overlapping %g", j.overlapping);
+    }
+}
+
+static void the_stopping_rule_takes_the_shaking_away(void **state) {
+    (void)state;
+    jam without =
+        jam_at_door(1.2, 1, ", \"preset\": \"paper\", \"stopping\": 0, \"waiting\": 0", 40);
+    jam with = jam_at_door(1.2, 1, ", \"preset\": \"paper\", \"waiting\": 0", 40);
+    jam own = jam_at_door(1.2, 1, "", 40);
+    if (!(without.acceleration > 10 * with.acceleration))
+        fail_msg("%g against %g", without.acceleration, with.acceleration);
+    assert_true(without.acceleration > 10 * own.acceleration);
+}
+
+// Without waiting the same people press: that is what the rule is for.
+static void waiting_keeps_people_from_pressing(void **state) {
+    (void)state;
+    jam with = jam_at_door(1.2, 2, "", 30), without = jam_at_door(1.2, 2, ", \"waiting\": 0", 30);
+    assert_true(without.overlapping > 5 * with.overlapping);
+}
+
+static void panic_switches_the_rules_off(void **state) {
+    (void)state;
+    jam calm = jam_at_door(1.0, 1, "", 40), panic = jam_at_door(1.0, 1, ", \"panic\": 1", 40);
+    assert_true(panic.passed > calm.passed + 20);
+    assert_true(panic.overlapping > 5 * calm.overlapping);
+}
+
+// Four rooms on a corridor; those of one are in panic (figure 10).
+static const char four_rooms[] = TH_JSON(
+    {"levels": [{"walkable": "MULTIPOLYGON (((0 0, 24 0, 24 2.4, 0 2.4, 0 0)), ((0 2.6, 5.8 2.6, 5.8 8, 0 8, 0 2.6)), ((6 2.6, 11.8 2.6, 11.8 8, 6 8, 6 2.6)), ((12 2.6, 17.8 2.6, 17.8 8, 12 8, 12 2.6)), ((2.4 2.4, 3.4 2.4, 3.4 2.6, 2.4 2.6, 2.4 2.4)), ((8.4 2.4, 9.4 2.4, 9.4 2.6, 8.4 2.6, 8.4 2.4)), ((14.4 2.4, 15.4 2.4, 15.4 2.6, 14.4 2.6, 14.4 2.4)))"}],
+     "exits": [{"id": "out", "line": [[24, 0], [24, 2.4]]}],
+     "groups": [{"id": "panicked", "count": 40, "area": {"rect": [0.3, 3, 5.5, 7.7]}, "to": "out",
+        "move": {"model": "hidac", "panic": %d}},
+      {"id": "second", "count": 40, "area": {"rect": [6.3, 3, 11.5, 7.7]}, "to": "out",
+        "move": "hidac"},
+      {"id": "third", "count": 40, "area": {"rect": [12.3, 3, 17.5, 7.7]}, "to": "out",
+        "move": "hidac"}],
+     "run": {"step": 0.04, "duration": 300}});
+
+// When each room is empty.
+static void rooms_empty(int panic, double times[3]) {
+    char json[3072];
+    snprintf(json, sizeof json, four_rooms, panic);
+    th_scene *scene;
+    th_world *world = world_with(&scene, 3, json);
+    for (int k = 1; k < 1000 && th_world_agent_count(world) > 0; ++k) {
+        th_world_step(world, 5);
+        const float *x = field_of(world, TH_FIELD_POSITION_X),
+                    *y = field_of(world, TH_FIELD_POSITION_Y);
+        for (int i = 0; i < th_world_agent_count(world); ++i)
+            if (y[i] > 2.5f) times[(int)(x[i] / 6.0f)] = 0.2 * k;
+    }
+    end(scene, world);
+}
+
+static void the_panicked_room_empties_first(void **state) {
+    (void)state;
+    double panicked[3] = {0}, calm[3] = {0};
+    rooms_empty(1, panicked);
+    rooms_empty(0, calm);
+    print_message("rooms empty after %g %g %g s, calm %g %g %g s\n", panicked[0], panicked[1],
+                  panicked[2], calm[0], calm[1], calm[2]);
+    assert_true(panicked[0] < 0.8 * calm[0]);
+    assert_true(panicked[0] < panicked[1] && panicked[0] < panicked[2]);
+}
+
+// Somebody walks through people who stand; their giving way depends on whose personal space is larger.
+static double time_through_crowd(double own_space) {
+    char json[2048];
+    snprintf(
+        json, sizeof json,
+        TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 12, 4]}}],
+         "exits": [{"id": "out", "line": [[12, 0], [12, 4]]}],
+         "groups": [{"id": "crowd", "count": 60, "area": {"rect": [3, 0.3, 9, 3.7]}, "to": "out",
+            "premovement": 1000, "move": {"model": "hidac", "personal_space": 0.1}},
+          {"id": "one", "positions": [[1, 2]], "to": "out", "move": {"model": "hidac",
+            "panic": %d, "personal_space": %g}}],
+         "run": {"step": 0.04, "duration": 120}}),
+                                               own_space < 0.1, own_space);
+    th_scene *scene;
+    th_world *world = world_with(&scene, 2, json);
+    double time = 0;
+    while (th_world_statistics(world).left == 0 && time < 100) {
+        th_world_step(world, 5);
+        time += 0.2;
+    }
+    end(scene, world);
+    return time;
+}
+
+static void who_pushes_opens_a_way_through_a_crowd(void **state) {
+    (void)state;
+    double pusher = time_through_crowd(0.0), polite = time_through_crowd(0.3);
+    if (!(pusher < 0.7 * polite)) fail_msg("%g s against %g s", pusher, polite);
+}
+
+static const char crush[] = TH_JSON(
+    {"levels": [{"walkable": {"rect": [0, 0, 12, 3]}}],
+     "exits": [{"id": "out", "line": [[12, 0], [12, 3]]}],
+     "groups": [{"id": "calm", "count": 30, "area": {"rect": [6, 0.2, 10, 2.8]}, "to": "out",
+        "speed": 0.3, "move": {"model": "hidac", "falling": %d, "gets_up": %g}},
+      {"id": "rush", "count": 60, "area": {"rect": [0.2, 0.2, 5.5, 2.8]}, "to": "out",
+        "speed": 2, "move": {"model": "hidac", "panic": 1, "falling": %d, "gets_up": %g}}],
+     "run": {"step": 0.04, "duration": 120}});
+
+static th_world *crush_of(th_scene **scene, int falling, double gets_up) {
+    char json[2048];
+    snprintf(json, sizeof json, crush, falling, gets_up, falling, gets_up);
+    return world_with(scene, 1, json);
+}
+
+static void who_is_pushed_too_far_falls_and_is_counted(void **state) {
+    (void)state;
+    th_scene *scene;
+    th_world *world = crush_of(&scene, 1, 0);
+    run_to_end(world, 60);
+    th_statistics s = th_world_statistics(world);
+    assert_true(s.fallen > 0);
+    assert_int_equal(s.left + s.fallen, 90); // the others have walked around or over them
+    assert_int_equal(s.inside, s.fallen);
+    uint32_t *phase = (uint32_t *)(void *)field_of(world, TH_FIELD_PHASE);
+    for (uint64_t i = 0; i < s.fallen; ++i) assert_int_equal(phase[i], TH_PHASE_FALLEN);
+    end(scene, world);
+    world = crush_of(&scene, 0, 0);
+    run_to_end(world, 60);
+    assert_int_equal(th_world_statistics(world).left, 90);
+    end(scene, world);
+}
+
+static void the_fallen_may_get_up(void **state) {
+    (void)state;
+    th_scene *scene;
+    th_world *world = crush_of(&scene, 1, 3);
+    uint64_t most = 0;
+    for (int k = 0; k < 110 && !th_world_done(world); ++k) {
+        th_world_step(world, 25);
+        uint64_t lie = th_world_statistics(world).fallen;
+        most = lie > most ? lie : most;
+    }
+    assert_true(most > 0);
+    assert_int_equal(th_world_statistics(world).left, 90);
+    end(scene, world);
+}
+
+static void people_behind_a_wall_are_not_seen(void **state) {
+    (void)state;
+    // A queue just behind a thin wall, beside which somebody walks.
+    static const char json[] = TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 20, 4]}, "walls": [[[2, 2], [18, 2]]]}],
+         "exits": [{"id": "out", "line": [[20, 0], [20, 4]]}],
+         "groups": [{"id": "behind", "count": 60, "area": {"rect": [4, 2.25, 16, 3]},
+            "to": "out", "premovement": 1000, "move": "hidac"},
+          {"id": "one", "positions": [[1, 1.7]], "to": "out", "speed": 1.3,
+            "move": {"model": "hidac", "line_of_sight": %d}}],
+         "run": {"step": 0.04, "duration": 60}});
+    float lowest[2];
+    for (int sight = 0; sight < 2; ++sight) {
+        char text[2048];
+        snprintf(text, sizeof text, json, sight);
+        th_scene *scene;
+        th_world *world = world_with(&scene, 1, text);
+        lowest[sight] = 4;
+        for (int k = 0; k < 250; ++k) {
+            th_world_step(world, 1);
+            float *y = field_of(world, TH_FIELD_POSITION_Y);
+            lowest[sight] = fminf(lowest[sight], y[60]);
+        }
+        end(scene, world);
+    }
+    assert_true(lowest[1] > 1.55f);
+    assert_true(lowest[0] < lowest[1] - 0.1f);
+}
+
+// The rectangle shrinks in a dense crowd and not where nobody is.
+static void the_rectangle_follows_the_density(void **state) {
+    (void)state;
+    th_scene *scene;
+    char json[2048];
+    snprintf(json, sizeof json, door, 4.5, 5.5, "");
+    th_world *world = world_with(&scene, 1, json);
+    th_world_step(world, 500);
+    const float *length = own_field(world, "hidac.rectangle"),
+                *x = field_of(world, TH_FIELD_POSITION_X);
+    float shortest = 3, longest = 0;
+    for (int i = 0; i < th_world_agent_count(world); ++i) {
+        if (x[i] < 9.5f) shortest = fminf(shortest, length[i]);
+        if (x[i] > 11.5f) longest = fmaxf(longest, length[i]);
+    }
+    assert_true(shortest < 1.6f && longest > 2.9f);
+    end(scene, world);
+}
+
+static void threads_and_snapshots_change_nothing(void **state) {
+    (void)state;
+    char json[2048];
+    snprintf(json, sizeof json, crush, 1, 2.0, 1, 2.0);
+    th_scene *scene = scene_of(json);
+    th_world *one = world_of(scene, 1, 5), *three = world_of(scene, 3, 5);
+    th_world_step(one, 200);
+    th_world_step(three, 200);
+    assert_int_equal(th_world_hash(one), th_world_hash(three));
+    size_t size = th_world_snapshot_size(one);
+    void *memory = malloc(size);
+    assert_non_null(memory);
+    th_error error;
+    assert_int_equal(th_world_snapshot(one, memory, size, &error), TH_OK);
+    th_world *again = world_of(scene, 2, 9);
+    assert_int_equal(th_world_restore(again, memory, size, &error), TH_OK);
+    th_world_step(one, 100);
+    th_world_step(again, 100);
+    assert_int_equal(th_world_hash(one), th_world_hash(again));
+    assert_int_equal(th_world_statistics(one).fallen, th_world_statistics(again).fallen);
+    free(memory);
+    th_world_destroy(one);
+    th_world_destroy(three);
+    th_world_destroy(again);
+    th_scene_destroy(scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_tangent_is_the_double_cross_product),
+        cmocka_unit_test(who_meet_head_on_keep_to_their_side),
+        cmocka_unit_test(doors_flow_as_measured_without_shaking),
+        cmocka_unit_test(the_stopping_rule_takes_the_shaking_away),
+        cmocka_unit_test(waiting_keeps_people_from_pressing),
+        cmocka_unit_test(panic_switches_the_rules_off),
+        cmocka_unit_test(the_panicked_room_empties_first),
+        cmocka_unit_test(who_pushes_opens_a_way_through_a_crowd),
+        cmocka_unit_test(who_is_pushed_too_far_falls_and_is_counted),
+        cmocka_unit_test(the_fallen_may_get_up),
+        cmocka_unit_test(people_behind_a_wall_are_not_seen),
+        cmocka_unit_test(the_rectangle_follows_the_density),
+        cmocka_unit_test(threads_and_snapshots_change_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
