@@ -91,8 +91,10 @@ static int convert(const char *from, const char *to, th_trajectory_format format
     th_share_end(&share);
     int code = TH_EXIT_OK;
     if (result != TH_OK) {
-        th_report_error(to, &error);
-        code = th_interrupted() ? TH_EXIT_INTERRUPTED : TH_EXIT_FAILED;
+        // What cannot be read is the recording's fault, as it is to every other verb.
+        bool unread = strcmp(error.file, from) == 0;
+        code = unread ? th_report_error(from, &error) : th_report_failure(to, &error);
+        if (th_interrupted()) code = TH_EXIT_INTERRUPTED;
     } else if (!quiet) {
         print_result(trajectory, to, format);
     }

@@ -38,7 +38,7 @@ int th_load_plugins(const th_text_list *plugins) {
     for (int i = 0; i < plugins->count; ++i) {
         th_error error = {0};
         if (th_plugin_load(plugins->items[i], &error) != TH_OK)
-            return th_report_failure(plugins->items[i], &error);
+            return th_report_error(plugins->items[i], &error);
     }
     return TH_EXIT_OK;
 }
@@ -102,6 +102,10 @@ void th_watch_interrupt(void) {
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    // A terminal that closes; `nohup` has it ignored, and so it stays.
+    struct sigaction before = {0};
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &action, NULL);
     // A limit on file sizes is then an error of write, which is handled, instead of the end.
     signal(SIGXFSZ, SIG_IGN);
 }

@@ -190,6 +190,20 @@ static void test_walls(void **state) {
     assert_null(strstr(p->last.out, "endless"));
 }
 
+// Fewer frames than an acceleration or a jerk takes.
+static void test_few_frames(void **state) {
+    program *p = *state;
+    char path[256], text[200] = "# framerate: 10\n";
+    snprintf(path, sizeof path, "%s/few.txt", p->folder);
+    for (int frames = 1; frames <= 5; ++frames) {
+        snprintf(text + strlen(text), sizeof text - strlen(text), "1 %d 0.%d 0\n", frames, frames);
+        write_text(path, text);
+        assert_code(throng(p, "measure few.txt --area 0,-1,3,3"), 0);
+        assert_null(strstr(p->last.out, "nan"));
+        if (frames == 3) assert_holds(p->last.out, "long enough for a jerk");
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_same_on_line, begin, end),
@@ -197,6 +211,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_print, begin, end),
         cmocka_unit_test_setup_teardown(test_mistakes, begin, end),
         cmocka_unit_test_setup_teardown(test_walls, begin, end),
+        cmocka_unit_test_setup_teardown(test_few_frames, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,16 +166,88 @@ static void test_nothing_to_resume(void **state) {
     program *p = *state;
     assert_code(throng(p, "resume nowhere"), 3);
     assert_holds(p->last.error, "nowhere: has no run.json");
-    throng_until(p, "run hall.json --quiet --out plain --set run.duration=100000",
-                 "test -e plain/run.json", "KILL");
-    assert_code(throng(p, "resume plain"), 3);
-    assert_holds(p->last.error, "no checkpoint");
-    assert_holds(p->last.error, "throng run plain/scene.json --out plain --force");
-    // What it advises works.
-    assert_code(
-        throng(p, "run plain/scene.json --out plain --force --quiet --max-time 1 --no-report"), 0);
     assert_code(throng(p, "run hall.json --checkpoint sometimes"), 1);
     assert_holds(p->last.error, "like every=60");
+}
+
+// Killed before the first checkpoint: the same run again, with the recording that was asked for.
+static void test_killed_early(void **state) {
+    program *p = *state;
+    char hash[17];
+    whole_run(p, "sqlite", hash);
+    throng_until(p,
+                 "run hall.json --quiet --out cut --no-report --record sqlite --checkpoint "
+                 "every=10000",
+                 "test -s cut/trajectory.sqlite-wal && sleep 0.2", "KILL");
+    const outcome *result = throng(p, "resume cut");
+    assert_code(result, 0);
+    assert_holds(result->error, "the run begins again");
+    assert_same_folder(p, hash, "trajectory.sqlite");
+}
+
+// Of several runs the advice is a command; it is taken by its word.
+static void test_advice(void **state) {
+    program *p = *state;
+    assert_code(shell(p, "mkdir 'a folder'; cp hall.json 'a folder/its.json'"), 0);
+    throng_until(p,
+                 "run \"a folder/its.json\" --quiet --out \"it is/here\" --runs 3 --jobs 1 "
+                 "--no-report --record text --fps 5 --set run.duration=20",
+                 "test -s 'it is/here/trajectory.txt'", "KILL");
+    const outcome *result = throng(p, "resume 'it is/here'");
+    assert_code(result, 3);
+    assert_holds(result->error, "begin again with\n  throng run ");
+    char *command = strdup(strstr(result->error, "  throng run ") + 2);
+    assert_code(shell(p, "throng() { \"$THRONG\" \"$@\"; }\n%s", command), 0);
+    free(command);
+    assert_holds(p->last.out, "3 runs");
+    char *text = program_file(p, "it is/here/trajectory.txt");
+    assert_holds(text, "# framerate: 5.00 fps");
+    assert_holds(text, "\n1 100 "); // of 20 s
+    free(text);
+    assert_false(program_has(p, "it is/here/report.html"));
+    assert_code(throng(p, "resume 'it is/here'"), 0);
+    assert_holds(p->last.out, "the run is finished");
+}
+
+// ---- one writer per folder
+
+#define WHILE_RUNNING(format)                                                            \
+    "\"$THRONG\" run hall.json --quiet --out busy --record sqlite --checkpoint every=1 " \
+    "--set run.duration=100000 & pid=$!\n"                                               \
+    "until test -e busy/checkpoints; do sleep 0.05; done\n" format                       \
+    "; code=$?; kill -KILL $pid; wait; exit $code"
+
+static void test_one_at_a_time(void **state) {
+    program *p = *state;
+    static const char *const seconds[] = {
+        "resume busy",
+        "run hall.json --quiet --out busy --force --max-time 1",
+        "sweep hall.json --quiet --runs 1 --out busy --force",
+        "sweep hall.json --quiet --runs 1 --out busy",
+    };
+    for (size_t i = 0; i < sizeof seconds / sizeof seconds[0]; ++i) {
+        const outcome *result = shell(p, WHILE_RUNNING("\"$THRONG\" %s"), seconds[i]);
+        assert_code(result, 3);
+        assert_holds(result->error, "busy: another throng is writing into this folder");
+        assert_true(program_has(p, "busy/run.json") && program_has(p, "busy/trajectory.sqlite"));
+        // A lock ends with the process that held it.
+        assert_code(throng(p, "run hall.json --quiet --out busy --force --max-time 1"), 0);
+        assert_code(shell(p, "rm -r busy"), 0);
+    }
+}
+
+// A terminal that closes leaves what Ctrl-C leaves; `nohup` runs on.
+static void test_hang_up(void **state) {
+    program *p = *state;
+    const outcome *result =
+        throng_until(p, "run hall.json --quiet --out cut --set run.duration=100000",
+                     "test -e cut/run.json && sleep 0.3", "HUP");
+    assert_code(result, 130);
+    assert_true(program_has(p, "cut/report.html"));
+    result =
+        shell(p, "trap '' HUP; \"$THRONG\" run hall.json --quiet --no-report --out deaf & pid=$!\n"
+                 "until test -e deaf/run.json; do :; done; kill -HUP $pid; wait $pid");
+    assert_code(result, 0);
 }
 
 int main(void) {
@@ -188,6 +260,10 @@ int main(void) {
         TEST(test_two_checkpoints_are_kept),
         TEST(test_damaged_checkpoints),
         TEST(test_nothing_to_resume),
+        TEST(test_killed_early),
+        TEST(test_advice),
+        TEST(test_one_at_a_time),
+        TEST(test_hang_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

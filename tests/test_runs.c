@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program.h"
 #include "throng/record.h"
+#include <errno.h>
 #include <math.h>
 
 static int set_up(void **state) {
@@ -125,6 +126,11 @@ static void test_unwritable_folder(void **state) {
     }
     assert_holds(p->last.error, "choose another --out");
     assert_string_equal(p->last.out, "");
+    // The cause is that of the folder, not of looking whether it is there.
+    if (mkdir("/sys/throng-test", 0777) == 0) rmdir("/sys/throng-test"); // never seen
+    const char *cause = strerror(errno);
+    assert_code(throng(p, "run hall.json --out /sys/throng-test"), 3);
+    assert_holds(p->last.error, cause);
 }
 
 // What a recording holds, by its own reader.
@@ -214,6 +220,18 @@ static void test_full_disk(void **state) {
     th_trajectory_info info;
     read_recording(p, "full/trajectory.txt", &info);
     assert_true(info.frame_count > 10 && info.frame_count < 2001);
+    char told[64];
+    snprintf(told, sizeof told, "after %lld frames", (long long)info.frame_count);
+    assert_holds(result->error, told);
+    // Rows in a database are taken back by the ten when a commit fails.
+    result = shell(
+        p,
+        "ulimit -f 600; \"$THRONG\" run hall.json --quiet --out full2 --record sqlite --step 0.02 "
+        "--fps 50 --set run.duration=40 --set groups.all.premovement=60 --no-report");
+    assert_code(result, 3);
+    read_recording(p, "full2/trajectory.sqlite", &info);
+    snprintf(told, sizeof told, "after %lld frames", (long long)info.frame_count);
+    assert_holds(result->error, told);
     page = program_file(p, "full/report.html");
     assert_holds(page, "the recording ends");
     free(page);

@@ -179,6 +179,32 @@ static void test_interrupted_and_resumed(void **state) {
         shell(p, "cut -d, -f1-11 whole/runs.csv > a; cut -d, -f1-11 cut/runs.csv > b; cmp a b"), 0);
 }
 
+// Runs of the scene as it was and of the scene as it is do not mix.
+static void test_changed_scene(void **state) {
+    program *p = *state;
+    throng_until(p, SWEEP "--runs 6 --jobs 1 --out cut", "grep -q ^0, cut/runs.csv", "KILL");
+    assert_code(shell(p, "cp cut/scene.json kept; sed -i 's/\"step\": [0-9.]*/\"step\": 0.05/;"
+                         "s/\"name\": \"/&other /' cut/scene.json; ! cmp -s kept cut/scene.json"),
+                0);
+    const outcome *result = throng(p, "resume cut --quiet");
+    assert_code(result, 3);
+    assert_holds(result->error, "cut/scene.json: it or a file it links to was changed");
+    assert_code(shell(p, "cp kept cut/scene.json"), 0);
+    assert_code(throng(p, "resume cut --quiet"), 0);
+}
+
+// Runs count on from the first seed.
+static void test_negative_seed(void **state) {
+    program *p = *state;
+    static const char *const commands[] = {"run scene.json --runs 3 --out none",
+                                           "sweep scene.json --runs 3 --out s"};
+    for (int i = 0; i < 2; ++i) {
+        const outcome *result = throng(p, "%s --quiet --set run.seed=-1", commands[i]);
+        assert_code(result, 2);
+        assert_holds(result->error, "0 or more");
+    }
+}
+
 static void test_another_sweep_is_refused(void **state) {
     program *p = *state;
     assert_code(throng(p, "sweep scene.json --quiet --vary groups.0.count=10,20 --runs 2 --out s"),
@@ -209,9 +235,14 @@ static void test_another_sweep_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-        TEST(test_flow_rises_with_width),    TEST(test_width_is_a_line),
-        TEST(test_all_combinations),         TEST(test_bad_sweeps),
-        TEST(test_killed_and_continued),     TEST(test_interrupted_and_resumed),
+        TEST(test_flow_rises_with_width),
+        TEST(test_width_is_a_line),
+        TEST(test_all_combinations),
+        TEST(test_bad_sweeps),
+        TEST(test_killed_and_continued),
+        TEST(test_interrupted_and_resumed),
+        TEST(test_changed_scene),
+        TEST(test_negative_seed),
         TEST(test_another_sweep_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -413,6 +413,15 @@ static void test_odd_fields(void **state) {
         char *bytes = read_file("odd.csv");
         assert_string_equal(bytes, "\"a,\"\"b\"\"\nc\",-1234.5,,1e-07,18446744073709551615,\n");
         free(bytes);
+        // Ids come from scene files, and a spreadsheet obeys formulas.
+        static const char *const texts[] = {"=1+1", "@SUM(A1)", "+x", "-1+1", "-",
+                                            "\tx",  "-1.5e3",   "+7", "a=b",  "-0,5"};
+        th_table_open(&table, folder, "odd.csv");
+        for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i) th_table_text(&table, texts[i]);
+        assert_int_equal(th_table_close(&table, NULL), TH_OK);
+        bytes = read_file("odd.csv");
+        assert_string_equal(bytes, "'=1+1,'@SUM(A1),'+x,'-1+1,'-,'\tx,-1.5e3,+7,a=b,\"'-0,5\"");
+        free(bytes);
     }
     setlocale(LC_NUMERIC, "C");
 }

@@ -164,6 +164,21 @@ static void test_service(void **state) {
 
 // ---- distances
 
+// Only levels that somebody is on are looked at: the number itself costs nothing and does not overflow.
+static void test_high_level(void **state) {
+    (void)state;
+    th_spacing *spacing = th_spacing_create(0.25);
+    stage s = {0};
+    put(&s, 1, 0, 0, 0, 0);
+    put(&s, 2, 0.3, 0, 0, 0);
+    put(&s, 3, 0.1, 0, 0, 0);
+    s.level[0] = s.level[1] = INT32_MAX;
+    th_moment moment = moment_of(&s, 0, 10);
+    assert_true(th_spacing_see(spacing, &moment));
+    assert_int_equal(th_spacing_finish(spacing)->pairs, 1);
+    th_spacing_destroy(spacing);
+}
+
 static void test_collisions(void **state) {
     (void)state;
     th_spacing *spacing = th_spacing_create(0.25);
@@ -264,8 +279,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_crossings),  cmocka_unit_test(test_flow),
         cmocka_unit_test(test_ways),       cmocka_unit_test(test_service),
-        cmocka_unit_test(test_collisions), cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_high_level), cmocka_unit_test(test_collisions),
+        cmocka_unit_test(test_nearest),    cmocka_unit_test(test_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,8 +55,8 @@ static th_result no_memory(th_error *error) {
 static int reach_of(const th_motion_def *def, const th_trajectory_info *info) {
     double reach = round(def->window * info->fps), stride = 1.0;
     if (info->frame_count > 1)
-        stride =
-            round((double)(info->last_frame - info->first_frame) / (double)(info->frame_count - 1));
+        stride = round(((double)info->last_frame - (double)info->first_frame) /
+                       (double)(info->frame_count - 1));
     return (int)fmin(fmax(reach, fmax(stride, 1.0)), 1e9);
 }
 

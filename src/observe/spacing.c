@@ -5,6 +5,7 @@
 #include "core/array.h"
 #include "observe/region.h"
 #include "record/moment.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,12 +146,23 @@ static void follow_pairs(th_spacing *spacing, double time) {
     now->count = 0;
 }
 
+// The next higher level that somebody is on. Levels that nobody is on cost nothing, however high they count.
+static bool next_level(const th_moment *moment, int *level) {
+    int next = INT_MAX;
+    bool found = false;
+    for (int i = 0; i < moment->count; ++i) {
+        int own = th_moment_level(moment, i);
+        if (own <= *level || own > next) continue;
+        next = own;
+        found = true;
+    }
+    *level = next;
+    return found;
+}
+
 bool th_spacing_see(th_spacing *spacing, const th_moment *moment) {
     if (!TH_RESERVE(spacing->member, spacing->member_room, moment->count + 1)) return false;
-    int levels = 1;
-    for (int i = 0; moment->level && i < moment->count; ++i)
-        if (moment->level[i] >= levels) levels = moment->level[i] + 1;
-    for (int level = 0; level < levels; ++level)
+    for (int level = -1; next_level(moment, &level);)
         if (!see_level(spacing, moment, level)) return false;
     follow_pairs(spacing, moment->time);
     if (spacing->begun)

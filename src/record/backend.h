@@ -56,6 +56,9 @@ extern const th_trajectory_backend th_sqlite_backend; // rows and compact, sqlit
 extern const th_trajectory_backend th_text_backend;
 extern const th_trajectory_backend th_hdf5_backend;
 
+// A recording and what a database may have left beside it, whose log would be read as the next one's.
+void th_trajectory_remove(const char *path);
+
 // Copies levels, notes and their texts as well. False: no memory.
 bool th_keep_info(th_arena *kept, th_trajectory_info *to, const th_trajectory_info *from);
 

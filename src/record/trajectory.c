@@ -259,7 +259,7 @@ static void remove_beside(const char *path) {
     }
 }
 
-static void remove_files(const char *path) {
+void th_trajectory_remove(const char *path) {
     unlink(path);
     remove_beside(path);
 }
@@ -287,7 +287,7 @@ th_result th_trajectory_create(const char *path, const th_trajectory_info *info,
     if (result != TH_OK) {
         made->backend->finish(made, NULL);
         free_writer(made);
-        remove_files(path);
+        th_trajectory_remove(path);
         return result;
     }
     *writer = made;
@@ -391,7 +391,7 @@ th_result th_trajectory_copy(th_trajectory *from, const char *to, th_trajectory_
         th_result finished = th_trajectory_finish(writer, result == TH_OK ? error : NULL);
         if (result == TH_OK) result = finished;
         if (result == TH_OK) result = take_place(part, to, replace, error);
-        if (result != TH_OK) remove_files(part);
+        if (result != TH_OK) th_trajectory_remove(part);
     }
     if (result != TH_OK) name_target(error, part, to);
     return result;

@@ -4,9 +4,11 @@
 #include "report/figures.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,13 +44,36 @@ th_result th_make_folders(const char *path, th_error *error) {
         char kept = part[i];
         part[i] = '\0';
         // Parent folders may exist without being writable: only the last one must succeed.
-        if (mkdir(part, 0777) != 0 && errno != EEXIST && !is_folder(part))
+        int cause = mkdir(part, 0777) != 0 ? errno : 0;
+        if (cause && cause != EEXIST && !is_folder(part))
             return th_file_fail(error, path, "the folder cannot be made: %s; choose another --out",
-                                strerror(errno));
+                                strerror(cause));
         part[i] = kept;
     }
     if (is_folder(path)) return TH_OK;
     return th_file_fail(error, path, "is there already and is no folder; choose another --out");
+}
+
+th_result th_folder_lock(th_folder *folder, th_error *error) {
+    if (folder->locked) return TH_OK;
+    int file = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file < 0) return TH_OK;
+    if (flock(file, LOCK_EX | LOCK_NB) == 0) {
+        folder->locked = true;
+        folder->lock = file;
+        return TH_OK;
+    }
+    bool taken = errno == EWOULDBLOCK;
+    close(file);
+    if (!taken) return TH_OK;
+    return th_file_fail(error, folder->path,
+                        "another throng is writing into this folder; let it finish or end it, or "
+                        "choose another --out");
+}
+
+void th_folder_unlock(th_folder *folder) {
+    if (folder->locked) close(folder->lock);
+    folder->locked = false;
 }
 
 static int entry_count(const char *path) {
@@ -139,7 +164,7 @@ static th_result claim_free(th_folder *folder, const char *stem, th_error *error
             snprintf(folder->path, sizeof folder->path, "runs/%s", stem);
         else
             snprintf(folder->path, sizeof folder->path, "runs/%s-%d", stem, i);
-        if (mkdir(folder->path, 0777) == 0) return TH_OK;
+        if (mkdir(folder->path, 0777) == 0) return th_folder_lock(folder, error);
         if (errno != EEXIST)
             return th_file_fail(error, folder->path,
                                 "the folder cannot be made: %s; choose another with --out",
@@ -158,6 +183,7 @@ th_result th_folder_claim(th_folder *folder, const char *wanted, const char *ste
     for (size_t i = strlen(folder->path); i > 1 && folder->path[i - 1] == '/'; --i)
         folder->path[i - 1] = '\0';
     th_result result = th_make_folders(folder->path, error);
+    if (result == TH_OK) result = th_folder_lock(folder, error);
     if (result == TH_OK) result = try_writing(folder, error);
     if (result != TH_OK || entry_count(folder->path) <= 0) return result;
     if (!force)

@@ -83,18 +83,26 @@ static void print_people(FILE *out, const th_survey *survey) {
     double seconds = 0;
     if (walkers->count == 0) return;
     fprintf(out, "people\n");
-    fprintf(out, "  speed        mean %.3f m/s\n", th_histogram_mean(&walkers->speed));
+    double speed = th_histogram_mean(&walkers->speed);
+    if (isfinite(speed)) fprintf(out, "  speed        mean %.3f m/s\n", speed);
     fprintf(out,
             "  standing     %.2f s a person before setting off, %.2f s in jams (below %.1f m/s)\n",
             mean.wait_time, mean.jam_time, (double)TH_JAM_SPEED);
     if (isfinite(mean.path_ratio))
         fprintf(out, "  path         %.3f times the straight line\n", mean.path_ratio);
-    fprintf(out,
-            "  acceleration mean %.3f, 95th percentile %.3f m/s2; jerk mean %.2f, 95th percentile "
-            "%.2f m/s3\n               (frame by frame: compare equal frame rates only)\n",
-            th_histogram_mean(&walkers->acceleration),
-            th_histogram_quantile(&walkers->acceleration, 0.95), th_histogram_mean(&walkers->jerk),
-            th_histogram_quantile(&walkers->jerk, 0.95));
+    // Acceleration takes three frames of a person, jerk four.
+    double jerk = th_histogram_mean(&walkers->jerk);
+    if (isfinite(th_histogram_mean(&walkers->acceleration))) {
+        fprintf(out, "  acceleration mean %.3f, 95th percentile %.3f m/s2;",
+                th_histogram_mean(&walkers->acceleration),
+                th_histogram_quantile(&walkers->acceleration, 0.95));
+        if (isfinite(jerk))
+            fprintf(out, " jerk mean %.2f, 95th percentile %.2f m/s3", jerk,
+                    th_histogram_quantile(&walkers->jerk, 0.95));
+        else
+            fputs(" nobody is there long enough for a jerk", out);
+        fputs("\n               (frame by frame: compare equal frame rates only)\n", out);
+    }
     double share[TH_SERVICE_LEVELS];
     for (int s = 0; s < TH_SERVICE_LEVELS; ++s) seconds += survey->service[s];
     for (int s = 0; s < TH_SERVICE_LEVELS; ++s) share[s] = survey->service[s] / seconds;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 void th_table_open(th_table_file *table, const char *folder, const char *name) {
@@ -19,7 +20,29 @@ static void begin_field(th_table_file *table) {
     table->begun = true;
 }
 
+// A spreadsheet takes a text that begins so for a formula, and obeys it.
+static bool is_formula(const char *text) {
+    static const char digits[] = "0123456789";
+    if (!*text || !strchr("=+-@\t\r", *text)) return false;
+    // -1.5e3 is a number to a spreadsheet too, -1+1 is not.
+    const char *at = text + 1;
+    at += strspn(at, digits);
+    if (*at == '.') at += 1 + strspn(at + 1, digits);
+    if (at > text + 1 && (*at == 'e' || *at == 'E')) {
+        at += at[1] == '-' || at[1] == '+' ? 2 : 1;
+        at += strspn(at, digits);
+    }
+    return strchr("=@\t\r", *text) || *at != '\0' || at == text + 1;
+}
+
 void th_csv_field(FILE *file, const char *text) {
+    if (is_formula(text)) { // an apostrophe makes it a text
+        char *safe = NULL;
+        if (asprintf(&safe, "'%s", text) < 0) return;
+        th_csv_field(file, safe);
+        free(safe);
+        return;
+    }
     bool quoted = strpbrk(text, ",\"\r\n") != NULL;
     if (quoted) fputc('"', file); // RFC 4180
     for (; *text; ++text) {

@@ -19,7 +19,8 @@ void th_table_count(th_table_file *table, uint64_t count);
 void th_table_end_row(th_table_file *table);
 // Instead of rows, a JSON value.
 void th_table_json(th_table_file *table, const json_t *value);
-// A field alone, quoted where needed.
+// A field alone, quoted where needed. A text that a spreadsheet would take for a formula (it begins with = + - @ and is
+// no number) gets an apostrophe before it.
 void th_csv_field(FILE *file, const char *text);
 // Puts it in place. Any failure since th_table_open shows here: TH_NO_FILE with the file's name and the cause.
 th_result th_table_close(th_table_file *table, th_error *error);

@@ -1,6 +1,7 @@
 // Carrying out a run or several of one scene, from the beginning or from a checkpoint, and writing what came
 // of it. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
+#include "record/backend.h"
 #include "report/summary.h"
 #include "run/jobs.h"
 #include "run/runs.h"
@@ -259,36 +260,40 @@ static th_result resume(th_runs *runs, th_error *error) {
     // Deterministic as runs are, beginning again gives the same result, only later.
     th_runs_note(runs, "%s: no checkpoint can be used; the run begins again",
                  runs->keep.folder.path);
-    if (runs->keep.recording.wanted) unlink(runs->keep.recording.path);
+    if (runs->keep.recording.wanted) th_trajectory_remove(runs->keep.recording.path);
     result = th_simulation_start(&runs->first, &runs->simulation, runs->first_seed, error);
     if (result != TH_OK) return result;
     th_runs_tell(runs, (th_runs_progress){.moment = TH_RUNS_BEGUN});
     return run_one(runs, false, error);
 }
 
-static th_result no_checkpoint(const th_run_folder *run, th_error *error) {
-    const char *folder = run->folder.path;
-    bool many = json_integer_value(json_object_get(run->about, "runs")) > 1;
-    return th_file_fail(error, folder,
-                        "there is no checkpoint to go on from; begin again with\n"
-                        "  throng run %s/scene.json --out %s --force%s",
-                        folder, folder, many ? "" : " --checkpoint every=60");
+// Several runs of one scene have no checkpoints.
+static th_result refuse_many(const th_run_folder *run, th_error *error) {
+    char *command = th_run_folder_again(run);
+    if (!command) return th_fail(error, TH_NO_MEMORY, "", "no memory for an advice");
+    bool fits = strlen(command) + 80 < sizeof error->message; // half a command would be worse
+    th_result result = th_file_fail(error, run->folder.path,
+                                    "several runs cannot go on where they stopped; begin again "
+                                    "with\n  %s",
+                                    fits ? command : "the command in its run.json and --force");
+    free(command);
+    return result;
 }
 
 th_result th_runs_open_plain(th_runs *runs, const char *folder, th_error *error) {
-    th_checkpoint_name names[TH_CHECKPOINTS_LISTED];
     char path[TH_PATH_MAX];
     th_run_folder *keep = &runs->keep;
     th_result result = th_run_folder_open(keep, folder, error);
     if (result != TH_OK) return result;
     bool finished = strcmp(th_run_folder_text(keep, "state"), "finished") == 0;
-    if (!finished && th_checkpoint_list(&keep->folder, names) == 0)
-        return no_checkpoint(keep, error);
+    if (!finished && json_integer_value(json_object_get(keep->about, "runs")) > 1)
+        return refuse_many(keep, error);
     if (!th_folder_path(&keep->folder, "scene.json", path, sizeof path))
         return th_file_fail(error, folder, "the name is too long");
     runs->info.runs = 1;
     if (finished) {
         runs->info.state = TH_RUNS_FINISHED;
+        th_folder_unlock(&keep->folder);
         return TH_OK;
     }
     result = th_runs_load_plugins(runs, error);

@@ -72,6 +72,7 @@ th_result th_run_folder_state(th_run_folder *run, const char *state, th_error *e
 }
 
 void th_run_folder_release(th_run_folder *run) {
+    th_folder_unlock(&run->folder);
     json_decref(run->about);
     free(run->overrides);
     *run = (th_run_folder){0};
@@ -113,6 +114,55 @@ json_t *th_run_folder_summary(const th_run_folder *run, const th_report_def *rep
     json_object_set_new(summary, "folder",
                         run->folder.path[0] ? json_string(run->folder.path) : json_null());
     return summary;
+}
+
+// ---- beginning again
+
+// For a shell: in quotes where it would see more than a word.
+static void put_word(FILE *text, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./,:=+@%";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        fprintf(text, " %s", word);
+        return;
+    }
+    fputs(" '", text);
+    for (; *word; ++word) {
+        if (*word == '\'')
+            fputs("'\\''", text);
+        else
+            fputc(*word, text);
+    }
+    fputc('\'', text);
+}
+
+// The copy of the scene holds seed, runs, step and end; the rest is in run.json.
+char *th_run_folder_again(const th_run_folder *run) {
+    char *command = NULL, scene[TH_PATH_MAX];
+    size_t size = 0;
+    FILE *text = open_memstream(&command, &size);
+    if (!text || !th_folder_path(&run->folder, "scene.json", scene, sizeof scene)) return NULL;
+    double until = json_number_value(json_object_get(run->about, "until_ci"));
+    double every = json_number_value(json_object_get(run->about, "checkpoint_every"));
+    const json_t *plugins = json_object_get(run->about, "plugins");
+    fputs("throng run", text);
+    put_word(text, scene);
+    fputs(" --out", text);
+    put_word(text, run->folder.path);
+    fputs(" --force --record ", text);
+    fputs(run->recording.wanted ? th_trajectory_format_name(run->recording.format) : "none", text);
+    if (run->recording.wanted) fprintf(text, " --fps %.9g", run->recording.fps);
+    if (until > 0) fprintf(text, " --until-ci %.9g", until);
+    if (every > 0) fprintf(text, " --checkpoint every=%.9g", every);
+    if (!th_run_folder_wants_page(run)) fputs(" --no-report", text);
+    for (size_t i = 0; i < json_array_size(plugins); ++i) {
+        const char *path = json_string_value(json_array_get(plugins, i));
+        if (path) fputs(" --plugin", text);
+        if (path) put_word(text, path);
+    }
+    if (fclose(text) == 0) return command;
+    free(command);
+    return NULL;
 }
 
 // ---- the scene as run

@@ -23,6 +23,9 @@ th_result th_run_folder_open(th_run_folder *run, const char *path, th_error *err
 th_result th_run_folder_state(th_run_folder *run, const char *state, th_error *error);
 void th_run_folder_release(th_run_folder *run);
 
+// The command that makes the same run again in this folder, quoted for a shell; to be freed. NULL: no memory.
+char *th_run_folder_again(const th_run_folder *run);
+
 // Whether report.html is written, besides the tables.
 bool th_run_folder_wants_page(const th_run_folder *run);
 const char *th_run_folder_text(const th_run_folder *run, const char *key); // "" when missing

@@ -261,8 +261,10 @@ th_result th_runs_open(const char *folder, const th_runs_def *def, th_runs **run
     made->own_plugins = def->plugin_count > 0;
     snprintf(made->keep.folder.path, sizeof made->keep.folder.path, "%s", folder);
     made->info.sweep = th_folder_has(&made->keep.folder, "sweep.json");
-    th_result result = made->info.sweep ? th_sweep_open(made, folder, error)
-                                        : th_runs_open_plain(made, folder, error);
+    th_result result = th_folder_lock(&made->keep.folder, error);
+    if (result == TH_OK)
+        result = made->info.sweep ? th_sweep_open(made, folder, error)
+                                  : th_runs_open_plain(made, folder, error);
     return complete(made, result, runs, error);
 }
 

@@ -51,6 +51,7 @@ th_result th_simulation_record(th_simulation *s, const th_recording *recording,
                            .resume = resume,
                            .notes = notes,
                            .note_count = note_count};
+    s->recording = recording->path;
     return th_recorder_create(s->world, &def, &s->recorder, error);
 }
 
@@ -83,15 +84,25 @@ static const char *file_of(const th_error *error, const char *otherwise) {
     return error->file[0] ? error->file : otherwise;
 }
 
+// As the file says: of what was written last, a full disk may have taken some back. "" when it does not open.
+static void count_frames(const char *path, char text[48]) {
+    th_trajectory *recording = NULL;
+    text[0] = '\0';
+    if (th_trajectory_open(path, &recording, NULL) == TH_OK)
+        snprintf(text, 48, ", after %lld frames",
+                 (long long)th_trajectory_about(recording)->frame_count);
+    th_trajectory_close(recording);
+}
+
 // Closes a recording that can go no further. What was committed stays.
 static void give_up_recording(th_simulation *s, const th_error *cause) {
-    th_recorder_totals totals = {0};
+    char frames[48];
     th_error unread = {0};
-    th_recorder_finish(s->recorder, &totals, &unread);
+    th_recorder_finish(s->recorder, NULL, &unread);
     s->recorder = NULL;
-    snprintf(s->trouble, sizeof s->trouble,
-             "the recording ends before %.1f s, after %llu frames: %.480s", th_world_time(s->world),
-             (unsigned long long)totals.frames, cause_of(cause));
+    count_frames(s->recording, frames);
+    snprintf(s->trouble, sizeof s->trouble, "the recording ends before %.1f s%s: %.480s",
+             th_world_time(s->world), frames, cause_of(cause));
     tell(s, "%s: %s; the simulation goes on without", file_of(cause, "recording"), s->trouble);
 }
 

@@ -34,6 +34,7 @@ struct th_simulation {
     uint64_t seed;
     th_world *world;
     th_observer *observer;
+    const char *recording;        // its file; belongs to who began it
     th_recorder *recorder;        // NULL: nothing is recorded, or no longer
     const atomic_bool *stop;      // ends the run early when true; NULL: nobody else does
     const atomic_bool *interrupt; // the same, by the user

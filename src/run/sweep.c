@@ -74,6 +74,8 @@ th_result th_sweep_create(th_runs *runs, const th_runs_def *def, th_error *error
     return result;
 }
 
+static th_result check_copy(const th_runs *runs, th_error *error);
+
 th_result th_sweep_open(th_runs *runs, const char *folder, th_error *error) {
     json_t *about = th_folder_read_json(&runs->keep.folder, "sweep.json", error);
     if (!about) return error->code;
@@ -93,7 +95,7 @@ th_result th_sweep_open(th_runs *runs, const char *folder, th_error *error) {
         snprintf(error->file, sizeof error->file, "%.240s/sweep.json", folder);
         return error->code;
     }
-    if (strcmp(version, th_version()) == 0) return TH_OK;
+    if (strcmp(version, th_version()) == 0) return check_copy(runs, error);
     return th_file_fail(error, folder,
                         "is a sweep of throng %s and this is %s; runs of both do not mix", version,
                         th_version());
@@ -101,14 +103,37 @@ th_result th_sweep_open(th_runs *runs, const char *folder, th_error *error) {
 
 // ---- the folder
 
+// The copy in the folder: what a resumed sweep runs.
+static void set_copy_digest(th_runs *runs) {
+    char text[17], path[TH_PATH_MAX];
+    if (!th_folder_path(&runs->keep.folder, "scene.json", path, sizeof path)) return;
+    snprintf(text, sizeof text, "%016" PRIx64, th_scene_digest(runs->tree, path));
+    json_object_set_new(runs->keep.about, "copy_digest", json_string(text));
+}
+
+static th_result check_copy(const th_runs *runs, th_error *error) {
+    char text[17], path[TH_PATH_MAX];
+    const th_folder *folder = &runs->keep.folder;
+    json_t *tree = th_folder_read_json(folder, "scene.json", error);
+    if (!tree) return error->code;
+    if (!th_folder_path(folder, "scene.json", path, sizeof path)) path[0] = '\0';
+    snprintf(text, sizeof text, "%016" PRIx64, th_scene_digest(tree, path));
+    json_decref(tree);
+    if (strcmp(text, th_run_folder_text(&runs->keep, "copy_digest")) == 0) return TH_OK;
+    return th_file_fail(error, path,
+                        "it or a file it links to was changed since the sweep began, and runs of "
+                        "two scenes do not mix; restore it, or sweep it in another folder");
+}
+
 // Whether the folder holds this sweep, to be continued. A different one is an error.
-static th_result same_sweep(const th_folder *folder, const json_t *definition, bool *same,
-                            th_error *error) {
+static th_result same_sweep(const th_folder *folder, json_t *about, bool *same, th_error *error) {
     *same = false;
     if (!th_folder_has(folder, "sweep.json")) return TH_OK;
     json_t *old = th_folder_read_json(folder, "sweep.json", error);
     if (!old) return error->code;
-    *same = json_equal(json_object_get(old, "definition"), definition) != 0;
+    *same =
+        json_equal(json_object_get(old, "definition"), json_object_get(about, "definition")) != 0;
+    if (*same) json_object_set(about, "copy_digest", json_object_get(old, "copy_digest"));
     json_decref(old);
     if (*same) return TH_OK;
     return th_file_fail(
@@ -123,14 +148,16 @@ static th_result fill_folder(th_runs *runs, th_error *error) {
     th_folder *folder = &runs->keep.folder;
     if (runs->out && !runs->force) {
         snprintf(folder->path, sizeof folder->path, "%s", runs->out);
-        th_result result =
-            same_sweep(folder, json_object_get(runs->keep.about, "definition"), &same, error);
-        if (result != TH_OK || same) return result;
+        th_result result = th_folder_lock(folder, error);
+        if (result == TH_OK) result = same_sweep(folder, runs->keep.about, &same, error);
+        if (result == TH_OK && same) return check_copy(runs, error);
+        if (result != TH_OK) return result;
     }
     th_file_stem(runs->info.scene_file, stem, sizeof stem);
     snprintf(name, sizeof name, "%s-sweep", stem);
     th_result result = th_folder_claim(folder, runs->out, name, runs->force, error);
     if (result == TH_OK) result = th_scene_copy(folder, runs->tree, runs->info.scene_file, error);
+    if (result == TH_OK) set_copy_digest(runs);
     if (result == TH_OK)
         result = th_folder_write_json(folder, "sweep.json", runs->keep.about, error);
     return result;

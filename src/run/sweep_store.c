@@ -105,9 +105,13 @@ static bool read_row(char *line, const th_variation *variation, int *combination
     if (split(line, fields) != wanted || !read_count(fields[0], 10, &number)) return false;
     if (number >= (uint64_t)variation->combinations) return false;
     *combination = (int)number;
-    for (int i = 0; i < variation->count; ++i)
-        if (strcmp(fields[LEADING + i], th_variation_value(variation, *combination, i)) != 0)
+    for (int i = 0; i < variation->count; ++i) {
+        const char *field = fields[LEADING + i];
+        const char *value = th_variation_value(variation, *combination, i);
+        // th_csv_field may have put an apostrophe before it.
+        if (strcmp(field, value) != 0 && (*field != '\'' || strcmp(field + 1, value) != 0))
             return false;
+    }
     bool good =
         read_count(fields[at], 10, &row->seed) && read_count(fields[at + 1], 16, &row->hash);
     at += 2;
