@@ -84,6 +84,7 @@ void *counted_alloc(size_t size, size_t alignment, void *context) {
     if (++l->allocations == l->fail_at) return NULL;
     void *memory = aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
     if (memory) l->bytes += (int64_t)size;
+    if (l->bytes > l->most) l->most = l->bytes;
     return memory;
 }
 

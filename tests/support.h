@@ -47,7 +47,7 @@ float *field_of(th_world *world, int field);
 // An allocator that counts, and fails when told to: for a th_allocator whose context is a ledger.
 typedef struct ledger {
     int64_t allocations, fail_at; // fail_at 0: never
-    int64_t bytes;                // handed out and not yet returned
+    int64_t bytes, most;          // handed out and not yet returned, now and at most
 } ledger;
 void *counted_alloc(size_t size, size_t alignment, void *context);
 void counted_free(void *memory, size_t size, void *context);

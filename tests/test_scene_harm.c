@@ -1,5 +1,7 @@
 // Scenes that would do harm: openings onto nothing, and small files that ask for much time or memory.
 // SPDX-License-Identifier: Apache-2.0
+#include "plan/prepared.h"
+#include "space/distance_grid.h"
 #include "support.h"
 #include <stdlib.h>
 #include <string.h>
@@ -310,13 +312,94 @@ static void test_crossing_obstacles(void **state) {
 // Twenty thousand ids of a hundred characters that differ in the last ones.
 static void test_long_ids(void **state) {
     (void)state;
-    write_text("{\"zones\": [");
+    write_text("{\"waypoints\": [");
     for (int i = 0; i < 20000; ++i)
-        write_text("%s{\"id\": \"%090d\", \"area\": {\"rect\": [0,0,1,1]}, \"speed\": 1}",
-                   i ? "," : "", i);
+        write_text("%s{\"id\": \"%090d\", \"area\": {\"rect\": [0,0,1,1]}}", i ? "," : "", i);
     write_text("]}");
     th_error error;
     assert_int_equal(load_text(&error), TH_OK);
+}
+
+static th_scene *loaded_text(const th_scene_options *options) {
+    th_scene *scene = NULL;
+    th_error error;
+    if (th_scene_load_json(text, text_used, "s", NULL, options, &scene, &error) != TH_OK)
+        fail_msg("%s: %s", error.path, error.message);
+    return scene;
+}
+
+// Two thousand fields: the lattice is coarser, so that they are solved within seconds. They end at the walls of a
+// room here, or the test would take those seconds.
+static void test_many_legs(void **state) {
+    (void)state;
+    enum { LEGS = 2000 };
+    write_text("{\"levels\": [{\"walkable\": [{\"rect\": [0, 0, 40, 40]}, "
+               "{\"rect\": [50, 0, 700, 700]}]}], \"waypoints\": [");
+    for (int i = 0; i < LEGS; ++i)
+        write_text("%s{\"id\": \"w%d\", \"area\": {\"rect\": [1, 1, 39, 39]}}", i ? "," : "", i);
+    write_text("], \"groups\": [{\"count\": 1, \"area\": {\"rect\": [1, 1, 39, 39]}, \"route\": [");
+    for (int i = 0; i < LEGS; ++i) write_text("%s\"w%d\"", i ? "," : "", i);
+    write_text("]}]}");
+    th_scene *scene = loaded_text(NULL);
+    assert_int_equal(scene->target_count, LEGS);
+    assert_in_range(scene->plan->nodes.count, 1000, 30000000 / LEGS);
+    th_scene_destroy(scene);
+}
+
+static void test_many_zones(void **state) {
+    (void)state;
+    write_text("{\"zones\": [");
+    for (int i = 0; i < 1001; ++i)
+        write_text("%s{\"area\": {\"rect\": [0,0,1,1]}, \"speed\": 1}", i ? "," : "");
+    write_text("]}");
+    assert_text_refused("zones", "at most 1000");
+}
+
+// Five thousand floors, people on one of them: 2.7 GB before.
+static void test_many_levels(void **state) {
+    (void)state;
+    write_text("{\"levels\": [");
+    for (int i = 0; i < 5000; ++i)
+        write_text("%s{\"id\": \"%d\", \"walkable\": {\"rect\": [0, 0, 100, 100]}}", i ? "," : "",
+                   i);
+    write_text("], \"groups\": [{\"level\": \"0\", \"count\": 10}]}");
+    ledger l = {0};
+    th_scene_options options = {.allocator = {counted_alloc, counted_free, &l}};
+    th_scene *scene = loaded_text(&options);
+    th_world_def def = th_world_def_default();
+    def.allocator = options.allocator;
+    th_world *world = NULL;
+    assert_int_equal(th_world_create(scene, &def, &world, NULL), TH_OK);
+    assert_true(l.most < INT64_C(600) << 20);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// Whether a point is on the ground is asked millions of times before the first step, for the maps. The edges at
+// its height answer it, and give the answer that all of them give.
+static void test_many_corners(void **state) {
+    (void)state;
+    enum { CORNERS = 20000 };
+    write_text("{\"levels\": [{\"walkable\": \"POLYGON ((");
+    for (int i = 0; i <= CORNERS; ++i) {
+        double angle = 2.0 * acos(-1.0) * (i % CORNERS) / CORNERS, r = i & 1 ? 100.5 : 100.0;
+        write_text("%s%.3f %.3f", i ? ", " : "", r * cos(angle), r * sin(angle));
+    }
+    write_text("))\"}]}");
+    th_scene *scene = loaded_text(NULL);
+    const th_polygons *ground = &scene->levels[0].walkable;
+    const th_edge_rows *rows = &scene->wall_grids[0].distance->edges;
+    double looked_at = 0.0;
+    for (int k = 0; k < 3000; ++k) {
+        float angle = (float)k * 2.399963f, r = 99.9f + 0.0007f * (float)(k % 1000);
+        th_vec2 p = {r * cosf(angle), r * sinf(angle)};
+        if (k % 3 == 0) p = ground->points[k * 6];
+        assert_int_equal(th_edge_rows_contain(rows, p), th_polygons_contain(ground, p));
+        int row = th_edge_row(rows, p.y);
+        looked_at += rows->start[row + 1] - rows->start[row];
+    }
+    assert_true(looked_at / 3000 < 0.01 * CORNERS);
+    th_scene_destroy(scene);
 }
 
 // The area's box is the whole scene, the area a thread across it.
@@ -430,6 +513,10 @@ int main(void) {
         TEXT_TEST(test_crossing_walls),
         TEXT_TEST(test_crossing_obstacles),
         TEXT_TEST(test_long_ids),
+        TEXT_TEST(test_many_legs),
+        TEXT_TEST(test_many_zones),
+        TEXT_TEST(test_many_levels),
+        TEXT_TEST(test_many_corners),
         TEXT_TEST(test_thin_area),
         cmocka_unit_test(test_name_not_utf8),
         TEXT_TEST(test_gzip_bombs),

@@ -48,6 +48,12 @@ inline const th_wall_grid *copy_wall_grids(store &s, const th_scene *scene) {
         if (!grid.distance) return;
         th_distance_grid distance = *grid.distance;
         distance.distance = s.copy(distance.distance, (size_t)distance.nx * (size_t)distance.ny);
+        th_edge_rows *edges = &distance.edges;
+        if (edges->count > 0) {
+            size_t rows = (size_t)edges->count, corners = 2 * (size_t)edges->start[rows];
+            edges->start = s.copy(edges->start, rows + 1);
+            edges->corner = s.copy(edges->corner, corners);
+        }
         grid.distance = s.copy(&distance, 1);
     });
 }
@@ -89,7 +95,8 @@ inline struct th_plan_scene *copy_plan(store &s, const struct th_plan_scene *hos
     plan.nodes.levels = s.copy(plan.nodes.levels, (size_t)scene->level_count);
     plan.nodes.flags = s.copy(plan.nodes.flags, (size_t)plan.nodes.count);
     plan.nodes.links = nullptr;
-    plan.nodes.clearance = plan.nodes.zone = nullptr;
+    plan.nodes.clearance = nullptr;
+    plan.nodes.zone = nullptr;
     plan.nodes.portals = nullptr;
     struct th_plan_scene *device = s.room<struct th_plan_scene>(1);
     *nodes = device ? &device->nodes : nullptr;

@@ -128,17 +128,37 @@ static void forget_rows(const th_map *map, th_map_work *work) {
 }
 
 enum { MAP_CELLS_MAX = 4000000, FINE = 89, FINE_STEP = 55 };
-#define LEAST_FLOOR 0.15f // [-]; a right-angled corner has 0.25
+#define COMPARISONS_MAX 4e9 // some ten seconds
+#define LEAST_FLOOR 0.15f   // [-]; a right-angled corner has 0.25
 
+// The length of the ground's edges, and how far they go up and down together.
+static void measure_edges(const th_polygons *shape, double *length, double *climb) {
+    *length = *climb = 0.0;
+    for (int r = 0; r < shape->ring_count; ++r) {
+        int begin = shape->ring_start[r], end = shape->ring_start[r + 1];
+        for (int i = begin, j = end - 1; i < end; j = i++) {
+            double dx = (double)shape->points[i].x - (double)shape->points[j].x;
+            double dy = (double)shape->points[i].y - (double)shape->points[j].y;
+            *length += hypot(dx, dy);
+            *climb += fabs(dy);
+        }
+    }
+}
+
+// A cell that walls cut is looked at in 2 x FINE points, each of which is compared with the edges at its height.
+// The usual cells unless that is too much (a comb of ten thousand teeth): then larger ones.
 static void choose_grid(const th_scene *scene, int level, double cell, th_map *map) {
     const th_box *box = &scene->levels[level].box;
     double width = (double)box->max_x - (double)box->min_x;
     double height = (double)box->max_y - (double)box->min_y;
-    double nx, ny;
+    double nx, ny, length, climb;
+    measure_edges(&scene->levels[level].walkable, &length, &climb);
+    double edges = height > 0.0 ? climb / height : 0.0; // at a height, in the mean
     for (;; cell *= 2.0) { // a hair less: a room of 10 m has 20 cells of 0.5 m, not 21
         nx = fmax(ceil(width / cell - 1e-3), 1.0);
         ny = fmax(ceil(height / cell - 1e-3), 1.0);
-        if (nx * ny <= MAP_CELLS_MAX) break;
+        double cut = fmin(nx * ny, 2.0 * length / cell);
+        if (nx * ny <= MAP_CELLS_MAX && cut * (2 * FINE) * edges <= COMPARISONS_MAX) break;
     }
     map->level = level;
     map->min_x = box->min_x;

@@ -9,14 +9,13 @@ static const double SPACING = 0.2;      // [m] a body's half-width resolves ever
 static const double SPACING_MIN = 0.05; // [m]
 static const double GAP_NODES = 2.5;    // nodes across the narrowest door or goal line
 enum { NODES_MAX = 8000000 };           // 32 MB per target
-static const double VALUES_MAX =
-    2e8;                          // nodes times targets: 800 MB; beyond it the lattice is coarser
+// Nodes times targets: 120 MB, and about 4 s of one core to solve; beyond it the lattice is coarser.
+static const double VALUES_MAX = 3e7;
 static const double MARGIN = 2.0; // [m] room to walk round what stands at the edge of an open plane
-// Within this of a wall (a body radius [m]) the ground costs up to CLEARANCE_COST more: nobody's
+// Within this of a wall (a body radius [m]) the ground costs up to TH_CLEARANCE_COST more: nobody's
 // centre fits there, and without it shortest paths scrape along corners. More would bend the distances
 // away from the geodesic: with these two they are within 2 % of it past the tip of a wall.
 static const float CLEARANCE = 0.2f;
-static const float CLEARANCE_COST = 0.2f;
 
 // ---- size
 
@@ -240,10 +239,9 @@ static void mark_walls(th_nodes *nodes, int level) {
 
 // ---- zones
 
-// Later zones lie over earlier ones. Only 255 can be told apart; further ones do not bend paths.
+// Later zones lie over earlier ones and are marked first: what is taken need not be looked at again.
 static void mark_zone(th_nodes *nodes, int index) {
     const th_zone *zone = &nodes->scene->zones[index];
-    if (index >= 255) return;
     const th_node_level *grid = &nodes->levels[zone->area.level];
     const th_box *box = &zone->area.shape.box;
     int column0 =
@@ -255,24 +253,10 @@ static void mark_zone(th_nodes *nodes, int index) {
     for (int row = row0; row <= row1; ++row)
         for (int column = column0; column <= column1; ++column) {
             int node = grid->first + row * grid->nx + column;
-            if (th_polygons_contain(&zone->area.shape, th_node_position(nodes, grid, node)))
-                nodes->zone[node] = (uint8_t)(index + 1);
+            if (nodes->zone[node] == 0 &&
+                th_polygons_contain(&zone->area.shape, th_node_position(nodes, grid, node)))
+                nodes->zone[node] = (uint16_t)(index + 1);
         }
-}
-
-float th_node_slowness(const th_nodes *nodes, int node, int k) {
-    float clear = (float)nodes->clearance[node] * (1.0f / 255.0f);
-    float slowness = 1.0f + CLEARANCE_COST * (1.0f - clear);
-    int index = nodes->zone[node];
-    if (index == 0) return slowness;
-    const th_zone *zone = &nodes->scene->zones[index - 1];
-    float climb = zone->up_direction.x * (float)th_direction_x[k] +
-                  zone->up_direction.y * (float)th_direction_y[k];
-    // Straight across the slope: neither; the slower one keeps the distance an upper bound.
-    float factor = climb > 1e-6f    ? zone->up
-                   : climb < -1e-6f ? zone->down
-                                    : th_min(zone->up, zone->down);
-    return slowness / factor;
 }
 
 // ---- portals
@@ -365,7 +349,7 @@ static bool build(th_nodes *nodes) {
     nodes->flags = th_alloc(memory, count, 1);
     nodes->links = th_alloc(memory, count, 1);
     nodes->clearance = th_alloc(memory, count, 1);
-    nodes->zone = th_alloc(memory, count, 1);
+    nodes->zone = th_alloc(memory, count, sizeof *nodes->zone);
     if (!nodes->flags || !nodes->links || !nodes->clearance || !nodes->zone) return false;
     memset(nodes->clearance, 255, count);
     for (int l = 0; l < nodes->scene->level_count; ++l) {
@@ -373,7 +357,7 @@ static bool build(th_nodes *nodes) {
         link_neighbours(nodes, &nodes->levels[l]);
         mark_walls(nodes, l);
     }
-    for (int z = 0; z < nodes->scene->zone_count; ++z) mark_zone(nodes, z);
+    for (int z = nodes->scene->zone_count - 1; z >= 0; --z) mark_zone(nodes, z);
     for (int i = 0; i < nodes->scene->link_count; ++i)
         if (!find_portals(nodes, &nodes->scene->links[i])) return false;
     return true;
@@ -407,7 +391,7 @@ void th_nodes_release(th_nodes *nodes) {
     th_free(memory, nodes->flags, count, 1);
     th_free(memory, nodes->links, count, 1);
     th_free(memory, nodes->clearance, count, 1);
-    th_free(memory, nodes->zone, count, 1);
+    th_free(memory, nodes->zone, count, sizeof *nodes->zone);
     th_free(memory, nodes->portals, (size_t)nodes->portal_capacity, sizeof *nodes->portals);
     memset(nodes, 0, sizeof *nodes);
 }

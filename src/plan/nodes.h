@@ -43,7 +43,7 @@ typedef struct th_nodes {
     uint8_t *flags;
     uint8_t *links;     // bit k: the neighbour in direction k is in sight; fixed walls only
     uint8_t *clearance; // 255: no fixed wall within the clearance range; 0: on a wall
-    uint8_t *zone;      // 1 + index of the zone, 0: none
+    uint16_t *zone;     // 1 + index of the zone, 0: none
     th_portal *portals; // ascending by node, every possible one
     int portal_count, portal_capacity;
 } th_nodes;
@@ -66,9 +66,16 @@ void th_graph_destroy(th_graph *graph, const th_memory *memory);
 void th_graph_update(th_graph *graph, const th_walls *walls);
 
 TH_BOTH static inline int th_node_level_of(const th_nodes *nodes, int node) {
-    int level = 0;
-    while (level + 1 < nodes->scene->level_count && node >= nodes->levels[level + 1].first) ++level;
-    return level;
+    int low = 0,
+        high = nodes->scene->level_count - 1; // the last level that begins at or before the node
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (node >= nodes->levels[middle].first)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
 }
 
 TH_BOTH static inline th_vec2 th_node_position(const th_nodes *nodes, const th_node_level *level,
@@ -99,8 +106,24 @@ TH_BOTH static inline int th_neighbour(const th_graph *graph, int node, int k, i
     return -1;
 }
 
-// Time per metre, 1 on free ground, for walking from the node in direction k.
-float th_node_slowness(const th_nodes *nodes, int node, int k);
+// Ground beside a wall costs up to this much more [-], see nodes.c.
+static const float TH_CLEARANCE_COST = 0.2f;
+
+// Time per metre, 1 on free ground, for walking from the node in direction k; the same for all k outside zones.
+static inline float th_node_slowness(const th_nodes *nodes, int node, int k) {
+    float clear = (float)nodes->clearance[node] * (1.0f / 255.0f);
+    float slowness = 1.0f + TH_CLEARANCE_COST * (1.0f - clear);
+    int index = nodes->zone[node];
+    if (index == 0) return slowness;
+    const th_zone *zone = &nodes->scene->zones[index - 1];
+    float climb = zone->up_direction.x * (float)th_direction_x[k] +
+                  zone->up_direction.y * (float)th_direction_y[k];
+    // Straight across the slope: neither; the slower one keeps the distance an upper bound.
+    float factor = climb > 1e-6f    ? zone->up
+                   : climb < -1e-6f ? zone->down
+                                    : th_min(zone->up, zone->down);
+    return slowness / factor;
+}
 
 TH_BOTH static inline bool th_clear_path(const th_walls *walls, int level, th_vec2 p, th_vec2 q) {
     float length = th_length(th_sub(q, p));

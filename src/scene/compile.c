@@ -104,8 +104,15 @@ static void gather_stairs(th_compiler *c) {
     }
 }
 
+// Everybody asks every zone of its level in every step.
+enum { ZONE_LIMIT = 1000 };
+
 static void gather_zones(th_compiler *c) {
     th_scene *scene = c->scene;
+    th_at(c, "zones");
+    if (c->def->zone_count > ZONE_LIMIT)
+        th_bad(c, "%d zones; a scene has at most %d: zones of one speed can share an area",
+               c->def->zone_count, ZONE_LIMIT);
     scene->zones = c->list.zones =
         th_take(c, (size_t)c->def->zone_count + (size_t)c->def->stairs_count, sizeof *scene->zones);
     for (int i = 0; i < c->def->zone_count && c->result == TH_OK; ++i) {

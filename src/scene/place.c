@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CELL_LIMIT = 4 * 1024 * 1024, NOBODY = -1 };
+enum { CELL_LIMIT = 4 * 1024 * 1024, NOBODY = -1 }; // cells of all levels together
 
 typedef struct disc {
     float x, y, radius;
@@ -123,9 +123,10 @@ static bool build_grid(th_placer *placer, int level) {
     level_grid *grid = &placer->grids[level];
     float width = source->box.max_x - source->box.min_x,
           height = source->box.max_y - source->box.min_y;
-    float least = sqrtf(th_max(width, 1.0f) * th_max(height, 1.0f) / (float)CELL_LIMIT);
+    float share = (float)CELL_LIMIT / (float)placer->scene->level_count;
+    float least = sqrtf(th_max(width, 1.0f) * th_max(height, 1.0f) / share);
     grid->cell = th_max(th_max(2.0f * placer->max_radius, least), 0.1f);
-    grid->cell = th_max(grid->cell, th_max(width, height) / (float)(CELL_LIMIT / 4));
+    grid->cell = th_max(grid->cell, th_max(width, height) / (0.25f * share));
     grid->inverse_cell = 1.0f / grid->cell;
     grid->x = source->box.min_x;
     grid->y = source->box.min_y;
@@ -298,7 +299,7 @@ static bool in_area(const filling *f, th_vec2 p) {
     return f->area->shape.ring_count == 0 || th_polygons_contain(&f->area->shape, p);
 }
 
-enum { SAMPLE_CELLS = 1 << 18 };
+enum { SAMPLE_CELLS = 1 << 18, SAMPLE_CELLS_ALL = 1 << 24 }; // of a group, and of all together
 
 static void mark_edge(uint8_t *mark, const filling *f, th_vec2 a, th_vec2 b) {
     float length = th_length(th_sub(b, a));
@@ -334,8 +335,10 @@ static bool cover_area(filling *f) {
     const th_level *level = &f->placer->scene->levels[f->level];
     f->box = f->area->shape.ring_count ? f->area->shape.box : level->box;
     float width = f->box.max_x - f->box.min_x, height = f->box.max_y - f->box.min_y;
-    f->side = th_max(th_max(sqrtf(width * height / (float)SAMPLE_CELLS), 0.5f),
-                     th_max(width, height) / (float)(SAMPLE_CELLS / 8));
+    float groups = (float)f->placer->scene->group_count;
+    float most = th_min((float)SAMPLE_CELLS, (float)SAMPLE_CELLS_ALL / th_max(groups, 1.0f));
+    f->side =
+        th_max(th_max(sqrtf(width * height / most), 0.5f), th_max(width, height) / (most / 8.0f));
     f->nx = (int)(width / f->side) + 1;
     f->ny = (int)(height / f->side) + 1;
     f->cell_capacity = f->nx * f->ny;

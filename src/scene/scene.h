@@ -8,7 +8,15 @@
 #include "throng/model.h"
 #include "throng/scene_view.h"
 
-// Even-odd rule; an edge counts for its lower end but not its upper, so a ray through a corner counts once.
+// Does a ray from the point along x cross the edge? It counts for its lower end but not its upper, so a ray through
+// a corner counts once.
+TH_BOTH static inline bool th_ray_crosses(th_vec2 a, th_vec2 b, th_vec2 point) {
+    if ((a.y <= point.y) == (b.y <= point.y)) return false;
+    double t = ((double)point.y - (double)a.y) / ((double)b.y - (double)a.y);
+    return (double)a.x + t * ((double)b.x - (double)a.x) > (double)point.x;
+}
+
+// Even-odd rule.
 TH_BOTH static inline bool th_polygons_contain(const th_polygons *polygons, th_vec2 point) {
     if (polygons->ring_count == 0 || point.x < polygons->box.min_x ||
         point.x > polygons->box.max_x || point.y < polygons->box.min_y ||
@@ -20,11 +28,7 @@ TH_BOTH static inline bool th_polygons_contain(const th_polygons *polygons, th_v
         th_vec2 a = polygons->points[end - 1];
         for (int i = begin; i < end; ++i) {
             th_vec2 b = polygons->points[i];
-            if ((a.y <= point.y) != (b.y <= point.y)) {
-                double t = ((double)point.y - (double)a.y) / ((double)b.y - (double)a.y);
-                double x = (double)a.x + t * ((double)b.x - (double)a.x);
-                if (x > (double)point.x) inside = !inside;
-            }
+            if (th_ray_crosses(a, b, point)) inside = !inside;
             a = b;
         }
     }

@@ -21,8 +21,16 @@ static int compare_crossings(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-static int row_of_polygons(const th_polygons *shape, double y, th_row_crossing *crossings) {
+static int row_of_ground(const th_polygons *shape, const th_edge_rows *rows, double y,
+                         th_row_crossing *crossings) {
     int count = 0;
+    if (rows && rows->count > 0) {
+        int row = th_edge_row(rows, (float)y);
+        for (int e = rows->start[row]; e < rows->start[row + 1]; ++e)
+            count +=
+                th_row_cross(rows->corner[2 * e], rows->corner[2 * e + 1], y, &crossings[count]);
+        return count;
+    }
     for (int r = 0; r < shape->ring_count; ++r) {
         int begin = shape->ring_start[r], end = shape->ring_start[r + 1];
         for (int i = begin, j = end - 1; i < end; j = i++)
@@ -44,7 +52,8 @@ static int row_of_walls(const th_scene *scene, const th_level *level, double y,
 void th_walkable_row(const th_scene *scene, int level, double x0, double spacing, int nx, double y,
                      th_row_crossing *crossings, uint8_t *out) {
     const th_level *l = &scene->levels[level];
-    int count = l->bounded ? row_of_polygons(&l->walkable, y, crossings)
+    const th_distance_grid *grid = scene->wall_grids[level].distance;
+    int count = l->bounded ? row_of_ground(&l->walkable, grid ? &grid->edges : NULL, y, crossings)
                            : row_of_walls(scene, l, y, crossings);
     qsort(crossings, (size_t)count, sizeof *crossings, compare_crossings);
     int next = 0, turns = 0;
@@ -145,6 +154,54 @@ static bool fill(th_scene *scene, int level, const th_wall_grid *walls, th_dista
     return done;
 }
 
+// ---- edges in rows
+
+// Counts the edges of every row in start[row + 1] when corner is NULL, else puts them in their places.
+static void visit_edges(const th_polygons *shape, const th_edge_rows *rows, int *start,
+                        th_vec2 *corner) {
+    for (int r = 0; r < shape->ring_count; ++r) {
+        int begin = shape->ring_start[r], end = shape->ring_start[r + 1];
+        for (int i = begin, j = end - 1; i < end; j = i++) {
+            th_vec2 a = shape->points[j], b = shape->points[i];
+            int last = th_edge_row(rows, th_max(a.y, b.y));
+            for (int row = th_edge_row(rows, th_min(a.y, b.y)); row <= last; ++row) {
+                int at = start[row + 1]++;
+                if (!corner) continue;
+                corner[2 * at] = a;
+                corner[2 * at + 1] = b;
+            }
+        }
+    }
+}
+
+// As many rows as make about two more entries per edge.
+static bool sort_edges(th_scene *scene, const th_polygons *shape, th_edge_rows *rows) {
+    enum { ROWS_MAX = 65536 };
+    if (shape->ring_count == 0) return true;
+    int edges = shape->ring_start[shape->ring_count];
+    double height = (double)shape->box.max_y - (double)shape->box.min_y, climb = 0.0;
+    for (int r = 0; r < shape->ring_count; ++r) {
+        int begin = shape->ring_start[r], end = shape->ring_start[r + 1];
+        for (int i = begin, j = end - 1; i < end; j = i++)
+            climb += fabs((double)shape->points[i].y - (double)shape->points[j].y);
+    }
+    double count = climb > 0.0 ? 2.0 * edges * height / climb : 1.0;
+    rows->count = count > ROWS_MAX ? ROWS_MAX : count < 1.0 ? 1 : (int)count;
+    rows->origin = shape->box.min_y;
+    rows->inverse_height = height > 0.0 ? (float)(rows->count / height) : 0.0f;
+    int *start = th_arena_alloc(scene->arena, (size_t)rows->count + 2, sizeof *start);
+    if (!start) return false;
+    visit_edges(shape, rows, start + 1, NULL); // counts, shifted by one ...
+    for (int r = 0; r < rows->count; ++r) start[r + 2] += start[r + 1];
+    th_vec2 *corner =
+        th_arena_alloc(scene->arena, 2 * (size_t)start[rows->count + 1] + 1, sizeof *corner);
+    if (!corner) return false;
+    visit_edges(shape, rows, start, corner); // ... so that filling ends with start[r] at row r
+    rows->start = start;
+    rows->corner = corner;
+    return true;
+}
+
 bool th_distance_grid_build(th_scene *scene, int level, th_wall_grid *walls) {
     if (walls->nx == 0) return true; // an open plane: nothing is near
     th_distance_grid *grid = th_arena_alloc(scene->arena, 1, sizeof *grid);
@@ -159,6 +216,8 @@ bool th_distance_grid_build(th_scene *scene, int level, th_wall_grid *walls) {
     grid->nx = (int)(width / cell) + 2;
     grid->ny = (int)(height / cell) + 2;
     walls->distance = grid;
+    const th_level *l = &scene->levels[level];
+    if (l->bounded && !sort_edges(scene, &l->walkable, &grid->edges)) return false;
     return fill(scene, level, walls, grid);
 }
 

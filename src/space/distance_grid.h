@@ -5,11 +5,25 @@
 #include "formula/segment.h"
 #include "space/walls.h"
 
+// The edges of a level's ground, in rows from bottom to top: a point's ray meets those of its row only.
+typedef struct th_edge_rows {
+    float origin, inverse_height;
+    int count;             // 0: none, the polygons are asked
+    const int *start;      // row r has the edges start[r] .. start[r + 1]
+    const th_vec2 *corner; // edge e is corner[2 * e], corner[2 * e + 1]
+} th_edge_rows;
+
+TH_BOTH static inline int th_edge_row(const th_edge_rows *rows, float y) {
+    float row = (y - rows->origin) * rows->inverse_height;
+    return !(row > 0.0f) ? 0 : row >= (float)rows->count ? rows->count - 1 : (int)row;
+}
+
 typedef struct th_distance_grid {
     th_vec2 origin;
     float cell, inverse_cell;
     int nx, ny;            // nodes
     const float *distance; // [m] at the nodes, negative in solids
+    th_edge_rows edges;
 } th_distance_grid;
 
 // Into the scene's arena, for one level whose wall grid is built. False: no memory.
@@ -37,8 +51,19 @@ TH_BOTH static inline int th_row_cross(th_vec2 a, th_vec2 b, double y, th_row_cr
     return 1;
 }
 
+// The answer of th_polygons_contain.
+TH_BOTH static inline bool th_edge_rows_contain(const th_edge_rows *rows, th_vec2 p) {
+    int row = th_edge_row(rows, p.y);
+    bool inside = false;
+    for (int e = rows->start[row]; e < rows->start[row + 1]; ++e)
+        if (th_ray_crosses(rows->corner[2 * e], rows->corner[2 * e + 1], p)) inside = !inside;
+    return inside;
+}
+
 TH_BOTH static inline bool th_walkable_exactly(const th_scene *scene, int level, th_vec2 p) {
     const th_level *l = &scene->levels[level];
+    const th_distance_grid *grid = scene->wall_grids[level].distance;
+    if (l->bounded && grid && grid->edges.count > 0) return th_edge_rows_contain(&grid->edges, p);
     if (l->bounded) return th_polygons_contain(&l->walkable, p);
     int turns = 0;
     for (int w = l->wall_begin; w < l->wall_end; ++w) {

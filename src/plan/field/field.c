@@ -25,7 +25,7 @@ static void update(const th_march *march, int to, int from, int k, int nx_to, in
     float h = graph->nodes->spacing;
     if (graph->crowd) h *= graph->crowd_cost[graph->crowd[to]];
     float cost = h * th_node_slowness(graph->nodes, to, k);
-    bool axis = (k & 1) == 0;
+    bool axis = (k & 1) == 0, in_zone = graph->nodes->zone[to] != 0;
     float best = d[from] + (axis ? cost : cost * 1.41421356f);
     for (int turn = -1; turn <= 1; turn += 2) {
         int third_k = (k + turn) & 7;
@@ -34,8 +34,9 @@ static void update(const th_march *march, int to, int from, int k, int nx_to, in
         // From the axis corner the diagonal one lies at a right angle to k, and the other way round.
         int across = axis ? (k + 2 * turn) & 7 : (k + 3 * turn) & 7;
         if (th_neighbour(graph, from, across, nx_from) != third) continue;
-        float third_cost = h * th_node_slowness(graph->nodes, to, third_k);
-        float c = th_max(cost, third_cost); // they differ only across a slope's contour line
+        float c = cost;
+        if (in_zone) // across a slope's contour line the two may differ
+            c = th_max(cost, h * th_node_slowness(graph->nodes, to, third_k));
         float value = axis ? th_eikonal_triangle(d[from], d[third], c)
                            : th_eikonal_triangle(d[third], d[from], c);
         best = th_min(best, value);
