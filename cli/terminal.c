@@ -309,6 +309,31 @@ static int report_trouble(const th_runs_info *about, const th_error *error) {
     return scene ? th_report_error(file, error) : th_report_failure(file, error);
 }
 
+// Broken at spaces to the width of a terminal.
+static void print_wrapped(const char *text) {
+    enum { WIDTH = 96 };
+    const char *lead = "  - ";
+    while (*text) {
+        size_t length = strlen(text);
+        if (length > WIDTH) {
+            length = WIDTH;
+            while (length > 0 && text[length] != ' ') --length;
+            if (length == 0) length = WIDTH;
+        }
+        printf("%s%.*s\n", lead, (int)length, text);
+        lead = "    ";
+        text += length;
+        while (*text == ' ') ++text;
+    }
+}
+
+static void print_warnings(const th_runs *runs) {
+    int count = 0;
+    const char *const *texts = th_runs_warnings(runs, &count);
+    if (count > 0) printf("\nwarnings\n");
+    for (int i = 0; i < count; ++i) print_wrapped(texts[i]);
+}
+
 int th_perform_runs(th_runs_display *d) {
     th_error error = {0};
     const th_runs_info *about = th_runs_about(d->runs);
@@ -321,6 +346,7 @@ int th_perform_runs(th_runs_display *d) {
     bool interrupted = about->state == TH_RUNS_INTERRUPTED;
     int points = 0;
     th_runs_points(d->runs, &points);
+    if (!about->sweep && !d->json) print_warnings(d->runs);
     if (about->sweep && interrupted)
         fprintf(stderr, "%s: interrupted; `throng resume %s` makes the runs that are missing\n",
                 about->folder, about->folder);

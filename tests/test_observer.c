@@ -230,7 +230,7 @@ static void test_density_of_a_lattice(void **state) {
         assert_int_equal(map.nx, 20);
         assert_int_equal(map.ny, 20);
         int count = put_lattice(&map, &work, 4.0, 0.11 * k, 0.37 * k + 0.25, 0.0, 10.0);
-        th_map_take(&map, &work, 1.0);
+        th_map_take(&map, &work, 1.0, false);
         double people = 0.0;
         for (int c = 0; c < 400; ++c) {
             int i = c % 20, j = c / 20;
@@ -281,7 +281,7 @@ static void test_density_at_walls(void **state) {
         if (th_scene_walkable(scene, 0, p))
             th_map_put(&map, &work, &(th_last_seen){.x = p.x, .y = p.y, .speed = 1.0f});
     }
-    th_map_take(&map, &work, 1.0);
+    th_map_take(&map, &work, 1.0, false);
     for (int c = 0; c < map.nx * map.ny; ++c) {
         floor += (double)(map.walkable[c] * map.cell * map.cell);
         if (map.walkable[c] < 0.05f) continue; // slivers: one fine point more or less shows
@@ -312,7 +312,7 @@ static void test_thin_wall_does_not_blur(void **state) {
     th_map_work work = {0};
     assert_true(th_map_create(scene, 0, 0.5, &map, &work));
     put_lattice(&map, &work, 4.0, 0.0, 0.5, 0.0, 5.0); // the left half
-    th_map_take(&map, &work, 2.0);
+    th_map_take(&map, &work, 2.0, false);
     for (int j = 0; j < 20; ++j) {
         double left = map.density_sum[j * 20 + 9], right = map.density_sum[j * 20 + 10];
         bool wall = (j > 2 && j < 5) || (j > 14 && j < 17),

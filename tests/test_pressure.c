@@ -69,7 +69,7 @@ static void test_crowd_pressure_by_hand(void **state) {
         th_map_put(
             &map, &work,
             &(th_last_seen){.x = 5.25f, .y = 5.25f, .velocity = {k % 2 ? 0.6f : -0.6f, 0.0f}});
-    th_map_take(&map, &work, 2.0);
+    th_map_take(&map, &work, 2.0, false);
     int here = 10 * map.nx + 10;
     double density = 10.0 * 36.0 / 256.0 / 0.25, beside = 10.0 * 24.0 / 256.0 / 0.25;
     assert_near((double)map.density_max[here], density, 1e-4);
@@ -83,7 +83,7 @@ static void test_crowd_pressure_by_hand(void **state) {
     // The same people all in one direction: no variance, but measured.
     for (int k = 0; k < 10; ++k)
         th_map_put(&map, &work, &(th_last_seen){.x = 5.25f, .y = 5.25f, .velocity = {0.5f, 1.0f}});
-    th_map_take(&map, &work, 2.0);
+    th_map_take(&map, &work, 2.0, false);
     assert_near((double)map.crowd_pressure_count[here], 2.0, 0.0);
     assert_near(map.crowd_pressure_sum[here], density * 0.36, 1e-4);
     assert_near(map.turbulent_time[here], 2.0, 0.0);
@@ -129,7 +129,7 @@ static void test_crowd_pressure_slowly(void **state) {
                    &(th_last_seen){
                        .x = (float)x[k], .y = (float)y[k], .velocity = {(float)u[k], (float)v[k]}});
     }
-    th_map_take(&map, &work, 1.0);
+    th_map_take(&map, &work, 1.0, false);
     int with = 0, without = 0;
     for (int j = 4; j < 16; ++j) {
         for (int i = 4; i < 16; ++i) {

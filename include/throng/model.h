@@ -155,6 +155,9 @@ typedef struct th_model {
         cell_size; // [m] of the neighbour grid where all groups use models that want the same; 0: 1.2
     // Move only. The model keeps its people apart itself; contact leaves their pairs alone.
     bool separates_pairs;
+    // Move only. How hard two bodies press that overlap by so many metres [N], for th_world_contact_forces. NULL: bodies
+    // are hard.
+    float (*contact_force)(const float *params, float overlap);
     // Plan only. Needs the distance fields and the road map of the scene.
     bool needs_lattice;
     // Plan only. Leads people to goals of their own, not only along a route.

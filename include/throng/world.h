@@ -117,6 +117,14 @@ typedef struct th_grid {
 TH_API bool th_world_map_grid(th_world *world, th_grid_kind kind, int level, th_grid *grid);
 TH_API const char *th_grid_name(th_grid_kind kind);
 
+// ---- forces between bodies
+// The normal forces of everybody and everything a person touches, their magnitudes added up [N]: th_world_agent_count()
+// values in id order, of the crowd as it stands. Half of it is the load that squeezes the body; over the circumference
+// 2 pi radius it is a line pressure [N/m]. Of a model with soft bodies (social_force) its own contact force; of all
+// others what holds hard bodies apart in a crowd that leans on as hard as it wants to walk (docs/reports.md).
+// False: no memory.
+TH_API bool th_world_contact_forces(th_world *world, float *forces);
+
 // ---- live edits, in force from the next step on
 TH_API th_result th_world_set_door(th_world *world, const char *door, bool open, th_error *error);
 // A thin two-sided wall; number for removal in `wall` (or NULL). Who stands on the line is set 3 mm aside.

@@ -79,8 +79,7 @@ th_axis th_axis_count(double highest, int most, const char *title) {
 th_axis th_axis_time(double low, double high, int most, const char *what) {
     th_axis axis = th_axis_make(low, high, most, "");
     const char *unit = "s";
-    if (axis.high > 600) axis.unit = 60, unit = "min";
-    if (axis.high > 18000) axis.unit = 3600, unit = "h";
+    if (axis.high > TH_AXIS_HOURS) axis.unit = 3600, unit = "h";
     snprintf(axis.title, sizeof axis.title, "%s [%s]", what, unit);
     th_axis_thin(&axis, most);
     return axis;

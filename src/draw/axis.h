@@ -24,8 +24,8 @@ int th_ticks(double low, double high, int most, double *tick, double *step);
 th_axis th_axis_make(double low, double high, int most, const char *title);
 // From 0 to at least `highest` people (or runs, or anything counted).
 th_axis th_axis_count(double highest, int most, const char *title);
-// From `low` to `high` seconds, shown as seconds to 10 min, minutes to 5 h, hours above;
-// the title gets the unit.
+// From `low` to `high` seconds, shown as seconds, above TH_AXIS_HOURS as hours; the title gets the unit.
+#define TH_AXIS_HOURS 18000.0 // [s]
 th_axis th_axis_time(double low, double high, int most, const char *what);
 // The same axis with at most `most` ticks.
 void th_axis_thin(th_axis *axis, int most);

@@ -30,8 +30,8 @@ th_colour th_class_colour(double value, const void *classes);
 // The key of the classes, from y downwards; returns the y below it.
 double th_class_key(const th_canvas *canvas, double x, double y, const th_value_classes *classes);
 
-// Densities in steps: Fruin's walkway levels of service A .. F, then IMO congestion.
-enum { TH_DENSITY_CLASSES = 8 };
+// Densities in steps: Fruin's walkway levels of service A .. F, then congestion and what comes after it.
+enum { TH_DENSITY_CLASSES = 10 };
 // Upper bound of every class but the last [1/m2].
 extern const double th_density_bounds[TH_DENSITY_CLASSES - 1];
 extern const th_value_classes th_density_classes;

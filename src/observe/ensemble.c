@@ -82,6 +82,80 @@ static uint64_t count_crushed(const th_observation *o) {
     return count;
 }
 
+const float th_load_times[TH_LOADS] = {10.0f, 60.0f, 5.0f};
+
+static void find_loads(const th_observation *o, th_run_summary *run) {
+    for (int p = 0; p < o->person_count; ++p) {
+        const th_person *person = &o->people[p];
+        if (person->group < 0) continue;
+        run->max_load = fmax(run->max_load, (double)person->peak_load);
+        run->max_line = fmax(run->max_line, (double)person->peak_line);
+        for (int k = 0; k < TH_LOADS; ++k)
+            run->overloaded[k] += person->load_time[k] > th_load_times[k];
+    }
+}
+
+double th_counter_peak_flow(const th_observation *o, const th_counter *counter) {
+    int window = (int)lround(TH_PEAK_WINDOW / o->interval);
+    double highest = (double)NAN;
+    if (window < 1) window = 1;
+    if (!(counter->width > 0.0)) return highest;
+    for (int k = window; k < o->sample_count; ++k) {
+        double crossed = (double)(counter->forward[k] - counter->forward[k - window]);
+        if (counter->backward)
+            crossed += (double)(counter->backward[k] - counter->backward[k - window]);
+        highest = fmax(highest, crossed / (window * o->interval * counter->width));
+    }
+    return highest;
+}
+
+static void find_flow(const th_observation *o, th_run_summary *run) {
+    run->max_flow = (double)NAN;
+    run->max_flow_counter = -1;
+    for (int c = 0; c < o->counter_count; ++c) {
+        double flow = th_counter_peak_flow(o, &o->counters[c]);
+        if (!(flow > 0.0) || flow <= run->max_flow) continue;
+        run->max_flow = flow;
+        run->max_flow_counter = c;
+    }
+}
+
+th_stuck th_stuck_of(const th_observation *o, int group) {
+    th_stuck stuck = {.group = group};
+    int most = 0, levels = 0;
+    for (int i = 0; i < o->left_behind_count; ++i) {
+        stuck.count += o->left_behind[i].group == group;
+        if (o->left_behind[i].level >= levels) levels = o->left_behind[i].level + 1;
+    }
+    for (int level = 0; level < levels && stuck.count > 0; ++level) {
+        double x = 0.0, y = 0.0;
+        int count = 0;
+        for (int i = 0; i < o->left_behind_count; ++i) {
+            const th_left_behind *person = &o->left_behind[i];
+            if (person->group != group || person->level != level) continue;
+            x += (double)person->x;
+            y += (double)person->y;
+            count++;
+        }
+        if (count <= most) continue;
+        most = count;
+        stuck.level = level;
+        stuck.x = (float)(x / count);
+        stuck.y = (float)(y / count);
+    }
+    return stuck;
+}
+
+static void find_stuck(const th_observation *o, th_run_summary *run) {
+    int groups = 0;
+    for (int i = 0; i < o->left_behind_count; ++i)
+        if (o->left_behind[i].group >= groups) groups = o->left_behind[i].group + 1;
+    for (int g = 0; g < groups; ++g) {
+        th_stuck stuck = th_stuck_of(o, g);
+        if (stuck.count > run->stuck.count) run->stuck = stuck;
+    }
+}
+
 static bool sum_up(const th_observation *o, th_run_summary *run) {
     *run = (th_run_summary){
         .seed = o->seed,
@@ -100,9 +174,13 @@ static bool sum_up(const th_observation *o, th_run_summary *run) {
         .steps = o->statistics.steps,
         .wall_seconds = o->wall_seconds,
         .time = o->statistics.time,
+        .use_time = o->use_sample_count * o->interval,
         .done = o->done,
         .interrupted = o->interrupted,
         .sample_count = o->sample_count};
+    find_loads(o, run);
+    find_flow(o, run);
+    find_stuck(o, run);
     for (int k = 0; k < o->sample_count; ++k)
         if (o->overlapping[k] > run->overlapping_most) run->overlapping_most = o->overlapping[k];
     run->left_curve = malloc(((size_t)o->sample_count + 1) * sizeof *run->left_curve);
@@ -179,8 +257,13 @@ static void add_map(th_map *sum, const th_map *map) {
     for (size_t c = 0; c < (size_t)map->nx * (size_t)map->ny; ++c) {
         sum->density_sum[c] += map->density_sum[c];
         sum->speed_sum[c] += map->speed_sum[c];
+        sum->walker_count[c] += map->walker_count[c];
         sum->person_count[c] += map->person_count[c];
         sum->dense_time[c] += map->dense_time[c];
+        sum->density_late[c] += map->density_late[c];
+        sum->dense_late[c] += map->dense_late[c];
+        sum->load_time[c] += map->load_time[c];
+        add_larger(&sum->load_max[c], map->load_max[c]);
         sum->jam_time[c] += map->jam_time[c];
         sum->crowd_pressure_sum[c] += map->crowd_pressure_sum[c];
         sum->crowd_pressure_count[c] += map->crowd_pressure_count[c];
@@ -211,7 +294,7 @@ static th_result add_maps(th_ensemble *ensemble, const th_observation *o, th_err
                        "runs of different scenes or intervals cannot be added up");
     if (!own_maps(ensemble) || !pressure_room(ensemble, o)) return no_memory(error);
     for (int m = 0; m < o->map_count; ++m) add_map(&ensemble->maps[m], &o->maps[m]);
-    ensemble->map_samples += o->sample_count;
+    ensemble->use_samples += o->use_sample_count;
     ensemble->map_runs++;
     return TH_OK;
 }
@@ -226,7 +309,7 @@ static th_result take_first(th_ensemble *ensemble, th_observation *o, th_error *
     ensemble->interval = ensemble->first->interval;
     ensemble->maps = ensemble->first->maps;
     ensemble->map_count = ensemble->first->map_count;
-    ensemble->map_samples = ensemble->first->sample_count;
+    ensemble->use_samples = ensemble->first->use_sample_count;
     ensemble->map_runs = 1;
     return TH_OK;
 }

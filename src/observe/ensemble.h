@@ -10,6 +10,24 @@
 enum { TH_CRUSH_BOUND = 1 }; // of th_exposure_bounds: 6 /m2
 #define TH_CRUSH_TIME 10.0f  // [s]
 
+// How long a load has to last to count, by bound: 623 N is unpleasant at once, 10 s leave out a single shove; 1112 N kills
+// within 4 to 6 minutes, a fifth of that is taken; 6227 N kills within 15 s, a third.
+extern const float th_load_times[TH_LOADS]; // [s]
+
+// More than any door lets through in experiments with people (docs/reports.md): such a model lets too many out. [1/(m s)]
+#define TH_TOO_MUCH_FLOW 2.5
+#define TH_PEAK_WINDOW 10.0 // [s]
+
+// The largest number of one group who are on the way at the end, and the middle of where most of them stand.
+typedef struct th_stuck {
+    int group, count, level; // count 0: nobody
+    float x, y;              // relative to the scene origin [m]
+} th_stuck;
+// Of one group (count 0: nobody).
+th_stuck th_stuck_of(const th_observation *observation, int group);
+// The highest flow over a full window at a counter, both directions together; NaN: no width, or shorter than a window.
+double th_counter_peak_flow(const th_observation *observation, const th_counter *counter);
+
 typedef struct th_run_summary {
     uint64_t seed, hash;
     double egress_time;                // [s] NaN: not empty at the end
@@ -18,9 +36,18 @@ typedef struct th_run_summary {
     double largest_overlap;            // [m]
     double max_pressure;       // [m2/s] highest map cell, TH_GRID_PRESSURE; NaN: no model has one
     double max_crowd_pressure; // [1/s2] highest map cell; NaN: nowhere enough people
-    uint64_t crushed;          // people longer than TH_CRUSH_TIME above 6 /m2; 0 without maps
+    double max_load,
+        max_line; // highest of anybody: load on the body [N], contact forces over the circumference [N/m]
+    // People who bore more than th_load_bounds[k] for longer than th_load_times[k].
+    uint64_t overloaded[TH_LOADS];
+    // Highest flow over a window of TH_PEAK_WINDOW at any counter that has a width [1/(m s)]; NaN: none. Which counter.
+    double max_flow;
+    int max_flow_counter;
+    th_stuck stuck;   // of those who had not arrived at the end
+    uint64_t crushed; // people longer than TH_CRUSH_TIME above 6 /m2; 0 without maps
     uint64_t spawned, left, inside, wall_crossings, overlapping_most, steps;
     double wall_seconds, time;
+    double use_time; // until 95 % had left (th_observation.use_sample_count) [s]
     bool done, interrupted;
     int sample_count;
     uint32_t *left_curve; // per sample
@@ -33,7 +60,7 @@ typedef struct th_ensemble {
     th_map *maps; // summed over runs (maxima: largest); with one run the first observation's own
     int map_count;
     int map_runs;
-    int64_t map_samples;   // taken by all runs: density_sum / map_samples is the mean density
+    int64_t use_samples;   // of all runs, in their time of use
     th_observation *first; // the first run in full; belongs to the ensemble
 } th_ensemble;
 

@@ -36,16 +36,22 @@ typedef struct th_map {
     float *walkable;      // share of the cell that is floor [-]
     double *density_sum;  // [1/m2] x samples
     float *density_max;   // [1/m2]
-    double *speed_sum;    // of everybody in the cell at a sample [m/s]
     double *person_count; // people in the cell, summed over samples
+    double *speed_sum;    // of those who were not told to stand or wait [m/s]
+    double *walker_count; // how many those are, summed over samples
     double *dense_time;   // seconds above 4 /m2 (IMO congestion), summed over runs
-    double *jam_time;     // person-seconds below the jam speed
+    // Of density_sum and dense_time the part after the time of use (th_observation.use_sample_count).
+    double *density_late, *dense_late;
+    double *jam_time; // person-seconds below the jam speed
     // Helbing's crowd pressure: density x variance of velocity, where enough people are (observer_map.c) [1/s2]
     double *crowd_pressure_sum;  // over the samples that have one
     float *crowd_pressure_count; // how many those are
     float *crowd_pressure_max;
     // Seconds above TH_TURBULENT while denser than TH_DENSE, summed over runs.
     double *turbulent_time;
+    // Contact forces (th_world_contact_forces). The load that squeezes a body is half the sum of the forces on it.
+    float *load_max;   // highest of anybody in the cell [N]
+    double *load_time; // person-seconds above th_load_bounds[0]
     // The pressure of a model that has one (TH_GRID_PRESSURE); both NULL: none has. observer_exposure.c [m2/s]
     double *pressure_sum; // over all samples; before the first step it is 0
     float *pressure_max;
@@ -53,9 +59,11 @@ typedef struct th_map {
 } th_map;
 // The arrays that runs add up, in the order in which a checkpoint holds them. X(name)
 // clang-format off
-#define TH_MAP_SUMS(X)                                                               \
-    X(density_sum) X(density_max) X(speed_sum) X(person_count) X(dense_time) X(jam_time) \
-    X(crowd_pressure_sum) X(crowd_pressure_count) X(crowd_pressure_max) X(turbulent_time)
+#define TH_MAP_SUMS(X)                                                                       \
+    X(density_sum) X(density_max) X(person_count) X(speed_sum) X(walker_count) X(dense_time) \
+    X(density_late) X(dense_late) X(jam_time)                                                \
+    X(crowd_pressure_sum) X(crowd_pressure_count) X(crowd_pressure_max) X(turbulent_time)    \
+    X(load_max) X(load_time)
 // clang-format on
 
 // One person, index = id - 1. Times in seconds, NaN: not yet. What somebody does is looked at when
@@ -68,6 +76,9 @@ typedef struct th_map {
 // Exposure is to the density of the map cell the person is in (0 beyond the maps); NaN without maps.
 enum { TH_EXPOSURES = 3 };
 extern const float th_exposure_bounds[TH_EXPOSURES]; // 4, 6, 8 [1/m2]
+// Loads on the body [N], observer_exposure.c. The time between two looks at the forces counts for the later one.
+enum { TH_LOADS = 3 };
+extern const float th_load_bounds[TH_LOADS]; // 623, 1112, 6227
 typedef struct th_person {
     float start_time, end_time;   // appeared, left through an exit
     float wait_time;              // standing or waiting because told to
@@ -75,7 +86,10 @@ typedef struct th_person {
     float path_length;            // [m]
     float exposure[TH_EXPOSURES]; // seconds above each of th_exposure_bounds
     float peak_pressure; // highest TH_GRID_PRESSURE met at a sample [m2/s]; NaN: no model has one
-    int16_t group, exit; // exit: index of the goal, -1: not left
+    float peak_load;     // highest load met at a sample [N]
+    float peak_line;     // highest sum of contact forces over the circumference [N/m]
+    float load_time[TH_LOADS]; // seconds above each of th_load_bounds
+    int16_t group, exit;       // exit: index of the goal, -1: not left
 } th_person;
 
 // Some people's ways for the figure of trajectories: one point per sample.
@@ -109,6 +123,9 @@ typedef struct th_observation {
     uint32_t *spawned, *inside, *left; // per sample
     uint32_t *overlapping;             // people overlapping somebody by more than 1 cm, per sample
     uint32_t *jammed;                  // people walking slower than the jam speed, per sample
+    // Of a run until empty the time until 95 % of all had left, or, where fewer ever did, until the last of them had:
+    // shares of the time are of this one, so that a few who stay do not dilute them. Else the whole time.
+    int use_sample_count; // samples in it, each stands for an interval
 
     th_counter *counters;
     int counter_count;

@@ -73,6 +73,7 @@ void th_observer_destroy(th_observer *observer) {
     free(observer->left_by_goal);
     free(observer->last_seen);
     free(observer->by_place);
+    free(observer->forces);
     th_world_moment_release(&observer->now);
     th_observation_release(&observer->observation);
     free(observer);
@@ -130,6 +131,35 @@ static const th_moment *take_moment(th_observer *observer, th_world *world, int6
     return th_world_moment_add(now, world, more) ? moment : NULL;
 }
 
+// Is anybody still to come, by the scene's sources?
+static bool more_will_come(const th_scene *scene, double time) {
+    for (int g = 0; g < scene->group_count; ++g) {
+        const th_group *group = &scene->groups[g];
+        if (group->rate > 0.0 && time < group->rate_end) return true;
+        if (group->arrival_count > 0 && time < group->arrivals[group->arrival_count - 1].time)
+            return true;
+    }
+    return false;
+}
+
+// Is the sample that is being taken after the time of use, as things stand? Whenever somebody leaves before 95 % have,
+// everything so far was use.
+static bool take_use(th_observer *observer, double time) {
+    th_observation *o = &observer->observation;
+    int n = o->sample_count;
+    uint64_t left = o->left[n], spawned = o->spawned[n];
+    bool enough = 100 * left >= 95 * spawned && !more_will_come(observer->scene, time);
+    bool was_enough = n > 0 && 100 * observer->last_left >= 95 * spawned;
+    bool leaving = left != observer->last_left;
+    observer->last_left = left;
+    bool late = observer->scene->run.duration <= 0.0 && left > 0 &&
+                (enough ? was_enough || !leaving : !leaving);
+    if (late) return true;
+    for (int m = 0; m < o->map_count && o->use_sample_count < n; ++m) th_map_not_late(&o->maps[m]);
+    o->use_sample_count = n + 1;
+    return false;
+}
+
 static th_result take_sample(th_observer *observer, th_world *world, double time, th_error *error) {
     th_observation *o = &observer->observation;
     if (!th_series_take(observer, world)) return no_memory(error);
@@ -144,10 +174,13 @@ static th_result take_sample(th_observer *observer, th_world *world, double time
         th_people_find_lost(observer, moment, time, observer->lost_since_sample);
     observer->lost_since_sample = 0;
     o->jammed[o->sample_count] = th_people_sample(observer, moment, time);
+    bool late = take_use(observer, time);
     th_people_into_maps(observer, moment);
     for (int m = 0; m < o->map_count; ++m)
-        th_map_take(&o->maps[m], &observer->map_work[m], o->interval);
-    if (!th_exposure_sample(observer, world, moment, time)) return no_memory(error);
+        th_map_take(&o->maps[m], &observer->map_work[m], o->interval, late);
+    if (!th_exposure_sample(observer, world, moment, time) ||
+        !th_load_sample(observer, world, moment, time))
+        return no_memory(error);
     if (!th_tracks_see(observer, moment, o->sample_count)) return no_memory(error);
     observer->last_sample_time = time;
     o->sample_count++;

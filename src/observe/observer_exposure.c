@@ -1,13 +1,20 @@
-// What people were exposed to: seconds in a crowd denser than each bound, and the highest pressure met. Looked at
+// What people were exposed to: seconds in a crowd denser than each bound, the highest pressure met, loads. Looked at
 // when samples are taken; the time between two is halved as for everything else people do. Cost of a sample:
 // O(people), and O(cells) where a model has a pressure.
 // SPDX-License-Identifier: Apache-2.0
+#include "core/array.h"
 #include "observe/observer_parts.h"
+#include <math.h>
 #include <stdlib.h>
 
 // 4: congestion (IMO). 6: people are pressed together; 8: about what was found where people died (Duisburg
 // 2010: 8 +- 1; Jamarat 2006: up to 10).
 const float th_exposure_bounds[TH_EXPOSURES] = {4.0f, 6.0f, 8.0f};
+
+// Loads on the chest, as quoted by Lee and Hughes 2006 (Accident Analysis and Prevention 38, 712): 623 N is what men
+// pushed against a bar tolerated (Evans and Hayden 1971); 1112 N is estimated to kill within 4 to 6 minutes and 6227 N
+// within 15 s (Hopkins and others 1993).
+const float th_load_bounds[TH_LOADS] = {623.0f, 1112.0f, 6227.0f};
 
 uint8_t th_crowding_of(float density) {
     uint8_t crowding = 0;
@@ -143,5 +150,49 @@ bool th_exposure_sample(th_observer *observer, th_world *world, const th_moment 
         if (level < o->map_count && !th_map_take_pressure(&o->maps[level], &grid)) return false;
         meet_pressure(o, moment, level, &grid);
     }
+    return true;
+}
+
+// ---- loads
+
+// Working the forces out costs as much as several steps: in a large crowd they are looked at less often.
+enum { LARGE_CROWD = 20000 };
+#define LARGE_INTERVAL 10.0 // [s]
+
+static void bear(th_person *person, float force, float radius, float time) {
+    float load = 0.5f * force, line = force / (6.2831853f * radius);
+    if (load > person->peak_load) person->peak_load = load;
+    if (line > person->peak_line) person->peak_line = line;
+    for (int k = 0; k < TH_LOADS; ++k)
+        if (load > th_load_bounds[k]) person->load_time[k] += time;
+}
+
+static void map_load(th_map *map, float x, float y, float load, double time) {
+    float column = (x - map->min_x) / map->cell, row = (y - map->min_y) / map->cell;
+    if (!(column >= 0.0f && row >= 0.0f && column < (float)map->nx && row < (float)map->ny)) return;
+    size_t c = (size_t)row * (size_t)map->nx + (size_t)column;
+    if (load > map->load_max[c]) map->load_max[c] = load;
+    if (load > th_load_bounds[0]) map->load_time[c] += time;
+}
+
+bool th_load_sample(th_observer *observer, th_world *world, const th_moment *moment, double time) {
+    th_observation *o = &observer->observation;
+    double since = time - observer->last_load_time;
+    bool large = moment->count > LARGE_CROWD;
+    if (moment->count == 0 || (large && o->sample_count > 0 && since < LARGE_INTERVAL - 1e-6))
+        return true;
+    if (!TH_RESERVE(observer->forces, observer->force_room, (size_t)moment->count)) return false;
+    const float *radius = th_world_map(world, TH_FIELD_RADIUS, TH_READ);
+    if (!radius || !th_world_contact_forces(world, observer->forces)) return false;
+    for (int i = 0; i < moment->count; ++i) {
+        float force = observer->forces[i];
+        if (!(force > 0.0f) || !th_moment_is_person(moment, i)) continue;
+        bear(&o->people[moment->id[i] - 1], force, radius[i], (float)since);
+        int32_t level = th_moment_level(moment, i);
+        if (level < o->map_count)
+            map_load(&o->maps[level], (float)moment->x[i], (float)moment->y[i], 0.5f * force,
+                     since);
+    }
+    observer->last_load_time = time;
     return true;
 }

@@ -362,7 +362,10 @@ void th_map_put(th_map *map, th_map_work *work, const th_last_seen *person) {
     th_vec2 v = person->velocity;
     const float amount[TH_SUMS] = {1.0f, v.x, v.y, v.x * v.x + v.y * v.y};
     now->count += 1.0f;
-    now->speed += person->speed;
+    if (person->doing != TH_DOING_WAIT) {
+        now->speed += person->speed;
+        now->walking += 1.0f;
+    }
     now->jammed += person->doing == TH_DOING_JAM ? 1.0f : 0.0f;
     if (work->open[b] == ALL_OPEN)
         share_open(work, stride, column, row, amount);
@@ -391,13 +394,23 @@ static bool columns_around(const th_map *map, const th_map_work *work, int row, 
 static void take_people(th_map *map, size_t c, const th_cell_now *now, double interval) {
     map->person_count[c] += (double)now->count;
     map->speed_sum[c] += (double)now->speed;
+    map->walker_count[c] += (double)now->walking;
     map->jam_time[c] += (double)now->jammed * interval;
 }
 
-static void take_density(th_map *map, size_t c, float density, double interval) {
+static void take_density(th_map *map, size_t c, float density, double interval, bool late) {
+    double dense = density > TH_DENSE ? interval : 0.0;
     map->density_sum[c] += (double)density;
+    map->dense_time[c] += dense;
+    if (late) map->density_late[c] += (double)density;
+    if (late) map->dense_late[c] += dense;
     if (density > map->density_max[c]) map->density_max[c] = density;
-    if (density > TH_DENSE) map->dense_time[c] += interval;
+}
+
+void th_map_not_late(th_map *map) {
+    size_t cells = (size_t)map->nx * (size_t)map->ny;
+    memset(map->density_late, 0, cells * sizeof *map->density_late);
+    memset(map->dense_late, 0, cells * sizeof *map->dense_late);
 }
 
 static void take_crowd_pressure(th_map *map, size_t c, const float sums[TH_SUMS], float density,
@@ -414,7 +427,7 @@ static void take_crowd_pressure(th_map *map, size_t c, const float sums[TH_SUMS]
 }
 
 // The second spread: what a cell of the map has.
-static void take_cells(th_map *map, th_map_work *work, double interval) {
+static void take_cells(th_map *map, th_map_work *work, double interval, bool late) {
     ptrdiff_t row = ((ptrdiff_t)map->nx + 2) * TH_SUMS;
     int low, high;
     memset(work->crowding, 0, (size_t)map->nx * (size_t)map->ny);
@@ -427,14 +440,14 @@ static void take_cells(th_map *map, th_map_work *work, double interval) {
             if (!(sums[TH_SUM_PEOPLE] > 0.0f && map->walkable[c] > 0.0f)) continue;
             float density = sums[TH_SUM_PEOPLE] * work->per_floor[c];
             work->crowding[c] = th_crowding_of(density);
-            take_density(map, c, density, interval);
+            take_density(map, c, density, interval, late);
             take_crowd_pressure(map, c, sums, density, interval);
         }
     }
 }
 
 // People reach one cell around them when they are shared and one more each time they are spread.
-void th_map_take(th_map *map, th_map_work *work, double interval) {
+void th_map_take(th_map *map, th_map_work *work, double interval, bool late) {
     ptrdiff_t row = ((ptrdiff_t)map->nx + 2) * TH_SUMS;
     int low, high;
     for (int j = 0; j < map->ny; ++j) {
@@ -446,7 +459,7 @@ void th_map_take(th_map *map, th_map_work *work, double interval) {
                 take_people(map, plain(map, i, j), &work->now[b], interval);
         }
     }
-    take_cells(map, work, interval);
+    take_cells(map, work, interval, late);
     for (int j = 0; j < map->ny; ++j) {
         if (!columns_around(map, work, j, 2, &low, &high)) continue;
         size_t first = bordered(map, low, j), count = (size_t)high - (size_t)low + 1;

@@ -23,7 +23,7 @@ typedef struct th_last_seen {
 // ---- maps. observer_map.c
 // People whose centre is in a cell at one sample.
 typedef struct th_cell_now {
-    float count, speed, jammed;
+    float count, speed, walking, jammed;
 } th_cell_now;
 // People, their velocity and its square.
 enum { TH_SUM_PEOPLE, TH_SUM_VELOCITY_X, TH_SUM_VELOCITY_Y, TH_SUM_SQUARE, TH_SUMS };
@@ -44,8 +44,11 @@ typedef struct th_map_work {
 bool th_map_create(const th_scene *scene, int level, double cell, th_map *map, th_map_work *work);
 void th_map_work_release(th_map_work *work);
 void th_map_put(th_map *map, th_map_work *work, const th_last_seen *person);
-// Takes everybody put in since the last call into the sums; `interval` is the time it stands for.
-void th_map_take(th_map *map, th_map_work *work, double interval);
+// Takes everybody put in since the last call into the sums; `interval` is the time it stands for, `late` whether it is
+// after the time of use.
+void th_map_take(th_map *map, th_map_work *work, double interval, bool late);
+// What was taken as late is in use after all.
+void th_map_not_late(th_map *map);
 // How many of th_exposure_bounds the density at a place is above, as of the last call of th_map_take;
 // 0 beyond the map.
 uint8_t th_map_crowding_at(const th_map *map, const th_map_work *work, float x, float y);
@@ -77,6 +80,8 @@ bool th_tracks_see(th_observer *observer, const th_moment *moment, int sample); 
 bool th_exposure_sample(th_observer *observer, th_world *world, const th_moment *moment,
                         double time);
 void th_exposure_spend(th_person *person, uint32_t crowding, float time);
+// The contact forces now, into people and maps. False: no memory.
+bool th_load_sample(th_observer *observer, th_world *world, const th_moment *moment, double time);
 
 // ---- series: counters, measurement areas, numbers of people. observer_series.c
 bool th_counters_create(th_observer *observer); // false: no memory
@@ -96,6 +101,8 @@ struct th_observer {
     th_world_moment now; // the world at the sample that is being taken
     uint64_t last_step;  // whose events were seen
     double last_sample_time;
+    double last_load_time; // when the forces were looked at
+    uint64_t last_left;    // who had left at the sample before
     uint64_t lost_since_sample;
     uint32_t *left_by_goal;  // per goal of the scene
     int *counter_index;      // per counter: goal, door or line it stands for
@@ -105,8 +112,10 @@ struct th_observer {
     uint32_t last_id;        // highest id at any sample
     uint32_t track_stride;   // ways are kept of the ids 1 + k * stride
     th_map_work *map_work;   // per map
-    th_region **regions;     // per measurement area; NULL: cannot be measured
-    th_level_view near;      // work space: people near an area
+    float *forces;           // work space of th_load_sample
+    size_t force_room;
+    th_region **regions; // per measurement area; NULL: cannot be measured
+    th_level_view near;  // work space: people near an area
 };
 
 // Sets the check sum right after bytes of th_observer_save were changed (for tests). observer_save.c

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEEP_VERSION = 3 };
+enum { KEEP_VERSION = 4 };
 static const uint64_t keep_magic = 0x31736276676e7274u; // "trngvbs1"
 
 typedef struct keep_head {
@@ -86,6 +86,9 @@ static void pass_head(keeper *k, th_observer *observer) {
     pass(k, &o->events_lost, sizeof o->events_lost);
     pass(k, &observer->last_step, sizeof observer->last_step);
     pass(k, &observer->last_sample_time, sizeof observer->last_sample_time);
+    pass(k, &observer->last_load_time, sizeof observer->last_load_time);
+    pass(k, &observer->last_left, sizeof observer->last_left);
+    pass(k, &o->use_sample_count, sizeof o->use_sample_count);
     pass(k, &observer->lost_since_sample, sizeof observer->lost_since_sample);
     pass(k, &observer->last_id, sizeof observer->last_id);
     pass(k, &observer->track_stride, sizeof observer->track_stride);
@@ -119,6 +122,7 @@ static void pass_series(keeper *k, th_observation *o) {
         pass_floats(k, &o->areas[a].voronoi_density, count);
         pass_floats(k, &o->areas[a].gaussian_density, count);
     }
+    expect(k, o->use_sample_count >= 0 && o->use_sample_count <= count, "more use than samples");
     if (sound(k)) o->sample_count = count;
 }
 

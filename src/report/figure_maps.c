@@ -8,7 +8,8 @@
 static const double KEY = 160; // room for the key at the right [units]
 
 static double mean_density(const th_figure_data *data, const th_map *map, int cell) {
-    return map->density_sum[cell] > 0 ? map->density_sum[cell] / data->map_samples : (double)NAN;
+    double sum = map->density_sum[cell] - map->density_late[cell];
+    return sum > 0 ? sum / data->use_samples : (double)NAN;
 }
 
 static double max_density(const th_figure_data *data, const th_map *map, int cell) {
@@ -23,7 +24,7 @@ static double dense_time(const th_figure_data *data, const th_map *map, int cell
 
 static double mean_speed(const th_figure_data *data, const th_map *map, int cell) {
     (void)data;
-    return map->person_count[cell] > 0 ? map->speed_sum[cell] / map->person_count[cell]
+    return map->walker_count[cell] > 0 ? map->speed_sum[cell] / map->walker_count[cell]
                                        : (double)NAN;
 }
 
@@ -80,14 +81,14 @@ static double scale_bar_below(const th_canvas *canvas, const th_panel_page *page
 }
 
 bool th_maps_measured(const th_figure_data *data) {
-    return data->ensemble->map_count > 0 && data->ensemble->map_runs > 0 && data->map_samples > 0 &&
+    return data->ensemble->map_count > 0 && data->ensemble->map_runs > 0 && data->use_samples > 0 &&
            th_map_largest(data, mean_density) > 0;
 }
 
 double th_figure_class_map(const th_canvas *canvas, const th_figure_data *data, const char *title,
                            const char *what, th_cell_value *value,
                            const th_value_classes *classes) {
-    char runs[80], note[160];
+    char runs[80], note[240];
     th_figure_runs(data, false, runs, sizeof runs);
     snprintf(note, sizeof note, "%s, %s", what, runs);
     double y = th_figure_head(canvas, data, title, note);
@@ -105,19 +106,20 @@ static void add_cell_note(th_text *text, const th_figure_data *data) {
     th_text_put(text, " Cells of ");
     th_text_value(text, (double)data->ensemble->maps[0].cell);
     th_text_put(text, "\xc2\xa0m; blank: nobody came near. Steps are Fruin's walkway levels of "
-                      "service A to F, F divided at 4 and 6\xc2\xa0/m\xc2\xb2.");
+                      "service A to F, F divided at 4, 6, 8 and 10\xc2\xa0/m\xc2\xb2.");
 }
 
 bool th_figure_density_mean_applies(const th_figure_data *data) { return th_maps_measured(data); }
 
 double th_figure_density_mean_draw(const th_canvas *canvas, const th_figure_data *data) {
-    return draw_density(canvas, data, "Mean density", "mean over the whole time", mean_density);
+    char what[80];
+    snprintf(what, sizeof what, "mean over the time %s", th_use_words(data->scene, data->ensemble));
+    return draw_density(canvas, data, "Mean density", what, mean_density);
 }
 
 void th_figure_density_mean_caption(th_text *text, const th_figure_data *data) {
-    th_text_add(text,
-                "Density in each cell, averaged over the whole simulated time%s; the highest "
-                "is ",
+    th_text_add(text, "Density in each cell, averaged over the time %s%s; the highest is ",
+                th_use_words(data->scene, data->ensemble),
                 data->ensemble->run_count > 1 ? " and all runs" : "");
     th_text_value(text, th_map_largest(data, mean_density));
     th_text_put(text, "\xc2\xa0/m\xc2\xb2. Shows where people spend their time.");
@@ -173,15 +175,14 @@ bool th_figure_congestion_applies(const th_figure_data *data) {
 
 double th_figure_congestion_draw(const th_canvas *canvas, const th_figure_data *data) {
     char runs[80], note[160];
-    double mean_time = 0;
-    for (int i = 0; i < data->ensemble->run_count; ++i)
-        mean_time += data->ensemble->runs[i].time / data->ensemble->run_count;
+    double use_time = data->found.use_time;
     th_scale_range range = {th_map_largest(data, dense_time), th_colour_heat};
     th_figure_runs(data, false, runs, sizeof runs);
-    snprintf(note, sizeof note, "longest %.0f s of %.0f s%s, %s", range.highest, mean_time,
-             data->ensemble->run_count > 1 ? " per run on average" : "", runs);
+    snprintf(note, sizeof note, "longest %.0f s%s; %.0f s %s, %s", range.highest,
+             data->ensemble->run_count > 1 ? " per run on average" : "", use_time,
+             th_use_words(data->scene, data->ensemble), runs);
     return th_figure_scale_map(canvas, data, "Time above 4 people per m\xc2\xb2", note, dense_time,
-                               range, "time [s]", TH_IMO_SHARE * mean_time, "10 % of the time");
+                               range, "time [s]", TH_IMO_SHARE * use_time, "10 % of the time");
 }
 
 void th_figure_congestion_caption(th_text *text, const th_figure_data *data) {
@@ -189,7 +190,8 @@ void th_figure_congestion_caption(th_text *text, const th_figure_data *data) {
     th_text_add(text, "How long each cell was denser than 4\xc2\xa0/m\xc2\xb2, %s. The longest is ",
                 data->ensemble->run_count > 1 ? "mean over the runs" : "in seconds");
     th_text_seconds(text, data->found.dense_time);
-    th_text_add(text, ", %.0f\xc2\xa0%% of the simulated time. ", 100 * share);
+    th_text_add(text, ". Of the %.0f\xc2\xa0s %s, a cell was so dense for up to %.0f\xc2\xa0%%. ",
+                data->found.use_time, th_use_words(data->scene, data->ensemble), 100 * share);
     th_text_add(text, "%s",
                 share > TH_IMO_SHARE
                     ? "<strong>That is more than the 10\xc2\xa0% above which IMO "
@@ -204,7 +206,7 @@ bool th_figure_speed_applies(const th_figure_data *data) {
 double th_figure_speed_draw(const th_canvas *canvas, const th_figure_data *data) {
     char runs[80], note[160];
     th_figure_runs(data, false, runs, sizeof runs);
-    snprintf(note, sizeof note, "of everybody who was in a cell, %s", runs);
+    snprintf(note, sizeof note, "of people under way, %s", runs);
     // One fast person in an otherwise empty cell must not compress the scale for all others.
     double highest = fmin(fmax(th_map_largest(data, mean_speed), 0.5), 1.6);
     return th_figure_scale_map(canvas, data, "Mean speed", note, mean_speed,
@@ -215,7 +217,8 @@ double th_figure_speed_draw(const th_canvas *canvas, const th_figure_data *data)
 void th_figure_speed_caption(th_text *text, const th_figure_data *data) {
     (void)data;
     th_text_put(text,
-                "Mean speed of all people seen in a cell, at any time. Dark: they stood or crept; "
-                "blank: nobody was seen there. Speeds above the end of the scale have its last "
+                "Mean speed of the people seen in a cell, at any time, without those told to stand "
+                "or wait. Dark: they stood or crept; blank: nobody was under way there. Speeds "
+                "above the end of the scale have its last "
                 "colour.");
 }

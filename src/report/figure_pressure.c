@@ -1,5 +1,5 @@
-// Figures of danger: the model's pressure, Helbing's crowd pressure (two things, two maps), time in a dense
-// crowd. SPDX-License-Identifier: Apache-2.0
+// Figures of danger: the model's pressure, loads on bodies, Helbing's crowd pressure (three things, three maps), time in
+// a dense crowd. SPDX-License-Identifier: Apache-2.0
 #include "report/figures.h"
 #include "throng/scene_view.h"
 #include <math.h>
@@ -39,11 +39,55 @@ void th_figure_pressure_caption(th_text *text, const th_figure_data *data) {
     th_text_value(text, data->pressed.pressure);
     th_text_put(text, "\xc2\xa0m\xc2\xb2/s");
     add_place(text, data, data->pressed.pressure_at);
-    th_text_put(text,
-                ". Where it falls by 1\xc2\xa0m\xc2\xb2/s over a metre, packing changes the "
-                "velocity people want by 1\xc2\xa0m/s. It is highest where many want to "
-                "go the same way and cannot, and 0 (blank) wherever there is room. It is not a "
-                "force in newtons, and it is not the crowd pressure of the next figure.");
+    th_text_put(
+        text, ". Where it falls by 1\xc2\xa0m\xc2\xb2/s over a metre, packing changes the "
+              "velocity people want by 1\xc2\xa0m/s. It is highest where many want to "
+              "go the same way and cannot, and 0 (blank) wherever there is room. It is not a "
+              "force in newtons (the next figure), and it is not crowd pressure (the one after).");
+}
+
+// ---- loads
+
+static double max_load(const th_figure_data *data, const th_map *map, int cell) {
+    (void)data;
+    return map->load_max[cell] > 0.0f ? (double)map->load_max[cell] : (double)NAN;
+}
+
+static const double load_bounds[] = {100, 200, 400, 623, 1112, 2500, 6227};
+enum { LOAD_CLASSES = sizeof load_bounds / sizeof *load_bounds + 1, LOAD_MARK = 4 };
+
+bool th_figure_load_applies(const th_figure_data *data) {
+    return data->ensemble->map_count > 0 && data->pressed.load > 0;
+}
+
+double th_figure_load_draw(const th_canvas *canvas, const th_figure_data *data) {
+    const th_value_classes classes = {.title = "load [N]",
+                                      .count = LOAD_CLASSES,
+                                      .bounds = load_bounds,
+                                      .mark = LOAD_MARK,
+                                      .mark_name = "623: borne by men"};
+    return th_figure_class_map(canvas, data, "Highest load on a body",
+                               "what squeezes a person, highest ever in each cell", max_load,
+                               &classes);
+}
+
+void th_figure_load_caption(th_text *text, const th_figure_data *data) {
+    th_text_put(text, "Half the sum of the contact forces on a person, which is what squeezes the "
+                      "chest: the highest anybody bore in each cell (blank: nobody was touched). "
+                      "The highest of all is ");
+    th_text_value(text, data->pressed.load);
+    th_text_put(text, "\xc2\xa0N, ");
+    th_text_value(text, data->pressed.line);
+    th_text_put(text, "\xc2\xa0N per metre of circumference,");
+    add_place(text, data, data->pressed.load_at);
+    th_text_put(
+        text,
+        ". Men pushed against a bar bore 623\xc2\xa0N (Evans and Hayden 1971); "
+        "1112\xc2\xa0N is estimated to kill within 4 to 6 minutes, 6227\xc2\xa0N within "
+        "15\xc2\xa0s (Hopkins and others 1993); Helbing, Farkas and Vicsek (2000) count "
+        "people as injured above 1600\xc2\xa0N/m. It holds for a crowd that pushes as hard as "
+        "it wants to walk; a patient one presses less. A crowd that stands still can "
+        "press hard while its crowd pressure, the next figure, is nil.");
 }
 
 // ---- crowd pressure

@@ -26,6 +26,8 @@ const th_figure th_figures[] = {
         "No map of congestion: the density stayed at or below 4 /m\xc2\xb2 everywhere at all "
         "times."),
     ROW(pressure, "Highest pressure", NULL),
+    ROW(load, "Highest load on a body",
+        "No map of loads: nobody was pressed by a touching person or wall."),
     ROW(crowd_pressure, "Crowd pressure",
         "No map of the crowd pressure: nowhere were enough people together."),
     ROW(exposure, "Time in a dense crowd", "Nobody was ever in a crowd denser than 4 /m\xc2\xb2."),
@@ -77,7 +79,7 @@ th_result th_figure_data_make(th_figure_data *data, const th_report_def *def, th
     const th_scene *scene = def->scene;
     *data = (th_figure_data){.def = def, .scene = scene, .ensemble = def->ensemble};
     data->first = def->ensemble->first;
-    data->map_samples = (double)def->ensemble->map_samples;
+    data->use_samples = (double)def->ensemble->use_samples;
     data->found = th_find_densities(scene, def->ensemble);
     data->pressed = th_find_pressures(scene, def->ensemble);
     data->door_closed = calloc((size_t)scene->door_count + 1, sizeof *data->door_closed);
@@ -217,10 +219,8 @@ double th_counter_flow(const th_observation *observation, const uint32_t *count,
 }
 
 void th_figure_time(double seconds, double longest, char *words, size_t size) {
-    if (longest > 18000)
+    if (longest > TH_AXIS_HOURS)
         snprintf(words, size, "%.2f h", seconds / 3600);
-    else if (longest > 600)
-        snprintf(words, size, "%.1f min", seconds / 60);
     else
-        snprintf(words, size, seconds < 99.95 ? "%.1f s" : "%.0f s", seconds);
+        snprintf(words, size, "%.1f s", seconds);
 }

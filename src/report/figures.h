@@ -19,7 +19,7 @@ typedef struct th_figure_data {
     th_box box;                  // [m] what the plans show
     th_plan_view view;           // for the plan's layers; doors as at the start
     bool *door_closed;
-    double map_samples; // in the maps' sums, all runs together
+    double use_samples; // in the time of use, all runs together
     th_density_findings found;
     th_pressure_findings pressed;
 } th_figure_data;
@@ -54,7 +54,7 @@ double th_figure_head(const th_canvas *canvas, const th_figure_data *data, const
                       const char *note);
 // "1 run, seed 7" or "20 runs"; what only the first run knows says so.
 void th_figure_runs(const th_figure_data *data, bool first_only, char *words, size_t size);
-// "43.5 s", "12.3 min" or "5.20 h", in the unit of an axis to `longest` seconds.
+// "43.5 s" or "5.20 h", in the unit of an axis to `longest` seconds.
 void th_figure_time(double seconds, double longest, char *words, size_t size);
 // A chart over the whole width below y.
 th_chart th_figure_chart(const th_canvas *canvas, double y, double height, th_axis x_axis,
@@ -95,7 +95,8 @@ double th_counter_flow(const th_observation *observation, const uint32_t *count,
     X(density_mean)            \
     X(density_max)             \
     X(congestion)              \
-    X(pressure) X(crowd_pressure) X(exposure) X(speed) X(tracks) X(delay) X(areas) X(left_behind)
+    X(pressure)                \
+    X(load) X(crowd_pressure) X(exposure) X(speed) X(tracks) X(delay) X(areas) X(left_behind)
 #define X(name)                                                                          \
     bool th_figure_##name##_applies(const th_figure_data *data);                         \
     double th_figure_##name##_draw(const th_canvas *canvas, const th_figure_data *data); \

@@ -19,9 +19,10 @@ static th_place middle_of(const th_scene *scene, const th_map *map, int cell) {
 }
 
 th_density_findings th_find_densities(const th_scene *scene, const th_ensemble *ensemble) {
-    th_density_findings found = {.highest_at = {.level = -1}, .dense_at = {.level = -1}};
-    double time = 0.0, longest = 0.0;
-    for (int r = 0; r < ensemble->run_count; ++r) time += ensemble->runs[r].time;
+    const th_place nowhere = {.level = -1};
+    th_density_findings found = {.highest_at = nowhere, .dense_at = nowhere, .share_at = nowhere};
+    double time = 0.0, longest = 0.0, longest_used = 0.0;
+    for (int r = 0; r < ensemble->run_count; ++r) time += ensemble->runs[r].use_time;
     for (int m = 0; m < ensemble->map_count; ++m) {
         const th_map *map = &ensemble->maps[m];
         found.cell = fmax(found.cell, (double)map->cell);
@@ -35,13 +36,26 @@ th_density_findings th_find_densities(const th_scene *scene, const th_ensemble *
                 longest = map->dense_time[c];
                 found.dense_at = middle_of(scene, map, c);
             }
-            if (time > 0.0 && map->dense_time[c] > TH_IMO_SHARE * time)
+            double used = map->dense_time[c] - map->dense_late[c];
+            if (used > longest_used) {
+                longest_used = used;
+                found.share_at = middle_of(scene, map, c);
+            }
+            if (time > 0.0 && used > TH_IMO_SHARE * time)
                 found.significant_area += (double)(map->walkable[c] * map->cell * map->cell);
         }
     }
     if (ensemble->map_runs > 0) found.dense_time = longest / ensemble->map_runs;
-    if (time > 0.0) found.dense_share = longest / time;
+    if (time > 0.0) found.dense_share = longest_used / time;
+    if (ensemble->run_count > 0) found.use_time = time / ensemble->run_count;
     return found;
+}
+
+const char *th_use_words(const th_scene *scene, const th_ensemble *ensemble) {
+    if (scene->run.duration > 0.0) return "simulated";
+    for (int r = 0; r < ensemble->run_count; ++r)
+        if (!isfinite(ensemble->runs[r].p95_time)) return "until nobody left any more";
+    return "until 95 % had left";
 }
 
 // The largest of a map's values so far; `values` NULL: it has none.
@@ -56,12 +70,23 @@ static void find_largest(const th_scene *scene, const th_map *map, const float *
 
 th_pressure_findings th_find_pressures(const th_scene *scene, const th_ensemble *ensemble) {
     const th_place nowhere = {.level = -1};
-    th_pressure_findings found = {(double)NAN, nowhere, (double)NAN, nowhere, 0.0, nowhere};
+    th_pressure_findings found = {.pressure = (double)NAN,
+                                  .pressure_at = nowhere,
+                                  .crowd_pressure = (double)NAN,
+                                  .crowd_pressure_at = nowhere,
+                                  .turbulent_at = nowhere,
+                                  .load_at = nowhere};
+    for (int r = 0; r < ensemble->run_count; ++r) {
+        found.load = fmax(found.load, ensemble->runs[r].max_load);
+        found.line = fmax(found.line, ensemble->runs[r].max_line);
+    }
+    double mapped = 0.0;
     for (int m = 0; m < ensemble->map_count; ++m) {
         const th_map *map = &ensemble->maps[m];
         find_largest(scene, map, map->pressure_max, NULL, &found.pressure, &found.pressure_at);
         find_largest(scene, map, map->crowd_pressure_max, map->crowd_pressure_count,
                      &found.crowd_pressure, &found.crowd_pressure_at);
+        find_largest(scene, map, map->load_max, NULL, &mapped, &found.load_at);
         for (int c = 0; c < map->nx * map->ny; ++c) {
             if (!(map->turbulent_time[c] > found.turbulent_time)) continue;
             found.turbulent_time = map->turbulent_time[c];
@@ -104,27 +129,16 @@ double th_counter_mean_flow(const th_counter *counter) {
     return crossings >= 2 && duration > 0.0 ? (double)(crossings - 1) / duration : (double)NAN;
 }
 
-th_stranded th_find_stranded(const th_scene *scene, const th_observation *o, int group) {
-    th_stranded stranded = {.group = group, .centre = {.level = -1}};
-    int most = 0;
-    for (int i = 0; i < o->left_behind_count; ++i)
-        stranded.count += o->left_behind[i].group == group;
-    for (int level = 0; level < scene->level_count && stranded.count > 0; ++level) {
-        double x = 0.0, y = 0.0;
-        int count = 0;
-        for (int i = 0; i < o->left_behind_count; ++i) {
-            const th_left_behind *person = &o->left_behind[i];
-            if (person->group != group || person->level != level) continue;
-            x += (double)person->x;
-            y += (double)person->y;
-            count++;
-        }
-        if (count <= most) continue;
-        most = count;
-        stranded.centre =
-            (th_place){level, scene->origin.x + x / count, scene->origin.y + y / count};
-    }
+static th_stranded place_stuck(const th_scene *scene, th_stuck stuck) {
+    th_stranded stranded = {stuck.group, stuck.count, {.level = -1}};
+    if (stuck.count > 0)
+        stranded.centre = (th_place){stuck.level, scene->origin.x + (double)stuck.x,
+                                     scene->origin.y + (double)stuck.y};
     return stranded;
+}
+
+th_stranded th_find_stranded(const th_scene *scene, const th_observation *o, int group) {
+    return place_stuck(scene, th_stuck_of(o, group));
 }
 
 const char *th_member_of(const th_scene *scene, int group) {
@@ -169,54 +183,123 @@ static void how_many(char *words, size_t size, int some, int all) {
 static void warn_of_ends(warner *w, const th_report_def *def) {
     const th_ensemble *ensemble = def->ensemble;
     int unfinished = 0, interrupted = 0, known = th_ensemble_egress(ensemble).count;
-    uint64_t most_inside = 0;
+    uint64_t most_inside = 0, came = 0;
     bool until_empty = def->scene->run.duration <= 0.0;
+    double longest = 0.0;
     for (int r = 0; r < ensemble->run_count; ++r) {
         const th_run_summary *run = &ensemble->runs[r];
         interrupted += run->interrupted;
         if (run->done || run->interrupted || !until_empty) continue;
         unfinished++;
-        if (run->inside > most_inside) most_inside = run->inside;
+        longest = fmax(longest, run->time);
+        if (run->inside <= most_inside) continue;
+        most_inside = run->inside;
+        came = run->spawned;
     }
     char some[64];
+    how_many(some, sizeof some, unfinished, ensemble->run_count);
+    if (unfinished > 0)
+        warn(w,
+             "%s %s%" PRIu64 " of %" PRIu64 " people had not got out when the time was over "
+             "(max_time, %.0f s).",
+             some, ensemble->run_count > 1 ? "up to " : "", most_inside, came, longest);
+    if (unfinished > 0 && known > 0)
+        warn(w,
+             "Mean and interval of the egress time are of the %d %s that emptied; the others would "
+             "have made it longer.",
+             known, known == 1 ? "run" : "runs");
     how_many(some, sizeof some, interrupted, ensemble->run_count);
     if (interrupted > 0)
         warn(w,
              "%s the user stopped the simulation before its end: all results are of the time until "
              "then.",
              some);
-    how_many(some, sizeof some, unfinished, ensemble->run_count);
-    if (unfinished > 0)
-        warn(w, "%s up to %" PRIu64 " %s had not got out when the time was over (max_time).", some,
-             most_inside, people(most_inside));
-    if (unfinished > 0 && known > 0)
-        warn(w,
-             "Mean and interval of the egress time are of the %d %s that emptied; the others would "
-             "have made it longer.",
-             known, known == 1 ? "run" : "runs");
 }
 
+static void warn_of_one_stranded(warner *w, const th_scene *scene, th_stranded stranded,
+                                 const char *which) {
+    if (stranded.count == 0) return;
+    warn(w,
+         "%d %s of group \"%s\" never arrived%s; the middle of where they stand is (%.1f, %.1f) "
+         "on level \"%s\".",
+         stranded.count, people((uint64_t)stranded.count), th_member_of(scene, stranded.group),
+         which, stranded.centre.x, stranded.centre.y, scene->levels[stranded.centre.level].id);
+}
+
+// Who, where and how many: of the first run, or of the one where it was worst.
 static void warn_of_stranded(warner *w, const th_report_def *def) {
     const th_scene *scene = def->scene;
     const th_observation *first = def->ensemble->first;
-    if (first->done || scene->run.duration > 0.0) return;
-    for (int g = 0; g < scene->group_count; ++g) {
-        th_stranded stranded = th_find_stranded(scene, first, g);
-        if (stranded.count == 0) continue;
-        warn(
-            w,
-            "%d %s of group \"%s\" never arrived%s; the middle of where they stand is (%.1f, %.1f) "
-            "on level \"%s\".",
-            stranded.count, people((uint64_t)stranded.count), scene->groups[g].id,
-            def->ensemble->run_count > 1 ? " in the first run" : "", stranded.centre.x,
-            stranded.centre.y, scene->levels[stranded.centre.level].id);
+    const th_run_summary *worst = &def->ensemble->runs[0];
+    if (scene->run.duration > 0.0) return;
+    for (int r = 0; r < def->ensemble->run_count; ++r)
+        if (def->ensemble->runs[r].stuck.count > worst->stuck.count)
+            worst = &def->ensemble->runs[r];
+    if (first->done && worst->stuck.count > 0) {
+        char which[64];
+        snprintf(which, sizeof which, " in the run with seed %" PRIu64, worst->seed);
+        warn_of_one_stranded(w, scene, place_stuck(scene, worst->stuck), which);
     }
-    uint64_t unreachable = first->statistics.unreachable;
+    for (int g = 0; g < scene->group_count && !first->done; ++g)
+        warn_of_one_stranded(w, scene, th_find_stranded(scene, first, g),
+                             def->ensemble->run_count > 1 ? " in the first run" : "");
+    uint64_t unreachable = first->done ? 0 : first->statistics.unreachable;
     if (unreachable > 0)
         warn(w,
              "%" PRIu64 " %s cannot reach a goal at the end: a door on every way is shut or a wall "
              "is in between.",
              unreachable, people(unreachable));
+}
+
+static void warn_of_flow(warner *w, const th_ensemble *ensemble) {
+    const th_run_summary *worst = NULL;
+    int runs = 0;
+    for (int r = 0; r < ensemble->run_count; ++r) {
+        const th_run_summary *run = &ensemble->runs[r];
+        if (!(run->max_flow > TH_TOO_MUCH_FLOW)) continue;
+        runs++;
+        if (!worst || run->max_flow > worst->max_flow) worst = run;
+    }
+    static const char *const kinds[] = {"exit", "door", "line"};
+    char some[64];
+    how_many(some, sizeof some, runs, ensemble->run_count);
+    if (!worst) return;
+    const th_counter *counter = &ensemble->first->counters[worst->max_flow_counter];
+    warn(w,
+         "%s %s \"%s\" (%.2f m) let through up to %.1f people per metre and second over %.0f s. "
+         "People do not pass doors and corridors faster than about %.1f: real times are longer.",
+         some, kinds[counter->kind], counter->id, counter->width, worst->max_flow, TH_PEAK_WINDOW,
+         TH_TOO_MUCH_FLOW);
+}
+
+static void warn_of_loads(warner *w, const th_report_def *def) {
+    static const char *const what[TH_LOADS] = {
+        "more than men bear who are pushed against a bar (Evans and Hayden 1971)",
+        "a load that is estimated to kill within 4 to 6 minutes (Hopkins and others 1993)",
+        "a load that is estimated to kill within 15 s (Hopkins and others 1993)"};
+    const th_ensemble *ensemble = def->ensemble;
+    th_pressure_findings found = th_find_pressures(def->scene, ensemble);
+    for (int k = TH_LOADS - 1; k >= 0; --k) {
+        uint64_t most = 0;
+        int runs = 0;
+        for (int r = 0; r < ensemble->run_count; ++r) {
+            runs += ensemble->runs[r].overloaded[k] > 0;
+            if (ensemble->runs[r].overloaded[k] > most) most = ensemble->runs[r].overloaded[k];
+        }
+        if (most == 0) continue;
+        char some[64], where[160] = "";
+        how_many(some, sizeof some, runs, ensemble->run_count);
+        if (found.load_at.level >= 0)
+            snprintf(where, sizeof where, " near (%.1f, %.1f) on level \"%.80s\"", found.load_at.x,
+                     found.load_at.y, def->scene->levels[found.load_at.level].id);
+        warn(w,
+             "%s %s%" PRIu64 " %s pressed with more than %.0f N for longer than %.0f s: %s, if the "
+             "crowd pushes as hard as it wants to walk. The highest load is %.0f N (%.0f N/m)%s.",
+             some, ensemble->run_count > 1 ? "up to " : "", most,
+             most == 1 ? "person was" : "people were", (double)th_load_bounds[k],
+             (double)th_load_times[k], what[k], found.load, found.line, where);
+        return; // the worst says it
+    }
 }
 
 static void warn_of_contacts(warner *w, const th_ensemble *ensemble) {
@@ -247,9 +330,9 @@ static void warn_of_places(warner *w, const th_report_def *def) {
         warn(w,
              "Significant congestion after IMO MSC.1/Circ.1533: near (%.1f, %.1f) on level \"%s\" "
              "the "
-             "density was above 4 /m2 for %.0f %% of the time.",
-             found.dense_at.x, found.dense_at.y, scene->levels[found.dense_at.level].id,
-             100.0 * found.dense_share);
+             "density was above 4 /m2 for %.0f %% of the %.0f s %s.",
+             found.share_at.x, found.share_at.y, scene->levels[found.share_at.level].id,
+             100.0 * found.dense_share, found.use_time, th_use_words(scene, def->ensemble));
     if (found.outside_count > 0.0)
         warn(w, "Some people walked beyond the area that is mapped: the maps of density and speed "
                 "do not "
@@ -275,6 +358,15 @@ static void warn_of_danger(warner *w, const th_report_def *def) {
     }
     char some[64];
     how_many(some, sizeof some, runs, ensemble->run_count);
+    th_density_findings dense = th_find_densities(scene, ensemble);
+    if (dense.highest > (double)th_exposure_bounds[TH_EXPOSURES - 1])
+        warn(w,
+             "The density reached %.1f /m2 near (%.1f, %.1f) on level \"%s\"; about %g /m2 were "
+             "found "
+             "where people died.",
+             dense.highest, dense.highest_at.x, dense.highest_at.y,
+             scene->levels[dense.highest_at.level].id,
+             (double)th_exposure_bounds[TH_EXPOSURES - 1]);
     if (packed.people > 0)
         warn(w,
              "%" PRIu64 " %s%s came into a crowd denser than %g /m2, for up to %.0f s. At such "
@@ -320,9 +412,11 @@ th_result th_report_warnings(const th_report_def *def, th_warnings *warnings, th
     if (def->ensemble->first) {
         warn_of_ends(&w, def);
         warn_of_stranded(&w, def);
-        warn_of_contacts(&w, def->ensemble);
-        warn_of_places(&w, def);
         warn_of_danger(&w, def);
+        warn_of_loads(&w, def);
+        warn_of_flow(&w, def->ensemble);
+        warn_of_places(&w, def);
+        warn_of_contacts(&w, def->ensemble);
         warn_of_counts(&w, def->ensemble->first);
     }
     if (def->recording_trouble) warn(&w, "The recording ends early: %s", def->recording_trouble);

@@ -13,15 +13,22 @@ typedef struct th_place {
 typedef struct th_density_findings {
     double highest; // of any cell at any sample [1/m2]
     th_place highest_at;
-    double dense_time;  // of the cell that was above TH_DENSE longest, mean over runs [s]
-    double dense_share; // the same as a share of the simulated time [-]
+    double dense_time; // of the cell that was above TH_DENSE longest, mean over runs [s]
     th_place dense_at;
-    double
-        significant_area; // floor that was above TH_DENSE for more than TH_IMO_SHARE of the time [m2]
+    double use_time; // until 95 % had left, mean over runs [s]; shares are of this time
+    // The largest share of it that a cell was above TH_DENSE [-]
+    double dense_share;
+    th_place share_at;
+    // Floor that was above TH_DENSE for more than TH_IMO_SHARE of it. [m2]
+    double significant_area;
     double cell;          // [m]
     double outside_count; // people beyond the maps, summed over samples
 } th_density_findings;
 th_density_findings th_find_densities(const th_scene *scene, const th_ensemble *ensemble);
+
+// Which part of the runs shares of the time are of: "simulated", "until 95 % had left" or, where fewer ever left in a run,
+// "until nobody left any more".
+const char *th_use_words(const th_scene *scene, const th_ensemble *ensemble);
 
 // Of all runs. What was never measured is NaN.
 typedef struct th_pressure_findings {
@@ -32,6 +39,9 @@ typedef struct th_pressure_findings {
     // Of the cell that was above TH_TURBULENT and TH_DENSE longest, mean over runs. [s]
     double turbulent_time;
     th_place turbulent_at;
+    // The highest load on anybody [N], and contact forces over the circumference [N/m].
+    double load, line;
+    th_place load_at;
 } th_pressure_findings;
 th_pressure_findings th_find_pressures(const th_scene *scene, const th_ensemble *ensemble);
 

@@ -47,8 +47,8 @@ static th_result add_warnings(th_text *page, const th_figure_data *data, th_erro
         th_text_put(page, "</ul></section>\n");
     } else {
         th_text_put(page, "<section class=\"fine\"><p>No warnings. Looked at: people left behind, "
-                          "overlaps, people in walls, congestion, lost events, the "
-                          "recording.</p></section>\n");
+                          "densities, loads on bodies, flows, congestion, overlaps, people in "
+                          "walls, lost events, the recording.</p></section>\n");
     }
     th_warnings_release(&warnings);
     return TH_OK;

@@ -12,7 +12,7 @@ static void add_95(th_text *page, const th_ensemble *ensemble) {
     th_sample_summary p95 = th_ensemble_reach(ensemble, 0.95);
     if (!isfinite(p95.mean)) return;
     th_text_put(page, "; 95\xc2\xa0% were out after ");
-    th_text_seconds(page, p95.mean);
+    th_text_within(page, p95.mean);
 }
 
 static double mean_of_runs(const th_ensemble *ensemble, bool inside) {
@@ -27,20 +27,45 @@ static void answer_one(th_text *page, const th_ensemble *ensemble) {
     const th_run_summary *run = &ensemble->runs[0];
     add_people(page, (double)run->left);
     th_text_put(page, " left within ");
-    th_text_seconds(page, run->egress_time);
+    th_text_within(page, run->egress_time);
     add_95(page, ensemble);
     th_text_put(page,
                 ".</p><p>This is one run; repeat it with <code>--runs 20</code> for a confidence "
                 "interval.");
 }
 
+// The runs that never emptied come first: whoever reads one sentence only must know.
+static void answer_stuck(th_text *page, const th_ensemble *ensemble, int ended) {
+    uint64_t most = 0;
+    double longest = 0;
+    for (int i = 0; i < ensemble->run_count; ++i) {
+        if (isfinite(ensemble->runs[i].egress_time)) continue;
+        if (ensemble->runs[i].inside > most) most = ensemble->runs[i].inside;
+        longest = fmax(longest, ensemble->runs[i].time);
+    }
+    th_text_add(page, "In %d of %d runs not everybody got out: up to ", ensemble->run_count - ended,
+                ensemble->run_count);
+    th_text_count(page, (double)most);
+    th_text_put(page, " of ");
+    add_people(page, mean_of_runs(ensemble, false));
+    th_text_put(page, " were still inside after ");
+    th_text_seconds(page, longest);
+    th_text_add(page, ".</p><p>In the other %s", ended == 1 ? "run " : "");
+    if (ended > 1) th_text_add(page, "%d runs ", ended);
+}
+
 // Everybody out in `ended` of several runs.
 static void answer_many(th_text *page, const th_ensemble *ensemble, int ended) {
     th_sample_summary egress = th_ensemble_egress(ensemble);
-    add_people(page, mean_of_runs(ensemble, false));
-    th_text_put(page, " left within ");
-    th_text_seconds(page, egress.mean);
-    th_text_add(page, " (mean of %d runs", ended);
+    if (ended < ensemble->run_count) {
+        answer_stuck(page, ensemble, ended);
+        th_text_put(page, "everybody left within ");
+    } else {
+        add_people(page, mean_of_runs(ensemble, false));
+        th_text_put(page, " left within ");
+    }
+    th_text_within(page, egress.mean);
+    th_text_add(page, " (mean of %d %s", ended, ended == 1 ? "run" : "runs");
     if (isfinite(egress.ci_low)) {
         th_text_put(page, ", 95\xc2\xa0% confidence interval ");
         th_text_seconds(page, egress.ci_low);
@@ -48,22 +73,19 @@ static void answer_many(th_text *page, const th_ensemble *ensemble, int ended) {
         th_text_seconds(page, egress.ci_high);
     }
     th_text_put(page, ")");
-    add_95(page, ensemble);
+    if (ended == ensemble->run_count) add_95(page, ensemble);
     th_text_put(page, ".</p><p>");
     if (isfinite(egress.p95)) {
         th_text_put(page, "95th percentile of the egress times: ");
-        th_text_seconds(page, egress.p95);
+        th_text_within(page, egress.p95);
         th_text_put(page, " (fastest run ");
-        th_text_seconds(page, egress.min);
+        th_text_within(page, egress.min);
         th_text_put(page, ", slowest ");
-        th_text_seconds(page, egress.max);
+        th_text_within(page, egress.max);
         th_text_put(page, ").");
     }
-    if (ended == ensemble->run_count) return;
-    th_text_add(page,
-                " In %d of %d runs people were still inside at the end; these runs are not in the "
-                "mean.",
-                ensemble->run_count - ended, ensemble->run_count);
+    if (ended < ensemble->run_count)
+        th_text_put(page, " Runs that did not empty are in none of these numbers.");
 }
 
 static void add_end(th_text *page, const th_ensemble *ensemble) {
@@ -118,7 +140,15 @@ static void add_facts(th_text *page, const th_figure_data *data) {
         end_fact(page);
         add_fact(page, "longest above 4\xc2\xa0/m\xc2\xb2");
         th_text_seconds(page, found->dense_time);
-        th_text_add(page, " (%.0f\xc2\xa0%% of the time)", 100 * found->dense_share);
+        if (found->dense_share > 0)
+            th_text_add(page, " (%.0f\xc2\xa0%% of the time %s)", 100 * found->dense_share,
+                        th_use_words(data->scene, ensemble));
+        end_fact(page);
+    }
+    if (data->pressed.load > 0) {
+        add_fact(page, "highest load on a body");
+        th_text_measured(page, data->pressed.load);
+        th_text_put(page, "\xc2\xa0N");
         end_fact(page);
     }
     if (isfinite(jam)) {

@@ -15,6 +15,21 @@ static void add_danger(th_text *page, const th_figure_data *data) {
                 "The density is that of the map cell a person is in when the state is looked at; "
                 "the time between two looks counts half for each.");
     end_item(page);
+    item(page, "Load on a body");
+    th_text_put(
+        page, "Half the sum of the normal forces of touching people and walls; per metre: the sum "
+              "over the circumference of the body. With the model social_force they are its own "
+              "contact forces. All other models have hard bodies: there they are the forces that "
+              "keep people who touch (2\xc2\xa0"
+              "cm) from walking into each other when everybody "
+              "leans on with mass times wanted speed over 0.5\xc2\xa0s (D.\xc2\xa0Helbing, "
+              "I.\xc2\xa0"
+              "Farkas, T.\xc2\xa0Vicsek, Nature 407, 487, 2000), without friction: "
+              "an upper estimate. Thresholds: R.\xc2\xa0S.\xc2\xa0"
+              "C.\xc2\xa0Lee, "
+              "R.\xc2\xa0L.\xc2\xa0Hughes, Accident Analysis and Prevention 38, 712, 2006, and "
+              "what they cite.");
+    end_item(page);
     item(page, "Crowd pressure");
     th_text_put(page,
                 "Density times the variance of velocity (both directions together), weighted like "
@@ -86,7 +101,8 @@ void th_page_method(th_text *page, const th_figure_data *data) {
         "J.\xc2\xa0"
         "Fruin, Pedestrian Planning and Design, 1971). "
         "Congestion: more than 4 per m\xc2\xb2, significant when it lasts longer than "
-        "10\xc2\xa0% of the time; maximum specific flow of corridors and doors: 1.3 per "
+        "10\xc2\xa0% of the time (shares of the time are of the time until 95\xc2\xa0% had left, "
+        "or until nobody left any more); maximum specific flow of corridors and doors: 1.3 per "
         "metre and second (IMO MSC.1/Circ.1533, 2016).");
     end_item(page);
     th_text_put(page, "</dl></section>\n");

@@ -26,7 +26,7 @@ static void count_cell(th_text *page, double value) {
 static void time_cell(th_text *page, double seconds) {
     th_text_put(page, "<td class=\"n\">");
     if (isfinite(seconds))
-        th_text_add(page, seconds < 99.95 ? "%.1f" : "%.0f", seconds);
+        th_text_add(page, "%.1f", seconds);
     else
         th_text_put(page, "\xe2\x80\x93");
     th_text_put(page, "</td>");
@@ -92,7 +92,7 @@ static void add_area(th_text *page, const th_observation *first, const th_area_s
     double density = 0, highest = 0, speed = 0, highest_time = (double)NAN;
     int moving = 0;
     for (int k = 0; k < first->sample_count; ++k) {
-        density += (double)area->density[k];
+        if (k < first->use_sample_count) density += (double)area->density[k];
         if ((double)area->density[k] > highest) {
             highest = (double)area->density[k];
             highest_time = k * first->interval;
@@ -105,7 +105,8 @@ static void add_area(th_text *page, const th_observation *first, const th_area_s
     th_text_escaped(page, area->id);
     th_text_put(page, "</th>");
     number_cell(page, area->area);
-    measured_cell(page, first->sample_count > 0 ? density / first->sample_count : (double)NAN);
+    measured_cell(page,
+                  first->use_sample_count > 0 ? density / first->use_sample_count : (double)NAN);
     measured_cell(page, highest);
     time_cell(page, highest_time);
     measured_cell(page, moving > 0 ? speed / moving : (double)NAN);
@@ -125,7 +126,10 @@ void th_page_areas(th_text *page, const th_figure_data *data) {
               "<th class=\"n\">mean speed [m/s]</th></tr></thead><tbody>\n");
     for (int i = 0; i < first->area_count && i < ROWS_MAX; ++i)
         add_area(page, first, &first->areas[i]);
-    th_text_put(page, "</tbody></table></div>\n");
+    th_text_add(page,
+                "</tbody></table></div>\n<p class=\"note\">The mean density is of the time "
+                "%s.</p>\n",
+                th_use_words(data->scene, data->ensemble));
 }
 
 static void add_run(th_text *page, const th_run_summary *run, int number) {

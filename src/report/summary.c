@@ -80,7 +80,12 @@ static void set_runs(json_t *root, const th_ensemble *ensemble) {
         set(object, "spawned", count(run->spawned));
         set(object, "left", count(run->left));
         set(object, "inside", count(run->inside));
+        set(object, "use_time_s", number(run->use_time));
         set(object, "people_over_10_s_above_6_per_m2", count(run->crushed));
+        set(object, "people_over_10_s_above_623_n", count(run->overloaded[0]));
+        set(object, "people_over_60_s_above_1112_n", count(run->overloaded[1]));
+        set(object, "people_over_5_s_above_6227_n", count(run->overloaded[2]));
+        set(object, "highest_flow_per_m_s", number(run->max_flow));
         json_array_append_new(runs, object);
         emptied += isfinite(run->egress_time);
         interrupted += run->interrupted;
@@ -132,7 +137,7 @@ static json_t *areas_of(const th_scene *scene, const th_observation *first) {
         double sum = 0.0, highest = 0.0, speeds = 0.0;
         int seen = 0;
         for (int k = 0; k < first->sample_count; ++k) {
-            sum += (double)area->density[k];
+            if (k < first->use_sample_count) sum += (double)area->density[k];
             highest = fmax(highest, (double)area->density[k]);
             if (isnan(area->speed[k])) continue;
             speeds += (double)area->speed[k];
@@ -142,7 +147,7 @@ static json_t *areas_of(const th_scene *scene, const th_observation *first) {
         set(object, "id", text(area->id));
         set(object, "level", text(scene->levels[area->level].id));
         set(object, "area_m2", number(area->area));
-        set(object, "mean_density_per_m2", number(sum / first->sample_count));
+        set(object, "mean_density_per_m2", number(sum / first->use_sample_count));
         set(object, "highest_density_per_m2", number(highest));
         set(object, "mean_speed_m_per_s", number(speeds / seen)); // of samples with people in it
         json_array_append_new(list, object);
@@ -178,6 +183,27 @@ static json_t *exposures(const th_observation *first) {
         set(object, "mean_s", number(found.mean));
         set(object, "p95_s", number(found.p95));
         set(object, "max_s", number(found.max));
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+static float peak_load(const th_person *person) { return person->peak_load; }
+
+static json_t *loads(const th_observation *first) {
+    json_t *list = json_array();
+    for (int k = 0; k < TH_LOADS; ++k) {
+        uint64_t people = 0;
+        double longest = 0.0;
+        for (int p = 0; p < first->person_count; ++p) {
+            if (first->people[p].group < 0) continue;
+            people += first->people[p].load_time[k] > 0.0f;
+            longest = fmax(longest, (double)first->people[p].load_time[k]);
+        }
+        json_t *object = json_object();
+        set(object, "above_n", number((double)th_load_bounds[k]));
+        set(object, "people", count(people));
+        set(object, "max_s", number(longest));
         json_array_append_new(list, object);
     }
     return list;
@@ -222,6 +248,11 @@ static void set_first_run(json_t *root, const th_scene *scene, const th_observat
     set(object, "jam_time_s", people_times(first, true));
     set(object, "wait_time_s", people_times(first, false));
     set(object, "exposure", exposures(first));
+    th_value_list peaks = th_people_values(first, peak_load);
+    set(object, "load", loads(first));
+    set(object, "median_peak_load_n",
+        number(peaks.count > 0 ? th_quantile(peaks.values, peaks.count, 0.5) : (double)NAN));
+    free(peaks.values);
     set(object, "left_behind", left_behind(scene, first));
     set(root, "first_run", object);
 }
@@ -237,8 +268,9 @@ static void set_density(json_t *root, const th_report_def *def) {
     set_place(density, def->scene, found.highest_at);
     set(congestion, "threshold_per_m2", number((double)TH_DENSE));
     set(congestion, "longest_s", number(found.dense_time));
-    set(congestion, "share_of_time", number(found.dense_share));
     set_place(congestion, def->scene, found.dense_at);
+    set(congestion, "time_until_95_percent_left_s", number(found.use_time));
+    set(congestion, "share_of_time", number(found.dense_share));
     set(congestion, "significant", json_boolean(found.dense_share > TH_IMO_SHARE));
     set(congestion, "significant_area_m2", number(found.significant_area));
     set(root, "density", density);
@@ -261,6 +293,11 @@ static void set_pressure(json_t *root, const th_report_def *def) {
     set(crowd, "turbulence", turbulent);
     set(root, "pressure", pressure);
     set(root, "crowd_pressure", crowd);
+    json_t *load = json_object();
+    set(load, "highest_n", number(found.load));
+    set(load, "highest_n_per_m", number(found.line));
+    set_place(load, def->scene, found.load_at);
+    set(root, "load", load);
 }
 
 static void set_contacts(json_t *root, const th_ensemble *ensemble) {

@@ -80,14 +80,13 @@ void th_text_seconds(th_text *text, double seconds) {
         th_text_add(text, "never");
         return;
     }
-    add_number(text, seconds, seconds < 99.95 ? 1 : 0);
+    add_number(text, seconds, 1);
     th_text_add(text, "\xc2\xa0s");
-    if (seconds < 600) return;
-    long long whole = llround(seconds);
-    if (whole >= 36000)
-        th_text_add(text, " (%lld\xc2\xa0h %02lld\xc2\xa0min)", whole / 3600, whole / 60 % 60);
-    else
-        th_text_add(text, " (%lld\xc2\xa0min %02lld\xc2\xa0s)", whole / 60, whole % 60);
+}
+
+void th_text_within(th_text *text, double seconds) {
+    // A hair less, because times are sums of steps: 12.3000001 is within 12.3 s.
+    th_text_seconds(text, ceil(10 * seconds - 1e-3) / 10);
 }
 
 void th_text_measured(th_text *text, double value) {

@@ -23,8 +23,10 @@ void th_text_escaped(th_text *text, const char *words);
 
 // 2900 -> 2 900 with a narrow space.
 void th_text_count(th_text *text, double count);
-// One decimal below 100 s, none above; from 10 min on also as minutes and seconds. "never" for NaN.
+// With one decimal. "never" for NaN.
 void th_text_seconds(th_text *text, double seconds);
+// The same, rounded up: nobody may be outside who is said to be.
+void th_text_within(th_text *text, double seconds);
 // Three significant digits, zeros kept, for columns of measured numbers; an en dash for NaN.
 void th_text_measured(th_text *text, double value);
 // At most three significant digits, without exponent where it can be helped; an en dash for NaN.

@@ -112,6 +112,11 @@ static void run(th_world *world, int model) {
     }
 }
 
+// Of the radial forces only k g is one of bodies; A e^(overlap/B) is felt before anybody is touched.
+static float contact_force(const float *values, float overlap) {
+    return ((const th_social_force_params *)(const void *)values)->body_stiffness * overlap;
+}
+
 static const th_param_info params[] = {TH_SOCIAL_FORCE_PARAMS(TH_PARAM_INFO)};
 TH_SOCIAL_FORCE_PRESETS(TH_PRESET_VALUES)
 static const th_preset_info presets[] = {TH_SOCIAL_FORCE_PRESETS(TH_PRESET_INFO)};
@@ -126,4 +131,5 @@ const th_model th_move_social_force_model = {
     .presets = presets,
     .preset_count = TH_COUNT_OF(presets),
     .run = run,
+    .contact_force = contact_force,
 };

@@ -1,0 +1,375 @@
+// The forces that bodies exert on each other, read from the crowd as it stands: every model can be asked, because
+// nothing but places, masses and wishes is looked at.
+//
+// A model whose bodies are soft says how hard two press that overlap by so much (th_model.contact_force). All other
+// bodies are hard, and what holds them apart is worked out. Everybody under way leans on with m v0 / tau, the drive of
+// Helbing, Farkas and Vicsek 2000 (80 kg, 1.34 m/s: 214 N); who was told to stand braces alike. The velocities nearest to
+// these wishes with which nobody walks into somebody or something they touch are
+//     min sum_i m_i |w_i - u_i|^2 / 2   with   (w_i - w_j) . n_ij >= -gap / tau   for all that touch, walls too,
+// and its multipliers over tau are the contact forces: without friction, pushing only, handed on from body to body to a
+// wall or to who stands against them. It is what a crowd that pushes as hard as it wants to walk does to its members: who
+// queues without pushing feels less.
+//
+// The multipliers are found by projected gradients, preconditioned by a bound on the rows and accelerated with restarts
+// (Nesterov; O'Donoghue and Candes 2015). A row of n people against a wall takes about 3 n iterations, which bounds what
+// is found of very long rows. Sums run over people and touches in the order of the ids and over fixed blocks: the
+// same bits for any number of threads and on any device. Links between levels carry no force.
+// Cost: O(people + touches x iterations). SPDX-License-Identifier: Apache-2.0
+#include "core/parallel.h"
+#include "formula/vec.h"
+#include "move/substep.h"
+#include "state/device.h"
+#include "world/world.h"
+#include <math.h>
+#include <string.h>
+
+#define TOUCHING 0.02f // [m] clothes and flesh give that much
+#define TAU 0.5f       // [s] Helbing, Farkas, Vicsek 2000
+#define SMALL 1.0f     // [N] nobody's force changes by more in an iteration: found
+enum { ITERATIONS = 300, SUM_BLOCK = 4096, WALLS_MAX = 16 };
+
+// Two that touch; n points from j to i. j -1: a wall.
+typedef struct touch {
+    int i, j;
+    th_vec2 n;
+    float gap; // [m] negative: they overlap
+} touch;
+
+// Everybody in the order of the ids.
+typedef struct bodies {
+    int count;
+    const float *x, *y, *radius, *mass, *speed, *preferred_x, *preferred_y, *velocity_x,
+        *velocity_y;
+    const uint32_t *level, *phase, *group;
+} bodies;
+
+typedef struct network {
+    const th_world *world;
+    const th_memory *memory;
+    bodies people;
+    touch *touches;
+    int count, room;
+    int *start, *list;           // of person i: touches list[start[i]] .. list[start[i + 1] - 1]
+    th_vec2 *wish;               // [m/s]
+    float *yields;               // 1 / mass; 0: does not give way [1/kg]
+    float *now, *before, *ahead; // multipliers per touch [kg m/s]
+    th_vec2 *velocity;
+} network;
+
+// ---- who touches whom
+
+static float largest_radius(const bodies *people) {
+    float largest = 0.0f;
+    for (int i = 0; i < people->count; ++i) largest = fmaxf(largest, people->radius[i]);
+    return largest;
+}
+
+typedef struct cell {
+    int32_t column, row;
+} cell;
+
+// Everybody by cell, hashed: a plane without end has too many.
+typedef struct buckets {
+    cell *cells;   // of everybody
+    int *start;    // per bucket
+    int *list;     // people, by bucket and then by id
+    uint32_t mask; // buckets - 1
+    float size;    // of a cell [m]
+} buckets;
+
+static uint32_t bucket_of(const buckets *b, cell at, uint32_t level) {
+    uint32_t h =
+        (uint32_t)at.column * 0x9e3779b1u ^ (uint32_t)at.row * 0x85ebca77u ^ level * 0xc2b2ae3du;
+    return (h ^ h >> 15) & b->mask;
+}
+
+static size_t bucket_count(int people) {
+    size_t count = 16;
+    while (count < (size_t)people) count *= 2;
+    return count;
+}
+
+static void release_buckets(const th_memory *memory, buckets *b, int people) {
+    th_free(memory, b->cells, (size_t)people, sizeof *b->cells);
+    th_free(memory, b->start, bucket_count(people) + 1, sizeof *b->start);
+    th_free(memory, b->list, (size_t)people, sizeof *b->list);
+}
+
+static bool make_buckets(const th_memory *memory, const bodies *people, buckets *b) {
+    size_t count = bucket_count(people->count);
+    *b = (buckets){.mask = (uint32_t)count - 1,
+                   .size = 2.0f * largest_radius(people) + TOUCHING + 1e-3f};
+    b->cells = th_alloc(memory, (size_t)people->count, sizeof *b->cells);
+    b->start = th_alloc(memory, count + 1, sizeof *b->start);
+    b->list = th_alloc(memory, (size_t)people->count, sizeof *b->list);
+    if (!b->cells || !b->start || !b->list) return false;
+    for (int i = 0; i < people->count; ++i) {
+        b->cells[i] = (cell){(int32_t)floorf(people->x[i] / b->size),
+                             (int32_t)floorf(people->y[i] / b->size)};
+        b->start[bucket_of(b, b->cells[i], people->level[i]) + 1]++;
+    }
+    for (size_t k = 0; k < count; ++k) b->start[k + 1] += b->start[k];
+    for (int i = people->count - 1; i >= 0; --i) // from the end, so that ids ascend
+        b->list[--b->start[bucket_of(b, b->cells[i], people->level[i]) + 1]] = i;
+    // start[k + 1] is now where bucket k begins; its end is where the next begins.
+    memmove(b->start, b->start + 1, count * sizeof *b->start);
+    b->start[count] = people->count;
+    return true;
+}
+
+static bool add_touch(network *net, touch one) {
+    if (!th_alloc_reserve(net->memory, &net->touches, &net->room, net->count + 1, sizeof one))
+        return false;
+    net->touches[net->count++] = one;
+    return true;
+}
+
+static bool touch_person(network *net, const th_walls *walls, int i, int j) {
+    const bodies *people = &net->people;
+    th_vec2 p = {people->x[i], people->y[i]}, q = {people->x[j], people->y[j]};
+    th_vec2 apart = th_sub(p, q);
+    float reach = people->radius[i] + people->radius[j], distance2 = th_length2(apart), t;
+    if (distance2 >= (reach + TOUCHING) * (reach + TOUCHING) || !(distance2 > 1e-12f)) return true;
+    if (th_walls_first_crossing(walls, (int)people->level[i], p, q, &t) >= 0) return true;
+    float distance = sqrtf(distance2);
+    return add_touch(net, (touch){i, j, th_scale(1.0f / distance, apart), distance - reach});
+}
+
+static bool touch_people(network *net, const th_walls *walls, const buckets *b, int i) {
+    const bodies *people = &net->people;
+    for (int k = 0; k < 9; ++k) {
+        cell at = {b->cells[i].column + k % 3 - 1, b->cells[i].row + k / 3 - 1};
+        uint32_t bucket = bucket_of(b, at, people->level[i]);
+        for (int n = b->start[bucket]; n < b->start[bucket + 1]; ++n) {
+            int j = b->list[n];
+            if (j <= i || people->level[j] != people->level[i] || b->cells[j].column != at.column ||
+                b->cells[j].row != at.row)
+                continue;
+            if (!touch_person(net, walls, i, j)) return false;
+        }
+    }
+    return true;
+}
+
+static bool touch_walls(network *net, const th_walls *walls, int i) {
+    const bodies *people = &net->people;
+    th_vec2 p = {people->x[i], people->y[i]}, points[WALLS_MAX];
+    float radius = people->radius[i];
+    int count =
+        th_wall_points(walls, (int)people->level[i], p, radius + TOUCHING, points, WALLS_MAX);
+    for (int k = 0; k < count; ++k) {
+        th_vec2 off = th_sub(p, points[k]);
+        float distance = th_length(off);
+        if (!(distance > 1e-6f)) continue;
+        if (!add_touch(net, (touch){i, -1, th_scale(1.0f / distance, off), distance - radius}))
+            return false;
+    }
+    return true;
+}
+
+static bool find_touches(network *net) {
+    const bodies *people = &net->people;
+    th_walls walls = th_world_walls(net->world);
+    buckets b;
+    bool memory = make_buckets(net->memory, people, &b);
+    for (int i = 0; memory && i < people->count; ++i) {
+        memory = touch_people(net, &walls, &b, i);
+        if (memory && people->phase[i] < TH_PHASE_SCRIPTED) memory = touch_walls(net, &walls, i);
+    }
+    release_buckets(net->memory, &b, people->count);
+    return memory;
+}
+
+// ---- what they want
+
+static const th_model *move_of(const th_world *world, uint32_t group) {
+    return th_models(NULL)[world->groups[group].move];
+}
+static bool is_soft(const network *net, int i) {
+    return i >= 0 && move_of(net->world, net->people.group[i])->contact_force != NULL;
+}
+
+static void find_wish(network *net, int i) {
+    const bodies *people = &net->people;
+    bool gives_way = people->phase[i] < TH_PHASE_SCRIPTED;
+    th_vec2 preferred = {people->preferred_x[i], people->preferred_y[i]};
+    net->yields[i] = gives_way && people->mass[i] > 0.0f ? 1.0f / people->mass[i] : 0.0f;
+    net->wish[i] = (th_vec2){0.0f, 0.0f};
+    if (!gives_way)
+        net->wish[i] = (th_vec2){people->velocity_x[i], people->velocity_y[i]};
+    else if (people->phase[i] == TH_PHASE_WALKING)
+        net->wish[i] = th_scale(people->speed[i], th_unit(preferred));
+}
+
+// ---- the solve
+
+static void find_velocity(network *net, const float *multipliers, int i) {
+    th_vec2 push = {0.0f, 0.0f};
+    for (int k = net->start[i]; k < net->start[i + 1]; ++k) {
+        const touch *one = &net->touches[net->list[k]];
+        float by = one->i == i ? multipliers[net->list[k]] : -multipliers[net->list[k]];
+        push = th_add(push, th_scale(by, one->n));
+    }
+    net->velocity[i] = th_add(net->wish[i], th_scale(net->yields[i], push));
+}
+
+static bool counts(const network *net, const touch *one) {
+    return !(is_soft(net, one->i) && (one->j < 0 || is_soft(net, one->j)));
+}
+
+// One projected step of a touch from `ahead`. Returns the new multiplier.
+static float take_step(const network *net, const touch *one, float ahead) {
+    int i = one->i, j = one->j;
+    float rows = net->yields[i] * (float)(net->start[i + 1] - net->start[i]);
+    th_vec2 closing = net->velocity[i];
+    if (j >= 0) {
+        rows += net->yields[j] * (float)(net->start[j + 1] - net->start[j]);
+        closing = th_sub(closing, net->velocity[j]);
+    }
+    if (!(rows > 0.0f) || !counts(net, one)) return 0.0f;
+    float free_way = fmaxf(one->gap, 0.0f) / TAU;
+    return fmaxf(ahead - (th_dot(closing, one->n) + free_way) / rows, 0.0f);
+}
+
+// What an iteration did, over a block of touches.
+typedef struct progress {
+    double against; // momentum that points uphill: time to restart
+    float largest;  // change [kg m/s]
+} progress;
+
+static progress step_block(network *net, int first, int last) {
+    progress p = {0.0, 0.0f};
+    for (int c = first; c < last; ++c) {
+        float next = take_step(net, &net->touches[c], net->ahead[c]), change = next - net->now[c];
+        p.against += (double)(net->ahead[c] - next) * (double)change;
+        p.largest = fmaxf(p.largest, fabsf(change));
+        net->before[c] = net->now[c];
+        net->now[c] = next;
+    }
+    return p;
+}
+
+static progress iterate(network *net, progress *parts) {
+    int blocks = (net->count + SUM_BLOCK - 1) / SUM_BLOCK, threads = net->world->threads;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int i = 0; i < net->people.count; ++i) find_velocity(net, net->ahead, i);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int b = 0; b < blocks; ++b) {
+        int last = (b + 1) * SUM_BLOCK < net->count ? (b + 1) * SUM_BLOCK : net->count;
+        parts[b] = step_block(net, b * SUM_BLOCK, last);
+    }
+    progress all = {0.0, 0.0f};
+    for (int b = 0; b < blocks; ++b) {
+        all.against += parts[b].against;
+        all.largest = fmaxf(all.largest, parts[b].largest);
+    }
+    return all;
+}
+
+static bool solve(network *net) {
+    int blocks = (net->count + SUM_BLOCK - 1) / SUM_BLOCK;
+    progress *parts = th_alloc(net->memory, (size_t)blocks, sizeof *parts);
+    if (!parts) return false;
+    float t = 1.0f;
+    for (int k = 0; k < ITERATIONS; ++k) {
+        progress done = iterate(net, parts);
+        if (done.largest < SMALL * TAU * 0.1f) break;
+        float next = done.against > 0.0 ? 1.0f : 0.5f * (1.0f + sqrtf(1.0f + 4.0f * t * t));
+        float momentum = done.against > 0.0 ? 0.0f : (t - 1.0f) / next;
+        for (int c = 0; c < net->count; ++c)
+            net->ahead[c] = net->now[c] + momentum * (net->now[c] - net->before[c]);
+        t = next;
+    }
+    th_free(net->memory, parts, (size_t)blocks, sizeof *parts);
+    return true;
+}
+
+// ---- the whole
+
+static bool make_network(network *net) {
+    size_t people = (size_t)net->people.count;
+    net->start = th_alloc(net->memory, people + 1, sizeof *net->start);
+    net->wish = th_alloc(net->memory, people, sizeof *net->wish);
+    net->velocity = th_alloc(net->memory, people, sizeof *net->velocity);
+    net->yields = th_alloc(net->memory, people, sizeof *net->yields);
+    if (!net->start || !net->wish || !net->velocity || !net->yields || !find_touches(net))
+        return false;
+    size_t touches = (size_t)net->count;
+    net->list = th_alloc(net->memory, 2 * touches, sizeof *net->list);
+    net->now = th_alloc(net->memory, touches, sizeof *net->now);
+    net->before = th_alloc(net->memory, touches, sizeof *net->before);
+    net->ahead = th_alloc(net->memory, touches, sizeof *net->ahead);
+    if (!net->list || !net->now || !net->before || !net->ahead) return false;
+    for (int c = 0; c < net->count; ++c) {
+        net->start[net->touches[c].i + 1]++;
+        if (net->touches[c].j >= 0) net->start[net->touches[c].j + 1]++;
+    }
+    for (size_t i = 0; i < people; ++i) net->start[i + 1] += net->start[i];
+    for (int c = net->count - 1; c >= 0; --c) {
+        net->list[--net->start[net->touches[c].i + 1]] = c;
+        if (net->touches[c].j >= 0) net->list[--net->start[net->touches[c].j + 1]] = c;
+    }
+    memmove(net->start, net->start + 1, people * sizeof *net->start);
+    net->start[people] = 0;
+    for (int c = 0; c < net->count; ++c) net->start[people] += net->touches[c].j >= 0 ? 2 : 1;
+    for (int i = 0; i < net->people.count; ++i) find_wish(net, i);
+    return true;
+}
+
+static void release_network(network *net) {
+    size_t people = (size_t)net->people.count, touches = (size_t)net->count;
+    th_free(net->memory, net->start, people + 1, sizeof *net->start);
+    th_free(net->memory, net->wish, people, sizeof *net->wish);
+    th_free(net->memory, net->velocity, people, sizeof *net->velocity);
+    th_free(net->memory, net->yields, people, sizeof *net->yields);
+    th_free(net->memory, net->list, 2 * touches, sizeof *net->list);
+    th_free(net->memory, net->now, touches, sizeof *net->now);
+    th_free(net->memory, net->before, touches, sizeof *net->before);
+    th_free(net->memory, net->ahead, touches, sizeof *net->ahead);
+    th_free(net->memory, net->touches, (size_t)net->room, sizeof *net->touches);
+}
+
+static float force_on(const network *net, int i) {
+    float sum = 0.0f;
+    uint32_t group = net->people.group[i];
+    const th_model *model = move_of(net->world, group);
+    for (int k = net->start[i]; k < net->start[i + 1]; ++k) {
+        int c = net->list[k];
+        if (model->contact_force)
+            sum += net->touches[c].gap < 0.0f
+                       ? model->contact_force(net->world->groups[group].move_params,
+                                              -net->touches[c].gap)
+                       : 0.0f;
+        else
+            sum += net->now[c] / TAU;
+    }
+    return sum;
+}
+
+static bool map_people(th_world *world, bodies *people) {
+    people->count = th_world_agent_count(world);
+    people->x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
+    people->y = th_world_map(world, TH_FIELD_POSITION_Y, TH_READ);
+    people->radius = th_world_map(world, TH_FIELD_RADIUS, TH_READ);
+    people->mass = th_world_map(world, TH_FIELD_MASS, TH_READ);
+    people->speed = th_world_map(world, TH_FIELD_SPEED, TH_READ);
+    people->preferred_x = th_world_map(world, TH_FIELD_PREFERRED_X, TH_READ);
+    people->preferred_y = th_world_map(world, TH_FIELD_PREFERRED_Y, TH_READ);
+    people->velocity_x = th_world_map(world, TH_FIELD_VELOCITY_X, TH_READ);
+    people->velocity_y = th_world_map(world, TH_FIELD_VELOCITY_Y, TH_READ);
+    people->level = th_world_map(world, TH_FIELD_LEVEL, TH_READ);
+    people->phase = th_world_map(world, TH_FIELD_PHASE, TH_READ);
+    people->group = th_world_map(world, TH_FIELD_GROUP, TH_READ);
+    return people->x && people->y && people->radius && people->mass && people->speed &&
+           people->preferred_x && people->preferred_y && people->velocity_x && people->velocity_y &&
+           people->level && people->phase && people->group;
+}
+
+bool th_world_contact_forces(th_world *world, float *forces) {
+    network net = {.world = world, .memory = &world->memory};
+    if (!map_people(world, &net.people)) return false;
+    bool memory = make_network(&net) && (net.count == 0 || solve(&net));
+    for (int i = 0; memory && i < net.people.count; ++i) forces[i] = force_on(&net, i);
+    release_network(&net);
+    return memory;
+}
