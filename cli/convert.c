@@ -140,8 +140,10 @@ const th_command th_command_convert = {
         "is, is seen from its content; what TO becomes, from its name: .sqlite or .db, .txt,\n"
         ".h5 or .hdf5. TO appears when it is complete; a conversion that fails or is\n"
         "interrupted leaves nothing. docs/recordings.md says what each format keeps.",
-    .examples = "  throng convert run/trajectory.sqlite trajectory.txt\n"
-                "  throng convert run/trajectory.sqlite small.sqlite --format compact\n"
-                "  throng convert uo-050-180-180.txt.gz uo-050.h5 --fps 16 --unit cm\n",
+    .examples =
+        "  throng run scenes/door.json --out door --record sqlite\n"
+        "  throng convert door/trajectory.sqlite trajectory.txt\n"
+        "  throng convert door/trajectory.sqlite small.sqlite --format compact\n"
+        "  throng convert tests/data/readings/uo-050-180-180.txt.gz uo-050.h5 --fps 16 --unit cm\n",
     .run = run_convert,
 };

@@ -13,7 +13,7 @@ typedef struct options {
     th_text_list area_texts, overrides;
     double fps;
     long long every, seed;
-    bool quiet;
+    bool quiet, both_ways;
     th_typed_area typed[TH_LIST_MAX];
     th_diagram_area areas[TH_LIST_MAX];
     th_diagram diagram;
@@ -48,6 +48,7 @@ static bool read_options(const th_command *command, options *o, th_diagram_def *
     bool methods[TH_DENSITY_METHODS] = {true};
     f->motion.assumed.fps = o->fps;
     f->every = o->every;
+    f->both_ways = o->both_ways;
     bool good = choose_over(command, o->over, &o->diagram) &&
                 th_read_areas(command, &o->area_texts, o->typed) &&
                 th_read_method(command, o->method, false, methods) &&
@@ -125,6 +126,8 @@ static int run_fd(const th_command *command, int argc, char **argv) {
          0},
         {"direction", TH_OPTION_TEXT, &o->direction, "X,Y",
          "speed is the part along this; default: the whole speed", 0, 0},
+        {"both-ways", TH_OPTION_FLAG, &o->both_ways, NULL,
+         "people walk along --direction and against it: the size of that part", 0, 0},
         {"frames", TH_OPTION_TEXT, &o->frames, "FIRST:LAST", "only these; of a scene, steps", 0, 0},
         {"every", TH_OPTION_INTEGER, &o->every, "N", "every N-th frame", 1, 1e9},
         {"fps", TH_OPTION_REAL, &o->fps, "N", "frame rate of a text that does not say it", 1e-6,
@@ -155,10 +158,11 @@ const th_command th_command_fd = {
         "which is run and measured in its own areas. Draws speed and flow over density: every\n"
         "sample, means per class of 0.5 /m2 with their standard deviation, Weidmann's curve and\n"
         "measurements of people that the program carries with it.",
-    .examples =
-        "  throng fd runs/hall/trajectory.sqlite --area 4,0,8,4\n"
-        "  throng fd uo-180-180-070.txt.gz --fps 16 --unit cm --area 0,-2,1.8,0 --frames 500:1399\n"
-        "  throng fd scenes/experiments/corridor_one_way.json --out diagram.svg --csv "
-        "samples.csv\n",
+    .examples = "  throng run scenes/door.json --out door --record sqlite\n"
+                "  throng fd door/trajectory.sqlite --area 8,4,10,6\n"
+                "  throng fd tests/data/readings/uo-180-180-070.txt.gz --fps 16 --unit cm \\\n"
+                "      --area 0,-2,1.8,0 --frames 500:1399\n"
+                "  throng fd scenes/experiments/corridor_one_way.json --out diagram.svg --csv "
+                "samples.csv\n",
     .run = run_fd,
 };

@@ -179,8 +179,9 @@ const th_command th_command_info = {
         "Format, frames, people, levels with their walkable area, what the recording says about\n"
         "itself (scene, seed, version, command line), and bytes per person and frame. Exits 2\n"
         "when the file is not a trajectory, and says why.",
-    .examples = "  throng info run/trajectory.sqlite\n"
-                "  throng info run/trajectory.sqlite --json\n"
-                "  throng info uo-050-180-180.txt.gz --fps 16 --unit cm\n",
+    .examples = "  throng run scenes/door.json --out door --record sqlite\n"
+                "  throng info door/trajectory.sqlite\n"
+                "  throng info door/trajectory.sqlite --json\n"
+                "  throng info tests/data/readings/uo-050-180-180.txt.gz --fps 16 --unit cm\n",
     .run = run_info,
 };

@@ -23,7 +23,7 @@ static void print_help(void) {
            "  throng picture scenes/station.json --at 0,10,30 --out pictures\n"
            "  throng help run\n"
            "\n`throng --version` prints the version. Exit codes: 0 done, 1 wrong command line, "
-           "2 wrong scene,\n3 failed, 130 interrupted.\n");
+           "2 wrong scene,\n3 failed, 4 a test of `throng validate` failed, 130 interrupted.\n");
 }
 
 static const th_command *find_command(const char *name) {

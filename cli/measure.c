@@ -93,6 +93,10 @@ static bool read_request(const th_command *command, request *r) {
                 th_read_method(command, r->method, true, def->method) && read_service(command, r) &&
                 th_read_frames(command, r->frames, &def->motion.first, &def->motion.last) &&
                 th_read_direction(command, r->direction, &def->direction);
+    if (good && def->both_ways && !r->direction) {
+        th_complain(command, "--both-ways needs --direction X,Y, the axis people walk along");
+        return false;
+    }
     for (int i = 0; i < r->areas.count && good; ++i)
         r->area_defs[i] = (th_survey_area_def){r->typed_areas[i].place.name, r->typed_areas[i].wkt};
     def->areas = r->area_defs;
@@ -155,6 +159,8 @@ static int run_measure(const th_command *command, int argc, char **argv) {
          "of the Gaussian at half its height; default 0.7", 0.01, 100},
         {"direction", TH_OPTION_TEXT, &r->direction, "X,Y",
          "speeds in areas are the part along this; default: the whole speed", 0, 0},
+        {"both-ways", TH_OPTION_FLAG, &r->def.both_ways, NULL,
+         "people walk along --direction and against it: the size of that part", 0, 0},
         {"window", TH_OPTION_REAL, &r->def.motion.window, "S",
          "velocities look this far back and ahead; default 0.3, 0: one frame", 0, 1000},
         {"frames", TH_OPTION_TEXT, &r->frames, "FIRST:LAST", "only these", 0, 0},
@@ -197,10 +203,12 @@ const th_command th_command_measure = {
         "knows them. With --out DIR: measured.json, measured_areas.csv, measured_lines.csv,\n"
         "measured_people.csv and figures. docs/measurement.md says how each is defined.",
     .examples =
-        "  throng measure runs/hall/trajectory.sqlite --area door=4,0,6,2 --line door=4,0,6,0\n"
-        "  throng measure uo-180-180-070.txt.gz --fps 16 --unit cm --frames 500:1399 \\\n"
+        "  throng run scenes/door.json --out door --record sqlite\n"
+        "  throng measure door/trajectory.sqlite --area front=8,4,10,6 --line exit=11,5.5,11,4.5\n"
+        "  throng measure tests/data/readings/uo-180-180-070.txt.gz --fps 16 --unit cm --frames "
+        "500:1399 \\\n"
         "      --area corridor=0,-2,1.8,0 --direction 0,-1 --method all \\\n"
         "      --walkable 'POLYGON ((0 -4, 1.8 -4, 1.8 4, 0 4, 0 -4))' --out measured\n"
-        "  throng measure traj_AO_300.txt.gz --line exit=-0.6,0,2.4,0\n",
+        "  throng measure tests/data/readings/traj_AO_300.txt.gz --line exit=-0.6,0,2.4,0\n",
     .run = run_measure,
 };

@@ -82,6 +82,41 @@ static void test_crossings(void **state) {
     th_walkers_destroy(walkers);
 }
 
+// Who vanishes on the way to the line has crossed it, as at the exits of a simulation; who stops before it, turns away
+// or is there to the end has not. Beside the line's ends, and 7.5 micrometres past it.
+static void test_ends_of_lines(void **state) {
+    (void)state;
+    th_walkers *walkers = th_walkers_create();
+    th_line_watch line = {.a = {0, 0}, .b = {0, 2}};
+    for (int f = 0; f < 40; ++f) {
+        stage s = {0};
+        if (f < 20)
+            put(&s, 1, -2.02 + 0.1 * f, 1, 1,
+                0); // 12 cm before it and on the way: a frame and a fifth
+        if (f < 18) put(&s, 2, -2.05 + 0.1 * f, 1, 1, 0);  // 35 cm before it
+        if (f < 20) put(&s, 3, -0.05 - 0.1 * f, 1, -1, 0); // from it
+        put(&s, 4, -4.0 + 0.1 * f, 1, 1, 0);    // 10 cm before it when the recording ends
+        put(&s, 5, -1.93 + 0.1 * f, 2.3, 1, 0); // beside its end
+        put(&s, 6, -1.93 + 0.1 * f, 4, 1, 0);   // far beside it
+        put(&s, 7, f < 20 ? -1.9 + 0.1 * f : 7.5e-6, 0.5, 1, 0); // comes to stand on it
+        if (f < 20) put(&s, 8, f < 19 ? -1.85 + 0.1 * f : 7.5e-6, 0.5, 1, 0); // and vanishes there
+        th_moment moment = moment_of(&s, f, 10);
+        assert_true(th_walkers_see(walkers, &moment));
+        assert_true(th_line_see(&line, walkers, &moment));
+    }
+    assert_int_equal(line.count, 0);
+    assert_int_equal(line.beside, 1);
+    assert_true(th_line_finish(&line, walkers, 0.1, 3.9));
+    assert_int_equal(line.count, 2);
+    for (int c = 0; c < 2; ++c) {
+        const th_crossing *crossing = &line.crossings[c];
+        assert_true(!crossing->forward && (crossing->id == 1 || crossing->id == 8));
+        if (crossing->id == 1) assert_near(crossing->time, 1.9 + 0.12, 1e-9);
+    }
+    th_line_release(&line);
+    th_walkers_destroy(walkers);
+}
+
 // One every 0.5 s for 100 people, the first and last ten slower: the middle does not see them.
 static void test_flow(void **state) {
     (void)state;
@@ -277,7 +312,7 @@ static void test_places(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_crossings),  cmocka_unit_test(test_flow),
+        cmocka_unit_test(test_crossings), cmocka_unit_test(test_ends_of_lines),  cmocka_unit_test(test_flow),
         cmocka_unit_test(test_ways),       cmocka_unit_test(test_service),
         cmocka_unit_test(test_high_level), cmocka_unit_test(test_collisions),
         cmocka_unit_test(test_nearest),    cmocka_unit_test(test_places),

@@ -38,6 +38,9 @@ bool th_plan_draw(const th_plan_view *view, const char *path);
 // The layers of one panel, plan_layers.c.
 void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
                     int level);
+// What is drawn next, until cairo_restore, is seen on walkable ground only.
+void th_clip_to_ground(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+                       int level);
 // Walls alone, as lines `width` thick.
 void th_draw_outline(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
                      int level, double width);

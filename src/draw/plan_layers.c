@@ -122,6 +122,15 @@ void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_sce
     }
 }
 
+void th_clip_to_ground(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+                       int level_index) {
+    const th_level *level = &scene->levels[level_index];
+    if (!level->bounded) return;
+    cairo_set_fill_rule(canvas->cairo, CAIRO_FILL_RULE_EVEN_ODD);
+    trace_polygons(canvas, panel, &level->walkable);
+    cairo_clip(canvas->cairo);
+}
+
 void th_draw_outline(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
                      int level_index, double width) {
     const th_level *level = &scene->levels[level_index];

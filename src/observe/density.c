@@ -289,6 +289,7 @@ bool th_level_view_fill(th_level_view *view, const th_moment *moment,
         view->y[k] = moment->y[i];
         view->speed[k] =
             length > 0.0 ? (vx * direction.x + vy * direction.y) / length : hypot(vx, vy);
+        if (def->both_ways) view->speed[k] = fabs(view->speed[k]);
     }
     return true;
 }

@@ -61,6 +61,7 @@ typedef struct th_level_view {
 typedef struct th_level_view_def {
     int level;
     th_point direction;   // of the speed; (0, 0): its length
+    bool both_ways;       // along it or against it
     const th_point *near; // two corners of the box where people matter; NULL: everywhere
 } th_level_view_def;
 // Without the discs of scripted bodies. False: no memory.

@@ -55,7 +55,8 @@ static bool add_people(reading *work, const th_moment *moment, int count) {
 static th_result take_moment(reading *work, const th_moment *moment, th_error *error) {
     th_level_view *crowd = &work->crowd;
     const th_level_view_def everybody = {.level = work->def->level,
-                                         .direction = work->def->direction};
+                                         .direction = work->def->direction,
+                                         .both_ways = work->def->both_ways};
     if (!th_level_view_fill(crowd, moment, &everybody)) return no_memory(error);
     th_area_reading area;
     bool individual = work->def->individual;
@@ -132,6 +133,7 @@ void th_fundamental_bins_add(const th_fundamental_samples *samples, double width
         if (!(place >= 0.0 && place < bin_count)) continue;
         th_fundamental_bin *bin = &bins[(int)place];
         bin->count++;
+        bin->density += sample->density;
         bin->speed += sample->speed;
         bin->standard_deviation += sample->speed * sample->speed;
         bin->flow += sample->flow;
@@ -142,7 +144,7 @@ void th_fundamental_bins_finish(double width, th_fundamental_bin *bins, int bin_
     for (int b = 0; b < bin_count; ++b) {
         th_fundamental_bin *bin = &bins[b];
         double count = bin->count > 0 ? (double)bin->count : (double)NAN;
-        bin->density = (b + 0.5) * width;
+        bin->density = bin->count > 0 ? bin->density / count : (b + 0.5) * width;
         bin->standard_deviation =
             th_deviation_of_sums(bin->count, bin->speed, bin->standard_deviation);
         bin->speed /= count;

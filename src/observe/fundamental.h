@@ -14,6 +14,7 @@ typedef struct th_fundamental_def {
     // Speed is the component of the velocity along this [m/s]; (0, 0): its length. In a slow crowd heads
     // swing to the side as fast as they go forward, so length and component differ.
     th_point direction;
+    bool both_ways;  // people walk along it and against it: the component's size counts
     int64_t every;   // n-th frame only, default 1
     bool individual; // a sample per person in the area (own density, own speed); Voronoi only
 } th_fundamental_def;
@@ -46,7 +47,7 @@ th_fundamental_mean th_fundamental_mean_of(const th_fundamental_samples *samples
 
 // Samples of density k * width <= rho < (k + 1) * width.
 typedef struct th_fundamental_bin {
-    double density;                   // middle of the class [1/m2]
+    double density;                   // mean of the samples, of an empty class its middle [1/m2]
     int count;                        // samples
     double speed, standard_deviation; // of the speed [m/s]; NaN without samples
     double flow;                      // mean [1/(m s)]

@@ -11,6 +11,7 @@ typedef struct th_counter {
     const char *id; // the scene's
     int level;
     double width;                           // [m]; 0 for an exit that is an area
+    const char *forward_to, *backward_to;   // "east", "north-west", ...; exits: "out"
     uint32_t *forward, *backward;           // per sample; exits count forward only
     double first_time, last_time;           // [s] NaN: nobody yet
     uint64_t forward_total, backward_total; // at the end, which may lie between samples

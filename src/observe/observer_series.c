@@ -11,8 +11,22 @@
 
 // ---- counters
 
+// Lines are of single precision: a door of 1.4 m is not one of 1.39999962 m.
 static double line_length(const th_line *line) {
-    return hypot((double)line->b.x - (double)line->a.x, (double)line->b.y - (double)line->a.y);
+    double length =
+        hypot((double)line->b.x - (double)line->a.x, (double)line->b.y - (double)line->a.y);
+    return round(1e4 * length) / 1e4;
+}
+
+// Where forward over a line leads: from its right to its left, x is east and y is north, as in every scene.
+static void name_sides(th_counter *counter, const th_line *line) {
+    static const char *const words[8] = {"east", "north-east", "north", "north-west",
+                                         "west", "south-west", "south", "south-east"};
+    double angle =
+        atan2((double)line->b.x - (double)line->a.x, (double)line->a.y - (double)line->b.y);
+    int eighth = (int)lround(angle / (acos(-1.0) / 4.0)) & 7;
+    counter->forward_to = words[eighth];
+    counter->backward_to = words[(eighth + 4) & 7];
 }
 
 static void add_counter(th_observer *observer, th_counter_kind kind, const char *id, int index,
@@ -23,6 +37,8 @@ static void add_counter(th_observer *observer, th_counter_kind kind, const char 
                                                    .id = id,
                                                    .level = level,
                                                    .width = width,
+                                                   .forward_to = "out",
+                                                   .backward_to = "in",
                                                    .first_time = (double)NAN,
                                                    .last_time = (double)NAN};
 }
@@ -42,12 +58,18 @@ bool th_counters_create(th_observer *observer) {
                         goal->is_line ? goal->line.level : goal->area.level,
                         goal->is_line ? line_length(&goal->line) : 0.0);
     }
-    for (int d = 0; d < scene->door_count; ++d)
-        add_counter(observer, TH_COUNT_DOOR, scene->doors[d].id, d, scene->doors[d].line.level,
-                    line_length(&scene->doors[d].line));
-    for (int l = 0; l < scene->measure_line_count; ++l)
-        add_counter(observer, TH_COUNT_LINE, scene->measure_lines[l].id, l,
-                    scene->measure_lines[l].line.level, line_length(&scene->measure_lines[l].line));
+    th_observation *o = &observer->observation;
+    for (int d = 0; d < scene->door_count; ++d) {
+        const th_line *line = &scene->doors[d].line;
+        add_counter(observer, TH_COUNT_DOOR, scene->doors[d].id, d, line->level, line_length(line));
+        name_sides(&o->counters[o->counter_count - 1], line);
+    }
+    for (int l = 0; l < scene->measure_line_count; ++l) {
+        const th_line *line = &scene->measure_lines[l].line;
+        add_counter(observer, TH_COUNT_LINE, scene->measure_lines[l].id, l, line->level,
+                    line_length(line));
+        name_sides(&o->counters[o->counter_count - 1], line);
+    }
     return true;
 }
 

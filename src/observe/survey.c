@@ -117,7 +117,8 @@ static th_result see_moment(pass *work, const th_moment *moment, th_error *error
     if (moment->count > survey->most_people) survey->most_people = moment->count;
     if (survey->moments++ % survey->def.every != 0) return TH_OK;
     const th_level_view_def everybody = {.level = survey->def.level,
-                                         .direction = survey->def.direction};
+                                         .direction = survey->def.direction,
+                                         .both_ways = survey->def.both_ways};
     if (!th_level_view_fill(&work->view, moment, &everybody)) return no_memory(error);
     th_result result = TH_OK;
     if (work->everywhere && survey->def.method[TH_VORONOI]) result = measure_people(work, error);
@@ -228,6 +229,14 @@ th_result th_survey_make(const char *path, const th_survey_def *def, th_survey *
     th_motion_close(work.motion);
     th_region_destroy(work.everywhere);
     th_level_view_release(&work.view);
+    if (result != TH_OK) {
+        th_survey_destroy(survey);
+        return result;
+    }
+    for (int l = 0; l < survey->line_count && result == TH_OK; ++l)
+        if (!th_line_finish(&survey->lines[l], survey->walkers, 1.0 / survey->fps,
+                            survey->last_time))
+            result = no_memory(error);
     if (result != TH_OK) {
         th_survey_destroy(survey);
         return result;

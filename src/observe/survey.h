@@ -29,8 +29,9 @@ typedef struct th_survey_def {
     int level;                       // of areas and lines
     int64_t every;                   // areas are measured in every n-th frame, default 1
     th_point direction;              // of speeds in areas, as in th_fundamental_def
-    double radius;                   // of bodies for collisions [m] default 0.2; 0: none
-    const th_service *service;       // default Fruin
+    bool both_ways;
+    double radius;             // of bodies for collisions [m] default 0.2; 0: none
+    const th_service *service; // default Fruin
     // None, and no lines: all of the walkable ground where it is known.
     const th_survey_area_def *areas;
     int area_count;

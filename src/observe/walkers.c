@@ -174,20 +174,32 @@ void th_line_release(th_line_watch *line) {
     *line = (th_line_watch){.a = line->a, .b = line->b, .level = line->level};
 }
 
-// Positive to the left of a -> b. Who stands on the line is to its left.
+// Distance to the left of a -> b [m].
 static double side_of(const th_line_watch *line, double x, double y) {
-    return (line->b.x - line->a.x) * (y - line->a.y) - (line->b.y - line->a.y) * (x - line->a.x);
+    double dx = line->b.x - line->a.x, dy = line->b.y - line->a.y;
+    return (dx * (y - line->a.y) - dy * (x - line->a.x)) / hypot(dx, dy);
 }
 
-// Where on the step from (x0, y0) to (x1, y1) the line is crossed, 0 .. 1; negative: not.
-static double crossed_at(const th_line_watch *line, double x0, double y0, double x1, double y1) {
+static int8_t definite(double side) {
+    return (int8_t)(side > TH_ON_LINE ? 1 : side < -TH_ON_LINE ? -1 : 0);
+}
+
+// A step over the line without end.
+typedef struct step_over {
+    double share;  // where on the step, 0 .. 1
+    double beside; // how far beside the nearer end [m]; 0: on the line
+} step_over;
+
+static step_over over_at(const th_line_watch *line, double x0, double y0, double x1, double y1) {
     double before = side_of(line, x0, y0), after = side_of(line, x1, y1);
-    if ((before >= 0.0) == (after >= 0.0)) return -1.0;
-    double share = before / (before - after);
-    double dx = line->b.x - line->a.x, dy = line->b.y - line->a.y;
+    double share = before < after || before > after ? before / (before - after) : 0.0;
+    share = fmin(fmax(share, 0.0), 1.0);
+    double dx = line->b.x - line->a.x, dy = line->b.y - line->a.y, length = hypot(dx, dy);
     double along =
-        dx * (x0 + share * (x1 - x0) - line->a.x) + dy * (y0 + share * (y1 - y0) - line->a.y);
-    return along >= 0.0 && along < dx * dx + dy * dy ? share : -1.0;
+        (dx * (x0 + share * (x1 - x0) - line->a.x) + dy * (y0 + share * (y1 - y0) - line->a.y)) /
+        length;
+    double beyond = along < 0.0 ? -along : along >= length ? along - length + 1e-9 : 0.0;
+    return (step_over){share, beyond};
 }
 
 static bool is_later(const th_crossing *a, const th_crossing *b) {
@@ -214,16 +226,14 @@ static void remove_last(th_line_watch *line, int64_t id) {
     --line->count;
 }
 
-static bool cross_line(th_line_watch *line, const th_walker *w, th_line_visit *visit,
-                       double share) {
-    bool forward = side_of(line, w->x, w->y) >= 0.0;
+static bool cross_line(th_line_watch *line, const th_walker *w, th_line_visit *visit, bool forward,
+                       double time) {
     bool back = visit->crossed && visit->forward != forward && visit->farthest < TH_TURNED_BACK;
-    *visit = (th_line_visit){.crossed = !back, .forward = forward};
+    *visit = (th_line_visit){.crossed = !back, .forward = forward, .side = visit->side};
     if (back) {
         remove_last(line, w->id);
         return true;
     }
-    double time = w->before_time + share * (w->last_time - w->before_time);
     return add_crossing(line, (th_crossing){w->id, time, forward});
 }
 
@@ -237,17 +247,50 @@ static bool make_visits(th_line_watch *line, const th_walkers *walkers) {
     return true;
 }
 
+static bool see_walker(th_line_watch *line, const th_walker *w, th_line_visit *visit) {
+    double distance = side_of(line, w->x, w->y);
+    int8_t side = definite(distance), before = visit->side;
+    bool known = !isnan(w->before_x);
+    if (side != 0) visit->side = side;
+    bool good = true;
+    if (known && side != 0 && before != 0 && side != before) {
+        step_over over = over_at(line, w->before_x, w->before_y, w->x, w->y);
+        double time = w->before_time + over.share * (w->last_time - w->before_time);
+        if (over.beside <= 0.0)
+            good = cross_line(line, w, visit, side > 0, time);
+        else
+            line->beside += over.beside < TH_BESIDE;
+    }
+    visit->farthest = fmax(visit->farthest, fabs(distance));
+    return good;
+}
+
 bool th_line_see(th_line_watch *line, const th_walkers *walkers, const th_moment *moment) {
     if (!make_visits(line, walkers)) return false;
-    double width = th_line_width(line);
     for (int i = 0; i < moment->count; ++i) {
         const th_walker *w = &walkers->all[walkers->now[i]];
-        th_line_visit *visit = &line->visits[walkers->now[i]];
-        if (w->level != line->level) continue;
-        double share = -1.0;
-        if (!isnan(w->before_x)) share = crossed_at(line, w->before_x, w->before_y, w->x, w->y);
-        if (share >= 0.0 && !cross_line(line, w, visit, share)) return false;
-        visit->farthest = fmax(visit->farthest, fabs(side_of(line, w->x, w->y)) / width);
+        if (w->level == line->level && !see_walker(line, w, &line->visits[walkers->now[i]]))
+            return false;
+    }
+    return true;
+}
+
+bool th_line_finish(th_line_watch *line, const th_walkers *walkers, double frame, double end) {
+    for (int k = 0; k < walkers->count && k < line->visit_count; ++k) {
+        const th_walker *w = &walkers->all[k];
+        th_line_visit *visit = &line->visits[k];
+        if (w->level != line->level || !(w->last_time < end - 0.5 * frame) || visit->side == 0 ||
+            w->stretch < 2)
+            continue;
+        double x = w->x + 1.5 * frame * w->velocity_x, y = w->y + 1.5 * frame * w->velocity_y;
+        double ahead = side_of(line, x, y);
+        if (visit->side > 0 ? ahead > 0.0 : ahead < 0.0) continue;
+        step_over over = over_at(line, w->x, w->y, x, y);
+        double time = w->last_time + over.share * 1.5 * frame;
+        if (over.beside > 0.0)
+            line->beside += over.beside < TH_BESIDE;
+        else if (!cross_line(line, w, visit, visit->side < 0, time))
+            return false;
     }
     return true;
 }

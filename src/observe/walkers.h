@@ -69,6 +69,8 @@ typedef struct th_crossing {
 // Where a person last crossed, and how far they have been from the line since.
 typedef struct th_line_visit {
     bool crossed, forward;
+    int8_t
+        side; // 1: was last to the left of the line, -1: to its right; 0: has not been seen off it
     double farthest; // [m]
 } th_line_visit;
 
@@ -76,9 +78,15 @@ typedef struct th_line_visit {
 // a flow must not count that. Half a pair of shoulders. The counters of a running scene count every time. [m]
 #define TH_TURNED_BACK 0.25
 
+// Recordings are rounded to a tenth of a millimetre or so: who is nearer to the line is still where they came from. [m]
+#define TH_ON_LINE 1e-4
+// Who crosses this near beside an end is counted as such: the line may be too short. [m]
+#define TH_BESIDE 0.5
+
 typedef struct th_line_watch {
     th_point a, b;
     int level;
+    int beside;             // crossings beside the ends
     th_crossing *crossings; // in order of time, ties by id
     int count, room;
     th_line_visit *visits; // per walker
@@ -87,6 +95,9 @@ typedef struct th_line_watch {
 
 // After th_walkers_see of the same moment. False: no memory.
 bool th_line_see(th_line_watch *line, const th_walkers *walkers, const th_moment *moment);
+// After the last moment: who vanished (before `end`) on the way to the line, less than a frame and a half from it, has
+// crossed it. At the exits of a simulation nobody is ever seen beyond the line. False: no memory.
+bool th_line_finish(th_line_watch *line, const th_walkers *walkers, double frame, double end);
 void th_line_release(th_line_watch *line);
 double th_line_width(const th_line_watch *line); // [m]
 

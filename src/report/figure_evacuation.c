@@ -14,16 +14,18 @@ typedef struct left_curves {
     double *memory;
 } left_curves;
 
+// After its last sample a run stays as it ended: the last person may leave between two.
 static double left_at(const th_run_summary *run, int k) {
-    if (run->sample_count == 0) return 0;
-    return run->left_curve[k < run->sample_count ? k : run->sample_count - 1];
+    return k < run->sample_count ? (double)run->left_curve[k] : (double)run->left;
 }
+
+static int rows_of(const th_run_summary *run) { return run->sample_count + 1; }
 
 static bool make_curves(left_curves *curves, const th_ensemble *ensemble) {
     *curves = (left_curves){0};
     for (int i = 0; i < ensemble->run_count; ++i) {
         const th_run_summary *run = &ensemble->runs[i];
-        if (run->sample_count > curves->samples) curves->samples = run->sample_count;
+        if (rows_of(run) > curves->samples) curves->samples = rows_of(run);
         curves->highest = fmax(curves->highest, (double)run->spawned);
     }
     size_t count = (size_t)curves->samples, runs = (size_t)ensemble->run_count;
@@ -59,22 +61,23 @@ static void draw_single_runs(const th_chart *chart, const th_ensemble *ensemble,
     if (!left) return;
     for (int i = 0; i < ensemble->run_count; i += stride) {
         const th_run_summary *run = &ensemble->runs[i];
-        for (int k = 0; k < run->sample_count; ++k) left[k] = run->left_curve[k];
-        th_chart_line(chart, curves->time, left, run->sample_count,
-                      (th_line_style){GREY, 0.6, 0, 0.45});
+        for (int k = 0; k < rows_of(run); ++k) left[k] = left_at(run, k);
+        th_chart_line(chart, curves->time, left, rows_of(run), (th_line_style){GREY, 0.6, 0, 0.45});
     }
     free(left);
 }
 
 static void draw_inside(const th_chart *chart, const th_observation *first) {
     size_t count = (size_t)first->sample_count;
-    double *memory = malloc((2 * count + 1) * sizeof *memory);
+    double *memory = malloc((2 * count + 2) * sizeof *memory), *inside = memory + count + 1;
     if (!memory) return;
     for (int k = 0; k < first->sample_count; ++k) {
         memory[k] = k * first->interval;
-        memory[count + (size_t)k] = first->inside[k];
+        inside[k] = first->inside[k];
     }
-    th_chart_line(chart, memory, memory + count, first->sample_count, th_line_style_of(1));
+    memory[count] = first->statistics.time;
+    inside[count] = (double)first->statistics.inside;
+    th_chart_line(chart, memory, inside, first->sample_count + 1, th_line_style_of(1));
     free(memory);
 }
 

@@ -63,7 +63,10 @@ static th_panel_page draw_maps(const th_canvas *canvas, const th_figure_data *da
         cairo_rectangle(canvas->cairo, panel.left, panel.top, panel.width, panel.height);
         cairo_clip(canvas->cairo);
         th_draw_ground(canvas, &panel, data->scene, level);
+        cairo_save(canvas->cairo); // cells on the edge reach into walls and benches
+        th_clip_to_ground(canvas, &panel, data->scene, level);
         draw_map(canvas, &panel, data, level, value, colour, context);
+        cairo_restore(canvas->cairo);
         th_draw_outline(canvas, &panel, data->scene, level, 1.2);
         th_draw_exits(canvas, &panel, data->scene, level);
         cairo_restore(canvas->cairo);

@@ -106,11 +106,11 @@ static double highest_flow(const th_observation *first, bool with_width, double 
 
 static void counter_title(const th_counter *counter, char *title, size_t size) {
     static const char *const kinds[] = {"exit", "door", "line"};
-    if (counter->width > 0)
-        snprintf(title, size, "%s %.80s, %.3g m", kinds[counter->kind], counter->id,
-                 counter->width);
-    else
-        snprintf(title, size, "%s %.80s", kinds[counter->kind], counter->id);
+    char width[32] = "", side[32] = "";
+    if (counter->width > 0) snprintf(width, sizeof width, ", %.3g m", counter->width);
+    if (counter->kind != TH_COUNT_EXIT && counter->forward_to)
+        snprintf(side, sizeof side, ", %s", counter->forward_to);
+    snprintf(title, size, "%s %.80s%s%s", kinds[counter->kind], counter->id, width, side);
 }
 
 static th_line_style limit_style(void) { return (th_line_style){BLACK, 1.2, 3, 1}; }
@@ -159,9 +159,11 @@ double th_figure_flow_draw(const th_canvas *canvas, const th_figure_data *data) 
     for (int k = 0; k < first->sample_count; ++k) time[k] = k * first->interval;
     bool back = false;
     highest_flow(first, true, flow, &back);
-    th_legend_entry entries[3] = {{"forward, exits: out", th_line_style_of(0), TH_LEGEND_LINE}};
+    th_legend_entry entries[3] = {
+        {"out, or the way in the title", th_line_style_of(0), TH_LEGEND_LINE}};
     int count = 1;
-    if (back) entries[count++] = (th_legend_entry){"backward", th_line_style_of(1), TH_LEGEND_LINE};
+    if (back)
+        entries[count++] = (th_legend_entry){"the other way", th_line_style_of(1), TH_LEGEND_LINE};
     if (used_counters(first, true) > 0)
         entries[count++] = (th_legend_entry){"1.3 /(m s), IMO maximum for corridors and doors",
                                              limit_style(), TH_LEGEND_LINE};

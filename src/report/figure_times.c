@@ -177,6 +177,9 @@ void th_figure_egress_caption(th_text *text, const th_figure_data *data) {
                     "are the single runs. The dot is the mean with its 95\xc2\xa0% confidence "
                     "interval (Student's t); the spread of the bars is how much one "
                     "evacuation differs from the next.");
+    else if (data->ensemble->run_count > 1)
+        th_text_put(text, "When each person left in the first run. Fewer than two runs emptied, so "
+                          "there is no spread of egress times over runs.");
     else
         th_text_put(text, "When each person left. One run gives one egress time, so this shows the "
                           "spread over people, not over runs; repeat with --runs for that.");

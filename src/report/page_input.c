@@ -86,8 +86,8 @@ static void add_group(th_text *page, const th_figure_data *data, int index) {
     add_distribution(page, &group->radius, "m");
     th_text_put(page, "</td><td>");
     add_distribution(page, &group->premovement, "s");
-    th_text_add(page, "</td><td>%s, plan %s</td></tr>\n", model_name(&group->move),
-                model_name(&group->plan));
+    th_text_add(page, "</td><td>%s, plan %s, filter %s</td></tr>\n", model_name(&group->move),
+                model_name(&group->plan), model_name(&group->filter));
 }
 
 void th_page_population(th_text *page, const th_figure_data *data) {
@@ -182,9 +182,9 @@ static void compare_distribution(difference_list *list, const th_group *group, c
 static void compare_number(difference_list *list, const char *name, double value, double usual,
                            const char *unit) {
     char is[160], was[160];
-    if (value >= usual && value <= usual) return;
     snprintf(is, sizeof is, "%g %s", value, unit);
     snprintf(was, sizeof was, "%g %s", usual, unit);
+    if (strcmp(is, was) == 0) return; // a step is time over steps, and rounded
     differ(list, NULL, name, is, was);
 }
 
@@ -195,6 +195,8 @@ static void compare_all(difference_list *list, const th_figure_data *data) {
     double step = data->first && data->first->step > 0 ? data->first->step : scene->run.step;
     compare_number(list, "time step", step, usual.run.step, "s");
     compare_number(list, "duration (0: until empty)", scene->run.duration, usual.run.duration, "s");
+    if (data->def->max_time > 0)
+        compare_number(list, "stopped at (--max-time)", data->def->max_time, 0, "s");
     compare_number(list, "longest until-empty run", scene->run.max_time, usual.run.max_time, "s");
     for (int i = 0; i < scene->group_count; ++i) {
         const th_group *group = &scene->groups[i];

@@ -32,6 +32,13 @@ static void time_cell(th_text *page, double seconds) {
     th_text_put(page, "</td>");
 }
 
+static void side_cell(th_text *page, uint64_t count, const char *side) {
+    th_text_put(page, "<td class=\"n\">");
+    th_text_count(page, (double)count);
+    if (side) th_text_add(page, " <small>%s</small>", side);
+    th_text_put(page, "</td>");
+}
+
 static double highest_window_flow(const th_observation *first, const th_counter *counter) {
     double highest = 0;
     for (int k = 0; k < first->sample_count; ++k) {
@@ -51,11 +58,11 @@ static void add_counter(th_text *page, const th_figure_data *data, const th_coun
     th_text_escaped(page, counter->id);
     th_text_add(page, "</th><td>%s</td>", kinds[counter->kind]);
     number_cell(page, width);
-    count_cell(page, (double)counter->forward_total);
+    side_cell(page, counter->forward_total, counter->forward_to);
     if (counter->kind == TH_COUNT_EXIT)
         th_text_put(page, "<td class=\"n\">\xe2\x80\x93</td>");
     else
-        count_cell(page, (double)counter->backward_total);
+        side_cell(page, counter->backward_total, counter->backward_to);
     time_cell(page, counter->first_time);
     time_cell(page, counter->last_time);
     measured_cell(page, flow);
@@ -72,8 +79,8 @@ void th_page_counters(th_text *page, const th_figure_data *data) {
                 data->ensemble->run_count > 1 ? ", first run" : "");
     th_text_put(page,
                 "<div class=\"wide\"><table><thead><tr><th>name</th><th>kind</th>"
-                "<th class=\"n\">width [m]</th><th class=\"n\">people forward</th>"
-                "<th class=\"n\">back&shy;ward</th><th class=\"n\">first [s]</th>"
+                "<th class=\"n\">width [m]</th><th class=\"n\">people one way</th>"
+                "<th class=\"n\">the other way</th><th class=\"n\">first [s]</th>"
                 "<th class=\"n\">last [s]</th><th class=\"n\">mean flow [1/s]</th>"
                 "<th class=\"n\">mean specific flow [1/(m\xc2\xa0s)]</th>"
                 "<th class=\"n\">highest, 10\xc2\xa0s [1/(m\xc2\xa0s)]</th></tr></thead><tbody>\n");
@@ -81,8 +88,8 @@ void th_page_counters(th_text *page, const th_figure_data *data) {
         add_counter(page, data, &first->counters[i]);
     th_text_put(page,
                 "</tbody></table></div>\n<p class=\"note\">Both directions count for the flow. The "
-                "mean is taken from the first to the last crossing. Forward over a line: from the "
-                "right of its direction to the left.");
+                "mean is taken from the first to the last crossing. East is to the right of "
+                "the plan, north is up.");
     if (first->counter_count > ROWS_MAX)
         th_text_add(page, " %d more are in counters.csv.", first->counter_count - ROWS_MAX);
     th_text_put(page, "</p>\n");

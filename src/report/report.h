@@ -15,6 +15,7 @@ typedef struct th_report_def {
     const char *recording_trouble; // why the recording ends early, or NULL
     const char *const *overrides;  // --set texts
     int override_count;
+    double max_time; // --max-time [s]; 0: not given
 } th_report_def;
 
 // summary.json, evacuation.csv, counters.csv, areas.csv, people.csv, runs.csv. src/report/tables.c

@@ -11,7 +11,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+// To seven digits: most are measured in single precision, and 1.39999962 is no news.
+static json_t *number(double value) {
+    char digits[32];
+    if (!isfinite(value)) return json_null();
+    snprintf(digits, sizeof digits, "%.7g", value);
+    return json_real(strtod(digits, NULL));
+}
 static json_t *count(uint64_t value) { return json_integer((json_int_t)value); }
 // Texts come from files: what is no UTF-8 is left out rather than failing the whole summary.
 static json_t *text(const char *words) {
@@ -46,8 +52,8 @@ static json_t *sample(const th_sample_summary *s) {
 
 static void set_place(json_t *object, const th_scene *scene, th_place place) {
     bool known = place.level >= 0;
-    set(object, "x_m", number(known ? place.x : (double)NAN));
-    set(object, "y_m", number(known ? place.y : (double)NAN));
+    set(object, "x_m", known ? json_real(round(1e3 * place.x) / 1e3) : json_null());
+    set(object, "y_m", known ? json_real(round(1e3 * place.y) / 1e3) : json_null());
     set(object, "level", text(known ? scene->levels[place.level].id : NULL));
 }
 
@@ -118,6 +124,7 @@ static json_t *counters_of(const th_scene *scene, const th_observation *first,
         set(object, "level", text(scene->levels[counter->level].id));
         set(object, "width_m", number(width));
         set(object, "forward", count(counter->forward_total));
+        set(object, "forward_to", text(counter->forward_to));
         set(object, "backward", count(counter->backward_total));
         set(object, "first_s", number(counter->first_time));
         set(object, "last_s", number(counter->last_time));

@@ -177,8 +177,9 @@ static json_t *flow_json(const th_line_flow *flow) {
 }
 
 static json_t *line_json(const th_survey *survey, int l) {
-    json_t *object = json_pack("{s:s,s:o}", "name", survey->def.lines[l].name, "width_m",
-                               number(th_line_width(&survey->lines[l])));
+    json_t *object = json_pack("{s:s,s:o,s:i}", "name", survey->def.lines[l].name, "width_m",
+                               number(th_line_width(&survey->lines[l])), "crossings_beside_it",
+                               survey->lines[l].beside);
     for (int way = 0; way < 2; ++way) {
         th_line_flow flow;
         if (th_line_flow_of(&survey->lines[l], way == 0, &flow, NULL) == TH_OK)

@@ -45,6 +45,12 @@ static void print_area(FILE *out, const th_survey *survey, int a) {
                 cell(mean.highest_density, highest), cell(mean.speed, speed),
                 cell(mean.flow, flow));
         print_service(out, mean.service, "service");
+        if (mean.speed < 0)
+            fprintf(
+                out,
+                "    warning: on the whole people walk against --direction, so speed and flow are "
+                "negative;\n             turn its signs round, or give --both-ways for two "
+                "streams\n");
     }
     th_survey_pressure pressure = th_survey_pressure_of(survey, a);
     if (isfinite(pressure.mean))
@@ -71,6 +77,11 @@ static void print_line(FILE *out, const th_survey *survey, int l) {
     const th_line_watch *line = &survey->lines[l];
     fprintf(out, "  %s, %.3g m wide\n", survey->def.lines[l].name, th_line_width(line));
     if (line->count == 0) fprintf(out, "    nobody crossed it\n");
+    if (line->beside > 0)
+        fprintf(out,
+                "    warning: %d crossings less than %.1f m beside its ends are not counted; make "
+                "the line longer\n",
+                line->beside, TH_BESIDE);
     if (th_line_flow_of(line, true, &forward, NULL) == TH_OK)
         print_direction(out, &forward, "forward");
     if (th_line_flow_of(line, false, &backward, NULL) == TH_OK)

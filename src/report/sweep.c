@@ -80,10 +80,10 @@ static void add_values(th_text *page, const th_sweep_report *report, const th_sw
     }
 }
 
-static void add_extreme(th_text *page, const th_sweep_report *report, const char *word, int k) {
+static void add_mean(th_text *page, const th_sweep_report *report, const char *word, int k) {
     const th_sample_summary *egress = &report->points[k].egress;
     th_text_add(page, "<p class=\"headline\">%s: ", word);
-    th_text_seconds(page, egress->mean);
+    th_text_within(page, egress->mean);
     if (egress->count > 1) {
         th_text_put(page, " (95 % interval of the mean ");
         th_text_seconds(page, egress->ci_low);
@@ -96,34 +96,66 @@ static void add_extreme(th_text *page, const th_sweep_report *report, const char
     th_text_put(page, ".</p>\n");
 }
 
-// The answer: which combination empties fastest and which slowest.
+static int stuck_runs(const th_sweep_point *point) { return point->runs - point->egress.count; }
+
+// Combinations with runs that never emptied: they have no longest time, so they come before it.
+static void add_stuck(th_text *page, const th_sweep_report *report) {
+    enum { NAMED = 6 };
+    int points = 0, runs = 0, all = 0;
+    for (int k = 0; k < report->point_count; ++k) {
+        points += stuck_runs(&report->points[k]) > 0;
+        runs += stuck_runs(&report->points[k]);
+        all += report->points[k].runs;
+    }
+    if (points == 0) return;
+    th_text_add(page,
+                "<p class=\"headline\">%d of %d runs never emptied the scene, in %d of %d "
+                "combinations: ",
+                runs, all, points, report->point_count);
+    for (int k = 0, named = 0; k < report->point_count; ++k) {
+        const th_sweep_point *point = &report->points[k];
+        if (stuck_runs(point) == 0) continue;
+        if (named++ == NAMED) {
+            th_text_put(page, "; more are in the table");
+            break;
+        }
+        if (named > 1) th_text_put(page, "; ");
+        add_values(page, report, point);
+        th_text_add(page, " (%d of %d)", stuck_runs(point), point->runs);
+    }
+    th_text_put(page, ".</p>\n");
+}
+
+// The answer: which combination empties fastest and which slowest, of those that always empty.
 static void add_answer(th_text *page, const th_sweep_report *report) {
-    int best = -1, worst = -1, stuck = 0, runs = 0;
+    int best = -1, worst = -1, runs = 0, stuck = 0;
     for (int k = 0; k < report->point_count; ++k) {
         double mean = report->points[k].egress.mean;
         runs += report->points[k].runs;
-        stuck += report->points[k].runs - report->points[k].egress.count;
-        if (!isfinite(mean)) continue;
+        stuck += stuck_runs(&report->points[k]);
+        if (!isfinite(mean) || stuck_runs(&report->points[k]) > 0) continue;
         if (best < 0 || mean < report->points[best].egress.mean) best = k;
         if (worst < 0 || mean > report->points[worst].egress.mean) worst = k;
     }
+    const char *always = stuck > 0 ? " of those that always empty" : "";
+    char shortest[80], longest[80];
+    snprintf(shortest, sizeof shortest, "Shortest mean egress time%s", always);
+    snprintf(longest, sizeof longest, "Longest%s", always);
     th_text_put(page, "<section class=\"answer\">\n");
+    add_stuck(page, report);
     if (best >= 0 && best != worst) {
-        add_extreme(page, report, "Shortest mean egress time", best);
-        add_extreme(page, report, "Longest", worst);
+        add_mean(page, report, shortest, best);
+        add_mean(page, report, longest, worst);
     } else if (best >= 0) {
-        add_extreme(page, report, "Mean egress time", best);
+        add_mean(page, report, stuck > 0 ? shortest : "Mean egress time", best);
     } else {
-        th_text_put(page, "<p class=\"headline\">No run emptied the scene.</p>\n");
+        th_text_put(page, "<p class=\"headline\">No combination emptied in all its runs.</p>\n");
     }
-    th_text_add(page, "<p>%d combinations, %d runs in all.</p></section>\n", report->point_count,
-                runs);
-    if (stuck > 0)
-        th_text_add(page,
-                    "<section class=\"warnings\"><p>%d of %d runs did not empty the scene within "
-                    "their time. They are counted as runs, but have no egress time, so the means "
-                    "are of the others and too low.</p></section>\n",
-                    stuck, runs);
+    th_text_add(page, "<p>%d combinations, %d runs in all.%s</p></section>\n", report->point_count,
+                runs,
+                stuck > 0 ? " Runs that did not empty have no egress time: the means of their "
+                            "combinations are of the others and too low."
+                          : "");
 }
 
 static void add_cell(th_text *page, double value) {

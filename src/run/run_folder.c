@@ -100,7 +100,8 @@ th_report_def th_run_folder_report(const th_run_folder *run, const th_scene *sce
                            .recording = run->recording.wanted ? run->recording.file : NULL,
                            .recording_trouble = *trouble ? trouble : NULL,
                            .overrides = run->overrides,
-                           .override_count = run->override_count};
+                           .override_count = run->override_count,
+                           .max_time = run->max_time};
 }
 
 json_t *th_run_folder_summary(const th_run_folder *run, const th_report_def *report,

@@ -12,6 +12,7 @@ typedef struct th_run_folder {
     json_t *about;    // run.json
     th_recording recording;
     const char **overrides; // the texts belong to `about`
+    double max_time;        // --max-time [s]; 0: not given
     int override_count;
 } th_run_folder;
 

@@ -57,6 +57,10 @@ static bool keeps_nothing(const th_runs_def *def) {
 
 static th_result check_together(const th_runs_def *def, th_error *error) {
     bool records = def->record && strcmp(def->record, "none") != 0;
+    if (def->sweep && def->out && strcmp(def->out, "none") == 0)
+        return th_fail(
+            error, TH_BAD_ARGUMENT, "out",
+            "none: a sweep keeps every finished run in a folder; name one, or \"./none\"");
     if (def->sweep && (records || def->checkpoint > 0))
         return th_fail(error, TH_BAD_ARGUMENT, records ? "record" : "checkpoint",
                        "is for runs; a sweep keeps the numbers of its runs, and can be resumed");
@@ -182,6 +186,7 @@ static th_result create_plain(th_runs *runs, const th_runs_def *def, th_error *e
     const th_scene_options options = {.overrides = def->sets, .override_count = def->set_count};
     const th_texts sets = {def->sets, def->set_count};
     const th_scene_changes changes = {def->seed, def->runs, def->step, def->max_time};
+    runs->keep.max_time = def->max_time;
     th_result result = th_scene_load_file(def->scene, &options, &runs->scene, error);
     if (result == TH_OK) result = plan_runs(runs, def, error);
     if (result == TH_OK)
