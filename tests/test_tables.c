@@ -379,9 +379,10 @@ static void test_people_who_cannot_leave(void **state) {
     json_t *behind = json_object_get(first, "left_behind");
     json_t *group = json_array_get(json_object_get(behind, "groups"), 0);
     assert_int_equal(json_integer_value(json_object_get(behind, "count")), 20);
-    double x = 0.0;
-    for (int i = 0; i < 20; ++i) x += (double)ensemble.first->left_behind[i].x / 20.0;
-    assert_near(json_number_value(json_object_get(group, "x_m")), x, 1e-4);
+    double x = json_number_value(json_object_get(group, "x_m")), nearest = 1.0;
+    for (int i = 0; i < 20; ++i)
+        nearest = fmin(nearest, fabs((double)ensemble.first->left_behind[i].x - x));
+    assert_true(nearest < 1e-3); // one of them stands there
     assert_true(json_is_null(json_object_get(json_object_get(root, "egress_time_s"), "mean")));
     assert_int_equal(json_array_size(json_object_get(root, "warnings")), warnings.count);
     csv *people = read_csv("people.csv");

@@ -312,10 +312,11 @@ static void test_places(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_crossings), cmocka_unit_test(test_ends_of_lines),  cmocka_unit_test(test_flow),
-        cmocka_unit_test(test_ways),       cmocka_unit_test(test_service),
-        cmocka_unit_test(test_high_level), cmocka_unit_test(test_collisions),
-        cmocka_unit_test(test_nearest),    cmocka_unit_test(test_places),
+        cmocka_unit_test(test_crossings),  cmocka_unit_test(test_ends_of_lines),
+        cmocka_unit_test(test_flow),       cmocka_unit_test(test_ways),
+        cmocka_unit_test(test_service),    cmocka_unit_test(test_high_level),
+        cmocka_unit_test(test_collisions), cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

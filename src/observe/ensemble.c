@@ -120,28 +120,32 @@ static void find_flow(const th_observation *o, th_run_summary *run) {
     }
 }
 
+// How many of the group stand within 2 m of person k, of every `stride`-th.
+static int stuck_around(const th_observation *o, int k, int stride) {
+    const th_left_behind *one = &o->left_behind[k];
+    int count = 0;
+    for (int i = 0; i < o->left_behind_count; i += stride) {
+        const th_left_behind *other = &o->left_behind[i];
+        float dx = other->x - one->x, dy = other->y - one->y;
+        count += other->group == one->group && other->level == one->level &&
+                 dx * dx + dy * dy < 2.0f * 2.0f;
+    }
+    return count;
+}
+
 th_stuck th_stuck_of(const th_observation *o, int group) {
     th_stuck stuck = {.group = group};
-    int most = 0, levels = 0;
+    int most = -1, stride = 1 + o->left_behind_count / 2000; // pairs: enough to find a cluster
     for (int i = 0; i < o->left_behind_count; ++i) {
-        stuck.count += o->left_behind[i].group == group;
-        if (o->left_behind[i].level >= levels) levels = o->left_behind[i].level + 1;
-    }
-    for (int level = 0; level < levels && stuck.count > 0; ++level) {
-        double x = 0.0, y = 0.0;
-        int count = 0;
-        for (int i = 0; i < o->left_behind_count; ++i) {
-            const th_left_behind *person = &o->left_behind[i];
-            if (person->group != group || person->level != level) continue;
-            x += (double)person->x;
-            y += (double)person->y;
-            count++;
-        }
-        if (count <= most) continue;
-        most = count;
-        stuck.level = level;
-        stuck.x = (float)(x / count);
-        stuck.y = (float)(y / count);
+        const th_left_behind *person = &o->left_behind[i];
+        if (person->group != group) continue;
+        bool looked_at = stuck.count++ % stride == 0;
+        int around = looked_at ? stuck_around(o, i, stride) : -1;
+        if (around <= most) continue;
+        most = around;
+        stuck.level = person->level;
+        stuck.x = person->x;
+        stuck.y = person->y;
     }
     return stuck;
 }

@@ -18,7 +18,8 @@ extern const float th_load_times[TH_LOADS]; // [s]
 #define TH_TOO_MUCH_FLOW 2.5
 #define TH_PEAK_WINDOW 10.0 // [s]
 
-// The largest number of one group who are on the way at the end, and the middle of where most of them stand.
+// The largest number of one group who are on the way at the end, and where one of them stands, with the most others
+// around.
 typedef struct th_stuck {
     int group, count, level; // count 0: nobody
     float x, y;              // relative to the scene origin [m]

@@ -84,14 +84,16 @@ static void draw_inside(const th_chart *chart, const th_observation *first) {
 static void draw_marks(const th_chart *chart, const th_ensemble *ensemble, double people) {
     static const double shares[3] = {0.5, 0.95, 1};
     for (int i = 0; i < 3; ++i) {
-        char note[80], time[40];
-        double at = th_ensemble_reach(ensemble, shares[i]).median;
-        if (ensemble->run_count == 1) at = th_ensemble_reach(ensemble, shares[i]).mean;
+        char note[80], time[40], some[40] = "";
+        th_sample_summary reach = th_ensemble_reach(ensemble, shares[i]);
+        double at = reach.count == 1 ? reach.mean : reach.median;
+        if (reach.count < ensemble->run_count)
+            snprintf(some, sizeof some, " in %d of %d runs", reach.count, ensemble->run_count);
         // With very few people 95 % is not defined.
         bool whole = shares[i] >= 1 || (1 - shares[i]) * people >= 1;
         if (!isfinite(at) || !whole) continue;
         th_figure_time(at, chart->x.high, time, sizeof time);
-        snprintf(note, sizeof note, "%.0f %%: %s", 100 * shares[i], time);
+        snprintf(note, sizeof note, "%.0f %%%s: %s", 100 * shares[i], some, time);
         th_chart_dot(chart, at, shares[i] * people, th_colour_group(0));
         // 95 % and 100 % lie near each other: one to the right and below, one to the left and above.
         bool last = i == 2;

@@ -132,8 +132,8 @@ double th_counter_mean_flow(const th_counter *counter) {
 static th_stranded place_stuck(const th_scene *scene, th_stuck stuck) {
     th_stranded stranded = {stuck.group, stuck.count, {.level = -1}};
     if (stuck.count > 0)
-        stranded.centre = (th_place){stuck.level, scene->origin.x + (double)stuck.x,
-                                     scene->origin.y + (double)stuck.y};
+        stranded.at = (th_place){stuck.level, scene->origin.x + (double)stuck.x,
+                                 scene->origin.y + (double)stuck.y};
     return stranded;
 }
 
@@ -220,10 +220,11 @@ static void warn_of_one_stranded(warner *w, const th_scene *scene, th_stranded s
                                  const char *which) {
     if (stranded.count == 0) return;
     warn(w,
-         "%d %s of group \"%s\" never arrived%s; the middle of where they stand is (%.1f, %.1f) "
+         "%d %s of group \"%s\" never arrived%s; %s at (%.1f, %.1f) "
          "on level \"%s\".",
          stranded.count, people((uint64_t)stranded.count), th_member_of(scene, stranded.group),
-         which, stranded.centre.x, stranded.centre.y, scene->levels[stranded.centre.level].id);
+         which, stranded.count == 1 ? "the person stands" : "one of them stands", stranded.at.x,
+         stranded.at.y, scene->levels[stranded.at.level].id);
 }
 
 // Who, where and how many: of the first run, or of the one where it was worst.

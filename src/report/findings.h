@@ -59,7 +59,7 @@ double th_counter_mean_flow(const th_counter *counter);
 // Those of a group who had not arrived at the end of a run.
 typedef struct th_stranded {
     int group, count;
-    th_place centre; // on the level where most of them are
+    th_place at; // of one of them, with the most others around
 } th_stranded;
 th_stranded th_find_stranded(const th_scene *scene, const th_observation *observation, int group);
 

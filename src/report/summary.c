@@ -224,7 +224,7 @@ static json_t *left_behind(const th_scene *scene, const th_observation *first) {
         json_t *group = json_object();
         set(group, "group", text(scene->groups[g].id));
         set(group, "count", json_integer(stranded.count));
-        set_place(group, scene, stranded.centre);
+        set_place(group, scene, stranded.at);
         json_array_append_new(groups, group);
     }
     set(object, "count", json_integer(first->left_behind_count));
