@@ -11,7 +11,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const MOVES[] = {"orca", "social_force", "helbing_molnar", "pbd", "uic"};
+static const char *const MOVES[] = {
+    "orca",   "social_force",         "helbing_molnar",        "pbd",      "uic",
+    "people", "collision_free_speed", "anticipation_velocity", "power_law"};
 static const char *const FILTERS[] = {"none", "densesense"};
 
 typedef struct input {
@@ -24,7 +26,8 @@ static double place(input *in) { return 0.3 + 7.4 * next(in) / 255.0; } // [m] i
 
 static void write_scene(input *in, char *text, size_t size) {
     size_t used = 0;
-    const char *move = MOVES[next(in) % 5], *filter = FILTERS[next(in) % 2];
+    const char *move = MOVES[next(in) % (sizeof MOVES / sizeof *MOVES)],
+               *filter = FILTERS[next(in) % 2];
     double step = 0.01 + 0.1 * next(in) / 255.0, radius = 0.1 + 0.2 * next(in) / 255.0;
     double ends[4];
     for (int i = 0; i < 4; ++i) ends[i] = place(in);

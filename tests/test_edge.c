@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const models[] = {"orca", "social_force", "helbing_molnar", "uic"};
-enum { MODELS = 4 };
+static const char *const models[] = {"orca",     "social_force",         "helbing_molnar",
+                                     "uic",      "collision_free_speed", "anticipation_velocity",
+                                     "power_law"};
+enum { MODELS = sizeof models / sizeof *models };
 
 // A scene text with %s for the model, where it has one.
 static th_world *world_from(const char *format, const char *model, th_scene **scene) {

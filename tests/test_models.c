@@ -110,8 +110,8 @@ static void test_messages(void **state) {
     expect(&(th_model_def){.name = "socialforce"}, "groups[2].move",
            "unknown move model \"socialforce\"; did you mean \"social_force\"?");
     expect(&(th_model_def){.name = "xx"}, "groups[2].move",
-           "unknown move model \"xx\"; known: people, orca, social_force, helbing_molnar, uic, "
-           "pbd, hidac");
+           "unknown move model \"xx\"; known: people, orca, social_force, helbing_molnar, "
+           "collision_free_speed, anticipation_velocity, power_law, uic, pbd, hidac");
     expect(&(th_model_def){.name = "social_force", .preset = "menge_sof"}, "groups[2].move.preset",
            "unknown preset of social_force \"menge_sof\"; did you mean \"menge_soft\"?");
     expect(&(th_model_def){.name = "orca", .params = &(th_param){"max_sped", 1}, .param_count = 1},

@@ -201,7 +201,9 @@ static void test_stairs_between_floors(void **state) {
 // A crowd presses against a door beside the exit, which is an inner one, with every model.
 static void test_nobody_walks_out(void **state) {
     (void)state;
-    static const char *const models[] = {"orca", "social_force", "helbing_molnar", "pbd", "uic"};
+    static const char *const models[] = {
+        "orca", "social_force",         "helbing_molnar",        "pbd",
+        "uic",  "collision_free_speed", "anticipation_velocity", "power_law"};
     for (size_t m = 0; m < sizeof models / sizeof models[0]; ++m) {
         char json[1000];
         snprintf(json, sizeof json,

@@ -172,8 +172,13 @@ static void test_doors_and_events(void **state) {
 // Nobody passes a shut door: a corridor with a door that is closed throughout.
 static void test_closed_door_holds(void **state) {
     (void)state;
-    const char *models[] = {"orca", "social_force", "helbing_molnar"};
-    for (int m = 0; m < 3; ++m) {
+    const char *models[] = {"orca",
+                            "social_force",
+                            "helbing_molnar",
+                            "collision_free_speed",
+                            "anticipation_velocity",
+                            "power_law"};
+    for (int m = 0; m < 6; ++m) {
         char text[1024];
         static const char format[] = TH_JSON(
             {"levels":[{"id":"c", "walkable":{"rect":[0,0,20,4]},

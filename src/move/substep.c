@@ -1,4 +1,4 @@
-// Bookkeeping of sub-steps, shared by the force models. SPDX-License-Identifier: Apache-2.0
+// Bookkeeping of sub-steps, shared by the models that take them. SPDX-License-Identifier: Apache-2.0
 #include "move/substep.h"
 
 th_substep th_substep_begin(th_world *world, th_model_id model, float longest) {
@@ -31,4 +31,34 @@ void th_substep_advance(th_world *world, th_substep *step) {
     }
     world->counters.repairs += repairs;
     th_substep_end(step, largest);
+}
+
+static void look_around(th_world *world, const th_substep *step, const th_walls *walls,
+                        const th_substep_walk *walk) {
+    int count = world->agents.count;
+#pragma omp parallel for schedule(dynamic, 64) num_threads(world->threads)
+    for (int i = 0; i < count; ++i) {
+        uint32_t self = (uint32_t)i;
+        if (th_substep_own(world, walk->model, self)) {
+            th_substep_look(world, step, walls, self, walk->range(world, self),
+                            th_substep_params_of(world, self)->line_of_sight > 0.0f);
+        }
+    }
+}
+
+void th_substep_run(th_world *world, const th_substep_walk *walk) {
+    th_substep step = th_substep_begin(world, walk->model, th_substep_shortest(world, walk->model));
+    th_walls walls = th_world_walls(world);
+    int count = world->agents.count, blocks = th_block_count(count);
+    if (th_substep_looks(world, &step, &walls)) {
+        look_around(world, &step, &walls, walk);
+    }
+    while (step.done < step.count) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(world->threads)
+        for (int b = 0; b < blocks; ++b) {
+            int begin = b * TH_BLOCK, end = begin + TH_BLOCK < count ? begin + TH_BLOCK : count;
+            walk->block(world, &step, &walls, (uint32_t)begin, (uint32_t)end);
+        }
+        th_substep_advance(world, &step);
+    }
 }

@@ -74,5 +74,33 @@ template <class State> void advance_substep(th_world *host, State *s) {
     end_one_substep(host, s);
 }
 
+// th_substep_run. Walk has MODEL, range(world, i) and take(world, step, walls, i), which sets next_velocity of i.
+template <class Walk> void run_substeps(th_world *host) {
+    substep_state *s = (substep_state *)host->device_world->model_state[Walk::MODEL];
+    th_substep step = th_substep_of(host, Walk::MODEL, th_substep_shortest(host, Walk::MODEL));
+    begin_substeps(host, s, step);
+    everybody(
+        host, TH_LAMBDA(th_world * world, int k) {
+            uint32_t i = (uint32_t)k;
+            th_walls walls = th_world_walls(world);
+            if (s->step.looks && th_substep_own(world, Walk::MODEL, i))
+                th_substep_look(world, &s->step, &walls, i, Walk::range(world, i),
+                                th_substep_params_of(world, i)->line_of_sight > 0.0f);
+        });
+    for (int done = 0; done < step.count; ++done) {
+        everybody(
+            host, TH_LAMBDA(th_world * world, int i) {
+                th_walls walls = th_world_walls(world);
+                if (th_substep_own(world, Walk::MODEL, (uint32_t)i))
+                    Walk::take(world, &s->step, &walls, (uint32_t)i);
+            });
+        advance_substep(host, s);
+    }
+}
+template <class Walk> bool create_substeps(th_world *host) {
+    th_device_world *device = host->device_world;
+    return (device->model_state[Walk::MODEL] = device->store.room<substep_state>(1)) != nullptr;
+}
+
 } // namespace th
 #endif

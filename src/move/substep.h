@@ -10,6 +10,17 @@
 #include "formula/vec.h"
 #include "state/neighbours.h"
 
+// What the parameters of a model that uses th_substep_run begin with. `longest` is the default of substep, `why` its source.
+#define TH_SUBSTEP_PARAMS(X, longest, why)                                           \
+    TH_CONTACT_PARAMS(X)                                                             \
+    X(substep, longest, 0.001, 0.5, "s", why,                                        \
+      "longest time step of the model; the crowd takes the smallest of its groups")  \
+    X(line_of_sight, 1, 0, 1, "-", "throng; 0 sees through walls, as the papers do", \
+      "1: people behind a wall or a shut door are not seen")
+typedef struct th_substep_params {
+    float separation_passes, substep, line_of_sight;
+} th_substep_params;
+
 typedef struct th_substep {
     th_model_id model;
     int count; // sub-steps in this step
@@ -348,6 +359,37 @@ TH_FORMULA int th_felt_next(th_felt *felt, const th_world *world, const th_subst
     felt->around = 0;
     return th_substep_linked(world, step, i, range, list);
 }
+
+// ---- models in which the new velocity of everybody is a function of what they see
+
+// Parameters of a group begin with th_substep_params.
+TH_BOTH static inline const th_substep_params *th_substep_params_of(const th_world *world,
+                                                                    uint32_t i) {
+    return (const th_substep_params *)(const void *)world->groups[world->agents.group[i]]
+        .move_params;
+}
+
+// The shortest sub-step that a group of the model asks for.
+static inline float th_substep_shortest(const th_world *world, th_model_id model) {
+    float shortest = world->dt;
+    for (int g = 0; g < world->group_count; ++g) {
+        if (world->groups[g].move == model && !world->groups[g].scripted) {
+            const float *params = world->groups[g].move_params;
+            shortest = th_min(shortest, ((const th_substep_params *)(const void *)params)->substep);
+        }
+    }
+    return shortest;
+}
+
+typedef struct th_substep_walk {
+    th_model_id model;
+    float (*range)(const th_world *world, uint32_t self); // how far they look, centre to centre [m]
+    // Sets next_velocity of own people among begin .. end - 1.
+    void (*block)(th_world *world, const th_substep *step, const th_walls *walls, uint32_t begin,
+                  uint32_t end);
+} th_substep_walk;
+// The whole move stage of such a model.
+void th_substep_run(th_world *world, const th_substep_walk *walk);
 
 // Neighbours copied into vectors, filled up to a multiple of TH_LANES with people 1 km away.
 typedef struct th_gathered {

@@ -5,20 +5,23 @@
 #define TH_STATE_MODELS_H
 
 // X(STAGE, NAME, stage, name)
-#define TH_MODELS(X)                              \
-    X(BEHAVE, ROUTE, behave, route)               \
-    X(PLAN, STRAIGHT, plan, straight)             \
-    X(PLAN, FIELD, plan, field)                   \
-    X(PLAN, ROADMAP, plan, roadmap)               \
-    X(FILTER, NONE, filter, none)                 \
-    X(FILTER, DENSESENSE, filter, densesense)     \
-    X(MOVE, SCRIPTED, move, scripted)             \
-    X(MOVE, PEOPLE, move, people)                 \
-    X(MOVE, ORCA, move, orca)                     \
-    X(MOVE, SOCIAL_FORCE, move, social_force)     \
-    X(MOVE, HELBING_MOLNAR, move, helbing_molnar) \
-    X(MOVE, UIC, move, uic)                       \
-    X(MOVE, PBD, move, pbd)                       \
+#define TH_MODELS(X)                                            \
+    X(BEHAVE, ROUTE, behave, route)                             \
+    X(PLAN, STRAIGHT, plan, straight)                           \
+    X(PLAN, FIELD, plan, field)                                 \
+    X(PLAN, ROADMAP, plan, roadmap)                             \
+    X(FILTER, NONE, filter, none)                               \
+    X(FILTER, DENSESENSE, filter, densesense)                   \
+    X(MOVE, SCRIPTED, move, scripted)                           \
+    X(MOVE, PEOPLE, move, people)                               \
+    X(MOVE, ORCA, move, orca)                                   \
+    X(MOVE, SOCIAL_FORCE, move, social_force)                   \
+    X(MOVE, HELBING_MOLNAR, move, helbing_molnar)               \
+    X(MOVE, COLLISION_FREE_SPEED, move, collision_free_speed)   \
+    X(MOVE, ANTICIPATION_VELOCITY, move, anticipation_velocity) \
+    X(MOVE, POWER_LAW, move, power_law)                         \
+    X(MOVE, UIC, move, uic)                                     \
+    X(MOVE, PBD, move, pbd)                                     \
     X(MOVE, HIDAC, move, hidac)
 
 typedef enum th_model_id {

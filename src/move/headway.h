@@ -1,0 +1,72 @@
+// What the speed models share: how much room there is ahead, and the speed that keeps a time gap to whoever is there
+// (Tordeux, Chraibi, Seyfried 2016). Distances are between centres; l is the sum of two radii.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_MOVE_HEADWAY_H
+#define TH_MOVE_HEADWAY_H
+#include "formula/math.h"
+#include "move/substep.h"
+
+// Nobody farther away than this is seen [m], as in JuPedSim.
+#define TH_HEADWAY_SIGHT 3.0f
+
+// Who is farther away than this from `self` does not slow anybody down: the room is at least v0 T [m].
+TH_BOTH static inline float th_headway_range(const th_world *world, uint32_t self, float time_gap) {
+    const th_agents *a = &world->agents;
+    float free_speed = th_length(th_v(a->drive_x[self], a->drive_y[self]));
+    return th_min(TH_HEADWAY_SIGHT, a->radius[self] + world->max_radius + time_gap * free_speed);
+}
+
+// Room ahead that somebody at `to` (from the walker) leaves to whoever walks along the unit vector e: distance less l if
+// the other is ahead and in the strip of width 2 l that the walker sweeps, otherwise endless.
+TH_FORMULA float th_headway_room(th_vec2 to, th_vec2 e, float l) {
+    bool ahead = th_dot(e, to) >= 0.0f, in_strip = fabsf(th_det(e, to)) <= l;
+    return ahead && in_strip ? th_length(to) - l : 1e9f;
+}
+
+// The least room ahead among those whom `self` sees [m].
+TH_FORMULA float th_headway_least_room(const th_world *world, const th_substep *step,
+                                       const th_walls *walls, uint32_t self, th_vec2 e,
+                                       float time_gap) {
+    const th_agents *a = &world->agents;
+    float x = a->substep_x[self], y = a->substep_y[self], least = 1e9f;
+    float range = th_headway_range(world, self, time_gap);
+    uint32_t list[TH_NEAR_MAX + 1];
+    th_felt felt = th_felt_begin(world, step, self, x, y, range);
+    for (int count;
+         (count = th_felt_next(&felt, world, step, walls, self, x, y, range, list)) >= 0;) {
+        for (int k = 0; k < count; ++k) {
+            uint32_t j = list[k];
+            th_vec2 to = th_v(a->substep_x[j] - x, a->substep_y[j] - y);
+            least = th_min(least, th_headway_room(to, e, a->radius[self] + a->radius[j]));
+        }
+    }
+    return least;
+}
+
+// V(s) = min(v0, max(0, room / T)).
+TH_FORMULA float th_headway_speed(float room, float time_gap, float free_speed) {
+    return th_min(free_speed, th_max(0.0f, room / time_gap));
+}
+
+// Push of walls on a direction: a e^((radius - distance) / D) away from each wall's nearest point.
+TH_FORMULA th_vec2 th_headway_walls(const th_walls *walls, int level, th_vec2 p, float radius,
+                                    float strength, float distance) {
+    enum { POINTS = 16 };
+    th_vec2 points[POINTS], sum = th_v(0.0f, 0.0f);
+    if (walls->count == 0 || !(strength > 0.0f) || !th_walls_maybe_near(walls, level, p)) {
+        return sum;
+    }
+    // Beyond ten times the distance e^-10 of the strength is left; the wall grid answers 2 m at once.
+    float range = th_min(radius + 10.0f * distance, 2.0f);
+    int count = th_wall_points(walls, level, p, range, points, POINTS);
+    for (int k = 0; k < count; ++k) {
+        th_vec2 away = th_sub(p, points[k]);
+        float d = th_length(away);
+        if (d > TH_COINCIDENT) {
+            float push = strength * th_exp((radius - d) / distance);
+            sum = th_add(sum, th_scale(push / d, away));
+        }
+    }
+    return sum;
+}
+#endif
