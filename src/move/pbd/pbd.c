@@ -63,6 +63,7 @@ static void look_and_lean(th_world *world, th_substep *step, const th_walls *wal
         uint32_t i = (uint32_t)k;
         if (!th_pbd_own(world, i)) continue;
         th_pbd_lean_aside(world, i);
+        th_pbd_follow_walls(world, walls, i);
         if (looks) th_substep_look(world, step, walls, i, th_pbd_felt_range(world, i), true);
     }
 }
@@ -200,6 +201,8 @@ static void run(th_world *world, int model) {
 }
 
 static const th_param_info params[] = {TH_PBD_PARAMS(TH_PARAM_INFO)};
+TH_PBD_PRESETS(TH_PRESET_VALUES)
+static const th_preset_info presets[] = {TH_PBD_PRESETS(TH_PRESET_INFO)};
 const th_model th_move_pbd_model = {
     .cookie = TH_MODEL_COOKIE,
     .stage = TH_STAGE_MOVE,
@@ -208,6 +211,8 @@ const th_model th_move_pbd_model = {
     .source = "Weiss, Litteneker, Jiang, Terzopoulos 2017",
     .params = params,
     .param_count = TH_COUNT_OF(params),
+    .presets = presets,
+    .preset_count = TH_COUNT_OF(presets),
     .run = run,
     .create = create,
     // It goes through everybody within two metres, and smaller cells follow that circle better.

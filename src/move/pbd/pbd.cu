@@ -31,7 +31,7 @@ TH_ON_GPU inline void predict_one(th_world *world, pbd_state *s, const pbd_memor
     uint64_t repairs = 0;
     th_vec2 u = th_pbd_predicted(world, &s->step, i, &repairs);
     if (repairs) add(&s->repairs, repairs);
-    memory.now[i] = {a->substep_x[i], a->substep_y[i], u.x, u.y};
+    memory.now[i] = memory.next[i] = {a->substep_x[i], a->substep_y[i], u.x, u.y};
     if (a->around[i] & PBD_OWN) a->next_velocity_x[i] = a->next_velocity_y[i] = 0.0f;
 }
 
@@ -65,8 +65,10 @@ static void begin_pbd(th_world *host, int iterations) {
         everybody(
             host, TH_LAMBDA(th_world * world, int k) {
                 uint32_t i = (uint32_t)k;
-                if (!s->step.looks || !(world->agents.around[i] & PBD_OWN)) return;
+                if (!(world->agents.around[i] & PBD_OWN)) return;
                 th_walls walls = th_world_walls(world);
+                th_pbd_follow_walls(world, &walls, i);
+                if (!s->step.looks) return;
                 th_substep_look(world, &s->step, &walls, i, th_pbd_felt_range(world, i), true);
                 world->agents.around[i] |= PBD_OWN;
             });

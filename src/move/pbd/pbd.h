@@ -31,7 +31,9 @@
       "iterations that take away old overlaps without giving a velocity; the most of the groups")  \
     X(averaging, 1.2, 0.1, 2, "-", TH_WLJT17,                                                      \
       "omega: a person moves by omega times the mean of the corrections asked for")                \
-    X(contact_margin, 1, 0.5, 1.5, "-", "first author's code has 1.05",                            \
+    X(momentum, 0.6, 0, 0.9, "-", "throng: Polyak 1964; WLJT17 has none",                          \
+      "share of the last iteration's change that who touches somebody repeats")                    \
+    X(contact_margin, 1.05, 0.5, 1.5, "-", "first author's code; WLJT17: 1",                       \
       "people are kept this many times the sum of their radii apart")                              \
     X(static_friction, 0.21, 0, 2, "-", TH_WLJT19,                                                 \
       "bodies in contact stick below this share of the depth; 0: they slide freely")               \
@@ -52,6 +54,10 @@
     X(sidestep, 0.5, 0, 2, "-",                                                                    \
       "throng: more than static_friction, or two who touch head-on stick",                         \
       "who is stopped leans to a side, drawn anew every second, by up to this share of the speed") \
+    X(ease, 1, 0, 1, "-", "throng: who presses all the time locks every narrow door",              \
+      "who is stopped walks less, by up to this share of the speed, drawn anew every second")      \
+    X(follow_walls, 1, 0, 1, "-", "throng: a plan for a point leads bodies into door posts",       \
+      "1: who touches a wall walks along it, not into it")                                         \
     X(cohesion, 0.9912, 0, 20, "1/s", TH_WLJT17 ": c = 217 at h = 7 is a kernel of this height",   \
       "rate at which a neighbour of the same group at distance 0 draws the velocity along")        \
     X(cohesion_range, 7, 0, 30, "radii", TH_WLJT17 ": h", "where cohesion ends, in mean radii")    \
@@ -60,6 +66,12 @@
     X(max_acceleration, 5, 0.1, 50, "m/s2",                                                        \
       "throng: about v/tau, 1.4 / 0.54 = 2.6, twice for head-on pairs",                            \
       "limit of what avoidance does to a velocity; contacts are not limited")
+
+// X(name, doc, {parameter, value}...)
+#define TH_PBD_PRESETS(X)                                                                        \
+    X(weiss2017, "as printed: sideways avoidance only, no margin, none of throng's additions",   \
+      {"momentum", 0}, {"contact_margin", 1}, {"lr_mode", 0}, {"side_bias", 0}, {"sidestep", 0}, \
+      {"ease", 0}, {"follow_walls", 0})
 
 typedef struct th_pbd_params {
     TH_PBD_PARAMS(TH_PARAM_MEMBER)
@@ -78,12 +90,23 @@ TH_FORMULA th_vec2 th_pbd_blend(th_vec2 v, th_vec2 preferred, float h, float rea
 }
 
 // Preferred velocity of somebody who is held up: leans to the side by `lean` (positive: right) times the share
-// of the speed that is missing.
-TH_FORMULA th_vec2 th_pbd_lean(th_vec2 preferred, th_vec2 v, float lean) {
+// of the speed that is missing, and walks less by `ease` times that share.
+TH_FORMULA th_vec2 th_pbd_lean(th_vec2 preferred, th_vec2 v, float lean, float ease) {
     float speed2 = th_length2(preferred);
     if (!(speed2 > 1e-12f)) return preferred;
     float missing = th_clamp(1.0f - th_dot(v, preferred) / speed2, 0.0f, 1.0f);
-    return th_add(preferred, th_scale(lean * missing, th_perp_right(preferred)));
+    return th_add(th_scale(1.0f - ease * missing, preferred),
+                  th_scale(lean * missing, th_perp_right(preferred)));
+}
+
+// The drive of who touches a wall with outward normal n: along it at the same speed, if it leads into it and not
+// straight at it.
+TH_FORMULA th_vec2 th_pbd_along(th_vec2 drive, th_vec2 n) {
+    float into = -th_dot(drive, n), speed = th_length(drive);
+    if (!(into > 0.0f)) return drive;
+    th_vec2 along = th_add(drive, th_scale(into, n));
+    float left = th_length(along);
+    return left > 0.1f * speed ? th_scale(speed / left, along) : drive;
 }
 
 // Stiffness per iteration that amounts to `stiffness` after all of them: 1 - (1 - k)^(1/n), Mueller et al. 2007.
@@ -179,7 +202,7 @@ TH_FORMULA th_pbd_avoidance th_pbd_avoidance_of(const th_pbd_params *p, float h,
 // Long range, eqs. 3 to 6. tau^ = h floor(tau/h) is the last free instant, tau~ = tau^ + h the first of
 // overlap; P = X + tau~ V the offset then, n = P/|P|. The normal part takes away the overlap R - |P|; the
 // sideways part adds the tangential displacement of that one step, h (V - (V.n) n), to what it is, so that a
-// pair that has begun to pass goes on doing so. Stiffness k exp(-tau^2 / tau0), with tau^ for tau.
+// pair that has begun to pass goes on doing so. Stiffness k exp(-tau~^2 / tau0).
 TH_FORMULA th_pbd_correction th_pbd_avoid(const th_pbd_avoidance *p, th_vec2 x, th_vec2 u,
                                           float radii, float share) {
     float vx = u.x * p->inverse_h, vy = u.y * p->inverse_h;
@@ -192,7 +215,7 @@ TH_FORMULA th_pbd_correction th_pbd_avoid(const th_pbd_avoidance *p, th_vec2 x, 
     float wx = vx + p->side_bias * vy, wy = vy - p->side_bias * vx;
     float along = wx * nx + wy * ny;
     float tx = p->h * (wx - along * nx), ty = p->h * (wy - along * ny);
-    float k = share * p->stiffness * th_exp(-(hat * hat) * p->inverse_decay);
+    float k = share * p->stiffness * th_exp(-(tilde * tilde) * p->inverse_decay);
     float push = p->normal * overlap, slide = p->tangential;
     bool hurt = (meeting.meets > 0.0f) & (overlap > 0.0f) & (meeting.tau < p->decay);
     th_pbd_correction c;

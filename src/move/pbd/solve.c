@@ -148,8 +148,8 @@ TH_FORMULA void solve_one(th_world *world, const th_walls *walls, uint32_t i,
     th_pbd *pbd = th_pbd_of(world);
     th_pbd_corrected c = corrected_of(world, walls, i);
     th_vec2 avoided = th_v(pbd->extra_x[i], pbd->extra_y[i]);
-    th_vec2 u =
-        th_pbd_solve_by(walls, &c, contact, avoid, th_v(pbd->u_x[i], pbd->u_y[i]), &avoided);
+    th_vec2 u = th_pbd_solve_by(walls, &c, contact, avoid, th_v(pbd->u_x[i], pbd->u_y[i]),
+                                th_v(pbd->next_u_x[i], pbd->next_u_y[i]), &avoided);
     pbd->extra_x[i] = avoided.x;
     pbd->extra_y[i] = avoided.y;
     pbd->next_u_x[i] = u.x;

@@ -174,8 +174,9 @@ TH_ON_GPU void iterate_one(const th_world *world, const th_substep *step, const 
     th_pbd_correction avoid = sum_meetings(pairs, &group->avoid, felt);
     th_pbd_corrected person = corrected_of(world, step, walls, pairs, near);
     th_vec2 avoided = th_v(a->next_velocity_x[i], a->next_velocity_y[i]);
-    th_vec2 u = th_pbd_solve_by(walls, &person, &contact, &avoid, th_v(pairs.own.ux, pairs.own.uy),
-                                &avoided);
+    th_vec2 own = th_v(pairs.own.ux, pairs.own.uy), last = own; // only who is touched needs it
+    if (contact.count > 0.0f) last = th_v(memory.next[i].ux, memory.next[i].uy);
+    th_vec2 u = th_pbd_solve_by(walls, &person, &contact, &avoid, own, last, &avoided);
     if (!near) u = off_far_walls(walls, u);
     a->next_velocity_x[i] = avoided.x;
     a->next_velocity_y[i] = avoided.y;

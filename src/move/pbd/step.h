@@ -3,6 +3,7 @@
 #ifndef TH_MOVE_PBD_STEP_H
 #define TH_MOVE_PBD_STEP_H
 #include "formula/random.h"
+#include "formula/segment.h"
 #include "move/pbd/state.h"
 #include <math.h>
 #include <string.h>
@@ -54,15 +55,36 @@ TH_BOTH static inline float th_pbd_felt_range(const th_world *world, uint32_t i)
 static const double TH_PBD_LEAN_TIME =
     1.0; // [s] a side is kept about as long as a step aside takes
 
-// Changes the drive that th_substep_begin has set, once per step.
+// Both change the drive that th_substep_begin has set, once per step.
 TH_BOTH static inline void th_pbd_lean_aside(th_world *world, uint32_t i) {
     th_agents *a = &world->agents;
-    float most = th_pbd_group_of(world, i)->params.sidestep;
-    if (!(most > 0.0f)) return;
+    const th_pbd_params *p = &th_pbd_group_of(world, i)->params;
+    if (!(p->sidestep > 0.0f || p->ease > 0.0f)) return;
     th_random4 random = th_philox(world->seed, TH_STREAM_SIDESTEP, a->id[i],
                                   (uint64_t)(world->time / TH_PBD_LEAN_TIME));
-    float lean = most * (2.0f * th_uniform(random.v[0]) - 1.0f);
-    th_vec2 drive = th_pbd_lean(th_v(a->drive_x[i], a->drive_y[i]), th_velocity(a, i), lean);
+    float lean = p->sidestep * (2.0f * th_uniform(random.v[0]) - 1.0f);
+    float ease = p->ease * th_uniform(random.v[1]);
+    th_vec2 drive = th_pbd_lean(th_v(a->drive_x[i], a->drive_y[i]), th_velocity(a, i), lean, ease);
+    a->drive_x[i] = drive.x;
+    a->drive_y[i] = drive.y;
+}
+TH_BOTH static inline void th_pbd_follow_walls(th_world *world, const th_walls *walls, uint32_t i) {
+    th_agents *a = &world->agents;
+    int list[TH_PBD_WALLS];
+    float distances2[TH_PBD_WALLS];
+    th_vec2 p = th_position(a, i), drive = th_v(a->drive_x[i], a->drive_y[i]);
+    const float touching = 1.05f * a->radius[i];
+    if (th_pbd_group_of(world, i)->params.follow_walls < 0.5f || walls->count == 0 ||
+        !th_walls_maybe_near(walls, (int)a->level[i], p))
+        return;
+    int count = th_walls_near(walls, (int)a->level[i], p, touching, list, distances2, TH_PBD_WALLS);
+    for (int k = 0; k < count; ++k) {
+        const th_wall *wall = &walls->walls[list[k]];
+        th_vec2 off = th_sub(p, th_nearest_on_segment(p, wall->a, wall->b));
+        float distance = th_length(off);
+        if (distance > TH_PBD_COINCIDENT)
+            drive = th_pbd_along(drive, th_scale(1.0f / distance, off));
+    }
     a->drive_x[i] = drive.x;
     a->drive_y[i] = drive.y;
 }
@@ -260,14 +282,18 @@ TH_FORMULA th_vec2 th_pbd_shift_by(const th_walls *walls, const th_pbd_corrected
     return shift;
 }
 
-// The displacement after an iteration, from u. `avoided` is what avoidance has added to it so far.
+// The displacement after an iteration, from u, which was `last` before the iteration before. `avoided` is what
+// avoidance has added to it so far. Repeating a part of the last change (momentum) carries a push through the rows of
+// a pressing crowd that the few iterations would not reach.
 // Contacts and avoidance are averaged each by their own number: averaged together, the many who are far away
 // would take the weight from the few who touch.
 TH_FORMULA th_vec2 th_pbd_solve_by(const th_walls *walls, const th_pbd_corrected *c,
                                    const th_pbd_correction *contact, const th_pbd_correction *avoid,
-                                   th_vec2 u, th_vec2 *avoided) {
+                                   th_vec2 u, th_vec2 last, th_vec2 *avoided) {
     float averaging = c->group->params.averaging, h = c->group->avoid.h;
-    u = th_add(u, th_pbd_averaged(contact, averaging, c->radius));
+    float momentum = contact->count > 0.0f ? c->group->params.momentum : 0.0f;
+    th_vec2 again = th_scale(momentum, th_sub(u, last));
+    u = th_add(u, th_add(th_pbd_averaged(contact, averaging, c->radius), again));
     float share = th_pbd_average(averaging, avoid->count);
     th_vec2 before = *avoided;
     *avoided = th_limit(th_v(before.x + share * avoid->x, before.y + share * avoid->y),
