@@ -3,6 +3,16 @@
 #include "throng/scene_view.h"
 #include <stdio.h>
 
+// What its models are known not to manage. The scene is good all the same.
+static void print_doubts(const th_scene *scene) {
+    enum { MOST = 8 };
+    th_doubt doubts[MOST];
+    int count = th_scene_doubts(scene, doubts, MOST);
+    for (int k = 0; k < count && k < MOST; ++k) printf("  doubtful: %s\n", doubts[k].text);
+    if (count > MOST) printf("  doubtful: %d more\n", count - MOST);
+    if (count > 0) printf("  `throng list models` says what other models manage\n");
+}
+
 static int run_check(const th_command *command, int argc, char **argv) {
     bool quiet = false;
     th_text_list overrides = {0}, plugins = {0};
@@ -33,6 +43,7 @@ static int run_check(const th_command *command, int argc, char **argv) {
         else
             printf("runs until empty, at most %g s", settings.max_time);
         printf(", step %g s\n", settings.step);
+        print_doubts(scene);
     }
     th_world_destroy(world);
     th_scene_destroy(scene);

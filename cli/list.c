@@ -2,6 +2,7 @@
 // tables, so it cannot be out of date. SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +22,23 @@ static const char *const stage_docs[] = {
 #undef X
 };
 
+// [{"filter", "door", "two_way"}]: widths of bodies; null where every width tried left people behind.
+static json_t *limits_json(const th_model *move) {
+    int count = 0;
+    const th_model *const *models = th_models(&count);
+    json_t *limits = json_array();
+    for (int i = 0; i < count; ++i) {
+        if (models[i]->stage != TH_STAGE_FILTER) continue;
+        th_model_limits of = th_model_limits_of(move->name, models[i]->name);
+        if (of.door < 0.0f || of.two_way < 0.0f) continue;
+        json_t *door = isfinite(of.door) ? json_real((double)of.door) : json_null();
+        json_t *two_way = isfinite(of.two_way) ? json_real((double)of.two_way) : json_null();
+        json_array_append_new(limits, json_pack("{s:s,s:o,s:o}", "filter", models[i]->name, "door",
+                                                door, "two_way", two_way));
+    }
+    return limits;
+}
+
 static json_t *model_json(const th_model *model) {
     json_t *params = json_array(), *presets = json_array();
     for (int i = 0; i < model->param_count; ++i) {
@@ -37,9 +55,10 @@ static json_t *model_json(const th_model *model) {
         json_array_append_new(presets, json_pack("{s:s,s:s,s:o}", "name", preset->name, "doc",
                                                  preset->doc ? preset->doc : "", "values", values));
     }
-    return json_pack("{s:s,s:s,s:s,s:s,s:o,s:o}", "stage", th_stage_name(model->stage), "name",
+    json_t *limits = model->stage == TH_STAGE_MOVE ? limits_json(model) : json_array();
+    return json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o}", "stage", th_stage_name(model->stage), "name",
                      model->name, "doc", model->doc, "source", model->source, "parameters", params,
-                     "presets", presets);
+                     "presets", presets, "limits", limits);
 }
 
 static json_t *everything_json(void) {
@@ -57,6 +76,32 @@ static json_t *everything_json(void) {
     return json_pack("{s:o,s:o,s:o}", "models", models, "stages", stages, "fields", field_list);
 }
 
+static void print_limit(float limit, const char *where) {
+    if (limit < 0.0f) return; // not tried
+    if (limit == 0.0f)
+        printf("no trouble %s", where);
+    else if (isfinite(limit))
+        printf("people left behind %s below %.3g body widths", where, (double)limit);
+    else
+        printf("people left behind %s of every width tried", where);
+}
+
+// What tools/test-long found, with and without each filter.
+static void print_limits(const th_model *move) {
+    int count = 0;
+    const th_model *const *models = th_models(&count);
+    for (int i = 0; i < count; ++i) {
+        if (models[i]->stage != TH_STAGE_FILTER) continue;
+        th_model_limits of = th_model_limits_of(move->name, models[i]->name);
+        if (of.door < 0.0f && of.two_way < 0.0f) continue;
+        printf("  %-23s   limits, filter %s: ", "", models[i]->name);
+        print_limit(of.door, "at doors");
+        printf("; ");
+        print_limit(of.two_way, "in two-way corridors");
+        printf("\n");
+    }
+}
+
 static void print_models(void) {
     int count = 0;
     const th_model *const *models = th_models(&count);
@@ -69,6 +114,7 @@ static void print_models(void) {
         for (int k = 0; k < models[i]->preset_count; ++k)
             printf("  %-23s   preset %s: %s\n", "", models[i]->presets[k].name,
                    models[i]->presets[k].doc ? models[i]->presets[k].doc : "");
+        if (models[i]->stage == TH_STAGE_MOVE) print_limits(models[i]);
     }
 }
 

@@ -17,6 +17,7 @@ typedef struct person {
     float radius; // 0: 0.2 m
     int level;
     int group;
+    bool stands;
 } person;
 
 static const char ROOM[] =
@@ -51,6 +52,7 @@ static stage run_stage(const char *scene, const person *people, int count) {
         a->position_x[i] = people[k].x;
         a->position_y[i] = people[k].y;
         a->level[i] = (uint32_t)people[k].level;
+        a->phase[i] = people[k].stands ? TH_PHASE_STANDING : TH_PHASE_WALKING;
         a->next_position_x[i] = people[k].nx;
         a->next_position_y[i] = people[k].ny;
         a->next_velocity_x[i] = (people[k].nx - people[k].x) / s.world->dt;
@@ -90,7 +92,7 @@ static void end(stage *s) {
 
 static void test_what_is_no_number_is_repaired(void **state) {
     (void)state;
-    stage s = in_room(4, &(person){5, 5, NAN, 5, 0, 0, 0}, 1);
+    stage s = in_room(4, &(person){5, 5, NAN, 5, 0, 0, 0, false}, 1);
     assert_at(place_of(&s, 1), 5, 5, 0);
     assert_at(velocity_of(&s, 1), 0, 0, 0);
     assert_int_equal(s.world->counters.repairs, 1);
@@ -99,7 +101,7 @@ static void test_what_is_no_number_is_repaired(void **state) {
 
 static void test_nobody_goes_faster_than_10_m_per_s(void **state) {
     (void)state;
-    stage s = in_room(4, &(person){5, 5, 8, 5, 0, 0, 0}, 1); // 30 m/s
+    stage s = in_room(4, &(person){5, 5, 8, 5, 0, 0, 0, false}, 1); // 30 m/s
     assert_at(place_of(&s, 1), 6, 5, 1e-4);
     assert_int_equal(s.world->counters.repairs, 1);
     end(&s);
@@ -109,7 +111,8 @@ static void test_nobody_goes_faster_than_10_m_per_s(void **state) {
 
 static void test_pairs_part_half_and_half(void **state) {
     (void)state;
-    stage s = in_room(1, (person[]){{5, 5, 5, 5, 0, 0, 0}, {5.3f, 5, 5.3f, 5, 0, 0, 0}}, 2);
+    stage s =
+        in_room(1, (person[]){{5, 5, 5, 5, 0, 0, 0, false}, {5.3f, 5, 5.3f, 5, 0, 0, 0, false}}, 2);
     assert_at(place_of(&s, 1), 4.95, 5, 1e-4);
     assert_at(place_of(&s, 2), 5.35, 5, 1e-4);
     end(&s);
@@ -118,7 +121,7 @@ static void test_pairs_part_half_and_half(void **state) {
 // Two on one place part, though no push is longer than half a radius.
 static void test_coincident_pair(void **state) {
     (void)state;
-    stage s = in_room(1, (person[]){{5, 5, 5, 5, 0, 0, 0}, {5, 5, 5, 5, 0, 0, 0}}, 2);
+    stage s = in_room(1, (person[]){{5, 5, 5, 5, 0, 0, 0, false}, {5, 5, 5, 5, 0, 0, 0, false}}, 2);
     th_vec2 a = place_of(&s, 1), b = place_of(&s, 2);
     assert_near(hypotf(a.x - 5, a.y - 5), 0.1, 1e-4);
     assert_near(hypotf(a.x - b.x, a.y - b.y), 0.2, 1e-4);
@@ -128,10 +131,10 @@ static void test_coincident_pair(void **state) {
 // Three on one side of somebody: pushes are averaged, so that nobody is thrown.
 static void test_many_contacts_share_their_weight(void **state) {
     (void)state;
-    person people[] = {{5, 5, 5, 5, 0, 0, 0},
-                       {5.35f, 5, 5.35f, 5, 0, 0, 0},
-                       {5.28f, 5.21f, 5.28f, 5.21f, 0, 0, 0},
-                       {5.28f, 4.79f, 5.28f, 4.79f, 0, 0, 0}};
+    person people[] = {{5, 5, 5, 5, 0, 0, 0, false},
+                       {5.35f, 5, 5.35f, 5, 0, 0, 0, false},
+                       {5.28f, 5.21f, 5.28f, 5.21f, 0, 0, 0, false},
+                       {5.28f, 4.79f, 5.28f, 4.79f, 0, 0, 0, false}};
     stage s = in_room(1, people, 4);
     // 0.025 from each, two of them at 37 degrees: 0.065 in all, of which two thirds count.
     assert_near(place_of(&s, 1).x, 5 - 2.0 / 3 * 0.065, 2e-3);
@@ -141,7 +144,8 @@ static void test_many_contacts_share_their_weight(void **state) {
 // Who was pushed has the velocity it really moved with, not faster than it walks.
 static void test_velocity_is_the_real_one(void **state) {
     (void)state;
-    stage s = in_room(4, (person[]){{5, 5, 5, 5, 0, 0, 0}, {5.3f, 5, 5.1f, 5, 0, 0, 0}}, 2);
+    stage s =
+        in_room(4, (person[]){{5, 5, 5, 5, 0, 0, 0, false}, {5.3f, 5, 5.1f, 5, 0, 0, 0, false}}, 2);
     th_vec2 v = velocity_of(&s, 1), p = place_of(&s, 1);
     assert_true(v.x < -0.5f);
     assert_near(v.x, fmaxf(10 * (p.x - 5), -1.3f), 1e-3);
@@ -156,7 +160,9 @@ static void test_thin_walls_part_pairs(void **state) {
         "groups":[{"id":"all", "count":0, "own_goal":"opposite", "plan":"straight",
             "move":{"model":"orca", "separation_passes":4}}], "run":{"duration":20}});
     stage s = run_stage(
-        thin, (person[]){{4.9f, 5, 4.9f, 5, 0, 0, 0}, {5.1f, 5.2f, 5.1f, 5.2f, 0, 0, 0}}, 2);
+        thin,
+        (person[]){{4.9f, 5, 4.9f, 5, 0, 0, 0, false}, {5.1f, 5.2f, 5.1f, 5.2f, 0, 0, 0, false}},
+        2);
     assert_at(place_of(&s, 1), 4.8, 5, 1e-3); // off the wall, straight
     assert_at(place_of(&s, 2), 5.2, 5.2, 1e-3);
     end(&s);
@@ -166,14 +172,14 @@ static void test_thin_walls_part_pairs(void **state) {
 
 static void test_bodies_stay_off_walls(void **state) {
     (void)state;
-    stage s = in_room(4, &(person){0.3f, 5, 0.15f, 5, 0, 0, 0}, 1); // the centre stays clear
+    stage s = in_room(4, &(person){0.3f, 5, 0.15f, 5, 0, 0, 0, false}, 1); // the centre stays clear
     assert_at(place_of(&s, 1), 0.2, 5, 1e-3);
     end(&s);
-    s = in_room(4, &(person){0.4f, 0.4f, 0.05f, 0.06f, 0, 0, 0},
+    s = in_room(4, &(person){0.4f, 0.4f, 0.05f, 0.06f, 0, 0, 0, false},
                 1); // off one wall is into the next
     assert_at(place_of(&s, 1), 0.2, 0.2, 1e-3);
     end(&s);
-    s = in_room(4, &(person){0.3f, 5, 0, 5, 0, 0, 0}, 1); // onto the very line
+    s = in_room(4, &(person){0.3f, 5, 0, 5, 0, 0, 0, false}, 1); // onto the very line
     assert_at(place_of(&s, 1), 0.2, 5, 1e-3);
     end(&s);
 }
@@ -181,14 +187,35 @@ static void test_bodies_stay_off_walls(void **state) {
 // Without passes the model itself keeps bodies off; centres stop 1 mm before the wall and slide along it.
 static void test_paths_end_at_walls_and_slide(void **state) {
     (void)state;
-    stage s = in_room(0, &(person){0.1f, 5, -0.1f, 5.2f, 0, 0, 0}, 1);
+    stage s = in_room(0, &(person){0.1f, 5, -0.1f, 5.2f, 0, 0, 0, false}, 1);
     assert_at(place_of(&s, 1), 0.001, 5.2, 2e-3);
     assert_int_equal(s.world->counters.wall_stops, 1);
     end(&s);
-    s = in_room(0, &(person){0.1f, 0.1f, -0.1f, -0.3f, 0, 0, 0},
+    s = in_room(0, &(person){0.1f, 0.1f, -0.1f, -0.3f, 0, 0, 0, false},
                 1); // the slide is not through another wall
     th_vec2 p = place_of(&s, 1);
     assert_true(p.x > 0 && p.y > 0);
+    end(&s);
+}
+
+// ---- what a move model asks of contacts
+
+static const char FIRM[] = TH_JSON({"levels":[{"id":"room", "walkable":{"rect":[0,0,10,10]}}],
+    "groups":[{"id":"all", "count":0, "own_goal":"opposite", "plan":"straight", "speed":1.3,
+    "move":{"model":"people", "separation_passes":1, "body_depth":0.6, "standing_yield":0.1}}],
+    "run":{"duration":20}});
+
+// Who turns the shoulders comes nearer to a wall than a radius; who stands on purpose gives way little.
+static void test_shoulders_and_firm_stand(void **state) {
+    (void)state;
+    stage s = run_stage(FIRM, &(person){.x = 0.3f, .y = 5, .nx = 0.05f, .ny = 5}, 1);
+    assert_at(place_of(&s, 1), 0.6 * 0.2, 5, 1e-3);
+    end(&s);
+    person pair[] = {{.x = 5, .y = 5, .nx = 5, .ny = 5, .stands = true},
+                     {.x = 5.34f, .y = 5, .nx = 5.34f, .ny = 5}};
+    s = run_stage(FIRM, pair, 2);
+    assert_near(place_of(&s, 1).x, 5 - 0.06 * 0.1 / 0.6, 1e-4);
+    assert_near(place_of(&s, 2).x, 5.34 + 0.06 * 0.5 / 0.6, 1e-4);
     end(&s);
 }
 
@@ -203,7 +230,7 @@ static const char STAIRS[] = TH_JSON(
         "move":{"model":"orca", "separation_passes":4}}], "run":{"duration":20}});
 
 static uint32_t level_after(float x, float y, float nx, int level, th_vec2 *place) {
-    stage s = run_stage(STAIRS, &(person){x, y, nx, y, 0.04f, level, 0}, 1);
+    stage s = run_stage(STAIRS, &(person){x, y, nx, y, 0.04f, level, 0, false}, 1);
     uint32_t reached = s.world->agents.level[index_of(s.world, 1)];
     if (place) *place = place_of(&s, 1);
     end(&s);
@@ -253,15 +280,15 @@ static th_vec2 after_exits(person one) {
 
 static void test_only_the_own_exit_is_left_by(void **state) {
     (void)state;
-    th_vec2 kept = after_exits((person){0.05f, 2, -0.1f, 2.1f, 0, 0, 0});
+    th_vec2 kept = after_exits((person){0.05f, 2, -0.1f, 2.1f, 0, 0, 0, false});
     assert_true(kept.x > 0.0f);
     assert_near(kept.y, 2.1, 1e-3); // it slides along
-    assert_true(after_exits((person){0.05f, 2, -0.1f, 2.1f, 0, 0, 1}).x < 0.0f);
+    assert_true(after_exits((person){0.05f, 2, -0.1f, 2.1f, 0, 0, 1, false}).x < 0.0f);
     // Off the one exit is over the other, in the corner where they meet.
-    th_vec2 corner = after_exits((person){0.05f, 0.05f, -0.1f, -0.1f, 0, 0, 0});
+    th_vec2 corner = after_exits((person){0.05f, 0.05f, -0.1f, -0.1f, 0, 0, 0, false});
     assert_at(corner, 0.05, 0.05, 1e-4);
     // A line within the room stops nobody.
-    assert_at(after_exits((person){5.95f, 5, 6.05f, 5, 0, 0, 0}), 6.05, 5, 1e-4);
+    assert_at(after_exits((person){5.95f, 5, 6.05f, 5, 0, 0, 0, false}), 6.05, 5, 1e-4);
 }
 
 int main(void) {
@@ -275,6 +302,7 @@ int main(void) {
         cmocka_unit_test(test_thin_walls_part_pairs),
         cmocka_unit_test(test_bodies_stay_off_walls),
         cmocka_unit_test(test_paths_end_at_walls_and_slide),
+        cmocka_unit_test(test_shoulders_and_firm_stand),
         cmocka_unit_test(test_stairs_are_entered_over_their_line),
         cmocka_unit_test(test_walls_beyond_stairs_count),
         cmocka_unit_test(test_only_the_own_exit_is_left_by),

@@ -184,6 +184,24 @@ TH_API const th_model *const *th_models(int *count);
 TH_API int th_model_find(th_stage stage, const char *name); // -1: none
 TH_API int th_model_default_of(th_stage stage);
 
+// ---- what models are known not to manage
+// In runs of doors and corridors of many widths (tools/test-long, docs/judged.md) some models leave people behind for good.
+// The least widths from which on they do not, in widths of a body; 0: they never did, INFINITY: at every width tried,
+// negative: not tried.
+typedef struct th_model_limits {
+    float door;    // through a door, out of a room or at the end of a corridor
+    float two_way; // through a corridor that two crowds use against each other
+} th_model_limits;
+TH_API th_model_limits th_model_limits_of(const char *move, const char *filter);
+
+typedef struct th_doubt {
+    int group;
+    char text[256]; // one sentence
+} th_doubt;
+// What a scene asks of its groups' models that they are known not to manage. Returns how many doubts there are and fills
+// at most `max`. Looks at the narrowest passage of the plan and at groups that walk against each other.
+TH_API int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max);
+
 // ---- plugins: models in a shared library. In its source once, around the registrations:
 //     TH_PLUGIN { return th_model_register(&mine, error); }
 #ifdef __cplusplus

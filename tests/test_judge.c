@@ -1,0 +1,159 @@
+// Judging a run: who is left behind, overlaps, speeds; and what is said beforehand of models that are known not to manage a
+// scene. SPDX-License-Identifier: Apache-2.0
+#include "program.h"
+#include "throng/model.h"
+
+static program p;
+
+static const char ROOM[] = TH_JSON(
+    {"name":"room", "levels":[{"walkable":{"rect":[0,0,12,8]}, "walls":[[[8,0],[8,%g]],[[8,%g],[8,8]]]}],
+    "exits":[{"id":"out", "line":[[12,0],[12,8]]}],
+    "groups":[{"id":"people", "count":20, "area":{"rect":[0.5,0.5,7,7.5]}, "to":"out", "move":"%s",
+    "filter":"%s"}], "run":{"duration":30}});
+static const char CORRIDOR[] = TH_JSON(
+    {"name":"corridor", "levels":[{"walkable":[{"rect":[0,0,8,10]},{"rect":[8,%g,16,%g]},
+        {"rect":[16,0,24,10]}]}],
+    "exits":[{"id":"east", "line":[[24,0],[24,10]]}, {"id":"west", "line":[[0,0],[0,10]]}],
+    "groups":[{"id":"eastward", "count":9, "area":{"rect":[1,1,7,9]}, "to":"east", "move":"%s",
+        "filter":"%s"}, {"id":"westward", "count":9, "area":{"rect":[17,1,23,9]}, "to":"%s",
+        "move":"%s", "filter":"%s"}], "run":{"duration":30}});
+
+static json_t *judged(const char *arguments) {
+    const outcome *o = throng(&p, "bench --judge --threads 1 %s", arguments);
+    if (o->code != 0) fail_msg("exit code %d: %s", o->code, o->error);
+    json_t *row = json_loads(o->out, 0, NULL);
+    assert_non_null(row);
+    return row;
+}
+
+static double value_of(const json_t *row, const char *name) {
+    return json_number_value(json_object_get(row, name));
+}
+
+static void write_room(const char *name, double width) {
+    char text[2048], path[256];
+    snprintf(text, sizeof text, ROOM, 4 - width / 2, 4 + width / 2, "orca", "none");
+    snprintf(path, sizeof path, "%s/%s", p.folder, name);
+    write_text(path, text);
+}
+
+static void test_everybody_arrives(void **state) {
+    (void)state;
+    write_room("wide.json", 2);
+    json_t *row = judged("--scene wide.json --limit 100 --seed 2");
+    assert_int_equal(value_of(row, "people"), 20);
+    assert_int_equal(value_of(row, "seed"), 2);
+    assert_int_equal(value_of(row, "left_behind"), 0);
+    assert_int_equal(value_of(row, "lost"), 0);
+    assert_false(json_is_true(json_object_get(row, "stuck")));
+    assert_true(value_of(row, "last_left_s") > 4 && value_of(row, "last_left_s") < 60);
+    assert_true(value_of(row, "acceleration") > 0.01 && value_of(row, "acceleration") < 3);
+    assert_true(value_of(row, "fastest") > 0.9 && value_of(row, "fastest") < 2);
+    json_decref(row);
+}
+
+// A door that nobody fits through: the run ends when nobody has got anywhere for a minute, and says who and where.
+static void test_who_is_stuck_is_named(void **state) {
+    (void)state;
+    write_room("shut.json", 0.3);
+    json_t *row = judged("--scene shut.json --limit 600");
+    assert_int_equal(value_of(row, "left_behind"), 20);
+    assert_true(json_is_true(json_object_get(row, "stuck")));
+    assert_true(value_of(row, "time_s") < 400);
+    const char *who = json_string_value(json_object_get(row, "who"));
+    assert_non_null(strstr(who, "people 20 around (7"));
+    json_decref(row);
+}
+
+// Models, filters and overrides reach the scene; another model is another run.
+static void test_models_are_exchanged(void **state) {
+    (void)state;
+    write_room("wide.json", 2);
+    json_t *orca = judged("--scene wide.json --limit 5"),
+           *force = judged("--scene wide.json --limit 5 --model social_force --filter densesense"),
+           *fewer = judged("--scene wide.json --limit 5 --set groups.0.count=7");
+    assert_string_equal(json_string_value(json_object_get(force, "move")), "social_force");
+    assert_string_equal(json_string_value(json_object_get(force, "filter")), "densesense");
+    assert_string_not_equal(json_string_value(json_object_get(orca, "hash")),
+                            json_string_value(json_object_get(force, "hash")));
+    assert_int_equal(value_of(fewer, "people"), 7);
+    json_decref(orca);
+    json_decref(force);
+    json_decref(fewer);
+    assert_int_equal(throng(&p, "bench --judge --scene wide.json --agents 5")->code, 1);
+    assert_int_equal(throng(&p, "bench --judge --scene nothing.json")->code, 2);
+}
+
+static int doubts_about(const char *text, th_doubt *first) {
+    th_doubt doubts[4];
+    th_scene *scene = scene_of(text);
+    int count = th_scene_doubts(scene, doubts, 4);
+    if (count > 0) *first = doubts[0];
+    th_scene_destroy(scene);
+    return count;
+}
+
+static void check_door(const char *move, const char *filter, double limit) {
+    char text[2048];
+    th_doubt doubt = {0};
+    double body = 0.4, narrow = 1.2 * body;
+    if (limit * body < narrow + 0.01) return;
+    snprintf(text, sizeof text, ROOM, 4 - narrow / 2, 4 + narrow / 2, move, filter);
+    assert_true(doubts_about(text, &doubt) >= 1);
+    assert_non_null(strstr(doubt.text, move));
+    assert_non_null(strstr(doubt.text, "\"people\""));
+    if (!isfinite(limit)) return;
+    double wide = limit * body + 0.05;
+    snprintf(text, sizeof text, ROOM, 4 - wide / 2, 4 + wide / 2, move, filter);
+    assert_int_equal(doubts_about(text, &doubt), 0);
+}
+
+static int corridor_doubts(const char *move, const char *filter, double width, const char *goal,
+                           th_doubt *doubt) {
+    char text[2048];
+    snprintf(text, sizeof text, CORRIDOR, 5 - width / 2, 5 + width / 2, move, filter, goal, move,
+             filter);
+    return doubts_about(text, doubt);
+}
+
+// Two crowds against each other are another matter than two who go the same way.
+static void check_two_way(const char *move, const char *filter, double door, double limit) {
+    th_doubt doubt = {0};
+    double body = 0.4, narrow = door * body + 0.05;
+    if (!isfinite(door) || limit * body < narrow + 0.01 || narrow > 3.5) return;
+    narrow = narrow < 0.6 ? 0.6 : narrow;
+    if (limit * body < narrow + 0.01) return;
+    assert_int_equal(corridor_doubts(move, filter, narrow, "west", &doubt), 2);
+    assert_non_null(strstr(doubt.text, "comes towards it"));
+    assert_int_equal(corridor_doubts(move, filter, narrow, "east", &doubt), 0);
+}
+
+// Whatever the widths are that test-long found: below them there is a doubt, above there is none.
+static void test_known_limits_are_told(void **state) {
+    (void)state;
+    int count = 0, known = 0;
+    const th_model *const *models = th_models(&count);
+    for (int m = 0; m < count; ++m)
+        for (int f = 0; f < count; ++f) {
+            if (models[m]->stage != TH_STAGE_MOVE || models[f]->stage != TH_STAGE_FILTER) continue;
+            th_model_limits of = th_model_limits_of(models[m]->name, models[f]->name);
+            if (of.door < 0.0f) continue;
+            known += 1;
+            check_door(models[m]->name, models[f]->name, (double)of.door);
+            check_two_way(models[m]->name, models[f]->name, (double)of.door, (double)of.two_way);
+        }
+    assert_true(known >= 4); // the file was read
+    assert_true(th_model_limits_of("no such model", "none").door < 0.0f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_everybody_arrives),
+        cmocka_unit_test(test_who_is_stuck_is_named),
+        cmocka_unit_test(test_models_are_exchanged),
+        cmocka_unit_test(test_known_limits_are_told),
+    };
+    program_begin(&p);
+    int failed = cmocka_run_group_tests_name("judge", tests, NULL, NULL);
+    return program_end(&p) == 0 ? failed : 1;
+}
