@@ -252,9 +252,7 @@ static const char *cell(const th_experiment_table *table, int row, const char *c
 static void rows_know_their_bars(void **state) {
     (void)state;
     th_experiment_result result = {0};
-    th_all_study study = {
-        .table = th_experiment_add_table(
-            &result, "all", "", "where|what|people|model|spread|off [%]|bar|seeds|verdict")};
+    th_all_study study = {.table = th_experiment_add_table(&result, "all", "", TH_ALL_COLUMNS)};
     const double flows[] = {1.12, 1.16, 0.88, 0.84};
     for (int k = 0; k < 4; ++k)
         th_all_near(&study, "doors", "flow", 1.0, th_all_single(flows[k], 1), 2, 0.15);
@@ -280,7 +278,8 @@ static void all_tells_a_model_that_is_wrong(void **state) {
     assert_int_equal(result.table_count, 1);
     const th_experiment_table *table = result.tables[0];
     assert_int_equal(table->count, 3 * table->columns);
-    assert_true(atof(cell(table, 1, "model")) > 0.5);
+    assert_string_equal(cell(table, 1, "configuration"), "orca");
+    assert_true(atof(cell(table, 1, "simulated")) > 0.5);
     assert_string_equal(cell(table, 1, "verdict"), "fail");
     assert_string_equal(cell(table, 2, "verdict"), "fail");
     th_experiment_release(&result);

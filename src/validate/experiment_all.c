@@ -25,6 +25,7 @@ th_sample_summary th_all_single(double value, int seeds) {
 
 void th_all_add(th_all_study *study, const th_all_row *row) {
     th_experiment_table *table = study->table;
+    th_cell_text(table, study->configuration);
     th_cell_text(table, row->name);
     th_cell_text(table, row->what);
     th_cell_number(table, row->people, row->decimals);
@@ -34,6 +35,7 @@ void th_all_add(th_all_study *study, const th_all_row *row) {
     th_cell_text(table, row->bar);
     th_cell_number(table, row->own.count, 0);
     th_cell_text(table, th_verdict_word(row->pass ? TH_PASS : TH_FAIL));
+    th_cell_text(table, row->remark ? row->remark : "");
     ++study->bars;
     study->missed += !row->pass;
 }
@@ -51,15 +53,17 @@ void th_all_near(th_all_study *study, const char *name, const char *what, double
                                     .pass = fabs(own.mean / people - 1) <= bar});
 }
 
-// A row about the root mean square of deviations; `own.count` becomes the number of seeds behind it.
+// A row about the root mean square of deviations.
 static void add_rms(th_all_study *study, const char *name, const char *what, double sum, int terms,
-                    int seeds, double bar) {
-    char text[64];
+                    int of, int seeds, double bar) {
+    char text[64], remark[64];
     snprintf(text, sizeof text, "<= %.2f m/s RMS", bar);
+    snprintf(remark, sizeof remark, "%d of %d classes of density reached", terms, of);
     double rms = terms > 0 ? sqrt(sum / terms) : NOTHING;
     th_all_add(study, &(th_all_row){.name = name,
                                     .what = what,
                                     .bar = text,
+                                    .remark = terms < of ? remark : NULL,
                                     .people = NOTHING,
                                     .own = th_all_single(rms, seeds),
                                     .decimals = 3,
@@ -106,10 +110,7 @@ static void judge_speed(th_all_study *study, const th_all_found *found, int runs
         sum += off * off;
         ++classes;
     }
-    char what[96];
-    snprintf(what, sizeof what, "speed at density, %d of %d classes reached", classes,
-             people->count);
-    add_rms(study, "one_way", what, sum, classes, seeds, 0.12);
+    add_rms(study, "one_way", "speed at density, uo180", sum, classes, people->count, seeds, 0.12);
 }
 
 static void judge_one_way(th_all_study *study, const th_all_found *found, int seeds) {
@@ -158,8 +159,8 @@ static th_result walk_ug180(const th_experiment_settings *settings, int place, u
 
 static void judge_ug180(th_all_study *study, const th_all_found *found, int seeds) {
     add_rms(study, "one_way", "speed in the closed ring, ug180, 0.25 to 4.25 per m2",
-            squares(th_ug180_classes, TH_UG180_CLASSES, found, seeds), TH_UG180_CLASSES, seeds,
-            0.15);
+            squares(th_ug180_classes, TH_UG180_CLASSES, found, seeds), TH_UG180_CLASSES,
+            TH_UG180_CLASSES, seeds, 0.15);
 }
 
 // Single file: 26 m x 0.8 m, as long as the oval of the experiment. Free speed 1.24 m/s: Seyfried, Steffen, Klingsch,
@@ -183,7 +184,7 @@ static th_result walk_caserne(const th_experiment_settings *settings, int place,
 static void judge_caserne(th_all_study *study, const th_all_found *found, int seeds) {
     add_rms(study, "single_file", "speed, caserne 2006, 0.5 to 2.5 per m",
             squares(th_caserne_classes, TH_CASERNE_CLASSES, found, seeds), TH_CASERNE_CLASSES,
-            seeds, 0.15);
+            TH_CASERNE_CLASSES, seeds, 0.15);
 }
 
 static th_result walk_rimea(const th_experiment_settings *settings, int place, uint64_t seed,
@@ -250,10 +251,11 @@ static void judge_two_way(th_all_study *study, const th_all_found *found, int se
         th_all_near(study, "two_way", what, people.density, th_all_summary(own, seeds, 1), 2, 0.25);
         for (int k = 0; k < seeds; ++k) jams += !(own[k].number[2] >= 0.5 * people.flow);
     }
-    char what[96];
-    snprintf(what, sizeof what, "jams in %d runs", TWO_WAY_PLACES * seeds);
+    char remark[64];
+    snprintf(remark, sizeof remark, "of %d runs", TWO_WAY_PLACES * seeds);
     th_all_add(study, &(th_all_row){.name = "two_way",
-                                    .what = what,
+                                    .what = "jams",
+                                    .remark = remark,
                                     .bar = "none",
                                     .people = 0,
                                     .own = th_all_single(jams, seeds),
@@ -305,13 +307,29 @@ static bool wanted(const th_experiment_settings *settings, const th_all_family *
     return !settings->only || strncmp(family->name, settings->only, strlen(settings->only)) == 0;
 }
 
+// "default", or what was chosen, as it was written on the command line: "collision_free_speed".
+static void name_configuration(th_all_study *study) {
+    const th_models_choice *choice = &study->settings->choice;
+    const char *const parts[] = {choice->move, choice->filter, choice->plan, choice->radius};
+    size_t used = 0, room = sizeof study->configuration;
+    for (int k = 0; k < 4; ++k)
+        for (const char *at = parts[k] ? parts[k] : ""; *at && used + 4 < room; ++at) {
+            if (at == parts[k] && used > 0) {
+                memcpy(study->configuration + used, " + ", 3);
+                used += 3;
+            }
+            if (*at != '"') study->configuration[used++] = *at;
+        }
+    if (used == 0) memcpy(study->configuration, "default", 7);
+}
+
 th_result th_experiment_all(const th_experiment_settings *settings,
                             th_experiment_progress *progress, void *progress_context,
                             th_experiment_result *result, th_error *error) {
     th_all_study study = {.settings = settings};
-    study.table =
-        th_experiment_add_table(result, "all", "Every bar; spread: standard deviation over seeds",
-                                "where|what|people|model|spread|off [%]|bar|seeds|verdict");
+    name_configuration(&study);
+    study.table = th_experiment_add_table(
+        result, "all", "Every bar; spread: standard deviation over seeds", TH_ALL_COLUMNS);
     bool stopped = false;
     th_result done = TH_OK;
     for (int f = 0; f < CORRIDORS + th_all_rooms_count && done == TH_OK && !stopped; ++f) {

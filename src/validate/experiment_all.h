@@ -13,9 +13,12 @@ typedef struct th_all_found {
     th_fundamental_bin bins[TH_CORRIDOR_CLASSES]; // sums; corridors only
 } th_all_found;
 
+#define TH_ALL_COLUMNS \
+    "configuration|where|what|people|simulated|spread|off [%]|bar|seeds|verdict|remark"
 typedef struct th_all_study {
     const th_experiment_settings *settings;
     th_experiment_table *table;
+    char configuration[200]; // whom it judges: the first cell of every row
     int bars, missed;
 } th_all_study;
 
@@ -44,6 +47,7 @@ void th_all_near(th_all_study *study, const char *name, const char *what, double
 // A row with whatever is asked; NaN: an empty cell.
 typedef struct th_all_row {
     const char *name, *what, *bar;
+    const char *remark; // NULL: none
     double people;
     th_sample_summary own;
     int decimals;

@@ -77,9 +77,10 @@ static void judge_doors(th_all_study *study, const th_all_found *found, int seed
                 th_all_summary(found + HERMES * seeds, seeds, JAM), 1, 0.25);
     int behind = 0;
     for (int k = 0; k < DOORS * seeds; ++k) behind += found[k].number[LEFT_BEHIND] > 0;
-    snprintf(what, sizeof what, "runs of %d with somebody left behind after 300 s", DOORS * seeds);
+    snprintf(what, sizeof what, "of %d runs", DOORS * seeds);
     th_all_add(study, &(th_all_row){.name = "doors",
-                                    .what = what,
+                                    .what = "runs with somebody left behind after 300 s",
+                                    .remark = what,
                                     .bar = "none",
                                     .people = 0,
                                     .own = th_all_single(behind, seeds),
@@ -132,15 +133,16 @@ static void judge_rooms(th_all_study *study, const th_all_found *found, int seed
     for (int p = 0; p < WIDTHS; ++p) {
         th_sample_summary own = th_all_summary(found + p * seeds, seeds, 0);
         bool empty = own.count == seeds;
-        char what[128];
-        snprintf(what, sizeof what, "%s, %.1f m: %d of %d runs empty", crowd, widths[p], own.count,
-                 seeds);
+        char what[64], remark[96];
+        snprintf(what, sizeof what, "time [s], %s, %.1f m", crowd, widths[p]);
+        int used = snprintf(remark, sizeof remark, "%d of %d runs empty", own.count, seeds);
         if (own.count > 0)
-            snprintf(what + strlen(what), sizeof what - strlen(what),
-                     ", slowest / median %.2f; mean time [s]", own.max / own.median);
+            snprintf(remark + used, sizeof remark - (size_t)used, ", slowest / median %.2f",
+                     own.max / own.median);
         own.count = seeds;
         th_all_add(study, &(th_all_row){.name = "lock_ups",
                                         .what = what,
+                                        .remark = remark,
                                         .bar = "all empty, slowest < 2 x median",
                                         .people = NOTHING,
                                         .own = own,
