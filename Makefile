@@ -54,7 +54,7 @@ sanitize: ci-deps ## the tests under ASan+UBSan, then under TSan
 	@mkdir -p build-tsan && $(call cmake,tsan,build-tsan)
 	$(call ctest,tsan)
 
-fuzz: ci-deps ## fuzz the scene loader for a minute (SECONDS_EACH=n for longer)
+fuzz: ci-deps ## fuzz everything that takes bytes, a minute each (SECONDS_EACH=n for longer)
 	@mkdir -p build-fuzz && $(call cmake,fuzz,build-fuzz)
 	tools/fuzz $(or $(SECONDS_EACH),60)
 

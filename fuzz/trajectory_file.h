@@ -58,15 +58,19 @@ static inline void read_frames(th_trajectory *trajectory) {
     }
 }
 
-static inline void read_trajectory(const uint8_t *data, size_t size) {
+static inline void open_and_read(const char *path) {
     th_trajectory *trajectory = NULL;
     th_error error = {0};
-    th_result result = th_trajectory_open(file_of(data, size), &trajectory, &error);
+    th_result result = th_trajectory_open(path, &trajectory, &error);
     if (result != TH_OK) {
         if (trajectory || error.code != result || !error.message[0]) abort();
         return;
     }
     read_frames(trajectory);
     th_trajectory_close(trajectory);
+}
+
+static inline void read_trajectory(const uint8_t *data, size_t size) {
+    open_and_read(file_of(data, size));
 }
 #endif

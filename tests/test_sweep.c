@@ -113,6 +113,10 @@ static void test_all_combinations(void **state) {
 
 static void test_bad_sweeps(void **state) {
     program *p = *state;
+    assert_code(throng(p, "sweep scene.json --vary \"$(printf 'name=a\\377')\" --out s"), 1);
+    assert_holds(p->last.error, "UTF-8");
+    assert_code(throng(p, "sweep scene.json --runs 1000000 --vary groups.0.count=1..100:100"), 1);
+    assert_holds(p->last.error, "100000000 runs");
     static const struct {
         const char *vary;
         int code;

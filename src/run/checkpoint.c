@@ -42,6 +42,11 @@ static uint64_t checksum_of_file(const char *bytes, size_t size) {
     return checksum(bytes + from, size - from);
 }
 
+void th_checkpoint_seal(char *bytes, size_t size) {
+    uint64_t sum = checksum_of_file(bytes, size);
+    memcpy(bytes + offsetof(header, checksum), &sum, sizeof sum);
+}
+
 // Header, world, observer in one block; NULL with an error.
 static char *build(const th_world *world, const void *observer, size_t observer_size,
                    double wall_seconds, size_t *size, th_error *error) {
@@ -63,8 +68,7 @@ static char *build(const th_world *world, const void *observer, size_t observer_
         return NULL;
     }
     memcpy(bytes + sizeof head + padded(world_size), observer, observer_size);
-    head.checksum = checksum_of_file(bytes, *size);
-    memcpy(bytes, &head, sizeof head);
+    th_checkpoint_seal(bytes, *size);
     return bytes;
 }
 

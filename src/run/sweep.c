@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double RUNS_MOST = 1e7; // of all combinations: each takes memory from the start
 enum { RUNS_DEFAULT = 10 }; // of a combination: enough to see the spread, few enough to wait for
 
 // ---- preparing
@@ -62,11 +63,20 @@ static th_result describe(th_runs *runs, const th_runs_def *def, const th_scene 
     return th_run_folder_begin(&runs->keep, about, error);
 }
 
+static th_result check_size(const th_runs *runs, th_error *error) {
+    double all = (double)runs->variation.combinations * runs->info.runs;
+    if (all <= RUNS_MOST) return TH_OK;
+    return th_fail(error, TH_BAD_ARGUMENT, "vary",
+                   "%d combinations of %d runs are %.0f runs; at most %.0f",
+                   runs->variation.combinations, runs->info.runs, all, RUNS_MOST);
+}
+
 th_result th_sweep_create(th_runs *runs, const th_runs_def *def, th_error *error) {
     th_scene *scene = NULL;
     const th_texts sets = {def->sets, def->set_count};
     runs->info.runs = def->runs > 0 ? def->runs : RUNS_DEFAULT;
     th_result result = th_variation_read(&runs->variation, def->vary, def->vary_count, error);
+    if (result == TH_OK) result = check_size(runs, error);
     // The first values must make a scene: a slip in a path is told at once, and before a folder is made.
     if (result == TH_OK) result = load(def->scene, &sets, &runs->variation, 0, &scene, error);
     if (result == TH_OK) result = describe(runs, def, scene, error);
@@ -95,6 +105,8 @@ th_result th_sweep_open(th_runs *runs, const char *folder, th_error *error) {
         snprintf(error->file, sizeof error->file, "%.240s/sweep.json", folder);
         return error->code;
     }
+    result = check_size(runs, error);
+    if (result != TH_OK) return result;
     if (strcmp(version, th_version()) == 0) return check_copy(runs, error);
     return th_file_fail(error, folder,
                         "is a sweep of throng %s and this is %s; runs of both do not mix", version,

@@ -70,6 +70,13 @@ static bool count_combinations(th_variation *variation) {
     return product > 0;
 }
 
+// What is not UTF-8 could not be kept in sweep.json.
+static bool is_text(const char *text) {
+    json_t *kept = json_string(text);
+    json_decref(kept);
+    return kept != NULL;
+}
+
 static bool read_one(th_vary *item, const char *text) {
     const char *equals = strchr(text, '=');
     bool bad_range = false;
@@ -88,6 +95,9 @@ th_result th_variation_read(th_variation *variation, const char *const *texts, i
                        TH_VARY_PATHS);
     for (int i = 0; i < count; ++i) {
         variation->count = i + 1;
+        if (!is_text(texts[i]))
+            return th_fail(error, TH_BAD_ARGUMENT, "vary",
+                           "text %d is not UTF-8; write it in UTF-8", i + 1);
         if (!read_one(&variation->items[i], texts[i]))
             return th_fail(error, TH_BAD_ARGUMENT, "vary",
                            "%s: give path=value,value,... or path=low..high:number, like "
