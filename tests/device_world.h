@@ -275,6 +275,11 @@ static inline void assert_same_events(pair p) {
         assert_int_equal(a[k].index, b[k].index);
         assert_true(a[k].time == b[k].time);
     }
+    for (int g = 0; g < p.scene->goal_count; ++g) {
+        th_exit_count cpu = th_world_exit(p.cpu, g), device = th_world_exit(p.device, g);
+        assert_int_equal(cpu.left, device.left);
+        assert_true(cpu.first_time == device.first_time && cpu.last_time == device.last_time);
+    }
 }
 
 // The worlds of a pair have the same state before and after. An exact device makes `at_once` steps and has the CPU's

@@ -230,17 +230,39 @@ static void too_many(void **state) {
     th_scene_destroy(scene);
 }
 
+// More people leave in a step than there is room for events: each is counted at its exit.
+static void leaving_in_a_crowd(void **state) {
+    (void)state;
+    pair p = pair_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 100, 100]}}],
+        "exits": [{"id": "west", "area": {"rect": [0, 0, 50, 100]}},
+            {"id": "east", "area": {"rect": [50, 0, 100, 100]}}],
+        "groups": [{"count": 5000, "area": {"rect": [0, 0, 49, 100]}, "to": "west"},
+            {"count": 1000, "area": {"rect": [51, 0, 100, 100]}, "to": "east"}]}));
+    int count;
+    uint64_t lost;
+    th_world_step(p.device, 2);
+    th_world_events(p.device, &count, &lost);
+    assert_true(lost > 0);
+    uint64_t sum = 0;
+    for (int g = 0; g < p.scene->goal_count; ++g) sum += th_world_exit(p.device, g).left;
+    assert_int_equal(sum, 6000);
+    th_world_step(p.cpu, 2);
+    for (int g = 0; g < p.scene->goal_count; ++g) {
+        th_exit_count cpu = th_world_exit(p.cpu, g), device = th_world_exit(p.device, g);
+        assert_int_equal(cpu.left, device.left);
+        assert_true(cpu.first_time == device.first_time && cpu.last_time == device.last_time);
+    }
+    pair_end(p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shipped_scenes),
-        cmocka_unit_test(busy_scene),
-        cmocka_unit_test(changes_by_hand),
-        cmocka_unit_test(snapshots_travel),
-        cmocka_unit_test(views_agree),
-        cmocka_unit_test(open_plane),
-        cmocka_unit_test(too_many),
-        cmocka_unit_test(filtered),
-        cmocka_unit_test(wall_in_a_plain_room),
+        cmocka_unit_test(shipped_scenes),   cmocka_unit_test(busy_scene),
+        cmocka_unit_test(changes_by_hand),  cmocka_unit_test(leaving_in_a_crowd),
+        cmocka_unit_test(snapshots_travel), cmocka_unit_test(views_agree),
+        cmocka_unit_test(open_plane),       cmocka_unit_test(too_many),
+        cmocka_unit_test(filtered),         cmocka_unit_test(wall_in_a_plain_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

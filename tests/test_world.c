@@ -169,6 +169,51 @@ static void test_doors_and_events(void **state) {
     th_scene_destroy(scene);
 }
 
+// More people leave at once than there is room for events, by two exits: every one of them is counted, and a
+// snapshot knows it.
+static void test_leaving_in_a_crowd(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(
+        TH_JSON(
+            {"levels":[{"walkable":{"rect":[0,0,100,100]}}],
+            "waypoints":[{"id":"never", "area":{"rect":[1,1,2,2]}}],
+            "exits":[{"id":"west", "area":{"rect":[0,0,50,100]}},
+                {"id":"east", "area":{"rect":[50,0,100,100]}}],
+            "groups":[{"count":5000, "area":{"rect":[0,0,49,100]}, "to":"west"},
+                {"count":1000, "area":{"rect":[51,0,100,100]}, "to":"east"}]}));
+    th_world *world = world_of(scene, 2, 0);
+    size_t size = th_world_snapshot_size(world);
+    void *before = malloc(size);
+    assert_int_equal(th_world_snapshot(world, before, size, NULL), TH_OK);
+    th_world_step(world, 2);
+    int count, goal[3];
+    uint64_t lost;
+    th_world_events(world, &count, &lost);
+    assert_int_equal(lost, 6000 - count);
+    assert_true(lost > 0);
+    const char *const ids[] = {"west", "east", "never"};
+    const uint64_t left[] = {5000, 1000, 0};
+    for (int k = 0; k < 3; ++k) {
+        for (int g = 0; g < scene->goal_count; ++g)
+            if (strcmp(scene->goals[g].id, ids[k]) == 0) goal[k] = g;
+        th_exit_count exit = th_world_exit(world, goal[k]);
+        assert_string_equal(exit.id, ids[k]);
+        assert_int_equal(exit.left, left[k]);
+        assert_true(exit.last_time >= exit.first_time && (exit.first_time > 0.0) == (k < 2));
+    }
+    size_t after_size = th_world_snapshot_size(world);
+    void *after = malloc(after_size);
+    assert_int_equal(th_world_snapshot(world, after, after_size, NULL), TH_OK);
+    assert_int_equal(th_world_restore(world, before, size, NULL), TH_OK);
+    assert_int_equal(th_world_exit(world, goal[0]).left, 0);
+    assert_int_equal(th_world_restore(world, after, after_size, NULL), TH_OK);
+    assert_int_equal(th_world_exit(world, goal[0]).left, 5000);
+    free(before);
+    free(after);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
 // Nobody passes a shut door: a corridor with a door that is closed throughout.
 static void test_closed_door_holds(void **state) {
     (void)state;
@@ -293,6 +338,7 @@ int main(void) {
         cmocka_unit_test(test_views_are_in_id_order),
         cmocka_unit_test(test_live_edits),
         cmocka_unit_test(test_doors_and_events),
+        cmocka_unit_test(test_leaving_in_a_crowd),
         cmocka_unit_test(test_closed_door_holds),
         cmocka_unit_test(test_stairs),
         cmocka_unit_test(test_spawn_refuses_nonsense),

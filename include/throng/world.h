@@ -181,6 +181,15 @@ typedef struct th_event {
 // Events of the last th_world_step call, in time order, at most a fixed number; `lost` (or NULL) counts the rest.
 TH_API const th_event *th_world_events(const th_world *world, int *count, uint64_t *lost);
 
+// Running results of an exit: everybody who left by it, also those whose event was lost.
+typedef struct th_exit_count {
+    const char *id;
+    uint64_t left;
+    double first_time, last_time; // [s]
+} th_exit_count;
+// By the number of a goal of the scene; 0 people where it is no exit.
+TH_API th_exit_count th_world_exit(const th_world *world, int goal);
+
 // Running results of a measurement line: people counted once per crossing.
 typedef struct th_line_count {
     const char *id;

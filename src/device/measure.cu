@@ -34,6 +34,21 @@ void sample_overlaps(th_world *host) {
         });
 }
 
+// Sets the times of the exits by which somebody left in this step.
+static void time_exits(th_world *host) {
+    const step_sums *s = &host->device_world->sums->step;
+    if (host->scene->goal_count == 0) return;
+    once(
+        host, TH_LAMBDA(th_world * world) {
+            for (int g = 0; s->left > 0 && g < world->scene->goal_count; ++g) {
+                th_exit_count *exit = &world->exits[g];
+                if (!(exit->last_time < 0.0)) continue;
+                exit->last_time = world->time;
+                if (!(exit->first_time > 0.0)) exit->first_time = world->time;
+            }
+        });
+}
+
 static void count_lines(th_world *host) {
     if (th_counted_line_count(host->scene) == 0) return;
     everybody(
@@ -69,6 +84,7 @@ void stage_measure(th_world *host) {
             world->counters.left += (uint64_t)s->left;
             if (s->left > 0) world->counters.last_left_time = world->time;
         });
+    time_exits(host);
     count_lines(host);
     if (host->step_count % th_steps_per_second(host) != 0) return;
     sample_overlaps(host);

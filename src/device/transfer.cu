@@ -70,6 +70,9 @@ bool send(th_world *host) {
     good = put_array(device->known.lines, host->lines,
                      (size_t)th_counted_line_count(host->scene) * sizeof *host->lines) &&
            good;
+    good = put_array(device->known.exits, host->exits,
+                     (size_t)host->scene->goal_count * sizeof *host->exits) &&
+           good;
     good = send_plan(host) && good;
     th_world now = device->known; // device pointers, and the host's values
     now.seed = host->seed;
@@ -167,6 +170,10 @@ bool fetch(th_world *host, uint32_t fields) {
         good = get(&host->lines[l], &device->known.lines[l], sizeof *host->lines) && good;
         host->lines[l].id = id;
     }
+    if (host->scene->goal_count > 0)
+        good = get(host->exits, device->known.exits,
+                   (size_t)host->scene->goal_count * sizeof *host->exits) &&
+               good;
     if (device->sources)
         good = get(host->sources, device->known.sources,
                    (size_t)host->scene->group_count * sizeof *host->sources) &&

@@ -62,6 +62,7 @@ static bool take_all(th_world *host) {
     device->known.door_closed = s.room<uint8_t>((size_t)scene->door_count);
     device->known.walls = s.room<th_wall>((size_t)scene->wall_count + 2 * TH_LIVE_WALL_MAX);
     device->known.lines = s.room<th_line_count>((size_t)th_counted_line_count(scene));
+    device->known.exits = s.room<th_exit_count>((size_t)scene->goal_count);
     for (void *&state : device->known.model_state)
         state = nullptr; // what a model keeps on the host
     device->nodes = nodes;

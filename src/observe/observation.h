@@ -73,7 +73,7 @@ typedef struct th_map {
 // one interval and add up to end - start at most.
 // Paths are straight between samples; the first and last piece are speed x time.
 // group -1: not a person (a disc of a scripted body), or, with an end_time, somebody who came and left
-// between two samples. An end_time with exit -1: the event was lost in a burst (events_lost).
+// between two samples. An end_time with exit -1: the event was lost in a crowd (events_lost); counters count them.
 // Exposure is to the density of the map cell the person is in (0 beyond the maps); NaN without maps.
 enum { TH_EXPOSURES = 3 };
 extern const float th_exposure_bounds[TH_EXPOSURES]; // 4, 6, 8 [1/m2]

@@ -70,7 +70,6 @@ void th_observer_destroy(th_observer *observer) {
     free(observer->map_work);
     th_areas_destroy(observer);
     free(observer->counter_index);
-    free(observer->left_by_goal);
     free(observer->last_seen);
     free(observer->by_place);
     free(observer->forces);
@@ -98,14 +97,6 @@ static th_result see_events(th_observer *observer, th_world *world, th_error *er
         if (event->kind != TH_EVENT_LEFT || event->index < 0 ||
             event->index >= observer->scene->goal_count)
             continue;
-        observer->left_by_goal[event->index]++;
-        for (int c = 0; c < o->counter_count; ++c) {
-            th_counter *counter = &o->counters[c];
-            if (counter->kind != TH_COUNT_EXIT || observer->counter_index[c] != event->index)
-                continue;
-            if (isnan(counter->first_time)) counter->first_time = event->time;
-            counter->last_time = event->time;
-        }
         if (!th_people_reserve(observer, event->agent.serial)) return no_memory(error);
         th_person_leaves(observer, event->agent.serial, event->index, event->time);
     }

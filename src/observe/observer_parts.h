@@ -104,7 +104,6 @@ struct th_observer {
     double last_load_time; // when the forces were looked at
     uint64_t last_left;    // who had left at the sample before
     uint64_t lost_since_sample;
-    uint32_t *left_by_goal;  // per goal of the scene
     int *counter_index;      // per counter: goal, door or line it stands for
     th_last_seen *last_seen; // per person
     th_last_seen *by_place;  // work space: a copy of last_seen in the order of bands of the maps

@@ -93,8 +93,6 @@ static void pass_head(keeper *k, th_observer *observer) {
     pass(k, &observer->last_id, sizeof observer->last_id);
     pass(k, &observer->track_stride, sizeof observer->track_stride);
     expect(k, observer->track_stride > 0, "no way of choosing tracks");
-    pass(k, observer->left_by_goal,
-         (size_t)observer->scene->goal_count * sizeof *observer->left_by_goal);
 }
 
 static void pass_series(keeper *k, th_observation *o) {

@@ -48,9 +48,7 @@ bool th_counters_create(th_observer *observer) {
     size_t most = (size_t)(scene->goal_count + scene->door_count + scene->measure_line_count) + 1;
     observer->observation.counters = calloc(most, sizeof *observer->observation.counters);
     observer->counter_index = calloc(most, sizeof *observer->counter_index);
-    observer->left_by_goal = calloc((size_t)scene->goal_count + 1, sizeof *observer->left_by_goal);
-    if (!observer->observation.counters || !observer->counter_index || !observer->left_by_goal)
-        return false;
+    if (!observer->observation.counters || !observer->counter_index) return false;
     for (int g = 0; g < scene->goal_count; ++g) {
         const th_goal *goal = &scene->goals[g];
         if (goal->kind == TH_GOAL_EXIT)
@@ -80,7 +78,11 @@ void th_counters_read(th_observer *observer, const th_world *world) {
         th_counter *counter = &o->counters[c];
         int index = observer->counter_index[c];
         if (counter->kind == TH_COUNT_EXIT) {
-            counter->forward_total = observer->left_by_goal[index];
+            th_exit_count exit = th_world_exit(world, index);
+            counter->forward_total = exit.left;
+            if (exit.left == 0) continue;
+            counter->first_time = exit.first_time;
+            counter->last_time = exit.last_time;
             continue;
         }
         th_line_count line = counter->kind == TH_COUNT_DOOR ? th_world_door(world, index)

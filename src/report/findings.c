@@ -402,8 +402,8 @@ static void warn_of_counts(warner *w, const th_observation *first) {
              s->repairs);
     if (first->events_lost > 0)
         warn(w,
-             "%" PRIu64 " %s left in so large a crowd at once that their exit is not known; totals "
-             "are right, counts per exit are too low.",
+             "%" PRIu64 " %s left in so large a crowd at once that the exit each of them took is "
+             "not known; all counts are right.",
              first->events_lost, people(first->events_lost));
 }
 

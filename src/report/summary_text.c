@@ -21,7 +21,9 @@ static void print_exits(FILE *out, const th_observation *seen) {
         fputc('\n', out);
     }
     if (seen->events_lost > 0)
-        fprintf(out, "  (%" PRIu64 " exits happened in too large a burst to be told apart)\n",
+        fprintf(out,
+                "  (who took which is not known of %" PRIu64
+                " people, who left in too large a crowd)\n",
                 seen->events_lost);
 }
 

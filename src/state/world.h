@@ -152,6 +152,7 @@ struct th_world {
     struct th_device_world *device_world;   // the device's copy, src/device
 
     th_line_count *lines; // the scene's measurement lines, then its doors
+    th_exit_count *exits; // by goal, without their names
     th_counters counters;
     th_profile profile;
     th_event *events;

@@ -189,6 +189,7 @@ static bool allocate(th_world *world, int capacity, int own_fields) {
     TAKE(door_next_change, doors);
     TAKE(walls, scene->wall_count + 2 * TH_LIVE_WALL_MAX);
     TAKE(lines, th_counted_line_count(scene));
+    TAKE(exits, scene->goal_count);
     TAKE(events, TH_EVENT_MAX);
     TAKE(id_order, capacity);
 #undef TAKE

@@ -7,12 +7,18 @@
 #include "world/world.h"
 #include <math.h>
 
+static void count_leaving(th_exit_count *exit, double time) {
+    if (exit->left++ == 0) exit->first_time = time;
+    exit->last_time = time;
+}
+
 // Storage order is the same for any thread count, so the list of events is too.
 static void report_leaving(th_world *world) {
     const th_agents *agents = &world->agents;
     for (int i = 0; i < agents->count; ++i) {
         if (agents->phase[i] != TH_PHASE_LEFT) continue;
         world->counters.left_digest += th_leaving_digest(world, (uint32_t)i);
+        count_leaving(&world->exits[agents->exit[i]], world->time);
         th_push_event(world, (th_event){.kind = TH_EVENT_LEFT,
                                         .time = world->time,
                                         .index = (int)agents->exit[i],
@@ -112,6 +118,12 @@ int th_world_line_count(const th_world *world) { return world->scene->measure_li
 th_line_count th_world_line(const th_world *world, int line) {
     th_refresh(world, 0);
     return world->lines[line];
+}
+th_exit_count th_world_exit(const th_world *world, int goal) {
+    th_refresh(world, 0);
+    th_exit_count count = world->exits[goal];
+    count.id = world->scene->goals[goal].id;
+    return count;
 }
 int th_world_door_count(const th_world *world) { return world->scene->door_count; }
 th_line_count th_world_door(const th_world *world, int door) {

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { SNAPSHOT_VERSION = 5 };
+enum { SNAPSHOT_VERSION = 6 };
 static const uint64_t snapshot_magic = 0x31706e7367726874u; // "thrgsnp1"
 
 typedef struct snapshot_head {
@@ -52,8 +52,8 @@ typedef struct block {
     void *data;
     size_t bytes;
 } block;
-// The blocks that are not fields, in their order.
-enum { GROUPS, SOURCES, DOORS, DOOR_CHANGES, LIVE_WALLS, LINES, BLOCKS };
+// The blocks that are not fields, in their order; the lines last, as their names are wiped out.
+enum { GROUPS, SOURCES, DOORS, DOOR_CHANGES, LIVE_WALLS, EXITS, LINES, BLOCKS };
 enum { BLOCK_MAX = TH_FIELDS_MOST + BLOCKS };
 
 static int list_blocks(const th_world *world, int agent_count, block *blocks) {
@@ -68,6 +68,7 @@ static int list_blocks(const th_world *world, int agent_count, block *blocks) {
                           (size_t)scene->door_count * sizeof *world->door_next_change};
     blocks[n++] = (block){world->walls + scene->wall_count,
                           2 * (size_t)TH_LIVE_WALL_MAX * sizeof *world->walls};
+    blocks[n++] = (block){world->exits, (size_t)scene->goal_count * sizeof *world->exits};
     blocks[n++] =
         (block){world->lines, (size_t)th_counted_line_count(scene) * sizeof *world->lines};
     return n;

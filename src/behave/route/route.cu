@@ -18,6 +18,9 @@ template <bool routes> void arrive_people(th_world *host) {
         host, TH_LAMBDA(th_world * world, int i) {
             if (th_route_arrive(world, i, routes) == 0) return;
             add(&s->step.left, 1);
+            th_exit_count *exit = &world->exits[world->agents.exit[i]];
+            add(&exit->left, (uint64_t)1);
+            exit->last_time = -1.0; // in this step; the measure stage sets the time
             add(&world->counters.left_digest, th_leaving_digest(world, (uint32_t)i));
             uint32_t at = add(&s->event_count, 1u);
             if (at < TH_EVENT_MAX)
