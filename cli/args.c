@@ -288,3 +288,11 @@ bool th_read_areas(const th_command *command, const th_text_list *texts, th_type
     }
     return true;
 }
+
+const char *th_model_text(const char *given, char text[TH_MODEL_TEXT]) {
+    const char *colon = given && *given != '{' ? strchr(given, ':') : NULL;
+    if (!colon) return given;
+    snprintf(text, TH_MODEL_TEXT, "{\"model\": \"%.*s\", \"preset\": \"%s\"}", (int)(colon - given),
+             given, colon + 1);
+    return text;
+}

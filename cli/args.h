@@ -102,6 +102,11 @@ bool th_read_areas(const th_command *command, const th_text_list *texts, th_type
 // The word that was probably meant, or NULL when none is near.
 const char *th_suggest(const char *typed, const char *const *words, int count);
 
+// A model as options write it, as a scene writes it: "social_force:hfv2000" becomes {"model": "social_force", "preset":
+// "hfv2000"} in `text`; names and objects stay as they are, and NULL is NULL.
+enum { TH_MODEL_TEXT = 400 };
+const char *th_model_text(const char *given, char text[TH_MODEL_TEXT]);
+
 // One line on stderr that says which subcommand complains.
 void th_complain(const th_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

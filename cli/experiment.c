@@ -86,22 +86,18 @@ static int perform(const th_experiment *experiment, const th_experiment_settings
     return code;
 }
 
-// "social_force:hfv2000" -> {"model": "social_force", "preset": "hfv2000"}; a name gets quotes, an object stays.
-static const char *model_text(const char *given, char text[400]) {
-    if (!given || *given == '{') return given;
-    const char *colon = strchr(given, ':');
-    if (colon)
-        snprintf(text, 400, "{\"model\": \"%.*s\", \"preset\": \"%s\"}", (int)(colon - given),
-                 given, colon + 1);
-    else
-        snprintf(text, 400, "\"%s\"", given);
+// As JSON: a name gets quotes.
+static const char *model_json(const char *given, char text[TH_MODEL_TEXT]) {
+    const char *model = th_model_text(given, text);
+    if (!model || *model == '{') return model;
+    snprintf(text, TH_MODEL_TEXT, "\"%s\"", model);
     return text;
 }
 
 static int run(const th_command *command, int argc, char **argv) {
     const char *operands[1] = {NULL}, *out = NULL;
     const char *model = NULL, *filter = NULL, *plan = NULL, *only = NULL;
-    char words[4][400];
+    char words[4][TH_MODEL_TEXT];
     double radius = 0;
     bool quick = false, quiet = false, force = false;
     long long jobs = 0, seed = 1;
@@ -140,9 +136,9 @@ static int run(const th_command *command, int argc, char **argv) {
         return TH_EXIT_USAGE;
     }
     th_experiment_settings settings = {.quick = quick, .seed = (uint64_t)seed, .only = only};
-    settings.choice = (th_models_choice){.plan = model_text(plan, words[0]),
-                                         .filter = model_text(filter, words[1]),
-                                         .move = model_text(model, words[2])};
+    settings.choice = (th_models_choice){.plan = model_json(plan, words[0]),
+                                         .filter = model_json(filter, words[1]),
+                                         .move = model_json(model, words[2])};
     if (radius > 0) {
         snprintf(words[3], sizeof words[3], "%g", radius);
         settings.choice.radius = words[3];

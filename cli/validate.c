@@ -13,15 +13,6 @@ typedef struct validate_options {
     bool quick, quiet, list;
 } validate_options;
 
-// "social_force:hfv2000" -> {"model": "social_force", "preset": "hfv2000"}; names and objects as they are.
-static const char *model_text(const char *given, char *text, size_t size) {
-    const char *colon = given && *given != '{' ? strchr(given, ':') : NULL;
-    if (!colon) return given;
-    snprintf(text, size, "{\"model\": \"%.*s\", \"preset\": \"%s\"}", (int)(colon - given), given,
-             colon + 1);
-    return text;
-}
-
 static int list_tests(void) {
     int count;
     const th_suite *const *suites = th_suites(&count);
@@ -159,14 +150,14 @@ static int run(const th_command *command, int argc, char **argv) {
         command, options, (int)(sizeof options / sizeof *options), argc, argv, &suite);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
     if (o.list) return list_tests();
-    char words[3][400];
+    char words[3][TH_MODEL_TEXT];
     th_validation validation = {.setup = th_suite_setup_default()};
     th_suite_setup *setup = &validation.setup;
     // A model of one's own comes without the filter and the plan that are recommended for another.
     if (o.model) setup->filter = "none", setup->plan = "field";
-    if (o.model) setup->move = model_text(o.model, words[0], sizeof words[0]);
-    if (o.filter) setup->filter = model_text(o.filter, words[1], sizeof words[1]);
-    if (o.plan) setup->plan = model_text(o.plan, words[2], sizeof words[2]);
+    if (o.model) setup->move = th_model_text(o.model, words[0]);
+    if (o.filter) setup->filter = th_model_text(o.filter, words[1]);
+    if (o.plan) setup->plan = th_model_text(o.plan, words[2]);
     if (o.quick) setup->crowds = 1;
     if (o.seeds > 0) setup->crowds = (int)o.seeds;
     th_error error = {0};
