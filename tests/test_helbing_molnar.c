@@ -81,6 +81,18 @@ static void repulsion_stays_bounded_at_the_ends_of_the_step(void **state) {
     assert_true(none.x == 0.0f && none.y == 0.0f);
 }
 
+// Steps count up to 4 m, whatever somebody's speed.
+static void long_steps_count_as_four_metres(void **state) {
+    (void)state;
+    th_helbing_molnar_params p = published();
+    th_vec2 r = th_v(3.0f, 0.5f);
+    th_vec2 four = th_helbing_molnar_repulsion(&p, 1.0f / 0.3f, r, th_v(4, 0)),
+            ten = th_helbing_molnar_repulsion(&p, 1.0f / 0.3f, r, th_v(10, 0)),
+            three = th_helbing_molnar_repulsion(&p, 1.0f / 0.3f, r, th_v(3, 0));
+    assert_true(fabsf(four.x - ten.x) < 1e-4f && fabsf(four.y - ten.y) < 1e-4f);
+    assert_true(fabsf(four.x - three.x) > 1e-3f);
+}
+
 static void who_stands_repels_in_circles(void **state) {
     (void)state;
     th_helbing_molnar_params p = published();
@@ -458,6 +470,7 @@ int main(void) {
         cmocka_unit_test(parameters_are_the_published_ones_and_begin_with_contact),
         cmocka_unit_test(repulsion_is_minus_the_gradient_of_the_potential),
         cmocka_unit_test(repulsion_stays_bounded_at_the_ends_of_the_step),
+        cmocka_unit_test(long_steps_count_as_four_metres),
         cmocka_unit_test(who_stands_repels_in_circles),
         cmocka_unit_test(what_is_out_of_view_counts_half),
         cmocka_unit_test(free_person_reaches_63_percent_and_is_never_too_fast),

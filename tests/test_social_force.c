@@ -437,6 +437,47 @@ static void herding_turns_towards_the_others(void **state) {
     }
 }
 
+// Those behind a wall do not turn anybody, where sight counts.
+static void herding_does_not_reach_through_walls(void **state) {
+    (void)state;
+    const th_vec2 thin[] = {{-9, 0.5f}, {9, 0.5f}, {9, 0.6f}, {-9, 0.6f}};
+    for (int sight = 0; sight <= 1; ++sight) {
+        th_social_force_params p = published();
+        p.herding = 0.5f;
+        p.line_of_sight = (float)sight;
+        small_world *small = create(p);
+        th_agents *a = &small->world.agents;
+        small_world_wall(small, thin, 4);
+        small_world_walls_done(small);
+        a->preferred_x[small_world_add(small, 0.0f, -0.9f, 0.2f)] = 1.0f;
+        uint32_t j = small_world_add(small, 0.3f, 0.9f, 0.2f);
+        a->group[j] = 1;
+        a->preferred_y[j] = -1.0f;
+        step(small);
+        float vy = a->velocity_y[small_world_find(small, 1)];
+        assert_true(sight ? fabsf(vy) < 0.02f : vy < -0.1f);
+        small_world_destroy(small);
+    }
+}
+
+// The same push moves who is twice as heavy half as much.
+static void pushes_are_shared_out_by_mass(void **state) {
+    (void)state;
+    float speed[2];
+    for (int heavy = 0; heavy <= 1; ++heavy) {
+        small_world *small = create(published());
+        th_agents *a = &small->world.agents;
+        a->mass[small_world_add(small, 0.0f, 0.0f, 0.2f)] = heavy ? 160.0f : 80.0f;
+        a->group[small_world_add(small, 0.45f, 0.0f, 0.2f)] = 1;
+        step(small);
+        speed[heavy] = a->velocity_x[small_world_find(small, 1)];
+        small_world_destroy(small);
+    }
+    assert_true(speed[0] < -0.05f);
+    assert_true(fabsf(speed[1] / speed[0] - 0.5f) <
+                0.1f); // they part, so the push is not quite the same
+}
+
 static void impatience_raises_the_speed_of_who_is_stopped(void **state) {
     (void)state;
     assert_true(th_social_force_impatient_speed(1.0f, 0.0f, 5.0f) == 5.0f);
@@ -500,6 +541,8 @@ int main(void) {
         cmocka_unit_test(who_stands_is_pushed_but_does_not_set_off),
         cmocka_unit_test(result_does_not_depend_on_threads),
         cmocka_unit_test(herding_turns_towards_the_others),
+        cmocka_unit_test(herding_does_not_reach_through_walls),
+        cmocka_unit_test(pushes_are_shared_out_by_mass),
         cmocka_unit_test(impatience_raises_the_speed_of_who_is_stopped),
         cmocka_unit_test(packed_box_does_not_blow_up),
     };
