@@ -2,6 +2,7 @@
 // while it goes and from its recording gives the same numbers. SPDX-License-Identifier: Apache-2.0
 #include "program.h"
 #include <math.h>
+#include <sqlite3.h>
 
 static int begin(void **state) {
     program *p = malloc(sizeof *p);
@@ -204,6 +205,32 @@ static void test_few_frames(void **state) {
     }
 }
 
+// A fault that shows only in the middle of a recording is the same to every verb.
+static void test_same_fault(void **state) {
+    program *p = *state;
+    char path[256];
+    snprintf(path, sizeof path, "%s/few.txt", p->folder);
+    write_text(path, "# framerate: 10\n1 0 0 0\n1 1 0.1 0\n1 2 0.2 0\n1 3 0.3 0\n");
+    assert_code(throng(p, "convert few.txt bad.sqlite"), 0);
+    snprintf(path, sizeof path, "%s/bad.sqlite", p->folder);
+    sqlite3 *db = NULL;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(db, "UPDATE trajectory_data SET id = 'x' WHERE frame = 2", NULL, NULL, NULL),
+        SQLITE_OK);
+    sqlite3_close(db);
+    static const char *const verbs[] = {"convert bad.sqlite out.txt", "convert bad.sqlite out.h5",
+                                        "measure bad.sqlite --area 0,-1,3,3",
+                                        "fd bad.sqlite --area 0,-1,3,3"};
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; ++i) {
+        const outcome *result = throng(p, "%s", verbs[i]);
+        assert_code(result, 2);
+        assert_holds(result->error,
+                     "bad.sqlite: frame 2: the row of person 0 does not hold numbers");
+    }
+    assert_false(program_has(p, "out.txt") || program_has(p, "out.h5"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_same_on_line, begin, end),
@@ -212,6 +239,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_mistakes, begin, end),
         cmocka_unit_test_setup_teardown(test_walls, begin, end),
         cmocka_unit_test_setup_teardown(test_few_frames, begin, end),
+        cmocka_unit_test_setup_teardown(test_same_fault, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,6 +183,7 @@ static void test_errors(void **state) {
         {"# framerate: 25\n1 0 2 0\n1 1 2 #0\n", 3, 7, "the y coordinate is missing"},
         {"# framerate: 25\n1 0 2 0\n1 1 nan 2\n", 3, 5, "'nan' is no x coordinate"},
         {"# framerate: 25\n1 0 2 0\n1 1 1e999 2\n", 3, 5, "1e999"},
+        {"# framerate: 25\n1 0 2 0\n1 1 1e308 2\n", 3, 12, "person 1 stands nowhere (1e+308, 2)"},
         {"# framerate: 25\n1 0 2 0\n1 1 0x10 2\n", 3, 5, "0x10"},
         {"# framerate: 25\n1 0 2 0\n1 1.5 0 2\n", 3, 3, "frame number"},
         {"# framerate: 25\n1 0 2 0\nBob 1 0 2\n", 3, 1, "'Bob' is no person's number"},
