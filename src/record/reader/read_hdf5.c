@@ -19,12 +19,16 @@
 #endif
 
 // The soft limit: its signal for time tells the parent what happened, where the hard one only kills.
-static void limit(int resource, double most) {
-    struct rlimit value;
-    if (getrlimit(resource, &value) != 0) return;
-    if (most < (double)value.rlim_max) value.rlim_cur = (rlim_t)most;
-    setrlimit(resource, &value);
+static const struct rlimit *lowered(struct rlimit *value, double most) {
+    if (most < (double)value->rlim_max) value->rlim_cur = (rlim_t)most;
+    return value;
 }
+// A macro, as the type of a resource differs between systems.
+#define LIMIT(resource, most)                                                             \
+    do {                                                                                  \
+        struct rlimit value;                                                              \
+        if (getrlimit(resource, &value) == 0) setrlimit(resource, lowered(&value, most)); \
+    } while (0)
 
 int main(int argc, char **argv) {
     if (argc != 2) return 2;
@@ -33,10 +37,10 @@ int main(int argc, char **argv) {
 #endif
     struct stat about;
     double bytes = stat(argv[1], &about) == 0 ? (double)about.st_size : 0;
-    limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_CPU, th_hdf5_seconds_most(bytes));
+    LIMIT(RLIMIT_CORE, 0);
+    LIMIT(RLIMIT_CPU, th_hdf5_seconds_most(bytes));
 #ifndef SANITIZED
-    limit(RLIMIT_AS, th_hdf5_memory_most(bytes));
+    LIMIT(RLIMIT_AS, th_hdf5_memory_most(bytes));
 #endif
     bool sent = th_hdf5_send(argv[1], STDOUT_FILENO);
     _exit(sent ? 0 : 3); // HDF5's own tidying up has crashed, too
