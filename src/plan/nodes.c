@@ -229,7 +229,7 @@ static void mark_walls(th_nodes *nodes, int level) {
     const th_node_level *grid = &nodes->levels[level];
     for (int w = l->wall_begin; w < l->wall_end; ++w) {
         const th_wall *wall = &nodes->scene->walls[w];
-        flag_cells(nodes, grid, wall, nodes->spacing, TH_CELL_NEAR);
+        flag_cells(nodes, grid, wall, TH_NODES_AHEAD * nodes->spacing, TH_CELL_NEAR);
         if (wall->door >= 0) continue;
         cut_links(nodes, grid, wall->a, wall->b, nodes->links);
         flag_cells(nodes, grid, wall, 0.01f * nodes->spacing, TH_CELL_TOUCHED);

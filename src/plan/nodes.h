@@ -15,6 +15,10 @@ TH_BOTH static inline int th_direction_step(int k, int nx) {
     return ((0x1A9 >> 2 * k & 3) - 1) * nx + ((0x901A >> 2 * k & 3) - 1);
 }
 
+// How far ahead, in nodes, the way beside walls must be free of them. More than a body's radius at the usual spacing:
+// whoever touches a wall with the body sees it before the centre is there.
+#define TH_NODES_AHEAD 2.0f
+
 enum {
     TH_NODE_WALKABLE = 1,
     TH_NODE_PORTAL = 2,  // some of its neighbours are on another level

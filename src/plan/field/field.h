@@ -76,6 +76,14 @@ typedef struct th_field_ask {
     th_vec2 p;
 } th_field_ask;
 
+// Can a node be seen? Exactly, unlike the ends of goal lines: a node half a millimetre behind a wall is behind it, and
+// who saw it would walk against the wall for good.
+TH_BOTH static inline bool th_field_sees(const th_field_ask *ask, int level, th_vec2 node) {
+    if (level == ask->level)
+        return th_walls_first_crossing(ask->walls, level, ask->p, node, NULL) < 0;
+    return th_in_sight(ask->graph->nodes->scene, ask->walls, ask->level, ask->p, level, node);
+}
+
 TH_BOTH static inline void th_field_consider(const th_field_ask *ask, int node, int level,
                                              th_field_candidate *best) {
     if (ask->distance[node] >= TH_UNREACHABLE) return;
@@ -83,7 +91,7 @@ TH_BOTH static inline void th_field_consider(const th_field_ask *ask, int node, 
     th_vec2 position = th_node_position(nodes, &nodes->levels[level], node);
     float value = ask->distance[node] + th_length(th_sub(position, ask->p));
     if (value >= best->value) return;
-    if (!th_in_sight(nodes->scene, ask->walls, ask->level, ask->p, level, position)) return;
+    if (!th_field_sees(ask, level, position)) return;
     th_field_candidate found = {node, level, position, value};
     *best = found;
 }
@@ -160,9 +168,7 @@ TH_BOTH static inline th_field_candidate th_field_pull(const th_field_ask *ask,
     th_field_candidate seen = from;
     for (int i = 0; i < way.count; ++i) {
         const th_field_candidate *next = &way.nodes[i];
-        if (!th_in_sight(ask->graph->nodes->scene, ask->walls, ask->level, ask->p, next->level,
-                         next->position))
-            break;
+        if (!th_field_sees(ask, next->level, next->position)) break;
         seen = *next;
     }
     return seen;
@@ -222,7 +228,8 @@ TH_BOTH static inline th_way th_field_way_by_gradient(const float *d, int nx, fl
 
 // Beside a wall the interpolation may point at it: does the next stretch run into one?
 TH_BOTH static inline bool th_field_runs_into_wall(const th_field_ask *ask, th_vec2 direction) {
-    th_vec2 ahead = th_add(ask->p, th_scale(ask->graph->nodes->spacing, direction));
+    th_vec2 ahead =
+        th_add(ask->p, th_scale(TH_NODES_AHEAD * ask->graph->nodes->spacing, direction));
     return th_walls_first_crossing(ask->walls, ask->level, ask->p, ahead, NULL) >= 0;
 }
 
