@@ -114,7 +114,7 @@ static void closed_corridor_fills_from_the_wall(void **state) {
             "walls": [[[39.5, 0], [39.5, 4]]]}],
         "groups": [{"id": "people", "count": 150, "area": {"rect": [1, 0.3, 30, 3.7]},
             "own_goal": {"in": {"rect": [39.7, 0.5, 39.9, 3.5]}}, "plan": "straight",
-            "move": "uic"}],
+            "move": {"model": "uic", "cell_size": 2}}],
         "run": {"step": 0.0333333333}}));
     th_world *world = world_of(scene, 1, 1);
     th_agents *a = &world->agents;
@@ -195,7 +195,8 @@ static void doorway_needs_pressure_and_pairs(void **state) {
     // Bodies that touch everywhere are 1 / alpha = 2 times as dense as pressure allows.
     assert_true(no_pressure.densest > 1.6f && no_pressure.overlapping > 0.05);
     assert_true(neither.densest > 2.4f && neither.overlapping > 0.5);
-    assert_true(no_pairs.densest < 1.25f && no_pairs.overlapping > 0.5);
+    // Cells of 0.9 m for the door of 1.2 m: 2.25 d_min, where packings overshoot more than at the usual 5.
+    assert_true(no_pairs.densest < 1.31f && no_pairs.overlapping > 0.5);
 }
 
 // The paper's circle in small (card check 4): 1500 people, no overlaps, the middle turns.
@@ -270,7 +271,8 @@ static void circle_turns_and_keeps_its_distances(void **state) {
     nearest /= (double)dense;
     assert_true(nearest > 1.22 && nearest < 1.28);
     assert_true((double)closer < 0.0012 * (double)counted);
-    assert_true(densest < 1.08f); // 1.06 is met but for the first moment of meeting
+    // 1.06 is met but for the first moment of meeting, when nobody is pushed back faster than 1.2 times walking speed.
+    assert_true(densest < 1.09f);
     assert_true(turning > 0.5);
 #endif
     assert_invariants(world);

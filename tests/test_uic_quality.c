@@ -164,6 +164,78 @@ static void exits_do_not_draw_who_wants_past_them(void **state) {
     th_scene_destroy(scene);
 }
 
+// How calm a run is: mean change of velocity per time over everybody, and the largest speed over the own one.
+typedef struct calm {
+    double acceleration; // [m/s2]
+    float fastest;
+    uint64_t repairs;
+} calm;
+
+static calm watch(const char *text, double seconds) {
+    th_scene *scene = scene_of(text);
+    th_world *world = world_of(scene, 1, 1);
+    const th_agents *a = &world->agents;
+    calm result = {0};
+    int64_t counted = 0;
+    int steps = (int)(seconds / (double)world->dt + 0.5);
+    for (int k = 0; k < steps && !th_world_done(world); ++k) {
+        th_world_step(world, 1);
+        for (int i = 0; i < a->count && !th_gone(a->phase[i]); ++i)
+            result.fastest =
+                fmaxf(result.fastest, th_length(th_velocity(a, (uint32_t)i)) / a->speed[i]);
+        // Before people are sorted again next_velocity holds what they had a step ago.
+        for (int i = 0; k > 0 && i < a->count; ++i, ++counted)
+            result.acceleration +=
+                (double)(th_length(th_sub(th_velocity(a, (uint32_t)i),
+                                          th_v(a->next_velocity_x[i], a->next_velocity_y[i]))) /
+                         world->dt);
+    }
+    result.acceleration /= (double)(counted > 0 ? counted : 1);
+    result.repairs = th_world_statistics(world).repairs;
+    assert_invariants(world);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    return result;
+}
+
+// Two crowds meet on open ground and stand: with an odd number of full pushes everybody was on the other side of their
+// place in every other step.
+static void any_number_of_passes_is_calm(void **state) {
+    (void)state;
+    static const char format[] = TH_JSON(
+        {"groups": [
+            {"id": "a", "count": 150, "area": {"rect": [-12, -5, -2, 5]}, "plan": "straight",
+            "own_goal": "opposite", "speed": 1.34, "move": {"model": "uic", "alpha": 0.45,
+            "separation_passes": %d}},
+            {"id": "b", "count": 150, "area": {"rect": [2, -5, 12, 5]}, "plan": "straight",
+            "own_goal": "opposite", "speed": 1.34, "move": {"model": "uic", "alpha": 0.45,
+            "separation_passes": %d}}],
+        "run": {"step": 0.0333333333}});
+    for (int passes = 1; passes <= 5; ++passes) {
+        char text[900];
+        snprintf(text, sizeof text, format, passes, passes);
+        calm found = watch(text, 10.0);
+        assert_true(found.acceleration < 3.0); // 14 with full pushes; 1 of it is from meeting
+        assert_true(found.fastest < 1.2f);
+    }
+}
+
+// People come in at both ends of an alley that the others block: nobody is thrown about.
+static void a_blocked_alley_stays_possible(void **state) {
+    (void)state;
+    calm found = watch(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 40, 3.2]}}],
+        "exits": [{"id": "west", "line": [[0, 0], [0, 3.2]]}, {"id": "east",
+            "line": [[40, 0], [40, 3.2]]}],
+        "groups": [{"id": "a", "area": {"rect": [0.3, 0.2, 3, 3]}, "source": {"rate": 4},
+            "to": "east", "move": "uic"}, {"id": "b", "area": {"rect": [37, 0.2, 39.7, 3]},
+            "source": {"rate": 4}, "to": "west", "move": "uic"}],
+        "run": {"step": 0.0333333333, "duration": 100}}),
+                                                80.0);
+    assert_int_equal(found.repairs, 0);
+    assert_true(found.fastest < 1.2f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_sticks_to_a_wall),
@@ -172,6 +244,8 @@ int main(void) {
         cmocka_unit_test(nobody_is_pushed_out_where_two_exits_meet),
         cmocka_unit_test(slivers_are_shown_with_the_ground_they_open_to),
         cmocka_unit_test(exits_do_not_draw_who_wants_past_them),
+        cmocka_unit_test(any_number_of_passes_is_calm),
+        cmocka_unit_test(a_blocked_alley_stays_possible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 // the region's boundary (Green), with g the length of the part's row left of x.
 // SPDX-License-Identifier: Apache-2.0
 #include "space/staggered.h"
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -212,9 +213,11 @@ bool th_walls_touch(const th_walls *walls, int level, th_vec2 low, th_vec2 high)
     return false;
 }
 
-float th_walls_open_share(const th_walls *walls, int level, th_vec2 low, th_vec2 high, int axis) {
-    int found[NEAR_MOST], count = walls_around(walls, level, low, high, found), kept = 0;
-    float from[NEAR_MOST], to[NEAR_MOST];
+int th_walls_gaps(const th_walls *walls, int level, th_vec2 low, th_vec2 high, int axis,
+                  th_open_gap *gaps) {
+    static_assert((int)TH_GAPS_MOST > (int)NEAR_MOST, "a wall leaves at most one gap more");
+    int found[NEAR_MOST], count = walls_around(walls, level, low, high, found), kept = 0, open = 0;
+    float from[NEAR_MOST], to[NEAR_MOST], reached = 0.0f;
     for (int k = 0; k < count; ++k) { // sorted by where they begin
         const th_wall *wall = &walls->walls[found[k]];
         float s, t;
@@ -227,11 +230,18 @@ float th_walls_open_share(const th_walls *walls, int level, th_vec2 low, th_vec2
         from[at] = s;
         to[at] = t;
     }
-    float open = 1.0f, reached = 0.0f;
     for (int k = 0; k < kept; ++k) {
-        if (to[k] <= reached) continue;
-        open -= to[k] - th_max(from[k], reached);
-        reached = to[k];
+        if (from[k] > reached) gaps[open++] = (th_open_gap){reached, from[k]};
+        reached = th_max(reached, to[k]);
     }
+    if (reached < 1.0f) gaps[open++] = (th_open_gap){reached, 1.0f};
+    return open;
+}
+
+float th_walls_open_share(const th_walls *walls, int level, th_vec2 low, th_vec2 high, int axis) {
+    th_open_gap gaps[TH_GAPS_MOST];
+    float open = 0.0f;
+    int count = th_walls_gaps(walls, level, low, high, axis, gaps);
+    for (int k = 0; k < count; ++k) open += gaps[k].to - gaps[k].from;
     return open > 1e-5f ? open : 0.0f;
 }

@@ -56,8 +56,14 @@ bool th_walls_touch(const th_walls *walls, int level, th_vec2 low, th_vec2 high)
 // part between *from and *to, 0 .. 1. False: the segment does not touch the box.
 bool th_box_shadow(th_vec2 a, th_vec2 b, th_vec2 low, th_vec2 high, int axis, float *from,
                    float *to);
-// Share of the straight lines through the box along x (axis 0) or y (axis 1) that no standing wall cuts.
-// With the box between the centres of two cells, the open share (aperture) of the face between them: a
-// wall anywhere between the centres closes it, also one inside a cell.
+// The straight lines through the box along x (axis 0) or y (axis 1) that no standing wall cuts, as gaps of the box's
+// side, 0 .. 1, in ascending order; returns how many. A wall anywhere in the box closes it for the lines it cuts.
+typedef struct th_open_gap {
+    float from, to;
+} th_open_gap;
+enum { TH_GAPS_MOST = 257 };
+int th_walls_gaps(const th_walls *walls, int level, th_vec2 low, th_vec2 high, int axis,
+                  th_open_gap *gaps);
+// Their share of the side.
 float th_walls_open_share(const th_walls *walls, int level, th_vec2 low, th_vec2 high, int axis);
 #endif

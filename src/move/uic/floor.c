@@ -5,7 +5,25 @@
 // sight, and so does the ground there. SPDX-License-Identifier: Apache-2.0
 #include "move/uic/floor.h"
 #include "core/parallel.h"
+#include "space/distance_grid.h"
 #include <string.h>
+
+typedef struct cell_range {
+    int i0, j0, i1, j1;
+} cell_range;
+
+// The cells whose boxes a segment may touch, and a ring around them, within the grid.
+static cell_range cells_around(const th_staggered *grid, th_vec2 a, th_vec2 b) {
+    float x0 = (th_min(a.x, b.x) - grid->origin.x) * grid->inverse_h - 1.0f,
+          x1 = (th_max(a.x, b.x) - grid->origin.x) * grid->inverse_h + 1.0f,
+          y0 = (th_min(a.y, b.y) - grid->origin.y) * grid->inverse_h - 1.0f,
+          y1 = (th_max(a.y, b.y) - grid->origin.y) * grid->inverse_h + 1.0f;
+    float right = (float)(grid->nx - 1), top = (float)(grid->ny - 1);
+    cell_range range = {
+        (int)floorf(th_clamp(x0, 0.0f, right)), (int)floorf(th_clamp(y0, 0.0f, top)),
+        (int)floorf(th_clamp(x1, -1.0f, right)), (int)floorf(th_clamp(y1, -1.0f, top))};
+    return range;
+}
 
 // ---- apertures
 
@@ -16,6 +34,25 @@ static void box_of_face(const th_staggered *grid, int i, int j, int axis, th_vec
     th_vec2 anchor = th_uic_anchor(grid, i, j);
     *low = axis ? th_v(corner.x, anchor.y - grid->h) : th_v(anchor.x - grid->h, corner.y);
     *high = axis ? th_v(corner.x + grid->h, anchor.y) : th_v(anchor.x, corner.y + grid->h);
+}
+
+// Open share of a face: of the lines between the centres that no wall cuts, those that lie on ground.
+static float open_share(const th_world *world, const th_walls *walls, int l, th_vec2 low,
+                        th_vec2 high, int axis) {
+    th_open_gap gaps[TH_GAPS_MOST];
+    int count = th_walls_gaps(walls, l, low, high, axis, gaps);
+    if (count == 1 && gaps[0].to - gaps[0].from >= 1.0f) return 1.0f; // no wall near
+    float open = 0.0f;
+    for (int k = 0; k < count; ++k) {
+        float at = 0.5f * (gaps[k].from + gaps[k].to);
+        th_vec2 middle = {low.x + at * (high.x - low.x), low.y + at * (high.y - low.y)};
+        th_vec2 start = axis ? th_v(middle.x, low.y) : th_v(low.x, middle.y);
+        th_vec2 end = axis ? th_v(middle.x, high.y) : th_v(high.x, middle.y);
+        // Beyond an exit there is no ground, and no wall between.
+        if (th_walkable(world->scene, l, start) || th_walkable(world->scene, l, end))
+            open += gaps[k].to - gaps[k].from;
+    }
+    return open > 1e-5f ? open : 0.0f;
 }
 
 static void measure_apertures(th_world *world, int l) {
@@ -30,9 +67,9 @@ static void measure_apertures(th_world *world, int l) {
             int c = level->first + j * grid->nx + i;
             // Nothing flows over the grid's own edge: the ring around it holds nobody.
             box_of_face(grid, i, j, 0, &low, &high);
-            uic->aperture_x[c] = i > 0 ? th_walls_open_share(&walls, l, low, high, 0) : 0.0f;
+            uic->aperture_x[c] = i > 0 ? open_share(world, &walls, l, low, high, 0) : 0.0f;
             box_of_face(grid, i, j, 1, &low, &high);
-            uic->aperture_y[c] = j > 0 ? th_walls_open_share(&walls, l, low, high, 1) : 0.0f;
+            uic->aperture_y[c] = j > 0 ? open_share(world, &walls, l, low, high, 1) : 0.0f;
         }
     }
 }
@@ -60,6 +97,37 @@ static uint8_t folds_of(const th_uic *uic, const th_uic_level *level, int i, int
                      (x_then_y || y_then_x ? 0 : TH_UIC_FOLD_XY));
 }
 
+// Flags the quarters of a cell.
+static void add_flags(th_uic *uic, const th_uic_level *level, int i, int j, unsigned flags) {
+    uint8_t *quarters = uic->quarters + 4 * (size_t)level->first;
+    for (int row = 2 * j; row < 2 * j + 2; ++row)
+        for (int column = 2 * i; column < 2 * i + 2; ++column)
+            quarters[row * 2 * level->grid.nx + column] |= (uint8_t)flags;
+}
+
+// Flags the cells that gates run through, and those beside them.
+static void mark_gates(th_uic *uic, int l) {
+    const th_uic_level *level = &uic->levels[l];
+    const th_staggered *grid = &level->grid;
+    for (int k = 0; k < uic->gate_count; ++k) {
+        const th_uic_gate *gate = &uic->gates[k];
+        if (gate->level != l) continue;
+        cell_range range = cells_around(grid, gate->a, gate->b);
+        for (int j = range.j0; j <= range.j1; ++j)
+            for (int i = range.i0; i <= range.i1; ++i) {
+                th_vec2 low = {grid->origin.x + (float)i * grid->h,
+                               grid->origin.y + (float)j * grid->h};
+                th_vec2 side = {grid->h, grid->h}, high = th_add(low, side);
+                float from, to;
+                if (th_box_shadow(gate->a, gate->b, low, high, 0, &from, &to))
+                    add_flags(uic, level, i, j, TH_UIC_WALL);
+                if (th_box_shadow(gate->a, gate->b, th_sub(low, side), th_add(high, side), 0, &from,
+                                  &to))
+                    add_flags(uic, level, i, j, TH_UIC_NEAR_GATE);
+            }
+    }
+}
+
 static void measure_quarters(th_world *world, int l, float reach) {
     th_uic *uic = th_uic_of(world);
     const th_uic_level *level = &uic->levels[l];
@@ -80,92 +148,92 @@ static void measure_quarters(th_world *world, int l, float reach) {
             uic->quarters[4 * (size_t)level->first + (size_t)(row * 2 * grid->nx + column)] = flags;
         }
     }
+    mark_gates(uic, l);
 }
 
 // ---- exits and links
 
-typedef void th_face_fn(th_uic *uic, const th_uic_level *level, int cell, int axis, float share,
-                        const void *context);
+// The exits and links of a scene, all ways along which people leave a level's ground without a wall.
+static int add_gate(th_uic_gate *gates, int count, int level, int other, th_vec2 a, th_vec2 b) {
+    if (gates) gates[count] = (th_uic_gate){level, other, a, b};
+    return count + 1;
+}
 
-// Calls for every face whose box between the cells' centres the line touches.
-static void visit_faces(th_uic *uic, int l, th_vec2 a, th_vec2 b, th_face_fn *visit,
-                        const void *context) {
-    const th_uic_level *level = &uic->levels[l];
-    const th_staggered *grid = &level->grid;
-    int i0 = (int)floorf((th_min(a.x, b.x) - grid->origin.x) * grid->inverse_h) - 1;
-    int i1 = (int)floorf((th_max(a.x, b.x) - grid->origin.x) * grid->inverse_h) + 1;
-    int j0 = (int)floorf((th_min(a.y, b.y) - grid->origin.y) * grid->inverse_h) - 1;
-    int j1 = (int)floorf((th_max(a.y, b.y) - grid->origin.y) * grid->inverse_h) + 1;
-    for (int j = j0 > 1 ? j0 : 1; j <= j1 && j < grid->ny; ++j) {
-        for (int i = i0 > 1 ? i0 : 1; i <= i1 && i < grid->nx; ++i) {
+static int add_exit_gates(th_uic_gate *gates, int count, const th_goal *goal) {
+    if (goal->is_line)
+        return add_gate(gates, count, goal->line.level, -1, goal->line.a, goal->line.b);
+    const th_polygons *shape = &goal->area.shape; // who crosses its edge is out
+    for (int r = 0; r < shape->ring_count; ++r)
+        for (int begin = shape->ring_start[r], end = shape->ring_start[r + 1], k = begin; k < end;
+             ++k)
+            count = add_gate(gates, count, goal->area.level, -1, shape->points[k],
+                             shape->points[k + 1 < end ? k + 1 : begin]);
+    return count;
+}
+
+int th_uic_list_gates(const th_scene *scene, th_uic_gate *gates) {
+    int count = 0;
+    for (int g = 0; g < scene->goal_count; ++g)
+        if (scene->goals[g].kind == TH_GOAL_EXIT)
+            count = add_exit_gates(gates, count, &scene->goals[g]);
+    for (int k = 0; k < scene->link_count; ++k) {
+        const th_link *link = &scene->links[k];
+        for (int side = 0; side < 2; ++side)
+            count =
+                add_gate(gates, count, link->level[side], link->level[1 - side], link->a, link->b);
+    }
+    return count;
+}
+
+typedef void th_face_fn(th_uic *uic, const th_uic_gate *gate, int cell, int axis, float share);
+
+// Calls for every face whose box between the cells' centres a gate touches.
+static void visit_faces(th_uic *uic, const th_uic_gate *gate, th_face_fn *visit) {
+    const th_staggered *grid = &uic->levels[gate->level].grid;
+    cell_range range = cells_around(grid, gate->a, gate->b);
+    for (int j = range.j0 > 1 ? range.j0 : 1; j <= range.j1; ++j) {
+        for (int i = range.i0 > 1 ? range.i0 : 1; i <= range.i1; ++i) {
             for (int axis = 0; axis < 2; ++axis) {
                 th_vec2 low, high;
                 float from, to;
                 box_of_face(grid, i, j, axis, &low, &high);
-                if (th_box_shadow(a, b, low, high, axis, &from, &to) && to - from > 1e-3f)
-                    visit(uic, level, j * grid->nx + i, axis, to - from, context);
+                if (th_box_shadow(gate->a, gate->b, low, high, axis, &from, &to) &&
+                    to - from > 1e-3f)
+                    visit(uic, gate, j * grid->nx + i, axis, to - from);
             }
         }
     }
 }
 
-static void add_exit_face(th_uic *uic, const th_uic_level *level, int cell, int axis, float share,
-                          const void *context) {
-    (void)context;
-    float *exit = (axis ? uic->exit_y : uic->exit_x) + level->first + cell;
-    float *gate = (axis ? uic->gate_y : uic->gate_x) + level->first + cell;
-    *exit = th_min(*exit + share, 1.0f);
-    *gate = th_min(*gate + share, 1.0f);
+static void add_gate_face(th_uic *uic, const th_uic_gate *gate, int cell, int axis, float share) {
+    int c = uic->levels[gate->level].first + cell;
+    float *exit = (axis ? uic->exit_y : uic->exit_x) + c;
+    float *open = (axis ? uic->gate_y : uic->gate_x) + c;
+    if (gate->other < 0) *exit = th_min(*exit + share, 1.0f);
+    *open = th_min(*open + share, 1.0f);
 }
 
-static void measure_exits(th_world *world, int l) {
-    th_uic *uic = th_uic_of(world);
+static void measure_gates(th_uic *uic, int l) {
     const th_uic_level *level = &uic->levels[l];
-    size_t cells = (size_t)level->grid.nx * (size_t)level->grid.ny;
-    memset(uic->exit_x + level->first, 0, cells * sizeof *uic->exit_x);
-    memset(uic->exit_y + level->first, 0, cells * sizeof *uic->exit_y);
-    memset(uic->gate_x + level->first, 0, cells * sizeof *uic->gate_x);
-    memset(uic->gate_y + level->first, 0, cells * sizeof *uic->gate_y);
-    for (int g = 0; g < world->scene->goal_count; ++g) {
-        const th_goal *goal = &world->scene->goals[g];
-        if (goal->kind != TH_GOAL_EXIT) continue;
-        if (goal->is_line && goal->line.level == l)
-            visit_faces(uic, l, goal->line.a, goal->line.b, add_exit_face, NULL);
-        if (goal->is_line || goal->area.level != l) continue;
-        const th_polygons *shape = &goal->area.shape; // who crosses its edge is out
-        for (int r = 0; r < shape->ring_count; ++r)
-            for (int begin = shape->ring_start[r], end = shape->ring_start[r + 1], k = begin;
-                 k < end; ++k)
-                visit_faces(uic, l, shape->points[k], shape->points[k + 1 < end ? k + 1 : begin],
-                            add_exit_face, NULL);
-    }
+    size_t bytes = (size_t)level->grid.nx * (size_t)level->grid.ny * sizeof *uic->gate_x;
+    memset(uic->exit_x + level->first, 0, bytes);
+    memset(uic->exit_y + level->first, 0, bytes);
+    memset(uic->gate_x + level->first, 0, bytes);
+    memset(uic->gate_y + level->first, 0, bytes);
+    for (int k = 0; k < uic->gate_count; ++k)
+        if (uic->gates[k].level == l) visit_faces(uic, &uic->gates[k], add_gate_face);
 }
 
-static void add_link_face(th_uic *uic, const th_uic_level *level, int cell, int axis, float share,
-                          const void *context) {
+static void add_link_face(th_uic *uic, const th_uic_gate *gate, int cell, int axis, float share) {
     if (uic->link_face_count == uic->link_face_capacity) return;
-    th_uic_link_face face = {(int)(level - uic->levels), *(const int *)context, cell, axis, share};
+    th_uic_link_face face = {gate->level, gate->other, cell, axis, share};
     uic->link_faces[uic->link_face_count++] = face;
 }
 
-static void list_link_faces(th_world *world) {
-    th_uic *uic = th_uic_of(world);
+static void list_link_faces(th_uic *uic) {
     uic->link_face_count = 0;
-    for (int k = 0; k < world->scene->link_count; ++k) {
-        const th_link *link = &world->scene->links[k];
-        for (int side = 0; side < 2; ++side)
-            visit_faces(uic, link->level[side], link->a, link->b, add_link_face,
-                        &link->level[1 - side]);
-    }
-}
-
-static void add_link_gates(th_uic *uic, int l) {
-    for (int k = 0; k < uic->link_face_count; ++k) {
-        const th_uic_link_face *face = &uic->link_faces[k];
-        if (face->level != l) continue;
-        float *gate = (face->axis ? uic->gate_y : uic->gate_x) + uic->levels[l].first + face->cell;
-        *gate = th_min(*gate + face->share, 1.0f);
-    }
+    for (int k = 0; k < uic->gate_count; ++k)
+        if (uic->gates[k].other >= 0) visit_faces(uic, &uic->gates[k], add_link_face);
 }
 
 // ---- capacity: the ground, spread over cells as people are
@@ -219,8 +287,9 @@ static void measure_floor(th_world *world, int l) {
                 grid->origin.x + ((float)column + (float)(free->x / free->area)) * part * grid->h,
                 grid->origin.y + ((float)row + (float)(free->y / free->area)) * part * grid->h};
             int quarter = (2 * row / TH_FLOOR_PARTS) * 2 * grid->nx + 2 * column / TH_FLOOR_PARTS;
-            if (uic->quarters[4 * (size_t)level->first + (size_t)quarter] & TH_UIC_WALL)
-                shift = th_uic_cell_shift(world, l, i, j, p);
+            unsigned flags = uic->quarters[4 * (size_t)level->first + (size_t)quarter];
+            if (flags & TH_UIC_WALL) shift = th_uic_cell_shift(world, l, flags, i, j, p);
+            if (shift == TH_UIC_NO_CELL) shift = TH_UIC_OWN_CELL;
             th_uic_place place = th_uic_place_of(grid, p, i, j, shift);
             give_area(uic, level, &place, area);
             uic->free_area[level->first + j * grid->nx + i] += area;
@@ -275,15 +344,14 @@ void th_uic_measure(th_world *world) {
     bool wider = reach != uic->pair_reach; // somebody larger has come
     uic->pair_reach = reach;
     for (int l = 0; l < uic->level_count; ++l) anew = anew || uic->levels[l].stale;
-    if (anew) list_link_faces(world);
+    if (anew) list_link_faces(uic);
     for (int l = 0; l < uic->level_count; ++l) {
         th_uic_level *level = &uic->levels[l];
         if (level->measured && !level->stale && !wider &&
             level->walls_version == world->walls_version)
             continue;
         level->walled = has_walls(world, l);
-        measure_exits(world, l);
-        add_link_gates(uic, l);
+        measure_gates(uic, l);
         if (level->walled) {
             measure_apertures(world, l);
             measure_quarters(world, l, uic->pair_reach);

@@ -13,13 +13,32 @@ TH_BOTH static inline th_vec2 th_uic_anchor(const th_staggered *grid, int i, int
     return th_add(th_staggered_centre(grid, i, j), th_v(0.0137f * grid->h, 0.0171f * grid->h));
 }
 
-// Which cell somebody at p in cell (i, j) belongs to: the one it stands in unless a wall hides its centre.
-// Returns 3 dy + dx + TH_UIC_OWN_CELL.
-TH_BOTH static inline int th_uic_cell_shift(const th_world *world, int l, int i, int j, th_vec2 p) {
+// Does a gate of the level lie between p and q?
+TH_BOTH static inline bool th_uic_gate_between(const th_uic *uic, int l, th_vec2 p, th_vec2 q) {
+    for (int k = 0; k < uic->gate_count; ++k) {
+        const th_uic_gate *gate = &uic->gates[k];
+        double t;
+        if (gate->level == l && th_segments_meet(p, q, gate->a, gate->b, &t)) return true;
+    }
+    return false;
+}
+
+// Can p see the centre of cell (i, j)? `flags` are those of the quarter p is in.
+TH_BOTH static inline bool th_uic_sees(const th_world *world, const th_walls *walls, int l,
+                                       unsigned flags, th_vec2 p, int i, int j) {
+    th_vec2 centre = th_uic_anchor(&th_uic_of(world)->levels[l].grid, i, j);
+    return th_walls_first_crossing(walls, l, p, centre, NULL) < 0 &&
+           !(flags & TH_UIC_NEAR_GATE && th_uic_gate_between(th_uic_of(world), l, p, centre));
+}
+
+// Which cell somebody at p in cell (i, j) belongs to: the one it stands in unless a wall or a gate hides its centre.
+// Returns 3 dy + dx + TH_UIC_OWN_CELL, or TH_UIC_NO_CELL.
+TH_BOTH static inline int th_uic_cell_shift(const th_world *world, int l, unsigned flags, int i,
+                                            int j, th_vec2 p) {
     const th_staggered *grid = &th_uic_of(world)->levels[l].grid;
     th_walls walls = th_world_walls(world);
+    if (th_uic_sees(world, &walls, l, flags, p, i, j)) return TH_UIC_OWN_CELL;
     th_vec2 own = th_uic_anchor(grid, i, j);
-    if (th_walls_first_crossing(&walls, l, p, own, NULL) < 0) return TH_UIC_OWN_CELL;
     int dx = p.x < own.x ? -1 : 1, dy = p.y < own.y ? -1 : 1;
     bool x_nearer = fabsf(p.x - own.x) >= fabsf(p.y - own.y);
     // The nearest first; the far sides last, for cells that walls cut into strips.
@@ -34,10 +53,10 @@ TH_BOTH static inline int th_uic_cell_shift(const th_world *world, int l, int i,
     for (int k = 0; k < 8; ++k) {
         int ni = i + tries[k][0], nj = j + tries[k][1];
         if (ni < 1 || nj < 1 || ni >= grid->nx - 1 || nj >= grid->ny - 1) continue;
-        if (th_walls_first_crossing(&walls, l, p, th_uic_anchor(grid, ni, nj), NULL) < 0)
+        if (th_uic_sees(world, &walls, l, flags, p, ni, nj))
             return TH_UIC_OWN_CELL + 3 * tries[k][1] + tries[k][0];
     }
-    return TH_UIC_OWN_CELL;
+    return TH_UIC_NO_CELL;
 }
 
 // ---- grids that follow an open plane's crowd

@@ -3,6 +3,7 @@
 #include "formula/random.h"
 #include "move/uic/floor.h"
 #include "scene/place.h"
+#include "space/passages.h"
 #include <string.h>
 
 enum {
@@ -29,19 +30,27 @@ static float typical_radius(const th_group *group) {
     return sum / (float)DRAWS;
 }
 
-// One size for the whole scene, the largest that any group asks for.
-static float choose_cell(const th_scene *scene) {
-    float h = 0.0f;
+// Smaller than this many d_min a cell holds less than one person, and the packing is noise.
+static const float CELL_LEAST = 1.5f;
+// A cell is at most this much of the narrowest passage: then the cells of a passage are joined by open faces and
+// somebody in it sees the centre of one, whatever its angle and wherever the grid lies.
+static const float CELL_OF_PASSAGE = 0.75f;
+
+// One size for the whole scene, the largest that any group asks for; of those who do not ask the passages decide.
+static float choose_cell(const th_scene *scene, th_arena *arena) {
+    float asked = 0.0f, least = 0.0f;
     for (int g = 0; g < scene->group_count; ++g) {
         const th_group *group = &scene->groups[g];
         if (group->move.model != TH_MOVE_UIC) continue;
         const th_uic_params *p = th_uic_params_of(group->move.params);
-        float own = p->cell_size > 0.0f
-                        ? p->cell_size
-                        : TH_UIC_CELL * th_uic_d_min(p->d_min, typical_radius(group));
-        h = th_max(h, own);
+        float d_min = th_uic_d_min(p->d_min, typical_radius(group));
+        asked = th_max(asked, p->cell_size);
+        if (!(p->cell_size > 0.0f)) least = th_max(least, CELL_LEAST * d_min);
     }
-    return th_max(h, 0.1f); // [m] no cell smaller than a hand
+    if (!(least > 0.0f)) return th_max(asked, 0.1f); // [m] no cell smaller than a hand
+    float d_min = least / CELL_LEAST, usual = TH_UIC_CELL * d_min;
+    float passage = th_narrowest_passage(scene, arena, d_min, usual / CELL_OF_PASSAGE);
+    return th_max(th_max(asked, 0.1f), th_clamp(CELL_OF_PASSAGE * passage, least, usual));
 }
 
 static int snap_of(const th_scene *scene, int level) {
@@ -103,9 +112,10 @@ static int link_faces_of(const th_scene *scene, float h) {
     return (int)fmin(faces, 1e6);
 }
 
-void th_uic_choose_sizes(th_uic *uic, const th_scene *scene, int agents, bool on_device) {
+void th_uic_choose_sizes(th_uic *uic, th_arena *arena, const th_scene *scene, int agents,
+                         bool on_device) {
     uic->level_count = scene->level_count;
-    uic->h = choose_cell(scene);
+    uic->h = choose_cell(scene, arena);
     float halves = floorf(0.5f * uic->h / INDEX_CELL + 0.5f);
     uic->index_per_half = halves > 1.0f ? (int)halves : 1;
     uic->cell_capacity = choose_capacity(scene, uic->h, uic->index_per_half, agents, on_device);
@@ -115,6 +125,7 @@ void th_uic_choose_sizes(th_uic *uic, const th_scene *scene, int agents, bool on
     for (int k = 0; k < scene->scripted_count; ++k)
         if (scene->scripted[k].is_body) uic->covered_capacity = uic->cell_capacity;
     uic->link_face_capacity = link_faces_of(scene, uic->h);
+    uic->gate_count = th_uic_list_gates(scene, NULL);
 }
 
 // ---- grids for the index

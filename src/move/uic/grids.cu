@@ -77,6 +77,7 @@ static bool send_uic(const th_world *host) {
                (size_t)now.level_count * sizeof *now.levels) &&
            put(known->groups, th_uic_of(host)->groups,
                (size_t)now.group_count * sizeof *now.groups) &&
+           put(known->gates, th_uic_of(host)->gates, (size_t)now.gate_count * sizeof *now.gates) &&
            put(known->link_faces, th_uic_of(host)->link_faces,
                (size_t)now.link_face_count * sizeof *now.link_faces);
 }

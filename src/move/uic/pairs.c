@@ -302,19 +302,23 @@ static void walk_on(th_world *world, th_uic_pair_step *step) {
     step->moved = sqrtf(furthest2);
 }
 
-TH_CLONES static void finish_block(th_agents *a, int begin, int end, float inverse_dt) {
+// Who was pushed has the velocity really walked.
+TH_CLONES static void finish_block(th_agents *a, int begin, int end, float dt) {
     const float *restrict x = a->position_x, *restrict y = a->position_y;
-    const float *restrict next_x = a->next_position_x, *restrict next_y = a->next_position_y;
+    float *restrict next_x = a->next_position_x, *restrict next_y = a->next_position_y;
     const float *restrict speed = a->speed;
     const uint32_t *restrict flags = a->pair_flags;
     float *restrict velocity_x = a->next_velocity_x, *restrict velocity_y = a->next_velocity_y;
+    float inverse_dt = 1.0f / dt;
 #pragma omp simd
     for (int i = begin; i < end; ++i) {
-        th_vec2 wanted = {velocity_x[i], velocity_y[i]}, way = {next_x[i] - x[i], next_y[i] - y[i]};
-        th_vec2 real = th_uic_real_velocity(way, inverse_dt, wanted, speed[i]);
-        bool pushed = flags[i] & TH_UIC_PUSHED;
-        velocity_x[i] = pushed ? real.x : wanted.x;
-        velocity_y[i] = pushed ? real.y : wanted.y;
+        th_vec2 way = {next_x[i] - x[i], next_y[i] - y[i]};
+        float share = th_uic_share_of_way(way, dt, speed[i]);
+        bool pushed = flags[i] & TH_UIC_PUSHED, far = pushed && share < 1.0f;
+        next_x[i] = far ? x[i] + share * way.x : next_x[i];
+        next_y[i] = far ? y[i] + share * way.y : next_y[i];
+        velocity_x[i] = pushed ? share * inverse_dt * way.x : velocity_x[i];
+        velocity_y[i] = pushed ? share * inverse_dt * way.y : velocity_y[i];
     }
 }
 
@@ -323,8 +327,9 @@ static void finish(th_world *world) {
 #pragma omp parallel for num_threads(world->threads) schedule(static)
     for (int b = 0; b < th_block_count(a->count); ++b)
         finish_block(a, b * TH_BLOCK, (b + 1) * TH_BLOCK < a->count ? (b + 1) * TH_BLOCK : a->count,
-                     1.0f / world->dt);
+                     world->dt);
 }
+
 void th_uic_separate(th_world *world) {
     th_uic *uic = th_uic_of(world);
     th_uic_pair_step step;

@@ -354,10 +354,14 @@ void uic_separate(th_world *host) {
             if (!(a->pair_flags[i] & TH_UIC_PUSHED)) return;
             th_vec2 way = th_sub(th_v(a->next_position_x[i], a->next_position_y[i]),
                                  th_position(a, (uint32_t)i));
-            th_vec2 wanted = {a->next_velocity_x[i], a->next_velocity_y[i]};
-            th_vec2 real = th_uic_real_velocity(way, 1.0f / world->dt, wanted, a->speed[i]);
-            a->next_velocity_x[i] = real.x;
-            a->next_velocity_y[i] = real.y;
+            float share = th_uic_share_of_way(way, world->dt, a->speed[i]);
+            float inverse_dt = 1.0f / world->dt;
+            if (share < 1.0f) {
+                a->next_position_x[i] = a->position_x[i] + share * way.x;
+                a->next_position_y[i] = a->position_y[i] + share * way.y;
+            }
+            a->next_velocity_x[i] = share * inverse_dt * way.x;
+            a->next_velocity_y[i] = share * inverse_dt * way.y;
         });
 }
 

@@ -30,6 +30,10 @@ enum {
 // Who is nearer to somebody than this many d_min is looked at again in the tidying passes, which aim at this
 // distance. The margin is what a neighbour pushes back in the same pass.
 #define TH_UIC_TIGHT 1.025f
+// Share of a push that is taken in an ordinary pass. All pushes of a pass are added up from frozen positions, and in a
+// packed crowd six of them in full carry people past where they should be; the next pass brings them back. With an odd
+// number of passes they then stand on the other side in every other step. Half of it is calm with any number.
+#define TH_UIC_RELAX 0.6f
 #define TH_UIC_WALL_GAP 0.001f // [m] who runs into a wall stops this far from it, as in contact
 
 typedef struct th_uic_pair_step {
@@ -40,6 +44,7 @@ typedef struct th_uic_pair_step {
     bool tidy;          // only those who are still tight
     float share;        // of the pair distance that this pass aims at
     float tight;        // that the tidying passes aim at
+    float relax;        // share of a push that is taken
     float most;         // a pass moves nobody further than this many `half`: d_min / 2
     bool mixed;         // others than the model's own people are there
 } th_uic_pair_step;
@@ -82,6 +87,7 @@ static inline th_uic_pass_plan th_uic_plan_passes(const th_world *world, th_uic_
     step->give = world->agents.pair_share;
     step->piece = world->dt / (float)plan.pieces;
     step->share = 1.0f;
+    step->relax = TH_UIC_RELAX;
     step->tight = th_min(0.5f * TH_UIC_TIGHT / separate, 1.0f);
     step->most = 0.5f / separate;
     return plan;
@@ -91,6 +97,7 @@ static inline th_uic_pass_plan th_uic_plan_passes(const th_world *world, th_uic_
 static inline void th_uic_begin_tidying(th_uic_pair_step *step) {
     step->tidy = true;
     step->share = step->tight;
+    step->relax = 1.0f;
 }
 
 // What a pass calls tight, as the square of a share of the distance it aims at.
@@ -134,14 +141,11 @@ TH_FORMULA void th_uic_walk_on(th_world *world, const th_uic_pair_step *step, ui
     if (step->half[i] > 0.0f) a->pair_flags[i] |= TH_UIC_LOOKS;
 }
 
-// Who was pushed by `way` in all has the velocity it really moved with, up to its walking speed or what it was
-// carried with.
-TH_FORMULA th_vec2 th_uic_real_velocity(th_vec2 way, float inverse_dt, th_vec2 wanted,
-                                        float speed) {
-    float limit = th_max(th_length(wanted), speed);
-    th_vec2 real = th_scale(inverse_dt, way);
-    float length2 = th_length2(real);
-    return th_scale(length2 > limit * limit ? limit / sqrtf(length2) : 1.0f, real);
+// Who was pushed by `way` in all goes this share of it: nobody is pushed faster than people are carried. What is left
+// of an overlap then, the next steps remove.
+TH_FORMULA float th_uic_share_of_way(th_vec2 way, float dt, float speed) {
+    float limit = dt * th_uic_fastest(speed), length2 = th_length2(way);
+    return length2 > limit * limit ? limit / sqrtf(length2) : 1.0f;
 }
 
 // ---- who is near
@@ -294,6 +298,7 @@ TH_FORMULA th_vec2 th_uic_take_push(const th_world *world, const th_uic_pair_ste
     uint32_t *flags = a->pair_flags;
     if (a->phase[i] == TH_PHASE_ARRIVED)
         result.sum = th_scale(2.0f * (1.0f - TH_UIC_PAST_ARRIVED), result.sum);
+    result.sum = th_scale(step->relax, result.sum);
     bool pushed = result.sum.x != 0.0f || result.sum.y != 0.0f;
     th_vec2 to = th_add(p, th_limit(result.sum, step->most * step->half[i]));
     th_vec2 from = th_position(a, i);

@@ -8,6 +8,12 @@
 #include "move/uic/state.h"
 #include <math.h>
 
+// What a cell holds. One person always fits, however little of the cell is ground: people come whole, and in a sliver
+// beside a wall one alone would count as a crush and be held there by the pressure of its own body.
+TH_BOTH static inline float th_uic_room_for(const th_uic *uic, float room, float inverse_area) {
+    return th_max(room, th_min(uic->one_person * inverse_area, 1.0f));
+}
+
 TH_BOTH static inline float th_uic_face_packing(const th_uic_face *face, float inverse_area) {
     return face->share * inverse_area;
 }
@@ -36,6 +42,11 @@ TH_BOTH static inline float th_uic_heading(float wish, const th_uic_face *face) 
     return face->speed > 1e-9f ? wish / face->speed : 0.0f;
 }
 
+// How far an exit is open for people with this heading: in full from 30 degrees off the line on, for people differ.
+TH_BOTH static inline float th_uic_exit_open(float heading) {
+    return th_clamp(2.0f * heading, 0.0f, 1.0f);
+}
+
 // Flow out of a cell through an exit at one of its faces, and the coupling with p = 0 outside. Who crosses the
 // line is gone: that share of the face does not lead into the next cell. The splat gives such a face half the
 // packing, for there is nobody beyond; the cell's own counts. For people who do not head out the line is a wall:
@@ -44,9 +55,8 @@ TH_BOTH static inline void th_uic_add_exit(const th_uic *uic, int c, float share
                                            float towards, float packing, double flow_scale,
                                            double coupling_scale, double *b, double *ground) {
     if (share <= 0.0f) return;
-    // Open from a mean wish of 30 degrees off the line on: people differ.
-    float open = th_clamp(2.0f * towards, 0.0f, 1.0f);
-    double through = (double)(open * share) * fmax((double)uic->packing[c], (double)packing);
+    double through = (double)(th_uic_exit_open(towards) * share) *
+                     fmax((double)uic->packing[c], (double)packing);
     *b += flow_scale * through * fmax((double)outward, 0.0);
     *ground += coupling_scale * through;
 }
@@ -71,7 +81,8 @@ TH_FORMULA void th_uic_assemble_cell(const th_world *world, const th_staggered *
            e_flow = (double)(th_uic_inner_share(uic->open_x[e], uic->gate_x[e]) * packing_e);
     double s_flow = (double)(th_uic_inner_share(uic->open_y[c], uic->gate_y[c]) * packing_s),
            n_flow = (double)(th_uic_inner_share(uic->open_y[n], uic->gate_y[n]) * packing_n);
-    double slack = (double)uic->room[c] - (double)uic->packing[c];
+    double slack =
+        (double)th_uic_room_for(uic, uic->room[c], inverse_area) - (double)uic->packing[c];
     if (clamp_slack) slack = fmax(slack, 0.0);
     double b = slack + flow_scale * ((e_flow * (double)uic->u[e] - w_flow * (double)uic->u[c]) +
                                      (n_flow * (double)uic->v[n] - s_flow * (double)uic->v[c]));
@@ -168,13 +179,24 @@ TH_BOTH static inline void th_uic_correct_links(const th_world *world, int l,
     }
 }
 
+// Flow over a face of which a share is an exit: for people who do not head the way it goes, that share is a wall.
+TH_BOTH static inline float th_uic_flow_at_exit(float flow, float exit, float heading) {
+    float open = th_uic_exit_open(flow < 0.0f ? -heading : heading);
+    return flow * (1.0f - exit * (1.0f - open));
+}
+
 // v - grad p at the faces of a cell. Cells without people have no pressure.
 TH_FORMULA void th_uic_subtract_cell(const th_uic *uic, int nx, double inverse_h, int c,
                                      const double *pressure) {
+    const th_uic_face *west = &uic->west[c], *south = &uic->south[c];
     if (uic->open_x[c] > 0.0f)
         uic->u[c] = (float)((double)uic->u[c] - (pressure[c] - pressure[c - 1]) * inverse_h);
     if (uic->open_y[c] > 0.0f)
         uic->v[c] = (float)((double)uic->v[c] - (pressure[c] - pressure[c - nx]) * inverse_h);
+    if (uic->exit_x[c] > 0.0f)
+        uic->u[c] = th_uic_flow_at_exit(uic->u[c], uic->exit_x[c], th_uic_heading(west->x, west));
+    if (uic->exit_y[c] > 0.0f)
+        uic->v[c] = th_uic_flow_at_exit(uic->v[c], uic->exit_y[c], th_uic_heading(south->y, south));
 }
 
 // Mean of the four transverse components around a face, of those with people.

@@ -6,6 +6,7 @@
 #ifndef TH_MOVE_UIC_SPLAT_H
 #define TH_MOVE_UIC_SPLAT_H
 #include "move/uic/floor.h"
+#include "move/uic/project.h"
 #include <string.h>
 
 enum {
@@ -73,7 +74,8 @@ TH_FORMULA void th_uic_values_of(const th_world *world, const th_uic_level *leve
             (th_uic_values){1.0f, 0.0f, share, share * th_length(v), share * v.x, share * v.y};
     } else {
         float d = 2.0f * world->agents.radius[i];
-        *values = (th_uic_values){0.0f, th_uic_of(world)->foreign_area * d * d};
+        *values =
+            (th_uic_values){0.0f, th_uic_of(world)->groups[world->agents.group[i]].area * d * d};
     }
 }
 
@@ -161,7 +163,7 @@ TH_FORMULA bool th_uic_sum_run(th_world *world, const th_uic_level *level, const
         // Others have moved already.
         th_vec2 p = own ? th_position(a, i) : th_v(a->next_position_x[i], a->next_position_y[i]);
         if (q->flags & TH_UIC_WALL) {
-            uic->cell_shift[i] = (uint8_t)th_uic_cell_shift(world, q->l, q->i, q->j, p);
+            uic->cell_shift[i] = (uint8_t)th_uic_cell_shift(world, q->l, q->flags, q->i, q->j, p);
             if (uic->cell_shift[i] != TH_UIC_OWN_CELL) continue;
         }
         th_uic_values values;
@@ -212,7 +214,8 @@ TH_FORMULA th_uic_place th_uic_stray_sums(const th_world *world, const th_uic_qu
     return at;
 }
 TH_FORMULA bool th_uic_is_stray(const th_world *world, uint32_t i) {
-    return th_uic_of(world)->cell_shift[i] != TH_UIC_OWN_CELL &&
+    uint8_t shift = th_uic_of(world)->cell_shift[i];
+    return shift != TH_UIC_OWN_CELL && shift != TH_UIC_NO_CELL &&
            world->agents.phase[i] < TH_PHASE_BODY;
 }
 
@@ -242,7 +245,8 @@ TH_FORMULA th_vec2 th_uic_velocity_at(const th_uic *uic, const th_uic_level *lev
         th_uic_sample(uic->u, c + at->half_x, -dx, dy, in_x, out_y, folds & TH_UIC_FOLD_Y),
         th_uic_sample(uic->v, c + (at->half_y ? nx : 0), dx, -dy, out_x, in_y,
                       folds & TH_UIC_FOLD_X)};
-    float weight = th_uic_weight(packing, room);
+    float inverse_area = level->grid.inverse_h * level->grid.inverse_h;
+    float weight = th_uic_weight(packing, th_uic_room_for(uic, room, inverse_area));
     // At an exit people part, some out, some past it: the nearer, the less the common flow holds them. And
     // nobody is carried out who does not head out.
     bool exit_x = folds & TH_UIC_FOLD_X && uic->exit_x[c + at->half_x] > 0.0f;
@@ -267,10 +271,10 @@ TH_FORMULA void th_uic_follow_run(th_world *world, const th_uic_quarter *q, uint
     for (uint32_t i = begin; i < end; ++i) {
         if (!th_uic_own(world, i)) continue;
         th_vec2 p = th_position(a, i), v = {a->preferred_x[i], a->preferred_y[i]};
-        if (!ring && uic->groups[a->group[i]].pressure) {
+        if (!ring && uic->groups[a->group[i]].pressure && uic->cell_shift[i] != TH_UIC_NO_CELL) {
             th_uic_place at = th_uic_place_of(grid, p, q->i, q->j, uic->cell_shift[i]);
             v = th_uic_preferred(world, level, i, at.j * grid->nx + at.i);
-            v = th_limit(th_uic_velocity_at(uic, level, &at, v), TH_UIC_FASTEST * a->speed[i]);
+            v = th_limit(th_uic_velocity_at(uic, level, &at, v), th_uic_fastest(a->speed[i]));
         }
         a->next_velocity_x[i] = v.x;
         a->next_velocity_y[i] = v.y;

@@ -50,14 +50,18 @@ typedef struct th_uic_face {
 
 // How a quarter of a cell (a half along x and y) treats the neighbours across its outer sides.
 enum {
-    TH_UIC_FOLD_X = 1,    // a wall closes the face beside it: nothing is given to the cell behind
-    TH_UIC_FOLD_Y = 2,    // the same above or below
-    TH_UIC_FOLD_XY = 4,   // the cell across the corner is behind walls
-    TH_UIC_WALL = 8,      // a wall runs through: who stands here may belong to another cell
-    TH_UIC_NEAR_WALL = 16 // a wall is near enough to stand between two people of the pair step
+    TH_UIC_FOLD_X = 1,     // a wall closes the face beside it: nothing is given to the cell behind
+    TH_UIC_FOLD_Y = 2,     // the same above or below
+    TH_UIC_FOLD_XY = 4,    // the cell across the corner is behind walls
+    TH_UIC_WALL = 8,       // a wall runs through, or a gate through the cell: who stands here may
+                           // belong to another cell
+    TH_UIC_NEAR_WALL = 16, // a wall is near enough to stand between two people of the pair step
+    TH_UIC_NEAR_GATE = 64  // an exit or a link is in the cell or in one beside it
 };
 
-enum { TH_UIC_OWN_CELL = 4 }; // of the nine numbers 3 dy + dx + 4: the cell somebody stands in
+// Of the nine numbers 3 dy + dx + 4: the cell somebody stands in; and one more for who sees no centre at all, in a
+// passage too narrow for the grid. They are not counted and walk as they like; the pair step keeps them apart.
+enum { TH_UIC_OWN_CELL = 4, TH_UIC_NO_CELL = 9 };
 
 typedef struct th_uic_level {
     th_staggered grid;
@@ -78,10 +82,16 @@ typedef struct th_uic_link_face {
     float share; // of the face
 } th_uic_link_face;
 
+// Where the ground of a level ends for the flow though no wall stands: an exit, or a link to another level.
+typedef struct th_uic_gate {
+    int level, other; // other: the level a link leads to, -1 for an exit
+    th_vec2 a, b;
+} th_uic_gate;
+
 typedef struct th_uic_group {
-    bool own;       // moved by this model
-    float d_min;    // 0: twice the radius
-    float area;     // area taken up is this times d_min^2
+    bool own;    // moved by this model
+    float d_min; // 0: twice the radius
+    float area;  // area taken up is this times d_min^2; of others, times the square of the diameter
     float separate; // half the pair distance over d_min
     int passes;
     float keep_side;
@@ -95,6 +105,7 @@ typedef struct th_uic_group {
     X(th_uic_level, levels, uic->level_count, "grids as measured")                                 \
     X(th_uic_group, groups, uic->group_count, "what the step asks of a group")                     \
     X(th_uic_link_face, link_faces, uic->link_face_capacity, "faces that look into another level") \
+    X(th_uic_gate, gates, uic->gate_count, "exits and links, all levels")                          \
     X(th_uic_centre, centre, uic->cell_capacity, "sums over people at centres")                    \
     X(th_uic_face, west, uic->cell_capacity, "sums over people at west faces")                     \
     X(th_uic_face, south, uic->cell_capacity, "sums over people at south faces")                   \
@@ -143,15 +154,15 @@ typedef struct th_uic {
     th_arena arena; // holds this struct and all that it points to
     int level_count, group_count;
     int cell_capacity, agent_capacity, covered_capacity, part_capacity, link_face_capacity;
-    int link_face_count;
+    int link_face_count, gate_count;
     float h;            // side of a cell as asked for
     int index_per_half; // cells of the index along half a cell
     bool keeps_side, any_pressure, has_foreign;
     float tolerance, speed_limit, pair_substep;
     int tidy_passes;
-    float pair_reach;   // furthest that the pair step looks, so far [m]
-    float foreign_area; // area taken up by others, over the square of their diameter
-    th_lcp_work *work;  // NULL on a world that lives on a device
+    float one_person;  // area that the largest takes up [m2]
+    float pair_reach;  // furthest that the pair step looks, so far [m]
+    th_lcp_work *work; // NULL on a world that lives on a device
     th_uic_statistics statistics;
 } th_uic;
 
@@ -165,7 +176,8 @@ static inline const th_uic_params *th_uic_params_of(const float *params) {
 
 // ---- grids.c
 // How many of everything; fills the counts of `uic`.
-void th_uic_choose_sizes(th_uic *uic, const th_scene *scene, int agents, bool on_device);
+void th_uic_choose_sizes(th_uic *uic, th_arena *arena, const th_scene *scene, int agents,
+                         bool on_device);
 // Takes over the grids that were built last, with pressures and mean velocities. False: they are the same.
 bool th_uic_adopt_grids(th_uic *uic);
 int th_uic_index_cells(const th_world *world, int model);
@@ -182,6 +194,8 @@ void th_uic_prepare(th_world *world); // uic.c
 #endif
 
 // ---- floor.c
+// Writes the scene's gates unless `gates` is NULL; returns how many.
+int th_uic_list_gates(const th_scene *scene, th_uic_gate *gates);
 // Adopts the grids the index was built for; measures floors and apertures where they changed.
 void th_uic_measure(th_world *world);
 void th_uic_cover_bodies(th_world *world);

@@ -23,13 +23,14 @@ static bool create(th_world *world, int model) {
     const th_scene *scene = world->scene;
     th_arena arena = th_arena_of(&world->memory.allocator);
     th_uic *uic = th_arena_alloc(&arena, 1, sizeof *uic);
-    if (uic) th_uic_choose_sizes(uic, scene, agents, on_device);
+    if (uic) th_uic_choose_sizes(uic, &arena, scene, agents, on_device);
     if (!uic || !allocate(uic, &arena, scene, on_device)) {
         th_arena_free(&arena);
         return false;
     }
     for (int s = 0; s < scene->scripted_count; ++s)
         if (scene->scripted[s].is_body) uic->levels[scene->scripted[s].level].has_bodies = true;
+    th_uic_list_gates(scene, uic->gates);
     uic->arena = arena;
     world->model_state[model] = uic;
     return true;
@@ -50,6 +51,8 @@ static void read_groups(th_world *world) {
     uic->speed_limit = 0.0f;
     uic->pair_substep = world->dt;
     uic->tidy_passes = 0;
+    uic->one_person = 0.0f;
+    float most = 0.0f; // area that people take up in the loosest group
     for (int g = 0; g < uic->group_count; ++g) {
         const th_group_state *state = &world->groups[g];
         th_uic_group *group = &uic->groups[g];
@@ -71,8 +74,13 @@ static void read_groups(th_world *world) {
         uic->pair_substep = th_min(uic->pair_substep, p->pair_substep);
         uic->tidy_passes =
             (int)p->tidy_passes > uic->tidy_passes ? (int)p->tidy_passes : uic->tidy_passes;
-        uic->foreign_area = group->area;
+        most = th_max(most, group->area);
+        float d_min = th_uic_d_min(p->d_min, world->max_radius);
+        uic->one_person = th_max(uic->one_person, group->area * d_min * d_min);
     }
+    // People of other models have no alpha: they take up as much as those of the group that keeps loosest.
+    for (int g = 0; g < uic->group_count; ++g)
+        if (!uic->groups[g].own) uic->groups[g].area = most;
 }
 
 void th_uic_prepare(th_world *world) {

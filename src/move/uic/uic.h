@@ -30,7 +30,8 @@
     X(alpha, 0.5, 0.1, 1, "-", TH_NGCL09 ": eq. 4 has it <= 1; 0.5 is throng's fit",              \
       "share of the densest packing of discs that a crowd reaches")                               \
     X(cell_size, 0, 0, 20, "m", "throng: density overshoots least at 5 to 6 d_min",               \
-      "side of a cell, the largest any group asks for; 0: 5 d_min; read when the world is made")  \
+      "side of a cell, the largest any group asks for; 0: 5 d_min, or three quarters of the "     \
+      "narrowest passage and at least 1.5 d_min; read when the world is made")                    \
     X(tolerance, 1e-3, 1e-6, 0.1, "-", "throng",                                                  \
       "of the pressure solve, as a share of the maximum density")                                 \
     X(speed_limit, 0, 0, 5, "m/s", TH_NGCL09 ": v_max; 0: mean preferred speed of those around",  \
@@ -52,10 +53,16 @@ typedef struct th_uic_params {
 // Below this share of the speed limit a flow stands: renormalised, the noise of a standing crowd would
 // become walking.
 #define TH_UIC_FLOOR 1e-3f
-// Nobody is carried faster than this many times the own walking speed, whatever an overfull cell asks for.
-#define TH_UIC_FASTEST 3.0f
-#define TH_UIC_QUICK 2.5f // [m/s] somebody quick: how far anybody may get in a step
-#define TH_UIC_CELL 5.0f  // default cell size in d_min
+// Nobody is carried or pushed faster than this many times the own walking speed, whatever an overfull cell asks for.
+#define TH_UIC_FASTEST 1.19f
+#define TH_UIC_SLOWEST 0.1f // [m/s] who does not walk at all is pushed aside at least this fast
+#define TH_UIC_QUICK 2.5f   // [m/s] somebody quick: how far anybody may get in a step
+#define TH_UIC_CELL 5.0f    // default cell size in d_min
+
+// The fastest that somebody with this walking speed moves [m/s].
+TH_FORMULA float th_uic_fastest(float speed) {
+    return TH_UIC_FASTEST * th_max(speed, TH_UIC_SLOWEST);
+}
 
 // The distance that somebody keeps: as given, or twice the own radius.
 TH_FORMULA float th_uic_d_min(float given, float radius) {
