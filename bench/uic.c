@@ -22,7 +22,7 @@ typedef struct paper_scene {
 
 static const paper_scene scenes[] = {
     {"scenes/uic/circle_1500.json", 20, 0, 0, 600},
-    {"scenes/uic/circle_10k.json", 30, 1.5, 34.2, 900},
+    {"scenes/uic/circle_10k.json", 90, 1.5, 34.2, 900},
     {"scenes/uic/crossing_40.json", 60, 0, 0, 600},
     {"scenes/uic/crossing_80.json", 60, 0, 0, 900},
     {"scenes/uic/crossing_120.json", 60, 1.0, 16.5, 900},
@@ -70,22 +70,55 @@ static void run_to(th_world *world, double at, const told *t) {
     hush(t);
 }
 
-static void speed_row(const paper_scene *scene, const th_bench_figures *f, double step, FILE *csv) {
+// Figure 7 of the paper: what the pressure costs, and on how many cells it works.
+typedef struct pressure_cost {
+    double steps, seconds;             // running sums
+    double active_cells, jammed_cells; // now
+} pressure_cost;
+
+static pressure_cost cost_of(const th_world *world, int model) {
+    enum { MOST = 32 };
+    th_model_value values[MOST];
+    int count = th_world_model_statistics(world, model, values, MOST);
+    pressure_cost cost = {0};
+    for (int k = 0; k < count && k < MOST; ++k) {
+        const th_model_value *v = &values[k];
+        if (strcmp(v->name, "steps") == 0) cost.steps = v->value;
+        if (strcmp(v->name, "solve_seconds") == 0 || strcmp(v->name, "grid_seconds") == 0)
+            cost.seconds += v->value;
+        if (strcmp(v->name, "active_cells") == 0) cost.active_cells = v->value;
+        if (strcmp(v->name, "jammed_cells") == 0) cost.jammed_cells = v->value;
+    }
+    return cost;
+}
+
+// Milliseconds of pressure per step between two looks.
+static double pressure_ms(const pressure_cost *before, const pressure_cost *after) {
+    double steps = after->steps - before->steps;
+    return steps > 0 ? 1e3 * (after->seconds - before->seconds) / steps : 0;
+}
+
+static void speed_row(const paper_scene *scene, const th_bench_figures *f, double step,
+                      const pressure_cost *now, double pressure, FILE *csv) {
     char bar[48] = "";
     if (scene->bar > 0)
         snprintf(bar, sizeof bar, "<= %g %s", scene->bar,
                  f->ms_per_step <= scene->bar ? "ok" : "MISSED");
-    printf("%-24s %8d  %8.3f  %-14s %8.1f  %7.2f %7.2f %7.2f %7.2f %7.2f  %016" PRIx64 "\n",
+    printf("%-24s %8d  %8.3f  %-14s %8.1f  %7.2f %7.2f %7.2f %7.2f %7.2f %7.0f %7.0f %7.3f  "
+           "%016" PRIx64 "\n",
            short_name(scene->file), f->agents, f->ms_per_step, bar, 1e3 * step / f->ms_per_step,
            f->stage_ms[TH_STAGE_INDEX], f->stage_ms[TH_STAGE_PLAN], f->stage_ms[TH_STAGE_MOVE],
-           f->stage_ms[TH_STAGE_CONTACT], f->stage_ms[TH_STAGE_MEASURE], f->hash);
+           f->stage_ms[TH_STAGE_CONTACT], f->stage_ms[TH_STAGE_MEASURE], now->active_cells,
+           now->jammed_cells, pressure, f->hash);
     fflush(stdout);
     if (csv)
-        fprintf(csv, "%s,%d,%.5g,%.4g,%.4g,%.5g,%.5g,%.5g,%.5g,%.5g,%.5g,%016" PRIx64 "\n",
-                short_name(scene->file), f->agents, f->ms_per_step, scene->bar, scene->paper_ms,
-                1e3 * step / f->ms_per_step, f->stage_ms[TH_STAGE_INDEX],
-                f->stage_ms[TH_STAGE_PLAN], f->stage_ms[TH_STAGE_MOVE],
-                f->stage_ms[TH_STAGE_CONTACT], f->stage_ms[TH_STAGE_MEASURE], f->hash);
+        fprintf(
+            csv,
+            "%s,%d,%.5g,%.4g,%.4g,%.5g,%.5g,%.5g,%.5g,%.5g,%.5g,%.0f,%.0f,%.4g,%016" PRIx64 "\n",
+            short_name(scene->file), f->agents, f->ms_per_step, scene->bar, scene->paper_ms,
+            1e3 * step / f->ms_per_step, f->stage_ms[TH_STAGE_INDEX], f->stage_ms[TH_STAGE_PLAN],
+            f->stage_ms[TH_STAGE_MOVE], f->stage_ms[TH_STAGE_CONTACT],
+            f->stage_ms[TH_STAGE_MEASURE], now->active_cells, now->jammed_cells, pressure, f->hash);
 }
 
 static th_result speed_of(const th_bench_uic_def *s, const paper_scene *scene, FILE *csv,
@@ -97,8 +130,12 @@ static th_result speed_of(const th_bench_uic_def *s, const paper_scene *scene, F
     if (result == TH_OK) {
         told t = {!s->quiet && isatty(STDERR_FILENO), short_name(scene->file), s->stopped};
         run_to(world, scene->at, &t);
+        int model = loaded->groups[0].move.model;
+        pressure_cost before = cost_of(world, model);
         th_bench_figures figures = th_bench_measure(world, TH_BACKEND_CPU);
-        speed_row(scene, &figures, th_world_step_length(world), csv);
+        pressure_cost now = cost_of(world, model);
+        speed_row(scene, &figures, th_world_step_length(world), &now, pressure_ms(&before, &now),
+                  csv);
     }
     th_world_destroy(world);
     th_scene_destroy(loaded);
@@ -172,11 +209,13 @@ th_result th_bench_uic_speed(const th_bench_uic_def *def, th_error *error) {
     printf("scenes of Narain et al. 2009, in the thick of each, %d threads\n\n"
            "scene                      people   ms/step  bar            real time    index    plan "
            "   move "
-           "contact measure  hash\n",
+           "contact measure  active  jammed pressure  hash\n"
+           "                                                                                      "
+           "                    cells   cells     [ms]\n",
            def->threads);
     return for_scenes(def, speed_of,
                       "scene,people,ms_per_step,bar_ms,paper_ms,real_time_factor,index_ms,plan_ms,"
-                      "move_ms,contact_ms,measure_ms,hash\n",
+                      "move_ms,contact_ms,measure_ms,active_cells,jammed_cells,pressure_ms,hash\n",
                       error);
 }
 
