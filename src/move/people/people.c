@@ -35,12 +35,12 @@ typedef struct lane_limits {
 
 TH_FORMULA void look_at(const th_people_view *i, const seen_people *seen, int first,
                         lane_limits *limits) {
-    const th_people_params p = *i->params;
+    const th_people_headway h = i->headway;
     for (int k = 0; k < TH_PEOPLE_WAYS; ++k) {
         th_vec2 e = th_people_way(i->e, k);
         for (int l = 0; l < TH_LANES; ++l) {
             int j = first + l;
-            float allowed = th_people_allowed(&p, e, seen->dx[j], seen->dy[j], seen->vx[j],
+            float allowed = th_people_allowed(&h, e, seen->dx[j], seen->dy[j], seen->vx[j],
                                               seen->vy[j], seen->apart[j]);
             limits->way[k].lane[l] = th_min(limits->way[k].lane[l], allowed);
         }

@@ -16,7 +16,7 @@ TH_BOTH static void look_around(const th_world *world, const th_walls *walls, ui
             if (!th_people_notice(world, i, self, list[n], &one, oncoming)) continue;
             for (int k = 0; k < TH_PEOPLE_WAYS; ++k)
                 limit[k] =
-                    th_min(limit[k], th_people_allowed(i->params, th_people_way(i->e, k), one.dx,
+                    th_min(limit[k], th_people_allowed(&i->headway, th_people_way(i->e, k), one.dx,
                                                        one.dy, one.vx, one.vy, one.apart));
         }
 }

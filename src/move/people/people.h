@@ -19,14 +19,21 @@
       "passes that push overlapping people apart after each step")                                 \
     X(body_depth, 0.745, 0.3, 1, "-", "throng", "half the depth of a body against its radius")     \
     X(standing_yield, 0.05, 0.001, 0.5, "-", "throng", "how far people who stand give way")        \
-    X(time_gap, 1.0, 0.1, 3, "s", "-", "T, squarely behind somebody")                              \
+    X(time_gap, 0.9, 0.1, 3, "s", "-", "T, squarely behind somebody")                              \
     X(side_time_gap, 0.3, 0, 1, "-", "-", "share of it beside their shoulder")                     \
     X(anticipation_time, 0.7, 0, 3, "s", "-", "t_a, for which their velocity is expected to last") \
     X(relaxation_time, 0.3, 0.01, 2, "s", "-", "time to reach the wished velocity")                \
-    X(wall_time_gap, 0.15, 0.01, 2, "s", "-", "time gap to a wall")                                \
+    X(wall_time_gap, 0.6, 0.01, 2, "s", "-", "time gap to a wall")                                 \
     X(habit, 0.1, 0, 2, "-", "-", "advantage of the direction one goes already")                   \
     X(side, 0.2, -1, 1, "-", "-", "advantage of the right")                                        \
     X(sight, 3, 0.5, 8, "m", "-", "how far people look")                                           \
+    X(oncoming_width, 0.745, 0.3, 1, "-", "-", "")                                                 \
+    X(held_up, 0.2, 0, 1, "-", "-", "")                                                            \
+    X(calm, 0.5, 0, 10, "-", "-", "")                                                              \
+    X(square, 0.5, 0, 1, "-", "-", "")                                                             \
+    X(waiting_gap, 0.5, 0, 1, "-", "-", "")                                                        \
+    X(waiting_look, 1, 0, 1, "-", "-", "")                                                         \
+    X(waiting_strip, 1.2, 0.5, 2, "-", "-", "")                                                    \
     X(side_time, 0.5, 0, 2, "s", "-", "for which sideways motion is expected to last")             \
     X(strip, 1.5, 0.5, 2.5, "-", "-", "width of strip")                                            \
     X(wall_distance, 1.34, 0.5, 5, "-", "-", "walls are kept off this far")                        \
@@ -58,18 +65,38 @@ TH_FORMULA float th_people_way_cos(int k) {
     return c[(k + 1) / 2];
 }
 
+// What the time gap of somebody is now: it shrinks while waiting.
+typedef struct th_people_headway {
+    float time_gap, side_share; // [s] squarely behind somebody; share of it beside them
+    float strip, square; // how far to the side others count, and count in full, in sums of radii
+    float anticipation;
+    float wall_time_gap, wall_distance; // [s], in radii
+} th_people_headway;
+
+TH_FORMULA th_people_headway th_people_headway_of(const th_people_params *p, float waited) {
+    float w = th_min(waited / p->patience, 1.0f);
+    float shorter = 1.0f - (1.0f - p->waiting_gap) * w;
+    th_people_headway h = {p->time_gap * shorter,
+                           p->side_time_gap,
+                           p->strip + (p->waiting_strip - p->strip) * w,
+                           p->square,
+                           p->anticipation_time * (1.0f - (1.0f - p->waiting_look) * w),
+                           p->wall_time_gap * shorter,
+                           p->wall_distance + (1.05f * p->body_depth - p->wall_distance) * w};
+    return h;
+}
+
 // The speed in direction e that somebody at d with velocity w allows; `apart` is the sum of the radii, 0: no one.
-TH_FORMULA float th_people_allowed(const th_people_params *p, th_vec2 e, float dx, float dy,
+TH_FORMULA float th_people_allowed(const th_people_headway *h, th_vec2 e, float dx, float dy,
                                    float wx, float wy, float apart) {
     float along = dx * e.x + dy * e.y;
-    float drift = wx * e.y - wy * e.x; // their speed across
-    float across = fabsf(dx * e.y - dy * e.x + p->side_time * drift);
+    float across = fabsf(dx * e.y - dy * e.x);
     float inside = apart * apart - across * across;
     float gap = th_max(along - sqrtf(th_max(inside, 0.0f)), 0.0f);
-    float strip = p->strip * apart;
-    float share = 1.0f - across / th_max(strip, 1e-6f);
-    float T = p->time_gap * (p->side_time_gap + (1.0f - p->side_time_gap) * share);
-    float speed = (gap + p->anticipation_time * (wx * e.x + wy * e.y)) / (T + p->anticipation_time);
+    float strip = h->strip * apart;
+    float share = th_clamp((strip - across) / th_max(strip - h->square * apart, 1e-6f), 0.0f, 1.0f);
+    float T = h->time_gap * (h->side_share + (1.0f - h->side_share) * share);
+    float speed = (gap + h->anticipation * (wx * e.x + wy * e.y)) / (T + h->anticipation);
     bool in_the_way = along > 0.0f && across < strip;
     float pass = th_max(across - apart, 0.0f) / th_max(strip - apart, 1e-6f) * 1.34f;
     return in_the_way ? th_max(speed, pass) : TH_PEOPLE_FREE;
@@ -84,8 +111,9 @@ TH_FORMULA bool th_people_goes_first(th_vec2 e, float dx, float dy, th_vec2 f, u
 
 // The speed in direction e that a wall from a, `length` along, allows to a body that needs `wide` and can make itself as
 // narrow as `narrow`.
-TH_FORMULA float th_people_wall_allows(const th_people_params *p, th_vec2 e, float speed, th_vec2 a,
-                                       th_vec2 along, float length, float narrow, float wide) {
+TH_FORMULA float th_people_wall_allows(const th_people_headway *p, th_vec2 e, float speed,
+                                       th_vec2 a, th_vec2 along, float length, float narrow,
+                                       float wide) {
     float allowed = TH_PEOPLE_FREE;
     bool left = th_det(along, a) < 0.0f;
     th_vec2 n = left ? th_perp_left(along) : th_perp_right(along);
@@ -113,6 +141,7 @@ typedef struct th_people_view {
     th_vec2 p, v, e; // position, velocity, preferred direction
     float speed;     // preferred
     float radius, waited;
+    th_people_headway headway;
 } th_people_view;
 
 TH_BOTH static inline const th_people_params *th_people_params_of(const th_world *world,
@@ -126,13 +155,16 @@ TH_FORMULA th_people_view th_people_view_of(const th_world *world, uint32_t i) {
     th_vec2 preferred =
         a->phase[i] == TH_PHASE_WALKING ? th_v(a->preferred_x[i], a->preferred_y[i]) : th_v(0, 0);
     float speed = th_length(preferred);
-    th_people_view view = {th_people_params_of(world, i),
+    const th_people_params *p = th_people_params_of(world, i);
+    float waited = th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED)[i];
+    th_people_view view = {p,
                            th_position(a, i),
                            th_velocity(a, i),
                            speed > 1e-6f ? th_scale(1.0f / speed, preferred) : th_v(0, 0),
                            speed,
                            a->radius[i],
-                           th_own_floats(world, TH_MOVE_PEOPLE, TH_PEOPLE_WAITED)[i]};
+                           waited,
+                           th_people_headway_of(p, waited)};
     return view;
 }
 
@@ -155,9 +187,15 @@ TH_FORMULA bool th_people_notice(const th_world *world, const th_people_view *i,
     seen->vx = a->velocity_x[j];
     seen->vy = a->velocity_y[j];
     seen->apart = i->radius + a->radius[j];
+    if (th_dot(i->e, f) < -0.5f) {
+        float drift = i->params->side_time * (seen->vy * i->e.x - seen->vx * i->e.y);
+        seen->dx -= drift * i->e.y;
+        seen->dy += drift * i->e.x;
+        seen->apart *= i->params->oncoming_width;
+    }
     if (th_dot(i->e, f) < -0.5f)
-        *oncoming = th_min(
-            *oncoming, th_people_allowed(i->params, i->e, dx, dy, seen->vx, seen->vy, seen->apart));
+        *oncoming = th_min(*oncoming, th_people_allowed(&i->headway, i->e, dx, dy, seen->vx,
+                                                        seen->vy, seen->apart));
     return true;
 }
 
@@ -200,14 +238,14 @@ TH_BOTH static inline void th_people_walls(const th_walls *walls, int level,
                                            const th_people_view *i, float *limit) {
     enum { MOST = 16 };
     int found[MOST];
-    float narrow = i->params->body_depth * i->radius, wide = i->params->wall_distance * i->radius;
-    float range = wide + i->speed * i->params->wall_time_gap + 0.1f;
+    float narrow = i->params->body_depth * i->radius, wide = i->headway.wall_distance * i->radius;
+    float range = wide + i->speed * i->headway.wall_time_gap + 0.1f;
     int count = th_walls_near(walls, level, i->p, range, found, NULL, MOST);
     for (int w = 0; w < count; ++w) {
         const th_wall *wall = &walls->walls[found[w]];
         th_vec2 a = th_sub(wall->a, i->p);
         for (int k = 0; k < TH_PEOPLE_WAYS; ++k) {
-            float allowed = th_people_wall_allows(i->params, th_people_way(i->e, k), i->speed, a,
+            float allowed = th_people_wall_allows(&i->headway, th_people_way(i->e, k), i->speed, a,
                                                   wall->direction, wall->length, narrow, wide);
             limit[k] = th_min(limit[k], allowed);
         }
@@ -219,7 +257,7 @@ TH_BOTH static inline th_vec2 th_people_off_walls(const th_walls *walls, int lev
                                                   const th_people_view *i) {
     enum { POINTS = 8 };
     th_vec2 points[POINTS], sum = th_v(0, 0);
-    float wanted = i->params->wall_distance * i->radius;
+    float wanted = i->headway.wall_distance * i->radius;
     int count = th_wall_points(walls, level, i->p, wanted, points, POINTS);
     for (int k = 0; k < count; ++k) {
         th_vec2 off = th_sub(i->p, points[k]);
@@ -265,8 +303,9 @@ TH_BOTH static inline void th_people_take(th_world *world, const th_walls *walls
         uint64_t turn = (uint64_t)(world->time + 0.37 * (double)(a->id[self] % 8));
         wish = th_people_choose(i, limit, oncoming,
                                 th_philox(world->seed, TH_STREAM_SIDESTEP, a->id[self], turn));
-        waited = th_dot(i->v, i->e) < 0.1f * i->speed ? i->waited + world->dt
-                                                      : th_max(i->waited - 2.0f * world->dt, 0.0f);
+        waited = th_dot(i->v, i->e) < i->params->held_up * i->speed
+                     ? th_min(i->waited + world->dt, 2.0f * i->params->patience)
+                     : th_max(i->waited - i->params->calm * world->dt, 0.0f);
     }
     if (walls->count > 0 && i->speed > 0.0f && th_walls_maybe_near(walls, level, i->p))
         wish = th_add(wish, th_people_off_walls(walls, level, i));
