@@ -1,7 +1,149 @@
 // throng check: is this scene good, and what is in it. SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
+#include "throng/model.h"
 #include "throng/scene_view.h"
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
+
+// ---- gaps that somebody does not fit through
+
+typedef struct gap {
+    int level;
+    double x, y, width; // of its middle, in the scene file's coordinates [m]
+} gap;
+enum { GAPS_MOST = 32 };
+
+static double largest_radius(const th_distribution *radius) {
+    switch (radius->kind) {
+    case TH_CONSTANT: return radius->a;
+    case TH_UNIFORM: return radius->b;
+    default: return radius->max;
+    }
+}
+
+// The narrowest gap that the group's largest person passes: its body, or its depth with models that turn shoulders. [m]
+static double needed_width(const th_group *group) {
+    const th_model *move = th_models(NULL)[group->move.model];
+    double share = 1.0;
+    for (int k = 0; k < move->param_count; ++k)
+        if (strcmp(move->params[k].name, "body_depth") == 0) share = (double)group->move.params[k];
+    return 2.0 * share * largest_radius(&group->radius);
+}
+
+// Keeps the narrowest of gaps that lie together.
+static int add_gap(gap *gaps, int count, gap one, double together) {
+    for (int k = 0; k < count; ++k)
+        if (gaps[k].level == one.level && hypot(gaps[k].x - one.x, gaps[k].y - one.y) < together) {
+            if (one.width < gaps[k].width) gaps[k] = one;
+            return count;
+        }
+    if (count < GAPS_MOST) gaps[count++] = one;
+    return count;
+}
+
+// From the wall's first corner, where it juts out into the ground, straight to another wall that faces it. [m]; 0: none.
+static double across(const th_scene *scene, const th_wall *corner, const th_wall *other,
+                     double most, gap *found) {
+    double px = (double)corner->a.x, py = (double)corner->a.y;
+    double ax = (double)other->a.x, ay = (double)other->a.y, length = (double)other->length;
+    double ux = (double)other->direction.x, uy = (double)other->direction.y;
+    double s = fmin(fmax((px - ax) * ux + (py - ay) * uy, 0.0), length);
+    double dx = ax + s * ux - px, dy = ay + s * uy - py, width = hypot(dx, dy);
+    if (width < 0.01 || width >= most || ux * (py - ay) - uy * (px - ax) > 0.0) return 0.0;
+    th_vec2 middle = {(float)(px + dx / 2), (float)(py + dy / 2)};
+    // No nearer wall beside it: the gap is as wide as the middle is clear.
+    if (!th_scene_walkable(scene, corner->level, middle) ||
+        (double)th_scene_distance(scene, corner->level, middle) < 0.49 * width)
+        return 0.0;
+    *found = (gap){corner->level, (double)middle.x + scene->origin.x,
+                   (double)middle.y + scene->origin.y, width};
+    return width;
+}
+
+static int find_gaps(const th_scene *scene, double most, gap *gaps) {
+    int count = 0;
+    for (int c = 0; c < scene->wall_count; ++c) {
+        const th_wall *corner = &scene->walls[c];
+        if (corner->door >= 0 || !corner->a_convex) continue;
+        for (int w = 0; w < scene->wall_count; ++w) {
+            const th_wall *other = &scene->walls[w];
+            gap one;
+            if (other->level != corner->level || other->door >= 0 || w == c || w == corner->prev)
+                continue;
+            if (across(scene, corner, other, most, &one) > 0.0)
+                count = add_gap(gaps, count, one, 2.0 * most);
+        }
+    }
+    return count;
+}
+
+static void warn_of_gaps(const char *path, const th_scene *scene) {
+    double most = 0.0;
+    for (int g = 0; g < scene->group_count; ++g) most = fmax(most, needed_width(&scene->groups[g]));
+    gap gaps[GAPS_MOST];
+    int count = find_gaps(scene, most, gaps);
+    for (int k = 0; k < count; ++k)
+        for (int g = 0; g < scene->group_count; ++g) {
+            const th_group *group = &scene->groups[g];
+            double needed = needed_width(group);
+            if (gaps[k].width >= needed) continue;
+            printf("%s: warning: the gap of %.2f m at (%.2f, %.2f) on level %s is too narrow for "
+                   "people of group %s, who need %.2f m; widen it or close it with a wall\n",
+                   path, gaps[k].width, gaps[k].x, gaps[k].y, scene->levels[gaps[k].level].id,
+                   group->id, needed);
+        }
+}
+
+// ---- stairs whose sides are open to the floor
+
+static bool is_on_link(const th_scene *scene, th_vec2 p) {
+    for (int l = 0; l < scene->link_count; ++l) {
+        const th_link *link = &scene->links[l];
+        float dx = link->b.x - link->a.x, dy = link->b.y - link->a.y;
+        float length = sqrtf(dx * dx + dy * dy);
+        float off = fabsf((p.x - link->a.x) * dy - (p.y - link->a.y) * dx) / length;
+        if (off < 0.05f) return true;
+    }
+    return false;
+}
+
+// Is there walkable ground on both sides of the middle of a -> b, and no wall between?
+static bool is_open(const th_scene *scene, int level, th_vec2 a, th_vec2 b) {
+    const float beside = 0.05f; // [m]
+    th_vec2 m = {(a.x + b.x) / 2, (a.y + b.y) / 2};
+    float length = hypotf(b.x - a.x, b.y - a.y);
+    float nx = -(b.y - a.y) / length * beside, ny = (b.x - a.x) / length * beside;
+    return th_scene_walkable(scene, level, (th_vec2){m.x + nx, m.y + ny}) &&
+           th_scene_walkable(scene, level, (th_vec2){m.x - nx, m.y - ny}) &&
+           th_scene_distance(scene, level, m) > beside / 2;
+}
+
+// The sides of stairs run up: along their edges people rise. The foot and the top lie across.
+static void warn_of_open_stairs(const char *path, const th_scene *scene) {
+    for (int z = 0; z < scene->zone_count; ++z) {
+        const th_zone *zone = &scene->zones[z];
+        const th_polygons *shape = &zone->area.shape;
+        if (zone->up_direction.x == 0.0f && zone->up_direction.y == 0.0f) continue;
+        for (int r = 0; r < shape->ring_count; ++r) {
+            int begin = shape->ring_start[r], end = shape->ring_start[r + 1];
+            for (int i = begin, j = end - 1; i < end; j = i++) {
+                th_vec2 a = shape->points[j], b = shape->points[i];
+                float length = hypotf(b.x - a.x, b.y - a.y);
+                float rise =
+                    fabsf((b.x - a.x) * zone->up_direction.x + (b.y - a.y) * zone->up_direction.y);
+                if (length < 0.1f || rise < 0.7f * length ||
+                    is_on_link(scene, (th_vec2){(a.x + b.x) / 2, (a.y + b.y) / 2}) ||
+                    !is_open(scene, zone->area.level, a, b))
+                    continue;
+                printf("%s: warning: stairs %s are open to the floor along their side from "
+                       "(%.2f, %.2f) to (%.2f, %.2f), where people step off; put a wall there\n",
+                       path, zone->id, (double)a.x + scene->origin.x, (double)a.y + scene->origin.y,
+                       (double)b.x + scene->origin.x, (double)b.y + scene->origin.y);
+            }
+        }
+    }
+}
 
 // What its models are known not to manage. The scene is good all the same.
 static void print_doubts(const th_scene *scene) {
@@ -44,6 +186,8 @@ static int run_check(const th_command *command, int argc, char **argv) {
             printf("runs until empty, at most %g s", settings.max_time);
         printf(", step %g s\n", settings.step);
         print_doubts(scene);
+        warn_of_gaps(path, scene);
+        warn_of_open_stairs(path, scene);
     }
     th_world_destroy(world);
     th_scene_destroy(scene);
@@ -58,7 +202,9 @@ const th_command th_command_check = {
     .summary = "tell whether a scene file is good",
     .detail =
         "Reads the scene, compiles it, and places its people. Prints one line and exits 0, or\n"
-        "prints `file:line:column: path: what is wrong; what would be right` and exits 2.",
+        "prints `file:line:column: path: what is wrong; what would be right` and exits 2.\n"
+        "Warns of gaps that some of the people do not fit through and of stairs without side "
+        "walls.",
     .examples = "  throng check scenes/station.json\n"
                 "  throng check scenes/station.json --set groups.0.count=4000\n",
     .run = run_check,
