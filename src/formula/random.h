@@ -21,6 +21,7 @@ enum {
     TH_STREAM_FORCE_NOISE = 11,   // fluctuation term of Helbing-Molnar 1995
     TH_STREAM_STRIDE = 12,        // people's own stride factor, buffer and height of DenseSense
     TH_STREAM_SIDESTEP = 13,      // which way somebody who is stopped steps aside, pbd
+    TH_STREAM_OTHER_WAY = 14,     // which other way somebody who cannot go on tries, people
     TH_STREAM_HIDAC = 20,         // personality and timers of hidac
     TH_STREAM_OWN_MODEL = 1 << 24 // and up: numbers that models as functions of one person draw
 };

@@ -53,6 +53,7 @@ static void copy_groups(th_world *world) {
         state->scripted = g >= scene->group_count;
         state->behave = state->plan = state->filter = TH_NO_MODEL;
         state->move = TH_MOVE_SCRIPTED;
+        state->depth_param = state->yield_param = -1;
         if (state->scripted) continue; // its parameters are 0: contact does not push it
         const th_group *group = &scene->groups[g];
         state->behave = (th_model_id)group->behave.model;

@@ -100,5 +100,6 @@ const th_model th_move_people_model = {
     .param_count = TH_COUNT_OF(params),
     .fields = fields,
     .field_count = TH_COUNT_OF(fields),
+    .is_default = true,
     .run = run,
 };

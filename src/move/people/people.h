@@ -1,10 +1,6 @@
-// People as measured: the speed that the time gap to those ahead allows, looked at in several directions.
-// Equations, sources of the parameters and what was left out: docs/models/people.md.
-//
-// For each of a few directions e around the planner's the free way s to whoever is in it is known, and with it the speed
-//   V(e) = (s + t_a (v_j . e)) / (T(a) + t_a),   the least over all j and walls, at most the preferred speed,
-// where T is longest squarely behind somebody (a = 0) and short beside their shoulder. Somebody takes the direction with
-// the most progress V(e) cos(angle), and velocity relaxes towards it. SPDX-License-Identifier: Apache-2.0
+// People as measured. Of a few directions around the planner's somebody takes the one with the most progress; the speed in
+// each is what the time gap to those in the way allows. Equations, sources and deviations: docs/models/people.md.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_PEOPLE_H
 #define TH_MOVE_PEOPLE_H
 #include "formula/math.h"
@@ -13,33 +9,49 @@
 #include "formula/vec.h"
 #include "move/substep.h"
 
-// separation_passes leads, as in every move model.
-#define TH_PEOPLE_PARAMS(X)                                                                        \
-    X(separation_passes, 6, 0, 16, "-", "throng",                                                  \
-      "passes that push overlapping people apart after each step")                                 \
-    X(body_depth, 0.745, 0.3, 1, "-", "throng", "half the depth of a body against its radius")     \
-    X(standing_yield, 0.05, 0.001, 0.5, "-", "throng", "how far people who stand give way")        \
-    X(time_gap, 0.9, 0.1, 3, "s", "-", "T, squarely behind somebody")                              \
-    X(side_time_gap, 0.3, 0, 1, "-", "-", "share of it beside their shoulder")                     \
-    X(anticipation_time, 0.7, 0, 3, "s", "-", "t_a, for which their velocity is expected to last") \
-    X(relaxation_time, 0.3, 0.01, 2, "s", "-", "time to reach the wished velocity")                \
-    X(wall_time_gap, 0.6, 0.01, 2, "s", "-", "time gap to a wall")                                 \
-    X(habit, 0.1, 0, 2, "-", "-", "advantage of the direction one goes already")                   \
-    X(side, 0.2, -1, 1, "-", "-", "advantage of the right")                                        \
-    X(sight, 3, 0.5, 8, "m", "-", "how far people look")                                           \
-    X(oncoming_width, 0.745, 0.3, 1, "-", "-", "")                                                 \
-    X(held_up, 0.2, 0, 1, "-", "-", "")                                                            \
-    X(calm, 0.5, 0, 10, "-", "-", "")                                                              \
-    X(square, 0.5, 0, 1, "-", "-", "")                                                             \
-    X(waiting_gap, 0.5, 0, 1, "-", "-", "")                                                        \
-    X(waiting_look, 1, 0, 1, "-", "-", "")                                                         \
-    X(waiting_strip, 1.2, 0.5, 2, "-", "-", "")                                                    \
-    X(side_time, 0.5, 0, 2, "s", "-", "for which sideways motion is expected to last")             \
-    X(strip, 1.5, 0.5, 2.5, "-", "-", "width of strip")                                            \
-    X(wall_distance, 1.34, 0.5, 5, "-", "-", "walls are kept off this far")                        \
-    X(wall_push, 0.3, 0, 5, "m/s", "-", "with this speed")                                         \
-    X(patience, 2, 0.1, 100, "s", "-",                                                             \
-      "time after which somebody who cannot go on tries other ways")
+#define TH_MHT11 "Moussaid, Helbing, Theraulaz 2011"
+#define TH_BODY "torso of 0.45 m by 0.25 m (Weidmann 1993) as an ellipse with the disc's area"
+#define TH_PEOPLE_CHOICE "throng: one value for all experiments, docs/models/people.md"
+
+// separation_passes leads, as in every move model; contact finds body_depth and standing_yield by their names.
+#define TH_PEOPLE_PARAMS(X)                                                                       \
+    X(separation_passes, 6, 0, 16, "-", "throng: overlaps below 4 cm in a jam of 300",            \
+      "passes that push overlapping people apart after each step")                                \
+    X(body_depth, 0.745, 0.3, 1, "-", TH_BODY ": sqrt(0.25/0.45)",                                \
+      "half the depth of a body against its radius: how narrow somebody who turns the shoulders " \
+      "is")                                                                                       \
+    X(standing_yield, 0.2, 0.001, 0.5, "-", "throng: who waits is not shoved about",              \
+      "how far people who stand on purpose give way, against 0.5 of those who walk")              \
+    X(time_gap, 0.9, 0.1, 3, "s",                                                                 \
+      "single file: 1.06 in Seyfried et al. 2005, less for wider bodies",                         \
+      "T, time gap squarely behind somebody")                                                     \
+    X(side_time_gap, 0.3, 0, 1, "-", "zipper effect: Hoogendoorn, Daamen 2005",                   \
+      "share of it that is kept beside somebody's shoulder")                                      \
+    X(anticipation_time, 0.7, 0, 3, "s", "Xu, Chraibi, Tordeux, Zhang 2021 take 1",               \
+      "t_a, for which others are expected to go on as they do")                                   \
+    X(relaxation_time, 0.3, 0.01, 2, "s", "Xu, Chraibi, Tordeux, Zhang 2021",                     \
+      "time to reach the velocity wished for")                                                    \
+    X(strip, 1.5, 1, 3, "-", "0.6 m of a walker with sway: Weidmann 1993",                        \
+      "how far to the side others are in the way, in sums of radii")                              \
+    X(square, 0.5, 0, 1, "-", TH_PEOPLE_CHOICE, "up to where they are squarely in the way")       \
+    X(sight, 3, 0.5, 8, "m", "closing at 2.7 m/s, a second ahead", "how far people look")         \
+    X(side, 0.2, -1, 1, "-", "people keep right: " TH_MHT11,                                      \
+      "advantage of passing oncoming people on the right, of the speed they cost; below 0: left") \
+    X(side_time, 0.5, 0, 2, "s", "half of t_a: Xu, Chraibi, Tordeux, Zhang 2021",                 \
+      "for which the sideways motion of oncoming people is expected to last")                     \
+    X(habit, 0.1, 0, 2, "-", TH_PEOPLE_CHOICE, "advantage of the direction one goes already")     \
+    X(wall_distance, 1.34, 0.5, 5, "-", TH_BODY ": sqrt(0.45/0.25)",                              \
+      "distance kept from walls, in radii: half the width of the shoulders")                      \
+    X(wall_time_gap, 0.6, 0.01, 2, "s", "a step and a half", "time gap to a wall ahead")          \
+    X(wall_push, 0.3, 0, 5, "m/s", TH_PEOPLE_CHOICE, "speed off a wall that is touched")          \
+    X(held_up, 0.2, 0, 1, "-", TH_PEOPLE_CHOICE,                                                  \
+      "below this share of the preferred speed somebody waits")                                   \
+    X(patience, 2, 0.1, 100, "s", TH_PEOPLE_CHOICE,                                               \
+      "waiting after which gaps are shortest and other ways are tried")                           \
+    X(calm, 0.5, 0, 10, "-", TH_PEOPLE_CHOICE,                                                    \
+      "seconds of waiting forgotten per second of walking")                                       \
+    X(waiting_gap, 0.55, 0, 1, "-", TH_PEOPLE_CHOICE, "share of the time gaps that is left then") \
+    X(waiting_strip, 1.2, 1, 3, "-", TH_PEOPLE_CHOICE, "strip of those who have waited")
 
 typedef struct th_people_params {
     TH_PEOPLE_PARAMS(TH_PARAM_MEMBER)
@@ -65,52 +77,56 @@ TH_FORMULA float th_people_way_cos(int k) {
     return c[(k + 1) / 2];
 }
 
-// What the time gap of somebody is now: it shrinks while waiting.
+// What somebody keeps clear now: it shrinks while waiting.
 typedef struct th_people_headway {
     float time_gap, side_share; // [s] squarely behind somebody; share of it beside them
     float strip, square; // how far to the side others count, and count in full, in sums of radii
-    float anticipation;
+    float anticipation;  // [s]
     float wall_time_gap, wall_distance; // [s], in radii
+    float speed;                        // preferred [m/s]
 } th_people_headway;
 
-TH_FORMULA th_people_headway th_people_headway_of(const th_people_params *p, float waited) {
-    float w = th_min(waited / p->patience, 1.0f);
-    float shorter = 1.0f - (1.0f - p->waiting_gap) * w;
+TH_FORMULA th_people_headway th_people_headway_of(const th_people_params *p, float speed,
+                                                  float waited) {
+    float w = th_min(waited / p->patience, 1.0f), shorter = 1.0f - (1.0f - p->waiting_gap) * w;
+    // Just wider than the body is deep: shoulders turned.
+    float turned = 1.05f * p->body_depth;
     th_people_headway h = {p->time_gap * shorter,
                            p->side_time_gap,
                            p->strip + (p->waiting_strip - p->strip) * w,
                            p->square,
-                           p->anticipation_time * (1.0f - (1.0f - p->waiting_look) * w),
+                           p->anticipation_time,
                            p->wall_time_gap * shorter,
-                           p->wall_distance + (1.05f * p->body_depth - p->wall_distance) * w};
+                           p->wall_distance + (turned - p->wall_distance) * w,
+                           speed};
     return h;
 }
 
-// The speed in direction e that somebody at d with velocity w allows; `apart` is the sum of the radii, 0: no one.
+// (1) to (3): the speed in direction e that somebody at d with velocity w allows; `apart` is the sum of the radii, 0: no
+// one. Somebody beside the way, but nearer than `strip`, is passed the slower the nearer.
 TH_FORMULA float th_people_allowed(const th_people_headway *h, th_vec2 e, float dx, float dy,
                                    float wx, float wy, float apart) {
-    float along = dx * e.x + dy * e.y;
-    float across = fabsf(dx * e.y - dy * e.x);
+    float along = dx * e.x + dy * e.y, across = fabsf(dx * e.y - dy * e.x);
     float inside = apart * apart - across * across;
     float gap = th_max(along - sqrtf(th_max(inside, 0.0f)), 0.0f);
     float strip = h->strip * apart;
     float share = th_clamp((strip - across) / th_max(strip - h->square * apart, 1e-6f), 0.0f, 1.0f);
     float T = h->time_gap * (h->side_share + (1.0f - h->side_share) * share);
     float speed = (gap + h->anticipation * (wx * e.x + wy * e.y)) / (T + h->anticipation);
-    bool in_the_way = along > 0.0f && across < strip;
-    float pass = th_max(across - apart, 0.0f) / th_max(strip - apart, 1e-6f) * 1.34f;
-    return in_the_way ? th_max(speed, pass) : TH_PEOPLE_FREE;
+    float pass = h->speed * th_max(across - apart, 0.0f) / th_max(strip - apart, 1e-6f);
+    return along > 0.0f && across < strip ? th_max(speed, pass) : TH_PEOPLE_FREE;
 }
 
-// Of two who are in each other's way, the one who is further ahead goes first; with equals the lower id.
+// (5) Of two who are in each other's way, but do not meet head on, the one who is further ahead goes first; of equals the
+// lower id.
 TH_FORMULA bool th_people_goes_first(th_vec2 e, float dx, float dy, th_vec2 f, uint32_t id,
                                      uint32_t other) {
     float theirs = dx * e.x + dy * e.y, mine = -(dx * f.x + dy * f.y);
     return e.x * f.x + e.y * f.y > -0.7f && (mine > theirs || (mine == theirs && id < other));
 }
 
-// The speed in direction e that a wall from a, `length` along, allows to a body that needs `wide` and can make itself as
-// narrow as `narrow`.
+// (4) The speed in direction e that a wall from a, `length` along, allows to a body that wants `wide` on either side and can
+// make itself as narrow as `narrow`: towards it the time gap counts, past its ends the room there is.
 TH_FORMULA float th_people_wall_allows(const th_people_headway *p, th_vec2 e, float speed,
                                        th_vec2 a, th_vec2 along, float length, float narrow,
                                        float wide) {
@@ -164,7 +180,7 @@ TH_FORMULA th_people_view th_people_view_of(const th_world *world, uint32_t i) {
                            speed,
                            a->radius[i],
                            waited,
-                           th_people_headway_of(p, waited)};
+                           th_people_headway_of(p, speed, waited)};
     return view;
 }
 
@@ -187,11 +203,13 @@ TH_FORMULA bool th_people_notice(const th_world *world, const th_people_view *i,
     seen->vx = a->velocity_x[j];
     seen->vy = a->velocity_y[j];
     seen->apart = i->radius + a->radius[j];
+    // Who has waited squeezes past people who stand.
+    if (!walks && i->waited > i->params->patience) seen->apart *= i->params->body_depth;
     if (th_dot(i->e, f) < -0.5f) {
         float drift = i->params->side_time * (seen->vy * i->e.x - seen->vx * i->e.y);
         seen->dx -= drift * i->e.y;
         seen->dy += drift * i->e.x;
-        seen->apart *= i->params->oncoming_width;
+        seen->apart *= i->params->body_depth; // both turn their shoulders
     }
     if (th_dot(i->e, f) < -0.5f)
         *oncoming = th_min(*oncoming, th_people_allowed(&i->headway, i->e, dx, dy, seen->vx,
@@ -269,26 +287,36 @@ TH_BOTH static inline th_vec2 th_people_off_walls(const th_walls *walls, int lev
     return sum;
 }
 
-// The velocity wished for, of the speeds allowed in each direction.
+// (6) The velocity wished for, of the speeds allowed in each direction. Going sideways is worth a little too: it is how
+// somebody who stands face to face with another gets past. Who has waited long likes one direction, drawn once a second.
 TH_FORMULA th_vec2 th_people_choose(const th_people_view *i, const float *limit, float oncoming,
-                                    th_random4 r) {
+                                    th_random4 drawn) {
+    const float sideways = 0.05f, liking = 0.5f;
     const th_people_params *p = i->params;
-    float best = -1.0f;
+    float best = -1.0f, right = p->side * (i->speed - th_min(oncoming, i->speed));
     th_vec2 wish = th_v(0, 0);
-    bool tries = i->waited > p->patience;
-    int liked = (int)(th_uniform(r.v[0]) * (float)TH_PEOPLE_WAYS);
+    int liked =
+        i->waited > p->patience ? (int)(th_uniform(drawn.v[0]) * (float)TH_PEOPLE_WAYS) : -1;
     for (int k = 0; k < TH_PEOPLE_WAYS; ++k) {
         th_vec2 e = th_people_way(i->e, k);
         float speed = th_min(limit[k], i->speed);
-        float score = speed * (th_people_way_cos(k) + 0.05f) + p->habit * th_dot(i->v, e) +
-                      (k % 2 ? p->side * (i->speed - th_min(oncoming, i->speed)) : 0.0f) +
-                      (tries && k == liked ? 0.3f : 0.0f);
+        float score = speed * (th_people_way_cos(k) + (k == liked ? liking : sideways)) +
+                      p->habit * th_dot(i->v, e) + (k % 2 ? right : 0.0f);
         if (score > best) {
             best = score;
             wish = th_scale(speed, e);
         }
     }
     return wish;
+}
+
+// (7) For how long somebody has been held up: grows to twice the patience, and is forgotten slowly, so that people who leave
+// a jam through a passage keep close to each other.
+TH_FORMULA float th_people_waited(const th_people_view *i, float dt) {
+    const th_people_params *p = i->params;
+    bool waits = th_dot(i->v, i->e) < p->held_up * i->speed;
+    return waits ? th_min(i->waited + dt, 2.0f * p->patience)
+                 : th_max(i->waited - p->calm * dt, 0.0f);
 }
 
 TH_BOTH static inline void th_people_take(th_world *world, const th_walls *walls, uint32_t self,
@@ -298,17 +326,15 @@ TH_BOTH static inline void th_people_take(th_world *world, const th_walls *walls
     th_vec2 wish = th_v(0, 0);
     float waited = 0.0f;
     if (i->speed > 0.0f) {
-        if (walls->count > 0 && th_walls_maybe_near(walls, level, i->p))
-            th_people_walls(walls, level, i, limit);
-        uint64_t turn = (uint64_t)(world->time + 0.37 * (double)(a->id[self] % 8));
+        bool near = walls->count > 0 && th_walls_maybe_near(walls, level, i->p);
+        if (near) th_people_walls(walls, level, i, limit);
+        // People change their minds at different moments.
+        uint64_t second = (uint64_t)(world->time + 0.125 * (double)(a->id[self] % 8u));
         wish = th_people_choose(i, limit, oncoming,
-                                th_philox(world->seed, TH_STREAM_SIDESTEP, a->id[self], turn));
-        waited = th_dot(i->v, i->e) < i->params->held_up * i->speed
-                     ? th_min(i->waited + world->dt, 2.0f * i->params->patience)
-                     : th_max(i->waited - i->params->calm * world->dt, 0.0f);
+                                th_philox(world->seed, TH_STREAM_OTHER_WAY, a->id[self], second));
+        if (near) wish = th_add(wish, th_people_off_walls(walls, level, i));
+        waited = th_people_waited(i, world->dt);
     }
-    if (walls->count > 0 && i->speed > 0.0f && th_walls_maybe_near(walls, level, i->p))
-        wish = th_add(wish, th_people_off_walls(walls, level, i));
     float share = 1.0f - th_exp(-world->dt / i->params->relaxation_time);
     th_vec2 v = th_add(i->v, th_scale(share, th_sub(wish, i->v)));
     a->next_velocity_x[self] = v.x;

@@ -1,0 +1,183 @@
+// People as measured: the formulas, who goes first, narrow doors, people who meet and people who wait.
+// SPDX-License-Identifier: Apache-2.0
+#include "move/people/people.h"
+#include "support.h"
+#include "throng/throng.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+static th_people_params defaults(void) {
+    th_people_params p = {
+#define X(name, value, min, max, unit, source, doc) .name = (float)(value),
+        TH_PEOPLE_PARAMS(X)
+#undef X
+    };
+    return p;
+}
+
+static th_people_headway fresh(void) {
+    th_people_params p = defaults();
+    return th_people_headway_of(&p, 1.34f, 0.0f);
+}
+
+static void the_time_gap_is_long_behind_and_short_beside(void **state) {
+    (void)state;
+    th_people_headway h = fresh();
+    th_vec2 east = th_v(1, 0);
+    // In a file at equal speed v = s / T: 1.3 m apart leaves 0.9 m, so 1 m/s.
+    assert_near(th_people_allowed(&h, east, 1.3f, 0, 1, 0, 0.4f), 1.0f, 1e-4);
+    // At the edge of the strip: T A, all of the way free.
+    float edge = 0.999f * h.strip * 0.4f;
+    h.speed = 0; // no bonus for the room to pass
+    assert_true(th_people_allowed(&h, east, 0.5f, edge, 0, 0, 0.4f) >
+                1.5f * th_people_allowed(&h, east, 0.9f, 0, 0, 0, 0.4f));
+    assert_true(th_people_allowed(&h, east, 0.5f, 1.001f * h.strip * 0.4f, 0, 0, 0.4f) ==
+                TH_PEOPLE_FREE);
+    assert_true(th_people_allowed(&h, east, -0.5f, 0, 0, 0, 0.4f) == TH_PEOPLE_FREE); // behind
+}
+
+static void others_are_expected_to_go_on(void **state) {
+    (void)state;
+    th_people_headway h = fresh();
+    float away = th_people_allowed(&h, th_v(1, 0), 1.0f, 0, 1, 0, 0.4f);
+    float stands = th_people_allowed(&h, th_v(1, 0), 1.0f, 0, 0, 0, 0.4f);
+    float nearer = th_people_allowed(&h, th_v(1, 0), 1.0f, 0, -0.5f, 0, 0.4f);
+    assert_true(away > stands && stands > nearer);
+    assert_near(away - stands, 0.7f / 1.6f, 1e-4); // t_a / (T + t_a) of their speed
+}
+
+static void waiting_shortens_the_gaps(void **state) {
+    (void)state;
+    th_people_params p = defaults();
+    th_people_headway calm = th_people_headway_of(&p, 1.34f, 0.0f),
+                      late = th_people_headway_of(&p, 1.34f, 3.0f);
+    assert_near(late.time_gap, p.waiting_gap * calm.time_gap, 1e-4);
+    assert_near(late.strip, p.waiting_strip, 1e-4);
+    assert_true(late.wall_distance < calm.wall_distance && late.wall_distance > p.body_depth);
+}
+
+// Of two who converge exactly one minds the other, wherever they stand.
+static void exactly_one_of_two_goes_first(void **state) {
+    (void)state;
+    for (uint32_t k = 0; k < 1000; ++k) {
+        th_random4 r = th_philox(3, TH_STREAM_PLACE, k, 0);
+        th_vec2 d = th_v(th_uniform(r.v[0]) - 0.5f, th_uniform(r.v[1]) - 0.5f);
+        th_vec2 e = th_unit(th_v(1, th_uniform(r.v[2]) - 0.5f)),
+                f = th_unit(th_v(1, th_uniform(r.v[3]) - 0.5f));
+        bool mine = th_people_goes_first(e, d.x, d.y, f, 1, 2),
+             theirs = th_people_goes_first(f, -d.x, -d.y, e, 2, 1);
+        assert_true(mine != theirs);
+    }
+    assert_false(th_people_goes_first(th_v(1, 0), -0.5f, 0.1f, th_v(-1, 0), 1, 2)); // head on
+}
+
+static th_world *people_of(const char *json, uint64_t seed) {
+    th_error error;
+    th_scene *scene = NULL;
+    th_world *world = NULL;
+    th_world_def def = th_world_def_default();
+    def.seed = seed;
+    def.threads = 1;
+    assert_int_equal(th_scene_load_json(json, strlen(json), "test", NULL, NULL, &scene, &error),
+                     TH_OK);
+    assert_int_equal(th_world_create(scene, &def, &world, &error), TH_OK);
+    return world;
+}
+
+static void destroy(th_world *world) {
+    th_scene *scene = (th_scene *)th_world_scene(world);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// Twice 0.745 of 0.2 m is 0.298 m: through that, not through less. At odd places and angles of approach.
+static void somebody_alone_turns_the_shoulders(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 12; ++seed) {
+        char json[1024];
+        double width = seed % 3 == 0 ? 0.28 : seed % 3 == 1 ? 0.32 : 0.45;
+        double y = 1.0 + 0.137 * (double)seed;
+        snprintf(
+            json, sizeof json,
+            "{\"levels\": [{\"walkable\": [{\"rect\": [0, 0, 4, 4]}, {\"rect\": [3.9, %g, 4.4, "
+            "%g]}]}], \"exits\": [{\"id\": \"out\", \"line\": [[4.4, %g], [4.4, %g]]}],"
+            "\"groups\": [{\"count\": 1, \"area\": {\"rect\": [0.3, 0.3, 2, 3.7]}, \"to\": "
+            "\"out\", \"move\": \"people\"}]}",
+            y, y + width, y, y + width);
+        th_world *world = people_of(json, seed);
+        th_world_step(world, 300);
+        assert_int_equal(th_world_statistics(world).left, width > 0.298);
+        destroy(world);
+    }
+}
+
+static void two_who_meet_pass_each_other(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; ++seed) {
+        th_world *world = people_of(
+            "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 10, 1.2]}}], \"exits\": [{\"id\": "
+            "\"w\", \"line\": [[0, 0], [0, 1.2]]}, {\"id\": \"e\", \"line\": [[10, 0], [10, "
+            "1.2]]}], \"groups\": [{\"positions\": [[1, 0.6]], \"to\": \"e\", \"move\": "
+            "\"people\"}, "
+            "{\"positions\": [[9, 0.6]], \"to\": \"w\", \"move\": \"people\"}]}",
+            seed);
+        th_world_step(world, 200);
+        assert_int_equal(th_world_statistics(world).left, 2);
+        destroy(world);
+    }
+}
+
+// Thirty people wait; thirty walk through them. Who waits steps aside, but is not carried along.
+static void people_who_wait_are_not_shoved_about(void **state) {
+    (void)state;
+    th_world *world = people_of(
+        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 12, 6]}}], \"exits\": [{\"id\": \"e\", "
+        "\"line\": [[12, 0], [12, 6]]}], \"groups\": [{\"count\": 30, \"area\": {\"rect\": [4, "
+        "0.3, "
+        "8, 5.7]}, \"premovement\": 1000, \"to\": \"e\", \"move\": \"people\"}, {\"count\": 30, "
+        "\"area\": {\"rect\": [0.3, 0.3, 3, 5.7]}, \"to\": \"e\", \"move\": \"people\"}]}",
+        5);
+    enum { N = 30 };
+    float x[N], y[N], furthest = 0;
+    const float *px = th_world_map(world, TH_FIELD_POSITION_X, TH_READ),
+                *py = th_world_map(world, TH_FIELD_POSITION_Y, TH_READ);
+    memcpy(x, px, sizeof x);
+    memcpy(y, py, sizeof y);
+    th_world_unmap(world, TH_FIELD_POSITION_X);
+    th_world_unmap(world, TH_FIELD_POSITION_Y);
+    th_world_step(world, 600);
+    assert_int_equal(th_world_statistics(world).left, 30);
+    px = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
+    py = th_world_map(world, TH_FIELD_POSITION_Y, TH_READ);
+    for (int i = 0; i < N; ++i) furthest = fmaxf(furthest, hypotf(px[i] - x[i], py[i] - y[i]));
+    th_world_unmap(world, TH_FIELD_POSITION_X);
+    th_world_unmap(world, TH_FIELD_POSITION_Y);
+    print_message("furthest %.2f m\n", (double)furthest);
+    assert_true(furthest < 0.5f);
+    destroy(world);
+}
+
+static void a_scene_without_a_model_uses_it(void **state) {
+    (void)state;
+    int model = th_model_default_of(TH_STAGE_MOVE);
+    assert_string_equal(th_models(NULL)[model]->name, "people");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_time_gap_is_long_behind_and_short_beside),
+        cmocka_unit_test(others_are_expected_to_go_on),
+        cmocka_unit_test(waiting_shortens_the_gaps),
+        cmocka_unit_test(exactly_one_of_two_goes_first),
+        cmocka_unit_test(somebody_alone_turns_the_shoulders),
+        cmocka_unit_test(two_who_meet_pass_each_other),
+        cmocka_unit_test(people_who_wait_are_not_shoved_about),
+        cmocka_unit_test(a_scene_without_a_model_uses_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
