@@ -82,7 +82,7 @@ static void test_ten_lines(void **state) {
     assert_near(scene->levels[0].walkable.area, 200.0 - circle, 1e-4);
     assert_int_equal(scene->target_count, 1);
     assert_int_equal(scene->groups[0].count, 50);
-    assert_int_equal(scene->groups[0].move.model, TH_MOVE_ORCA);
+    assert_int_equal(scene->groups[0].move.model, TH_MOVE_PEOPLE);
     assert_int_equal(scene->groups[0].plan.model, TH_PLAN_FIELD);
     // The exit line opens the wall it lies on; the wall stands on both sides of it.
     assert_false(wall_covers(scene, 0, 20.0f, 5.0f, -1));

@@ -15,7 +15,8 @@ static const char mixed_scene[] = TH_JSON(
         "move":"orca"}, {"id":"b", "count":60, "area":{"rect":[21,1,29,13]}, "to":"west",
         "move":"social_force"}, {"id":"c", "count":30, "area":{"rect":[10,9,19,13]},
         "to":["east", "west"], "move":"helbing_molnar"}, {"id":"d",
-        "area":{"rect":[10,1,13,4]}, "source":{"rate":3, "from":1, "until":8}, "to":"west"}],
+        "area":{"rect":[10,1,13,4]}, "source":{"rate":3, "from":1, "until":8}, "to":"west",
+        "move":"orca"}],
     "scripted":[{"id":"guard", "path":[[0,17,1],[10,17,13]]}],
     "measure":{"lines":[{"id":"middle", "line":[[15,0],[15,14]]}]},
     "run":{"step":0.1, "seed":5}});
@@ -143,9 +144,9 @@ static void test_live_edits(void **state) {
     run_to_end(world, 120.0);
     assert_int_equal(th_world_statistics(world).left, 10);
 
-    assert_int_equal(th_world_set_param(world, 0, "time_horizon", 3.0, &error), TH_OK);
-    assert_int_equal(th_world_set_param(world, 0, "time_horizon", -3.0, &error), TH_BAD_ARGUMENT);
-    assert_int_equal(th_world_set_param(world, 0, "time_horison", 3.0, &error), TH_BAD_ARGUMENT);
+    assert_int_equal(th_world_set_param(world, 0, "time_gap", 3.0, &error), TH_OK);
+    assert_int_equal(th_world_set_param(world, 0, "time_gap", -3.0, &error), TH_BAD_ARGUMENT);
+    assert_int_equal(th_world_set_param(world, 0, "time_gab", 3.0, &error), TH_BAD_ARGUMENT);
     assert_int_equal(th_world_set_door(world, "none", true, &error), TH_BAD_ARGUMENT);
     th_world_destroy(world);
     th_scene_destroy(scene);

@@ -117,6 +117,5 @@ const th_model th_move_orca_model = {
     .source = "van den Berg, Guy, Lin, Manocha 2011",
     .params = params,
     .param_count = TH_COUNT_OF(params),
-    .is_default = true,
     .run = run,
 };
