@@ -272,6 +272,37 @@ static void people_steer_into_a_gap(void **state) {
 }
 
 // Of two equal gaps the right one is taken, but who has chosen the left one keeps to it.
+// Eq. 9: to a far goal full speed at 60 degrees gains half of the way, standing nothing; where the plan wants people
+// after tau it gains as little as standing. A near goal is not run past.
+static void a_far_goal_is_worth_a_detour(void **state) {
+    (void)state;
+    assert_true(fabsf(th_densesense_gain(1e3f, 1.0f, 1.3f, 0.5f) - 0.65f) < 2e-3f);
+    assert_true(fabsf(th_densesense_gain(1.3f, 1.0f, 1.3f, 0.5f)) < 1e-6f);
+    assert_true(th_densesense_gain(1e3f, 1.0f, 0.0f, 0.5f) == 0.0f);
+    assert_true(th_densesense_gain(0.5f, 1.0f, 1.3f, 1.0f) < 0.0f);
+    assert_true(fabsf(th_densesense_most_gain(0.5f, 1.0f, 1.3f, 1.0f) - 0.5f) < 1e-6f);
+}
+
+// People who stand ahead slow one down, and so do those who come, half as much with `passing`.
+static void who_comes_counts_less(void **state) {
+    (void)state;
+    double speeds[3];
+    for (int kind = 0; kind < 3; ++kind) {
+        th_densesense_params p = preset("passing");
+        p.arc_samples = 1;
+        if (kind == 2) p.oncoming = 1.0f;
+        small_world *small = create(p);
+        for (int k = 0; k < 48; ++k)
+            add(small, 0.7f + 0.45f * (float)(k % 8), -1.2f + 0.45f * (float)(k / 8),
+                kind == 0 ? 1.34f : -1.34f);
+        uint32_t id = small->world.agents.id[add(small, 0.0f, 0.0f, 1.34f)];
+        filter(small, 8.0f);
+        speeds[kind] = speed_of(small, small_world_find(small, id));
+        small_world_destroy(small);
+    }
+    assert_true(speeds[1] > 2.0 * speeds[0] && speeds[2] == speeds[0]);
+}
+
 static void a_choice_is_kept(void **state) {
     (void)state;
     for (int before = 0; before < 2; ++before) {
@@ -365,6 +396,8 @@ int main(void) {
         cmocka_unit_test(sums_are_those_of_brute_force),
         cmocka_unit_test(alone_nothing_changes),
         cmocka_unit_test(people_steer_into_a_gap),
+        cmocka_unit_test(a_far_goal_is_worth_a_detour),
+        cmocka_unit_test(who_comes_counts_less),
         cmocka_unit_test(a_choice_is_kept),
         cmocka_unit_test(walls_hide_people_and_take_room),
         cmocka_unit_test(people_differ),

@@ -10,6 +10,7 @@
 #define CONSISTENT TH_JSON({"model": "densesense", "preset": "consistent"})
 // Without the walls; see a_corridor_slows_menge.
 #define MENGE TH_JSON({"model": "densesense", "preset": "menge", "obstacle_mode": 0})
+#define PASSING TH_JSON({"model": "densesense", "preset": "passing"})
 #define NONE "\"none\""
 
 // Under sanitizers, which look for faults and not for means, a few steps will do.
@@ -84,7 +85,7 @@ static void a_corridor_slows_menge(void **state) {
     assert_true(!LONG_ENOUGH || (walls.lowest_density_speed < 1.2 && walls.rms > 0.15));
 }
 
-// Check 4.
+// Check 4, and people who come told apart from those ahead: they slow one down less.
 static void two_ways_flow_less(void **state) {
     (void)state;
     for (int density = 2; density <= 4; density += 2) {
@@ -94,9 +95,13 @@ static void two_ways_flow_less(void **state) {
         th_periodic_result one = walk(&def);
         def.both_ways = true;
         th_periodic_result both = walk(&def);
-        print_message("%d /m2: %.2f one way, %.2f /(m s) both ways\n", density, one.flow,
-                      both.flow);
+        def.filter = PASSING;
+        th_periodic_result passing = walk(&def);
+        print_message("%d /m2: %.2f one way, %.2f /(m s) both ways, %.2f with `passing`\n", density,
+                      one.flow, both.flow, passing.flow);
         assert_true(!LONG_ENOUGH || both.flow < 0.8 * one.flow);
+        assert_true(!LONG_ENOUGH ||
+                    (passing.flow > 1.1 * both.flow && passing.flow < 1.1 * one.flow));
     }
 }
 
@@ -115,9 +120,10 @@ static void motion_is_smoother(void **state) {
         th_periodic_result plain = walk(&def);
         def.filter = CONSISTENT;
         th_periodic_result filtered = walk(&def);
-        print_message("%s: acceleration %.2f and %.2f m/s2, overlaps %.4f and %.4f a person\n",
-                      moves[m], plain.acceleration, filtered.acceleration, plain.overlaps,
-                      filtered.overlaps);
+        print_message("%s: speed %.2f and %.2f m/s, acceleration %.2f and %.2f m/s2, overlaps %.4f "
+                      "and %.4f a person\n",
+                      moves[m], plain.speed, filtered.speed, plain.acceleration,
+                      filtered.acceleration, plain.overlaps, filtered.overlaps);
         if (!LONG_ENOUGH) continue;
         assert_true(filtered.acceleration < 0.8 * plain.acceleration);
         assert_true(m == 1 ? filtered.overlaps <= plain.overlaps

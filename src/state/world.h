@@ -28,9 +28,10 @@ typedef struct th_agents {
     union {
         float *separated_x; // contact and pair steps: what a pass writes
         float *substep_x;   // move in sub-steps: where people are now
+        float *heading_x;   // filter: direction in which people planned to go, unit or 0
     };
     union {
-        float *separated_y, *substep_y;
+        float *separated_y, *substep_y, *heading_y;
     };
     union {
         float *substep_velocity_x; // move in sub-steps: their velocity now

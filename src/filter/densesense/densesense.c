@@ -32,6 +32,8 @@ static void run(th_world *world, int model) {
     (void)model;
     th_walls walls = th_world_walls(world);
     int count = world->agents.count, blocks = th_block_count(count);
+#pragma omp parallel for num_threads(world->threads) schedule(static)
+    for (int i = 0; i < count; ++i) th_densesense_note_heading(world, (uint32_t)i);
 #pragma omp parallel for num_threads(world->threads) schedule(dynamic, 1)
     for (int b = 0; b < blocks; ++b)
         filter_block(world, &walls, b * TH_BLOCK,

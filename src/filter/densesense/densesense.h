@@ -47,10 +47,16 @@
       "how far to each side other directions are tried")                                         \
     X(arc_samples, 13, 1, 31, "-", "throng: not published; Menge: 1",                            \
       "directions tried, the planned one in the middle (even: one less); 1: none but that")      \
-    X(arc_interval, 1, 0, 10, "s", "throng: tau, for which a direction is chosen; 0: always",    \
+    X(arc_time, 1, 0.1, 10, "s", "throng: not published",                                        \
+      "tau: the direction that leads nearest to the goal within this time is taken")             \
+    X(arc_goal, 0, 0, 1, "-", "1: " TH_BNCM14 "; 0: throng, people turn less",                   \
+      "1: the goal of eq. 9 is where people go; 0: where the plan wants them after tau")         \
+    X(arc_interval, 1, 0, 10, "s", "throng: tau; 0: every step, " TH_BNCM14,                     \
       "how often people look for a better direction")                                            \
-    X(arc_hysteresis, 0.02, 0, 1, "-", "throng",                                                 \
-      "the last direction stays until another is better by this share")
+    X(arc_hysteresis, 0.02, 0, 1, "-", "throng; " TH_BNCM14 ": 0",                               \
+      "the last direction stays until another makes up this share of what it falls short")       \
+    X(oncoming, 1, 0, 1, "-", TH_BNCM14 ": 1",                                                   \
+      "how much people count who plan to walk towards one; to be passed, not followed")
 
 // X(name, doc, {parameter, value}...)
 #define TH_DENSESENSE_PRESETS(X)                                                                   \
@@ -58,6 +64,15 @@
       {"stride_buffer", 0.9}, {"steps_per_stride", 2}, {"sigma_obstacle", 1.5},                    \
       {"areal_density", 0}, {"density_neighbours", 10}, {"density_sight", 0},                      \
       {"obstacle_mode", 2}, {"arc_samples", 1})                                                    \
+    X(best2014, "as printed, units put right: the arc every step, everybody counts as ahead",      \
+      {"stride_buffer", 0.9}, {"steps_per_stride", 1}, {"sigma_obstacle", 0.75},                   \
+      {"areal_density", 1}, {"density_neighbours", 0}, {"density_sight", 1}, {"obstacle_mode", 1}, \
+      {"arc_samples", 13}, {"arc_goal", 1}, {"arc_interval", 0}, {"arc_hysteresis", 0})            \
+    X(passing,                                                                                     \
+      "consistent, with the true goal, and people who come count half: for streams that meet",     \
+      {"stride_buffer", 1.6}, {"steps_per_stride", 1}, {"sigma_obstacle", 0.75},                   \
+      {"areal_density", 1}, {"density_neighbours", 0}, {"density_sight", 1}, {"obstacle_mode", 1}, \
+      {"arc_samples", 13}, {"arc_goal", 1}, {"oncoming", 0.5})                                     \
     X(consistent, "right units, everybody counts, free space, arc of directions: the defaults",    \
       {"stride_buffer", 1.6}, {"steps_per_stride", 1}, {"sigma_obstacle", 0.75},                   \
       {"areal_density", 1}, {"density_neighbours", 0}, {"density_sight", 1}, {"obstacle_mode", 1}, \
@@ -214,10 +229,17 @@ TH_FORMULA th_vec2 th_densesense_turn(float angle) {
     return th_v(c, s);
 }
 
-// Eq. 9 put right, squared and per tau^2: how far from where the plan wants him in tau, g = p + tau v0, is
-// somebody who walks with `speed` at an angle of that cosine to v0?
-TH_FORMULA float th_densesense_cost2(float preferred_speed, float speed, float cosine) {
-    return preferred_speed * preferred_speed + speed * (speed - 2.0f * preferred_speed * cosine);
+// Eq. 9 put right, as a gain: how much nearer to the goal, `distance` ahead in the planned direction, does somebody
+// come in tau who walks with `speed` at an angle of that cosine to it? The smallest distance left is the largest gain.
+TH_FORMULA float th_densesense_gain(float distance, float tau, float speed, float cosine) {
+    float way = tau * speed, left2 = distance * distance + way * (way - 2.0f * distance * cosine);
+    // distance - sqrt(left2), which loses no digits when the goal is far.
+    return way * (2.0f * distance * cosine - way) / (distance + sqrtf(th_max(left2, 0.0f)));
+}
+
+// The most that anybody who walks no faster than `speed` can gain at this angle.
+TH_FORMULA float th_densesense_most_gain(float distance, float tau, float speed, float cosine) {
+    return th_densesense_gain(distance, tau, th_min(speed, distance * cosine / tau), cosine);
 }
 
 enum { TH_DENSESENSE_SCREENS = 64 }; // walls looked at; more stand around nobody but in a maze
@@ -241,8 +263,12 @@ typedef struct th_densesense_around {
     int count; // a multiple of TH_LANES; what is no person is far away; all relative to the walker
     _Alignas(TH_ALIGN) float x[TH_DENSESENSE_AROUND + (int)TH_LANES],
         y[TH_DENSESENSE_AROUND + (int)TH_LANES];
+    // How much somebody counts; only where it is not 1 for all.
+    _Alignas(TH_ALIGN) float share[TH_DENSESENSE_AROUND + (int)TH_LANES];
 } th_densesense_around;
 static const float TH_DENSESENSE_ELSEWHERE = 1e9f; // [m]
+// Cosine between where somebody plans to go and straight towards one: within 60 degrees, as wide as the arc, he comes.
+static const float TH_DENSESENSE_ONCOMING = 0.5f;
 
 // What all of a group have in common, and one person of it.
 typedef struct th_densesense_walker {
@@ -251,6 +277,7 @@ typedef struct th_densesense_walker {
     float reach, prefactor;
     bool everybody; // no limit on the number of neighbours
     bool sight, free_space, additive;
+    bool shares; // oncoming people count less
     uint32_t self;
     int level;
     th_vec2 p, heading; // heading: unit, of the planned velocity
@@ -339,7 +366,8 @@ TH_FORMULA void th_densesense_hide(const th_densesense_screens *walls, const flo
 // Fills up the last lanes.
 TH_FORMULA void th_densesense_fill_up(th_densesense_around *list) {
     for (int l = 0; l < TH_LANES; ++l)
-        list->x[list->count + l] = list->y[list->count + l] = TH_DENSESENSE_ELSEWHERE;
+        list->x[list->count + l] = list->y[list->count + l] = TH_DENSESENSE_ELSEWHERE,
+                              list->share[list->count + l] = 0.0f;
     list->count = (list->count + TH_LANES - 1) / TH_LANES * TH_LANES;
 }
 
@@ -363,6 +391,8 @@ TH_FORMULA void th_densesense_list_box(const th_densesense_walker *who, const th
     const th_agents *agents = &world->agents;
     const th_level_grid *grid = &world->index.grids[who->level];
     const th_vec2 p = who->p;
+    const th_vec2 e = who->heading;
+    const float oncoming = who->params->oncoming;
     int column0 = th_grid_column(grid, box->min_x), column1 = th_grid_column(grid, box->max_x);
     int last = th_grid_row(grid, box->max_y), count = 0;
     for (int row = th_grid_row(grid, box->min_y); row <= last; ++row) {
@@ -371,11 +401,18 @@ TH_FORMULA void th_densesense_list_box(const th_densesense_walker *who, const th
         int run = (int)(end - begin) < TH_DENSESENSE_AROUND - count ? (int)(end - begin)
                                                                     : TH_DENSESENSE_AROUND - count;
         const float *xs = agents->position_x + begin, *ys = agents->position_y + begin;
+        const float *hx = agents->heading_x + begin, *hy = agents->heading_y + begin;
         for (int first = 0; first < run; first += TH_LANES) {
 #pragma omp simd
             for (int k = first; k < first + TH_LANES; ++k) {
                 list->x[count + k] = xs[k] - p.x;
                 list->y[count + k] = ys[k] - p.y;
+            }
+            if (!who->shares) continue;
+#pragma omp simd
+            for (int k = first; k < first + TH_LANES; ++k) {
+                bool comes = -(hx[k] * e.x + hy[k] * e.y) > TH_DENSESENSE_ONCOMING;
+                list->share[count + k] = comes ? oncoming : 1.0f;
             }
         }
         uint32_t own = who->self - begin;
@@ -388,6 +425,7 @@ TH_FORMULA void th_densesense_list_box(const th_densesense_walker *who, const th
         uint32_t found[MOST];
         int more = th_linked_neighbours(world, who->self, who->params->density_range, found, MOST);
         for (int k = 0; k < more && list->count < TH_DENSESENSE_AROUND; ++k, ++list->count) {
+            list->share[list->count] = 1.0f;
             list->x[list->count] = agents->position_x[found[k]] - p.x;
             list->y[list->count] = agents->position_y[found[k]] - p.y;
         }
@@ -412,16 +450,18 @@ TH_FORMULA void th_densesense_list_nearest(const th_densesense_walker *who, th_n
 
 // Eq. 3 without the prefactor. `cut`: the kernel ends where the Gaussian is cut.
 TH_FORMULA float th_densesense_sum_weights(const th_densesense_kernel *kernel, th_vec2 q,
-                                           const th_densesense_around *list, bool cut) {
+                                           const th_densesense_around *list, bool cut,
+                                           bool shares) {
     const th_densesense_kernel k = *kernel;
     th_lanes sums = {{0}};
     for (int first = 0; first < list->count; first += TH_LANES) {
-        const float *x = list->x + first, *y = list->y + first;
+        const float *x = list->x + first, *y = list->y + first, *share = list->share + first;
 #pragma omp simd
         for (int l = 0; l < TH_LANES; ++l) {
             float dx = x[l] - q.x, dy = y[l] - q.y;
-            sums.lane[l] += cut ? th_densesense_weight_within_cut(&k, dx, dy)
-                                : th_densesense_weight(&k, dx, dy);
+            float w = cut ? th_densesense_weight_within_cut(&k, dx, dy)
+                          : th_densesense_weight(&k, dx, dy);
+            sums.lane[l] += shares ? share[l] * w : w;
         }
     }
     return th_lanes_sum(&sums);
@@ -461,14 +501,18 @@ TH_FORMULA float th_densesense_added_by_walls(const th_densesense_walker *who, t
     return sum;
 }
 
-// The speed that the density in direction e (unit) leaves.
+// The speed that the density in direction e (unit) leaves. Who chooses a direction sees everybody as in the way: so
+// people go where others walk ahead of them, and lanes form; who walks passes those who come (`passes`).
 TH_FORMULA float th_densesense_speed_towards(const th_densesense_walker *who,
-                                             const th_densesense_around *list, th_vec2 e) {
+                                             const th_densesense_around *list, th_vec2 e,
+                                             bool passes) {
     const th_densesense_params *params = who->params;
     th_vec2 q = th_scale(params->look_ahead, e);
     th_densesense_kernel kernel = th_densesense_kernel_of(params, e, who->reach);
-    float sum = who->everybody ? th_densesense_sum_weights(&kernel, q, list, true)
-                               : th_densesense_sum_weights(&kernel, q, list, false);
+    bool shares = who->shares && passes;
+    float sum = shares           ? th_densesense_sum_weights(&kernel, q, list, true, true)
+                : who->everybody ? th_densesense_sum_weights(&kernel, q, list, true, false)
+                                 : th_densesense_sum_weights(&kernel, q, list, false, false);
     float rho = who->prefactor * sum;
     if (who->walls.count > 0) {
         if (who->additive) rho += th_densesense_added_by_walls(who, q, e);
@@ -508,22 +552,54 @@ TH_FORMULA float th_densesense_arc_angle(float spacing, int n) {
     return spacing * (float)(n & 1 ? -(n + 1) / 2 : n / 2);
 }
 
+// How far the goal of eq. 9 is, as the crow flies [m]: the own goal, else the nearest of the leg's on this level. It lies
+// in the planned direction; around a corner that is the plan's, and far enough off that the distance hardly matters.
+TH_FORMULA float th_densesense_goal_distance(const th_densesense_walker *who) {
+    const float far = 1e3f, near = 0.1f;
+    const th_scene *scene = who->world->scene;
+    const th_agents *agents = &who->world->agents;
+    uint32_t i = who->self, leg = agents->leg[i];
+    if ((int)agents->group[i] >= scene->group_count) return far;
+    const th_group *group = &scene->groups[agents->group[i]];
+    if (leg >= (uint32_t)group->route_count) {
+        if (group->own_goal == TH_OWN_GOAL_NONE) return far;
+        th_vec2 own = {agents->goal_x[i], agents->goal_y[i]};
+        return th_max(th_length(th_sub(own, who->p)), near);
+    }
+    const th_target *target = &scene->targets[group->route[leg]];
+    float nearest2 = far * far;
+    for (int g = 0; g < target->goal_count; ++g) {
+        const th_goal *goal = &scene->goals[target->goals[g]];
+        const th_box *box = &goal->area.shape.box;
+        th_vec2 q = goal->is_line ? th_nearest_on_segment(who->p, goal->line.a, goal->line.b)
+                                  : th_v(th_clamp(who->p.x, box->min_x, box->max_x),
+                                         th_clamp(who->p.y, box->min_y, box->max_y));
+        if ((goal->is_line ? goal->line.level : goal->area.level) != who->level) continue;
+        nearest2 = th_min(nearest2, th_length2(th_sub(q, who->p)));
+    }
+    return th_max(sqrtf(nearest2), near);
+}
+
 // The best direction of the arc, if it is better than `kept` by more than the hysteresis. Of equals the first
 // is taken, the one with the smaller angle.
 TH_FORMULA th_densesense_choice th_densesense_search_arc(const th_densesense_walker *who,
                                                          th_densesense_around *list,
                                                          th_densesense_choice kept, int half,
                                                          float spacing) {
-    float remain = 1.0f - who->params->arc_hysteresis, s = who->speed;
-    float best2 = remain * remain * th_densesense_cost2(s, kept.speed, kept.turn.x);
+    const float s = who->speed, tau = who->params->arc_time;
+    const float goal = who->params->arc_goal >= 0.5f ? th_densesense_goal_distance(who) : tau * s;
+    float speed =
+        who->shares ? th_densesense_speed_towards(who, list, kept.direction, false) : kept.speed;
+    float most = th_densesense_gain(goal, tau, speed, kept.turn.x);
+    most += who->params->arc_hysteresis * (tau * s - most);
     int count = 0;
     th_densesense_choice best = kept, tried[2 * TH_DENSESENSE_ARC_MOST + 1];
     th_box box = th_densesense_empty_box();
     for (; count <= 2 * half; ++count) {
         float angle = th_densesense_arc_angle(spacing, count);
         th_vec2 turn = th_densesense_turn(angle);
-        // No speed brings anybody nearer than this, here or farther out.
-        if (s * turn.y * (s * turn.y) >= best2) break;
+        // No speed gains more than this, here or farther out.
+        if (th_densesense_most_gain(goal, tau, s, turn.x) <= most) break;
         tried[count] =
             (th_densesense_choice){angle, 0.0f, turn, th_densesense_direction_of(who, turn)};
         th_densesense_cover(who, tried[count].direction, &box);
@@ -534,14 +610,15 @@ TH_FORMULA th_densesense_choice th_densesense_search_arc(const th_densesense_wal
     }
     for (int n = 0; n < count; ++n) {
         if (tried[n].angle == kept.angle) continue;
-        float aside = s * tried[n].turn.y;
-        if (aside * aside >= best2) break;
-        tried[n].speed = th_densesense_speed_towards(who, list, tried[n].direction);
-        float cost2 = th_densesense_cost2(s, tried[n].speed, tried[n].turn.x);
-        if (cost2 >= best2) continue;
+        if (th_densesense_most_gain(goal, tau, s, tried[n].turn.x) <= most) break;
+        tried[n].speed = th_densesense_speed_towards(who, list, tried[n].direction, false);
+        float gain = th_densesense_gain(goal, tau, tried[n].speed, tried[n].turn.x);
+        if (gain <= most) continue;
         best = tried[n];
-        best2 = cost2;
+        most = gain;
     }
+    if (who->shares && best.angle != kept.angle)
+        best.speed = th_densesense_speed_towards(who, list, best.direction, true);
     return best;
 }
 
@@ -576,7 +653,7 @@ TH_FORMULA void th_densesense_filter(th_world *world, const th_densesense_walker
         th_densesense_list_box(who, &box, list);
     }
     th_densesense_drop_hidden(who, list);
-    kept.speed = th_densesense_speed_towards(who, list, kept.direction);
+    kept.speed = th_densesense_speed_towards(who, list, kept.direction, true);
     bool unhindered = kept.speed >= who->speed;
     // Who walks freely in another direction than planned looks at once whether the way is clear again.
     bool looks = kept.angle != 0.0f
@@ -600,6 +677,15 @@ TH_BOTH static inline void th_densesense_take_group(th_densesense_walker *who,
     who->sight = params->density_sight >= 0.5f;
     who->additive = params->obstacle_mode >= 1.5f;
     who->free_space = !who->additive && params->obstacle_mode >= 0.5f;
+    who->shares = who->everybody && params->oncoming < 1.0f;
+}
+
+// Everybody's planned direction, before anybody's is changed.
+TH_FORMULA void th_densesense_note_heading(th_world *world, uint32_t i) {
+    th_agents *a = &world->agents;
+    th_vec2 unit = th_unit(th_v(a->preferred_x[i], a->preferred_y[i]));
+    a->heading_x[i] = unit.x;
+    a->heading_y[i] = unit.y;
 }
 
 TH_FORMULA bool th_densesense_filters(const th_world *world, int i) {
