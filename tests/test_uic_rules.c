@@ -1,0 +1,140 @@
+// Unilateral incompressibility: single formulas and rows of the pressure problem, with numbers worked out by hand.
+// SPDX-License-Identifier: Apache-2.0
+#include "move/uic/project.h"
+#include "move/uic/splat.h"
+#include "support.h"
+#include <stdlib.h>
+
+// Eq. 3: the flow counts as far as the cell is packed, never more than wholly.
+static void test_weight_is_the_packing(void **state) {
+    (void)state;
+    assert_near(th_uic_weight(0.5f, 1.0f), 0.5, 1e-6);
+    assert_near(th_uic_weight(0.3f, 0.6f), 0.5, 1e-6);
+    assert_near(th_uic_weight(1.3f, 1.0f), 1, 1e-6);
+    assert_near(th_uic_weight(0.0f, 1.0f), 0, 1e-6);
+}
+
+static void test_distance_and_area(void **state) {
+    (void)state;
+    assert_near(th_uic_d_min(0.5f, 0.2f), 0.5, 1e-6);
+    assert_near(th_uic_d_min(0.0f, 0.2f), 0.4, 1e-6);
+    assert_near(th_uic_share(0.4f, 0.5f), sqrt(3.0) / 2 * 0.16 / 0.5, 1e-6); // eq. 4
+}
+
+// Eq. 10; what hardly moves is not made to walk.
+static void test_renorm(void **state) {
+    (void)state;
+    assert_near(th_uic_renorm(0.3f, 0.4f, 1.0f), 0.6, 1e-6);
+    assert_near(th_uic_renorm(5e-4f, 0.0f, 1.0f), 0, 0);
+    assert_near(th_uic_renorm(0.0f, 0.0f, 1.0f), 0, 0);
+}
+
+// A level of 4 x 4 cells of half a metre, all open and empty.
+typedef struct small_uic {
+    th_world world;
+    th_uic uic;
+    th_staggered grid;
+} small_uic;
+enum { NX = 4, CELLS = NX * NX, MIDDLE = NX + 1 };
+
+static small_uic *create(void) {
+    small_uic *s = calloc(1, sizeof *s);
+    assert_non_null(s);
+    s->grid = (th_staggered){.nx = NX, .ny = NX, .h = 0.5f, .inverse_h = 2.0f};
+    s->uic.cell_capacity = CELLS;
+    th_uic *uic = &s->uic;
+#define X(type, name, count, doc) uic->name = calloc(64, sizeof *uic->name);
+    TH_UIC_ARRAYS(X)
+#undef X
+    for (int c = 0; c < CELLS; ++c) uic->room[c] = uic->open_x[c] = uic->open_y[c] = 1.0f;
+    s->world.model_state[TH_MOVE_UIC] = uic;
+    s->world.dt = 0.1f;
+    return s;
+}
+
+static void destroy(small_uic *s) {
+    th_uic *uic = &s->uic;
+#define X(type, name, count, doc) free(uic->name);
+    TH_UIC_ARRAYS(X)
+#undef X
+    free(s);
+}
+
+// People of every model fill a cell.
+static void test_others_take_up_room(void **state) {
+    (void)state;
+    small_uic *s = create();
+    s->uic.centre[MIDDLE].share = 0.05f;
+    s->uic.centre[MIDDLE].foreign = 0.1f;
+    th_uic_read_cell(&s->uic, 4.0f, MIDDLE);
+    assert_near(s->uic.packing[MIDDLE], 0.6, 1e-6);
+    destroy(s);
+}
+
+// Eq. 15: what is left of the cell's own ground, without bottom in the outer solve only.
+static void test_slack_is_what_is_left_of_the_ground(void **state) {
+    (void)state;
+    small_uic *s = create();
+    s->uic.room[MIDDLE] = 0.5f;
+    s->uic.packing[MIDDLE] = 0.2f;
+    th_uic_assemble_cell(&s->world, &s->grid, MIDDLE, false);
+    assert_near(s->uic.b[MIDDLE], 0.3, 1e-6);
+    s->uic.packing[MIDDLE] = 0.8f;
+    th_uic_assemble_cell(&s->world, &s->grid, MIDDLE, false);
+    assert_near(s->uic.b[MIDDLE], -0.3, 1e-6);
+    th_uic_assemble_cell(&s->world, &s->grid, MIDDLE, true);
+    assert_near(s->uic.b[MIDDLE], 0, 1e-6);
+    destroy(s);
+}
+
+// Eqs 16 and 17: dt / h x packing x velocity out of a face, and dt / h^2 x packing between two cells.
+static void test_flow_and_coupling(void **state) {
+    (void)state;
+    small_uic *s = create();
+    int east = MIDDLE + 1, north = MIDDLE + NX;
+    s->uic.west[east].share = 0.1f; // of a face of 0.25 m2: packing 0.4
+    s->uic.south[north].share = 0.2f;
+    s->uic.u[east] = 1.0f;
+    s->uic.v[north] = -0.5f;
+    th_uic_assemble_cell(&s->world, &s->grid, MIDDLE, false);
+    assert_near(s->uic.b[MIDDLE], 1 + 0.2 * (0.4 * 1.0 - 0.8 * 0.5), 1e-6);
+    assert_near(s->uic.east[MIDDLE], 0.4 * 0.4, 1e-6);
+    assert_near(s->uic.north[MIDDLE], 0.4 * 0.8, 1e-6);
+    destroy(s);
+}
+
+// Eq. 8 at one face.
+static void test_gradient_is_subtracted(void **state) {
+    (void)state;
+    small_uic *s = create();
+    double pressure[CELLS] = {0};
+    pressure[MIDDLE] = 0.3;
+    s->uic.u[MIDDLE] = s->uic.v[MIDDLE] = 1.0f;
+    th_uic_subtract_cell(&s->uic, NX, 2.0, MIDDLE, pressure);
+    assert_near(s->uic.u[MIDDLE], 0.4, 1e-6);
+    assert_near(s->uic.v[MIDDLE], 0.4, 1e-6);
+    destroy(s);
+}
+
+// Where a wall folds, the value behind it does not count.
+static void test_walls_fold_the_flow(void **state) {
+    (void)state;
+    const float lattice[4] = {1, 3, 5, 7};
+    assert_near(th_uic_sample(lattice, 0, 1, 2, 0.5f, 0.5f, 0), 4, 1e-6);
+    assert_near(th_uic_sample(lattice, 0, 1, 2, 0.5f, 0.5f, TH_UIC_FOLD_X), 3, 1e-6);
+    assert_near(th_uic_sample(lattice, 0, 1, 2, 0.5f, 0.5f, TH_UIC_FOLD_Y), 2, 1e-6);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_weight_is_the_packing),
+        cmocka_unit_test(test_distance_and_area),
+        cmocka_unit_test(test_renorm),
+        cmocka_unit_test(test_others_take_up_room),
+        cmocka_unit_test(test_slack_is_what_is_left_of_the_ground),
+        cmocka_unit_test(test_flow_and_coupling),
+        cmocka_unit_test(test_gradient_is_subtracted),
+        cmocka_unit_test(test_walls_fold_the_flow),
+    };
+    return cmocka_run_group_tests_name("uic rules", tests, NULL, NULL);
+}
