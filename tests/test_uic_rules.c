@@ -29,6 +29,16 @@ static void test_renorm(void **state) {
     assert_near(th_uic_renorm(0.0f, 0.0f, 1.0f), 0, 0);
 }
 
+// Against the stream one steps to the right, as fast as before; with it one goes on as one is.
+static void test_keep_side(void **state) {
+    (void)state;
+    th_vec2 against = th_uic_keep_side(th_v(1, 0), th_v(-1, 0), 0.2f),
+            with = th_uic_keep_side(th_v(1, 0), th_v(1, 0), 0.2f);
+    assert_near(against.y / against.x, -0.2, 1e-5);
+    assert_near(th_length(against), 1, 1e-5);
+    assert_near(with.y, 0, 1e-6);
+}
+
 // A level of 4 x 4 cells of half a metre, all open and empty.
 typedef struct small_uic {
     th_world world;
@@ -130,6 +140,7 @@ int main(void) {
         cmocka_unit_test(test_weight_is_the_packing),
         cmocka_unit_test(test_distance_and_area),
         cmocka_unit_test(test_renorm),
+        cmocka_unit_test(test_keep_side),
         cmocka_unit_test(test_others_take_up_room),
         cmocka_unit_test(test_slack_is_what_is_left_of_the_ground),
         cmocka_unit_test(test_flow_and_coupling),
