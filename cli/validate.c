@@ -182,7 +182,7 @@ const th_command th_command_validate = {
         "gas, lifts or social behaviour, prints what was asked, what was measured and the "
         "verdict,\n"
         "and writes DIR/validation.html (one file for an authority) and DIR/validation.json.\n"
-        "Without --model: the configuration recommended for safety work. Exit code 4: a test "
+        "Without --model: what a scene gets that names no model. Exit code 4: a test "
         "failed.",
     .examples = "  throng validate\n"
                 "  throng validate rimea --model orca --filter densesense --out none\n"

@@ -76,8 +76,8 @@ static const char busy[] = TH_JSON(
     "measure": {"lines": [{"id": "l", "line": [[10, 0], [10, 20]]}], "areas": [{"id": "a",
         "area": {"rect": [12, 0, 18, 7]}}]},
     "groups": [{"id": "many", "count": 150, "area": {"rect": [1, 1, 9, 19]}, "to": "east",
-        "plan": {"model": "field", "crowd_weight": 1}}, {"id": "more",
-        "area": {"rect": [1, 1, 4, 19]}, "source": {"rate": 4}, "to": "east"}],
+        "move": "orca", "plan": {"model": "field", "crowd_weight": 1}}, {"id": "more",
+        "area": {"rect": [1, 1, 4, 19]}, "source": {"rate": 4}, "to": "east", "move": "orca"}],
     "run": {"step": 0.1, "duration": 60}});
 
 static void busy_scene(void **state) {

@@ -42,7 +42,10 @@ static const char *const models[] = {
 enum { MODELS = sizeof models / sizeof *models };
 
 static bool is_pbd(const char *model) { return strcmp(model, "pbd") == 0; }
-static tolerance tolerance_of(const char *model) { return is_pbd(model) ? PBD_STEP : FORCE_STEP; }
+static tolerance tolerance_of(const char *model) {
+    if (strcmp(model, "power_law") == 0) return POWER_LAW_STEP;
+    return is_pbd(model) ? PBD_STEP : FORCE_STEP;
+}
 // With the scene's step of 0.1 s, but where a crowd with PBD in it is compared within a tolerance: of one sub-step.
 static pair pair_at(const char *json, bool pbd) {
     return pair_with(json, 0, pbd && !device_is_exact() ? PBD_SUBSTEP : 0.0);
@@ -100,7 +103,9 @@ static void heaps(void **state) {
     for (int m = 0; m < MODELS; ++m) {
         char json[4096];
         snprintf(json, sizeof json, plane, models[m]);
-        tolerance t = is_pbd(models[m]) ? PBD_STEP : HEAP_STEP;
+        tolerance t = is_pbd(models[m])                     ? PBD_STEP
+                      : strcmp(models[m], "power_law") == 0 ? POWER_LAW_HEAP_STEP
+                                                            : HEAP_STEP;
         pair p = pair_at(json, is_pbd(models[m]));
         heap_up(p);
         step_and_end(p, STEPS / 2, t, models[m]);

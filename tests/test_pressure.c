@@ -389,10 +389,12 @@ static void test_kept_and_taken_up(void **state) {
                 *watch_after = observer_of(after, true);
     see(watch_whole, whole);
     see(watch_before, before);
-    size_t size, early_size, state_size = th_world_snapshot_size(before);
+    size_t size, early_size, state_size;
     void *early = kept_bytes(watch_before, &early_size); // no pressure yet
     watch(watch_whole, whole, 110);
     watch(watch_before, before, 55);
+    state_size =
+        th_world_snapshot_size(before); // grows with the cells that pressure has been found for
     void *bytes = kept_bytes(watch_before, &size), *snapshot = malloc(state_size);
     assert_int_equal(th_world_snapshot(before, snapshot, state_size, NULL), TH_OK);
     assert_int_equal(th_world_restore(after, snapshot, state_size, NULL), TH_OK);

@@ -236,7 +236,7 @@ static void check_groups(const pair *p) {
         check_model(json_object_get(object, "behave"), "route", TH_STAGE_BEHAVE, &group->behave);
         check_model(json_object_get(object, "plan"), "field", TH_STAGE_PLAN, &group->plan);
         check_model(json_object_get(object, "filter"), "none", TH_STAGE_FILTER, &group->filter);
-        check_model(json_object_get(object, "move"), "orca", TH_STAGE_MOVE, &group->move);
+        check_model(json_object_get(object, "move"), "people", TH_STAGE_MOVE, &group->move);
     }
 }
 

@@ -153,7 +153,7 @@ static void jobs_do_not_matter(void **state) {
     char *page = program_file(p, "one/validation.html");
     assert_holds(page, "id=\"juelich-1\"");
     assert_holds(page, "<svg ");
-    assert_holds(page, "stride_buffer");
+    assert_holds(page, "side_time_gap"); // a parameter of the default
     assert_holds(page, "</html>");
     assert_null(strstr(page, "src=\"http"));
     free(page);

@@ -2,6 +2,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/pool.h"
+#include "throng/model.h"
 #include "throng/scene_view.h"
 #include "validate/suite_parts.h"
 #include <stdio.h>
@@ -30,19 +31,13 @@ void th_choice_text(const th_models_choice *choice, const char *separator,
                                        separator, members[k].key, members[k].value);
 }
 
-// Social forces as published (Helbing, Farkas, Vicsek 2000) keep people apart and give doors the measured flow,
-// but have no relation between speed and density; DenseSense adds it. With DenseSense two dense streams that meet
-// no longer push hard enough to pass each other. The published impatience restores that push: whoever is held up
-// wants to walk at the free speed of 1.34 m/s (Weidmann 1993), and not faster. Where speed falls with density the
-// shortest path is no longer the quickest, so people plan for the quickest.
+// What everybody gets whose scene names no model.
 th_suite_setup th_suite_setup_default(void) {
-    th_suite_setup setup = {
-        .plan = "{\"model\": \"field\", \"crowd_weight\": 1}",
-        .filter = "{\"model\": \"densesense\", \"preset\": \"consistent\"}",
-        .move = "{\"model\": \"social_force\", \"impatient_speed\": 1.34}",
-        .crowds = 3,
-    };
-    return setup;
+    const th_model *const *models = th_models(NULL);
+    return (th_suite_setup){.plan = models[th_model_default_of(TH_STAGE_PLAN)]->name,
+                            .filter = models[th_model_default_of(TH_STAGE_FILTER)]->name,
+                            .move = models[th_model_default_of(TH_STAGE_MOVE)]->name,
+                            .crowds = 3};
 }
 
 const th_suite *const *th_suites(int *count) {

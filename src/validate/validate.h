@@ -25,7 +25,7 @@ typedef struct th_suite_setup {
     const char *plan, *filter, *move; // as in a scene file: a name, or a JSON object
     int crowds;                       // seeds 1 .. crowds
 } th_suite_setup;
-// What is recommended for safety work; docs/validation.md says why.
+// The default of every stage, three crowds.
 th_suite_setup th_suite_setup_default(void);
 
 // Numbers behind a verdict: a sample (one value per crowd or person), or a curve of y over x.
