@@ -250,10 +250,10 @@ static progress step_block(network *net, int first, int last) {
 }
 
 static progress iterate(network *net, progress *parts) {
-    int blocks = (net->count + SUM_BLOCK - 1) / SUM_BLOCK, threads = net->world->threads;
-#pragma omp parallel for num_threads(threads) schedule(static)
+    int blocks = (net->count + SUM_BLOCK - 1) / SUM_BLOCK;
+#pragma omp parallel for num_threads(net->world->threads) schedule(static)
     for (int i = 0; i < net->people.count; ++i) find_velocity(net, net->ahead, i);
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(net->world->threads) schedule(static)
     for (int b = 0; b < blocks; ++b) {
         int last = (b + 1) * SUM_BLOCK < net->count ? (b + 1) * SUM_BLOCK : net->count;
         parts[b] = step_block(net, b * SUM_BLOCK, last);
