@@ -196,7 +196,7 @@ TH_API th_model_limits th_model_limits_of(const char *move, const char *filter);
 
 typedef struct th_doubt {
     int group;
-    char text[256]; // one sentence
+    char text[400]; // one sentence
 } th_doubt;
 // What a scene asks of its groups' models that they are known not to manage. Returns how many doubts there are and fills
 // at most `max`. Looks at the narrowest passage of the plan and at groups that walk against each other.
