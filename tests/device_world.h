@@ -122,7 +122,7 @@ static const tolerance FORCE_STEP = {1e-5, 5e-4, 1e-3};
 // Power law: whether two who graze will touch is the sign of a difference of nearly equal numbers, and the force grows as the
 // third power of how soon: 1 in 150 of a hall is off by more, and many of those who stand in each other.
 static const tolerance POWER_LAW_STEP = {1e-4, 1e-2, 1e-2};
-static const tolerance POWER_LAW_HEAP_STEP = {1e-3, 5e-2, 5e-2};
+static const tolerance POWER_LAW_HEAP_STEP = {1e-3, 5e-2, 0.15};
 // UIC without pressure: pairs that overlap are set apart by a distance of 0.4 m off by 5e-6, 2e-6 m, in a few
 // passes; a step of 0.05 s makes that 1e-4 m/s.
 static const tolerance UIC_STEP = {2e-5, 5e-4, 1e-3};
