@@ -1,0 +1,35 @@
+// The page as one file: script and style are written into dist/index.html, so the program embeds one array and
+// the page needs no network. `node build.mjs --tests` bundles the unit tests into build/test instead.
+// SPDX-License-Identifier: Apache-2.0
+import { build } from "esbuild";
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const at = (...parts) => join(here, ...parts);
+const LIMIT = 1.5e6; // bytes
+
+if (process.argv.includes("--tests")) {
+    rmSync(at("build", "test"), { recursive: true, force: true });
+    const entryPoints = readdirSync(at("test")).filter((name) => name.endsWith(".test.ts")).map((name) => at("test", name));
+    await build({ entryPoints, bundle: true, platform: "node", format: "esm", outdir: at("build", "test"),
+        outExtension: { ".js": ".mjs" }, logLevel: "warning" });
+} else {
+    const bundle = async (entry) => {
+        const result = await build({ entryPoints: [at("src", entry)], bundle: true, minify: true, write: false,
+            format: "iife", target: ["es2022", "firefox115", "chrome110"], charset: "utf8", legalComments: "none", logLevel: "warning" });
+        return result.outputFiles[0].text;
+    };
+    const script = await bundle("main.ts");
+    const style = await bundle("style.css");
+    // A closing tag inside a text of the script would end the element.
+    const page = readFileSync(at("src", "index.html"), "utf8")
+        .replace("/*STYLE*/", () => style.trim())
+        .replace("/*SCRIPT*/", () => script.trim().replaceAll("</script", "<\\/script"));
+    if (page.length > LIMIT) throw new Error(`the page has ${page.length} bytes, more than ${LIMIT}`);
+    mkdirSync(at("dist"), { recursive: true });
+    writeFileSync(at("dist", "index.html.new"), page);
+    renameSync(at("dist", "index.html.new"), at("dist", "index.html"));
+    console.log(`studio page: ${(page.length / 1000).toFixed(0)} kB`);
+}
