@@ -29,6 +29,7 @@ OUTSIDE = [
     ["src/draw"],
     ["src/report"],
     ["src/run", "src/validate"],
+    ["src/studio"],
     ["bench"],
     ["cli"],
 ]
