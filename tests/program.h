@@ -117,7 +117,7 @@ static inline const outcome *throng_until(program *p, const char *arguments, con
     shell(p,
           "rm -f .pid .code\n"
           "{ sh -c 'echo $$ >.pid; exec nice -n 19 \"$THRONG\" %s'; echo $? >.code; } &\n"
-          "until test -e .code || { %s; } 2>/dev/null; do :; done\n"
+          "until test -e .code || { %s; } 2>/dev/null; do sleep 0.01; done\n"
           "kill -%s $(cat .pid) 2>/dev/null; wait; exit $(cat .code)",
           arguments, condition, signal);
     return &p->last;
