@@ -1,6 +1,7 @@
 // throng check: is this scene good, and what is in it. SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
 #include "throng/model.h"
+#include "throng/rooms.h"
 #include "throng/scene_view.h"
 #include <math.h>
 #include <stdio.h>
@@ -155,6 +156,22 @@ static void print_doubts(const th_scene *scene) {
     if (count > 0) printf("  `throng list models` says what other models manage\n");
 }
 
+static void print_rooms(const th_scene *scene) {
+    th_rooms *rooms = NULL;
+    th_error error;
+    if (th_rooms_find(scene, TH_PASSAGE_WIDEST, &rooms, &error) != TH_OK) {
+        printf("  rooms: %s\n", error.message);
+        return;
+    }
+    int kinds[3] = {0};
+    for (int p = 0; p < rooms->portal_count; ++p) kinds[rooms->portals[p].kind]++;
+    printf("  %d %s, %d %s: %d doors, %d passages, %d stairs\n", rooms->room_count,
+           rooms->room_count == 1 ? "room" : "rooms", rooms->portal_count,
+           rooms->portal_count == 1 ? "portal" : "portals", kinds[TH_PORTAL_DOOR],
+           kinds[TH_PORTAL_PASSAGE], kinds[TH_PORTAL_STAIRS]);
+    th_rooms_destroy(rooms);
+}
+
 static int run_check(const th_command *command, int argc, char **argv) {
     bool quiet = false;
     th_text_list overrides = {0}, plugins = {0};
@@ -185,6 +202,7 @@ static int run_check(const th_command *command, int argc, char **argv) {
         else
             printf("runs until empty, at most %g s", settings.max_time);
         printf(", step %g s\n", settings.step);
+        print_rooms(scene);
         print_doubts(scene);
         warn_of_gaps(path, scene);
         warn_of_open_stairs(path, scene);
@@ -203,6 +221,7 @@ const th_command th_command_check = {
     .detail =
         "Reads the scene, compiles it, and places its people. Prints one line and exits 0, or\n"
         "prints `file:line:column: path: what is wrong; what would be right` and exits 2.\n"
+        "Says how many rooms the plan has and what joins them (`throng picture --layer rooms`).\n"
         "Warns of gaps that some of the people do not fit through and of stairs without side "
         "walls.",
     .examples = "  throng check scenes/station.json\n"

@@ -24,6 +24,8 @@ typedef struct picture_settings {
     double times[TIMES_MAX]; // ascending [s]
     int time_count;
     th_colour_by colour_by;
+    th_text_list layers;
+    bool show_rooms;
 } picture_settings;
 
 static bool read_times(const th_command *command, picture_settings *s) {
@@ -56,6 +58,19 @@ static bool read_colour(const th_command *command, picture_settings *s) {
     th_complain(command, "--colour %s: give speed, density or group%s%s%s", s->colour,
                 nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
     return false;
+}
+
+static bool read_layers(const th_command *command, picture_settings *s) {
+    static const char *const words[] = {"rooms"};
+    for (int k = 0; k < s->layers.count; ++k) {
+        if (strcmp(s->layers.items[k], words[0]) == 0) {
+            s->show_rooms = true;
+            continue;
+        }
+        th_complain(command, "--layer %s: give rooms", s->layers.items[k]);
+        return false;
+    }
+    return true;
 }
 
 static void note_doors(const th_world *world, bool *door_closed, int door_count) {
@@ -109,6 +124,14 @@ static int draw_series(const char *scene_path, th_world *world, const picture_se
     th_plan_view view = {.scene = scene, .door_closed = door_closed, .colour_by = s->colour_by};
     view.width = (int)s->width;
     view.title = *scene->name ? scene->name : stem;
+    th_rooms *rooms = NULL;
+    th_error error;
+    if (s->show_rooms && th_rooms_find(scene, TH_PASSAGE_WIDEST, &rooms, &error) != TH_OK) {
+        th_report_error(scene_path, &error);
+        free(door_closed);
+        return TH_EXIT_FAILED;
+    }
+    view.rooms = rooms;
     th_progress progress = th_progress_start(!s->quiet, s->times[s->time_count - 1]);
     int code = TH_EXIT_OK;
     for (int i = 0; i < s->time_count && code == TH_EXIT_OK && !th_interrupted(); ++i) {
@@ -126,6 +149,7 @@ static int draw_series(const char *scene_path, th_world *world, const picture_se
         if (code == TH_EXIT_OK && !s->quiet) printf("%s\n", path);
     }
     th_progress_end(&progress);
+    th_rooms_destroy(rooms);
     free(door_closed);
     return code == TH_EXIT_OK && th_interrupted() ? TH_EXIT_INTERRUPTED : code;
 }
@@ -138,6 +162,7 @@ static int run_picture(const th_command *command, int argc, char **argv) {
         {"out", TH_OPTION_TEXT, &s.out, "DIR", "folder, made when missing (default pictures)", 0,
          0},
         {"colour", TH_OPTION_TEXT, &s.colour, "BY", "speed (default), density or group", 0, 0},
+        {"layer", TH_OPTION_LIST, &s.layers, "NAME", "also draw rooms (with their portals)", 0, 0},
         {"width", TH_OPTION_INTEGER, &s.width, "PX", "width of the picture (default 1600)", 320,
          20000},
         {"seed", TH_OPTION_INTEGER, &s.seed, "N", "random seed (default: the scene's)", 1, 9e18},
@@ -153,7 +178,8 @@ static int run_picture(const th_command *command, int argc, char **argv) {
     th_parse_result parsed = th_args_parse(
         command, options, (int)(sizeof options / sizeof options[0]), argc, argv, &path);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
-    if (!read_times(command, &s) || !read_colour(command, &s)) return TH_EXIT_USAGE;
+    if (!read_times(command, &s) || !read_colour(command, &s) || !read_layers(command, &s))
+        return TH_EXIT_USAGE;
 
     th_scene *scene = NULL;
     th_world *world = NULL;
@@ -187,6 +213,7 @@ const th_command th_command_picture = {
         "Colours: speed as a share of the preferred speed, density (people within 1 m), or group.\n"
         "Dark always means trouble: standing still, or dense.",
     .examples = "  throng picture scenes/station.json --at 0,10,30 --out pictures\n"
+                "  throng picture scenes/station.json --layer rooms\n"
                 "  throng picture scenes/station.json --at 60 --colour density --width 2400\n",
     .run = run_picture,
 };

@@ -5,6 +5,7 @@
 #include "throng/base.h"
 #include "throng/fields.h"
 #include "throng/model.h"
+#include "throng/rooms.h"
 #include "throng/scene.h"
 #include "throng/scene_view.h"
 #include "throng/world.h"

@@ -3,6 +3,7 @@
 #define TH_DRAW_PLAN_DRAWING_H
 #include "draw/canvas.h"
 #include "record/moment.h"
+#include "throng/rooms.h"
 
 // What a drawing shows of a world (th_world_moment_take); scripted bodies included.
 enum {
@@ -28,6 +29,7 @@ typedef struct th_plan_view {
     double time;   // [s]
     uint64_t left; // people gone through exits so far
     const char *title;
+    const th_rooms *rooms; // drawn under the crowd; NULL: not
 } th_plan_view;
 
 // Everything that is drawn, with a margin; on open ground also where people are and want to go.
@@ -46,6 +48,9 @@ void th_draw_outline(const th_canvas *canvas, const th_panel *panel, const th_sc
                      int level, double width);
 // Exits as lines and outlines, for maps.
 void th_draw_exits(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+                   int level);
+// Rooms in changing tints with their numbers, portals as lines.
+void th_draw_rooms(const th_canvas *canvas, const th_panel *panel, const th_rooms *rooms,
                    int level);
 void th_draw_walls(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
                    int level);

@@ -122,6 +122,29 @@ void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_sce
     }
 }
 
+// Rooms that share a portal seldom get the same tint: eight colours in turn.
+void th_draw_rooms(const th_canvas *canvas, const th_panel *panel, const th_rooms *rooms,
+                   int level) {
+    char number[16];
+    for (int r = 0; r < rooms->room_count; ++r)
+        if (rooms->rooms[r].level == level)
+            fill_polygons(canvas, panel, &rooms->rooms[r].shape, th_colour_group(r), 0.25);
+    for (int p = 0; p < rooms->portal_count; ++p) {
+        const th_room_portal *portal = &rooms->portals[p];
+        if (portal->levels[0] == level || portal->levels[1] == level)
+            draw_line(canvas, panel, portal->a, portal->b, PORTAL, 0.3 * canvas->text, 0);
+    }
+    for (int r = 0; r < rooms->room_count; ++r) {
+        const th_box *box = &rooms->rooms[r].shape.box;
+        if (rooms->rooms[r].level != level) continue;
+        snprintf(number, sizeof number, "%d", r);
+        cairo_set_source_rgb(canvas->cairo, 0.3, 0.3, 0.3);
+        th_canvas_text(canvas, th_panel_x(panel, 0.5 * (double)(box->min_x + box->max_x)),
+                       th_panel_y(panel, 0.5 * (double)(box->min_y + box->max_y)), 0.5,
+                       0.9 * canvas->text, false, number);
+    }
+}
+
 void th_clip_to_ground(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
                        int level_index) {
     const th_level *level = &scene->levels[level_index];
@@ -321,6 +344,7 @@ double th_draw_key(const th_canvas *canvas, const th_plan_view *view, double x, 
         {any_goal(scene, TH_GOAL_WAITING), false, WAITING, 5, "waiting area"},
         {any_zone(scene, true) || scene->link_count > 0, false, STAIRS, 0, "stairs, link"},
         {any_zone(scene, false), true, ZONE, 0, "speed zone"},
+        {view->rooms != NULL, false, PORTAL, 0, "portal"},
         {scene->measure_line_count + scene->measure_area_count > 0, false, MEASURE, 3,
          "measurement"},
     };

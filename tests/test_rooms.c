@@ -1,0 +1,189 @@
+// Rooms and portals: what is found does not depend on where a plan lies and how it is turned.
+// SPDX-License-Identifier: Apache-2.0
+#include "support.h"
+#include "throng/rooms.h"
+#include <string.h>
+
+typedef struct plan {
+    th_scene *scene;
+    th_rooms *rooms;
+} plan;
+
+static plan open_plan(const char *json) {
+    plan p = {.scene = scene_of(json)};
+    th_error error;
+    if (th_rooms_find(p.scene, TH_PASSAGE_WIDEST, &p.rooms, &error) != TH_OK)
+        fail_msg("%s", error.message);
+    return p;
+}
+
+static void close_plan(plan *p) {
+    th_rooms_destroy(p->rooms);
+    th_scene_destroy(p->scene);
+}
+
+// The ring as WKT, turned by `angle` and shifted.
+static void ring_text(char *text, size_t size, const double (*ring)[2], int count, double angle) {
+    size_t at = 0;
+    for (int k = 0; k <= count; ++k) {
+        double x = ring[k % count][0], y = ring[k % count][1];
+        at += (size_t)snprintf(text + at, size - at, "%s%.9f %.9f", k > 0 ? ", " : "",
+                               3.337 + x * cos(angle) - y * sin(angle),
+                               -1.713 + x * sin(angle) + y * cos(angle));
+    }
+}
+
+static const double angles[] = {0, 0.1, 0.5235987756, 1.0, 1.5707963268, 2.2, 3.9, 5.5};
+enum { ANGLES = sizeof angles / sizeof angles[0] };
+
+static plan turned(const double (*ring)[2], int count, double angle) {
+    char corners[2000], json[2400];
+    ring_text(corners, sizeof corners, ring, count, angle);
+    snprintf(json, sizeof json, "{\"levels\":[{\"walkable\":\"POLYGON ((%s))\"}]}", corners);
+    return open_plan(json);
+}
+
+static void test_two_rooms(void **state) {
+    (void)state;
+    static const double thick[][2] = {{0, 0},       {10, 0},    {10, 4.13}, {10.4, 4.13},
+                                      {10.4, 0},    {16, 0},    {16, 10},   {10.4, 10},
+                                      {10.4, 5.03}, {10, 5.03}, {10, 10},   {0, 10}};
+    for (int k = 0; k < ANGLES; ++k) {
+        plan p = turned(thick, 12, angles[k]);
+        assert_int_equal(p.rooms->room_count, 2);
+        assert_int_equal(p.rooms->portal_count, 1);
+        assert_int_equal(p.rooms->portals[0].kind, TH_PORTAL_PASSAGE);
+        assert_near(p.rooms->portals[0].width, 0.9, 1e-4);
+        double area = p.rooms->rooms[0].shape.area + p.rooms->rooms[1].shape.area;
+        assert_near(area, 100 + 56 + 0.4 * 0.9, 1e-2); // nothing is lost
+        close_plan(&p);
+    }
+}
+
+// A passage of 3.2 m parts nothing, one of 2.8 m does.
+static void test_width_decides(void **state) {
+    (void)state;
+    for (int wide = 0; wide < 2; ++wide) {
+        double half = wide ? 1.6 : 1.4;
+        const double ring[][2] = {{0, 0},          {8, 0},        {8, 5 - half}, {8.2, 5 - half},
+                                  {8.2, 0},        {16, 0},       {16, 10},      {8.2, 10},
+                                  {8.2, 5 + half}, {8, 5 + half}, {8, 10},       {0, 10}};
+        for (int k = 0; k < ANGLES; ++k) {
+            plan p = turned(ring, 12, angles[k]);
+            assert_int_equal(p.rooms->room_count, wide ? 1 : 2);
+            close_plan(&p);
+        }
+    }
+}
+
+// A corridor with two rooms beside it: the doors part, lines across the corridor do not. Its bend is one corner and so
+// one portal.
+static void test_corridor(void **state) {
+    (void)state;
+    static const double ring[][2] = {
+        {0, 0},   {12, 0}, {12, 12}, {10, 12}, {10, 2}, {6.9, 2}, {6.9, 2.2}, {9.5, 2.2},
+        {9.5, 6}, {5, 6},  {5, 2.2}, {6, 2.2}, {6, 2},  {3, 2},   {3, 2.2},   {4.5, 2.2},
+        {4.5, 6}, {0, 6},  {0, 2.2}, {2, 2.2}, {2, 2},  {0, 2}};
+    for (int k = 0; k < ANGLES; ++k) {
+        plan p = turned(ring, 22, angles[k]);
+        assert_int_equal(p.rooms->room_count, 4);
+        assert_int_equal(p.rooms->portal_count, 3);
+        close_plan(&p);
+    }
+}
+
+// A named door in a thin wall is the portal, not the gap that it leaves; one that stands in the open parts nothing.
+static void test_doors(void **state) {
+    (void)state;
+    plan p = open_plan(TH_JSON({"levels":[{"walkable":{"rect":[0,0,10,6]}, "walls":[[[4.3,0],[4.3,6]]]}],
+        "doors":[{"id":"a", "line":[[4.3,2.2],[4.3,3.1]]}, {"id":"b", "line":[[7,2],[7,3]]},
+                 {"id":"c", "line":[[4.3,4.2],[4.3,5.1]], "closed":true}]}));
+    assert_int_equal(p.rooms->room_count, 2);
+    assert_int_equal(p.rooms->portal_count, 2);
+    for (int k = 0; k < 2; ++k) assert_int_equal(p.rooms->portals[k].kind, TH_PORTAL_DOOR);
+    assert_int_equal(p.rooms->portals[1].index, 2);
+    close_plan(&p);
+    // in a wall of half a metre, where the doorway has corners on both sides
+    p = open_plan(TH_JSON({"levels":[{"walkable":[{"rect":[0,0,4,6]},{"rect":[4,2,4.5,3]},{"rect":[4.5,0,9,6]}]}],
+        "doors":[{"id":"a", "line":[[4.2,2],[4.2,3]]}]}));
+    assert_int_equal(p.rooms->room_count, 2);
+    assert_int_equal(p.rooms->portal_count, 1);
+    assert_int_equal(p.rooms->portals[0].kind, TH_PORTAL_DOOR);
+    close_plan(&p);
+}
+
+static void test_pillars_part_nothing(void **state) {
+    (void)state;
+    plan p = open_plan(TH_JSON({"levels":[{"walkable":{"rect":[0,0,20,20]},
+        "obstacles":[{"rect":[8,8,8.5,8.5]}, {"rect":[10,8,10.5,8.5]}, {"rect":[18.5,9,19,9.5]}]}]}));
+    assert_int_equal(p.rooms->room_count, 1);
+    assert_int_equal(p.rooms->portal_count, 0);
+    close_plan(&p);
+}
+
+// Rows, portals and goals of the shipped building; every point of a room is found in it.
+static void test_building(void **state) {
+    (void)state;
+    plan p = {.scene = scene_file("scenes/hidac/building.json")};
+    th_error error;
+    assert_int_equal(th_rooms_find(p.scene, TH_PASSAGE_WIDEST, &p.rooms, &error), TH_OK);
+    assert_int_equal(p.rooms->room_count, 85);
+    assert_int_equal(p.rooms->portal_count, 85);
+    int stairs = 0, goals = 0;
+    for (int k = 0; k < p.rooms->portal_count; ++k) {
+        const th_room_portal *portal = &p.rooms->portals[k];
+        stairs += portal->kind == TH_PORTAL_STAIRS;
+        assert_int_equal(portal->levels[0] != portal->levels[1], portal->kind == TH_PORTAL_STAIRS);
+        for (int side = 0; side < 2; ++side) {
+            float off = side == 0 ? -0.1f : 0.1f;
+            th_vec2 q = {0.5f * (portal->a.x + portal->b.x) + off * portal->over.x,
+                         0.5f * (portal->a.y + portal->b.y) + off * portal->over.y};
+            assert_int_equal(th_rooms_at(p.rooms, portal->levels[side], q), portal->rooms[side]);
+        }
+    }
+    for (int r = 0; r < p.rooms->room_count; ++r) goals += p.rooms->rooms[r].goal_count;
+    assert_int_equal(stairs, 2);
+    assert_int_equal(goals, 2);
+    close_plan(&p);
+}
+
+static const float *distance(const th_room *room, int i, int j) {
+    return &room->distances[i * (room->portal_count + room->goal_count) + j];
+}
+
+// Two doors of a room on both sides of a wall that reaches into it: the way leads around the wall's end.
+static void test_distances(void **state) {
+    (void)state;
+    plan p = open_plan(TH_JSON({"levels":[{"walkable":[{"rect":[0,0,10,8]},{"rect":[2,-3,3,0]},{"rect":[7,-3,8,0]}],
+        "walls":[[[5,0],[5,4]]]}], "exits":[{"id":"out", "line":[[0,2],[0,4]]}],
+        "doors":[{"id":"a", "line":[[2,0],[3,0]]}, {"id":"b", "line":[[7,0],[8,0]]}]}));
+    int hall = th_rooms_at(p.rooms, 0, (th_vec2){1, 5});
+    assert_true(hall >= 0);
+    const th_room *room = &p.rooms->rooms[hall];
+    assert_int_equal(room->portal_count, 2);
+    assert_int_equal(room->goal_count, 1);
+    assert_near(*distance(room, 0, 1), hypot(2.5, 4) + hypot(2, 4),
+                0.15); // 0.1 m off the wall's end
+    assert_near(*distance(room, 0, 2), hypot(2.5, 2), 1e-3);
+    assert_int_equal(th_rooms_at(p.rooms, 0, (th_vec2){20, 5}), -1);
+    close_plan(&p);
+}
+
+static void test_open_plane(void **state) {
+    (void)state;
+    plan p = open_plan(TH_JSON({"levels":[{"obstacles":[{"rect":[0,0,6,0.2]}, {"rect":[0,0,0.2,5]}, {"rect":[0,5,6,5.2]},
+        {"rect":[5.8,0,6,2]}, {"rect":[5.8,3,6,5.2]}]}]}));
+    assert_int_equal(p.rooms->room_count, 2);
+    assert_int_equal(p.rooms->portal_count, 1);
+    close_plan(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_two_rooms), cmocka_unit_test(test_width_decides),
+        cmocka_unit_test(test_corridor),  cmocka_unit_test(test_doors),
+        cmocka_unit_test(test_building),  cmocka_unit_test(test_pillars_part_nothing),
+        cmocka_unit_test(test_distances), cmocka_unit_test(test_open_plane),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
