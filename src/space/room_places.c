@@ -306,7 +306,7 @@ bool th_rooms_measure(th_rooms *rooms, th_room *list) {
     if (!open) return false;
     th_walls walls = {scene->walls, scene->wall_count, scene->wall_count, open, scene->wall_grids};
     for (int r = 0; r < rooms->room_count; ++r) {
-        size_t places = (size_t)(list[r].portal_count + list[r].goal_count);
+        size_t places = (size_t)list[r].portal_count + (size_t)list[r].goal_count;
         float *distances = th_arena_alloc(rooms->arena, places * places + 1, sizeof *distances);
         th_arena work = th_arena_of(&rooms->arena->memory.allocator);
         bool good = distances && measure_room(rooms, &walls, &list[r], &work, distances);
