@@ -132,6 +132,23 @@ static void two_who_meet_pass_each_other(void **state) {
     }
 }
 
+// Sixty from either room through a corridor of 2 m: without pressing on, half of such crowds stand for good.
+static void crowds_that_meet_get_past_each_other(void **state) {
+    (void)state;
+    const char *json =
+        "{\"levels\": [{\"walkable\": \"POLYGON ((6 0, 0 0, 0 6, 6 6, 6 4, 12 4, 12 6, 18 6, 18 0, "
+        "12 0, 12 2, 6 2, 6 0))\"}], \"exits\": [{\"id\": \"r\", \"line\": [[18, 0], [18, 6]]}, "
+        "{\"id\": \"l\", \"line\": [[0, 0], [0, 6]]}], \"groups\": [{\"count\": 60, \"area\": "
+        "{\"rect\": [0.3, 0.3, 6, 5.7]}, \"to\": \"r\", \"move\": \"people\"}, {\"count\": 60, "
+        "\"area\": {\"rect\": [12, 0.3, 17.7, 5.7]}, \"to\": \"l\", \"move\": \"people\"}]}";
+    for (uint64_t seed = 1; seed <= CROWDS(4); ++seed) {
+        th_world *world = people_of(json, seed);
+        th_world_step(world, 1200);
+        assert_int_equal(th_world_statistics(world).left, 120);
+        destroy(world);
+    }
+}
+
 // Thirty people wait; thirty walk through them. Who waits steps aside, but is not carried along.
 static void people_who_wait_are_not_shoved_about(void **state) {
     (void)state;
@@ -176,6 +193,7 @@ int main(void) {
         cmocka_unit_test(exactly_one_of_two_goes_first),
         cmocka_unit_test(somebody_alone_turns_the_shoulders),
         cmocka_unit_test(two_who_meet_pass_each_other),
+        cmocka_unit_test(crowds_that_meet_get_past_each_other),
         cmocka_unit_test(people_who_wait_are_not_shoved_about),
         cmocka_unit_test(a_scene_without_a_model_uses_it),
     };

@@ -51,7 +51,9 @@
     X(calm, 0.5, 0, 10, "-", TH_PEOPLE_CHOICE,                                                    \
       "seconds of waiting forgotten per second of walking")                                       \
     X(waiting_gap, 0.55, 0, 1, "-", TH_PEOPLE_CHOICE, "share of the time gaps that is left then") \
-    X(waiting_strip, 1.2, 1, 3, "-", TH_PEOPLE_CHOICE, "strip of those who have waited")
+    X(waiting_strip, 1.2, 1, 3, "-", TH_PEOPLE_CHOICE, "strip of those who have waited")          \
+    X(push, 0.7, 0, 1, "-", TH_PEOPLE_CHOICE,                                                     \
+      "share of the preferred speed with which who has waited presses on against oncoming people")
 
 typedef struct th_people_params {
     TH_PEOPLE_PARAMS(TH_PARAM_MEMBER)
@@ -203,8 +205,9 @@ TH_FORMULA bool th_people_notice(const th_world *world, const th_people_view *i,
     seen->vx = a->velocity_x[j];
     seen->vy = a->velocity_y[j];
     seen->apart = i->radius + a->radius[j];
-    // Who has waited squeezes past people who stand.
-    if (!walks && i->waited > i->params->patience) seen->apart *= i->params->body_depth;
+    // Who has waited squeezes past people who stand, if those can give way.
+    if (!walks && th_moves(a->phase[j]) && i->waited > i->params->patience)
+        seen->apart *= i->params->body_depth;
     if (th_dot(i->e, f) < -0.5f) {
         float drift = i->params->side_time * (seen->vy * i->e.x - seen->vx * i->e.y);
         seen->dx -= drift * i->e.y;
@@ -288,18 +291,20 @@ TH_BOTH static inline th_vec2 th_people_off_walls(const th_walls *walls, int lev
 }
 
 // (6) The velocity wished for, of the speeds allowed in each direction. Going sideways is worth a little too: it is how
-// somebody who stands face to face with another gets past. Who has waited long likes one direction, drawn once a second.
+// somebody who stands face to face with another gets past. Who has waited long likes one direction, drawn once a second,
+// and presses on when it is oncoming people who are in the way: two crowds that stop for each other would stand for good.
 TH_FORMULA th_vec2 th_people_choose(const th_people_view *i, const float *limit, float oncoming,
                                     th_random4 drawn) {
     const float sideways = 0.05f, liking = 0.5f;
     const th_people_params *p = i->params;
     float best = -1.0f, right = p->side * (i->speed - th_min(oncoming, i->speed));
     th_vec2 wish = th_v(0, 0);
-    int liked =
-        i->waited > p->patience ? (int)(th_uniform(drawn.v[0]) * (float)TH_PEOPLE_WAYS) : -1;
+    bool impatient = i->waited > p->patience;
+    int liked = impatient ? (int)(th_uniform(drawn.v[0]) * (float)TH_PEOPLE_WAYS) : -1;
+    float push = impatient && oncoming < p->held_up * i->speed ? p->push * i->speed : 0.0f;
     for (int k = 0; k < TH_PEOPLE_WAYS; ++k) {
         th_vec2 e = th_people_way(i->e, k);
-        float speed = th_min(limit[k], i->speed);
+        float speed = th_min(th_max(limit[k], push), i->speed);
         float score = speed * (th_people_way_cos(k) + (k == liked ? liking : sideways)) +
                       p->habit * th_dot(i->v, e) + (k % 2 ? right : 0.0f);
         if (score > best) {
