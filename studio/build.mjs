@@ -12,13 +12,31 @@ const LIMIT = 1.5e6; // bytes
 
 if (process.argv.includes("--tests")) {
     rmSync(at("build", "test"), { recursive: true, force: true });
-    const entryPoints = readdirSync(at("test")).filter((name) => name.endsWith(".test.ts")).map((name) => at("test", name));
-    await build({ entryPoints, bundle: true, platform: "node", format: "esm", outdir: at("build", "test"),
-        outExtension: { ".js": ".mjs" }, logLevel: "warning" });
+    const entryPoints = readdirSync(at("test"))
+        .filter((name) => name.endsWith(".test.ts"))
+        .map((name) => at("test", name));
+    await build({
+        entryPoints,
+        bundle: true,
+        platform: "node",
+        format: "esm",
+        outdir: at("build", "test"),
+        outExtension: { ".js": ".mjs" },
+        logLevel: "warning",
+    });
 } else {
     const bundle = async (entry) => {
-        const result = await build({ entryPoints: [at("src", entry)], bundle: true, minify: true, write: false,
-            format: "iife", target: ["es2022", "firefox115", "chrome110"], charset: "utf8", legalComments: "none", logLevel: "warning" });
+        const result = await build({
+            entryPoints: [at("src", entry)],
+            bundle: true,
+            minify: true,
+            write: false,
+            format: "iife",
+            target: ["es2022", "firefox115", "chrome110"],
+            charset: "utf8",
+            legalComments: "none",
+            logLevel: "warning",
+        });
         return result.outputFiles[0].text;
     };
     const script = await bundle("main.ts");

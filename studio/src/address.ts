@@ -1,0 +1,56 @@
+// What is shown is kept in the address after '#', so that a reload or a copied address shows the same.
+// SPDX-License-Identifier: Apache-2.0
+
+export interface Shown {
+    view: "plan" | "3d";
+    colour: string;
+    layer: string;
+    vectors: string;
+    level: number;
+    panel: string;
+    theme: string;
+    levels: string;
+    camera: string;
+    names: boolean;
+    at: [number, number, number] | null;
+}
+
+export const SHOWN: Shown = {
+    view: "plan",
+    colour: "",
+    layer: "",
+    vectors: "",
+    level: 0,
+    panel: "view",
+    theme: "",
+    levels: "stacked",
+    camera: "orbit",
+    names: true,
+    at: null,
+};
+
+export function readAddress(hash: string): Shown {
+    const values = new URLSearchParams(hash.replace(/^#/, ""));
+    const shown: Shown = { ...SHOWN };
+    for (const key of ["colour", "layer", "vectors", "panel", "theme", "levels", "camera"] as const) {
+        shown[key] = values.get(key) ?? SHOWN[key];
+    }
+    shown.view = values.get("view") === "3d" ? "3d" : "plan";
+    shown.names = values.get("names") !== "no";
+    const level = Number(values.get("level"));
+    shown.level = Number.isInteger(level) && level >= 0 && level < 1000 ? level : 0;
+    const at = (values.get("at") ?? "").split(",").map(Number);
+    if (at.length === 3 && at.every(Number.isFinite) && at[2] > 0) shown.at = at as [number, number, number];
+    return shown;
+}
+
+export function writeAddress(shown: Shown): string {
+    const values = new URLSearchParams();
+    for (const key of ["view", "colour", "layer", "vectors", "panel", "theme", "levels", "camera"] as const) {
+        if (shown[key] !== SHOWN[key]) values.set(key, shown[key]);
+    }
+    if (!shown.names) values.set("names", "no");
+    if (shown.level > 0) values.set("level", String(shown.level));
+    if (shown.at) values.set("at", shown.at.map((v) => Number(v.toPrecision(6))).join(","));
+    return `#${values.toString()}`;
+}

@@ -1,0 +1,99 @@
+// Colour maps and legends. All are readable for colour-blind people: viridis and cividis by their makers' tests,
+// categories after Okabe and Ito (2008). SPDX-License-Identifier: Apache-2.0
+
+export type Rgb = [number, number, number];
+export type Step = { from: number; label: string };
+
+const hex = (text: string): Rgb => [0, 2, 4].map((k) => parseInt(text.slice(k, k + 2), 16)) as Rgb;
+const anchors = (text: string): Rgb[] => text.split(" ").map(hex);
+
+// Samples of the published tables, linear in between.
+export const MAPS: Record<string, Rgb[]> = {
+    viridis: anchors("440154 482777 3f4a8a 31678e 26838f 1f9d8a 6cce5a b6de2b fee825"),
+    cividis: anchors("00224e 123570 3b496c 575d6d 707173 8a8678 a59c74 c3b369 e1cc55 fee838"),
+    inferno: anchors("000004 1b0c41 4a0c6b 781c6d a52c60 cf4446 ed6925 fb9b06 f7d13d fcffa4"),
+    // Blue is slow against the wish, amber as wished: two hues that every eye tells apart.
+    contrast: anchors("2c4f9e 5a7fc0 9db4d6 e8e2cf f0c56b e39a2d c46a00"),
+};
+
+export const CATEGORIES: Rgb[] = [
+    "0072b2",
+    "e69f00",
+    "009e73",
+    "cc79a7",
+    "56b4e9",
+    "d55e00",
+    "f0e442",
+    "7f7f7f",
+    "004d40",
+    "b5651d",
+    "882255",
+    "44aa99",
+].map(hex);
+
+// Densities [1/m2] at which a level begins. Fruin 1971, walkways; IMO MSC.1/Circ.1533: 4 /m2 is congestion.
+export const FRUIN: Step[] = [
+    { from: 0, label: "A free" },
+    { from: 0.31, label: "B" },
+    { from: 0.43, label: "C" },
+    { from: 0.72, label: "D" },
+    { from: 1.08, label: "E" },
+    { from: 2.17, label: "F jammed" },
+];
+export const IMO: Step[] = [
+    { from: 0, label: "below 3" },
+    { from: 3, label: "3, slow" },
+    { from: 3.5, label: "3.5" },
+    { from: 4, label: "4, congestion" },
+];
+
+export function sample(map: Rgb[], t: number): Rgb {
+    const x = Math.min(1, Math.max(0, Number.isFinite(t) ? t : 0)) * (map.length - 1);
+    const k = Math.min(map.length - 2, Math.floor(x));
+    const f = x - k;
+    return [0, 1, 2].map((c) => Math.round(map[k][c] * (1 - f) + map[k + 1][c] * f)) as Rgb;
+}
+
+// 256 colours, RGBA.
+export function table(map: Rgb[]): Uint8Array<ArrayBuffer> {
+    const out = new Uint8Array(256 * 4);
+    for (let k = 0; k < 256; k++) out.set([...sample(map, k / 255), 255], 4 * k);
+    return out;
+}
+
+export function categoryTable(colours: Rgb[] = CATEGORIES): Uint8Array<ArrayBuffer> {
+    const out = new Uint8Array(256 * 4);
+    for (let k = 0; k < 256; k++) out.set([...colours[k % colours.length], 255], 4 * k);
+    return out;
+}
+
+// Which step a value is in; steps ascend.
+export function stepOf(steps: Step[], value: number): number {
+    let k = 0;
+    while (k + 1 < steps.length && value >= steps[k + 1].from) k++;
+    return k;
+}
+
+export function stepColour(steps: Step[], value: number): Rgb {
+    return sample(MAPS.inferno, 0.15 + (0.8 * stepOf(steps, value)) / (steps.length - 1));
+}
+
+export function css(colour: Rgb, alpha = 1): string {
+    return alpha === 1 ? `rgb(${colour.join(" ")})` : `rgb(${colour.join(" ")} / ${alpha})`;
+}
+
+export function gradient(map: Rgb[]): string {
+    return `linear-gradient(to right, ${map.map((colour) => css(colour)).join(", ")})`;
+}
+
+// Round numbers for axes and legends: 4 to 6 ticks in low .. high.
+export function ticks(low: number, high: number, most = 6): number[] {
+    if (!(high > low)) return [low];
+    const raw = (high - low) / Math.max(1, most - 1);
+    const power = 10 ** Math.floor(Math.log10(raw));
+    const step = ([1, 2, 5, 10].find((m) => m * power >= raw * 0.999) ?? 10) * power;
+    const out: number[] = [];
+    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++)
+        out.push(Number((k * step).toPrecision(12)));
+    return out;
+}

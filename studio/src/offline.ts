@@ -1,0 +1,264 @@
+// A recording inside the page, as `throng export --html` writes it: the same messages, played by a clock of our own.
+// SPDX-License-Identifier: Apache-2.0
+import { decodePeople, frameFault, type Json } from "./decode";
+import type { Link, Listener, Reply } from "./link";
+import { KIND_PEOPLE, readHead } from "./layout";
+import type { ChartRow, People } from "./types";
+
+export interface Recorded {
+    hello: Json;
+    scene: Json;
+    charts: Json;
+    frames: ArrayBuffer[];
+    times: number[];
+}
+
+// u32 length, u8 type, three zero bytes, message; repeated.
+export function parseMessages(data: Uint8Array): Recorded {
+    const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+    const out: Recorded = { hello: {}, scene: {}, charts: {}, frames: [], times: [] };
+    let at = 0;
+    while (at + 8 <= data.byteLength) {
+        const length = view.getUint32(at, true),
+            type = view.getUint8(at + 4);
+        if (at + 8 + length > data.byteLength) break; // cut short: what is whole is shown
+        const bytes = data.slice(at + 8, at + 8 + length);
+        at += 8 + length;
+        if (type === 1) {
+            const message = JSON.parse(new TextDecoder().decode(bytes)) as Json;
+            if (message.event === "hello") out.hello = message;
+            else if (message.event === "scene") out.scene = message;
+            else if (message.worlds) out.charts = message;
+        } else if (
+            type === 2 &&
+            !frameFault(bytes.buffer) &&
+            readHead(new DataView(bytes.buffer), 0).kind === KIND_PEOPLE
+        ) {
+            out.frames.push(bytes.buffer);
+            out.times.push(readHead(new DataView(bytes.buffer), 0).time);
+        }
+    }
+    return out;
+}
+
+export async function unpack(base64: string): Promise<Uint8Array> {
+    const packed = Uint8Array.from(atob(base64.replace(/\s+/g, "")), (c) => c.charCodeAt(0));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// The last frame not later than `time`.
+export function frameAt(times: number[], time: number): number {
+    let low = 0,
+        high = times.length - 1;
+    while (low < high) {
+        const middle = (low + high + 1) >> 1;
+        if (times[middle] <= time + 1e-9) low = middle;
+        else high = middle - 1;
+    }
+    return low;
+}
+
+// People per m2 around each cell: everybody counts with a cone of 1 m radius whose volume is one person.
+export function densityMap(people: People, level: number, box: number[], cell: number): Float32Array {
+    const nx = Math.max(1, Math.ceil((box[2] - box[0]) / cell)),
+        ny = Math.max(1, Math.ceil((box[3] - box[1]) / cell));
+    const values = new Float32Array(nx * ny),
+        reach = 1,
+        peak = 3 / (Math.PI * reach * reach);
+    for (let k = 0; k < people.count; k++) {
+        if (people.level[k] !== level) continue;
+        const i0 = Math.floor((people.x[k] - reach - box[0]) / cell),
+            i1 = Math.floor((people.x[k] + reach - box[0]) / cell);
+        const j0 = Math.floor((people.y[k] - reach - box[1]) / cell),
+            j1 = Math.floor((people.y[k] + reach - box[1]) / cell);
+        for (let j = Math.max(0, j0); j <= Math.min(ny - 1, j1); j++) {
+            for (let i = Math.max(0, i0); i <= Math.min(nx - 1, i1); i++) {
+                const d = Math.hypot(box[0] + (i + 0.5) * cell - people.x[k], box[1] + (j + 0.5) * cell - people.y[k]);
+                if (d < reach) values[j * nx + i] += peak * (1 - d / reach);
+            }
+        }
+    }
+    return values;
+}
+
+export class OfflineLink implements Link {
+    readonly offline = true;
+    private time: number;
+    private playing = true;
+    private speed = 1;
+    private shown = -1;
+    private layerOn = false;
+    private level = 0;
+    private last = performance.now();
+
+    constructor(
+        private data: Recorded,
+        private listener: Listener,
+    ) {
+        this.time = data.times[0] ?? 0;
+    }
+
+    start(): void {
+        const { listener, data } = this;
+        listener.status("open", "");
+        listener.event({ ...data.hello, replay: true });
+        // Only what can be worked out here without the program.
+        const layers = [
+            {
+                name: "density",
+                label: "Density",
+                unit: "1/m2",
+                kind: "map",
+                min: 0,
+                max: 5,
+                bounds: [],
+                doc: "people per m²",
+            },
+        ];
+        listener.event({ ...data.scene, layers, document: null });
+        setInterval(() => this.tick(), 33);
+        setInterval(() => this.state(), 200);
+        this.state();
+    }
+
+    private get end(): number {
+        return this.data.times[this.data.times.length - 1] ?? 0;
+    }
+
+    private tick(): void {
+        const now = performance.now();
+        if (this.playing) {
+            this.time = Math.min(this.end, this.time + ((now - this.last) / 1000) * (this.speed || 8));
+            if (this.time >= this.end) this.playing = false;
+        }
+        this.last = now;
+        this.show(false);
+    }
+
+    private show(again: boolean): void {
+        if (this.data.frames.length === 0) return;
+        const k = frameAt(this.data.times, this.time);
+        if (k === this.shown && !again) return;
+        this.shown = k;
+        const people = decodePeople(this.data.frames[k]);
+        this.listener.people(people);
+        if (!this.layerOn) return;
+        const box = (this.data.scene.box as number[] | undefined) ?? [0, 0, 1, 1];
+        const cell = Math.max(0.25, Math.max(box[2] - box[0], box[3] - box[1]) / 400);
+        const nx = Math.max(1, Math.ceil((box[2] - box[0]) / cell)),
+            ny = Math.max(1, Math.ceil((box[3] - box[1]) / cell));
+        const values = densityMap(people, this.level, box, cell);
+        this.listener.raster({
+            world: 0,
+            layer: 0,
+            level: this.level,
+            nx,
+            ny,
+            x: box[0],
+            y: box[1],
+            cell,
+            top: values.reduce((a, b) => Math.max(a, b), 0),
+            values,
+        });
+    }
+
+    private row(): ChartRow | null {
+        const worlds = this.data.charts.worlds as { rows?: ChartRow[] }[] | ChartRow[][] | undefined;
+        const first = worlds?.[0];
+        const rows = Array.isArray(first) ? first : first?.rows;
+        let found: ChartRow | null = null;
+        for (const row of rows ?? []) if (row[0] <= this.time) found = row;
+        return found;
+    }
+
+    private state(): void {
+        const row = this.row(),
+            people = this.data.frames[Math.max(0, this.shown)];
+        const inside = people ? readHead(new DataView(people), 0).total : 0;
+        this.listener.event({
+            event: "state",
+            playing: this.playing,
+            speed: this.speed,
+            steps_per_second: 0,
+            real_time: this.playing ? this.speed : 0,
+            clients: 1,
+            undo: 0,
+            redo: 0,
+            compare: false,
+            history: [this.data.times[0] ?? 0, this.end],
+            scrub: null,
+            duration: this.end,
+            worlds: [
+                {
+                    time: this.time,
+                    step: this.shown,
+                    spawned: inside + (row?.[2] ?? 0),
+                    inside,
+                    left: row?.[2] ?? 0,
+                    removed: 0,
+                    waiting_to_enter: 0,
+                    fallen: 0,
+                    unreachable: 0,
+                    done: this.time >= this.end,
+                    exits: [],
+                    doors: [],
+                    doors_open: [],
+                    lines: [],
+                    areas: [],
+                    density: 0,
+                },
+            ],
+        });
+    }
+
+    request(verb: string, args: Json = {}): Promise<Reply> {
+        const ok: Reply = { ok: true };
+        switch (verb) {
+            case "play":
+                if (this.time >= this.end) this.time = this.data.times[0] ?? 0;
+                this.playing = true;
+                break;
+            case "pause":
+                this.playing = false;
+                break;
+            case "step": {
+                this.playing = false;
+                const k = Math.min(this.data.times.length - 1, Math.max(0, this.shown + Number(args.n ?? 1)));
+                this.time = this.data.times[k] ?? 0;
+                break;
+            }
+            case "speed":
+                this.speed = Number(args.times ?? 1);
+                break;
+            case "restart":
+                this.time = this.data.times[0] ?? 0;
+                break;
+            case "scrub":
+                this.playing = false;
+                if (typeof args.time === "number") this.time = args.time;
+                break;
+            case "layer":
+                this.layerOn = args.on === true;
+                this.level = Number(args.level ?? 0);
+                this.show(true);
+                break;
+            case "charts":
+                return Promise.resolve({ ...this.data.charts, ok: true });
+            case "view":
+            case "colour":
+            case "person":
+            case "scene":
+                break;
+            default:
+                return Promise.resolve({
+                    ok: false,
+                    error: "this is a recording",
+                    cure: "open the scene with `throng studio`",
+                });
+        }
+        this.show(false);
+        this.state();
+        return Promise.resolve(ok);
+    }
+}

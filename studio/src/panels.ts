@@ -1,0 +1,498 @@
+// The panels at the right: what is shown, models with their parameters, charts, warnings, one person.
+// SPDX-License-Identifier: Apache-2.0
+import { button, clear, clock, grouped, h, short, unitText, withUnit, words } from "./dom";
+import { Chart, thin, weidmann, type Series } from "./charts";
+import { css } from "./colours";
+import { roleColour } from "./plan";
+import type { ChartRow, Choice, Inspection, Model, Param, Registry, Scene, Stage, Warning } from "./types";
+import { STAGES } from "./types";
+import type { Json } from "./decode";
+
+export interface PanelHost {
+    send(verb: string, args: Json, say?: string): void;
+    showPlace(warning: Warning): void;
+    names(): string[];
+}
+
+const STAGE_TITLES: Record<Stage, string> = {
+    move: "How people move",
+    plan: "How they find their way",
+    filter: "What changes their wish",
+    behave: "How they behave",
+};
+
+// The range of a slider: the parameter's own, or around its default where that is open or far wider than useful.
+export function sliderRange(param: Param): [number, number] {
+    let low = param.min,
+        high = param.max;
+    const size = Math.abs(param.value) || 1;
+    if (!Number.isFinite(low)) low = -4 * size;
+    if (!Number.isFinite(high) || high > 50 * size + 10) high = Math.max(4 * size, low + size);
+    if (Number.isFinite(param.min) && low < param.min) low = param.min;
+    return [low, high];
+}
+
+export class ModelsPanel {
+    readonly element = h("div", { className: "panel" });
+    private world = 0;
+    private group = "*";
+    private open = new Set<string>(["move"]);
+    private shown = "";
+    private registry: Registry | null = null;
+    private scenes: (Scene | null)[] = [];
+
+    constructor(private host: PanelHost) {}
+
+    // Called with every scene: sliders in the hand are not touched when nothing else changed.
+    show(registry: Registry, scenes: (Scene | null)[], compare: boolean): void {
+        this.registry = registry;
+        this.scenes = scenes;
+        if (!compare) this.world = 0;
+        const scene = scenes[this.world];
+        if (!scene) return;
+        if (this.group !== "*" && !scene.groups.some((group) => group.id === this.group)) this.group = "*";
+        const key = JSON.stringify([this.world, compare, this.group, scene.groups.map((g) => [g.id, g.models])]);
+        if (key === this.shown) return;
+        this.shown = key;
+        this.build(registry, scene, compare);
+    }
+
+    private again(): void {
+        this.shown = "";
+        if (this.registry) this.show(this.registry, this.scenes, this.scenes[1] !== null);
+    }
+
+    private build(registry: Registry, scene: Scene, compare: boolean): void {
+        const active = document.activeElement as HTMLElement | null;
+        const focus = active && this.element.contains(active) ? active.dataset.key : undefined;
+        const top = this.element.scrollTop;
+        if (scene.groups.length === 0) {
+            clear(this.element, h("p", {}, "A recording has no models: it is what happened."));
+            return;
+        }
+        const which = compare
+            ? h(
+                  "div",
+                  { className: "row" },
+                  "Configuration",
+                  h(
+                      "span",
+                      { className: "joined" },
+                      ...["A", "B"].map((name, k) =>
+                          button(
+                              name,
+                              `Change configuration ${name}`,
+                              () => {
+                                  this.world = k;
+                                  this.again();
+                              },
+                              { "aria-pressed": String(this.world === k) },
+                          ),
+                      ),
+                  ),
+              )
+            : null;
+        const groups = h(
+            "select",
+            {
+                title: "Whose models and parameters are shown and changed",
+                "data-key": "group",
+                onchange: (event: Event) => {
+                    this.group = (event.target as HTMLSelectElement).value;
+                    this.again();
+                },
+            },
+            h("option", { value: "*" }, "Everybody"),
+            ...scene.groups.map((group) => h("option", { value: group.id }, `Group ${group.id}`)),
+        );
+        groups.value = this.group;
+        clear(
+            this.element,
+            which,
+            h("div", { className: "field" }, h("label", {}, "For"), groups),
+            ...(["move", "plan", "filter", "behave"] as Stage[]).map((stage) => this.stage(registry, scene, stage)),
+        );
+        this.element.scrollTop = top;
+        if (focus) this.element.querySelector<HTMLElement>(`[data-key="${focus}"]`)?.focus();
+    }
+
+    private choices(scene: Scene, stage: Stage): Choice[] {
+        return scene.groups
+            .filter((group) => this.group === "*" || group.id === this.group)
+            .map((group) => group.models[stage]);
+    }
+
+    private stage(registry: Registry, scene: Scene, stage: Stage): HTMLElement {
+        const models = registry.models.filter((model) => model.stage === stage);
+        const choices = this.choices(scene, stage);
+        const names = new Set(choices.map((choice) => choice.model));
+        const mixed = names.size > 1;
+        const model = models.find((candidate) => candidate.name === choices[0]?.model);
+        const pick = h(
+            "select",
+            {
+                title: model && !mixed ? `${model.doc} ${model.source}` : "Choose a model",
+                "data-key": `model-${stage}`,
+                onchange: (event: Event) => {
+                    const name = (event.target as HTMLSelectElement).value;
+                    this.host.send(
+                        "model",
+                        { group: this.group, stage, model: name, world: this.world },
+                        `${words(name)} from now on`,
+                    );
+                },
+            },
+            mixed ? h("option", { value: "" }, "several: choose one for all") : null,
+            ...models.map((m) =>
+                h("option", { value: m.name, title: m.doc }, words(m.name) + (m.isDefault ? " (default)" : "")),
+            ),
+        );
+        pick.value = mixed ? "" : (model?.name ?? "");
+        const body = h(
+            "details",
+            { open: this.open.has(stage) },
+            h(
+                "summary",
+                {},
+                STAGE_TITLES[stage],
+                " ",
+                h("small", {}, mixed ? "several models" : words(model?.name ?? "")),
+            ),
+            h("div", { className: "field" }, pick),
+        );
+        body.addEventListener("toggle", () => {
+            if (body.open) this.open.add(stage);
+            else this.open.delete(stage);
+        });
+        if (model && !mixed) this.parameters(body, model, choices, stage);
+        return body;
+    }
+
+    private parameters(body: HTMLElement, model: Model, choices: Choice[], stage: Stage): void {
+        body.append(h("p", { title: model.source }, model.doc, model.source ? h("br", {}) : null, model.source));
+        if (model.presets.length > 0) {
+            const presets = h(
+                "select",
+                {
+                    title: "Values that were published together",
+                    "data-key": `preset-${stage}`,
+                    onchange: (event: Event) => {
+                        const preset = (event.target as HTMLSelectElement).value;
+                        if (preset)
+                            this.host.send(
+                                "model",
+                                { group: this.group, stage, model: model.name, preset, world: this.world },
+                                `Preset ${preset}`,
+                            );
+                    },
+                },
+                h("option", { value: "" }, "Presets…"),
+                ...model.presets.map((preset) =>
+                    h("option", { value: preset.name, title: preset.doc }, words(preset.name)),
+                ),
+            );
+            body.append(h("div", { className: "field" }, presets));
+        }
+        for (const param of model.params) body.append(this.slider(param, choices, stage));
+        if (model.params.length === 0) body.append(h("p", {}, "No parameters."));
+    }
+
+    private slider(param: Param, choices: Choice[], stage: Stage): HTMLElement {
+        const value = choices[0]?.params[param.name] ?? param.value;
+        const [low, high] = sliderRange(param);
+        const range = `${Number.isFinite(param.min) ? short(param.min) : "−∞"} … ${Number.isFinite(param.max) ? short(param.max) : "∞"}`;
+        const title = `${param.doc}\nRange ${withUnit(range, param.unit)}, default ${withUnit(short(param.value), param.unit)}\n${param.source}`;
+        const apply = (wanted: number): void => {
+            if (!Number.isFinite(wanted)) return;
+            const v = Math.min(param.max, Math.max(param.min, wanted));
+            number.value = String(Number(v.toPrecision(5)));
+            slider.value = String(v);
+            field.classList.toggle("changed", Math.abs(v - param.value) > 1e-6 * (1 + Math.abs(param.value)));
+            this.host.send("set", { group: this.group, stage, name: param.name, value: v, world: this.world });
+        };
+        const slider = h("input", {
+            type: "range",
+            min: String(low),
+            max: String(high),
+            step: "any",
+            title,
+            "data-key": `${stage}.${param.name}`,
+            "aria-label": words(param.name),
+            oninput: () => apply(Number(Number(slider.value).toPrecision(4))),
+        });
+        slider.value = String(value);
+        const number = h("input", {
+            type: "number",
+            step: "any",
+            title,
+            "data-key": `${stage}.${param.name}.number`,
+            "aria-label": `${words(param.name)} as a number`,
+            onchange: () => apply(Number(number.value)),
+        });
+        number.value = String(Number(value.toPrecision(5)));
+        const label = h("label", { title, ondblclick: () => apply(param.value) }, words(param.name));
+        const field = h(
+            "div",
+            { className: "field" },
+            label,
+            h("span", { className: "number" }, number, unitText(param.unit)),
+            slider,
+        );
+        field.classList.toggle("changed", Math.abs(value - param.value) > 1e-6 * (1 + Math.abs(param.value)));
+        return field;
+    }
+}
+
+interface History {
+    time: number[];
+    inside: number[];
+    left: number[];
+    speed: number[];
+    flows: number[][];
+    areas: number[][];
+    points: [number, number][];
+}
+const empty = (): History => ({ time: [], inside: [], left: [], speed: [], flows: [], areas: [], points: [] });
+const POINTS = 3000;
+
+export class ChartsPanel {
+    readonly element = h("div", { className: "panel" });
+    private histories: History[] = [empty(), empty()];
+    private counts = new Chart();
+    private flows = new Chart(190);
+    private areas = new Chart();
+    private diagram = new Chart(210);
+    private asked = 0;
+    until = Infinity; // a scrubbed or replayed moment hides what comes later
+
+    constructor() {
+        this.element.append(
+            this.counts.element,
+            this.flows.element,
+            this.areas.element,
+            this.diagram.element,
+            h(
+                "p",
+                {},
+                "Flow is the mean of the last 5 s. The dashed curve is Weidmann (1993); a dot is one walking person.",
+            ),
+        );
+    }
+
+    reset(world: number): void {
+        this.histories[world] = empty();
+    }
+
+    add(world: number, rows: ChartRow[]): void {
+        for (const row of rows) {
+            let history = this.histories[world] ?? empty();
+            const last = history.time[history.time.length - 1];
+            if (last !== undefined && row[0] <= last) history = empty();
+            this.histories[world] = history;
+            history.time.push(row[0]);
+            history.inside.push(row[1]);
+            history.left.push(row[2]);
+            history.speed.push(row[3]);
+            history.flows.push([...(row[5] ?? []), ...(row[6] ?? []), ...(row[7] ?? [])]);
+            history.areas.push((row[8] ?? []).map((area) => (Array.isArray(area) ? area[0] : Number(area))));
+            history.points.push(...(row[9] ?? []));
+            if (history.points.length > POINTS) history.points.splice(0, history.points.length - POINTS);
+        }
+    }
+
+    rows(world: number): number {
+        return this.histories[world]?.time.length ?? 0;
+    }
+
+    draw(scene: Scene, compare: boolean): void {
+        if (this.asked) return;
+        this.asked = requestAnimationFrame(() => {
+            this.asked = 0;
+            this.drawNow(scene, compare);
+        });
+    }
+
+    private cut(history: History): number {
+        let n = history.time.length;
+        while (n > 1 && history.time[n - 1] > this.until + 1e-6) n--;
+        return n;
+    }
+
+    private series(history: History, name: string, pick: (k: number) => number): Series {
+        const n = this.cut(history),
+            out: Series = { name, x: history.time.slice(0, n), y: [] };
+        for (let k = 0; k < n; k++) out.y.push(pick(k) ?? 0);
+        thin(out);
+        return out;
+    }
+
+    private drawNow(scene: Scene, compare: boolean): void {
+        const worlds = compare ? this.histories : [this.histories[0]];
+        const tag = (name: string, world: number): string => (compare ? `${name} ${"AB"[world]}` : name);
+        this.counts.show({
+            title: "People",
+            xLabel: "time [s]",
+            yLabel: "[people]",
+            series: worlds.flatMap((history, w) => [
+                this.series(history, tag("inside", w), (k) => history.inside[k]),
+                this.series(history, tag("left", w), (k) => history.left[k]),
+            ]),
+        });
+        const names = [
+            ...scene.goals.map((goal) => goal.id),
+            ...scene.doors.map((door) => `door ${door.id}`),
+            ...scene.lines.map((line) => `line ${line.id}`),
+        ];
+        const kept = names
+            .map((name, k) => ({ name, k }))
+            .filter(
+                ({ k }) =>
+                    (k >= scene.goals.length || scene.goals[k].kind === "exit") &&
+                    worlds.some((history) => history.flows.some((row) => row[k])),
+            );
+        this.flows.show({
+            title: "Flow",
+            xLabel: "time [s]",
+            yLabel: "[1/s]",
+            series: worlds.flatMap((history, w) =>
+                kept
+                    .slice(0, compare ? 3 : 8)
+                    .map(({ name, k }) => this.series(history, tag(name, w), (i) => history.flows[i][k])),
+            ),
+        });
+        this.areas.element.hidden = scene.areas.length === 0;
+        this.areas.show({
+            title: "Density of areas",
+            xLabel: "time [s]",
+            yLabel: "[1/m²]",
+            limit: { y: 4, label: "4: congestion, IMO" },
+            series: worlds.flatMap((history, w) =>
+                scene.areas
+                    .slice(0, 6)
+                    .map((area, k) => this.series(history, tag(area.id, w), (i) => history.areas[i][k])),
+            ),
+        });
+        const curve: Series = { name: "Weidmann 1993", x: [], y: [], dash: true };
+        for (let d = 0.02; d <= 5.4; d += 0.1) {
+            curve.x.push(d);
+            curve.y.push(weidmann(d));
+        }
+        this.diagram.show({
+            title: "Speed against density",
+            xLabel: "density [1/m²]",
+            yLabel: "speed [m/s]",
+            yMin: 0,
+            yMax: 2,
+            xMax: 6,
+            series: [
+                ...worlds.map((history, w): Series => ({
+                    name: tag("people", w),
+                    x: history.points.map((p) => p[0]),
+                    y: history.points.map((p) => p[1]),
+                    points: true,
+                })),
+                curve,
+            ],
+        });
+    }
+}
+
+export class WarningsPanel {
+    readonly element = h("div", { className: "panel" });
+    private list = h("div", { className: "warnings" });
+    count = 0;
+
+    constructor(private host: PanelHost) {
+        this.element.append(
+            h("p", {}, "What goes wrong appears here when it happens. Click to see the place."),
+            this.list,
+        );
+    }
+
+    reset(): void {
+        this.count = 0;
+        this.list.replaceChildren();
+    }
+
+    add(warning: Warning): void {
+        this.count++;
+        this.list.prepend(
+            button("", warning.place ? "Show the place" : warning.text, () => this.host.showPlace(warning)),
+        );
+        (this.list.firstChild as HTMLElement).append(h("time", {}, clock(warning.time)), warning.text);
+        while (this.list.childElementCount > 200) this.list.lastElementChild?.remove();
+    }
+}
+
+export class PersonPanel {
+    readonly element = h("div", { className: "panel" });
+
+    constructor(
+        private leave: () => void,
+        private follow: () => boolean,
+    ) {
+        this.show(null);
+    }
+
+    show(inspection: Inspection | null): void {
+        if (!inspection) {
+            clear(
+                this.element,
+                h("p", {}, "Click a person in the plan or in 3D: you see what it wants and what drives it."),
+            );
+            return;
+        }
+        if (inspection.gone) {
+            clear(
+                this.element,
+                h("h3", {}, `Person ${grouped(inspection.person)}`),
+                h("p", {}, "has left."),
+                button("Choose somebody else", "Back to the crowd", this.leave),
+            );
+            return;
+        }
+        const roles = [...new Set(inspection.drawing.map((mark) => mark.role ?? "").filter(Boolean))];
+        const existing = this.element.querySelector("dl");
+        const facts = h(
+            "dl",
+            { className: "facts" },
+            ...inspection.facts.flatMap((fact) => [
+                h("dt", {}, words(fact.name)),
+                h(
+                    "dd",
+                    {},
+                    typeof fact.value === "number" ? withUnit(short(fact.value), fact.unit) : String(fact.value),
+                ),
+            ]),
+        );
+        const legend = h(
+            "div",
+            { className: "roles" },
+            ...roles.map((role) =>
+                h("span", {}, h("i", { style: `background:${css(roleColour(role))}` }), words(role)),
+            ),
+        );
+        if (existing && this.element.dataset.person === String(inspection.person)) {
+            existing.replaceWith(facts);
+            this.element.querySelector(".roles")?.replaceWith(legend);
+            return;
+        }
+        this.element.dataset.person = String(inspection.person);
+        const following = button(
+            "Follow",
+            "Keep this person in the middle",
+            () => following.setAttribute("aria-pressed", String(this.follow())),
+            { "aria-pressed": "false" },
+        );
+        clear(
+            this.element,
+            h("h3", {}, `Person ${grouped(inspection.person)}`),
+            h("div", { className: "row" }, following, button("Let go", "Stop inspecting (Esc)", this.leave)),
+            facts,
+            h("h3", {}, "Drawn in the plan"),
+            legend,
+        );
+    }
+}
+
+export { STAGES };

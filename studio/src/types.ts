@@ -1,0 +1,303 @@
+// What the page knows of registry, scene and crowd, whoever sent it: the live server or a recording in the page.
+// SPDX-License-Identifier: Apache-2.0
+
+export const STAGES = ["behave", "plan", "filter", "move"] as const;
+export type Stage = (typeof STAGES)[number];
+
+export interface Param {
+    name: string;
+    unit: string;
+    min: number;
+    max: number;
+    value: number;
+    source: string;
+    doc: string;
+}
+export interface Preset {
+    name: string;
+    doc: string;
+    values: Record<string, number>;
+}
+export interface Model {
+    stage: Stage;
+    name: string;
+    doc: string;
+    source: string;
+    isDefault: boolean;
+    params: Param[];
+    presets: Preset[];
+}
+// One value per person that colours can show.
+export interface ColourValue {
+    name: string;
+    label: string;
+    unit: string;
+    kind: "number" | "category";
+    min: number;
+    max: number;
+    names: string[];
+    doc: string;
+}
+export interface Layer {
+    name: string;
+    label: string;
+    unit: string;
+    kind: "map" | "vectors";
+    min: number;
+    max: number;
+    ofTarget: boolean;
+    bounds: number[];
+    doc: string;
+}
+export interface Template {
+    name: string;
+    title: string;
+    description: string;
+}
+export interface Registry {
+    version: string;
+    build: string;
+    replay: boolean;
+    models: Model[];
+    phases: string[];
+    templates: Template[];
+}
+
+export type Box = [number, number, number, number];
+export type Line = [number, number, number, number];
+export type Ring = number[]; // x0, y0, x1, y1, ...
+export interface Level {
+    id: string;
+    z: number;
+    rings: Ring[];
+    walls: number[];
+    box: Box;
+}
+export interface Door {
+    id: string;
+    level: number;
+    line: Line;
+    open: boolean;
+}
+export interface Goal {
+    id: string;
+    level: number;
+    kind: "exit" | "waypoint" | "waiting";
+    line: Line | null;
+    rings: Ring[];
+}
+export interface Zone {
+    id: string;
+    level: number;
+    rings: Ring[];
+    stairs: boolean;
+    up: number;
+    down: number;
+}
+export interface Link {
+    id: string;
+    lower: number;
+    upper: number;
+    line: Line;
+    up: [number, number];
+}
+export interface Choice {
+    model: string;
+    params: Record<string, number>;
+}
+export interface Group {
+    id: string;
+    level: number;
+    rings: Ring[];
+    count: number;
+    rate: number;
+    route: number[];
+    models: Record<Stage, Choice>;
+}
+export interface MeasureLine {
+    id: string;
+    level: number;
+    line: Line;
+}
+export interface MeasureArea {
+    id: string;
+    level: number;
+    rings: Ring[];
+}
+export interface Target {
+    name: string;
+    goals: number[];
+}
+export interface Scene {
+    world: number;
+    name: string;
+    description: string;
+    origin: [number, number];
+    seed: number;
+    step: number;
+    box: Box;
+    levels: Level[];
+    doors: Door[];
+    goals: Goal[];
+    targets: Target[];
+    zones: Zone[];
+    links: Link[];
+    groups: Group[];
+    lines: MeasureLine[];
+    areas: MeasureArea[];
+    colours: ColourValue[];
+    layers: Layer[];
+    liveWalls: number;
+    document: Record<string, unknown> | null;
+}
+
+// As the server says it, about five times a second.
+export interface WorldState {
+    time: number;
+    step: number;
+    spawned: number;
+    inside: number;
+    left: number;
+    removed: number;
+    waiting_to_enter: number;
+    fallen: number;
+    unreachable: number;
+    done: boolean;
+    exits: number[];
+    doors: [number, number][];
+    doors_open: boolean[];
+    lines: [number, number][];
+    areas: [number, number][];
+    density: number;
+    hash?: string;
+}
+export interface State {
+    playing: boolean;
+    speed: number;
+    steps_per_second: number;
+    real_time: number;
+    clients: number;
+    undo: number;
+    redo: number;
+    compare: boolean;
+    history: [number, number];
+    scrub: number | null;
+    duration?: number;
+    worlds: WorldState[];
+}
+
+export interface People {
+    world: number;
+    time: number;
+    past: boolean;
+    count: number;
+    total: number;
+    kept: number;
+    colour: number;
+    x: Float32Array;
+    y: Float32Array;
+    heading: Float32Array;
+    speed: Float32Array;
+    value: Float32Array; // number: 0..1 of the colour's range, category: index; NaN: none
+    radius: Float32Array;
+    level: Uint8Array;
+    group: Uint8Array;
+    phase: Uint8Array;
+    id: Uint32Array;
+}
+export interface Raster {
+    world: number;
+    layer: number;
+    level: number;
+    nx: number;
+    ny: number;
+    x: number;
+    y: number;
+    cell: number;
+    top: number;
+    values: Float32Array; // NaN: nothing
+}
+export interface Vectors {
+    world: number;
+    layer: number;
+    level: number;
+    nx: number;
+    ny: number;
+    x: number;
+    y: number;
+    cell: number;
+    dx: Float32Array;
+    dy: Float32Array;
+}
+// What a model shows of one person.
+export interface Mark {
+    what: string;
+    points: [number, number][];
+    radius?: number;
+    label?: string;
+    role?: string;
+}
+export interface Inspection {
+    world: number;
+    person: number;
+    gone: boolean;
+    level: number;
+    place: [number, number];
+    facts: { name: string; value: number | string; unit?: string }[];
+    drawing: Mark[];
+}
+export interface Warning {
+    world: number;
+    key: string;
+    text: string;
+    time: number;
+    level: number;
+    place: [number, number] | null;
+}
+// Time, inside, left, mean speed, jammed, flows of exits, doors and lines, areas, points of density and speed.
+export type ChartRow = [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number[],
+    number[],
+    number[],
+    [number, number][],
+    [number, number][],
+];
+
+export function boxOf(scene: Scene): Box {
+    const box: Box = [Infinity, Infinity, -Infinity, -Infinity];
+    for (const level of scene.levels) {
+        if (level.box[2] < level.box[0]) continue;
+        box[0] = Math.min(box[0], level.box[0]);
+        box[1] = Math.min(box[1], level.box[1]);
+        box[2] = Math.max(box[2], level.box[2]);
+        box[3] = Math.max(box[3], level.box[3]);
+    }
+    return box[2] > box[0] ? box : [-10, -10, 10, 10];
+}
+
+export function insideRings(rings: Ring[], x: number, y: number): boolean {
+    let inside = false;
+    for (const ring of rings) {
+        for (let i = 0, j = ring.length - 2; i < ring.length; j = i, i += 2) {
+            if (
+                ring[i + 1] > y !== ring[j + 1] > y &&
+                x < ((ring[j] - ring[i]) * (y - ring[i + 1])) / (ring[j + 1] - ring[i + 1]) + ring[i]
+            )
+                inside = !inside;
+        }
+    }
+    return inside;
+}
+
+export function distanceToLine(line: ArrayLike<number>, x: number, y: number): number {
+    const dx = line[2] - line[0],
+        dy = line[3] - line[1];
+    const length = dx * dx + dy * dy;
+    const t = length > 0 ? Math.min(1, Math.max(0, ((x - line[0]) * dx + (y - line[1]) * dy) / length)) : 0;
+    return Math.hypot(x - line[0] - t * dx, y - line[1] - t * dy);
+}

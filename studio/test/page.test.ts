@@ -1,0 +1,420 @@
+// Pure parts of the page: frames, colours, tools, recordings, steps of walkers. SPDX-License-Identifier: Apache-2.0
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { readAddress, writeAddress, SHOWN } from "../src/address";
+import { thin, weidmann } from "../src/charts";
+import { CATEGORIES, FRUIN, MAPS, sample, stepOf, table, ticks, type Rgb } from "../src/colours";
+import { decodeHello, decodePeople, decodeRaster, decodeScene, decodeVectors, frameFault } from "../src/decode";
+import { clock, grouped, short, unitText } from "../src/dom";
+import { moveShape, shapePoints, snap, solidAt, thingAt } from "../src/editor";
+import { keyName } from "../src/keys";
+import * as wire from "../src/layout";
+import { LiveLink, type Listener } from "../src/link";
+import { densityMap, frameAt, parseMessages, unpack } from "../src/offline";
+import { sliderRange } from "../src/panels";
+import { footAhead, phaseOf, stepLength } from "../src/walker";
+import { insideRings } from "../src/types";
+
+function frame(kind: number, count: number, each: number): { data: ArrayBuffer; view: DataView } {
+    const data = new ArrayBuffer(wire.Head_SIZE + 32 + each * count),
+        view = new DataView(data);
+    view.setUint32(wire.Head_OFFSETS.magic, wire.MAGIC, true);
+    view.setUint8(wire.Head_OFFSETS.version, wire.VERSION);
+    view.setUint8(wire.Head_OFFSETS.kind, kind);
+    view.setUint32(wire.Head_OFFSETS.count, count, true);
+    view.setFloat64(wire.Head_OFFSETS.time, 12.5, true);
+    return { data, view };
+}
+
+function onePerson(value: number, valueMax: number): ArrayBuffer {
+    const { data, view } = frame(wire.KIND_PEOPLE, 1, wire.Person_SIZE);
+    const h = wire.Head_SIZE,
+        p = h + wire.PeopleHead_SIZE,
+        o = wire.Person_OFFSETS,
+        q = wire.PeopleHead_OFFSETS;
+    view.setFloat32(h + q.minX, -10, true);
+    view.setFloat32(h + q.minY, 5, true);
+    view.setFloat32(h + q.stepX, 0.01, true);
+    view.setFloat32(h + q.stepY, 0.02, true);
+    view.setFloat32(h + q.valueMax, valueMax, true);
+    view.setFloat32(h + q.speedMax, 2.55, true);
+    view.setUint32(p + o.id, 4000000000, true);
+    view.setUint16(p + o.x, 1500, true);
+    view.setUint16(p + o.y, 65535, true);
+    view.setUint8(p + o.heading, 64);
+    view.setUint8(p + o.speed, 100);
+    view.setUint8(p + o.value, value);
+    view.setUint8(p + o.phase, 4);
+    view.setUint8(p + o.level, 2);
+    view.setUint8(p + o.radius, 23);
+    return data;
+}
+const near = (a: number, b: number, e = 1e-4): void => assert.ok(Math.abs(a - b) < e, `${a} is not ${b}`);
+
+test("a person is read where the layout has it", () => {
+    const data = onePerson(127, 2);
+    assert.equal(frameFault(data), null);
+    const people = decodePeople(data);
+    assert.equal(people.count, 1);
+    assert.equal(people.id[0], 4000000000);
+    near(people.x[0], 5);
+    near(people.y[0], 5 + 0.02 * 65535, 1e-2);
+    near(people.heading[0], Math.PI / 2);
+    near(people.speed[0], 1);
+    near(people.value[0], 0.5);
+    near(people.radius[0], 0.23);
+    assert.deepEqual([people.phase[0], people.level[0], people.time], [4, 2, 12.5]);
+});
+
+test("a category is an index and 255 is no value", () => {
+    assert.equal(decodePeople(onePerson(7, 0)).value[0], 7);
+    assert.ok(Number.isNaN(decodePeople(onePerson(255, 2)).value[0]));
+});
+
+test("frames that cannot be read are named, not read", () => {
+    const data = onePerson(1, 1);
+    assert.match(frameFault(data.slice(0, 40)) ?? "", /too short/);
+    assert.match(frameFault(data.slice(0, data.byteLength - 1)) ?? "", /ends before/);
+    new DataView(data).setUint8(wire.Head_OFFSETS.version, 9);
+    assert.match(frameFault(data) ?? "", /version 9/);
+    new DataView(data).setUint8(0, 0);
+    assert.match(frameFault(data) ?? "", /not a frame/);
+});
+
+test("maps and vectors keep rows, signs and holes", () => {
+    const map = frame(wire.KIND_MAP, 6, 1),
+        o = wire.MapHead_OFFSETS,
+        h = wire.Head_SIZE;
+    map.view.setUint16(h + o.nx, 3, true);
+    map.view.setUint16(h + o.ny, 2, true);
+    map.view.setFloat32(h + o.valueMin, 1, true);
+    map.view.setFloat32(h + o.valueMax, 3, true);
+    map.view.setUint8(h + 32 + 4, 127);
+    map.view.setUint8(h + 32 + 5, 255);
+    const raster = decodeRaster(map.data);
+    near(raster.values[0], 1);
+    near(raster.values[4], 2);
+    assert.ok(Number.isNaN(raster.values[5]));
+    const field = frame(wire.KIND_VECTORS, 1, 2);
+    field.view.setFloat32(h + o.valueMax, 2, true);
+    field.view.setInt8(h + 32, -127);
+    const vectors = decodeVectors(field.data);
+    near(vectors.dx[0], -2);
+    near(vectors.dy[0], 0);
+});
+
+test("events with missing members do not break the page", () => {
+    assert.deepEqual(decodeHello({}).models, []);
+    const scene = decodeScene({
+        levels: [
+            {
+                id: "a",
+                rings: [
+                    [
+                        [0, 0],
+                        [1, 0],
+                        [1, 1],
+                    ],
+                ],
+                walls: [[0, 0, 1, 0]],
+                box: [0, 0, 1, 1],
+            },
+        ],
+        doors: [{}],
+    });
+    assert.deepEqual(scene.levels[0].rings[0], [0, 0, 1, 0, 1, 1]);
+    assert.deepEqual(scene.levels[0].walls, [0, 0, 1, 0]);
+    assert.equal(scene.doors[0].open, true);
+});
+
+test("colour maps run from dark to light, and categories stay apart for red-green blind eyes", () => {
+    for (const name of ["viridis", "cividis", "inferno"]) {
+        const light = ([r, g, b]: Rgb): number => 0.2126 * r + 0.7152 * g + 0.0722 * b;
+        for (let k = 1; k <= 20; k++)
+            assert.ok(light(sample(MAPS[name], k / 20)) > light(sample(MAPS[name], (k - 1) / 20)), name);
+    }
+    // Red and green mixed as a deuteranope sees them (Vienot 1999, linear RGB approximated).
+    const seen = ([r, g, b]: Rgb): number[] => [0.625 * r + 0.375 * g, 0.3 * g + 0.7 * b];
+    for (let i = 0; i < 6; i++) {
+        for (let j = 0; j < i; j++) {
+            const a = seen(CATEGORIES[i]),
+                b = seen(CATEGORIES[j]);
+            assert.ok(Math.hypot(a[0] - b[0], a[1] - b[1]) > 18, `${i} and ${j}`);
+        }
+    }
+    assert.equal(table(MAPS.viridis).length, 1024);
+    assert.deepEqual(sample(MAPS.viridis, NaN), MAPS.viridis[0]);
+});
+
+test("levels of service begin where Fruin says", () => {
+    assert.deepEqual(
+        [0, 0.3, 0.31, 1, 2.17, 9].map((value) => FRUIN[stepOf(FRUIN, value)].label[0]).join(""),
+        "AABDFF",
+    );
+});
+
+test("ticks are round and inside", () => {
+    assert.deepEqual(ticks(0, 2, 5), [0, 0.5, 1, 1.5, 2]);
+    assert.deepEqual(ticks(0, 0), [0]);
+    for (const t of ticks(-3.7, 812.3)) assert.ok(t >= -3.7 && t <= 812.3);
+});
+
+test("numbers read well", () => {
+    assert.equal(grouped(1234567), "1\u202f234\u202f567");
+    assert.equal(clock(75.25), "1:15.3");
+    assert.equal(short(0.12345), "0.123");
+    assert.equal(short(NaN), "–");
+    assert.equal(unitText("1/m2"), "1/m²");
+    assert.equal(unitText("-"), "");
+});
+
+test("the address keeps what is shown", () => {
+    const shown = {
+        ...SHOWN,
+        view: "3d" as const,
+        colour: "density",
+        level: 2,
+        names: false,
+        at: [1.5, -2, 12] as [number, number, number],
+    };
+    assert.deepEqual(readAddress(writeAddress(shown)), shown);
+    assert.deepEqual(readAddress("#level=-4&at=1,2,x&view=maybe"), SHOWN);
+});
+
+test("keys are named by their character", () => {
+    assert.equal(keyName({ key: "Z", ctrlKey: true, metaKey: false }), "ctrl+z");
+    assert.equal(keyName({ key: "?", ctrlKey: false, metaKey: false }), "?");
+    assert.equal(keyName({ key: "PageUp", ctrlKey: false, metaKey: false }), "PageUp");
+});
+
+test("Weidmann's curve has his three numbers", () => {
+    near(weidmann(0), 1.34);
+    near(weidmann(5.4), 0);
+    near(weidmann(1), 1.34 * (1 - Math.exp(-1.913 * (1 - 1 / 5.4))));
+});
+
+test("long series are thinned and keep their last point", () => {
+    const series = { x: Array.from({ length: 1301 }, (_, k) => k), y: Array.from({ length: 1301 }, (_, k) => 2 * k) };
+    thin(series);
+    assert.ok(series.x.length <= 700);
+    assert.equal(series.x[series.x.length - 1], 1300);
+    assert.equal(series.y.length, series.x.length);
+});
+
+test("sliders have a useful range inside the parameter's", () => {
+    const param = { name: "a", unit: "s", min: 0, max: Infinity, value: 2, source: "", doc: "" };
+    assert.deepEqual(sliderRange(param), [0, 8]);
+    assert.deepEqual(sliderRange({ ...param, max: 10 }), [0, 10]);
+    assert.deepEqual(sliderRange({ ...param, max: 1e6 }), [0, 8]);
+});
+
+test("the foot on the ground does not slide", () => {
+    for (const speed of [0.3, 0.8, 1.34, 2]) {
+        const step = stepLength(speed),
+            seconds = 0.01;
+        for (let phase = 0.02; phase < 0.45; phase += 0.05) {
+            const next = phase + phaseOf(speed * seconds, step);
+            near(footAhead(next, step) - footAhead(phase, step) + speed * seconds, 0, 1e-9);
+        }
+        near(footAhead(0, step), footAhead(0.999999, step), 1e-3);
+    }
+});
+
+const SCENE = decodeScene({
+    origin: [100, 50],
+    levels: [
+        {
+            id: "g",
+            bounded: true,
+            rings: [
+                [
+                    [0, 0],
+                    [10, 0],
+                    [10, 10],
+                    [0, 10],
+                ],
+            ],
+            walls: [
+                [0, 0, 10, 0],
+                [10, 0, 10, 10],
+            ],
+            box: [0, 0, 10, 10],
+        },
+    ],
+    doors: [
+        {
+            id: "d",
+            level: 0,
+            line: [
+                [4, 0],
+                [6, 0],
+            ],
+            open: true,
+        },
+    ],
+    goals: [
+        {
+            id: "out",
+            kind: "exit",
+            level: 0,
+            rings: [
+                [
+                    [8, 8],
+                    [10, 8],
+                    [10, 10],
+                    [8, 10],
+                ],
+            ],
+        },
+    ],
+    document: {
+        levels: [
+            {
+                walls: [
+                    [
+                        [100, 55],
+                        [105, 55],
+                    ],
+                ],
+                obstacles: { circle: [107, 53, 1] },
+            },
+        ],
+    },
+});
+
+test("clicks find things, the document's walls and obstacles", () => {
+    assert.equal(thingAt(SCENE, 0, 5, 0.1, 0.5)?.id, "d");
+    assert.equal(thingAt(SCENE, 0, 9, 9, 0.5)?.id, "out");
+    assert.equal(thingAt(SCENE, 0, 1, 9, 0.5), null);
+    assert.deepEqual(solidAt(SCENE, 0, 2, 5.1, 0.3), { what: "walls", key: 0 });
+    assert.deepEqual(solidAt(SCENE, 0, 7.2, 3, 0.3), { what: "obstacles", key: 0 });
+    assert.equal(solidAt(SCENE, 0, 1, 1, 0.3), null);
+});
+
+test("strokes snap to wall ends, to walls, to the raster", () => {
+    assert.deepEqual(snap(SCENE, 0, 9.9, 0.1, 0.3), [10, 0]);
+    assert.deepEqual(snap(SCENE, 0, 4.32, 0.1, 0.3), [4.3, 0]);
+    assert.deepEqual(snap(SCENE, 0, 4.32, 4.18, 0.3), [4.3, 4.2]);
+});
+
+test("shapes of a scene file move as a whole", () => {
+    assert.deepEqual(moveShape({ rect: [0, 0, 2, 1] }, 1, 2), { rect: [1, 2, 3, 3] });
+    assert.deepEqual(
+        moveShape(
+            [
+                [0, 0],
+                [1, 1],
+                [2, 0],
+            ],
+            1,
+            0,
+        ),
+        [
+            [1, 0],
+            [2, 1],
+            [3, 0],
+        ],
+    );
+    assert.equal(moveShape("POLYGON ((0 0, 1 0, 1 1, 0 0))", 1, 0), null);
+    assert.deepEqual(shapePoints({ rect: [1, 1, 2, 2] }, [1, 1]), [0, 0, 1, 0, 1, 1, 0, 1]);
+    assert.ok(
+        insideRings(
+            [
+                [0, 0, 4, 0, 4, 4, 0, 4],
+                [1, 1, 3, 1, 3, 3, 1, 3],
+            ],
+            0.5,
+            2,
+        ),
+    );
+    assert.ok(
+        !insideRings(
+            [
+                [0, 0, 4, 0, 4, 4, 0, 4],
+                [1, 1, 3, 1, 3, 3, 1, 3],
+            ],
+            2,
+            2,
+        ),
+    );
+});
+
+function message(type: number, body: Uint8Array): Uint8Array {
+    const out = new Uint8Array(8 + body.length);
+    new DataView(out.buffer).setUint32(0, body.length, true);
+    out[4] = type;
+    out.set(body, 8);
+    return out;
+}
+
+test("a recording in a file is unpacked, also when it is cut short", async () => {
+    const text = (value: unknown): Uint8Array => message(1, new TextEncoder().encode(JSON.stringify(value)));
+    const all = [
+        text({ event: "hello" }),
+        text({ event: "scene", name: "x" }),
+        text({ id: 0, ok: true, worlds: [{ rows: [] }] }),
+        message(2, new Uint8Array(onePerson(1, 1))),
+        message(2, new Uint8Array(onePerson(2, 1))),
+    ];
+    const joined = new Uint8Array(all.reduce((sum, part) => sum + part.length, 0));
+    let at = 0;
+    for (const part of all) {
+        joined.set(part, at);
+        at += part.length;
+    }
+    const recorded = parseMessages(await unpack(gzipSync(joined).toString("base64")));
+    assert.equal(recorded.frames.length, 2);
+    assert.equal(recorded.scene.name, "x");
+    assert.equal(parseMessages(joined.slice(0, joined.length - 3)).frames.length, 1);
+    assert.deepEqual(
+        [0, 1, 1.5, 9].map((time) => frameAt([0, 1, 2], time)),
+        [0, 1, 1, 2],
+    );
+});
+
+test("the density of the page counts everybody once", () => {
+    const people = decodePeople(onePerson(1, 1));
+    people.x[0] = 5;
+    people.y[0] = 5;
+    people.level[0] = 0;
+    const values = densityMap(people, 0, [0, 0, 10, 10], 0.1);
+    near(values.reduce((a, b) => a + b, 0) * 0.01, 1, 0.01);
+});
+
+test("requests are answered by number, and all of them when the connection is lost", async () => {
+    const sent: string[] = [],
+        seen: string[] = [];
+    const socket = {
+        readyState: 1,
+        binaryType: "blob" as BinaryType,
+        send: (data: unknown) => {
+            sent.push(String(data));
+        },
+        close: () => {},
+        onopen: null as (() => void) | null,
+        onclose: null as (() => void) | null,
+        onmessage: null as ((m: { data: unknown }) => void) | null,
+    };
+    const listener: Listener = {
+        event: (event) => seen.push(String(event.event)),
+        people: (people) => seen.push(`${people.count} people`),
+        raster: () => {},
+        vectors: () => {},
+        status: (status) => seen.push(status),
+    };
+    const link = new LiveLink(listener, () => socket as never);
+    const first = link.request("play"),
+        second = link.request("hash", { world: 1 });
+    assert.deepEqual(JSON.parse(sent[1]), { id: 2, do: "hash", world: 1 });
+    socket.onmessage?.({ data: JSON.stringify({ id: 2, ok: true, hash: "ab" }) });
+    socket.onmessage?.({ data: JSON.stringify({ event: "state" }) });
+    socket.onmessage?.({ data: onePerson(1, 1) });
+    assert.equal((await second).hash, "ab");
+    const close = setTimeout;
+    globalThis.setTimeout = (() => 0) as never; // no reconnect after the test
+    socket.onclose?.();
+    globalThis.setTimeout = close;
+    assert.equal((await first).ok, false);
+    assert.deepEqual(seen, ["state", "1 people", "lost"]);
+});
