@@ -1,10 +1,12 @@
 // throng check: is this scene good, and what is in it. SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
+#include "report/findings.h"
 #include "throng/model.h"
 #include "throng/rooms.h"
 #include "throng/scene_view.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // ---- gaps that somebody does not fit through
@@ -62,20 +64,52 @@ static double across(const th_scene *scene, const th_wall *corner, const th_wall
     return width;
 }
 
+static int compare_corners(const void *left, const void *right) {
+    const th_wall *a = *(const th_wall *const *)left, *b = *(const th_wall *const *)right;
+    return a->a.x != b->a.x ? (a->a.x > b->a.x) - (a->a.x < b->a.x) : (a > b) - (a < b);
+}
+
+// The first of the corners, which are in the order of x, that is not left of x.
+static int first_from(const th_wall *const *corners, int count, double x) {
+    int low = 0;
+    for (int high = count; low < high;) {
+        int middle = low + (high - low) / 2;
+        if ((double)corners[middle]->a.x < x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// Corners near each wall, by their order in x: all pairs would be minutes for some ten thousand obstacles.
 static int find_gaps(const th_scene *scene, double most, gap *gaps) {
-    int count = 0;
-    for (int c = 0; c < scene->wall_count; ++c) {
-        const th_wall *corner = &scene->walls[c];
-        if (corner->door >= 0 || !corner->a_convex) continue;
-        for (int w = 0; w < scene->wall_count; ++w) {
-            const th_wall *other = &scene->walls[w];
+    int count = 0, corner_count = 0;
+    const th_wall **corners = malloc(((size_t)scene->wall_count + 1) * sizeof *corners);
+    if (!corners) return 0;
+    for (int c = 0; c < scene->wall_count; ++c)
+        if (scene->walls[c].door < 0 && scene->walls[c].a_convex)
+            corners[corner_count++] = &scene->walls[c];
+    qsort(corners, (size_t)corner_count, sizeof *corners, compare_corners);
+    for (int w = 0; w < scene->wall_count; ++w) {
+        const th_wall *wall = &scene->walls[w];
+        if (wall->door >= 0) continue;
+        double left = (double)fminf(wall->a.x, wall->b.x) - most;
+        double right = (double)fmaxf(wall->a.x, wall->b.x) + most;
+        float low = fminf(wall->a.y, wall->b.y) - (float)most;
+        float high = fmaxf(wall->a.y, wall->b.y) + (float)most;
+        for (int k = first_from(corners, corner_count, left);
+             k < corner_count && (double)corners[k]->a.x <= right; ++k) {
+            const th_wall *corner = corners[k];
             gap one;
-            if (other->level != corner->level || other->door >= 0 || w == c || w == corner->prev)
+            if (corner->a.y < low || corner->a.y > high || corner->level != wall->level ||
+                corner == wall || w == corner->prev)
                 continue;
-            if (across(scene, corner, other, most, &one) > 0.0)
+            if (across(scene, corner, wall, most, &one) > 0.0)
                 count = add_gap(gaps, count, one, 2.0 * most);
         }
     }
+    free(corners);
     return count;
 }
 
@@ -206,6 +240,9 @@ static int run_check(const th_command *command, int argc, char **argv) {
         print_doubts(scene);
         warn_of_gaps(path, scene);
         warn_of_open_stairs(path, scene);
+        char coarse[600];
+        if (th_plan_warning(scene, coarse, sizeof coarse))
+            printf("%s: warning: %s\n", path, coarse);
     }
     th_world_destroy(world);
     th_scene_destroy(scene);
@@ -222,8 +259,8 @@ const th_command th_command_check = {
         "Reads the scene, compiles it, and places its people. Prints one line and exits 0, or\n"
         "prints `file:line:column: path: what is wrong; what would be right` and exits 2.\n"
         "Says how many rooms the plan has and what joins them (`throng picture --layer rooms`).\n"
-        "Warns of gaps that some of the people do not fit through and of stairs without side "
-        "walls.",
+        "Warns of gaps that some of the people do not fit through, of stairs without side walls,\n"
+        "and of plans too large for their number of destinations.",
     .examples = "  throng check scenes/station.json\n"
                 "  throng check scenes/station.json --set groups.0.count=4000\n",
     .run = run_check,

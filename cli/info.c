@@ -81,7 +81,9 @@ static void print_levels(const th_trajectory_info *info) {
     for (int i = 0; i < info->level_count; ++i) {
         const th_trajectory_level *level = &info->levels[i];
         double area = level_area(level);
-        printf("  level        %s, z %g m, ", level->id, level->z);
+        char id[160];
+        printf("  level        %s, z %g m, ", th_printable(id, sizeof id, level->id, false),
+               level->z);
         if (isfinite(area))
             printf("%.1f m2 walkable\n", area);
         else
@@ -89,16 +91,17 @@ static void print_levels(const th_trajectory_info *info) {
     }
 }
 
-// A scene or a dictionary can be a page long.
+// A scene or a dictionary can be a page long, and its line ends are no secrets.
 static void print_note(const th_trajectory_note *note) {
     enum { SHOWN = 80 };
-    char line[SHOWN + 1];
-    size_t length = 0;
-    for (const char *at = note->value; *at && length < SHOWN; ++at)
-        line[length++] = (unsigned char)*at < ' ' ? ' ' : *at;
-    line[length] = '\0';
-    bool more = strlen(note->value) > length;
-    printf("  %-12s %s%s\n", note->key, line, more ? " ... (--json has all of it)" : "");
+    char plain[SHOWN + 1], line[SHOWN + 1], key[80];
+    snprintf(plain, sizeof plain, "%s", note->value);
+    for (char *at = plain; *at; ++at)
+        if (*at == '\n' || *at == '\t' || *at == '\r') *at = ' ';
+    th_printable(line, sizeof line, plain, false);
+    bool more = strlen(note->value) > SHOWN;
+    printf("  %-12s %s%s\n", th_printable(key, sizeof key, note->key, false), line,
+           more ? " ... (--json has all of it)" : "");
 }
 
 static void print_description(const description *d) {

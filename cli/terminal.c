@@ -12,14 +12,46 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// Bytes of the UTF-8 character at `at`; 0: it is none, or controls the terminal.
+static size_t printable_bytes(const unsigned char *at) {
+    if (at[0] < 0x80) return at[0] >= ' ' && at[0] != 0x7f;
+    size_t bytes = at[0] >= 0xf0 && at[0] <= 0xf4   ? 4
+                   : at[0] >= 0xe0 && at[0] <= 0xef ? 3
+                   : at[0] >= 0xc2 && at[0] <= 0xdf ? 2
+                                                    : 0;
+    for (size_t k = 1; k < bytes; ++k)
+        if (at[k] < 0x80 || at[k] > 0xbf) return 0;
+    return bytes == 2 && at[0] == 0xc2 && at[1] < 0xa0 ? 0 : bytes;
+}
+
+const char *th_printable(char *out, size_t size, const char *text, bool lines) {
+    size_t used = 0;
+    for (const unsigned char *at = (const unsigned char *)text; *at;) {
+        size_t bytes = lines && *at == '\n' ? 1 : printable_bytes(at),
+               needed = bytes > 0 ? bytes : 4;
+        if (used + needed >= size) break;
+        if (bytes > 0)
+            memcpy(out + used, at, bytes);
+        else
+            snprintf(out + used, size - used, "\\x%02x", *at);
+        used += needed;
+        at += bytes > 0 ? bytes : 1;
+    }
+    out[used] = '\0';
+    return out;
+}
+
 int th_report_error(const char *fallback_file, const th_error *error) {
+    char path[2 * sizeof error->path], message[2 * sizeof error->message];
     const char *file = error->file[0] ? error->file : fallback_file;
     if (error->line > 0)
         fprintf(stderr, "%s:%d:%d: ", file, error->line, error->column);
     else
         fprintf(stderr, "%s: ", file);
-    if (error->path[0]) fprintf(stderr, "%s: ", error->path);
-    fprintf(stderr, "%s\n", error->message[0] ? error->message : th_result_text(error->code));
+    if (error->path[0])
+        fprintf(stderr, "%s: ", th_printable(path, sizeof path, error->path, false));
+    const char *what = error->message[0] ? error->message : th_result_text(error->code);
+    fprintf(stderr, "%s\n", th_printable(message, sizeof message, what, true));
     bool machine = error->code == TH_NO_MEMORY || error->code == TH_NO_DEVICE;
     return machine ? TH_EXIT_FAILED : TH_EXIT_SCENE;
 }

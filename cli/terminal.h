@@ -16,6 +16,9 @@ int th_report_failure(const char *fallback_file, const th_error *error);
 // An argument that a library refused, its path being the name of the option: "throng run: --record mp4: give ...".
 int th_report_option(const th_command *command, const th_error *error);
 
+// The text as a terminal may show it: what would control it (escape sequences of a file from elsewhere) and bytes that
+// are no UTF-8 become \x1b and the like. `lines`: line ends stay. Cut after `size` bytes. Returns `out`.
+const char *th_printable(char *out, size_t size, const char *text, bool lines);
 // Loads --plugin libraries; on failure reports and returns its exit code.
 int th_load_plugins(const th_text_list *plugins);
 // Loads a scene with --set overrides; on failure reports and returns its exit code.

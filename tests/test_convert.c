@@ -7,6 +7,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,6 +128,28 @@ static void test_formats(void **state) {
         assert_true(json_is_false(json_object_get(about, "cut_off")));
         json_decref(about);
     }
+}
+
+// A file from elsewhere must not control the terminal that shows it.
+static void test_control_characters(void **state) {
+    fixture *f = *state;
+    check_run(f, "convert sample.txt a.sqlite", 0, "", "");
+    char path[256];
+    snprintf(path, sizeof path, "%s/a.sqlite", f->folder);
+    sqlite3 *db = NULL;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    static const char insert[] = "INSERT INTO metadata VALUES ('k\x1b[2J', 'v\x1b]0;t\x07\x7f'), "
+                                 "('a\nb', '\xc2\x9b 31m gro\xc3\x9f')";
+    assert_int_equal(sqlite3_exec(db, insert, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    check_run(f, "info a.sqlite", 0, "k\\x1b[2J", "");
+    assert_non_null(strstr(f->out, "v\\x1b]0;t\\x07\\x7f"));
+    assert_non_null(strstr(f->out, "a\\x0ab"));
+    assert_non_null(strstr(f->out, "\\xc2\\x9b 31m gro\xc3\x9f"));
+    for (const char *at = f->out; *at; ++at) assert_true((unsigned char)*at >= ' ' || *at == '\n');
+    // What a scene says is told in errors too.
+    write_text(f->sample, "{\"le\\u001b[2Jvels\": []}");
+    check_run(f, "check sample.txt", 2, "", "le\\x1b[2Jvels");
 }
 
 static void test_wrong_use(void **state) {
@@ -284,6 +307,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_formats, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_wrong_use, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_control_characters, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_force, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_geometry_and_notes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_killed_writer, set_up, tear_down),

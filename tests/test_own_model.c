@@ -553,7 +553,13 @@ static void test_program(void **state) {
     char *about = program_file(&p, "cut/run.json");
     assert_holds(about, "own_model.so");
     free(about);
+    // A folder from elsewhere may name any code: it is not loaded unless it is named again.
     result = throng(&p, "resume cut --quiet");
+    assert_code(result, 3);
+    assert_holds(result->error, "cut: its models are in the plugin ");
+    assert_holds(result->error, "own_model.so");
+    assert_holds(result->error, "add --plugin");
+    result = throng(&p, "resume cut --quiet --plugin " TH_PLUGINS "/own_model.so");
     assert_code(result, 0);
     if (!strstr(result->out, "the run is finished")) {
         hash_of(result->out, resumed);

@@ -1,6 +1,7 @@
 // Scenes that would do harm: openings onto nothing, and small files that ask for much time or memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/prepared.h"
+#include "report/findings.h"
 #include "space/distance_grid.h"
 #include "support.h"
 #include <stdlib.h>
@@ -404,6 +405,54 @@ static void test_many_corners(void **state) {
     th_scene_destroy(scene);
 }
 
+#ifdef TH_SLOW_BUILD
+enum { OBSTACLES = 2000, IN_A_ROW = 50 };
+#else
+enum { OBSTACLES = 20000, IN_A_ROW = 142 };
+#endif
+
+// Those that touch nothing are not united with each other; one pair does, and one is drawn twice.
+static void test_many_obstacles(void **state) {
+    (void)state;
+    write_text("{\"levels\": [{\"walkable\": {\"rect\": [0, 0, %d, %d]}, \"obstacles\": [",
+               2 * IN_A_ROW + 2, 2 * IN_A_ROW + 2);
+    for (int i = 0; i < OBSTACLES; ++i) {
+        int x = 1 + i % IN_A_ROW * 2, y = 1 + i / IN_A_ROW * 2;
+        write_text("%s{\"rect\": [%d, %d, %d, %d]}", i ? "," : "", x, y, x + 1 + (i == 0), y + 1);
+    }
+    write_text(",{\"rect\": [3, 1, 4, 2]}]}]}");
+    clock_t begin = clock();
+    th_scene *scene = loaded_text(NULL);
+#ifndef TH_SLOW_BUILD
+    assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 5.0);
+#endif
+    (void)begin;
+    // The edge of the ground, and four walls each; the first is one with the second.
+    assert_int_equal(scene->wall_count, 4 + 4 * (OBSTACLES - 1));
+    assert_false(th_scene_walkable(scene, 0, (th_vec2){2.5f, 1.5f}));
+    assert_true(th_scene_walkable(scene, 0, (th_vec2){4.5f, 1.5f}));
+    th_scene_destroy(scene);
+}
+
+#ifndef TH_SLOW_BUILD
+// Too many nodes: planned on fewer, and said so.
+static void test_coarse_plan(void **state) {
+    (void)state;
+    write_text("{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 600, 600]}}], \"exits\": [{\"id\": "
+               "\"gate\", \"line\": [[600, 1], [600, 2]]}], \"groups\": [{\"count\": 1, \"to\": "
+               "\"gate\"}]}");
+    th_scene *scene = loaded_text(NULL);
+    float wanted, spacing = th_scene_plan_spacing(scene, &wanted);
+    assert_true(wanted == 0.2f && spacing > 0.24f);
+    char told[600];
+    assert_true(th_plan_warning(scene, told, sizeof told));
+    assert_non_null(strstr(told, "0.25 m apart instead of 0.2 m"));
+    assert_non_null(strstr(told, "\"gate\" at (600.0, 1.5)"));
+    assert_non_null(strstr(told, "set plan_cell to 0.25"));
+    th_scene_destroy(scene);
+}
+#endif
+
 // The area's box is the whole scene, the area a thread across it.
 static void test_thin_area(void **state) {
     (void)state;
@@ -514,6 +563,10 @@ int main(void) {
         TEXT_TEST(test_levels_times_legs),
         TEXT_TEST(test_crossing_walls),
         TEXT_TEST(test_crossing_obstacles),
+        TEXT_TEST(test_many_obstacles),
+#ifndef TH_SLOW_BUILD
+        TEXT_TEST(test_coarse_plan),
+#endif
         TEXT_TEST(test_long_ids),
         TEXT_TEST(test_many_legs),
         TEXT_TEST(test_many_zones),

@@ -65,8 +65,8 @@ typedef struct th_runs_def {
     const char *scene;       // scene file; the one member that has no default
     const char *const *sets; // overrides for all runs, "groups.0.count=500", see th_scene_options
     int set_count;
-    // Plugins with models that the scene names, loaded before it (th_plugin_load). The folder keeps their paths, and
-    // th_runs_open loads them again, or those given to it instead.
+    // Plugins with models that the scene names, loaded before it (th_plugin_load). The folder keeps their paths for its
+    // readers; th_runs_open must be given them again, since a folder from elsewhere may name any code.
     const char *const *plugins;
     int plugin_count;
     // A sweep makes every combination of the values of some paths: "path=100,200,400", "path=0.8..1.6:5" (5 values

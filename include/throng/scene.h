@@ -273,6 +273,10 @@ TH_API void th_scene_destroy(th_scene *scene);
 TH_API bool th_scene_walkable(const th_scene *scene, int level, th_vec2 point);
 // To the nearest wall: positive inside the walkable area, negative in solids. [m], capped at +-1e6.
 TH_API float th_scene_distance(const th_scene *scene, int level, th_vec2 point);
+// How far apart the nodes of the distance fields are [m]; 0: the scene needs none. `wanted`: how far they should be at
+// most, by plan_cell or by the narrowest door or goal. The first is larger where nodes times destinations would be too
+// many; passages narrower than two of them may then be missed.
+TH_API float th_scene_plan_spacing(const th_scene *scene, float *wanted);
 
 #ifdef __cplusplus
 }

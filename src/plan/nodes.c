@@ -9,7 +9,8 @@ static const double SPACING = 0.2;      // [m] a body's half-width resolves ever
 static const double SPACING_MIN = 0.05; // [m]
 static const double GAP_NODES = 2.5;    // nodes across the narrowest door or goal line
 enum { NODES_MAX = 8000000 };           // 32 MB per target
-// Nodes times targets: 120 MB, and about 4 s of one core to solve; beyond it the lattice is coarser.
+// Nodes times targets: 120 MB, and about 4 s of one core to solve; beyond it the lattice is coarser than wanted, which
+// `check` and a run's warnings tell. More would let a scene of some kilobytes take more than its five seconds.
 static const double VALUES_MAX = 3e7;
 static const double MARGIN = 2.0; // [m] room to walk round what stands at the edge of an open plane
 // Within this of a wall (a body radius [m]) the ground costs up to TH_CLEARANCE_COST more: nobody's
@@ -41,11 +42,13 @@ static bool too_many_values(const th_scene *scene) {
     return least > NODES_MAX || least * scene->target_count > VALUES_MAX;
 }
 
+static double wanted_spacing(const th_scene *scene) {
+    if (scene->plan_cell > 0.0) return scene->plan_cell;
+    return fmax(SPACING_MIN, fmin(SPACING, narrowest_opening(scene) / GAP_NODES));
+}
+
 static double choose_spacing(const th_scene *scene) {
-    double spacing = scene->plan_cell;
-    if (!(spacing > 0.0))
-        spacing = fmax(SPACING_MIN, fmin(SPACING, narrowest_opening(scene) / GAP_NODES));
-    for (;; spacing *= 1.25) {
+    for (double spacing = wanted_spacing(scene);; spacing *= 1.25) {
         double nodes = 0.0;
         for (int l = 0; l < scene->level_count; ++l) {
             const th_box *box = &scene->levels[l].box;
@@ -56,6 +59,8 @@ static double choose_spacing(const th_scene *scene) {
         if (nodes <= NODES_MAX && nodes * scene->target_count <= VALUES_MAX) return spacing;
     }
 }
+
+float th_nodes_wanted_spacing(const th_scene *scene) { return (float)wanted_spacing(scene); }
 
 // The lattice is half a spacing beside round coordinates, so that walls drawn on them fall
 // between nodes rather than on them.

@@ -131,6 +131,12 @@ th_result th_plan_prepare(th_scene *scene, th_error *error) {
     return result;
 }
 
+float th_scene_plan_spacing(const th_scene *scene, float *wanted) {
+    bool lattice = scene->plan && scene->plan->nodes.scene;
+    *wanted = lattice ? th_nodes_wanted_spacing(scene) : 0.0f;
+    return lattice ? scene->plan->nodes.spacing : 0.0f;
+}
+
 void th_plan_release(th_scene *scene) {
     struct th_plan_scene *plan = scene->plan;
     if (!plan) return;

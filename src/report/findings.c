@@ -407,9 +407,51 @@ static void warn_of_counts(warner *w, const th_observation *first) {
              first->events_lost, people(first->events_lost));
 }
 
+static double length_of(const th_line *line) {
+    return hypot((double)line->b.x - (double)line->a.x, (double)line->b.y - (double)line->a.y);
+}
+
+bool th_plan_warning(const th_scene *scene, char *text, size_t size) {
+    float wanted, spacing = th_scene_plan_spacing(scene, &wanted);
+    if (!(spacing > 1.001f * wanted)) return false;
+    const th_line *narrowest = NULL;
+    const char *id = "";
+    for (int d = 0; d < scene->door_count; ++d) {
+        const th_line *line = &scene->doors[d].line;
+        if (narrowest && length_of(line) >= length_of(narrowest)) continue;
+        narrowest = line;
+        id = scene->doors[d].id;
+    }
+    for (int g = 0; g < scene->goal_count; ++g) {
+        const th_line *line = &scene->goals[g].line;
+        if (!scene->goals[g].is_line || (narrowest && length_of(line) >= length_of(narrowest)))
+            continue;
+        narrowest = line;
+        id = scene->goals[g].id;
+    }
+    char where[160] = "";
+    if (narrowest)
+        snprintf(where, sizeof where,
+                 " (the narrowest door or goal is \"%.40s\" at (%.1f, %.1f), %.2g m)", id,
+                 0.5 * ((double)narrowest->a.x + (double)narrowest->b.x) + scene->origin.x,
+                 0.5 * ((double)narrowest->a.y + (double)narrowest->b.y) + scene->origin.y,
+                 length_of(narrowest));
+    snprintf(
+        text, size,
+        "The plan is too large for its %d %s: ways are planned on points %.2g m apart "
+        "instead of %.2g m, and passages narrower than %.2g m may be missed%s. Let groups share "
+        "destinations, leave out ground that nobody walks on, or set plan_cell to %.2g to "
+        "accept it.",
+        scene->target_count, scene->target_count == 1 ? "destination" : "destinations",
+        (double)spacing, (double)wanted, 2.0 * (double)spacing, where, (double)spacing);
+    return true;
+}
+
 th_result th_report_warnings(const th_report_def *def, th_warnings *warnings, th_error *error) {
     *warnings = (th_warnings){0};
     warner w = {.warnings = warnings};
+    char coarse[600];
+    if (th_plan_warning(def->scene, coarse, sizeof coarse)) warn(&w, "%s", coarse);
     if (def->ensemble->first) {
         warn_of_ends(&w, def);
         warn_of_stranded(&w, def);

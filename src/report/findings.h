@@ -76,4 +76,6 @@ typedef struct th_warnings {
 
 th_result th_report_warnings(const th_report_def *def, th_warnings *warnings, th_error *error);
 void th_warnings_release(th_warnings *warnings);
+// The planner's distance fields are coarser than the plan asks for: what, where, and what to do. False: they are not.
+bool th_plan_warning(const th_scene *scene, char *text, size_t size);
 #endif

@@ -296,7 +296,7 @@ th_result th_runs_open_plain(th_runs *runs, const char *folder, th_error *error)
         th_folder_unlock(&keep->folder);
         return TH_OK;
     }
-    result = th_runs_load_plugins(runs, error);
+    result = th_runs_check_plugins(runs, error);
     if (result == TH_OK) result = th_scene_load_file(path, NULL, &runs->scene, error);
     if (result != TH_OK) return result;
     th_simulation_def simulation = th_simulation_def_of(runs->scene, 0, 0);

@@ -103,14 +103,18 @@ json_t *th_runs_plugins(const th_runs_def *def) {
     return list;
 }
 
-th_result th_runs_load_plugins(const th_runs *runs, th_error *error) {
+// A folder may come from elsewhere, and loading a library runs its code: only those that are given are loaded.
+th_result th_runs_check_plugins(const th_runs *runs, th_error *error) {
     const json_t *list = json_object_get(runs->keep.about, "plugins");
-    th_result result = TH_OK;
-    for (size_t i = 0; i < json_array_size(list) && !runs->own_plugins && result == TH_OK; ++i) {
-        const char *path = json_string_value(json_array_get(list, i));
-        if (path) result = th_plugin_load(path, error);
-    }
-    return result;
+    const char *path = json_string_value(json_array_get(list, 0));
+    if (!path || runs->own_plugins) return TH_OK;
+    th_fail(error, TH_BAD_ARGUMENT, "",
+            "its models are in the plugin %.200s%s, which is code that a folder does not load by "
+            "itself; "
+            "if you trust it, add --plugin and its path",
+            path, json_array_size(list) > 1 ? " and others" : "");
+    snprintf(error->file, sizeof error->file, "%.240s", runs->keep.folder.path);
+    return error->code;
 }
 
 // ---- preparing

@@ -19,7 +19,7 @@ struct th_runs {
     char *out;    // NULL: a new folder
     bool force;   // replace what throng wrote there
     json_t *tree; // the scene as it will be copied; NULL: nothing is kept, or it is there already
-    bool own_plugins; // given when it was opened: those of the folder are not loaded
+    bool own_plugins; // given when it was opened; those that the folder names are not loaded
     bool resumable;   // the folder is there and has checkpoints
     th_run_folder keep;
     // What
@@ -67,7 +67,7 @@ th_result th_runs_execute_plain(th_runs *runs, th_error *error);
 th_result th_runs_open_plain(th_runs *runs, const char *folder, th_error *error);
 // The plugins of a definition for the folder's description; NULL: none. And those of an opened folder, loaded.
 json_t *th_runs_plugins(const th_runs_def *def);
-th_result th_runs_load_plugins(const th_runs *runs, th_error *error);
+th_result th_runs_check_plugins(const th_runs *runs, th_error *error);
 // Sweeps. sweep.c
 th_result th_sweep_create(th_runs *runs, const th_runs_def *def, th_error *error);
 th_result th_sweep_open(th_runs *runs, const char *folder, th_error *error);

@@ -90,7 +90,7 @@ th_result th_sweep_open(th_runs *runs, const char *folder, th_error *error) {
     json_t *about = th_folder_read_json(&runs->keep.folder, "sweep.json", error);
     if (!about) return error->code;
     th_result result = th_run_folder_begin(&runs->keep, about, error);
-    if (result == TH_OK) result = th_runs_load_plugins(runs, error);
+    if (result == TH_OK) result = th_runs_check_plugins(runs, error);
     if (result != TH_OK) return result;
     const json_t *definition = json_object_get(about, "definition");
     const char *version = json_string_value(json_object_get(definition, "version"));
