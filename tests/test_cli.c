@@ -169,6 +169,58 @@ static void test_check(void **state) {
     assert_holds(run(f, "check %s --set groups.visitors.count=7", f->hall)->out, "17 people");
 }
 
+// Two rooms with gaps of 0.25 m and 0.45 m in the wall between them, and a way round: who needs more is warned of.
+static void test_check_warns_of_narrow_gaps(void **state) {
+    fixture *f = *state;
+    char path[512];
+    snprintf(path, sizeof path, "%s/gaps.json", f->program.folder);
+    write_text(
+        path,
+        "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 10, 6]}, \"obstacles\": [{\"rect\": [4, "
+        "0, 5, 1]}, {\"rect\": [4, 1.25, 5, 2]}, {\"rect\": [4, 2.45, 5, 4]}]}], \"exits\": "
+        "[{\"id\": \"out\", \"line\": [[10, 0], [10, 6]]}], \"groups\": [{\"id\": \"turn\", "
+        "\"count\": 3, \"area\": {\"rect\": [0.5, 0.5, 3, 5]}}, {\"id\": \"wide\", \"count\": 3, "
+        "\"area\": {\"rect\": [0.5, 0.5, 3, 5]}, \"radius\": 0.25, \"move\": \"orca\"}]}");
+    const outcome *result = run(f, "check %s", path);
+    assert_int_equal(result->code, 0);
+    assert_holds(result->out, "0.25 m at (4.00, 1.12) on level ground is too narrow for people of "
+                              "group turn, who need 0.30 m");
+    assert_holds(result->out, "0.45 m at (4.00, 2.23) on level ground is too narrow for people of "
+                              "group wide, who need 0.50 m");
+    assert_null(
+        strstr(result->out, "2.23) on level ground is too narrow for people of group turn"));
+}
+
+static void write_stairs(const char *path, const char *walls) {
+    char text[1024];
+    snprintf(
+        text, sizeof text,
+        "{\"levels\": [{\"id\": \"low\", \"walkable\": {\"rect\": [0, 0, 12, 6]}, \"walls\": "
+        "[%s]}, "
+        "{\"id\": \"high\", \"walkable\": {\"rect\": [8, 2, 12, 4]}}], \"stairs\": [{\"id\": "
+        "\"steps\", \"level\": \"low\", \"to\": \"high\", \"area\": {\"rect\": [4, 2, 8, 4]}, "
+        "\"top\": [[8, 2], [8, 4]]}], \"exits\": [{\"id\": \"out\", \"level\": \"high\", \"line\": "
+        "[[12, 2], [12, 4]]}], \"groups\": [{\"count\": 3, \"level\": \"low\", \"area\": "
+        "{\"rect\": "
+        "[0.5, 0.5, 3, 5]}}]}",
+        walls);
+    write_text(path, text);
+}
+
+static void test_check_warns_of_open_stairs(void **state) {
+    fixture *f = *state;
+    char path[512];
+    snprintf(path, sizeof path, "%s/stairs.json", f->program.folder);
+    write_stairs(path, "");
+    const outcome *result = run(f, "check %s", path);
+    assert_code(result, 0);
+    assert_holds(result->out, "stairs steps are open to the floor along their side");
+    write_stairs(path, "[[4, 2], [8, 2]], [[4, 4], [8, 4]]");
+    result = run(f, "check %s", path);
+    assert_code(result, 0);
+    assert_null(strstr(result->out, "open to the floor"));
+}
+
 static void test_bad_scenes(void **state) {
     fixture *f = *state;
     char place[160];
@@ -425,6 +477,8 @@ int main(void) {
         cmocka_unit_test(test_bad_command_lines),
         cmocka_unit_test(test_list),
         cmocka_unit_test(test_check),
+        cmocka_unit_test(test_check_warns_of_narrow_gaps),
+        cmocka_unit_test(test_check_warns_of_open_stairs),
         cmocka_unit_test(test_bad_scenes),
         cmocka_unit_test(test_run_json),
         cmocka_unit_test(test_json_is_the_summary),
