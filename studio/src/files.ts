@@ -1,0 +1,183 @@
+// Scenes and pictures that come in, scenes that go out, templates. SPDX-License-Identifier: Apache-2.0
+import type { App } from "./app";
+import { button, clear, h } from "./dom";
+import type { Reply } from "./link";
+import type { Underlay } from "./plan";
+
+export class Files {
+    underlay: (Underlay & { scaling: [number, number][] }) | null = null;
+    file = h("input", {
+        type: "file",
+        hidden: true,
+        accept: ".json,.wkt,.geojson,.png,.jpg,.jpeg,.webp,.svg",
+        id: "file",
+        onchange: () => {
+            for (const file of this.file.files ?? []) void this.openFile(file);
+            this.file.value = "";
+        },
+    });
+    start = h("dialog", { id: "templates" });
+
+    constructor(private app: App) {}
+
+    dropFiles(): void {
+        this.app.stage.addEventListener("dragover", (event) => {
+            event.preventDefault();
+            this.app.stage.classList.add("dropping");
+        });
+        this.app.stage.addEventListener("dragleave", () => this.app.stage.classList.remove("dropping"));
+        this.app.stage.addEventListener("drop", (event) => {
+            event.preventDefault();
+            this.app.stage.classList.remove("dropping");
+            for (const file of event.dataTransfer?.files ?? []) void this.openFile(file);
+        });
+    }
+
+    async openFile(file: File): Promise<void> {
+        if (file.type.startsWith("image/") || /\.(png|jpe?g|webp|svg)$/i.test(file.name)) {
+            await this.openPicture(file);
+            return;
+        }
+        if (/\.(sqlite|db|h5|hdf5|txt|csv)$/i.test(file.name)) {
+            this.app.note(`${file.name} is a recording: start \`throng replay ${file.name}\` to see it here`, true);
+            return;
+        }
+        if (file.size > 7.5e6) {
+            this.app.note(
+                `${file.name} has ${(file.size / 1e6).toFixed(1)} MB, more than can be sent. Start \`throng studio ${file.name}\` instead`,
+                true,
+            );
+            return;
+        }
+        await this.app.ask("open", { name: file.name, text: await file.text() }, `${file.name} opened`);
+    }
+
+    async openPicture(file: File): Promise<void> {
+        const image = new Image();
+        image.src = URL.createObjectURL(file);
+        try {
+            await image.decode();
+        } catch {
+            this.app.note(`${file.name} is not a picture that this browser can show`, true);
+            return;
+        }
+        const [x, y, right] = this.app.plans[0].visible();
+        this.underlay = {
+            image,
+            width: image.naturalWidth || 1000,
+            height: image.naturalHeight || 1000,
+            x,
+            y,
+            scale: 1,
+            scaling: [],
+        };
+        this.underlay.scale = (right - x) / this.underlay.width;
+        this.app.plans[0].underlay = this.underlay;
+        this.app.toolbar.setTool("select");
+        this.app.plans[0].redraw();
+        clear(
+            this.app.toolbar.hint,
+            h("b", {}, "Scale of the picture:"),
+            h("span", {}, "click two points whose distance you know."),
+            button("Remove picture", "Take the picture away", () => {
+                this.app.plans[0].underlay = null;
+                this.underlay = null;
+                this.app.plans[0].redraw();
+                this.app.toolbar.setTool("select");
+            }),
+        );
+    }
+
+    // Two clicks and a length give the scale; the first point stays where it is.
+    underlayPoint(x: number, y: number): boolean {
+        const underlay = this.underlay;
+        if (!underlay) return false;
+        underlay.scaling.push([x, y]);
+        if (underlay.scaling.length < 2) {
+            this.app.note("And the second point.");
+            return true;
+        }
+        const [a, b] = underlay.scaling,
+            drawn = Math.hypot(b[0] - a[0], b[1] - a[1]);
+        const length = h("input", {
+            type: "number",
+            step: "any",
+            min: "0.1",
+            value: "10",
+            id: "picture-length",
+            title: "Distance of the two points in metres",
+        });
+        const apply = (): void => {
+            const factor = Number(length.value) / drawn;
+            if (!(factor > 0) || !Number.isFinite(factor)) return;
+            underlay.x = a[0] + (underlay.x - a[0]) * factor;
+            underlay.y = a[1] + (underlay.y - a[1]) * factor;
+            underlay.scale *= factor;
+            this.app.plans[0].underlay = underlay;
+            this.underlay = null;
+            this.app.plans[0].fit([
+                underlay.x,
+                underlay.y,
+                underlay.x + underlay.width * underlay.scale,
+                underlay.y + underlay.height * underlay.scale,
+            ]);
+            this.app.toolbar.setTool("wall");
+            this.app.note("Trace the walls over the picture.");
+        };
+        clear(
+            this.app.toolbar.hint,
+            h("label", {}, "These points are apart by [m]", length),
+            button("Set scale", "Use this distance", apply, { id: "picture-scale" }),
+        );
+        length.focus();
+        return true;
+    }
+
+    async save(): Promise<Reply> {
+        const reply = await this.app.ask("save");
+        if (!reply.ok) return reply;
+        const address = URL.createObjectURL(new Blob([String(reply.text)], { type: "application/json" }));
+        const anchor = h("a", { href: address, download: String(reply.name ?? "scene.json") });
+        anchor.click();
+        setTimeout(() => URL.revokeObjectURL(address), 10000);
+        this.app.note(`Saved as ${anchor.download}`);
+        return reply;
+    }
+
+    showTemplates(): void {
+        const shut = (): void => this.start.close();
+        clear(
+            this.start,
+            h("h2", {}, "New scene"),
+            h("p", {}, "Start from a template, or from an empty room."),
+            h(
+                "div",
+                { className: "cards" },
+                ...[
+                    { name: "", title: "Empty room", description: "20 × 15 m with one exit; add people and walls." },
+                    ...(this.app.registry?.templates ?? []),
+                ].map((template) => {
+                    const card = button(
+                        "",
+                        template.description || template.title,
+                        () => {
+                            shut();
+                            void (
+                                template.name
+                                    ? this.app.ask("template", { name: template.name })
+                                    : this.app.ask("new", {})
+                            ).then((reply) => {
+                                if (reply.ok && !template.name) this.app.toolbar.setTool("group");
+                            });
+                        },
+                        { "data-template": template.name },
+                    );
+                    card.append(h("b", {}, template.title), h("small", {}, template.description));
+                    return card;
+                }),
+            ),
+            button("Cancel", "Back (Esc)", shut),
+        );
+        if (!this.start.open) this.start.showModal();
+    }
+}

@@ -1,0 +1,318 @@
+// What the crowd looks like: colours of people, heat maps, arrows, and the legend that explains them.
+// SPDX-License-Identifier: Apache-2.0
+import type { App } from "./app";
+import { CATEGORIES, MAPS, categoryTable, css, gradient, sample, table, ticks, type Rgb } from "./colours";
+import { clear, h, short, unitText, words } from "./dom";
+import type { ColourValue, Layer, People, Raster, Scene, Vectors } from "./types";
+
+export class Looks {
+    vectorsOf = 0;
+    rasters: (Raster | null)[] = [null, null];
+    viewPanel = h("div", { className: "panel" });
+    legend = h("div", { className: "floating legend" });
+
+    constructor(private app: App) {}
+
+    colour(scene: Scene): ColourValue | undefined {
+        return scene.colours.find((colour) => colour.name === this.app.shown.colour);
+    }
+
+    lookup(scene: Scene): Uint8Array<ArrayBuffer> {
+        const colour = this.colour(scene);
+        if (!colour || colour.kind === "category") return categoryTable();
+        const out = table(mapOf(colour.name));
+        out.set([150, 150, 150, 255], 4 * 255); // no value
+        return out;
+    }
+
+    shader(scene: Scene, people: People): (k: number) => number {
+        const category = this.colour(scene)?.kind === "category";
+        const n = CATEGORIES.length;
+        // A frame of the colour before: shown grey rather than wrong.
+        const stale =
+            people.colour < scene.colours.length && scene.colours[people.colour]?.name !== this.app.shown.colour;
+        if (category) return (k) => (stale || Number.isNaN(people.value[k]) ? 7 : people.value[k] % n) / 255;
+        return (k) => (stale || Number.isNaN(people.value[k]) ? 1 : Math.min(254 / 255, people.value[k]));
+    }
+
+    raster(raster: Raster): void {
+        const world = raster.world === 1 ? 1 : 0,
+            scene = this.app.scenes[world];
+        const layer = scene?.layers[raster.layer];
+        if (!scene || !layer || layer.name !== this.app.shown.layer) return;
+        this.rasters[world] = raster;
+        this.app.plans[world].setRaster(raster, layerColour(layer));
+        if (world === 0 && this.app.shown.view === "3d")
+            this.app.space?.setRaster(raster, this.app.plans[0].rasterImage);
+    }
+
+    vectors(vectors: Vectors): void {
+        const world = vectors.world === 1 ? 1 : 0;
+        if (this.app.scenes[world]?.layers[vectors.layer]?.name !== this.app.shown.vectors) return;
+        this.app.plans[world].vectors = vectors;
+        this.app.plans[world].redraw();
+    }
+
+    setColour(name: string): void {
+        this.app.shown.colour = name;
+        void this.app.ask("colour", { by: name });
+        this.viewChanged();
+    }
+
+    nextColour(): void {
+        const colours = this.app.scenes[0]?.colours ?? [];
+        const k = colours.findIndex((colour) => colour.name === this.app.shown.colour);
+        if (colours.length > 0) this.setColour(colours[(k + 1) % colours.length].name);
+    }
+
+    setLayer(name: string): void {
+        this.turnOff(this.app.shown.layer);
+        this.app.shown.layer = name;
+        this.rasters = [null, null];
+        for (const plan of this.app.plans) plan.setRaster(null, null);
+        this.app.space?.setRaster(null, null);
+        this.sendLayers();
+        this.viewChanged();
+    }
+
+    setVectors(name: string): void {
+        this.turnOff(this.app.shown.vectors);
+        this.app.shown.vectors = name;
+        for (const plan of this.app.plans) {
+            plan.vectors = null;
+            plan.redraw();
+        }
+        this.sendLayers();
+        this.viewChanged();
+    }
+
+    turnOff(name: string): void {
+        if (name) void this.app.ask("layer", { name, on: false, level: this.app.shown.level });
+    }
+
+    sendLayers(): void {
+        for (const name of [this.app.shown.layer, this.app.shown.vectors]) {
+            if (name)
+                void this.app.ask("layer", { name, on: true, level: this.app.shown.level, target: this.vectorsOf });
+        }
+    }
+
+    toggleHeat(): void {
+        const density = this.app.scenes[0]?.layers.find((layer) => layer.kind === "map" && /density/.test(layer.name));
+        if (density) this.setLayer(this.app.shown.layer === density.name ? "" : density.name);
+    }
+
+    viewChanged(): void {
+        const scene = this.app.scenes[0];
+        if (!scene) return;
+        const lookup = this.lookup(scene);
+        for (const plan of this.app.plans) plan.discs.setColours(lookup);
+        for (const people of this.app.crowd) if (people) this.app.people(people);
+        this.buildView(scene);
+        this.app.keepAddress();
+    }
+
+    buildView(scene: Scene): void {
+        const lookup = this.lookup(scene);
+        for (const plan of this.app.plans) {
+            plan.discs.setColours(lookup);
+            plan.names = this.app.shown.names;
+        }
+        const pick = (
+            name: string,
+            title: string,
+            current: string,
+            choose: (value: string) => void,
+            items: { name: string; label: string; doc: string }[],
+        ): HTMLElement =>
+            h(
+                "div",
+                { className: "choices", role: "radiogroup", "aria-label": title },
+                ...items.map((item) =>
+                    h(
+                        "label",
+                        { title: item.doc },
+                        h("input", {
+                            type: "radio",
+                            name,
+                            checked: item.name === current,
+                            value: item.name,
+                            onchange: () => choose(item.name),
+                        }),
+                        item.label,
+                    ),
+                ),
+            );
+        const off = { name: "", label: "None", doc: "" };
+        const label = (item: {
+            name: string;
+            label: string;
+            unit: string;
+            doc: string;
+        }): { name: string; label: string; doc: string } => ({
+            name: item.name,
+            label: words(item.label) + (unitText(item.unit) ? ` [${unitText(item.unit)}]` : ""),
+            doc: item.doc,
+        });
+        const maps = scene.layers.filter((layer) => layer.kind === "map"),
+            fields = scene.layers.filter((layer) => layer.kind === "vectors");
+        const target = h(
+            "select",
+            {
+                title: "Where to: the goal whose field is shown",
+                id: "target",
+                onchange: () => {
+                    this.vectorsOf = Number(target.value);
+                    this.sendLayers();
+                },
+            },
+            ...scene.targets.map((t, k) => h("option", { value: String(k) }, t.name || `Goal ${k}`)),
+        );
+        target.value = String(this.vectorsOf);
+        const wantsTarget = scene.layers.some(
+            (layer) => layer.ofTarget && (layer.name === this.app.shown.layer || layer.name === this.app.shown.vectors),
+        );
+        clear(
+            this.viewPanel,
+            h("h3", {}, "Colour people by"),
+            pick(
+                "colour",
+                "Colour people by",
+                this.app.shown.colour,
+                (name) => this.setColour(name),
+                scene.colours.map(label),
+            ),
+            h("h3", {}, "Heat map"),
+            pick("layer", "Heat map", this.app.shown.layer, (name) => this.setLayer(name), [off, ...maps.map(label)]),
+            fields.length > 0 ? h("h3", {}, "Arrows") : null,
+            fields.length > 0
+                ? pick("vectors", "Arrows", this.app.shown.vectors, (name) => this.setVectors(name), [
+                      off,
+                      ...fields.map(label),
+                  ])
+                : null,
+            wantsTarget && scene.targets.length > 1
+                ? h("div", { className: "field" }, h("label", {}, "Towards"), target)
+                : null,
+            h("h3", {}, "Plan"),
+            h(
+                "div",
+                { className: "choices" },
+                h(
+                    "label",
+                    { title: "Names of doors, exits and lines (Y)" },
+                    h("input", {
+                        type: "checkbox",
+                        id: "names",
+                        checked: this.app.shown.names,
+                        onchange: () => this.app.toggleNames(),
+                    }),
+                    "Names",
+                ),
+            ),
+        );
+        this.buildLegend(scene);
+    }
+
+    buildLegend(scene: Scene): void {
+        const colour = this.colour(scene),
+            layer = scene.layers.find((l) => l.name === this.app.shown.layer);
+        const scale = (low: number, high: number): HTMLElement =>
+            h("div", { className: "scale" }, ...ticks(low, high, 4).map((value) => h("span", {}, short(value))));
+        const unit = (text: string): string => (unitText(text) ? ` [${unitText(text)}]` : "");
+        const parts: HTMLElement[] = [];
+        if (colour?.kind === "number") {
+            parts.push(
+                h(
+                    "section",
+                    { title: colour.doc },
+                    h("h4", {}, `People: ${colour.label}${unit(colour.unit)}`),
+                    h("div", { className: "bar", style: `background:${gradient(mapOf(colour.name))}` }),
+                    scale(colour.min, colour.max),
+                ),
+            );
+        } else if (colour) {
+            parts.push(
+                h(
+                    "section",
+                    { title: colour.doc },
+                    h("h4", {}, `People: ${colour.label}`),
+                    h(
+                        "ul",
+                        {},
+                        ...colour.names
+                            .slice(0, 24)
+                            .map((name, k) =>
+                                h(
+                                    "li",
+                                    { title: name },
+                                    h("i", { style: `background:${css(CATEGORIES[k % CATEGORIES.length])}` }),
+                                    words(name),
+                                ),
+                            ),
+                    ),
+                ),
+            );
+        }
+        if (layer && layer.bounds.length > 0) {
+            const bounds = [layer.min, ...layer.bounds];
+            const letters = layer.bounds.length === 5;
+            parts.push(
+                h(
+                    "section",
+                    { title: layer.doc },
+                    h("h4", {}, `${layer.label}${unit(layer.unit)}${letters ? ", Fruin's levels" : ""}`),
+                    h(
+                        "ul",
+                        {},
+                        ...bounds.map((from, k) =>
+                            h(
+                                "li",
+                                {},
+                                h("i", { style: `background:${css(stepRgb(k, bounds.length))}` }),
+                                `${letters ? `${"ABCDEF"[k]}: ` : ""}${k === 0 ? `< ${short(bounds[1])}` : `≥ ${short(from)}`}`,
+                            ),
+                        ),
+                    ),
+                ),
+            );
+        } else if (layer) {
+            parts.push(
+                h(
+                    "section",
+                    { title: layer.doc },
+                    h("h4", {}, `${layer.label}${unit(layer.unit)}`),
+                    h("div", { className: "bar", style: `background:${gradient(MAPS.inferno)}` }),
+                    scale(layer.min, layer.max),
+                ),
+            );
+        }
+        clear(this.legend, ...parts);
+        this.legend.hidden = parts.length === 0;
+    }
+}
+
+function mapOf(name: string): Rgb[] {
+    if (/wish|desired|share/.test(name)) return MAPS.contrast;
+    if (/density|pressure|force|exposure/.test(name)) return MAPS.inferno;
+    return MAPS.viridis;
+}
+
+function stepRgb(k: number, count: number): Rgb {
+    return sample(MAPS.inferno, 0.2 + (0.75 * k) / Math.max(1, count - 1));
+}
+
+// Heat map: nothing where nobody is, steps where the layer has levels of service.
+export function layerColour(layer: Layer): (value: number) => [number, number, number, number] {
+    const range = layer.max - layer.min || 1;
+    return (value) => {
+        if (Number.isNaN(value)) return [0, 0, 0, 0];
+        const t = (value - layer.min) / range;
+        if (layer.bounds.length > 0) {
+            let k = 0;
+            while (k < layer.bounds.length && value >= layer.bounds[k]) k++;
+            return [...stepRgb(k, layer.bounds.length + 1), k === 0 ? Math.min(130, 4000 * t) : 190];
+        }
+        return [...sample(MAPS.inferno, 0.08 + 0.9 * t), Math.round(Math.min(200, 900 * Math.max(0, t)))];
+    };
+}

@@ -1,0 +1,137 @@
+// The tools at the left, and the line that says what the tool in the hand does and takes its options.
+// SPDX-License-Identifier: Apache-2.0
+import type { App } from "./app";
+import { button, clear, h, words } from "./dom";
+import { TOOLS, type Thing, type ToolName } from "./editor";
+
+export class Toolbar {
+    options: Record<string, string> = {
+        radius: "1.5",
+        count: "50",
+        rate: "2",
+        speed: "0.5",
+        to: "",
+        group: "",
+    };
+    hint = h("div", { className: "floating hint" });
+    tools = h("nav", { className: "tools", "aria-label": "tools" });
+
+    constructor(private app: App) {
+        this.tools.append(
+            ...TOOLS.flatMap((tool) => {
+                const heading: Partial<Record<ToolName, string>> = {
+                    wall: "Plan",
+                    group: "People",
+                    line: "Measure",
+                    erase: "Delete",
+                };
+                const item = button("", `${tool.title} (${tool.key.toUpperCase()})`, () => this.setTool(tool.name), {
+                    id: `tool-${tool.name}`,
+                    "aria-pressed": "false",
+                });
+                item.append(
+                    h("span", {}, tool.label),
+                    h("kbd", {}, tool.key === "Delete" ? "Del" : tool.key.toUpperCase()),
+                );
+                return heading[tool.name] ? [h("h3", {}, heading[tool.name]), item] : [item];
+            }),
+        );
+    }
+
+    option(name: string): string {
+        if (name === "group" && !this.options.group) return this.app.scenes[0]?.groups[0]?.id ?? "";
+        return this.options[name] ?? "";
+    }
+
+    setTool(name: ToolName): void {
+        if (this.app.registry?.replay) return;
+        this.app.editor.choose(name);
+        for (const item of this.tools.querySelectorAll("button"))
+            item.setAttribute("aria-pressed", String(item.id === `tool-${name}`));
+        const tool = this.app.editor.tool,
+            scene = this.app.scenes[0];
+        const number = (key: string, label: string, step: string): HTMLElement =>
+            h(
+                "label",
+                { title: label },
+                label,
+                h("input", {
+                    type: "number",
+                    min: "0",
+                    step,
+                    id: `option-${key}`,
+                    value: this.options[key],
+                    title: label,
+                    onchange: (event: Event) => {
+                        this.options[key] = (event.target as HTMLInputElement).value;
+                    },
+                }),
+            );
+        const choice = (key: string, label: string, items: [string, string][]): HTMLElement => {
+            const select = h(
+                "select",
+                {
+                    title: label,
+                    id: `option-${key}`,
+                    onchange: () => {
+                        this.options[key] = select.value;
+                    },
+                },
+                ...items.map(([value, text]) => h("option", { value }, text)),
+            );
+            select.value = this.option(key);
+            return h("label", {}, label, select);
+        };
+        const parts: HTMLElement[] = [];
+        if (name === "group" || name === "people") parts.push(number("count", "people", "1"));
+        if (name === "source") parts.push(number("rate", "people per s", "0.1"));
+        if (name === "zone") parts.push(number("speed", "speed factor", "0.1"));
+        if (name === "people" || name === "clear") parts.push(number("radius", "radius [m]", "0.5"));
+        if (name === "people" && scene)
+            parts.push(
+                choice(
+                    "group",
+                    "of group",
+                    scene.groups.map((group) => [group.id, group.id]),
+                ),
+            );
+        if ((name === "group" || name === "source") && scene) {
+            parts.push(
+                choice("to", "going to", [
+                    ["", "the nearest exit"],
+                    ...scene.goals.map((goal): [string, string] => [goal.id, goal.id]),
+                ]),
+            );
+        }
+        clear(this.hint, h("span", {}, tool.hint), ...parts);
+        this.hint.hidden = this.app.shown.view === "3d";
+    }
+
+    selected(thing: Thing | null): void {
+        if (!thing) {
+            this.setTool(this.app.editor.tool.name);
+            return;
+        }
+        const door = thing.kind === "door";
+        clear(
+            this.hint,
+            h("b", {}, `${words(thing.kind)} ${thing.id}`),
+            door
+                ? button("Open or shut", "Open or shut the door", () => {
+                      const open = this.app.plans[0].doorsOpen[thing.index] ?? true;
+                      this.app.edit(
+                          { kind: "door", door: thing.id, open: !open },
+                          `${thing.id} ${open ? "shut" : "opened"}`,
+                      );
+                  })
+                : null,
+            h("span", {}, thing.line ? "Drag it or its ends." : "Drag it."),
+            button("Delete", "Delete it (Del)", () => this.app.editor.remove(thing)),
+        );
+    }
+
+    deleteKey(): void {
+        if (this.app.editor.selection) this.app.editor.remove(this.app.editor.selection);
+        else this.setTool("erase");
+    }
+}
