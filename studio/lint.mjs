@@ -27,7 +27,7 @@ for (const path of ["src", "test", "e2e"].flatMap((folder) => files(join(here, f
         .split("\n")
         .forEach((line, number) => {
             for (const [pattern, complaint] of rules) {
-                if (pattern.test(line)) {
+                if (pattern.test(line) && !(path.includes("e2e") && complaint.startsWith("left over"))) {
                     console.error(`${relative(here, path)}:${number + 1}: ${complaint}`);
                     found++;
                 }

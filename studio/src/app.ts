@@ -99,8 +99,7 @@ export class App implements Listener, EditorHost {
         }
         this.side.append(this.tabs, ...Object.values(this.panels));
         this.panes[1].hidden = true;
-        this.panes[0].append(this.same);
-        this.stage.append(this.looks.legend, this.toolbar.hint, this.toasts, this.lost);
+        this.stage.append(this.same, this.looks.legend, this.toolbar.hint, this.toasts, this.lost);
         root.append(
             this.controls.header(),
             this.toolbar.tools,
@@ -117,8 +116,10 @@ export class App implements Listener, EditorHost {
         if (!this.link) return { ok: false, error: "not connected" };
         const reply = await this.link.request(verb, args);
         this.replies++;
-        if (!reply.ok) this.note([reply.error, reply.cure].filter(Boolean).join(". "), true);
-        else if (say) this.note(say);
+        if (!reply.ok) {
+            const known = reply.cure && !reply.error?.includes(reply.cure) ? `. ${reply.cure}` : "";
+            this.note(`${reply.error ?? "the program refused"}${known}`, true);
+        } else if (say) this.note(say);
         return reply;
     }
 
@@ -181,6 +182,7 @@ export class App implements Listener, EditorHost {
             if (item) item.hidden = registry.replay;
         }
         this.controls.seed.parentElement?.toggleAttribute("hidden", registry.replay);
+        this.toolbar.setTool("select");
         void this.ask("charts").then((reply) => {
             const worlds = Array.isArray(reply.worlds) ? (reply.worlds as unknown[]) : [];
             worlds.forEach((chart, world) => {
@@ -400,7 +402,7 @@ export class App implements Listener, EditorHost {
         clearTimeout(this.addressTimer);
         this.addressTimer = window.setTimeout(() => {
             const plan = this.plans[0];
-            this.shown.at = [plan.centre[0], plan.centre[1], plan.scale];
+            if (plan.scene) this.shown.at = [plan.centre[0], plan.centre[1], plan.scale];
             history.replaceState(null, "", location.pathname + location.search + writeAddress(this.shown));
         }, 250);
     }

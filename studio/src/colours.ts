@@ -12,6 +12,8 @@ export const MAPS: Record<string, Rgb[]> = {
     viridis: anchors("440154 482777 3f4a8a 31678e 26838f 1f9d8a 6cce5a b6de2b fee825"),
     cividis: anchors("00224e 123570 3b496c 575d6d 707173 8a8678 a59c74 c3b369 e1cc55 fee838"),
     inferno: anchors("000004 1b0c41 4a0c6b 781c6d a52c60 cf4446 ed6925 fb9b06 f7d13d fcffa4"),
+    // ColorBrewer's YlOrRd (Harrower and Brewer 2003): darker is more, on light ground.
+    heat: anchors("ffffcc ffeda0 fed976 feb24c fd8d3c fc4e2a e31a1c bd0026 800026"),
     // Blue is slow against the wish, amber as wished: two hues that every eye tells apart.
     contrast: anchors("2c4f9e 5a7fc0 9db4d6 e8e2cf f0c56b e39a2d c46a00"),
 };

@@ -302,6 +302,6 @@ export class Controls {
         this.scrub.min = String(from);
         this.scrub.max = String(Math.max(from + 0.01, this.app.registry?.replay ? (state.duration ?? to) : to));
         if (!this.scrubbing) this.scrub.value = String(shownTime);
-        this.live.hidden = state.scrub === null;
+        this.live.hidden = state.scrub === null || this.app.registry?.replay === true;
     }
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { App } from "./app";
 import { CATEGORIES, MAPS, categoryTable, css, gradient, sample, table, ticks, type Rgb } from "./colours";
-import { clear, h, short, unitText, words } from "./dom";
+import { clear, dark, h, short, unitText, words } from "./dom";
 import type { ColourValue, Layer, People, Raster, Scene, Vectors } from "./types";
 
 export class Looks {
@@ -282,7 +282,7 @@ export class Looks {
                     "section",
                     { title: layer.doc },
                     h("h4", {}, `${layer.label}${unit(layer.unit)}`),
-                    h("div", { className: "bar", style: `background:${gradient(MAPS.inferno)}` }),
+                    h("div", { className: "bar", style: `background:${gradient([0, 0.25, 0.5, 0.75, 1].map(heat))}` }),
                     scale(layer.min, layer.max),
                 ),
             );
@@ -298,11 +298,16 @@ function mapOf(name: string): Rgb[] {
     return MAPS.viridis;
 }
 
-function stepRgb(k: number, count: number): Rgb {
-    return sample(MAPS.inferno, 0.2 + (0.75 * k) / Math.max(1, count - 1));
+// Darker is more on light ground, lighter is more on dark ground: what matters stands out on both.
+function heat(t: number): Rgb {
+    return dark() ? sample(MAPS.inferno, 0.2 + 0.76 * t) : sample(MAPS.heat, 0.15 + 0.85 * t);
 }
 
-// Heat map: nothing where nobody is, steps where the layer has levels of service.
+function stepRgb(k: number, count: number): Rgb {
+    return heat(k / Math.max(1, count - 1));
+}
+
+// Heat map: nothing where nobody is, steps where the layer has levels of service; the first step is free ground.
 export function layerColour(layer: Layer): (value: number) => [number, number, number, number] {
     const range = layer.max - layer.min || 1;
     return (value) => {
@@ -311,8 +316,8 @@ export function layerColour(layer: Layer): (value: number) => [number, number, n
         if (layer.bounds.length > 0) {
             let k = 0;
             while (k < layer.bounds.length && value >= layer.bounds[k]) k++;
-            return [...stepRgb(k, layer.bounds.length + 1), k === 0 ? Math.min(130, 4000 * t) : 190];
+            return [...stepRgb(k, layer.bounds.length + 1), k === 0 ? 0 : 150];
         }
-        return [...sample(MAPS.inferno, 0.08 + 0.9 * t), Math.round(Math.min(200, 900 * Math.max(0, t)))];
+        return [...heat(Math.min(1, Math.max(0, t))), Math.round(Math.min(150, 900 * Math.max(0, t)))];
     };
 }

@@ -44,7 +44,10 @@ export class Toolbar {
     }
 
     setTool(name: ToolName): void {
-        if (this.app.registry?.replay) return;
+        if (this.app.registry?.replay) {
+            clear(this.hint, "A recording: play it, go back and forth, colour it, click a person.");
+            return;
+        }
         this.app.editor.choose(name);
         for (const item of this.tools.querySelectorAll("button"))
             item.setAttribute("aria-pressed", String(item.id === `tool-${name}`));

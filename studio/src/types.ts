@@ -269,6 +269,7 @@ export type ChartRow = [
 ];
 
 export function boxOf(scene: Scene): Box {
+    if (scene.box[2] > scene.box[0] && scene.box[3] > scene.box[1]) return scene.box;
     const box: Box = [Infinity, Infinity, -Infinity, -Infinity];
     for (const level of scene.levels) {
         if (level.box[2] < level.box[0]) continue;

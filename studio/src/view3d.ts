@@ -392,7 +392,7 @@ export class View3d {
 
     private follow(x: number, y: number, z: number, heading: number): void {
         const target = new THREE.Vector3(x, y, z + 1.3);
-        const wish = new THREE.Vector3(x - 4.5 * Math.cos(heading), y - 4.5 * Math.sin(heading), z + 3.2);
+        const wish = new THREE.Vector3(x - 6 * Math.cos(heading), y - 6 * Math.sin(heading), z + 5.2);
         this.camera.position.lerp(wish, 0.04);
         this.orbit.target.lerp(target, 0.2);
         this.camera.lookAt(this.orbit.target);
@@ -531,7 +531,7 @@ export class View3d {
         const now = performance.now(),
             seconds = Math.min(0.1, (now - this.last) / 1000);
         // Slow machines take the simpler bodies earlier.
-        this.slow = Math.min(120, Math.max(16, 0.95 * this.slow + 0.05 * (now - this.last)));
+        this.slow = Math.min(48, Math.max(16, 0.95 * this.slow + 0.05 * (now - this.last)));
         this.last = now;
         if (this.cameraMode === "walk") this.walk(seconds);
         this.place();

@@ -134,6 +134,8 @@ test("colour maps run from dark to light, and categories stay apart for red-gree
         for (let k = 1; k <= 20; k++)
             assert.ok(light(sample(MAPS[name], k / 20)) > light(sample(MAPS[name], (k - 1) / 20)), name);
     }
+    for (let k = 1; k <= 20; k++)
+        assert.ok(sample(MAPS.heat, k / 20)[1] < sample(MAPS.heat, (k - 1) / 20)[1] + 1, "heat");
     // Red and green mixed as a deuteranope sees them (Vienot 1999, linear RGB approximated).
     const seen = ([r, g, b]: Rgb): number[] => [0.625 * r + 0.375 * g, 0.3 * g + 0.7 * b];
     for (let i = 0; i < 6; i++) {

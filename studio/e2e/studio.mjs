@@ -1,0 +1,459 @@
+// End to end: the program's own server and page in a real browser. `node e2e/studio.mjs [part of a name]` runs some.
+// Screenshots go to $TH_OUTPUT: look at them. SPDX-License-Identifier: Apache-2.0
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { gunzipSync } from "node:zlib";
+import { ROOM, Studio, launch, output, root, run, sceneFile, serve, stopAll } from "./support.mjs";
+
+const tests = [];
+const test = (name, body) => tests.push({ name, body });
+let browser;
+
+async function withRoom(body, scene = ROOM, ...options) {
+    const server = await serve(
+        "studio",
+        sceneFile("room.json", scene),
+        "--no-browser",
+        "--paused",
+        "--threads",
+        "1",
+        ...options,
+    );
+    const studio = await Studio.open(browser, server.address);
+    try {
+        await body(studio, server);
+        await studio.close();
+    } finally {
+        server.stop();
+    }
+}
+
+test("the page loads and a dense crowd moves", async () => {
+    const begun = performance.now();
+    const server = await serve("studio", "--no-browser");
+    const studio = await Studio.open(browser, server.address, { width: 1440, height: 860 });
+    await studio.wait(() => window.studio.state.playing && window.studio.state.worlds[0].time > 0.2);
+    console.log(`    first moving frame ${((performance.now() - begun) / 1000).toFixed(1)} s after start`);
+    const before = await studio.people();
+    await studio.wait((time) => window.studio.crowd[0].time > time, (await studio.state()).worlds[0].time + 1);
+    const after = await studio.people();
+    const moved = Object.keys(before).filter(
+        (id) => after[id] && Math.hypot(after[id][0] - before[id][0], after[id][1] - before[id][1]) > 0.3,
+    );
+    assert.ok(moved.length > 20, `${moved.length} of ${Object.keys(before).length} people moved`);
+    assert.match(await studio.page.textContent("#meter-rate"), /\d/);
+    assert.match(await studio.page.textContent("#meter-real"), /\d/);
+    assert.match(await studio.page.textContent("#meter-inside"), /\d/);
+    await studio.page.waitForTimeout(3000);
+    await studio.page.keyboard.press("h");
+    await studio.wait(() => window.studio.plans[0].raster !== null);
+    await studio.page.waitForTimeout(500);
+    await studio.shot("plan");
+    await studio.close();
+    server.stop();
+});
+
+test("a wall drawn in the way slows the flow, and undo takes it away", () =>
+    withRoom(async (studio) => {
+        const free = (await studio.stepped(220)).worlds[0].left;
+        assert.ok(free > 10, `${free} left without the wall`);
+        await studio.ask("restart");
+        await studio.tool("wall");
+        await studio.drag(15, 0, 15, 9.2);
+        const walled = await studio.stepped(220);
+        assert.ok(walled.worlds[0].left < 0.7 * free, `${walled.worlds[0].left} left past the wall, ${free} without`);
+        assert.equal(walled.undo, 1);
+        await studio.page.waitForTimeout(300);
+        await studio.shot("wall");
+        await studio.page.keyboard.press("Control+z");
+        await studio.wait(() => window.studio.state.undo === 0 && window.studio.state.redo === 1);
+        await studio.ask("restart");
+        assert.equal((await studio.stepped(220)).worlds[0].left, free, "as before the wall");
+        await studio.page.keyboard.press("Control+y");
+        await studio.wait(() => window.studio.state.undo === 1);
+        await studio.ask("restart");
+        assert.equal((await studio.stepped(220)).worlds[0].left, walled.worlds[0].left, "the wall again");
+    }));
+
+test("a door shut by a click sends everybody to the other", () =>
+    withRoom(async (studio) => {
+        const both = (await studio.stepped(200)).worlds[0].doors;
+        assert.ok(both[0][0] + both[0][1] > 3 && both[1][0] + both[1][1] > 3, `both doors are used: ${both}`);
+        await studio.ask("restart");
+        await studio.click(10, 3);
+        await studio.wait(() => window.studio.state.worlds[0].doors_open[0] === false);
+        const shut = (await studio.stepped(300)).worlds[0];
+        assert.equal(shut.doors[0][0] + shut.doors[0][1], 0, "nobody passes the shut door");
+        assert.ok(shut.doors[1][0] + shut.doors[1][1] > both[1][0] + both[1][1], "more pass the other");
+        await studio.click(10, 3);
+        await studio.wait(() => window.studio.state.worlds[0].doors_open[0] === true);
+    }));
+
+test("a model is changed and nobody moves by it", () =>
+    withRoom(async (studio) => {
+        await studio.stepped(60);
+        await studio.page.click("#tab-models");
+        const before = await studio.people();
+        const model = await studio.page.evaluate(() => window.studio.scenes[0].groups[0].models.move.model);
+        await studio.page.selectOption('[data-key="model-move"]', model === "orca" ? "social_force" : "orca");
+        await studio.wait((name) => window.studio.scenes[0].groups[0].models.move.model !== name, model);
+        await studio.page.waitForTimeout(300);
+        const after = await studio.people();
+        for (const [id, place] of Object.entries(before)) {
+            assert.ok(after[id], `person ${id} is still there`);
+            assert.ok(Math.hypot(after[id][0] - place[0], after[id][1] - place[1]) < 1e-3, `person ${id} stayed`);
+        }
+        const slider = studio.page.locator('#app input[type="range"][data-key^="move."]').first();
+        const name = (await slider.getAttribute("data-key")).slice(5);
+        await slider.focus();
+        await studio.page.keyboard.press("ArrowRight");
+        const wanted = Number(await slider.inputValue());
+        await studio.wait(
+            ([key, value]) =>
+                Math.abs(window.studio.scenes[0].groups[0].models.move.params[key] - value) <
+                0.02 * (1 + Math.abs(value)),
+            [name, wanted],
+        );
+        const left = (await studio.stepped(400)).worlds[0].left;
+        assert.ok(left > 5, `${left} left under the other model`);
+        await studio.shot("models");
+    }));
+
+test("equal configurations have equal hashes side by side, others not", () =>
+    withRoom(async (studio) => {
+        await studio.page.click("#compare");
+        await studio.wait(() => window.studio.state.compare && window.studio.scenes[1] !== null);
+        await studio.ask("step", { n: 80 });
+        const [a, b] = [(await studio.ask("hash", { world: 0 })).hash, (await studio.ask("hash", { world: 1 })).hash];
+        assert.equal(a, b);
+        await studio.wait(() => /equal/.test(document.getElementById("same").textContent));
+        await studio.page.click('button[title="Change configuration B"]');
+        const model = await studio.page.evaluate(() => window.studio.scenes[1].groups[0].models.move.model);
+        await studio.page.selectOption('[data-key="model-move"]', model === "orca" ? "social_force" : "orca");
+        await studio.wait((name) => window.studio.scenes[1].groups[0].models.move.model !== name, model);
+        assert.equal(
+            await studio.page.evaluate(() => window.studio.scenes[0].groups[0].models.move.model),
+            model,
+            "A keeps its model",
+        );
+        await studio.ask("step", { n: 80 });
+        assert.notEqual((await studio.ask("hash", { world: 0 })).hash, (await studio.ask("hash", { world: 1 })).hash);
+        await studio.page.waitForTimeout(600);
+        await studio.shot("compare");
+        await studio.page.click("#compare");
+        await studio.wait(() => !window.studio.state.compare);
+    }));
+
+test("an edited scene saves and reloads to the same hash", () =>
+    withRoom(async (studio) => {
+        await studio.tool("obstacle");
+        await studio.drag(13, 4, 14, 6);
+        await studio.tool("line");
+        await studio.drag(17, 1, 17, 9);
+        await studio.tool("group");
+        await studio.page.fill("#option-count", "12");
+        await studio.page.keyboard.press("Enter");
+        await studio.drag(11, 1, 13, 3);
+        await studio.tool("wall");
+        await studio.drag(12, 7, 12, 9);
+        const download = studio.page.waitForEvent("download");
+        await studio.page.click("#save");
+        const path = join(output, "saved.json");
+        await (await download).saveAs(path);
+        const saved = JSON.parse(readFileSync(path, "utf8"));
+        assert.equal(saved.groups.length, 2);
+        assert.equal(saved.measure.lines.length, 1);
+        await studio.ask("restart");
+        const first = (await studio.stepped(50)) && (await studio.ask("hash"));
+        await studio.page.setInputFiles("#file", path);
+        await studio.wait(() => window.studio.state.worlds[0].step === 0);
+        await studio.ask("restart");
+        const second = (await studio.stepped(50)) && (await studio.ask("hash"));
+        assert.equal(second.hash, first.hash);
+        run("check", path);
+    }));
+
+test("brush, move, delete, zones, sources and new scenes", () =>
+    withRoom(async (studio) => {
+        const inside = (await studio.state()).worlds[0].inside;
+        await studio.tool("people");
+        await studio.page.fill("#option-count", "8");
+        await studio.page.keyboard.press("Enter");
+        await studio.click(15, 5);
+        await studio.ask("step");
+        await studio.wait((n) => window.studio.state.worlds[0].inside > n, inside);
+        await studio.tool("clear");
+        await studio.click(15, 5);
+        await studio.ask("step");
+        await studio.wait((n) => window.studio.state.worlds[0].inside <= n, inside);
+        await studio.tool("select");
+        await studio.click(20, 5);
+        await studio.drag(20, 7, 20, 9);
+        await studio.wait(() => window.studio.scenes[0].goals[0].line.includes(9));
+        for (const [tool, list] of [
+            ["zone", "zones"],
+            ["area", "areas"],
+            ["source", "groups"],
+        ]) {
+            const count = await studio.page.evaluate((name) => window.studio.scenes[0][name].length, list);
+            await studio.tool(tool);
+            await studio.drag(13, 1, 16, 2.5);
+            await studio.wait(([name, n]) => window.studio.scenes[0][name].length === n + 1, [list, count]);
+        }
+        await studio.tool("door");
+        await studio.drag(10, 8.5, 10, 9.5);
+        await studio.wait(() => window.studio.scenes[0].doors.length === 3);
+        await studio.tool("exit");
+        await studio.drag(0, 4, 0, 6);
+        await studio.wait(() => window.studio.scenes[0].goals.length === 2);
+        await studio.tool("floor");
+        await studio.drag(20, 2, 23, 3);
+        await studio.wait(() => window.studio.scenes[0].levels[0].box[2] > 22);
+        await studio.tool("erase");
+        await studio.click(10, 1);
+        await studio.wait(() => window.studio.scenes[0].document.levels[0].walls.length === 2);
+        await studio.shot("edited");
+        for (const template of [
+            "",
+            ...(await studio.page.evaluate(() => window.studio.registry.templates.map((t) => t.name))),
+        ]) {
+            await studio.page.keyboard.press("Escape");
+            await studio.page.click("#new");
+            await studio.page.click(`[data-template="${template}"]`);
+            await studio.wait(
+                () => !document.getElementById("templates").open && window.studio.state.worlds[0].step < 5,
+            );
+            await studio.page.waitForTimeout(300);
+            const state = await studio.stepped(20);
+            assert.ok(template === "" || state.worlds[0].spawned > 0, `${template} has people`);
+        }
+        await studio.shot("template");
+    }));
+
+test("a click on a person shows what drives it", () =>
+    withRoom(async (studio) => {
+        await studio.stepped(30);
+        const [, place] = Object.entries(await studio.people())[10];
+        await studio.page.evaluate(([x, y]) => window.studio.plans[0].setCamera(x, y, 60), place);
+        await studio.page.waitForTimeout(300);
+        await studio.click(...place);
+        await studio.wait(() => window.studio.inspection !== null && window.studio.inspection.facts.length > 0);
+        assert.ok((await studio.page.locator(".facts dt").count()) >= 4);
+        assert.ok(await studio.page.evaluate(() => window.studio.inspection.drawing.length > 0));
+        await studio.page.waitForTimeout(300);
+        await studio.shot("person");
+        await studio.page.click('button[title="Keep this person in the middle"]');
+        await studio.stepped(20);
+        await studio.page.keyboard.press("Escape");
+        await studio.wait(() => window.studio.inspection === null);
+    }));
+
+test("a second client sees and steers the same crowd", () =>
+    withRoom(async (studio, server) => {
+        await studio.stepped(40);
+        const other = await Studio.open(browser, server.address);
+        assert.deepEqual(Object.keys(await other.people()).length, Object.keys(await studio.people()).length);
+        await studio.wait(() => window.studio.state.clients === 2);
+        await other.page.click("#play");
+        await studio.wait(() => window.studio.state.playing);
+        await studio.page.click("#play");
+        await other.wait(() => !window.studio.state.playing);
+        await other.close();
+        await studio.wait(() => window.studio.state.clients === 1);
+    }));
+
+test("scrubbing shows the past", () =>
+    withRoom(async (studio) => {
+        await studio.stepped(20);
+        const then = await studio.people(),
+            time = (await studio.state()).worlds[0].time;
+        await studio.stepped(60);
+        const now = await studio.people();
+        await studio.ask("scrub", { time });
+        await studio.wait((t) => window.studio.crowd[0].past && Math.abs(window.studio.crowd[0].time - t) < 0.15, time);
+        const past = await studio.people();
+        let error = 0;
+        for (const [id, place] of Object.entries(then))
+            error = Math.max(error, Math.hypot(past[id][0] - place[0], past[id][1] - place[1]));
+        assert.ok(error < 0.3, `${error} m from where they were`);
+        await studio.page.waitForSelector("#now:not([hidden])");
+        await studio.page.click("#now");
+        await studio.wait(() => !window.studio.crowd[0].past);
+        const again = await studio.people();
+        for (const [id, place] of Object.entries(now))
+            assert.ok(Math.hypot(again[id][0] - place[0], again[id][1] - place[1]) < 1e-3);
+    }));
+
+test("a picture is an underlay whose scale two clicks set", () =>
+    withRoom(async (studio) => {
+        const data = await studio.page.evaluate(() => {
+            const canvas = Object.assign(document.createElement("canvas"), { width: 200, height: 100 });
+            canvas.getContext("2d").fillRect(20, 20, 160, 4);
+            return canvas.toDataURL("image/png").split(",")[1];
+        });
+        writeFileSync(join(output, "floor.png"), Buffer.from(data, "base64"));
+        await studio.page.setInputFiles("#file", join(output, "floor.png"));
+        await studio.wait(() => window.studio.plans[0].underlay !== null);
+        await studio.click(5, 5);
+        await studio.click(10, 5);
+        await studio.page.fill("#picture-length", "10");
+        const before = await studio.page.evaluate(() => window.studio.plans[0].underlay.scale);
+        await studio.page.click("#picture-scale");
+        const after = await studio.page.evaluate(() => window.studio.plans[0].underlay.scale);
+        assert.ok(Math.abs(after / before - 2) < 0.05, `${after / before} times larger`);
+    }));
+
+test("people walk in 3D", async () => {
+    const server = await serve("studio", "--no-browser", "--threads", "1");
+    const studio = await Studio.open(browser, `${server.address}#view=3d`, { width: 1440, height: 860 });
+    await studio.wait(() => window.studio.space !== null && window.studio.space.triangles() > 1000, undefined, 40000);
+    await studio.page.waitForTimeout(1500);
+    await studio.shot("space");
+    for (const camera of ["walk", "follow", "orbit"]) {
+        await studio.page.selectOption("#camera", camera);
+        await studio.page.waitForTimeout(1200);
+        await studio.shot(`space-${camera}`);
+    }
+    await studio.close();
+    server.stop();
+});
+
+test("a recorded experiment replays", async () => {
+    // The bottleneck of Hermes 2009, 3 m wide: tests/data/readings/README.md.
+    const file = join(output, "traj_AO_300.txt");
+    writeFileSync(file, gunzipSync(readFileSync(join(root, "tests/data/readings/traj_AO_300.txt.gz"))));
+    const server = await serve("replay", file, "--no-browser");
+    const studio = await Studio.open(browser, server.address);
+    assert.equal(await studio.page.evaluate(() => window.studio.registry.replay), true);
+    await studio.wait(() => window.studio.crowd[0].count > 5, undefined, 20000);
+    const before = await studio.people();
+    await studio.page.waitForTimeout(1500);
+    assert.notDeepEqual(await studio.people(), before);
+    const [from, to] = (await studio.state()).history;
+    await studio.ask("scrub", { time: from + 0.5 * (to - from) });
+    await studio.wait((time) => Math.abs(window.studio.crowd[0].time - time) < 0.5, from + 0.5 * (to - from));
+    const wide = await studio.page.evaluate(() => window.studio.plans[0].element.clientWidth);
+    assert.ok(wide > 600, `the plan is ${wide} pixels wide`);
+    await studio.shot("replay");
+    await studio.close();
+    server.stop();
+});
+
+test("an exported file plays from disk", async () => {
+    const folder = join(output, "recorded"),
+        file = join(output, "exported.html");
+    run(
+        "run",
+        sceneFile("short.json", { ...ROOM, run: { duration: 12 }, record: { format: "sqlite", fps: 10 } }),
+        "--out",
+        folder,
+        "--force",
+    );
+    run("export", folder, "--html", file);
+    assert.ok(existsSync(file));
+    const studio = await Studio.open(browser, pathToFileURL(file).href);
+    await studio.wait(() => window.studio.crowd[0].count > 20 && window.studio.state.playing);
+    const before = await studio.people();
+    await studio.page.waitForTimeout(1200);
+    const after = await studio.people();
+    assert.ok(
+        Object.keys(before).some(
+            (id) => after[id] && Math.hypot(after[id][0] - before[id][0], after[id][1] - before[id][1]) > 0.3,
+        ),
+    );
+    await studio.page.keyboard.press("h");
+    await studio.wait(() => window.studio.plans[0].raster !== null);
+    await studio.page.click("#tab-charts");
+    await studio.ask("scrub", { time: 6 });
+    await studio.wait(() => Math.abs(window.studio.crowd[0].time - 6) < 0.2);
+    await studio.page.waitForTimeout(300);
+    await studio.shot("exported");
+    await studio.close();
+});
+
+test("every button and every key can be pressed", () =>
+    withRoom(async (studio) => {
+        // Dialogs shut, and no 3D for longer than its key: without a GPU it is slow.
+        const tidy = () =>
+            studio.page.evaluate(() => {
+                document.querySelectorAll("dialog[open]").forEach((dialog) => dialog.close());
+                if (window.studio.shown.view === "3d") window.studio.setView("plan");
+            });
+        const keys = await studio.page.evaluate(() => window.studio.controls.keyNames());
+        assert.ok(keys.length > 30);
+        for (const key of keys) {
+            await studio.page.keyboard.press(key.replace("ctrl+", "Control+").replace(/^ $/, "Space"));
+            await studio.page.waitForTimeout(30);
+            await tidy();
+        }
+        await studio.page.evaluate(() => document.querySelector("aside").classList.remove("shut"));
+        const buttons = await studio.page
+            .locator("#app > :is(header, footer, nav, aside) button[id]")
+            .evaluateAll((list) => list.map((b) => b.id));
+        assert.ok(buttons.length > 25, `${buttons.length} buttons`);
+        for (const id of buttons.filter((name) => name !== "open")) {
+            const item = studio.page.locator(`#${id}`);
+            if (!(await item.isVisible()) || !(await item.isEnabled())) continue;
+            assert.ok((await item.getAttribute("title")).length > 3, `${id} has a title`);
+            await item.click();
+            if (id === "panels") await item.click(); // hidden and shown
+            await studio.page.waitForTimeout(30);
+            await tidy();
+        }
+        const untitled = await studio.page
+            .locator(
+                "#app :is(button, select, input):not([title]):not([type=radio]):not([type=checkbox]):not([type=file])",
+            )
+            .count();
+        assert.equal(untitled, 0, "every control has a title");
+        for (const colour of await studio.page.evaluate(() => window.studio.scenes[0].colours.map((c) => c.name))) {
+            await studio.ask("colour", { by: colour });
+        }
+        for (const layer of await studio.page.evaluate(() => window.studio.scenes[0].layers.map((l) => l.name))) {
+            await studio.ask("layer", { name: layer, on: true, level: 0, target: 0 });
+            await studio.ask("layer", { name: layer, on: false, level: 0, target: 0 });
+        }
+    }));
+
+test("the address keeps the view, and a wrong token is refused", () =>
+    withRoom(async (studio, server) => {
+        await studio.page.click("#tab-charts");
+        await studio.page.keyboard.press("t");
+        await studio.page.waitForTimeout(500);
+        const address = studio.page.url();
+        assert.match(address, /panel=charts/);
+        const again = await Studio.open(browser, address);
+        assert.equal(await again.page.getAttribute("#tab-charts", "aria-selected"), "true");
+        assert.equal(await again.page.evaluate(() => document.documentElement.dataset.theme), "dark");
+        await again.shot("dark");
+        await again.close();
+        const page = await browser.newPage();
+        const answer = await page.goto(server.address.replace(/token=../, "token=zz"));
+        assert.equal(answer.status(), 403);
+        await page.close();
+    }));
+
+const wanted = process.argv[2] ?? "";
+browser = await launch();
+let failed = 0;
+try {
+    for (const { name, body } of tests.filter((one) => one.name.includes(wanted))) {
+        const begun = performance.now();
+        try {
+            await body();
+            console.log(`ok   ${((performance.now() - begun) / 1000).toFixed(1).padStart(5)} s  ${name}`);
+        } catch (error) {
+            failed++;
+            console.log(
+                `FAIL ${((performance.now() - begun) / 1000).toFixed(1).padStart(5)} s  ${name}\n${error.stack ?? error}`,
+            );
+        }
+    }
+} finally {
+    await browser.close();
+    stopAll();
+}
+console.log(failed === 0 ? `all passed; pictures in ${output}` : `${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);

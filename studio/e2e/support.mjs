@@ -1,0 +1,222 @@
+// A program, a browser and small helpers for the end-to-end tests. SPDX-License-Identifier: Apache-2.0
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { chromium } from "playwright-core";
+
+export const root = resolve(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "../..");
+export const program = process.env.TH_PROGRAM ?? join(root, "build", "throng");
+export const output = process.env.TH_OUTPUT ?? join(root, "build", "studio-test");
+mkdirSync(output, { recursive: true });
+
+// A room of 20 x 10 m, a wall across with two doors, an exit on the far side: 60 people go from left to right.
+export const ROOM = {
+    name: "room",
+    levels: [
+        {
+            id: "ground",
+            walkable: { rect: [0, 0, 20, 10] },
+            walls: [
+                [
+                    [10, 0],
+                    [10, 2],
+                ],
+                [
+                    [10, 4],
+                    [10, 6],
+                ],
+                [
+                    [10, 8],
+                    [10, 10],
+                ],
+            ],
+        },
+    ],
+    doors: [
+        {
+            id: "south",
+            line: [
+                [10, 2],
+                [10, 4],
+            ],
+        },
+        {
+            id: "north",
+            line: [
+                [10, 6],
+                [10, 8],
+            ],
+        },
+    ],
+    exits: [
+        {
+            id: "out",
+            line: [
+                [20, 3],
+                [20, 7],
+            ],
+        },
+    ],
+    groups: [{ id: "visitors", count: 60, area: { rect: [1, 1, 8, 9] }, to: "out" }],
+    measure: { areas: [{ id: "before", area: { rect: [7, 2, 10, 8] } }] },
+};
+
+export function sceneFile(name, scene) {
+    const path = join(output, name);
+    writeFileSync(path, JSON.stringify(scene));
+    return path;
+}
+
+const started = [];
+// Starts `throng ARGS`, answers the address that it prints.
+export function serve(...args) {
+    const child = spawn(program, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    started.push(child);
+    return new Promise((found, failed) => {
+        let text = "";
+        const read = (data) => {
+            text += data;
+            const address = /http:\/\/\S+token=[0-9a-f]+/.exec(text);
+            if (address) found({ address: address[0], child, stop: () => child.kill("SIGTERM") });
+        };
+        child.stdout.on("data", read);
+        child.stderr.on("data", read);
+        child.on("error", failed);
+        child.on("exit", (code) => failed(new Error(`throng ${args.join(" ")} ended with ${code}:\n${text}`)));
+        setTimeout(() => failed(new Error(`throng ${args.join(" ")} printed no address:\n${text}`)), 20000).unref();
+    });
+}
+
+export function run(...args) {
+    const done = spawnSync(program, args, { cwd: root, encoding: "utf8" });
+    assert.equal(done.status, 0, `throng ${args.join(" ")}:\n${done.stdout}${done.stderr}`);
+    return done.stdout;
+}
+
+export async function launch() {
+    return chromium.launch({
+        executablePath: process.env.TH_BROWSER ?? "/usr/bin/chromium",
+        headless: true,
+        args: [
+            "--no-sandbox",
+            "--use-gl=angle",
+            "--use-angle=swiftshader",
+            "--enable-unsafe-swiftshader",
+            "--ignore-gpu-blocklist",
+            // A page from TH_PAGE has no address in the browser's eyes.
+            ...(process.env.TH_PAGE ? ["--disable-features=LocalNetworkAccessChecks"] : []),
+        ],
+    });
+}
+
+export function stopAll() {
+    for (const child of started) child.kill("SIGKILL");
+}
+
+// A page whose complaints count as failures of the test that caused them.
+export class Studio {
+    constructor(page) {
+        this.page = page;
+        this.complaints = [];
+        page.on("console", (message) => {
+            // The software renderer of the test machine says that it is slow.
+            if (
+                message.type() === "error" ||
+                (message.type() === "warning" && !/GPU stall|GL Driver|performance/i.test(message.text()))
+            ) {
+                this.complaints.push(message.text());
+            }
+        });
+        page.on("pageerror", (error) => this.complaints.push(String(error.stack ?? error)));
+    }
+
+    static async open(browser, address, size = { width: 1280, height: 800 }) {
+        const context = await browser.newContext({ viewport: size, acceptDownloads: true, colorScheme: "light" });
+        const studio = new Studio(await context.newPage());
+        // A page just built, shown by a program that has another inside.
+        if (process.env.TH_PAGE) {
+            const body = readFileSync(process.env.TH_PAGE, "utf8");
+            await studio.page.route(/:\d+\/\?token=/, (route) => route.fulfill({ contentType: "text/html", body }));
+        }
+        await studio.page.goto(address);
+        await studio.wait(
+            () => window.studio.scenes[0] !== null && window.studio.state !== null && window.studio.frames > 0,
+        );
+        return studio;
+    }
+
+    wait(condition, argument, timeout = 8000) {
+        return this.page.waitForFunction(condition, argument, { timeout, polling: 50 });
+    }
+
+    // A request that must succeed; verbs are those of docs/studio-protocol.md.
+    async ask(verb, args = {}) {
+        const reply = await this.page.evaluate(([v, a]) => window.studio.ask(v, a), [verb, args]);
+        assert.ok(reply.ok, `${verb} ${JSON.stringify(args)}: ${reply.error} ${reply.cure ?? ""}`);
+        return reply;
+    }
+
+    async state() {
+        return this.page.evaluate(() => window.studio.state);
+    }
+
+    // The state after at least this step, as the server says it.
+    async stepped(n) {
+        const reply = await this.ask("step", { n });
+        await this.wait((step) => window.studio.state.worlds[0].step >= step, reply.step);
+        await this.wait((time) => Math.abs(window.studio.crowd[0].time - time) < 1e-6, reply.time);
+        return this.state();
+    }
+
+    people() {
+        return this.page.evaluate(() => {
+            const crowd = window.studio.crowd[0];
+            return Object.fromEntries(Array.from(crowd.id, (id, k) => [id, [crowd.x[k], crowd.y[k]]]));
+        });
+    }
+
+    // Of the browser's window, for the mouse.
+    async pixel(x, y) {
+        return this.page.evaluate(
+            ([sx, sy]) => {
+                const plan = window.studio.plans[0],
+                    box = plan.element.getBoundingClientRect(),
+                    [px, py] = plan.toPixels(sx, sy);
+                return [box.left + px, box.top + py];
+            },
+            [x, y],
+        );
+    }
+
+    async click(x, y) {
+        await this.page.mouse.click(...(await this.pixel(x, y)));
+    }
+
+    async drag(x0, y0, x1, y1) {
+        const before = await this.page.evaluate(() => window.studio.replies);
+        await this.page.mouse.move(...(await this.pixel(x0, y0)));
+        await this.page.mouse.down();
+        await this.page.mouse.move(...(await this.pixel((x0 + x1) / 2, (y0 + y1) / 2)));
+        await this.page.mouse.move(...(await this.pixel(x1, y1)));
+        await this.page.mouse.up();
+        await this.wait((n) => window.studio.replies > n, before);
+    }
+
+    async tool(name) {
+        await this.page.click(`#tool-${name}`);
+    }
+
+    async shot(name) {
+        await this.page.screenshot({ path: join(output, `${name}.png`) });
+    }
+
+    quiet() {
+        assert.deepEqual(this.complaints, [], "the browser's console complains");
+    }
+
+    async close() {
+        this.quiet();
+        await this.page.context().close();
+    }
+}
