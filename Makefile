@@ -12,11 +12,16 @@ cmake = command -v ninja >/dev/null || generator="-G Unix Makefiles"; \
 	cmake --build $(2) -j $(JOBS)
 ctest = ctest --preset $(1) -j $(JOBS)
 
-.PHONY: run build test test-long mutants bench format check sanitize fuzz install clean help
+.PHONY: run studio build test test-long mutants bench format check sanitize fuzz install clean help
 .DEFAULT_GOAL := help
 
 run: build ## install what is missing, build, run the default scene (SCENE=file for another)
 	build/throng run $(SCENE)
+	@echo
+	@echo "See it live: make studio, or build/throng studio $(SCENE)"
+
+studio: build ## the same scene live in the browser, edited while it runs
+	build/throng studio $(SCENE)
 
 build: deps ## build the program: build/throng
 	@mkdir -p build && $(call cmake,release,build) --target throng

@@ -56,11 +56,18 @@ typedef struct th_command {
     int (*run)(const struct th_command *command, int argc, char **argv);
 } th_command;
 
+// Where libwebsockets was not there when throng was built there is no studio.
+#ifdef TH_STUDIO
+#define TH_STUDIO_VERBS(X) X(studio) X(replay)
+#else
+#define TH_STUDIO_VERBS(X)
+#endif
+
 // All verbs of the program, in the order of its help; each is cli/<verb>.c.
 // clang-format off
 #define TH_VERBS(X) \
     X(run) X(resume) X(sweep) X(check) X(list) X(picture) X(convert) X(info) X(measure) X(fd) \
-    X(validate) X(experiment) X(bench)
+    X(validate) X(experiment) X(bench) TH_STUDIO_VERBS(X)
 // clang-format on
 #define X(verb) extern const th_command th_command_##verb;
 TH_VERBS(X)

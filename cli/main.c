@@ -2,6 +2,7 @@
 #include "cli/terminal.h"
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const th_command *const commands[] = {
 #define X(verb) &th_command_##verb,
@@ -14,10 +15,11 @@ static void print_help(void) {
     printf("throng %s: dense-crowd simulation\n\nusage: throng COMMAND [options]\n\ncommands\n",
            th_version());
     for (int i = 0; i < COMMAND_COUNT; ++i)
-        printf("  %-10s %-10s %s\n", commands[i]->name, commands[i]->operands,
+        printf("  %-10s %-11s %s\n", commands[i]->name, commands[i]->operands,
                commands[i]->summary);
-    printf("  %-10s %-10s %s\n", "help", "COMMAND", "options and examples of a command");
+    printf("  %-10s %-11s %s\n", "help", "COMMAND", "options and examples of a command");
     printf("\nexamples\n"
+           "  throng                       a live crowd in the browser\n"
            "  throng run scenes/station.json --record sqlite\n"
            "  throng run scenes/door.json --runs 20\n"
            "  throng picture scenes/station.json --at 0,10,30 --out pictures\n"
@@ -53,6 +55,11 @@ static int help_on(const char *name) {
 }
 
 static int dispatch(int argc, char **argv) {
+#ifdef TH_STUDIO
+    // Something dense that moves, at once; a script that asks for nothing gets the help.
+    if (argc < 2 && isatty(STDOUT_FILENO))
+        return th_command_studio.run(&th_command_studio, 0, argv);
+#endif
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         (strcmp(argv[1], "help") == 0 && argc < 3)) {
         print_help();

@@ -225,20 +225,21 @@ static th_result check_device(const th_scene *scene, const th_world_def *def, th
     return TH_OK;
 }
 
-th_result th_world_create(const th_scene *scene, const th_world_def *def, th_world **out,
-                          th_error *error) {
+static th_result make(const th_scene *scene, const th_world_def *def, th_world *from, int *lost,
+                      th_world **out, th_error *error) {
     assert(scene && def && out);
     *out = NULL;
     th_result result = check_def(def, error);
     if (result == TH_OK) result = check_device(scene, def, error);
     if (result != TH_OK) return result;
-    result = th_spawn_check(scene, error);
+    result = from ? TH_OK : th_spawn_check(scene, error);
     if (result != TH_OK) {
         if (error) th_scene_locate(scene, error);
         return result;
     }
     th_memory memory = th_memory_of(&def->allocator);
     int capacity = def->agent_capacity ? def->agent_capacity : th_spawn_capacity(scene);
+    if (from && !def->agent_capacity) capacity = th_continued_capacity(scene, from);
     if (capacity < MIN_CAPACITY) capacity = MIN_CAPACITY;
     if (capacity > MAX_CAPACITY)
         return th_fail(
@@ -273,7 +274,10 @@ th_result th_world_create(const th_scene *scene, const th_world_def *def, th_wor
                          capacity, (int)((double)capacity * 220.0 / 1e6) + 1);
     } else if (result == TH_OK) {
         start_state(world);
-        result = th_spawn_scene(world, error);
+        if (from)
+            *lost = th_take_over(world, from);
+        else
+            result = th_spawn_scene(world, error);
         if (result == TH_OK) th_stage_index(world);
         if (result == TH_OK && def->backend == TH_BACKEND_CUDA) {
             world->device = th_cuda_backend();
@@ -287,6 +291,18 @@ th_result th_world_create(const th_scene *scene, const th_world_def *def, th_wor
     }
     *out = world;
     return TH_OK;
+}
+
+th_result th_world_create(const th_scene *scene, const th_world_def *def, th_world **world,
+                          th_error *error) {
+    return make(scene, def, NULL, NULL, world, error);
+}
+
+th_result th_world_continue(const th_scene *scene, const th_world_def *def, th_world *from,
+                            int *lost, th_world **world, th_error *error) {
+    assert(from);
+    int unread;
+    return make(scene, def, from, lost ? lost : &unread, world, error);
 }
 
 void th_world_destroy(th_world *world) {

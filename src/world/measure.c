@@ -130,6 +130,7 @@ th_line_count th_world_door(const th_world *world, int door) {
     th_refresh(world, 0);
     return world->lines[world->scene->measure_line_count + door];
 }
+bool th_world_door_open(const th_world *world, int door) { return !world->door_closed[door]; }
 int th_world_area_count(const th_world *world) { return world->scene->measure_area_count; }
 
 static void add_run(const th_world *world, const th_area *area, uint32_t begin, uint32_t end,

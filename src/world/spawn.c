@@ -98,7 +98,7 @@ static th_result place_group(th_world *world, int g, th_placer *placer, float *r
     return TH_OK;
 }
 
-static void place_scripted(th_world *world) {
+void th_spawn_scripted(th_world *world) {
     const th_scene *scene = world->scene;
     for (int s = 0; s < scene->scripted_count; ++s) {
         const th_scripted *body = &scene->scripted[s];
@@ -137,7 +137,7 @@ th_result th_spawn_scene(th_world *world, th_error *error) {
             error, TH_FULL, "groups",
             "the groups bring %lld people but the world was created for %d; raise agent_capacity",
             (long long)total, world->agents.capacity);
-    place_scripted(world);
+    th_spawn_scripted(world);
     if (total == 0) return TH_OK;
     float *radii = th_alloc(&world->memory, (size_t)largest, sizeof *radii);
     th_vec2 *positions = th_alloc(&world->memory, (size_t)largest, sizeof *positions);

@@ -1,0 +1,180 @@
+// What one person is doing: facts and marks to draw. SPDX-License-Identifier: Apache-2.0
+#include "studio/studio.h"
+#include "throng/model.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void fact(json_t *facts, const char *name, double value, const char *unit) {
+    if (isfinite(value))
+        json_array_append_new(
+            facts, json_pack("{s:s,s:f,s:s}", "name", name, "value", value, "unit", unit));
+}
+
+static void fact_text(json_t *facts, const char *name, const char *value) {
+    json_array_append_new(facts,
+                          json_pack("{s:s,s:s,s:s}", "name", name, "value", value, "unit", ""));
+}
+
+static void mark_arrow(json_t *drawing, th_vec2 from, th_vec2 by, const char *role) {
+    json_array_append_new(drawing,
+                          json_pack("{s:s,s:[[f,f],[f,f]],s:s}", "what", "arrow", "points",
+                                    (double)from.x, (double)from.y, (double)(from.x + by.x),
+                                    (double)(from.y + by.y), "role", role));
+}
+
+static void mark_ring(json_t *drawing, th_vec2 at, double radius, const char *role,
+                      const char *label) {
+    json_array_append_new(drawing, json_pack("{s:s,s:[[f,f]],s:f,s:s,s:s}", "what", "ring",
+                                             "points", (double)at.x, (double)at.y, "radius", radius,
+                                             "role", role, "label", label));
+}
+
+// Down the distance field in steps of half a metre, until the target or 200 steps.
+static void mark_way(json_t *drawing, const th_world *world, int target, int level, th_vec2 from) {
+    json_t *points = json_array();
+    th_vec2 at = from;
+    for (int step = 0; step < 200; ++step) {
+        enum { AROUND = 16 };
+        th_vec2 tried[AROUND + 1] = {at};
+        float distances[AROUND + 1];
+        for (int k = 0; k < AROUND; ++k) {
+            float angle = (float)k * (6.2831853f / AROUND);
+            tried[k + 1] = (th_vec2){at.x + 0.5f * cosf(angle), at.y + 0.5f * sinf(angle)};
+        }
+        th_world_distances(world, target, level, tried, AROUND + 1, distances);
+        json_array_append_new(points, json_pack("[f,f]", (double)at.x, (double)at.y));
+        int best = 0;
+        for (int k = 1; k <= AROUND; ++k)
+            if (distances[k] < distances[best] &&
+                th_scene_walkable(th_world_scene(world), level, tried[k]))
+                best = k;
+        if (best == 0 || distances[0] < 0.5f) break;
+        at = tried[best];
+    }
+    json_array_append_new(
+        drawing, json_pack("{s:s,s:o,s:s}", "what", "line", "points", points, "role", "way"));
+}
+
+static void add_goal(json_t *facts, json_t *drawing, const th_world *world, const th_group *group,
+                     uint32_t leg, int level, th_vec2 at) {
+    const th_scene *scene = th_world_scene(world);
+    if (leg >= (uint32_t)group->route_count) return;
+    int t = group->route[leg];
+    const th_target *target = &scene->targets[t];
+    float distance;
+    th_world_distances(world, t, level, &at, 1, &distance);
+    fact(facts, "way to go", (double)distance, "m");
+    for (int g = 0; g < target->goal_count; ++g) {
+        const th_goal *goal = &scene->goals[target->goals[g]];
+        fact_text(facts, "goal", goal->id);
+        if (!goal->is_line || goal->line.level != level) continue;
+        json_array_append_new(drawing,
+                              json_pack("{s:s,s:[[f,f],[f,f]],s:s,s:s}", "what", "line", "points",
+                                        (double)goal->line.a.x, (double)goal->line.a.y,
+                                        (double)goal->line.b.x, (double)goal->line.b.y, "role",
+                                        "goal", "label", goal->id));
+    }
+    mark_way(drawing, world, t, level, at);
+}
+
+// The values that the models of the group keep of the person.
+static void add_own_values(json_t *facts, th_world *world, const th_group *group, int k) {
+    const int chosen[] = {group->behave.model, group->plan.model, group->filter.model,
+                          group->move.model};
+    for (int c = 0; c < 4; ++c) {
+        const th_model *model = th_models(NULL)[chosen[c]];
+        fact_text(facts, th_stage_name(model->stage), model->name);
+        for (int f = 0; f < model->field_count; ++f) {
+            char name[TH_STUDIO_NAME];
+            snprintf(name, sizeof name, "%s.%s", model->name, model->fields[f].name);
+            int field = th_world_field(world, name);
+            const void *view = field < 0 ? NULL : th_world_map(world, field, TH_READ);
+            if (!view) continue;
+            double value = model->fields[f].is_float ? (double)((const float *)view)[k]
+                                                     : (double)((const uint32_t *)view)[k];
+            fact(facts, name, value, "");
+            th_world_unmap(world, field);
+        }
+    }
+}
+
+static int find_row(const th_studio_moment *moment, uint32_t id) {
+    int low = 0, high = moment->count - 1;
+    while (low <= high) {
+        int middle = low + (high - low) / 2;
+        if (moment->rows[middle].id == id) return middle;
+        if (moment->rows[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle - 1;
+    }
+    return -1;
+}
+
+static void add_neighbours(json_t *drawing, const th_studio_moment *moment, int k) {
+    const th_studio_row *me = &moment->rows[k];
+    const float reach = 2.0f;
+    int shown = 0;
+    for (int i = 0; i < moment->count && shown < 32; ++i) {
+        const th_studio_row *row = &moment->rows[i];
+        float dx = row->x - me->x, dy = row->y - me->y;
+        if (i == k || row->level != me->level || dx * dx + dy * dy > reach * reach) continue;
+        mark_ring(drawing, (th_vec2){row->x, row->y}, 0.01 * row->radius, "neighbour", "");
+        shown++;
+    }
+}
+
+static void add_world_facts(json_t *facts, json_t *drawing, th_world *world,
+                            const th_studio_row *row, int k) {
+    const th_scene *scene = th_world_scene(world);
+    const float *px = th_world_map(world, TH_FIELD_PREFERRED_X, TH_READ);
+    const float *py = th_world_map(world, TH_FIELD_PREFERRED_Y, TH_READ);
+    const float *vx = th_world_map(world, TH_FIELD_VELOCITY_X, TH_READ);
+    const float *vy = th_world_map(world, TH_FIELD_VELOCITY_Y, TH_READ);
+    const float *wish = th_world_map(world, TH_FIELD_SPEED, TH_READ);
+    const uint32_t *leg = th_world_map(world, TH_FIELD_LEG, TH_READ);
+    th_vec2 at = {row->x, row->y};
+    if (!px || !py || !vx || !vy || !wish || !leg) return;
+    fact(facts, "preferred speed", (double)wish[k], "m/s");
+    mark_arrow(drawing, at, (th_vec2){px[k], py[k]}, "preferred");
+    mark_arrow(drawing, at, (th_vec2){vx[k], vy[k]}, "velocity");
+    if (row->group < scene->group_count) {
+        const th_group *group = &scene->groups[row->group];
+        fact_text(facts, "group", group->id);
+        add_goal(facts, drawing, world, group, leg[k], row->level, at);
+        add_own_values(facts, world, group, k);
+    }
+}
+
+static void tell(th_studio *studio, const th_inspection *inspection, th_studio_moment *moment) {
+    static const char *const phases[] = {"standing", "walking",  "waiting", "arrived",
+                                         "fallen",   "scripted", "body"};
+    th_world *world = studio->plays[inspection->world].world;
+    int k = find_row(moment, inspection->person);
+    json_t *facts = json_array(), *drawing = json_array();
+    const th_studio_row *row = k < 0 ? NULL : &moment->rows[k];
+    if (row) {
+        fact(facts, "speed", (double)(TH_STUDIO_SPEED_STEP * (float)row->speed), "m/s");
+        fact(facts, "radius", 0.01 * row->radius, "m");
+        fact_text(facts, "state", row->phase < 7 ? phases[row->phase] : "?");
+        mark_ring(drawing, (th_vec2){row->x, row->y}, 0.01 * row->radius, "person", "");
+        add_neighbours(drawing, moment, k);
+        if (world && !studio->scrubbing && moment->step == th_world_step_count(world))
+            add_world_facts(facts, drawing, world, row, k);
+    }
+    json_t *place = row ? json_pack("[f,f]", (double)row->x, (double)row->y) : json_null();
+    th_studio_say(&studio->exchange, inspection->client, false,
+                  json_pack("{s:s,s:i,s:I,s:b,s:f,s:i,s:o,s:o,s:o}", "event", "person", "world",
+                            inspection->world, "person", (json_int_t)inspection->person, "gone",
+                            row == NULL, "time", moment->time, "level", row ? row->level : 0,
+                            "place", place, "facts", facts, "drawing", drawing));
+}
+
+void th_inspect(th_studio *studio) {
+    for (int k = 0; k < studio->inspection_count; ++k) {
+        th_studio_shown shown = th_studio_look(&studio->exchange, studio->inspections[k].world);
+        if (shown.moment) tell(studio, &studio->inspections[k], shown.moment);
+        th_studio_moment_release(shown.moment);
+    }
+}

@@ -1,0 +1,392 @@
+// Taking a moment of a world: one pass over the views. SPDX-License-Identifier: Apache-2.0
+#include "studio/moment.h"
+#include "throng/model.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- the catalogue
+
+static th_studio_colour *add_colour(th_studio_catalogue *c, const char *name, const char *label,
+                                    const char *unit, const char *doc) {
+    if (c->colour_count == (int)(sizeof c->colours / sizeof c->colours[0])) return NULL;
+    th_studio_colour *colour = &c->colours[c->colour_count++];
+    *colour = (th_studio_colour){0};
+    snprintf(colour->name, sizeof colour->name, "%s", name);
+    snprintf(colour->label, sizeof colour->label, "%s", label);
+    snprintf(colour->unit, sizeof colour->unit, "%s", unit);
+    snprintf(colour->doc, sizeof colour->doc, "%s", doc);
+    return colour;
+}
+
+static void add_common_colours(th_studio_catalogue *c, bool is_world) {
+    static const struct {
+        const char *name, *label, *unit, *doc;
+        th_studio_colour_kind kind;
+        bool recorded;
+        float max;
+    } table[] = {
+#define X(NAME, name, label, unit, recorded, max, doc) \
+    {#name, label, unit, doc, TH_COLOUR_##NAME, recorded, max},
+        TH_STUDIO_COLOURS(X)
+#undef X
+    };
+    for (size_t k = 0; k < sizeof table / sizeof table[0]; ++k) {
+        if (!is_world && !table[k].recorded) continue;
+        th_studio_colour *colour =
+            add_colour(c, table[k].name, table[k].label, table[k].unit, table[k].doc);
+        colour->kind = table[k].kind;
+        colour->max = table[k].max;
+        colour->category = table[k].max == 0.0f;
+    }
+}
+
+static void add_field_colours(th_studio_catalogue *c, const th_world *world) {
+    int count;
+    const th_model *const *models = th_models(&count);
+    for (int m = 0; m < count; ++m) {
+        for (int f = 0; f < models[m]->field_count; ++f) {
+            const th_field_info *field = &models[m]->fields[f];
+            char name[TH_STUDIO_NAME];
+            snprintf(name, sizeof name, "%s.%s", models[m]->name, field->name);
+            if (th_world_field(world, name) < 0) continue; // no group uses the model
+            th_studio_colour *colour = add_colour(c, name, name, "", field->doc);
+            if (!colour) return;
+            colour->kind = TH_COLOUR_FIELD;
+            colour->is_float = field->is_float;
+        }
+    }
+}
+
+static bool has_grids(const th_scene *scene) {
+    for (int g = 0; g < scene->group_count; ++g)
+        if (th_models(NULL)[scene->groups[g].move.model]->grid) return true;
+    return false;
+}
+
+static void add_layers(th_studio_catalogue *c, const th_scene *scene, const th_world *world) {
+    static const th_studio_layer layers[] = {
+#define X(NAME, name, label, unit, vectors, of_target, max, doc) \
+    {#name, label, unit, doc, TH_LAYER_##NAME, vectors, of_target, (float)(max)},
+        TH_STUDIO_LAYERS(X)
+#undef X
+    };
+    for (int l = 0; l < TH_LAYER_COUNT; ++l) {
+        bool grid = layers[l].kind == TH_LAYER_PACKING || layers[l].kind == TH_LAYER_PRESSURE;
+        if ((grid && (!world || !has_grids(scene))) ||
+            (layers[l].of_target && (!world || scene->target_count == 0)))
+            continue;
+        c->layers[c->layer_count++] = layers[l];
+    }
+}
+
+static void include_box(th_box *box, const th_box *other, bool first) {
+    if (first) {
+        *box = *other;
+        return;
+    }
+    box->min_x = fminf(box->min_x, other->min_x);
+    box->min_y = fminf(box->min_y, other->min_y);
+    box->max_x = fmaxf(box->max_x, other->max_x);
+    box->max_y = fmaxf(box->max_y, other->max_y);
+}
+
+th_studio_catalogue *th_studio_catalogue_create(const th_scene *scene, const th_world *world) {
+    th_studio_catalogue *c = calloc(1, sizeof *c);
+    if (!c) return NULL;
+    atomic_init(&c->references, 1);
+    add_common_colours(c, world != NULL);
+    if (world) add_field_colours(c, world);
+    add_layers(c, scene, world);
+    c->level_count = scene->level_count < TH_STUDIO_LEVELS ? scene->level_count : TH_STUDIO_LEVELS;
+    for (int l = 0; l < c->level_count; ++l) {
+        c->level_boxes[l] = scene->levels[l].box;
+        include_box(&c->box, &scene->levels[l].box, l == 0);
+    }
+    return c;
+}
+
+int th_studio_find_colour(const th_studio_catalogue *catalogue, const char *name) {
+    for (int k = 0; k < catalogue->colour_count; ++k)
+        if (strcmp(catalogue->colours[k].name, name) == 0) return k;
+    return -1;
+}
+
+int th_studio_find_layer(const th_studio_catalogue *catalogue, const char *name) {
+    for (int k = 0; k < catalogue->layer_count; ++k)
+        if (strcmp(catalogue->layers[k].name, name) == 0) return k;
+    return -1;
+}
+
+void th_studio_catalogue_release(th_studio_catalogue *catalogue) {
+    if (catalogue && atomic_fetch_sub(&catalogue->references, 1) == 1) free(catalogue);
+}
+
+// ---- moments
+
+th_studio_moment *th_studio_moment_create(th_studio_catalogue *catalogue, int count) {
+    th_studio_moment *moment = calloc(1, sizeof *moment);
+    if (!moment) return NULL;
+    atomic_init(&moment->references, 1);
+    moment->rows = malloc((size_t)(count > 0 ? count : 1) * sizeof *moment->rows);
+    if (!moment->rows) {
+        free(moment);
+        return NULL;
+    }
+    atomic_fetch_add(&catalogue->references, 1);
+    moment->catalogue = catalogue;
+    moment->count = count;
+    return moment;
+}
+
+th_studio_moment *th_studio_moment_hold(th_studio_moment *moment) {
+    if (moment) atomic_fetch_add(&moment->references, 1);
+    return moment;
+}
+
+void th_studio_moment_release(th_studio_moment *moment) {
+    if (!moment || atomic_fetch_sub(&moment->references, 1) != 1) return;
+    for (int k = 0; k < moment->column_count; ++k) free(moment->columns[k].values);
+    for (int k = 0; k < moment->field_count; ++k) th_studio_field_release(&moment->fields[k]);
+    th_studio_catalogue_release(moment->catalogue);
+    free(moment->rows);
+    free(moment);
+}
+
+size_t th_studio_moment_bytes(const th_studio_moment *moment) {
+    size_t bytes = sizeof *moment + (size_t)moment->count * sizeof *moment->rows;
+    bytes += (size_t)moment->column_count * (size_t)moment->count * sizeof(float);
+    for (int k = 0; k < moment->field_count; ++k)
+        bytes += 2 * (size_t)moment->fields[k].nx * (size_t)moment->fields[k].ny * sizeof(float);
+    return bytes;
+}
+
+// The arc tangent on 0 .. 1 by two terms is right to 0.005 rad; a byte is 0.025.
+uint8_t th_studio_heading(float x, float y) {
+    float ax = fabsf(x), ay = fabsf(y), high = fmaxf(ax, ay), low = fminf(ax, ay);
+    if (!(high > 0.0f)) return 0;
+    float t = low / high, angle = t * (0.9724f - 0.1919f * t * t) * (128.0f / 3.14159265f);
+    if (ay > ax) angle = 64.0f - angle;
+    if (x < 0.0f) angle = 128.0f - angle;
+    if (y < 0.0f) angle = 256.0f - angle;
+    return (uint8_t)((int)(angle + 0.5f) & 255);
+}
+
+uint8_t th_studio_speed(float speed) {
+    float steps = speed / TH_STUDIO_SPEED_STEP + 0.5f;
+    return (uint8_t)(steps < 255.0f ? steps : 255.0f);
+}
+
+static uint8_t byte_of(uint32_t index) { return (uint8_t)(index < 255 ? index : 255); }
+
+enum {
+    VIEWS = 12,
+};
+static const th_field needed[VIEWS] = {
+    TH_FIELD_ID,         TH_FIELD_POSITION_X,  TH_FIELD_POSITION_Y,  TH_FIELD_VELOCITY_X,
+    TH_FIELD_VELOCITY_Y, TH_FIELD_PREFERRED_X, TH_FIELD_PREFERRED_Y, TH_FIELD_RADIUS,
+    TH_FIELD_SPEED,      TH_FIELD_LEVEL,       TH_FIELD_GROUP,       TH_FIELD_PHASE};
+
+typedef struct views {
+    const uint32_t *id, *level, *group, *phase, *leg;
+    const float *x, *y, *vx, *vy, *px, *py, *radius, *speed;
+} views;
+
+static bool map_views(th_world *world, views *v) {
+    const void *mapped[VIEWS];
+    for (int k = 0; k < VIEWS; ++k)
+        if (!(mapped[k] = th_world_map(world, needed[k], TH_READ))) return false;
+    *v = (views){.id = mapped[0],
+                 .x = mapped[1],
+                 .y = mapped[2],
+                 .vx = mapped[3],
+                 .vy = mapped[4],
+                 .px = mapped[5],
+                 .py = mapped[6],
+                 .radius = mapped[7],
+                 .speed = mapped[8],
+                 .level = mapped[9],
+                 .group = mapped[10],
+                 .phase = mapped[11],
+                 .leg = th_world_map(world, TH_FIELD_LEG, TH_READ)};
+    return v->leg != NULL;
+}
+
+// The target of the leg somebody is on.
+static uint8_t goal_of(const th_scene *scene, uint32_t group, uint32_t leg) {
+    if (group >= (uint32_t)scene->group_count) return TH_STUDIO_NOTHING;
+    const th_group *g = &scene->groups[group];
+    return leg < (uint32_t)g->route_count ? byte_of((uint32_t)g->route[leg]) : TH_STUDIO_NOTHING;
+}
+
+static void fill_rows(th_studio_moment *moment, const th_scene *scene, const views *v) {
+#pragma omp parallel for schedule(static) if (moment->count > 20000)
+    for (int i = 0; i < moment->count; ++i) {
+        th_studio_row *row = &moment->rows[i];
+        float speed = sqrtf(v->vx[i] * v->vx[i] + v->vy[i] * v->vy[i]);
+        bool walks = speed > 0.05f; // who stands looks where he wants to go
+        float ratio = v->speed[i] > 0.0f ? 255.0f * speed / v->speed[i] : 0.0f;
+        float radius = 100.0f * v->radius[i] + 0.5f;
+        row->id = v->id[i];
+        row->x = v->x[i];
+        row->y = v->y[i];
+        row->heading = th_studio_heading(walks ? v->vx[i] : v->px[i], walks ? v->vy[i] : v->py[i]);
+        row->speed = th_studio_speed(speed);
+        row->ratio = (uint8_t)(ratio < 254.0f ? ratio : 254.0f);
+        row->phase = (uint8_t)v->phase[i];
+        row->level = byte_of(v->level[i]);
+        row->group = byte_of(v->group[i]);
+        row->goal = goal_of(scene, v->group[i], v->leg[i]);
+        row->radius = (uint8_t)(radius < 255.0f ? radius : 255.0f);
+    }
+}
+
+static bool fill_column(th_world *world, const th_studio_colour *colour, float *values, int count,
+                        const th_studio_row *rows, const float *exposure, size_t exposed) {
+    if (colour->kind == TH_COLOUR_LOAD) {
+        if (!th_world_contact_forces(world, values)) return false;
+        for (int i = 0; i < count; ++i) values[i] *= 0.5f;
+        return true;
+    }
+    if (colour->kind == TH_COLOUR_EXPOSURE) {
+        for (int i = 0; i < count; ++i)
+            values[i] = rows[i].id < exposed && exposure ? exposure[rows[i].id] : 0.0f;
+        return true;
+    }
+    int field = th_world_field(world, colour->name);
+    const void *view = field < 0 ? NULL : th_world_map(world, field, TH_READ);
+    if (!view) return false;
+    for (int i = 0; i < count; ++i)
+        values[i] =
+            colour->is_float ? ((const float *)view)[i] : (float)((const uint32_t *)view)[i];
+    th_world_unmap(world, field);
+    return true;
+}
+
+static void take_columns(th_studio_moment *moment, th_world *world, const th_studio_wishes *wishes,
+                         const float *exposure, size_t exposed) {
+    const th_studio_catalogue *c = moment->catalogue;
+    for (int k = 0; k < wishes->colour_count; ++k) {
+        int colour = th_studio_find_colour(c, wishes->colours[k]);
+        if (colour < 0) continue;
+        float *values = malloc((size_t)(moment->count + 1) * sizeof *values);
+        if (values && fill_column(world, &c->colours[colour], values, moment->count, moment->rows,
+                                  exposure, exposed))
+            moment->columns[moment->column_count++] = (th_studio_column){colour, values};
+        else
+            free(values);
+    }
+}
+
+// ---- layers that only the world knows
+
+static bool size_field(th_studio_field *field, const th_box *box, float cell, int values) {
+    float width = box->max_x - box->min_x, height = box->max_y - box->min_y;
+    const float most = 400.0f; // cells in a row
+    cell = fmaxf(cell, fmaxf(width, height) / most);
+    field->cell = cell;
+    field->min_x = box->min_x;
+    field->min_y = box->min_y;
+    field->nx = (int)(width / cell) + 1;
+    field->ny = (int)(height / cell) + 1;
+    field->values = calloc((size_t)field->nx * (size_t)field->ny * (size_t)values, sizeof(float));
+    return field->values != NULL;
+}
+
+static void fill_distances(const th_world *world, th_studio_field *field) {
+    const th_scene *scene = th_world_scene(world);
+    for (int y = 0; y < field->ny; ++y) {
+        th_vec2 row[512];
+        for (int x = 0; x < field->nx; ++x)
+            row[x] = (th_vec2){field->min_x + ((float)x + 0.5f) * field->cell,
+                               field->min_y + ((float)y + 0.5f) * field->cell};
+        float *values = field->values + (size_t)y * (size_t)field->nx;
+        th_world_distances(world, field->target, field->level, row, field->nx, values);
+        for (int x = 0; x < field->nx; ++x)
+            if (!isfinite(values[x]) || (scene->levels[field->level].bounded &&
+                                         !th_scene_walkable(scene, field->level, row[x])))
+                values[x] = NAN;
+    }
+}
+
+// Down the slope of the distances.
+static bool turn_into_directions(th_studio_field *field) {
+    int nx = field->nx, ny = field->ny;
+    float *directions = malloc(2 * (size_t)nx * (size_t)ny * sizeof *directions);
+    if (!directions) return false;
+    for (int y = 0; y < ny; ++y)
+        for (int x = 0; x < nx; ++x) {
+            const float *d = field->values + (size_t)y * (size_t)nx + x;
+            float east = x + 1 < nx ? d[1] : NAN, west = x > 0 ? d[-1] : NAN;
+            float north = y + 1 < ny ? d[nx] : NAN, south = y > 0 ? d[-nx] : NAN;
+            float gx = (isnan(east) ? *d : east) - (isnan(west) ? *d : west);
+            float gy = (isnan(north) ? *d : north) - (isnan(south) ? *d : south);
+            float length = sqrtf(gx * gx + gy * gy);
+            float *to = directions + 2 * ((size_t)y * (size_t)nx + (size_t)x);
+            to[0] = length > 0.0f ? -gx / length : NAN; // also NaN where the distance is
+            to[1] = length > 0.0f ? -gy / length : NAN;
+        }
+    free(field->values);
+    field->values = directions;
+    return true;
+}
+
+static bool copy_grid(th_world *world, th_grid_kind kind, th_studio_field *field) {
+    th_grid grid;
+    if (!th_world_map_grid(world, kind, field->level, &grid)) return false;
+    size_t cells = (size_t)grid.nx * (size_t)grid.ny;
+    if (cells > 4000000 || !(field->values = malloc(cells * sizeof(float)))) return false;
+    memcpy(field->values, grid.values, cells * sizeof(float));
+    field->nx = grid.nx;
+    field->ny = grid.ny;
+    field->min_x = grid.min_x;
+    field->min_y = grid.min_y;
+    field->cell = grid.cell;
+    return true;
+}
+
+static bool fill_field(th_world *world, th_studio_layer_kind kind, th_studio_field *field) {
+    const th_scene *scene = th_world_scene(world);
+    if (field->level >= scene->level_count) return false;
+    if (kind == TH_LAYER_PACKING) return copy_grid(world, TH_GRID_PACKING, field);
+    if (kind == TH_LAYER_PRESSURE) return copy_grid(world, TH_GRID_PRESSURE, field);
+    if (!size_field(field, &scene->levels[field->level].box, 0.5f, 1)) return false;
+    fill_distances(world, field);
+    return kind == TH_LAYER_DISTANCE || turn_into_directions(field);
+}
+
+static void take_fields(th_studio_moment *moment, th_world *world, const th_studio_wishes *wishes) {
+    for (int k = 0; k < wishes->layer_count; ++k) {
+        th_studio_layer_kind kind = wishes->layers[k].kind;
+        th_studio_field field = {
+            .level = wishes->layers[k].level, .target = wishes->layers[k].target, .layer = -1};
+        for (int l = 0; l < moment->catalogue->layer_count; ++l)
+            if (moment->catalogue->layers[l].kind == kind) field.layer = l;
+        if (field.layer >= 0 && fill_field(world, kind, &field))
+            moment->fields[moment->field_count++] = field;
+        else
+            th_studio_field_release(&field);
+    }
+}
+
+th_studio_moment *th_studio_moment_take(th_world *world, int number, th_studio_catalogue *catalogue,
+                                        const th_studio_wishes *wishes, const float *exposure,
+                                        size_t exposure_count) {
+    th_studio_moment *moment = th_studio_moment_create(catalogue, th_world_agent_count(world));
+    views v;
+    if (!moment) return NULL;
+    if (!map_views(world, &v)) {
+        th_studio_moment_release(moment);
+        return NULL;
+    }
+    moment->time = th_world_time(world);
+    moment->step = th_world_step_count(world);
+    moment->world = number;
+    fill_rows(moment, th_world_scene(world), &v);
+    for (int k = 0; k < VIEWS; ++k) th_world_unmap(world, needed[k]);
+    th_world_unmap(world, TH_FIELD_LEG);
+    take_columns(moment, world, wishes, exposure, exposure_count);
+    take_fields(moment, world, wishes);
+    return moment;
+}

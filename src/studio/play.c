@@ -1,0 +1,286 @@
+// A world on show: opened, restarted, reloaded with another document, taken back. SPDX-License-Identifier: Apache-2.0
+#include "core/error.h"
+#include "studio/studio.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static th_play_scene *hold_scene(th_play_scene *scene) {
+    if (scene) scene->references++;
+    return scene;
+}
+
+static void release_scene(th_play_scene *scene) {
+    if (!scene || --scene->references > 0) return;
+    th_scene_destroy(scene->scene);
+    free(scene);
+}
+
+void th_play_release(th_play *play) {
+    th_world_destroy(play->world);
+    th_studio_catalogue_release(play->catalogue);
+    release_scene(play->scene);
+    json_decref(play->document);
+    json_decref(play->live_walls);
+    th_charts_release(&play->charts);
+    *play = (th_play){0};
+}
+
+static th_result compile(const th_studio *studio, const json_t *document, th_play_scene **out,
+                         th_error *error) {
+    th_play_scene *scene = calloc(1, sizeof *scene);
+    *out = NULL;
+    if (!scene) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
+    th_result result =
+        th_document_compile(document, studio->name, studio->base_dir, &scene->scene, error);
+    if (result != TH_OK) {
+        free(scene);
+        return result;
+    }
+    scene->references = 1;
+    *out = scene;
+    return TH_OK;
+}
+
+static th_world_def definition(const th_studio *studio) {
+    th_world_def def = th_world_def_default();
+    def.backend = studio->backend;
+    def.threads = studio->threads;
+    def.seed = studio->seed;
+    return def;
+}
+
+// A new world in the place of the old one; takes the scene and the world over.
+static th_result put(th_play *play, th_play_scene *scene, th_world *world, th_error *error) {
+    th_studio_catalogue *catalogue = th_studio_catalogue_create(scene->scene, world);
+    if (!catalogue) {
+        th_world_destroy(world);
+        release_scene(scene);
+        return th_fail(error, TH_NO_MEMORY, "", "no memory for what the scene offers");
+    }
+    th_world_destroy(play->world);
+    release_scene(play->scene);
+    th_studio_catalogue_release(play->catalogue);
+    play->scene = scene;
+    play->world = world;
+    play->catalogue = catalogue;
+    return TH_OK;
+}
+
+// From the start of its document. On failure the play is as it was.
+static th_result start(const th_studio *studio, th_play *play, const json_t *document,
+                       th_error *error) {
+    th_play_scene *scene =
+        play->dirty || document != play->document ? NULL : hold_scene(play->scene);
+    th_result result = scene ? TH_OK : compile(studio, document, &scene, error);
+    if (result != TH_OK) return result;
+    th_world_def def = definition(studio);
+    th_world *world = NULL;
+    result = th_world_create(scene->scene, &def, &world, error);
+    if (result != TH_OK) {
+        release_scene(scene);
+        return result;
+    }
+    result = put(play, scene, world, error);
+    if (result != TH_OK) return result;
+    play->dirty = false;
+    json_decref(play->live_walls);
+    play->live_walls = NULL;
+    th_charts_reset(&play->charts);
+    return TH_OK;
+}
+
+static uint64_t seed_of(const json_t *document) {
+    const json_t *seed = json_object_get(json_object_get(document, "run"), "seed");
+    return json_is_integer(seed) && json_integer_value(seed) > 0
+               ? (uint64_t)json_integer_value(seed)
+               : 1;
+}
+
+th_result th_play_open(th_studio *studio, json_t *document, const char *name, const char *base_dir,
+                       th_error *error) {
+    // A fresh studio, so that a scene that does not open leaves the old one alone.
+    th_studio opened = {.backend = studio->backend,
+                        .threads = studio->threads,
+                        .seed = seed_of(document),
+                        .base_dir = base_dir ? strdup(base_dir) : NULL};
+    snprintf(opened.name, sizeof opened.name, "%s", name);
+    th_play play = {0};
+    th_result result = start(&opened, &play, document, error);
+    if (result != TH_OK) {
+        free(opened.base_dir);
+        json_decref(document);
+        return result;
+    }
+    play.document = document;
+    for (int w = 0; w < studio->play_count; ++w) th_play_release(&studio->plays[w]);
+    free(studio->base_dir);
+    studio->base_dir = opened.base_dir;
+    memcpy(studio->name, opened.name, sizeof studio->name);
+    studio->seed = opened.seed;
+    studio->plays[0] = play;
+    studio->play_count = 1;
+    th_undo_clear(&studio->undo);
+    th_undo_clear(&studio->redo);
+    th_history_clear(&studio->history);
+    studio->inspection_count = 0;
+    studio->scrubbing = false;
+    th_studio_show(&studio->exchange, 1, NULL, false);
+    th_studio_repace(studio);
+    return TH_OK;
+}
+
+th_result th_play_restart(th_studio *studio, th_error *error) {
+    for (int w = 0; w < studio->play_count; ++w) {
+        th_play *play = &studio->plays[w];
+        th_result result = start(studio, play, play->document, error);
+        if (result != TH_OK) return result;
+    }
+    th_history_clear(&studio->history);
+    studio->scrubbing = false;
+    th_studio_repace(studio);
+    return TH_OK;
+}
+
+th_result th_play_reload(th_studio *studio, int world, json_t *document, int room, int *lost,
+                         th_error *error) {
+    th_play *play = &studio->plays[world];
+    th_play_scene *scene = NULL;
+    th_world *next = NULL;
+    th_result result = compile(studio, document, &scene, error);
+    th_world_def def = definition(studio);
+    if (room > 0) def.agent_capacity = th_world_agent_count(play->world) + room;
+    if (result == TH_OK)
+        result = th_world_continue(scene->scene, &def, play->world, lost, &next, error);
+    if (result == TH_OK)
+        result = put(play, scene, next, error);
+    else
+        release_scene(scene);
+    if (result != TH_OK) {
+        json_decref(document);
+        return result;
+    }
+    if (document != play->document) json_decref(play->document);
+    play->document = document;
+    play->dirty = false;
+    json_decref(play->live_walls);
+    play->live_walls = NULL;
+    return TH_OK;
+}
+
+th_result th_play_compare(th_studio *studio, bool on, th_error *error) {
+    if (!on) {
+        if (studio->play_count == 2) th_play_release(&studio->plays[1]);
+        studio->play_count = 1;
+        th_undo_clear(&studio->undo);
+        th_undo_clear(&studio->redo);
+        th_history_clear(&studio->history);
+        th_studio_show(&studio->exchange, 1, NULL, false);
+        return TH_OK;
+    }
+    if (studio->play_count == 2) return TH_OK;
+    th_play second = {0};
+    json_t *document = json_deep_copy(studio->plays[0].document);
+    th_result result = start(studio, &second, document, error);
+    if (result != TH_OK) {
+        json_decref(document);
+        return result;
+    }
+    second.document = document;
+    studio->plays[1] = second;
+    studio->play_count = 2;
+    return th_play_restart(studio, error);
+}
+
+// ---- going back
+
+static void release_undo(th_undo *undo) {
+    release_scene(undo->scene);
+    json_decref(undo->document);
+    json_decref(undo->live_walls);
+    free(undo->snapshot);
+}
+
+void th_undo_clear(th_undo_stack *stack) {
+    for (int k = 0; k < stack->count; ++k) release_undo(&stack->items[k]);
+    *stack = (th_undo_stack){0};
+}
+
+void th_undo_drop(th_undo_stack *stack) {
+    if (stack->count == 0) return;
+    th_undo *last = &stack->items[--stack->count];
+    stack->bytes -= last->size;
+    release_undo(last);
+}
+
+static void drop_first(th_undo_stack *stack) {
+    stack->bytes -= stack->items[0].size;
+    release_undo(&stack->items[0]);
+    memmove(&stack->items[0], &stack->items[1], (size_t)(--stack->count) * sizeof stack->items[0]);
+}
+
+void th_undo_push(th_studio *studio, th_undo_stack *stack, int world, const char *text) {
+    th_play *play = &studio->plays[world];
+    size_t size = th_world_snapshot_size(play->world);
+    void *snapshot = size <= TH_STUDIO_UNDO_BYTES ? malloc(size) : NULL;
+    if (!snapshot || th_world_snapshot(play->world, snapshot, size, NULL) != TH_OK) {
+        free(snapshot);
+        th_undo_clear(stack); // what comes before could not be told from what is missing
+        return;
+    }
+    while (stack->count > 0 &&
+           (stack->count == TH_UNDO_MAX || stack->bytes + size > TH_STUDIO_UNDO_BYTES))
+        drop_first(stack);
+    th_undo *undo = &stack->items[stack->count++];
+    *undo = (th_undo){.world = world,
+                      .scene = hold_scene(play->scene),
+                      .document = json_deep_copy(play->document),
+                      .live_walls = play->live_walls ? json_deep_copy(play->live_walls) : NULL,
+                      .dirty = play->dirty,
+                      .snapshot = snapshot,
+                      .size = size,
+                      .people = th_world_agent_count(play->world)};
+    snprintf(undo->text, sizeof undo->text, "%s", text);
+    stack->bytes += size;
+}
+
+static th_result restore(th_studio *studio, th_play *play, const th_undo *undo, th_error *error) {
+    if (undo->scene == play->scene)
+        return th_world_restore(play->world, undo->snapshot, undo->size, error);
+    th_world_def def = definition(studio);
+    def.agent_capacity = undo->people + 50000; // and for those who come later
+    th_world *world = NULL;
+    th_result result =
+        th_world_continue(undo->scene->scene, &def, play->world, NULL, &world, error);
+    if (result == TH_OK) result = th_world_restore(world, undo->snapshot, undo->size, error);
+    if (result != TH_OK) {
+        th_world_destroy(world);
+        return result;
+    }
+    return put(play, hold_scene(undo->scene), world, error);
+}
+
+th_result th_undo_take(th_studio *studio, th_undo_stack *from, th_undo_stack *to, th_error *error) {
+    if (from->count == 0)
+        return th_fail(error, TH_BAD_ARGUMENT, "", "there is nothing to %s",
+                       from == &studio->undo ? "undo" : "redo");
+    th_undo undo = from->items[from->count - 1];
+    th_play *play = &studio->plays[undo.world];
+    th_undo_push(studio, to, undo.world, undo.text);
+    th_result result = restore(studio, play, &undo, error);
+    if (result != TH_OK) {
+        th_undo_drop(to);
+        return result;
+    }
+    from->count--;
+    from->bytes -= undo.size;
+    json_decref(play->document);
+    json_decref(play->live_walls);
+    play->document = undo.document;
+    play->live_walls = undo.live_walls;
+    play->dirty = undo.dirty;
+    undo.document = undo.live_walls = NULL;
+    release_undo(&undo);
+    th_studio_repace(studio);
+    return TH_OK;
+}

@@ -1,0 +1,204 @@
+// The thread that steps the worlds: requests first, then steps at the wanted pace, then what there is to show. Taking moments
+// and telling the state cost time that the simulation does not get, so both keep to a small share of it.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/clock.h"
+#include "studio/studio.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FRAMES = 40 }; // per second at most
+
+bool th_studio_init(th_studio *studio) {
+    *studio = (th_studio){.speed = 1.0, .seed = 1};
+    return th_studio_exchange_init(&studio->exchange);
+}
+
+void th_studio_release(th_studio *studio) {
+    for (int w = 0; w < 2; ++w) th_play_release(&studio->plays[w]);
+    th_undo_clear(&studio->undo);
+    th_undo_clear(&studio->redo);
+    th_history_clear(&studio->history);
+    if (studio->replay) th_replay_release(studio->replay);
+    th_studio_exchange_release(&studio->exchange);
+    free(studio->base_dir);
+}
+
+static double now_of(const th_studio *studio) {
+    return studio->replay || !studio->plays[0].world ? studio->cursor
+                                                     : th_world_time(studio->plays[0].world);
+}
+
+void th_studio_repace(th_studio *studio) {
+    studio->paced_from = th_monotonic_seconds();
+    studio->paced_time = now_of(studio);
+    studio->mark.wall = studio->paced_from;
+    studio->mark.time = studio->paced_time;
+    studio->mark.steps = studio->steps_done;
+}
+
+// Simulated seconds that are due now; a studio that has fallen behind does not hurry afterwards.
+static double due(th_studio *studio, double wall) {
+    const double patience = 0.25; // [s]
+    double behind =
+        (wall - studio->paced_from) * studio->speed - (now_of(studio) - studio->paced_time);
+    if (behind > patience * studio->speed) {
+        studio->paced_from = wall - patience;
+        studio->paced_time = now_of(studio);
+    }
+    return behind;
+}
+
+static bool all_done(const th_studio *studio) {
+    for (int w = 0; w < studio->play_count; ++w)
+        if (!th_world_done(studio->plays[w].world)) return false;
+    return true;
+}
+
+void th_studio_take(th_studio *studio, int world) {
+    th_play *play = &studio->plays[world];
+    th_studio_moment *moment =
+        th_studio_moment_take(play->world, world, play->catalogue, &studio->wishes,
+                              play->charts.exposure, play->charts.exposure_count);
+    if (!moment) return;
+    th_studio_moment *last = th_history_at(&studio->history, world, 1e30);
+    if (last && last->time > moment->time) { // an undo went back
+        th_history_clear(&studio->history);
+        last = NULL;
+    }
+    if (!last || moment->time >= last->time + TH_STUDIO_HISTORY_STEP - 1e-6)
+        th_history_add(&studio->history, moment, TH_STUDIO_HISTORY_BYTES);
+    th_studio_show(&studio->exchange, world, moment, false);
+    th_studio_moment_release(moment);
+}
+
+static void show_past(th_studio *studio) {
+    double time = studio->scrubbing ? studio->scrub_time : studio->cursor;
+    for (int w = 0; w < (studio->replay ? 1 : studio->play_count); ++w) {
+        th_studio_moment *moment = th_history_at(&studio->history, w, time);
+        if (moment) th_studio_show(&studio->exchange, w, moment, studio->scrubbing);
+    }
+}
+
+static void show(th_studio *studio) {
+    studio->changed = false;
+    if (studio->scrubbing || studio->replay)
+        show_past(studio);
+    else
+        for (int w = 0; w < studio->play_count; ++w) th_studio_take(studio, w);
+}
+
+static void step(th_studio *studio) {
+    double before = th_monotonic_seconds();
+    for (int w = 0; w < studio->play_count; ++w) th_world_step(studio->plays[w].world, 1);
+    double after = th_monotonic_seconds();
+    studio->stepping += after - before;
+    studio->steps_done++;
+    studio->changed = true;
+    for (int w = 0; w < studio->play_count; ++w) th_charts_see(studio, w);
+    studio->taking += th_monotonic_seconds() - after;
+}
+
+// Steps that are due, for 20 ms at most: requests and frames come in between.
+static void advance(th_studio *studio) {
+    double begun = th_monotonic_seconds();
+    if (studio->replay) {
+        studio->cursor = fmin(studio->cursor + fmax(due(studio, begun), 0.0),
+                              th_replay_duration(studio->replay));
+        if (studio->cursor >= th_replay_duration(studio->replay)) studio->playing = false;
+        studio->changed = true;
+        return;
+    }
+    if (all_done(studio)) {
+        studio->playing = false;
+        studio->changed = true;
+        return;
+    }
+    double length = th_world_step_length(studio->plays[0].world);
+    while (th_monotonic_seconds() < begun + 0.02) {
+        if (studio->speed > 0 && due(studio, th_monotonic_seconds()) < length) break;
+        step(studio);
+    }
+}
+
+static void measure_rate(th_studio *studio, double wall) {
+    double elapsed = wall - studio->mark.wall;
+    if (elapsed < 0.5) return;
+    studio->rate = (double)(studio->steps_done - studio->mark.steps) / elapsed;
+    studio->real_time = fmax((now_of(studio) - studio->mark.time) / elapsed, 0.0);
+    studio->mark.wall = wall;
+    studio->mark.steps = studio->steps_done;
+    studio->mark.time = now_of(studio);
+}
+
+// A simulation that keeps its pace has time to spare. One that does not gives away a small share; 0.2 s of credit bring
+// the first frames of a large crowd at once.
+static bool within_share(const th_studio *studio, double wall) {
+    if (!studio->playing || studio->replay || wall - studio->idle_at < 0.2) return true;
+    return studio->taking <= TH_STUDIO_SHARE * (studio->stepping + studio->taking) + 0.2;
+}
+
+static void take_wishes(th_studio *studio) {
+    th_studio_exchange *e = &studio->exchange;
+    pthread_mutex_lock(&e->lock);
+    if (e->wishes_changed) studio->changed = true;
+    e->wishes_changed = false;
+    studio->wishes = e->wishes;
+    studio->clients = e->clients;
+    pthread_mutex_unlock(&e->lock);
+}
+
+static void answer_all(th_studio *studio) {
+    for (th_studio_request *r = th_studio_take_requests(&studio->exchange), *next; r; r = next) {
+        next = r->next;
+        th_studio_answer(studio, r);
+        th_studio_request_free(r);
+    }
+}
+
+// How long nothing is due.
+static double idle_time(th_studio *studio, double next_frame, double next_state) {
+    double wall = th_monotonic_seconds(), wait = next_state - wall;
+    if (studio->changed && next_frame - wall < wait) wait = next_frame - wall;
+    if (studio->playing && studio->speed > 0) {
+        double length = studio->replay ? th_replay_frame(studio->replay)
+                                       : th_world_step_length(studio->plays[0].world);
+        wait = fmin(wait, (length - due(studio, wall)) / studio->speed);
+    } else if (studio->playing) {
+        wait = 0;
+    }
+    if (wait > 0.002) studio->idle_at = wall;
+    return fmax(wait, 0.0);
+}
+
+void th_studio_run(th_studio *studio) {
+    double next_frame = 0, next_state = 0, next_person = 0;
+    th_studio_repace(studio);
+    studio->changed = true;
+    while (th_studio_wait(&studio->exchange, idle_time(studio, next_frame, next_state))) {
+        take_wishes(studio);
+        answer_all(studio);
+        if (studio->playing && !studio->scrubbing) advance(studio);
+        double wall = th_monotonic_seconds();
+        measure_rate(studio, wall);
+        if (studio->changed && wall >= next_frame && within_share(studio, wall)) {
+            show(studio);
+            if (studio->inspection_count > 0 && wall >= next_person) {
+                th_inspect(studio);
+                next_person = wall + 0.1;
+            }
+            studio->taking += th_monotonic_seconds() - wall;
+            next_frame = wall + 1.0 / FRAMES;
+        } else if (studio->changed && wall >= next_frame) {
+            next_frame = wall + 1.0 / FRAMES;
+        }
+        if (wall >= next_state) {
+            double before = th_monotonic_seconds();
+            if (studio->clients > 0)
+                th_studio_say(&studio->exchange, 0, false, th_describe_state(studio));
+            double cost = th_monotonic_seconds() - before;
+            studio->taking += cost;
+            next_state = wall + fmax(0.2, 50.0 * cost);
+        }
+    }
+}

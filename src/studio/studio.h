@@ -1,0 +1,186 @@
+// The studio: worlds on show, their past, what was edited, and the thread that steps them. Everything here belongs to that
+// thread, except the exchange. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_STUDIO_STUDIO_H
+#define TH_STUDIO_STUDIO_H
+#include "studio/document.h"
+#include "studio/exchange.h"
+
+#define TH_STUDIO_HISTORY_STEP 0.2                  // [s] simulated between kept moments
+#define TH_STUDIO_HISTORY_BYTES ((size_t)256 << 20) // of both worlds
+#define TH_STUDIO_UNDO_BYTES ((size_t)256 << 20)
+#define TH_STUDIO_SHARE 0.04 // of the stepping thread's time that taking moments may cost
+
+// A compiled scene that several states may need.
+typedef struct th_play_scene {
+    int references;
+    th_scene *scene;
+} th_play_scene;
+
+// What is plotted and warned of, charts.c.
+enum { TH_CHART_WINDOW = 6, TH_CHART_ROWS = 36000, TH_WARNINGS = 64 };
+typedef struct th_charts {
+    double next;  // [s] when the next row is due
+    json_t *rows; // all so far
+    double times[TH_CHART_WINDOW];
+    int64_t *counts[TH_CHART_WINDOW]; // of goals, doors, lines
+    int filled;
+    float density;   // highest now [1/m2]
+    float *exposure; // [s] by id
+    size_t exposure_count;
+    double exposed_until; // [s]
+    int64_t seen;         // people of a recording so far
+    char keys[TH_WARNINGS][64];
+    int key_count;
+} th_charts;
+
+// A world on show.
+typedef struct th_play {
+    th_play_scene *scene;
+    json_t *document;
+    bool dirty; // the document was edited without being compiled: the running world has it live
+    json_t *live_walls;
+    th_world *world;
+    th_studio_catalogue *catalogue;
+    th_charts charts;
+} th_play;
+
+// A state to go back to.
+typedef struct th_undo {
+    int world;
+    th_play_scene *scene;
+    json_t *document, *live_walls;
+    bool dirty;
+    void *snapshot;
+    size_t size;
+    int people;
+    char text[80];
+} th_undo;
+enum { TH_UNDO_MAX = 64, TH_INSPECT_MAX = 16 };
+typedef struct th_undo_stack {
+    th_undo items[TH_UNDO_MAX];
+    int count;
+    size_t bytes;
+} th_undo_stack;
+
+typedef struct th_inspection {
+    uint64_t client;
+    uint32_t person;
+    int world;
+} th_inspection;
+
+typedef struct th_studio_history {
+    th_studio_moment **moments; // held, in the order of time, both worlds
+    int count, room, first;
+    size_t bytes;
+} th_studio_history;
+
+typedef struct th_studio {
+    th_studio_exchange exchange;
+    th_backend backend;
+    int threads;
+    char name[256];
+    char *base_dir; // where linked files are; NULL: they are refused
+    uint64_t seed;
+    th_play plays[2];
+    int play_count; // 0: a recording is shown
+    bool playing;
+    double speed;                  // times real time; 0: as fast as possible
+    double paced_from, paced_time; // wall clock and simulated time from which the pace counts
+    th_undo_stack undo, redo;
+    th_studio_history history;
+    bool scrubbing;
+    double scrub_time;
+    th_inspection inspections[TH_INSPECT_MAX];
+    int inspection_count;
+    uint64_t steps_done;
+    double rate, real_time;  // steps/s, times real time, of the last seconds
+    double stepping, taking; // [s] wall time spent
+    bool changed;            // since the last moment was shown
+    int clients;
+    th_studio_wishes wishes;
+    double idle_at; // wall clock when there was nothing to do [s]
+    struct {
+        double wall, time; // when the rate was measured last
+        uint64_t steps;
+    } mark;
+    // ---- a recording
+    struct th_replay *replay;
+    double cursor; // [s]
+} th_studio;
+
+// ---- play.c
+th_result th_play_open(th_studio *studio, json_t *document, const char *name, const char *base_dir,
+                       th_error *error); // takes the document over
+th_result th_play_restart(th_studio *studio, th_error *error);
+// Goes on with another document (taken over, also when it fails); `room`: for so many more people.
+th_result th_play_reload(th_studio *studio, int world, json_t *document, int room, int *lost,
+                         th_error *error);
+th_result th_play_compare(th_studio *studio, bool on, th_error *error);
+void th_play_release(th_play *play);
+// Keeps the state before an edit. Without memory there is no going back, and the edit goes on.
+void th_undo_push(th_studio *studio, th_undo_stack *stack, int world, const char *text);
+void th_undo_drop(th_undo_stack *stack); // the last one
+void th_undo_clear(th_undo_stack *stack);
+// Back to the last state of `from`; the present one goes onto `to`.
+th_result th_undo_take(th_studio *studio, th_undo_stack *from, th_undo_stack *to, th_error *error);
+
+// ---- describe.c: new references, NULL without memory
+json_t *th_describe_hello(const th_studio *studio);
+json_t *th_describe_models(void);
+json_t *th_describe_scene(const th_studio *studio, int world);
+json_t *th_describe_state(th_studio *studio);
+
+// ---- charts.c
+// After every step; says chart rows and warnings when they are due. `moment` may be NULL: it takes one itself where it
+// needs one.
+void th_charts_see(th_studio *studio, int world);
+void th_charts_reset(th_charts *charts);
+void th_charts_release(th_charts *charts);
+// A row of a recorded moment, where one is due.
+void th_charts_of_moment(th_studio *studio, const th_studio_moment *moment);
+// Doubts about the scene, and what opening it found.
+void th_charts_doubts(th_studio *studio, int world);
+void th_studio_warn(th_studio *studio, int world, const char *key, int level, const th_vec2 *place,
+                    const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+// ---- inspect.c: `person` events for those who asked
+void th_inspect(th_studio *studio);
+
+// ---- requests.c
+void th_studio_answer(th_studio *studio, const th_studio_request *request);
+void th_studio_tell_scene(th_studio *studio, int world);
+
+// ---- history.c
+void th_history_add(th_studio_history *history, th_studio_moment *moment, size_t most_bytes);
+// The latest of a world not after `time`; NULL: none.
+th_studio_moment *th_history_at(const th_studio_history *history, int world, double time);
+bool th_history_range(const th_studio_history *history, double *from, double *to);
+void th_history_clear(th_studio_history *history);
+
+// ---- runner.c
+bool th_studio_init(th_studio *studio);
+// The thread: answers, steps, shows, until exchange.stop.
+void th_studio_run(th_studio *studio);
+void th_studio_release(th_studio *studio);
+void th_studio_repace(th_studio *studio);
+// Shows the world as it stands.
+void th_studio_take(th_studio *studio, int world);
+
+// ---- replay.c
+th_result th_replay_open(th_studio *studio, const char *path, th_error *error);
+double th_replay_duration(const struct th_replay *replay);
+double th_replay_frame(const struct th_replay *replay); // [s] between frames
+const th_scene *th_replay_scene(const struct th_replay *replay);
+void th_replay_release(struct th_replay *replay);
+
+// ---- page.c
+extern const unsigned char th_studio_page[]; // the page, "" when this build has none
+size_t th_studio_page_size(void);
+typedef struct th_studio_template {
+    const char *name;
+    const unsigned char *text;
+    size_t size;
+} th_studio_template;
+extern const th_studio_template th_studio_templates[];
+extern const int th_studio_template_count;
+#endif
