@@ -54,6 +54,42 @@ static void room_is_to_whoever_is_in_the_way(void **state) {
     assert_true(th_headway_speed(0.6f, 1, 1.34f) == 0.6f);
     assert_true(th_headway_speed(5, 1, 1.34f) == 1.34f);
     assert_true(th_headway_speed(-0.1f, 1, 1.34f) == 0.0f);
+    assert_true(th_headway_speed(0.5f, 2, 1.34f) == 0.25f);
+}
+
+// The velocity of the person with the lowest id after one step of 10 ms. Everybody wants to walk to the right at 1.3 m/s.
+static th_vec2 first_velocity(const char *positions, double wall) {
+    char json[800];
+    snprintf(json, sizeof json,
+             TH_JSON({"levels": [{"walkable": {"rect": [0, %.2f, 30, 10]}}],
+                      "exits": [{"id": "e", "line": [[30, %.2f], [30, 10]]}],
+                      "groups": [{"positions": %s, "to": "e", "speed": 1.3, "radius": 0.2, "plan": "straight",
+                                  "move": {"model": "collision_free_speed", "preset": "tordeux2016"}}],
+                      "run": {"step": 0.01}}),
+                                                       wall, wall, positions);
+    th_scene *scene = scene_of(json);
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 1);
+    th_vec2 v = {field_of(world, TH_FIELD_VELOCITY_X)[0], field_of(world, TH_FIELD_VELOCITY_Y)[0]};
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    return v;
+}
+
+static void one_step_is_the_published_one(void **state) {
+    (void)state;
+    // The nearest of those ahead decides, wherever it lies in memory; the others push hardly at all.
+    assert_near(first_velocity("[[10, 5], [11.2, 5], [11.6, 5]]", 0).x, 0.8, 0.02);
+    assert_near(first_velocity("[[10, 5], [11.6, 5], [11.2, 5]]", 0).x, 0.8, 0.02);
+    // Beside a body, but not in the way: R = 5 e^((0.4 - 0.5) / 0.1) = 1.84 across against a wish of 1.
+    th_vec2 v = first_velocity("[[10, 5], [10, 5.5]]", 0);
+    assert_near(v.y / v.x, -5 * exp(-1.0), 0.03);
+    // The room is that along the way taken: pushed off its line, somebody is not slowed by who is ahead on it.
+    v = first_velocity("[[10, 5], [10.9, 5], [10, 5.42]]", 0);
+    assert_true(v.y < -1.0f && th_length(v) > 1.2f);
+    // A wall 1 cm off: 5 e^(-0.01 / 0.02) = 3 away from it.
+    v = first_velocity("[[10, 5]]", 4.79);
+    assert_near(v.y / v.x, 5 * exp(-0.5), 0.1);
 }
 
 // The paper's fundamental diagram: a file of people 1 / rho apart walks at min(v0, (1 / rho - l) / T).
@@ -97,6 +133,7 @@ int main(void) {
         cmocka_unit_test(parameters_are_the_published_ones),
         cmocka_unit_test(push_is_the_published_one),
         cmocka_unit_test(room_is_to_whoever_is_in_the_way),
+        cmocka_unit_test(one_step_is_the_published_one),
         cmocka_unit_test(a_file_has_the_fundamental_diagram),
         cmocka_unit_test(nobody_collides),
     };

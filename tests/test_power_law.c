@@ -69,6 +69,54 @@ static void no_collision_no_force(void **state) {
     assert_true(deep.x < 0.0f && isfinite(deep.x));
 }
 
+// Velocities of the first two after one step of 20 ms from rest or, `moving`, from 1.3 m/s to the right. `together`: the
+// second stands where the first does.
+static void step_once(const char *positions, bool moving, bool together, th_vec2 found[2]) {
+    char json[800];
+    snprintf(json, sizeof json,
+             TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 30, 10]}}],
+                      "exits": [{"id": "e", "line": [[30, 0], [30, 2]]}],
+                      "groups": [{"positions": %s, "to": "e", "speed": 1.3, "radius": 0.2,
+                                  "move": {"model": "power_law", "preset": "karamouzas2014", "substep": 0.02}}],
+                      "run": {"step": 0.02}}),
+                                                       positions);
+    th_scene *scene = scene_of(json);
+    th_world *world = world_of(scene, 1, 1);
+    if (moving) {
+        float *x = th_world_map(world, TH_FIELD_VELOCITY_X, TH_WRITE);
+        for (int i = 0; i < th_world_agent_count(world); ++i) x[i] = 1.3f;
+        th_world_unmap(world, TH_FIELD_VELOCITY_X);
+    }
+    if (together) {
+        float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_WRITE);
+        x[1] = x[0];
+        th_world_unmap(world, TH_FIELD_POSITION_X);
+    }
+    th_world_step(world, 1);
+    for (int i = 0; i < 2 && i < th_world_agent_count(world); ++i)
+        found[i] = (th_vec2){field_of(world, TH_FIELD_VELOCITY_X)[i],
+                             field_of(world, TH_FIELD_VELOCITY_Y)[i]};
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+static void one_step_is_the_published_one(void **state) {
+    (void)state;
+    th_vec2 v[2];
+    // From rest a share h / xi of the preferred velocity, implicitly.
+    step_once("[[10, 1]]", false, false, v);
+    assert_near(th_length(v[0]), 1.3 * (0.02 / 0.54) / (1 + 0.02 / 0.54), 1e-3);
+    // Who walks ahead at the same speed is no collision.
+    step_once("[[10, 1], [10.8, 1]]", true, false, v);
+    assert_near(v[0].x, 1.3, 1e-3);
+    // Towards a wall half a second ahead: -grad E = 1.5 e^(-t/3) / t^2 (2/t + 1/3) / v, 15 m/s2.
+    step_once("[[29.15, 5]]", true, false, v);
+    assert_true(v[0].x < 1.3f - 0.1f);
+    // Two at the same place part.
+    step_once("[[10, 1], [10.8, 1]]", false, true, v);
+    assert_true(th_length(th_sub(v[0], v[1])) > 0.2f);
+}
+
 // Ten people against ten on their way through each other: all arrive, nobody walks through anybody.
 static void two_groups_pass(void **state) {
     (void)state;
@@ -96,6 +144,7 @@ int main(void) {
         cmocka_unit_test(parameters_are_the_published_ones),
         cmocka_unit_test(force_is_minus_the_gradient_of_the_energy),
         cmocka_unit_test(no_collision_no_force),
+        cmocka_unit_test(one_step_is_the_published_one),
         cmocka_unit_test(two_groups_pass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -225,6 +225,23 @@ static void test_nobody_walks_out(void **state) {
     }
 }
 
+// Four micrometres before the line of an exit, far from every wall, is ground; so is whoever stands there.
+static void test_ground_ends_at_an_exit(void **state) {
+    (void)state;
+    th_scene *scene = scene_file("scenes/uic/crossing_120.json");
+    for (int k = 0; k < 400; ++k) {
+        float y = -29.0f + 0.1451f * (float)k, before = nextafterf(50.0f, 0.0f),
+              past = nextafterf(50.0f, 99.0f);
+        assert_true(th_scene_walkable(scene, 0, (th_vec2){before, y}));
+        assert_true(th_scene_walkable(scene, 0, (th_vec2){-before, y}));
+        assert_true(th_scene_walkable(scene, 0, (th_vec2){y, before}));
+        assert_true(th_scene_walkable(scene, 0, (th_vec2){y, -before}));
+        assert_false(th_scene_walkable(scene, 0, (th_vec2){past, y}));
+        assert_false(th_scene_walkable(scene, 0, (th_vec2){y, -past}));
+    }
+    th_scene_destroy(scene);
+}
+
 // ---- small files that ask for much
 
 static char *text;
@@ -554,6 +571,7 @@ static void test_place_without_coordinates(void **state) {
 #define TEXT_TEST(test) cmocka_unit_test_setup_teardown(test, text_begin, text_end)
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ground_ends_at_an_exit),
         cmocka_unit_test(test_openings_onto_nothing),
         cmocka_unit_test(test_openings_within),
         cmocka_unit_test(test_openings_to_exits),

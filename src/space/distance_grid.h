@@ -83,7 +83,8 @@ typedef struct th_rough_distance {
     bool walkable;  // then this
 } th_rough_distance;
 
-// Magnitude and sign are kept apart: at an opening in the outer wall the sign changes far from any wall.
+// Magnitude and sign are kept apart: at an opening in the outer wall the sign changes far from any wall. On the line
+// between two cells rounding may take the wrong one; there the nodes of one cell decide nothing.
 TH_BOTH static inline th_rough_distance th_distance_interpolate(const th_distance_grid *grid,
                                                                 th_vec2 p) {
     float x = th_clamp((p.x - grid->origin.x) * grid->inverse_cell, 0.0f, (float)(grid->nx - 1));
@@ -92,11 +93,12 @@ TH_BOTH static inline th_rough_distance th_distance_interpolate(const th_distanc
     float s = x - (float)column, t = y - (float)row;
     const float *d = grid->distance + row * grid->nx + column;
     float d00 = d[0], d10 = d[1], d01 = d[grid->nx], d11 = d[grid->nx + 1];
-    bool w = d00 > 0.0f;
+    bool w = d00 > 0.0f, within = s > 1e-3f && s < 0.999f && t > 1e-3f && t < 0.999f;
     float low = fabsf(d00) + s * (fabsf(d10) - fabsf(d00));
     float high = fabsf(d01) + s * (fabsf(d11) - fabsf(d01));
-    th_rough_distance rough = {low + t * (high - low),
-                               w == (d10 > 0.0f) && w == (d01 > 0.0f) && w == (d11 > 0.0f), w};
+    th_rough_distance rough = {
+        low + t * (high - low),
+        within && w == (d10 > 0.0f) && w == (d01 > 0.0f) && w == (d11 > 0.0f), w};
     return rough;
 }
 

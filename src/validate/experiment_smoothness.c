@@ -21,33 +21,35 @@
 #define SOFT_16_HZ "{\"model\": \"social_force\", \"preset\": \"menge_soft\", \"substep\": 0.0625}"
 #define FILTER(preset) "{\"model\": \"densesense\", \"preset\": \"" preset "\"}"
 
-enum { ALONE = 1, ALONE_FINE = 2, ALONE_SUBSTEPS = 3, ALONE_SOFT = 9, ALONE_SOFT_16 = 11 };
+enum { ALONE_FINE = 2, ALONE_SUBSTEPS = 3, ALONE_SOFT = 9 };
 enum { SEEDS = 2, PANELS = 3, SHOWN = 5, QUICK = 5 };
 // "At 16 Hz" in the paper: forces are integrated with that step. throng cuts its step into sub-steps of 10 ms
 // for this model unless told not to, so both readings are run. The first three are the paper's figure,
 // the first QUICK are run when in a hurry.
 static const struct variant {
     const char *name, *filter, *move;
-    double step;   // [s]
-    int alone;     // the same without the filter; -1: it is
+    double step; // [s]
+    // Without the filter, forces integrated finely enough not to explode; -1: it is without. SF at 16 Hz is run for
+    // the figure, but a crowd at 226 m/s2 is no bar.
+    int alone;
     bool reported; // not judged: Menge's constants need its limit on acceleration at such a step
 } variants[] = {
-    {"D-SF consistent, 16 Hz", FILTER("consistent"), AT_16_HZ, COARSE, ALONE, false},
-    [ALONE] = {"SF, 16 Hz", "\"none\"", AT_16_HZ, COARSE, -1, false},
+    {"D-SF consistent, 16 Hz", FILTER("consistent"), AT_16_HZ, COARSE, ALONE_SUBSTEPS, false},
+    {"SF, 16 Hz", "\"none\"", AT_16_HZ, COARSE, -1, false},
     [ALONE_FINE] = {"SF, 1000 Hz", "\"none\"", AT_1000_HZ, FINE, -1, false},
     [ALONE_SUBSTEPS] = {"SF, 16 Hz, sub-steps of 10 ms", "\"none\"", SUBSTEPS, COARSE, -1, false},
     {"D-SF consistent, 16 Hz, sub-steps", FILTER("consistent"), SUBSTEPS, COARSE, ALONE_SUBSTEPS,
      false},
-    {"D-SF laboratory, 16 Hz", FILTER("laboratory"), AT_16_HZ, COARSE, ALONE, false},
-    {"D-SF menge, 16 Hz", FILTER("menge"), AT_16_HZ, COARSE, ALONE, false},
+    {"D-SF laboratory, 16 Hz", FILTER("laboratory"), AT_16_HZ, COARSE, ALONE_SUBSTEPS, false},
+    {"D-SF menge, 16 Hz", FILTER("menge"), AT_16_HZ, COARSE, ALONE_SUBSTEPS, false},
     {"D-SF laboratory, 16 Hz, sub-steps", FILTER("laboratory"), SUBSTEPS, COARSE, ALONE_SUBSTEPS,
      false},
     {"D-SF menge, 16 Hz, sub-steps", FILTER("menge"), SUBSTEPS, COARSE, ALONE_SUBSTEPS, false},
     [ALONE_SOFT] = {"SF menge_soft, 16 Hz, sub-steps", "\"none\"", SOFT, COARSE, -1, false},
     {"D-SF menge_soft consistent, 16 Hz, sub-steps", FILTER("consistent"), SOFT, COARSE, ALONE_SOFT,
      false},
-    [ALONE_SOFT_16] = {"SF menge_soft, 16 Hz", "\"none\"", SOFT_16_HZ, COARSE, -1, false},
-    {"D-SF menge_soft consistent, 16 Hz", FILTER("consistent"), SOFT_16_HZ, COARSE, ALONE_SOFT_16,
+    {"SF menge_soft, 16 Hz", "\"none\"", SOFT_16_HZ, COARSE, -1, false},
+    {"D-SF menge_soft consistent, 16 Hz", FILTER("consistent"), SOFT_16_HZ, COARSE, ALONE_SOFT,
      true},
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
@@ -110,12 +112,14 @@ static void table(const smooth_plan *plan, th_experiment_result *result) {
         result, "smoothness",
         "300 people out of a grandstand, looked at 16 times a second: second and third differences "
         "of places",
-        "run|acceleration, mean [m/s2]|95 % below|jerk, mean [m/s3]|95 % below|way over straight "
+        "run|acceleration, mean [m/s2]|over speed [1/s]|95 % below|jerk, mean [m/s3]|95 % "
+        "below|way over straight "
         "line|overlaps per 100 people|deepest [cm]|mean speed [m/s]|through [%]");
     for (int v = 0; v < plan->variants; ++v) {
         smooth_run mean = mean_of(plan, v);
         th_cell_text(table, variants[v].name);
         th_cell_number(table, mean.found.acceleration, 2);
+        th_cell_number(table, mean.found.acceleration / mean.found.speed, 2);
         th_cell_number(table, mean.found.acceleration_95, 2);
         th_cell_number(table, mean.found.jerk, 1);
         th_cell_number(table, mean.found.jerk_95, 1);
@@ -136,20 +140,23 @@ static void judge(const smooth_plan *plan, th_experiment_result *result) {
     for (int v = 0; v < plan->variants; ++v) {
         if (variants[v].alone < 0) continue;
         smooth_run own = mean_of(plan, v), alone = mean_of(plan, variants[v].alone);
-        bool smoother =
-            own.found.acceleration < fine.found.acceleration && own.found.jerk < fine.found.jerk;
+        // Per speed: who crawls is calm without being smooth.
+        double rough = own.found.acceleration / own.found.speed,
+               fine_rough = fine.found.acceleration / fine.found.speed,
+               alone_rough = alone.found.acceleration / alone.found.speed;
+        bool smoother = rough < fine_rough &&
+                        own.found.jerk / own.found.speed < fine.found.jerk / fine.found.speed;
         th_experiment_judge(
-            result, verdict(v, smoother), "D-SF at 16 Hz smoother than SF at 1000 Hz",
-            "%s: %.2f m/s2 and %.1f m/s3 against %.2f and %.1f", variants[v].name,
-            own.found.acceleration, own.found.jerk, fine.found.acceleration, fine.found.jerk);
+            result, verdict(v, smoother), "D-SF at 16 Hz smoother than SF at 1000 Hz, per speed",
+            "%s: %.2f /s and %.1f /s2 against %.2f and %.1f", variants[v].name, rough,
+            own.found.jerk / own.found.speed, fine_rough, fine.found.jerk / fine.found.speed);
         // Without any overlap there is nothing to reduce.
         bool fewer = own.overlaps < alone.overlaps || alone.overlaps <= 0;
-        bool calmer = own.found.acceleration < alone.found.acceleration;
-        th_experiment_judge(result, verdict(v, fewer && calmer),
-                            "fewer overlaps and lower mean acceleration with the filter at 16 Hz",
-                            "%s: %.2f against %.2f pairs per 100 people, %.2f against %.2f m/s2",
-                            variants[v].name, own.overlaps, alone.overlaps, own.found.acceleration,
-                            alone.found.acceleration);
+        th_experiment_judge(
+            result, verdict(v, fewer && rough < alone_rough),
+            "fewer overlaps and lower acceleration per speed than SF that has not exploded",
+            "%s: %.2f against %.2f pairs per 100 people, %.2f against %.2f /s", variants[v].name,
+            own.overlaps, alone.overlaps, rough, alone_rough);
     }
 }
 
