@@ -58,7 +58,7 @@ typedef struct th_command {
 
 // Where libwebsockets was not there when throng was built there is no studio.
 #ifdef TH_STUDIO
-#define TH_STUDIO_VERBS(X) X(studio) X(replay)
+#define TH_STUDIO_VERBS(X) X(studio) X(replay) X(export)
 #else
 #define TH_STUDIO_VERBS(X)
 #endif

@@ -4,6 +4,7 @@
 #include "bench/recording.h"
 #include "bench/scaling.h"
 #include "bench/scenes.h"
+#include "bench/studio.h"
 #include "bench/table.h"
 #include "bench/uic.h"
 #include "cli/terminal.h"
@@ -17,7 +18,7 @@ typedef struct bench_settings {
     long long agents, threads, seed;
     double step, limit, wall;
     th_text_list params, plugins, overrides;
-    bool json, behaviour, full, record, uic, quality, judge, own_model, quiet;
+    bool json, behaviour, full, record, uic, quality, judge, own_model, studio, quiet;
 } bench_settings;
 
 // What a measurement ended with, as an exit code.
@@ -167,6 +168,20 @@ static int run_scaling(const th_command *command, const bench_settings *s) {
     return conclude(command, th_bench_scaling(&def, &error), &error);
 }
 
+#ifdef TH_STUDIO
+static int run_studio(const th_command *command, const bench_settings *s) {
+    if (s->scene || s->model || s->filter || s->json || s->behaviour || s->full ||
+        s->params.count > 0 || s->step > 0) {
+        th_complain(command,
+                    "--studio is a table of its own; it takes --agents, --threads and --csv");
+        return TH_EXIT_USAGE;
+    }
+    th_bench_studio_def def = {(int)s->agents, (int)s->threads, s->csv};
+    th_error error = {0};
+    return conclude(command, th_bench_studio(&def, &error), &error);
+}
+#endif
+
 static int run_bench(const th_command *command, int argc, char **argv) {
     bench_settings s = {.device = "cpu"};
     const th_option options[] = {
@@ -202,6 +217,10 @@ static int run_bench(const th_command *command, int argc, char **argv) {
          "ORCA built in against ORCA as a function of one person", 0, 0},
         {"scaling", TH_OPTION_TEXT, &s.scaling, "PNG",
          "cost per person from 1000 people to 4 million, as table and plot", 0, 0},
+#ifdef TH_STUDIO
+        {"studio", TH_OPTION_FLAG, &s.studio, NULL,
+         "frames per second of the studio, and its share of the time", 0, 0},
+#endif
         TH_PLUGIN_OPTION(&s.plugins),
         {"out", TH_OPTION_TEXT, &s.out, "DIR", "folder for --record's files while it measures", 0,
          0},
@@ -219,6 +238,9 @@ static int run_bench(const th_command *command, int argc, char **argv) {
     if (s.judge) return run_judge(command, &s);
     if (s.own_model) return run_own_model(command, &s);
     if (s.scaling) return run_scaling(command, &s);
+#ifdef TH_STUDIO
+    if (s.studio) return run_studio(command, &s);
+#endif
     if (s.out) {
         th_complain(command, "--out is for --record; the table goes to --csv");
         return TH_EXIT_USAGE;

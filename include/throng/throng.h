@@ -4,6 +4,7 @@
 #define THRONG_THRONG_H
 #include "throng/base.h"
 #include "throng/fields.h"
+#include "throng/live.h"
 #include "throng/model.h"
 #include "throng/rooms.h"
 #include "throng/scene.h"

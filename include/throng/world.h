@@ -49,13 +49,6 @@ TH_API th_world_def th_world_def_default(void);
 // Places the scene's people; fails with TH_NO_ROOM, naming the group and how many fit.
 TH_API th_result th_world_create(const th_scene *scene, const th_world_def *def, th_world **world,
                                  th_error *error);
-// Goes on in another scene, such as the same one with a wall moved or other models: the time, the counts and everybody of
-// `from` who still has a place, where and as fast as they were and with their ids. Levels, groups, doors and goals are the
-// same when their ids are. `lost` (or NULL): people whose group or ground is gone; they count as removed. Who is
-// still to come from a source comes; the groups' people at the start do not come again. Live walls of `from` are not taken
-// over. `from` stays as it is.
-TH_API th_result th_world_continue(const th_scene *scene, const th_world_def *def, th_world *from,
-                                   int *lost, th_world **world, th_error *error);
 TH_API void th_world_destroy(th_world *world);
 
 // The only function that moves anybody. Allocates nothing.
@@ -123,11 +116,6 @@ typedef struct th_grid {
 // before the first step, or without memory for the view.
 TH_API bool th_world_map_grid(th_world *world, th_grid_kind kind, int level, th_grid *grid);
 TH_API const char *th_grid_name(th_grid_kind kind);
-
-// Walking distance from points of a level to a target of the scene (scene_view.h), as the planners see it, doors and live
-// walls included [m, weighted by the speed factors of zones]; INFINITY: it cannot be reached, or the scene has no distance fields.
-TH_API void th_world_distances(const th_world *world, int target, int level, const th_vec2 *points,
-                               int count, float *distances);
 
 // ---- forces between bodies
 // The normal forces of everybody and everything a person touches, their magnitudes added up [N]: th_world_agent_count()
@@ -215,7 +203,6 @@ TH_API th_line_count th_world_line(const th_world *world, int line);
 // threshold counts forward and backward every time.
 TH_API int th_world_door_count(const th_world *world);
 TH_API th_line_count th_world_door(const th_world *world, int door);
-TH_API bool th_world_door_open(const th_world *world, int door); // now
 // Running results of a measurement area: classic density (count / area) and mean speed, now.
 typedef struct th_area_state {
     const char *id;

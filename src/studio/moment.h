@@ -4,8 +4,8 @@
 #ifndef TH_STUDIO_MOMENT_H
 #define TH_STUDIO_MOMENT_H
 #include "studio/layout.h"
+#include "throng/live.h"
 #include "throng/scene_view.h"
-#include "throng/world.h"
 #include <stdatomic.h>
 
 #define TH_STUDIO_SPEED_STEP 0.02f // [m/s] of a byte: up to 5.1 m/s

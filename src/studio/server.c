@@ -6,7 +6,7 @@
 #include "core/error.h"
 #include "studio/client.h"
 #include "studio/studio.h"
-#include <errno.h>
+#include <arpa/inet.h>
 #include <libwebsockets.h>
 #include <math.h>
 #include <stdio.h>
@@ -68,7 +68,15 @@ static bool is_own_host(const th_studio_server *server, const char *host) {
         snprintf(expected, sizeof expected, "%s:%d", names[k], server->port);
         if (strcasecmp(host, expected) == 0) return true;
     }
-    return false;
+    if (strcmp(server->address, "0.0.0.0") != 0) return false;
+    // On every address: any of them, as a number. A name could be a stranger's that leads here.
+    char number[64], *colon;
+    struct in_addr address;
+    snprintf(number, sizeof number, "%s", host);
+    colon = strrchr(number, ':');
+    if (!colon || atoi(colon + 1) != server->port) return false;
+    *colon = '\0';
+    return inet_pton(AF_INET, number, &address) == 1;
 }
 
 static bool may_enter(const th_studio_server *server, struct lws *wsi, bool needs_origin) {

@@ -4,6 +4,7 @@
 #define TH_STUDIO_STUDIO_H
 #include "studio/document.h"
 #include "studio/exchange.h"
+#include "throng/live.h"
 
 #define TH_STUDIO_HISTORY_STEP 0.2                  // [s] simulated between kept moments
 #define TH_STUDIO_HISTORY_BYTES ((size_t)256 << 20) // of both worlds

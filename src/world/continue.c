@@ -3,6 +3,7 @@
 // the model. SPDX-License-Identifier: Apache-2.0
 #include "plan/plan.h"
 #include "state/device.h"
+#include "throng/live.h"
 #include "world/fields.h"
 #include "world/measure.h"
 #include "world/spawn.h"

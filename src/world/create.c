@@ -4,6 +4,7 @@
 #include "plan/plan.h"
 #include "scene/place.h"
 #include "state/device.h"
+#include "throng/live.h"
 #include "world/fields.h"
 #include "world/measure.h"
 #include "world/world.h"

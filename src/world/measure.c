@@ -4,6 +4,7 @@
 #include "core/hash.h"
 #include "formula/segment.h"
 #include "state/device.h"
+#include "throng/live.h"
 #include "world/world.h"
 #include <math.h>
 

@@ -1,0 +1,279 @@
+#!/usr/bin/env python3
+"""The studio's server, from outside: who gets in, what requests do to the crowd, and that nothing a client does stops the
+simulation. Only the loopback address is used.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import json
+import os
+import pathlib
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from studio_client import Client, Refused, Server  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROGRAM = os.environ.get("TH_PROGRAM", str(ROOT / "build/throng"))
+TEMPLATE = str(ROOT / "scenes/templates/concourse.json")
+failures = []
+
+
+def check(holds, text):
+    if not holds:
+        failures.append(text)
+        print("FAILED:", text)
+
+
+def refused(server, **how):
+    try:
+        Client(server, **how).close()
+    except (Refused, OSError):
+        return True
+    return False
+
+
+def check_door(server):
+    """Host, Origin and token."""
+    page = f"/?token={server.token}"
+    check(server.get(page)[0] == 200, "the page is served")
+    check(server.get("/")[0] == 403, "no token, no page")
+    check(server.get("/?token=" + "0" * 32)[0] == 403, "a wrong token, no page")
+    check(server.get(page, host="evil.example")[0] == 403, "a wrong Host, no page")
+    check(server.get(page, Origin="http://evil.example")[0] == 403, "a wrong Origin, no page")
+    check(server.get(f"/etc/passwd?token={server.token}")[0] == 404, "nothing but the page")
+    check(refused(server, token=""), "a socket needs the token")
+    check(refused(server, token=server.token[:-1] + "g"), "a socket needs the right token")
+    check(refused(server, origin=None), "a socket needs an Origin")
+    check(refused(server, origin="http://evil.example"), "a socket needs the own Origin")
+    check(refused(server, origin=f"http://127.0.0.1.evil.example:{server.port}"), "no Origin that only begins right")
+    check(refused(server, host=f"evil.example:{server.port}"), "a socket needs the own Host")
+
+
+def check_messages(client):
+    """What is no request gets an answer that says so."""
+    for text in ("", "{", "[]", "7", "null", '{"do":7}', '{"id":1}', '{"do":"_gone"}', '{"do":"fly","id":1}', "\u0000",
+                 "[" * 5000, '{"do":"edit","kind":"wall","line":[[0,1e999],[1,1]]}',
+                 '{"do":"edit","kind":"add","what":"groups","value":{"count":1e18}}',
+                 '{"do":"edit","kind":"patch","patch":[{"op":"remove","path":"/nowhere/0"}]}',
+                 '{"do":"view","box":[0,0,0,0],"pixels":[1,1]}', '{"do":"step","n":-1}', '{"do":"seed","seed":0}',
+                 '{"do":"set","group":99,"name":"x","value":1}', '{"do":"model","group":0,"stage":"move","model":"nobody"}',
+                 '{"do":"open","text":"{\\"levels\\":[{\\"walkable\\":{\\"file\\":\\"/etc/passwd\\"}}]}"}',
+                 '{"do":"person","person":-5}', '{"do":"hash","world":7}', '{"do":"scrub","time":"x"}'):
+        client.answers.clear()
+        client.send(text)
+        answer = client.until(lambda: client.answers and client.answers.popitem()[1], 20)
+        check(answer is not None and answer.get("ok") is False and answer.get("error"), f"refused with a reason: {text[:60]}")
+
+
+def check_edits(server):
+    client = Client(server)
+    client.ask("pause")
+    client.ask("restart")
+    client.ask("step", n=3)
+    # Nobody moves when the model is changed.
+    before = client.people()[1] if client.ask("view", box=[-5, 0, 60, 30], pixels=[1000, 500])["ok"] else {}
+    answer = client.ask("model", group="leaving", stage="move", model="social_force")
+    check(answer["ok"] and answer["lost"] == 0, "a model is changed")
+    client.ask("colour", by="group")
+    after = client.people()[1]
+    check(before.keys() == after.keys() and all(
+        abs(before[k][0] - after[k][0]) + abs(before[k][1] - after[k][1]) < 0.01 for k in before), "nobody moved by it")
+    # Undo and redo.
+    first = client.ask("hash")["hash"]
+    check(client.ask("edit", kind="door", door="side", open=False)["how"] == "live", "a door is shut")
+    client.ask("step", n=20)
+    second = client.ask("hash")["hash"]
+    check(client.ask("undo")["ok"] and client.ask("hash")["hash"] == first, "undo brings the state before the edit")
+    check(client.ask("redo")["ok"] and client.ask("hash")["hash"] == second, "redo brings the state before the undo")
+    # People, walls, obstacles, parameters.
+    check(client.ask("edit", kind="people", group=0, at=[30, 25], count=20)["added"] == 20, "people are added")
+    check(client.ask("edit", kind="wall", level=0, line=[[20, 2], [20, 8], [22, 8]])["ok"], "a wall is added")
+    made = client.ask("edit", kind="add", what="obstacles", level=0, value={"rect": [5, 13, 7, 15]})
+    check(made["ok"] and made["how"] == "reload", "an obstacle is added")
+    check(client.ask("edit", kind="add", what="lines", level=0, value={"line": [[5, 1], [5, 4]]})["made"], "a line gets an id")
+    check(client.ask("set", group="boarding", name="time_horizon", value=3)["ok"], "a parameter is set")
+    check(not client.ask("set", group="boarding", name="time_horizon", value=-1)["ok"], "within its range only")
+    client.ask("step", n=10)
+    check(client.event("state", 5) is not None, "the state is told")
+    # What is saved is what restarts, here and in `throng run`.
+    saved = client.ask("save")["text"]
+    check(client.ask("restart")["ok"], "it restarts as edited")
+    client.ask("step", n=20)
+    mine = client.ask("hash")["hash"]
+    check(client.ask("open", name="saved.json", text=saved)["ok"], "what was saved opens")
+    client.ask("step", n=20)
+    check(client.ask("hash")["hash"] == mine, "to the same hash")
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "saved.json"
+        path.write_text(saved, encoding="utf-8")
+        run = subprocess.run([PROGRAM, "run", str(path), "--out", "none", "--json", "--max-time", "2", "--quiet"],
+                             capture_output=True, text=True, check=False)
+        check(mine in run.stdout, "`throng run` has the same hash")
+    # Two worlds in step.
+    check(client.ask("compare", on=True)["ok"], "two worlds are compared")
+    client.ask("step", n=10)
+    check(client.ask("hash", world=0)["hash"] == client.ask("hash", world=1)["hash"], "equal settings, equal hashes")
+    client.ask("model", world=1, group="*", stage="move", model="social_force")
+    client.ask("step", n=10)
+    check(client.ask("hash", world=0)["hash"] != client.ask("hash", world=1)["hash"], "other settings, another hash")
+    check(client.ask("compare", on=False)["ok"], "and one again")
+    # The past.
+    client.ask("restart")
+    client.ask("speed", times=20)
+    client.ask("play")
+    client.until(lambda: (client.event("state") or {"worlds": [{"time": 9}]})["worlds"][0]["time"] > 2, 20)
+    client.ask("pause")
+    past = client.ask("scrub", time=0.5)
+    check(past["ok"] and past["time"] <= 0.5 + 1e-6, "it scrubs back")
+    seen = client.until(lambda: client.frames and client.frames[-1][7] & 1, 10)
+    check(seen, "frames of the past are marked")
+    client.close()
+
+
+def check_templates(client):
+    for template in client.ask("templates")["templates"]:
+        check(client.ask("template", name=template["name"])["ok"], f"template {template['name']} opens")
+        check(client.ask("step", n=5)["ok"], f"template {template['name']} steps")
+    check(client.ask("new")["ok"], "an empty room")
+    check(client.ask("open", name="plan.wkt", text="POLYGON ((0 0, 9 0, 9 9, 0 9, 0 0))")["ok"], "WKT opens")
+    plan = {"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [[[0, 0], [9, 0], [9, 9], [0, 9], [0, 0]]]}}
+    check(client.ask("open", name="plan.geojson", text=json.dumps(plan))["ok"], "GeoJSON opens")
+
+
+def steps_per_second(client, seconds):
+    """Of the simulation, by its own count, while whatever else happens happens."""
+    first = client.ask("hash")["step"]
+    begun = time.monotonic()
+    while time.monotonic() < begun + seconds:
+        client.read(0.05)
+    last = client.ask("hash")["step"]
+    return (last - first) / (time.monotonic() - begun)
+
+
+def annoy(server):
+    """Everything a bad client may do at once; returns the sockets, which stay open."""
+    kept = []
+    for _ in range(30):  # half open: nothing, or half a request
+        plain = server.socket()
+        if random.random() < 0.5:
+            plain.sendall(b"GET /ws HTTP/1.1\r\nHost: ")
+        kept.append(plain)
+    for _ in range(20):  # garbage
+        plain = server.socket()
+        try:
+            plain.sendall(os.urandom(3000))
+        except OSError:
+            pass
+        plain.close()
+    for _ in range(3):  # reads nothing, asks for much
+        silent = Client(server, receive_buffer=4096)
+        for k in range(200):
+            silent.send(json.dumps({"id": k, "do": "models"}))
+        kept.append(silent)
+    for _ in range(3):  # talks nonsense, and broken frames
+        noisy = Client(server)
+        try:
+            for _ in range(200):
+                noisy.send(os.urandom(40))
+            noisy.plain.sendall(os.urandom(2000))
+        except OSError:
+            pass
+        kept.append(noisy)
+    large = Client(server)  # more than a message may have
+    try:
+        for k in range(200):
+            large.send_raw(1 if k == 0 else 0, b" " * 65536, final=False)
+    except OSError:
+        pass
+    kept.append(large)
+    gone = Client(server)  # vanishes without a word
+    gone.plain.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
+    gone.plain.close()
+    return kept
+
+
+def check_harm(server):
+    """With the crowd at the pace of real time the rate is that of an undisturbed one."""
+    client = Client(server)
+    client.ask("template", name="door")
+    client.ask("speed", times=1)
+    client.ask("play")
+    alone = steps_per_second(client, 1.5)
+    kept = annoy(server)
+    crowd = [Client(server) for _ in range(20)]
+    for other in crowd:
+        other.ask("view", box=[0, 0, 20, 10], pixels=[800, 400])
+    disturbed = steps_per_second(client, 2.5)
+    check(server.alive(), "the server lives on under harm")
+    check(disturbed > 0.95 * alone, f"the simulation keeps its rate: {disturbed:.2f} steps/s of {alone:.2f} alone")
+    check(all(other.until(lambda o=other: o.frame_count > 3, 20) for other in crowd), "20 clients get frames")
+    for other in [*crowd, *kept]:
+        other.close()
+    many = []
+    try:
+        for _ in range(80):
+            many.append(Client(server))
+    except (Refused, OSError):
+        pass
+    check(client.until(lambda: client.ask("hash") is not None, 20), "and is still answered")
+    for other in many:
+        other.close()
+    client.close()
+
+
+def check_replay():
+    """A recording shows; edits are refused."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "run"
+        subprocess.run([PROGRAM, "run", str(ROOT / "scenes/door.json"), "--out", str(out), "--record", "sqlite", "--max-time",
+                        "5", "--no-report", "--quiet"], capture_output=True, check=True)
+        server = Server(PROGRAM, str(out), verb="replay")
+        client = Client(server)
+        hello, scene = client.event("hello"), client.event("scene")
+        check(hello["replay"] is True and scene["levels"][0]["rings"], "a recording has its plan")
+        people = client.people()
+        check(people and people[0]["total"] == 150, "and everybody in it")
+        check(client.ask("scrub", time=3.0)["ok"] and client.until(
+            lambda: (f := client.people(1)) and abs(f[0]["time"] - 3.0) < 0.2, 10), "it scrubs")
+        check(not client.ask("edit", kind="wall", line=[[1, 1], [2, 2]])["ok"], "it cannot be edited")
+        client.close()
+        code, text = server.stop()
+        check(code == 0, f"replay ends well: {code} {text[-2000:]}")
+        page = pathlib.Path(folder) / "run.html"
+        done = subprocess.run([PROGRAM, "export", str(out), "--html", str(page)], capture_output=True, text=True, check=False)
+        if "no studio page" in done.stderr:
+            print("export: this build has no page")
+        else:
+            check(done.returncode == 0 and 'id="throng-recording"' in page.read_text(encoding="utf-8"), "it is exported")
+
+
+def main():
+    if subprocess.run([PROGRAM, "help", "studio"], capture_output=True, check=False).returncode != 0:
+        print("this build has no studio")
+        return 77
+    server = Server(PROGRAM, TEMPLATE)
+    try:
+        client = Client(server)
+        check(client.event("hello") and client.event("scene"), "a client is greeted")
+        first = client.people()
+        check(client.until(lambda: client.people()[0]["time"] > first[0]["time"], 10), "the crowd moves")
+        check_door(server)
+        check_messages(client)
+        check_edits(server)
+        check_templates(client)
+        client.close()
+        check_harm(server)
+    finally:
+        code, text = server.stop()
+    check(code == 0, f"it ends well: {code} {text[-3000:]}")
+    check_replay()
+    print(f"studio: {len(failures)} failures")
+    return 1 if failures else 0
+
+
+sys.exit(main())
