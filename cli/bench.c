@@ -152,14 +152,14 @@ static int run_own_model(const th_command *command, const bench_settings *s) {
 
 static int run_scaling(const th_command *command, const bench_settings *s) {
     const th_bench_scaling_def def = {.scene = s->scene ? s->scene : "block",
-                                      .model = s->model ? s->model : "uic",
+                                      .model = s->model,
                                       .plot = s->scaling,
                                       .csv = s->csv,
                                       .most = (int)s->agents,
                                       .quiet = s->quiet};
-    if (th_bench_find_scene(def.scene) == TH_BENCH_SCENE_COUNT || !th_bench_has_model(def.model) ||
-        s->json || s->behaviour || s->full || s->params.count > 0 || s->threads > 0 ||
-        s->step > 0) {
+    if (th_bench_find_scene(def.scene) == TH_BENCH_SCENE_COUNT ||
+        (def.model && !th_bench_has_model(def.model)) || s->json || s->behaviour || s->full ||
+        s->params.count > 0 || s->threads > 0 || s->step > 0) {
         th_complain(command, "--scaling takes a built-in --scene, a --model, --agents as the "
                              "largest crowd, --csv and --quiet");
         return TH_EXIT_USAGE;
@@ -216,7 +216,8 @@ static int run_bench(const th_command *command, int argc, char **argv) {
         {"own-model", TH_OPTION_FLAG, &s.own_model, NULL,
          "ORCA built in against ORCA as a function of one person", 0, 0},
         {"scaling", TH_OPTION_TEXT, &s.scaling, "PNG",
-         "cost per person from 1000 people to 4 million, as table and plot", 0, 0},
+         "cost per person of uic and orca, or --model, from 1000 people to 4 million: table, plot",
+         0, 0},
 #ifdef TH_STUDIO
         {"studio", TH_OPTION_FLAG, &s.studio, NULL,
          "frames per second of the studio, and its share of the time", 0, 0},
