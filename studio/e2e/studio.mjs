@@ -307,13 +307,13 @@ test("a picture is an underlay whose scale two clicks set", () =>
 
 test("people walk in 3D", async () => {
     const server = await serve("studio", "--no-browser", "--threads", "1");
-    const studio = await Studio.open(browser, `${server.address}#view=3d`, { width: 1440, height: 860 });
+    const studio = await Studio.open(browser, `${server.address}#view=3d`, { width: 900, height: 560 });
     await studio.wait(() => window.studio.space !== null && window.studio.space.triangles() > 1000, undefined, 40000);
     await studio.page.waitForTimeout(1500);
     await studio.shot("space");
     for (const camera of ["walk", "follow", "orbit"]) {
         await studio.page.selectOption("#camera", camera);
-        await studio.page.waitForTimeout(1200);
+        await studio.page.waitForTimeout(800);
         await studio.shot(`space-${camera}`);
     }
     await studio.close();

@@ -25,7 +25,7 @@ export const CATEGORIES: Rgb[] = [
     "cc79a7",
     "56b4e9",
     "d55e00",
-    "f0e442",
+    "b59f00",
     "7f7f7f",
     "004d40",
     "b5651d",

@@ -295,7 +295,7 @@ export class Controls {
         this.meters.inside.textContent = grouped(world.inside);
         this.meters.left.textContent = grouped(world.left);
         this.meters.rate.textContent =
-            state.playing || state.steps_per_second > 0 ? short(state.steps_per_second) : "–";
+            state.playing && state.steps_per_second > 0 ? short(state.steps_per_second) : "–";
         this.meters.real.textContent = state.playing ? short(state.real_time) : "–";
         if (document.activeElement !== this.speed) this.speed.value = String(state.speed);
         const [from, to] = state.history ?? [0, world.time];

@@ -54,6 +54,7 @@ export class Discs {
     private gl: WebGL2RenderingContext | null;
     private flat: CanvasRenderingContext2D | null = null;
     private program: WebGLProgram | null = null;
+    private uniforms = new Map<string, WebGLUniformLocation>();
     private places: WebGLBuffer | null = null;
     private bodies: WebGLBuffer | null = null;
     private texture: WebGLTexture | null = null;
@@ -94,6 +95,10 @@ export class Discs {
             throw new Error(`the crowd's shader does not link: ${gl.getProgramInfoLog(program) ?? ""}`);
         }
         this.program = program;
+        for (const name of ["centre", "half_size", "scale", "mixing", "smallest", "edge"]) {
+            const place = gl.getUniformLocation(program, name);
+            if (place) this.uniforms.set(name, place);
+        }
         const quad = gl.createBuffer();
         gl.bindBuffer(gl.ARRAY_BUFFER, quad);
         gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([-1, -1, 1, -1, -1, 1, 1, 1]), gl.STATIC_DRAW);
@@ -139,12 +144,16 @@ export class Discs {
                 bx = x;
                 by = y;
             } // was put there, did not walk
-            this.place.set([bx, by, x, y], 4 * k);
+            const at = 4 * k;
+            this.place[at] = bx;
+            this.place[at + 1] = by;
+            this.place[at + 2] = x;
+            this.place[at + 3] = y;
             const faded = level >= 0 && people.level[k] !== level ? 1 : 0;
-            this.body.set(
-                [people.heading[k], people.radius[k], shade(k), faded + (people.id[k] === chosen ? 2 : 0)],
-                4 * k,
-            );
+            this.body[at] = people.heading[k];
+            this.body[at + 1] = people.radius[k];
+            this.body[at + 2] = shade(k);
+            this.body[at + 3] = faded + (people.id[k] === chosen ? 2 : 0);
         }
         this.before.clear();
         if (mixing) for (let k = 0; k < n; k++) this.before.set(people.id[k], k);
@@ -185,8 +194,7 @@ export class Discs {
         gl.useProgram(this.program);
         gl.enable(gl.BLEND);
         gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-        const at = (name: string): WebGLUniformLocation | null =>
-            gl.getUniformLocation(this.program as WebGLProgram, name);
+        const at = (name: string): WebGLUniformLocation | null => this.uniforms.get(name) ?? null;
         gl.uniform2f(at("centre"), cx, cy);
         gl.uniform2f(at("half_size"), width / 2, height / 2);
         gl.uniform1f(at("scale"), scale * ratio);

@@ -218,7 +218,13 @@ export class Looks {
         const colour = this.colour(scene),
             layer = scene.layers.find((l) => l.name === this.app.shown.layer);
         const scale = (low: number, high: number): HTMLElement =>
-            h("div", { className: "scale" }, ...ticks(low, high, 4).map((value) => h("span", {}, short(value))));
+            h(
+                "div",
+                { className: "scale" },
+                ...ticks(low, high, 5).map((value) =>
+                    h("span", { style: `left:${(100 * (value - low)) / (high - low || 1)}%` }, short(value)),
+                ),
+            );
         const unit = (text: string): string => (unitText(text) ? ` [${unitText(text)}]` : "");
         const parts: HTMLElement[] = [];
         if (colour?.kind === "number") {

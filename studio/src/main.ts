@@ -32,4 +32,6 @@ async function start(): Promise<void> {
     app.link = new LiveLink(app, () => new WebSocket(address, "throng-1"));
 }
 
-void start();
+// A recording stands after this script.
+if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => void start());
+else void start();

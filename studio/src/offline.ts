@@ -1,9 +1,9 @@
 // A recording inside the page, as `throng export --html` writes it: the same messages, played by a clock of our own.
 // SPDX-License-Identifier: Apache-2.0
-import { decodePeople, frameFault, type Json } from "./decode";
+import { decodePeople, decodeScene, frameFault, type Json } from "./decode";
 import type { Link, Listener, Reply } from "./link";
 import { KIND_PEOPLE, readHead } from "./layout";
-import type { ChartRow, People } from "./types";
+import type { ChartRow, ColourValue, People } from "./types";
 
 export interface Recorded {
     hello: Json;
@@ -89,6 +89,8 @@ export class OfflineLink implements Link {
     private speed = 1;
     private shown = -1;
     private layerOn = false;
+    private colours: ColourValue[] = [];
+    private colour = "";
     private level = 0;
     private last = performance.now();
 
@@ -116,10 +118,31 @@ export class OfflineLink implements Link {
                 doc: "people per m²",
             },
         ];
-        listener.event({ ...data.scene, layers, document: null });
+        this.colours = this.ownColours();
+        this.colour = this.colours[0]?.name ?? "";
+        listener.event({ ...data.scene, layers, colours: this.colours, document: null });
         setInterval(() => this.tick(), 33);
         setInterval(() => this.state(), 200);
         this.state();
+    }
+
+    // Those that every frame can answer, and the one that the frames were written with.
+    private ownColours(): ColourValue[] {
+        const all = decodeScene(this.data.scene).colours;
+        const first = this.data.frames[0];
+        const written = first ? readHead(new DataView(first), 0).item : -1;
+        return all.filter((colour, k) => k === written || ["speed", "group", "state", "level"].includes(colour.name));
+    }
+
+    private coloured(people: People): People {
+        const written = decodeScene(this.data.scene).colours[people.colour]?.name;
+        const chosen = this.colours.find((colour) => colour.name === this.colour);
+        people.colour = this.colours.findIndex((colour) => colour.name === this.colour);
+        if (!chosen || chosen.name === written) return people;
+        const of = { group: people.group, state: people.phase, level: people.level }[chosen.name];
+        for (let k = 0; k < people.count; k++)
+            people.value[k] = of ? of[k] : Math.min(1, people.speed[k] / (chosen.max || 1));
+        return people;
     }
 
     private get end(): number {
@@ -141,7 +164,7 @@ export class OfflineLink implements Link {
         const k = frameAt(this.data.times, this.time);
         if (k === this.shown && !again) return;
         this.shown = k;
-        const people = decodePeople(this.data.frames[k]);
+        const people = this.coloured(decodePeople(this.data.frames[k]));
         this.listener.people(people);
         if (!this.layerOn) return;
         const box = (this.data.scene.box as number[] | undefined) ?? [0, 0, 1, 1];
@@ -245,8 +268,11 @@ export class OfflineLink implements Link {
                 break;
             case "charts":
                 return Promise.resolve({ ...this.data.charts, ok: true });
-            case "view":
             case "colour":
+                this.colour = String(args.by ?? "");
+                this.show(true);
+                break;
+            case "view":
             case "person":
             case "scene":
                 break;
