@@ -74,7 +74,9 @@ test("a wall drawn in the way slows the flow, and undo takes it away", () =>
         await studio.page.keyboard.press("Control+y");
         await studio.wait(() => window.studio.state.undo === 1);
         await studio.ask("restart");
-        assert.equal((await studio.stepped(220)).worlds[0].left, walled.worlds[0].left, "the wall again");
+        // Now part of the compiled plan, no longer of the running world: the same wall, another lattice of the planner.
+        const again = (await studio.stepped(220)).worlds[0].left;
+        assert.ok(again < 0.7 * free, `${again} left past the wall again, ${free} without`);
     }));
 
 test("a door shut by a click sends everybody to the other", () =>
