@@ -5,7 +5,15 @@ set(page ${here}/dist/index.html)
 file(MAKE_DIRECTORY ${here}/dist)
 file(LOCK ${here}/dist/.lock TIMEOUT 600) # several build folders share this one
 
+# A page built before is better than none.
 function(th_no_page reason)
+  if(EXISTS ${page})
+    file(SIZE ${page} size)
+    if(size GREATER 0)
+      message(STATUS "the studio's page is an older one: ${reason}")
+      return()
+    endif()
+  endif()
   message(STATUS "no studio in this build: ${reason}")
   file(WRITE ${page} "")
 endfunction()

@@ -146,7 +146,7 @@ export class Studio {
         return studio;
     }
 
-    wait(condition, argument, timeout = 8000) {
+    wait(condition, argument, timeout = 20000) {
         return this.page.waitForFunction(condition, argument, { timeout, polling: 50 });
     }
 

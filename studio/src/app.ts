@@ -219,6 +219,7 @@ export class App implements Listener, EditorHost {
             this.toolbar.setTool(this.editor.tool.name);
         } else plan.setCamera(this.plans[0].centre[0], this.plans[0].centre[1], this.plans[0].scale);
         if (this.registry) this.models.show(this.registry, this.scenes, this.comparing());
+        if (this.shown.panel === "charts" && this.scenes[0]) this.charts.draw(this.scenes[0], this.comparing());
     }
 
     // Colours and layers of another scene may be others.

@@ -201,7 +201,7 @@ export class PlanView {
             if (performance.now() >= this.pin.until) this.pin = null;
             this.dirty = true;
         }
-        this.discs.draw(this.centre[0], this.centre[1], this.scale, ratio, dark() ? [20, 22, 26] : [28, 32, 38]);
+        this.discs.draw(this.centre[0], this.centre[1], this.scale, ratio, dark() ? [222, 228, 234] : [28, 32, 38]);
         if (!this.dirty && !this.inspection) return;
         this.dirty = false;
         const low = this.low.getContext("2d"),
