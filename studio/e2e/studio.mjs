@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
-import { ROOM, Studio, launch, output, root, run, sceneFile, serve, stopAll } from "./support.mjs";
+import { ROOM, Studio, launch, output, repaged, root, run, sceneFile, serve, stopAll } from "./support.mjs";
 
 const tests = [];
 const test = (name, body) => tests.push({ name, body });
@@ -355,6 +355,7 @@ test("an exported file plays from disk", async () => {
     );
     run("export", folder, "--html", file);
     assert.ok(existsSync(file));
+    repaged(file);
     const studio = await Studio.open(browser, pathToFileURL(file).href);
     await studio.wait(() => window.studio.crowd[0].count > 20 && window.studio.state.playing);
     const before = await studio.people();

@@ -94,6 +94,16 @@ export function run(...args) {
     return done.stdout;
 }
 
+// An exported file with the page of TH_PAGE around its recording.
+export function repaged(file) {
+    if (!process.env.TH_PAGE) return;
+    const recording = /<script id="throng-recording"[^]*?<\/script>/.exec(readFileSync(file, "utf8"))[0];
+    writeFileSync(
+        file,
+        readFileSync(process.env.TH_PAGE, "utf8").replace("</body>", () => `${recording}</body>`),
+    );
+}
+
 export async function launch() {
     return chromium.launch({
         executablePath: process.env.TH_BROWSER ?? "/usr/bin/chromium",

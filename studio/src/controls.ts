@@ -32,7 +32,12 @@ export class Controls {
     spaceButton = button("3D", "Walking people in 3D (V)", () => this.app.setView("3d"), { id: "space" });
     camera = h(
         "select",
-        { title: "Camera of the 3D view (K)", id: "camera", onchange: () => this.app.setCamera(this.camera.value) },
+        {
+            title: "Camera of the 3D view (K)",
+            id: "camera",
+            hidden: true,
+            onchange: () => this.app.setCamera(this.camera.value),
+        },
         h("option", { value: "orbit" }, "Orbit"),
         h("option", { value: "walk" }, "Walk (W A S D)"),
         h("option", { value: "follow" }, "Follow the chosen"),
@@ -62,7 +67,7 @@ export class Controls {
             id: "speed",
             onchange: () => void this.app.ask("speed", { times: Number(this.speed.value) }),
         },
-        ...SPEEDS.map(([label, times]) => h("option", { value: String(times) }, label)),
+        ...SPEEDS.map(([label, times]) => h("option", { value: String(times), selected: times === 1 }, label)),
     );
     seed = h("input", {
         type: "number",

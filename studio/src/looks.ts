@@ -9,7 +9,7 @@ export class Looks {
     vectorsOf = 0;
     rasters: (Raster | null)[] = [null, null];
     viewPanel = h("div", { className: "panel" });
-    legend = h("div", { className: "floating legend" });
+    legend = h("div", { className: "floating legend", hidden: true });
 
     constructor(private app: App) {}
 
