@@ -162,6 +162,15 @@ typedef struct th_model {
     bool needs_lattice;
     // Plan only. Leads people to goals of their own, not only along a route.
     bool own_goals;
+    // Behave only. Setting off, the legs of routes, waiting and leaving are done for its people by `route`, before its `run`.
+    bool follows_route;
+    // Behave only. Its `run` sets the own goal (goal_x, goal_y, goal_level) of those who walk; plans lead there and not along
+    // the route.
+    bool leads;
+    bool host_only; // has no functions for the device: a world there refuses scenes with it
+    // Do values that are good by themselves fit together? NULL: yes; else what is wrong and the cure, and *param is the
+    // parameter that it is about.
+    const char *(*check)(const float *params, int *param);
     // The neighbour grid fits grids of the model's own: most cells it will need, and for the crowd's boxes of a step the
     // boxes (changed in place) and the cell size [m].
     int (*index_cells)(const th_world *world, int model);

@@ -23,6 +23,7 @@ enum {
     TH_STREAM_SIDESTEP = 13,      // which way somebody who is stopped steps aside, pbd
     TH_STREAM_OTHER_WAY = 14,     // which other way somebody who cannot go on tries, people
     TH_STREAM_HIDAC = 20,         // personality and timers of hidac
+    TH_STREAM_HIDAC_MIND = 21,    // knowledge, role and temper of the behaviour hidac
     TH_STREAM_OWN_MODEL = 1 << 24 // and up: numbers that models as functions of one person draw
 };
 

@@ -88,7 +88,8 @@ TH_BOTH static inline int th_plan_walking(const th_planner *planner, int i, bool
     uint32_t leg = agents->leg[i];
     float speed = agents->speed[i];
     th_way way;
-    if (!planner->bare && leg < (uint32_t)group->route_count) {
+    if (!planner->bare && leg < (uint32_t)group->route_count &&
+        !world->groups[agents->group[i]].led) {
         way = th_way_to_target(planner, group->route[leg], straight, level, p,
                                th_goal_inset(agents, i), heading);
     } else {

@@ -27,10 +27,12 @@ static bool target_needed(const th_scene *scene, int target) {
 }
 
 static bool roadmap_needed(const th_scene *scene) {
-    for (int g = 0; g < scene->group_count; ++g)
-        if (scene->groups[g].own_goal != TH_OWN_GOAL_NONE &&
-            th_models(NULL)[scene->groups[g].plan.model]->needs_lattice)
-            return true;
+    for (int g = 0; g < scene->group_count; ++g) {
+        const th_group *group = &scene->groups[g];
+        bool own =
+            group->own_goal != TH_OWN_GOAL_NONE || th_models(NULL)[group->behave.model]->leads;
+        if (own && th_models(NULL)[group->plan.model]->needs_lattice) return true;
+    }
     return false;
 }
 

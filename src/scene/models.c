@@ -109,5 +109,8 @@ th_result th_model_choose(th_stage stage, const th_model_def *def, bool own_goal
         th_result result = set_param(model, &def->params[i], path, choice, error);
         if (result != TH_OK) return result;
     }
-    return TH_OK;
+    int param = 0;
+    const char *wrong = model->check ? model->check(choice->params, &param) : NULL;
+    return wrong ? th_fail(error, TH_BAD_SCENE, path, "%s: %s", model->params[param].name, wrong)
+                 : TH_OK;
 }

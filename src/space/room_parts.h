@@ -35,6 +35,4 @@ typedef struct th_room_grid {
 bool th_rooms_build_grids(th_rooms *rooms);
 bool th_rooms_add_places(th_rooms *rooms, th_room *list); // portals and goals of every room
 bool th_rooms_measure(th_rooms *rooms, th_room *list);    // distances between them
-// The place's nearest point to p.
-th_vec2 th_rooms_place_point(const th_rooms *rooms, const th_room *room, int place, th_vec2 p);
 #endif

@@ -1,6 +1,7 @@
 // Rooms: which one holds a point, their portals and goals, and how far these are apart inside a room.
 // SPDX-License-Identifier: Apache-2.0
 #include "space/room_parts.h"
+#include "space/room_ways.h"
 #include "space/walls.h"
 #include <math.h>
 #include <string.h>
@@ -315,4 +316,11 @@ bool th_rooms_measure(th_rooms *rooms, th_room *list) {
         list[r].distances = distances;
     }
     return true;
+}
+
+int th_room_place(const th_rooms *rooms, int room, int portal) {
+    const th_room *one = &rooms->rooms[room];
+    for (int k = 0; k < one->portal_count; ++k)
+        if (one->portals[k] == portal) return k;
+    return -1;
 }

@@ -7,6 +7,7 @@
 // X(STAGE, NAME, stage, name)
 #define TH_MODELS(X)                                            \
     X(BEHAVE, ROUTE, behave, route)                             \
+    X(BEHAVE, HIDAC, behave, hidac)                             \
     X(PLAN, STRAIGHT, plan, straight)                           \
     X(PLAN, FIELD, plan, field)                                 \
     X(PLAN, ROADMAP, plan, roadmap)                             \

@@ -70,6 +70,8 @@ static void copy_groups(th_world *world) {
         state->depth_param = find_param(move, "body_depth");
         state->yield_param = find_param(move, "standing_yield");
         state->separates_pairs = move->separates_pairs;
+        state->follows_route = th_models(NULL)[state->behave]->follows_route;
+        state->led = th_models(NULL)[state->behave]->leads;
         state->goes_straight = !th_models(NULL)[state->plan]->needs_lattice;
     }
 }
@@ -80,6 +82,8 @@ static bool is_used(const th_scene *scene, int model) {
     if (model == TH_MOVE_SCRIPTED) return scene->scripted_count > 0;
     for (int g = 0; g < scene->group_count; ++g) {
         const th_group *group = &scene->groups[g];
+        if (model == TH_BEHAVE_ROUTE && th_models(NULL)[group->behave.model]->follows_route)
+            return true;
         if (group->behave.model == model || group->plan.model == model ||
             group->filter.model == model || group->move.model == model)
             return true;
@@ -209,7 +213,7 @@ static void start_state(th_world *world) {
     world->next_id = 1;
 }
 
-// The device's table has the built-in models only.
+// The device's table has the built-in models only, and not all of them have functions there.
 static th_result check_device(const th_scene *scene, const th_world_def *def, th_error *error) {
     if (def->backend == TH_BACKEND_CPU) return TH_OK;
     if (!th_cuda_backend())
@@ -217,8 +221,8 @@ static th_result check_device(const th_scene *scene, const th_world_def *def, th
                        "this build has the CPU backend only; build with `cmake --preset cuda`");
     int count;
     const th_model *const *models = th_models(&count);
-    for (int m = TH_BUILT_IN_MODELS; m < count; ++m)
-        if (is_used(scene, m))
+    for (int m = 0; m < count; ++m)
+        if ((m >= (int)TH_BUILT_IN_MODELS || models[m]->host_only) && is_used(scene, m))
             return th_fail(error, TH_NO_DEVICE, "",
                            "the %s model \"%s\" has no functions for the device; run this scene on "
                            "the CPU",

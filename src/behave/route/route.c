@@ -25,6 +25,8 @@ const th_model th_behave_route_model = {
     .doc = "set off, walk the legs of the route, wait, leave",
     .source = "throng",
     .is_default = true,
+    .follows_route = true,
+    .order = -1,
     .run = run,
     .arrive = arrive,
 };

@@ -99,6 +99,7 @@ enum {
     TH_HIDAC_PUSHED_X,
     TH_HIDAC_PUSHED_Y,
     TH_HIDAC_PANIC,
+    TH_HIDAC_MANNERS,
     TH_HIDAC_FIELDS
 };
 enum {
@@ -117,8 +118,9 @@ typedef struct th_hidac_view {
     const th_hidac_params *params;
     uint32_t self, level;
     th_vec2 p;
-    th_vec2 wish;    // unit; (0, 0): wants to stand
-    th_vec2 heading; // unit
+    th_vec2 wish;        // unit; (0, 0): wants to stand
+    th_vec2 heading;     // unit
+    th_vec2 along_walls; // the same without what leads into a wall that one touches, unit
     float radius, space, rectangle, half_width;
     float cos_side; // of the angle within which somebody comes straight on
     float clear;    // no wall is nearer [m]
@@ -158,15 +160,15 @@ TH_FORMULA bool th_hidac_selects(const th_hidac_view *i, float distance, bool on
     return !(oncoming && distance < near);
 }
 
-// (7) to (9): how much somebody at q with velocity u turns i away.
-TH_FORMULA th_vec2 th_hidac_avoidance(const th_hidac_view *i, th_vec2 d, float distance,
-                                      th_vec2 u) {
+// (7) to (9): how much somebody at q with velocity u turns i away; `against`: who wants to go the other way.
+TH_FORMULA th_vec2 th_hidac_avoidance(const th_hidac_view *i, th_vec2 d, float distance, th_vec2 u,
+                                      bool against) {
     const th_hidac_params *p = i->params;
     float along = th_dot(i->heading, u), speed = th_length(u);
     if (!th_hidac_selects(i, distance, along < 0.0f)) return th_v(0.0f, 0.0f);
-    bool head_on = along < -i->cos_side * speed && th_dot(i->heading, d) > i->cos_side * distance;
-    th_vec2 t = head_on && p->keep_side != 0.0f ? th_hidac_aside(p, i->heading)
-                                                : th_hidac_tangent(i->heading, d);
+    th_vec2 f = against ? i->along_walls : i->heading;
+    bool head_on = th_dot(f, u) < -i->cos_side * speed && th_dot(f, d) > i->cos_side * distance;
+    th_vec2 t = head_on && p->keep_side != 0.0f ? th_hidac_aside(p, f) : th_hidac_tangent(f, d);
     float short_of = distance - i->rectangle;
     float w_o = along > 0.0f ? p->same_way_weight : p->oncoming_weight;
     return th_scale(short_of * short_of * w_o, t);
@@ -226,13 +228,13 @@ TH_BOTH static inline void th_hidac_see(const th_world *world, const th_walls *w
     }
     if (!seen) return;
     i->ahead += along <= p->rectangle_loose ? 1 : 0;
+    float agrees = a->preferred_x[j] * i->wish.x + a->preferred_y[j] * i->wish.y;
     if (along <= i->rectangle)
-        i->avoid_people =
-            th_add(i->avoid_people, th_hidac_avoidance(i, d, distance, th_velocity(a, j)));
+        i->avoid_people = th_add(
+            i->avoid_people, th_hidac_avoidance(i, d, distance, th_velocity(a, j), agrees < 0.0f));
     float ahead = i->radius + p->waiting_radius;
     th_vec2 off = th_sub(d, th_scale(ahead, i->wish));
-    bool same_way = a->preferred_x[j] * i->wish.x + a->preferred_y[j] * i->wish.y > 0.0f;
-    i->disc_taken |= same_way && th_length2(off) < p->waiting_radius * p->waiting_radius;
+    i->disc_taken |= agrees > 0.0f && th_length2(off) < p->waiting_radius * p->waiting_radius;
 }
 
 // Does the segment reach into the rectangle of influence? By clipping it, first along, then across.
@@ -255,7 +257,30 @@ TH_FORMULA bool th_hidac_wall_ahead(const th_hidac_view *i, const th_wall *wall)
     return from <= to;
 }
 
-// (5), (11): walls and obstacles; both are edges here, and the nearest point of an edge gives the same vectors.
+// (11): walls and obstacles that the body touches; both are edges here, and the nearest point of an edge gives the same
+// vectors. Past oncoming people one turns along the walls: where two who meet at a wall kept their directions, each would
+// turn past the other into the wall for good.
+TH_BOTH static inline void th_hidac_touch_walls(const th_walls *walls, th_hidac_view *i) {
+    enum { POINTS = 16 };
+    const float slack = 0.05f; // [m]
+    th_vec2 points[POINTS];
+    float touch = i->radius + i->params->wall_space;
+    float range = th_min(touch + slack, walls->grids[i->level].reach);
+    if (i->clear >= range) return;
+    int count = th_wall_points(walls, (int)i->level, i->p, range, points, POINTS);
+    for (int k = 0; k < count; ++k) {
+        th_vec2 away = th_sub(i->p, points[k]);
+        float distance = th_length(away);
+        if (distance < touch)
+            i->push_walls = th_add(i->push_walls, th_hidac_push(away, distance, touch - distance));
+        float into = -th_dot(i->along_walls, away);
+        if (into > 0.0f && distance > TH_COINCIDENT)
+            i->along_walls = th_add(i->along_walls, th_scale(into / (distance * distance), away));
+    }
+    i->along_walls = th_length2(i->along_walls) > 0.01f ? th_unit(i->along_walls) : i->wish;
+}
+
+// (5): walls and obstacles ahead.
 TH_BOTH static inline void th_hidac_see_walls(const th_walls *walls, th_hidac_view *i) {
     enum { WALLS = 16 };
     int found[WALLS];
@@ -270,14 +295,6 @@ TH_BOTH static inline void th_hidac_see_walls(const th_walls *walls, th_hidac_vi
         if (!faces || !towards || !th_hidac_wall_ahead(i, wall)) continue;
         th_vec2 t = th_hidac_tangent(i->heading, th_perp_left(wall->direction));
         i->avoid_walls = th_add(i->avoid_walls, t);
-    }
-    th_vec2 points[WALLS];
-    float touch = i->radius + i->params->wall_space;
-    count = th_wall_points(walls, (int)i->level, i->p, th_min(touch, reach), points, WALLS);
-    for (int k = 0; k < count; ++k) {
-        th_vec2 away = th_sub(i->p, points[k]);
-        float distance = th_length(away);
-        i->push_walls = th_add(i->push_walls, th_hidac_push(away, distance, touch - distance));
     }
 }
 
@@ -300,10 +317,13 @@ TH_BOTH static inline th_hidac_view th_hidac_look(const th_world *world, const t
     i.heading = th_v(th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_X)[self],
                      th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_Y)[self]);
     if (th_length2(i.heading) == 0.0f) i.heading = i.wish;
+    i.along_walls = i.heading;
     i.panics = th_uniform(own.v[0]) < p->panic ||
                th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PANIC)[self] > 0.5f;
     i.fallen_distance = p->fallen_range;
-    i.space = th_uniform(own.v[1]) < p->pushers ? p->pusher_space : p->personal_space;
+    uint32_t manners = th_own_words(world, TH_MOVE_HIDAC, TH_HIDAC_MANNERS)[self];
+    bool pushes = manners == 2 || (manners == 0 && th_uniform(own.v[1]) < p->pushers);
+    i.space = pushes ? p->pusher_space : p->personal_space;
     i.space *= i.panics ? p->panic_space : 1.0f;
     i.radius = a->radius[self];
     i.half_width = 0.5f * p->rectangle_width;
@@ -330,6 +350,7 @@ TH_BOTH static inline void th_hidac_see_all(const th_world *world, const th_wall
     float touch = i->radius + world->max_radius + i->space;
     float reach =
         walks ? th_max(sqrtf(length * length + i->half_width * i->half_width), touch) : touch;
+    if (walls->count > 0) th_hidac_touch_walls(walls, i);
     const th_level_grid *grid = &world->index.grids[i->level];
     th_rows rows = th_rows_around(grid, i->p, reach);
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)

@@ -3,9 +3,9 @@
 #ifndef TH_PLAN_FIELD_H
 #define TH_PLAN_FIELD_H
 #include "core/device.h"
+#include "core/front.h"
 #include "formula/eikonal.h"
 #include "formula/segment.h"
-#include "plan/field/front.h"
 #include "plan/nodes.h"
 #include "space/distance_grid.h"
 

@@ -1,7 +1,7 @@
 // The nodes a search has seen but not settled, nearest first: a heap with four children each, which
 // misses the cache less than with two. Ties go to the smaller node. SPDX-License-Identifier: Apache-2.0
-#ifndef TH_PLAN_FRONT_H
-#define TH_PLAN_FRONT_H
+#ifndef TH_CORE_FRONT_H
+#define TH_CORE_FRONT_H
 #include "core/memory.h"
 #include <string.h>
 

@@ -1,0 +1,292 @@
+// The behaviour hidac, rule by rule: knowledge, shut doors, talk, impatience, panic, companions.
+// SPDX-License-Identifier: Apache-2.0
+#include "behave/hidac/hidac.h"
+#include "support.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct run {
+    th_scene *scene;
+    th_world *world;
+} run;
+
+static run begin(const char *json, uint64_t seed, int threads) {
+    run r = {.scene = scene_of(json)};
+    r.world = world_of(r.scene, threads, seed);
+    return r;
+}
+static void finish(run *r) {
+    th_world_destroy(r->world);
+    th_scene_destroy(r->scene);
+}
+static void steps_to(run *r, double time) {
+    while (th_world_time(r->world) < time - 1e-6) th_world_step(r->world, 1);
+}
+static uint32_t word_of(run *r, const char *name, int k) {
+    int field = th_world_field(r->world, name);
+    assert_true(field >= 0);
+    const uint32_t *view = th_world_map(r->world, field, TH_READ);
+    uint32_t value = view[k];
+    th_world_unmap(r->world, field);
+    return value;
+}
+static int count_nature(run *r, uint32_t bit) {
+    int field = th_world_field(r->world, "hidac.nature"), count = 0;
+    const uint32_t *view = th_world_map(r->world, field, TH_READ);
+    for (int k = 0; k < th_world_agent_count(r->world); ++k) count += (view[k] & bit) != 0;
+    th_world_unmap(r->world, field);
+    return count;
+}
+
+// Two rooms on either side of a hall with exits at both of its ends.
+#define HALL                                                                                       \
+    "\"levels\":[{\"walkable\":[{\"rect\":[0,0,30,6]},{\"rect\":[2,6.2,8,12]},"                    \
+    "{\"rect\":[4.5,6,5.5,6.2]},{\"rect\":[22,6.2,28,12]},{\"rect\":[24.5,6,25.5,6.2]}]}],"        \
+    "\"exits\":[{\"id\":\"west\",\"line\":[[0,2],[0,4]]},{\"id\":\"east\",\"line\":[[30,2],[30,4]" \
+    "]}]"
+
+// People know all: the nearer exit. Their way in: the first exit, however far.
+static void test_knowledge_decides_the_exit(void **state) {
+    (void)state;
+    for (int way_in = 0; way_in < 2; ++way_in) {
+        char json[1500];
+        snprintf(
+            json, sizeof json,
+            "{" HALL
+            ",\"groups\":[{\"id\":\"g\",\"positions\":[[25,9],[26,9]],\"to\":[\"west\",\"east\"],"
+            "\"behave\":{\"model\":\"hidac\",\"knows_all\":%d,\"knows_way_in\":%d}}]}",
+            1 - way_in, way_in);
+        run r = begin(json, 1, 1);
+        assert_true(run_to_end(r.world, 120) < 100);
+        assert_int_equal(th_world_exit(r.world, 0).left, way_in ? 2 : 0);
+        assert_int_equal(th_world_exit(r.world, 1).left, way_in ? 0 : 2);
+        finish(&r);
+    }
+}
+
+// Who knows nothing finds out, also from far inside and at every seed.
+static void test_explorers_get_out(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; ++seed) {
+        run r =
+            begin("{" HALL
+                  ",\"groups\":[{\"id\":\"g\",\"count\":12,\"area\":{\"rect\":[22.5,7,27.5,11.5]},"
+                  "\"to\":[\"west\",\"east\"],\"behave\":{\"model\":\"hidac\",\"knows_all\":0}}]}",
+                  seed, 1);
+        assert_true(run_to_end(r.world, 200) < 150);
+        assert_int_equal(th_world_statistics(r.world).left, 12);
+        finish(&r);
+    }
+}
+
+// A door shuts: who sees it takes the other one, who stands in the room behind still means to pass it.
+static void test_only_who_sees_a_shut_door_replans(void **state) {
+    (void)state;
+    const char *json = TH_JSON({"levels":[{"walkable":[{"rect":[0,0,20,6]},{"rect":[0,6.2,6,12]},{"rect":[2,6,3,6.2]}],
+        "walls":[[[8,0],[8,6]]]}],
+        "doors":[{"id":"a","line":[[8,1],[8,2]],"schedule":[{"time":2,"open":false}]},
+                 {"id":"b","line":[[8,4.8],[8,5.8]]}],
+        "exits":[{"id":"out","line":[[20,1],[20,2]]}],
+        "groups":[{"id":"near","positions":[[4,1.5]],"to":"out","speed":0.3,"behave":"hidac"},
+                  {"id":"far","positions":[[1,11]],"to":"out","speed":0.3,"behave":"hidac"}]});
+    run r = begin(json, 1, 1);
+    steps_to(&r, 1.9);
+    uint32_t near_before = word_of(&r, "hidac.aim", 0), far_before = word_of(&r, "hidac.aim", 1);
+    steps_to(&r, 5.0);
+    assert_int_not_equal(word_of(&r, "hidac.aim", 0), near_before);
+    assert_int_equal(word_of(&r, "hidac.aim", 1), far_before);
+    assert_true(run_to_end(r.world, 300) < 250);
+    finish(&r);
+}
+
+// Trained staff tell the way to those whom they meet, where people talk.
+static void test_talk(void **state) {
+    (void)state;
+    for (int talks = 0; talks < 2; ++talks) {
+        char json[1500];
+        snprintf(
+            json, sizeof json,
+            "{" HALL ",\"groups\":[{\"id\":\"staff\",\"positions\":[[25,9]],\"to\":\"west\","
+            "\"premovement\":9,"
+            "\"behave\":{\"model\":\"hidac\",\"trained\":1}},"
+            "{\"id\":\"guests\",\"positions\":[[26,9],[25.5,10]],\"to\":\"west\",\"premovement\":9,"
+            "\"behave\":{\"model\":\"hidac\",\"knows_all\":0,\"talks\":%d}}]}",
+            talks);
+        run r = begin(json, 1, 1);
+        steps_to(&r, 3);
+        assert_int_equal(count_nature(&r, TH_MIND_TOLD), talks ? 2 : 0); // staff know it themselves
+        finish(&r);
+    }
+}
+
+// Two doors, all before the nearer one: impatient people go to the other, patient ones queue.
+static void test_impatience(void **state) {
+    (void)state;
+    uint64_t by_other[2];
+    for (int impatient = 0; impatient < 2; ++impatient) {
+        char json[1500];
+        snprintf(json, sizeof json,
+                 "{\"levels\":[{\"walkable\":{\"rect\":[0,0,14,10]}}],"
+                 "\"exits\":[{\"id\":\"a\",\"line\":[[0,1],[0,1.8]]},{\"id\":\"b\",\"line\":[[14,1]"
+                 ",[14,1.8]]}],"
+                 "\"groups\":[{\"id\":\"g\",\"count\":60,\"area\":{\"rect\":[0.4,0.4,6,7]},\"to\":["
+                 "\"a\",\"b\"],"
+                 "\"behave\":{\"model\":\"hidac\",\"impatience\":%d}}]}",
+                 impatient);
+        run r = begin(json, 1, 1);
+        run_to_end(r.world, 300);
+        by_other[impatient] = th_world_exit(r.world, 1).left;
+        assert_int_equal(th_world_statistics(r.world).left, 60);
+        finish(&r);
+    }
+    assert_true(by_other[0] <= 2); // pushed so far that it is the nearer one
+    assert_true(by_other[1] >= 8);
+}
+
+// An alarm panics those near it, who frighten others; without the sight of it it passes.
+static void test_panic_spreads_and_calms(void **state) {
+    (void)state;
+    int most[2] = {0, 0};
+    for (int spreads = 0; spreads < 2; ++spreads) {
+        char json[1500];
+        snprintf(json, sizeof json,
+                 "{\"levels\":[{\"walkable\":{\"rect\":[0,0,20,6]}}],"
+                 "\"exits\":[{\"id\":\"a\",\"line\":[[20,1],[20,5]]}],"
+                 "\"groups\":[{\"id\":\"g\",\"count\":60,\"area\":{\"rect\":[0.4,0.4,12,5.6]},"
+                 "\"to\":\"a\",\"premovement\":60,"
+                 "\"move\":\"hidac\",\"behave\":{\"model\":\"hidac\",\"alarm_time\":1,\"alarm_x\":"
+                 "1,\"alarm_y\":3,"
+                 "\"alarm_radius\":4,\"alarm_share\":1,\"panic_by_sight\":%g}}]}",
+                 spreads ? 0.8 : 0.0);
+        run r = begin(json, 1, 1);
+        steps_to(&r, 0.9);
+        assert_int_equal(count_nature(&r, TH_MIND_PANICS), 0);
+        int at_once = 0;
+        for (double t = 1.5; t < 20; t += 0.5) {
+            steps_to(&r, t);
+            int now = count_nature(&r, TH_MIND_PANICS);
+            if (at_once == 0) at_once = now;
+            if (now > most[spreads]) most[spreads] = now;
+        }
+        assert_true(at_once > 5 && at_once < 40);
+        if (!spreads) assert_int_equal(count_nature(&r, TH_MIND_PANICS), 0);
+        finish(&r);
+    }
+    assert_true(most[1] > most[0] + 10);
+}
+
+static double gap_between(const char *json, uint64_t seed) {
+    run r = begin(json, seed, 1);
+    double first = 0;
+    while (!th_world_done(r.world) && th_world_time(r.world) < 200) {
+        th_world_step(r.world, 1);
+        if (first == 0 && th_world_statistics(r.world).left > 0) first = th_world_time(r.world);
+    }
+    double gap = th_world_time(r.world) - first;
+    assert_int_equal(th_world_statistics(r.world).left, 3);
+    finish(&r);
+    return gap;
+}
+
+// Three who came together, slow and quick: the others wait for the slowest.
+static void test_companions_keep_together(void **state) {
+    (void)state;
+    double gap[2] = {0, 0};
+    for (int together = 0; together < 2; ++together) {
+        char json[1500];
+        snprintf(
+            json, sizeof json,
+            TH_JSON({"levels":[{"walkable":{"rect":[0,0,40,4]}}],
+                 "exits":[{"id":"a","line":[[40,1],[40,3]]}],
+                 "groups":[{"id":"g","positions":[[1,1],[1,2],[1,3]],"to":"a","speed":{"uniform":[0.4,2]},
+                 "behave":{"model":"hidac","companions":%d,"wait_distance":2}}]}),
+                                                    together ? 3 : 1);
+        for (uint64_t seed = 1; seed <= 5; ++seed) gap[together] += gap_between(json, seed);
+    }
+    if (!(gap[0] > 50 && gap[1] < 0.4 * gap[0]))
+        fail_msg("alone %g s, together %g s", gap[0], gap[1]);
+}
+
+// The same bits for any number of threads, and after a snapshot.
+static void test_same_for_threads_and_snapshots(void **state) {
+    (void)state;
+    const char *json = "{" HALL ",\"groups\":[{\"id\":\"g\",\"count\":50,\"area\":{\"rect\":[22.3,"
+                       "6.5,27.7,11.7]},\"move\":\"hidac\","
+                       "\"to\":[\"west\",\"east\"],\"behave\":{\"model\":\"hidac\",\"knows_all\":0."
+                       "2,\"knows_way_in\":0.3,\"trained\":0.1,"
+                       "\"followers\":0.5,\"companions\":2,\"alarm_time\":2,\"anxious\":0.3,"
+                       "\"polite\":0.3,\"impatient\":0.2}}]}";
+    uint64_t hash[3];
+    for (int k = 0; k < 3; ++k) {
+        run r = begin(json, 7, k == 1 ? 3 : 1);
+        steps_to(&r, 6);
+        if (k == 2) {
+            size_t size = th_world_snapshot_size(r.world);
+            void *bytes = malloc(size);
+            assert_non_null(bytes);
+            th_error error;
+            assert_int_equal(th_world_snapshot(r.world, bytes, size, &error), TH_OK);
+            steps_to(&r, 9);
+            assert_int_equal(th_world_restore(r.world, bytes, size, &error), TH_OK);
+            free(bytes);
+        }
+        steps_to(&r, 15);
+        hash[k] = th_world_hash(r.world);
+        finish(&r);
+    }
+    assert_true(hash[0] == hash[1]);
+    assert_true(hash[0] == hash[2]);
+}
+
+static void refuse(const char *values, const char *wanted) {
+    char json[1500];
+    snprintf(json, sizeof json,
+             "{" HALL ",\"groups\":[{\"id\":\"g\",\"count\":2,\"to\":\"west\",\"behave\":{"
+             "\"model\":\"hidac\",%s}}]}",
+             values);
+    th_scene *scene;
+    th_error error;
+    assert_int_equal(th_scene_load_json(json, strlen(json), "test", NULL, NULL, &scene, &error),
+                     TH_BAD_SCENE);
+    assert_non_null(strstr(error.message, wanted));
+    assert_non_null(strstr(error.path, "groups[0].behave"));
+}
+
+static void test_bad_shares(void **state) {
+    (void)state;
+    refuse("\"knows_all\":1.5", "it must lie in 0 .. 1");
+    refuse("\"knows_all\":0.7,\"knows_way_in\":0.6", "add up to at most 1");
+    refuse("\"anxious\":0.7,\"polite\":0.6", "add up to at most 1");
+}
+
+// The five factors: each moves its parameter the way its word says.
+static void test_temper(void **state) {
+    (void)state;
+    th_mind_params p = {.impatience = 0.5f, .patience = 10, .panic_threshold = 0.5f};
+    th_temper plain = th_temper_of(&p, 0), anxious = th_temper_of(&p, TH_MIND_ANXIOUS);
+    th_temper polite = th_temper_of(&p, TH_MIND_POLITE),
+              pushy = th_temper_of(&p, TH_MIND_IMPATIENT);
+    assert_true(th_mind_threshold(&p, &anxious) < th_mind_threshold(&p, &plain));
+    assert_true(th_mind_threshold(&p, &polite) > th_mind_threshold(&p, &plain));
+    assert_true(th_mind_impatience(&p, &pushy, false) > th_mind_impatience(&p, &plain, false));
+    assert_true(th_mind_impatience(&p, &polite, false) < th_mind_impatience(&p, &plain, false));
+    assert_near(th_mind_impatience(&p, &polite, true), 1, 0);
+    assert_near(th_mind_patience(&p, 0.25f), 7.5, 1e-6);
+    assert_near(th_mind_time(10, 5, 1.5f, 12, 1), 10 + 12 / 1.22, 1e-4);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_knowledge_decides_the_exit),
+        cmocka_unit_test(test_explorers_get_out),
+        cmocka_unit_test(test_only_who_sees_a_shut_door_replans),
+        cmocka_unit_test(test_talk),
+        cmocka_unit_test(test_impatience),
+        cmocka_unit_test(test_panic_spreads_and_calms),
+        cmocka_unit_test(test_companions_keep_together),
+        cmocka_unit_test(test_same_for_threads_and_snapshots),
+        cmocka_unit_test(test_bad_shares),
+        cmocka_unit_test(test_temper),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
