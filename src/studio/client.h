@@ -28,7 +28,7 @@ typedef struct th_client {
     th_studio_text *first, *last; // texts that wait
     size_t waiting;               // bytes of these
     char *received;               // of a message in parts
-    size_t received_length;
+    size_t received_length, received_room;
 } th_client;
 
 // The requests that change a client alone: view, colour, layer, person (which also goes on to the runner). Returns the answer,

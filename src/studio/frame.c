@@ -210,7 +210,7 @@ size_t th_studio_write_field(const th_studio_moment *moment, const th_studio_fie
             at[k] = (unsigned char)(int8_t)lrintf(steps);
         } else {
             at[k] = isnan(share) ? TH_STUDIO_NOTHING
-                                 : (unsigned char)(254.0f * fminf(fmaxf(share, 0.0f), 1.0f) + 0.5f);
+                                 : (unsigned char)lrintf(254.0f * fminf(fmaxf(share, 0.0f), 1.0f));
         }
     }
     th_studio_head head =

@@ -515,7 +515,7 @@ static char *joined_area(const char *before, const th_scene *scene, const disc *
     size_t length = before ? strlen(before) - 1 : sizeof begin - 1; // without the last bracket
     char *text = malloc(length + ROOM);
     if (!text) return NULL;
-    memcpy(text, before ? before : begin, length);
+    snprintf(text, length + 1, "%s", before ? before : begin);
     length += (size_t)snprintf(text + length, ROOM, "%s((", before ? ", " : "");
     for (int k = 0; k <= CORNERS; ++k) {
         double angle = (k % CORNERS) * (6.283185307179586 / CORNERS), r = (double)d->radius + 0.25;

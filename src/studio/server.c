@@ -2,6 +2,7 @@
 // runner, and writes the newest moment to whoever has taken the last one. A client that does not read keeps its socket full
 // and is not asked again; nobody waits for it. SPDX-License-Identifier: Apache-2.0
 #include "studio/server.h"
+#include "core/array.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "studio/client.h"
@@ -419,7 +420,8 @@ static int handle(th_studio_server *server, struct lws *wsi, th_client *client) 
                json_object_get(message, "id"));
     } else {
         client->pending++;
-        th_studio_ask(server->exchange, client->id, json_incref(message));
+        th_studio_ask(server->exchange, client->id, message); // the runner's alone from here on
+        message = NULL;
     }
     json_decref(message);
     return client->waiting > TH_STUDIO_BACKLOG ? -1 : 0;
@@ -435,16 +437,16 @@ static int receive(th_studio_server *server, struct lws *wsi, th_client *client,
         lws_close_reason(wsi, LWS_CLOSE_STATUS_UNACCEPTABLE_OPCODE, NULL, 0);
         return -1;
     }
-    char *grown = realloc(client->received, client->received_length + length + 1);
-    if (!grown) return -1;
-    client->received = grown;
-    if (length) memcpy(grown + client->received_length, bytes, length);
+    if (!TH_RESERVE(client->received, client->received_room, client->received_length + length + 1))
+        return -1;
+    if (length) memcpy(client->received + client->received_length, bytes, length);
     client->received_length += length;
     if (!lws_is_final_fragment(wsi) || lws_remaining_packet_payload(wsi) > 0) return 0;
     int result = handle(server, wsi, client);
     if (client->received_length == 0) { // a large message must not keep its memory
         free(client->received);
         client->received = NULL;
+        client->received_room = 0;
     }
     return result;
 }

@@ -118,8 +118,8 @@ th_result th_play_reload(th_studio *studio, int world, json_t *document, int roo
                          th_error *error);
 th_result th_play_compare(th_studio *studio, bool on, th_error *error);
 void th_play_release(th_play *play);
-// Keeps the state before an edit. Without memory there is no going back, and the edit goes on.
-void th_undo_push(th_studio *studio, th_undo_stack *stack, int world, const char *text);
+// Keeps the state before an edit. False: no memory; there is then no going back, and the edit goes on.
+bool th_undo_push(th_studio *studio, th_undo_stack *stack, int world, const char *text);
 void th_undo_drop(th_undo_stack *stack); // the last one
 void th_undo_clear(th_undo_stack *stack);
 // Back to the last state of `from`; the present one goes onto `to`.
