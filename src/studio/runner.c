@@ -131,11 +131,13 @@ static void measure_rate(th_studio *studio, double wall) {
     studio->mark.time = now_of(studio);
 }
 
-// A simulation that keeps its pace has time to spare. One that does not gives away a small share; 0.2 s of credit bring
-// the first frames of a large crowd at once.
-static bool within_share(const th_studio *studio, double wall) {
-    if (!studio->playing || studio->replay || wall - studio->idle_at < 0.2) return true;
-    return studio->taking <= TH_STUDIO_SHARE * (studio->stepping + studio->taking) + 0.2;
+// A simulation that keeps its pace has time to spare. One that does not gives away a small share,
+// but a frame a second is shown whatever it costs: a crowd that stands still on the screen is taken for one that jams.
+static bool within_share(const th_studio *studio, double wall, double last_frame) {
+    if (!studio->playing || studio->replay || wall - studio->idle_at < 0.2 ||
+        wall - last_frame > 1.0)
+        return true;
+    return studio->taking <= TH_STUDIO_SHARE * (studio->stepping + studio->taking) + 0.02;
 }
 
 static void take_wishes(th_studio *studio) {
@@ -172,7 +174,7 @@ static double idle_time(th_studio *studio, double next_frame, double next_state)
 }
 
 void th_studio_run(th_studio *studio) {
-    double next_frame = 0, next_state = 0, next_person = 0;
+    double next_frame = 0, last_frame = 0, next_state = 0, next_person = 0;
     th_studio_repace(studio);
     studio->changed = true;
     while (th_studio_wait(&studio->exchange, idle_time(studio, next_frame, next_state))) {
@@ -181,13 +183,14 @@ void th_studio_run(th_studio *studio) {
         if (studio->playing && !studio->scrubbing) advance(studio);
         double wall = th_monotonic_seconds();
         measure_rate(studio, wall);
-        if (studio->changed && wall >= next_frame && within_share(studio, wall)) {
+        if (studio->changed && wall >= next_frame && within_share(studio, wall, last_frame)) {
             show(studio);
             if (studio->inspection_count > 0 && wall >= next_person) {
                 th_inspect(studio);
                 next_person = wall + 0.1;
             }
             studio->taking += th_monotonic_seconds() - wall;
+            last_frame = wall;
             next_frame = wall + 1.0 / FRAMES;
         } else if (studio->changed && wall >= next_frame) {
             next_frame = wall + 1.0 / FRAMES;
@@ -198,7 +201,7 @@ void th_studio_run(th_studio *studio) {
                 th_studio_say(&studio->exchange, 0, false, th_describe_state(studio));
             double cost = th_monotonic_seconds() - before;
             studio->taking += cost;
-            next_state = wall + fmax(0.2, 50.0 * cost);
+            next_state = wall + fmax(0.2, 100.0 * cost);
         }
     }
 }

@@ -9,7 +9,7 @@
 #define TH_STUDIO_HISTORY_STEP 0.2                  // [s] simulated between kept moments
 #define TH_STUDIO_HISTORY_BYTES ((size_t)256 << 20) // of both worlds
 #define TH_STUDIO_UNDO_BYTES ((size_t)256 << 20)
-#define TH_STUDIO_SHARE 0.04 // of the stepping thread's time that taking moments may cost
+#define TH_STUDIO_SHARE 0.03 // of the stepping thread's time that taking moments may cost
 
 // A compiled scene that several states may need.
 typedef struct th_play_scene {
