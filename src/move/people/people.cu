@@ -14,6 +14,7 @@ TH_BOTH static void look_around(const th_world *world, const th_walls *walls, ui
         for (int n = 0; n < count; ++n) {
             th_people_seen one;
             if (!th_people_notice(world, i, self, list[n], &one, oncoming)) continue;
+#pragma unroll
             for (int k = 0; k < TH_PEOPLE_WAYS; ++k)
                 limit[k] =
                     th_min(limit[k], th_people_allowed(&i->headway, th_people_way(i->e, k), one.dx,
