@@ -200,6 +200,7 @@ const th_command th_command_export = {
               "The file holds the page,\n"
               "the plan and everybody's way; it can be sent on and plays by a double click, "
               "without a network.",
-    .examples = "  throng export runs/station --html station.html\n",
+    .examples = "  throng run scenes/station.json --record sqlite --out runs/station\n"
+                "  throng export runs/station --html station.html\n",
     .run = run_export,
 };

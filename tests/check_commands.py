@@ -34,8 +34,8 @@ LONG = bool(os.environ.get("TH_LONG"))
 PAGES = ["README.md", "scenes/README.md", "scenes/verification/README.md", *sorted(
     str(p.relative_to(ROOT)) for folder in ("docs", "docs/models") for p in (ROOT / folder).glob("*.md"))]
 COMMAND = re.compile(r"^(?:\$ )?(?:build/)?throng [a-z]")
-# Whatever is asked of them; their own tests run them. The studio stays until it is ended, export wants a recorded run.
-TOO_LONG = ("bench", "experiment", "validate", "studio", "replay", "export")
+# Whatever is asked of them; their own tests run them. The studio and a replay go on until they are stopped.
+TOO_LONG = ("bench", "experiment", "validate", "studio", "replay")
 
 
 SEEN = set()
@@ -226,10 +226,11 @@ def main():
         sys.exit(77)
     update = "--update" in sys.argv
     check_myself()
-    verbs = re.findall(r"^  ([a-z]+)  ", subprocess.run([PROGRAM, "--help"], capture_output=True, text=True).stdout, re.M)
+    help_text = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True).stdout
+    verbs = re.findall(r"^  ([a-z]+) +\S", help_text.split("\nexamples\n")[0], re.M)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         work = [pool.submit(check_page, name, update) for name in PAGES]
-        work += [pool.submit(check_help, verb) for verb in verbs if verb not in ("help", "throng")]
+        work += [pool.submit(check_help, verb) for verb in verbs if verb != "help"]
         faults = [fault for job in work for fault in job.result()]
     if faults:
         sys.exit("\n".join(faults))
