@@ -65,7 +65,7 @@ static GEOSGeometry *union_of_apart(th_compiler *c, GEOSGeometry **parts, int co
     GEOSGeometry *merged = unite(c, parts, touched, count);
     int pieces = merged ? GEOSGetNumGeometries_r(geos, merged) : -1;
     GEOSGeometry **all =
-        pieces < 0 ? NULL : th_arena_alloc(&c->work, (size_t)(pieces + count), sizeof *all);
+        pieces < 0 ? NULL : th_arena_alloc(&c->work, (size_t)pieces + (size_t)count, sizeof *all);
     bool good = all != NULL;
     for (int i = 0; i < pieces && good; ++i)
         good = GEOSGeomTypeId_r(geos, GEOSGetGeometryN_r(geos, merged, i)) == GEOS_POLYGON;
