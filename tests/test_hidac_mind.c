@@ -88,13 +88,15 @@ static void test_only_who_sees_a_shut_door_replans(void **state) {
                  {"id":"b","line":[[8,4.8],[8,5.8]]}],
         "exits":[{"id":"out","line":[[20,1],[20,2]]}],
         "groups":[{"id":"near","positions":[[4,1.5]],"to":"out","speed":0.3,"behave":"hidac"},
-                  {"id":"far","positions":[[1,11]],"to":"out","speed":0.3,"behave":"hidac"}]});
+                  {"id":"far","positions":[[1,11]],"to":"out","speed":0.3,"behave":"hidac"}, {"id":"short","positions":[[4.5,0.8]],"to":"out","speed":0.3,"behave":{"model":"hidac","sight":1,"talks":0}}]});
     run r = begin(json, 1, 1);
     steps_to(&r, 1.9);
-    uint32_t near_before = word_of(&r, "hidac.aim", 0), far_before = word_of(&r, "hidac.aim", 1);
+    uint32_t near_before = word_of(&r, "hidac.aim", 0), far_before = word_of(&r, "hidac.aim", 1),
+             short_before = word_of(&r, "hidac.aim", 2);
     steps_to(&r, 5.0);
     assert_int_not_equal(word_of(&r, "hidac.aim", 0), near_before);
     assert_int_equal(word_of(&r, "hidac.aim", 1), far_before);
+    assert_int_equal(word_of(&r, "hidac.aim", 2), short_before); // sees a metre far
     assert_true(run_to_end(r.world, 300) < 250);
     finish(&r);
 }

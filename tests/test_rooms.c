@@ -1,5 +1,6 @@
 // Rooms and portals: what is found does not depend on where a plan lies and how it is turned.
 // SPDX-License-Identifier: Apache-2.0
+#include "space/room_ways.h"
 #include "support.h"
 #include "throng/rooms.h"
 #include <string.h>
@@ -169,6 +170,32 @@ static void test_distances(void **state) {
     close_plan(&p);
 }
 
+// Three rooms in a row, the exit in the last: ways add up room by room, and none leads back.
+static void test_ways(void **state) {
+    (void)state;
+    plan p = open_plan(TH_JSON({"levels":[{"walkable":{"rect":[0,0,15,4]}, "walls":[[[5,0],[5,4]], [[10,0],[10,4]]]}],
+        "doors":[{"id":"a", "line":[[5,1],[5,2]]}, {"id":"b", "line":[[10,1],[10,2]]}],
+        "exits":[{"id":"out", "line":[[15,1],[15,2]]}]}));
+    assert_int_equal(p.rooms->portal_count, 2);
+    th_front_entry heap[4];
+    int place[4];
+    th_front front = {heap, place, 0};
+    float ways[4];
+    uint32_t shut[1] = {0};
+    const int out = 0;
+    th_room_ways(p.rooms, &out, 1, shut, &front, ways);
+    int east_a = p.rooms->portals[0].over.x > 0.0f ? 1 : 0;
+    int east_b = p.rooms->portals[1].over.x > 0.0f ? 1 : 0;
+    assert_near(ways[east_a], 10, 1e-4);
+    assert_near(ways[2 + east_b], 5, 1e-4);
+    assert_true(isinf(ways[1 - east_a])); // nothing but the way back
+    assert_true(isinf(ways[2 + 1 - east_b]));
+    shut[0] = 2; // door b
+    th_room_ways(p.rooms, &out, 1, shut, &front, ways);
+    assert_true(isinf(ways[east_a]));
+    close_plan(&p);
+}
+
 static void test_open_plane(void **state) {
     (void)state;
     plan p = open_plan(TH_JSON({"levels":[{"obstacles":[{"rect":[0,0,6,0.2]}, {"rect":[0,0,0.2,5]}, {"rect":[0,5,6,5.2]},
@@ -184,6 +211,7 @@ int main(void) {
         cmocka_unit_test(test_corridor),  cmocka_unit_test(test_doors),
         cmocka_unit_test(test_building),  cmocka_unit_test(test_pillars_part_nothing),
         cmocka_unit_test(test_distances), cmocka_unit_test(test_open_plane),
+        cmocka_unit_test(test_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -263,6 +263,7 @@ TH_FORMULA bool th_hidac_wall_ahead(const th_hidac_view *i, const th_wall *wall)
 TH_BOTH static inline void th_hidac_touch_walls(const th_walls *walls, th_hidac_view *i) {
     enum { POINTS = 16 };
     const float slack = 0.05f; // [m]
+    bool blocked = false;
     th_vec2 points[POINTS];
     float touch = i->radius + i->params->wall_space;
     float range = th_min(touch + slack, walls->grids[i->level].reach);
@@ -273,11 +274,14 @@ TH_BOTH static inline void th_hidac_touch_walls(const th_walls *walls, th_hidac_
         float distance = th_length(away);
         if (distance < touch)
             i->push_walls = th_add(i->push_walls, th_hidac_push(away, distance, touch - distance));
+        blocked |= -th_dot(i->heading, away) > 0.9f * distance;
         float into = -th_dot(i->along_walls, away);
         if (into > 0.0f && distance > TH_COINCIDENT)
             i->along_walls = th_add(i->along_walls, th_scale(into / (distance * distance), away));
     }
     i->along_walls = th_length2(i->along_walls) > 0.01f ? th_unit(i->along_walls) : i->wish;
+    // Nor does anybody who wants to turn back keep walking into the end of a corridor.
+    if (blocked && th_dot(i->heading, i->wish) < -0.7f) i->heading = i->along_walls = i->wish;
 }
 
 // (5): walls and obstacles ahead.
