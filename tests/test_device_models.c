@@ -147,6 +147,17 @@ static void parameters(void **state) {
     }
 }
 
+static void refused(const char *json, const char *message) {
+    th_scene *scene = device_scene(json);
+    th_world_def def = th_world_def_default();
+    def.backend = TH_BACKEND_CUDA;
+    th_world *world = NULL;
+    th_error error = {0};
+    assert_int_equal(th_world_create(scene, &def, &world, &error), TH_NO_DEVICE);
+    assert_string_equal(error.message, message);
+    th_scene_destroy(scene);
+}
+
 // A model of a program's own has no functions for the device.
 static th_vec2 stand(const th_agent *person) {
     (void)person;
@@ -163,16 +174,17 @@ static void own_model(void **state) {
     assert_int_equal(th_model_register(&own, NULL), TH_OK);
     char json[1024];
     snprintf(json, sizeof json, plane, "own");
-    th_scene *scene = device_scene(json);
-    th_world_def def = th_world_def_default();
-    def.backend = TH_BACKEND_CUDA;
-    th_world *world = NULL;
-    th_error error = {0};
-    assert_int_equal(th_world_create(scene, &def, &world, &error), TH_NO_DEVICE);
-    assert_string_equal(error.message,
-                        "the move model \"own\" has no functions for the device; run "
-                        "this scene on the CPU");
-    th_scene_destroy(scene);
+    refused(json,
+            "the move model \"own\" has no functions for the device; run this scene on the CPU");
+}
+
+// Nor have some of the built-in ones.
+static void cpu_only(void **state) {
+    (void)state;
+    refused(TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 9, 9]}}], "exits": [{"line": [[9, 0], [9, 9]]}],
+                "groups": [{"count": 1, "plan": "continuum"}]}),
+                                          "the plan model \"continuum\" has no functions for the "
+                                          "device; run this scene on the CPU");
 }
 
 int main(void) {
@@ -182,6 +194,7 @@ int main(void) {
         cmocka_unit_test(heaps),
         cmocka_unit_test(parameters),
         cmocka_unit_test(own_model),
+        cmocka_unit_test(cpu_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

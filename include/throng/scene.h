@@ -54,6 +54,9 @@ typedef struct th_zone_def {
     const char *level;
     th_shape area;
     double speed; // factor on the preferred speed [-] (0, 2] default 1
+    // How much people would rather not be here, for the plan "continuum" [-] 0 .. 1000 default 0: at 1 and the usual
+    // weights a second here is as bad as two elsewhere.
+    double discomfort;
 } th_zone_def;
 
 typedef struct th_door_change {

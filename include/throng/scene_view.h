@@ -65,6 +65,7 @@ typedef struct th_zone {
     th_area area;
     float up, down;       // speed factors; equal for a plain zone
     th_vec2 up_direction; // (0, 0) for a plain zone
+    float discomfort;     // as in th_zone_def
 } th_zone;
 
 typedef struct th_door {

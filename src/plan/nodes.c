@@ -47,8 +47,8 @@ static double wanted_spacing(const th_scene *scene) {
     return fmax(SPACING_MIN, fmin(SPACING, narrowest_opening(scene) / GAP_NODES));
 }
 
-static double choose_spacing(const th_scene *scene) {
-    for (double spacing = wanted_spacing(scene);; spacing *= 1.25) {
+static double choose_spacing(const th_scene *scene, double wanted) {
+    for (double spacing = wanted > 0.0 ? wanted : wanted_spacing(scene);; spacing *= 1.25) {
         double nodes = 0.0;
         for (int l = 0; l < scene->level_count; ++l) {
             const th_box *box = &scene->levels[l].box;
@@ -81,8 +81,8 @@ static void size_level(th_nodes *nodes, int index, th_point base) {
     nodes->count += grid->nx * grid->ny;
 }
 
-static void size_lattice(th_nodes *nodes) {
-    nodes->spacing = (float)choose_spacing(nodes->scene);
+static void size_lattice(th_nodes *nodes, double wanted) {
+    nodes->spacing = (float)choose_spacing(nodes->scene, wanted);
     nodes->inverse_spacing = 1.0f / nodes->spacing;
     // The eikonal equation gives a slope of 1 / factor at least; interpolated across a ridge, where two
     // ways meet, it is less and points along the ridge, say straight at a pillar's middle.
@@ -368,7 +368,7 @@ static bool build(th_nodes *nodes) {
     return true;
 }
 
-th_result th_nodes_build(th_nodes *nodes, const th_scene *scene, th_error *error) {
+th_result th_nodes_build(th_nodes *nodes, const th_scene *scene, double spacing, th_error *error) {
     const th_memory *memory = &scene->arena->memory;
     memset(nodes, 0, sizeof *nodes);
     if (too_many_values(scene))
@@ -380,7 +380,7 @@ th_result th_nodes_build(th_nodes *nodes, const th_scene *scene, th_error *error
     nodes->scene = scene;
     nodes->levels = th_alloc(memory, (size_t)scene->level_count, sizeof *nodes->levels);
     if (nodes->levels) {
-        size_lattice(nodes);
+        size_lattice(nodes, spacing);
         if (build(nodes)) return TH_OK;
     }
     th_nodes_release(nodes);

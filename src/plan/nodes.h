@@ -62,7 +62,8 @@ typedef struct th_graph {
     const float *crowd_cost;
 } th_graph;
 
-th_result th_nodes_build(th_nodes *nodes, const th_scene *scene, th_error *error);
+// `spacing` [m] is a wish: huge scenes get a coarser one. 0: the scene's plan_cell, or chosen from its openings.
+th_result th_nodes_build(th_nodes *nodes, const th_scene *scene, double spacing, th_error *error);
 // What the plan asks for; the lattice has a larger one where that would be too many nodes.
 float th_nodes_wanted_spacing(const th_scene *scene);
 void th_nodes_release(th_nodes *nodes);
@@ -115,20 +116,22 @@ TH_BOTH static inline int th_neighbour(const th_graph *graph, int node, int k, i
 // Ground beside a wall costs up to this much more [-], see nodes.c.
 static const float TH_CLEARANCE_COST = 0.2f;
 
-// Time per metre, 1 on free ground, for walking from the node in direction k; the same for all k outside zones.
-static inline float th_node_slowness(const th_nodes *nodes, int node, int k) {
-    float clear = (float)nodes->clearance[node] * (1.0f / 255.0f);
-    float slowness = 1.0f + TH_CLEARANCE_COST * (1.0f - clear);
+// Factor of the zone on the speed of somebody who walks from the node in direction k.
+static inline float th_node_zone_factor(const th_nodes *nodes, int node, int k) {
     int index = nodes->zone[node];
-    if (index == 0) return slowness;
+    if (index == 0) return 1.0f;
     const th_zone *zone = &nodes->scene->zones[index - 1];
     float climb = zone->up_direction.x * (float)th_direction_x[k] +
                   zone->up_direction.y * (float)th_direction_y[k];
     // Straight across the slope: neither; the slower one keeps the distance an upper bound.
-    float factor = climb > 1e-6f    ? zone->up
-                   : climb < -1e-6f ? zone->down
-                                    : th_min(zone->up, zone->down);
-    return slowness / factor;
+    return climb > 1e-6f ? zone->up : climb < -1e-6f ? zone->down : th_min(zone->up, zone->down);
+}
+
+// Time per metre, 1 on free ground, for walking from the node in direction k; the same for all k outside zones.
+static inline float th_node_slowness(const th_nodes *nodes, int node, int k) {
+    float clear = (float)nodes->clearance[node] * (1.0f / 255.0f);
+    float slowness = 1.0f + TH_CLEARANCE_COST * (1.0f - clear);
+    return nodes->zone[node] == 0 ? slowness : slowness / th_node_zone_factor(nodes, node, k);
 }
 
 TH_BOTH static inline bool th_clear_path(const th_walls *walls, int level, th_vec2 p, th_vec2 q) {

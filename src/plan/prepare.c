@@ -103,7 +103,7 @@ static th_result no_memory(th_error *error) {
 static th_result prepare_lattice(th_scene *scene, th_error *error) {
     struct th_plan_scene *plan = scene->plan;
     const th_memory *memory = &scene->arena->memory;
-    th_result result = th_nodes_build(&plan->nodes, scene, error);
+    th_result result = th_nodes_build(&plan->nodes, scene, 0.0, error);
     if (result != TH_OK) return result;
     th_walls walls = walls_at_start(scene);
     if (!plans_create(&plan->plans, scene, &plan->nodes, memory)) return no_memory(error);

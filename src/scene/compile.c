@@ -124,6 +124,9 @@ static void gather_zones(th_compiler *c) {
         th_at(c, "zones[%d].speed", i);
         th_check_above(c, "speed", def->speed, 0.0, 2.0, "");
         c->list.zones[i].up = c->list.zones[i].down = (float)def->speed;
+        th_at(c, "zones[%d].discomfort", i);
+        th_check_range(c, "discomfort", def->discomfort, 0.0, 1000.0, "");
+        c->list.zones[i].discomfort = (float)def->discomfort;
         th_at(c, "zones[%d].area", i);
         if (th_shape_empty(&def->area)) th_bad(c, "a zone needs an area");
         th_gather_shape(c, &def->area, false, scene->zones[i].area.level);

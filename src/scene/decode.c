@@ -31,12 +31,13 @@ static void read_stairs(th_decoder *decoder, json_t *value, void *item) {
 
 static void read_zone(th_decoder *decoder, json_t *value, void *item) {
     th_zone_def *zone = item;
-    if (!TH_CHECK_KEYS(decoder, value, "id", "level", "area", "speed")) return;
+    if (!TH_CHECK_KEYS(decoder, value, "id", "level", "area", "speed", "discomfort")) return;
     zone->speed = 1.0;
     th_read_string(decoder, value, "id", &zone->id);
     th_read_string(decoder, value, "level", &zone->level);
     th_read_shape(decoder, value, "area", &zone->area);
     th_read_number(decoder, value, "speed", &zone->speed);
+    th_read_number(decoder, value, "discomfort", &zone->discomfort);
 }
 
 static void read_change(th_decoder *decoder, json_t *value, void *item) {

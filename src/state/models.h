@@ -11,6 +11,7 @@
     X(PLAN, STRAIGHT, plan, straight)                           \
     X(PLAN, FIELD, plan, field)                                 \
     X(PLAN, ROADMAP, plan, roadmap)                             \
+    X(PLAN, CONTINUUM, plan, continuum)                         \
     X(FILTER, NONE, filter, none)                               \
     X(FILTER, DENSESENSE, filter, densesense)                   \
     X(MOVE, SCRIPTED, move, scripted)                           \

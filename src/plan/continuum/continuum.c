@@ -1,0 +1,395 @@
+// Continuum crowds: from people to grids, to potentials, to preferred velocities. Cost O(people x samples) for the splat,
+// O(nodes) for speed and cost of every different set of parameters, O(potentials x nodes) for the potentials, four of
+// which cost little more than one. A potential belongs to a leg of a group's route; groups with equal parameters share
+// those of equal goals, and a leg that nobody walks has none. SPDX-License-Identifier: Apache-2.0
+#include "core/parallel.h"
+#include "plan/continuum/state.h"
+#include "plan/plan.h"
+#include "plan/preferred.h"
+
+enum { BATCHES_MOST = 256 };
+// Nodes this near to a goal and in sight of it are where potentials begin [cells].
+static const float GOAL_RANGE = 1.5f;
+
+static th_continuum *state_of(const th_world *world) {
+    return world->model_state[TH_PLAN_CONTINUUM];
+}
+
+// ---- memory
+
+static th_box box_of_goal(const th_goal *goal) {
+    if (!goal->is_line) return goal->area.shape.box;
+    th_vec2 a = goal->line.a, b = goal->line.b;
+    return (th_box){th_min(a.x, b.x), th_min(a.y, b.y), th_max(a.x, b.x), th_max(a.y, b.y)};
+}
+
+typedef struct node_range {
+    int column0, column1, row0, row1;
+} node_range;
+
+static node_range nodes_around(const th_continuum *c, const th_goal *goal) {
+    const th_node_level *grid = &c->nodes.levels[th_goal_level(goal)];
+    float s = c->nodes.inverse_spacing;
+    th_box box = box_of_goal(goal);
+    node_range range = {
+        th_lattice_index((box.min_x - grid->origin.x) * s - GOAL_RANGE, grid->nx - 1),
+        th_lattice_index((box.max_x - grid->origin.x) * s + GOAL_RANGE + 1.0f, grid->nx - 1),
+        th_lattice_index((box.min_y - grid->origin.y) * s - GOAL_RANGE, grid->ny - 1),
+        th_lattice_index((box.max_y - grid->origin.y) * s + GOAL_RANGE + 1.0f, grid->ny - 1)};
+    return range;
+}
+
+static void take_goals(th_continuum *c, const th_scene *scene) {
+    c->goals = th_arena_alloc(&c->arena, (size_t)scene->target_count, sizeof *c->goals);
+    for (int t = 0; c->goals && t < scene->target_count; ++t) {
+        size_t most = 0;
+        for (int g = 0; g < scene->targets[t].goal_count; ++g) {
+            node_range range = nodes_around(c, &scene->goals[scene->targets[t].goals[g]]);
+            most +=
+                (size_t)(range.column1 - range.column0 + 1) * (size_t)(range.row1 - range.row0 + 1);
+        }
+        c->goals[t].nodes = th_arena_alloc(&c->arena, most, sizeof(th_goal_node));
+    }
+}
+
+static void take_potentials(th_continuum *c, const th_world *world) {
+    const th_scene *scene = world->scene;
+    size_t legs = 0, count = (size_t)c->nodes.count;
+    for (int g = 0; g < scene->group_count; ++g)
+        if (th_continuum_has(world, g)) legs += (size_t)scene->groups[g].route_count;
+    c->potentials = th_arena_alloc(&c->arena, legs, sizeof *c->potentials);
+    c->wanted = th_arena_alloc(&c->arena, legs, 1);
+    c->solved = th_arena_alloc(&c->arena, legs, 1);
+    c->first_potential = th_arena_alloc(&c->arena, (size_t)scene->group_count, sizeof(int));
+    for (int g = 0; !c->arena.failed && g < scene->group_count; ++g) {
+        c->first_potential[g] = c->potential_count;
+        for (int k = 0; th_continuum_has(world, g) && k < scene->groups[g].route_count; ++k) {
+            th_potential *p = &c->potentials[c->potential_count++];
+            p->group = g;
+            p->target = scene->groups[g].route[k];
+            p->values = th_arena_alloc(&c->arena, count, sizeof(float));
+        }
+    }
+}
+
+static void take_faces(th_continuum *c, const th_world *world) {
+    size_t groups = (size_t)world->scene->group_count, count = (size_t)c->nodes.count;
+    c->faces = th_arena_alloc(&c->arena, groups, sizeof *c->faces);
+    c->same_faces = th_arena_alloc(&c->arena, groups, sizeof *c->same_faces);
+    for (int g = 0; !c->arena.failed && g < world->scene->group_count; ++g) {
+        if (!th_continuum_has(world, g)) continue;
+        c->faces[g].nodes = th_arena_alloc(&c->arena, count, sizeof(th_node_faces));
+        c->faces[g].portal_cost =
+            th_arena_alloc(&c->arena, (size_t)c->nodes.portal_count * TH_FACES, sizeof(float));
+    }
+}
+
+static void take_grids(th_continuum *c) {
+    float **grids[] = {&c->density, &c->flow_x, &c->flow_y, &c->discomfort, &c->static_discomfort};
+    for (int k = 0; k < TH_COUNT_OF(grids); ++k)
+        *grids[k] = th_arena_alloc(&c->arena, (size_t)c->nodes.count, sizeof(float));
+    for (int i = 0; !c->arena.failed && i < c->nodes.count; ++i)
+        if (c->nodes.zone[i] > 0)
+            c->static_discomfort[i] = c->nodes.scene->zones[c->nodes.zone[i] - 1].discomfort;
+}
+
+static float least_cell(const th_world *world) {
+    float least = 1e9f;
+    for (int g = 0; g < world->scene->group_count; ++g)
+        if (th_continuum_has(world, g)) {
+            const float *params = world->scene->groups[g].plan.params;
+            least = th_min(least, ((const th_continuum_params *)params)->cell);
+        }
+    return least;
+}
+
+static void destroy(th_world *world, int model) {
+    th_continuum *c = state_of(world);
+    if (!c) return;
+    th_graph_destroy(&c->graph, &world->memory);
+    th_nodes_release(&c->nodes);
+    th_arena_free(&c->arena);
+    th_free(&world->memory, c, 1, sizeof *c);
+    world->model_state[model] = NULL;
+}
+
+static bool create(th_world *world, int model) {
+    th_continuum *c = th_alloc(&world->memory, 1, sizeof *c);
+    if (!c) return false;
+    world->model_state[model] = c;
+    c->arena = th_arena_of(&world->memory.allocator);
+    if (th_nodes_build(&c->nodes, world->scene, (double)least_cell(world), NULL) != TH_OK)
+        return false;
+    if (!th_graph_create(&c->graph, &c->nodes, &world->memory)) return false;
+    c->graph_version = world->walls_version - 1;
+    take_grids(c);
+    take_goals(c, world->scene);
+    take_faces(c, world);
+    take_potentials(c, world);
+    if (c->arena.failed) return false;
+    int batches = c->potential_count < TH_SWEEPERS_MOST ? c->potential_count : TH_SWEEPERS_MOST;
+    if (batches > world->team.most && batches > world->threads)
+        batches = world->team.most > world->threads ? world->team.most : world->threads;
+    for (; c->sweeper_count < batches; ++c->sweeper_count)
+        if (!th_sweeper_create(&c->sweepers[c->sweeper_count], &c->graph, &c->arena)) return false;
+    return true;
+}
+
+// ---- walls
+
+static void find_goal_nodes(th_continuum *c, const th_world *world, int target) {
+    const th_walls walls = th_world_walls(world);
+    const th_target *goals = &world->scene->targets[target];
+    th_goal_nodes *found = &c->goals[target];
+    found->count = 0;
+    for (int g = 0; g < goals->goal_count; ++g) {
+        const th_goal *goal = &world->scene->goals[goals->goals[g]];
+        const th_node_level *grid = &c->nodes.levels[th_goal_level(goal)];
+        node_range range = nodes_around(c, goal);
+        for (int row = range.row0; row <= range.row1; ++row)
+            for (int column = range.column0; column <= range.column1; ++column) {
+                int node = grid->first + row * grid->nx + column;
+                if (!(c->nodes.flags[node] & TH_NODE_WALKABLE)) continue;
+                th_vec2 p = th_node_position(&c->nodes, grid, node);
+                th_vec2 q = th_goal_nearest(goal, p, 0.01f);
+                float distance = th_length(th_sub(q, p));
+                if (distance > GOAL_RANGE * c->nodes.spacing ||
+                    !th_clear_path(&walls, th_goal_level(goal), p, q))
+                    continue;
+                found->nodes[found->count++] = (th_goal_node){node, distance};
+            }
+    }
+}
+
+static bool take_note_of_walls(th_continuum *c, const th_world *world) {
+    if (c->graph_version == world->walls_version) return false;
+    th_walls walls = th_world_walls(world);
+    th_graph_update(&c->graph, &walls);
+    for (int k = 0; k < c->potential_count; ++k) find_goal_nodes(c, world, c->potentials[k].target);
+    c->graph_version = world->walls_version;
+    return true;
+}
+
+// ---- potentials
+
+static void find_wanted(th_continuum *c, const th_world *world) {
+    const th_agents *agents = &world->agents;
+    memset(c->wanted, 0, (size_t)c->potential_count);
+    for (int i = 0; i < agents->count; ++i) {
+        int g = (int)agents->group[i];
+        if (agents->phase[i] != TH_PHASE_WALKING || !th_continuum_has(world, g) ||
+            world->groups[g].led || agents->leg[i] >= (uint32_t)world->scene->groups[g].route_count)
+            continue;
+        c->wanted[c->potentials[c->first_potential[g] + (int)agents->leg[i]].shared] = 1;
+    }
+}
+
+static bool same_params(const th_world *world, int g, int h) {
+    const float *a = world->groups[g].plan_params, *b = world->groups[h].plan_params;
+    for (size_t k = 0; k < sizeof(th_continuum_params) / sizeof(float); ++k)
+        if (a[k] != b[k]) return false;
+    return true;
+}
+
+static void find_shared(th_continuum *c, const th_world *world) {
+    for (int g = 0; g < world->scene->group_count; ++g) {
+        c->same_faces[g] = g;
+        for (int h = 0; h < g && th_continuum_has(world, g); ++h)
+            if (th_continuum_has(world, h) && same_params(world, h, g)) {
+                c->same_faces[g] = h;
+                break;
+            }
+    }
+    for (int k = 0; k < c->potential_count; ++k) {
+        th_potential *p = &c->potentials[k];
+        p->shared = k;
+        for (int j = 0; j < k; ++j) {
+            const th_potential *q = &c->potentials[j];
+            if (q->target == p->target && c->same_faces[q->group] == c->same_faces[p->group]) {
+                p->shared = j;
+                break;
+            }
+        }
+    }
+}
+
+static bool is_due(const th_continuum *c, const th_world *world) {
+    float every = 1000.0f;
+    for (int g = 0; g < world->scene->group_count; ++g)
+        if (th_continuum_has(world, g))
+            every = th_min(every, th_continuum_params_of(world, g)->every);
+    if (world->step_count % (uint64_t)(every + 0.5f) == 0) return true;
+    for (int k = 0; k < c->potential_count; ++k)
+        if (c->wanted[k] && !c->solved[k]) return true;
+    return false;
+}
+
+// Potentials that are solved together: of one set of parameters.
+typedef struct batch {
+    int members[TH_LANES], count, faces;
+} batch;
+
+static int make_batches(const th_continuum *c, batch *batches) {
+    int count = 0;
+    for (int k = 0; k < c->potential_count; ++k) {
+        if (!c->wanted[k]) continue;
+        int faces = c->same_faces[c->potentials[k].group], b = 0;
+        while (b < count && (batches[b].faces != faces || batches[b].count == TH_LANES)) ++b;
+        if (b == BATCHES_MOST) break;
+        if (b == count) batches[count++] = (batch){.faces = faces};
+        batches[b].members[batches[b].count++] = k;
+    }
+    return count;
+}
+
+static void solve_batch(th_continuum *c, const th_world *world, const batch *b,
+                        th_sweeper *sweeper) {
+    const th_continuum_params *p = th_continuum_params_of(world, b->faces);
+    const th_goal_node *goals[TH_LANES];
+    int counts[TH_LANES];
+    float *values[TH_LANES];
+    for (int k = 0; k < b->count; ++k) {
+        const th_potential *member = &c->potentials[b->members[k]];
+        goals[k] = c->goals[member->target].nodes;
+        counts[k] = c->goals[member->target].count;
+        values[k] = member->values;
+    }
+    th_potential_sweep(sweeper, &c->faces[b->faces], th_face_cost(p, p->top_speed, 0.0f), goals,
+                       counts, b->count, values);
+}
+
+static int solver_threads(const th_continuum *c, const th_world *world) {
+    int most = world->threads < c->sweeper_count ? world->threads : c->sweeper_count;
+    return most > 0 ? most : 1;
+}
+
+static void solve(th_continuum *c, const th_world *world) {
+    batch batches[BATCHES_MOST];
+    int count = make_batches(c, batches);
+    th_continuum_splat(c, world);
+    for (int b = 0; b < count; ++b) {
+        bool made = false;
+        for (int k = 0; k < b; ++k) made = made || batches[k].faces == batches[b].faces;
+        if (!made) th_continuum_make_faces(c, world, batches[b].faces);
+    }
+    uint64_t visited = 0;
+#pragma omp parallel for num_threads(solver_threads(c, world)) schedule(dynamic, 1) \
+    reduction(+ : visited)
+    for (int b = 0; b < count; ++b) {
+        th_sweeper *sweeper = &c->sweepers[omp_get_thread_num()];
+        solve_batch(c, world, &batches[b], sweeper);
+        visited += sweeper->visited;
+    }
+    memset(c->solved, 0, (size_t)c->potential_count);
+    for (int b = 0; b < count; ++b)
+        for (int k = 0; k < batches[b].count; ++k) c->solved[batches[b].members[k]] = 1;
+    c->tiles_visited = visited;
+    ++c->solutions;
+}
+
+static void run(th_world *world, int model) {
+    (void)model;
+    th_continuum *c = state_of(world);
+    bool changed = take_note_of_walls(c, world);
+    find_shared(c, world);
+    find_wanted(c, world);
+    if (changed || is_due(c, world)) solve(c, world);
+    th_continuum_walk(c, world);
+}
+
+// ---- snapshots: potentials and faces as they were solved, for those who solve them less than every step
+
+static size_t saved_size(const th_world *world, int model) {
+    (void)model;
+    const th_continuum *c = state_of(world);
+    size_t bytes = (size_t)c->potential_count * sizeof(float);
+    for (int g = 0; g < world->scene->group_count; ++g)
+        if (c->faces[g].nodes) bytes += sizeof(th_node_faces);
+    return bytes * (size_t)c->nodes.count + (size_t)c->potential_count + sizeof(uint32_t);
+}
+
+// Calls visit(pointer, bytes) for every array that is saved.
+#define EACH_SAVED(c, world, visit)                                                              \
+    do {                                                                                         \
+        size_t nodes_ = (size_t)(c)->nodes.count;                                                \
+        for (int k = 0; k < (c)->potential_count; ++k)                                           \
+            visit((c)->potentials[k].values, nodes_ * sizeof(float));                            \
+        for (int g = 0; g < (world)->scene->group_count; ++g)                                    \
+            if ((c)->faces[g].nodes) visit((c)->faces[g].nodes, nodes_ * sizeof(th_node_faces)); \
+    } while (0)
+
+static void save(const th_world *world, int model, void *memory) {
+    (void)model;
+    const th_continuum *c = state_of(world);
+    char *to = memory;
+#define PUT(values, bytes) memcpy(to, values, bytes), to += (bytes)
+    EACH_SAVED(c, world, PUT);
+#undef PUT
+    uint32_t stale = c->graph_version != world->walls_version;
+    memcpy(to, &stale, sizeof stale);
+    memcpy(to + sizeof stale, c->solved, (size_t)c->potential_count);
+}
+
+static bool saved_is_sound(const th_world *world, int model, const void *memory, size_t size) {
+    const th_continuum *c = state_of(world);
+    if (size != saved_size(world, model)) return false;
+    size_t values = (size - (size_t)c->potential_count - sizeof(uint32_t)) / sizeof(float);
+    for (size_t i = 0; i < values; ++i) {
+        float value;
+        memcpy(&value, (const char *)memory + i * sizeof value, sizeof value);
+        if (!(value >= 0.0f && value <= TH_UNREACHABLE)) return false;
+    }
+    const uint8_t *flags = (const uint8_t *)memory + size - (size_t)c->potential_count;
+    for (int k = 0; k < c->potential_count; ++k)
+        if (flags[k] > 1) return false;
+    return true;
+}
+
+static void restore(th_world *world, int model, const void *memory) {
+    (void)model;
+    th_continuum *c = state_of(world);
+    const char *from = memory;
+#define GET(values, bytes) memcpy(values, from, bytes), from += (bytes)
+    EACH_SAVED(c, world, GET);
+#undef GET
+    uint32_t stale;
+    memcpy(&stale, from, sizeof stale);
+    memcpy(c->solved, from + sizeof stale, (size_t)c->potential_count);
+    c->graph_version = world->walls_version - 1;
+    take_note_of_walls(c, world);
+    if (stale) c->graph_version = world->walls_version - 1; // the next step solves again
+}
+
+static int statistics(const th_world *world, int model, th_model_value *values, int max) {
+    (void)model;
+    const th_continuum *c = state_of(world);
+    int solved = 0;
+    for (int k = 0; k < c->potential_count; ++k) solved += c->solved[k];
+    const th_model_value all[] = {{"nodes", "1", (double)c->nodes.count},
+                                  {"potentials", "1", (double)solved},
+                                  {"tiles_visited", "1", (double)c->tiles_visited},
+                                  {"solutions", "1", (double)c->solutions}};
+    for (int k = 0; k < TH_COUNT_OF(all) && k < max; ++k) values[k] = all[k];
+    return TH_COUNT_OF(all);
+}
+
+static const th_param_info params[] = {TH_CONTINUUM_PARAMS(TH_PARAM_INFO)};
+const th_model th_plan_continuum_model = {
+    .cookie = TH_MODEL_COOKIE,
+    .stage = TH_STAGE_PLAN,
+    .name = "continuum",
+    .doc = "down a potential that already counts the crowd: its flow, its density, where it goes",
+    .source = "Treuille, Cooper, Popovic 2006; Cheng 2013",
+    .params = params,
+    .param_count = TH_COUNT_OF(params),
+    .run = run,
+    .create = create,
+    .destroy = destroy,
+    .saved_size = saved_size,
+    .save = save,
+    .saved_is_sound = saved_is_sound,
+    .restore = restore,
+    .statistics = statistics,
+    .needs_lattice = true,
+    .host_only = true,
+};

@@ -1,0 +1,110 @@
+// Continuum crowds (Treuille, Cooper, Popovic 2006; Cheng 2013, section 4.1): the maths of one person and one node.
+//
+// Implemented: density and velocity splat, speed per face between two densities (eq. 4.1), unit cost from path, time and
+// discomfort (eqs. 4.2, 4.3), predictive discomfort, potential per group by the upwind eikonal equation with a cost per
+// face (eq. 4.4), velocity down its gradient with the face speeds (eqs. 4.5, 4.6).
+// Additions: the potential is the least over the four quadrants, which makes it independent of the order of updates;
+// people keep their own free speed; walls are links that are cut, and beside them the way is found by sight.
+// Left out: the minimum distance (the move model and contact keep people apart), pictures of discomfort, height maps
+// (stairs and zones give the speed on slopes). SPDX-License-Identifier: Apache-2.0
+#ifndef TH_PLAN_CONTINUUM_CONTINUUM_H
+#define TH_PLAN_CONTINUUM_CONTINUUM_H
+#include "formula/math.h"
+#include "formula/params.h"
+#include "formula/vec.h"
+
+// X(name, default, min, max, "unit", "source", "doc")
+#define TH_CONTINUUM_PARAMS(X)                                                                    \
+    X(cell, 0.5, 0.1, 5, "m", "throng: a body and a half; taken when the world is made",          \
+      "side of a cell; the smallest one of all groups holds")                                     \
+    X(every, 1, 1, 1000, "steps", "Treuille 2006: every step",                                    \
+      "steps between two solutions; the smallest one of all groups holds")                        \
+    X(path_weight, 1, 0, 100, "-", "Treuille 2006, alpha", "weight of a metre")                   \
+    X(time_weight, 1, 0.001, 100, "-", "Treuille 2006, beta", "weight of a second")               \
+    X(discomfort_weight, 1, 0, 100, "-", "Treuille 2006, gamma",                                  \
+      "weight of discomfort, per second")                                                         \
+    X(top_speed, 1.34, 0.1, 10, "m/s", "Weidmann 1993",                                           \
+      "speed on free ground with which the potential reckons")                                    \
+    X(least_speed, 0.05, 0.001, 1, "m/s", "throng: people in the densest crowds still shuffle",   \
+      "speed against a dense flow, which would be none or negative")                              \
+    X(density_min, 0.5, 0.01, 20, "-", "Treuille 2006: 2^-exponent, so nobody slows itself",      \
+      "splat up to which people walk freely")                                                     \
+    X(density_max, 0.8, 0.02, 20, "-", "public implementations: 0.6 to 2",                        \
+      "splat from which on people walk with the flow")                                            \
+    X(exponent, 1, 0.1, 8, "-", "Treuille 2006, lambda",                                          \
+      "of the splat; the smallest one of all groups holds")                                       \
+    X(prediction, 2, 0, 20, "s", "public implementations: 2 to 4 s",                              \
+      "how far ahead people are felt as discomfort; the largest one of all groups holds, 0: not") \
+    X(prediction_samples, 4, 1, 16, "-", "throng: one every half second",                         \
+      "places ahead at which they are")
+
+typedef struct th_continuum_params {
+    TH_CONTINUUM_PARAMS(TH_PARAM_MEMBER)
+} th_continuum_params;
+
+// Directions of the four faces, counter-clockwise from east; half the number of th_direction_x.
+enum { TH_FACES = 4 };
+// The cost of a face without anything behind it; its square's inverse is still a float. A potential from TH_CONTINUUM_FAR
+// on means that there is no way.
+#define TH_CONTINUUM_SHUT 1e15f
+#define TH_CONTINUUM_FAR 1e14f
+
+// ---- splat
+
+typedef struct th_splat {
+    float share
+        [4]; // of the node below and left, the one right of it, the one above it, the one diagonal
+} th_splat;
+
+// How much somebody at (s, t) of a cell counts at its corners: min^exponent. The nearest node gets 2^-exponent at least,
+// every other one 2^-exponent at most.
+TH_FORMULA th_splat th_splat_of(float s, float t, float exponent) {
+    float least[4] = {th_min(1.0f - s, 1.0f - t), th_min(s, 1.0f - t), th_min(1.0f - s, t),
+                      th_min(s, t)};
+    th_splat splat;
+    for (int k = 0; k < 4; ++k) {
+        float share = th_clamp(least[k], 0.0f, 1.0f);
+        splat.share[k] = exponent == 1.0f ? share
+                         : share > 0.0f   ? th_exp(exponent * (float)th_log_double((double)share))
+                                          : 0.0f;
+    }
+    return splat;
+}
+
+// ---- faces
+
+// Eq. 4.1: the speed into a node where the crowd has this density and walks with `flow` in the direction of the face.
+TH_FORMULA float th_face_speed(const th_continuum_params *p, float free_speed, float density,
+                               float flow) {
+    float along = th_clamp(flow, th_min(p->least_speed, free_speed), free_speed);
+    float share = (density - p->density_min) / th_max(p->density_max - p->density_min, 1e-6f);
+    return free_speed + th_clamp(share, 0.0f, 1.0f) * (along - free_speed);
+}
+
+// Eq. 4.3, of a metre.
+TH_FORMULA float th_face_cost(const th_continuum_params *p, float speed, float discomfort) {
+    return (p->path_weight * speed + p->time_weight + p->discomfort_weight * discomfort) / speed;
+}
+
+// ---- potential
+
+// The potential of a node from its neighbours x and y in one quadrant, at the costs cx and cy of the way to them:
+// ((u - x) / cx)^2 + ((u - y) / cy)^2 = 1 where u comes out above both, else the cheaper of the two alone. With
+// d = x - y it does so exactly where -cx < d < cy, and the root is then real. a = 1 / cx^2, b = 1 / cy^2,
+// inverse = 1 / (a + b).
+TH_FORMULA float th_quadrant_potential(float x, float y, float cx, float cy, float a, float b,
+                                       float inverse) {
+    float d = x - y, alone = th_min(x + cx, y + cy);
+    float root = sqrtf(th_max(a + b - a * b * (d * d), 0.0f));
+    float both = y + (a * d + root) * inverse;
+    return d < cy && -d < cx ? th_min(both, alone) : alone;
+}
+
+// ---- people
+
+// Somebody who wants to walk at `own` where a crowd of top speed `top` walks at `speed`. Slow people are held up by slow
+// crowds only; quick ones stay ahead of the others as far as the crowd lets them.
+TH_FORMULA float th_continuum_own_speed(float own, float top, float speed) {
+    return own <= top ? th_min(own, speed) : speed * (own / top);
+}
+#endif

@@ -1,0 +1,447 @@
+// Continuum crowds: the potential against a reference and against its own equation, and what the crowd does.
+// SPDX-License-Identifier: Apache-2.0
+#include "lane_index.h"
+#include "plan/continuum/potential.h"
+#include "support.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const th_continuum_params usual = {
+#define VALUE(name, value, min, max, unit, source, doc) (float)(value),
+    TH_CONTINUUM_PARAMS(VALUE)
+#undef VALUE
+};
+
+// ---- formulas
+
+static void splat(void **state) {
+    (void)state;
+    for (float exponent = 0.5f; exponent < 3.0f; exponent += 0.5f) {
+        float threshold = powf(2.0f, -exponent) * (1.0f + 1e-5f);
+        for (int n = 0; n < 441; ++n) {
+            float s = (float)(n % 21) / 21.0f, t = (float)(n / 21) / 21.0f;
+            th_splat splat = th_splat_of(s, t, exponent);
+            int nearest = (s > 0.5f) + 2 * (t > 0.5f);
+            for (int k = 0; k < 4; ++k) {
+                if (k == nearest)
+                    assert_true(splat.share[k] * 1.0001f >= threshold);
+                else
+                    assert_true(splat.share[k] <= threshold);
+            }
+        }
+    }
+}
+
+static void speed_between_densities(void **state) {
+    (void)state;
+    assert_near(th_face_speed(&usual, 1.34f, 0.5f, 0.0f), 1.34, 1e-6);
+    assert_near(th_face_speed(&usual, 1.34f, 0.8f, 0.4f), 0.4, 1e-6);
+    assert_near(th_face_speed(&usual, 1.34f, 0.65f, 0.4f), 0.87, 1e-5);
+    assert_near(th_face_speed(&usual, 1.34f, 2.0f, -1.0f), (double)usual.least_speed, 1e-6);
+    assert_near(th_face_speed(&usual, 1.34f, 2.0f, 3.0f), 1.34, 1e-6);
+    // Path, time and discomfort: (a f + b + c g) / f.
+    assert_near(th_face_cost(&usual, 0.5f, 2.0f), (0.5 + 1.0 + 2.0) / 0.5, 1e-5);
+    assert_near(th_continuum_own_speed(1.0f, 1.34f, 1.34f), 1.0, 1e-6);
+    assert_near(th_continuum_own_speed(1.0f, 1.34f, 0.5f), 0.5, 1e-6);
+    assert_near(th_continuum_own_speed(2.0f, 1.34f, 1.34f), 2.0, 1e-6);
+}
+
+// The quadrant's solution fulfils its equation, or the neighbour left out lies above it.
+static void quadrant(void **state) {
+    (void)state;
+    srand(7);
+    for (int n = 0; n < 20000; ++n) {
+        float cx = 0.1f + 5.0f * (float)rand() / (float)RAND_MAX;
+        float cy = 0.1f + 5.0f * (float)rand() / (float)RAND_MAX;
+        float x = 10.0f * (float)rand() / (float)RAND_MAX,
+              y = 10.0f * (float)rand() / (float)RAND_MAX;
+        float a = 1.0f / (cx * cx), b = 1.0f / (cy * cy);
+        double u = (double)th_quadrant_potential(x, y, cx, cy, a, b, 1.0f / (a + b));
+        double p = (u - (double)x) / (double)cx, q = (u - (double)y) / (double)cy;
+        if (u > (double)x && u > (double)y)
+            assert_near(p * p + q * q, 1.0, 2e-4);
+        else
+            assert_near(u, fmin((double)(x + cx), (double)(y + cy)), 1e-5);
+    }
+}
+
+// ---- potentials
+
+typedef struct lattice {
+    th_scene *scene;
+    th_world *world;
+    th_nodes nodes;
+    th_graph graph;
+    th_arena arena;
+    th_faces faces;
+    th_sweeper sweeper;
+    th_front front;
+    th_memory memory;
+    float *swept[TH_LANES], *marched;
+} lattice;
+
+static void take_lattice(lattice *l, const char *json, double cell) {
+    memset(l, 0, sizeof *l);
+    l->scene = scene_of(json);
+    l->world = world_of(l->scene, 1, 1);
+    l->memory = th_memory_of(NULL);
+    l->arena = th_arena_of(NULL);
+    assert_int_equal(th_nodes_build(&l->nodes, l->scene, cell, NULL), TH_OK);
+    assert_true(th_graph_create(&l->graph, &l->nodes, &l->memory));
+    th_walls walls = th_world_walls(l->world);
+    th_graph_update(&l->graph, &walls);
+    size_t count = (size_t)l->nodes.count;
+    l->faces.nodes = th_arena_alloc(&l->arena, count, sizeof(th_node_faces));
+    l->faces.portal_cost =
+        th_arena_alloc(&l->arena, (size_t)l->nodes.portal_count * TH_FACES, sizeof(float));
+    for (int k = 0; k < TH_LANES; ++k)
+        l->swept[k] = th_arena_alloc(&l->arena, count, sizeof(float));
+    l->marched = th_arena_alloc(&l->arena, count, sizeof(float));
+    assert_true(th_sweeper_create(&l->sweeper, &l->graph, &l->arena));
+    assert_true(th_front_create(&l->front, l->nodes.count, &l->memory));
+}
+
+static void release_lattice(lattice *l) {
+    th_front_destroy(&l->front, l->nodes.count, &l->memory);
+    th_graph_destroy(&l->graph, &l->memory);
+    th_nodes_release(&l->nodes);
+    th_arena_free(&l->arena);
+    th_world_destroy(l->world);
+    th_scene_destroy(l->scene);
+}
+
+// Costs of faces at random between low and high, or shut where there is a wall.
+static void random_costs(lattice *l, float low, float high) {
+    for (int i = 0; i < l->nodes.count; ++i)
+        for (int f = 0; f < TH_FACES; ++f) {
+            float cost = low + (high - low) * (float)rand() / (float)RAND_MAX;
+            if (!(l->graph.links[i] >> 2 * f & 1)) cost = TH_CONTINUUM_SHUT;
+            l->faces.nodes[i].cost[f] = cost;
+            l->faces.nodes[i].weight[f] = 1.0f / (cost * cost);
+        }
+    for (int i = 0; i < l->nodes.portal_count * TH_FACES; ++i)
+        l->faces.portal_cost[i] = 0.5f * (low + high);
+}
+
+static int some_node(const lattice *l) {
+    for (;;) {
+        int node = rand() % l->nodes.count;
+        if (l->nodes.flags[node] & TH_NODE_WALKABLE) return node;
+    }
+}
+
+static const char walls_json[] = TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 30, 20]}, "obstacles": [{"rect": [8, 0, 9, 15]},
+            {"circle": [20, 10, 3]}], "walls": [[[25, 4], [25, 20]]]}],
+        "exits": [{"line": [[30, 0], [30, 20]]}], "groups": [{"count": 1}]});
+
+// Sweeping four potentials agrees with marching each, and both with the equation, for any costs.
+static void solvers_agree(void **state) {
+    (void)state;
+    lattice l;
+    srand(3);
+    take_lattice(&l, walls_json, 0.25);
+    double worst = 0.0, residual = 0.0;
+    for (int trial = 0; trial < 6; ++trial) {
+        random_costs(&l, trial < 3 ? 0.2f : 0.01f, trial < 3 ? 0.3f : 10.0f);
+        th_goal_node goal[TH_LANES];
+        const th_goal_node *goals[TH_LANES];
+        int counts[TH_LANES] = {1, 1, 1, 1};
+        for (int k = 0; k < TH_LANES; ++k) {
+            goal[k] = (th_goal_node){some_node(&l), 0.0f};
+            goals[k] = &goal[k];
+        }
+        th_potential_sweep(&l.sweeper, &l.faces, 1.0f, goals, counts, TH_LANES, l.swept);
+        for (int k = 0; k < TH_LANES; ++k) {
+            th_potential_march(&l.graph, &l.faces, 1.0f, &goal[k], 1, &l.front, l.marched);
+            for (int i = 0; i < l.nodes.count; ++i) {
+                float swept = l.swept[k][i];
+                assert_int_equal(swept >= TH_UNREACHABLE, l.marched[i] >= TH_UNREACHABLE);
+                if (swept >= TH_UNREACHABLE || i == goal[k].node) continue;
+                worst = fmax(worst, (double)(fabsf(swept - l.marched[i]) / l.marched[i]));
+                float update =
+                    th_potential_update(&l.graph, &l.faces, l.swept[k], i, l.nodes.levels[0].nx);
+                residual = fmax(residual, (double)(fabsf(update - swept) / swept));
+            }
+        }
+    }
+    print_message("  swept against marched: %.1e, residual %.1e of the potential\n", worst,
+                  residual);
+    assert_true(worst < 1e-4);
+    assert_true(residual < 1e-5);
+    release_lattice(&l);
+}
+
+// Uniform cost and a point goal: circles.
+static void circles(void **state) {
+    (void)state;
+    lattice l;
+    take_lattice(&l, TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 40, 40]}}],
+        "exits": [{"line": [[40, 0], [40, 40]]}], "groups": [{"count": 1}]}),
+                                                   0.5);
+    random_costs(&l, 0.5f, 0.5f);
+    const th_node_level *grid = &l.nodes.levels[0];
+    int middle = grid->ny / 2 * grid->nx + grid->nx / 2, count = 0;
+    th_vec2 centre = th_node_position(&l.nodes, grid, middle);
+    th_goal_node goal[9]; // as the planner begins: exact within 1.5 cells
+    for (int i = 0; i < l.nodes.count; ++i) {
+        float distance = th_length(th_sub(th_node_position(&l.nodes, grid, i), centre));
+        if (distance <= 0.75f) goal[count++] = (th_goal_node){i, distance};
+    }
+    const th_goal_node *goals[1] = {goal};
+    th_potential_sweep(&l.sweeper, &l.faces, 1.0f, goals, &count, 1, l.swept);
+    double worst = 0.0;
+    for (int i = 0; i < l.nodes.count; ++i) {
+        float distance = th_length(th_sub(th_node_position(&l.nodes, grid, i), centre));
+        if (l.swept[0][i] >= TH_UNREACHABLE || distance < 4.0f) continue;
+        worst = fmax(worst, fabs((double)(l.swept[0][i] / distance) - 1.0));
+    }
+    print_message("  distances from a point goal are within %.1f %%\n", 100.0 * worst);
+    assert_true(worst < 0.08);
+    release_lattice(&l);
+}
+
+// ---- people
+
+static float lone_speed(double prediction) {
+    char text[600];
+    snprintf(
+        text, sizeof text,
+        TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 40, 10]}}],
+                 "exits": [{"line": [[40, 0], [40, 10]]}],
+                 "groups": [{"positions": [[2, 5.13]], "speed": 1.34, "move": "orca",
+                     "plan": {"model": "continuum", "prediction": %g}}]}),
+                                       prediction);
+    th_scene *scene = scene_of(text);
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 30);
+    float *x = field_of(world, TH_FIELD_POSITION_X), begin = x[0];
+    th_world_step(world, 200);
+    x = field_of(world, TH_FIELD_POSITION_X);
+    float speed = (x[0] - begin) / 20.0f;
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    return speed;
+}
+
+// Nobody is slowed by the own splat. The own predicted places are felt: the way swerves a little around them.
+static void lone_walker(void **state) {
+    (void)state;
+    float without = lone_speed(0.0), with = lone_speed(2.0);
+    print_message("  alone at %.3f m/s, %.3f with prediction\n", (double)without, (double)with);
+    assert_true(without > 0.99f * 1.34f);
+    assert_true(with > 0.95f * 1.34f);
+}
+
+static int through_far_door(const char *plan) {
+    char set[100];
+    snprintf(set, sizeof set, "groups.0.plan=%s", plan);
+    const char *overrides[] = {set};
+    th_scene_options options = {.overrides = overrides, .override_count = 1};
+    th_scene *scene;
+    assert_int_equal(th_scene_load_file(TH_SOURCE_DIR "/scenes/continuum/two_doors.json", &options,
+                                        &scene, NULL),
+                     TH_OK);
+    th_world *world = world_of(scene, 1, 2);
+    run_to_end(world, 300.0);
+    assert_int_equal(th_world_statistics(world).left, 150);
+    th_line_count line = th_world_line(world, 1);
+    int far = (int)(line.forward + line.backward);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    return far;
+}
+
+static void second_door(void **state) {
+    (void)state;
+    int shortest = through_far_door("field"), continuum = through_far_door("continuum");
+    print_message("  %d of 150 took the far door, %d by the shortest way\n", continuum, shortest);
+    assert_true(shortest < 10);
+    assert_true(continuum > 30);
+    assert_true(continuum < 90);
+}
+
+// People beside each other, at odd places among walls, all arrive.
+static void everybody_arrives(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(TH_JSON({
+        "levels": [{"walkable": {"rect": [0, 0, 20, 20]}, "obstacles": [{"rect": [3, 3, 4.1, 17]},
+            {"rect": [4, 16, 16, 17]}, {"circle": [10, 8, 2.3]}],
+            "walls": [[[16, 17], [16, 4], [7, 4]], [[18.2, 0], [18.2, 18.7]]]}],
+        "exits": [{"line": [[20, 0], [20, 1.1]]}],
+        "groups": [{"count": 60, "plan": "continuum", "move": "orca"}]}));
+    for (uint64_t seed = 1; seed <= (uint64_t)CROWDS(10); ++seed) {
+        th_world *world = world_of(scene, 1, seed);
+        run_to_end(world, 300.0);
+        assert_int_equal(th_world_statistics(world).left, 60);
+        th_world_destroy(world);
+    }
+    th_scene_destroy(scene);
+}
+
+static th_scene *small_corners(const char *plan) {
+    char text[2000];
+    snprintf(
+        text, sizeof text,
+        TH_JSON({"levels": [{"walkable": {"rect": [-16, -16, 16, 16]}, "obstacles": {"circle": [0, 0, 2]}}],
+                 "doors": [{"id": "d", "line": [[-2, 8], [-2, 16]], "closed": true, "schedule": [[4, "open"]]}],
+                 "waypoints": [{"id": "w", "area": {"rect": [8, 8, 15, 15]}}],
+                 "exits": [{"id": "a", "area": {"rect": [-16, -16, -12, -12]}}, {"id": "b", "line": [[16, -8], [16, 8]]}],
+                 "groups": [{"area": {"rect": [-16, -16, -4, -4]}, "count": 60, "route": ["w", "b"], "plan": %s},
+                     {"area": {"rect": [4, 4, 16, 16]}, "count": 60, "to": "a", "plan": %s},
+                     {"area": {"rect": [-16, 4, -4, 16]}, "count": 60, "to": "a", "plan": "continuum", "move": "orca"}]}),
+                                                     plan, plan);
+    return scene_of(text);
+}
+
+static void any_threads(void **state) {
+    (void)state;
+    th_scene *scene = small_corners("\"continuum\"");
+    uint64_t hash = 0;
+    for (int threads = 1; threads <= 5; ++threads) {
+        th_world *world = world_of(scene, threads, 1);
+        th_world_step(world, 60);
+        if (threads == 1) hash = th_world_hash(world);
+        assert_true(th_world_hash(world) == hash);
+        th_world_destroy(world);
+    }
+    th_scene_destroy(scene);
+}
+
+// Between two solutions, into a world that has seen another crowd.
+static void restored(void **state) {
+    (void)state;
+    th_scene *scene = small_corners(TH_JSON({"model": "continuum", "every": 7}));
+    th_world *a = world_of(scene, 1, 1), *b = world_of(scene, 2, 2);
+    th_world_step(a, 45);
+    th_world_step(b, 20);
+    size_t size = th_world_snapshot_size(a);
+    void *memory = malloc(size);
+    assert_non_null(memory);
+    assert_int_equal(th_world_snapshot(a, memory, size, NULL), TH_OK);
+    assert_int_equal(th_world_restore(b, memory, size, NULL), TH_OK);
+    th_world_step(a, 40);
+    th_world_step(b, 40);
+    assert_true(th_world_hash(a) == th_world_hash(b));
+    free(memory);
+    th_world_destroy(a);
+    th_world_destroy(b);
+    th_scene_destroy(scene);
+}
+
+static double statistic(const th_world *world, const char *name) {
+    th_model_value values[8];
+    int count =
+        th_world_model_statistics(world, th_model_find(TH_STAGE_PLAN, "continuum"), values, 8);
+    for (int k = 0; k < count && k < 8; ++k)
+        if (strcmp(values[k].name, name) == 0) return values[k].value;
+    fail_msg("no statistic %s", name);
+    return 0.0;
+}
+
+// One potential a goal and set of parameters, none for the leg to b that nobody walks yet; every so many steps.
+static void shared_and_skipped(void **state) {
+    (void)state;
+    th_scene *same = small_corners("\"continuum\"");
+    th_world *world = world_of(same, 1, 1);
+    th_world_step(world, 10);
+    assert_near(statistic(world, "potentials"), 2.0, 0.0);
+    assert_near(statistic(world, "solutions"), 10.0, 0.0);
+    th_world_destroy(world);
+    th_scene_destroy(same);
+    th_scene *other = small_corners(TH_JSON({"model": "continuum", "time_weight": 2}));
+    world = world_of(other, 1, 1);
+    th_world_step(world, 10);
+    assert_near(statistic(world, "potentials"), 3.0, 0.0);
+    th_world_destroy(world);
+    th_scene_destroy(other);
+}
+
+// How many of 40 people cross a zone that lies on the straight way.
+static int through_zone(double discomfort) {
+    char text[1000];
+    snprintf(
+        text, sizeof text,
+        TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 40, 20]}}],
+                 "zones": [{"area": {"rect": [18, 6, 22, 14]}, "discomfort": %g}],
+                 "exits": [{"line": [[40, 9], [40, 11]]}],
+                 "groups": [{"area": {"rect": [1, 8, 5, 12]}, "count": 40, "plan": "continuum", "move": "orca"}],
+                 "measure": {"lines": [{"line": [[20, 6], [20, 14]]}]}}),
+                                                            discomfort);
+    th_scene *scene = scene_of(text);
+    th_world *world = world_of(scene, 1, 1);
+    run_to_end(world, 200.0);
+    assert_int_equal(th_world_statistics(world).left, 40);
+    int through = (int)th_world_line(world, 0).backward;
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    return through;
+}
+
+static void discomfort(void **state) {
+    (void)state;
+    int without = through_zone(0.0), with = through_zone(20.0);
+    print_message("  %d of 40 cross the zone, %d when it is unpleasant\n", without, with);
+    assert_true(without > 30);
+    assert_true(with < 3);
+    th_scene *scene;
+    th_error error;
+    const char bad[] =
+        TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 4, 4]}}],
+        "zones": [{"area": {"rect": [0, 0, 2, 2]}, "discomfort": -1}]});
+    assert_int_equal(th_scene_load_json(bad, sizeof bad - 1, "bad", NULL, NULL, &scene, &error),
+                     TH_BAD_SCENE);
+    assert_non_null(strstr(error.path, "zones[0].discomfort"));
+}
+
+// Lanes of two crowds that walk through each other, and both arrive.
+static double lanes_by(const char *plan) {
+    double index = 0.0;
+    char text[1200];
+    snprintf(
+        text, sizeof text,
+        TH_JSON({"levels": [{"walkable": {"rect": [-30, -6, 30, 6]}}],
+                 "exits": [{"id": "w", "line": [[-30, -6], [-30, 6]]}, {"id": "e", "line": [[30, -6], [30, 6]]}],
+                 "groups": [{"area": {"rect": [-28, -6, 2, 6]}, "count": 200, "to": "e", "plan": "%s", "move": "orca"},
+                     {"area": {"rect": [-2, -6, 28, 6]}, "count": 200, "to": "w", "plan": "%s", "move": "orca"}]}),
+                                          plan, plan);
+    th_scene *scene = scene_of(text);
+    for (uint64_t seed = 1; seed <= (uint64_t)CROWDS(3); ++seed) {
+        th_world *world = world_of(scene, 1, seed);
+        for (int look = 0; look < 5; ++look) {
+            th_world_step(world, look == 0 ? 120 : 20);
+            index += lane_index(world, 10.0f) / (5.0 * CROWDS(3));
+        }
+        run_to_end(world, 200.0);
+        assert_int_equal(th_world_statistics(world).left, 400);
+        th_world_destroy(world);
+    }
+    th_scene_destroy(scene);
+    return index;
+}
+
+// ORCA sorts them whatever leads them; the potential must not undo it.
+static void lanes(void **state) {
+    (void)state;
+    double field = lanes_by("field"), continuum = lanes_by("continuum");
+    print_message("  lane index %.2f, %.2f by the shortest way\n", continuum, field);
+    assert_true(continuum > field - 0.1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(splat),
+        cmocka_unit_test(speed_between_densities),
+        cmocka_unit_test(quadrant),
+        cmocka_unit_test(solvers_agree),
+        cmocka_unit_test(circles),
+        cmocka_unit_test(lone_walker),
+        cmocka_unit_test(second_door),
+        cmocka_unit_test(everybody_arrives),
+        cmocka_unit_test(any_threads),
+        cmocka_unit_test(restored),
+        cmocka_unit_test(shared_and_skipped),
+        cmocka_unit_test(discomfort),
+        cmocka_unit_test(lanes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
