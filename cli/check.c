@@ -17,23 +17,6 @@ typedef struct gap {
 } gap;
 enum { GAPS_MOST = 32 };
 
-static double largest_radius(const th_distribution *radius) {
-    switch (radius->kind) {
-    case TH_CONSTANT: return radius->a;
-    case TH_UNIFORM: return radius->b;
-    default: return radius->max;
-    }
-}
-
-// The narrowest gap that the group's largest person passes: its body, or its depth with models that turn shoulders. [m]
-static double needed_width(const th_group *group) {
-    const th_model *move = th_models(NULL)[group->move.model];
-    double share = 1.0;
-    for (int k = 0; k < move->param_count; ++k)
-        if (strcmp(move->params[k].name, "body_depth") == 0) share = (double)group->move.params[k];
-    return 2.0 * share * largest_radius(&group->radius);
-}
-
 // Keeps the narrowest of gaps that lie together.
 static int add_gap(gap *gaps, int count, gap one, double together) {
     for (int k = 0; k < count; ++k)
@@ -113,15 +96,28 @@ static int find_gaps(const th_scene *scene, double most, gap *gaps) {
     return count;
 }
 
+static void warn_of_closed_gaps(const char *path, const th_scene *scene) {
+    for (int k = 0; k < scene->closed_gap_count && k < GAPS_MOST; ++k) {
+        const th_line *line = &scene->closed_gaps[k];
+        double x = (double)(line->a.x + line->b.x) / 2, y = (double)(line->a.y + line->b.y) / 2;
+        printf("%s: warning: the gap of %.2f m at (%.2f, %.2f) on level %s is too narrow for "
+               "everybody and counts as a wall; widen it or close it with a wall\n",
+               path, hypot((double)(line->b.x - line->a.x), (double)(line->b.y - line->a.y)),
+               x + scene->origin.x, y + scene->origin.y, scene->levels[line->level].id);
+    }
+}
+
 static void warn_of_gaps(const char *path, const th_scene *scene) {
+    warn_of_closed_gaps(path, scene);
     double most = 0.0;
-    for (int g = 0; g < scene->group_count; ++g) most = fmax(most, needed_width(&scene->groups[g]));
+    for (int g = 0; g < scene->group_count; ++g)
+        most = fmax(most, th_group_gap(&scene->groups[g], true));
     gap gaps[GAPS_MOST];
     int count = find_gaps(scene, most, gaps);
     for (int k = 0; k < count; ++k)
         for (int g = 0; g < scene->group_count; ++g) {
             const th_group *group = &scene->groups[g];
-            double needed = needed_width(group);
+            double needed = th_group_gap(group, true);
             if (gaps[k].width >= needed) continue;
             printf("%s: warning: the gap of %.2f m at (%.2f, %.2f) on level %s is too narrow for "
                    "people of group %s, who need %.2f m; widen it or close it with a wall\n",

@@ -183,8 +183,7 @@ static void test_check_warns_of_narrow_gaps(void **state) {
         "\"area\": {\"rect\": [0.5, 0.5, 3, 5]}, \"radius\": 0.25, \"move\": \"orca\"}]}");
     const outcome *result = run(f, "check %s", path);
     assert_int_equal(result->code, 0);
-    assert_holds(result->out, "0.25 m at (4.00, 1.12) on level ground is too narrow for people of "
-                              "group turn, who need 0.30 m");
+    assert_holds(result->out, "0.25 m at (4.00, 1.12) on level ground is too narrow for everybody");
     assert_holds(result->out, "0.45 m at (4.00, 2.23) on level ground is too narrow for people of "
                               "group wide, who need 0.50 m");
     assert_null(

@@ -166,6 +166,9 @@ struct th_scene {
     int measure_line_count;
     const th_measure_area *measure_areas;
     int measure_area_count;
+    // Gaps between walls that not even the smallest of the scene's people fit through: they count as walls.
+    const th_line *closed_gaps;
+    int closed_gap_count;
     th_run_def run;
     th_record_def record;
     double plan_cell; // as given [m]; 0: chosen by the planner
@@ -176,6 +179,10 @@ struct th_scene {
     struct th_plan_scene *plan;            // what the planners prepared
     struct th_source_map *source_map; // JSON path -> line and column; NULL for a scene made in code
 };
+
+// The narrowest gap that the smallest, or the largest, person of the group fits through: the body's width, or its depth
+// with models that turn shoulders. [m]
+TH_API double th_group_gap(const th_group *group, bool largest);
 
 #ifdef __cplusplus
 }

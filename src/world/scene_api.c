@@ -1,24 +1,128 @@
-// Creating and destroying a scene: compile it, build the wall grids, let the planners prepare.
-// SPDX-License-Identifier: Apache-2.0
+// Creating and destroying a scene: compile it, build the wall grids, close the gaps that nobody fits through, let the
+// planners prepare. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "plan/plan.h"
 #include "scene/scene.h"
 #include "space/goals.h"
+#include "space/portals.h"
 #include "space/walls.h"
+#include "throng/model.h"
 #include <assert.h>
+#include <math.h>
+#include <string.h>
+
+static double radius_of(const th_distribution *radius, bool largest) {
+    switch (radius->kind) {
+    case TH_CONSTANT: return radius->a;
+    case TH_UNIFORM: return largest ? radius->b : radius->a;
+    default: return largest ? radius->max : radius->min;
+    }
+}
+
+double th_group_gap(const th_group *group, bool largest) {
+    const th_model *move = th_models(NULL)[group->move.model];
+    double share = 1.0;
+    for (int k = 0; k < move->param_count; ++k)
+        if (strcmp(move->params[k].name, "body_depth") == 0) share = (double)group->move.params[k];
+    return 2.0 * share * radius_of(&group->radius, largest);
+}
+
+static th_result compile(const th_scene_def *def, th_scene **scene, th_error *error) {
+    th_result result = th_scene_compile(def, scene, error);
+    if (result != TH_OK) return result;
+    if (th_wall_grids_build(*scene) && th_goal_grids_build(*scene)) return TH_OK;
+    th_scene_release(*scene);
+    *scene = NULL;
+    return th_fail(
+        error, TH_NO_MEMORY, "",
+        "no memory for the grids of walls and goals; free some or make the scene smaller");
+}
+
+// ---- gaps: a way that nobody fits through is no way, for planners and for eyes alike
+
+enum { GAPS_MOST = 1000 };
+static const double FITS = 0.001; // [m] what is this much too narrow is passed
+
+// What the smallest of the scene's people needs; 0 where nobody is known. [m]
+static double least_gap(const th_scene *scene) {
+    double least = HUGE_VAL;
+    for (int g = 0; g < scene->group_count; ++g)
+        least = fmin(least, th_group_gap(&scene->groups[g], false));
+    return scene->group_count > 0 ? least - FITS : 0.0;
+}
+
+// The definition with a wall across each gap; NULL: no memory.
+static const th_scene_def *with_walls(const th_scene_def *def, const th_scene *scene,
+                                      const th_line *gaps, int count, th_arena *arena) {
+    th_scene_def *closed = th_arena_alloc(arena, 1, sizeof *closed);
+    th_level_def *levels = th_arena_alloc(arena, (size_t)def->level_count, sizeof *levels);
+    th_point *points = th_arena_alloc(arena, 2 * (size_t)count, sizeof *points);
+    if (!closed || !levels || !points) return NULL;
+    *closed = *def;
+    closed->levels = levels;
+    for (int l = 0; l < def->level_count; ++l) {
+        const th_level_def *level = &def->levels[l];
+        th_shape *walls = th_arena_alloc(arena, (size_t)(level->wall_count + count), sizeof *walls);
+        if (!walls) return NULL;
+        levels[l] = *level;
+        levels[l].walls = walls;
+        if (level->wall_count > 0)
+            memcpy(walls, level->walls, (size_t)level->wall_count * sizeof *walls);
+        for (int k = 0; k < count; ++k) {
+            if (gaps[k].level != l) continue;
+            th_point *line = &points[(size_t)(2 * k)];
+            line[0] = (th_point){(double)gaps[k].a.x + scene->origin.x,
+                                 (double)gaps[k].a.y + scene->origin.y};
+            line[1] = (th_point){(double)gaps[k].b.x + scene->origin.x,
+                                 (double)gaps[k].b.y + scene->origin.y};
+            walls[levels[l].wall_count++] = (th_shape){.points = line, .point_count = 2};
+        }
+    }
+    return closed;
+}
+
+static bool remember(th_scene *scene, const th_line *gaps, int count) {
+    th_line *kept = th_arena_alloc(scene->arena, (size_t)count, sizeof *kept);
+    if (!kept) return false;
+    memcpy(kept, gaps, (size_t)count * sizeof *kept);
+    scene->closed_gaps = kept;
+    scene->closed_gap_count = count;
+    return true;
+}
+
+static th_result close_gaps(const th_scene_def *def, th_scene **scene, th_error *error) {
+    float widest = (float)least_gap(*scene);
+    if (!(widest > 0.0f) || def->level_count == 0) return TH_OK;
+    th_arena work = {.memory = (*scene)->arena->memory};
+    th_line *gaps = th_arena_alloc(&work, GAPS_MOST, sizeof *gaps);
+    int count = gaps ? th_gaps_find(*scene, widest, &work, gaps, GAPS_MOST) : -1;
+    th_result result = TH_OK;
+    if (count > 0) {
+        th_scene *closed = NULL;
+        const th_scene_def *more = with_walls(def, *scene, gaps, count, &work);
+        if (more) result = compile(more, &closed, error);
+        if (closed && remember(closed, gaps, count)) {
+            th_scene_release(*scene);
+            *scene = closed;
+        } else {
+            th_scene_release(closed);
+            if (result == TH_OK) count = -1;
+        }
+    }
+    th_arena_free(&work);
+    if (count < 0)
+        return th_fail(error, TH_NO_MEMORY, "",
+                       "no memory to look for narrow gaps; free some or make the scene smaller");
+    return result;
+}
 
 th_result th_scene_create(const th_scene_def *def, th_scene **out, th_error *error) {
     assert(out);
     *out = NULL;
     th_scene *scene = NULL;
-    th_result result = th_scene_compile(def, &scene, error);
-    if (result != TH_OK) return result;
-    if (!th_wall_grids_build(scene) || !th_goal_grids_build(scene))
-        result = th_fail(
-            error, TH_NO_MEMORY, "",
-            "no memory for the grids of walls and goals; free some or make the scene smaller");
-    else
-        result = th_plan_prepare(scene, error);
+    th_result result = compile(def, &scene, error);
+    if (result == TH_OK) result = close_gaps(def, &scene, error);
+    if (result == TH_OK) result = th_plan_prepare(scene, error);
     if (result != TH_OK) {
         th_scene_destroy(scene);
         return result;
