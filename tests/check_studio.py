@@ -96,8 +96,8 @@ def check_edits(server):
     made = client.ask("edit", kind="add", what="obstacles", level=0, value={"rect": [5, 13, 7, 15]})
     check(made["ok"] and made["how"] == "reload", "an obstacle is added")
     check(client.ask("edit", kind="add", what="lines", level=0, value={"line": [[5, 1], [5, 4]]})["made"], "a line gets an id")
-    check(client.ask("set", group="boarding", name="time_horizon", value=3)["ok"], "a parameter is set")
-    check(not client.ask("set", group="boarding", name="time_horizon", value=-1)["ok"], "within its range only")
+    check(client.ask("set", group="boarding", name="time_gap", value=1.2)["ok"], "a parameter is set")
+    check(not client.ask("set", group="boarding", name="time_gap", value=-1)["ok"], "within its range only")
     client.ask("step", n=10)
     check(client.event("state", 5) is not None, "the state is told")
     # What is saved is what restarts, here and in `throng run`.
