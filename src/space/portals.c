@@ -176,7 +176,7 @@ static bool is_on_door(const th_scene *scene, const passage *p) {
 
 int th_gaps_find(const th_scene *scene, float widest, th_arena *arena, th_line *gaps, int most) {
     const uint8_t *open = th_arena_alloc(arena, (size_t)scene->door_count + 1, sizeof *open);
-    search s = {.scene = scene, .arena = arena, .widest = widest};
+    search s = {.widest = widest, .scene = scene, .arena = arena};
     s.walls =
         (th_walls){scene->walls, scene->wall_count, scene->wall_count, open, scene->wall_grids};
     int count = 0;
