@@ -62,7 +62,8 @@ static const th_scene_def *with_walls(const th_scene_def *def, const th_scene *s
     closed->levels = levels;
     for (int l = 0; l < def->level_count; ++l) {
         const th_level_def *level = &def->levels[l];
-        th_shape *walls = th_arena_alloc(arena, (size_t)(level->wall_count + count), sizeof *walls);
+        th_shape *walls =
+            th_arena_alloc(arena, (size_t)level->wall_count + (size_t)count, sizeof *walls);
         if (!walls) return NULL;
         levels[l] = *level;
         levels[l].walls = walls;
