@@ -1,8 +1,9 @@
-# The verification scenes as a C file, so that `throng validate` needs no files: cmake -DOUT=... -DDIR=... -P
+# The scenes of a folder as a C file with the array th_NAMEs of th_NAME, so that the program needs no files:
+# cmake -DOUT=... -DDIR=... -DNAME=embedded_scene -DHEADER=validate/suite_parts.h -P
 # SPDX-License-Identifier: Apache-2.0
 file(GLOB scenes ${DIR}/*.json)
 list(SORT scenes)
-set(code "// Written by tools/embed-scenes.cmake.\n#include \"validate/suite_parts.h\"\n")
+set(code "// Written by tools/embed-scenes.cmake.\n#include \"${HEADER}\"\n")
 set(table "")
 set(number 0)
 foreach(scene ${scenes})
@@ -14,7 +15,7 @@ foreach(scene ${scenes})
   string(APPEND table "    {\"${stem}\", scene_${number}, sizeof scene_${number} - 1},\n")
   math(EXPR number "${number} + 1")
 endforeach()
-string(APPEND code "const th_embedded_scene th_embedded_scenes[] = {\n${table}};\n")
-string(APPEND code "const int th_embedded_scene_count = ${number};\n")
+string(APPEND code "const th_${NAME} th_${NAME}s[] = {\n${table}};\n")
+string(APPEND code "const int th_${NAME}_count = ${number};\n")
 file(WRITE ${OUT}.new "${code}")
 execute_process(COMMAND ${CMAKE_COMMAND} -E copy_if_different ${OUT}.new ${OUT})
