@@ -278,7 +278,9 @@ static void everybody_arrives(void **state) {
     th_scene_destroy(scene);
 }
 
-static th_scene *small_corners(const char *plan) {
+static const char DEFAULT[] = "\"continuum\"";
+
+static th_scene *small_corners(const char *plan, const char *third) {
     char text[2000];
     snprintf(
         text, sizeof text,
@@ -288,14 +290,14 @@ static th_scene *small_corners(const char *plan) {
                  "exits": [{"id": "a", "area": {"rect": [-16, -16, -12, -12]}}, {"id": "b", "line": [[16, -8], [16, 8]]}],
                  "groups": [{"area": {"rect": [-16, -16, -4, -4]}, "count": 60, "route": ["w", "b"], "plan": %s},
                      {"area": {"rect": [4, 4, 16, 16]}, "count": 60, "to": "a", "plan": %s},
-                     {"area": {"rect": [-16, 4, -4, 16]}, "count": 60, "to": "a", "plan": "continuum", "move": "orca"}]}),
-                                                     plan, plan);
+                     {"area": {"rect": [-16, 4, -4, 16]}, "count": 60, "to": "a", "plan": %s, "move": "orca"}]}),
+                                              plan, plan, third);
     return scene_of(text);
 }
 
 static void any_threads(void **state) {
     (void)state;
-    th_scene *scene = small_corners("\"continuum\"");
+    th_scene *scene = small_corners(DEFAULT, DEFAULT);
     uint64_t hash = 0;
     for (int threads = 1; threads <= 5; ++threads) {
         th_world *world = world_of(scene, threads, 1);
@@ -310,7 +312,8 @@ static void any_threads(void **state) {
 // Between two solutions, into a world that has seen another crowd.
 static void restored(void **state) {
     (void)state;
-    th_scene *scene = small_corners(TH_JSON({"model": "continuum", "every": 7}));
+    const char *seldom = TH_JSON({"model": "continuum", "every": 7});
+    th_scene *scene = small_corners(seldom, seldom);
     th_world *a = world_of(scene, 1, 1), *b = world_of(scene, 2, 2);
     th_world_step(a, 45);
     th_world_step(b, 20);
@@ -341,14 +344,14 @@ static double statistic(const th_world *world, const char *name) {
 // One potential a goal and set of parameters, none for the leg to b that nobody walks yet; every so many steps.
 static void shared_and_skipped(void **state) {
     (void)state;
-    th_scene *same = small_corners("\"continuum\"");
+    th_scene *same = small_corners(DEFAULT, DEFAULT);
     th_world *world = world_of(same, 1, 1);
     th_world_step(world, 10);
     assert_near(statistic(world, "potentials"), 2.0, 0.0);
     assert_near(statistic(world, "solutions"), 10.0, 0.0);
     th_world_destroy(world);
     th_scene_destroy(same);
-    th_scene *other = small_corners(TH_JSON({"model": "continuum", "time_weight": 2}));
+    th_scene *other = small_corners(TH_JSON({"model": "continuum", "time_weight": 2}), DEFAULT);
     world = world_of(other, 1, 1);
     th_world_step(world, 10);
     assert_near(statistic(world, "potentials"), 3.0, 0.0);
