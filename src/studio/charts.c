@@ -13,6 +13,7 @@ void th_charts_release(th_charts *c) {
     json_decref(c->rows);
     for (int k = 0; k < TH_CHART_WINDOW; ++k) free(c->counts[k]);
     free(c->exposure);
+    th_recorded_release(c->recorded);
     *c = (th_charts){0};
 }
 
@@ -54,7 +55,7 @@ void th_charts_doubts(th_studio *studio, int world) {
 
 // ---- flows over the last seconds
 
-static int counter_count(const th_scene *scene) {
+int th_charts_counters(const th_scene *scene) {
     return scene->goal_count + scene->door_count + scene->measure_line_count;
 }
 
@@ -71,19 +72,17 @@ static void read_counters(const th_world *world, int64_t *counts) {
     }
 }
 
-// Moves the window on by one; slot 0 is the newest. False: no memory.
-static bool push_counters(th_charts *c, const th_world *world) {
-    int count = counter_count(th_world_scene(world));
-    int64_t *newest = calloc((size_t)count + 1, sizeof *newest);
-    if (!newest) return false;
+// Moves the window on by one, whose counts are returned to be filled; slot 0 is the newest. NULL: no memory.
+static int64_t *push_counters(th_charts *c, const th_scene *scene, double time) {
+    int64_t *newest = calloc((size_t)th_charts_counters(scene) + 1, sizeof *newest);
+    if (!newest) return NULL;
     free(c->counts[TH_CHART_WINDOW - 1]);
     memmove(&c->counts[1], &c->counts[0], (TH_CHART_WINDOW - 1) * sizeof c->counts[0]);
     memmove(&c->times[1], &c->times[0], (TH_CHART_WINDOW - 1) * sizeof c->times[0]);
-    read_counters(world, newest);
     c->counts[0] = newest;
-    c->times[0] = th_world_time(world);
+    c->times[0] = time;
     if (c->filled < TH_CHART_WINDOW) c->filled++;
-    return true;
+    return newest;
 }
 
 static json_t *flows(const th_charts *c, int first, int count) {
@@ -219,6 +218,16 @@ static json_t *areas_now(const th_world *world) {
     return list;
 }
 
+// Takes the areas over.
+static json_t *row_of(const th_charts *c, const th_scene *scene, double time, int64_t inside,
+                      int64_t left, const look *seen, json_t *areas) {
+    return json_pack("[f,I,I,f,i,o,o,o,o,o]", time, (json_int_t)inside, (json_int_t)left,
+                     seen->walkers ? seen->speed_sum / seen->walkers : 0.0, seen->jammed,
+                     flows(c, 0, scene->goal_count), flows(c, scene->goal_count, scene->door_count),
+                     flows(c, scene->goal_count + scene->door_count, scene->measure_line_count),
+                     areas, seen->points);
+}
+
 void th_charts_see(th_studio *studio, int world) {
     th_play *play = &studio->plays[world];
     th_charts *c = &play->charts;
@@ -231,7 +240,8 @@ void th_charts_see(th_studio *studio, int world) {
     if (!moment) return;
     if (!c->rows) c->rows = json_array();
     if (time < c->times[0]) forget_window(c); // an undo went back
-    push_counters(c, play->world);
+    int64_t *counts = push_counters(c, scene, time);
+    if (counts) read_counters(play->world, counts);
     look seen = look_at_people(
         studio, world, moment,
         c->exposed_until > 0 && time > c->exposed_until ? fmin(time - c->exposed_until, 2.0) : 0.0);
@@ -241,18 +251,15 @@ void th_charts_see(th_studio *studio, int world) {
     th_statistics s = th_world_statistics(play->world);
     warn_of_statistics(studio, world, &s);
     json_t *row =
-        json_pack("[f,I,I,f,i,o,o,o,o,o]", time, (json_int_t)s.inside, (json_int_t)s.left,
-                  seen.walkers ? seen.speed_sum / seen.walkers : 0.0, seen.jammed,
-                  flows(c, 0, scene->goal_count), flows(c, scene->goal_count, scene->door_count),
-                  flows(c, scene->goal_count + scene->door_count, scene->measure_line_count),
-                  areas_now(play->world), seen.points);
+        row_of(c, scene, time, (int64_t)s.inside, (int64_t)s.left, &seen, areas_now(play->world));
     if (!row) return;
     if (json_array_size(c->rows) < TH_CHART_ROWS) json_array_append(c->rows, row);
     th_studio_say(&studio->exchange, 0, false,
                   json_pack("{s:s,s:i,s:[o]}", "event", "chart", "world", world, "rows", row));
 }
 
-// Who was seen and is not there has left. Ids of recordings are small numbers; larger ones are not counted.
+// Who was seen and is not there has left; in experiments people come back. Ids of recordings are small numbers; larger ones
+// are not counted.
 static int64_t count_seen(th_charts *c, const th_studio_moment *moment) {
     if (!reserve_exposure(c, moment)) return moment->count;
     for (int i = 0; i < moment->count; ++i) {
@@ -263,16 +270,22 @@ static int64_t count_seen(th_charts *c, const th_studio_moment *moment) {
     return c->seen;
 }
 
-void th_charts_of_moment(th_studio *studio, const th_studio_moment *moment) {
+void th_charts_of_moment(th_studio *studio, th_studio_moment *moment) {
     th_charts *c = &studio->plays[0].charts;
+    const th_scene *scene = th_replay_scene(studio->replay);
+    if (!c->recorded) c->recorded = th_recorded_create(scene);
+    if (!c->recorded) return;
     int64_t seen_people = count_seen(c, moment);
+    th_recorded_see(c->recorded, moment);
     if (moment->time + 1e-9 < c->next) return;
     if (!c->rows) c->rows = json_array();
     c->next = floor(moment->time) + 1.0;
+    int64_t *counts = push_counters(c, scene, moment->time);
+    if (counts)
+        memcpy(counts, th_recorded_counts(c->recorded),
+               (size_t)th_charts_counters(scene) * sizeof *counts);
     look seen = look_at_people(studio, 0, moment, 0.0);
     json_array_append_new(c->rows,
-                          json_pack("[f,i,I,f,i,[],[],[],[],o]", moment->time, moment->count,
-                                    (json_int_t)(seen_people - moment->count),
-                                    seen.walkers ? seen.speed_sum / seen.walkers : 0.0, seen.jammed,
-                                    seen.points));
+                          row_of(c, scene, moment->time, moment->count, seen_people - moment->count,
+                                 &seen, th_recorded_areas(c->recorded, moment)));
 }

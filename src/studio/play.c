@@ -67,27 +67,51 @@ static th_result put(th_play *play, th_play_scene *scene, th_world *world, th_er
     return TH_OK;
 }
 
-// From the start of its document. On failure the play is as it was.
-static th_result start(const th_studio *studio, th_play *play, const json_t *document,
-                       th_error *error) {
-    th_play_scene *scene =
-        play->dirty || document != play->document ? NULL : hold_scene(play->scene);
-    th_result result = scene ? TH_OK : compile(studio, document, &scene, error);
-    if (result != TH_OK) return result;
-    th_world_def def = definition(studio);
-    th_world *world = NULL;
-    result = th_world_create(scene->scene, &def, &world, error);
-    if (result != TH_OK) {
-        release_scene(scene);
-        return result;
+// A world at the start of a document, not yet in its place.
+typedef struct fresh {
+    th_play_scene *scene;
+    th_world *world;
+} fresh;
+
+static void release_fresh(fresh *made) {
+    th_world_destroy(made->world);
+    release_scene(made->scene);
+    *made = (fresh){0};
+}
+
+static th_result make(const th_studio *studio, const th_play *play, const json_t *document,
+                      fresh *made, th_error *error) {
+    *made = (fresh){0};
+    if (play->dirty || document != play->document) {
+        th_result result = compile(studio, document, &made->scene, error);
+        if (result != TH_OK) return result;
+    } else {
+        made->scene = hold_scene(play->scene);
     }
-    result = put(play, scene, world, error);
+    th_world_def def = definition(studio);
+    th_result result = th_world_create(made->scene->scene, &def, &made->world, error);
+    if (result != TH_OK) release_fresh(made);
+    return result;
+}
+
+// Takes what was made over.
+static th_result begin(th_play *play, fresh *made, th_error *error) {
+    th_result result = put(play, made->scene, made->world, error);
+    *made = (fresh){0};
     if (result != TH_OK) return result;
     play->dirty = false;
     json_decref(play->live_walls);
     play->live_walls = NULL;
     th_charts_reset(&play->charts);
     return TH_OK;
+}
+
+// From the start of its document. On failure the play is as it was.
+static th_result start(const th_studio *studio, th_play *play, const json_t *document,
+                       th_error *error) {
+    fresh made;
+    th_result result = make(studio, play, document, &made, error);
+    return result == TH_OK ? begin(play, &made, error) : result;
 }
 
 static uint64_t seed_of(const json_t *document) {
@@ -130,12 +154,19 @@ th_result th_play_open(th_studio *studio, json_t *document, const char *name, co
     return TH_OK;
 }
 
+// Both worlds or none: they go in step.
 th_result th_play_restart(th_studio *studio, th_error *error) {
+    fresh made[2] = {{0}};
+    th_result result = TH_OK;
+    for (int w = 0; w < studio->play_count && result == TH_OK; ++w)
+        result = make(studio, &studio->plays[w], studio->plays[w].document, &made[w], error);
     for (int w = 0; w < studio->play_count; ++w) {
-        th_play *play = &studio->plays[w];
-        th_result result = start(studio, play, play->document, error);
-        if (result != TH_OK) return result;
+        if (result == TH_OK)
+            result = begin(&studio->plays[w], &made[w], error);
+        else
+            release_fresh(&made[w]);
     }
+    if (result != TH_OK) return result;
     th_history_clear(&studio->history);
     studio->scrubbing = false;
     th_studio_repace(studio);

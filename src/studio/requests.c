@@ -1,7 +1,7 @@
 // What clients ask for, one function each, called between two steps. A function returns the members of its answer, or NULL
 // with an error. SPDX-License-Identifier: Apache-2.0
+#include "studio/requests.h"
 #include "core/error.h"
-#include "studio/studio.h"
 #include "throng/model.h"
 #include <math.h>
 #include <stdio.h>
@@ -13,12 +13,12 @@ typedef json_t *request_fn(th_studio *studio, const json_t *asked, uint64_t clie
 
 static json_t *fine(void) { return json_object(); }
 
-static json_t *refuse(th_error *error, const char *member, const char *text) {
+json_t *th_request_refuse(th_error *error, const char *member, const char *text) {
     th_fail(error, TH_BAD_ARGUMENT, member, "%s", text);
     return NULL;
 }
 
-static bool get_number(const json_t *asked, const char *name, double least, double most,
+bool th_request_number(const json_t *asked, const char *name, double least, double most,
                        double *value) {
     const json_t *given = json_object_get(asked, name);
     if (!json_is_number(given)) return false;
@@ -28,7 +28,7 @@ static bool get_number(const json_t *asked, const char *name, double least, doub
     return true;
 }
 
-static bool get_point(const json_t *given, th_vec2 *point) {
+bool th_request_point(const json_t *given, th_vec2 *point) {
     if (json_array_size(given) != 2) return false;
     double x = json_number_value(json_array_get(given, 0));
     double y = json_number_value(json_array_get(given, 1));
@@ -69,14 +69,14 @@ static int index_of(const json_t *given, const char *what, const char *const *id
 }
 
 enum { IDS = 4096 };
-static int level_of(const th_scene *scene, const json_t *given, th_error *error) {
+int th_request_level(const th_scene *scene, const json_t *given, th_error *error) {
     const char *ids[TH_STUDIO_LEVELS];
     int count = scene->level_count < TH_STUDIO_LEVELS ? scene->level_count : TH_STUDIO_LEVELS;
     for (int k = 0; k < count; ++k) ids[k] = scene->levels[k].id;
     return index_of(given, "level", ids, count, error);
 }
 
-static int group_of(const th_scene *scene, const json_t *given, th_error *error) {
+int th_request_group(const th_scene *scene, const json_t *given, th_error *error) {
     const char *ids[IDS];
     int count = scene->group_count < IDS ? scene->group_count : IDS;
     for (int k = 0; k < count; ++k) ids[k] = scene->groups[k].id;
@@ -94,7 +94,8 @@ void th_studio_tell_scene(th_studio *studio, int world) {
     th_studio_say(&studio->exchange, 0, false, th_describe_scene(studio, world));
 }
 
-static void tell_edited(th_studio *studio, int world, const char *text, const char *how, int lost) {
+void th_studio_tell_edited(th_studio *studio, int world, const char *text, const char *how,
+                           int lost) {
     th_studio_say(&studio->exchange, 0, false,
                   json_pack("{s:s,s:i,s:s,s:s,s:i}", "event", "edited", "world", world, "text",
                             text, "how", how, "lost", lost));
@@ -124,8 +125,8 @@ static json_t *do_pause(th_studio *studio, const json_t *asked, uint64_t client,
 static json_t *do_step(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {
     (void)client;
     double n = 1;
-    if (json_object_get(asked, "n") && !get_number(asked, "n", 1, 10000, &n))
-        return refuse(error, "n", "give a number of steps from 1 to 10000");
+    if (json_object_get(asked, "n") && !th_request_number(asked, "n", 1, 10000, &n))
+        return th_request_refuse(error, "n", "give a number of steps from 1 to 10000");
     studio->playing = false;
     studio->scrubbing = false;
     studio->changed = true;
@@ -147,8 +148,9 @@ static json_t *do_step(th_studio *studio, const json_t *asked, uint64_t client, 
 
 static json_t *do_speed(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {
     (void)client;
-    if (!get_number(asked, "times", 0, 1000, &studio->speed))
-        return refuse(error, "times", "give 0 (as fast as possible) to 1000 times real time");
+    if (!th_request_number(asked, "times", 0, 1000, &studio->speed))
+        return th_request_refuse(error, "times",
+                                 "give 0 (as fast as possible) to 1000 times real time");
     th_studio_repace(studio);
     return fine();
 }
@@ -161,9 +163,18 @@ static json_t *restarted(th_studio *studio, th_error *error) {
         th_studio_repace(studio);
         return fine();
     }
-    if (th_play_restart(studio, error) != TH_OK) return NULL;
+    th_error refused = {0};
+    th_result result = th_play_restart(studio, &refused);
+    if (result != TH_OK) {
+        // Live edits may make a plan that no run could begin with; the one that runs is not touched.
+        th_fail(error, result, refused.path,
+                "the crowd walks on, but the plan as edited cannot start anew: %s; undo the change "
+                "(Ctrl+Z) or leave a way, then restart",
+                refused.message);
+        return NULL;
+    }
     for (int w = 0; w < studio->play_count; ++w) {
-        tell_edited(studio, w, "restarted", "reload", 0);
+        th_studio_tell_edited(studio, w, "restarted", "reload", 0);
         th_charts_see(studio, w);
         th_charts_doubts(studio, w);
     }
@@ -180,7 +191,7 @@ static json_t *do_seed(th_studio *studio, const json_t *asked, uint64_t client, 
     (void)client;
     const json_t *seed = json_object_get(asked, "seed");
     if (!json_is_integer(seed) || json_integer_value(seed) < 1)
-        return refuse(error, "seed", "give a whole number from 1 on");
+        return th_request_refuse(error, "seed", "give a whole number from 1 on");
     uint64_t before = studio->seed;
     studio->seed = (uint64_t)json_integer_value(seed);
     json_t *answer = restarted(studio, error);
@@ -210,7 +221,7 @@ static json_t *do_scrub(th_studio *studio, const json_t *asked, uint64_t client,
         return fine();
     }
     if (!json_is_number(time) || !th_history_range(&studio->history, &from, &to))
-        return refuse(error, "time", "give a time of state.history, or null");
+        return th_request_refuse(error, "time", "give a time of state.history, or null");
     studio->scrub_time = fmin(fmax(json_number_value(time), from), to);
     studio->scrubbing = true;
     studio->playing = false;
@@ -230,7 +241,7 @@ static bool for_groups(th_studio *studio, int w, const json_t *asked, json_t *do
     const char *name = json_string_value(json_object_get(asked, "group"));
     *done = 0;
     if (!(name && strcmp(name, "*") == 0)) {
-        int group = group_of(scene, json_object_get(asked, "group"), error);
+        int group = th_request_group(scene, json_object_get(asked, "group"), error);
         return group >= 0 && change(studio, w, group, asked, document, done, error) == TH_OK;
     }
     for (int g = 0; g < scene->group_count; ++g) {
@@ -290,7 +301,8 @@ static json_t *do_set(th_studio *studio, const json_t *asked, uint64_t client, t
     if (w < 0) return NULL;
     const char *name = json_string_value(json_object_get(asked, "name"));
     if (!name || !json_is_number(json_object_get(asked, "value")))
-        return refuse(error, "name", "give the name of a parameter and a number as value");
+        return th_request_refuse(error, "name",
+                                 "give the name of a parameter and a number as value");
     th_undo_push(studio, &studio->undo, w, name);
     if (!for_groups(studio, w, asked, studio->plays[w].document, set_group_param, &done, error)) {
         th_undo_drop(&studio->undo);
@@ -298,7 +310,7 @@ static json_t *do_set(th_studio *studio, const json_t *asked, uint64_t client, t
     }
     th_undo_clear(&studio->redo);
     studio->plays[w].dirty = true;
-    tell_edited(studio, w, name, "live", 0);
+    th_studio_tell_edited(studio, w, name, "live", 0);
     return json_pack("{s:s,s:i}", "how", "live", "groups", done);
 }
 
@@ -329,7 +341,7 @@ static json_t *reload(th_studio *studio, int w, json_t *document, const char *te
         return NULL;
     }
     th_undo_clear(&studio->redo);
-    tell_edited(studio, w, text, "reload", lost);
+    th_studio_tell_edited(studio, w, text, "reload", lost);
     th_charts_doubts(studio, w);
     return json_pack("{s:s,s:i}", "how", "reload", "lost", lost);
 }
@@ -342,7 +354,8 @@ static json_t *do_model(th_studio *studio, const json_t *asked, uint64_t client,
     const char *model = json_string_value(json_object_get(asked, "model"));
     while (stage && s < 4 && strcmp(stage_names[s], stage) != 0) ++s;
     if (!stage || s == 4 || !model)
-        return refuse(error, "stage", "give stage (behave, plan, filter, move) and model");
+        return th_request_refuse(error, "stage",
+                                 "give stage (behave, plan, filter, move) and model");
     json_t *document = json_deep_copy(studio->plays[w].document);
     if (!for_groups(studio, w, asked, document, set_group_model, &done, error)) {
         json_decref(document);
@@ -359,7 +372,7 @@ static json_t *edit_door(th_studio *studio, int w, const json_t *asked, th_error
     const json_t *open = json_object_get(asked, "open");
     int d = door_of(scene, json_object_get(asked, "door"), error);
     if (d < 0) return NULL;
-    if (!json_is_boolean(open)) return refuse(error, "open", "say true or false");
+    if (!json_is_boolean(open)) return th_request_refuse(error, "open", "say true or false");
     th_undo_push(studio, &studio->undo, w, "door");
     if (th_world_set_door(play->world, scene->doors[d].id, json_is_true(open), error) != TH_OK) {
         th_undo_drop(&studio->undo);
@@ -369,7 +382,7 @@ static json_t *edit_door(th_studio *studio, int w, const json_t *asked, th_error
     json_t *element = json_array_get(json_object_get(play->document, "doors"), (size_t)d);
     if (element) json_object_set_new(element, "closed", json_boolean(!json_is_true(open)));
     play->dirty = true;
-    tell_edited(studio, w, json_is_true(open) ? "door opened" : "door shut", "live", 0);
+    th_studio_tell_edited(studio, w, json_is_true(open) ? "door opened" : "door shut", "live", 0);
     return json_pack("{s:s}", "how", "live");
 }
 
@@ -385,8 +398,8 @@ static bool add_live_walls(th_play *play, int level, const json_t *line, json_t 
     if (!play->live_walls) play->live_walls = json_array();
     for (size_t k = 0; k < json_array_size(line); ++k) {
         th_vec2 here;
-        if (!get_point(json_array_get(line, k), &here)) {
-            refuse(error, "line", "give points as [x, y]");
+        if (!th_request_point(json_array_get(line, k), &here)) {
+            th_request_refuse(error, "line", "give points as [x, y]");
             return false;
         }
         json_array_append_new(polyline, in_file(scene, here));
@@ -407,10 +420,10 @@ static json_t *edit_wall(th_studio *studio, int w, const json_t *asked, th_error
     th_play *play = &studio->plays[w];
     const th_scene *scene = th_world_scene(play->world);
     const json_t *line = json_object_get(asked, "line");
-    int level = level_of(scene, json_object_get(asked, "level"), error);
+    int level = th_request_level(scene, json_object_get(asked, "level"), error);
     if (level < 0) return NULL;
     if (json_array_size(line) < 2 || json_array_size(line) > 200)
-        return refuse(error, "line", "a wall has 2 to 200 points");
+        return th_request_refuse(error, "line", "a wall has 2 to 200 points");
     th_undo_push(studio, &studio->undo, w, "wall");
     json_t *polyline = json_array();
     th_document_made made;
@@ -428,206 +441,9 @@ static json_t *edit_wall(th_studio *studio, int w, const json_t *asked, th_error
     }
     th_undo_clear(&studio->redo);
     play->dirty = true;
-    tell_edited(studio, w, "wall added", "live", 0);
+    th_studio_tell_edited(studio, w, "wall added", "live", 0);
     return json_pack("{s:s,s:s,s:i,s:i}", "how", "live", "what", "walls", "index", made.index,
                      "level", level);
-}
-
-// ---- people by hand
-
-typedef struct disc {
-    int level;
-    th_vec2 at;
-    float radius;
-} disc;
-
-static bool get_disc(const th_scene *scene, const json_t *asked, disc *d, th_error *error) {
-    double radius = 2.0;
-    d->level = level_of(scene, json_object_get(asked, "level"), error);
-    if (d->level < 0) return false;
-    if (!get_point(json_object_get(asked, "at"), &d->at) ||
-        (json_object_get(asked, "radius") && !get_number(asked, "radius", 0.1, 100, &radius))) {
-        refuse(error, "at", "give a place [x, y], and a radius from 0.1 to 100 m");
-        return false;
-    }
-    d->radius = (float)radius;
-    return true;
-}
-
-// Places of people within the disc and a little beyond.
-static int people_near(th_world *world, const disc *d, th_vec2 *places, th_agent_id *ids, int most,
-                       float beyond) {
-    const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
-    const float *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_READ);
-    const uint32_t *level = th_world_map(world, TH_FIELD_LEVEL, TH_READ);
-    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
-    const uint32_t *group = th_world_map(world, TH_FIELD_GROUP, TH_READ);
-    int count = th_world_agent_count(world), found = 0;
-    float reach = d->radius + beyond;
-    uint32_t groups = (uint32_t)th_world_scene(world)->group_count;
-    for (int k = 0; x && y && level && id && group && k < count && found < most; ++k) {
-        float dx = x[k] - d->at.x, dy = y[k] - d->at.y;
-        if (level[k] != (uint32_t)d->level || dx * dx + dy * dy > reach * reach ||
-            (ids && group[k] >= groups)) // scripted ones cannot be taken away
-            continue;
-        if (places) places[found] = (th_vec2){x[k], y[k]};
-        if (ids) ids[found].serial = id[k];
-        found++;
-    }
-    return found;
-}
-
-static bool spot_is_free(const th_scene *scene, int level, th_vec2 p, float body,
-                         const th_vec2 *others, int count) {
-    if (scene->levels[level].bounded &&
-        (!th_scene_walkable(scene, level, p) || th_scene_distance(scene, level, p) < body))
-        return false;
-    for (int k = 0; k < count; ++k) {
-        float dx = others[k].x - p.x, dy = others[k].y - p.y;
-        if (dx * dx + dy * dy < 4.0f * body * body) return false;
-    }
-    return true;
-}
-
-// Random spots in the disc; the same for the same world and step.
-static int find_spots(const th_scene *scene, uint64_t random, const disc *d, th_vec2 *taken,
-                      int taken_count, int wanted) {
-    const float body = 0.22f;
-    int found = 0;
-    for (int tries = 0; tries < 60 * wanted && found < wanted; ++tries) {
-        float u[2];
-        for (int k = 0; k < 2; ++k) {
-            random = random * 6364136223846793005u + 1442695040888963407u;
-            u[k] = (float)(random >> 40) / 16777216.0f;
-        }
-        float r = d->radius * sqrtf(u[0]), angle = 6.2831853f * u[1];
-        th_vec2 p = {d->at.x + r * cosf(angle), d->at.y + r * sinf(angle)};
-        if (!spot_is_free(scene, d->level, p, body, taken, taken_count + found)) continue;
-        taken[taken_count + found++] = p;
-    }
-    return found;
-}
-
-// One more polygon, about as large as the disc, for the area of those who were added. Caller frees; NULL: no memory.
-static char *joined_area(const char *before, const th_scene *scene, const disc *d) {
-    enum { CORNERS = 12, ROOM = 700 };
-    static const char begin[] = "MULTIPOLYGON (";
-    size_t length = before ? strlen(before) - 1 : sizeof begin - 1; // without the last bracket
-    char *text = malloc(length + ROOM);
-    if (!text) return NULL;
-    snprintf(text, length + 1, "%s", before ? before : begin);
-    length += (size_t)snprintf(text + length, ROOM, "%s((", before ? ", " : "");
-    for (int k = 0; k <= CORNERS; ++k) {
-        double angle = (k % CORNERS) * (6.283185307179586 / CORNERS), r = (double)d->radius + 0.25;
-        length += (size_t)snprintf(text + length, 60, "%s%.3f %.3f", k ? ", " : "",
-                                   (double)d->at.x + scene->origin.x + r * cos(angle),
-                                   (double)d->at.y + scene->origin.y + r * sin(angle));
-    }
-    snprintf(text + length, 8, ")))");
-    return text;
-}
-
-// People added by hand come again at a restart: a group of their own beside the one they joined, with the discs of the
-// brush as its area. Where they were added somebody else may stand at the start.
-static void note_added(th_play *play, int group, const disc *d, int count) {
-    static const char *const dropped[] = {"count", "density", "positions", "positions_file",
-                                          "source"};
-    const th_scene *scene = th_world_scene(play->world);
-    json_t *groups = json_object_get(play->document, "groups"), *element = NULL, *other;
-    char id[80];
-    size_t k;
-    snprintf(id, sizeof id, "%.50s_added_%d", scene->groups[group].id, d->level);
-    json_array_foreach(groups, k, other) {
-        const char *name = json_string_value(json_object_get(other, "id"));
-        if (name && strcmp(name, id) == 0) element = other;
-    }
-    const char *before =
-        json_string_value(json_object_get(json_object_get(element, "area"), "wkt"));
-    if (!element) {
-        element = json_deep_copy(json_array_get(groups, (size_t)group));
-        for (int m = 0; m < 5; ++m) json_object_del(element, dropped[m]);
-        json_object_set_new(element, "id", json_string(id));
-        json_object_set_new(element, "level", json_string(scene->levels[d->level].id));
-        json_array_append_new(groups, element);
-    }
-    char *area = joined_area(before, scene, d);
-    json_int_t all = json_integer_value(json_object_get(element, "count")) + count;
-    if (area) json_object_set_new(element, "area", json_pack("{s:s}", "wkt", area));
-    json_object_set_new(element, "count", json_integer(all));
-    free(area);
-}
-
-static th_result spawn(th_studio *studio, int w, int group, const disc *d, const th_vec2 *places,
-                       int count, th_error *error) {
-    th_agent_def *people = calloc((size_t)count + 1, sizeof *people);
-    if (!people) return th_fail(error, TH_NO_MEMORY, "", "no memory for %d people", count);
-    for (int k = 0; k < count; ++k) {
-        people[k] = th_agent_def_default();
-        people[k].position = places[k];
-        people[k].level = people[k].goal_level = d->level;
-        people[k].group = group;
-        people[k].goal = d->at;
-    }
-    th_result result = th_world_spawn(studio->plays[w].world, people, count, NULL, error);
-    if (result == TH_FULL) { // a world with more room
-        int lost;
-        result = th_play_reload(studio, w, json_deep_copy(studio->plays[w].document), count + 20000,
-                                &lost, error);
-        if (result == TH_OK)
-            result = th_world_spawn(studio->plays[w].world, people, count, NULL, error);
-    }
-    free(people);
-    return result;
-}
-
-static json_t *edit_people(th_studio *studio, int w, const json_t *asked, th_error *error) {
-    enum { MOST = 20000 };
-    th_play *play = &studio->plays[w];
-    const th_scene *scene = th_world_scene(play->world);
-    disc d;
-    double wanted = 10;
-    int group = group_of(scene, json_object_get(asked, "group"), error);
-    if (group < 0 || !get_disc(scene, asked, &d, error)) return NULL;
-    if (json_object_get(asked, "count") && !get_number(asked, "count", 1, MOST, &wanted))
-        return refuse(error, "count", "give 1 to 20000 people");
-    th_vec2 *places = malloc((size_t)th_world_agent_count(play->world) * sizeof *places +
-                             (MOST + 1) * sizeof *places);
-    if (!places) return refuse(error, "", "no memory to place people");
-    int taken = people_near(play->world, &d, places, NULL, th_world_agent_count(play->world), 1.0f);
-    uint64_t random = th_world_step_count(play->world) * 2654435761u +
-                      (uint64_t)th_world_agent_count(play->world);
-    int found = find_spots(scene, random, &d, places, taken, (int)wanted);
-    th_undo_push(studio, &studio->undo, w, "people");
-    th_result result = spawn(studio, w, group, &d, places + taken, found, error);
-    if (result == TH_OK && found > 0) note_added(play, group, &d, found);
-    free(places);
-    if (result != TH_OK) {
-        th_undo_drop(&studio->undo);
-        return NULL;
-    }
-    th_undo_clear(&studio->redo);
-    play->dirty = true;
-    tell_edited(studio, w, "people added", "live", 0);
-    return json_pack("{s:s,s:i}", "how", "live", "added", found);
-}
-
-static json_t *edit_remove_people(th_studio *studio, int w, const json_t *asked, th_error *error) {
-    th_play *play = &studio->plays[w];
-    const json_t *person = json_object_get(asked, "person");
-    disc d;
-    if (!json_is_integer(person) && !get_disc(th_world_scene(play->world), asked, &d, error))
-        return NULL;
-    int count = th_world_agent_count(play->world);
-    th_agent_id *ids = malloc(((size_t)count + 1) * sizeof *ids);
-    if (!ids) return refuse(error, "", "no memory to remove people");
-    ids[0].serial = (uint32_t)json_integer_value(person);
-    int found = json_is_integer(person) ? 1 : people_near(play->world, &d, NULL, ids, count, 0.0f);
-    th_undo_push(studio, &studio->undo, w, "people removed");
-    th_undo_clear(&studio->redo);
-    int removed = th_world_remove(play->world, ids, found);
-    free(ids);
-    tell_edited(studio, w, "people removed", "live", 0);
-    return json_pack("{s:s,s:i}", "how", "live", "removed", removed);
 }
 
 // ---- edits of the document
@@ -672,9 +488,9 @@ static json_t *do_edit(th_studio *studio, const json_t *asked, uint64_t client, 
     if (w < 0) return NULL;
     if (kind && strcmp(kind, "door") == 0) return edit_door(studio, w, asked, error);
     if (kind && strcmp(kind, "wall") == 0) return edit_wall(studio, w, asked, error);
-    if (kind && strcmp(kind, "people") == 0) return edit_people(studio, w, asked, error);
+    if (kind && strcmp(kind, "people") == 0) return th_edit_people(studio, w, asked, error);
     if (kind && strcmp(kind, "remove_people") == 0)
-        return edit_remove_people(studio, w, asked, error);
+        return th_edit_remove_people(studio, w, asked, error);
     for (int k = 4; kind && k < 8; ++k)
         if (strcmp(kind, kinds[k]) == 0) return edit_document(studio, w, asked, kind, error);
     const char *near = kind ? th_nearest_word(kind, kinds, 8) : NULL;
@@ -685,12 +501,12 @@ static json_t *do_edit(th_studio *studio, const json_t *asked, uint64_t client, 
 
 static json_t *undone(th_studio *studio, th_undo_stack *from, th_undo_stack *to, const char *text,
                       th_error *error) {
-    if (from->count == 0) return refuse(error, "", "there is nothing to go back to");
+    if (from->count == 0) return th_request_refuse(error, "", "there is nothing to go back to");
     int world = from->items[from->count - 1].world;
     char what[80];
     snprintf(what, sizeof what, "%s", from->items[from->count - 1].text);
     if (th_undo_take(studio, from, to, error) != TH_OK) return NULL;
-    tell_edited(studio, world, text, "reload", 0);
+    th_studio_tell_edited(studio, world, text, "reload", 0);
     return json_pack("{s:s,s:i}", "text", what, "world", world);
 }
 
@@ -708,7 +524,7 @@ static json_t *do_redo(th_studio *studio, const json_t *asked, uint64_t client, 
 
 static json_t *opened(th_studio *studio, json_t *document, const char *name, th_error *error) {
     if (!document || th_play_open(studio, document, name, NULL, error) != TH_OK) return NULL;
-    tell_edited(studio, 0, "opened", "reload", 0);
+    th_studio_tell_edited(studio, 0, "opened", "reload", 0);
     th_charts_see(studio, 0);
     th_charts_doubts(studio, 0);
     return json_pack("{s:s}", "name", name);
@@ -718,7 +534,7 @@ static json_t *do_open(th_studio *studio, const json_t *asked, uint64_t client, 
     (void)client;
     const char *text = json_string_value(json_object_get(asked, "text"));
     const char *name = json_string_value(json_object_get(asked, "name"));
-    if (!text) return refuse(error, "text", "give the scene, WKT or GeoJSON as text");
+    if (!text) return th_request_refuse(error, "text", "give the scene, WKT or GeoJSON as text");
     if (!name || !*name) name = "opened.json";
     json_t *document = th_document_of_plan(text, name);
     if (!document) document = th_document_read(text, strlen(text), name, error);
@@ -729,9 +545,9 @@ static json_t *do_new(th_studio *studio, const json_t *asked, uint64_t client, t
     (void)client;
     th_vec2 size = {20.0f, 15.0f};
     const json_t *given = json_object_get(asked, "size");
-    if (given && (!get_point(given, &size) || !(size.x >= 3.0f && size.y >= 3.0f) ||
+    if (given && (!th_request_point(given, &size) || !(size.x >= 3.0f && size.y >= 3.0f) ||
                   size.x > 5000.0f || size.y > 5000.0f))
-        return refuse(error, "size", "give width and height from 3 to 5000 m");
+        return th_request_refuse(error, "size", "give width and height from 3 to 5000 m");
     return opened(studio, th_document_empty((double)size.x, (double)size.y), "new.json", error);
 }
 
@@ -749,7 +565,7 @@ static json_t *do_save(th_studio *studio, const json_t *asked, uint64_t client, 
         json_object_set_new(run, "seed", json_integer((json_int_t)studio->seed));
     char *text = json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
     json_decref(document);
-    if (!text) return refuse(error, "", "no memory for the text of the scene");
+    if (!text) return th_request_refuse(error, "", "no memory for the text of the scene");
     const char *slash = strrchr(studio->name, '/');
     json_t *answer = json_pack("{s:s,s:s}", "name", slash ? slash + 1 : studio->name, "text", text);
     free(text);
@@ -777,17 +593,17 @@ static json_t *do_template(th_studio *studio, const json_t *asked, uint64_t clie
         return opened(studio, th_document_read((const char *)t->text, t->size, file, error), file,
                       error);
     }
-    return refuse(error, "name", "there is no such template; `templates` lists them");
+    return th_request_refuse(error, "name", "there is no such template; `templates` lists them");
 }
 
 static json_t *do_compare(th_studio *studio, const json_t *asked, uint64_t client,
                           th_error *error) {
     (void)client;
     const json_t *on = json_object_get(asked, "on");
-    if (!json_is_boolean(on)) return refuse(error, "on", "say true or false");
+    if (!json_is_boolean(on)) return th_request_refuse(error, "on", "say true or false");
     if (th_play_compare(studio, json_is_true(on), error) != TH_OK) return NULL;
     for (int w = 0; w < studio->play_count; ++w)
-        tell_edited(studio, w, json_is_true(on) ? "comparing" : "one world", "reload", 0);
+        th_studio_tell_edited(studio, w, json_is_true(on) ? "comparing" : "one world", "reload", 0);
     return fine();
 }
 
@@ -805,7 +621,7 @@ static json_t *do_person(th_studio *studio, const json_t *asked, uint64_t client
     if (w < 0) return NULL;
     if (!json_is_integer(person) || json_integer_value(person) < 0 ||
         json_integer_value(person) > UINT32_MAX)
-        return refuse(error, "person", "give an id, or 0 for nobody");
+        return th_request_refuse(error, "person", "give an id, or 0 for nobody");
     forget_inspection(studio, client);
     if (json_integer_value(person) > 0 && studio->inspection_count < TH_INSPECT_MAX)
         studio->inspections[studio->inspection_count++] =

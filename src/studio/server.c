@@ -140,15 +140,22 @@ static void page_bytes(const th_studio_server *server, const connection *c,
     }
 }
 
+// Refuses and goes on to the next request of the connection: a browser sends several on one and would wait for the end of this.
+static int refuse_page(struct lws *wsi, unsigned status, const char *text) {
+    return lws_return_http_status(wsi, status, text) || lws_http_transaction_completed(wsi) ? -1
+                                                                                            : 0;
+}
+
 static int begin_page(th_studio_server *server, struct lws *wsi, connection *c, const char *path) {
     unsigned char text[LWS_PRE + 2048], *at = text + LWS_PRE, *start = at,
                                         *end = text + sizeof text - 1;
     char accepted[200] = "";
-    if (strcmp(path, "/") != 0) return lws_return_http_status(wsi, 404, NULL) ? -1 : 0;
+    if (strcmp(path, "/") != 0) return refuse_page(wsi, 404, NULL);
     if (!may_enter(server, wsi, false))
-        return lws_return_http_status(wsi, 403, "<p>throng prints the address with its token.</p>")
-                   ? -1
-                   : 0;
+        return refuse_page(wsi, 403,
+                           "<p>The token in this address is not that of the running studio. Open "
+                           "the whole address that <code>throng studio</code> prints; it is new "
+                           "at every start.</p>");
     lws_hdr_copy(wsi, accepted, sizeof accepted, WSI_TOKEN_HTTP_ACCEPT_ENCODING);
     c->zipped = strstr(accepted, "gzip") != NULL;
     c->page_sent = 0;

@@ -30,6 +30,7 @@ typedef struct th_charts {
     size_t exposure_count;
     double exposed_until; // [s]
     int64_t seen;         // people of a recording so far
+    struct th_recorded *recorded;
     char keys[TH_WARNINGS][64];
     int key_count;
 } th_charts;
@@ -138,11 +139,21 @@ void th_charts_see(th_studio *studio, int world);
 void th_charts_reset(th_charts *charts);
 void th_charts_release(th_charts *charts);
 // A row of a recorded moment, where one is due.
-void th_charts_of_moment(th_studio *studio, const th_studio_moment *moment);
+void th_charts_of_moment(th_studio *studio, th_studio_moment *moment);
+int th_charts_counters(const th_scene *scene); // goals, doors and lines
 // Doubts about the scene, and what opening it found.
 void th_charts_doubts(th_studio *studio, int world);
 void th_studio_warn(th_studio *studio, int world, const char *key, int level, const th_vec2 *place,
                     const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+// ---- recorded.c
+typedef struct th_recorded th_recorded;
+th_recorded *th_recorded_create(const th_scene *scene);
+void th_recorded_release(th_recorded *recorded);
+// Every moment of the recording, in order.
+void th_recorded_see(th_recorded *recorded, th_studio_moment *moment);
+const int64_t *th_recorded_counts(const th_recorded *recorded); // of goals, doors, lines, so far
+json_t *th_recorded_areas(const th_recorded *recorded, const th_studio_moment *moment);
 
 // ---- inspect.c: `person` events for those who asked
 void th_inspect(th_studio *studio);

@@ -74,7 +74,8 @@ test("a wall drawn in the way slows the flow, and undo takes it away", () =>
         await studio.page.keyboard.press("Control+y");
         await studio.wait(() => window.studio.state.undo === 1);
         await studio.ask("restart");
-        // Now part of the compiled plan, no longer of the running world: the same wall, another lattice of the planner.
+        // Now part of the compiled plan, no longer of the running world: the planner's grid meets the wall elsewhere, and ways
+        // differ by up to 0.13 m. Over ten seeds 16.3 people get past the live wall and 16.1 past the compiled one.
         const again = (await studio.stepped(220)).worlds[0].left;
         assert.ok(again < 0.7 * free, `${again} left past the wall again, ${free} without`);
     }));
@@ -348,7 +349,12 @@ test("an exported file plays from disk", async () => {
         file = join(output, "exported.html");
     run(
         "run",
-        sceneFile("short.json", { ...ROOM, run: { duration: 12 }, record: { format: "sqlite", fps: 10 } }),
+        sceneFile("short.json", {
+            ...ROOM,
+            measure: { areas: [{ id: "before the exit", area: { rect: [15, 2, 20, 8] } }] },
+            run: { duration: 12 },
+            record: { format: "sqlite", fps: 10 },
+        }),
         "--out",
         folder,
         "--force",
@@ -433,8 +439,10 @@ test("the address keeps the view, and a wrong token is refused", () =>
         await again.shot("dark");
         await again.close();
         const page = await browser.newPage();
+        const begun = performance.now();
         const answer = await page.goto(server.address.replace(/token=../, "token=zz"));
         assert.equal(answer.status(), 403);
+        assert.ok(performance.now() - begun < 5000, "refused at once");
         await page.close();
     }));
 

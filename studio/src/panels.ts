@@ -350,14 +350,18 @@ export class ChartsPanel {
                     (k >= scene.goals.length || scene.goals[k].kind === "exit") &&
                     worlds.some((history) => history.flows.some((row) => row[k])),
             );
+        // Net, and positive the way most people go: which side of a door is its front nobody knows by heart.
+        const way = (k: number): number =>
+            worlds.some((history) => history.flows.reduce((sum, row) => sum + (row[k] ?? 0), 0) < 0) ? -1 : 1;
         this.flows.show({
-            title: "Flow",
+            title: "Flow, the way most people go",
             xLabel: "time [s]",
             yLabel: "[1/s]",
             series: worlds.flatMap((history, w) =>
-                kept
-                    .slice(0, compare ? 3 : 8)
-                    .map(({ name, k }) => this.series(history, tag(name, w), (i) => history.flows[i][k])),
+                kept.slice(0, compare ? 3 : 8).map(({ name, k }) => {
+                    const sign = way(k);
+                    return this.series(history, tag(name, w), (i) => sign * (history.flows[i][k] ?? 0));
+                }),
             ),
         });
         this.areas.element.hidden = scene.areas.length === 0;

@@ -1,0 +1,22 @@
+// What the files that answer requests share: reading members, refusing, and edits that have a file of their own.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_STUDIO_REQUESTS_H
+#define TH_STUDIO_REQUESTS_H
+#include "studio/studio.h"
+
+json_t *th_request_refuse(th_error *error, const char *member, const char *text); // always NULL
+// False: the member is not there, not a number, or outside.
+bool th_request_number(const json_t *asked, const char *name, double least, double most,
+                       double *value);
+bool th_request_point(const json_t *given, th_vec2 *point);
+// From an index or an id; -1 with an error.
+int th_request_level(const th_scene *scene, const json_t *given, th_error *error);
+int th_request_group(const th_scene *scene, const json_t *given, th_error *error);
+// Everybody is told what was done and how the scene looks now.
+void th_studio_tell_edited(th_studio *studio, int world, const char *text, const char *how,
+                           int lost);
+
+// ---- people_edits.c
+json_t *th_edit_people(th_studio *studio, int w, const json_t *asked, th_error *error);
+json_t *th_edit_remove_people(th_studio *studio, int w, const json_t *asked, th_error *error);
+#endif
