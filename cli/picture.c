@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIMES_MAX = 1000 };
+enum { TIMES_MAX = 1000, CHOSEN_MAX = 100, INFLUENCES_MAX = 20000 };
 
 typedef struct picture_settings {
     const char *at, *out, *colour;
@@ -26,22 +26,30 @@ typedef struct picture_settings {
     th_colour_by colour_by;
     th_text_list layers;
     bool show_rooms;
+    const char *layer_model; // whose influences are shown; NULL: nobody's
+    const char *people;
+    double chosen[CHOSEN_MAX]; // ids
+    int chosen_count;
 } picture_settings;
 
-static bool read_times(const th_command *command, picture_settings *s) {
-    const char *at = s->at;
-    for (;;) {
+static bool read_list(const char *text, double least, double most, double *values, int max,
+                      int *count) {
+    for (const char *at = text;; ++at) {
         char *end = NULL;
-        double time = strtod(at, &end);
-        bool good = end != at && (*end == ',' || *end == '\0') && time >= 0 && time < 1e7;
-        if (!good || s->time_count == TIMES_MAX) {
-            th_complain(command, "--at %s: give at most %d times in seconds, like 0,10,30", s->at,
-                        TIMES_MAX);
-            return false;
-        }
-        s->times[s->time_count++] = time;
-        if (*end == '\0') break;
-        at = end + 1;
+        double value = strtod(at, &end);
+        bool good = end != at && (*end == ',' || *end == '\0') && value >= least && value < most;
+        if (!good || *count == max) return false;
+        values[(*count)++] = value;
+        if (*end == '\0') return true;
+        at = end;
+    }
+}
+
+static bool read_times(const th_command *command, picture_settings *s) {
+    if (!read_list(s->at, 0, 1e7, s->times, TIMES_MAX, &s->time_count)) {
+        th_complain(command, "--at %s: give at most %d times in seconds, like 0,10,30", s->at,
+                    TIMES_MAX);
+        return false;
     }
     th_sort_values(s->times, s->time_count);
     return true;
@@ -60,17 +68,82 @@ static bool read_colour(const th_command *command, picture_settings *s) {
     return false;
 }
 
+// After plugins are loaded: their models have layers, too.
 static bool read_layers(const th_command *command, picture_settings *s) {
-    static const char *const words[] = {"rooms"};
+    const char *words[TH_MODEL_MAX + 1] = {"rooms"};
+    int word_count = 1, model_count;
+    const th_model *const *models = th_models(&model_count);
+    for (int m = 0; m < model_count; ++m)
+        if (models[m]->influences) words[word_count++] = models[m]->name;
     for (int k = 0; k < s->layers.count; ++k) {
-        if (strcmp(s->layers.items[k], words[0]) == 0) {
-            s->show_rooms = true;
-            continue;
+        const char *layer = s->layers.items[k];
+        int w = 0;
+        while (w < word_count && strcmp(layer, words[w]) != 0) ++w;
+        if (w == word_count) {
+            const char *nearest = th_suggest(layer, words, word_count);
+            th_complain(command,
+                        "--layer %s: give rooms, or a model that tells what drives people: "
+                        "hidac, orca or social_force%s%s%s",
+                        layer, nearest ? "; did you mean " : "", nearest ? nearest : "",
+                        nearest ? "?" : "");
+            return false;
         }
-        th_complain(command, "--layer %s: give rooms", s->layers.items[k]);
+        if (w == 0)
+            s->show_rooms = true;
+        else
+            s->layer_model = words[w];
+    }
+    if (s->people &&
+        !read_list(s->people, 1, 4294967296.0, s->chosen, CHOSEN_MAX, &s->chosen_count)) {
+        th_complain(command, "--people %s: give at most %d numbers of people, like 1,2,3",
+                    s->people, CHOSEN_MAX);
         return false;
     }
     return true;
+}
+
+// Whom to show where nobody was named: five of those who are there, evenly over their numbers.
+static void choose_people(th_world *world, picture_settings *s) {
+    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
+    int count = th_world_agent_count(world), wanted = count < 5 ? count : 5;
+    s->chosen_count = 0;
+    for (int k = 0; id && k < wanted; ++k)
+        s->chosen[s->chosen_count++] = id[(2 * k + 1) * count / (2 * wanted)];
+    if (id) th_world_unmap(world, TH_FIELD_ID);
+}
+
+static int level_of(th_world *world, uint32_t serial) {
+    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
+    const uint32_t *level = th_world_map(world, TH_FIELD_LEVEL, TH_READ);
+    int found = -1, count = th_world_agent_count(world);
+    for (int i = 0; id && level && i < count && found < 0; ++i)
+        if (id[i] == serial) found = (int)level[i];
+    if (id) th_world_unmap(world, TH_FIELD_ID);
+    if (level) th_world_unmap(world, TH_FIELD_LEVEL);
+    return found;
+}
+
+// NULL: no memory.
+static th_plan_influence *take_influences(th_world *world, picture_settings *s, int *count) {
+    enum { OF_ONE = 1000 };
+    th_influence *one = malloc(OF_ONE * sizeof *one);
+    th_plan_influence *all = malloc(INFLUENCES_MAX * sizeof *all);
+    int model_count;
+    const th_model *const *models = th_models(&model_count);
+    *count = 0;
+    if (!s->people) choose_people(world, s);
+    for (int k = 0; one && all && k < s->chosen_count; ++k) {
+        uint32_t id = (uint32_t)s->chosen[k];
+        int level = level_of(world, id);
+        for (int m = 0; m < model_count; ++m) { // a behaviour and a move model may share a name
+            if (strcmp(models[m]->name, s->layer_model) != 0) continue;
+            int told = th_world_influences(world, (th_agent_id){id}, m, one, OF_ONE);
+            for (int n = 0; n < told && n < OF_ONE && *count < INFLUENCES_MAX; ++n)
+                all[(*count)++] = (th_plan_influence){one[n], level};
+        }
+    }
+    free(one);
+    return all;
 }
 
 static void note_doors(const th_world *world, bool *door_closed, int door_count) {
@@ -84,11 +157,16 @@ static void note_doors(const th_world *world, bool *door_closed, int door_count)
     }
 }
 
-static int draw_now(th_world *world, const picture_settings *s, th_plan_view *view,
-                    const char *path, bool first) {
+static int draw_now(th_world *world, picture_settings *s, th_plan_view *view, const char *path,
+                    bool first) {
     th_world_moment crowd = {0};
     float *density = NULL;
+    th_plan_influence *influences = NULL;
     bool good = th_world_moment_take(&crowd, world, TH_DRAWN);
+    if (good && s->layer_model) {
+        influences = take_influences(world, s, &view->influence_count);
+        good = influences != NULL;
+    }
     if (good && s->colour_by == TH_BY_DENSITY) {
         density = th_crowd_density(&crowd.moment);
         good = density != NULL;
@@ -98,13 +176,17 @@ static int draw_now(th_world *world, const picture_settings *s, th_plan_view *vi
         if (first) view->box = th_plan_box(view->scene, &crowd.moment);
         view->crowd = &crowd.moment;
         view->density = density;
+        view->influences = influences;
         view->time = th_world_time(world);
         view->left = th_world_statistics(world).left;
         good = th_plan_draw(view, path);
     }
     view->crowd = NULL;
     view->density = NULL;
+    view->influences = NULL;
+    view->influence_count = 0;
     free(density);
+    free(influences);
     th_world_moment_release(&crowd);
     if (good) return TH_EXIT_OK;
     fprintf(stderr,
@@ -113,7 +195,7 @@ static int draw_now(th_world *world, const picture_settings *s, th_plan_view *vi
     return TH_EXIT_FAILED;
 }
 
-static int draw_series(const char *scene_path, th_world *world, const picture_settings *s) {
+static int draw_series(const char *scene_path, th_world *world, picture_settings *s) {
     const th_scene *scene = th_world_scene(world);
     char stem[256], path[4000];
     th_file_stem(scene_path, stem, sizeof stem);
@@ -162,7 +244,10 @@ static int run_picture(const th_command *command, int argc, char **argv) {
         {"out", TH_OPTION_TEXT, &s.out, "DIR", "folder, made when missing (default pictures)", 0,
          0},
         {"colour", TH_OPTION_TEXT, &s.colour, "BY", "speed (default), density or group", 0, 0},
-        {"layer", TH_OPTION_LIST, &s.layers, "NAME", "also draw rooms (with their portals)", 0, 0},
+        {"layer", TH_OPTION_LIST, &s.layers, "NAME",
+         "also draw rooms, or what drives people in that model", 0, 0},
+        {"people", TH_OPTION_TEXT, &s.people, "N,N,...",
+         "whom such a layer shows (default: five of them)", 0, 0},
         {"width", TH_OPTION_INTEGER, &s.width, "PX", "width of the picture (default 1600)", 320,
          20000},
         {"seed", TH_OPTION_INTEGER, &s.seed, "N", "random seed (default: the scene's)", 1, 9e18},
@@ -178,12 +263,12 @@ static int run_picture(const th_command *command, int argc, char **argv) {
     th_parse_result parsed = th_args_parse(
         command, options, (int)(sizeof options / sizeof options[0]), argc, argv, &path);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
-    if (!read_times(command, &s) || !read_colour(command, &s) || !read_layers(command, &s))
-        return TH_EXIT_USAGE;
+    if (!read_times(command, &s) || !read_colour(command, &s)) return TH_EXIT_USAGE;
 
     th_scene *scene = NULL;
     th_world *world = NULL;
     int code = th_load_plugins(&s.plugins);
+    if (code == TH_EXIT_OK && !read_layers(command, &s)) return TH_EXIT_USAGE;
     if (code == TH_EXIT_OK) code = th_load_scene(path, &s.overrides, &scene);
     if (code != TH_EXIT_OK) return code;
     code = th_make_world(path, scene, s.seed, (int)s.threads, s.step, TH_BACKEND_CPU, &world);
@@ -211,9 +296,11 @@ const th_command th_command_picture = {
         "Runs the scene and writes DIR/<scene>_t010.0.png at every time asked for: walls, doors,\n"
         "exits, stairs and zones, one panel per level, and everybody as a disc of true size.\n"
         "Colours: speed as a share of the preferred speed, density (people within 1 m), or group.\n"
-        "Dark always means trouble: standing still, or dense.",
+        "Dark always means trouble: standing still, or dense. --layer MODEL shows what drives\n"
+        "chosen people: forces, directions, half-planes of velocities, what they look at.",
     .examples = "  throng picture scenes/station.json --at 0,10,30 --out pictures\n"
                 "  throng picture scenes/station.json --layer rooms\n"
+                "  throng picture scenes/door.json --set groups[0].move=hidac --layer hidac\n"
                 "  throng picture scenes/station.json --at 60 --colour density --width 2400\n",
     .run = run_picture,
 };

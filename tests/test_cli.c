@@ -110,6 +110,8 @@ static void test_bad_command_lines(void **state) {
         {"list modles", "did you mean models"},
         {"picture a.json --at 0,ten", "like 0,10,30"},
         {"picture a.json --colour sped", "did you mean speed"},
+        {"picture a.json --layer hidax", "did you mean hidac"},
+        {"picture a.json --layer orca --people two", "like 1,2,3"},
         {"bench --scene blok", "did you mean block"},
         {"bench --model walk", "no such move model"},
         {"bench --device gpu9", "give cpu or cuda"},
@@ -446,6 +448,8 @@ static void test_picture(void **state) {
         run(f, "picture %s --out %s/hall.json/below", f->hall, f->program.folder);
     assert_int_equal(result->code, 3);
     assert_holds(result->error, "--out");
+    result = run(f, "picture %s --layer orca --people 2,9999 --out %s", f->hall, f->program.folder);
+    assert_int_equal(result->code, 0); // whoever is not there is not drawn
     // A bad scene leaves no folder behind.
     char folder[96];
     struct stat status;

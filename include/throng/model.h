@@ -104,6 +104,26 @@ typedef struct th_agent {
 // Returns the new velocity (move) or the preferred velocity (plan, filter) [m/s].
 typedef th_vec2 th_agent_fn(const th_agent *person);
 
+// ---- what drives a person: shapes over the plan and figures, in the words of a model, for a picture or a page to show.
+typedef enum th_influence_kind {
+    TH_INFLUENCE_VECTOR,    // of `unit`, beginning at `at`: a force, a velocity, a direction
+    TH_INFLUENCE_RECTANGLE, // around `at`; `vector` leads from end to end [m], `size` is the width [m]
+    TH_INFLUENCE_CIRCLE,    // around `at` with radius `size` [m]
+    TH_INFLUENCE_HALF_PLANE, // of velocities: `vector` is a unit vector into what is allowed, `at` a place on the border,
+                             // which is where a velocity leads within a second
+    TH_INFLUENCE_FIGURE, // `size`, of `unit`
+} th_influence_kind;
+
+typedef struct th_influence {
+    th_influence_kind kind;
+    const char *name; // the same in every answer, for keys and colours
+    const char *unit; // "m", "m/s", "N", ... ; "-" for pure numbers
+    th_vec2 at;       // [m]
+    th_vec2 vector;
+    float size;
+    uint32_t other; // the id of who causes it; 0: a wall, or nobody alone
+} th_influence;
+
 #define TH_MODEL_COOKIE 0x7468316du
 enum { TH_MODEL_MAX = 64, TH_OWN_FIELD_MAX = 32 };
 
@@ -180,6 +200,9 @@ typedef struct th_model {
     // A grid of a level: sizes into *grid and, where `values` is given, its nx * ny values. False: has none.
     bool (*grid)(th_world *world, int model, th_grid_kind kind, int level, th_grid *grid,
                  float *values);
+    // What drives the person at place `i` of the fields (th_model_field), as the next step would see it. Fills at most
+    // `max`, returns how many there are. Called between steps; changes nothing that a step reads.
+    int (*influences)(th_world *world, int model, uint32_t i, th_influence *list, int max);
     // Fills at most `max` values, returns how many there are.
     int (*statistics)(const th_world *world, int model, th_model_value *values, int max);
 } th_model;
@@ -218,7 +241,7 @@ TH_API int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max);
 #else
 #define TH_PLUGIN_LINKAGE extern
 #endif
-#define TH_MODEL_VERSION 1 // of this header; the sizes tell when it was forgotten
+#define TH_MODEL_VERSION 2 // of this header; the sizes tell when it was forgotten
 #define TH_PLUGIN_LAYOUT \
     ((uint32_t)(TH_MODEL_VERSION << 24 | sizeof(th_agent) << 12 | sizeof(th_model)))
 #define TH_PLUGIN                                                         \
@@ -246,6 +269,11 @@ TH_API float th_agent_random(const th_agent *person, uint32_t k);
 // ---- from outside
 // Number of a field by name, for th_world_map: a common field, or "model.field" of a model that a group uses. -1: none.
 TH_API int th_world_field(const th_world *world, const char *name);
+// What drives a person, of the models of all stages that can tell: fills at most `max`, returns how many there are. Those of
+// the model at place k of th_models() where `model` is k, of all where it is -1. 0: nobody with this id, nothing to tell, or
+// a world on a device. The world goes on as if it had not been asked.
+TH_API int th_world_influences(th_world *world, th_agent_id id, int model, th_influence *list,
+                               int max);
 TH_API int th_world_model_statistics(const th_world *world, int model, th_model_value *values,
                                      int max);
 

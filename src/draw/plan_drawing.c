@@ -108,6 +108,7 @@ static void draw_side(const th_canvas *canvas, const th_plan_view *view, const p
         y += bar + 4.5 * text;
     }
     y = th_draw_key(canvas, view, x, y);
+    y = th_draw_influence_key(canvas, view, x, y);
     th_canvas_scale_bar(canvas, x, y + 1.8 * text, 8 * text, page->panels.scale);
     // Says so when discs had to be enlarged.
     double smallest = TH_SMALLEST_DISC / page->panels.scale;
@@ -129,6 +130,7 @@ static void draw_level(const th_canvas *canvas, const th_plan_view *view, const 
     if (view->rooms) th_draw_rooms(canvas, &panel, view->rooms, level);
     th_draw_walls(canvas, &panel, view, level);
     th_draw_people(canvas, &panel, view, level);
+    th_draw_influences(canvas, &panel, view, level);
     th_draw_labels(canvas, &panel, view->scene, level, false);
     cairo_restore(canvas->cairo);
     th_panel_axes(canvas, &panel);

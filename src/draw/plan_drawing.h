@@ -3,6 +3,7 @@
 #define TH_DRAW_PLAN_DRAWING_H
 #include "draw/canvas.h"
 #include "record/moment.h"
+#include "throng/model.h"
 #include "throng/rooms.h"
 
 // What a drawing shows of a world (th_world_moment_take); scripted bodies included.
@@ -18,6 +19,12 @@ float *th_crowd_density(const th_moment *crowd);
 
 typedef enum th_colour_by { TH_BY_SPEED, TH_BY_DENSITY, TH_BY_GROUP } th_colour_by;
 
+// What drives somebody on a level.
+typedef struct th_plan_influence {
+    th_influence of;
+    int level;
+} th_plan_influence;
+
 typedef struct th_plan_view {
     const th_scene *scene;
     const bool *door_closed; // one per door, now
@@ -29,7 +36,9 @@ typedef struct th_plan_view {
     double time;   // [s]
     uint64_t left; // people gone through exits so far
     const char *title;
-    const th_rooms *rooms; // drawn under the crowd; NULL: not
+    const th_rooms *rooms;               // drawn under the crowd; NULL: not
+    const th_plan_influence *influences; // drawn over the crowd
+    int influence_count;
 } th_plan_view;
 
 // Everything that is drawn, with a margin; on open ground also where people are and want to go.
@@ -52,6 +61,10 @@ void th_draw_exits(const th_canvas *canvas, const th_panel *panel, const th_scen
 // Rooms in changing tints with their numbers, portals as lines.
 void th_draw_rooms(const th_canvas *canvas, const th_panel *panel, const th_rooms *rooms,
                    int level);
+// Shapes of what drives people, and their key from y downwards; plan_influences.c.
+void th_draw_influences(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
+                        int level);
+double th_draw_influence_key(const th_canvas *canvas, const th_plan_view *view, double x, double y);
 void th_draw_walls(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
                    int level);
 // Names of exits and doors; with `everything` also of measurements and of the groups' start areas.

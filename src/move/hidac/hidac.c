@@ -1,6 +1,7 @@
 // HiDAC, the low level: the loop over people. SPDX-License-Identifier: Apache-2.0
 #include "move/hidac/hidac.h"
 #include "core/parallel.h"
+#include "state/influences.h"
 
 static void run(th_world *world, int model) {
     (void)model;
@@ -16,6 +17,70 @@ static void run(th_world *world, int model) {
 #pragma omp parallel for schedule(static) num_threads(world->threads) reduction(+ : more)
     for (int i = 0; i < count; ++i) more += th_hidac_lie_down(world, (uint32_t)i);
     world->counters.fallen += (uint64_t)more;
+}
+
+// ---- what drives a person: figure 14
+
+// What each of those around adds to the sums; then the sums themselves are complete.
+static void tell_others(const th_world *world, const th_walls *walls, th_hidac_view *i,
+                        th_influences *all) {
+    const th_agents *a = &world->agents;
+    th_hidac_view sums = *i;
+    th_hidac_see_all(world, walls, &sums);
+    for (uint32_t j = 0; j < (uint32_t)a->count; ++j) {
+        if (j == i->self || a->level[j] != i->level || th_gone(a->phase[j])) continue;
+        th_hidac_view one = *i;
+        if (walls->count > 0) th_hidac_touch_walls(walls, &one);
+        th_hidac_see(world, walls, &one, j);
+        th_vec2 turn = th_scale(i->params->others_weight, one.avoid_people);
+        if (th_length2(turn) > 0.0f)
+            th_tell_vector(all, "avoidance of one person", "-", i->p, turn, a->id[j]);
+    }
+    *i = sums;
+}
+
+static void tell_shapes(const th_hidac_view *i, uint32_t state, th_influences *all) {
+    const th_hidac_params *p = i->params;
+    bool walks = th_length2(i->wish) > 0.0f;
+    th_tell_circle(all, state == TH_HIDAC_STOPS ? "personal space, stops" : "personal space", i->p,
+                   i->radius + i->space);
+    if (!walks) return;
+    th_vec2 along = th_scale(i->rectangle, i->wish);
+    th_tell(all, (th_influence){.kind = TH_INFLUENCE_RECTANGLE,
+                                .name = "rectangle of influence",
+                                .unit = "m",
+                                .at = th_add(i->p, th_scale(0.5f, along)),
+                                .vector = along,
+                                .size = p->rectangle_width});
+    th_vec2 disc = th_add(i->p, th_scale(i->radius + p->waiting_radius, i->wish));
+    th_tell_circle(all, state == TH_HIDAC_WAITS ? "waiting disc, waits" : "waiting disc", disc,
+                   p->waiting_radius);
+}
+
+static int influences(th_world *world, int model, uint32_t self, th_influence *list, int max) {
+    (void)model;
+    th_influences all = {list, 0, max};
+    if (!th_substep_own(world, TH_MOVE_HIDAC, self)) return 0;
+    th_walls walls = th_world_walls(world);
+    th_hidac_view i = th_hidac_look(world, &walls, self);
+    const th_hidac_params *p = i.params;
+    tell_shapes(&i, th_own_words(world, TH_MOVE_HIDAC, TH_HIDAC_STATE)[self], &all);
+    tell_others(world, &walls, &i, &all);
+    th_tell_vector(&all, "attractor", "-", i.p, th_scale(p->attractor_weight, i.wish), 0);
+    th_tell_vector(&all, "last direction", "-", i.p, th_scale(p->previous_weight, i.heading), 0);
+    th_tell_vector(&all, "avoidance of walls", "-", i.p, th_scale(p->walls_weight, i.avoid_walls),
+                   0);
+    th_tell_vector(&all, "direction", "-", i.p, th_hidac_direction(&i), 0);
+    th_tell_vector(&all, "walk around the fallen", "-", i.p,
+                   th_scale(p->fallen_weight, i.avoid_fallen), 0);
+    th_tell_vector(&all, "moved off people", "m", i.p,
+                   th_scale(p->repulsion_gain * th_hidac_lambda(&i), i.push_people), 0);
+    th_tell_vector(&all, "moved off walls", "m", i.p, th_scale(p->repulsion_gain, i.push_walls), 0);
+    th_tell_figure(&all, "density ahead", "1/m2", th_hidac_density(&i));
+    th_tell_figure(&all, "left of a stop or a wait", "s",
+                   th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_TIMER)[self]);
+    th_tell_figure(&all, "is in panic", "-", i.panics ? 1.0f : 0.0f);
+    return all.count;
 }
 
 static const th_field_info fields[TH_HIDAC_FIELDS] = {
@@ -48,4 +113,5 @@ const th_model th_move_hidac_model = {
     .fields = fields,
     .field_count = TH_HIDAC_FIELDS,
     .run = run,
+    .influences = influences,
 };

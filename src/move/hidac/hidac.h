@@ -413,6 +413,11 @@ TH_FORMULA void th_hidac_rules(const th_hidac_view *i, const th_world *world, th
     }
 }
 
+// lambda of (10): who touches a wall feels people less.
+TH_FORMULA float th_hidac_lambda(const th_hidac_view *i) {
+    return th_length2(i->push_walls) > 0.0f ? i->params->wall_priority : 1.0f;
+}
+
 // alpha of (3). As printed any displacement holds somebody up. Graded, one against the own way does, by how large it is;
 // people in panic, who do not stop or wait, are held up by all.
 TH_FORMULA float th_hidac_alpha(const th_hidac_view *i, th_vec2 direction, th_vec2 r) {
@@ -431,15 +436,19 @@ TH_FORMULA th_vec2 th_hidac_velocity(const th_hidac_params *p, th_vec2 now, th_v
     return th_add(now, th_scale(share, th_sub(wanted, now)));
 }
 
-// Rectangle and perceived density: towards its length for the density seen, within about half a second so that one
-// person more does not switch it.
+// Perceived density: of those in the rectangle of a loose crowd [1/m2].
+TH_FORMULA float th_hidac_density(const th_hidac_view *i) {
+    return (float)i->ahead / (i->params->rectangle_loose * i->params->rectangle_width);
+}
+
+// Towards the rectangle's length for the density seen, within about half a second so that one person more does not
+// switch it.
 TH_FORMULA float th_hidac_rectangle(const th_hidac_view *i, float dt) {
     const th_hidac_params *p = i->params;
     if (p->adapts <= 0.0f) return p->rectangle_loose;
-    float density = (float)i->ahead / (p->rectangle_loose * p->rectangle_width);
-    float dense =
-        th_clamp((density - p->loose_density) / th_max(p->dense_density - p->loose_density, 0.01f),
-                 0.0f, 1.0f);
+    float dense = th_clamp((th_hidac_density(i) - p->loose_density) /
+                               th_max(p->dense_density - p->loose_density, 0.01f),
+                           0.0f, 1.0f);
     float wanted = p->rectangle_loose + dense * (p->rectangle_dense - p->rectangle_loose);
     return i->rectangle + th_min(dt / 0.5f, 1.0f) * (wanted - i->rectangle);
 }
@@ -509,8 +518,7 @@ TH_BOTH static inline void th_hidac_step(th_world *world, const th_walls *walls,
     float *timer = &th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_TIMER)[self];
     float *pace = &th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PACE)[self];
     th_hidac_rules(&i, world, direction, state, timer);
-    float lambda = th_length2(i.push_walls) > 0.0f ? p->wall_priority : 1.0f;
-    th_vec2 by_people = th_scale(p->repulsion_gain * lambda, i.push_people);
+    th_vec2 by_people = th_scale(p->repulsion_gain * th_hidac_lambda(&i), i.push_people);
     th_vec2 r = th_add(th_scale(p->repulsion_gain, i.push_walls), by_people); // (10)
     float faster = p->acceleration * (i.panics ? p->panic_acceleration : 1.0f) * world->dt;
     *pace = th_min(*pace + faster, th_hidac_top_speed(world, &i, *state));

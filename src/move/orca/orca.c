@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "move/orca/orca.h"
 #include "core/parallel.h"
+#include "state/influences.h"
 #include "state/nearest.h"
 #include <assert.h>
 #include <string.h>
@@ -108,6 +109,41 @@ static void run(th_world *world, int model) {
                    (b + 1) * TH_BLOCK < count ? (b + 1) * TH_BLOCK : count);
 }
 
+// What drives a person: its half-planes, drawn from where it stands, and the velocity it prefers.
+static int influences(th_world *world, int model, uint32_t i, th_influence *list, int max) {
+    (void)model;
+    if (!th_orca_moves(world, (int)i)) return 0;
+    const th_agents *agents = &world->agents;
+    th_influences all = {list, 0, max};
+    th_walls walls = th_world_walls(world);
+    th_vec2 p = th_position(agents, i);
+    th_candidates candidates;
+    candidates.count = -1;
+    th_orca_params params;
+    memcpy(&params, world->groups[agents->group[i]].move_params, sizeof params);
+    th_orca_lines lines;
+    th_nearest nearest;
+    th_find_nearest(world, &candidates, i, (int)params.max_neighbours, params.neighbour_range,
+                    &nearest);
+    th_orca_begin_lines(world, &walls, i, &params, &nearest, &lines);
+    agent_lines(world, i, &params, &nearest, &lines);
+    for (int k = 0; k < lines.count; ++k) {
+        th_orca_line line = th_orca_line_at(&lines, k);
+        bool wall = k < lines.wall_count;
+        th_tell(&all, (th_influence){
+                          .kind = TH_INFLUENCE_HALF_PLANE,
+                          .name = wall ? "half-plane of a wall" : "half-plane of a person",
+                          .unit = "m/s",
+                          .at = th_add(p, line.point),
+                          .vector = th_perp_left(line.direction),
+                          .other = wall ? 0 : agents->id[nearest.agent[k - lines.wall_count]]});
+    }
+    th_tell_vector(&all, "preferred velocity", "m/s", p,
+                   th_v(agents->preferred_x[i], agents->preferred_y[i]), 0);
+    th_tell_vector(&all, "velocity", "m/s", p, th_velocity(agents, i), 0);
+    return all.count;
+}
+
 static const th_param_info params[] = {TH_ORCA_PARAMS(TH_PARAM_INFO)};
 const th_model th_move_orca_model = {
     .cookie = TH_MODEL_COOKIE,
@@ -118,4 +154,5 @@ const th_model th_move_orca_model = {
     .params = params,
     .param_count = TH_COUNT_OF(params),
     .run = run,
+    .influences = influences,
 };

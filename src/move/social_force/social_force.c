@@ -2,6 +2,7 @@
 // neighbours within about 1.2 m). Every pair is computed from both sides, so nobody writes to another's
 // sums. Model and deviations: docs/models/social-force.md. SPDX-License-Identifier: Apache-2.0
 #include "move/social_force/social_force.h"
+#include "state/influences.h"
 
 typedef struct lane_sums {
     th_lanes push_x, push_y, drag_xx, drag_xy, drag_yy;
@@ -112,6 +113,52 @@ static void run(th_world *world, int model) {
     }
 }
 
+// ---- what drives a person: the forces on it
+
+static void tell_people(const th_world *world, const th_substep *step, const th_walls *walls,
+                        uint32_t self, const th_pressed_person *i, th_influences *all) {
+    const th_agents *a = &world->agents;
+    uint32_t list[TH_NEAR_MAX + 1];
+    th_vec2 p = th_v(i->x, i->y), v = th_velocity(a, self);
+    float range = th_social_force_range_of(world, self);
+    th_felt felt = th_felt_begin(world, step, self, i->x, i->y, range);
+    for (int count;
+         (count = th_felt_next(&felt, world, step, walls, self, i->x, i->y, range, list)) >= 0;)
+        for (int k = 0; k < count; ++k) {
+            uint32_t j = list[k];
+            int coincident = 0;
+            th_social_force_sum f = th_social_force_of_person(
+                i, i->params, a->substep_x[j], a->substep_y[j], a->substep_velocity_x[j],
+                a->substep_velocity_y[j], a->radius[j], &coincident);
+            th_tell_vector(all, "force of a person", "N", p, th_social_force_at(&f, v), a->id[j]);
+        }
+}
+
+static int influences(th_world *world, int model, uint32_t self, th_influence *list, int max) {
+    (void)model;
+    if (!th_substep_own(world, TH_MOVE_SOCIAL_FORCE, self)) return 0;
+    th_agents *a = &world->agents;
+    th_influences all = {list, 0, max};
+    bool drive_changes;
+    float shortest = th_social_force_substep(world, &drive_changes);
+    th_substep step = th_substep_begin(world, TH_MOVE_SOCIAL_FORCE, shortest);
+    th_walls walls = th_world_walls(world);
+    if (drive_changes) th_social_force_change_drive(world, &step, &walls, self);
+    if (th_substep_looks(world, &step, &walls))
+        th_substep_look(world, &step, &walls, self, th_social_force_range_of(world, self),
+                        th_social_force_params_of(world, self)->line_of_sight > 0.0f);
+    th_pressed_person i = th_pressed_person_of(world, self);
+    th_vec2 p = th_v(i.x, i.y), v = th_velocity(a, self);
+    th_vec2 lacking = th_sub(th_v(a->drive_x[self], a->drive_y[self]), v);
+    th_tell_vector(&all, "drive", "N", p,
+                   th_scale(a->mass[self] / i.params->relaxation_time, lacking), 0);
+    tell_people(world, &step, &walls, self, &i, &all);
+    th_social_force_sum of_walls = {0};
+    if (walls.count > 0) th_social_force_of_walls(&walls, (int)a->level[self], &i, &of_walls);
+    th_tell_vector(&all, "force of walls", "N", p, th_social_force_at(&of_walls, v), 0);
+    return all.count;
+}
+
 // Of the radial forces only k g is one of bodies; A e^(overlap/B) is felt before anybody is touched.
 static float contact_force(const float *values, float overlap) {
     return ((const th_social_force_params *)(const void *)values)->body_stiffness * overlap;
@@ -132,4 +179,5 @@ const th_model th_move_social_force_model = {
     .preset_count = TH_COUNT_OF(presets),
     .run = run,
     .contact_force = contact_force,
+    .influences = influences,
 };

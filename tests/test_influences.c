@@ -1,0 +1,196 @@
+// What drives a person, as models tell it: right, and without changing anything. SPDX-License-Identifier: Apache-2.0
+#include "support.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const char room[] = TH_JSON(
+    {"levels": [{"walkable": {"rect": [0, 0, 12, 8]}, "obstacles": [{"rect": [9, -1, 9.3, 3.4]}, {"rect": [9, 4.5, 9.3, 9]}]}],
+      "exits": [{"id": "out", "line": [[12, 0], [12, 8]]}],
+      "groups": [{"id": "p", "count": 60, "area": {"rect": [2, 0.3, 8.5, 7.7]}, "to": "out", "move": "%s"}],
+      "run": {"step": 0.05}});
+
+static th_scene *room_of(const char *model) {
+    char json[1024];
+    snprintf(json, sizeof json, room, model);
+    return scene_of(json);
+}
+
+enum { MOST = 400 };
+static th_influence told[MOST];
+
+static int ask(th_world *world, uint32_t id) {
+    int count = th_world_influences(world, (th_agent_id){id}, -1, told, MOST);
+    assert_true(count <= MOST);
+    return count;
+}
+
+static const th_influence *named(const char *name, int count) {
+    for (int k = 0; k < count; ++k)
+        if (strcmp(told[k].name, name) == 0) return &told[k];
+    fail_msg("%s is not told", name);
+    return NULL;
+}
+
+static void asking_changes_nothing(void **state) {
+    (void)state;
+    static const char *const models[] = {"hidac", "orca", "social_force", "uic", "pbd", "people"};
+    for (size_t m = 0; m < sizeof models / sizeof models[0]; ++m) {
+        th_scene *scene = room_of(models[m]);
+        th_world *asked = world_of(scene, 2, 1), *left_alone = world_of(scene, 2, 1);
+        ask(asked, 7); // before the first step, too
+        for (int k = 0; k < 60; ++k) {
+            th_world_step(asked, 1);
+            th_world_step(left_alone, 1);
+            for (uint32_t id = 1; id <= 60; id += 20) ask(asked, id);
+        }
+        assert_true(th_world_hash(asked) == th_world_hash(left_alone));
+        th_world_destroy(asked);
+        th_world_destroy(left_alone);
+        th_scene_destroy(scene);
+    }
+}
+
+// A view that is mapped while somebody asks is written back to the same people.
+static void views_stay_where_they_are(void **state) {
+    (void)state;
+    th_scene *scene = room_of("hidac");
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 20);
+    float *speed = th_world_map(world, TH_FIELD_SPEED, TH_WRITE);
+    int count = th_world_agent_count(world);
+    for (int k = 0; k < count; ++k) speed[k] = 1.0f + 0.001f * (float)k;
+    assert_true(ask(world, 30) > 0);
+    th_world_unmap(world, TH_FIELD_SPEED);
+    float *now = field_of(world, TH_FIELD_SPEED);
+    for (int k = 0; k < count; ++k) assert_near(now[k], 1.0 + 0.001 * k, 1e-6);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+static void who_is_not_there_has_no_influences(void **state) {
+    (void)state;
+    th_scene *scene = room_of("hidac");
+    th_world *world = world_of(scene, 1, 1);
+    assert_int_equal(ask(world, 0), 0);
+    assert_int_equal(ask(world, 61), 0);
+    int all = ask(world, 1);
+    assert_true(all > 5);
+    assert_int_equal(th_world_influences(world, (th_agent_id){1}, -1, NULL, 0), all);
+    int move = th_model_find(TH_STAGE_MOVE, "hidac");
+    assert_int_equal(th_world_influences(world, (th_agent_id){1}, move, NULL, 0), all);
+    assert_int_equal(th_world_influences(world, (th_agent_id){1}, move + 1, NULL, 0), 0);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+static const char two[] = TH_JSON(
+    {"levels": [{"walkable": {"rect": [-20, -10, 20, 10]}}],
+      "exits": [{"id": "east", "line": [[20, -10], [20, 10]]}, {"id": "west", "line": [[-20, -10], [-20, 10]]}],
+      "groups": [{"id": "a", "positions": [[0, 0]], "to": "east", "speed": 1.3, "mass": 80, "plan": "straight", "move": {"model": "%s" %s}},
+      {"id": "b", "positions": [[%g, 0.1]], "to": "west", "speed": 1.3, "plan": "straight", "move": "%s"}], "run": {"step": %g}});
+
+static th_scene *two_of(const char *model, const char *params, double apart, double step) {
+    char json[1024];
+    snprintf(json, sizeof json, two, model, params, apart, model, step);
+    return scene_of(json);
+}
+
+// The direction told is the one that the next step takes, and the parts add up to it.
+static void hidac_tells_its_next_direction(void **state) {
+    (void)state;
+    th_scene *scene = two_of("hidac", "", 4, 0.05);
+    th_world *world = world_of(scene, 1, 3);
+    int turned = 0;
+    th_world_step(world, 10);
+    for (int k = 0; k < 30; ++k) {
+        th_vec2 direction, sum = {0, 0};
+        int count = ask(world, 1);
+        direction = named("direction", count)->vector;
+        const char *parts[] = {"attractor", "last direction", "avoidance of walls",
+                               "avoidance of one person"};
+        for (int n = 0; n < count; ++n)
+            for (int p = 0; p < 4; ++p)
+                if (strcmp(told[n].name, parts[p]) == 0) {
+                    sum.x += told[n].vector.x;
+                    sum.y += told[n].vector.y;
+                    turned += p == 3;
+                }
+        double length = (double)hypotf(sum.x, sum.y);
+        assert_near((double)sum.x / length, direction.x, 1e-4);
+        assert_near((double)sum.y / length, direction.y, 1e-4);
+        th_world_step(world, 1);
+        assert_near(field_of(world, th_world_field(world, "hidac.heading_x"))[0], direction.x,
+                    0.02);
+        assert_near(field_of(world, th_world_field(world, "hidac.heading_y"))[0], direction.y,
+                    0.02);
+    }
+    assert_true(turned > 0);
+    int count = ask(world, 1);
+    const th_influence *ahead = named("rectangle of influence", count);
+    assert_true(ahead->kind == TH_INFLUENCE_RECTANGLE && ahead->size == 1.5f);
+    assert_true(hypotf(ahead->vector.x, ahead->vector.y) >= 1.4f);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// The velocity of the next step is on the allowed side of the half-plane, and the preferred one is not.
+static void orca_tells_its_half_planes(void **state) {
+    (void)state;
+    th_scene *scene = two_of("orca", ", \"noise\": 0", 3, 0.1);
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 4);
+    int count = ask(world, 1);
+    th_influence plane = *named("half-plane of a person", count);
+    th_vec2 wish = named("preferred velocity", count)->vector;
+    assert_int_equal(plane.kind, TH_INFLUENCE_HALF_PLANE);
+    assert_int_equal(plane.other, 2);
+    float x = field_of(world, TH_FIELD_POSITION_X)[0], y = field_of(world, TH_FIELD_POSITION_Y)[0];
+    th_world_step(world, 1);
+    float vx = field_of(world, TH_FIELD_VELOCITY_X)[0],
+          vy = field_of(world, TH_FIELD_VELOCITY_Y)[0];
+    float allowed = (vx + x - plane.at.x) * plane.vector.x + (vy + y - plane.at.y) * plane.vector.y;
+    float wished =
+        (wish.x + x - plane.at.x) * plane.vector.x + (wish.y + y - plane.at.y) * plane.vector.y;
+    assert_near(allowed, 0, 1e-3);
+    assert_true(wished < -0.01f);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// Over a millisecond the forces told are mass times acceleration.
+static void social_force_tells_its_forces(void **state) {
+    (void)state;
+    th_scene *scene = two_of("social_force", "", 0.62, 0.001);
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 5);
+    th_vec2 sum = {0, 0};
+    int count = ask(world, 1);
+    for (int k = 0; k < count; ++k) {
+        assert_string_equal(told[k].unit, "N");
+        sum.x += told[k].vector.x;
+        sum.y += told[k].vector.y;
+    }
+    assert_int_equal(named("force of a person", count)->other, 2);
+    float vx = field_of(world, TH_FIELD_VELOCITY_X)[0],
+          vy = field_of(world, TH_FIELD_VELOCITY_Y)[0];
+    th_world_step(world, 1);
+    double ax = ((double)field_of(world, TH_FIELD_VELOCITY_X)[0] - (double)vx) / 0.001;
+    double ay = ((double)field_of(world, TH_FIELD_VELOCITY_Y)[0] - (double)vy) / 0.001;
+    assert_true(hypot(ax, ay) > 1);
+    assert_near(80 * ax, sum.x, 0.02 * hypot((double)sum.x, (double)sum.y));
+    assert_near(80 * ay, sum.y, 0.02 * hypot((double)sum.x, (double)sum.y));
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(asking_changes_nothing),
+        cmocka_unit_test(views_stay_where_they_are),
+        cmocka_unit_test(who_is_not_there_has_no_influences),
+        cmocka_unit_test(hidac_tells_its_next_direction),
+        cmocka_unit_test(orca_tells_its_half_planes),
+        cmocka_unit_test(social_force_tells_its_forces),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
