@@ -135,6 +135,50 @@ static void test_walls_fold_the_flow(void **state) {
     assert_near(th_uic_sample(lattice, 0, 1, 2, 0.5f, 0.5f, TH_UIC_FOLD_Y), 2, 1e-6);
 }
 
+// A flow to the east carries along who wants to go that way, nobody who does not; beside an exit it holds people less.
+static void test_nobody_is_carried_out_unasked(void **state) {
+    (void)state;
+    small_uic *s = create();
+    int east = MIDDLE + 1;
+    th_uic_level level = {.grid = s->grid};
+    for (int c = 0; c < CELLS; ++c) s->uic.packing[c] = s->uic.u[c] = 1.0f;
+    th_uic_place at = {.i = 1, .j = 1, .half_x = 1, .half_y = 0, .x = 0.5f, .y = 0.5f};
+    assert_true(th_uic_velocity_at(&s->uic, &level, &at, th_v(-1, 0)).x > 0.9f); // packed, no exit
+    s->uic.exit_x[east] = 1.0f;
+    for (int k = 0; k < 4 * CELLS; ++k) s->uic.quarters[k] = TH_UIC_FOLD_X;
+    assert_true(th_uic_velocity_at(&s->uic, &level, &at, th_v(0, 1)).x == 0.0f);
+    assert_true(th_uic_velocity_at(&s->uic, &level, &at, th_v(-1, 0)).x <= 0.0f);
+    assert_true(th_uic_velocity_at(&s->uic, &level, &at, th_v(1, 0)).x > 0.9f);
+    destroy(s);
+}
+
+// Two levels with one lattice, a link along the west face of cell (2, 1): what the cells beside it get of the other level.
+static void test_levels_press_over_links(void **state) {
+    (void)state;
+    small_uic *s = create();
+    th_uic *uic = &s->uic;
+    uic->levels[0] = (th_uic_level){.grid = s->grid};
+    uic->levels[1] = (th_uic_level){.grid = s->grid, .first = CELLS};
+    int high = MIDDLE + 1, low = MIDDLE;
+    uic->link_faces[0] = (th_uic_link_face){.level = 0, .other = 1, .cell = high, .share = 1.0f};
+    uic->link_face_count = 1;
+    uic->west[high].share = uic->west[CELLS + high].share = 0.05f; // packing 0.4 of both levels
+    uic->u[high] = 0.5f;
+    double pressure[2 * CELLS] = {0};
+    pressure[CELLS + low] = 2.0;
+    th_uic_add_links(&s->world, 0, pressure);
+    double coupling = 0.1 * 4.0 * 0.4, flow = 0.1 * 2.0 * 0.4 * 0.5;
+    assert_near(uic->ground[high], coupling, 1e-6);
+    assert_near(uic->ground[low], coupling, 1e-6);
+    assert_near(uic->b[high], -(coupling * 2.0 + flow), 1e-6);
+    assert_near(uic->b[low], flow, 1e-6);
+    pressure[low] = 0.5;
+    th_uic_correct_links(&s->world, 0,
+                         pressure); // down from the other level's 2 to this level's nothing
+    assert_near(uic->u[high], 0.5 + (2.0 - 0.5) * 2.0, 1e-5);
+    destroy(s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_weight_is_the_packing),
@@ -146,6 +190,8 @@ int main(void) {
         cmocka_unit_test(test_flow_and_coupling),
         cmocka_unit_test(test_gradient_is_subtracted),
         cmocka_unit_test(test_walls_fold_the_flow),
+        cmocka_unit_test(test_nobody_is_carried_out_unasked),
+        cmocka_unit_test(test_levels_press_over_links),
     };
     return cmocka_run_group_tests_name("uic rules", tests, NULL, NULL);
 }

@@ -178,6 +178,9 @@ typedef struct th_model {
     // Move only. How hard two bodies press that overlap by so many metres [N], for th_world_contact_forces. NULL: bodies
     // are hard.
     float (*contact_force)(const float *params, float overlap);
+    // Move only. How far from others newcomers of a source appear at least, in sums of the two radii and in metres. NULL:
+    // wherever bodies do not overlap.
+    void (*newcomers)(const float *params, float *bodies, float *metres);
     // Plan only. Needs the distance fields and the road map of the scene.
     bool needs_lattice;
     // Plan only. Leads people to goals of their own, not only along a route.

@@ -11,7 +11,7 @@
 #include "formula/segment.h"
 #include "scene/wall_chains.h"
 #include "space/distance_grid.h"
-#include "space/goals.h"
+#include "state/exits.h"
 #include "state/neighbours.h"
 #include "state/world.h"
 #include <math.h>
@@ -19,9 +19,6 @@
 
 // The stage; commits generation n+1.
 void th_stage_contact(th_world *world);
-
-static const float TH_CONTACT_WALL_GAP =
-    0.001f; // people stopped by the crossing test stay this far off the wall [m]
 
 TH_BOTH static inline int th_contact_passes_of_group(const th_world *world, uint32_t group) {
     const int usual = 4; // for models without the parameter; as TH_CONTACT_PARAMS
@@ -234,7 +231,7 @@ TH_BOTH static inline th_vec2 th_contact_push_off_walls(const th_walls *walls, i
     return p;
 }
 
-// The furthest point of the path p -> q that keeps TH_CONTACT_WALL_GAP from the first wall on it, then along that
+// The furthest point of the path p -> q that keeps TH_WALL_GAP from the first wall on it, then along that
 // wall as far as the rest of the path would take us. Returns q when nothing is in the way.
 TH_BOTH static inline th_vec2 th_contact_stop_at_walls(const th_walls *walls, int level, th_vec2 p,
                                                        th_vec2 q, bool *stopped) {
@@ -244,7 +241,7 @@ TH_BOTH static inline th_vec2 th_contact_stop_at_walls(const th_walls *walls, in
     if (wall < 0) return q;
     th_vec2 path = th_sub(q, p), along = walls->walls[wall].direction;
     float length = th_length(path);
-    float free_part = th_max(t * length - TH_CONTACT_WALL_GAP, 0.0f) / th_max(length, 1e-9f);
+    float free_part = th_max(t * length - TH_WALL_GAP, 0.0f) / th_max(length, 1e-9f);
     th_vec2 stop = th_add(p, th_scale(free_part, path));
     if (th_walls_first_crossing(walls, level, p, stop, &t) >= 0) return p;
     th_vec2 slide = th_add(stop, th_scale((1.0f - free_part) * th_dot(path, along), along));
@@ -294,81 +291,9 @@ TH_BOTH static inline bool th_contact_finish_path(const th_world *world, const t
         return true;
     }
     // A wall on either side of the line: stay on this level, just before the line or the wall.
-    th_vec2 back = th_scale(TH_CONTACT_WALL_GAP, th_unit(th_sub(p, at)));
+    th_vec2 back = th_scale(TH_WALL_GAP, th_unit(th_sub(p, at)));
     *q = th_contact_stop_at_walls(walls, (int)*level, p, th_add(at, back), &stopped);
     return false;
-}
-
-TH_BOTH static inline bool th_contact_wants_goal(const th_world *world, uint32_t i, int goal) {
-    const th_agents *agents = &world->agents;
-    const th_group *group = &world->scene->groups[agents->group[i]];
-    if (agents->phase[i] != TH_PHASE_WALKING || agents->leg[i] >= (uint32_t)group->route_count)
-        return false;
-    const th_target *target = &world->scene->targets[group->route[agents->leg[i]]];
-    for (int g = 0; g < target->goal_count; ++g)
-        if (target->goals[g] == goal) return true;
-    return false;
-}
-
-// Where the path p -> q would come closer than TH_CONTACT_WALL_GAP to the exit's line or cross it, from the side p
-// is on; *outward points over the line.
-TH_BOTH static inline bool th_contact_runs_into_exit(const th_line *line, th_vec2 p, th_vec2 q,
-                                                     th_vec2 *outward) {
-    th_vec2 along = th_unit(th_sub(line->b, line->a)), normal = th_perp_left(along);
-    float from = th_dot(th_sub(p, line->a), normal), to = th_dot(th_sub(q, line->a), normal);
-    float side = from > 0.0f ? 1.0f : -1.0f;
-    if (side * to >= TH_CONTACT_WALL_GAP || side * to >= side * from) return false;
-    // Where it comes over the line, or ends beside it: near the line's end one may miss it and not the other.
-    // The gap in the wall may be that much longer than the line.
-    float end = th_length(th_sub(line->b, line->a)) + TH_OPENING_REACH,
-          at = th_dot(th_sub(q, line->a), along);
-    float over = th_dot(th_sub(p, line->a), along);
-    over += (at - over) * (side * to < 0.0f ? from / (from - to) : 1.0f);
-    if ((at < -TH_OPENING_REACH || at > end) && (over < -TH_OPENING_REACH || over > end))
-        return false;
-    *outward = th_scale(-side, normal);
-    return true;
-}
-
-// Slides q off the first exit in the way, other than `but`, that is not to be left by. Returns its goal; -1: none.
-TH_BOTH static inline int th_contact_slide_off_exit(const th_world *world, uint32_t i,
-                                                    uint32_t level, int but, th_vec2 p,
-                                                    th_vec2 *q) {
-    const th_scene *scene = world->scene;
-    for (int g = 0; g < scene->goal_count; ++g) {
-        const th_goal *goal = &scene->goals[g];
-        th_vec2 outward;
-        if (!goal->is_line || goal->kind != TH_GOAL_EXIT || (uint32_t)goal->line.level != level ||
-            g == but)
-            continue;
-        if (!th_boxes_touch(p, *q, goal->line.a, goal->line.b, 2.0f * TH_OPENING_REACH)) continue;
-        if (!th_contact_runs_into_exit(&goal->line, p, *q, &outward) ||
-            th_contact_wants_goal(world, i, g))
-            continue;
-        if (th_walkable(scene, (int)level, th_add(*q, th_scale(0.05f, outward))))
-            continue; // within a room
-        float beyond = th_dot(th_sub(*q, goal->line.a), outward) + TH_CONTACT_WALL_GAP;
-        *q = th_sub(*q, th_scale(th_max(beyond, 0.0f), outward));
-        return g;
-    }
-    return -1;
-}
-
-// An exit drawn on the boundary is a gap in it. Only people who want that exit may leave through it; others who
-// are pushed there slide along it, or stay where they were if a wall or another exit is in the way: off the one
-// may be over the other where two meet in a corner.
-TH_BOTH static inline bool th_contact_stop_at_foreign_exits(const th_world *world,
-                                                            const th_walls *walls, uint32_t i,
-                                                            uint32_t level, th_vec2 p, th_vec2 *q) {
-    if (!th_goals_maybe_near(world->scene, (int)level, p, *q)) return false;
-    int first = th_contact_slide_off_exit(world, i, level, -1, p, q);
-    if (first < 0) return false;
-    th_vec2 further = *q;
-    if (level != world->agents.level[i] ||
-        th_contact_slide_off_exit(world, i, level, first, p, &further) >= 0 ||
-        th_walls_first_crossing(walls, (int)level, p, *q, NULL) >= 0)
-        *q = p;
-    return true;
 }
 
 // The path of one person, walls and exits respected; 1 when it was cut short.
@@ -391,7 +316,7 @@ TH_BOTH static inline int th_contact_keep_out_of_walls(const th_world *world, co
                                           th_contact_wall_radius(world, i));
         whole = th_contact_finish_path(world, walls, &level, p, &q);
     }
-    if (th_contact_stop_at_foreign_exits(world, walls, i, level, p, &q)) {
+    if (th_stop_at_foreign_exits(world, walls, i, level, p, &q)) {
         whole = false;
         level = agents->level[i]; // back to the start of the step
     }

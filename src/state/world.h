@@ -68,10 +68,11 @@ typedef struct th_group_state {
     int separation_param; // which of move_params says how often contact separates; -1: the usual
     int depth_param; // which one says how narrow people make themselves at walls; -1: no narrower
     int yield_param; // which one says how far those who stand give way; -1: like all others
-    bool separates_pairs; // the move model does that itself
-    bool follows_route;   // setting off, legs and leaving are route's
-    bool led;             // the behaviour sets the own goal, also of those with a route
-    bool goes_straight;   // the plan model needs neither distance fields nor the road map
+    float newcomer_bodies, newcomer_metres; // how far from others a source places people, at least
+    bool separates_pairs;                   // the move model does that itself
+    bool follows_route;                     // setting off, legs and leaving are route's
+    bool led;           // the behaviour sets the own goal, also of those with a route
+    bool goes_straight; // the plan model needs neither distance fields nor the road map
     bool scripted;
 } th_group_state;
 

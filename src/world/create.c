@@ -47,6 +47,14 @@ static int find_param(const th_model *model, const char *name) {
     return -1;
 }
 
+void th_take_newcomers(th_group_state *state) {
+    const th_model *move = th_models(NULL)[state->move];
+    state->newcomer_bodies = 1.0f;
+    state->newcomer_metres = 0.0f;
+    if (move->newcomers)
+        move->newcomers(state->move_params, &state->newcomer_bodies, &state->newcomer_metres);
+}
+
 static void copy_groups(th_world *world) {
     const th_scene *scene = world->scene;
     for (int g = 0; g < world->group_count; ++g) {
@@ -70,6 +78,7 @@ static void copy_groups(th_world *world) {
         state->depth_param = find_param(move, "body_depth");
         state->yield_param = find_param(move, "standing_yield");
         state->separates_pairs = move->separates_pairs;
+        th_take_newcomers(state);
         state->follows_route = th_models(NULL)[state->behave]->follows_route;
         state->led = th_models(NULL)[state->behave]->leads;
         state->goes_straight = !th_models(NULL)[state->plan]->needs_lattice;

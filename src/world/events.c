@@ -203,6 +203,7 @@ th_result th_world_set_param(th_world *world, int group, const char *name, doubl
                 return th_fail(error, TH_BAD_ARGUMENT, "", "%s = %g is outside %g .. %g %s", name,
                                value, info->min, info->max, info->unit);
             params[c][p] = (float)value;
+            th_take_newcomers(state);
             return TH_OK;
         }
     }

@@ -276,6 +276,11 @@ static bool groups_are_sound(const th_world *world, const unsigned char *saved) 
             !params_are_sound(state.filter, state.filter_params) ||
             !params_are_sound(state.move, state.move_params))
             return false;
+        th_group_state again = state;
+        th_take_newcomers(&again);
+        if (memcmp(&again.newcomer_bodies, &state.newcomer_bodies, sizeof(float)) != 0 ||
+            memcmp(&again.newcomer_metres, &state.newcomer_metres, sizeof(float)) != 0)
+            return false;
     }
     return true;
 }

@@ -104,10 +104,15 @@ TH_BOTH static inline uint32_t th_append_member(th_world *world, int g, th_vec2 
 
 // ---- sources
 
-// Is there room for a disc here now? The index is from the last step's start, so the search is widened
+// How far a newcomer of the group has to be from somebody [m].
+TH_BOTH static inline float th_newcomer_apart(const th_group_state *group, float radii) {
+    return th_max(group->newcomer_bodies * radii, group->newcomer_metres);
+}
+
+// Is there room for a newcomer here now? The index is from the last step's start, so the search is widened
 // by what people can have moved since; those placed after it stand at the end of the arrays.
 TH_BOTH static inline bool th_spot_is_free(const th_world *world, int level, th_vec2 p,
-                                           float radius) {
+                                           float radius, const th_group_state *group) {
     const th_agents *agents = &world->agents;
     if (world->scene->levels[level].bounded && th_wall_distance(world->scene, level, p) < radius)
         return false;
@@ -115,11 +120,11 @@ TH_BOTH static inline bool th_spot_is_free(const th_world *world, int level, th_
     int wall;
     if (th_walls_near(&walls, level, p, radius, &wall, NULL, 1) > 0) return false;
     const th_level_grid *grid = &world->index.grids[level];
-    float reach = radius + world->max_radius + world->max_moved;
+    float reach = th_newcomer_apart(group, radius + world->max_radius) + world->max_moved;
     th_rows rows = th_rows_around(grid, p, reach);
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);) {
         for (uint32_t j = begin; j < end; ++j) {
-            float apart = radius + agents->radius[j];
+            float apart = th_newcomer_apart(group, radius + agents->radius[j]);
             if (!th_gone(agents->phase[j]) && agents->level[j] == (uint32_t)level &&
                 th_length2(th_sub(th_position(agents, j), p)) < apart * apart)
                 return false;
@@ -127,7 +132,7 @@ TH_BOTH static inline bool th_spot_is_free(const th_world *world, int level, th_
     }
     for (uint32_t j = world->index.cell_start[world->index.cell_count]; j < (uint32_t)agents->count;
          ++j) {
-        float apart = radius + agents->radius[j];
+        float apart = th_newcomer_apart(group, radius + agents->radius[j]);
         if (agents->level[j] == (uint32_t)level &&
             th_length2(th_sub(th_position(agents, j), p)) < apart * apart)
             return false;
@@ -147,7 +152,8 @@ TH_BOTH static inline bool th_place_from_source(th_world *world, int g) {
                                  world->step_count * TH_SOURCE_TRIES + k);
         th_vec2 p = {box->min_x + th_uniform(r.v[0]) * (box->max_x - box->min_x),
                      box->min_y + th_uniform(r.v[1]) * (box->max_y - box->min_y)};
-        if (!th_polygons_contain(shape, p) || !th_spot_is_free(world, group->level, p, radius))
+        if (!th_polygons_contain(shape, p) ||
+            !th_spot_is_free(world, group->level, p, radius, &world->groups[g]))
             continue;
         th_append_member(world, g, p, radius);
         return true;

@@ -32,6 +32,8 @@ int th_continued_capacity(const th_scene *scene, const th_world *from);
 
 // spawn.c: refuses groups that cannot possibly fit, without placing them.
 th_result th_spawn_check(const th_scene *scene, th_error *error);
+// create.c: how far from others a source places people of the group, by the parameters of its move model.
+void th_take_newcomers(th_group_state *state);
 
 // events.c: is a door to open or shut in this step, and doing it.
 bool th_doors_due(const th_world *world);

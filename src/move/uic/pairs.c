@@ -242,7 +242,7 @@ TH_CLONES static pass_result pass_row(th_world *world, const th_uic_pair_step *s
         uint32_t first = start[column], end = start[column + 1];
         if (first == end) continue;
         bool by_wall =
-            quarters && quarters[per_half == 1 ? column : column / per_half] & TH_UIC_NEAR_WALL;
+            quarters && quarters[per_half == 1 ? column : column / per_half] & TH_UIC_LOOK_CLOSER;
         pass_cell(world, step, walls, grid, first, end, &near, by_wall, &passed);
         if (!step->tidy && any_tight(world->agents.pair_flags, first, end))
             list.columns[list.count++] = column;

@@ -241,7 +241,7 @@ struct pair_pass {
         const th_uic_level *level = &th_uic_of(world)->levels[world->agents.level[i]];
         th_uic_quarter q = quarter_of(world, i);
         return level->walled &&
-               th_uic_flags_of(th_uic_of(world), level, q.i, q.j, q.a, q.b) & TH_UIC_NEAR_WALL;
+               th_uic_flags_of(th_uic_of(world), level, q.i, q.j, q.a, q.b) & TH_UIC_LOOK_CLOSER;
     }
 };
 

@@ -6,6 +6,7 @@
 #include "formula/math.h"
 #include "formula/random.h"
 #include "move/uic/state.h"
+#include "state/exits.h"
 #include "state/neighbours.h"
 #include <math.h>
 #include <string.h>
@@ -34,7 +35,6 @@ enum {
 // packed crowd six of them in full carry people past where they should be; the next pass brings them back. With an odd
 // number of passes they then stand on the other side in every other step. Half of it is calm with any number.
 #define TH_UIC_RELAX 0.6f
-#define TH_UIC_WALL_GAP 0.001f // [m] who runs into a wall stops this far from it, as in contact
 
 typedef struct th_uic_pair_step {
     float widest;       // half the pair distance of anybody, at most [m]
@@ -269,7 +269,7 @@ TH_BOTH static inline th_vec2 th_uic_stop_at_walls(const th_world *world, const 
         return q;
     if (th_walls_first_crossing(walls, level, p, q, &t) >= 0) {
         // A share of the way would bring people nearer and nearer to a wall they are pressed against.
-        float way = th_max(t - TH_UIC_WALL_GAP / th_max(th_length(th_sub(q, p)), 1e-9f), 0.0f);
+        float way = th_max(t - TH_WALL_GAP / th_max(th_length(th_sub(q, p)), 1e-9f), 0.0f);
         q = th_add(p, th_scale(way, th_sub(q, p)));
     }
     for (int round = 0; round < 2; ++round) {
@@ -303,11 +303,15 @@ TH_FORMULA th_vec2 th_uic_take_push(const th_world *world, const th_uic_pair_ste
     th_vec2 to = th_add(p, th_limit(result.sum, step->most * step->half[i]));
     th_vec2 from = th_position(a, i);
     float way2 = by_wall ? th_max(th_length2(th_sub(to, p)), th_length2(th_sub(from, p))) : 0.0f;
+    if (by_wall && sqrtf(way2) + a->radius[i] >= result.clear)
+        to = th_uic_stop_at_walls(world, walls, i, from, to);
+    // Left to the contact stage alone, people pressed onto an exit that they do not want would come to stand in the
+    // others on its line: the pair step pushes them over it, the contact stage back.
+    bool held = by_wall && th_stop_at_foreign_exits(world, walls, i, a->level[i], from, &to);
     flags[i] = (pushed ? TH_UIC_LOOKS | TH_UIC_PUSHED : flags[i] & TH_UIC_PUSHED) |
-               (result.tight ? TH_UIC_IS_TIGHT : 0) | (step->tidy ? TH_UIC_TIDIED : 0);
-    return by_wall && sqrtf(way2) + a->radius[i] >= result.clear
-               ? th_uic_stop_at_walls(world, walls, i, from, to)
-               : to;
+               (held ? TH_UIC_PUSHED : 0) | (result.tight ? TH_UIC_IS_TIGHT : 0) |
+               (step->tidy ? TH_UIC_TIDIED : 0);
+    return to;
 }
 
 // The new place of somebody who was tidied.

@@ -56,7 +56,8 @@ enum {
     TH_UIC_WALL = 8,       // a wall runs through, or a gate through the cell: who stands here may
                            // belong to another cell
     TH_UIC_NEAR_WALL = 16, // a wall is near enough to stand between two people of the pair step
-    TH_UIC_NEAR_GATE = 64  // an exit or a link is in the cell or in one beside it
+    TH_UIC_NEAR_GATE = 64, // an exit or a link is in the cell or in one beside it
+    TH_UIC_LOOK_CLOSER = TH_UIC_NEAR_WALL | TH_UIC_NEAR_GATE
 };
 
 // Of the nine numbers 3 dy + dx + 4: the cell somebody stands in; and one more for who sees no centre at all, in a

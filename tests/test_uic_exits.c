@@ -1,0 +1,98 @@
+// Unilateral incompressibility where people come in and where they may not go out: sources, and exits of others.
+// SPDX-License-Identifier: Apache-2.0
+#include "move/uic/state.h"
+#include "support.h"
+#include <math.h>
+
+static float nearest_of(const th_agents *a, int i) {
+    float nearest = 1e9f;
+    for (int j = 0; j < a->count; ++j)
+        if (j != i)
+            nearest =
+                fminf(nearest,
+                      th_length(th_sub(th_position(a, (uint32_t)i), th_position(a, (uint32_t)j))));
+    return nearest;
+}
+
+static float nearest_pair(const th_world *world) {
+    float nearest = 1e9f;
+    for (int i = 0; i < world->agents.count; ++i)
+        nearest = fminf(nearest, nearest_of(&world->agents, i));
+    return nearest;
+}
+
+// Far more people than fit are owed at once. Those who come in keep the distance of a crowd at the limit, so the room is
+// never overfull; who asks for a denser limit gets more in.
+static void a_source_does_not_overfill(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 12, 4]}}],
+        "exits": [{"id": "out", "line": [[12, 0], [12, 4]]}],
+        "groups": [{"id": "people", "source": {"rate": 100000, "until": 1}, "area": {"rect": [0, 0, 4, 4]},
+            "to": "out", "radius": 0.2, "move": "uic"}],
+        "run": {"step": 0.01, "max_time": 20}}));
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 2); // they have walked for one step at most
+    float hexagonal = 0.4f / sqrtf(0.5f);
+    assert_true(world->agents.count > 20 && world->agents.count < (int)(3.6f * 16.0f));
+    assert_true(nearest_pair(world) > hexagonal - 0.04f);
+    int loose = world->agents.count;
+    th_error error = {0};
+    assert_int_equal(th_world_set_param(world, 0, "alpha", 1.0, &error), TH_OK);
+    th_world_step(world, 2);
+    assert_true(world->agents.count > loose + 5);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// A distance given in metres counts, whatever the bodies are.
+static void a_source_keeps_a_given_distance(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 12, 4]}}],
+        "exits": [{"id": "out", "line": [[12, 0], [12, 4]]}],
+        "groups": [{"id": "people", "source": {"rate": 100000, "until": 1}, "area": {"rect": [0, 0, 4, 4]},
+            "to": "out", "radius": 0.2, "move": {"model": "uic", "d_min": 0.6}}],
+        "run": {"step": 0.01, "max_time": 20}}));
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 2);
+    assert_true(world->agents.count > 8);
+    assert_true(nearest_pair(world) > 0.6f / sqrtf(0.5f) - 0.04f);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+static void stand(th_world *world, int i, float x, float y) {
+    world->agents.position_x[i] = x;
+    world->agents.position_y[i] = y;
+}
+
+// Two who want east overlap by 15 cm, one of them on the line of the western exit. The line holds that one, so the other
+// has to make all the room: left to the contact stage, half of the overlap would come back at the end of the step.
+static void an_exit_of_others_holds_in_the_pair_step(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 12, 4]}}],
+        "exits": [{"id": "west", "line": [[0, 0], [0, 4]]}, {"id": "east", "line": [[12, 0], [12, 4]]}],
+        "groups": [{"id": "people", "count": 2, "area": {"rect": [1, 1, 3, 3]}, "to": "east", "radius": 0.2, "premovement": 9,
+            "move": "uic"}],
+        "run": {"step": 0.2, "max_time": 20}}));
+    th_world *world = world_of(scene, 1, 1);
+    stand(world, 0, 0.002f, 2.0f); // they have not set off yet
+    stand(world, 1, 0.25f, 2.0f);
+    th_world_step(world, 1);
+    assert_true(world->agents.position_x[0] > 0.0f && world->agents.position_x[0] < 0.05f);
+    assert_true(nearest_pair(world) > 0.38f);
+    assert_invariants(world);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_source_does_not_overfill),
+        cmocka_unit_test(a_source_keeps_a_given_distance),
+        cmocka_unit_test(an_exit_of_others_holds_in_the_pair_step),
+    };
+    return cmocka_run_group_tests_name("uic exits", tests, NULL, NULL);
+}
