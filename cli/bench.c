@@ -278,8 +278,9 @@ const th_command th_command_bench = {
         "With --scene, --model, ...: one measurement.\n"
         "With --record: for 10 000, 100 000 and a million people (or --agents N) and each "
         "storage,\n"
-        "the time of a step without and with recording 10 frames per simulated second, bytes per\n"
-        "person and frame, people a second of the writer's processor time, and seconds waited.",
+        "the time of a step without and with recording 10 frames per simulated second, and with\n"
+        "looking on for a report as well, bytes per person and frame, people a second of the\n"
+        "writer's processor time, and seconds waited.",
     .examples = "  throng bench\n"
                 "  throng bench --full --csv bench/results/laptop.csv\n"
                 "  throng bench --scene circle --model orca --agents 50000 --threads 2 --json\n"

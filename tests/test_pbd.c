@@ -128,7 +128,8 @@ static void avoidance_goes_on_with_the_motion_begun(void **state) {
     th_pbd_correction head_on =
         th_pbd_avoid(&avoid, th_v(-2.0f, 0.0f), th_v(2.0f * h, 0.0f), 0.5f, 0.5f);
     assert_true(head_on.count == 1.0f && head_on.y == 0.0f);
-    avoid.side_bias = 0.01f;
+    p.side_bias = 0.01f;
+    avoid = th_pbd_avoidance_of(&p, h, 6);
     assert_true(th_pbd_avoid(&avoid, th_v(-2.0f, 0.0f), th_v(2.0f * h, 0.0f), 0.5f, 0.5f).y < 0.0f);
 }
 

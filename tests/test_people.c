@@ -74,6 +74,25 @@ static void exactly_one_of_two_goes_first(void **state) {
         assert_true(mine != theirs);
     }
     assert_false(th_people_goes_first(th_v(1, 0), -0.5f, 0.1f, th_v(-1, 0), 1, 2)); // head on
+    // Side by side neither is ahead: the lower id.
+    assert_true(th_people_goes_first(th_v(1, 0), 0.0f, 0.5f, th_v(1, 0), 1, 2));
+    assert_false(th_people_goes_first(th_v(1, 0), 0.0f, -0.5f, th_v(1, 0), 2, 1));
+}
+
+// Past the end of a wall that is nearer than shoulders want, as fast as there is room for a body that turns them; where
+// there is not even that, not at all.
+static void shoulders_turn_at_the_end_of_a_wall(void **state) {
+    (void)state;
+    const th_people_params p = defaults();
+    th_people_headway h = th_people_headway_of(&p, 1.3f, 0.0f);
+    const float narrow = 0.12f, wide = 0.24f;
+    // The wall begins 0.1 m ahead, to the left, and leads away.
+    for (int k = 0; k < 2; ++k) {
+        float across = k ? 0.18f : 0.11f;
+        float allowed = th_people_wall_allows(&h, th_v(1, 0), 1.3f, th_v(0.1f, across), th_v(0, 1),
+                                              2.0f, narrow, wide);
+        assert_near(allowed, k ? 1.3 * 0.5 : 0.0, 1e-3);
+    }
 }
 
 static th_world *people_of(const char *json, uint64_t seed) {
@@ -128,6 +147,32 @@ static void planner_and_bodies_agree_on_gaps(void **state) {
         assert_int_equal(th_world_statistics(world).left, 1);
         destroy(world);
     }
+}
+
+static int closed_gaps(const char *more) {
+    char json[1024];
+    snprintf(json, sizeof json,
+             "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 8, 4]}, \"walls\": [[[4, 0], [4, "
+             "1.8]], [[4, 2.1], "
+             "[4, 3.2]]]}], \"exits\": [{\"id\": \"out\", \"line\": [[8, 0], [8, 4]]}], %s}",
+             more);
+    th_world *world = people_of(json, 1);
+    int count = th_world_scene(world)->closed_gap_count;
+    destroy(world);
+    return count;
+}
+
+// A gap is closed where the smallest of a scene does not fit, others are told by `check`; what is named a door is one.
+static void a_gap_stays_open_for_the_smallest(void **state) {
+    (void)state;
+#define LARGE TH_JSON({"id": "large", "count": 1, "to": "out", "radius": 0.2, "move": "orca"})
+#define SMALL TH_JSON({"id": "small", "count": 1, "to": "out", "radius": 0.1, "move": "orca"})
+    assert_int_equal(closed_gaps("\"groups\": [" LARGE "]"), 1);
+    assert_int_equal(closed_gaps("\"groups\": [" LARGE ", " SMALL "]"), 0);
+    assert_int_equal(closed_gaps("\"groups\": [" LARGE
+                                 "], \"doors\": [{\"id\": \"hatch\", \"line\": [[4, "
+                                 "1.8], [4, 2.1]]}]"),
+                     0);
 }
 
 static void two_who_meet_pass_each_other(void **state) {
@@ -193,6 +238,46 @@ static void people_who_wait_are_not_shoved_about(void **state) {
     destroy(world);
 }
 
+// Nobody has the velocity wished for at once: of what is missing 1 - e^(-t / relaxation_time) is made up.
+static void velocity_follows_the_wish_in_time(void **state) {
+    (void)state;
+    th_world *world = people_of(
+        TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 40, 10]}}],
+        "exits": [{"id": "out", "line": [[40, 0], [40, 10]]}],
+        "groups": [{"id": "one", "count": 1, "area": {"rect": [2, 4, 4, 6]}, "to": "out", "speed": 1.3,
+            "move": "people"}],
+        "run": {"step": 0.1}}),
+                                                   1);
+    double made_up = 1.0 - exp(-0.1 / (double)defaults().relaxation_time), speed = 0.0;
+    for (int step = 0; step < 3; ++step) {
+        th_world_step(world, 1);
+        speed += made_up * (1.3 - speed);
+        assert_near(world->agents.velocity_x[0], speed, 0.01);
+    }
+    destroy(world);
+}
+
+// Who walks straight at a wall slows down before it: (0.6 m - 0.27 m) / 0.6 s half a metre off the centre, and not 1.3 m/s.
+static void a_wall_ahead_slows_down(void **state) {
+    (void)state;
+    th_world *world = people_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 10, 9]}, "walls": [[[5, 0], [5, 8]]]}],
+        "exits": [{"id": "out", "line": [[10, 0], [10, 9]]}],
+        "groups": [{"id": "one", "count": 1, "positions": [[2.5, 2]], "to": "out", "speed": 1.3,
+            "plan": "straight", "move": "people"}],
+        "run": {"step": 0.05}}),
+                              1);
+    float fastest = 0.0f;
+    for (int step = 0; step < 100; ++step) {
+        th_world_step(world, 1);
+        if (world->agents.position_x[0] > 4.45f)
+            fastest = fmaxf(fastest, world->agents.velocity_x[0]);
+    }
+    assert_true(fastest > 0.05f && fastest < 0.9f);
+    destroy(world);
+}
+
 static void a_scene_without_a_model_uses_it(void **state) {
     (void)state;
     int model = th_model_default_of(TH_STAGE_MOVE);
@@ -205,10 +290,14 @@ int main(void) {
         cmocka_unit_test(others_are_expected_to_go_on),
         cmocka_unit_test(waiting_shortens_the_gaps),
         cmocka_unit_test(exactly_one_of_two_goes_first),
+        cmocka_unit_test(shoulders_turn_at_the_end_of_a_wall),
         cmocka_unit_test(planner_and_bodies_agree_on_gaps),
+        cmocka_unit_test(a_gap_stays_open_for_the_smallest),
         cmocka_unit_test(two_who_meet_pass_each_other),
         cmocka_unit_test(crowds_that_meet_get_past_each_other),
         cmocka_unit_test(people_who_wait_are_not_shoved_about),
+        cmocka_unit_test(velocity_follows_the_wish_in_time),
+        cmocka_unit_test(a_wall_ahead_slows_down),
         cmocka_unit_test(a_scene_without_a_model_uses_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,19 +67,19 @@ static void stand(th_world *world, int i, float x, float y) {
     world->agents.position_y[i] = y;
 }
 
-// Two who want east overlap by 15 cm, one of them on the line of the western exit. The line holds that one, so the other
+// Two who want east overlap by 15 cm, one of them on the line of the western exit, far from walls. The line holds that one, so the other
 // has to make all the room: left to the contact stage, half of the overlap would come back at the end of the step.
 static void an_exit_of_others_holds_in_the_pair_step(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
-        {"levels": [{"walkable": {"rect": [0, 0, 12, 4]}}],
-        "exits": [{"id": "west", "line": [[0, 0], [0, 4]]}, {"id": "east", "line": [[12, 0], [12, 4]]}],
+        {"levels": [{"walkable": {"rect": [0, 0, 12, 30]}}],
+        "exits": [{"id": "west", "line": [[0, 0], [0, 30]]}, {"id": "east", "line": [[12, 0], [12, 30]]}],
         "groups": [{"id": "people", "count": 2, "area": {"rect": [1, 1, 3, 3]}, "to": "east", "radius": 0.2, "premovement": 9,
             "move": "uic"}],
         "run": {"step": 0.2, "max_time": 20}}));
     th_world *world = world_of(scene, 1, 1);
-    stand(world, 0, 0.002f, 2.0f); // they have not set off yet
-    stand(world, 1, 0.25f, 2.0f);
+    stand(world, 0, 0.002f, 15.0f); // they have not set off yet
+    stand(world, 1, 0.25f, 15.0f);
     th_world_step(world, 1);
     assert_true(world->agents.position_x[0] > 0.0f && world->agents.position_x[0] < 0.05f);
     assert_true(nearest_pair(world) > 0.38f);
