@@ -264,7 +264,7 @@ static void a_wall_ahead_slows_down(void **state) {
     th_world *world = people_of(TH_JSON(
         {"levels": [{"walkable": {"rect": [0, 0, 10, 9]}, "walls": [[[5, 0], [5, 8]]]}],
         "exits": [{"id": "out", "line": [[10, 0], [10, 9]]}],
-        "groups": [{"id": "one", "count": 1, "positions": [[2.5, 2]], "to": "out", "speed": 1.3,
+        "groups": [{"id": "one", "count": 1, "area": {"rect": [2.2, 1.8, 2.8, 2.4]}, "to": "out", "speed": 1.3,
             "plan": "straight", "move": "people"}],
         "run": {"step": 0.05}}),
                               1);
