@@ -11,90 +11,7 @@
 
 // ---- gaps that somebody does not fit through
 
-typedef struct gap {
-    int level;
-    double x, y, width; // of its middle, in the scene file's coordinates [m]
-} gap;
-enum { GAPS_MOST = 32 };
-
-// Keeps the narrowest of gaps that lie together.
-static int add_gap(gap *gaps, int count, gap one, double together) {
-    for (int k = 0; k < count; ++k)
-        if (gaps[k].level == one.level && hypot(gaps[k].x - one.x, gaps[k].y - one.y) < together) {
-            if (one.width < gaps[k].width) gaps[k] = one;
-            return count;
-        }
-    if (count < GAPS_MOST) gaps[count++] = one;
-    return count;
-}
-
-// From the wall's first corner, where it juts out into the ground, straight to another wall that faces it. [m]; 0: none.
-static double across(const th_scene *scene, const th_wall *corner, const th_wall *other,
-                     double most, gap *found) {
-    double px = (double)corner->a.x, py = (double)corner->a.y;
-    double ax = (double)other->a.x, ay = (double)other->a.y, length = (double)other->length;
-    double ux = (double)other->direction.x, uy = (double)other->direction.y;
-    double s = fmin(fmax((px - ax) * ux + (py - ay) * uy, 0.0), length);
-    double dx = ax + s * ux - px, dy = ay + s * uy - py, width = hypot(dx, dy);
-    if (width < 0.01 || width >= most || ux * (py - ay) - uy * (px - ax) > 0.0) return 0.0;
-    th_vec2 middle = {(float)(px + dx / 2), (float)(py + dy / 2)};
-    // No nearer wall beside it: the gap is as wide as the middle is clear.
-    if (!th_scene_walkable(scene, corner->level, middle) ||
-        (double)th_scene_distance(scene, corner->level, middle) < 0.49 * width)
-        return 0.0;
-    *found = (gap){corner->level, (double)middle.x + scene->origin.x,
-                   (double)middle.y + scene->origin.y, width};
-    return width;
-}
-
-static int compare_corners(const void *left, const void *right) {
-    const th_wall *a = *(const th_wall *const *)left, *b = *(const th_wall *const *)right;
-    return a->a.x != b->a.x ? (a->a.x > b->a.x) - (a->a.x < b->a.x) : (a > b) - (a < b);
-}
-
-// The first of the corners, which are in the order of x, that is not left of x.
-static int first_from(const th_wall *const *corners, int count, double x) {
-    int low = 0;
-    for (int high = count; low < high;) {
-        int middle = low + (high - low) / 2;
-        if ((double)corners[middle]->a.x < x)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-// Corners near each wall, by their order in x: all pairs would be minutes for some ten thousand obstacles.
-static int find_gaps(const th_scene *scene, double most, gap *gaps) {
-    int count = 0, corner_count = 0;
-    const th_wall **corners = malloc(((size_t)scene->wall_count + 1) * sizeof *corners);
-    if (!corners) return 0;
-    for (int c = 0; c < scene->wall_count; ++c)
-        if (scene->walls[c].door < 0 && scene->walls[c].a_convex)
-            corners[corner_count++] = &scene->walls[c];
-    qsort(corners, (size_t)corner_count, sizeof *corners, compare_corners);
-    for (int w = 0; w < scene->wall_count; ++w) {
-        const th_wall *wall = &scene->walls[w];
-        if (wall->door >= 0) continue;
-        double left = (double)fminf(wall->a.x, wall->b.x) - most;
-        double right = (double)fmaxf(wall->a.x, wall->b.x) + most;
-        float low = fminf(wall->a.y, wall->b.y) - (float)most;
-        float high = fmaxf(wall->a.y, wall->b.y) + (float)most;
-        for (int k = first_from(corners, corner_count, left);
-             k < corner_count && (double)corners[k]->a.x <= right; ++k) {
-            const th_wall *corner = corners[k];
-            gap one;
-            if (corner->a.y < low || corner->a.y > high || corner->level != wall->level ||
-                corner == wall || w == corner->prev)
-                continue;
-            if (across(scene, corner, wall, most, &one) > 0.0)
-                count = add_gap(gaps, count, one, 2.0 * most);
-        }
-    }
-    free(corners);
-    return count;
-}
+enum { GAPS_MOST = 32 }; // told
 
 static void warn_of_closed_gaps(const char *path, const th_scene *scene) {
     for (int k = 0; k < scene->closed_gap_count && k < GAPS_MOST; ++k) {
@@ -107,23 +24,27 @@ static void warn_of_closed_gaps(const char *path, const th_scene *scene) {
     }
 }
 
+static void warn_of_narrow_gap(const char *path, const th_scene *scene, const th_narrow_gap *gap) {
+    const th_line *line = &gap->line;
+    double x = (double)(line->a.x + line->b.x) / 2, y = (double)(line->a.y + line->b.y) / 2;
+    for (int g = 0; g < scene->group_count; ++g) {
+        const th_group *group = &scene->groups[g];
+        double needed = th_group_gap(group, true);
+        if ((double)gap->width >= needed) continue;
+        bool around = th_scene_widest_with_way(scene, g) >= needed;
+        printf("%s: warning: the gap of %.2f m at (%.2f, %.2f) on level %s is too narrow for "
+               "people of group %s, who need %s%.2f m; %s\n",
+               path, (double)gap->width, x + scene->origin.x, y + scene->origin.y,
+               scene->levels[line->level].id, group->id,
+               th_group_gap(group, false) < (double)gap->width ? "up to " : "", needed,
+               around ? "they go around it" : "they have no other way and would stay: widen it");
+    }
+}
+
 static void warn_of_gaps(const char *path, const th_scene *scene) {
     warn_of_closed_gaps(path, scene);
-    double most = 0.0;
-    for (int g = 0; g < scene->group_count; ++g)
-        most = fmax(most, th_group_gap(&scene->groups[g], true));
-    gap gaps[GAPS_MOST];
-    int count = find_gaps(scene, most, gaps);
-    for (int k = 0; k < count; ++k)
-        for (int g = 0; g < scene->group_count; ++g) {
-            const th_group *group = &scene->groups[g];
-            double needed = th_group_gap(group, true);
-            if (gaps[k].width >= needed) continue;
-            printf("%s: warning: the gap of %.2f m at (%.2f, %.2f) on level %s is too narrow for "
-                   "people of group %s, who need %.2f m; widen it or close it with a wall\n",
-                   path, gaps[k].width, gaps[k].x, gaps[k].y, scene->levels[gaps[k].level].id,
-                   group->id, needed);
-        }
+    for (int k = 0; k < scene->narrow_gap_count && k < GAPS_MOST; ++k)
+        warn_of_narrow_gap(path, scene, &scene->narrow_gaps[k]);
 }
 
 // ---- stairs whose sides are open to the floor

@@ -51,6 +51,7 @@ static inline hand_scene *hand_create(void) {
     scene->zones = hand->zones;
     scene->doors = hand->doors;
     scene->goals = hand->goals;
+    scene->size_count = 1;
     scene->targets = hand->targets;
     scene->groups = hand->groups;
     return hand;
@@ -96,7 +97,8 @@ static inline int hand_edge(hand_scene *hand, th_vec2 a, th_vec2 b, int door) {
                                    .prev = index,
                                    .a_convex = true,
                                    .level = hand->scene.level_count - 1,
-                                   .door = door};
+                                   .door = door,
+                                   .gap = 1e30f};
     level->wall_end = hand->scene.wall_count;
     hand_grow_box(&level->box, a);
     hand_grow_box(&level->box, b);

@@ -90,8 +90,8 @@ static inline void small_world_wall(small_world *small, const th_vec2 *points, i
         th_wall *wall = &small->walls[first + k];
         th_vec2 a = points[k], b = points[(k + 1) % count];
         float length = sqrtf((b.x - a.x) * (b.x - a.x) + (b.y - a.y) * (b.y - a.y));
-        *wall = (th_wall){a, b, {(b.x - a.x) / length, (b.y - a.y) / length}, length, 0, 0, true,
-                          0, -1};
+        *wall = (th_wall){
+            a, b, {(b.x - a.x) / length, (b.y - a.y) / length}, length, 0, 0, true, 0, -1, 0.0f};
         wall->next = first + (k + 1) % count;
         wall->prev = first + (k + count - 1) % count;
     }

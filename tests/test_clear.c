@@ -38,8 +38,7 @@ static void check_walls(const char *file) {
     uint8_t *closed = calloc((size_t)scene->door_count + 1, 1);
     assert_non_null(closed);
     for (int d = 0; d < scene->door_count; ++d) closed[d] = 1;
-    th_walls walls = {scene->walls, scene->wall_count, scene->wall_count, closed,
-                      scene->wall_grids};
+    th_walls walls = th_walls_of(scene, closed);
     int far = 0;
     for (int l = 0; l < scene->level_count; ++l)
         for (uint32_t k = 0; k < POINTS; ++k) {

@@ -5,8 +5,8 @@
 static th_way way_at(const hand_scene *hand, int target, int level, th_vec2 p) {
     const struct th_plan_scene *plan = hand->scene.plan;
     th_walls walls = {hand->scene.walls, hand->scene.wall_count, hand->scene.wall_count,
-                      plan->door_closed, hand->scene.wall_grids};
-    return th_field_way(&plan->plans.graph, &walls, plan->plans.fields[target], level, p);
+                      plan->door_closed, hand->scene.wall_grids, 0.0f};
+    return th_field_way(&plan->plans[0].graph, &walls, plan->plans[0].fields[target], level, p);
 }
 
 static void prepare(hand_scene *hand, int level) {
@@ -109,7 +109,7 @@ static void gap_in_a_thin_wall(void **state) {
 static float walk(const hand_scene *hand, int target, int level, th_vec2 p, float seconds) {
     const struct th_plan_scene *plan = hand->scene.plan;
     th_walls walls = {hand->scene.walls, hand->scene.wall_count, hand->scene.wall_count,
-                      plan->door_closed, hand->scene.wall_grids};
+                      plan->door_closed, hand->scene.wall_grids, 0.0f};
     float distance = 0.0f;
     for (float time = 0.0f; time < seconds; time += 0.05f) {
         th_way way = way_at(hand, target, level, p);
@@ -170,8 +170,8 @@ static void never_through_a_wall(void **state) {
     }
     assert_true(arrived >= 295); // a few may start in pockets between the walls
     uint8_t none = 0;
-    th_walls walls = {hand->walls, hand->scene.wall_count, hand->scene.wall_count, &none,
-                      hand->scene.wall_grids};
+    th_walls walls = {hand->walls, hand->scene.wall_count, hand->scene.wall_count,
+                      &none,       hand->scene.wall_grids, 0.0f};
     for (int i = 0; i < 20000; ++i) {
         th_vec2 p = {hand_random(&seed, 0.01f, 19.9f), hand_random(&seed, 0.01f, 19.9f)};
         th_way way = way_at(hand, target, 0, p);

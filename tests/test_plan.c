@@ -47,7 +47,7 @@ static void assert_same_as_from_scratch(const th_world *world) {
     th_graph_update(&graph, &walls);
     for (int t = 0; t < world->scene->target_count; ++t) {
         th_field_solve(&graph, &walls, &world->scene->targets[t], &front, distance);
-        assert_memory_equal(distance, world->plan->plans.fields[t],
+        assert_memory_equal(distance, world->plan->plans[0].fields[t],
                             (size_t)nodes->count * sizeof *distance);
     }
     th_front_destroy(&front, nodes->count, &memory);
@@ -62,8 +62,8 @@ static void doors_change_only_what_they_touch(void **state) {
     int a = put(world, 0, 0, th_v(5, 3)), b = put(world, 1, 0, th_v(33, 3));
     size_t bytes = (size_t)hand->scene.plan->nodes.count * sizeof(float);
     float *untouched = malloc(bytes), *touched = malloc(bytes);
-    memcpy(untouched, world->plan->plans.fields[1], bytes);
-    memcpy(touched, world->plan->plans.fields[0], bytes);
+    memcpy(untouched, world->plan->plans[0].fields[1], bytes);
+    memcpy(touched, world->plan->plans[0].fields[0], bytes);
 
     float open = th_plan_distance(world, 0, 0, th_v(5, 3));
     world->door_closed[0] = 1;
@@ -71,7 +71,7 @@ static void doors_change_only_what_they_touch(void **state) {
     assert_same_as_from_scratch(world);
     float detour = th_plan_distance(world, 0, 0, th_v(5, 3));
     assert_true(open > 12.0f && open < 12.8f && detour > 16.0f && detour < 18.0f);
-    assert_memory_equal(untouched, world->plan->plans.fields[1], bytes);
+    assert_memory_equal(untouched, world->plan->plans[0].fields[1], bytes);
     run_plans(world);
     assert_int_equal(world->counters.unreachable, 0);
     assert_true(world->agents.preferred_y[a] > 0.5f); // to the other door
@@ -87,7 +87,7 @@ static void doors_change_only_what_they_touch(void **state) {
 
     world->door_closed[0] = world->door_closed[1] = 0;
     th_plan_walls_changed(world);
-    assert_memory_equal(touched, world->plan->plans.fields[0], bytes);
+    assert_memory_equal(touched, world->plan->plans[0].fields[0], bytes);
     assert_same_as_from_scratch(world);
     free(untouched);
     free(touched);

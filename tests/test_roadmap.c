@@ -13,12 +13,12 @@ static void prepare(hand_scene *hand) {
     assert_true(th_wall_grids_build(&hand->scene));
     if (th_plan_prepare(&hand->scene, &error) != TH_OK)
         fail_msg("%s: %s", error.path, error.message);
-    assert_non_null(hand->scene.plan->plans.roadmap);
+    assert_non_null(hand->scene.plan->plans[0].roadmap);
 }
 
 static th_walls walls_of(const hand_scene *hand, const uint8_t *closed) {
-    th_walls walls = {hand->walls, hand->scene.wall_count, hand->scene.wall_count, closed,
-                      hand->scene.wall_grids};
+    th_walls walls = {hand->walls, hand->scene.wall_count, hand->scene.wall_count,
+                      closed,      hand->scene.wall_grids, 0.0f};
     return walls;
 }
 
@@ -80,11 +80,11 @@ static void ways_among_pillars(void **state) {
     for (int i = 0; i < 6; ++i)
         for (int j = 0; j < 6; ++j) {
             if (i == j) continue;
-            float exact =
-                th_field_way(&plan->plans.graph, &walls, plan->plans.fields[targets[j]], 0, ends[i])
-                    .distance;
+            float exact = th_field_way(&plan->plans[0].graph, &walls,
+                                       plan->plans[0].fields[targets[j]], 0, ends[i])
+                              .distance;
             float walked =
-                walk(hand, plan->plans.roadmap, plan->door_closed, 0, ends[i], 0, ends[j]);
+                walk(hand, plan->plans[0].roadmap, plan->door_closed, 0, ends[i], 0, ends[j]);
             if (!(walked > 0.0f && walked < 1.05f * exact))
                 fail_msg("from %d to %d: %g m, geodesic %g m", i, j, (double)walked, (double)exact);
         }
@@ -105,8 +105,8 @@ static void cost_does_not_grow_with_goals(void **state) {
         th_vec2 p = {hand_random(&seed, 0.1f, 26.9f), hand_random(&seed, 0.1f, 2.0f)};
         th_vec2 own = {hand_random(&seed, 0.1f, 26.9f), hand_random(&seed, 25.0f, 26.9f)};
         th_road_work a = {0, 0}, b = {0, 0};
-        th_roadmap_way(plan->plans.roadmap, &walls, 0, p, 0, few[i & 1], &a);
-        th_roadmap_way(plan->plans.roadmap, &walls, 0, p, 0, own, &b);
+        th_roadmap_way(plan->plans[0].roadmap, &walls, 0, p, 0, few[i & 1], &a);
+        th_roadmap_way(plan->plans[0].roadmap, &walls, 0, p, 0, own, &b);
         // Hard bounds, whatever the goal: each turn strikes out one node of the lists.
         assert_true(b.pairs <= TH_ROAD_ENDS * TH_ROAD_ENDS * 6 * TH_ROAD_ENDS);
         assert_true(b.sights <= 12 * TH_ROAD_ENDS);
@@ -130,7 +130,7 @@ static void doors_open_and_shut(void **state) {
     want_own_goals(hand);
     prepare(hand);
     th_roadmap *roadmap =
-        th_roadmap_copy(hand->scene.plan->plans.roadmap, &hand->scene.arena->memory);
+        th_roadmap_copy(hand->scene.plan->plans[0].roadmap, &hand->scene.arena->memory);
     assert_non_null(roadmap);
     th_vec2 p = {4, 3}, goal = {16, 3};
     float lengths[4];
@@ -148,7 +148,7 @@ static void doors_open_and_shut(void **state) {
     uint8_t open[2] = {0, 0};
     th_walls walls = walls_of(hand, open);
     th_roadmap_update(roadmap, &walls);
-    const th_roadmap *first = hand->scene.plan->plans.roadmap;
+    const th_roadmap *first = hand->scene.plan->plans[0].roadmap;
     size_t count = (size_t)first->count;
     assert_memory_equal(roadmap->table, first->table, count * count * sizeof(float));
     th_roadmap_destroy(roadmap);
@@ -168,11 +168,12 @@ static void over_the_stairs(void **state) {
     want_own_goals(hand);
     prepare(hand);
     const struct th_plan_scene *plan = hand->scene.plan;
-    float up = walk(hand, plan->plans.roadmap, plan->door_closed, 0, th_v(1, 1), 1, th_v(17, 9));
+    float up = walk(hand, plan->plans[0].roadmap, plan->door_closed, 0, th_v(1, 1), 1, th_v(17, 9));
     // round (5, 8), over the line and round (13, 2)
     float corner = th_length(th_v(4, 7)) + th_length(th_v(8, 6)) + th_length(th_v(4, 7));
     assert_true(up > corner && up < 1.05f * corner);
-    float down = walk(hand, plan->plans.roadmap, plan->door_closed, 1, th_v(17, 9), 0, th_v(1, 1));
+    float down =
+        walk(hand, plan->plans[0].roadmap, plan->door_closed, 1, th_v(17, 9), 0, th_v(1, 1));
     assert_true(down > corner && down < 1.05f * corner);
     hand_destroy(hand);
 }

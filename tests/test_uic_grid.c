@@ -108,12 +108,13 @@ static float open_share(th_vec2 a, th_vec2 b, th_vec2 low, th_vec2 high, int axi
     for (int k = 0; k < 2; ++k) {
         th_vec2 p = ends[k], q = ends[1 - k];
         float length = th_length(th_sub(q, p));
-        hand->walls[k] = (th_wall){p, q, th_unit(th_sub(q, p)), length, 1 - k, 1 - k, true, 0, -1};
+        hand->walls[k] =
+            (th_wall){p, q, th_unit(th_sub(q, p)), length, 1 - k, 1 - k, true, 0, -1, 0.0f};
     }
     hand->scene.wall_count = hand->levels[0].wall_end = 2;
     hand->levels[0].box = (th_box){-20, -20, 20, 20};
     assert_true(th_wall_grids_build(&hand->scene));
-    th_walls walls = {hand->walls, 2, 2, NULL, hand->scene.wall_grids};
+    th_walls walls = {hand->walls, 2, 2, NULL, hand->scene.wall_grids, 0.0f};
     float share = th_walls_open_share(&walls, 0, low, high, axis);
     th_arena_free(hand->scene.arena);
     free(hand);

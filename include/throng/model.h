@@ -175,6 +175,9 @@ typedef struct th_model {
         cell_size; // [m] of the neighbour grid where all groups use models that want the same; 0: 1.2
     // Move only. The model keeps its people apart itself; contact leaves their pairs alone.
     bool separates_pairs;
+    // Move models. What somebody needs beyond the body to get through a gap alone; planners lead people around narrower
+    // ones. [m]
+    float gap_clearance;
     // Move only. How hard two bodies press that overlap by so many metres [N], for th_world_contact_forces. NULL: bodies
     // are hard.
     float (*contact_force)(const float *params, float overlap);

@@ -41,8 +41,21 @@ typedef struct th_wall {
     int next, prev; // edge that starts at b, edge that ends at a
     bool a_convex;  // the solid's corner at a is convex (bends left or goes straight on)
     int level;
-    int door; // -1: always there; else stands only while that door is closed
+    int door; // -1: always there; else stands only while that door is closed, or TH_NARROW_GAP
+    // How wide the door or gap is where some of the people do not fit through, for whom it is a wall; else very wide. [m]
+    float gap;
 } th_wall;
+
+// The `door` of a wall across a gap that only some of the scene's people fit through. It stops nobody; planners lead
+// those around it who need more.
+#define TH_NARROW_GAP 0x7fffffff
+enum { TH_SIZES_MOST = 4 };
+
+typedef struct th_narrow_gap {
+    th_line line;
+    float width; // [m]
+    int door;    // that lies in it; -1: none
+} th_narrow_gap;
 
 typedef struct th_level {
     const char *id;
@@ -169,6 +182,13 @@ struct th_scene {
     // Gaps between walls that not even the smallest of the scene's people fit through: they count as walls.
     const th_line *closed_gaps;
     int closed_gap_count;
+    // Gaps that some of them fit through and others do not.
+    const th_narrow_gap *narrow_gaps;
+    int narrow_gap_count;
+    // People are told apart by what they need to pass, th_group_gap: the most of each size, ascending [m]. Who
+    // needs at most sizes[0] passes every gap. One size where there are no narrow gaps.
+    float sizes[TH_SIZES_MOST];
+    int size_count;
     th_run_def run;
     th_record_def record;
     double plan_cell; // as given [m]; 0: chosen by the planner
@@ -181,8 +201,10 @@ struct th_scene {
 };
 
 // The narrowest gap that the smallest, or the largest, person of the group fits through: the body's width, or its depth
-// with models that turn shoulders. [m]
+// with models that turn shoulders, and what the model needs besides. [m]
 TH_API double th_group_gap(const th_group *group, bool largest);
+// Who of the group needs a wider gap than this has no way to its goals, all doors open; infinite: everybody has one. [m]
+TH_API double th_scene_widest_with_way(const th_scene *scene, int group);
 
 #ifdef __cplusplus
 }

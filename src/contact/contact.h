@@ -64,13 +64,6 @@ TH_BOTH static inline float th_contact_repair(const th_world *world, int i, int 
     return moved2;
 }
 
-// How near the centre comes to a wall [m]: its radius, or less for those who turn their shoulders.
-TH_BOTH static inline float th_contact_wall_radius(const th_world *world, uint32_t i) {
-    const th_group_state *state = &world->groups[world->agents.group[i]];
-    float radius = world->agents.radius[i];
-    return state->depth_param < 0 ? radius : state->move_params[state->depth_param] * radius;
-}
-
 // How far i gives way to others when it stands on purpose; 0.5: as those who walk.
 TH_BOTH static inline float th_contact_yield_of(const th_world *world, uint32_t i) {
     const th_group_state *state = &world->groups[world->agents.group[i]];
@@ -312,8 +305,7 @@ TH_BOTH static inline int th_contact_keep_out_of_walls(const th_world *world, co
         // The bare model presses on walls by itself: lifting people off would take away the friction that
         // lets arches form at doors.
         if (th_contact_passes_of(world, i) > 0)
-            q = th_contact_push_off_walls(walls, (int)level, p, q,
-                                          th_contact_wall_radius(world, i));
+            q = th_contact_push_off_walls(walls, (int)level, p, q, th_wall_radius(world, i));
         whole = th_contact_finish_path(world, walls, &level, p, &q);
     }
     if (th_stop_at_foreign_exits(world, walls, i, level, p, &q)) {

@@ -10,40 +10,54 @@ static bool put_array(void *device, const void *host, size_t bytes) {
     return bytes == 0 || put(device, host, bytes);
 }
 
-// The world's own plans: memory for them the first time, and then their values again and again.
-bool send_plan(th_world *host) {
+// Memory for the world's own plans, the first time.
+static bool make_plans(th_world *host) {
     th_device_world *device = host->device_world;
-    const th_plans *plans = &host->plan->plans;
-    size_t nodes = (size_t)host->scene->plan->nodes.count,
-           targets = (size_t)host->scene->target_count;
-    if (!host->plan->own) return true;
-    if (!device->fields) {
-        struct th_plan_world plan;
-        memset(&plan, 0, sizeof plan);
-        plan.own = true;
-        plan.plans =
-            copy_plans(device->store, plans, &host->scene->plan->nodes, device->nodes, host->scene);
-        device->plans = plan.plans;
-        device->fields = (float **)calloc(targets + 1, sizeof(float *));
-        bool good =
-            !device->store.failed && device->fields && put(device->known.plan, &plan, sizeof plan);
-        if (good && plan.plans.fields && targets > 0)
-            good = get(device->fields, plan.plans.fields, targets * sizeof(float *));
-        if (good && plan.plans.roadmap)
-            good = get(&device->roadmap, plan.plans.roadmap, sizeof device->roadmap);
-        return good;
+    size_t targets = (size_t)host->scene->target_count;
+    struct th_plan_world plan;
+    memset(&plan, 0, sizeof plan);
+    plan.own = true;
+    bool good = true;
+    for (int size = 0; size < host->scene->size_count; ++size) {
+        plan.plans[size] = copy_plans(device->store, &host->plan->plans[size],
+                                      &host->scene->plan->nodes, device->nodes, host->scene);
+        device->plans[size] = plan.plans[size];
+        device->fields[size] = (float **)calloc(targets + 1, sizeof(float *));
+        good = good && !device->store.failed && device->fields[size];
+        if (good && plan.plans[size].fields && targets > 0)
+            good = get(device->fields[size], plan.plans[size].fields, targets * sizeof(float *));
     }
-    bool good = put_array(device->plans.graph.links, plans->graph.links, nodes) &&
-                put_array(device->plans.graph.portals, plans->graph.portals,
-                          (size_t)host->scene->plan->nodes.portal_count * sizeof(th_portal));
-    for (size_t t = 0; t < targets && good; ++t)
+    good = good && put(device->known.plan, &plan, sizeof plan);
+    if (good && plan.plans[0].roadmap)
+        good = get(&device->roadmap, plan.plans[0].roadmap, sizeof device->roadmap);
+    return good;
+}
+
+static bool send_plans(th_world *host, int size) {
+    th_device_world *device = host->device_world;
+    const th_plans *plans = &host->plan->plans[size], *there = &device->plans[size];
+    size_t nodes = (size_t)host->scene->plan->nodes.count,
+           portals = (size_t)host->scene->plan->nodes.portal_count;
+    bool good = put_array(there->graph.links, plans->graph.links, nodes) &&
+                put_array(there->graph.portals, plans->graph.portals, portals * sizeof(th_portal));
+    for (int t = 0; t < host->scene->target_count && good; ++t)
         if (plans->fields[t])
-            good = put_array(device->fields[t], plans->fields[t], nodes * sizeof(float));
+            good = put_array(device->fields[size][t], plans->fields[t], nodes * sizeof(float));
     if (good && plans->roadmap) {
         size_t n = (size_t)plans->roadmap->count;
         good = put_array(device->roadmap.nodes, plans->roadmap->nodes, n * sizeof(th_road_node)) &&
                put_array(device->roadmap.table, plans->roadmap->table, n * n * sizeof(float));
     }
+    return good;
+}
+
+// The world's own plans: memory for them the first time, and then their values again and again.
+bool send_plan(th_world *host) {
+    if (!host->plan->own) return true;
+    if (!host->device_world->fields[0]) return make_plans(host);
+    bool good = true;
+    for (int size = 0; size < host->scene->size_count; ++size)
+        good = good && send_plans(host, size);
     return good;
 }
 

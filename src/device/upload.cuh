@@ -100,7 +100,8 @@ inline struct th_plan_scene *copy_plan(store &s, const struct th_plan_scene *hos
     plan.nodes.portals = nullptr;
     struct th_plan_scene *device = s.room<struct th_plan_scene>(1);
     *nodes = device ? &device->nodes : nullptr;
-    plan.plans = copy_plans(s, &host->plans, &host->nodes, *nodes, scene);
+    for (int size = 0; size < scene->size_count; ++size)
+        plan.plans[size] = copy_plans(s, &host->plans[size], &host->nodes, *nodes, scene);
     plan.door_closed = nullptr;
     if (device && !put(device, &plan, sizeof plan)) s.failed = true;
     return device;

@@ -93,7 +93,7 @@ static void destroy(th_world *host) {
     });
     device->store.give_back();
     device->watch.end();
-    free(device->fields);
+    for (float **fields : device->fields) free(fields);
     delete device;
     host->device_world = nullptr;
 }

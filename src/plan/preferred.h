@@ -43,6 +43,25 @@ typedef struct th_planner {
     bool bare; // no targets and no zones: everybody has an own goal
 } th_planner;
 
+// The same for people of a size; of the next smaller one where the scene's groups have nobody of it.
+TH_BOTH static inline th_planner th_planner_for(const th_planner *planner, int size, int target) {
+    th_planner sized = *planner;
+    while (size > 0 && !th_plans_in_force(planner->world, size)->fields[target]) --size;
+    sized.plans = th_plans_in_force(planner->world, size);
+    sized.walls = th_walls_for(planner->scene, planner->walls, size);
+    return sized;
+}
+
+// What somebody needs to pass, as one of the scene's sizes.
+TH_BOTH static inline int th_size_of(const th_world *world, int i) {
+    const th_scene *scene = world->scene;
+    float clearance = world->groups[world->agents.group[i]].gap_clearance;
+    float need = 2.0f * th_wall_radius(world, (uint32_t)i) + clearance - TH_FITS;
+    int size = 0;
+    while (size < scene->size_count - 1 && need > scene->sizes[size]) ++size;
+    return size;
+}
+
 TH_BOTH static inline th_way th_way_to_target(const th_planner *planner, int target, bool straight,
                                               int level, th_vec2 p, float inset, th_vec2 heading) {
     const th_target *goals = &planner->scene->targets[target];
@@ -90,8 +109,14 @@ TH_BOTH static inline int th_plan_walking(const th_planner *planner, int i, bool
     th_way way;
     if (!planner->bare && leg < (uint32_t)group->route_count &&
         !world->groups[agents->group[i]].led) {
-        way = th_way_to_target(planner, group->route[leg], straight, level, p,
-                               th_goal_inset(agents, i), heading);
+        float inset = th_goal_inset(agents, i);
+        int target = group->route[leg];
+        if (planner->scene->size_count == 1 || straight) {
+            way = th_way_to_target(planner, target, straight, level, p, inset, heading);
+        } else {
+            th_planner sized = th_planner_for(planner, th_size_of(world, i), target);
+            way = th_way_to_target(&sized, target, straight, level, p, inset, heading);
+        }
     } else {
         th_vec2 goal = {agents->goal_x[i], agents->goal_y[i]};
         way = th_way_to_own_goal(planner, straight, level, p, (int)agents->goal_level[i], goal);
@@ -123,7 +148,7 @@ TH_BOTH static inline int th_plan_person(const th_planner *planner, int i, bool 
 
 TH_BOTH static inline th_planner th_planner_of(const th_world *world) {
     const th_scene *scene = world->scene;
-    th_planner planner = {world, scene, th_plans_in_force(world), th_world_walls(world),
+    th_planner planner = {world, scene, th_plans_in_force(world, 0), th_world_walls(world),
                           scene->target_count == 0 && scene->zone_count == 0};
     return planner;
 }

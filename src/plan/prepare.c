@@ -16,10 +16,16 @@ static bool nothing_but_ground(const th_scene *scene) {
            scene->door_count == 0;
 }
 
-static bool target_needed(const th_scene *scene, int target) {
+// Has the group people of the size? The smallest always counts, for whom no other field was made.
+static bool has_size(const th_scene *scene, const th_group *group, int size) {
+    return size == 0 || th_group_gap(group, true) > (double)(scene->sizes[size - 1] + TH_FITS);
+}
+
+static bool target_needed(const th_scene *scene, int target, int size) {
     for (int g = 0; g < scene->group_count; ++g) {
         const th_group *group = &scene->groups[g];
-        if (!th_models(NULL)[group->plan.model]->needs_lattice) continue;
+        if (!th_models(NULL)[group->plan.model]->needs_lattice || !has_size(scene, group, size))
+            continue;
         for (int k = 0; k < group->route_count; ++k)
             if (group->route[k] == target) return true;
     }
@@ -38,14 +44,14 @@ static bool roadmap_needed(const th_scene *scene) {
 
 static bool lattice_needed(const th_scene *scene) {
     for (int t = 0; t < scene->target_count; ++t)
-        if (target_needed(scene, t)) return true;
+        if (target_needed(scene, t, 0)) return true;
     return roadmap_needed(scene);
 }
 
 // ---- plans
 
-static void plans_destroy(th_plans *plans, const th_scene *scene, int node_count,
-                          const th_memory *memory) {
+static void plans_destroy_one(th_plans *plans, const th_scene *scene, int node_count,
+                              const th_memory *memory) {
     for (int t = 0; plans->fields && t < scene->target_count; ++t)
         th_free(memory, plans->fields[t], (size_t)node_count, sizeof(float));
     th_free(memory, plans->fields, (size_t)scene->target_count, sizeof *plans->fields);
@@ -54,29 +60,43 @@ static void plans_destroy(th_plans *plans, const th_scene *scene, int node_count
     memset(plans, 0, sizeof *plans);
 }
 
-static bool plans_create(th_plans *plans, const th_scene *scene, const th_nodes *nodes,
-                         const th_memory *memory) {
-    memset(plans, 0, sizeof *plans);
+static void plans_destroy(th_plans *plans, const th_scene *scene, int node_count,
+                          const th_memory *memory) {
+    for (int size = 0; size < scene->size_count; ++size)
+        plans_destroy_one(&plans[size], scene, node_count, memory);
+}
+
+static bool plans_create_one(th_plans *plans, int size, const th_scene *scene,
+                             const th_nodes *nodes, const th_memory *memory) {
     plans->fields = th_alloc(memory, (size_t)scene->target_count, sizeof *plans->fields);
     bool done = plans->fields && th_graph_create(&plans->graph, nodes, memory);
     for (int t = 0; done && t < scene->target_count; ++t) {
-        if (!target_needed(scene, t)) continue;
+        if (!target_needed(scene, t, size)) continue;
         plans->fields[t] = th_alloc(memory, (size_t)nodes->count, sizeof(float));
         done = plans->fields[t] != NULL;
     }
-    if (!done) plans_destroy(plans, scene, nodes->count, memory);
     return done;
 }
 
+static bool plans_create(th_plans *plans, const th_scene *scene, const th_nodes *nodes,
+                         const th_memory *memory) {
+    memset(plans, 0, TH_SIZES_MOST * sizeof *plans);
+    for (int size = 0; size < scene->size_count; ++size)
+        if (!plans_create_one(&plans[size], size, scene, nodes, memory)) {
+            plans_destroy(plans, scene, nodes->count, memory);
+            return false;
+        }
+    return true;
+}
+
 static th_walls walls_at_start(const th_scene *scene) {
-    th_walls walls = {scene->walls, scene->wall_count, scene->wall_count, scene->plan->door_closed,
-                      scene->wall_grids};
+    th_walls walls = th_walls_of(scene, scene->plan->door_closed);
     return walls;
 }
 
 // Targets are independent of each other, so any number of threads gives the same fields.
-static bool solve_all(const th_scene *scene, th_plans *plans, const th_memory *memory) {
-    th_walls walls = walls_at_start(scene);
+static bool solve_all(const th_scene *scene, th_plans *plans, const th_walls *walls,
+                      const th_memory *memory) {
     int nodes = plans->graph.nodes->count;
     int workers = omp_get_max_threads() < FRONT_MAX ? omp_get_max_threads() : FRONT_MAX;
     if (workers > scene->target_count) workers = scene->target_count;
@@ -87,7 +107,7 @@ static bool solve_all(const th_scene *scene, th_plans *plans, const th_memory *m
 #pragma omp parallel for num_threads(ready > 0 ? ready : 1) schedule(dynamic, 1)
     for (int t = 0; t < scene->target_count; ++t)
         if (ready > 0 && plans->fields[t])
-            th_field_solve(&plans->graph, &walls, &scene->targets[t], &fronts[omp_get_thread_num()],
+            th_field_solve(&plans->graph, walls, &scene->targets[t], &fronts[omp_get_thread_num()],
                            plans->fields[t]);
     for (int i = 0; i < ready; ++i) th_front_destroy(&fronts[i], nodes, memory);
     return ready > 0;
@@ -106,12 +126,15 @@ static th_result prepare_lattice(th_scene *scene, th_error *error) {
     th_result result = th_nodes_build(&plan->nodes, scene, 0.0, error);
     if (result != TH_OK) return result;
     th_walls walls = walls_at_start(scene);
-    if (!plans_create(&plan->plans, scene, &plan->nodes, memory)) return no_memory(error);
-    th_graph_update(&plan->plans.graph, &walls);
-    if (!solve_all(scene, &plan->plans, memory)) return no_memory(error);
+    if (!plans_create(plan->plans, scene, &plan->nodes, memory)) return no_memory(error);
+    for (int size = 0; size < scene->size_count; ++size) {
+        th_walls sized = th_walls_for(scene, walls, size);
+        th_graph_update(&plan->plans[size].graph, &sized);
+        if (!solve_all(scene, &plan->plans[size], &sized, memory)) return no_memory(error);
+    }
     if (roadmap_needed(scene)) {
-        plan->plans.roadmap = th_roadmap_create(&plan->nodes, &walls, memory);
-        if (!plan->plans.roadmap) return no_memory(error);
+        plan->plans[0].roadmap = th_roadmap_create(&plan->nodes, &walls, memory);
+        if (!plan->plans[0].roadmap) return no_memory(error);
     }
     return TH_OK;
 }
@@ -143,7 +166,7 @@ void th_plan_release(th_scene *scene) {
     struct th_plan_scene *plan = scene->plan;
     if (!plan) return;
     const th_memory *memory = &scene->arena->memory;
-    plans_destroy(&plan->plans, scene, plan->nodes.count, memory);
+    plans_destroy(plan->plans, scene, plan->nodes.count, memory);
     th_nodes_release(&plan->nodes);
     th_free(memory, plan->door_closed, (size_t)scene->door_count, 1);
     th_free(memory, plan, 1, sizeof *plan);
@@ -160,10 +183,20 @@ th_result th_plan_world_create(th_world *world, th_error *error) {
 
 static void world_release(th_world *world) {
     const th_nodes *nodes = &world->scene->plan->nodes;
-    plans_destroy(&world->plan->plans, world->scene, nodes->count, &world->memory);
+    plans_destroy(world->plan->plans, world->scene, nodes->count, &world->memory);
     th_graph_destroy(&world->plan->next, &world->memory);
     th_front_destroy(&world->plan->front, nodes->count, &world->memory);
     world->plan->own = false;
+}
+
+static void plans_copy(th_plans *to, const th_plans *from, int target_count) {
+    const th_nodes *nodes = from->graph.nodes;
+    memcpy(to->graph.links, from->graph.links, (size_t)nodes->count);
+    memcpy(to->graph.portals, from->graph.portals,
+           (size_t)nodes->portal_count * sizeof *nodes->portals);
+    for (int t = 0; t < target_count; ++t)
+        if (to->fields[t])
+            memcpy(to->fields[t], from->fields[t], (size_t)nodes->count * sizeof(float));
 }
 
 th_result th_plan_world_reserve(th_world *world, th_error *error) {
@@ -171,24 +204,19 @@ th_result th_plan_world_reserve(th_world *world, th_error *error) {
     struct th_plan_world *plan = world->plan;
     const th_nodes *nodes = &shared->nodes;
     if (plan->own || !nodes->scene) return TH_OK; // no lattice, nothing to renew
-    bool done = plans_create(&plan->plans, world->scene, nodes, &world->memory) &&
+    bool done = plans_create(plan->plans, world->scene, nodes, &world->memory) &&
                 th_graph_create(&plan->next, nodes, &world->memory) &&
                 th_front_create(&plan->front, nodes->count, &world->memory);
-    if (done && shared->plans.roadmap) {
-        plan->plans.roadmap = th_roadmap_copy(shared->plans.roadmap, &world->memory);
-        done = plan->plans.roadmap != NULL;
+    if (done && shared->plans[0].roadmap) {
+        plan->plans[0].roadmap = th_roadmap_copy(shared->plans[0].roadmap, &world->memory);
+        done = plan->plans[0].roadmap != NULL;
     }
     if (!done) {
         world_release(world);
         return no_memory(error);
     }
-    memcpy(plan->plans.graph.links, shared->plans.graph.links, (size_t)nodes->count);
-    memcpy(plan->plans.graph.portals, shared->plans.graph.portals,
-           (size_t)nodes->portal_count * sizeof *nodes->portals);
-    for (int t = 0; t < world->scene->target_count; ++t)
-        if (plan->plans.fields[t])
-            memcpy(plan->plans.fields[t], shared->plans.fields[t],
-                   (size_t)nodes->count * sizeof(float));
+    for (int size = 0; size < world->scene->size_count; ++size)
+        plans_copy(&plan->plans[size], &shared->plans[size], world->scene->target_count);
     plan->own = true;
     return TH_OK;
 }
@@ -221,6 +249,21 @@ static float nearest_change(const th_graph *before, const th_graph *after, const
     return least;
 }
 
+static void renew(struct th_plan_world *plan, th_plans *plans, const th_scene *scene,
+                  const th_walls *walls) {
+    th_graph_update(&plan->next, walls);
+    for (int t = 0; t < scene->target_count; ++t) {
+        float *field = plans->fields[t];
+        if (!field) continue;
+        float keep = nearest_change(&plans->graph, &plan->next, field);
+        if (keep < TH_UNREACHABLE)
+            th_field_resolve(&plan->next, walls, &scene->targets[t], keep, &plan->front, field);
+    }
+    th_graph swap = plans->graph;
+    plans->graph = plan->next;
+    plan->next = swap;
+}
+
 void th_plan_walls_changed(th_world *world) {
     struct th_plan_world *plan = world->plan;
     const th_scene *scene = world->scene;
@@ -228,16 +271,9 @@ void th_plan_walls_changed(th_world *world) {
     // Without memory the old fields stay in force: people then queue at the new wall, nothing worse.
     if (!scene->plan->nodes.scene || th_plan_world_reserve(world, NULL) != TH_OK) return;
     th_walls walls = th_world_walls(world);
-    th_graph_update(&plan->next, &walls);
-    for (int t = 0; t < scene->target_count; ++t) {
-        float *field = plan->plans.fields[t];
-        if (!field) continue;
-        float keep = nearest_change(&plan->plans.graph, &plan->next, field);
-        if (keep < TH_UNREACHABLE)
-            th_field_resolve(&plan->next, &walls, &scene->targets[t], keep, &plan->front, field);
+    for (int size = 0; size < scene->size_count; ++size) {
+        th_walls sized = th_walls_for(scene, walls, size);
+        renew(plan, &plan->plans[size], scene, &sized);
     }
-    th_graph swap = plan->plans.graph;
-    plan->plans.graph = plan->next;
-    plan->next = swap;
-    if (plan->plans.roadmap) th_roadmap_update(plan->plans.roadmap, &walls);
+    if (plan->plans[0].roadmap) th_roadmap_update(plan->plans[0].roadmap, &walls);
 }

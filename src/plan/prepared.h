@@ -6,29 +6,35 @@
 #include "plan/roadmap/roadmap.h"
 #include "state/world.h"
 
-// Distance fields and road map for one state of the doors.
+// Distance fields and road map for one state of the doors and people of one size.
 typedef struct th_plans {
     th_graph graph;
-    float **fields; // by target; NULL where nobody needs one
-    th_roadmap *roadmap;
+    float **fields;      // by target; NULL where nobody needs one
+    th_roadmap *roadmap; // of the smallest people only
 } th_plans;
 
 struct th_plan_scene {
     bool flat_open; // nothing but open ground: no lattice, everybody walks straight
     th_nodes nodes;
-    th_plans plans; // doors as at the start
+    th_plans plans[TH_SIZES_MOST]; // doors as at the start
     uint8_t *door_closed;
 };
 
 struct th_plan_world {
     bool own; // the walls have changed, or may within a step: `plans` are this world's
-    th_plans plans;
+    th_plans plans[TH_SIZES_MOST];
     th_graph next; // being made while the old one is compared with it
     th_front front;
 };
 
-TH_BOTH static inline const th_plans *th_plans_in_force(const th_world *world) {
-    return world->plan->own ? &world->plan->plans : &world->scene->plan->plans;
+TH_BOTH static inline const th_plans *th_plans_in_force(const th_world *world, int size) {
+    return world->plan->own ? &world->plan->plans[size] : &world->scene->plan->plans[size];
+}
+
+// As people of the size take them: narrower gaps than they need are walls.
+TH_BOTH static inline th_walls th_walls_for(const th_scene *scene, th_walls walls, int size) {
+    walls.need = scene->sizes[size];
+    return walls;
 }
 
 // reach.c: can every group get to its goals, all doors open?

@@ -2,6 +2,7 @@
 // whose doors open later is fine. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "plan/prepared.h"
+#include <math.h>
 #include <stdio.h>
 
 enum { SAMPLES = 400 };
@@ -129,22 +130,24 @@ static th_obstruction find_obstruction(const th_reach *reach, int leg) {
     return NO_GOAL;
 }
 
+static bool is_reached(th_reach *reach, const th_group *group, int leg) {
+    reach->reached = reach->stranded = 0;
+    if (leg == 0)
+        sample_start(reach, group);
+    else
+        sample_goals(reach, &reach->scene->targets[group->route[leg - 1]]);
+    float all = (float)(reach->reached + reach->stranded);
+    return reach->reached > 0 && (float)reach->stranded <= STRANDED_SHARE * all;
+}
+
 static th_result check_target(th_reach *reach, int target, th_error *error) {
     const th_scene *scene = reach->scene;
     for (int g = 0; g < scene->group_count; ++g) {
         const th_group *group = &scene->groups[g];
         if (!th_models(NULL)[group->plan.model]->needs_lattice) continue;
-        for (int k = 0; k < group->route_count; ++k) {
-            if (group->route[k] != target) continue;
-            reach->reached = reach->stranded = 0;
-            if (k == 0)
-                sample_start(reach, group);
-            else
-                sample_goals(reach, &scene->targets[group->route[k - 1]]);
-            float all = (float)(reach->reached + reach->stranded);
-            if (reach->reached > 0 && (float)reach->stranded <= STRANDED_SHARE * all) continue;
-            return refuse(scene, g, k, find_obstruction(reach, k), error);
-        }
+        for (int k = 0; k < group->route_count; ++k)
+            if (group->route[k] == target && !is_reached(reach, group, k))
+                return refuse(scene, g, k, find_obstruction(reach, k), error);
     }
     return TH_OK;
 }
@@ -164,38 +167,71 @@ static th_result check_flat(const th_scene *scene, th_error *error) {
     return TH_OK;
 }
 
-static th_result check_with_doors_open(const th_scene *scene, th_error *error) {
-    const struct th_plan_scene *plan = scene->plan;
-    const th_nodes *nodes = &plan->nodes;
+// Fields of people of a size with all doors open. Those of the plans, where no door is closed at the start.
+typedef struct open_doors {
+    const th_scene *scene;
+    const th_plans *plans;
+    th_walls walls;
+    th_graph graph;
+    th_front front;
+    float *distance; // NULL: no door is closed
+    uint8_t *open;   // by door: all zero
+} open_doors;
+
+static void doors_close(open_doors *doors) {
+    const th_memory *memory = &doors->scene->arena->memory;
+    int nodes = doors->scene->plan->nodes.count;
+    th_front_destroy(&doors->front, nodes, memory);
+    th_graph_destroy(&doors->graph, memory);
+    th_free(memory, doors->distance, (size_t)nodes, sizeof *doors->distance);
+    th_free(memory, doors->open, (size_t)doors->scene->door_count, 1);
+}
+
+static bool doors_open(open_doors *doors, const th_scene *scene, int size) {
+    const th_nodes *nodes = &scene->plan->nodes;
     const th_memory *memory = &scene->arena->memory;
     bool any_closed = false;
     for (int d = 0; d < scene->door_count; ++d) any_closed |= scene->doors[d].closed;
-    th_graph graph = {0};
-    th_front front = {0};
-    float *distance = NULL;
-    uint8_t *open = NULL; // by door: all zero, so none is closed; asked only when one was
-    th_result result = TH_OK;
-    if (any_closed) {
-        open = th_alloc(memory, (size_t)scene->door_count, 1);
-        distance = th_alloc(memory, (size_t)nodes->count, sizeof *distance);
-        if (!open || !distance || !th_graph_create(&graph, nodes, memory) ||
-            !th_front_create(&front, nodes->count, memory))
-            result =
-                th_fail(error, TH_NO_MEMORY, "", "no memory to check that goals can be reached");
+    *doors = (open_doors){.scene = scene, .plans = &scene->plan->plans[size]};
+    if (!any_closed) return true;
+    doors->open = th_alloc(memory, (size_t)scene->door_count, 1);
+    doors->distance = th_alloc(memory, (size_t)nodes->count, sizeof *doors->distance);
+    if (!doors->open || !doors->distance || !th_graph_create(&doors->graph, nodes, memory) ||
+        !th_front_create(&doors->front, nodes->count, memory)) {
+        doors_close(doors);
+        return false;
     }
-    th_walls walls = {scene->walls, scene->wall_count, scene->wall_count, open, scene->wall_grids};
-    if (any_closed && result == TH_OK) th_graph_update(&graph, &walls);
+    th_walls walls = th_walls_of(scene, doors->open);
+    doors->walls = th_walls_for(scene, walls, size);
+    th_graph_update(&doors->graph, &doors->walls);
+    return true;
+}
+
+static th_reach reach_of(open_doors *doors, int target) {
+    const th_scene *scene = doors->scene;
+    const th_nodes *nodes = &scene->plan->nodes;
+    if (doors->distance)
+        th_field_solve(&doors->graph, &doors->walls, &scene->targets[target], &doors->front,
+                       doors->distance);
+    return (th_reach){scene,
+                      nodes,
+                      nodes->links,
+                      doors->distance ? doors->distance : doors->plans->fields[target],
+                      0,
+                      0};
+}
+
+static th_result check_with_doors_open(const th_scene *scene, th_error *error) {
+    open_doors doors;
+    if (!doors_open(&doors, scene, 0))
+        return th_fail(error, TH_NO_MEMORY, "", "no memory to check that goals can be reached");
+    th_result result = TH_OK;
     for (int t = 0; result == TH_OK && t < scene->target_count; ++t) {
-        if (!plan->plans.fields[t]) continue;
-        if (any_closed) th_field_solve(&graph, &walls, &scene->targets[t], &front, distance);
-        th_reach reach = {scene, nodes, nodes->links, any_closed ? distance : plan->plans.fields[t],
-                          0,     0};
+        if (!doors.plans->fields[t]) continue;
+        th_reach reach = reach_of(&doors, t);
         result = check_target(&reach, t, error);
     }
-    th_front_destroy(&front, nodes->count, memory);
-    th_graph_destroy(&graph, memory);
-    th_free(memory, distance, (size_t)nodes->count, sizeof *distance);
-    th_free(memory, open, (size_t)scene->door_count, 1);
+    doors_close(&doors);
     return result;
 }
 
@@ -203,4 +239,27 @@ th_result th_plan_check_reach(const th_scene *scene, th_error *error) {
     if (scene->plan->flat_open) return check_flat(scene, error);
     if (!scene->plan->nodes.scene) return TH_OK;
     return check_with_doors_open(scene, error);
+}
+
+// Without memory nothing is said.
+static bool has_way(const th_scene *scene, const th_group *group, int size) {
+    open_doors doors;
+    bool good = true;
+    if (!doors_open(&doors, scene, size)) return true;
+    for (int k = 0; k < group->route_count && good; ++k) {
+        if (!doors.plans->fields[group->route[k]]) continue;
+        th_reach reach = reach_of(&doors, group->route[k]);
+        good = is_reached(&reach, group, k);
+    }
+    doors_close(&doors);
+    return good;
+}
+
+double th_scene_widest_with_way(const th_scene *scene, int group) {
+    const th_group *of = &scene->groups[group];
+    if (!scene->plan->nodes.scene || !th_models(NULL)[of->plan.model]->needs_lattice)
+        return HUGE_VAL;
+    for (int size = 1; size < scene->size_count; ++size)
+        if (!has_way(scene, of, size)) return (double)(scene->sizes[size - 1] + TH_FITS);
+    return HUGE_VAL;
 }

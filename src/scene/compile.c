@@ -403,13 +403,15 @@ typedef struct owned_scene {
     th_arena arena;
 } owned_scene;
 
-th_result th_scene_compile(const th_scene_def *def, th_scene **scene, th_error *error) {
+th_result th_scene_compile(const th_scene_def *def, const th_narrow_gap *gaps, int gap_count,
+                           th_scene **scene, th_error *error) {
     static const th_level_def open_plane = {.id = "ground"};
     *scene = NULL;
     if (def->cookie != SCENE_COOKIE)
         return th_fail(error, TH_BAD_ARGUMENT, "", "start from th_scene_def_default()");
     th_memory memory = th_memory_of(&def->allocator);
-    th_compiler c = {.def = def, .error = error};
+    th_compiler c = {
+        .def = def, .narrow_gaps = gaps, .narrow_gap_count = gap_count, .error = error};
     c.levels = def->level_count ? def->levels : &open_plane;
     c.level_count = def->level_count ? def->level_count : 1;
     c.extent = (th_extent)TH_NO_EXTENT;

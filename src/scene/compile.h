@@ -35,6 +35,8 @@ typedef struct th_compiler {
     const th_scene_def *def;
     const th_level_def *levels; // the definition's, or one open plane
     int level_count;
+    const th_narrow_gap *narrow_gaps;
+    int narrow_gap_count;
     th_scene *scene;
     th_scene_lists list; // of the scene
     th_error *error;

@@ -1,6 +1,7 @@
 // Levels' ground and walls: union of what is walkable minus obstacles, then its boundary as wall edges.
 // SPDX-License-Identifier: Apache-2.0
 #include "scene/compile.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -239,6 +240,20 @@ static void set_box(th_compiler *c, int index, const th_wall *walls) {
     for (int i = level->wall_begin; i < level->wall_end; ++i) grow_box(&level->box, walls[i].a);
 }
 
+static void add_narrow_gaps(th_compiler *c, int level, th_wall_builder *builder) {
+    for (int k = 0; k < c->narrow_gap_count && c->result == TH_OK; ++k) {
+        const th_narrow_gap *gap = &c->narrow_gaps[k];
+        if (gap->line.level != level) continue;
+        if (gap->door < 0 && !th_wall_builder_add_door(builder, &gap->line, TH_NARROW_GAP))
+            th_no_memory(c);
+        int door = gap->door < 0 ? TH_NARROW_GAP : gap->door;
+        for (int w = gap->door < 0 ? builder->count - 2 : c->list.levels[level].wall_begin;
+             w < builder->count; ++w)
+            if (builder->walls[w].door == door)
+                builder->walls[w].gap = fminf(builder->walls[w].gap, gap->width);
+    }
+}
+
 void th_compile_walls(th_compiler *c) {
     th_scene *scene = c->scene;
     th_wall_builder builder = {.memory = scene->arena->memory};
@@ -251,6 +266,7 @@ void th_compile_walls(th_compiler *c) {
             if (scene->doors[i].line.level == level &&
                 !th_wall_builder_add_door(&builder, &scene->doors[i].line, i))
                 th_no_memory(c);
+        add_narrow_gaps(c, level, &builder);
         c->list.levels[level].wall_end = builder.count;
         if (c->result == TH_OK) set_box(c, level, builder.walls);
     }

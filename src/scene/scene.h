@@ -38,7 +38,9 @@ TH_BOTH static inline bool th_polygons_contain(const th_polygons *polygons, th_v
 #define TH_STEP_MIN 1e-4 // [s] a run of an hour is then 36 million steps: shorter is a mistake
 
 // compile.c: definition -> scene, without walls grid and plans. On failure nothing is left behind.
-th_result th_scene_compile(const th_scene_def *def, th_scene **scene, th_error *error);
+// `gaps`: those that only some of the people fit through; NULL before they are known.
+th_result th_scene_compile(const th_scene_def *def, const th_narrow_gap *gaps, int gap_count,
+                           th_scene **scene, th_error *error);
 // Frees a compiled scene's arena and source map (its owner frees plan and the rest first).
 void th_scene_release(th_scene *scene);
 // Fills file, line and column of an error that names a path ("groups[2].count").

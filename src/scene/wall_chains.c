@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const float VERY_WIDE = 1e30f; // [m] a gap that everybody fits through
+
 static bool reserve(th_wall_builder *builder, int more) {
     return th_alloc_reserve(&builder->memory, &builder->walls, &builder->capacity,
                             builder->count + more, sizeof *builder->walls);
@@ -33,6 +35,7 @@ static bool emit_ring(th_wall_builder *builder, const th_vec2 *points, int count
         wall->prev = first + (i + count - 1) % count;
         wall->level = builder->level;
         wall->door = door;
+        wall->gap = VERY_WIDE;
     }
     builder->count += count;
     return true;

@@ -62,10 +62,7 @@ static void search_level(search *s) {
 float th_narrowest_passage(const th_scene *scene, th_arena *arena, float least, float most) {
     const uint8_t *doors = th_arena_alloc(arena, (size_t)scene->door_count, sizeof *doors);
     search s = {
-        .scene = scene,
-        .walls = {scene->walls, scene->wall_count, scene->wall_count, doors, scene->wall_grids},
-        .least = least,
-        .narrowest = most};
+        .scene = scene, .walls = th_walls_of(scene, doors), .least = least, .narrowest = most};
     for (s.level = 0; doors && s.level < scene->level_count; ++s.level) search_level(&s);
     return s.narrowest;
 }

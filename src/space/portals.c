@@ -139,8 +139,7 @@ bool th_portals_find(const th_scene *scene, float widest, th_arena *arena, th_ro
     const uint8_t *open = th_arena_alloc(arena, (size_t)scene->door_count + 1, sizeof *open);
     bool *used = th_arena_alloc(arena, (size_t)scene->wall_count + 1, sizeof *used);
     search s = {.scene = scene, .arena = arena, .widest = widest};
-    s.walls =
-        (th_walls){scene->walls, scene->wall_count, scene->wall_count, open, scene->wall_grids};
+    s.walls = th_walls_of(scene, open);
     *count = 0;
     if (!open || !used) return false;
     for (int w = 0; w < scene->wall_count; ++w)
@@ -163,22 +162,23 @@ bool th_portals_find(const th_scene *scene, float widest, th_arena *arena, th_ro
     return true;
 }
 
-static bool is_on_door(const th_scene *scene, const passage *p) {
+// The door that the passage is; -1: none.
+static int door_in(const th_scene *scene, const passage *p) {
     for (int d = 0; d < scene->door_count; ++d) {
         const th_line *door = &scene->doors[d].line;
         if (door->level == p->level &&
             th_segment_distance2(p->a, door->a, door->b) < ON_DOOR * ON_DOOR &&
             th_segment_distance2(p->b, door->a, door->b) < ON_DOOR * ON_DOOR)
-            return true;
+            return d;
     }
-    return false;
+    return -1;
 }
 
-int th_gaps_find(const th_scene *scene, float widest, th_arena *arena, th_line *gaps, int most) {
+int th_gaps_find(const th_scene *scene, float widest, th_arena *arena, th_narrow_gap *gaps,
+                 int most) {
     const uint8_t *open = th_arena_alloc(arena, (size_t)scene->door_count + 1, sizeof *open);
     search s = {.widest = widest, .scene = scene, .arena = arena};
-    s.walls =
-        (th_walls){scene->walls, scene->wall_count, scene->wall_count, open, scene->wall_grids};
+    s.walls = th_walls_of(scene, open);
     int count = 0;
     if (!open) return -1;
     for (int w = 0; w < scene->wall_count && count < most; ++w) {
@@ -189,8 +189,9 @@ int th_gaps_find(const th_scene *scene, float widest, th_arena *arena, th_line *
             if (!best || s.found[k].width < best->width) best = &s.found[k];
         // The other corner of the pair finds the same line.
         bool twice = best && best->corner_b >= 0 && best->corner_b < w;
-        if (best && !twice && !is_on_door(scene, best))
-            gaps[count++] = (th_line){best->level, best->a, best->b};
+        if (best && !twice)
+            gaps[count++] =
+                (th_narrow_gap){{best->level, best->a, best->b}, best->width, door_in(scene, best)};
     }
     return count;
 }

@@ -10,7 +10,7 @@
 bool th_portals_find(const th_scene *scene, float widest, th_arena *arena, th_room_portal **portals,
                      int *count);
 
-// Passages narrower than `widest`, one a corner; none on a door. At most `most`, the first found. Returns how many, -1
-// without memory.
-int th_gaps_find(const th_scene *scene, float widest, th_arena *arena, th_line *gaps, int most);
+// Passages narrower than `widest`, one a corner. At most `most`, the first found. Returns how many, -1 without memory.
+int th_gaps_find(const th_scene *scene, float widest, th_arena *arena, th_narrow_gap *gaps,
+                 int most);
 #endif

@@ -305,7 +305,7 @@ bool th_rooms_measure(th_rooms *rooms, th_room *list) {
     const th_scene *scene = rooms->scene;
     const uint8_t *open = th_arena_alloc(rooms->arena, (size_t)scene->door_count + 1, sizeof *open);
     if (!open) return false;
-    th_walls walls = {scene->walls, scene->wall_count, scene->wall_count, open, scene->wall_grids};
+    th_walls walls = th_walls_of(scene, open);
     for (int r = 0; r < rooms->room_count; ++r) {
         size_t places = (size_t)list[r].portal_count + (size_t)list[r].goal_count;
         float *distances = th_arena_alloc(rooms->arena, places * places + 1, sizeof *distances);

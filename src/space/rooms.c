@@ -95,8 +95,7 @@ static void add_portal(drawing *d, const th_walls *walls, int level, const th_ro
 static void draw_level(drawing *d, const th_room_finder *f, int l) {
     const th_scene *scene = f->scene;
     const th_level *level = &scene->levels[l];
-    th_walls walls = {scene->walls, scene->wall_count, scene->wall_count, f->open,
-                      scene->wall_grids};
+    th_walls walls = th_walls_of(scene, f->open);
     if (level->bounded)
         add_rings(d, &level->walkable);
     else

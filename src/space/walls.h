@@ -25,16 +25,28 @@ typedef struct th_wall_grid {
 // Grids for all levels, in the scene's arena: walls and signed distance. False: no memory.
 bool th_wall_grids_build(th_scene *scene);
 
+#define TH_FITS 1e-4f // [m] a gap that is this much too narrow counts as wide enough: rounding
+
 // The walls as they stand now: the scene's, less open doors, plus live walls.
 typedef struct th_walls {
     const th_wall *walls; // scene walls first, live ones from scene_count on
     int scene_count, count;
     const uint8_t *door_closed; // by door
     const th_wall_grid *grids;  // by level
+    float
+        need; // who needs this much to pass takes narrower gaps and doors for walls; 0: nobody does [m]
 } th_walls;
 
+// Of a scene without live walls.
+TH_BOTH static inline th_walls th_walls_of(const th_scene *scene, const uint8_t *door_closed) {
+    th_walls walls = {scene->walls, scene->wall_count, scene->wall_count,
+                      door_closed,  scene->wall_grids, 0.0f};
+    return walls;
+}
+
 TH_BOTH static inline bool th_wall_stands(const th_walls *walls, const th_wall *wall) {
-    return wall->length > 0.0f && (wall->door < 0 || walls->door_closed[wall->door]);
+    return wall->length > 0.0f && (wall->door < 0 || wall->gap < walls->need ||
+                                   (wall->door != TH_NARROW_GAP && walls->door_closed[wall->door]));
 }
 
 // The list of the cell that holds p into *list; the number of its entries, 0 off the grid.

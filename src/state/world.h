@@ -68,6 +68,7 @@ typedef struct th_group_state {
     int separation_param; // which of move_params says how often contact separates; -1: the usual
     int depth_param; // which one says how narrow people make themselves at walls; -1: no narrower
     int yield_param; // which one says how far those who stand give way; -1: like all others
+    float gap_clearance;                    // of the move model
     float newcomer_bodies, newcomer_metres; // how far from others a source places people, at least
     bool separates_pairs;                   // the move model does that itself
     bool follows_route;                     // setting off, legs and leaving are route's
@@ -174,9 +175,16 @@ struct th_world {
     size_t grid_view_sizes[TH_GRID_COUNT]; // values there is room for
 };
 
+// How near the centre comes to a wall [m]: its radius, or less for those who turn their shoulders.
+TH_BOTH static inline float th_wall_radius(const th_world *world, uint32_t i) {
+    const th_group_state *state = &world->groups[world->agents.group[i]];
+    float radius = world->agents.radius[i];
+    return state->depth_param < 0 ? radius : state->move_params[state->depth_param] * radius;
+}
+
 TH_BOTH static inline th_walls th_world_walls(const th_world *world) {
-    th_walls walls = {world->walls, world->scene->wall_count, world->wall_count, world->door_closed,
-                      world->scene->wall_grids};
+    th_walls walls = {world->walls,       world->scene->wall_count, world->wall_count,
+                      world->door_closed, world->scene->wall_grids, 0.0f};
     return walls;
 }
 TH_BOTH static inline th_vec2 th_position(const th_agents *agents, uint32_t i) {

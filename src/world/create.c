@@ -77,6 +77,7 @@ static void copy_groups(th_world *world) {
         state->separation_param = find_param(move, "separation_passes");
         state->depth_param = find_param(move, "body_depth");
         state->yield_param = find_param(move, "standing_yield");
+        state->gap_clearance = move->gap_clearance;
         state->separates_pairs = move->separates_pairs;
         th_take_newcomers(state);
         state->follows_route = th_models(NULL)[state->behave]->follows_route;

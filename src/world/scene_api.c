@@ -9,6 +9,7 @@
 #include "throng/model.h"
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static double radius_of(const th_distribution *radius, bool largest) {
@@ -24,11 +25,12 @@ double th_group_gap(const th_group *group, bool largest) {
     double share = 1.0;
     for (int k = 0; k < move->param_count; ++k)
         if (strcmp(move->params[k].name, "body_depth") == 0) share = (double)group->move.params[k];
-    return 2.0 * share * radius_of(&group->radius, largest);
+    return 2.0 * share * radius_of(&group->radius, largest) + (double)move->gap_clearance;
 }
 
-static th_result compile(const th_scene_def *def, th_scene **scene, th_error *error) {
-    th_result result = th_scene_compile(def, scene, error);
+static th_result compile(const th_scene_def *def, const th_narrow_gap *gaps, int gap_count,
+                         th_scene **scene, th_error *error) {
+    th_result result = th_scene_compile(def, gaps, gap_count, scene, error);
     if (result != TH_OK) return result;
     if (th_wall_grids_build(*scene) && th_goal_grids_build(*scene)) return TH_OK;
     th_scene_release(*scene);
@@ -41,19 +43,20 @@ static th_result compile(const th_scene_def *def, th_scene **scene, th_error *er
 // ---- gaps: a way that nobody fits through is no way, for planners and for eyes alike
 
 enum { GAPS_MOST = 1000 };
-static const double FITS = 0.001; // [m] what is this much too narrow is passed
 
-// What the smallest of the scene's people needs; 0 where nobody is known. [m]
-static double least_gap(const th_scene *scene) {
-    double least = HUGE_VAL;
-    for (int g = 0; g < scene->group_count; ++g)
+// What the smallest, or the largest, of the scene's people needs; 0 where nobody is known. [m]
+static float needed(const th_scene *scene, bool largest) {
+    double least = HUGE_VAL, most = 0.0;
+    for (int g = 0; g < scene->group_count; ++g) {
         least = fmin(least, th_group_gap(&scene->groups[g], false));
-    return scene->group_count > 0 ? least - FITS : 0.0;
+        most = fmax(most, th_group_gap(&scene->groups[g], true));
+    }
+    return scene->group_count > 0 ? (float)(largest ? most : least) - TH_FITS : 0.0f;
 }
 
 // The definition with a wall across each gap; NULL: no memory.
 static const th_scene_def *with_walls(const th_scene_def *def, const th_scene *scene,
-                                      const th_line *gaps, int count, th_arena *arena) {
+                                      const th_narrow_gap *gaps, int count, th_arena *arena) {
     th_scene_def *closed = th_arena_alloc(arena, 1, sizeof *closed);
     th_level_def *levels = th_arena_alloc(arena, (size_t)def->level_count, sizeof *levels);
     th_point *points = th_arena_alloc(arena, 2 * (size_t)count, sizeof *points);
@@ -70,39 +73,80 @@ static const th_scene_def *with_walls(const th_scene_def *def, const th_scene *s
         if (level->wall_count > 0)
             memcpy(walls, level->walls, (size_t)level->wall_count * sizeof *walls);
         for (int k = 0; k < count; ++k) {
-            if (gaps[k].level != l) continue;
+            const th_line *gap = &gaps[k].line;
+            if (gap->level != l) continue;
             th_point *line = &points[(size_t)(2 * k)];
-            line[0] = (th_point){(double)gaps[k].a.x + scene->origin.x,
-                                 (double)gaps[k].a.y + scene->origin.y};
-            line[1] = (th_point){(double)gaps[k].b.x + scene->origin.x,
-                                 (double)gaps[k].b.y + scene->origin.y};
+            line[0] =
+                (th_point){(double)gap->a.x + scene->origin.x, (double)gap->a.y + scene->origin.y};
+            line[1] =
+                (th_point){(double)gap->b.x + scene->origin.x, (double)gap->b.y + scene->origin.y};
             walls[levels[l].wall_count++] = (th_shape){.points = line, .point_count = 2};
         }
     }
     return closed;
 }
 
-static bool remember(th_scene *scene, const th_line *gaps, int count) {
-    th_line *kept = th_arena_alloc(scene->arena, (size_t)count, sizeof *kept);
-    if (!kept) return false;
-    memcpy(kept, gaps, (size_t)count * sizeof *kept);
-    scene->closed_gaps = kept;
-    scene->closed_gap_count = count;
+static int by_need(const void *left, const void *right) {
+    float a = *(const float *)left, b = *(const float *)right;
+    return (a > b) - (a < b);
+}
+
+// One size below every different width of the gaps, and one for the largest people. Of too many widths the narrowest
+// count by themselves: who fits through one of the others and not through all of them goes around.
+static bool tell_sizes_apart(th_scene *scene, float most, th_arena *work) {
+    float *widths = th_arena_alloc(work, (size_t)scene->narrow_gap_count, sizeof *widths);
+    if (!widths) return false;
+    for (int k = 0; k < scene->narrow_gap_count; ++k) widths[k] = scene->narrow_gaps[k].width;
+    qsort(widths, (size_t)scene->narrow_gap_count, sizeof *widths, by_need);
+    scene->size_count = 0;
+    for (int k = 0; k < scene->narrow_gap_count && scene->size_count < TH_SIZES_MOST - 1; ++k)
+        if (k == 0 || widths[k] > widths[k - 1] + TH_FITS)
+            scene->sizes[scene->size_count++] = widths[k];
+    scene->sizes[scene->size_count++] = most;
     return true;
 }
 
+static bool remember(th_scene *scene, const th_narrow_gap *gaps, int closed, int count) {
+    th_line *lines = th_arena_alloc(scene->arena, (size_t)closed + 1, sizeof *lines);
+    th_narrow_gap *narrow =
+        th_arena_alloc(scene->arena, (size_t)(count - closed) + 1, sizeof *narrow);
+    if (!lines || !narrow) return false;
+    for (int k = 0; k < closed; ++k) lines[k] = gaps[k].line;
+    for (int k = closed; k < count; ++k) narrow[k - closed] = gaps[k];
+    scene->closed_gaps = lines;
+    scene->closed_gap_count = closed;
+    scene->narrow_gaps = narrow;
+    scene->narrow_gap_count = count - closed;
+    return true;
+}
+
+// Those too narrow for everybody first; a door remains one, whatever its width. How many of these there are.
+static int closed_first(th_narrow_gap *gaps, int count, float least) {
+    int closed = 0;
+    for (int k = 0; k < count; ++k) {
+        if (gaps[k].door >= 0 || gaps[k].width > least) continue;
+        th_narrow_gap swap = gaps[closed];
+        gaps[closed++] = gaps[k];
+        gaps[k] = swap;
+    }
+    return closed;
+}
+
 static th_result close_gaps(const th_scene_def *def, th_scene **scene, th_error *error) {
-    float widest = (float)least_gap(*scene);
-    if (!(widest > 0.0f) || def->level_count == 0) return TH_OK;
+    float least = needed(*scene, false), most = needed(*scene, true);
+    (*scene)->size_count = 1;
+    if (!(most > 0.0f) || def->level_count == 0) return TH_OK;
     th_arena work = {.memory = (*scene)->arena->memory};
-    th_line *gaps = th_arena_alloc(&work, GAPS_MOST, sizeof *gaps);
-    int count = gaps ? th_gaps_find(*scene, widest, &work, gaps, GAPS_MOST) : -1;
+    th_narrow_gap *gaps = th_arena_alloc(&work, GAPS_MOST, sizeof *gaps);
+    int count = gaps ? th_gaps_find(*scene, most, &work, gaps, GAPS_MOST) : -1;
     th_result result = TH_OK;
     if (count > 0) {
         th_scene *closed = NULL;
-        const th_scene_def *more = with_walls(def, *scene, gaps, count, &work);
-        if (more) result = compile(more, &closed, error);
-        if (closed && remember(closed, gaps, count)) {
+        int closed_count = closed_first(gaps, count, least);
+        const th_scene_def *more = with_walls(def, *scene, gaps, closed_count, &work);
+        if (more) result = compile(more, gaps + closed_count, count - closed_count, &closed, error);
+        if (closed && remember(closed, gaps, closed_count, count) &&
+            tell_sizes_apart(closed, most, &work)) {
             th_scene_release(*scene);
             *scene = closed;
         } else {
@@ -121,7 +165,7 @@ th_result th_scene_create(const th_scene_def *def, th_scene **out, th_error *err
     assert(out);
     *out = NULL;
     th_scene *scene = NULL;
-    th_result result = compile(def, &scene, error);
+    th_result result = compile(def, NULL, 0, &scene, error);
     if (result == TH_OK) result = close_gaps(def, &scene, error);
     if (result == TH_OK) result = th_plan_prepare(scene, error);
     if (result != TH_OK) {

@@ -268,7 +268,8 @@ static bool groups_are_sound(const th_world *world, const unsigned char *saved) 
             bytes[offsetof(th_group_state, goes_straight)] != own->goes_straight ||
             state.behave != own->behave || state.plan != own->plan || state.filter != own->filter ||
             state.move != own->move || state.separation_param != own->separation_param ||
-            state.depth_param != own->depth_param || state.yield_param != own->yield_param)
+            state.depth_param != own->depth_param || state.yield_param != own->yield_param ||
+            state.gap_clearance != own->gap_clearance)
             return false;
         if (own->scripted) continue; // no model moves it, nobody reads its parameters
         if (!params_are_sound(state.behave, state.behave_params) ||

@@ -14,8 +14,7 @@ static float beyond_of(const th_world *world, const th_mind *mind, int portal, i
     th_vec2 middle = th_scale(0.5f, th_add(p->a, p->b));
     th_vec2 over = th_scale(side == 1 ? 1.0f : -1.0f, p->over);
     const th_scene *scene = world->scene;
-    th_walls walls = {scene->walls, scene->wall_count, scene->wall_count, mind->open,
-                      scene->wall_grids};
+    th_walls walls = th_walls_of(scene, mind->open);
     for (int k = 0; k < 3; ++k) {
         th_vec2 from = th_add(middle, th_scale(0.01f, over));
         th_vec2 q = th_add(middle, th_scale(tries[k] + 0.25f, over));

@@ -58,8 +58,12 @@ static bool create(th_world *world, int model) {
         view->work[k] = th_alloc(&world->memory, (size_t)nodes->count, sizeof(float));
     view->cost = th_alloc(&world->memory, 256, sizeof *view->cost);
     if (!view->density || !view->work[0] || !view->work[1] || !view->cost) return false;
-    plan->plans.graph.crowd = plan->next.crowd = view->density;
-    plan->plans.graph.crowd_cost = plan->next.crowd_cost = view->cost;
+    plan->next.crowd = view->density;
+    plan->next.crowd_cost = view->cost;
+    for (int size = 0; size < world->scene->size_count; ++size) {
+        plan->plans[size].graph.crowd = view->density;
+        plan->plans[size].graph.crowd_cost = view->cost;
+    }
     for (int k = 0; k < 256; ++k) view->cost[k] = 1.0f;
     return true;
 }
@@ -125,7 +129,7 @@ static void look_at_crowd(th_world *world) {
     put_people(world, from);
     for (int n = 0; n < passes && n < PASSES_MOST; ++n) {
         for (int l = 0; l < world->scene->level_count; ++l)
-            spread_level(&world->plan->plans.graph, &nodes->levels[l], from, to);
+            spread_level(&world->plan->plans[0].graph, &nodes->levels[l], from, to);
         float *swap = from;
         from = to;
         to = swap;
@@ -142,11 +146,14 @@ static void solve(th_world *world) {
     float weight = crowd_weight(world);
     for (int k = 0; k < 256; ++k)
         view_of(world)->cost[k] = th_crowd_slowness((float)k / STEPS, weight);
-    th_walls walls = th_world_walls(world);
-    for (int t = 0; t < world->scene->target_count; ++t)
-        if (plan->plans.fields[t])
-            th_field_solve(&plan->plans.graph, &walls, &world->scene->targets[t], &plan->front,
-                           plan->plans.fields[t]);
+    for (int size = 0; size < world->scene->size_count; ++size) {
+        const th_plans *plans = &plan->plans[size];
+        th_walls walls = th_walls_for(world->scene, th_world_walls(world), size);
+        for (int t = 0; t < world->scene->target_count; ++t)
+            if (plans->fields[t])
+                th_field_solve(&plans->graph, &walls, &world->scene->targets[t], &plan->front,
+                               plans->fields[t]);
+    }
 }
 
 bool th_plan_crowd_is_due(const th_world *world) {

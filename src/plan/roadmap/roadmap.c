@@ -249,8 +249,7 @@ th_roadmap *th_roadmap_create(const th_nodes *lattice, const th_walls *walls,
     const th_scene *scene = lattice->scene;
     th_roadmap *roadmap = blank(lattice, memory);
     uint8_t *all_open = th_alloc(memory, (size_t)scene->door_count, 1);
-    th_walls open_walls = {scene->walls, scene->wall_count, scene->wall_count, all_open,
-                           scene->wall_grids};
+    th_walls open_walls = th_walls_of(scene, all_open);
     bool done = roadmap && all_open && th_roadmap_place(roadmap, &open_walls);
     if (done) size_cells(roadmap);
     done = done && allocate(roadmap, scene->level_count);
