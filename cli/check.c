@@ -13,38 +13,60 @@
 
 enum { GAPS_MOST = 32 }; // told
 
+static double width_of(const th_line *line) {
+    return hypot((double)(line->b.x - line->a.x), (double)(line->b.y - line->a.y));
+}
+
+static th_point middle_of(const th_scene *scene, const th_line *line) {
+    return (th_point){(double)(line->a.x + line->b.x) / 2 + scene->origin.x,
+                      (double)(line->a.y + line->b.y) / 2 + scene->origin.y};
+}
+
+// The two mouths of one opening are told once.
+static bool is_same(const th_scene *scene, const th_line *one, const th_line *other) {
+    const double apart = 1.0, wider = 0.01; // [m]
+    th_point p = middle_of(scene, one), q = middle_of(scene, other);
+    return one->level == other->level && hypot(p.x - q.x, p.y - q.y) < apart &&
+           fabs(width_of(one) - width_of(other)) < wider;
+}
+
+static void begin_warning(const char *path, const th_scene *scene, const th_line *line) {
+    th_point at = middle_of(scene, line);
+    printf("%s: warning: the gap of %.2f m at (%.2f, %.2f) on level %s is too narrow for ", path,
+           width_of(line), at.x, at.y, scene->levels[line->level].id);
+}
+
 static void warn_of_closed_gaps(const char *path, const th_scene *scene) {
     for (int k = 0; k < scene->closed_gap_count && k < GAPS_MOST; ++k) {
-        const th_line *line = &scene->closed_gaps[k];
-        double x = (double)(line->a.x + line->b.x) / 2, y = (double)(line->a.y + line->b.y) / 2;
-        printf("%s: warning: the gap of %.2f m at (%.2f, %.2f) on level %s is too narrow for "
-               "everybody and counts as a wall; widen it or close it with a wall\n",
-               path, hypot((double)(line->b.x - line->a.x), (double)(line->b.y - line->a.y)),
-               x + scene->origin.x, y + scene->origin.y, scene->levels[line->level].id);
+        bool told = false;
+        for (int j = 0; j < k; ++j)
+            told = told || is_same(scene, &scene->closed_gaps[j], &scene->closed_gaps[k]);
+        if (told) continue;
+        begin_warning(path, scene, &scene->closed_gaps[k]);
+        printf("everybody and counts as a wall; widen it or close it with a wall\n");
     }
 }
 
-static void warn_of_narrow_gap(const char *path, const th_scene *scene, const th_narrow_gap *gap) {
-    const th_line *line = &gap->line;
-    double x = (double)(line->a.x + line->b.x) / 2, y = (double)(line->a.y + line->b.y) / 2;
-    for (int g = 0; g < scene->group_count; ++g) {
-        const th_group *group = &scene->groups[g];
-        double needed = th_group_gap(group, true);
-        if ((double)gap->width >= needed) continue;
-        bool around = th_scene_widest_with_way(scene, g) >= needed;
-        printf("%s: warning: the gap of %.2f m at (%.2f, %.2f) on level %s is too narrow for "
-               "people of group %s, who need %s%.2f m; %s\n",
-               path, (double)gap->width, x + scene->origin.x, y + scene->origin.y,
-               scene->levels[line->level].id, group->id,
-               th_group_gap(group, false) < (double)gap->width ? "up to " : "", needed,
-               around ? "they go around it" : "they have no other way and would stay: widen it");
-    }
+static void warn_group(const char *path, const th_scene *scene, const th_narrow_gap *gap, int g) {
+    const th_group *group = &scene->groups[g];
+    double needed = th_group_gap(group, true);
+    if ((double)gap->width >= needed) return;
+    bool some = th_group_gap(group, false) < (double)gap->width;
+    bool around = th_scene_widest_with_way(scene, g) >= needed;
+    begin_warning(path, scene, &gap->line);
+    printf("people of group %s, who need %s%.2f m; %s\n", group->id, some ? "up to " : "", needed,
+           around ? "they go around it" : "they have no other way and would stay: widen it");
 }
 
 static void warn_of_gaps(const char *path, const th_scene *scene) {
     warn_of_closed_gaps(path, scene);
-    for (int k = 0; k < scene->narrow_gap_count && k < GAPS_MOST; ++k)
-        warn_of_narrow_gap(path, scene, &scene->narrow_gaps[k]);
+    for (int k = 0; k < scene->narrow_gap_count && k < GAPS_MOST; ++k) {
+        bool told = false;
+        for (int j = 0; j < k; ++j)
+            told = told || is_same(scene, &scene->narrow_gaps[j].line, &scene->narrow_gaps[k].line);
+        for (int g = 0; g < scene->group_count && !told; ++g)
+            warn_group(path, scene, &scene->narrow_gaps[k], g);
+    }
 }
 
 // ---- stairs whose sides are open to the floor
