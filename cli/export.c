@@ -1,8 +1,11 @@
-// throng export: a recording as one file that plays in a browser without a server. SPDX-License-Identifier: Apache-2.0
+// throng export: a recording as one file that plays in a browser without a server, or as a video. SPDX-License-Identifier: Apache-2.0
+#include "cli/picture.h"
 #include "cli/terminal.h"
 #include "core/file.h"
+#include "report/report.h"
 #include "studio/frame.h"
 #include "studio/studio.h"
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,47 +150,123 @@ static int write_page(const char *path, const packed *p) {
     return TH_EXIT_OK;
 }
 
-static int export_html(const char *run, const char *path, double fps) {
+// The name within the folder of the run; NULL: the file lies elsewhere, or the run is no folder.
+static const char *name_in_run(const char *run, const char *path) {
+    char folder[PATH_MAX], beside[PATH_MAX], other[PATH_MAX], report[TH_PATH_MAX];
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    snprintf(other, sizeof other, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    snprintf(report, sizeof report, "%.4000s/report.html", run);
+    if (th_file_bytes(report) < 0 || !realpath(run, folder) ||
+        !realpath(slash == path ? "/" : other, beside) || strcmp(folder, beside) != 0)
+        return NULL;
+    return name;
+}
+
+// A page beside the report is linked there.
+static void link_in_report(const char *run, const char *path) {
+    static const char place[] = "<span id=\"" TH_REPORT_REPLAY "\">";
+    const char *name = name_in_run(run, path);
+    char report[TH_PATH_MAX];
+    size_t size;
+    if (!name || strpbrk(name, "<>&\"'?#%")) return;
+    snprintf(report, sizeof report, "%.4000s/report.html", run);
+    char *text = th_file_content(report, &size, NULL);
+    if (!text) return;
+    char *begin = strstr(text, place), *end = begin ? strstr(begin, "</span>") : NULL;
+    if (end) {
+        th_file_writer file;
+        begin += sizeof place - 1;
+        th_file_begin(&file, NULL, report);
+        th_file_put(&file, text, (size_t)(begin - text));
+        if (file.file) fprintf(file.file, "<a href=\"%s\">%s</a>, or ", name, name);
+        th_file_put(&file, end, size - (size_t)(end - text));
+        if (th_file_end(&file, TH_FLUSHED, NULL) == TH_OK) printf("%s links it\n", report);
+    }
+    free(text);
+}
+
+static int export_html(const th_studio *studio, const char *path, double fps) {
+    packed p = {0};
+    int code = TH_EXIT_FAILED;
+    if (th_studio_page_size() == 0)
+        fprintf(stderr, "throng export: this build has no studio page, because it was built "
+                        "without Node; install "
+                        "Node (tools/install-deps does) and build again\n");
+    else if (!pack_recording(&p, studio, fps))
+        fprintf(stderr, "throng export: no memory for the recording; give a smaller --fps\n");
+    else
+        code = write_page(path, &p);
+    free(p.bytes);
+    return code;
+}
+
+static int export_video(const th_studio *studio, const char *path, th_video_def def) {
+    th_error error = {0};
+    th_share share;
+    th_share_start(&share, "drawing the video", false);
+    def.progress = th_share_show;
+    def.context = &share;
+    th_watch_interrupt();
+    th_result result = th_video_write(studio, path, &def, &error);
+    th_share_end(&share);
+    if (th_interrupted()) return TH_EXIT_INTERRUPTED;
+    if (result != TH_OK) return th_report_failure(path, &error);
+    char size[32];
+    th_size_text(size, sizeof size, (double)th_file_bytes(path));
+    printf("%s: %s\n", path, size);
+    return TH_EXIT_OK;
+}
+
+typedef struct export_options {
+    const char *html, *video, *colour;
+    double fps;
+    long long width;
+    th_colour_by colour_by;
+} export_options;
+
+static int export_all(const char *run, const export_options *o) {
     th_studio studio;
     th_error error = {0};
-    packed p = {0};
-    int code;
+    int code = TH_EXIT_OK;
     if (!th_studio_init(&studio)) return TH_EXIT_FAILED;
-    if (th_replay_open(&studio, run, &error) != TH_OK) {
-        code = th_report_error(run, &error);
-    } else if (!pack_recording(&p, &studio, fps)) {
-        fprintf(stderr, "throng export: no memory for the recording; give a smaller --fps\n");
-        code = TH_EXIT_FAILED;
-    } else {
-        code = write_page(path, &p);
+    if (th_replay_open(&studio, run, &error) != TH_OK) code = th_report_error(run, &error);
+    if (code == TH_EXIT_OK && o->html) {
+        code = export_html(&studio, o->html, o->fps > 0 ? o->fps : 5);
+        if (code == TH_EXIT_OK) link_in_report(run, o->html);
     }
-    free(p.bytes);
+    if (code == TH_EXIT_OK && o->video)
+        code = export_video(&studio, o->video,
+                            (th_video_def){.fps = o->fps > 0 ? o->fps : 25,
+                                           .width = (int)o->width,
+                                           .colour_by = (int)o->colour_by});
     th_studio_release(&studio);
     return code;
 }
 
 static int run_export(const th_command *command, int argc, char **argv) {
-    const char *html = NULL, *run = NULL;
-    double fps = 5;
+    const char *run = NULL;
+    export_options o = {.colour = "speed", .width = 1280};
     const th_option options[] = {
-        {"html", TH_OPTION_TEXT, &html, "FILE",
+        {"html", TH_OPTION_TEXT, &o.html, "FILE",
          "one file that plays in a browser, without a server", 0, 0},
-        {"fps", TH_OPTION_REAL, &fps, "N", "frames per second that are kept (default 5)", 0.01,
-         100},
+        {"video", TH_OPTION_TEXT, &o.video, "FILE",
+         "a video of the plan (.mp4, .webm, .gif), made by the program ffmpeg", 0, 0},
+        {"fps", TH_OPTION_REAL, &o.fps, "N",
+         "frames per second (default 5 in a page, 25 in a video)", 0.01, 100},
+        {"width", TH_OPTION_INTEGER, &o.width, "PX", "width of the video (default 1280)", 320,
+         7680},
+        {"colour", TH_OPTION_TEXT, &o.colour, "BY",
+         "of people in the video: speed (default), density or group", 0, 0},
     };
-    th_parse_result parsed = th_args_parse(command, options, 2, argc, argv, &run);
+    th_parse_result parsed = th_args_parse(
+        command, options, (int)(sizeof options / sizeof options[0]), argc, argv, &run);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
-    if (!html) {
-        th_complain(command, "say what to write: --html FILE");
+    if (!th_read_colour(command, o.colour, &o.colour_by)) return TH_EXIT_USAGE;
+    if (!o.html && !o.video) {
+        th_complain(command, "say what to write: --html FILE or --video FILE");
         return TH_EXIT_USAGE;
     }
-    if (th_studio_page_size() == 0) {
-        fprintf(stderr, "throng export: this build has no studio page, because it was built "
-                        "without Node; install "
-                        "Node (tools/install-deps does) and build again\n");
-        return TH_EXIT_FAILED;
-    }
-    return export_html(run, html, fps);
+    return export_all(run, &o);
 }
 
 const th_command th_command_export = {
@@ -195,12 +274,16 @@ const th_command th_command_export = {
     .operands = "RUN",
     .operand_min = 1,
     .operand_max = 1,
-    .summary = "a recording as one file that plays in a browser",
+    .summary = "a recording as one file that plays in a browser, or as a video",
     .detail = "RUN is what `throng replay` takes: the folder of a recorded run, or a recording. "
-              "The file holds the page,\n"
-              "the plan and everybody's way; it can be sent on and plays by a double click, "
-              "without a network.",
+              "The page holds the\n"
+              "plan and everybody's way; it can be sent on and plays by a double click, without a "
+              "network. A\n"
+              "video is drawn as `throng picture` draws, in real time; people go straight on "
+              "between two frames\n"
+              "of the recording. A page written into the run's folder is linked in its report.",
     .examples = "  throng run scenes/station.json --record sqlite --out runs/station\n"
-                "  throng export runs/station --html station.html\n",
+                "  throng export runs/station --html runs/station/replay.html\n"
+                "  throng export runs/station --video station.mp4 --colour density\n",
     .run = run_export,
 };

@@ -1,8 +1,8 @@
 // throng picture: PNGs of the plan with everybody on it, at chosen times.
 // SPDX-License-Identifier: Apache-2.0
+#include "cli/picture.h"
 #include "cli/terminal.h"
 #include "core/statistics.h"
-#include "draw/plan_drawing.h"
 #include "report/folder.h"
 
 // For the doors' state at the start; afterwards events tell.
@@ -55,15 +55,15 @@ static bool read_times(const th_command *command, picture_settings *s) {
     return true;
 }
 
-static bool read_colour(const th_command *command, picture_settings *s) {
+bool th_read_colour(const th_command *command, const char *given, th_colour_by *colour_by) {
     static const char *const words[] = {"speed", "density", "group"};
     for (int i = 0; i < 3; ++i) {
-        if (strcmp(s->colour, words[i]) != 0) continue;
-        s->colour_by = (th_colour_by)i;
+        if (strcmp(given, words[i]) != 0) continue;
+        *colour_by = (th_colour_by)i;
         return true;
     }
-    const char *nearest = th_suggest(s->colour, words, 3);
-    th_complain(command, "--colour %s: give speed, density or group%s%s%s", s->colour,
+    const char *nearest = th_suggest(given, words, 3);
+    th_complain(command, "--colour %s: give speed, density or group%s%s%s", given,
                 nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
     return false;
 }
@@ -263,7 +263,8 @@ static int run_picture(const th_command *command, int argc, char **argv) {
     th_parse_result parsed = th_args_parse(
         command, options, (int)(sizeof options / sizeof options[0]), argc, argv, &path);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
-    if (!read_times(command, &s) || !read_colour(command, &s)) return TH_EXIT_USAGE;
+    if (!read_times(command, &s) || !th_read_colour(command, s.colour, &s.colour_by))
+        return TH_EXIT_USAGE;
 
     th_scene *scene = NULL;
     th_world *world = NULL;

@@ -21,6 +21,7 @@ import concurrent.futures
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -118,7 +119,7 @@ def run(command, folder, exact):
     words = shlex.split(command)
     if ">" in words:
         words = words[:words.index(">")]
-    if words[1] in TOO_LONG or is_placeholder(words):
+    if words[1] in TOO_LONG or is_placeholder(words) or ("--video" in words and not shutil.which("ffmpeg")):
         return None
     words = words if exact else shortened(words)
     if not exact and not {"--out", "--record"} & set(words) and not any("/" in w and not Path(ROOT, w).exists() for w in words):

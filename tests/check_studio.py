@@ -279,13 +279,63 @@ def check_recorded_charts(folder, rows):
     check(compared > 30, f"people went through exits, doors and lines: {compared}")
 
 
+FAKE_FFMPEG = """#!/bin/sh
+for last; do :; done
+echo "$@" > "${last#file:}.arguments"
+exec cat > "${last#file:}"
+"""
+
+
+def check_video(folder, out):
+    """A video through ffmpeg, which here is a script that keeps the pictures; without one, what to do."""
+    video, bare = folder / "run.raw", folder / "nothing"
+    bare.mkdir()
+    command = [PROGRAM, "export", str(out), "--video", str(video), "--fps", "2", "--width", "320"]
+    done = subprocess.run(command, env={**os.environ, "PATH": str(bare)}, capture_output=True, text=True, check=False)
+    check(done.returncode == 3 and "install" in done.stderr and not video.exists(), "no ffmpeg: an error that says what to do")
+    fake = folder / "ffmpeg"
+    fake.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    fake.chmod(0o755)
+    with_fake = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+    done = subprocess.run(command, env=with_fake, capture_output=True, text=True, check=False)
+    check(done.returncode == 3 and "ffmpeg did not make the video" in done.stderr, "an ffmpeg that fails is told of")
+    fake.write_text(FAKE_FFMPEG, encoding="utf-8")
+    done = subprocess.run(command, env=with_fake, capture_output=True, text=True, check=False)
+    check(done.returncode == 0, f"a video is made: {done.stderr}")
+    arguments = (folder / "run.raw.arguments").read_text(encoding="utf-8").split()
+    width, height = map(int, arguments[arguments.index("-s") + 1].split("x"))
+    pixels, size = video.read_bytes(), 4 * width * height
+    check(width == 320 and height % 2 == 0 and len(pixels) == 41 * size, f"41 pictures of 20 s: {len(pixels) / size}")
+    check(pixels[:size] != pixels[size:2 * size] != pixels[2 * size:3 * size], "in which people move")
+    del pixels
+    if subprocess.run(["which", "ffmpeg"], capture_output=True, check=False).returncode != 0:
+        print("video: no ffmpeg here, so only its input was looked at")
+        return
+    film = folder / "run.mp4"
+    done = subprocess.run([*command[:4], str(film), *command[5:]], capture_output=True, text=True, check=False)
+    check(done.returncode == 0 and film.stat().st_size > 1000, f"ffmpeg makes a film of it: {done.stderr}")
+
+
+def check_export(folder, out):
+    page = out / "replay.html"
+    done = subprocess.run([PROGRAM, "export", str(out), "--html", str(page)], capture_output=True, text=True, check=False)
+    if "no studio page" in done.stderr:
+        print("export: this build has no page")
+    else:
+        check(done.returncode == 0 and 'id="throng-recording"' in page.read_text(encoding="utf-8"), "it is exported")
+        subprocess.run([PROGRAM, "export", str(out), "--html", str(page)], capture_output=True, check=False)
+        report = (out / "report.html").read_text(encoding="utf-8")
+        check(report.count('<a href="replay.html">') == 1 and "throng replay" in report, "the report links it, once")
+        check(report.endswith("</html>\n"), "and is whole")
+    check_video(folder, out)
+
+
 def check_replay():
     """A recording shows with its charts; edits are refused."""
     with tempfile.TemporaryDirectory() as folder:
         out, scene = pathlib.Path(folder) / "run", pathlib.Path(folder) / "room.json"
         scene.write_text(json.dumps(ROOM), encoding="utf-8")
-        subprocess.run([PROGRAM, "run", str(scene), "--out", str(out), "--record", "sqlite", "--max-time", "20", "--no-report",
-                        "--quiet"], capture_output=True, check=True)
+        subprocess.run([PROGRAM, "run", str(scene), "--out", str(out), "--record", "sqlite", "--max-time", "20", "--quiet"], capture_output=True, check=True)
         server = Server(PROGRAM, str(out), verb="replay")
         client = Client(server)
         hello, scene = client.event("hello"), client.event("scene")
@@ -299,12 +349,7 @@ def check_replay():
         client.close()
         code, text = server.stop()
         check(code == 0, f"replay ends well: {code} {text[-2000:]}")
-        page = pathlib.Path(folder) / "run.html"
-        done = subprocess.run([PROGRAM, "export", str(out), "--html", str(page)], capture_output=True, text=True, check=False)
-        if "no studio page" in done.stderr:
-            print("export: this build has no page")
-        else:
-            check(done.returncode == 0 and 'id="throng-recording"' in page.read_text(encoding="utf-8"), "it is exported")
+        check_export(pathlib.Path(folder), out)
 
 
 def main():

@@ -97,9 +97,11 @@ static void draw_side(const th_canvas *canvas, const th_plan_view *view, const p
     if (view->colour_by == TH_BY_GROUP) {
         y = th_draw_group_key(canvas, view->scene, x, y);
     } else if (view->colour_by == TH_BY_SPEED) {
-        th_canvas_text(canvas, x, y, 0, text, false, "speed as a share");
-        th_canvas_colour_bar(canvas, x, y + 2.2 * text, 1.4 * text, bar, 0, 1, th_colour_scale,
-                             "of the preferred");
+        bool shares = view->crowd->preferred_speed;
+        th_canvas_text(canvas, x, y, 0, text, false, shares ? "speed as a share" : "speed");
+        th_canvas_colour_bar(canvas, x, y + 2.2 * text, 1.4 * text, bar, 0,
+                             shares ? 1 : TH_SPEED_SCALE, th_colour_scale,
+                             shares ? "of the preferred" : "m/s");
         y += bar + 4.5 * text;
     } else {
         th_canvas_text(canvas, x, y, 0, text, false, "people per m\xc2\xb2");
@@ -136,14 +138,20 @@ static void draw_level(const th_canvas *canvas, const th_plan_view *view, const 
     th_panel_axes(canvas, &panel);
 }
 
-bool th_plan_draw(const th_plan_view *view, const char *path) {
+th_canvas th_plan_page(const th_plan_view *view) {
     page_layout page = lay_out(view);
     th_canvas canvas = th_canvas_create(view->width, page.page_height, page.text);
-    if (!canvas.surface) return false;
+    if (!canvas.surface) return canvas;
     draw_title(&canvas, view, &page);
     for (int level = 0; level < view->scene->level_count; ++level)
         draw_level(&canvas, view, &page, level);
     draw_side(&canvas, view, &page);
+    return canvas;
+}
+
+bool th_plan_draw(const th_plan_view *view, const char *path) {
+    th_canvas canvas = th_plan_page(view);
+    if (!canvas.surface) return false;
     bool written = th_canvas_write(&canvas, path, NULL) == TH_OK;
     th_canvas_destroy(&canvas);
     return written;

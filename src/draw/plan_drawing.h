@@ -17,6 +17,7 @@ enum {
 // NULL: no memory. Caller frees.
 float *th_crowd_density(const th_moment *crowd);
 
+// Speed: as a share of the preferred one, or in m/s where that is not known (a recording).
 typedef enum th_colour_by { TH_BY_SPEED, TH_BY_DENSITY, TH_BY_GROUP } th_colour_by;
 
 // What drives somebody on a level.
@@ -43,6 +44,9 @@ typedef struct th_plan_view {
 
 // Everything that is drawn, with a margin; on open ground also where people are and want to go.
 th_box th_plan_box(const th_scene *scene, const th_moment *crowd);
+// Everything drawn on a page whose size depends on the scene, the box and the width alone. Caller destroys it; no surface:
+// no memory.
+th_canvas th_plan_page(const th_plan_view *view);
 // Draws and writes a PNG. False: no memory or the file cannot be written.
 bool th_plan_draw(const th_plan_view *view, const char *path);
 
@@ -86,6 +90,8 @@ double th_draw_key(const th_canvas *canvas, const th_plan_view *view, double x, 
 
 // A person is never drawn smaller than this radius [px]: fainter dots vanish between pixels.
 #define TH_SMALLEST_DISC 1.1
+// Speed at the bright end of the scale, where it is not a share [m/s]: hardly anybody walks faster.
+#define TH_SPEED_SCALE 2.0
 // Density at the dark end of the scale [1/m2]: above 6 people are pressed together.
 #define TH_DENSITY_SCALE 6.0
 #endif

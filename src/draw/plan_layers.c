@@ -261,6 +261,7 @@ static th_colour person_colour(const th_plan_view *view, int i) {
     if (view->colour_by == TH_BY_DENSITY)
         return th_colour_scale(1 - (double)view->density[i] / TH_DENSITY_SCALE);
     double speed = hypot(crowd->velocity_x[i], crowd->velocity_y[i]);
+    if (!crowd->preferred_speed) return th_colour_scale(speed / TH_SPEED_SCALE);
     return th_colour_scale(crowd->preferred_speed[i] > 0 ? speed / crowd->preferred_speed[i] : 0);
 }
 

@@ -139,6 +139,18 @@ static void add_now(th_text *page) {
     th_text_put(page, words);
 }
 
+// `throng export --html` into the folder puts a link into the span.
+static void add_replay(th_text *page, const th_report_def *def) {
+    char command[1024];
+    if (!def->recording) {
+        th_text_put(page, "this run was not recorded; <code>--record sqlite</code> does that");
+        return;
+    }
+    th_text_put(page, "<span id=\"" TH_REPORT_REPLAY "\"></span>");
+    snprintf(command, sizeof command, "throng replay %.900s", def->folder);
+    add_code(page, command);
+}
+
 void th_page_reproduce(th_text *page, const th_figure_data *data) {
     const th_report_def *def = data->def;
     th_text_put(page, "<section><h2>To get the same numbers again</h2>\n<dl class=\"method\">\n");
@@ -179,6 +191,9 @@ void th_page_reproduce(th_text *page, const th_figure_data *data) {
         add_code(page, def->recording);
         end_item(page);
     }
+    item(page, "See it move");
+    add_replay(page, def);
+    end_item(page);
     item(page, "Written");
     add_now(page);
     end_item(page);

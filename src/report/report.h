@@ -18,6 +18,9 @@ typedef struct th_report_def {
     double max_time; // --max-time [s]; 0: not given
 } th_report_def;
 
+// Id of the empty span in report.html where a link to the replay goes, once somebody has made one.
+#define TH_REPORT_REPLAY "replay"
+
 // summary.json, evacuation.csv, counters.csv, areas.csv, people.csv, runs.csv. src/report/tables.c
 th_result th_report_tables(const th_report_def *def, th_error *error);
 // report.html with every figure inside, and the figures as PNG in folder/figures.

@@ -289,3 +289,15 @@ void th_charts_of_moment(th_studio *studio, th_studio_moment *moment) {
                           row_of(c, scene, moment->time, moment->count, seen_people - moment->count,
                                  &seen, th_recorded_areas(c->recorded, moment)));
 }
+
+const json_t *th_charts_row(const th_charts *c, double time) {
+    size_t low = 0, high = json_array_size(c->rows);
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (json_number_value(json_array_get(json_array_get(c->rows, middle), 0)) <= time + 1e-9)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? json_array_get(c->rows, low - 1) : NULL;
+}

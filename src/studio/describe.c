@@ -401,22 +401,9 @@ static json_t *describe_world(const th_studio *studio, th_play *play) {
     return out;
 }
 
-// The last row of the charts not after `time`; NULL: none. Rows are a second apart.
-static const json_t *row_at(const json_t *rows, double time) {
-    size_t low = 0, high = json_array_size(rows);
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (json_number_value(json_array_get(json_array_get(rows, middle), 0)) <= time + 1e-9)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? json_array_get(rows, low - 1) : NULL;
-}
-
 static json_t *describe_replayed(const th_studio *studio) {
     const th_studio_moment *moment = th_history_at(&studio->history, 0, studio->cursor);
-    const json_t *row = row_at(studio->plays[0].charts.rows, studio->cursor);
+    const json_t *row = th_charts_row(&studio->plays[0].charts, studio->cursor);
     json_int_t left = json_integer_value(json_array_get(row, 2));
     json_t *areas = json_array_get(row, 8); // density and speed of each, as in a state
     json_t *out =

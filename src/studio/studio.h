@@ -140,6 +140,8 @@ void th_charts_reset(th_charts *charts);
 void th_charts_release(th_charts *charts);
 // A row of a recorded moment, where one is due.
 void th_charts_of_moment(th_studio *studio, th_studio_moment *moment);
+// The last row not after `time`; NULL: none.
+const json_t *th_charts_row(const th_charts *charts, double time);
 int th_charts_counters(const th_scene *scene); // goals, doors and lines
 // Doubts about the scene, and what opening it found.
 void th_charts_doubts(th_studio *studio, int world);
@@ -184,6 +186,20 @@ double th_replay_duration(const struct th_replay *replay);
 double th_replay_frame(const struct th_replay *replay); // [s] between frames
 const th_scene *th_replay_scene(const struct th_replay *replay);
 void th_replay_release(struct th_replay *replay);
+
+// ---- video.c
+typedef struct th_video_def {
+    double fps;
+    int width;     // [px]
+    int colour_by; // th_colour_by of draw/plan_drawing.h
+    // Called after every frame with the share done; false stops.
+    bool (*progress)(double share, void *context);
+    void *context;
+} th_video_def;
+// The recording that is open as a video, drawn as `throng picture` draws, by the program ffmpeg. Where it fails or is
+// stopped no file is left.
+th_result th_video_write(const th_studio *studio, const char *path, const th_video_def *def,
+                         th_error *error);
 
 // ---- page.c
 extern const unsigned char th_studio_page[]; // the page, "" when this build has none
