@@ -94,6 +94,17 @@ def check_edits(server):
     after = client.people()[1]
     check(before.keys() == after.keys() and all(
         abs(before[k][0] - after[k][0]) + abs(before[k][1] - after[k][1]) < 0.01 for k in before), "nobody moved by it")
+    # What drives a person, in the words of its model.
+    someone = next(iter(after))
+    for model, what in (("orca", "half_plane"), ("social_force", "arrow")):
+        check(client.ask("model", group="*", stage="move", model=model)["ok"], f"everybody walks by {model}")
+        client.ask("step", n=2)
+        client.ask("person", person=someone)
+        told = client.until(lambda w=what: (e := client.event("person", 5)) and any(
+            m["what"] == w and m["role"] not in ("preferred", "velocity") for m in e["drawing"]) and e, 10)
+        check(told and told["facts"], f"{model} tells what drives a person")
+    client.ask("person", person=0)
+    check(client.ask("undo")["ok"] and client.ask("undo")["ok"], "both models are undone")
     # Undo and redo.
     first = client.ask("hash")["hash"]
     check(client.ask("edit", kind="door", door="side", open=False)["how"] == "live", "a door is shut")

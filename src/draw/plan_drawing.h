@@ -65,6 +65,8 @@ void th_draw_exits(const th_canvas *canvas, const th_panel *panel, const th_scen
 // Rooms in changing tints with their numbers, portals as lines.
 void th_draw_rooms(const th_canvas *canvas, const th_panel *panel, const th_rooms *rooms,
                    int level);
+// Metres of the plan per unit of an arrow: displacements are centimetres and forces hundreds of newtons.
+double th_influence_metres(const char *unit);
 // Shapes of what drives people, and their key from y downwards; plan_influences.c.
 void th_draw_influences(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
                         int level);

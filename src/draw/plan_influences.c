@@ -37,8 +37,7 @@ static th_colour colour_of(int number) {
     return colours[number % 12];
 }
 
-// Metres of the plan per unit: displacements are centimetres and forces hundreds of newtons.
-static double metres_per(const char *unit) {
+double th_influence_metres(const char *unit) {
     if (strcmp(unit, "m") == 0) return 10;
     return strcmp(unit, "N") == 0 ? 0.002 : 1;
 }
@@ -86,7 +85,7 @@ static void draw_half_plane(const th_canvas *canvas, const th_panel *panel,
 
 static void draw_one(const th_canvas *canvas, const th_panel *panel, const th_influence *one) {
     double x = th_panel_x(panel, (double)one->at.x), y = th_panel_y(panel, (double)one->at.y);
-    double scale = panel->scale * metres_per(one->unit);
+    double scale = panel->scale * th_influence_metres(one->unit);
     if (one->kind == TH_INFLUENCE_VECTOR) {
         draw_arrow(canvas, x, y, scale * (double)one->vector.x, -scale * (double)one->vector.y);
     } else if (one->kind == TH_INFLUENCE_RECTANGLE) {
@@ -122,7 +121,8 @@ double th_draw_influence_key(const th_canvas *canvas, const th_plan_view *view, 
         const th_influence *one = known.first[k];
         char scale[32] = "", name[96];
         if (one->kind == TH_INFLUENCE_VECTOR && strcmp(one->unit, "-") != 0)
-            snprintf(scale, sizeof scale, "1 m: %g %s", 1 / metres_per(one->unit), one->unit);
+            snprintf(scale, sizeof scale, "1 m: %g %s", 1 / th_influence_metres(one->unit),
+                     one->unit);
         th_canvas_colour(canvas, colour_of(k), 1);
         cairo_rectangle(canvas->cairo, x, y - 0.6 * text, 0.8 * text, 0.6 * text);
         cairo_fill(canvas->cairo);

@@ -234,9 +234,7 @@ void th_charts_see(th_studio *studio, int world) {
     double time = th_world_time(play->world);
     if (time + 1e-9 < c->next && time + 1.5 > c->next) return; // not yet, nor back in time
     const th_scene *scene = th_world_scene(play->world);
-    static const th_studio_wishes none;
-    th_studio_moment *moment =
-        th_studio_moment_take(play->world, world, play->catalogue, &none, NULL, 0);
+    th_studio_moment *moment = th_studio_take(studio, world);
     if (!moment) return;
     if (!c->rows) c->rows = json_array();
     if (time < c->times[0]) forget_window(c); // an undo went back
@@ -248,7 +246,7 @@ void th_charts_see(th_studio *studio, int world) {
     th_studio_moment_release(moment);
     c->exposed_until = time;
     c->next = floor(time) + 1.0;
-    th_statistics s = th_world_statistics(play->world);
+    th_statistics s = th_world_counts(play->world);
     warn_of_statistics(studio, world, &s);
     json_t *row =
         row_of(c, scene, time, (int64_t)s.inside, (int64_t)s.left, &seen, areas_now(play->world));

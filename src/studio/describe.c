@@ -384,7 +384,7 @@ static json_t *describe_counts(th_world *world, json_t *out) {
 }
 
 static json_t *describe_world(const th_studio *studio, th_play *play) {
-    th_statistics s = th_world_statistics(play->world);
+    th_statistics s = th_world_counts(play->world);
     json_t *out =
         json_pack("{s:f,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:b,s:f}", "time", s.time, "step",
                   (json_int_t)s.steps, "spawned", (json_int_t)s.spawned, "inside",

@@ -100,14 +100,23 @@ static th_box box_around(const th_studio_moment *moment) {
     return box;
 }
 
+static int count_in_view(const th_studio_moment *moment, const th_box *box, uint64_t levels) {
+    int count = 0;
+    for (int i = 0; i < moment->count; ++i) count += in_view(&moment->rows[i], box, levels);
+    return count;
+}
+
 // A body of 0.4 m that covers less than a pixel stands for its share of it, so that as much of the picture is covered as
 // bodies would; but a small crowd in a great plan is seen whole.
-static float share_kept(const th_studio_view *view, const th_box *box, int in_view_count) {
+static float share_kept(const th_studio_moment *moment, const th_studio_view *view,
+                        const th_box *box, uint64_t levels) {
     if (!view->given || view->pixels[0] <= 0) return 1.0f;
     float scale = (float)view->pixels[0] / fmaxf(box->max_x - box->min_x, 1e-3f);
     float body = 0.4f * scale, kept = body * body;
     const float always = 20000.0f; // people who are sent anyway
-    if (in_view_count > 0) kept = fmaxf(kept, always / (float)in_view_count);
+    if (kept >= 1.0f || (float)moment->count <= always) return 1.0f;
+    int count = count_in_view(moment, box, levels);
+    if (count > 0) kept = fmaxf(kept, always / (float)count);
     return kept < 1.0f ? kept : 1.0f;
 }
 
@@ -124,25 +133,18 @@ static uint16_t quantised(float value, float min, float per_step) {
     return (uint16_t)(steps < 0.0f ? 0.0f : steps > 65535.0f ? 65535.0f : steps);
 }
 
-static int count_in_view(const th_studio_moment *moment, const th_box *box, uint64_t levels) {
-    int count = 0;
-    for (int i = 0; i < moment->count; ++i) count += in_view(&moment->rows[i], box, levels);
-    return count;
-}
-
 size_t th_studio_write_people(const th_studio_moment *moment, const th_studio_view *view,
                               const th_studio_frame *frame, unsigned char *to) {
     th_box box = view->given ? view->box : box_around(moment);
     uint64_t levels = view->given ? view->levels : 0;
     // Bodies reach into the view from outside it.
     const float margin = 2.55f;
-    th_studio_people_head people = {
-        .min_x = box.min_x - margin,
-        .min_y = box.min_y - margin,
-        .step_x = (box.max_x - box.min_x + 2.0f * margin) / 65535.0f,
-        .step_y = (box.max_y - box.min_y + 2.0f * margin) / 65535.0f,
-        .speed_max = 255.0f * TH_STUDIO_SPEED_STEP,
-        .kept = share_kept(view, &box, count_in_view(moment, &box, levels))};
+    th_studio_people_head people = {.min_x = box.min_x - margin,
+                                    .min_y = box.min_y - margin,
+                                    .step_x = (box.max_x - box.min_x + 2.0f * margin) / 65535.0f,
+                                    .step_y = (box.max_y - box.min_y + 2.0f * margin) / 65535.0f,
+                                    .speed_max = 255.0f * TH_STUDIO_SPEED_STEP,
+                                    .kept = share_kept(moment, view, &box, levels)};
     values v = values_of(moment, frame);
     people.value_min = v.category ? 0.0f : v.min;
     people.value_max = v.category ? 0.0f : v.max;

@@ -1,4 +1,5 @@
 // What one person is doing: facts and marks to draw. SPDX-License-Identifier: Apache-2.0
+#include "draw/plan_drawing.h"
 #include "studio/studio.h"
 #include "throng/model.h"
 #include <math.h>
@@ -99,12 +100,79 @@ static void add_own_values(json_t *facts, th_world *world, const th_group *group
     }
 }
 
+// ---- what the models say drives the person (throng/model.h)
+
+// The four corners and the first again.
+static json_t *corners_of(const th_influence *r) {
+    float length = hypotf(r->vector.x, r->vector.y), half = 0.5f * r->size;
+    json_t *points = json_array();
+    if (!(length > 0.0f)) return points;
+    float ux = r->vector.x / length, uy = r->vector.y / length;
+    for (int k = 0; k < 5; ++k) {
+        float along = (k == 1 || k == 2 ? 0.5f : -0.5f) * length, across = k % 4 < 2 ? -half : half;
+        json_array_append_new(points,
+                              json_pack("[f,f]", (double)(r->at.x + along * ux - across * uy),
+                                        (double)(r->at.y + along * uy + across * ux)));
+    }
+    return points;
+}
+
+static void mark_influence(json_t *drawing, const th_influence *one) {
+    json_t *at = json_pack("[f,f]", (double)one->at.x, (double)one->at.y), *mark = NULL;
+    double scale = th_influence_metres(one->unit);
+    if (one->kind == TH_INFLUENCE_VECTOR) {
+        json_t *tip = json_pack("[f,f]", (double)one->at.x + scale * (double)one->vector.x,
+                                (double)one->at.y + scale * (double)one->vector.y);
+        mark = json_pack("{s:s,s:[O,o]}", "what", "arrow", "points", at, tip);
+        if (strcmp(one->unit, "-") != 0) {
+            char text[40];
+            snprintf(text, sizeof text, "1 m: %g %s", 1 / scale, one->unit);
+            json_object_set_new(mark, "scale", json_string(text));
+        }
+    } else if (one->kind == TH_INFLUENCE_RECTANGLE) {
+        mark = json_pack("{s:s,s:o}", "what", "line", "points", corners_of(one));
+    } else if (one->kind == TH_INFLUENCE_CIRCLE) {
+        mark =
+            json_pack("{s:s,s:[O],s:f}", "what", "ring", "points", at, "radius", (double)one->size);
+    } else {
+        mark = json_pack("{s:s,s:[O,[f,f]]}", "what", "half_plane", "points", at,
+                         (double)one->vector.x, (double)one->vector.y);
+    }
+    // Every person has that arrow, whatever its models tell.
+    bool wish = strcmp(one->name, "preferred velocity") == 0;
+    json_object_set_new(mark, "role", json_string(wish ? "preferred" : one->name));
+    json_array_append_new(drawing, mark);
+    json_decref(at);
+}
+
+static void add_influences(json_t *facts, json_t *drawing, th_world *world, uint32_t person) {
+    enum { MOST = 256 };
+    th_influence list[MOST];
+    int count = th_world_influences(world, (th_agent_id){person}, -1, list, MOST);
+    for (int k = 0; k < count && k < MOST; ++k) {
+        if (list[k].kind == TH_INFLUENCE_FIGURE)
+            fact(facts, list[k].name, (double)list[k].size,
+                 strcmp(list[k].unit, "-") == 0 ? "" : list[k].unit);
+        else
+            mark_influence(drawing, &list[k]);
+    }
+}
+
+// In no order.
 static int find_row(const th_studio_moment *moment, uint32_t id) {
-    int low = 0, high = moment->count - 1;
+    for (int i = 0; i < moment->count; ++i)
+        if (moment->rows[i].id == id) return i;
+    return -1;
+}
+
+// Where somebody stands in the world's views, which are in the order of ids.
+static int find_view(th_world *world, uint32_t id) {
+    const uint32_t *ids = th_world_map(world, TH_FIELD_ID, TH_READ);
+    int low = 0, high = ids ? th_world_agent_count(world) - 1 : -1;
     while (low <= high) {
         int middle = low + (high - low) / 2;
-        if (moment->rows[middle].id == id) return middle;
-        if (moment->rows[middle].id < id)
+        if (ids[middle] == id) return middle;
+        if (ids[middle] < id)
             low = middle + 1;
         else
             high = middle - 1;
@@ -160,8 +228,11 @@ static void tell(th_studio *studio, const th_inspection *inspection, th_studio_m
         fact_text(facts, "state", row->phase < 7 ? phases[row->phase] : "?");
         mark_ring(drawing, (th_vec2){row->x, row->y}, 0.01 * row->radius, "person", "");
         add_neighbours(drawing, moment, k);
-        if (world && !studio->scrubbing && moment->step == th_world_step_count(world))
-            add_world_facts(facts, drawing, world, row, k);
+        if (world && !studio->scrubbing && moment->step == th_world_step_count(world)) {
+            int view = find_view(world, row->id);
+            if (view >= 0) add_world_facts(facts, drawing, world, row, view);
+            add_influences(facts, drawing, world, row->id);
+        }
     }
     json_t *place = row ? json_pack("[f,f]", (double)row->x, (double)row->y) : json_null();
     th_studio_say(&studio->exchange, inspection->client, false,

@@ -181,22 +181,28 @@ uint8_t th_studio_speed(float speed) {
 static uint8_t byte_of(uint32_t index) { return (uint8_t)(index < 255 ? index : 255); }
 
 enum {
-    VIEWS = 12,
+    VIEWS = 13,
 };
 static const th_field needed[VIEWS] = {
     TH_FIELD_ID,         TH_FIELD_POSITION_X,  TH_FIELD_POSITION_Y,  TH_FIELD_VELOCITY_X,
     TH_FIELD_VELOCITY_Y, TH_FIELD_PREFERRED_X, TH_FIELD_PREFERRED_Y, TH_FIELD_RADIUS,
-    TH_FIELD_SPEED,      TH_FIELD_LEVEL,       TH_FIELD_GROUP,       TH_FIELD_PHASE};
+    TH_FIELD_SPEED,      TH_FIELD_LEVEL,       TH_FIELD_GROUP,       TH_FIELD_PHASE,
+    TH_FIELD_LEG};
 
 typedef struct views {
     const uint32_t *id, *level, *group, *phase, *leg;
     const float *x, *y, *vx, *vy, *px, *py, *radius, *speed;
 } views;
 
-static bool map_views(th_world *world, views *v) {
+// Of everybody in the order of their ids, or (`stored`) as the world keeps them, which is much faster. -1: no memory.
+static int map_views(th_world *world, bool stored, views *v) {
     const void *mapped[VIEWS];
-    for (int k = 0; k < VIEWS; ++k)
-        if (!(mapped[k] = th_world_map(world, needed[k], TH_READ))) return false;
+    int count = stored ? 0 : th_world_agent_count(world);
+    for (int k = 0; k < VIEWS; ++k) {
+        mapped[k] = stored ? th_world_stored(world, (int)needed[k], &count)
+                           : th_world_map(world, (int)needed[k], TH_READ);
+        if (!mapped[k]) return -1;
+    }
     *v = (views){.id = mapped[0],
                  .x = mapped[1],
                  .y = mapped[2],
@@ -209,8 +215,8 @@ static bool map_views(th_world *world, views *v) {
                  .level = mapped[9],
                  .group = mapped[10],
                  .phase = mapped[11],
-                 .leg = th_world_map(world, TH_FIELD_LEG, TH_READ)};
-    return v->leg != NULL;
+                 .leg = mapped[12]};
+    return count;
 }
 
 // The target of the leg somebody is on.
@@ -242,8 +248,37 @@ static void fill_rows(th_studio_moment *moment, const th_scene *scene, const vie
     }
 }
 
-static bool fill_column(th_world *world, const th_studio_colour *colour, float *values, int count,
-                        const th_studio_row *rows, const float *exposure, size_t exposed) {
+static bool is_gone(uint32_t phase) { return phase == TH_PHASE_LEFT || phase == TH_PHASE_REMOVED; }
+
+// Takes those who have left since out of the rows and columns.
+static void close_ranks(th_studio_moment *moment) {
+    int kept = 0;
+    for (int i = 0; i < moment->count; ++i) {
+        if (is_gone(moment->rows[i].phase)) continue;
+        if (kept < i) {
+            moment->rows[kept] = moment->rows[i];
+            for (int c = 0; c < moment->column_count; ++c)
+                moment->columns[c].values[kept] = moment->columns[c].values[i];
+        }
+        kept++;
+    }
+    moment->count = kept;
+}
+
+// What a colour needs that rows do not hold. Loads come in the order of ids.
+static bool needs_id_order(const th_studio_catalogue *c, const th_studio_wishes *wishes) {
+    for (int k = 0; k < wishes->colour_count; ++k) {
+        int colour = th_studio_find_colour(c, wishes->colours[k]);
+        if (colour >= 0 && c->colours[colour].kind == TH_COLOUR_LOAD) return true;
+    }
+    return false;
+}
+
+static bool fill_column(th_world *world, const th_studio_colour *colour, bool stored,
+                        const th_studio_moment *moment, const float *exposure, size_t exposed,
+                        float *values) {
+    const th_studio_row *rows = moment->rows;
+    int count = moment->count;
     if (colour->kind == TH_COLOUR_LOAD) {
         if (!th_world_contact_forces(world, values)) return false;
         for (int i = 0; i < count; ++i) values[i] *= 0.5f;
@@ -254,25 +289,27 @@ static bool fill_column(th_world *world, const th_studio_colour *colour, float *
             values[i] = rows[i].id < exposed && exposure ? exposure[rows[i].id] : 0.0f;
         return true;
     }
-    int field = th_world_field(world, colour->name);
-    const void *view = field < 0 ? NULL : th_world_map(world, field, TH_READ);
+    int field = th_world_field(world, colour->name), all = 0;
+    const void *view = field < 0 ? NULL
+                       : stored  ? th_world_stored(world, field, &all)
+                                 : th_world_map(world, field, TH_READ);
     if (!view) return false;
     for (int i = 0; i < count; ++i)
         values[i] =
             colour->is_float ? ((const float *)view)[i] : (float)((const uint32_t *)view)[i];
-    th_world_unmap(world, field);
+    if (!stored) th_world_unmap(world, field);
     return true;
 }
 
-static void take_columns(th_studio_moment *moment, th_world *world, const th_studio_wishes *wishes,
-                         const float *exposure, size_t exposed) {
+static void take_columns(th_studio_moment *moment, th_world *world, bool stored,
+                         const th_studio_wishes *wishes, const float *exposure, size_t exposed) {
     const th_studio_catalogue *c = moment->catalogue;
     for (int k = 0; k < wishes->colour_count; ++k) {
         int colour = th_studio_find_colour(c, wishes->colours[k]);
         if (colour < 0) continue;
         float *values = malloc((size_t)(moment->count + 1) * sizeof *values);
-        if (values && fill_column(world, &c->colours[colour], values, moment->count, moment->rows,
-                                  exposure, exposed))
+        if (values &&
+            fill_column(world, &c->colours[colour], stored, moment, exposure, exposed, values))
             moment->columns[moment->column_count++] = (th_studio_column){colour, values};
         else
             free(values);
@@ -373,20 +410,18 @@ static void take_fields(th_studio_moment *moment, th_world *world, const th_stud
 th_studio_moment *th_studio_moment_take(th_world *world, int number, th_studio_catalogue *catalogue,
                                         const th_studio_wishes *wishes, const float *exposure,
                                         size_t exposure_count) {
-    th_studio_moment *moment = th_studio_moment_create(catalogue, th_world_agent_count(world));
+    bool stored = !needs_id_order(catalogue, wishes);
     views v;
+    int count = map_views(world, stored, &v);
+    th_studio_moment *moment = count < 0 ? NULL : th_studio_moment_create(catalogue, count);
     if (!moment) return NULL;
-    if (!map_views(world, &v)) {
-        th_studio_moment_release(moment);
-        return NULL;
-    }
     moment->time = th_world_time(world);
     moment->step = th_world_step_count(world);
     moment->world = number;
     fill_rows(moment, th_world_scene(world), &v);
-    for (int k = 0; k < VIEWS; ++k) th_world_unmap(world, needed[k]);
-    th_world_unmap(world, TH_FIELD_LEG);
-    take_columns(moment, world, wishes, exposure, exposure_count);
+    for (int k = 0; k < VIEWS && !stored; ++k) th_world_unmap(world, (int)needed[k]);
+    take_columns(moment, world, stored, wishes, exposure, exposure_count);
+    if (stored) close_ranks(moment);
     take_fields(moment, world, wishes);
     return moment;
 }

@@ -124,7 +124,7 @@ typedef struct th_studio_moment {
     uint64_t step;
     int world;
     int count;
-    th_studio_row *rows;
+    th_studio_row *rows; // of a recording ascending in id, of a world in any order
     th_studio_catalogue *catalogue;
     th_studio_column columns[TH_STUDIO_COLUMNS];
     int column_count;

@@ -55,13 +55,13 @@ static bool all_done(const th_studio *studio) {
     return true;
 }
 
-void th_studio_take(th_studio *studio, int world) {
+th_studio_moment *th_studio_take(th_studio *studio, int world) {
     th_play *play = &studio->plays[world];
     th_studio_moment *moment =
         th_studio_moment_take(play->world, world, play->catalogue, &studio->wishes,
                               play->charts.exposure, play->charts.exposure_count);
-    if (!moment) return;
-    th_studio_moment *last = th_history_at(&studio->history, world, 1e30);
+    if (!moment) return NULL;
+    const th_studio_moment *last = th_history_at(&studio->history, world, 1e30);
     if (last && last->time > moment->time) { // an undo went back
         th_history_clear(&studio->history);
         last = NULL;
@@ -69,7 +69,8 @@ void th_studio_take(th_studio *studio, int world) {
     if (!last || moment->time >= last->time + TH_STUDIO_HISTORY_STEP - 1e-6)
         th_history_add(&studio->history, moment, TH_STUDIO_HISTORY_BYTES);
     th_studio_show(&studio->exchange, world, moment, false);
-    th_studio_moment_release(moment);
+    play->is_shown = true;
+    return moment;
 }
 
 static void show_past(th_studio *studio) {
@@ -85,12 +86,16 @@ static void show(th_studio *studio) {
     if (studio->scrubbing || studio->replay)
         show_past(studio);
     else
-        for (int w = 0; w < studio->play_count; ++w) th_studio_take(studio, w);
+        for (int w = 0; w < studio->play_count; ++w)
+            if (!studio->plays[w].is_shown) th_studio_moment_release(th_studio_take(studio, w));
 }
 
 static void step(th_studio *studio) {
     double before = th_monotonic_seconds();
-    for (int w = 0; w < studio->play_count; ++w) th_world_step(studio->plays[w].world, 1);
+    for (int w = 0; w < studio->play_count; ++w) {
+        th_world_step(studio->plays[w].world, 1);
+        studio->plays[w].is_shown = false;
+    }
     double after = th_monotonic_seconds();
     studio->stepping += after - before;
     studio->steps_done++;
@@ -140,10 +145,18 @@ static bool within_share(const th_studio *studio, double wall, double last_frame
     return studio->taking <= TH_STUDIO_SHARE * (studio->stepping + studio->taking) + 0.02;
 }
 
+// What was asked for may change what there is to see.
+static void show_anew(th_studio *studio) {
+    for (int w = 0; w < 2; ++w) studio->plays[w].is_shown = false;
+}
+
 static void take_wishes(th_studio *studio) {
     th_studio_exchange *e = &studio->exchange;
     pthread_mutex_lock(&e->lock);
-    if (e->wishes_changed) studio->changed = true;
+    if (e->wishes_changed) {
+        studio->changed = true;
+        show_anew(studio);
+    }
     e->wishes_changed = false;
     studio->wishes = e->wishes;
     studio->clients = e->clients;
@@ -155,6 +168,7 @@ static void answer_all(th_studio *studio) {
         next = r->next;
         th_studio_answer(studio, r);
         th_studio_request_free(r);
+        show_anew(studio);
     }
 }
 

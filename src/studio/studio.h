@@ -44,6 +44,7 @@ typedef struct th_play {
     th_world *world;
     th_studio_catalogue *catalogue;
     th_charts charts;
+    bool is_shown; // as it stands
 } th_play;
 
 // A state to go back to.
@@ -133,8 +134,7 @@ json_t *th_describe_scene(const th_studio *studio, int world);
 json_t *th_describe_state(th_studio *studio);
 
 // ---- charts.c
-// After every step; says chart rows and warnings when they are due. `moment` may be NULL: it takes one itself where it
-// needs one.
+// After every step; says chart rows and warnings when they are due, and then shows the moment that it looked at.
 void th_charts_see(th_studio *studio, int world);
 void th_charts_reset(th_charts *charts);
 void th_charts_release(th_charts *charts);
@@ -177,8 +177,8 @@ bool th_studio_init(th_studio *studio);
 void th_studio_run(th_studio *studio);
 void th_studio_release(th_studio *studio);
 void th_studio_repace(th_studio *studio);
-// Shows the world as it stands.
-void th_studio_take(th_studio *studio, int world);
+// Shows the world as it stands. The moment is the caller's to release; NULL: no memory.
+th_studio_moment *th_studio_take(th_studio *studio, int world);
 
 // ---- replay.c
 th_result th_replay_open(th_studio *studio, const char *path, th_error *error);

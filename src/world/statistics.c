@@ -4,6 +4,7 @@
 #include "formula/segment.h"
 #include "space/distance_grid.h"
 #include "state/device.h"
+#include "throng/live.h"
 #include "world/measure.h"
 #include "world/world.h"
 #include <string.h>
@@ -43,6 +44,32 @@ static uint64_t people_inside(const th_world *world) {
     return world->counters.spawned - world->counters.left - world->counters.removed;
 }
 
+static void add_counts(const th_world *world, th_statistics *statistics) {
+    const th_counters *counters = &world->counters;
+    statistics->spawned = counters->spawned;
+    statistics->inside = people_inside(world);
+    statistics->left = counters->left;
+    statistics->removed = counters->removed;
+    for (int g = 0; g < world->scene->group_count; ++g)
+        statistics->waiting_to_enter += world->sources[g].due - world->sources[g].placed;
+    statistics->time = world->time;
+    statistics->steps = world->step_count;
+    statistics->last_left_time = counters->last_left_time;
+    statistics->wall_crossings = counters->wall_crossings;
+    statistics->wall_stops = counters->wall_stops;
+    statistics->largest_overlap = counters->largest_overlap;
+    statistics->repairs = counters->repairs;
+    statistics->fallen = counters->fallen;
+    statistics->unreachable = counters->unreachable;
+}
+
+th_statistics th_world_counts(const th_world *world) {
+    th_statistics statistics = {0};
+    th_refresh(world, 0);
+    add_counts(world, &statistics);
+    return statistics;
+}
+
 th_statistics th_world_statistics(th_world *world) {
     th_statistics statistics = {0};
     if (world->device) {
@@ -55,22 +82,7 @@ th_statistics th_world_statistics(th_world *world) {
         world->max_moved = 0.0f;
         th_sample_overlaps(world, &statistics);
     }
-    const th_counters *counters = &world->counters;
-    statistics.spawned = counters->spawned;
-    statistics.inside = people_inside(world);
-    statistics.left = counters->left;
-    statistics.removed = counters->removed;
-    for (int g = 0; g < world->scene->group_count; ++g)
-        statistics.waiting_to_enter += world->sources[g].due - world->sources[g].placed;
-    statistics.time = world->time;
-    statistics.steps = world->step_count;
-    statistics.last_left_time = counters->last_left_time;
-    statistics.wall_crossings = counters->wall_crossings;
-    statistics.wall_stops = counters->wall_stops;
-    statistics.largest_overlap = counters->largest_overlap;
-    statistics.repairs = counters->repairs;
-    statistics.fallen = counters->fallen;
-    statistics.unreachable = counters->unreachable;
+    add_counts(world, &statistics);
     return statistics;
 }
 

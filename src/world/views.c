@@ -1,6 +1,7 @@
 // Bulk views in id order, and removal by id. SPDX-License-Identifier: Apache-2.0
 #include "formula/vec.h"
 #include "state/device.h"
+#include "throng/live.h"
 #include "world/fields.h"
 #include "world/world.h"
 #include <assert.h>
@@ -112,6 +113,13 @@ void *th_world_map(th_world *world, int field, th_access access) {
         for (int k = 0; k < world->id_order_count; ++k) view[k] = array[world->id_order[k]];
     }
     return view;
+}
+
+const void *th_world_stored(th_world *world, int field, int *count) {
+    assert(field >= 0 && field < th_field_count(&world->agents));
+    if (world->device) world->device->fetch(world, TH_FIELD_BIT(field));
+    *count = world->agents.count;
+    return th_field_get(&world->agents, field);
 }
 
 // Is this a value the agent may have? Nobody dies, is born or becomes a scripted body by a written

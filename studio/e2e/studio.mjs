@@ -246,6 +246,9 @@ test("a click on a person shows what drives it", () =>
         assert.ok((await studio.page.locator(".facts dt").count()) >= 4);
         assert.ok(await studio.page.evaluate(() => window.studio.inspection.drawing.length > 0));
         await studio.page.waitForTimeout(300);
+        await studio.ask("model", { group: "*", stage: "move", model: "orca" });
+        await studio.wait(() => window.studio.inspection.drawing.some((mark) => mark.what === "half_plane"));
+        await studio.page.waitForTimeout(300);
         await studio.shot("person");
         await studio.page.click('button[title="Keep this person in the middle"]');
         await studio.stepped(20);

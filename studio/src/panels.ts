@@ -472,9 +472,15 @@ export class PersonPanel {
         const legend = h(
             "div",
             { className: "roles" },
-            ...roles.map((role) =>
-                h("span", {}, h("i", { style: `background:${css(roleColour(role))}` }), words(role)),
-            ),
+            ...roles.map((role) => {
+                const scale = inspection.drawing.find((mark) => mark.role === role && mark.scale)?.scale;
+                return h(
+                    "span",
+                    {},
+                    h("i", { style: `background:${css(roleColour(role))}` }),
+                    words(role) + (scale ? ` (${scale})` : ""),
+                );
+            }),
         );
         if (existing && this.element.dataset.person === String(inspection.person)) {
             existing.replaceWith(facts);

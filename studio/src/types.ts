@@ -236,6 +236,7 @@ export interface Mark {
     radius?: number;
     label?: string;
     role?: string;
+    scale?: string;
 }
 export interface Inspection {
     world: number;
