@@ -80,6 +80,8 @@ static void run(th_world *world, int model) {
     (void)model;
     th_walls walls = th_world_walls(world);
     int count = world->agents.count, blocks = th_block_count(count);
+#pragma omp parallel for schedule(static) num_threads(world->threads)
+    for (int i = 0; i < count; ++i) th_people_head(&world->agents, (uint32_t)i);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(world->threads)
     for (int b = 0; b < blocks; ++b) {
         int begin = b * TH_BLOCK, end = begin + TH_BLOCK < count ? begin + TH_BLOCK : count;

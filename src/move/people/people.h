@@ -104,6 +104,12 @@ TH_FORMULA th_people_headway th_people_headway_of(const th_people_params *p, flo
     return h;
 }
 
+// Is somebody at d ahead in direction e, and beside it by less than the strip?
+TH_FORMULA bool th_people_in_way(const th_people_headway *h, th_vec2 e, float dx, float dy,
+                                 float apart) {
+    return dx * e.x + dy * e.y > 0.0f && fabsf(dx * e.y - dy * e.x) < h->strip * apart;
+}
+
 // (1) to (3): the speed in direction e that somebody at d with velocity w allows; `apart` is the sum of the radii, 0: no
 // one. Somebody beside the way, but nearer than `strip`, is passed the slower the nearer.
 TH_FORMULA float th_people_allowed(const th_people_headway *h, th_vec2 e, float dx, float dy,
@@ -186,6 +192,14 @@ TH_FORMULA th_people_view th_people_view_of(const th_world *world, uint32_t i) {
     return view;
 }
 
+// Which way everybody walks, before anybody looks: unit, or 0.
+TH_FORMULA void th_people_head(th_agents *a, uint32_t i) {
+    th_vec2 way = th_v(0, 0);
+    if (a->phase[i] == TH_PHASE_WALKING) way = th_unit(th_v(a->preferred_x[i], a->preferred_y[i]));
+    a->heading_x[i] = way.x;
+    a->heading_y[i] = way.y;
+}
+
 // Somebody whom i may have to take care of.
 typedef struct th_people_seen {
     float dx, dy, vx, vy, apart;
@@ -198,7 +212,7 @@ TH_FORMULA bool th_people_notice(const th_world *world, const th_people_view *i,
     float dx = a->position_x[j] - i->p.x, dy = a->position_y[j] - i->p.y;
     if (th_gone(a->phase[j]) || dx * i->e.x + dy * i->e.y < -0.5f) return false;
     bool walks = a->phase[j] == TH_PHASE_WALKING;
-    th_vec2 f = walks ? th_unit(th_v(a->preferred_x[j], a->preferred_y[j])) : th_v(0, 0);
+    th_vec2 f = th_v(a->heading_x[j], a->heading_y[j]);
     if (th_people_goes_first(i->e, dx, dy, f, a->id[self], a->id[j])) return false;
     seen->dx = dx;
     seen->dy = dy;
