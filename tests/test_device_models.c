@@ -37,8 +37,9 @@ static const char plane[] = TH_JSON(
     "run": {"step": 0.1, "duration": 60}});
 
 static const char *const models[] = {
-    "pbd",   "social_force",         "helbing_molnar",        "people",
-    "hidac", "collision_free_speed", "anticipation_velocity", "power_law"};
+    "pbd",         "social_force",         "helbing_molnar",        "people",
+    "hidac",       "collision_free_speed", "anticipation_velocity", "power_law",
+    "colonization"};
 enum { MODELS = sizeof models / sizeof *models };
 
 static bool is_pbd(const char *model) { return strcmp(model, "pbd") == 0; }

@@ -111,7 +111,7 @@ static void test_messages(void **state) {
            "unknown move model \"socialforce\"; did you mean \"social_force\"?");
     expect(&(th_model_def){.name = "xx"}, "groups[2].move",
            "unknown move model \"xx\"; known: people, orca, social_force, helbing_molnar, "
-           "collision_free_speed, anticipation_velocity, power_law, uic, pbd, hidac");
+           "collision_free_speed, anticipation_velocity, power_law, uic, pbd, hidac, colonization");
     expect(&(th_model_def){.name = "social_force", .preset = "menge_sof"}, "groups[2].move.preset",
            "unknown preset of social_force \"menge_sof\"; did you mean \"menge_soft\"?");
     expect(&(th_model_def){.name = "orca", .params = &(th_param){"max_sped", 1}, .param_count = 1},

@@ -14,16 +14,19 @@ enum {
     TH_STREAM_PREMOVEMENT = 4,
     TH_STREAM_MASS = 5,
     TH_STREAM_OWN_GOAL = 6,
-    TH_STREAM_SOURCE = 7,         // where and when sources place people
-    TH_STREAM_NOISE = 8,          // perturbation of the preferred velocity
-    TH_STREAM_PAIR = 9,           // direction that parts coincident people
-    TH_STREAM_ROADMAP = 10,       // sampling of road-map nodes
-    TH_STREAM_FORCE_NOISE = 11,   // fluctuation term of Helbing-Molnar 1995
-    TH_STREAM_STRIDE = 12,        // people's own stride factor, buffer and height of DenseSense
-    TH_STREAM_SIDESTEP = 13,      // which way somebody who is stopped steps aside, pbd
-    TH_STREAM_OTHER_WAY = 14,     // which other way somebody who cannot go on tries, people
-    TH_STREAM_HIDAC = 20,         // personality and timers of hidac
-    TH_STREAM_HIDAC_MIND = 21,    // knowledge, role and temper of the behaviour hidac
+    TH_STREAM_SOURCE = 7,       // where and when sources place people
+    TH_STREAM_NOISE = 8,        // perturbation of the preferred velocity
+    TH_STREAM_PAIR = 9,         // direction that parts coincident people
+    TH_STREAM_ROADMAP = 10,     // sampling of road-map nodes
+    TH_STREAM_FORCE_NOISE = 11, // fluctuation term of Helbing-Molnar 1995
+    TH_STREAM_STRIDE = 12,      // people's own stride factor, buffer and height of DenseSense
+    TH_STREAM_SIDESTEP = 13,    // which way somebody who is stopped steps aside, pbd
+    TH_STREAM_OTHER_WAY = 14,   // which other way somebody who cannot go on tries, people
+    TH_STREAM_HIDAC = 20,       // personality and timers of hidac
+    TH_STREAM_HIDAC_MIND = 21,  // knowledge, role and temper of the behaviour hidac
+    TH_STREAM_MARKERS = 22,     // markers on the ground, colonization
+    TH_STREAM_DODGE = 23,  // where somebody who meets another face to face dodges, colonization
+    TH_STREAM_RESCUE = 24, // which direction somebody who stands tries, colonization
     TH_STREAM_OWN_MODEL = 1 << 24 // and up: numbers that models as functions of one person draw
 };
 

@@ -24,7 +24,8 @@
     X(MOVE, POWER_LAW, move, power_law)                         \
     X(MOVE, UIC, move, uic)                                     \
     X(MOVE, PBD, move, pbd)                                     \
-    X(MOVE, HIDAC, move, hidac)
+    X(MOVE, HIDAC, move, hidac)                                 \
+    X(MOVE, COLONIZATION, move, colonization)
 
 typedef enum th_model_id {
     TH_NO_MODEL = -1,

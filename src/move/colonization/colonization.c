@@ -1,0 +1,144 @@
+// Space colonization: the loop over people. Cost O(people x markers within the personal radius x people within twice of it);
+// in the open all markers of a person are compared with a neighbour at once. SPDX-License-Identifier: Apache-2.0
+#include "move/colonization/colonization.h"
+#include "core/parallel.h"
+
+enum { MARKERS_MOST = 512, VECTOR = 16 };
+
+typedef struct colonization {
+    th_markers markers; // first: the device looks for them here
+    th_arena arena;
+} colonization;
+
+// Markers that may be within the personal radius, in the order of th_colonist_mean.
+typedef struct near_markers {
+    _Alignas(TH_ALIGN) float x[MARKERS_MOST + VECTOR];
+    _Alignas(TH_ALIGN) float y[MARKERS_MOST + VECTOR];
+    _Alignas(TH_ALIGN) float distance2[MARKERS_MOST + VECTOR];
+    _Alignas(TH_ALIGN) int lost[MARKERS_MOST + VECTOR]; // to somebody nearer, or too far away
+    int count;
+} near_markers;
+
+// False: too many.
+TH_FORMULA bool find_markers(const th_colonist *c, const th_markers *markers, near_markers *near) {
+    float radius = c->params->personal_radius;
+    th_marker_rows rows = th_marker_rows_around(c->params->markers, c->p, radius);
+    near->count = 0;
+    for (th_marker_run run; th_next_markers(markers, &rows, &run);) {
+        int count = run.end - run.begin, first = near->count;
+        if (first + count > MARKERS_MOST) return false;
+        for (int k = 0; k < count; ++k) {
+            th_vec2 marker = th_marker_at(markers, &run, run.begin + k);
+            float distance2 = th_length2(th_sub(marker, c->p));
+            near->x[first + k] = marker.x;
+            near->y[first + k] = marker.y;
+            near->distance2[first + k] = distance2;
+            near->lost[first + k] = distance2 > radius * radius;
+        }
+        near->count += count;
+    }
+    return true;
+}
+
+// Takes away what is nearer to j.
+TH_FORMULA void lose_markers(const th_colonist *c, uint32_t j, near_markers *near) {
+    const th_agents *a = &c->world->agents;
+    float x = a->position_x[j], y = a->position_y[j];
+    bool first = a->id[j] < a->id[c->i]; // of equals
+    int count = (near->count + VECTOR - 1) / VECTOR * VECTOR;
+    for (int k = 0; k < count; ++k) {
+        float dx = x - near->x[k], dy = y - near->y[k];
+        float other2 = dx * dx + dy * dy;
+        near->lost[k] |=
+            first ? !(other2 > near->distance2[k]) : (int)(other2 < near->distance2[k]);
+    }
+}
+
+// th_colonist_mean of somebody without walls and links near: the same sum in the same order.
+TH_FORMULA th_vec2 mean_in_the_open(const th_colonist *c, const th_markers *markers, th_vec2 g) {
+    near_markers near;
+    const th_world *world = c->world;
+    const th_level_grid *grid = &world->index.grids[c->level];
+    if (!find_markers(c, markers, &near)) return th_colonist_mean(c, markers, g);
+    float reach = 2.001f * c->params->personal_radius, sum = 0.0f;
+    th_rows rows = th_rows_around(grid, c->p, reach);
+    for (uint32_t begin, end;
+         th_next_run_within(&world->index, grid, &rows, c->p, reach, &begin, &end);)
+        for (uint32_t j = begin; j < end; ++j)
+            if (th_length2(th_sub(th_position(&world->agents, j), c->p)) <= reach * reach &&
+                j != c->i && th_colonist_stands_there(&world->agents, j))
+                lose_markers(c, j, &near);
+    th_vec2 mean = th_v(0.0f, 0.0f);
+    for (int k = 0; k < near.count; ++k) {
+        th_vec2 y = th_sub(th_v(near.x[k], near.y[k]), c->p);
+        if (near.lost[k]) continue;
+        float weight = th_marker_weight(g, y);
+        if (!(weight > 0.0f)) continue;
+        mean = th_add(mean, th_scale(weight, y));
+        sum += weight;
+    }
+    return sum > 0.0f ? th_scale(1.0f / sum, mean) : mean;
+}
+
+TH_CLONES static void move_block(th_world *world, const th_walls *walls, const th_markers *markers,
+                                 int begin, int end) {
+    for (int i = begin; i < end; ++i) {
+        if (!th_colonization_moves(world, (uint32_t)i)) continue;
+        th_colonist c = th_colonist_of(world, walls, (uint32_t)i);
+        float wish = th_colonist_wish(&c);
+        th_vec2 step = th_v(0.0f, 0.0f);
+        if (wish > 0.0f) {
+            th_vec2 g = th_colonist_direction(&c);
+            bool open = !c.hidden && c.linked_count == 0;
+            th_vec2 mean =
+                open ? mean_in_the_open(&c, markers, g) : th_colonist_mean(&c, markers, g);
+            step = th_colonist_step(&c, mean, wish);
+        }
+        th_colonist_take(world, &c, step, wish);
+    }
+}
+
+static void run(th_world *world, int model) {
+    const colonization *state = world->model_state[model];
+    th_walls walls = th_world_walls(world);
+    int count = world->agents.count, blocks = th_block_count(count);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(world->threads)
+    for (int b = 0; b < blocks; ++b)
+        move_block(world, &walls, &state->markers, b * TH_BLOCK,
+                   (b + 1) * TH_BLOCK < count ? (b + 1) * TH_BLOCK : count);
+}
+
+static void destroy(th_world *world, int model) {
+    colonization *state = world->model_state[model];
+    if (!state) return;
+    th_arena_free(&state->arena);
+    th_free(&world->memory, state, 1, sizeof *state);
+    world->model_state[model] = NULL;
+}
+
+static bool create(th_world *world, int model) {
+    colonization *state = th_alloc(&world->memory, 1, sizeof *state);
+    if (!state) return false;
+    world->model_state[model] = state;
+    state->arena = th_arena_of(&world->memory.allocator);
+    return th_markers_create(&state->markers, &state->arena);
+}
+
+static const th_field_info fields[TH_COLONIZATION_FIELDS] = {
+    [TH_COLONIZATION_WAITED] = {"waited", true, true, "for how long somebody could not go on [s]"},
+};
+static const th_param_info params[] = {TH_COLONIZATION_PARAMS(TH_PARAM_INFO)};
+const th_model th_move_colonization_model = {
+    .cookie = TH_MODEL_COOKIE,
+    .stage = TH_STAGE_MOVE,
+    .name = "colonization",
+    .doc = "people share out the markers on the ground and walk to the mean of their own",
+    .source = TH_BRM12 "; " TH_CHENG13,
+    .params = params,
+    .param_count = TH_COUNT_OF(params),
+    .fields = fields,
+    .field_count = TH_COLONIZATION_FIELDS,
+    .run = run,
+    .create = create,
+    .destroy = destroy,
+};
