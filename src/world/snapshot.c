@@ -279,8 +279,8 @@ static bool groups_are_sound(const th_world *world, const unsigned char *saved) 
             return false;
         th_group_state again = state;
         th_take_newcomers(&again);
-        if (memcmp(&again.newcomer_bodies, &state.newcomer_bodies, sizeof(float)) != 0 ||
-            memcmp(&again.newcomer_metres, &state.newcomer_metres, sizeof(float)) != 0)
+        if (again.newcomer_bodies != state.newcomer_bodies ||
+            again.newcomer_metres != state.newcomer_metres)
             return false;
     }
     return true;
