@@ -148,6 +148,20 @@ static void parameters(void **state) {
     }
 }
 
+// Undecided people draw the same sights there: the legs are compared.
+static void undecided_people(void **state) {
+    (void)state;
+    static const char sights[] = TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 16, 12]}, "walls": [[[8, 4], [8, 12]]]}],
+        "exits": [{"id": "gate", "line": [[0, 2], [0, 10]]}],
+        "waypoints": [{"id": "a", "area": {"rect": [3, 9, 5, 11]}}],
+        "waiting_areas": [{"id": "b", "area": {"circle": [13, 9, 1.5]}, "wait": 0.5}],
+        "groups": [{"count": 60, "area": {"rect": [1, 1, 14, 8]}, "route": ["a", "b", "gate"],
+            "behave": {"model": "undecided", "share": 0.8, "visits": 2, "longest_way": 3},
+            "move": "collision_free_speed"}],
+        "run": {"step": 0.1, "duration": 60}});
+    step_and_end(pair_at(sights, false), 2 * STEPS, FORCE_STEP, "undecided");
+}
+
 static void refused(const char *json, const char *message) {
     th_scene *scene = device_scene(json);
     th_world_def def = th_world_def_default();
@@ -194,6 +208,7 @@ int main(void) {
         cmocka_unit_test(all_models_in_the_hall),
         cmocka_unit_test(heaps),
         cmocka_unit_test(parameters),
+        cmocka_unit_test(undecided_people),
         cmocka_unit_test(own_model),
         cmocka_unit_test(cpu_only),
     };

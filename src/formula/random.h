@@ -25,8 +25,9 @@ enum {
     TH_STREAM_HIDAC = 20,       // personality and timers of hidac
     TH_STREAM_HIDAC_MIND = 21,  // knowledge, role and temper of the behaviour hidac
     TH_STREAM_MARKERS = 22,     // markers on the ground, colonization
-    TH_STREAM_DODGE = 23,  // where somebody who meets another face to face dodges, colonization
-    TH_STREAM_RESCUE = 24, // which direction somebody who stands tries, colonization
+    TH_STREAM_DODGE = 23,     // where somebody who meets another face to face dodges, colonization
+    TH_STREAM_RESCUE = 24,    // which direction somebody who stands tries, colonization
+    TH_STREAM_UNDECIDED = 25, // who is undecided and which sight is chosen
     TH_STREAM_OWN_MODEL = 1 << 24 // and up: numbers that models as functions of one person draw
 };
 

@@ -8,6 +8,7 @@
 #define TH_MODELS(X)                                            \
     X(BEHAVE, ROUTE, behave, route)                             \
     X(BEHAVE, HIDAC, behave, hidac)                             \
+    X(BEHAVE, UNDECIDED, behave, undecided)                     \
     X(PLAN, STRAIGHT, plan, straight)                           \
     X(PLAN, FIELD, plan, field)                                 \
     X(PLAN, ROADMAP, plan, roadmap)                             \

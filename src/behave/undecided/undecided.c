@@ -1,0 +1,59 @@
+// Undecided people: the loop over them. Cost O(people), and of those who choose O(sights x rays).
+// SPDX-License-Identifier: Apache-2.0
+#include "behave/undecided/undecided.h"
+#include "core/parallel.h"
+
+static void run(th_world *world, int model) {
+    (void)model;
+    th_walls walls = th_world_walls(world);
+#pragma omp parallel for num_threads(world->threads) schedule(static)
+    for (int i = 0; i < world->agents.count; ++i) th_undecided_behave(world, &walls, (uint32_t)i);
+}
+
+// Bytes from outside: a choice is a leg of the group's route.
+static bool fields_are_sound(const th_world *world, int model, int group, const uint32_t *fields) {
+    (void)model;
+    return fields[TH_UNDECIDED_NATURE] <= 2 &&
+           fields[TH_UNDECIDED_CHOICE] <= (uint32_t)world->scene->groups[group].route_count;
+}
+
+static const char *check(const float *values, int *param) {
+    const th_undecided_params *p = (const th_undecided_params *)(const void *)values;
+    if (p->visibility_weight + p->history_weight + p->distance_weight > 0.0f) return NULL;
+    *param = (int)(&p->distance_weight - values);
+    return "all three weights are 0; give one of visibility_weight, history_weight and "
+           "distance_weight a value";
+}
+
+#define VISITED(k) \
+    { "visited_" #k, true, true, "when it was last at sight " #k " [s]; 0: never" }
+static const th_field_info fields[TH_UNDECIDED_FIELDS] = {
+    {"nature", false, true, "0 new, 1 undecided, 2 walks the route"},
+    {"choice", false, true, "1 + leg that was chosen, 0: none"},
+    {"visits", false, true, "sights visited"},
+    {"since", true, true, "when it chose [s]"},
+    VISITED(0),
+    VISITED(1),
+    VISITED(2),
+    VISITED(3),
+    VISITED(4),
+    VISITED(5),
+    VISITED(6),
+    VISITED(7),
+};
+static const th_param_info params[] = {TH_UNDECIDED_PARAMS(TH_PARAM_INFO)};
+const th_model th_behave_undecided_model = {
+    .cookie = TH_MODEL_COOKIE,
+    .stage = TH_STAGE_BEHAVE,
+    .name = "undecided",
+    .doc = "people without a goal: choose a sight, visit it, choose again",
+    .source = TH_CHENG_U,
+    .params = params,
+    .param_count = TH_COUNT_OF(params),
+    .fields = fields,
+    .field_count = TH_UNDECIDED_FIELDS,
+    .run = run,
+    .fields_are_sound = fields_are_sound,
+    .follows_route = true,
+    .check = check,
+};

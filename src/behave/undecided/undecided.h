@@ -1,0 +1,223 @@
+// Undecided people: Lagrangian uncertainty, section 3.5 of D. Cheng's thesis (2013). The legs of the route are the sights
+// that people may visit, in no order; an exit at its end is where they leave. Equations implemented, additions and parts
+// left out: docs/models/undecided.md. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_BEHAVE_UNDECIDED_H
+#define TH_BEHAVE_UNDECIDED_H
+#include "formula/math.h"
+#include "formula/params.h"
+#include "formula/random.h"
+#include "formula/segment.h"
+#include "formula/vec.h"
+#include "state/world.h"
+
+#define TH_CHENG_U "Cheng 2013, 3.5"
+#define TH_CHENG_R "throng: not printed in Cheng 2013"
+
+#define TH_UNDECIDED_PARAMS(X)                                                                \
+    X(share, 1, 0, 1, "-", TH_CHENG_U ": a small portion of a crowd",                         \
+      "of the group that is undecided; the others walk the route as it is")                   \
+    X(visits, 5, 0, 1000, "-", "throng", "sights after which people leave; 0: they never do") \
+    X(visibility_weight, 0.4, 0, 1, "-", TH_CHENG_R, "a, of what is seen of a sight")         \
+    X(history_weight, 0.3, 0, 1, "-", TH_CHENG_R, "b, of not having been there of late")      \
+    X(distance_weight, 0.3, 0, 1, "-", TH_CHENG_R, "c, of being near")                        \
+    X(forgetting, 300, 1, 1e5, "s", TH_CHENG_R, "T_h, over which a visit is forgotten")       \
+    X(near_distance, 10, 0.1, 1000, "m", TH_CHENG_R, "d_0, at which nearness counts half")    \
+    X(field_of_view, 200, 1, 360, "deg", "throng: of two eyes",                               \
+      "of those who move; who stands looks around")                                           \
+    X(longest_way, 120, 1, 1e5, "s", TH_CHENG_R, "after which somebody on the way chooses again")
+
+typedef struct th_undecided_params {
+    TH_UNDECIDED_PARAMS(TH_PARAM_MEMBER)
+} th_undecided_params;
+
+enum { TH_SIGHTS = 8, TH_SIGHT_SAMPLES = 16 }; // most sights of a group; rays to the rim of one
+
+enum {
+    TH_UNDECIDED_NATURE,  // 0 new, 1 undecided, 2 walks the route
+    TH_UNDECIDED_CHOICE,  // 1 + leg, 0: has to choose
+    TH_UNDECIDED_VISITS,  // sights visited
+    TH_UNDECIDED_SINCE,   // [s] when it chose
+    TH_UNDECIDED_VISITED, // [s] when it was last there, of every sight; 0: never
+    TH_UNDECIDED_FIELDS = TH_UNDECIDED_VISITED + TH_SIGHTS
+};
+
+// ---- rating
+
+#define TH_RATING_FLOOR 0.01f // no sight is impossible
+
+// (1): visibility, history and nearness of a sight, 0 .. 1 each.
+TH_FORMULA float th_sight_history(float age, float forgetting) {
+    return age < 0.0f ? 1.0f : 1.0f - th_exp(-age / forgetting);
+}
+TH_FORMULA float th_sight_nearness(float distance, float near_distance) {
+    return 1.0f / (1.0f + distance / near_distance);
+}
+TH_FORMULA float th_sight_rating(const th_undecided_params *p, float visibility, float history,
+                                 float nearness) {
+    return th_max(p->visibility_weight * visibility + p->history_weight * history +
+                      p->distance_weight * nearness,
+                  TH_RATING_FLOOR);
+}
+
+// (2): the sight k with L(k) <= r < L(k + 1), L the running sum of ratings that add up to 1; r in 0 .. 1.
+TH_FORMULA int th_sight_draw(const float *ratings, int count, float r) {
+    float sum = 0.0f, running = 0.0f;
+    int chosen = 0;
+    for (int k = 0; k < count; ++k) sum += ratings[k];
+    for (int k = 0; k < count; ++k) {
+        chosen = running <= r * sum ? k : chosen;
+        running += ratings[k];
+    }
+    return chosen;
+}
+
+// 1: undecided, 2: walks the route. Drawn once, as for a step that no run gets to.
+TH_FORMULA uint32_t th_undecided_nature(uint64_t seed, uint32_t id, float share) {
+    float drawn = th_uniform(th_philox(seed, TH_STREAM_UNDECIDED, id, UINT64_MAX).v[1]);
+    return drawn < share ? 1 : 2;
+}
+
+// ---- what somebody sees
+
+TH_BOTH static inline const th_undecided_params *th_undecided_params_of(const th_world *world,
+                                                                        uint32_t i) {
+    return (const th_undecided_params *)(const void *)world->groups[world->agents.group[i]]
+        .behave_params;
+}
+
+// A point of the goal's rim, `share` of the way around it (or along its line).
+TH_BOTH static inline th_vec2 th_sight_rim(const th_goal *goal, float share) {
+    if (goal->is_line)
+        return th_add(goal->line.a, th_scale(share, th_sub(goal->line.b, goal->line.a)));
+    const th_polygons *shape = &goal->area.shape;
+    int end = shape->ring_start[1];
+    float length = 0.0f;
+    for (int k = 0, before = end - 1; k < end; before = k++)
+        length += th_length(th_sub(shape->points[k], shape->points[before]));
+    float left = share * length;
+    th_vec2 p = shape->points[0];
+    for (int k = 0, before = end - 1; k < end; before = k++) {
+        th_vec2 edge = th_sub(shape->points[k], shape->points[before]);
+        float along = th_length(edge);
+        if (left >= 0.0f && along > 0.0f)
+            p = th_add(shape->points[before], th_scale(th_min(left / along, 1.0f), edge));
+        left -= along;
+    }
+    return p;
+}
+
+// How much of a sight somebody at p sees who looks along `heading` (0: all around), and how far it is [m].
+typedef struct th_sight_seen {
+    float visibility, distance;
+} th_sight_seen;
+
+TH_BOTH static inline th_sight_seen th_sight_look(const th_walls *walls, int level, th_vec2 p,
+                                                  th_vec2 heading, float cosine,
+                                                  const th_goal *goal) {
+    bool here = goal->is_line ? goal->line.level == level : goal->area.level == level;
+    th_sight_seen seen = {0.0f, 1e6f};
+    bool moves = th_length2(heading) > 0.01f;
+    th_vec2 ahead = th_unit(heading);
+    for (int k = 0; k < TH_SIGHT_SAMPLES; ++k) {
+        th_vec2 q = th_sight_rim(goal, ((float)k + 0.5f) / (float)TH_SIGHT_SAMPLES);
+        th_vec2 to = th_sub(q, p);
+        float distance = th_length(to);
+        seen.distance = th_min(seen.distance, distance);
+        if (!here || (moves && th_dot(ahead, to) < cosine * distance)) continue;
+        // A hair short of the rim, which may lie on a wall.
+        th_vec2 before = th_add(p, th_scale(0.99f, to));
+        if (th_walls_first_crossing(walls, level, p, before, NULL) < 0)
+            seen.visibility += 1.0f / (float)TH_SIGHT_SAMPLES;
+    }
+    return seen;
+}
+
+// ---- a person
+
+TH_BOTH static inline bool th_is_exit(const th_world *world, const th_group *group, int leg) {
+    const th_target *target = &world->scene->targets[group->route[leg]];
+    return world->scene->goals[target->goals[0]].kind == TH_GOAL_EXIT;
+}
+
+// The legs that are sights: all but exits at the end of the route, and the first TH_SIGHTS of them.
+TH_BOTH static inline int th_sight_count(const th_world *world, const th_group *group) {
+    int count = group->route_count;
+    while (count > 0 && th_is_exit(world, group, count - 1)) --count;
+    return count < TH_SIGHTS ? count : TH_SIGHTS;
+}
+
+TH_BOTH static inline float th_rate_sight(const th_world *world, const th_walls *walls, uint32_t i,
+                                          int leg) {
+    const th_agents *a = &world->agents;
+    const th_undecided_params *p = th_undecided_params_of(world, i);
+    const th_target *target = &world->scene->targets[world->scene->groups[a->group[i]].route[leg]];
+    double sine, cosine;
+    th_sincos_turn((double)p->field_of_view / 720.0, &sine, &cosine);
+    th_sight_seen best = {0.0f, 1e6f};
+    for (int g = 0; g < target->goal_count; ++g) {
+        th_sight_seen seen =
+            th_sight_look(walls, (int)a->level[i], th_position(a, i), th_velocity(a, i),
+                          (float)cosine, &world->scene->goals[target->goals[g]]);
+        best.visibility = th_max(best.visibility, seen.visibility);
+        best.distance = th_min(best.distance, seen.distance);
+    }
+    float visited = th_own_floats(world, TH_BEHAVE_UNDECIDED, TH_UNDECIDED_VISITED + leg)[i];
+    float age = visited > 0.0f ? (float)world->time - visited : -1.0f;
+    return th_sight_rating(p, best.visibility, th_sight_history(age, p->forgetting),
+                           th_sight_nearness(best.distance, p->near_distance));
+}
+
+TH_BOTH static inline void th_undecided_choose(th_world *world, const th_walls *walls, uint32_t i,
+                                               int sights) {
+    const th_agents *a = &world->agents;
+    const th_group *group = &world->scene->groups[a->group[i]];
+    const th_undecided_params *p = th_undecided_params_of(world, i);
+    uint32_t visits = th_own_words(world, TH_BEHAVE_UNDECIDED, TH_UNDECIDED_VISITS)[i];
+    int leg = sights; // the first exit after them
+    if (!(p->visits > 0.0f && (float)visits >= p->visits && sights < group->route_count)) {
+        float ratings[TH_SIGHTS];
+        for (int k = 0; k < sights; ++k) ratings[k] = th_rate_sight(world, walls, i, k);
+        th_random4 random =
+            th_philox(world->seed, TH_STREAM_UNDECIDED, a->id[i], world->step_count);
+        leg = th_sight_draw(ratings, sights, th_uniform(random.v[0]));
+    }
+    a->leg[i] = (uint32_t)leg;
+    th_own_words(world, TH_BEHAVE_UNDECIDED, TH_UNDECIDED_CHOICE)[i] = (uint32_t)leg + 1;
+    th_own_floats(world, TH_BEHAVE_UNDECIDED, TH_UNDECIDED_SINCE)[i] = (float)world->time;
+}
+
+// The route has led past the sight that was chosen: it has been visited.
+TH_BOTH static inline bool th_undecided_note_visit(th_world *world, uint32_t i, int sights) {
+    uint32_t *choice = th_own_words(world, TH_BEHAVE_UNDECIDED, TH_UNDECIDED_CHOICE) + i;
+    if (*choice == 0 || world->agents.leg[i] == *choice - 1) return false;
+    int leg = (int)*choice - 1;
+    if (leg < sights) {
+        // Never 0, which is never.
+        th_own_floats(world, TH_BEHAVE_UNDECIDED, TH_UNDECIDED_VISITED + leg)[i] =
+            th_max((float)world->time, 1e-3f);
+        ++th_own_words(world, TH_BEHAVE_UNDECIDED, TH_UNDECIDED_VISITS)[i];
+    }
+    *choice = 0;
+    return true;
+}
+
+// After the routes of the step. A wait ends, or a sight is walked through, by the leg being counted up.
+TH_BOTH static inline void th_undecided_behave(th_world *world, const th_walls *walls, uint32_t i) {
+    th_agents *a = &world->agents;
+    if (!th_moves(a->phase[i]) || world->groups[a->group[i]].behave != TH_BEHAVE_UNDECIDED) return;
+    const th_group *group = &world->scene->groups[a->group[i]];
+    const th_undecided_params *p = th_undecided_params_of(world, i);
+    uint32_t *nature = th_own_words(world, TH_BEHAVE_UNDECIDED, TH_UNDECIDED_NATURE) + i;
+    int sights = th_sight_count(world, group);
+    if (*nature == 0) *nature = th_undecided_nature(world->seed, a->id[i], p->share);
+    if (*nature != 1 || sights == 0) return;
+    bool visited = th_undecided_note_visit(world, i, sights);
+    // Who has come to the end of the route goes on: the last sight is not the last to be visited.
+    if (visited && a->phase[i] == TH_PHASE_ARRIVED) a->phase[i] = TH_PHASE_WALKING;
+    if (a->phase[i] != TH_PHASE_WALKING) return;
+    uint32_t choice = th_own_words(world, TH_BEHAVE_UNDECIDED, TH_UNDECIDED_CHOICE)[i];
+    float since = th_own_floats(world, TH_BEHAVE_UNDECIDED, TH_UNDECIDED_SINCE)[i];
+    bool tired = choice <= (uint32_t)sights && (float)world->time - since > p->longest_way;
+    if (choice == 0 || tired) th_undecided_choose(world, walls, i, sights);
+}
+#endif
