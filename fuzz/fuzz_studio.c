@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     json_t *document = th_document_read(room, sizeof room - 1, "room", NULL);
     studio.threads = 1;
     if (!document || th_play_open(&studio, document, "room", NULL, NULL) != TH_OK) abort();
-    th_studio_take(&studio, 0);
+    th_studio_moment_release(th_studio_take(&studio, 0));
     const char *text = (const char *)data, *end = text + size;
     for (int lines = 0; text < end && lines < 20; ++lines) {
         const char *line = memchr(text, '\n', (size_t)(end - text));
@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (int w = 0; w < studio.play_count; ++w) {
         th_world_step(studio.plays[w].world, 1);
         th_charts_see(&studio, w);
-        th_studio_take(&studio, w);
+        th_studio_moment_release(th_studio_take(&studio, w));
     }
     th_inspect(&studio);
     json_decref(th_describe_state(&studio));
