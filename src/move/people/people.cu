@@ -14,19 +14,11 @@ TH_BOTH static void look_around(const th_world *world, const th_walls *walls, ui
         for (int n = 0; n < count; ++n) {
             th_people_seen one;
             if (!th_people_notice(world, i, self, list[n], &one, oncoming)) continue;
-            // The speed costs ten times as much as to see whether somebody is beside that direction at all.
-            uint32_t ways = 0;
 #pragma unroll
             for (int k = 0; k < TH_PEOPLE_WAYS; ++k)
-                if (th_people_in_way(&i->headway, th_people_way(i->e, k), one.dx, one.dy,
-                                     one.apart))
-                    ways |= 1u << k;
-            for (; ways; ways &= ways - 1) {
-                uint32_t k = lowest_bit(ways);
                 limit[k] =
-                    th_min(limit[k], th_people_allowed(&i->headway, th_people_way(i->e, (int)k),
-                                                       one.dx, one.dy, one.vx, one.vy, one.apart));
-            }
+                    th_min(limit[k], th_people_allowed(&i->headway, th_people_way(i->e, k), one.dx,
+                                                       one.dy, one.vx, one.vy, one.apart));
         }
 }
 

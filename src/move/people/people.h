@@ -104,12 +104,6 @@ TH_FORMULA th_people_headway th_people_headway_of(const th_people_params *p, flo
     return h;
 }
 
-// Is somebody at d ahead in direction e, and beside it by less than the strip?
-TH_FORMULA bool th_people_in_way(const th_people_headway *h, th_vec2 e, float dx, float dy,
-                                 float apart) {
-    return dx * e.x + dy * e.y > 0.0f && fabsf(dx * e.y - dy * e.x) < h->strip * apart;
-}
-
 // (1) to (3): the speed in direction e that somebody at d with velocity w allows; `apart` is the sum of the radii, 0: no
 // one. Somebody beside the way, but nearer than `strip`, is passed the slower the nearer.
 TH_FORMULA float th_people_allowed(const th_people_headway *h, th_vec2 e, float dx, float dy,
