@@ -345,6 +345,21 @@ static void the_rectangle_follows_the_density(void **state) {
     end(scene, world);
 }
 
+// Two in panic meet along a wall, where one of them has no room to turn to its side.
+static void who_panic_pass_each_other_at_a_wall(void **state) {
+    (void)state;
+    static const char json[] = TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 12, 2]}}],
+         "exits": [{"id": "east", "line": [[12, 0], [12, 2]]}, {"id": "west", "line": [[0, 0], [0, 2]]}],
+         "groups": [{"id": "a", "positions": [[5, 0.2]], "to": "east", "plan": "straight", "move": {"model": "hidac", "panic": 1}},
+          {"id": "b", "positions": [[5.41, 0.2]], "to": "west", "plan": "straight", "move": {"model": "hidac", "panic": 1}}],
+         "run": {"step": 0.05}});
+    th_scene *scene;
+    th_world *world = world_with(&scene, 1, json);
+    assert_true(run_to_end(world, 40) < 30);
+    end(scene, world);
+}
+
 static void threads_and_snapshots_change_nothing(void **state) {
     (void)state;
     char json[2048];
@@ -386,6 +401,7 @@ int main(void) {
         cmocka_unit_test(the_fallen_may_get_up),
         cmocka_unit_test(people_behind_a_wall_are_not_seen),
         cmocka_unit_test(the_rectangle_follows_the_density),
+        cmocka_unit_test(who_panic_pass_each_other_at_a_wall),
         cmocka_unit_test(threads_and_snapshots_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -150,6 +150,7 @@ typedef struct th_statistics {
     float largest_overlap;       // ever sampled (once a simulated second and at every call) [m]
     uint64_t repairs;     // states that were not finite or moved faster than 10 m/s, set right
     uint64_t fallen;      // people who lie on the ground now, among those inside
+    uint64_t falls;       // so far; who gets up may fall again
     uint64_t unreachable; // people whose goal cannot be reached now (all doors on the way shut)
 } th_statistics;
 

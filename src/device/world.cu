@@ -201,8 +201,7 @@ static bool anybody_under_way(th_world *host) {
         host, TH_LAMBDA(th_world *) { s->under_way = 0; });
     everybody(
         host, TH_LAMBDA(th_world * world, int i) {
-            if (world->agents.phase[i] < TH_PHASE_ARRIVED)
-                s->under_way = 1; // all who write, write the same
+            if (th_under_way(world, (uint32_t)i)) s->under_way = 1; // all who write, write the same
         });
     sums result;
     if (!finish() || !get(&result, s, sizeof result)) return false;

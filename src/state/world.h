@@ -68,6 +68,7 @@ typedef struct th_group_state {
     int separation_param; // which of move_params says how often contact separates; -1: the usual
     int depth_param; // which one says how narrow people make themselves at walls; -1: no narrower
     int yield_param; // which one says how far those who stand give way; -1: like all others
+    int rise_param;  // which one says after how long the fallen stand up; -1: never
     float gap_clearance;                    // of the move model
     float newcomer_bodies, newcomer_metres; // how far from others a source places people, at least
     bool separates_pairs;                   // the move model does that itself
@@ -88,6 +89,7 @@ typedef struct th_counters {
     uint64_t left_digest; // who left when and where: keeps the hash of an emptied world telling
     uint64_t wall_crossings, wall_stops, repairs, unreachable;
     uint64_t fallen; // who lie on the ground now
+    uint64_t falls;  // so far
     double last_left_time;
     float largest_overlap;
 } th_counters;
@@ -196,6 +198,13 @@ TH_BOTH static inline th_vec2 th_velocity(const th_agents *agents, uint32_t i) {
     return v;
 }
 TH_BOTH static inline bool th_gone(uint32_t phase) { return phase >= TH_PHASE_LEFT; }
+// Has it still a way to go? Who lies has, where the model lets the fallen stand up.
+TH_BOTH static inline bool th_under_way(const th_world *world, uint32_t i) {
+    uint32_t phase = world->agents.phase[i];
+    if (phase != TH_PHASE_FALLEN) return phase < TH_PHASE_ARRIVED;
+    const th_group_state *group = &world->groups[world->agents.group[i]];
+    return group->rise_param >= 0 && group->move_params[group->rise_param] > 0.0f;
+}
 // Neither fallen, scripted nor gone: somebody the models move.
 TH_BOTH static inline bool th_moves(uint32_t phase) { return phase < TH_PHASE_FALLEN; }
 

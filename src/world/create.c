@@ -62,7 +62,7 @@ static void copy_groups(th_world *world) {
         state->scripted = g >= scene->group_count;
         state->behave = state->plan = state->filter = TH_NO_MODEL;
         state->move = TH_MOVE_SCRIPTED;
-        state->depth_param = state->yield_param = -1;
+        state->depth_param = state->yield_param = state->rise_param = -1;
         if (state->scripted) continue; // its parameters are 0: contact does not push it
         const th_group *group = &scene->groups[g];
         state->behave = (th_model_id)group->behave.model;
@@ -78,6 +78,7 @@ static void copy_groups(th_world *world) {
         state->depth_param = find_param(move, "body_depth");
         state->yield_param = find_param(move, "standing_yield");
         state->gap_clearance = move->gap_clearance;
+        state->rise_param = find_param(move, "gets_up");
         state->separates_pairs = move->separates_pairs;
         th_take_newcomers(state);
         state->follows_route = th_models(NULL)[state->behave]->follows_route;

@@ -1,27 +1,13 @@
 // What drives a person, told by the models. SPDX-License-Identifier: Apache-2.0
 #include "world/world.h"
 
-static int place_of(const th_world *world, uint32_t serial) {
-    int low = 0, high = world->id_order_count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (world->agents.id[world->id_order[middle]] < serial)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found = low < world->id_order_count && world->agents.id[world->id_order[low]] == serial;
-    return found ? (int)world->id_order[low] : -1;
-}
-
 int th_world_influences(th_world *world, th_agent_id id, int model, th_influence *list, int max) {
     if (world->device || !th_world_alive(world, id)) return 0;
     // Models look around by the cells of the last step, which people have left since. Sorting is by cell and id, so
     // doing it once more changes nothing for the next step.
     th_stage_index(world);
-    th_update_id_order(world);
-    int i = place_of(world, id.serial), count = 0;
-    if (i < 0) return 0;
+    int64_t i = th_find_agent(world, id.serial);
+    int count = 0;
     const th_group_state *group = &world->groups[world->agents.group[i]];
     const int of_stage[] = {(int)group->behave, (int)group->plan, (int)group->filter,
                             (int)group->move};

@@ -269,7 +269,7 @@ static bool groups_are_sound(const th_world *world, const unsigned char *saved) 
             state.behave != own->behave || state.plan != own->plan || state.filter != own->filter ||
             state.move != own->move || state.separation_param != own->separation_param ||
             state.depth_param != own->depth_param || state.yield_param != own->yield_param ||
-            state.gap_clearance != own->gap_clearance)
+            state.gap_clearance != own->gap_clearance || state.rise_param != own->rise_param)
             return false;
         if (own->scripted) continue; // no model moves it, nobody reads its parameters
         if (!params_are_sound(state.behave, state.behave_params) ||

@@ -60,6 +60,7 @@ static void add_counts(const th_world *world, th_statistics *statistics) {
     statistics->largest_overlap = counters->largest_overlap;
     statistics->repairs = counters->repairs;
     statistics->fallen = counters->fallen;
+    statistics->falls = counters->falls;
     statistics->unreachable = counters->unreachable;
 }
 
@@ -114,7 +115,7 @@ bool th_world_done(const th_world *world) {
     }
     if (world->device) return !world->device->anybody_under_way((th_world *)world);
     for (int i = 0; i < agents->count; ++i)
-        if (agents->phase[i] < TH_PHASE_ARRIVED) return false;
+        if (th_under_way(world, (uint32_t)i)) return false;
     return true;
 }
 

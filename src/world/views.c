@@ -158,8 +158,7 @@ void th_world_unmap(th_world *world, int field) {
     if (moves) world->max_moved = 1e6f;
 }
 
-// Storage index of an id, or -1.
-static int64_t find_agent(const th_world *world, uint32_t id) {
+int64_t th_find_agent(const th_world *world, uint32_t id) {
     th_update_id_order((th_world *)world);
     int low = 0, high = world->id_order_count - 1;
     while (low <= high) {
@@ -175,17 +174,18 @@ static int64_t find_agent(const th_world *world, uint32_t id) {
 }
 
 bool th_world_alive(const th_world *world, th_agent_id id) {
-    return find_agent(world, id.serial) >= 0;
+    return th_find_agent(world, id.serial) >= 0;
 }
 
 int th_world_remove(th_world *world, const th_agent_id *ids, int count) {
     th_fetch_to_change(world);
     int removed = 0;
     for (int k = 0; k < count; ++k) {
-        int64_t i = find_agent(world, ids[k].serial);
+        int64_t i = th_find_agent(world, ids[k].serial);
         if (i < 0 || th_gone(world->agents.phase[i]))
             continue; // the order may still hold one removed just now
         if (world->agents.phase[i] != TH_PHASE_BODY) world->counters.removed++;
+        if (world->agents.phase[i] == TH_PHASE_FALLEN) world->counters.fallen--;
         world->agents.phase[i] = TH_PHASE_REMOVED;
         removed++;
     }

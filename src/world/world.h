@@ -56,6 +56,8 @@ uint64_t th_count_in_solids(const th_world *world);
 
 // views.c: storage indices of the living in id order.
 void th_update_id_order(th_world *world);
+// Storage index of an id, or -1.
+int64_t th_find_agent(const th_world *world, uint32_t id);
 
 // grids.c
 void th_release_grid_views(th_world *world);

@@ -2,33 +2,20 @@
 // second, people in turns, so a step costs a fraction of the crowd. Everything that others see (aim, nature, memory) changes
 // between loops only: the result does not depend on the number of threads. Cost per thought: the places of the room, the
 // people within range; of those who explore also the rooms they know. SPDX-License-Identifier: Apache-2.0
-#include "behave/hidac/hidac.h"
-#include "behave/hidac/mind.h"
+#include "behave/hidac/step.h"
 #include "core/parallel.h"
 #include "space/distance_grid.h"
 #include <math.h>
 #include <string.h>
 
 static const double LOOK = 0.2; // [s] between two looks
-enum { LOOKS_PER_THOUGHT = 5 };
 static const float SLOW = 0.3f; // share of the preferred speed: less is standing in a jam
 static const float JAM = 15.0f; // [m] from the place
 static const float KEEP = 0.9f; // a way is changed for one that is a tenth shorter
-static const float CALM = 0.2f; // below the threshold: panic is over
 enum { ROOMS_SEARCHED = 4096 };
 
-typedef struct mind_step {
-    th_world *world;
-    th_mind *mind;
-    th_walls walls;
-    uint32_t *slot, *room, *aim, *entered, *nature, *entrance;
-    float *jammed, *changed, *panic, *remaining, *waited;
-    float interval; // [s] between two looks of a person
-    uint64_t period;
-} mind_step;
-
-static mind_step begin(th_world *world, int model) {
-    mind_step s = {.world = world, .mind = th_model_state(world, model)};
+static th_mind_step begin(th_world *world, int model) {
+    th_mind_step s = {.world = world, .mind = th_model_state(world, model)};
     s.walls = th_world_walls(world);
     uint32_t **words[] = {&s.slot, &s.room, &s.aim, &s.entered, &s.nature, &s.entrance};
     for (int k = 0; k < 6; ++k) *words[k] = th_own_words(world, TH_BEHAVE_HIDAC, TH_MIND_SLOT + k);
@@ -39,37 +26,6 @@ static mind_step begin(th_world *world, int model) {
     s.period = period < 1.0 ? 1 : (uint64_t)(period + 0.5);
     s.interval = (float)s.period * world->dt;
     return s;
-}
-
-static const th_mind_params *params_of(const mind_step *s, uint32_t i) {
-    return (const th_mind_params *)(const void *)s->world->groups[s->world->agents.group[i]]
-        .behave_params;
-}
-static uint32_t *memory_of(const mind_step *s, uint32_t i) {
-    return s->mind->memory + (size_t)(s->slot[i] - 1) * (size_t)s->mind->words;
-}
-static uint32_t *rooms_seen(const mind_step *s, uint32_t i) {
-    return memory_of(s, i) + s->mind->door_words;
-}
-static bool is_own(const mind_step *s, uint32_t i) {
-    const th_agents *a = &s->world->agents;
-    return th_moves(a->phase[i]) && s->world->groups[a->group[i]].behave == TH_BEHAVE_HIDAC;
-}
-static bool thinks(const mind_step *s, uint32_t i) {
-    uint64_t turn = (s->world->agents.id[i] + s->world->step_count) / s->period;
-    return turn % LOOKS_PER_THOUGHT == 0;
-}
-static bool knows(uint32_t nature) {
-    return (nature & (TH_MIND_KNOWS_ALL | TH_MIND_TRAINED | TH_MIND_TOLD)) != 0;
-}
-static const th_group *group_of(const mind_step *s, uint32_t i) {
-    return &s->world->scene->groups[s->world->agents.group[i]];
-}
-// -1: no leg left.
-static int target_of(const mind_step *s, uint32_t i) {
-    const th_group *group = group_of(s, i);
-    uint32_t leg = s->world->agents.leg[i];
-    return leg < (uint32_t)group->route_count ? group->route[leg] : -1;
 }
 
 // ---- new people
@@ -97,21 +53,21 @@ static uint32_t draw_nature(const th_mind_params *p, uint64_t seed, uint32_t id)
 }
 
 // The first exit of the leg is the entrance that people came by.
-static void welcome(mind_step *s) {
+static void welcome(th_mind_step *s) {
     const th_agents *a = &s->world->agents;
     for (int k = 0; k < a->count; ++k) {
         uint32_t i = (uint32_t)k;
-        if (s->slot[i] > 0 || !is_own(s, i)) continue;
+        if (s->slot[i] > 0 || !th_mind_is_own(s, i)) continue;
         s->slot[i] = (uint32_t)(th_mind_take_slot(s->world, s->mind) + 1);
-        s->nature[i] = draw_nature(params_of(s, i), s->world->seed, a->id[i]);
-        int target = target_of(s, i);
+        s->nature[i] = draw_nature(th_mind_params_of(s, i), s->world->seed, a->id[i]);
+        int target = th_mind_target_of(s, i);
         s->entrance[i] = target >= 0 ? (uint32_t)s->world->scene->targets[target].goals[0] + 1 : 0;
     }
 }
 
 // ---- looking: the room, doors that are shut or open
 
-static void enter_room(const mind_step *s, uint32_t i, int room) {
+static void enter_room(const th_mind_step *s, uint32_t i, int room) {
     uint32_t before = s->room[i], aim = s->aim[i];
     if (before == (uint32_t)room + 1) return;
     s->entered[i] = 0;
@@ -122,12 +78,13 @@ static void enter_room(const mind_step *s, uint32_t i, int room) {
     s->room[i] = (uint32_t)room + 1;
     s->aim[i] = 0;
     s->jammed[i] = 0.0f;
+    s->nature[i] &= ~(uint32_t)TH_MIND_CHECKS;
 }
 
-static void look_at_doors(const mind_step *s, uint32_t i, int room) {
+static void look_at_doors(const th_mind_step *s, uint32_t i, int room) {
     const th_room *here = &s->mind->rooms->rooms[room];
     th_vec2 p = th_position(&s->world->agents, i);
-    float sight = params_of(s, i)->sight;
+    float sight = th_mind_params_of(s, i)->sight;
     for (int k = 0; k < here->portal_count; ++k) {
         const th_room_portal *portal = &s->mind->rooms->portals[here->portals[k]];
         if (portal->kind != TH_PORTAL_DOOR) continue;
@@ -139,104 +96,23 @@ static void look_at_doors(const mind_step *s, uint32_t i, int room) {
         if (th_walls_first_crossing(&s->walls, here->level, p, th_add(p, th_scale(before, off)),
                                     NULL) >= 0)
             continue;
-        th_set_bit(memory_of(s, i), portal->index, s->world->door_closed[portal->index]);
+        th_set_bit(th_mind_memory_of(s, i), portal->index, s->world->door_closed[portal->index]);
     }
 }
 
-static void look(const mind_step *s, uint32_t i) {
+static void look(const th_mind_step *s, uint32_t i) {
     const th_agents *a = &s->world->agents;
     int room = th_rooms_at(s->mind->rooms, (int)a->level[i], th_position(a, i));
     if (room < 0) return;
     enter_room(s, i, room);
-    th_set_bit(rooms_seen(s, i), room, true);
+    th_set_bit(th_mind_rooms_seen(s, i), room, true);
     if (s->world->scene->door_count > 0) look_at_doors(s, i, room);
-}
-
-// ---- listening and feeling: what others within range know and do
-
-typedef struct around {
-    int people, panicked, fallen, close;
-    bool told;       // the way, by trained staff
-    uint32_t leader; // nearest one to follow; UINT32_MAX: none
-    float leader_distance2;
-} around;
-
-static void meet(const mind_step *s, uint32_t i, uint32_t j, float distance2, around *seen,
-                 uint32_t *heard) {
-    const th_mind_params *p = params_of(s, i);
-    const th_agents *a = &s->world->agents;
-    if (a->phase[j] == TH_PHASE_FALLEN)
-        seen->fallen += distance2 <= p->panic_range * p->panic_range;
-    if (!th_moves(a->phase[j])) return;
-    seen->close += distance2 <= 1.0f;
-    bool minded = s->world->groups[a->group[j]].behave == TH_BEHAVE_HIDAC && s->slot[j] > 0;
-    if (distance2 <= p->panic_range * p->panic_range) {
-        seen->people++;
-        seen->panicked += minded && (s->nature[j] & TH_MIND_PANICS) != 0;
-    }
-    if (!minded || s->room[j] != s->room[i]) return;
-    if (heard && distance2 <= p->talk_range * p->talk_range) {
-        const uint32_t *theirs = memory_of(s, j);
-        for (int w = 0; w < s->mind->words; ++w) heard[w] |= theirs[w];
-        seen->told |= (s->nature[j] & TH_MIND_TRAINED) != 0;
-    }
-    bool leads = knows(s->nature[j]) && s->aim[j] > 0 && target_of(s, j) == target_of(s, i);
-    if (leads && distance2 <= p->sight * p->sight &&
-        (distance2 < seen->leader_distance2 ||
-         (distance2 == seen->leader_distance2 && a->id[j] < a->id[seen->leader]))) {
-        seen->leader = j;
-        seen->leader_distance2 = distance2;
-    }
-}
-
-static bool wants_leader(const mind_step *s, uint32_t i) {
-    return (s->nature[i] & TH_MIND_FOLLOWER) && !knows(s->nature[i]);
-}
-
-static around look_around(const mind_step *s, uint32_t i, uint32_t *heard) {
-    const th_mind_params *p = params_of(s, i);
-    const th_agents *a = &s->world->agents;
-    around seen = {.leader = UINT32_MAX, .leader_distance2 = INFINITY};
-    float range = th_max(p->panic_range, heard ? p->talk_range : 0.0f);
-    if (wants_leader(s, i)) range = th_max(range, p->sight);
-    range = th_max(range, 1.0f);
-    th_vec2 at = th_position(a, i);
-    const th_level_grid *grid = &s->world->index.grids[a->level[i]];
-    th_rows rows = th_rows_around(grid, at, range);
-    for (uint32_t begin, end; th_next_run(&s->world->index, grid, &rows, &begin, &end);)
-        for (uint32_t j = begin; j < end; ++j) {
-            float distance2 = th_length2(th_sub(th_position(a, j), at));
-            if (j != i && distance2 <= range * range) meet(s, i, j, distance2, &seen, heard);
-        }
-    return seen;
-}
-
-static void feel(const mind_step *s, uint32_t i, const around *seen) {
-    const th_mind_params *p = params_of(s, i);
-    float share = seen->people > 0 ? (float)seen->panicked / (float)seen->people : 0.0f;
-    float density = (float)(seen->close + 1) / 3.14159265f;
-    s->panic[i] = th_mind_panic(p, s->panic[i], share, density, seen->fallen > 0,
-                                s->interval * (float)LOOKS_PER_THOUGHT);
-}
-
-static void hear_alarm(const mind_step *s, uint32_t i) {
-    const th_mind_params *p = params_of(s, i);
-    if (p->alarm_time < 0.0f || (s->nature[i] & TH_MIND_HEARD) ||
-        (float)s->world->time < p->alarm_time)
-        return;
-    s->nature[i] |= TH_MIND_HEARD;
-    th_vec2 alarm = {(float)((double)p->alarm_x - s->world->scene->origin.x),
-                     (float)((double)p->alarm_y - s->world->scene->origin.y)};
-    float distance = th_length(th_sub(alarm, th_position(&s->world->agents, i)));
-    if (p->alarm_radius > 0.0f && distance > p->alarm_radius) return;
-    th_random4 r = th_philox(s->world->seed, TH_STREAM_HIDAC_MIND, s->world->agents.id[i], 2);
-    if (th_uniform(r.v[0]) < p->alarm_share) s->panic[i] = 1.0f;
 }
 
 // ---- choosing
 
 // Distance to a place of the room: straight, or at least what the walls make it from where one came in.
-static float place_distance(const mind_step *s, uint32_t i, int room, int place) {
+static float place_distance(const th_mind_step *s, uint32_t i, int room, int place) {
     const th_room *here = &s->mind->rooms->rooms[room];
     th_vec2 p = th_position(&s->world->agents, i);
     float straight = th_length(th_sub(th_rooms_place_point(s->mind->rooms, here, place, p), p));
@@ -264,7 +140,7 @@ static bool in_target(const th_scene *scene, int target, int goal) {
 }
 
 // What a place of the room is worth to somebody: `ways` of what it knows, NULL for who explores.
-static choice value_of(const mind_step *s, uint32_t i, int room, int place, int target,
+static choice value_of(const th_mind_step *s, uint32_t i, int room, int place, int target,
                        const float *ways) {
     const th_rooms *rooms = s->mind->rooms;
     const th_room *here = &rooms->rooms[room];
@@ -272,14 +148,14 @@ static choice value_of(const mind_step *s, uint32_t i, int room, int place, int 
     if (place >= here->portal_count) {
         // Who keeps to the way it came by passes other exits.
         int goal = here->goals[place - here->portal_count];
-        bool familiar = !ways || knows(s->nature[i]) || goal == (int)s->entrance[i] - 1;
+        bool familiar = !ways || th_mind_knows(s->nature[i]) || goal == (int)s->entrance[i] - 1;
         if (!familiar || !in_target(s->world->scene, target, goal)) c.place = -1;
     } else {
         int portal = here->portals[place], side = th_portal_side(&rooms->portals[portal], room);
         int next = rooms->portals[portal].rooms[1 - side];
         bool shut = rooms->portals[portal].kind == TH_PORTAL_DOOR &&
-                    th_bit(memory_of(s, i), rooms->portals[portal].index);
-        if (shut || (!ways && th_bit(rooms_seen(s, i), next))) c.place = -1;
+                    th_bit(th_mind_memory_of(s, i), rooms->portals[portal].index);
+        if (shut || (!ways && th_bit(th_mind_rooms_seen(s, i), next))) c.place = -1;
         if (ways) c.beyond = ways[2 * portal + 1 - side];
     }
     if (c.place >= 0) c.distance = place_distance(s, i, room, place);
@@ -287,7 +163,7 @@ static choice value_of(const mind_step *s, uint32_t i, int room, int place, int 
 }
 
 // Unknown ways look alike: everybody has an own idea of which is the better one, by a third.
-static float guess(const mind_step *s, uint32_t i, int room, int place) {
+static float guess(const th_mind_step *s, uint32_t i, int room, int place) {
     uint32_t id = s->world->agents.id[i];
     th_random4 r = th_philox(s->world->seed, TH_STREAM_HIDAC_MIND, id,
                              16 + 4096 * (uint64_t)room + (uint64_t)place);
@@ -295,9 +171,9 @@ static float guess(const mind_step *s, uint32_t i, int room, int place) {
 }
 
 // The first portal on the shortest way, counted in rooms, to a known room with an unknown one beside it; -1: none.
-static int toward_unknown(const mind_step *s, uint32_t i, int room) {
+static int toward_unknown(const th_mind_step *s, uint32_t i, int room) {
     const th_rooms *rooms = s->mind->rooms;
-    const uint32_t *seen = rooms_seen(s, i), *shut = memory_of(s, i);
+    const uint32_t *seen = th_mind_rooms_seen(s, i), *shut = th_mind_memory_of(s, i);
     int queue[ROOMS_SEARCHED / 8], first[ROOMS_SEARCHED / 8], count = 1;
     uint32_t reached[ROOMS_SEARCHED / 32] = {0};
     if (rooms->room_count > ROOMS_SEARCHED) return -1;
@@ -321,7 +197,7 @@ static int toward_unknown(const mind_step *s, uint32_t i, int room) {
     return -1;
 }
 
-static int explore(const mind_step *s, uint32_t i, int room, int target) {
+static int explore(const th_mind_step *s, uint32_t i, int room, int target) {
     const th_room *here = &s->mind->rooms->rooms[room];
     int best = -1;
     float least = INFINITY;
@@ -340,12 +216,13 @@ static int explore(const mind_step *s, uint32_t i, int room, int target) {
     int portal = toward_unknown(s, i, room);
     if (portal >= 0) return th_room_place(s->mind->rooms, room, portal);
     // All is seen and nothing found: doors may have opened since, so begin anew.
-    memset(memory_of(s, i), 0, (size_t)s->mind->words * sizeof(uint32_t));
-    th_set_bit(rooms_seen(s, i), room, true);
+    memset(th_mind_memory_of(s, i), 0, (size_t)s->mind->words * sizeof(uint32_t));
+    th_set_bit(th_mind_rooms_seen(s, i), room, true);
     return -1;
 }
 
-static choice best_known(const mind_step *s, uint32_t i, int room, int target, const float *ways) {
+static choice best_known(const th_mind_step *s, uint32_t i, int room, int target,
+                         const float *ways) {
     const th_room *here = &s->mind->rooms->rooms[room];
     choice best = {-1, 0.0f, 0.0f};
     for (int place = 0; place < here->portal_count + here->goal_count; ++place) {
@@ -356,7 +233,7 @@ static choice best_known(const mind_step *s, uint32_t i, int room, int target, c
 }
 
 // Which place of the room an aim means; -1: none of them.
-static int place_of_aim(const mind_step *s, int room, uint32_t aim) {
+static int place_of_aim(const th_mind_step *s, int room, uint32_t aim) {
     const th_rooms *rooms = s->mind->rooms;
     const th_room *here = &rooms->rooms[room];
     if (aim == 0) return -1;
@@ -367,7 +244,7 @@ static int place_of_aim(const mind_step *s, int room, uint32_t aim) {
     return -1;
 }
 
-static uint32_t aim_of_place(const mind_step *s, int room, int place) {
+static uint32_t aim_of_place(const th_mind_step *s, int room, int place) {
     const th_room *here = &s->mind->rooms->rooms[room];
     if (place < 0) return 0;
     if (place < here->portal_count) return (uint32_t)here->portals[place] + 1;
@@ -376,7 +253,7 @@ static uint32_t aim_of_place(const mind_step *s, int room, int place) {
 
 // ---- impatience
 
-static int *queue_before(const mind_step *s, int room, int place) {
+static int *queue_before(const th_mind_step *s, int room, int place) {
     const th_room *here = &s->mind->rooms->rooms[room];
     int at;
     if (place < here->portal_count) {
@@ -392,7 +269,7 @@ static int bin_of(float distance) {
     return distance < (float)TH_MIND_BINS - 1.0f ? (int)distance : TH_MIND_BINS - 1;
 }
 
-static float place_width(const mind_step *s, int room, int place) {
+static float place_width(const th_mind_step *s, int room, int place) {
     const th_room *here = &s->mind->rooms->rooms[room];
     if (place < here->portal_count) return s->mind->rooms->portals[here->portals[place]].width;
     const th_goal *goal = &s->world->scene->goals[here->goals[place - here->portal_count]];
@@ -400,7 +277,7 @@ static float place_width(const mind_step *s, int room, int place) {
                          : sqrtf((float)goal->area.shape.area);
 }
 
-static float time_by(const mind_step *s, uint32_t i, int room, choice c) {
+static float time_by(const th_mind_step *s, uint32_t i, int room, choice c) {
     const int *queue = queue_before(s, room, c.place);
     int ahead = 0;
     for (int k = 0; k < bin_of(c.distance); ++k) ahead += queue[k];
@@ -409,9 +286,9 @@ static float time_by(const mind_step *s, uint32_t i, int room, choice c) {
 }
 
 // Somebody who has stood too long before a place: another one, if it is quicker as far as one can see.
-static int leave_jam(const mind_step *s, uint32_t i, int room, int target, const float *ways,
+static int leave_jam(const th_mind_step *s, uint32_t i, int room, int target, const float *ways,
                      int place) {
-    const th_mind_params *p = params_of(s, i);
+    const th_mind_params *p = th_mind_params_of(s, i);
     const th_room *here = &s->mind->rooms->rooms[room];
     th_temper temper = th_temper_of(p, s->nature[i]);
     float impatience = th_mind_impatience(p, &temper, (s->nature[i] & TH_MIND_PANICS) != 0);
@@ -439,27 +316,34 @@ static int leave_jam(const mind_step *s, uint32_t i, int room, int target, const
 
 static const uint32_t no_doors[TH_MIND_DOOR_WORDS]; // all open
 
-static int row_of(const mind_step *s, uint32_t i, int target) {
-    if (knows(s->nature[i])) return target;
+static int row_of(const th_mind_step *s, uint32_t i, int target) {
+    if (th_mind_knows(s->nature[i])) return target;
     bool way_in = (s->nature[i] & TH_MIND_KNOWS_WAY_IN) && s->entrance[i] > 0;
     return way_in ? s->world->scene->target_count + (int)s->entrance[i] - 1 : -1;
 }
 
-static int think(const mind_step *s, uint32_t i, int room, int target, uint32_t leader) {
+// Who sees no way goes to where there would be one and looks: doors open again, and others tell old news. From one shut door
+// it goes to the next; where all are in sight it stays.
+static int check_doors(const th_mind_step *s, uint32_t i, int room, int target, int row,
+                       int place) {
+    s->nature[i] &= ~(uint32_t)TH_MIND_KNOWS_WAY_IN;
+    s->nature[i] |= TH_MIND_CHECKS;
+    memset(th_mind_memory_of(s, i), 0, (size_t)s->mind->door_words * sizeof(uint32_t));
+    look_at_doors(s, i, room);
+    const float *ways = th_mind_known_ways(s->world, s->mind, no_doors, row);
+    if (!ways) return place;
+    choice best = best_known(s, i, room, target, ways);
+    return total(best) < INFINITY ? best.place : place;
+}
+
+static int think(const th_mind_step *s, uint32_t i, int room, int target, uint32_t leader) {
     int row = row_of(s, i, target), place = place_of_aim(s, room, s->aim[i]);
     const float *ways =
-        row >= 0 ? th_mind_known_ways(s->world, s->mind, memory_of(s, i), row) : NULL;
+        row >= 0 ? th_mind_known_ways(s->world, s->mind, th_mind_memory_of(s, i), row) : NULL;
     if (row >= 0 && !ways) return place; // too many different beliefs in one step: the next time
     if (row >= 0) {
         choice best = best_known(s, i, room, target, ways);
-        if (!(total(best) < INFINITY)) {
-            s->nature[i] &= ~(uint32_t)TH_MIND_KNOWS_WAY_IN;
-            // Who knows all and sees no way goes to where there would be one, and waits there.
-            ways = th_mind_known_ways(s->world, s->mind, no_doors, row);
-            if (ways) best = best_known(s, i, room, target, ways);
-            if (!(total(best) < INFINITY)) return place;
-            return best.place;
-        }
+        if (!(total(best) < INFINITY)) return check_doors(s, i, room, target, row, place);
         choice now = place >= 0 ? value_of(s, i, room, place, target, ways) : best;
         bool keeps = place >= 0 && (KEEP * total(now) <= total(best) || s->changed[i] > 0.0f) &&
                      total(now) < INFINITY;
@@ -484,7 +368,7 @@ static th_vec2 inset_point(const th_agents *a, uint32_t i, th_vec2 from, th_vec2
     return th_nearest_on_segment(p, th_add(from, cut), th_sub(to, cut));
 }
 
-static void walk_to(const mind_step *s, uint32_t i, th_vec2 q, int level) {
+static void walk_to(const th_mind_step *s, uint32_t i, th_vec2 q, int level) {
     th_agents *a = &s->world->agents;
     a->goal_x[i] = q.x;
     a->goal_y[i] = q.y;
@@ -492,7 +376,7 @@ static void walk_to(const mind_step *s, uint32_t i, th_vec2 q, int level) {
 }
 
 // Over an exit's line, away from where one is.
-static void walk_to_goal(const mind_step *s, uint32_t i, const th_goal *goal) {
+static void walk_to_goal(const th_mind_step *s, uint32_t i, const th_goal *goal) {
     const th_agents *a = &s->world->agents;
     th_vec2 p = th_position(a, i);
     if (!goal->is_line) {
@@ -520,12 +404,12 @@ static void walk_to_goal(const mind_step *s, uint32_t i, const th_goal *goal) {
     walk_to(s, i, th_add(q, th_scale(side > 0.0f ? -0.5f : 0.5f, normal)), goal->line.level);
 }
 
-static void walk_on(const mind_step *s, uint32_t i, int room) {
+static void walk_on(const th_mind_step *s, uint32_t i, int room) {
     const th_rooms *rooms = s->mind->rooms;
     const th_agents *a = &s->world->agents;
     uint32_t aim = s->aim[i];
     if (aim == 0) {
-        int target = target_of(s, i);
+        int target = th_mind_target_of(s, i);
         if (room < 0 && target >= 0)
             walk_to_goal(s, i, &s->world->scene->goals[s->world->scene->targets[target].goals[0]]);
         return;
@@ -549,14 +433,14 @@ static void walk_on(const mind_step *s, uint32_t i, int room) {
 
 // ---- companions: by order of appearance, of one group
 
-static uint32_t company_of(const mind_step *s, uint32_t i) {
+static uint32_t company_of(const th_mind_step *s, uint32_t i) {
     const th_agents *a = &s->world->agents;
-    uint32_t size = (uint32_t)params_of(s, i)->companions;
+    uint32_t size = (uint32_t)th_mind_params_of(s, i)->companions;
     if (size < 2) return UINT32_MAX;
     return 2 * ((a->id[i] - 1) / size % (uint32_t)s->mind->capacity) + (a->group[i] & 1);
 }
 
-static void gather_companies(const mind_step *s) {
+static void gather_companies(const th_mind_step *s) {
     const th_agents *a = &s->world->agents;
     th_mind *m = s->mind;
     bool any = false;
@@ -568,7 +452,7 @@ static void gather_companies(const mind_step *s) {
     if (!any) return;
     memset(m->first_id, 0, 2 * (size_t)m->capacity * sizeof *m->first_id);
     for (int k = 0; k < a->count; ++k) {
-        uint32_t i = (uint32_t)k, c = is_own(s, i) ? company_of(s, i) : UINT32_MAX;
+        uint32_t i = (uint32_t)k, c = th_mind_is_own(s, i) ? company_of(s, i) : UINT32_MAX;
         if (c == UINT32_MAX || a->phase[i] != TH_PHASE_WALKING || s->slot[i] == 0) continue;
         bool first = m->first_id[c] == 0 || a->id[i] < m->first_id[c];
         m->farthest[c] =
@@ -581,8 +465,8 @@ static void gather_companies(const mind_step *s) {
 }
 
 // The first of a company leads it; who is ahead of the others waits. True: stands.
-static bool keep_together(const mind_step *s, uint32_t i, int room) {
-    const th_mind_params *p = params_of(s, i);
+static bool keep_together(const th_mind_step *s, uint32_t i, int room) {
+    const th_mind_params *p = th_mind_params_of(s, i);
     uint32_t c = company_of(s, i);
     if (c == UINT32_MAX || s->mind->first_id[c] == 0) return false;
     if (s->mind->first_id[c] != s->world->agents.id[i] && s->mind->first_room[c] == s->room[i]) {
@@ -597,13 +481,13 @@ static bool keep_together(const mind_step *s, uint32_t i, int room) {
 
 // ---- the step
 
-static void count_queues(const mind_step *s) {
+static void count_queues(const th_mind_step *s) {
     const th_agents *a = &s->world->agents;
     memset(s->mind->queue, 0, (size_t)s->mind->place_count * TH_MIND_BINS * sizeof(int));
 #pragma omp parallel for num_threads(s->world->threads) schedule(static)
     for (int k = 0; k < a->count; ++k) {
         uint32_t i = (uint32_t)k;
-        if (!is_own(s, i) || s->slot[i] == 0 || s->room[i] == 0) continue;
+        if (!th_mind_is_own(s, i) || s->slot[i] == 0 || s->room[i] == 0) continue;
         int room = (int)s->room[i] - 1, place = place_of_aim(s, room, s->aim[i]);
         if (place < 0) continue;
         th_vec2 p = th_position(a, i);
@@ -614,7 +498,7 @@ static void count_queues(const mind_step *s) {
     }
 }
 
-static void note_jam(const mind_step *s, uint32_t i, int room) {
+static void note_jam(const th_mind_step *s, uint32_t i, int room) {
     const th_agents *a = &s->world->agents;
     int place = place_of_aim(s, room, s->aim[i]);
     th_vec2 p = th_position(a, i);
@@ -627,21 +511,21 @@ static void note_jam(const mind_step *s, uint32_t i, int room) {
     s->jammed[i] = th_max(s->jammed[i] + (near && slow ? s->interval : -s->interval), 0.0f);
 }
 
-static bool is_new(const mind_step *s) {
+static bool is_new(const th_mind_step *s) {
     int fresh = 0;
 #pragma omp parallel for num_threads(s->world->threads) schedule(static) reduction(+ : fresh)
     for (int k = 0; k < s->world->agents.count; ++k)
-        fresh += s->slot[k] == 0 && is_own(s, (uint32_t)k);
+        fresh += s->slot[k] == 0 && th_mind_is_own(s, (uint32_t)k);
     return fresh > 0;
 }
 
 // Those whose turn it is to look, and all who have nowhere to go yet.
-static int list_due(const mind_step *s) {
+static int list_due(const th_mind_step *s) {
     const th_agents *a = &s->world->agents;
     int count = 0;
     for (int k = 0; k < a->count; ++k) {
         uint32_t i = (uint32_t)k;
-        if (!is_own(s, i) || s->slot[i] == 0) continue;
+        if (!th_mind_is_own(s, i) || s->slot[i] == 0) continue;
         bool turn = (a->id[i] + s->world->step_count) % s->period == 0;
         if (turn || (s->aim[i] == 0 && a->phase[i] == TH_PHASE_WALKING)) s->mind->due[count++] = i;
     }
@@ -649,19 +533,19 @@ static int list_due(const mind_step *s) {
 }
 
 // Ways for everything that those on the list believe; the set of the last one is likely that of the next.
-static void prepare_ways(const mind_step *s, int count) {
+static void prepare_ways(const th_mind_step *s, int count) {
     const uint32_t *last = NULL;
     size_t bytes = (size_t)s->mind->door_words * sizeof(uint32_t);
     th_mind_ways(s->world, s->mind, no_doors, 0);
     for (int k = 0; k < count; ++k) {
-        const uint32_t *shut = memory_of(s, s->mind->due[k]);
+        const uint32_t *shut = th_mind_memory_of(s, s->mind->due[k]);
         if (last && memcmp(last, shut, bytes) == 0) continue;
         th_mind_ways(s->world, s->mind, shut, 0);
         last = shut;
     }
 }
 
-static void tell_move_model(const mind_step *s, uint32_t i) {
+static void tell_move_model(const th_mind_step *s, uint32_t i) {
     float *panic = s->mind->move_panic >= 0
                        ? th_model_field(s->world, TH_MOVE_HIDAC, s->mind->move_panic)
                        : NULL;
@@ -674,58 +558,29 @@ static void tell_move_model(const mind_step *s, uint32_t i) {
 }
 
 // Everything of the others is as it was before the loop.
-static void decide(const mind_step *s, int k) {
+static void decide(const th_mind_step *s, int k) {
     uint32_t i = s->mind->due[k];
     const th_agents *a = &s->world->agents;
-    int room = (int)s->room[i] - 1, target = target_of(s, i);
+    int room = (int)s->room[i] - 1, target = th_mind_target_of(s, i);
     s->mind->next_aim[k] = s->aim[i];
     if (a->phase[i] != TH_PHASE_WALKING || room < 0 || target < 0) return;
     note_jam(s, i, room);
-    if (s->aim[i] != 0 && !thinks(s, i)) return;
+    if (s->aim[i] != 0 && !th_mind_thinks(s, i)) return;
     s->mind->next_aim[k] = aim_of_place(s, room, think(s, i, room, target, s->mind->leader[k]));
 }
 
-static void commit(const mind_step *s, int k) {
+static void commit(const th_mind_step *s, int k) {
     uint32_t i = s->mind->due[k];
-    const th_mind_params *p = params_of(s, i);
     const th_agents *a = &s->world->agents;
     s->aim[i] = s->mind->next_aim[k];
-    th_temper temper = th_temper_of(p, s->nature[i]);
-    float threshold = th_mind_threshold(p, &temper);
-    if (s->panic[i] >= threshold)
-        s->nature[i] |= TH_MIND_PANICS;
-    else if (s->panic[i] < threshold - CALM || s->panic[i] <= 0.0f)
-        s->nature[i] &= ~(uint32_t)TH_MIND_PANICS;
+    th_mind_panic_or_calm(s, i);
     tell_move_model(s, i);
-    if (a->phase[i] != TH_PHASE_WALKING || target_of(s, i) < 0) return;
+    if (a->phase[i] != TH_PHASE_WALKING || th_mind_target_of(s, i) < 0) return;
     int room = (int)s->room[i] - 1;
     if (room >= 0 && keep_together(s, i, room))
         walk_to(s, i, th_position(a, i), (int)a->level[i]);
     else
         walk_on(s, i, room);
-}
-
-// Listens where it is the person's turn to think; the memory of others is not written meanwhile.
-static void listen(const mind_step *s, int k) {
-    uint32_t i = s->mind->due[k];
-    uint32_t *heard = s->mind->heard + (size_t)k * (size_t)s->mind->words;
-    size_t bytes = (size_t)s->mind->words * sizeof *heard;
-    s->mind->leader[k] = UINT32_MAX;
-    memcpy(heard, memory_of(s, i), bytes);
-    hear_alarm(s, i);
-    if (!thinks(s, i) && s->aim[i] != 0) return;
-    around seen = look_around(s, i, params_of(s, i)->talks > 0.0f ? heard : NULL);
-    if (thinks(s, i)) feel(s, i, &seen);
-    s->mind->told[k] = seen.told;
-    if (wants_leader(s, i)) s->mind->leader[k] = seen.leader;
-}
-
-static void remember(const mind_step *s, int k) {
-    uint32_t i = s->mind->due[k];
-    memcpy(memory_of(s, i), s->mind->heard + (size_t)k * (size_t)s->mind->words,
-           (size_t)s->mind->words * sizeof(uint32_t));
-    if (s->mind->told[k]) s->nature[i] |= TH_MIND_TOLD;
-    s->mind->told[k] = false;
 }
 
 #define TH_EACH_DUE(call)                                                                       \
@@ -735,7 +590,7 @@ static void remember(const mind_step *s, int k) {
                                                                                      ++k) call
 
 static void run(th_world *world, int model) {
-    mind_step s = begin(world, model);
+    th_mind_step s = begin(world, model);
     if (is_new(&s)) welcome(&s);
     if (world->step_count % s.period == 0) {
         count_queues(&s);
@@ -743,8 +598,8 @@ static void run(th_world *world, int model) {
     }
     int count = list_due(&s);
     TH_EACH_DUE(look(&s, s.mind->due[k]));
-    TH_EACH_DUE(listen(&s, k));
-    TH_EACH_DUE(remember(&s, k));
+    TH_EACH_DUE(th_mind_listen(&s, k));
+    TH_EACH_DUE(th_mind_remember(&s, k));
     prepare_ways(&s, count);
     TH_EACH_DUE(decide(&s, k));
     TH_EACH_DUE(commit(&s, k));
@@ -772,7 +627,8 @@ static const th_field_info fields[TH_MIND_FIELDS] = {
     [TH_MIND_NATURE] =
         {"nature", false, true,
          "bits: 1 knows all, 2 way in, 4 trained, 8 follower, 16 anxious, 32 polite, "
-         "64 impatient, 128 in panic, 256 heard the alarm, 512 was told the way"},
+         "64 impatient, 128 in panic, 256 heard the alarm, 512 was told the way, "
+         "1024 looks for itself whether doors are shut"},
     [TH_MIND_ENTRANCE] = {"entrance", false, true, "1 + exit by which it came in"},
     [TH_MIND_JAMMED] = {"jammed", true, true, "time in the jam before its aim [s]"},
     [TH_MIND_CHANGED] = {"changed", true, true, "time until it may change its mind again [s]"},

@@ -13,10 +13,15 @@ static void run(th_world *world, int model) {
             th_hidac_step(world, &walls, (uint32_t)i);
         }
     }
-    int64_t more = 0;
-#pragma omp parallel for schedule(static) num_threads(world->threads) reduction(+ : more)
-    for (int i = 0; i < count; ++i) more += th_hidac_lie_down(world, (uint32_t)i);
-    world->counters.fallen += (uint64_t)more;
+    uint64_t down = 0, up = 0;
+#pragma omp parallel for schedule(static) num_threads(world->threads) reduction(+ : down, up)
+    for (int i = 0; i < count; ++i) {
+        int more = th_hidac_lie_down(world, (uint32_t)i);
+        down += more > 0;
+        up += more < 0;
+    }
+    world->counters.fallen += down - up;
+    world->counters.falls += down;
 }
 
 // ---- what drives a person: figure 14

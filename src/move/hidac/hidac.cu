@@ -15,6 +15,7 @@ static void hidac_run(th_world *host) {
         host, TH_LAMBDA(th_world * world, int i) {
             int more = th_hidac_lie_down(world, (uint32_t)i);
             if (more != 0) add(&world->counters.fallen, (uint64_t)(int64_t)more);
+            if (more > 0) add(&world->counters.falls, (uint64_t)1);
         });
 }
 

@@ -69,6 +69,7 @@
       "a push this far within fall_time throws somebody")                                          \
     X(fall_time, 0.5, 0.05, 5, "s", "throng: a step of a walk; not printed",                       \
       "pushes are forgotten over this time")                                                       \
+    X(lies, 0, 0, 1, "-", "throng: for scenes", "share of people who lie from the beginning")      \
     X(gets_up, 0, 0, 3600, "s", TH_PAB07 ": never", "after which the fallen stand up; 0: never")   \
     X(fallen_range, 2, 0, 5, "m", TH_PAB07, "within which the fallen are walked around")           \
     X(fallen_weight, 0.5, 0, 1, "-", TH_PAB07, "beta, weight of walking around them")
@@ -203,6 +204,16 @@ TH_BOTH static inline void th_hidac_see_fallen(const th_world *world, th_hidac_v
     i->avoid_fallen = th_length2(t) > 0.0f ? t : th_hidac_aside(i->params, i->wish);
 }
 
+// The velocity of somebody. To those in panic, whom no timer frees, it is of those held up face to face the velocity that they
+// want: two who have stopped each other would not see each other come, and neither would ever step aside.
+TH_BOTH static inline th_vec2 th_hidac_course(const th_hidac_view *i, const th_agents *a,
+                                              uint32_t j) {
+    th_vec2 v = th_velocity(a, j), wanted = th_v(a->preferred_x[j], a->preferred_y[j]);
+    bool held_up =
+        i->panics && th_length2(v) < 0.01f && th_dot(wanted, i->wish) < -0.9f * th_length(wanted);
+    return held_up ? wanted : v;
+}
+
 TH_BOTH static inline void th_hidac_see(const th_world *world, const th_walls *walls,
                                         th_hidac_view *i, uint32_t j) {
     const th_agents *a = &world->agents;
@@ -230,8 +241,9 @@ TH_BOTH static inline void th_hidac_see(const th_world *world, const th_walls *w
     i->ahead += along <= p->rectangle_loose ? 1 : 0;
     float agrees = a->preferred_x[j] * i->wish.x + a->preferred_y[j] * i->wish.y;
     if (along <= i->rectangle)
-        i->avoid_people = th_add(
-            i->avoid_people, th_hidac_avoidance(i, d, distance, th_velocity(a, j), agrees < 0.0f));
+        i->avoid_people =
+            th_add(i->avoid_people,
+                   th_hidac_avoidance(i, d, distance, th_hidac_course(i, a, j), agrees < 0.0f));
     float ahead = i->radius + p->waiting_radius;
     th_vec2 off = th_sub(d, th_scale(ahead, i->wish));
     i->disc_taken |= agrees > 0.0f && th_length2(off) < p->waiting_radius * p->waiting_radius;
@@ -302,7 +314,7 @@ TH_BOTH static inline void th_hidac_see_walls(const th_walls *walls, th_hidac_vi
     }
 }
 
-// Random numbers of a person: 0, 1 for good, 2 and 3 of the step.
+// Random numbers of a person: with the largest step those that it has for good.
 TH_FORMULA th_random4 th_hidac_random(const th_world *world, uint32_t id, uint64_t step) {
     return th_philox(world->seed, TH_STREAM_HIDAC, id, step);
 }
@@ -506,6 +518,15 @@ TH_BOTH static inline void th_hidac_keep(th_world *world, const th_hidac_view *i
     th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PUSHED_Y)[self] = pushed.y;
 }
 
+// Who has never stepped has no rectangle yet.
+TH_BOTH static inline bool th_hidac_begins_lying(const th_world *world, const th_hidac_view *i) {
+    if (i->params->lies <= 0.0f ||
+        th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_RECTANGLE)[i->self] > 0.0f)
+        return false;
+    th_random4 own = th_hidac_random(world, world->agents.id[i->self], UINT64_MAX);
+    return th_uniform(own.v[2]) < i->params->lies;
+}
+
 // A step of own person `self`. Nobody else's values are written, and what others read of it (place, velocity, phase)
 // does not change before the step is over.
 TH_BOTH static inline void th_hidac_step(th_world *world, const th_walls *walls, uint32_t self) {
@@ -527,11 +548,11 @@ TH_BOTH static inline void th_hidac_step(th_world *world, const th_walls *walls,
     th_vec2 gives_way =
         th_limit(th_scale(1.0f / th_max(p->response_time, world->dt), by_people), a->speed[self]);
     th_vec2 pushed = th_hidac_pushed(world, &i, gives_way);
-    if (p->falling > 0.0f && a->phase[self] == TH_PHASE_WALKING &&
-        th_length(pushed) > p->fall_push) {
+    bool thrown = p->falling > 0.0f && th_length(pushed) > p->fall_push;
+    if (a->phase[self] == TH_PHASE_WALKING && (thrown || th_hidac_begins_lying(world, &i))) {
         *state = TH_HIDAC_FALLS;
         *timer = p->gets_up;
-        direction = th_unit(pushed); // falls the way it was pushed
+        if (thrown) direction = th_unit(pushed); // falls the way it was pushed
     }
     th_hidac_keep(world, &i, direction, v, pushed);
 }

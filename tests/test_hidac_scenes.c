@@ -1,0 +1,245 @@
+// The scenes of scenes/hidac: each shows what its figure shows, and nobody is left behind. SPDX-License-Identifier: Apache-2.0
+#include "support.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct run {
+    th_scene *scene;
+    th_world *world;
+    const float *x, *y;
+    const uint32_t *group, *phase;
+    int count;
+} run;
+
+static run begin(const char *name, uint64_t seed, const char *const *changes, int change_count) {
+    char path[512];
+    th_error error;
+    run r = {0};
+    snprintf(path, sizeof path, "%s/scenes/hidac/%s.json", TH_SOURCE_DIR, name);
+    const th_scene_options options = {changes, change_count, false, {0}};
+    if (th_scene_load_file(path, &options, &r.scene, &error) != TH_OK)
+        fail_msg("%s", error.message);
+    r.world = world_of(r.scene, 1, seed);
+    return r;
+}
+static void finish(run *r) {
+    th_world_destroy(r->world);
+    th_scene_destroy(r->scene);
+}
+static void look(run *r) {
+    r->count = th_world_agent_count(r->world);
+    r->x = field_of(r->world, TH_FIELD_POSITION_X);
+    r->y = field_of(r->world, TH_FIELD_POSITION_Y);
+    r->group = (const uint32_t *)(const void *)field_of(r->world, TH_FIELD_GROUP);
+    r->phase = (const uint32_t *)(const void *)field_of(r->world, TH_FIELD_PHASE);
+}
+static void steps_to(run *r, double time) {
+    while (th_world_time(r->world) < time - 1e-6) th_world_step(r->world, 1);
+    look(r);
+}
+// Everybody is out before the scene's time is up.
+static double to_the_end(run *r) {
+    while (!th_world_done(r->world) && th_world_time(r->world) < r->scene->run.max_time)
+        th_world_step(r->world, 1);
+    th_statistics s = th_world_statistics(r->world);
+    assert_int_equal(s.inside, 0);
+    assert_int_equal(s.wall_crossings, 0);
+    return th_world_time(r->world);
+}
+
+// By how much those of the second stream are to the left of those of the first, around the middle [m].
+static double apart(const run *r) {
+    double sum[2] = {0, 0};
+    int count[2] = {0, 0};
+    for (int i = 0; i < r->count; ++i)
+        if (r->x[i] > 14 && r->x[i] < 26) {
+            sum[r->group[i]] += (double)r->y[i];
+            ++count[r->group[i]];
+        }
+    return sum[1] / fmax(1, count[1]) - sum[0] / fmax(1, count[0]);
+}
+
+// How often the direction changes from strip to strip across the corridor, half a metre each, of those between x0 and x1.
+static int lanes(const run *r, float x0, float x1) {
+    int sum[10] = {0}, count = 0, last = 0;
+    for (int i = 0; i < r->count; ++i)
+        if (r->x[i] > x0 && r->x[i] < x1) sum[(int)(r->y[i] / 0.5f) % 10] += r->group[i] ? -1 : 1;
+    for (int k = 0; k < 10; ++k) {
+        if (sum[k] == 0 || sum[k] * last > 0) continue;
+        last = sum[k];
+        ++count;
+    }
+    return count;
+}
+
+static void loose_streams_keep_right(void **state) {
+    (void)state;
+    static const char *const left[] = {"groups.0.move={\"model\":\"hidac\",\"keep_side\":-1}",
+                                       "groups.1.move={\"model\":\"hidac\",\"keep_side\":-1}"};
+    double right = 0, other = 0;
+    for (uint64_t seed = 1; seed <= CROWDS(4); ++seed) {
+        run r = begin("streams_loose", seed, NULL, 0);
+        steps_to(&r, 12);
+        right += apart(&r);
+        if (seed == 1) to_the_end(&r);
+        finish(&r);
+        r = begin("streams_loose", seed, left, 2);
+        steps_to(&r, 12);
+        other += apart(&r);
+        finish(&r);
+    }
+    if (!(right > 1.0 * CROWDS(4) && other < -1.0 * CROWDS(4)))
+        fail_msg("apart by %g and %g m", right / CROWDS(4), other / CROWDS(4));
+}
+
+// With adaptation the two interleave; without it each keeps to its side: two blocks.
+static void dense_streams_interleave_where_they_adapt(void **state) {
+    (void)state;
+    static const char *const stiff[] = {"groups.0.move={\"model\":\"hidac\",\"adapts\":0}",
+                                        "groups.1.move={\"model\":\"hidac\",\"adapts\":0}"};
+    double found[2] = {0, 0};
+    for (int fixed = 0; fixed < 2; ++fixed)
+        for (uint64_t seed = 1; seed <= CROWDS(4); ++seed) {
+            run r = begin("streams_dense", seed, stiff, fixed ? 2 : 0);
+            for (int k = 0; k < 10; ++k) {
+                steps_to(&r, 18 + 0.5 * k);
+                found[fixed] += 0.1 * lanes(&r, 17, 23);
+            }
+            finish(&r);
+        }
+    // Ten crowds: 3.9 and 2.8.
+    print_message("lanes: %.1f with adaptation, %.1f without\n", found[0] / CROWDS(4),
+                  found[1] / CROWDS(4));
+    if (CROWDS(4) > 1) assert_true(found[0] > found[1] + 0.4 * CROWDS(4));
+}
+
+// The width of a queue follows the tangential strength.
+static void queues_are_thin_medium_and_wide(void **state) {
+    (void)state;
+    double width[3] = {0};
+    for (uint64_t seed = 1; seed <= CROWDS(3); ++seed) {
+        run r = begin("queues", seed, NULL, 0);
+        steps_to(&r, 15);
+        double sum[3] = {0};
+        int count[3] = {0};
+        for (int i = 0; i < r.count; ++i) {
+            uint32_t g = r.group[i];
+            if (r.x[i] > 13.9f) continue;
+            sum[g] += fabs((double)r.y[i] - 7 * g - 3);
+            ++count[g];
+        }
+        for (int g = 0; g < 3; ++g) width[g] += 2 * sum[g] / fmax(1, count[g]);
+        if (seed == 1) to_the_end(&r);
+        finish(&r);
+    }
+    print_message("queues %.2f, %.2f, %.2f m wide\n", width[0] / CROWDS(3), width[1] / CROWDS(3),
+                  width[2] / CROWDS(3));
+    assert_true(width[1] > 1.15 * width[0] && width[2] > 1.15 * width[1]);
+}
+
+// Of those who pass the fallen person, the share who walk over the body.
+static double share_over(const char *name, uint64_t seed) {
+    run r = begin(name, seed, NULL, 0);
+    char *over = calloc(256, 1), *passed = calloc(256, 1);
+    assert_non_null(over);
+    assert_non_null(passed);
+    for (int k = 0; k < 40 * 20; ++k) {
+        th_world_step(r.world, 1);
+        look(&r);
+        const uint32_t *id = (const uint32_t *)(const void *)field_of(r.world, TH_FIELD_ID);
+        for (int i = 0; i < r.count; ++i) {
+            if (r.group[i] == 0) continue;
+            if (r.x[i] > 10) passed[id[i]] = 1;
+            if (fabsf(r.x[i] - 10) < 0.45f && fabsf(r.y[i] - 2) < 0.25f) over[id[i]] = 1;
+        }
+    }
+    int all = 0, some = 0;
+    for (int i = 0; i < 256; ++i) {
+        all += passed[i];
+        some += passed[i] && over[i];
+    }
+    free(over);
+    free(passed);
+    assert_true(all > 10);
+    assert_int_equal(r.phase[0], TH_PHASE_FALLEN);
+    to_the_end(&r); // gets up after a minute
+    finish(&r);
+    return (double)some / all;
+}
+
+static void the_fallen_are_walked_around_where_there_is_room(void **state) {
+    (void)state;
+    double loose = 0, dense = 0;
+    for (uint64_t seed = 1; seed <= CROWDS(4); ++seed) {
+        loose += share_over("fallen_loose", seed) / CROWDS(4);
+        dense += share_over("fallen_dense", seed) / CROWDS(4);
+    }
+    print_message("%.0f %% walk over the fallen in a loose crowd, %.0f %% in a dense one\n",
+                  100 * loose, 100 * dense);
+    assert_true(loose < 0.05);
+    assert_true(dense > loose + 0.03);
+}
+
+static void impatient_people_leave_the_bottleneck(void **state) {
+    (void)state;
+    static const char *const polite[] = {"groups.0.behave.impatience=0"};
+    run r = begin("bottleneck", 1, NULL, 0);
+    double mixed = to_the_end(&r);
+    uint64_t far = th_world_exit(r.world, 1).left;
+    finish(&r);
+    r = begin("bottleneck", 1, polite, 1);
+    double patient = to_the_end(&r);
+    assert_true(far >= 10 && th_world_exit(r.world, 1).left <= 2);
+    assert_true(mixed < 0.92 * patient);
+    finish(&r);
+}
+
+// By either door, none while it is shut, and in the end all are out although both have been shut.
+static void doors_close_and_open(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= CROWDS(3); ++seed) {
+        run r = begin("doors", seed, NULL, 0);
+        steps_to(&r, 12);
+        uint64_t east = th_world_exit(r.world, 0).left;
+        steps_to(&r, 29.9);
+        // Who had passed the door at 6 s has left; nobody follows.
+        assert_true(th_world_exit(r.world, 0).left <= east + 2);
+        assert_true(th_world_exit(r.world, 1).left > 0);
+        to_the_end(&r);
+        assert_true(th_world_exit(r.world, 0).left > east + 2);
+        finish(&r);
+    }
+}
+
+static void a_cinema_empties_calmly_and_in_panic(void **state) {
+    (void)state;
+    run r = begin("cinema", 1, NULL, 0);
+    assert_true(to_the_end(&r) < 80);
+    assert_int_equal(th_world_statistics(r.world).falls, 0);
+    finish(&r);
+    r = begin("cinema_panic", 1, NULL, 0);
+    to_the_end(&r);
+    assert_true(th_world_statistics(r.world).falls > 0);
+    finish(&r);
+}
+
+static void the_panicked_room_runs_to_its_end(void **state) {
+    (void)state;
+    run r = begin("panicked_room", 1, NULL, 0);
+    to_the_end(&r);
+    finish(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loose_streams_keep_right),
+        cmocka_unit_test(dense_streams_interleave_where_they_adapt),
+        cmocka_unit_test(queues_are_thin_medium_and_wide),
+        cmocka_unit_test(the_fallen_are_walked_around_where_there_is_room),
+        cmocka_unit_test(impatient_people_leave_the_bottleneck),
+        cmocka_unit_test(doors_close_and_open),
+        cmocka_unit_test(a_cinema_empties_calmly_and_in_panic),
+        cmocka_unit_test(the_panicked_room_runs_to_its_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
