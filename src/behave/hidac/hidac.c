@@ -78,7 +78,6 @@ static void enter_room(const th_mind_step *s, uint32_t i, int room) {
     s->room[i] = (uint32_t)room + 1;
     s->aim[i] = 0;
     s->jammed[i] = 0.0f;
-    s->nature[i] &= ~(uint32_t)TH_MIND_CHECKS;
 }
 
 static void look_at_doors(const th_mind_step *s, uint32_t i, int room) {
@@ -322,12 +321,11 @@ static int row_of(const th_mind_step *s, uint32_t i, int target) {
     return way_in ? s->world->scene->target_count + (int)s->entrance[i] - 1 : -1;
 }
 
-// Who sees no way goes to where there would be one and looks: doors open again, and others tell old news. From one shut door
-// it goes to the next; where all are in sight it stays.
+// Who sees no way goes to where there would be one and looks, since doors open again. From one shut door it goes to the
+// next; where all are in sight it stays.
 static int check_doors(const th_mind_step *s, uint32_t i, int room, int target, int row,
                        int place) {
     s->nature[i] &= ~(uint32_t)TH_MIND_KNOWS_WAY_IN;
-    s->nature[i] |= TH_MIND_CHECKS;
     memset(th_mind_memory_of(s, i), 0, (size_t)s->mind->door_words * sizeof(uint32_t));
     look_at_doors(s, i, room);
     const float *ways = th_mind_known_ways(s->world, s->mind, no_doors, row);
@@ -627,8 +625,7 @@ static const th_field_info fields[TH_MIND_FIELDS] = {
     [TH_MIND_NATURE] =
         {"nature", false, true,
          "bits: 1 knows all, 2 way in, 4 trained, 8 follower, 16 anxious, 32 polite, "
-         "64 impatient, 128 in panic, 256 heard the alarm, 512 was told the way, "
-         "1024 looks for itself whether doors are shut"},
+         "64 impatient, 128 in panic, 256 heard the alarm, 512 was told the way"},
     [TH_MIND_ENTRANCE] = {"entrance", false, true, "1 + exit by which it came in"},
     [TH_MIND_JAMMED] = {"jammed", true, true, "time in the jam before its aim [s]"},
     [TH_MIND_CHANGED] = {"changed", true, true, "time until it may change its mind again [s]"},

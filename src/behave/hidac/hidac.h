@@ -86,9 +86,8 @@ enum {
     TH_MIND_POLITE = 32,
     TH_MIND_IMPATIENT = 64,
     TH_MIND_PANICS = 128,
-    TH_MIND_HEARD = 256,   // the alarm
-    TH_MIND_TOLD = 512,    // the way, by trained staff
-    TH_MIND_CHECKS = 1024, // takes all ways for shut and sees for itself, whatever others say
+    TH_MIND_HEARD = 256, // the alarm
+    TH_MIND_TOLD = 512,  // the way, by trained staff
 };
 
 // The five factors of a person, -1 .. 1, and what follows from them. Durupinar, Allbeck, Pelechano, Badler 2008 and 2011

@@ -99,8 +99,6 @@ void th_mind_listen(const th_mind_step *s, int k) {
     if (!th_mind_thinks(s, i) && s->aim[i] != 0) return;
     around seen = look_around(s, i, th_mind_params_of(s, i)->talks > 0.0f ? heard : NULL);
     if (th_mind_thinks(s, i)) feel(s, i, &seen);
-    if (s->nature[i] & TH_MIND_CHECKS)
-        memcpy(heard, th_mind_memory_of(s, i), (size_t)s->mind->door_words * sizeof *heard);
     s->mind->told[k] = seen.told;
     if (wants_leader(s, i)) s->mind->leader[k] = seen.leader;
 }
