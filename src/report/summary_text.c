@@ -89,6 +89,9 @@ static void print_people(FILE *out, const th_observation *seen) {
     fprintf(out, "  people           %" PRIu64 " came, %" PRIu64 " left, %" PRIu64 " inside",
             s->spawned, s->left, s->inside);
     if (s->removed > 0) fprintf(out, ", %" PRIu64 " removed", s->removed);
+    if (s->falls > 0)
+        fprintf(out, "\n  fallen           %" PRIu64 " lie on the ground, %" PRIu64 " falls in all",
+                s->fallen, s->falls);
     if (s->waiting_to_enter > 0)
         fprintf(out, ", %" PRIu64 " waiting to enter", s->waiting_to_enter);
     double egress = th_egress_time(seen);
