@@ -596,8 +596,9 @@ static void test_bench_table(void **state) {
         char storage[16] = "";
         double plain = 0, slow = 0, bytes = 0, rate = 0, waited = -1;
         assert_non_null(fgets(line, sizeof line, csv));
-        assert_int_equal(sscanf(line, "%d,%15[a-z],1,%d,10,%lf,%*f,%lf,%lf,%lf,%lf,%d", &agents,
-                                storage, &steps, &plain, &slow, &bytes, &rate, &waited, &same),
+        assert_int_equal(sscanf(line, "%d,%15[a-z],1,%d,10,%lf,%*f,%lf,%*f,%*f,%lf,%lf,%lf,%d",
+                                &agents, storage, &steps, &plain, &slow, &bytes, &rate, &waited,
+                                &same),
                          9);
         assert_int_equal(agents, 200);
         assert_int_equal(steps, 400);
