@@ -117,8 +117,7 @@ static int influences(th_world *world, int model, uint32_t i, th_influence *list
     th_influences all = {list, 0, max};
     th_walls walls = th_world_walls(world);
     th_vec2 p = th_position(agents, i);
-    th_candidates candidates;
-    candidates.count = -1;
+    th_candidates candidates = {.count = -1};
     th_orca_params params;
     memcpy(&params, world->groups[agents->group[i]].move_params, sizeof params);
     th_orca_lines lines;
