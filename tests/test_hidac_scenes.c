@@ -88,7 +88,7 @@ static void loose_streams_keep_right(void **state) {
         other += apart(&r);
         finish(&r);
     }
-    if (!(right > 1.0 * CROWDS(4) && other < -1.0 * CROWDS(4)))
+    if (CROWDS(4) > 1 && !(right > 1.0 * CROWDS(4) && other < -1.0 * CROWDS(4)))
         fail_msg("apart by %g and %g m", right / CROWDS(4), other / CROWDS(4));
 }
 
@@ -176,6 +176,7 @@ static void the_fallen_are_walked_around_where_there_is_room(void **state) {
     }
     print_message("%.0f %% walk over the fallen in a loose crowd, %.0f %% in a dense one\n",
                   100 * loose, 100 * dense);
+    if (CROWDS(4) == 1) return; // no mean: single crowds differ more than the two densities
     assert_true(loose < 0.05);
     assert_true(dense > loose + 0.03);
 }
