@@ -79,6 +79,36 @@ double run_to_end(th_world *world, double limit) {
     return th_world_time(world);
 }
 
+void assert_any_threads(const th_scene *scene, int most, int steps) {
+    uint64_t hash = 0;
+    for (int threads = 1; threads <= most; ++threads) {
+        th_world *world = world_of(scene, threads, 1);
+        th_world_step(world, steps);
+        if (threads == 1) hash = th_world_hash(world);
+        assert_true(th_world_hash(world) == hash);
+        th_world_destroy(world);
+    }
+}
+
+void assert_restores(const th_scene *scene, int before, int after) {
+    th_world *world = world_of(scene, 1, 1), *other = world_of(scene, 2, 2);
+    th_world_step(world, before);
+    th_world_step(other, before / 2);
+    size_t size = th_world_snapshot_size(world);
+    void *memory = malloc(size);
+    assert_non_null(memory);
+    assert_int_equal(th_world_snapshot(world, memory, size, NULL), TH_OK);
+    assert_int_equal(th_world_restore(other, memory, size, NULL), TH_OK);
+    for (int k = 0; k < after; ++k) {
+        th_world_step(world, 1);
+        th_world_step(other, 1);
+        assert_true(th_world_hash(world) == th_world_hash(other));
+    }
+    free(memory);
+    th_world_destroy(world);
+    th_world_destroy(other);
+}
+
 void *counted_alloc(size_t size, size_t alignment, void *context) {
     ledger *l = context;
     if (++l->allocations == l->fail_at) return NULL;

@@ -33,6 +33,11 @@ void assert_invariants(th_world *world);
 // Steps until done or until `limit` seconds; returns the time. Invariants are checked every 5 s.
 double run_to_end(th_world *world, double limit);
 
+// One hash after `steps`, whatever the number of threads, up to `most`.
+void assert_any_threads(const th_scene *scene, int most, int steps);
+// A snapshot after `before` steps, restored into a world that has seen another crowd: both go on alike for `after` steps.
+void assert_restores(const th_scene *scene, int before, int after);
+
 // How many crowds a statistical test averages over: under sanitizers, which look for faults and not for
 // means, one will do.
 #ifdef TH_SLOW_BUILD

@@ -536,34 +536,14 @@ static void rescued_from_a_planner_without_a_way(void **state) {
 static void any_threads(void **state) {
     (void)state;
     th_scene *scene = room("\"colonization\"");
-    uint64_t hash = 0;
-    for (int threads = 1; threads <= 5; ++threads) {
-        th_world *world = world_of(scene, threads, 1);
-        th_world_step(world, 80);
-        if (threads == 1) hash = th_world_hash(world);
-        assert_true(th_world_hash(world) == hash);
-        th_world_destroy(world);
-    }
+    assert_any_threads(scene, 5, 80);
     th_scene_destroy(scene);
 }
 
 static void restored(void **state) {
     (void)state;
     th_scene *scene = room("\"colonization\"");
-    th_world *a = world_of(scene, 1, 1), *b = world_of(scene, 2, 2);
-    th_world_step(a, 120);
-    th_world_step(b, 20);
-    size_t size = th_world_snapshot_size(a);
-    void *memory = malloc(size);
-    assert_non_null(memory);
-    assert_int_equal(th_world_snapshot(a, memory, size, NULL), TH_OK);
-    assert_int_equal(th_world_restore(b, memory, size, NULL), TH_OK);
-    th_world_step(a, 100);
-    th_world_step(b, 100);
-    assert_true(th_world_hash(a) == th_world_hash(b));
-    free(memory);
-    th_world_destroy(a);
-    th_world_destroy(b);
+    assert_restores(scene, 120, 100);
     th_scene_destroy(scene);
 }
 

@@ -298,14 +298,7 @@ static th_scene *small_corners(const char *plan, const char *third) {
 static void any_threads(void **state) {
     (void)state;
     th_scene *scene = small_corners(DEFAULT, DEFAULT);
-    uint64_t hash = 0;
-    for (int threads = 1; threads <= 5; ++threads) {
-        th_world *world = world_of(scene, threads, 1);
-        th_world_step(world, 60);
-        if (threads == 1) hash = th_world_hash(world);
-        assert_true(th_world_hash(world) == hash);
-        th_world_destroy(world);
-    }
+    assert_any_threads(scene, 5, 60);
     th_scene_destroy(scene);
 }
 
@@ -314,20 +307,7 @@ static void restored(void **state) {
     (void)state;
     const char *seldom = TH_JSON({"model": "continuum", "every": 7});
     th_scene *scene = small_corners(seldom, seldom);
-    th_world *a = world_of(scene, 1, 1), *b = world_of(scene, 2, 2);
-    th_world_step(a, 45);
-    th_world_step(b, 20);
-    size_t size = th_world_snapshot_size(a);
-    void *memory = malloc(size);
-    assert_non_null(memory);
-    assert_int_equal(th_world_snapshot(a, memory, size, NULL), TH_OK);
-    assert_int_equal(th_world_restore(b, memory, size, NULL), TH_OK);
-    th_world_step(a, 40);
-    th_world_step(b, 40);
-    assert_true(th_world_hash(a) == th_world_hash(b));
-    free(memory);
-    th_world_destroy(a);
-    th_world_destroy(b);
+    assert_restores(scene, 45, 40);
     th_scene_destroy(scene);
 }
 

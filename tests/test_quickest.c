@@ -63,14 +63,7 @@ static void weight_0_is_the_shortest(void **state) {
 static void any_threads(void **state) {
     (void)state;
     th_scene *scene = corner(TH_JSON({"model": "field", "crowd_weight": 1}));
-    uint64_t hash = 0;
-    for (int threads = 1; threads <= 3; ++threads) {
-        th_world *world = world_of(scene, threads, 1);
-        th_world_step(world, 65);
-        if (threads == 1) hash = th_world_hash(world);
-        assert_true(th_world_hash(world) == hash);
-        th_world_destroy(world);
-    }
+    assert_any_threads(scene, 3, 65);
     th_scene_destroy(scene);
 }
 
@@ -78,22 +71,7 @@ static void any_threads(void **state) {
 static void restored(void **state) {
     (void)state;
     th_scene *scene = corner(TH_JSON({"model": "field", "crowd_weight": 1}));
-    th_world *world = world_of(scene, 1, 1), *other = world_of(scene, 1, 2);
-    th_world_step(world, 45);
-    th_world_step(other, 33);
-    size_t size = th_world_snapshot_size(world);
-    void *bytes = malloc(size);
-    assert_non_null(bytes);
-    assert_int_equal(th_world_snapshot(world, bytes, size, NULL), TH_OK);
-    assert_int_equal(th_world_restore(other, bytes, size, NULL), TH_OK);
-    for (int k = 0; k < 3; ++k) {
-        th_world_step(world, 4);
-        th_world_step(other, 4);
-        assert_true(th_world_hash(world) == th_world_hash(other));
-    }
-    free(bytes);
-    th_world_destroy(world);
-    th_world_destroy(other);
+    assert_restores(scene, 45, 12);
     th_scene_destroy(scene);
 }
 

@@ -242,34 +242,14 @@ static void an_arc_around_a_popular_sight(void **state) {
 static void any_threads(void **state) {
     (void)state;
     th_scene *scene = park("\"undecided\"", 60, 2.0);
-    uint64_t hash = 0;
-    for (int threads = 1; threads <= 4; ++threads) {
-        th_world *world = world_of(scene, threads, 1);
-        th_world_step(world, 200);
-        if (threads == 1) hash = th_world_hash(world);
-        assert_true(th_world_hash(world) == hash);
-        th_world_destroy(world);
-    }
+    assert_any_threads(scene, 4, 200);
     th_scene_destroy(scene);
 }
 
 static void restored(void **state) {
     (void)state;
     th_scene *scene = park("\"undecided\"", 40, 2.0);
-    th_world *a = world_of(scene, 1, 1), *b = world_of(scene, 2, 2);
-    th_world_step(a, 250);
-    th_world_step(b, 20);
-    size_t size = th_world_snapshot_size(a);
-    void *memory = malloc(size);
-    assert_non_null(memory);
-    assert_int_equal(th_world_snapshot(a, memory, size, NULL), TH_OK);
-    assert_int_equal(th_world_restore(b, memory, size, NULL), TH_OK);
-    th_world_step(a, 200);
-    th_world_step(b, 200);
-    assert_true(th_world_hash(a) == th_world_hash(b));
-    free(memory);
-    th_world_destroy(a);
-    th_world_destroy(b);
+    assert_restores(scene, 250, 200);
     th_scene_destroy(scene);
 }
 
