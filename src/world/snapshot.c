@@ -256,34 +256,36 @@ static bool params_are_sound(th_model_id model, const float *values) {
     return true;
 }
 
-static bool groups_are_sound(const th_world *world, const unsigned char *saved) {
+static bool groups_are_sound(const th_world *world, const unsigned char *bytes) {
     for (int g = 0; g < world->group_count; ++g) {
         const th_group_state *own = &world->groups[g];
-        th_group_state state;
-        memcpy(&state, saved + (size_t)g * sizeof state, sizeof state);
-        // As bytes: a bool that is neither 0 nor 1 must not be read as one.
-        const unsigned char *bytes = saved + (size_t)g * sizeof state;
-        if (bytes[offsetof(th_group_state, scripted)] != own->scripted ||
-            bytes[offsetof(th_group_state, separates_pairs)] != own->separates_pairs ||
-            bytes[offsetof(th_group_state, goes_straight)] != own->goes_straight ||
-            state.behave != own->behave || state.plan != own->plan || state.filter != own->filter ||
-            state.move != own->move || state.separation_param != own->separation_param ||
-            state.depth_param != own->depth_param || state.yield_param != own->yield_param ||
-            state.gap_clearance != own->gap_clearance || state.rise_param != own->rise_param)
-            return false;
+        th_group_state saved;
+        memcpy(&saved, bytes + (size_t)g * sizeof saved, sizeof saved);
         if (own->scripted) continue; // no model moves it, nobody reads its parameters
-        if (!params_are_sound(state.behave, state.behave_params) ||
-            !params_are_sound(state.plan, state.plan_params) ||
-            !params_are_sound(state.filter, state.filter_params) ||
-            !params_are_sound(state.move, state.move_params))
-            return false;
-        th_group_state again = state;
-        th_take_newcomers(&again);
-        if (again.newcomer_bodies != state.newcomer_bodies ||
-            again.newcomer_metres != state.newcomer_metres)
+        if (saved.behave != own->behave || saved.plan != own->plan || saved.filter != own->filter ||
+            saved.move != own->move)
+            return false; // parameters of other models
+        if (!params_are_sound(own->behave, saved.behave_params) ||
+            !params_are_sound(own->plan, saved.plan_params) ||
+            !params_are_sound(own->filter, saved.filter_params) ||
+            !params_are_sound(own->move, saved.move_params))
             return false;
     }
     return true;
+}
+
+// Of a group only its parameters are taken from the bytes; all else follows from the scene.
+static void restore_groups(th_world *world, const unsigned char *bytes) {
+    for (int g = 0; g < world->group_count; ++g) {
+        th_group_state *own = &world->groups[g], saved;
+        if (own->scripted) continue;
+        memcpy(&saved, bytes + (size_t)g * sizeof saved, sizeof saved);
+        memcpy(own->behave_params, saved.behave_params, sizeof own->behave_params);
+        memcpy(own->plan_params, saved.plan_params, sizeof own->plan_params);
+        memcpy(own->filter_params, saved.filter_params, sizeof own->filter_params);
+        memcpy(own->move_params, saved.move_params, sizeof own->move_params);
+        th_take_newcomers(own);
+    }
 }
 
 static bool wall_is_straight(const th_wall *wall) {
@@ -351,7 +353,10 @@ th_result th_world_restore(th_world *world, const void *memory, size_t size, th_
     int count = list_blocks(world, head.agent_count, blocks);
     const unsigned char *at = (const unsigned char *)memory + sizeof head;
     for (int b = 0; b < count; ++b) {
-        if (blocks[b].bytes) memcpy(blocks[b].data, at, blocks[b].bytes);
+        if (b == count - BLOCKS + GROUPS)
+            restore_groups(world, at);
+        else if (blocks[b].bytes)
+            memcpy(blocks[b].data, at, blocks[b].bytes);
         at += blocks[b].bytes;
     }
     for (int l = 0; l < th_counted_line_count(world->scene); ++l) th_name_line(world, l);
