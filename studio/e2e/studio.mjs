@@ -62,6 +62,9 @@ test("a wall drawn in the way slows the flow, and undo takes it away", () =>
         await studio.ask("restart");
         await studio.tool("wall");
         await studio.drag(15, 0, 15, 9.2);
+        const drawn = () => window.studio.scenes[0].levels[0].walls.slice(-4);
+        await studio.wait(() => Math.abs(window.studio.scenes[0].levels[0].walls.at(-1) - 9.2) < 1e-3);
+        assert.deepEqual((await studio.page.evaluate(drawn)).slice(0, 3), [15, 0, 15], "the plan shows it");
         const walled = await studio.stepped(220);
         assert.ok(walled.worlds[0].left < 0.7 * free, `${walled.worlds[0].left} left past the wall, ${free} without`);
         assert.equal(walled.undo, 1);
@@ -233,6 +236,72 @@ test("brush, move, delete, zones, sources and new scenes", () =>
             assert.ok(template === "" || state.worlds[0].spawned > 0, `${template} has people`);
         }
         await studio.shot("template");
+    }));
+
+test("everything is resized by its handles, and undone", () =>
+    withRoom(async (studio) => {
+        for (const [tool, ...stroke] of [
+            ["obstacle", 12, 1, 13, 2],
+            ["zone", 14, 1, 16, 3],
+            ["source", 12, 7, 14, 9],
+            ["line", 17, 1, 17, 3],
+            ["wall", 15, 5, 17, 5],
+        ]) {
+            await studio.tool(tool);
+            await studio.drag(...stroke);
+        }
+        await studio.tool("select");
+        const found = (path) =>
+            studio.page.evaluate(
+                (names) => names.reduce((at, name) => at?.[name], window.studio.scenes[0].document),
+                path.split("."),
+            );
+        // What the document holds there, once the server has answered.
+        const reached = async (path, wanted, how) => {
+            for (let k = 0; k < 100 && JSON.stringify(await found(path)) !== JSON.stringify(wanted); k++)
+                await studio.page.waitForTimeout(50);
+            assert.deepEqual(await found(path), wanted, how);
+        };
+        const undo = (await studio.state()).undo;
+        // Where it is in the document; selected by a click, taken at one place, let go at another; what is there then.
+        const cases = [
+            ["levels.0.obstacles.0.rect", [12.5, 1.5], [13, 2], [13.5, 3], [12, 1, 13.5, 3]],
+            ["zones.0.area.rect", [15, 2], [16, 2], [16.5, 2.4], [14, 1, 16.5, 3]],
+            ["groups.1.area.rect", [13, 8], [12, 7], [11.5, 6.5], [11.5, 6.5, 14, 9]],
+            ["groups.0.area.rect", null, [4.5, 9], [5, 9.5], [1, 1, 8, 9.5]],
+            ["measure.areas.0.area.rect", [9.5, 5], [7, 2], [8.5, 3], [8.5, 3, 10, 8]],
+            ["measure.lines.0.line", [17, 2], [17, 3], [17.5, 3.5], [[17, 1], [17.5, 3.5]]], // prettier-ignore
+            ["levels.0.walls.3", [16, 5], [17, 5], [17, 4], [[15, 5], [17, 4]]], // prettier-ignore
+            ["exits.0.line", [20, 5], [20, 7], [20, 9], [[20, 3], [20, 9]]], // prettier-ignore
+            ["levels.0.walkable.0.rect", [5, 0], [20, 10], [21, 11], [0, 0, 21, 11]],
+        ];
+        for (const [read, click, from, to, wanted] of cases) {
+            await studio.page.keyboard.press("Escape");
+            if (click) await studio.click(...click);
+            // Where nobody stands, so that the click is for the group's area.
+            else await studio.click(...(await studio.free(2, 3, 4, 7)));
+            await studio
+                .wait(() => window.studio.editor.selection !== null, undefined, 5000)
+                .catch(() => assert.fail(`${read} is not selected`));
+            if (read.includes("obstacles")) await studio.shot("resize");
+            await studio.drag(...from, ...to);
+            await reached(read, wanted, read);
+            assert.notEqual(await studio.page.evaluate(() => window.studio.editor.selection), null, "still selected");
+        }
+        await studio.page.waitForTimeout(300);
+        await studio.shot("resized");
+        assert.equal((await studio.state()).undo, undo + cases.length);
+        await studio.page.keyboard.press("Control+z");
+        await reached(cases[8][0], [0, 0, 20, 10], "undone");
+        await studio.page.keyboard.press("Control+z");
+        await reached(cases[7][0], ROOM.exits[0].line, "undone");
+        await studio.page.keyboard.press("Control+y");
+        await reached(cases[7][0], cases[7][4], "done again");
+        // A door is resized too; its first click opens or shuts it.
+        await studio.page.keyboard.press("Escape");
+        await studio.click(10, 3);
+        await studio.drag(10, 4, 10, 3.5);
+        await reached("doors.0.line", [[10, 2], [10, 3.5]], "the door"); // prettier-ignore
     }));
 
 test("a click on a person shows what drives it", () =>

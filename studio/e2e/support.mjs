@@ -203,6 +203,16 @@ export class Studio {
         await this.page.mouse.click(...(await this.pixel(x, y)));
     }
 
+    // A place in the box where nobody is near.
+    free(x0, y0, x1, y1) {
+        return this.page.evaluate((box) => {
+            const plan = window.studio.plans[0];
+            for (let x = box[0]; x < box[2]; x += 0.1)
+                for (let y = box[1]; y < box[3]; y += 0.1) if (plan.personAt(...plan.toPixels(x, y)) < 0) return [x, y];
+            throw new Error("somebody is everywhere");
+        }, [x0, y0, x1, y1]); // prettier-ignore
+    }
+
     async drag(x0, y0, x1, y1) {
         const before = await this.page.evaluate(() => window.studio.replies);
         await this.page.mouse.move(...(await this.pixel(x0, y0)));

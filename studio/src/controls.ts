@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { App } from "./app";
 import { button, clear, clock, grouped, h, short } from "./dom";
-import { TOOLS } from "./editor";
+import { TOOLS } from "./tools";
 import type { Key } from "./keys";
 import type { Scene, State } from "./types";
 

@@ -124,12 +124,16 @@ export function decodeScene(event: Json): Scene {
         seed: num(event.seed, 1),
         step: num(event.step, 0.1),
         box: box(event.box),
-        levels: list(event.levels).map((l) => ({
+        levels: list(event.levels).map((l, level) => ({
             id: text(l.id),
             z: num(l.z),
             rings: l.bounded === false ? [] : rings(l.rings),
             box: box(l.box),
-            walls: Array.isArray(l.walls) ? (l.walls as unknown[]).flatMap(numbers) : [],
+            // Those drawn into the running world stand beside those of the compiled plan.
+            walls: [
+                ...(Array.isArray(l.walls) ? (l.walls as unknown[]).flatMap(numbers) : []),
+                ...list(event.live_walls).flatMap((wall) => (num(wall.level) === level ? line(wall.line) : [])),
+            ],
         })),
         doors: list(event.doors).map((d) => ({
             id: text(d.id),
@@ -175,7 +179,6 @@ export function decodeScene(event: Json): Scene {
         areas: list(event.areas).map((a) => ({ id: text(a.id), level: num(a.level), rings: rings(a.rings) })),
         colours: list(event.colours).map(decodeColour),
         layers: list(event.layers).map(decodeLayer),
-        liveWalls: list(event.live_walls).length,
         document: event.document ? record(event.document) : null,
     };
 }

@@ -39,7 +39,7 @@ export class PlanView {
     vectors: Vectors | null = null;
     underlay: Underlay | null = null;
     sketch: Sketch | null = null;
-    chosenThing: { kind: string; id: string } | null = null;
+    chosen: { outline: Ring[]; closed: boolean; handles: number[] } | null = null; // what is selected
     inspection: Inspection | null = null;
     people: People | null = null;
     pin: { x: number; y: number; text: string; until: number } | null = null;
@@ -217,13 +217,14 @@ export class PlanView {
         this.drawWalls(high);
         this.drawVectors(high);
         this.drawThings(high);
+        if (this.chosen) this.drawChosen(high, this.chosen);
         if (this.inspection) this.drawInspection(high, this.inspection);
         if (this.sketch) this.drawSketch(high, this.sketch);
         this.drawScaleBar(high);
         if (this.pin) this.drawPin(high, this.pin);
     }
 
-    private trace(context: CanvasRenderingContext2D, rings: Ring[]): void {
+    private trace(context: CanvasRenderingContext2D, rings: Ring[], closed = true): void {
         context.beginPath();
         for (const ring of rings) {
             for (let k = 0; k < ring.length; k += 2) {
@@ -231,8 +232,16 @@ export class PlanView {
                 if (k === 0) context.moveTo(x, y);
                 else context.lineTo(x, y);
             }
-            context.closePath();
+            if (closed) context.closePath();
         }
+    }
+
+    private drawChosen(context: CanvasRenderingContext2D, chosen: NonNullable<PlanView["chosen"]>): void {
+        this.trace(context, chosen.outline, chosen.closed);
+        context.strokeStyle = cssColour("--accent");
+        context.lineWidth = chosen.closed ? 3 : Math.max(5, Math.min(10, 0.3 * this.scale));
+        context.stroke();
+        this.drawHandles(context, chosen.handles);
     }
 
     private line(context: CanvasRenderingContext2D, line: ArrayLike<number>): void {
@@ -316,31 +325,22 @@ export class PlanView {
             this.outline(context, "group", group.id, group.rings, group.rate > 0 ? "--source" : "--group", [2, 5]);
         }
         for (const zone of here(scene.zones)) this.outline(context, "zone", zone.id, zone.rings, "--wall", [1, 4]);
-        for (const line of here(scene.lines)) this.thing(context, "line", line.id, line.line, "--measure", 2, [6, 4]);
+        for (const line of here(scene.lines)) this.thing(context, line.id, line.line, "--measure", 2, [6, 4]);
         for (const goal of here(scene.goals)) {
             const colour = `--${goal.kind}`;
-            if (goal.line) this.thing(context, goal.kind, goal.id, goal.line, colour, wide, []);
+            if (goal.line) this.thing(context, goal.id, goal.line, colour, wide, []);
             else this.outline(context, goal.kind, goal.id, goal.rings, colour, []);
         }
         scene.doors.forEach((door, k) => {
             if (door.level !== this.level) return;
             const open = this.doorsOpen[k] ?? door.open;
-            this.thing(
-                context,
-                "door",
-                door.id,
-                door.line,
-                open ? "--door-open" : "--door-shut",
-                wide,
-                open ? [3, 5] : [],
-            );
+            this.thing(context, door.id, door.line, open ? "--door-open" : "--door-shut", wide, open ? [3, 5] : []);
         });
         for (const link of scene.links) {
             if (link.lower === this.level || link.upper === this.level) {
                 const other = scene.levels[link.lower === this.level ? link.upper : link.lower];
                 this.thing(
                     context,
-                    "stairs",
                     `${link.lower === this.level ? "up" : "down"} to ${other?.id ?? ""}`,
                     link.line,
                     "--link",
@@ -353,20 +353,17 @@ export class PlanView {
 
     private thing(
         context: CanvasRenderingContext2D,
-        kind: string,
         id: string,
         line: Line,
         colour: string,
         width: number,
         dash: number[],
     ): void {
-        const chosen = this.chosenThing?.kind === kind && this.chosenThing.id === id;
-        context.strokeStyle = cssColour(chosen ? "--accent" : colour);
-        context.lineWidth = chosen ? width + 3 : width;
+        context.strokeStyle = cssColour(colour);
+        context.lineWidth = width;
         context.setLineDash(dash);
         this.line(context, line);
         context.setLineDash([]);
-        if (chosen) this.drawHandles(context, [line[0], line[1], line[2], line[3]]);
         this.label(context, id, (line[0] + line[2]) / 2, (line[1] + line[3]) / 2, colour);
     }
 
@@ -379,10 +376,9 @@ export class PlanView {
         dash: number[],
     ): void {
         if (rings.length === 0) return;
-        const chosen = this.chosenThing?.kind === kind && this.chosenThing.id === id;
         this.trace(context, rings);
-        context.strokeStyle = cssColour(chosen ? "--accent" : colour);
-        context.lineWidth = chosen ? 3 : 1.2;
+        context.strokeStyle = cssColour(colour);
+        context.lineWidth = 1.2;
         context.setLineDash(dash);
         context.stroke();
         context.setLineDash([]);

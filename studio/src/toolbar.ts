@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { App } from "./app";
 import { button, clear, h, words } from "./dom";
-import { TOOLS, type Thing, type ToolName } from "./editor";
+import type { Thing } from "./things";
+import { TOOLS, type ToolName } from "./tools";
 
 export class Toolbar {
     options: Record<string, string> = {
@@ -51,7 +52,13 @@ export class Toolbar {
         this.app.editor.choose(name);
         for (const item of this.tools.querySelectorAll("button"))
             item.setAttribute("aria-pressed", String(item.id === `tool-${name}`));
+        this.showTool();
+    }
+
+    // What the tool in the hand does, and its options with the groups and goals of the scene.
+    showTool(): void {
         const tool = this.app.editor.tool,
+            name = tool.name,
             scene = this.app.scenes[0];
         const number = (key: string, label: string, step: string): HTMLElement =>
             h(
@@ -112,13 +119,13 @@ export class Toolbar {
 
     selected(thing: Thing | null): void {
         if (!thing) {
-            this.setTool(this.app.editor.tool.name);
+            this.showTool();
             return;
         }
         const door = thing.kind === "door";
         clear(
             this.hint,
-            h("b", {}, `${words(thing.kind)} ${thing.id}`),
+            h("b", {}, `${words(thing.kind)} ${thing.id}`.trim()),
             door
                 ? button("Open or shut", "Open or shut the door", () => {
                       const open = this.app.plans[0].doorsOpen[thing.index] ?? true;
@@ -128,7 +135,7 @@ export class Toolbar {
                       );
                   })
                 : null,
-            h("span", {}, thing.line ? "Drag it or its ends." : "Drag it."),
+            h("span", {}, thing.line ? "Drag it or its ends." : "Drag it, or a handle to resize it."),
             button("Delete", "Delete it (Del)", () => this.app.editor.remove(thing)),
         );
     }

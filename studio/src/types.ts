@@ -147,7 +147,6 @@ export interface Scene {
     areas: MeasureArea[];
     colours: ColourValue[];
     layers: Layer[];
-    liveWalls: number;
     document: Record<string, unknown> | null;
 }
 

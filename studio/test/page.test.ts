@@ -7,12 +7,14 @@ import { thin, weidmann } from "../src/charts";
 import { CATEGORIES, FRUIN, MAPS, sample, stepOf, table, ticks, type Rgb } from "../src/colours";
 import { decodeHello, decodePeople, decodeRaster, decodeScene, decodeVectors, frameFault } from "../src/decode";
 import { clock, grouped, short, unitText } from "../src/dom";
-import { moveShape, shapePoints, snap, solidAt, thingAt } from "../src/editor";
+
 import { keyName } from "../src/keys";
 import * as wire from "../src/layout";
 import { LiveLink, type Listener } from "../src/link";
 import { densityMap, frameAt, parseMessages, unpack } from "../src/offline";
 import { sliderRange } from "../src/panels";
+import { moveShape, reshape, shapeHandles, shapePoints } from "../src/shapes";
+import { handlesOf, sameThing, snap, thingAt } from "../src/things";
 import { footAhead, phaseOf, stepLength } from "../src/walker";
 import { insideRings } from "../src/types";
 
@@ -289,9 +291,44 @@ test("clicks find things, the document's walls and obstacles", () => {
     assert.equal(thingAt(SCENE, 0, 5, 0.1, 0.5)?.id, "d");
     assert.equal(thingAt(SCENE, 0, 9, 9, 0.5)?.id, "out");
     assert.equal(thingAt(SCENE, 0, 1, 9, 0.5), null);
-    assert.deepEqual(solidAt(SCENE, 0, 2, 5.1, 0.3), { what: "walls", key: 0 });
-    assert.deepEqual(solidAt(SCENE, 0, 7.2, 3, 0.3), { what: "obstacles", key: 0 });
-    assert.equal(solidAt(SCENE, 0, 1, 1, 0.3), null);
+    const wall = thingAt(SCENE, 0, 2, 5.1, 0.3);
+    assert.deepEqual([wall?.what, wall?.key], ["walls", 0]);
+    assert.deepEqual(wall && handlesOf(wall, SCENE.origin), [0, 5, 5, 5]);
+    assert.equal(wall && sameThing(SCENE, wall)?.what, "walls");
+    assert.equal(thingAt(SCENE, 0, 7.2, 3, 0.3)?.what, "obstacles");
+    assert.equal(thingAt(SCENE, 0, 1, 1, 0.3), null);
+});
+
+test("handles change a shape where they are and nowhere else", () => {
+    const rect = { rect: [0, 0, 4, 2] };
+    const at = shapeHandles(rect);
+    assert.equal(at.length, 8);
+    // Every handle taken outwards by 1 m moves its sides and leaves the others.
+    at.forEach(([x, y], k) => {
+        const dx = x === 0 ? -1 : x === 4 ? 1 : 0,
+            dy = y === 0 ? -1 : y === 2 ? 1 : 0;
+        assert.deepEqual(reshape(rect, k, x + dx, y + dy), {
+            rect: [Math.min(0, dx), Math.min(0, dy), Math.max(4, 4 + dx), Math.max(2, 2 + dy)],
+        });
+    });
+    assert.deepEqual(reshape(rect, 0, 5, 1), { rect: [4, 1, 5, 2] }, "pulled through, it turns over");
+    assert.deepEqual(reshape({ circle: [1, 1, 1] }, 0, 4, 1), { circle: [1, 1, 3] });
+    assert.deepEqual(
+        reshape(
+            [
+                [0, 0],
+                [1, 1],
+            ],
+            1,
+            2,
+            3,
+        ),
+        [
+            [0, 0],
+            [2, 3],
+        ],
+    );
+    assert.equal(reshape({ file: "hall.wkt" }, 0, 1, 1), null);
 });
 
 test("strokes snap to wall ends, to walls, to the raster", () => {
@@ -319,7 +356,12 @@ test("shapes of a scene file move as a whole", () => {
         ],
     );
     assert.equal(moveShape("POLYGON ((0 0, 1 0, 1 1, 0 0))", 1, 0), null);
-    assert.deepEqual(shapePoints({ rect: [1, 1, 2, 2] }, [1, 1]), [0, 0, 1, 0, 1, 1, 0, 1]);
+    assert.deepEqual(shapePoints({ rect: [1, 1, 2, 2] }), [
+        [1, 1],
+        [2, 1],
+        [2, 2],
+        [1, 2],
+    ]);
     assert.ok(
         insideRings(
             [
