@@ -4,6 +4,7 @@ simulation. Only the loopback address is used.
 
 SPDX-License-Identifier: Apache-2.0
 """
+import base64
 import csv
 import http.client
 import json
@@ -74,6 +75,8 @@ def check_messages(client):
                  '{"do":"view","box":[0,0,0,0],"pixels":[1,1]}', '{"do":"step","n":-1}', '{"do":"seed","seed":0}',
                  '{"do":"set","group":99,"name":"x","value":1}', '{"do":"model","group":0,"stage":"move","model":"nobody"}',
                  '{"do":"open","text":"{\\"levels\\":[{\\"walkable\\":{\\"file\\":\\"/etc/passwd\\"}}]}"}',
+                 '{"do":"upload","name":"x","at":0,"data":"?"}', '{"do":"upload","name":"x","at":5,"data":"AAAA"}',
+                 '{"do":"upload","name":"x","at":0,"data":"AAAA","last":true}', '{"do":"upload"}',
                  '{"do":"person","person":-5}', '{"do":"hash","world":7}', '{"do":"scrub","time":"x"}'):
         client.answers.clear()
         client.send(text)
@@ -341,6 +344,37 @@ def check_export(folder, out):
     check_video(folder, out)
 
 
+def check_upload(recording):
+    """A recording that a client sends takes the place of the crowd; a scene takes it back; nothing is left on the disk."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server(PROGRAM, TEMPLATE, "--paused", environment={**os.environ, "TMPDIR": folder})
+        client, other = Client(server), Client(server)
+        data, at = recording.read_bytes(), 0
+        part = len(data) // 3 + 1
+
+        def upload(who, begin, **more):
+            return who.ask("upload", name="run.sqlite", at=begin, data=base64.b64encode(data[begin:begin + part]).decode(), **more)
+
+        check(upload(other, 0)["ok"] and os.listdir(folder), "a first part is kept")
+        check(not upload(client, 0)["ok"], "one client sends at a time")
+        other.close()
+        check(client.until(lambda: not os.listdir(folder), 20), "a client that leaves takes its parts along")
+        while at < len(data):
+            answer = upload(client, at, last=at + part >= len(data))
+            check(answer["ok"], f"a part is taken: {answer}")
+            at += part
+        check(client.until(lambda: client.event("hello")["replay"], 10), "everybody is told that it is a recording")
+        people = client.until(lambda: (f := client.people(1)) and f[0]["total"] == 50 and f, 10)
+        check(people, "the recording is on show")
+        check(client.ask("person", person=3)["ok"], "somebody of it can be looked at")
+        check(not os.listdir(folder), "no file is left of it")
+        check(client.ask("template", name="door")["ok"] and client.ask("step", n=3)["ok"], "a scene takes its place")
+        check(client.ask("edit", kind="people", at=[3, 3], count=3)["ok"], "and can be edited")
+        client.close()
+        code, text = server.stop()
+        check(code == 0, f"it ends well after a recording: {code} {text[-2000:]}")
+
+
 def check_replay():
     """A recording shows with its charts; edits are refused."""
     with tempfile.TemporaryDirectory() as folder:
@@ -360,6 +394,7 @@ def check_replay():
         client.close()
         code, text = server.stop()
         check(code == 0, f"replay ends well: {code} {text[-2000:]}")
+        check_upload(out / "trajectory.sqlite")
         check_export(pathlib.Path(folder), out)
 
 

@@ -26,6 +26,19 @@ void th_play_release(th_play *play) {
     *play = (th_play){0};
 }
 
+void th_play_leave(th_studio *studio) {
+    for (int w = 0; w < 2; ++w) th_play_release(&studio->plays[w]);
+    studio->play_count = 0;
+    if (studio->replay) th_replay_release(studio->replay);
+    studio->replay = NULL;
+    th_undo_clear(&studio->undo);
+    th_undo_clear(&studio->redo);
+    th_history_clear(&studio->history);
+    studio->inspection_count = 0;
+    studio->scrubbing = false;
+    th_studio_show(&studio->exchange, 1, NULL, false);
+}
+
 static th_result compile(const th_studio *studio, const json_t *document, th_play_scene **out,
                          th_error *error) {
     th_play_scene *scene = calloc(1, sizeof *scene);
@@ -137,19 +150,13 @@ th_result th_play_open(th_studio *studio, json_t *document, const char *name, co
         return result;
     }
     play.document = document;
-    for (int w = 0; w < studio->play_count; ++w) th_play_release(&studio->plays[w]);
+    th_play_leave(studio);
     free(studio->base_dir);
     studio->base_dir = opened.base_dir;
     memcpy(studio->name, opened.name, sizeof studio->name);
     studio->seed = opened.seed;
     studio->plays[0] = play;
     studio->play_count = 1;
-    th_undo_clear(&studio->undo);
-    th_undo_clear(&studio->redo);
-    th_history_clear(&studio->history);
-    studio->inspection_count = 0;
-    studio->scrubbing = false;
-    th_studio_show(&studio->exchange, 1, NULL, false);
     th_studio_repace(studio);
     return TH_OK;
 }

@@ -241,3 +241,28 @@ th_result th_replay_open(th_studio *studio, const char *path, th_error *error) {
     th_trajectory_close(trajectory);
     return result;
 }
+
+th_result th_replay_put(th_studio *studio, const char *path, const char *name, th_error *error) {
+    th_studio *opened = malloc(sizeof *opened);
+    if (!opened || !th_studio_init(opened)) {
+        free(opened);
+        return th_fail(error, TH_NO_MEMORY, "", "no memory for the recording");
+    }
+    th_result result = th_replay_open(opened, path, error);
+    if (result == TH_OK) {
+        th_play_leave(studio);
+        studio->plays[0] = opened->plays[0];
+        studio->history = opened->history;
+        studio->replay = opened->replay;
+        studio->cursor = opened->cursor;
+        opened->plays[0] = (th_play){0};
+        opened->history = (th_studio_history){0};
+        opened->replay = NULL;
+        snprintf(studio->name, sizeof studio->name, "%.250s", name);
+        studio->playing = studio->changed = true;
+        th_studio_repace(studio);
+    }
+    th_studio_release(opened);
+    free(opened);
+    return result;
+}

@@ -20,6 +20,7 @@ void th_studio_release(th_studio *studio) {
     th_undo_clear(&studio->redo);
     th_history_clear(&studio->history);
     if (studio->replay) th_replay_release(studio->replay);
+    th_upload_end(&studio->upload);
     th_studio_exchange_release(&studio->exchange);
     free(studio->base_dir);
 }

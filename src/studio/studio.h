@@ -2,6 +2,7 @@
 // thread, except the exchange. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_STUDIO_STUDIO_H
 #define TH_STUDIO_STUDIO_H
+#include "core/file.h"
 #include "studio/document.h"
 #include "studio/exchange.h"
 #include "throng/live.h"
@@ -9,6 +10,7 @@
 #define TH_STUDIO_HISTORY_STEP 0.2                  // [s] simulated between kept moments
 #define TH_STUDIO_HISTORY_BYTES ((size_t)256 << 20) // of both worlds
 #define TH_STUDIO_UNDO_BYTES ((size_t)256 << 20)
+#define TH_STUDIO_UPLOAD ((size_t)1 << 30) // bytes of a recording that a client sends
 #define TH_STUDIO_SHARE 0.03 // of the stepping thread's time that taking moments may cost
 
 // A compiled scene that several states may need.
@@ -71,6 +73,14 @@ typedef struct th_inspection {
     int world;
 } th_inspection;
 
+// A recording that a client sends in parts, in a file of its own until it is whole.
+typedef struct th_upload {
+    uint64_t client;
+    FILE *file; // NULL: none is being sent
+    char path[TH_PATH_MAX];
+    size_t bytes;
+} th_upload;
+
 typedef struct th_studio_history {
     th_studio_moment **moments; // held, in the order of time, both worlds
     int count, room, first;
@@ -109,6 +119,7 @@ typedef struct th_studio {
     // ---- a recording
     struct th_replay *replay;
     double cursor; // [s]
+    th_upload upload;
 } th_studio;
 
 // ---- play.c
@@ -120,6 +131,8 @@ th_result th_play_reload(th_studio *studio, int world, json_t *document, int roo
                          th_error *error);
 th_result th_play_compare(th_studio *studio, bool on, th_error *error);
 void th_play_release(th_play *play);
+// Nothing is on show any more: no world, no recording, no past.
+void th_play_leave(th_studio *studio);
 // Keeps the state before an edit. False: no memory; there is then no going back, and the edit goes on.
 bool th_undo_push(th_studio *studio, th_undo_stack *stack, int world, const char *text);
 void th_undo_drop(th_undo_stack *stack); // the last one
@@ -164,6 +177,11 @@ void th_inspect(th_studio *studio);
 void th_studio_answer(th_studio *studio, const th_studio_request *request);
 void th_studio_tell_scene(th_studio *studio, int world);
 
+// ---- scenes.c
+void th_upload_end(th_upload *upload); // closes and removes the file
+// Bytes that base64 stands for, at most `length`; SIZE_MAX: it is none.
+size_t th_base64_decode(const char *text, size_t length, unsigned char *bytes);
+
 // ---- history.c
 void th_history_add(th_studio_history *history, th_studio_moment *moment, size_t most_bytes);
 // The latest of a world not after `time`; NULL: none.
@@ -182,6 +200,8 @@ th_studio_moment *th_studio_take(th_studio *studio, int world);
 
 // ---- replay.c
 th_result th_replay_open(th_studio *studio, const char *path, th_error *error);
+// In the place of what is on show, which stays on failure.
+th_result th_replay_put(th_studio *studio, const char *path, const char *name, th_error *error);
 double th_replay_duration(const struct th_replay *replay);
 double th_replay_frame(const struct th_replay *replay); // [s] between frames
 const th_scene *th_replay_scene(const struct th_replay *replay);

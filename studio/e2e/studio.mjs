@@ -380,6 +380,51 @@ test("a picture is an underlay whose scale two clicks set", () =>
         assert.ok(Math.abs(after / before - 2) < 0.05, `${after / before} times larger`);
     }));
 
+test("files that are dropped open: plans, a scene, recordings; and the way back", () =>
+    withRoom(async (studio) => {
+        const wide = (x) => studio.wait((w) => Math.abs(window.studio.scenes[0].levels[0].box[2] - w) < 1e-3, x);
+        await studio.drop("hall.wkt", "POLYGON ((0 0, 31 0, 31 9, 0 9, 0 0))");
+        await wide(31);
+        const ring = [[0, 0], [17, 0], [17, 9], [0, 9], [0, 0]]; // prettier-ignore
+        await studio.drop("hall.geojson", JSON.stringify({ type: "Polygon", coordinates: [ring] }));
+        await wide(17);
+        await studio.drop("room.json", `// with a comment\n${JSON.stringify(ROOM)}`);
+        await wide(20);
+        await studio.wait(() => window.studio.state.worlds[0].inside === 60);
+        // Of an experiment with people, gzipped text; tests/data/readings/README.md.
+        await studio.drop("traj_AO_300.txt.gz", readFileSync(join(root, "tests/data/readings/traj_AO_300.txt.gz")));
+        await studio.wait(() => window.studio.registry.replay && window.studio.state.duration > 10);
+        await studio.wait(() => window.studio.state.playing && window.studio.crowd[0].count > 20);
+        await studio.page.click("#play");
+        const before = await studio.people();
+        await studio.ask("step", { n: 20 });
+        await studio.page.waitForTimeout(300);
+        assert.notDeepEqual(await studio.people(), before, "it plays");
+        assert.ok(!(await studio.page.isVisible("#save")) && !(await studio.page.isVisible(".tools")));
+        await studio.page.evaluate(() => window.studio.inspect(3, 0));
+        await studio.wait(() => window.studio.inspection?.facts.length > 0);
+        await studio.shot("dropped");
+        // What is no recording leaves the one on show alone.
+        await studio.drop("notes.txt", "nothing of the kind");
+        await studio.wait(() => /notes.txt/.test(document.querySelector(".toast.bad")?.textContent ?? ""));
+        assert.equal(await studio.page.evaluate(() => window.studio.registry.replay), true);
+        const folder = join(output, "dropped");
+        const scene = sceneFile("brief.json", { ...ROOM, run: { duration: 4 }, record: { format: "sqlite", fps: 5 } });
+        run("run", scene, "--out", folder, "--force");
+        await studio.drop("trajectory.sqlite", readFileSync(join(folder, "trajectory.sqlite")));
+        await studio.wait(() => Math.abs(window.studio.state.duration - 4) < 0.3);
+        await wide(20);
+        // And back to a crowd that walks.
+        await studio.page.click("#new");
+        await studio.page.click('[data-template=""]');
+        await studio.wait(() => !window.studio.registry.replay);
+        assert.ok(await studio.page.isVisible("#save"));
+        await studio.tool("people");
+        await studio.click(5, 5);
+        await studio.stepped(1);
+        await studio.wait(() => window.studio.state.worlds[0].inside > 5);
+    }));
+
 test("people walk in 3D", async () => {
     const server = await serve("studio", "--no-browser", "--threads", "1");
     const studio = await Studio.open(browser, `${server.address}#view=3d`, { width: 900, height: 560 });

@@ -223,6 +223,21 @@ export class Studio {
         await this.wait((n) => window.studio.replies > n, before);
     }
 
+    // A file let go over the plan, as from a desktop.
+    async drop(name, content) {
+        await this.page.evaluate(
+            ([fileName, base64]) => {
+                const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+                const dataTransfer = new DataTransfer();
+                dataTransfer.items.add(new File([bytes], fileName));
+                const target = document.querySelector("main.stage");
+                for (const type of ["dragover", "drop"])
+                    target.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+            },
+            [name, Buffer.from(content).toString("base64")],
+        );
+    }
+
     async tool(name) {
         await this.page.click(`#tool-${name}`);
     }

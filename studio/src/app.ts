@@ -16,6 +16,7 @@ import { View3d, type CameraMode, type LevelMode } from "./view3d";
 import type { ChartRow, Inspection, People, Raster, Registry, Scene, State, Vectors, Warning } from "./types";
 import { boxOf } from "./types";
 
+const EDITING = ["save", "undo", "redo", "compare"]; // buttons that a recording has no use for
 const TABS: [string, string][] = [
     ["view", "View"],
     ["models", "Models"],
@@ -176,9 +177,11 @@ export class App implements Listener, EditorHost {
 
     hello(registry: Registry): void {
         this.registry = registry;
+        this.fitted = ""; // whatever comes is another scene
+        this.warningsReset();
         document.body.classList.toggle("replay", registry.replay);
         this.toolbar.tools.hidden = registry.replay;
-        for (const id of ["new", "save", "undo", "redo", "compare", "open"]) {
+        for (const id of this.link?.offline ? [...EDITING, "new", "open"] : EDITING) {
             const item = document.getElementById(id);
             if (item) item.hidden = registry.replay;
         }
@@ -207,7 +210,8 @@ export class App implements Listener, EditorHost {
         plan.setScene(scene, !another && !first);
         if (world === 0) {
             this.fitted = name;
-            this.controls.title.textContent = words(scene.name);
+            const file = scene.file.replace(/.*\//, "");
+            this.controls.title.textContent = this.registry?.replay && file ? file : words(scene.name);
             this.controls.title.title = scene.description;
             document.title = `${scene.name} · throng studio`;
             this.controls.seed.value = String(scene.seed);

@@ -120,6 +120,7 @@ export function decodeScene(event: Json): Scene {
         world: num(event.world),
         name: text(event.name),
         description: text(event.description),
+        file: text(event.file),
         origin: [numbers(event.origin)[0] ?? 0, numbers(event.origin)[1] ?? 0],
         seed: num(event.seed, 1),
         step: num(event.step, 0.1),

@@ -1,4 +1,4 @@
-// Scenes and pictures that come in, scenes that go out, templates. SPDX-License-Identifier: Apache-2.0
+// Scenes, recordings and pictures that come in, scenes that go out, templates. SPDX-License-Identifier: Apache-2.0
 import type { App } from "./app";
 import { button, clear, h } from "./dom";
 import type { Reply } from "./link";
@@ -9,7 +9,7 @@ export class Files {
     file = h("input", {
         type: "file",
         hidden: true,
-        accept: ".json,.wkt,.geojson,.png,.jpg,.jpeg,.webp,.svg",
+        accept: ".json,.wkt,.geojson,.png,.jpg,.jpeg,.webp,.svg,.sqlite,.h5,.hdf5,.txt,.gz",
         id: "file",
         onchange: () => {
             for (const file of this.file.files ?? []) void this.openFile(file);
@@ -38,8 +38,12 @@ export class Files {
             await this.openPicture(file);
             return;
         }
-        if (/\.(sqlite|db|h5|hdf5|txt|csv)$/i.test(file.name)) {
-            this.app.note(`${file.name} is a recording: start \`throng replay ${file.name}\` to see it here`, true);
+        const packed = /\.gz$/i.test(file.name);
+        const content: Blob = packed
+            ? await new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).blob()
+            : file;
+        if (!isScene(await content.slice(0, 400).text())) {
+            await this.sendRecording(content, file.name);
             return;
         }
         if (file.size > 7.5e6) {
@@ -49,7 +53,19 @@ export class Files {
             );
             return;
         }
-        await this.app.ask("open", { name: file.name, text: await file.text() }, `${file.name} opened`);
+        await this.app.ask("open", { name: file.name, text: await content.text() }, `${file.name} opened`);
+    }
+
+    // In parts, as large as a message may be.
+    private async sendRecording(content: Blob, name: string): Promise<void> {
+        const part = 3 << 20;
+        if (content.size > part) this.app.note(`Sending ${name}, ${(content.size / 1e6).toFixed(0)} MB`);
+        for (let at = 0; at === 0 || at < content.size; at += part) {
+            const last = at + part >= content.size;
+            const data = await base64(content.slice(at, at + part));
+            const reply = await this.app.ask("upload", { name, at, data, last }, last ? `${name} opened` : "");
+            if (!reply.ok) return;
+        }
     }
 
     async openPicture(file: File): Promise<void> {
@@ -180,4 +196,18 @@ export class Files {
         );
         if (!this.start.open) this.start.showModal();
     }
+}
+
+// How a scene (JSON, maybe with comments), GeoJSON or WKT begins; everything else is taken for a recording.
+export function isScene(text: string): boolean {
+    return /^\uFEFF?\s*(\{|\/\/|\/\*|(MULTI)?POLYGON|GEOMETRYCOLLECTION)/i.test(text);
+}
+
+function base64(blob: Blob): Promise<string> {
+    return new Promise((resolve, reject) => {
+        const reader = new FileReader();
+        reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,?/, ""));
+        reader.onerror = () => reject(new Error("the file cannot be read"));
+        reader.readAsDataURL(blob);
+    });
 }

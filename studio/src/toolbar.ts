@@ -46,6 +46,7 @@ export class Toolbar {
 
     setTool(name: ToolName): void {
         if (this.app.registry?.replay) {
+            this.app.editor.choose("select");
             clear(this.hint, "A recording: play it, go back and forth, colour it, click a person.");
             return;
         }

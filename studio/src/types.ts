@@ -132,6 +132,7 @@ export interface Scene {
     world: number;
     name: string;
     description: string;
+    file: string;
     origin: [number, number];
     seed: number;
     step: number;
