@@ -146,6 +146,26 @@ static th_plan_influence *take_influences(th_world *world, picture_settings *s, 
     return all;
 }
 
+// Those who lie on the ground, by what their models tell of their bodies. NULL: no memory.
+static th_plan_influence *take_bodies(th_world *world, const th_moment *crowd, int *count) {
+    int model_count, fallen = 0;
+    const th_model *const *models = th_models(&model_count);
+    *count = 0;
+    for (int i = 0; i < crowd->count; ++i) fallen += crowd->phase[i] == TH_PHASE_FALLEN;
+    th_plan_influence *all = malloc(((size_t)fallen + 1) * sizeof *all);
+    for (int i = 0; all && i < crowd->count; ++i) {
+        if (crowd->phase[i] != TH_PHASE_FALLEN) continue;
+        th_influence body;
+        const th_agent_id id = {(uint32_t)crowd->id[i]};
+        for (int m = 0; m < model_count; ++m)
+            if (models[m]->influences && *count < fallen &&
+                th_world_influences(world, id, m, &body, 1) > 0 &&
+                body.kind == TH_INFLUENCE_RECTANGLE)
+                all[(*count)++] = (th_plan_influence){body, th_moment_level(crowd, i)};
+    }
+    return all;
+}
+
 static void note_doors(const th_world *world, bool *door_closed, int door_count) {
     int count = 0;
     const th_event *events = th_world_events(world, &count, NULL);
@@ -161,8 +181,12 @@ static int draw_now(th_world *world, picture_settings *s, th_plan_view *view, co
                     bool first) {
     th_world_moment crowd = {0};
     float *density = NULL;
-    th_plan_influence *influences = NULL;
+    th_plan_influence *influences = NULL, *bodies = NULL;
     bool good = th_world_moment_take(&crowd, world, TH_DRAWN);
+    if (good) {
+        bodies = take_bodies(world, &crowd.moment, &view->body_count);
+        good = bodies != NULL;
+    }
     if (good && s->layer_model) {
         influences = take_influences(world, s, &view->influence_count);
         good = influences != NULL;
@@ -177,6 +201,7 @@ static int draw_now(th_world *world, picture_settings *s, th_plan_view *view, co
         view->crowd = &crowd.moment;
         view->density = density;
         view->influences = influences;
+        view->bodies = bodies;
         view->time = th_world_time(world);
         view->left = th_world_statistics(world).left;
         good = th_plan_draw(view, path);
@@ -184,9 +209,11 @@ static int draw_now(th_world *world, picture_settings *s, th_plan_view *view, co
     view->crowd = NULL;
     view->density = NULL;
     view->influences = NULL;
-    view->influence_count = 0;
+    view->influence_count = view->body_count = 0;
+    view->bodies = NULL;
     free(density);
     free(influences);
+    free(bodies);
     th_world_moment_release(&crowd);
     if (good) return TH_EXIT_OK;
     fprintf(stderr,

@@ -183,12 +183,33 @@ static void social_force_tells_its_forces(void **state) {
     th_scene_destroy(scene);
 }
 
+// Who lies on the ground is a rectangle, the way it lies.
+static void hidac_tells_of_a_body_on_the_ground(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 12, 8]}}],
+          "exits": [{"id": "out", "line": [[12, 0], [12, 8]]}],
+          "groups": [{"id": "p", "positions": [[5, 4]], "to": "out", "move": {"model": "hidac", "lies": 1}}]}));
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 2);
+    int count = ask(world, 1);
+    const th_influence *body = named("body on the ground", count);
+    assert_int_equal(count, 1);
+    assert_true(body->kind == TH_INFLUENCE_RECTANGLE);
+    assert_near(body->size, 0.5, 1e-6);
+    assert_near(hypotf(body->vector.x, body->vector.y), 0.9, 1e-5);
+    assert_near(body->at.x, field_of(world, TH_FIELD_POSITION_X)[0], 1e-6);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(asking_changes_nothing),
         cmocka_unit_test(views_stay_where_they_are),
         cmocka_unit_test(who_is_not_there_has_no_influences),
         cmocka_unit_test(hidac_tells_its_next_direction),
+        cmocka_unit_test(hidac_tells_of_a_body_on_the_ground),
         cmocka_unit_test(orca_tells_its_half_planes),
         cmocka_unit_test(social_force_tells_its_forces),
     };

@@ -337,6 +337,9 @@ static void test_tables_of_three_runs(void **state) {
     check_people(&ensemble);
     check_runs(&ensemble);
     check_summary(&ensemble, 60);
+    csv *runs = read_csv("runs.csv"); // no model here makes anybody fall
+    assert_string_equal(field(runs, 0, "people_fallen"), "");
+    free_csv(runs);
     csv *areas = read_csv("areas.csv");
     assert_int_equal(areas->rows, samples);
     // An empty area has a density of 0 and no speed.
@@ -397,6 +400,50 @@ static void test_people_who_cannot_leave(void **state) {
     th_scene_destroy(scene);
 }
 
+// Two lie from the beginning, one of them for good; those who walk do not fall.
+static void test_people_who_fell(void **state) {
+    (void)state;
+    th_scene *scene = scene_of(TH_JSON(
+        {"levels":[{"id":"room", "walkable":{"rect":[0,0,12,8]}}],
+        "exits":[{"id":"out", "line":[[12,3],[12,5]]}],
+        "groups":[
+            {"id":"down", "positions":[[3.3,6.1]], "to":"out",
+                "move":{"model":"hidac", "lies":1}},
+            {"id":"up", "positions":[[9,1]], "to":"out",
+                "move":{"model":"hidac", "lies":1, "gets_up":3}},
+            {"id":"walks", "count":3, "area":{"rect":[7,3,11,5]}, "to":"out", "move":"hidac"}],
+        "run":{"max_time":30}}));
+    th_ensemble ensemble;
+    th_ensemble_init(&ensemble);
+    add_run(&ensemble, scene, 1, 600, NULL);
+    th_report_def def = report_of(scene, &ensemble);
+    write_tables(&def);
+    csv *runs = read_csv("runs.csv"), *people = read_csv("people.csv");
+    assert_near(value(runs, 0, "people_fallen"), 2, 0);
+    assert_near(value(runs, 0, "people_lying"), 1, 0);
+    assert_near(value(runs, 0, "left"), 4, 0);
+    assert_near(value(people, 0, "fallen_s"), ensemble.runs[0].time, 1.0);
+    assert_near(value(people, 1, "fallen_s"), 3, 0.6); // half a sample at either end
+    for (int p = 2; p < 5; ++p) assert_near(value(people, p, "fallen_s"), 0, 0);
+    char *bytes = read_file("summary.json");
+    json_t *root = json_loads(bytes, 0, NULL), *fell = json_object_get(root, "casualties");
+    assert_near(json_number_value(json_object_get(fell, "mean_people_fallen")), 2, 0);
+    assert_int_equal(json_integer_value(json_object_get(fell, "most_people_lying")), 1);
+    assert_near(json_number_value(json_object_get(fell, "x_m")), 3.25, 1e-3); // middle of the cell
+    assert_near(json_number_value(json_object_get(fell, "y_m")), 6.25, 1e-3);
+    th_warnings warnings;
+    assert_int_equal(th_report_warnings(&def, &warnings, NULL), TH_OK);
+    assert_true(warned_of(&warnings, "In this run 2 people fell, and lay longest near (3.2, 6.2) "
+                                     "on level \"room\"; 1 of them lay on the ground at the end"));
+    th_warnings_release(&warnings);
+    json_decref(root);
+    free(bytes);
+    free_csv(runs);
+    free_csv(people);
+    th_ensemble_release(&ensemble);
+    th_scene_destroy(scene);
+}
+
 static void test_odd_fields(void **state) {
     (void)state;
     const char *locales[] = {"C", "de_DE.UTF-8", "fr_FR.UTF-8"}; // those that are installed
@@ -453,6 +500,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tables_of_three_runs),
         cmocka_unit_test(test_people_who_cannot_leave),
+        cmocka_unit_test(test_people_who_fell),
         cmocka_unit_test(test_odd_fields),
         cmocka_unit_test(test_full_disk),
     };

@@ -40,6 +40,9 @@ typedef struct th_plan_view {
     const th_rooms *rooms;               // drawn under the crowd; NULL: not
     const th_plan_influence *influences; // drawn over the crowd
     int influence_count;
+    // Of those who lie on the ground: rectangles, drawn instead of their discs.
+    const th_plan_influence *bodies;
+    int body_count;
 } th_plan_view;
 
 // Everything that is drawn, with a margin; on open ground also where people are and want to go.
@@ -70,6 +73,8 @@ double th_influence_metres(const char *unit);
 // Shapes of what drives people, and their key from y downwards; plan_influences.c.
 void th_draw_influences(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
                         int level);
+// The outline of a rectangle as a path, for the caller to stroke or fill. False: it has no length.
+bool th_trace_rectangle(const th_canvas *canvas, const th_panel *panel, const th_influence *r);
 double th_draw_influence_key(const th_canvas *canvas, const th_plan_view *view, double x, double y);
 void th_draw_walls(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
                    int level);

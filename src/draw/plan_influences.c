@@ -56,9 +56,9 @@ static void draw_arrow(const th_canvas *canvas, double x, double y, double dx, d
     cairo_fill(cairo);
 }
 
-static void draw_rectangle(const th_canvas *canvas, const th_panel *panel, const th_influence *r) {
+bool th_trace_rectangle(const th_canvas *canvas, const th_panel *panel, const th_influence *r) {
     double length = hypot((double)r->vector.x, (double)r->vector.y), half = 0.5 * (double)r->size;
-    if (!(length > 0)) return;
+    if (!(length > 0)) return false;
     double ux = (double)r->vector.x / length, uy = (double)r->vector.y / length;
     for (int k = 0; k < 4; ++k) {
         double along = (k == 1 || k == 2 ? 0.5 : -0.5) * length, across = k < 2 ? -half : half;
@@ -66,7 +66,7 @@ static void draw_rectangle(const th_canvas *canvas, const th_panel *panel, const
                       th_panel_y(panel, (double)r->at.y + along * uy + across * ux));
     }
     cairo_close_path(canvas->cairo);
-    cairo_stroke(canvas->cairo);
+    return true;
 }
 
 // The border, 1.6 m of it, with teeth on the side that is forbidden.
@@ -89,7 +89,7 @@ static void draw_one(const th_canvas *canvas, const th_panel *panel, const th_in
     if (one->kind == TH_INFLUENCE_VECTOR) {
         draw_arrow(canvas, x, y, scale * (double)one->vector.x, -scale * (double)one->vector.y);
     } else if (one->kind == TH_INFLUENCE_RECTANGLE) {
-        draw_rectangle(canvas, panel, one);
+        if (th_trace_rectangle(canvas, panel, one)) cairo_stroke(canvas->cairo);
     } else if (one->kind == TH_INFLUENCE_CIRCLE) {
         cairo_new_sub_path(canvas->cairo);
         cairo_arc(canvas->cairo, x, y, panel->scale * (double)one->size, 0, 6.283185307);

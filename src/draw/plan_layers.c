@@ -294,14 +294,32 @@ static void draw_person(const th_canvas *canvas, const th_moment *crowd, int i, 
     cairo_stroke(cairo);
 }
 
+static const th_colour FALLEN = {0.75, 0.05, 0.15};
+
+static void draw_bodies(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
+                        int level) {
+    for (int k = 0; k < view->body_count; ++k) {
+        if (view->bodies[k].level != level ||
+            !th_trace_rectangle(canvas, panel, &view->bodies[k].of))
+            continue;
+        th_canvas_colour(canvas, FALLEN, 0.8);
+        cairo_fill_preserve(canvas->cairo);
+        th_canvas_colour(canvas, WALL, 1);
+        cairo_set_line_width(canvas->cairo, 1);
+        cairo_stroke(canvas->cairo);
+    }
+}
+
 void th_draw_people(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
                     int level) {
     const th_moment *crowd = view->crowd;
     cairo_save(canvas->cairo);
     cairo_rectangle(canvas->cairo, panel->left, panel->top, panel->width, panel->height);
     cairo_clip(canvas->cairo);
+    draw_bodies(canvas, panel, view, level);
     for (int i = 0; i < crowd->count; ++i) {
-        if (th_moment_level(crowd, i) != level) continue;
+        bool lies = crowd->phase && crowd->phase[i] == TH_PHASE_FALLEN;
+        if (th_moment_level(crowd, i) != level || (lies && view->body_count > 0)) continue;
         th_canvas_colour(canvas, person_colour(view, i), 1);
         double radius = fmax(crowd->radius[i] * panel->scale, TH_SMALLEST_DISC);
         draw_person(canvas, crowd, i, th_panel_x(panel, crowd->x[i]),
@@ -345,6 +363,7 @@ double th_draw_key(const th_canvas *canvas, const th_plan_view *view, double x, 
         {any_goal(scene, TH_GOAL_WAITING), false, WAITING, 5, "waiting area"},
         {any_zone(scene, true) || scene->link_count > 0, false, STAIRS, 0, "stairs, link"},
         {any_zone(scene, false), true, ZONE, 0, "speed zone"},
+        {view->body_count > 0, true, FALLEN, 0, "fallen person"},
         {view->rooms != NULL, false, PORTAL, 0, "portal"},
         {scene->measure_line_count + scene->measure_area_count > 0, false, MEASURE, 3,
          "measurement"},

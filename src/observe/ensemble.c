@@ -82,6 +82,14 @@ static uint64_t count_crushed(const th_observation *o) {
     return count;
 }
 
+// Who falls after the last sample was not seen lying.
+static uint64_t count_fallen(const th_observation *o) {
+    uint64_t count = 0, lying = o->statistics.fallen;
+    for (int p = 0; p < o->person_count; ++p)
+        count += o->people[p].group >= 0 && o->people[p].lying_time > 0.0f;
+    return count > lying ? count : lying;
+}
+
 const float th_load_times[TH_LOADS] = {10.0f, 60.0f, 5.0f};
 
 static void find_loads(const th_observation *o, th_run_summary *run) {
@@ -170,6 +178,9 @@ static bool sum_up(const th_observation *o, th_run_summary *run) {
         .max_pressure = highest(o, pressure_max),
         .max_crowd_pressure = any_crowd_pressure(o) ? highest(o, crowd_pressure_max) : (double)NAN,
         .crushed = count_crushed(o),
+        .fallen = count_fallen(o),
+        .lying = o->statistics.fallen,
+        .falls = o->statistics.falls,
         .largest_overlap = (double)o->statistics.largest_overlap,
         .spawned = o->statistics.spawned,
         .left = o->statistics.left,
@@ -269,6 +280,7 @@ static void add_map(th_map *sum, const th_map *map) {
         sum->load_time[c] += map->load_time[c];
         add_larger(&sum->load_max[c], map->load_max[c]);
         sum->jam_time[c] += map->jam_time[c];
+        sum->lying_count[c] += map->lying_count[c];
         sum->crowd_pressure_sum[c] += map->crowd_pressure_sum[c];
         sum->crowd_pressure_count[c] += map->crowd_pressure_count[c];
         sum->turbulent_time[c] += map->turbulent_time[c];

@@ -46,6 +46,8 @@ typedef struct th_run_summary {
     int max_flow_counter;
     th_stuck stuck;   // of those who had not arrived at the end
     uint64_t crushed; // people longer than TH_CRUSH_TIME above 6 /m2; 0 without maps
+    // People who fell, at least once, those of them who lie on the ground at the end, and falls.
+    uint64_t fallen, lying, falls;
     uint64_t spawned, left, inside, wall_crossings, overlapping_most, steps;
     double wall_seconds, time;
     double use_time; // until 95 % had left (th_observation.use_sample_count) [s]

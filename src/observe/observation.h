@@ -43,7 +43,8 @@ typedef struct th_map {
     double *dense_time;   // seconds above 4 /m2 (IMO congestion), summed over runs
     // Of density_sum and dense_time the part after the time of use (th_observation.use_sample_count).
     double *density_late, *dense_late;
-    double *jam_time; // person-seconds below the jam speed
+    double *jam_time;   // person-seconds below the jam speed
+    float *lying_count; // people on the ground in the cell, summed over samples
     // Helbing's crowd pressure: density x variance of velocity, where enough people are (observer_map.c) [1/s2]
     double *crowd_pressure_sum;  // over the samples that have one
     float *crowd_pressure_count; // how many those are
@@ -62,7 +63,7 @@ typedef struct th_map {
 // clang-format off
 #define TH_MAP_SUMS(X)                                                                       \
     X(density_sum) X(density_max) X(person_count) X(speed_sum) X(walker_count) X(dense_time) \
-    X(density_late) X(dense_late) X(jam_time)                                                \
+    X(density_late) X(dense_late) X(jam_time) X(lying_count)                                 \
     X(crowd_pressure_sum) X(crowd_pressure_count) X(crowd_pressure_max) X(turbulent_time)    \
     X(load_max) X(load_time)
 // clang-format on
@@ -84,6 +85,7 @@ typedef struct th_person {
     float start_time, end_time;   // appeared, left through an exit
     float wait_time;              // standing or waiting because told to
     float jam_time;               // walking, but slower than the jam speed
+    float lying_time;             // on the ground after a fall
     float path_length;            // [m]
     float exposure[TH_EXPOSURES]; // seconds above each of th_exposure_bounds
     float peak_pressure; // highest TH_GRID_PRESSURE met at a sample [m2/s]; NaN: no model has one

@@ -362,11 +362,13 @@ void th_map_put(th_map *map, th_map_work *work, const th_last_seen *person) {
     th_vec2 v = person->velocity;
     const float amount[TH_SUMS] = {1.0f, v.x, v.y, v.x * v.x + v.y * v.y};
     now->count += 1.0f;
-    if (person->doing != TH_DOING_WAIT) {
+    if (person->doing != TH_DOING_WAIT && person->doing != TH_DOING_LIE) {
         now->speed += person->speed;
         now->walking += 1.0f;
     }
     now->jammed += person->doing == TH_DOING_JAM ? 1.0f : 0.0f;
+    if (person->doing == TH_DOING_LIE)
+        map->lying_count[(size_t)j * (size_t)map->nx + (size_t)i] += 1.0f;
     if (work->open[b] == ALL_OPEN)
         share_open(work, stride, column, row, amount);
     else

@@ -8,7 +8,7 @@
 #include "throng/scene_view.h"
 
 // ---- a person as last seen
-typedef enum th_doing { TH_DOING_OTHER, TH_DOING_WAIT, TH_DOING_JAM } th_doing;
+typedef enum th_doing { TH_DOING_OTHER, TH_DOING_WAIT, TH_DOING_JAM, TH_DOING_LIE } th_doing;
 enum { TH_CROWDING_UNKNOWN = UINT8_MAX }; // of somebody who came since the last sample
 typedef struct th_last_seen {
     float x, y, speed;

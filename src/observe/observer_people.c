@@ -30,10 +30,12 @@ bool th_people_reserve(th_observer *observer, uint32_t id) {
 static void spend(th_person *person, uint32_t doing, float time) {
     if (doing == TH_DOING_WAIT) person->wait_time += time;
     if (doing == TH_DOING_JAM) person->jam_time += time;
+    if (doing == TH_DOING_LIE) person->lying_time += time;
 }
 
 static th_doing doing_now(int32_t phase, float speed) {
     if (phase == TH_PHASE_STANDING || phase == TH_PHASE_WAITING) return TH_DOING_WAIT;
+    if (phase == TH_PHASE_FALLEN) return TH_DOING_LIE;
     return phase == TH_PHASE_WALKING && speed < TH_JAM_SPEED ? TH_DOING_JAM : TH_DOING_OTHER;
 }
 

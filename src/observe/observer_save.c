@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEEP_VERSION = 4 };
+enum { KEEP_VERSION = 5 };
 static const uint64_t keep_magic = 0x31736276676e7274u; // "trngvbs1"
 
 typedef struct keep_head {

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static th_place middle_of(const th_scene *scene, const th_map *map, int cell) {
     return (th_place){
@@ -94,6 +95,38 @@ th_pressure_findings th_find_pressures(const th_scene *scene, const th_ensemble 
         }
     }
     if (ensemble->map_runs > 0) found.turbulent_time /= ensemble->map_runs;
+    return found;
+}
+
+// A model says so by a parameter: `falling` switches falls on, `lies` is the share of people who lie from the beginning.
+bool th_scene_can_fall(const th_scene *scene) {
+    for (int g = 0; g < scene->group_count; ++g) {
+        const th_model_choice *move = &scene->groups[g].move;
+        const th_model *model = th_models(NULL)[move->model];
+        for (int k = 0; k < model->param_count; ++k) {
+            const char *name = model->params[k].name;
+            if ((strcmp(name, "falling") == 0 || strcmp(name, "lies") == 0) &&
+                move->params[k] > 0.0f)
+                return true;
+        }
+    }
+    return false;
+}
+
+th_fall_findings th_find_falls(const th_scene *scene, const th_ensemble *ensemble) {
+    th_fall_findings found = {.possible = th_scene_can_fall(scene), .at = {.level = -1}};
+    double longest = 0.0;
+    for (int r = 0; r < ensemble->run_count; ++r) {
+        const th_run_summary *run = &ensemble->runs[r];
+        found.fallen += (double)run->fallen / ensemble->run_count;
+        found.lying += (double)run->lying / ensemble->run_count;
+        found.runs += run->fallen > 0;
+        if (run->fallen > found.most_fallen) found.most_fallen = run->fallen;
+        if (run->lying > found.most_lying) found.most_lying = run->lying;
+    }
+    for (int m = 0; m < ensemble->map_count; ++m)
+        find_largest(scene, &ensemble->maps[m], ensemble->maps[m].lying_count, NULL, &longest,
+                     &found.at);
     return found;
 }
 
@@ -303,6 +336,22 @@ static void warn_of_loads(warner *w, const th_report_def *def) {
     }
 }
 
+static void warn_of_falls(warner *w, const th_report_def *def) {
+    th_fall_findings found = th_find_falls(def->scene, def->ensemble);
+    char some[64], where[160] = "", end[120] = "; all got up again";
+    if (found.most_fallen == 0) return;
+    bool many = def->ensemble->run_count > 1;
+    how_many(some, sizeof some, found.runs, def->ensemble->run_count);
+    if (found.at.level >= 0)
+        snprintf(where, sizeof where, ", and lay longest near (%.1f, %.1f) on level \"%.80s\"",
+                 found.at.x, found.at.y, def->scene->levels[found.at.level].id);
+    if (found.most_lying > 0)
+        snprintf(end, sizeof end, "; %s%" PRIu64 " of them lay on the ground at the end",
+                 many ? "up to " : "", found.most_lying);
+    warn(w, "%s %s%" PRIu64 " %s fell%s%s.", some, many ? "up to " : "", found.most_fallen,
+         people(found.most_fallen), where, end);
+}
+
 static void warn_of_contacts(warner *w, const th_ensemble *ensemble) {
     double deepest = 0.0;
     uint64_t most = 0, crossings = 0;
@@ -457,6 +506,7 @@ th_result th_report_warnings(const th_report_def *def, th_warnings *warnings, th
         warn_of_stranded(&w, def);
         warn_of_danger(&w, def);
         warn_of_loads(&w, def);
+        warn_of_falls(&w, def);
         warn_of_flow(&w, def->ensemble);
         warn_of_places(&w, def);
         warn_of_contacts(&w, def->ensemble);

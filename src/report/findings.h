@@ -45,6 +45,19 @@ typedef struct th_pressure_findings {
 } th_pressure_findings;
 th_pressure_findings th_find_pressures(const th_scene *scene, const th_ensemble *ensemble);
 
+// Can people of the scene fall, by the models that its groups chose?
+bool th_scene_can_fall(const th_scene *scene);
+
+// Of all runs: people who fell.
+typedef struct th_fall_findings {
+    bool possible;        // th_scene_can_fall
+    double fallen, lying; // people who fell, and who lay at the end: mean over runs
+    uint64_t most_fallen, most_lying;
+    int runs;    // in which anybody fell
+    th_place at; // the cell where people lay longest
+} th_fall_findings;
+th_fall_findings th_find_falls(const th_scene *scene, const th_ensemble *ensemble);
+
 // How long the people of a run were in a crowd denser than th_exposure_bounds[bound]. Everybody counts for mean and
 // percentile, also who never was. NaN: not measured.
 typedef struct th_exposure_findings {

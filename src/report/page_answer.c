@@ -96,13 +96,21 @@ static void add_end(th_text *page, const th_ensemble *ensemble) {
 
 // People with places of their own need not leave: nobody is on the way any more.
 static void answer_settled(th_text *page, const th_ensemble *ensemble) {
-    double inside = mean_of_runs(ensemble, true), all = mean_of_runs(ensemble, false);
+    double inside = mean_of_runs(ensemble, true), all = mean_of_runs(ensemble, false), lying = 0;
+    for (int i = 0; i < ensemble->run_count; ++i)
+        lying += (double)ensemble->runs[i].lying / ensemble->run_count;
     if (all > inside) {
         add_people(page, all - inside);
         th_text_put(page, " left and ");
     }
-    add_people(page, inside);
-    th_text_put(page, " had reached the places they wanted to be at after ");
+    if (lying > 0) {
+        add_people(page, lying);
+        th_text_put(page, inside > lying ? " lay on the ground, " : " lay on the ground after ");
+    }
+    if (inside > lying || !(lying > 0)) {
+        add_people(page, inside - lying);
+        th_text_put(page, " had reached the places they wanted to be at after ");
+    }
     add_end(page, ensemble);
 }
 
@@ -149,6 +157,17 @@ static void add_facts(th_text *page, const th_figure_data *data) {
         add_fact(page, "highest load on a body");
         th_text_measured(page, data->pressed.load);
         th_text_put(page, "\xc2\xa0N");
+        end_fact(page);
+    }
+    th_fall_findings falls = th_find_falls(data->scene, ensemble);
+    if (falls.possible) {
+        int decimals = ensemble->run_count > 1 ? 1 : 0;
+        add_fact(page, ensemble->run_count > 1 ? "people who fell, mean" : "people who fell");
+        th_text_add(page, "%.*f", decimals, falls.fallen);
+        if (falls.lying > 0) {
+            th_text_add(page, " (%.*f", decimals, falls.lying);
+            th_text_put(page, " lay on the ground at the end)");
+        }
         end_fact(page);
     }
     if (isfinite(jam)) {

@@ -139,7 +139,7 @@ void th_page_areas(th_text *page, const th_figure_data *data) {
                 th_use_words(data->scene, data->ensemble));
 }
 
-static void add_run(th_text *page, const th_run_summary *run, int number) {
+static void add_run(th_text *page, const th_run_summary *run, int number, bool can_fall) {
     th_text_add(page, "<tr><td class=\"n\">%d</td><td class=\"n\">%" PRIu64 "</td>", number,
                 run->seed);
     count_cell(page, (double)run->spawned);
@@ -148,21 +148,25 @@ static void add_run(th_text *page, const th_run_summary *run, int number) {
     time_cell(page, run->p95_time);
     time_cell(page, run->mean_jam_time);
     measured_cell(page, run->max_density);
+    if (can_fall) count_cell(page, (double)run->fallen);
     th_text_add(page, "<td><code>%016" PRIx64 "</code></td></tr>\n", run->hash);
 }
 
 void th_page_runs(th_text *page, const th_figure_data *data) {
     const th_ensemble *ensemble = data->ensemble;
     enum { ROWS_MAX = 60 };
+    bool can_fall = th_scene_can_fall(data->scene);
     if (ensemble->run_count == 0) return;
     th_text_put(page,
                 "<h3>Runs</h3>\n<div class=\"wide\"><table><thead><tr><th class=\"n\">run</th>"
                 "<th class=\"n\">seed</th><th class=\"n\">people</th><th class=\"n\">left</th>"
                 "<th class=\"n\">egress [s]</th><th class=\"n\">95\xc2\xa0% out [s]</th>"
                 "<th class=\"n\">mean jam [s]</th><th class=\"n\">highest density "
-                "[1/m\xc2\xb2]</th><th>state hash</th></tr></thead><tbody>\n");
+                "[1/m\xc2\xb2]</th>");
+    if (can_fall) th_text_put(page, "<th class=\"n\">people who fell</th>");
+    th_text_put(page, "<th>state hash</th></tr></thead><tbody>\n");
     for (int i = 0; i < ensemble->run_count && i < ROWS_MAX; ++i)
-        add_run(page, &ensemble->runs[i], i + 1);
+        add_run(page, &ensemble->runs[i], i + 1, can_fall);
     th_text_put(page, "</tbody></table></div>\n");
     if (ensemble->run_count > ROWS_MAX)
         th_text_add(page, "<p class=\"note\">%d more runs are in runs.csv.</p>\n",

@@ -71,7 +71,7 @@ static void set_input(json_t *root, const th_report_def *def) {
     set(root, "recording", text(def->recording));
 }
 
-static void set_runs(json_t *root, const th_ensemble *ensemble) {
+static void set_runs(json_t *root, const th_ensemble *ensemble, bool can_fall) {
     json_t *runs = json_array();
     int emptied = 0, interrupted = 0;
     double *p95 = malloc(((size_t)ensemble->run_count + 1) * sizeof *p95);
@@ -92,6 +92,8 @@ static void set_runs(json_t *root, const th_ensemble *ensemble) {
         set(object, "people_over_60_s_above_1112_n", count(run->overloaded[1]));
         set(object, "people_over_5_s_above_6227_n", count(run->overloaded[2]));
         set(object, "highest_flow_per_m_s", number(run->max_flow));
+        set(object, "people_fallen", can_fall ? count(run->fallen) : json_null());
+        set(object, "people_lying", can_fall ? count(run->lying) : json_null());
         json_array_append_new(runs, object);
         emptied += isfinite(run->egress_time);
         interrupted += run->interrupted;
@@ -245,6 +247,7 @@ static void set_first_run(json_t *root, const th_scene *scene, const th_observat
     set(object, "removed", count(s->removed));
     set(object, "waiting_to_enter", count(s->waiting_to_enter));
     set(object, "unreachable", count(s->unreachable));
+    set(object, "falls", th_scene_can_fall(scene) ? count(s->falls) : json_null());
     set(object, "repairs", count(s->repairs));
     set(object, "wall_stops", count(s->wall_stops));
     set(object, "events_lost", count(first->events_lost));
@@ -307,6 +310,18 @@ static void set_pressure(json_t *root, const th_report_def *def) {
     set(root, "load", load);
 }
 
+static void set_casualties(json_t *root, const th_report_def *def) {
+    th_fall_findings found = th_find_falls(def->scene, def->ensemble);
+    if (!found.possible) return;
+    json_t *object = json_object();
+    set(object, "mean_people_fallen", number(found.fallen));
+    set(object, "mean_people_lying", number(found.lying));
+    set(object, "most_people_fallen", count(found.most_fallen));
+    set(object, "most_people_lying", count(found.most_lying));
+    set_place(object, def->scene, found.at);
+    set(root, "casualties", object);
+}
+
 static void set_contacts(json_t *root, const th_ensemble *ensemble) {
     double deepest = 0.0;
     uint64_t most = 0, crossings = 0;
@@ -334,9 +349,10 @@ static th_result set_warnings(json_t *root, const th_report_def *def, th_error *
 json_t *th_report_summary_json(const th_report_def *def, th_error *error) {
     json_t *root = json_object();
     set_input(root, def);
-    set_runs(root, def->ensemble);
+    set_runs(root, def->ensemble, th_scene_can_fall(def->scene));
     set_density(root, def);
     set_pressure(root, def);
+    set_casualties(root, def);
     set_contacts(root, def->ensemble);
     set_first_run(root, def->scene, def->ensemble->first);
     th_result result = set_warnings(root, def, error);

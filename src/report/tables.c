@@ -139,11 +139,12 @@ static th_result write_areas(const th_report_def *def, th_error *error) {
 static th_result write_people(const th_report_def *def, th_error *error) {
     const th_observation *first = def->ensemble->first;
     th_table_file table;
+    bool can_fall = th_scene_can_fall(def->scene);
     th_table_open(&table, def->folder, "people.csv");
     HEADER(&table, "id", "group", "start_s", "end_s", "exit", "wait_s", "jam_s", "path_m",
            "seconds_above_4", "seconds_above_6", "seconds_above_8", "peak_pressure_m2_per_s",
            "peak_load_n", "peak_line_n_per_m", "seconds_above_623_n", "seconds_above_1112_n",
-           "seconds_above_6227_n");
+           "seconds_above_6227_n", "fallen_s");
     for (int p = 0; p < first->person_count; ++p) {
         const th_person *person = &first->people[p];
         if (person->group < 0 && isnan(person->end_time)) continue; // a disc of a body
@@ -160,6 +161,7 @@ static th_result write_people(const th_report_def *def, th_error *error) {
         th_table_float(&table, person->peak_load);
         th_table_float(&table, person->peak_line);
         for (int k = 0; k < TH_LOADS; ++k) th_table_float(&table, person->load_time[k]);
+        th_table_float(&table, can_fall ? person->lying_time : NAN);
         th_table_end_row(&table);
     }
     return th_table_close(&table, error);
@@ -168,12 +170,13 @@ static th_result write_people(const th_report_def *def, th_error *error) {
 static th_result write_runs(const th_report_def *def, th_error *error) {
     const th_ensemble *ensemble = def->ensemble;
     th_table_file table;
+    bool can_fall = th_scene_can_fall(def->scene);
     th_table_open(&table, def->folder, "runs.csv");
     HEADER(&table, "seed", "egress_time_s", "p95_time_s", "left", "inside", "max_density_per_m2",
            "mean_jam_s", "largest_overlap_m", "hash", "wall_s", "people_over_10_s_above_6_per_m2",
            "max_pressure_m2_per_s", "max_crowd_pressure_per_s2", "max_load_n", "max_line_n_per_m",
            "people_over_10_s_above_623_n", "people_over_60_s_above_1112_n",
-           "people_over_5_s_above_6227_n", "max_flow_per_m_s");
+           "people_over_5_s_above_6227_n", "max_flow_per_m_s", "people_fallen", "people_lying");
     for (int r = 0; r < ensemble->run_count; ++r) {
         const th_run_summary *run = &ensemble->runs[r];
         char hash[17];
@@ -195,6 +198,8 @@ static th_result write_runs(const th_report_def *def, th_error *error) {
         th_table_number(&table, run->max_line);
         for (int k = 0; k < TH_LOADS; ++k) th_table_count(&table, run->overloaded[k]);
         th_table_number(&table, run->max_flow);
+        th_table_number(&table, can_fall ? (double)run->fallen : (double)NAN);
+        th_table_number(&table, can_fall ? (double)run->lying : (double)NAN);
         th_table_end_row(&table);
     }
     return th_table_close(&table, error);

@@ -62,10 +62,23 @@ static void tell_shapes(const th_hidac_view *i, uint32_t state, th_influences *a
                    p->waiting_radius);
 }
 
+// A body on the ground: the rectangle that others walk around or over.
+static void tell_body(const th_world *world, uint32_t self, th_influences *all) {
+    th_vec2 along = th_v(th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_X)[self],
+                         th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_Y)[self]);
+    th_tell(all, (th_influence){.kind = TH_INFLUENCE_RECTANGLE,
+                                .name = "body on the ground",
+                                .unit = "m",
+                                .at = th_position(&world->agents, self),
+                                .vector = th_scale(TH_HIDAC_BODY_LENGTH, along),
+                                .size = TH_HIDAC_BODY_WIDTH});
+}
+
 static int influences(th_world *world, int model, uint32_t self, th_influence *list, int max) {
     (void)model;
     th_influences all = {list, 0, max};
-    if (!th_substep_own(world, TH_MOVE_HIDAC, self)) return 0;
+    if (world->agents.phase[self] == TH_PHASE_FALLEN) tell_body(world, self, &all);
+    if (!th_substep_own(world, TH_MOVE_HIDAC, self)) return all.count;
     th_walls walls = th_world_walls(world);
     th_hidac_view i = th_hidac_look(world, &walls, self);
     const th_hidac_params *p = i.params;
