@@ -24,6 +24,12 @@ static int ask(th_world *world, uint32_t id) {
     return count;
 }
 
+static void set_field(th_world *world, int field, int k, float value) {
+    float *values = th_world_map(world, field, TH_WRITE);
+    values[k] = value;
+    th_world_unmap(world, field);
+}
+
 static const th_influence *named(const char *name, int count) {
     for (int k = 0; k < count; ++k)
         if (strcmp(told[k].name, name) == 0) return &told[k];
@@ -203,12 +209,54 @@ static void hidac_tells_of_a_body_on_the_ground(void **state) {
     th_scene_destroy(scene);
 }
 
+// How much the first of two who stand face to face turns for the other [-], to the right of its way.
+static double turn_face_to_face(const char *panic) {
+    char json[600];
+    snprintf(
+        json, sizeof json,
+        TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 12, 8]}}],
+          "exits": [{"id": "l", "line": [[0, 0], [0, 8]]}, {"id": "r", "line": [[12, 0], [12, 8]]}],
+          "groups": [
+            {"id": "a", "positions": [[5, 4]], "to": "r", "radius": 0.2, "plan": "straight", "move": {"model": "hidac", "panic": %s}},
+            {"id": "b", "positions": [[7, 4]], "to": "l", "radius": 0.2, "plan": "straight", "move": "hidac"}]}),
+                                               panic);
+    th_scene *scene = scene_of(json);
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 1); // preferred velocities are known from now on
+    const float x[] = {5.0f, 5.45f}, y[] = {4.0f, 4.0f};
+    for (int k = 0; k < 2; ++k) {
+        set_field(world, TH_FIELD_POSITION_X, k, x[k]);
+        set_field(world, TH_FIELD_POSITION_Y, k, y[k]);
+        set_field(world, TH_FIELD_VELOCITY_X, k, 0.0f);
+        set_field(world, TH_FIELD_VELOCITY_Y, k, 0.0f);
+        set_field(world, th_world_field(world, "hidac.heading_y"), k, 0.0f);
+        set_field(world, th_world_field(world, "hidac.heading_x"), k, k == 0 ? 1.0f : -1.0f);
+    }
+    double turn = 0;
+    int count = ask(world, 1);
+    for (int k = 0; k < count; ++k)
+        if (strcmp(told[k].name, "avoidance of one person") == 0) turn -= (double)told[k].vector.y;
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    return turn;
+}
+
+// Two who have stopped each other: to the calm, whom a timer frees, the other stands; who panics would press for good and
+// steps aside.
+static void in_panic_those_held_up_face_to_face_step_aside(void **state) {
+    (void)state;
+    assert_near(turn_face_to_face("0"), 0, 1e-6);
+    assert_true(turn_face_to_face("1") > 0.5);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(asking_changes_nothing),
         cmocka_unit_test(views_stay_where_they_are),
         cmocka_unit_test(who_is_not_there_has_no_influences),
         cmocka_unit_test(hidac_tells_its_next_direction),
+        cmocka_unit_test(in_panic_those_held_up_face_to_face_step_aside),
         cmocka_unit_test(hidac_tells_of_a_body_on_the_ground),
         cmocka_unit_test(orca_tells_its_half_planes),
         cmocka_unit_test(social_force_tells_its_forces),
