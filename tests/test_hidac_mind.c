@@ -209,15 +209,110 @@ static void test_companions_keep_together(void **state) {
         fail_msg("alone %g s, together %g s", gap[0], gap[1]);
 }
 
+// A guide whose people would leave by the east on their own; it goes through the hall to the west. Returns how many took the
+// west, and how far apart they ever were while the guide was inside.
+static int led_west(const char *leader, double guide_speed, double speed, uint64_t seed,
+                    double *farthest) {
+    char json[1500];
+    snprintf(json, sizeof json,
+             "{" HALL ",\"groups\":["
+             "{\"id\":\"guide\",\"positions\":[[25,7]],\"to\":\"west\",\"speed\":%g,"
+             "\"behave\":\"hidac\"},"
+             "{\"id\":\"g\",\"count\":6,\"area\":{\"rect\":[22.5,9,27.5,11.5]},"
+             "\"to\":[\"west\",\"east\"],\"speed\":%g,%s\"behave\":\"hidac\"}]}",
+             guide_speed, speed, leader);
+    run r = begin(json, seed, 1);
+    *farthest = 0;
+    while (!th_world_done(r.world) && th_world_time(r.world) < 200) {
+        th_world_step(r.world, 1);
+        int count = th_world_agent_count(r.world);
+        if (word_of(&r, "id", 0) != 1) break;
+        const float *x = th_world_map(r.world, TH_FIELD_POSITION_X, TH_READ);
+        for (int k = 1; k < count && count == 7; ++k)
+            *farthest = fmax(*farthest, (double)fabsf(x[k] - x[0]));
+        th_world_unmap(r.world, TH_FIELD_POSITION_X);
+    }
+    assert_true(run_to_end(r.world, 200) < 200);
+    int west = (int)th_world_exit(r.world, 0).left;
+    finish(&r);
+    return west;
+}
+
+static void test_followers_go_where_the_leader_goes(void **state) {
+    (void)state;
+    const char *led = "\"leader\":\"guide\",";
+    double apart;
+    assert_int_equal(led_west("", 1.3, 1.3, 1, &apart), 1);
+    for (uint64_t seed = 1; seed <= CROWDS(5); ++seed) {
+        assert_int_equal(led_west(led, 1.3, 1.3, seed, &apart), 7);
+        // A leader who is much quicker waits, and followers who are do not run away.
+        assert_int_equal(led_west(led, 2.0, 0.7, seed, &apart), 7);
+        if (apart > 8.0) fail_msg("the leader was %g m ahead", apart);
+        assert_int_equal(led_west(led, 0.7, 2.0, seed, &apart), 7);
+        if (apart > 5.0) fail_msg("followers were %g m away", apart);
+    }
+}
+
+// Leaders who visit a place first: their people come along.
+static void test_followers_come_along_a_route(void **state) {
+    (void)state;
+    run r = begin("{" HALL ",\"waypoints\":[{\"id\":\"tour\",\"area\":{\"rect\":[4,8,6,10]}}],"
+                  "\"groups\":[{\"id\":\"guide\",\"positions\":[[25,7]],\"route\":[\"tour\","
+                  "\"east\"],\"behave\":\"hidac\"},"
+                  "{\"id\":\"g\",\"positions\":[[25,9],[26,9]],\"to\":[\"west\",\"east\"],"
+                  "\"leader\":\"guide\",\"behave\":\"hidac\"}]}",
+                  1, 1);
+    float least = 30;
+    while (!th_world_done(r.world) && th_world_time(r.world) < 200) {
+        th_world_step(r.world, 1);
+        const float *x = th_world_map(r.world, TH_FIELD_POSITION_X, TH_READ);
+        if (th_world_agent_count(r.world) == 3) least = fminf(least, fmaxf(x[1], x[2]));
+        th_world_unmap(r.world, TH_FIELD_POSITION_X);
+    }
+    assert_true(th_world_done(r.world));
+    assert_true(least < 9.0f); // both were over there
+    assert_int_equal(th_world_exit(r.world, 1).left, 3);
+    finish(&r);
+}
+
+static void refuse_leader(const char *behave, const char *leader, const char *wanted) {
+    char json[1500];
+    snprintf(json, sizeof json,
+             "{" HALL ",\"groups\":[{\"id\":\"guide\",\"count\":1,\"to\":\"west\",%s},"
+             "{\"id\":\"g\",\"count\":2,\"to\":\"west\",\"behave\":\"hidac\",\"leader\":\"%s\"}]}",
+             behave, leader);
+    th_scene *scene;
+    th_error error;
+    assert_int_equal(th_scene_load_json(json, strlen(json), "test", NULL, NULL, &scene, &error),
+                     TH_BAD_SCENE);
+    if (!strstr(error.message, wanted)) fail_msg("%s", error.message);
+    assert_non_null(strstr(error.path, ".leader"));
+}
+
+static void test_bad_leaders(void **state) {
+    (void)state;
+    refuse_leader("\"behave\":\"hidac\"", "guid", "did you mean \"guide\"?");
+    refuse_leader("\"behave\":\"hidac\"", "nobody at all", "no group has the id");
+    refuse_leader("\"behave\":\"route\"", "guide", "set its \"behave\" to \"hidac\"");
+    refuse_leader("\"behave\":\"hidac\"", "g", "follows itself");
+    refuse_leader("\"behave\":\"hidac\",\"leader\":\"g\"", "guide", "follows itself");
+}
+
 // The same bits for any number of threads, and after a snapshot.
 static void test_same_for_threads_and_snapshots(void **state) {
     (void)state;
-    const char *json = "{" HALL ",\"groups\":[{\"id\":\"g\",\"count\":50,\"area\":{\"rect\":[22.3,"
-                       "6.5,27.7,11.7]},\"move\":\"hidac\","
-                       "\"to\":[\"west\",\"east\"],\"behave\":{\"model\":\"hidac\",\"knows_all\":0."
-                       "2,\"knows_way_in\":0.3,\"trained\":0.1,"
-                       "\"followers\":0.5,\"companions\":2,\"alarm_time\":2,\"anxious\":0.3,"
-                       "\"polite\":0.3,\"impatient\":0.2}}]}";
+    const char *json =
+        "{" HALL ",\"groups\":[{\"id\":\"guide\",\"count\":2,\"to\":\"west\",\"area\":{\"rect\":"
+        "[22.3,6.5,24,8]},\"behave\":\"hidac\"},{\"id\":\"led\",\"count\":10,\"area\":{\"rect\":"
+        "[2.3,6.5,7.7,11.7]},\"leader\":\"guide\",\"behave\":\"hidac\"},"
+        "{\"id\":\"led_too\",\"count\":10,\"area\":{\"rect\":[22.3,9.5,27.7,11.7]},"
+        "\"leader\":\"guide\",\"behave\":\"hidac\"},{\"id\":\"g\",\"count\":30,\"area\":{\"rect\":["
+        "22.3,"
+        "6.5,27.7,11.7]},\"move\":\"hidac\","
+        "\"to\":[\"west\",\"east\"],\"behave\":{\"model\":\"hidac\",\"knows_all\":0."
+        "2,\"knows_way_in\":0.3,\"trained\":0.1,"
+        "\"followers\":0.5,\"companions\":2,\"alarm_time\":2,\"anxious\":0.3,"
+        "\"polite\":0.3,\"impatient\":0.2}}]}";
     uint64_t hash[3];
     for (int k = 0; k < 3; ++k) {
         run r = begin(json, 7, k == 1 ? 3 : 1);
@@ -286,6 +381,9 @@ int main(void) {
         cmocka_unit_test(test_impatience),
         cmocka_unit_test(test_panic_spreads_and_calms),
         cmocka_unit_test(test_companions_keep_together),
+        cmocka_unit_test(test_followers_go_where_the_leader_goes),
+        cmocka_unit_test(test_followers_come_along_a_route),
+        cmocka_unit_test(test_bad_leaders),
         cmocka_unit_test(test_same_for_threads_and_snapshots),
         cmocka_unit_test(test_bad_shares),
         cmocka_unit_test(test_temper),

@@ -190,6 +190,8 @@ typedef struct th_model {
     bool own_goals;
     // Behave only. Setting off, the legs of routes, waiting and leaving are done for its people by `route`, before its `run`.
     bool follows_route;
+    // Behave only. Its people follow those of another group where the scene says so (`leader`).
+    bool follows_leaders;
     // Behave only. Its `run` sets the own goal (goal_x, goal_y, goal_level) of those who walk; plans lead there and not along
     // the route.
     bool leads;

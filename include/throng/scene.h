@@ -168,6 +168,8 @@ typedef struct th_group_def {
     th_point own_goal_centre;
     // Models by the names that `throng list` shows; no name: the default of the stage.
     th_model_def behave, plan, filter, move;
+    const char *
+        leader; // id of the group whose people they follow, or NULL; with a behaviour that follows leaders
 } th_group_def;
 
 typedef struct th_keyframe {

@@ -128,6 +128,7 @@ typedef struct th_group {
     th_area own_goal_area;
     th_vec2 own_goal_centre;
     th_model_choice behave, plan, filter, move;
+    int leader; // group whose people they follow; -1: none
 } th_group;
 
 typedef struct th_scripted {

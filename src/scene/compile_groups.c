@@ -312,6 +312,49 @@ static void compile_models(th_compiler *c, int i) {
         th_bad(c, "a group has either a route or own goals");
 }
 
+static int find_group(th_compiler *c, const char *id) {
+    for (int i = 0; i < c->scene->group_count; ++i)
+        if (strcmp(c->scene->groups[i].id, id) == 0) return i;
+    enum { MOST = 256 };
+    const char *known[MOST];
+    int count = 0;
+    for (; count < c->scene->group_count && count < MOST; ++count)
+        known[count] = c->scene->groups[count].id;
+    const char *near = th_nearest_word(id, known, count);
+    if (near)
+        th_bad(c, "no group has the id \"%.60s\"; did you mean \"%.60s\"?", id, near);
+    else
+        th_bad(c, "no group has the id \"%.60s\"; give the id of the group that leads", id);
+    return -1;
+}
+
+// Leaders are a group that exists, leads and does not follow, over others, its own followers.
+static void compile_leader(th_compiler *c, int i) {
+    th_group *group = &c->list.groups[i];
+    const char *id = c->def->groups[i].leader;
+    th_at(c, "groups[%d].leader", i);
+    if (!id) return;
+    group->leader = find_group(c, id);
+    if (c->result != TH_OK) return;
+    const int both[2] = {i, group->leader};
+    for (int k = 0; k < 2; ++k) {
+        const th_model *behave = th_models(NULL)[c->list.groups[both[k]].behave.model];
+        if (!behave->follows_leaders)
+            th_bad(c,
+                   "the behaviour \"%s\" of the group \"%.60s\" knows no leaders; set its "
+                   "\"behave\" to \"hidac\"",
+                   behave->name, c->list.groups[both[k]].id);
+    }
+    int at = group->leader;
+    for (int k = 0; k < c->def->group_count && at >= 0 && at != i; ++k)
+        at = c->list.groups[at].leader;
+    if (at == i)
+        th_bad(c,
+               "the group \"%.60s\" follows itself; take \"leader\" from one of the groups in "
+               "the ring",
+               group->id);
+}
+
 static void count_targets(th_compiler *c) {
     size_t most = 0;
     for (int i = 0; i < c->def->group_count; ++i) most += (size_t)c->def->groups[i].route_count;
@@ -327,8 +370,10 @@ void th_compile_groups(th_compiler *c) {
         compile_properties(c, i);
         if (c->result == TH_OK) compile_route(c, i);
         if (c->result == TH_OK) compile_models(c, i);
+        group->leader = -1;
         group->own_goal = def->own_goal;
         group->own_goal_area = th_compile_area(c, &def->own_goal_area, group->level);
         group->own_goal_centre = th_relative(c, def->own_goal_centre);
     }
+    for (int i = 0; i < c->def->group_count && c->result == TH_OK; ++i) compile_leader(c, i);
 }

@@ -134,7 +134,7 @@ void th_decode_group(th_decoder *decoder, json_t *value, th_group_def *group) {
     *group = th_group_def_default();
     if (!TH_CHECK_KEYS(decoder, value, "id", "level", "area", "count", "density", "positions",
                        "positions_file", "source", "radius", "speed", "premovement", "mass",
-                       "route", "to", "own_goal", "behave", "plan", "filter", "move"))
+                       "route", "to", "own_goal", "behave", "plan", "filter", "move", "leader"))
         return;
     th_read_string(decoder, value, "id", &group->id);
     th_read_string(decoder, value, "level", &group->level);
@@ -164,4 +164,5 @@ void th_decode_group(th_decoder *decoder, json_t *value, th_group_def *group) {
     read_model(decoder, value, "plan", &group->plan);
     read_model(decoder, value, "filter", &group->filter);
     read_model(decoder, value, "move", &group->move);
+    th_read_string(decoder, value, "leader", &group->leader);
 }

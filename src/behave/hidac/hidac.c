@@ -17,10 +17,10 @@ enum { ROOMS_SEARCHED = 4096 };
 static th_mind_step begin(th_world *world, int model) {
     th_mind_step s = {.world = world, .mind = th_model_state(world, model)};
     s.walls = th_world_walls(world);
-    uint32_t **words[] = {&s.slot, &s.room, &s.aim, &s.entered, &s.nature, &s.entrance};
-    for (int k = 0; k < 6; ++k) *words[k] = th_own_words(world, TH_BEHAVE_HIDAC, TH_MIND_SLOT + k);
-    float **floats[] = {&s.jammed, &s.changed, &s.panic, &s.remaining, &s.waited};
-    for (int k = 0; k < 5; ++k)
+    uint32_t **words[] = {&s.slot, &s.room, &s.aim, &s.entered, &s.nature, &s.entrance, &s.follows};
+    for (int k = 0; k < 7; ++k) *words[k] = th_own_words(world, TH_BEHAVE_HIDAC, TH_MIND_SLOT + k);
+    float **floats[] = {&s.jammed, &s.changed, &s.panic, &s.remaining, &s.waited, &s.called};
+    for (int k = 0; k < 6; ++k)
         *floats[k] = th_own_floats(world, TH_BEHAVE_HIDAC, TH_MIND_JAMMED + k);
     double period = LOOK / (double)world->dt;
     s.period = period < 1.0 ? 1 : (uint64_t)(period + 0.5);
@@ -334,8 +334,27 @@ static int check_doors(const th_mind_step *s, uint32_t i, int room, int target, 
     return total(best) < INFINITY ? best.place : place;
 }
 
+// Who follows a leader goes where it goes, and over the portal by which it left the room; exits of others are passed.
+// Returns the place of the room, -1: none.
+static int follow(const th_mind_step *s, uint32_t i, int room, int target, uint32_t leader) {
+    const th_room *here = &s->mind->rooms->rooms[room];
+    uint32_t aim = leader != UINT32_MAX ? s->aim[leader] : s->follows[i] ? s->aim[i] : 0;
+    int place = place_of_aim(s, room, aim);
+    if (place < 0) return -1;
+    if (place >= here->portal_count)
+        return in_target(s->world->scene, target, here->goals[place - here->portal_count]) ? place
+                                                                                           : -1;
+    const th_room_portal *portal = &s->mind->rooms->portals[here->portals[place]];
+    bool shut = portal->kind == TH_PORTAL_DOOR && th_bit(th_mind_memory_of(s, i), portal->index);
+    return shut ? -1 : place;
+}
+
 static int think(const th_mind_step *s, uint32_t i, int room, int target, uint32_t leader) {
     int row = row_of(s, i, target), place = place_of_aim(s, room, s->aim[i]);
+    if (th_mind_leaders_of(s, i) >= 0) {
+        int theirs = follow(s, i, room, target, leader);
+        if (theirs >= 0 || leader != UINT32_MAX) return theirs;
+    }
     const float *ways =
         row >= 0 ? th_mind_known_ways(s->world, s->mind, th_mind_memory_of(s, i), row) : NULL;
     if (row >= 0 && !ways) return place; // too many different beliefs in one step: the next time
@@ -427,6 +446,36 @@ static void walk_on(const th_mind_step *s, uint32_t i, int room) {
         walk_to(s, i, th_sub(q, th_scale(a->radius[i] + 0.1f, over)), portal->levels[side]);
     else
         walk_to(s, i, th_add(q, th_scale(beyond, over)), portal->levels[1 - side]);
+}
+
+// ---- leaders
+
+static const float BESIDE = 2.0f; // [m] from the leader: goes on as it does
+
+// Towards the leader in sight who is not near; who is ahead of it, or has no way of its own, stands. True: that is all.
+static bool stay_with_leader(const th_mind_step *s, uint32_t i, int room, uint32_t leader) {
+    const th_agents *a = &s->world->agents;
+    if (leader == UINT32_MAX || th_mind_leaders_of(s, i) < 0) return false;
+    th_vec2 p = th_position(a, i), q = th_position(a, leader);
+    int place = place_of_aim(s, room, s->aim[i]);
+    bool far = th_length(th_sub(q, p)) > BESIDE, ahead = false;
+    if (place >= 0) {
+        const th_room *here = &s->mind->rooms->rooms[room];
+        th_vec2 to = th_rooms_place_point(s->mind->rooms, here, place, p);
+        ahead = th_length(th_sub(to, p)) < th_length(th_sub(to, q));
+    }
+    if (!far && place >= 0) return false;
+    walk_to(s, i, far && !ahead ? q : p, (int)a->level[i]);
+    return true;
+}
+
+// A leader whom a follower called a moment ago waits for it.
+static bool wait_for_followers(const th_mind_step *s, uint32_t i) {
+    if (s->called[i] <= 0.0f) return false;
+    s->called[i] = th_max(s->called[i] - s->interval, 0.0f);
+    if (s->waited[i] >= th_mind_params_of(s, i)->wait_longest) return false;
+    s->waited[i] += s->interval;
+    return true;
 }
 
 // ---- companions: by order of appearance, of one group
@@ -563,7 +612,8 @@ static void decide(const th_mind_step *s, int k) {
     s->mind->next_aim[k] = s->aim[i];
     if (a->phase[i] != TH_PHASE_WALKING || room < 0 || target < 0) return;
     note_jam(s, i, room);
-    if (s->aim[i] != 0 && !th_mind_thinks(s, i)) return;
+    bool led = th_mind_leaders_of(s, i) >= 0 && s->mind->leader[k] != UINT32_MAX;
+    if (s->aim[i] != 0 && !th_mind_thinks(s, i) && !led) return;
     s->mind->next_aim[k] = aim_of_place(s, room, think(s, i, room, target, s->mind->leader[k]));
 }
 
@@ -575,7 +625,8 @@ static void commit(const th_mind_step *s, int k) {
     tell_move_model(s, i);
     if (a->phase[i] != TH_PHASE_WALKING || th_mind_target_of(s, i) < 0) return;
     int room = (int)s->room[i] - 1;
-    if (room >= 0 && keep_together(s, i, room))
+    if (room >= 0 && stay_with_leader(s, i, room, s->mind->leader[k])) return;
+    if (room >= 0 && (keep_together(s, i, room) || wait_for_followers(s, i)))
         walk_to(s, i, th_position(a, i), (int)a->level[i]);
     else
         walk_on(s, i, room);
@@ -627,11 +678,13 @@ static const th_field_info fields[TH_MIND_FIELDS] = {
          "bits: 1 knows all, 2 way in, 4 trained, 8 follower, 16 anxious, 32 polite, "
          "64 impatient, 128 in panic, 256 heard the alarm, 512 was told the way"},
     [TH_MIND_ENTRANCE] = {"entrance", false, true, "1 + exit by which it came in"},
+    [TH_MIND_FOLLOWS] = {"follows", false, true, "id of the leader whom it follows"},
     [TH_MIND_JAMMED] = {"jammed", true, true, "time in the jam before its aim [s]"},
     [TH_MIND_CHANGED] = {"changed", true, true, "time until it may change its mind again [s]"},
     [TH_MIND_PANIC] = {"panic", true, true, "level, 0 to 1"},
     [TH_MIND_REMAINING] = {"remaining", true, true, "way left as far as it knows [m]"},
-    [TH_MIND_WAITED] = {"waited", true, true, "for companions [s]"},
+    [TH_MIND_WAITED] = {"waited", true, true, "for companions and followers [s]"},
+    [TH_MIND_CALLED] = {"called", true, true, "left of a follower's call to wait [s]"},
 };
 static const th_param_info params[] = {TH_MIND_PARAMS(TH_PARAM_INFO)};
 const th_model th_behave_hidac_model = {
@@ -654,6 +707,7 @@ const th_model th_behave_hidac_model = {
     .fields_are_sound = th_mind_fields_are_sound,
     .follows_route = true,
     .leads = true,
+    .follows_leaders = true,
     .host_only = true,
     .check = check,
 };

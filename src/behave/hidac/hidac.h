@@ -68,11 +68,13 @@ enum {
     TH_MIND_ENTERED,   // 1 + portal by which it came into the room, 0: began here
     TH_MIND_NATURE,    // TH_MIND_* bits
     TH_MIND_ENTRANCE,  // 1 + goal by which it came in
+    TH_MIND_FOLLOWS,   // id of the leader whom it follows, 0: none
     TH_MIND_JAMMED,    // [s] stood before the portal
     TH_MIND_CHANGED,   // [s] left until it may change its mind again
     TH_MIND_PANIC,     // level
     TH_MIND_REMAINING, // [m] left to the goal as far as it knows
-    TH_MIND_WAITED,    // [s] for companions
+    TH_MIND_WAITED,    // [s] for companions and followers
+    TH_MIND_CALLED,    // [s] left: a follower was seen to be behind
     TH_MIND_FIELDS
 };
 

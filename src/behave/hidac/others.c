@@ -15,6 +15,14 @@ typedef struct around {
     float leader_distance2;
 } around;
 
+// May j lead i? One of the group that the scene names; else anybody who knows the way to the same place.
+static bool leads(const th_mind_step *s, uint32_t i, uint32_t j) {
+    int leaders = th_mind_leaders_of(s, i);
+    if (leaders >= 0) return (int)s->world->agents.group[j] == leaders;
+    return th_mind_knows(s->nature[j]) && s->aim[j] > 0 &&
+           th_mind_target_of(s, j) == th_mind_target_of(s, i);
+}
+
 static void meet(const th_mind_step *s, uint32_t i, uint32_t j, float distance2, around *seen,
                  uint32_t *heard) {
     const th_mind_params *p = th_mind_params_of(s, i);
@@ -34,18 +42,19 @@ static void meet(const th_mind_step *s, uint32_t i, uint32_t j, float distance2,
         for (int w = 0; w < s->mind->words; ++w) heard[w] |= theirs[w];
         seen->told |= (s->nature[j] & TH_MIND_TRAINED) != 0;
     }
-    bool leads = th_mind_knows(s->nature[j]) && s->aim[j] > 0 &&
-                 th_mind_target_of(s, j) == th_mind_target_of(s, i);
-    if (leads && distance2 <= p->sight * p->sight &&
-        (distance2 < seen->leader_distance2 ||
-         (distance2 == seen->leader_distance2 && a->id[j] < a->id[seen->leader]))) {
+    if (!leads(s, i, j) || distance2 > p->sight * p->sight) return;
+    // Whom it follows already is the nearest.
+    if (th_mind_leaders_of(s, i) >= 0 && s->follows[i] == a->id[j]) distance2 = 0.0f;
+    if (distance2 < seen->leader_distance2 ||
+        (distance2 == seen->leader_distance2 && a->id[j] < a->id[seen->leader])) {
         seen->leader = j;
         seen->leader_distance2 = distance2;
     }
 }
 
 static bool wants_leader(const th_mind_step *s, uint32_t i) {
-    return (s->nature[i] & TH_MIND_FOLLOWER) && !th_mind_knows(s->nature[i]);
+    return th_mind_leaders_of(s, i) >= 0 ||
+           ((s->nature[i] & TH_MIND_FOLLOWER) && !th_mind_knows(s->nature[i]));
 }
 
 static around look_around(const th_mind_step *s, uint32_t i, uint32_t *heard) {
@@ -88,6 +97,18 @@ static void hear_alarm(const th_mind_step *s, uint32_t i) {
     if (th_uniform(r.v[0]) < p->alarm_share) s->panic[i] = 1.0f;
 }
 
+// Who has fallen behind the leader makes it wait, a little longer than until its own next look. Many may call one leader, all
+// with the same value.
+static void call_leader(const th_mind_step *s, uint32_t i, uint32_t leader) {
+    const th_agents *a = &s->world->agents;
+    th_vec2 off = th_sub(th_position(a, leader), th_position(a, i));
+    float far = th_mind_params_of(s, i)->wait_distance;
+    if (th_length2(off) <= far * far) return;
+    float *called = &s->called[leader];
+#pragma omp atomic write
+    *called = 2.0f * s->interval;
+}
+
 // Listens where it is the person's turn to think; the memory of others is not written meanwhile.
 void th_mind_listen(const th_mind_step *s, int k) {
     uint32_t i = s->mind->due[k];
@@ -96,11 +117,17 @@ void th_mind_listen(const th_mind_step *s, int k) {
     s->mind->leader[k] = UINT32_MAX;
     memcpy(heard, th_mind_memory_of(s, i), bytes);
     hear_alarm(s, i);
-    if (!th_mind_thinks(s, i) && s->aim[i] != 0) return;
-    around seen = look_around(s, i, th_mind_params_of(s, i)->talks > 0.0f ? heard : NULL);
-    if (th_mind_thinks(s, i)) feel(s, i, &seen);
+    bool thinks = th_mind_thinks(s, i), led = th_mind_leaders_of(s, i) >= 0;
+    if (!thinks && s->aim[i] != 0 && !led) return;
+    bool listens = th_mind_params_of(s, i)->talks > 0.0f && (thinks || s->aim[i] == 0);
+    around seen = look_around(s, i, listens ? heard : NULL);
+    if (thinks) feel(s, i, &seen);
     s->mind->told[k] = seen.told;
     if (wants_leader(s, i)) s->mind->leader[k] = seen.leader;
+    if (led && seen.leader != UINT32_MAX) {
+        s->follows[i] = s->world->agents.id[seen.leader];
+        call_leader(s, i, seen.leader);
+    }
 }
 
 void th_mind_remember(const th_mind_step *s, int k) {

@@ -9,8 +9,8 @@ typedef struct th_mind_step {
     th_world *world;
     th_mind *mind;
     th_walls walls;
-    uint32_t *slot, *room, *aim, *entered, *nature, *entrance;
-    float *jammed, *changed, *panic, *remaining, *waited;
+    uint32_t *slot, *room, *aim, *entered, *nature, *entrance, *follows;
+    float *jammed, *changed, *panic, *remaining, *waited, *called;
     float interval; // [s] between two looks of a person
     uint64_t period;
 } th_mind_step;
@@ -28,6 +28,10 @@ static inline uint32_t *th_mind_rooms_seen(const th_mind_step *s, uint32_t i) {
 static inline bool th_mind_is_own(const th_mind_step *s, uint32_t i) {
     const th_agents *a = &s->world->agents;
     return th_moves(a->phase[i]) && s->world->groups[a->group[i]].behave == TH_BEHAVE_HIDAC;
+}
+// The group that the person follows; -1: none.
+static inline int th_mind_leaders_of(const th_mind_step *s, uint32_t i) {
+    return s->world->scene->groups[s->world->agents.group[i]].leader;
 }
 static inline bool th_mind_thinks(const th_mind_step *s, uint32_t i) {
     uint64_t turn = (s->world->agents.id[i] + s->world->step_count) / s->period;
