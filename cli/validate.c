@@ -179,8 +179,7 @@ const th_command th_command_validate = {
     .detail =
         "SUITE is rimea, imo, nist, iso, juelich or all (default). Runs every test that needs no "
         "smoke,\n"
-        "gas, lifts or social behaviour, prints what was asked, what was measured and the "
-        "verdict,\n"
+        "gas or lifts, prints what was asked, what was measured and the verdict,\n"
         "and writes DIR/validation.html (one file for an authority) and DIR/validation.json.\n"
         "Without --model: what a scene gets that names no model. Exit code 4: a test "
         "failed.",

@@ -124,6 +124,7 @@ typedef struct th_group {
     th_distribution radius, speed, premovement, mass;
     const int *route; // target of each leg
     int route_count;
+    int entrance; // the goal that the first leg names first, -1: none; `route` has goals in their own order
     th_own_goal_kind own_goal;
     th_area own_goal_area;
     th_vec2 own_goal_centre;

@@ -275,6 +275,9 @@ static void compile_route(th_compiler *c, int i) {
         int count = sorted_goals(c, &def->route[k], goals);
         if (c->result == TH_OK) route[k] = target_of(c, goals, count);
     }
+    const th_route_step *first = def->route_count > 0 ? &def->route[0] : NULL;
+    bool named = c->result == TH_OK && first && first->goal_count > 0;
+    c->list.groups[i].entrance = named ? find_goal(c, first->goals[0]) : -1;
     c->list.groups[i].route = route;
     c->list.groups[i].route_count = def->route_count;
 }

@@ -433,3 +433,81 @@ void th_check_dynamic_exit(th_trial *trial) {
                  towards < 0 ? 1 : 2, by_exit[1] ? 2 : 1, time);
     th_trial_judge(trial, towards < 0 && by_exit[0] == 0 && by_exit[1] == 1);
 }
+
+// ---- behaviour of groups, with the behaviour hidac above the model that is tried
+
+// When the members of a company left: the first and the last of the people 1 .. count.
+static double arrival_spread(th_trial *trial, uint64_t seed, uint32_t count,
+                             const char *const *overrides) {
+    th_case one;
+    double first = INFINITY, last = 0;
+    int events_seen;
+    if (!th_case_open(&one, trial, "nist_29_groups", seed, overrides)) return 0;
+    while (th_case_step(&one, 600)) {
+        const th_event *events = th_world_events(one.world, &events_seen, NULL);
+        for (int k = 0; k < events_seen; ++k) {
+            if (events[k].kind != TH_EVENT_LEFT || events[k].agent.serial > count) continue;
+            first = fmin(first, events[k].time);
+            last = fmax(last, events[k].time);
+        }
+        if (seed == 1 && th_world_time(one.world) >= 8) th_case_picture(&one);
+    }
+    th_case_finish(&one, 600);
+    th_case_close(&one);
+    return last - first;
+}
+
+void th_check_groups(th_trial *trial, const char *const *overrides) {
+    int series = th_trial_series(trial, "first to last of the company", "s", NULL, NONE, 10);
+    double longest = 0;
+    for (int seed = 1; seed <= trial->setup->crowds && !th_trial_failed(trial); ++seed) {
+        double spread = arrival_spread(trial, (uint64_t)seed, 5, overrides);
+        th_trial_value(trial, series, spread);
+        longest = fmax(longest, spread);
+    }
+    th_trial_say(trial, "the five left within %.1f s", longest);
+    th_trial_judge(trial, longest <= 10);
+}
+
+// The share that leaves by the second of two exits of the group, which has the people above `others`.
+static double second_exit_share(th_trial *trial, const char *stem, const char *const *overrides,
+                                uint32_t others, int crowds) {
+    double second = 0, all = 0;
+    for (int seed = 1; seed <= crowds && !th_trial_failed(trial); ++seed) {
+        th_case one;
+        int count;
+        if (!th_case_open(&one, trial, stem, (uint64_t)seed, overrides)) return 0;
+        while (th_case_step(&one, 300)) {
+            const th_event *events = th_world_events(one.world, &count, NULL);
+            for (int k = 0; k < count; ++k) {
+                if (events[k].kind != TH_EVENT_LEFT || events[k].agent.serial <= others) continue;
+                second += events[k].index == 1;
+                all += 1;
+            }
+            if (th_world_time(one.world) >= 4) th_case_picture(&one);
+        }
+        th_case_finish(&one, 300);
+        th_case_close(&one);
+    }
+    return all > 0 ? second / all : 0;
+}
+
+void th_check_social_influence(th_trial *trial) {
+    static const char *const alone[] = {"groups[0].count=0", NULL};
+    int crowds = 10;
+    double without = second_exit_share(trial, "nist_32_influence", alone, 0, crowds);
+    double with = second_exit_share(trial, "nist_32_influence", NULL, 1, crowds);
+    th_trial_say(trial, "%.0f %% by exit 2 without, %.0f %% with a leader who goes there",
+                 100 * without, 100 * with);
+    th_trial_judge(trial, with > without);
+}
+
+void th_check_affiliation(th_trial *trial) {
+    static const char *const few[] = {"groups[0].count=4", "groups[1].count=16", NULL};
+    int crowds = trial->setup->crowds;
+    double even = second_exit_share(trial, "nist_33_affiliation", NULL, 0, crowds);
+    double most = second_exit_share(trial, "nist_33_affiliation", few, 0, crowds);
+    th_trial_say(trial, "%.0f %% by exit 2 where half know it, %.0f %% where 80 %% do", 100 * even,
+                 100 * most);
+    th_trial_judge(trial, fabs(even - 0.5) <= 0.1 && most > 0.5);
+}

@@ -109,6 +109,11 @@ static void route_by_geometry(th_trial *trial) {
     th_trial_judge(trial, shorter > longer);
 }
 
+static void groups(th_trial *trial) {
+    static const char *const speeds[] = {"groups[0].speed=1.25", "groups[2].speed=0.5", NULL};
+    th_check_groups(trial, speeds);
+}
+
 static const th_suite_test tests[] = {
     {"1", "Pre-movement", 'F', "ten people start at their own times, 10 to 100 s, within 0.5 s",
      "tolerance of RiMEA 4.1.1", th_check_premovement, 2},
@@ -140,12 +145,15 @@ static const th_suite_test tests[] = {
     {"13", "Fundamental diagram of a corridor", 'F',
      "0.5 to 4 people/m2: speed falls, flow has a hump, nobody faster than free",
      "ISO; no numeric band", corridor_diagram, 3},
-    {"14", "Groups", 'X', "a group stays together: arrivals within 10 s",
-     "throng's groups share goals, not company: no social behaviour", NULL, 0},
-    {"15", "Social influence", 'X', "a leader raises the share of an exit",
-     "throng's people do not follow leaders", NULL, 0},
-    {"16", "Affiliation", 'X', "people prefer exits they know",
-     "throng's people know all exits they may use", NULL, 0},
+    {"14", "Groups", 'F',
+     "five of 1.25 m/s stay together behind ten of 0.5 m/s: arrivals within 10 s",
+     "ISO; plan ours; with the behaviour hidac", groups, 2},
+    {"15", "Social influence", 'F', "a leader raises the share of an exit",
+     "ISO; with the behaviour hidac", th_check_social_influence, 1},
+    {"16", "Affiliation", 'F',
+     "people prefer exits they know: half by each where half know it, within 10 %; most where 80 % "
+     "do",
+     "ISO; with the behaviour hidac", th_check_affiliation, 1},
     {"17", "Route by geometry", 'F', "more than half take the shorter way", "ISO",
      route_by_geometry, 1},
     {"18", "Speed in smoke", 'X', "time in smoke over time in clear air as the correlation says",

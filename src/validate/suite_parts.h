@@ -130,4 +130,7 @@ void th_check_walking_speed(th_trial *trial);
 void th_check_slow_person(th_trial *trial);
 void th_check_dynamic_exit(th_trial *trial);
 void th_check_congestion(th_trial *trial);
+void th_check_groups(th_trial *trial, const char *const *overrides);
+void th_check_social_influence(th_trial *trial);
+void th_check_affiliation(th_trial *trial);
 #endif

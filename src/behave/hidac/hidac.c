@@ -52,7 +52,7 @@ static uint32_t draw_nature(const th_mind_params *p, uint64_t seed, uint32_t id)
     return nature;
 }
 
-// The first exit of the leg is the entrance that people came by.
+// The first exit named is the entrance that people came by.
 static void welcome(th_mind_step *s) {
     const th_agents *a = &s->world->agents;
     for (int k = 0; k < a->count; ++k) {
@@ -60,8 +60,7 @@ static void welcome(th_mind_step *s) {
         if (s->slot[i] > 0 || !th_mind_is_own(s, i)) continue;
         s->slot[i] = (uint32_t)(th_mind_take_slot(s->world, s->mind) + 1);
         s->nature[i] = draw_nature(th_mind_params_of(s, i), s->world->seed, a->id[i]);
-        int target = th_mind_target_of(s, i);
-        s->entrance[i] = target >= 0 ? (uint32_t)s->world->scene->targets[target].goals[0] + 1 : 0;
+        s->entrance[i] = (uint32_t)(s->world->scene->groups[a->group[i]].entrance + 1);
     }
 }
 
