@@ -440,7 +440,7 @@ void th_check_dynamic_exit(th_trial *trial) {
 static double arrival_spread(th_trial *trial, uint64_t seed, uint32_t count,
                              const char *const *overrides) {
     th_case one;
-    double first = INFINITY, last = 0;
+    double first = (double)INFINITY, last = 0;
     int events_seen;
     if (!th_case_open(&one, trial, "nist_29_groups", seed, overrides)) return 0;
     while (th_case_step(&one, 600)) {
