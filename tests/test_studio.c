@@ -241,6 +241,53 @@ static void edits_change_the_document(void **state) {
     json_decref(document);
 }
 
+// ---- the time that the way takes
+
+static th_studio_moment *moment_with_ways(th_world *world, th_studio_catalogue *catalogue) {
+    th_studio_wishes wishes = {.layer_count = 2,
+                               .layers = {{TH_LAYER_DISTANCE, 0, 0}, {TH_LAYER_TRAVEL_TIME, 0, 0}}};
+    th_studio_moment *moment = th_studio_moment_take(world, 0, catalogue, &wishes, NULL, 0);
+    assert_non_null(moment);
+    assert_int_equal(moment->field_count, 2);
+    return moment;
+}
+
+static void the_way_takes_longer_through_people_who_stand(void **state) {
+    (void)state;
+    json_t *document = read_room();
+    // Nobody: as far as one walks freely. The others do not set off: at a shuffle through them.
+    for (int people = 0; people <= 60; people += 60) {
+        json_t *patch =
+            json_pack("[{s:s,s:s,s:i},{s:s,s:s,s:i}]", "op", "replace", "path", "/groups/0/count",
+                      "value", people, "op", "add", "path", "/groups/0/premovement", "value", 1000);
+        assert_int_equal(th_document_patch(document, patch, NULL), TH_OK);
+        th_scene *scene = compile(document);
+        th_world *world = world_of(scene);
+        th_studio_catalogue *catalogue = th_studio_catalogue_create(scene, world);
+        th_studio_moment *moment = moment_with_ways(world, catalogue);
+        const th_studio_field *way = &moment->fields[0], *time = &moment->fields[1];
+        int cells = 0, slower = 0;
+        for (int k = 0; k < way->nx * way->ny; ++k) {
+            assert_int_equal(!isnan(way->values[k]), !isnan(time->values[k]));
+            if (isnan(way->values[k])) continue;
+            float freely = way->values[k] / 1.34f;
+            if (people == 0)
+                assert_true(fabsf(time->values[k] - freely) <= 1e-4f * (1.0f + freely));
+            assert_true(time->values[k] >= freely * 0.9999f);
+            slower += time->values[k] > 2.0f * freely;
+            cells++;
+        }
+        assert_true(cells > 500);
+        if (people > 0) assert_true(slower > cells / 10);
+        th_studio_moment_release(moment);
+        th_studio_catalogue_release(catalogue);
+        th_world_destroy(world);
+        th_scene_destroy(scene);
+        json_decref(patch);
+    }
+    json_decref(document);
+}
+
 // ---- going on in another scene
 
 static void everybody_who_has_a_place_goes_on(void **state) {
@@ -312,6 +359,7 @@ int main(void) {
         cmocka_unit_test(moments_hold_the_living),
         cmocka_unit_test(views_cull_and_thin),
         cmocka_unit_test(a_density_map_holds_everybody),
+        cmocka_unit_test(the_way_takes_longer_through_people_who_stand),
         cmocka_unit_test(edits_change_the_document),
         cmocka_unit_test(everybody_who_has_a_place_goes_on),
         cmocka_unit_test(messages_are_objects_with_a_verb),

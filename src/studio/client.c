@@ -97,11 +97,6 @@ json_t *th_client_request(th_client *client, const json_t *message,
     return answer;
 }
 
-static bool from_world(th_studio_layer_kind kind) {
-    return kind == TH_LAYER_DISTANCE || kind == TH_LAYER_GUIDANCE || kind == TH_LAYER_PACKING ||
-           kind == TH_LAYER_PRESSURE;
-}
-
 static int layer_kind(const char *name) {
     static const char *const names[] = {
 #define X(NAME, name, label, unit, vectors, of_target, max, doc) #name,
@@ -126,7 +121,7 @@ void th_client_wishes(const th_client *client, th_studio_wishes *wishes) {
     for (int k = 0; k < client->layer_count; ++k) {
         const th_client_layer *layer = &client->layers[k];
         int kind = layer_kind(layer->name);
-        bool known = kind < 0 || !from_world((th_studio_layer_kind)kind);
+        bool known = kind < 0 || th_studio_is_of_people((th_studio_layer_kind)kind);
         for (int i = 0; !known && i < wishes->layer_count; ++i)
             known = (int)wishes->layers[i].kind == kind &&
                     wishes->layers[i].level == layer->level &&

@@ -294,6 +294,21 @@ static json_t *names_of(const th_studio_colour *colour, const th_scene *scene) {
     return names;
 }
 
+// Levels of service of a density map, the first one as a start.
+static json_t *describe_services(void) {
+    json_t *levels = json_array();
+    for (int k = 0; k < TH_SERVICE_COUNT; ++k) {
+        json_t *bounds = json_array();
+        for (int b = 0; b < TH_SERVICE_LEVELS - 1; ++b)
+            json_array_append_new(bounds, json_real(th_services[k].bounds[b]));
+        json_array_append_new(levels, json_pack("{s:s,s:s,s:o}", "name", th_services[k].name,
+                                                "source", th_services[k].source, "bounds", bounds));
+    }
+    json_array_append_new(levels, json_pack("{s:s,s:s,s:[f]}", "name", "imo", "source",
+                                            "IMO MSC.1/Circ.1533: congestion", "bounds", 4.0));
+    return levels;
+}
+
 static void describe_offers(const th_studio_catalogue *c, const th_scene *scene, json_t *out) {
     json_t *colours = json_array(), *layers = json_array();
     for (int k = 0; k < c->colour_count; ++k) {
@@ -307,15 +322,13 @@ static void describe_offers(const th_studio_catalogue *c, const th_scene *scene,
     }
     for (int k = 0; k < c->layer_count; ++k) {
         const th_studio_layer *layer = &c->layers[k];
-        json_t *bounds = json_array();
-        for (int b = 0; layer->kind == TH_LAYER_DENSITY && b < TH_SERVICE_LEVELS - 1; ++b)
-            json_array_append_new(bounds, json_real(th_services[0].bounds[b]));
+        json_t *levels = layer->kind == TH_LAYER_DENSITY ? describe_services() : json_array();
         json_array_append_new(layers,
                               json_pack("{s:s,s:s,s:s,s:s,s:f,s:f,s:b,s:o,s:s}", "name",
                                         layer->name, "label", layer->label, "unit", layer->unit,
                                         "kind", layer->vectors ? "vectors" : "map", "min", 0.0,
                                         "max", (double)layer->max, "of_target", layer->of_target,
-                                        "bounds", bounds, "doc", layer->doc));
+                                        "levels", levels, "doc", layer->doc));
     }
     json_object_set_new(out, "colours", colours);
     json_object_set_new(out, "layers", layers);

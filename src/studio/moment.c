@@ -316,83 +316,6 @@ static void take_columns(th_studio_moment *moment, th_world *world, bool stored,
     }
 }
 
-// ---- layers that only the world knows
-
-static bool size_field(th_studio_field *field, const th_box *box, float cell, int values) {
-    float width = box->max_x - box->min_x, height = box->max_y - box->min_y;
-    const float most = 400.0f; // cells in a row
-    cell = fmaxf(cell, fmaxf(width, height) / most);
-    field->cell = cell;
-    field->min_x = box->min_x;
-    field->min_y = box->min_y;
-    field->nx = (int)(width / cell) + 1;
-    field->ny = (int)(height / cell) + 1;
-    field->values = calloc((size_t)field->nx * (size_t)field->ny * (size_t)values, sizeof(float));
-    return field->values != NULL;
-}
-
-static void fill_distances(const th_world *world, th_studio_field *field) {
-    const th_scene *scene = th_world_scene(world);
-    for (int y = 0; y < field->ny; ++y) {
-        th_vec2 row[512];
-        for (int x = 0; x < field->nx; ++x)
-            row[x] = (th_vec2){field->min_x + ((float)x + 0.5f) * field->cell,
-                               field->min_y + ((float)y + 0.5f) * field->cell};
-        float *values = field->values + (size_t)y * (size_t)field->nx;
-        th_world_distances(world, field->target, field->level, row, field->nx, values);
-        for (int x = 0; x < field->nx; ++x)
-            if (!isfinite(values[x]) || (scene->levels[field->level].bounded &&
-                                         !th_scene_walkable(scene, field->level, row[x])))
-                values[x] = NAN;
-    }
-}
-
-// Down the slope of the distances.
-static bool turn_into_directions(th_studio_field *field) {
-    int nx = field->nx, ny = field->ny;
-    float *directions = malloc(2 * (size_t)nx * (size_t)ny * sizeof *directions);
-    if (!directions) return false;
-    for (int y = 0; y < ny; ++y)
-        for (int x = 0; x < nx; ++x) {
-            const float *d = field->values + (size_t)y * (size_t)nx + x;
-            float east = x + 1 < nx ? d[1] : NAN, west = x > 0 ? d[-1] : NAN;
-            float north = y + 1 < ny ? d[nx] : NAN, south = y > 0 ? d[-nx] : NAN;
-            float gx = (isnan(east) ? *d : east) - (isnan(west) ? *d : west);
-            float gy = (isnan(north) ? *d : north) - (isnan(south) ? *d : south);
-            float length = sqrtf(gx * gx + gy * gy);
-            float *to = directions + 2 * ((size_t)y * (size_t)nx + (size_t)x);
-            to[0] = length > 0.0f ? -gx / length : NAN; // also NaN where the distance is
-            to[1] = length > 0.0f ? -gy / length : NAN;
-        }
-    free(field->values);
-    field->values = directions;
-    return true;
-}
-
-static bool copy_grid(th_world *world, th_grid_kind kind, th_studio_field *field) {
-    th_grid grid;
-    if (!th_world_map_grid(world, kind, field->level, &grid)) return false;
-    size_t cells = (size_t)grid.nx * (size_t)grid.ny;
-    if (cells > 4000000 || !(field->values = malloc(cells * sizeof(float)))) return false;
-    memcpy(field->values, grid.values, cells * sizeof(float));
-    field->nx = grid.nx;
-    field->ny = grid.ny;
-    field->min_x = grid.min_x;
-    field->min_y = grid.min_y;
-    field->cell = grid.cell;
-    return true;
-}
-
-static bool fill_field(th_world *world, th_studio_layer_kind kind, th_studio_field *field) {
-    const th_scene *scene = th_world_scene(world);
-    if (field->level >= scene->level_count) return false;
-    if (kind == TH_LAYER_PACKING) return copy_grid(world, TH_GRID_PACKING, field);
-    if (kind == TH_LAYER_PRESSURE) return copy_grid(world, TH_GRID_PRESSURE, field);
-    if (!size_field(field, &scene->levels[field->level].box, 0.5f, 1)) return false;
-    fill_distances(world, field);
-    return kind == TH_LAYER_DISTANCE || turn_into_directions(field);
-}
-
 static void take_fields(th_studio_moment *moment, th_world *world, const th_studio_wishes *wishes) {
     for (int k = 0; k < wishes->layer_count; ++k) {
         th_studio_layer_kind kind = wishes->layers[k].kind;
@@ -400,7 +323,7 @@ static void take_fields(th_studio_moment *moment, th_world *world, const th_stud
             .level = wishes->layers[k].level, .target = wishes->layers[k].target, .layer = -1};
         for (int l = 0; l < moment->catalogue->layer_count; ++l)
             if (moment->catalogue->layers[l].kind == kind) field.layer = l;
-        if (field.layer >= 0 && fill_field(world, kind, &field))
+        if (field.layer >= 0 && th_studio_map_world(world, moment, kind, &field))
             moment->fields[moment->field_count++] = field;
         else
             th_studio_field_release(&field);

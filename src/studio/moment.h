@@ -57,6 +57,9 @@ typedef struct th_studio_colour {
     X(VELOCITY, velocity, "mean velocity", "m/s", true, false, 2,                                 \
       "mean velocity of the people there")                                                        \
     X(DISTANCE, distance, "way to go", "m", false, true, 0, "walking distance to a target")       \
+    X(TRAVEL_TIME, travel_time, "time to go", "s", false, true, 0,                                \
+      "time to a target at the pace that the people on the way have now, 1.34 m/s where nobody "  \
+      "is")                                                                                       \
     X(GUIDANCE, guidance, "direction to go", "-", true, true, 1,                                  \
       "direction in which the way to a target shortens")                                          \
     X(PACKING, packing, "packing", "-", false, false, 1, "of a model with grids: 1 is packed")    \
@@ -158,9 +161,14 @@ uint8_t th_studio_heading(float x, float y);
 uint8_t th_studio_speed(float speed);
 
 // ---- maps of the people of a level
+bool th_studio_is_of_people(th_studio_layer_kind kind); // they alone make it
 // False: no memory, or the layer is not one that people alone make.
 bool th_studio_map_people(const th_studio_moment *moment, th_studio_layer_kind kind, int level,
                           th_studio_field *field);
+// ---- maps of the world, world_map.c: of field->level and, where the layer is of one, field->target. False: no memory, or
+// the world has none.
+bool th_studio_map_world(th_world *world, const th_studio_moment *moment, th_studio_layer_kind kind,
+                         th_studio_field *field);
 void th_studio_field_release(th_studio_field *field);
 // Value of the cell at a place; 0 beyond the map.
 float th_studio_field_at(const th_studio_field *field, float x, float y);

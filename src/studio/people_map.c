@@ -107,6 +107,8 @@ static unsigned sums_of(th_studio_layer_kind kind) {
     }
 }
 
+bool th_studio_is_of_people(th_studio_layer_kind kind) { return sums_of(kind) != 0; }
+
 static void fill_values(const sums *s, th_studio_layer_kind kind, float *values) {
     size_t cells = (size_t)s->nx * (size_t)s->ny;
     for (size_t k = 0; k < cells; ++k) {

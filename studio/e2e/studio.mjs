@@ -534,14 +534,74 @@ test("every button and every key can be pressed", () =>
             )
             .count();
         assert.equal(untitled, 0, "every control has a title");
-        for (const colour of await studio.page.evaluate(() => window.studio.scenes[0].colours.map((c) => c.name))) {
-            await studio.ask("colour", { by: colour });
-        }
-        for (const layer of await studio.page.evaluate(() => window.studio.scenes[0].layers.map((l) => l.name))) {
-            await studio.ask("layer", { name: layer, on: true, level: 0, target: 0 });
-            await studio.ask("layer", { name: layer, on: false, level: 0, target: 0 });
-        }
     }));
+
+test("every colour, heat map and arrow field shows, with a legend that fits", () =>
+    withRoom(
+        async (studio) => {
+            await studio.stepped(40);
+            const names = (list) =>
+                studio.page.evaluate((l) => window.studio.scenes[0][l].map((item) => item.name), list);
+            for (const colour of await names("colours")) {
+                await studio.page.check(`input[name=colour][value="${colour}"]`);
+                await studio
+                    .wait(
+                        (name) => window.studio.scenes[0].colours[window.studio.crowd[0].colour].name === name,
+                        colour,
+                        5000,
+                    )
+                    .catch(() => assert.fail(`no frame coloured by ${colour}`));
+            }
+            const layers = await names("layers");
+            for (const wanted of [
+                "density",
+                "flow",
+                "crowd_pressure",
+                "pressure",
+                "travel_time",
+                "distance",
+                "guidance",
+            ])
+                assert.ok(layers.includes(wanted), `${wanted} is among ${layers}`);
+            for (const layer of layers) {
+                const radio = studio.page.locator(`input:is([name=layer], [name=vectors])[value="${layer}"]`);
+                const isMap = (await radio.getAttribute("name")) === "layer";
+                await radio.check();
+                await studio
+                    .wait(
+                        ([map, name]) => {
+                            const plan = window.studio.plans[0],
+                                got = map ? plan.raster : plan.vectors;
+                            return got !== null && window.studio.scenes[0].layers[got.layer].name === name;
+                        },
+                        [isMap, layer],
+                        5000,
+                    )
+                    .catch(() => assert.fail(`${layer} does not show`));
+                if (!isMap) continue;
+                const legend = await studio.page.textContent(".legend section:last-child");
+                assert.match(legend, /[1-9]/, `${layer}: ${legend}`);
+                if (layer === "travel_time") {
+                    // Not one colour for everything beyond a metre: the farthest corner is darker than the middle.
+                    const shades = await studio.page.evaluate(() => {
+                        const image = window.studio.plans[0].rasterImage;
+                        const pixels = image.getContext("2d").getImageData(0, 0, image.width, image.height).data;
+                        return new Set(Array.from({ length: pixels.length / 4 }, (_, k) => pixels[4 * k + 1])).size;
+                    });
+                    assert.ok(shades > 10, `${shades} shades`);
+                    await studio.page.waitForTimeout(300);
+                    await studio.shot("travel-time");
+                }
+            }
+            await studio.page.check('input[name=layer][value="density"]');
+            for (const service of ["fruin", "hcm", "imo"]) {
+                await studio.page.selectOption("#service", service);
+                const steps = await studio.page.locator(".legend section:last-child li").count();
+                assert.equal(steps, service === "imo" ? 2 : 6, service);
+            }
+        },
+        { ...ROOM, groups: [{ ...ROOM.groups[0], move: "uic" }] },
+    ));
 
 test("the address keeps the view, and a wrong token is refused", () =>
     withRoom(async (studio, server) => {

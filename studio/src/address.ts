@@ -5,6 +5,7 @@ export interface Shown {
     view: "plan" | "3d";
     colour: string;
     layer: string;
+    service: string;
     vectors: string;
     level: number;
     panel: string;
@@ -19,6 +20,7 @@ export const SHOWN: Shown = {
     view: "plan",
     colour: "",
     layer: "",
+    service: "",
     vectors: "",
     level: 0,
     panel: "view",
@@ -32,7 +34,7 @@ export const SHOWN: Shown = {
 export function readAddress(hash: string): Shown {
     const values = new URLSearchParams(hash.replace(/^#/, ""));
     const shown: Shown = { ...SHOWN };
-    for (const key of ["colour", "layer", "vectors", "panel", "theme", "levels", "camera"] as const) {
+    for (const key of ["colour", "layer", "service", "vectors", "panel", "theme", "levels", "camera"] as const) {
         shown[key] = values.get(key) ?? SHOWN[key];
     }
     shown.view = values.get("view") === "3d" ? "3d" : "plan";
@@ -46,7 +48,17 @@ export function readAddress(hash: string): Shown {
 
 export function writeAddress(shown: Shown): string {
     const values = new URLSearchParams();
-    for (const key of ["view", "colour", "layer", "vectors", "panel", "theme", "levels", "camera"] as const) {
+    for (const key of [
+        "view",
+        "colour",
+        "layer",
+        "service",
+        "vectors",
+        "panel",
+        "theme",
+        "levels",
+        "camera",
+    ] as const) {
         if (shown[key] !== SHOWN[key]) values.set(key, shown[key]);
     }
     if (!shown.names) values.set("names", "no");

@@ -350,6 +350,7 @@ export class App implements Listener, EditorHost {
             plan = this.plans[world];
         if (!scene) return;
         plan.people = people;
+        if (world === 0) this.looks.seen(scene, people);
         const chosen = this.inspection && (this.inspection.world ?? 0) === world ? this.inspection.person : 0;
         if (this.shown.view === "plan") {
             plan.discs.show(

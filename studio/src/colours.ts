@@ -2,7 +2,6 @@
 // categories after Okabe and Ito (2008). SPDX-License-Identifier: Apache-2.0
 
 export type Rgb = [number, number, number];
-export type Step = { from: number; label: string };
 
 const hex = (text: string): Rgb => [0, 2, 4].map((k) => parseInt(text.slice(k, k + 2), 16)) as Rgb;
 const anchors = (text: string): Rgb[] => text.split(" ").map(hex);
@@ -33,22 +32,6 @@ export const CATEGORIES: Rgb[] = [
     "44aa99",
 ].map(hex);
 
-// Densities [1/m2] at which a level begins. Fruin 1971, walkways; IMO MSC.1/Circ.1533: 4 /m2 is congestion.
-export const FRUIN: Step[] = [
-    { from: 0, label: "A free" },
-    { from: 0.31, label: "B" },
-    { from: 0.43, label: "C" },
-    { from: 0.72, label: "D" },
-    { from: 1.08, label: "E" },
-    { from: 2.17, label: "F jammed" },
-];
-export const IMO: Step[] = [
-    { from: 0, label: "below 3" },
-    { from: 3, label: "3, slow" },
-    { from: 3.5, label: "3.5" },
-    { from: 4, label: "4, congestion" },
-];
-
 export function sample(map: Rgb[], t: number): Rgb {
     const x = Math.min(1, Math.max(0, Number.isFinite(t) ? t : 0)) * (map.length - 1);
     const k = Math.min(map.length - 2, Math.floor(x));
@@ -69,17 +52,6 @@ export function categoryTable(colours: Rgb[] = CATEGORIES): Uint8Array<ArrayBuff
     return out;
 }
 
-// Which step a value is in; steps ascend.
-export function stepOf(steps: Step[], value: number): number {
-    let k = 0;
-    while (k + 1 < steps.length && value >= steps[k + 1].from) k++;
-    return k;
-}
-
-export function stepColour(steps: Step[], value: number): Rgb {
-    return sample(MAPS.inferno, 0.15 + (0.8 * stepOf(steps, value)) / (steps.length - 1));
-}
-
 export function css(colour: Rgb, alpha = 1): string {
     return alpha === 1 ? `rgb(${colour.join(" ")})` : `rgb(${colour.join(" ")} / ${alpha})`;
 }
@@ -98,4 +70,11 @@ export function ticks(low: number, high: number, most = 6): number[] {
     for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++)
         out.push(Number((k * step).toPrecision(12)));
     return out;
+}
+
+// The next number of 1, 2, 5, 10, ... times a power of ten: where a scale ends that has no end of its own.
+export function roundUp(value: number): number {
+    if (!(value > 0) || !Number.isFinite(value)) return 1;
+    const power = 10 ** Math.floor(Math.log10(value));
+    return ([1, 2, 5, 10].find((m) => m * power >= value * 0.999) ?? 10) * power;
 }

@@ -98,7 +98,11 @@ function decodeLayer(l: Json): Layer {
         min: num(l.min),
         max: num(l.max, 1),
         ofTarget: l.of_target === true,
-        bounds: numbers(l.bounds),
+        services: list(l.levels).map((s) => ({
+            name: text(s.name),
+            source: text(s.source),
+            bounds: numbers(s.bounds),
+        })),
         doc: text(l.doc),
     };
 }
@@ -214,6 +218,8 @@ export function decodePeople(data: ArrayBuffer): People {
         total: head.total,
         kept: second.kept,
         colour: head.item,
+        low: second.valueMin,
+        high: second.valueMax,
         x: new Float32Array(n),
         y: new Float32Array(n),
         heading: new Float32Array(n),

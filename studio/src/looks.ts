@@ -1,13 +1,14 @@
 // What the crowd looks like: colours of people, heat maps, arrows, and the legend that explains them.
 // SPDX-License-Identifier: Apache-2.0
 import type { App } from "./app";
-import { CATEGORIES, MAPS, categoryTable, css, gradient, sample, table, ticks, type Rgb } from "./colours";
+import { CATEGORIES, MAPS, categoryTable, css, gradient, roundUp, sample, table, ticks, type Rgb } from "./colours";
 import { clear, dark, h, short, unitText, words } from "./dom";
-import type { ColourValue, Layer, People, Raster, Scene, Vectors } from "./types";
+import type { ColourValue, Layer, People, Raster, Scene, Service, Vectors } from "./types";
 
 export class Looks {
     vectorsOf = 0;
     rasters: (Raster | null)[] = [null, null];
+    private ends = { colour: 1, layer: 1 };
     viewPanel = h("div", { className: "panel" });
     legend = h("div", { className: "floating legend", hidden: true });
 
@@ -41,9 +42,43 @@ export class Looks {
         const layer = scene?.layers[raster.layer];
         if (!scene || !layer || layer.name !== this.app.shown.layer) return;
         this.rasters[world] = raster;
-        this.app.plans[world].setRaster(raster, layerColour(layer));
+        if (layer.max <= layer.min) this.setEnds({ ...this.ends, layer: roundUp(raster.top) });
+        this.app.plans[world].setRaster(raster, layerColour(layer, this.endOf(layer), this.service(layer)));
         if (world === 0 && this.app.shown.view === "3d")
             this.app.space?.setRaster(raster, this.app.plans[0].rasterImage);
+    }
+
+    // Scales that have no end of their own end above what is there now.
+    private endOf(layer: Layer): number {
+        return layer.max > layer.min ? layer.max : this.ends.layer;
+    }
+
+    private setEnds(ends: { colour: number; layer: number }): void {
+        const scene = this.app.scenes[0];
+        if (ends.colour === this.ends.colour && ends.layer === this.ends.layer) return;
+        this.ends = ends;
+        if (scene) this.buildLegend(scene);
+    }
+
+    // A frame of people says how far its values go.
+    seen(scene: Scene, people: People): void {
+        const colour = this.colour(scene);
+        if (colour?.kind === "number" && colour.max <= colour.min) this.setEnds({ ...this.ends, colour: people.high });
+    }
+
+    private service(layer: Layer): Service | null {
+        return layer.services.find((s) => s.name === this.app.shown.service) ?? layer.services[0] ?? null;
+    }
+
+    setService(name: string): void {
+        this.app.shown.service = name;
+        const layer = this.app.scenes[0]?.layers.find((l) => l.name === this.app.shown.layer);
+        this.app.plans.forEach((plan, world) => {
+            const raster = this.rasters[world];
+            if (raster && layer) plan.setRaster(raster, layerColour(layer, this.endOf(layer), this.service(layer)));
+        });
+        this.app.space?.setRaster(this.rasters[0], this.app.plans[0].rasterImage);
+        this.viewChanged();
     }
 
     vectors(vectors: Vectors): void {
@@ -169,6 +204,17 @@ export class Looks {
             ...scene.targets.map((t, k) => h("option", { value: String(k) }, t.name || `Goal ${k}`)),
         );
         target.value = String(this.vectorsOf);
+        const shownMap = maps.find((layer) => layer.name === this.app.shown.layer);
+        const levels = h(
+            "select",
+            {
+                title: "Whose levels of service the heat map has",
+                id: "service",
+                onchange: () => this.setService(levels.value),
+            },
+            ...(shownMap?.services ?? []).map((s) => h("option", { value: s.name, title: s.source }, s.source)),
+        );
+        levels.value = (shownMap && this.service(shownMap)?.name) ?? "";
         const wantsTarget = scene.layers.some(
             (layer) => layer.ofTarget && (layer.name === this.app.shown.layer || layer.name === this.app.shown.vectors),
         );
@@ -184,6 +230,9 @@ export class Looks {
             ),
             h("h3", {}, "Heat map"),
             pick("layer", "Heat map", this.app.shown.layer, (name) => this.setLayer(name), [off, ...maps.map(label)]),
+            (shownMap?.services.length ?? 0) > 1
+                ? h("div", { className: "field" }, h("label", {}, "Levels"), levels)
+                : null,
             fields.length > 0 ? h("h3", {}, "Arrows") : null,
             fields.length > 0
                 ? pick("vectors", "Arrows", this.app.shown.vectors, (name) => this.setVectors(name), [
@@ -234,7 +283,7 @@ export class Looks {
                     { title: colour.doc },
                     h("h4", {}, `People: ${colour.label}${unit(colour.unit)}`),
                     h("div", { className: "bar", style: `background:${gradient(mapOf(colour.name))}` }),
-                    scale(colour.min, colour.max),
+                    scale(colour.min, colour.max > colour.min ? colour.max : this.ends.colour),
                 ),
             );
         } else if (colour) {
@@ -260,14 +309,15 @@ export class Looks {
                 ),
             );
         }
-        if (layer && layer.bounds.length > 0) {
-            const bounds = [layer.min, ...layer.bounds];
-            const letters = layer.bounds.length === 5;
+        const service = layer ? this.service(layer) : null;
+        if (layer && service) {
+            const bounds = [layer.min, ...service.bounds];
+            const letters = service.bounds.length === 5; // A to F
             parts.push(
                 h(
                     "section",
-                    { title: layer.doc },
-                    h("h4", {}, `${layer.label}${unit(layer.unit)}${letters ? ", Fruin's levels" : ""}`),
+                    { title: `${layer.doc}; levels: ${service.source}` },
+                    h("h4", {}, `${words(layer.label)}${unit(layer.unit)}, ${service.source.split(/[ ,:]/)[0]}`),
                     h(
                         "ul",
                         {},
@@ -287,9 +337,9 @@ export class Looks {
                 h(
                     "section",
                     { title: layer.doc },
-                    h("h4", {}, `${layer.label}${unit(layer.unit)}`),
+                    h("h4", {}, `${words(layer.label)}${unit(layer.unit)}`),
                     h("div", { className: "bar", style: `background:${gradient([0, 0.25, 0.5, 0.75, 1].map(heat))}` }),
-                    scale(layer.min, layer.max),
+                    scale(layer.min, this.endOf(layer)),
                 ),
             );
         }
@@ -314,16 +364,19 @@ function stepRgb(k: number, count: number): Rgb {
 }
 
 // Heat map: nothing where nobody is, steps where the layer has levels of service; the first step is free ground.
-export function layerColour(layer: Layer): (value: number) => [number, number, number, number] {
-    const range = layer.max - layer.min || 1;
+export function layerColour(
+    layer: Layer,
+    end: number,
+    service: Service | null,
+): (value: number) => [number, number, number, number] {
+    const range = end - layer.min || 1;
     return (value) => {
         if (Number.isNaN(value)) return [0, 0, 0, 0];
-        const t = (value - layer.min) / range;
-        if (layer.bounds.length > 0) {
-            let k = 0;
-            while (k < layer.bounds.length && value >= layer.bounds[k]) k++;
-            return [...stepRgb(k, layer.bounds.length + 1), k === 0 ? 0 : 150];
+        if (service) {
+            const k = service.bounds.filter((bound) => value >= bound).length;
+            return [...stepRgb(k, service.bounds.length + 1), k === 0 ? 0 : 150];
         }
+        const t = (value - layer.min) / range;
         return [...heat(Math.min(1, Math.max(0, t))), Math.round(Math.min(150, 900 * Math.max(0, t)))];
     };
 }

@@ -114,7 +114,7 @@ export class OfflineLink implements Link {
                 kind: "map",
                 min: 0,
                 max: 5,
-                bounds: [],
+                levels: (this.data.scene.layers as Json[] | undefined)?.find((l) => l.name === "density")?.levels ?? [],
                 doc: "people per m²",
             },
         ];

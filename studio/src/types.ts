@@ -38,6 +38,12 @@ export interface ColourValue {
     names: string[];
     doc: string;
 }
+// Levels of service: where a next one begins.
+export interface Service {
+    name: string;
+    source: string;
+    bounds: number[];
+}
 export interface Layer {
     name: string;
     label: string;
@@ -46,7 +52,7 @@ export interface Layer {
     min: number;
     max: number;
     ofTarget: boolean;
-    bounds: number[];
+    services: Service[];
     doc: string;
 }
 export interface Template {
@@ -194,6 +200,8 @@ export interface People {
     total: number;
     kept: number;
     colour: number;
+    low: number; // that value 0 and 1 stand for
+    high: number;
     x: Float32Array;
     y: Float32Array;
     heading: Float32Array;

@@ -1,0 +1,154 @@
+// Maps that only the world knows: ways and directions to a target, the time that the way takes, grids of models.
+// SPDX-License-Identifier: Apache-2.0
+#include "studio/moment.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool size_field(th_studio_field *field, const th_box *box, float cell, int values) {
+    float width = box->max_x - box->min_x, height = box->max_y - box->min_y;
+    const float most = 400.0f; // cells in a row
+    cell = fmaxf(cell, fmaxf(width, height) / most);
+    field->cell = cell;
+    field->min_x = box->min_x;
+    field->min_y = box->min_y;
+    field->nx = (int)(width / cell) + 1;
+    field->ny = (int)(height / cell) + 1;
+    field->values = calloc((size_t)field->nx * (size_t)field->ny * (size_t)values, sizeof(float));
+    return field->values != NULL;
+}
+
+static void fill_distances(const th_world *world, th_studio_field *field) {
+    const th_scene *scene = th_world_scene(world);
+    for (int y = 0; y < field->ny; ++y) {
+        th_vec2 row[512];
+        for (int x = 0; x < field->nx; ++x)
+            row[x] = (th_vec2){field->min_x + ((float)x + 0.5f) * field->cell,
+                               field->min_y + ((float)y + 0.5f) * field->cell};
+        float *values = field->values + (size_t)y * (size_t)field->nx;
+        th_world_distances(world, field->target, field->level, row, field->nx, values);
+        for (int x = 0; x < field->nx; ++x)
+            if (!isfinite(values[x]) || (scene->levels[field->level].bounded &&
+                                         !th_scene_walkable(scene, field->level, row[x])))
+                values[x] = NAN;
+    }
+}
+
+// Down the slope of the distances.
+static bool turn_into_directions(th_studio_field *field) {
+    int nx = field->nx, ny = field->ny;
+    float *directions = malloc(2 * (size_t)nx * (size_t)ny * sizeof *directions);
+    if (!directions) return false;
+    for (int y = 0; y < ny; ++y)
+        for (int x = 0; x < nx; ++x) {
+            const float *d = field->values + (size_t)y * (size_t)nx + x;
+            float east = x + 1 < nx ? d[1] : NAN, west = x > 0 ? d[-1] : NAN;
+            float north = y + 1 < ny ? d[nx] : NAN, south = y > 0 ? d[-nx] : NAN;
+            float gx = (isnan(east) ? *d : east) - (isnan(west) ? *d : west);
+            float gy = (isnan(north) ? *d : north) - (isnan(south) ? *d : south);
+            float length = sqrtf(gx * gx + gy * gy);
+            float *to = directions + 2 * ((size_t)y * (size_t)nx + (size_t)x);
+            to[0] = length > 0.0f ? -gx / length : NAN; // also NaN where the distance is
+            to[1] = length > 0.0f ? -gy / length : NAN;
+        }
+    free(field->values);
+    field->values = directions;
+    return true;
+}
+
+static bool copy_grid(th_world *world, th_grid_kind kind, th_studio_field *field) {
+    th_grid grid;
+    if (!th_world_map_grid(world, kind, field->level, &grid)) return false;
+    size_t cells = (size_t)grid.nx * (size_t)grid.ny;
+    if (cells > 4000000 || !(field->values = malloc(cells * sizeof(float)))) return false;
+    memcpy(field->values, grid.values, cells * sizeof(float));
+    field->nx = grid.nx;
+    field->ny = grid.ny;
+    field->min_x = grid.min_x;
+    field->min_y = grid.min_y;
+    field->cell = grid.cell;
+    return true;
+}
+
+// ---- time to go
+
+typedef struct reached {
+    float distance; // to the target [m]
+    int cell;
+} reached;
+
+static int by_distance(const void *a, const void *b) {
+    const reached *first = a, *second = b;
+    if (first->distance != second->distance) return first->distance < second->distance ? -1 : 1;
+    return first->cell - second->cell;
+}
+
+// The neighbour to which the way shortens most; -1: none. More than the way between the two is a wall.
+static int next_cell(const th_studio_field *field, int cell) {
+    const float *d = field->values;
+    int x = cell % field->nx, y = cell / field->nx, best = -1;
+    float steepest = 0.0f;
+    for (int k = 0; k < 9; ++k) {
+        int i = x + k % 3 - 1, j = y + k / 3 - 1;
+        if (i < 0 || j < 0 || i >= field->nx || j >= field->ny) continue;
+        int other = j * field->nx + i;
+        float length = field->cell * (i != x && j != y ? 1.41421356f : 1.0f);
+        float slope = (d[cell] - d[other]) / length;
+        if (!(slope > steepest && slope < 1.5f)) continue;
+        steepest = slope;
+        best = other;
+    }
+    return best;
+}
+
+// How fast one gets on there: as the people do who are there, and freely where nobody is. People who have just stopped
+// will go on, so it is never nothing.
+static float pace(const th_studio_field *speed, float x, float y) {
+    const float free_speed = 1.34f, least = 0.1f; // [m/s] Weidmann 1993; a shuffling queue
+    float there = th_studio_field_at(speed, x, y);
+    return there >= 0.0f && isfinite(there) ? fmaxf(there, least) : free_speed;
+}
+
+// Adds up the way from the target on outwards, each stretch at the pace that the crowd has there now. What lies beyond
+// the level's stairs counts at the pace at their foot.
+static bool turn_into_times(const th_studio_moment *moment, th_studio_field *field) {
+    int cells = field->nx * field->ny, count = 0;
+    float *times = malloc((size_t)cells * sizeof *times);
+    reached *order = malloc((size_t)cells * sizeof *order);
+    th_studio_field speed = {0};
+    bool made =
+        times && order && th_studio_map_people(moment, TH_LAYER_SPEED, field->level, &speed);
+    for (int c = 0; made && c < cells; ++c) {
+        times[c] = NAN;
+        if (!isnan(field->values[c])) order[count++] = (reached){field->values[c], c};
+    }
+    if (count > 0) qsort(order, (size_t)count, sizeof *order, by_distance);
+    for (int k = 0; k < count; ++k) {
+        int c = order[k].cell, to = next_cell(field, c);
+        float x = field->min_x + ((float)(c % field->nx) + 0.5f) * field->cell;
+        float y = field->min_y + ((float)(c / field->nx) + 0.5f) * field->cell;
+        float way = field->values[c] - (to < 0 ? 0.0f : field->values[to]);
+        times[c] = (to < 0 ? 0.0f : times[to]) + way / pace(&speed, x, y);
+    }
+    if (made) {
+        free(field->values);
+        field->values = times;
+    } else {
+        free(times);
+    }
+    free(order);
+    th_studio_field_release(&speed);
+    return made;
+}
+
+bool th_studio_map_world(th_world *world, const th_studio_moment *moment, th_studio_layer_kind kind,
+                         th_studio_field *field) {
+    const th_scene *scene = th_world_scene(world);
+    if (field->level >= scene->level_count) return false;
+    if (kind == TH_LAYER_PACKING) return copy_grid(world, TH_GRID_PACKING, field);
+    if (kind == TH_LAYER_PRESSURE) return copy_grid(world, TH_GRID_PRESSURE, field);
+    if (!size_field(field, &scene->levels[field->level].box, 0.5f, 1)) return false;
+    fill_distances(world, field);
+    if (kind == TH_LAYER_TRAVEL_TIME) return turn_into_times(moment, field);
+    return kind == TH_LAYER_DISTANCE || turn_into_directions(field);
+}
