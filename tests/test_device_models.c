@@ -162,6 +162,23 @@ static void undecided_people(void **state) {
     step_and_end(pair_at(sights, false), 2 * STEPS, FORCE_STEP, "undecided");
 }
 
+// People are drawn to the same places there, and stop for as long.
+static void people_with_interests(void **state) {
+    (void)state;
+    static const char places[] = TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 16, 12]}, "walls": [[[8, 4], [8, 12]]]}],
+        "exits": [{"id": "gate", "line": [[0, 2], [0, 10]]}],
+        "interests": [{"layer": "shopping", "area": {"rect": [3, 9, 5, 11]}},
+            {"area": {"circle": [13, 9, 1.5]}, "from": 0.5, "until": 3}],
+        "groups": [{"count": 60, "area": {"rect": [1, 1, 14, 8]}, "to": "gate",
+            "interested_in": {"shopping": 1, "other": 2},
+            "behave": {"model": "interest", "attract_rate": 2, "browse_time": 1, "refractory": 2},
+            "move": "collision_free_speed"},
+            {"count": 20, "area": {"rect": [1, 1, 14, 8]}, "to": "gate",
+            "behave": {"model": "interest", "attract_rate": 2, "blur": 1}, "move": "collision_free_speed"}],
+        "run": {"step": 0.1, "duration": 60}});
+    step_and_end(pair_at(places, false), 2 * STEPS, FORCE_STEP, "interest");
+}
+
 static void refused(const char *json, const char *message) {
     th_scene *scene = device_scene(json);
     th_world_def def = th_world_def_default();
@@ -209,6 +226,7 @@ int main(void) {
         cmocka_unit_test(heaps),
         cmocka_unit_test(parameters),
         cmocka_unit_test(undecided_people),
+        cmocka_unit_test(people_with_interests),
         cmocka_unit_test(own_model),
         cmocka_unit_test(cpu_only),
     };

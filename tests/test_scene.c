@@ -123,8 +123,18 @@ static void test_everything(void **state) {
     assert_int_equal(scene->doors[0].schedule_count, 3);
     assert_false(scene->doors[0].schedule[1].open);
     // Targets are shared: {west, roof} is asked for by three groups and exists once.
-    assert_int_equal(scene->goal_count, 4);
-    assert_int_equal(scene->target_count, 3);
+    // The kiosk is a detour of two of these, the show of one of them.
+    assert_int_equal(scene->goal_count, 6);
+    assert_int_equal(scene->target_count, 5);
+    assert_int_equal(scene->layer_count, 2);
+    assert_int_equal(scene->groups[2].detour_count, 2);
+    assert_int_equal(scene->groups[3].detour_count, 1);
+    assert_int_equal(scene->groups[2].route[1], scene->groups[3].route[1]);
+    assert_int_equal(th_group_target(&scene->groups[3], TH_DETOUR), scene->groups[3].route[1]);
+    assert_int_equal(th_group_target(&scene->groups[3], 2 * TH_DETOUR), -1);
+    assert_near(scene->groups[2].interest[1], 0.5, 1e-6);
+    assert_near(scene->goals[4].strength, 2.0, 0.0);
+    assert_near(scene->goals[5].until, 60.0, 0.0);
     assert_int_equal(scene->groups[0].route[1], scene->groups[2].route[0]);
     assert_int_equal(scene->groups[2].route[0], scene->groups[3].route[0]);
     assert_int_equal(scene->groups[0].route_count, 2);

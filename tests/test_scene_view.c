@@ -147,8 +147,8 @@ static void check_doors(const pair *p) {
 }
 
 static void check_goals(const pair *p) {
-    static const char *const arrays[] = {"exits", "waypoints", "waiting_areas"};
-    size_t seen[3] = {0};
+    static const char *const arrays[] = {"exits", "waypoints", "waiting_areas", "interests"};
+    size_t seen[4] = {0};
     for (int g = 0; g < p->scene->goal_count; ++g) {
         const th_goal *goal = &p->scene->goals[g];
         const json_t *array = json_object_get(p->json, arrays[goal->kind]);
@@ -162,7 +162,7 @@ static void check_goals(const pair *p) {
             check_rect(p->scene, json_object_get(object, "area"), &goal->area.shape);
         assert_near(goal->wait, number(object, "wait", 0), 1e-6);
     }
-    for (int k = 0; k < 3; ++k)
+    for (int k = 0; k < 4; ++k)
         assert_int_equal(seen[k], json_array_size(json_object_get(p->json, arrays[k])));
 }
 

@@ -3,6 +3,9 @@
 #ifndef THRONG_FIELDS_H
 #define THRONG_FIELDS_H
 
+// Where TH_FIELD_LEG holds TH_DETOUR * (1 + k) besides the leg, somebody is on detour k of its group, or looks at that place.
+#define TH_DETOUR 0x10000u
+
 // X(NAME, name, type, doc). Every element is 4 bytes wide: one scratch array can sort them all.
 // All arrays are in cell order and change order in every step; a mapped view is in id order.
 #define TH_FIELDS(X)                                                                           \
@@ -22,7 +25,7 @@
     X(LEVEL, level, uint32_t, "index of the level")                                            \
     X(GROUP, group, uint32_t, "index of the group; scripted bodies come after the groups")     \
     X(PHASE, phase, uint32_t, "th_phase")                                                      \
-    X(LEG, leg, uint32_t, "which leg of the group's route")                                    \
+    X(LEG, leg, uint32_t, "which leg of the group's route, and above it a detour")             \
     X(WAIT_UNTIL, wait_until, float, "end of pre-movement or waiting [s]")                     \
     X(START_TIME, start_time, float, "when it appeared [s]")
 

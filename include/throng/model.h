@@ -196,6 +196,9 @@ typedef struct th_model {
     // the route.
     bool leads;
     bool host_only; // has no functions for the device: a world there refuses scenes with it
+    // Behave only. Its people may be sent to places of interest: the planners know the way to those that the group
+    // cares for. TH_DETOUR * (1 + k) in the leg leads to detour k; who waits with one waits for the behaviour.
+    bool detours;
     // Do values that are good by themselves fit together? NULL: yes; else what is wrong and the cure, and *param is the
     // parameter that it is about.
     const char *(*check)(const float *params, int *param);

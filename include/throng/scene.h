@@ -78,9 +78,10 @@ typedef enum th_goal_kind {
     TH_GOAL_EXIT,     // who gets there leaves the world
     TH_GOAL_WAYPOINT, // who gets there goes on with the route
     TH_GOAL_WAITING,  // who gets there stays `wait` seconds, then goes on
+    TH_GOAL_INTEREST, // a place of interest: draws people whose behaviour is "interest"
 } th_goal_kind;
 
-// Exits, waypoints and waiting areas (three arrays in the file, one list here).
+// Exits, waypoints, waiting areas and places of interest (four arrays in the file, one list here).
 // An area (reached when the centre is inside) or a two-point line (reached when crossed; a line
 // lying on a wall opens it). One of `area` and `line`.
 typedef struct th_goal_def {
@@ -91,6 +92,11 @@ typedef struct th_goal_def {
     bool has_line;
     th_point line[2];
     double wait; // for waiting areas [s] >= 0 default 0
+    // Places of interest, which have an area: of a building or of open ground.
+    const char *layer; // what kind of place it is; default "other"
+    double strength;   // factor on its interest, (0, 10]; 0: 1
+    double from;       // [s] when it begins to be of interest, default 0
+    double until;      // [s] and when it ends; 0: never
 } th_goal_def;
 
 typedef enum th_distribution_kind {
@@ -126,6 +132,12 @@ typedef struct th_model_def {
     const th_param *params;
     int param_count;
 } th_model_def;
+
+// How much a group cares for the places of a layer.
+typedef struct th_layer_weight {
+    const char *layer;
+    double weight; // [-] 0 .. 10, 0: not at all
+} th_layer_weight;
 
 typedef struct th_arrival { // one row of a source's timetable
     double time;            // [s]
@@ -166,6 +178,9 @@ typedef struct th_group_def {
     th_own_goal_kind own_goal;
     th_shape own_goal_area;
     th_point own_goal_centre;
+    // For the behaviour "interest". None: everything is of interest, with weight 1; else only what is named.
+    const th_layer_weight *interested_in;
+    int interested_in_count;
     // Models by the names that `throng list` shows; no name: the default of the stage.
     th_model_def behave, plan, filter, move;
     const char *

@@ -96,6 +96,10 @@ typedef struct th_goal {
     th_line line; // when is_line; level is set either way
     th_area area; // otherwise; level is set either way
     float wait;   // [s]
+    // Of a place of interest.
+    int layer;         // in the scene's list
+    float strength;    // [-]
+    float from, until; // [s]
 } th_goal;
 
 // A set of goals of which the nearest counts.
@@ -122,8 +126,9 @@ typedef struct th_group {
     const th_arrival *arrivals;
     int arrival_count;
     th_distribution radius, speed, premovement, mass;
-    const int *route; // target of each leg
-    int route_count;
+    const int *route; // target of each leg, then of each detour to a place of interest
+    int route_count, detour_count;
+    const float *interest; // weight of every layer of the scene
     int entrance; // the goal that the first leg names first, -1: none; `route` has goals in their own order
     th_own_goal_kind own_goal;
     th_area own_goal_area;
@@ -169,8 +174,10 @@ struct th_scene {
     int zone_count;
     const th_door *doors;
     int door_count;
-    const th_goal *goals; // exits, waypoints, waiting areas
+    const th_goal *goals; // exits, waypoints, waiting areas, places of interest
     int goal_count;
+    const char *const *layers; // of places of interest
+    int layer_count;
     const th_target *targets; // the legs of all routes, each different one once
     int target_count;
     const th_group *groups;
@@ -202,6 +209,8 @@ struct th_scene {
     struct th_source_map *source_map; // JSON path -> line and column; NULL for a scene made in code
 };
 
+// The target of a person with this TH_FIELD_LEG, in the scene's list; -1: none left, or an own goal.
+TH_API int th_group_target(const th_group *group, uint32_t leg);
 // The narrowest gap that the smallest, or the largest, person of the group fits through: the body's width, or its depth
 // with models that turn shoulders, and what the model needs besides. [m]
 TH_API double th_group_gap(const th_group *group, bool largest);

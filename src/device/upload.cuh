@@ -129,7 +129,8 @@ inline th_scene *copy_scene(store &s, const th_scene *host, th_nodes **nodes) {
         group.area = copy_area(s, group.area);
         group.own_goal_area = copy_area(s, group.own_goal_area);
         group.positions = nullptr;
-        group.route = s.copy(group.route, (size_t)group.route_count);
+        group.route = s.copy(group.route, (size_t)(group.route_count + group.detour_count));
+        group.interest = s.copy(group.interest, (size_t)host->layer_count);
         group.arrivals = s.copy(group.arrivals, (size_t)group.arrival_count);
     });
     scene.scripted = copy_each(s, host->scripted, host->scripted_count, [&](th_scripted &body) {

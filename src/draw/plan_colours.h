@@ -11,11 +11,15 @@ static const th_colour SOLID = {0.80, 0.80, 0.80}, FLOOR = {0.975, 0.975, 0.965}
 static const th_colour WALL = {0.15, 0.15, 0.15}, EXIT = {0.00, 0.55, 0.35};
 static const th_colour WAYPOINT = {0.35, 0.35, 0.75}, WAITING = {0.75, 0.50, 0.10};
 static const th_colour DOOR_OPEN = {0.00, 0.55, 0.80}, DOOR_CLOSED = {0.85, 0.10, 0.10};
+static const th_colour INTEREST = {0.80, 0.25, 0.45};
 static const th_colour ZONE = {0.93, 0.86, 0.65}, STAIRS = {0.55, 0.60, 0.70};
 static const th_colour MEASURE = {0.60, 0.20, 0.60}, PORTAL = {0.80, 0.25, 0.75};
 
 static inline th_colour th_goal_colour(th_goal_kind kind) {
-    return kind == TH_GOAL_EXIT ? EXIT : kind == TH_GOAL_WAITING ? WAITING : WAYPOINT;
+    return kind == TH_GOAL_EXIT       ? EXIT
+           : kind == TH_GOAL_WAITING  ? WAITING
+           : kind == TH_GOAL_INTEREST ? INTEREST
+                                      : WAYPOINT;
 }
 
 static inline int th_goal_level(const th_goal *goal) {

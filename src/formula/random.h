@@ -28,6 +28,8 @@ enum {
     TH_STREAM_DODGE = 23,     // where somebody who meets another face to face dodges, colonization
     TH_STREAM_RESCUE = 24,    // which direction somebody who stands tries, colonization
     TH_STREAM_UNDECIDED = 25, // who is undecided and which sight is chosen
+    TH_STREAM_INTEREST = 30,  // who is drawn to a place of interest or stops at it, and at which
+    TH_STREAM_BROWSE = 31,    // how long somebody looks at a place of interest
     TH_STREAM_OWN_MODEL = 1 << 24 // and up: numbers that models as functions of one person draw
 };
 

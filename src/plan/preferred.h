@@ -104,13 +104,11 @@ TH_BOTH static inline int th_plan_walking(const th_planner *planner, int i, bool
     const th_group *group = &planner->scene->groups[agents->group[i]];
     th_vec2 p = th_position(agents, (uint32_t)i), heading = th_velocity(agents, (uint32_t)i);
     int level = (int)agents->level[i];
-    uint32_t leg = agents->leg[i];
+    int target = th_leg_target(group, agents->leg[i]);
     float speed = agents->speed[i];
     th_way way;
-    if (!planner->bare && leg < (uint32_t)group->route_count &&
-        !world->groups[agents->group[i]].led) {
+    if (!planner->bare && target >= 0 && !world->groups[agents->group[i]].led) {
         float inset = th_goal_inset(agents, i);
-        int target = group->route[leg];
         if (planner->scene->size_count == 1 || straight) {
             way = th_way_to_target(planner, target, straight, level, p, inset, heading);
         } else {

@@ -26,7 +26,7 @@ static bool target_needed(const th_scene *scene, int target, int size) {
         const th_group *group = &scene->groups[g];
         if (!th_models(NULL)[group->plan.model]->needs_lattice || !has_size(scene, group, size))
             continue;
-        for (int k = 0; k < group->route_count; ++k)
+        for (int k = 0; k < group->route_count + group->detour_count; ++k)
             if (group->route[k] == target) return true;
     }
     return false;

@@ -165,7 +165,8 @@ static void gather_doors(th_compiler *c) {
 static const char *goal_array(th_goal_kind kind) {
     return kind == TH_GOAL_EXIT       ? "exits"
            : kind == TH_GOAL_WAYPOINT ? "waypoints"
-                                      : "waiting_areas";
+           : kind == TH_GOAL_WAITING  ? "waiting_areas"
+                                      : "interests";
 }
 
 // Goals are one list here and three arrays in the file.
@@ -197,6 +198,7 @@ static void gather_goals(th_compiler *c) {
         th_at(c, "%s[%d].wait", array, place);
         th_check_range(c, "wait", def->wait, 0.0, 1e7, "s");
         goal->wait = (float)def->wait;
+        if (def->kind == TH_GOAL_INTEREST) th_gather_interest(c, i, place);
         th_at(c, "%s[%d]", array, place);
         if (def->has_line != th_shape_empty(&def->area))
             th_bad(c, "give either an \"area\" or a \"line\"");
@@ -321,6 +323,8 @@ static void compile_areas(th_compiler *c) {
         if (!def->goals[i].has_line)
             c->list.goals[i].area =
                 th_compile_area(c, &def->goals[i].area, scene->goals[i].area.level);
+    for (int i = 0; i < def->goal_count; ++i)
+        if (def->goals[i].kind == TH_GOAL_INTEREST) th_compile_interest(c, i, goal_place(def, i));
     for (int i = 0; i < def->measure_area_count && c->result == TH_OK; ++i) {
         th_measure_area *area = &c->list.measure_areas[i];
         int level = area->area.level;

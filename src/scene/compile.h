@@ -24,6 +24,7 @@ typedef struct th_scene_lists {
     th_zone *zones;
     th_door *doors;
     th_goal *goals;
+    const char **layers;
     th_target *targets;
     th_group *groups;
     th_scripted *scripted;
@@ -98,6 +99,12 @@ th_result th_positions_read(th_arena *arena, const char *base_dir, const char *n
 
 void th_gather_groups(th_compiler *c);
 void th_compile_groups(th_compiler *c);
+// compile_interest.c: a place of interest, `place` in its array of the file; the detours of a group, after its route.
+void th_gather_interest(th_compiler *c, int index, int place);
+void th_compile_interest(th_compiler *c, int index, int place);
+void th_compile_detours(th_compiler *c, int group, int *route);
+// The target of these goals, ascending, which live as long as the scene; a new one where there is none yet.
+int th_target_of(th_compiler *c, const int *goals, int count);
 void th_gather_scripted(th_compiler *c);
 void th_compile_scripted(th_compiler *c);
 void th_compile_walls(th_compiler *c);

@@ -253,7 +253,7 @@ static int sorted_goals(th_compiler *c, const th_route_step *step, int *goals) {
     return count;
 }
 
-static int target_of(th_compiler *c, const int *goals, int count) {
+int th_target_of(th_compiler *c, const int *goals, int count) {
     th_scene *scene = c->scene;
     for (int i = 0; i < scene->target_count; ++i)
         if (scene->targets[i].goal_count == count &&
@@ -266,20 +266,23 @@ static int target_of(th_compiler *c, const int *goals, int count) {
 
 static void compile_route(th_compiler *c, int i) {
     const th_group_def *def = &c->def->groups[i];
-    int *route = th_take(c, (size_t)def->route_count, sizeof *route);
+    th_at(c, "groups[%d].route", i);
+    if (def->route_count >= (int)TH_DETOUR) th_bad(c, "a route has at most %d legs", TH_DETOUR - 1);
+    int *route = th_take(c, (size_t)(def->route_count + c->scene->goal_count), sizeof *route);
     for (int k = 0; route && k < def->route_count && c->result == TH_OK; ++k) {
         th_at(c, "groups[%d].route[%d]", i, k);
         if (def->route[k].goal_count < 1) th_bad(c, "a leg of a route needs at least one goal");
         int *goals = th_take(c, (size_t)def->route[k].goal_count + 1, sizeof *goals);
         if (!goals) return;
         int count = sorted_goals(c, &def->route[k], goals);
-        if (c->result == TH_OK) route[k] = target_of(c, goals, count);
+        if (c->result == TH_OK) route[k] = th_target_of(c, goals, count);
     }
     const th_route_step *first = def->route_count > 0 ? &def->route[0] : NULL;
     bool named = c->result == TH_OK && first && first->goal_count > 0;
     c->list.groups[i].entrance = named ? find_goal(c, first->goals[0]) : -1;
     c->list.groups[i].route = route;
     c->list.groups[i].route_count = def->route_count;
+    if (route && c->result == TH_OK) th_compile_detours(c, i, route);
 }
 
 static void compile_models(th_compiler *c, int i) {
@@ -359,7 +362,7 @@ static void compile_leader(th_compiler *c, int i) {
 }
 
 static void count_targets(th_compiler *c) {
-    size_t most = 0;
+    size_t most = (size_t)c->scene->goal_count;
     for (int i = 0; i < c->def->group_count; ++i) most += (size_t)c->def->groups[i].route_count;
     c->scene->targets = c->list.targets = th_take(c, most, sizeof *c->scene->targets);
 }
@@ -371,8 +374,8 @@ void th_compile_groups(th_compiler *c) {
         th_group *group = &c->list.groups[i];
         compile_people(c, i);
         compile_properties(c, i);
-        if (c->result == TH_OK) compile_route(c, i);
         if (c->result == TH_OK) compile_models(c, i);
+        if (c->result == TH_OK) compile_route(c, i);
         group->leader = -1;
         group->own_goal = def->own_goal;
         group->own_goal_area = th_compile_area(c, &def->own_goal_area, group->level);

@@ -98,6 +98,21 @@ static void read_waiting_area(th_decoder *decoder, json_t *value, void *item) {
         read_goal(decoder, value, item);
 }
 
+static void read_interest(th_decoder *decoder, json_t *value, void *item) {
+    th_goal_def *goal = item;
+    goal->kind = TH_GOAL_INTEREST;
+    if (!TH_CHECK_KEYS(decoder, value, "id", "level", "area", "layer", "strength", "from", "until"))
+        return;
+    read_goal(decoder, value, goal);
+    th_read_string(decoder, value, "layer", &goal->layer);
+    th_read_number(decoder, value, "strength", &goal->strength);
+    th_read_number(decoder, value, "from", &goal->from);
+    th_read_number(decoder, value, "until", &goal->until);
+    if (json_object_get(value, "strength") && goal->strength == 0.0)
+        goal->strength = -1.0; // refused
+    if (json_object_get(value, "until") && goal->until == 0.0) goal->until = -1.0;
+}
+
 static void read_group(th_decoder *decoder, json_t *value, void *item) {
     th_decode_group(decoder, value, item);
 }
@@ -211,20 +226,23 @@ static void name_exits(th_decoder *decoder, th_goal_def *exits, int count) {
     }
 }
 
-// Exits, waypoints and waiting areas become one list, in that order.
+// Exits, waypoints, waiting areas and places of interest become one list, in that order.
 static void read_goals(th_decoder *decoder, json_t *root, th_scene_def *def) {
-    int counts[3];
-    th_goal_def *parts[3];
+    int counts[4];
+    th_goal_def *parts[4];
     parts[0] = th_read_array(decoder, root, "exits", sizeof(th_goal_def), read_exit, &counts[0]);
     parts[1] =
         th_read_array(decoder, root, "waypoints", sizeof(th_goal_def), read_waypoint, &counts[1]);
     parts[2] = th_read_array(decoder, root, "waiting_areas", sizeof(th_goal_def), read_waiting_area,
                              &counts[2]);
-    size_t total = (size_t)counts[0] + (size_t)counts[1] + (size_t)counts[2];
+    parts[3] =
+        th_read_array(decoder, root, "interests", sizeof(th_goal_def), read_interest, &counts[3]);
+    size_t total = 0;
+    for (int i = 0; i < 4; ++i) total += (size_t)counts[i];
     th_goal_def *goals = th_decoder_alloc(decoder, total, sizeof *goals);
     if (!goals) return;
     th_goal_def *end = goals;
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 4; ++i) {
         if (counts[i]) memcpy(end, parts[i], (size_t)counts[i] * sizeof *goals);
         end += counts[i];
     }
@@ -257,8 +275,8 @@ th_result th_scene_decode(json_t *root, th_arena *arena, const th_source_map *ma
                           th_scene_def *def, th_error *error) {
     th_decoder decoder = {arena, map, error, TH_OK, ""};
     if (!TH_CHECK_KEYS(&decoder, root, "name", "description", "levels", "stairs", "zones", "doors",
-                       "exits", "waypoints", "waiting_areas", "groups", "scripted", "measure",
-                       "run", "record", "plan_cell", "$schema"))
+                       "exits", "waypoints", "waiting_areas", "interests", "groups", "scripted",
+                       "measure", "run", "record", "plan_cell", "$schema"))
         return decoder.result;
     th_read_string(&decoder, root, "name", &def->name);
     th_read_string(&decoder, root, "description", &def->description);

@@ -96,6 +96,35 @@ static void read_own_goal(th_decoder *decoder, json_t *object, th_group_def *gro
     th_leave(decoder, place);
 }
 
+// ["shopping", "dining"] or {"shopping": 1, "dining": 0.5}.
+static void read_interests(th_decoder *decoder, json_t *object, th_group_def *group) {
+    json_t *given = json_object_get(object, "interested_in");
+    if (!given || decoder->result != TH_OK) return;
+    th_place place = th_enter_key(decoder, "interested_in");
+    bool named = json_is_object(given);
+    if (!named && !json_is_array(given))
+        th_expected(decoder, given, "layers [name, ...] or {name: weight, ...}");
+    size_t count = named ? json_object_size(given) : json_array_size(given);
+    th_layer_weight *list = th_decoder_alloc(decoder, count + 1, sizeof *list);
+    if (!list || decoder->result != TH_OK) return;
+    const char *key;
+    json_t *value;
+    size_t at = 0;
+    json_object_foreach(given, key, value) {
+        th_place inner = th_enter_key(decoder, key);
+        list[at++] = (th_layer_weight){key, th_decode_number(decoder, value)};
+        th_leave(decoder, inner);
+    }
+    for (; !named && at < count; ++at) {
+        const char *name =
+            th_decode_string(decoder, json_array_get(given, at), "the name of a layer");
+        list[at] = (th_layer_weight){name, 1.0};
+    }
+    group->interested_in = list;
+    group->interested_in_count = (int)count;
+    th_leave(decoder, place);
+}
+
 static void read_params(th_decoder *decoder, json_t *object, th_model_def *model) {
     th_param *params = th_decoder_alloc(decoder, json_object_size(object), sizeof *params);
     if (!params) return;
@@ -134,7 +163,8 @@ void th_decode_group(th_decoder *decoder, json_t *value, th_group_def *group) {
     *group = th_group_def_default();
     if (!TH_CHECK_KEYS(decoder, value, "id", "level", "area", "count", "density", "positions",
                        "positions_file", "source", "radius", "speed", "premovement", "mass",
-                       "route", "to", "own_goal", "behave", "plan", "filter", "move", "leader"))
+                       "route", "to", "own_goal", "interested_in", "behave", "plan", "filter",
+                       "move", "leader"))
         return;
     th_read_string(decoder, value, "id", &group->id);
     th_read_string(decoder, value, "level", &group->level);
@@ -160,6 +190,7 @@ void th_decode_group(th_decoder *decoder, json_t *value, th_group_def *group) {
     th_read_distribution(decoder, value, "mass", &group->mass);
     read_route(decoder, value, group);
     read_own_goal(decoder, value, group);
+    read_interests(decoder, value, group);
     read_model(decoder, value, "behave", &group->behave);
     read_model(decoder, value, "plan", &group->plan);
     read_model(decoder, value, "filter", &group->filter);

@@ -5,6 +5,7 @@
 #include "core/device.h"
 #include "core/memory.h"
 #include "formula/params.h"
+#include "formula/segment.h"
 #include "throng/model.h"
 #include "throng/scene_view.h"
 
@@ -33,6 +34,36 @@ TH_BOTH static inline bool th_polygons_contain(const th_polygons *polygons, th_v
         }
     }
     return inside;
+}
+
+// Which leg of the route somebody is on, and 1 + the detour that leads away from it; 0: none.
+TH_BOTH static inline uint32_t th_leg_of(uint32_t leg) { return leg % TH_DETOUR; }
+TH_BOTH static inline uint32_t th_detour_of(uint32_t leg) { return leg / TH_DETOUR; }
+
+// The target of a person's leg or detour; -1: none.
+TH_BOTH static inline int th_leg_target(const th_group *group, uint32_t leg) {
+    uint32_t detour = th_detour_of(leg);
+    if (detour > (uint32_t)group->detour_count) return -1;
+    if (detour > 0) return group->route[(uint32_t)group->route_count + detour - 1];
+    return leg < (uint32_t)group->route_count ? group->route[leg] : -1;
+}
+
+// The nearest point of the outline.
+TH_BOTH static inline th_vec2 th_nearest_on_rings(const th_polygons *shape, th_vec2 p) {
+    th_vec2 best = p;
+    float best2 = 3e38f;
+    for (int r = 0; r < shape->ring_count; ++r) {
+        int begin = shape->ring_start[r], end = shape->ring_start[r + 1];
+        for (int i = begin, j = end - 1; i < end; j = i++) {
+            th_vec2 q = th_nearest_on_segment(p, shape->points[j], shape->points[i]);
+            float distance2 = th_length2(th_sub(q, p));
+            if (distance2 < best2) {
+                best2 = distance2;
+                best = q;
+            }
+        }
+    }
+    return best;
 }
 
 #define TH_STEP_MIN 1e-4 // [s] a run of an hour is then 36 million steps: shorter is a mistake

@@ -9,6 +9,7 @@
     X(BEHAVE, ROUTE, behave, route)                             \
     X(BEHAVE, HIDAC, behave, hidac)                             \
     X(BEHAVE, UNDECIDED, behave, undecided)                     \
+    X(BEHAVE, INTEREST, behave, interest)                       \
     X(PLAN, STRAIGHT, plan, straight)                           \
     X(PLAN, FIELD, plan, field)                                 \
     X(PLAN, ROADMAP, plan, roadmap)                             \

@@ -127,7 +127,7 @@ static json_t *describe_levels(const th_scene *scene) {
 }
 
 static json_t *describe_goals(const th_scene *scene) {
-    static const char *const kinds[] = {"exit", "waypoint", "waiting"};
+    static const char *const kinds[] = {"exit", "waypoint", "waiting", "interest"};
     json_t *list = json_array();
     for (int g = 0; g < scene->goal_count; ++g) {
         const th_goal *goal = &scene->goals[g];

@@ -61,6 +61,7 @@ static const list_kind kinds[] = {
     {"exits", "exits", "exit", false, false, true},
     {"waypoints", "waypoints", "waypoint", false, false, true},
     {"waiting_areas", "waiting_areas", "waiting", false, false, true},
+    {"interests", "interests", "interest", false, false, true},
     {"groups", "groups", "group", false, false, true},
     {"scripted", "scripted", "scripted", false, false, true},
     {"lines", "lines", "line", true, false, true},
@@ -76,10 +77,10 @@ static json_t *find_list(json_t *document, const list_kind *kind) {
     return json_object_get(parent, kind->key);
 }
 
-// Exits, waypoints and waiting areas share one set of ids.
+// Exits, waypoints, waiting areas and places of interest share one set of ids.
 static bool is_goal(const list_kind *kind) {
     return strcmp(kind->what, "exits") == 0 || strcmp(kind->what, "waypoints") == 0 ||
-           strcmp(kind->what, "waiting_areas") == 0;
+           strcmp(kind->what, "waiting_areas") == 0 || strcmp(kind->what, "interests") == 0;
 }
 
 static bool id_is_taken(json_t *document, const list_kind *kind, const char *id) {

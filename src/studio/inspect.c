@@ -60,8 +60,8 @@ static void mark_way(json_t *drawing, const th_world *world, int target, int lev
 static void add_goal(json_t *facts, json_t *drawing, const th_world *world, const th_group *group,
                      uint32_t leg, int level, th_vec2 at) {
     const th_scene *scene = th_world_scene(world);
-    if (leg >= (uint32_t)group->route_count) return;
-    int t = group->route[leg];
+    int t = th_group_target(group, leg);
+    if (t < 0) return;
     const th_target *target = &scene->targets[t];
     float distance;
     th_world_distances(world, t, level, &at, 1, &distance);

@@ -222,8 +222,8 @@ static int map_views(th_world *world, bool stored, views *v) {
 // The target of the leg somebody is on.
 static uint8_t goal_of(const th_scene *scene, uint32_t group, uint32_t leg) {
     if (group >= (uint32_t)scene->group_count) return TH_STUDIO_NOTHING;
-    const th_group *g = &scene->groups[group];
-    return leg < (uint32_t)g->route_count ? byte_of((uint32_t)g->route[leg]) : TH_STUDIO_NOTHING;
+    int target = th_group_target(&scene->groups[group], leg);
+    return target >= 0 ? byte_of((uint32_t)target) : TH_STUDIO_NOTHING;
 }
 
 static void fill_rows(th_studio_moment *moment, const th_scene *scene, const views *v) {

@@ -77,6 +77,10 @@ static void set_route(th_world *world, const th_world *from, int group, int old_
             same = strcmp(world->scene->goals[a->goals[g]].id,
                           from->scene->goals[b->goals[g]].id) == 0;
     }
+    if (th_detour_of(agents->leg[i]) > 0) { // places may have changed: back to the route
+        agents->leg[i] = th_leg_of(agents->leg[i]);
+        agents->phase[i] = TH_PHASE_WALKING;
+    }
     if (same) return;
     agents->leg[i] = 0;
     if (agents->phase[i] == TH_PHASE_ARRIVED || agents->phase[i] == TH_PHASE_WAITING)

@@ -55,6 +55,8 @@ static bool indices_are_sound(const th_world *world, const uint32_t *bits) {
     if (bits[TH_FIELD_LEVEL] >= levels || bits[TH_FIELD_GOAL_LEVEL] >= levels ||
         group >= (uint32_t)world->group_count || phase >= TH_PHASE_COUNT)
         return false;
+    uint32_t detours = group < groups ? (uint32_t)scene->groups[group].detour_count : 0;
+    if (th_detour_of(bits[TH_FIELD_LEG]) > detours) return false;
     bool scripted = phase == TH_PHASE_SCRIPTED || phase == TH_PHASE_BODY;
     return scripted == (group >= groups) || th_gone(phase);
 }

@@ -22,6 +22,7 @@ const WHAT: Record<string, string> = {
     exit: "exits",
     waypoint: "waypoints",
     waiting: "waiting_areas",
+    interest: "interests",
     zone: "zones",
     group: "groups",
     line: "lines",
@@ -64,7 +65,7 @@ export function thingsOf(scene: Scene, level: number): Thing[] {
         });
     };
     add("door", scene.doors);
-    for (const kind of ["exit", "waypoint", "waiting"])
+    for (const kind of ["exit", "waypoint", "waiting", "interest"])
         add(
             kind,
             scene.goals.filter((goal) => goal.kind === kind),

@@ -88,7 +88,7 @@ export interface Door {
 export interface Goal {
     id: string;
     level: number;
-    kind: "exit" | "waypoint" | "waiting";
+    kind: "exit" | "waypoint" | "waiting" | "interest";
     line: Line | null;
     rings: Ring[];
 }

@@ -13,6 +13,7 @@ TH_BOTH static inline void th_route_behave(th_world *world, int i) {
     if (phase != TH_PHASE_STANDING && phase != TH_PHASE_WAITING) return;
     if (!world->groups[agents->group[i]].follows_route) return;
     if ((float)world->time < agents->wait_until[i]) return;
+    if (th_detour_of(agents->leg[i]) > 0) return; // its behaviour knows when to go on
     const th_group *group = &world->scene->groups[agents->group[i]];
     if (phase == TH_PHASE_WAITING) agents->leg[i]++;
     bool on_the_way =
@@ -71,7 +72,8 @@ TH_BOTH static inline int th_route_arrive(th_world *world, int i, bool routes) {
     th_agents *agents = &world->agents;
     int left = 0;
     if (agents->phase[i] != TH_PHASE_WALKING) return 0;
-    if (!world->groups[agents->group[i]].follows_route) return 0;
+    if (!world->groups[agents->group[i]].follows_route || th_detour_of(agents->leg[i]) > 0)
+        return 0;
     const th_group *group = &world->scene->groups[agents->group[i]];
     if (routes && agents->leg[i] < (uint32_t)group->route_count) {
         th_route_reach_goal(world, i, group, &left);

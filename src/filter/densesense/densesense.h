@@ -558,15 +558,16 @@ TH_FORMULA float th_densesense_goal_distance(const th_densesense_walker *who) {
     const float far = 1e3f, near = 0.1f;
     const th_scene *scene = who->world->scene;
     const th_agents *agents = &who->world->agents;
-    uint32_t i = who->self, leg = agents->leg[i];
+    uint32_t i = who->self;
     if ((int)agents->group[i] >= scene->group_count) return far;
     const th_group *group = &scene->groups[agents->group[i]];
-    if (leg >= (uint32_t)group->route_count) {
+    int to = th_leg_target(group, agents->leg[i]);
+    if (to < 0) {
         if (group->own_goal == TH_OWN_GOAL_NONE) return far;
         th_vec2 own = {agents->goal_x[i], agents->goal_y[i]};
         return th_max(th_length(th_sub(own, who->p)), near);
     }
-    const th_target *target = &scene->targets[group->route[leg]];
+    const th_target *target = &scene->targets[to];
     float nearest2 = far * far;
     for (int g = 0; g < target->goal_count; ++g) {
         const th_goal *goal = &scene->goals[target->goals[g]];

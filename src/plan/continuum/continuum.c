@@ -56,14 +56,15 @@ static void take_potentials(th_continuum *c, const th_world *world) {
     const th_scene *scene = world->scene;
     size_t legs = 0, count = (size_t)c->nodes.count;
     for (int g = 0; g < scene->group_count; ++g)
-        if (th_continuum_has(world, g)) legs += (size_t)scene->groups[g].route_count;
+        if (th_continuum_has(world, g)) legs += (size_t)th_continuum_ways(&scene->groups[g]);
     c->potentials = th_arena_alloc(&c->arena, legs, sizeof *c->potentials);
     c->wanted = th_arena_alloc(&c->arena, legs, 1);
     c->solved = th_arena_alloc(&c->arena, legs, 1);
     c->first_potential = th_arena_alloc(&c->arena, (size_t)scene->group_count, sizeof(int));
     for (int g = 0; !c->arena.failed && g < scene->group_count; ++g) {
         c->first_potential[g] = c->potential_count;
-        for (int k = 0; th_continuum_has(world, g) && k < scene->groups[g].route_count; ++k) {
+        for (int k = 0; th_continuum_has(world, g) && k < th_continuum_ways(&scene->groups[g]);
+             ++k) {
             th_potential *p = &c->potentials[c->potential_count++];
             p->group = g;
             p->target = scene->groups[g].route[k];
@@ -178,9 +179,10 @@ static void find_wanted(th_continuum *c, const th_world *world) {
     for (int i = 0; i < agents->count; ++i) {
         int g = (int)agents->group[i];
         if (agents->phase[i] != TH_PHASE_WALKING || !th_continuum_has(world, g) ||
-            world->groups[g].led || agents->leg[i] >= (uint32_t)world->scene->groups[g].route_count)
+            world->groups[g].led)
             continue;
-        c->wanted[c->potentials[c->first_potential[g] + (int)agents->leg[i]].shared] = 1;
+        int way = th_continuum_way(&world->scene->groups[g], agents->leg[i]);
+        if (way >= 0) c->wanted[c->potentials[c->first_potential[g] + way].shared] = 1;
     }
 }
 

@@ -11,7 +11,7 @@ typedef struct th_goal_nodes { // of a target
     int count;
 } th_goal_nodes;
 
-typedef struct th_potential { // of a leg of a group's route
+typedef struct th_potential { // of a leg of a group's route, or a detour
     int group, target;
     int shared; // the first one with the same target and parameters
     float *values;
@@ -40,6 +40,16 @@ static inline const th_continuum_params *th_continuum_params_of(const th_world *
 static inline bool th_continuum_has(const th_world *world, int group) {
     return group < world->scene->group_count &&
            world->scene->groups[group].plan.model == TH_PLAN_CONTINUUM;
+}
+
+// A group has a potential for every leg of its route, then for every detour.
+static inline int th_continuum_ways(const th_group *group) {
+    return group->route_count + group->detour_count;
+}
+static inline int th_continuum_way(const th_group *group, uint32_t leg) { // -1: none
+    if (th_leg_target(group, leg) < 0) return -1;
+    uint32_t detour = th_detour_of(leg);
+    return detour > 0 ? group->route_count + (int)detour - 1 : (int)leg;
 }
 
 // Row or column of a lattice, the nearest one for places beside it.

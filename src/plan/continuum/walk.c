@@ -100,10 +100,9 @@ static bool plan_walker(const th_continuum *c, const th_planner *planner, int i)
     const th_agents *agents = &world->agents;
     int g = (int)agents->group[i], level = (int)agents->level[i];
     const th_group *group = &world->scene->groups[g];
-    if (agents->phase[i] != TH_PHASE_WALKING || world->groups[g].led ||
-        agents->leg[i] >= (uint32_t)group->route_count)
-        return false;
-    const th_potential *p = &c->potentials[c->first_potential[g] + (int)agents->leg[i]];
+    int way = th_continuum_way(group, agents->leg[i]);
+    if (agents->phase[i] != TH_PHASE_WALKING || world->groups[g].led || way < 0) return false;
+    const th_potential *p = &c->potentials[c->first_potential[g] + way];
     view v = {c, &c->faces[c->same_faces[g]], c->potentials[p->shared].values};
     if (!c->solved[p->shared]) return false;
     const th_continuum_params *params = th_continuum_params_of(world, g);

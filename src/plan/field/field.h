@@ -17,23 +17,6 @@ void th_field_solve(const th_graph *graph, const th_walls *walls, const th_targe
 void th_field_resolve(const th_graph *graph, const th_walls *walls, const th_target *target,
                       float keep, th_front *front, float *distance);
 
-TH_BOTH static inline th_vec2 th_nearest_on_rings(const th_polygons *shape, th_vec2 p) {
-    th_vec2 best = p;
-    float best2 = 3e38f;
-    for (int r = 0; r < shape->ring_count; ++r) {
-        int begin = shape->ring_start[r], end = shape->ring_start[r + 1];
-        for (int i = begin, j = end - 1; i < end; j = i++) {
-            th_vec2 q = th_nearest_on_segment(p, shape->points[j], shape->points[i]);
-            float distance2 = th_length2(th_sub(q, p));
-            if (distance2 < best2) {
-                best2 = distance2;
-                best = q;
-            }
-        }
-    }
-    return best;
-}
-
 // The nearest point of a goal to p; lines are shortened by `inset` at both ends (a radius: nobody
 // can reach the very end of a line between walls). p itself when p is in the goal's area.
 TH_BOTH static inline th_vec2 th_goal_nearest(const th_goal *goal, th_vec2 p, float inset) {
