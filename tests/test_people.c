@@ -62,6 +62,27 @@ static void waiting_shortens_the_gaps(void **state) {
 }
 
 // Of two who converge exactly one minds the other, wherever they stand.
+// Whom the device leaves out really allows as much in every direction, or they could not be left out; and it is many.
+static void who_is_left_out_would_not_matter(void **state) {
+    (void)state;
+    th_people_params p = defaults();
+    int tries = 20000, left_out = 0;
+    for (int n = 0; n < tries; ++n) {
+        th_random4 a = th_philox(5, 1, (uint32_t)n, 0), b = th_philox(5, 2, (uint32_t)n, 0);
+        float dx = 6 * th_uniform(a.v[0]) - 3, dy = 6 * th_uniform(a.v[1]) - 3;
+        float wx = 3 * th_uniform(a.v[2]) - 1.5f, wy = 3 * th_uniform(a.v[3]) - 1.5f;
+        float apart = 0.3f + 0.3f * th_uniform(b.v[0]), enough = 1.4f * th_uniform(b.v[1]);
+        th_people_headway h = th_people_headway_of(&p, 1.4f, 4 * th_uniform(b.v[2]));
+        if (th_people_may_limit(&h, dx, dy, wx, wy, apart, enough)) continue;
+        ++left_out;
+        for (int k = 0; k < 72; ++k) {
+            th_vec2 e = th_v(cosf((float)k * 0.0872665f), sinf((float)k * 0.0872665f));
+            assert_true(th_people_allowed(&h, e, dx, dy, wx, wy, apart) >= enough);
+        }
+    }
+    assert_true(left_out > tries / 3);
+}
+
 static void exactly_one_of_two_goes_first(void **state) {
     (void)state;
     for (uint32_t k = 0; k < 1000; ++k) {
@@ -289,6 +310,7 @@ int main(void) {
         cmocka_unit_test(the_time_gap_is_long_behind_and_short_beside),
         cmocka_unit_test(others_are_expected_to_go_on),
         cmocka_unit_test(waiting_shortens_the_gaps),
+        cmocka_unit_test(who_is_left_out_would_not_matter),
         cmocka_unit_test(exactly_one_of_two_goes_first),
         cmocka_unit_test(shoulders_turn_at_the_end_of_a_wall),
         cmocka_unit_test(planner_and_bodies_agree_on_gaps),

@@ -119,6 +119,19 @@ TH_FORMULA float th_people_allowed(const th_people_headway *h, th_vec2 e, float 
     return along > 0.0f && across < strip ? th_max(speed, pass) : TH_PEOPLE_FREE;
 }
 
+// False: in every direction somebody seen allows more than `enough`, so that there is no need to look closer. (1) and (2)
+// with the longest time gap, from the least room that is left in any direction in which they are within the strip.
+TH_FORMULA bool th_people_may_limit(const th_people_headway *h, float dx, float dy, float wx,
+                                    float wy, float apart, float enough) {
+    const float rounding = 1e-3f; // [m], far above that of the sums
+    float strip = h->strip * apart, square = dx * dx + dy * dy;
+    float along = sqrtf(th_max(square - strip * strip, 0.0f));
+    float towards = wx * dx + wy * dy, past = fabsf(wx * dy - wy * dx);
+    float slowest = th_min(towards * sqrtf(square), towards * along) - past * strip;
+    float room = along - apart - enough * (h->time_gap + h->anticipation) - rounding;
+    return room * square + h->anticipation * slowest < 0.0f;
+}
+
 // (5) Of two who are in each other's way, but do not meet head on, the one who is further ahead goes first; of equals the
 // lower id.
 TH_FORMULA bool th_people_goes_first(th_vec2 e, float dx, float dy, th_vec2 f, uint32_t id,
@@ -199,12 +212,17 @@ typedef struct th_people_seen {
     float dx, dy, vx, vy, apart;
 } th_people_seen;
 
+// Not more than a body behind.
+TH_FORMULA bool th_people_is_ahead(const th_people_view *i, float dx, float dy) {
+    return dx * i->e.x + dy * i->e.y >= -0.5f;
+}
+
 // False: behind, gone, or somebody who lets i go first.
 TH_FORMULA bool th_people_notice(const th_world *world, const th_people_view *i, uint32_t self,
                                  uint32_t j, th_people_seen *seen, float *oncoming) {
     const th_agents *a = &world->agents;
     float dx = a->position_x[j] - i->p.x, dy = a->position_y[j] - i->p.y;
-    if (th_gone(a->phase[j]) || dx * i->e.x + dy * i->e.y < -0.5f) return false;
+    if (th_gone(a->phase[j]) || !th_people_is_ahead(i, dx, dy)) return false;
     bool walks = a->phase[j] == TH_PHASE_WALKING;
     th_vec2 f = th_v(a->heading_x[j], a->heading_y[j]);
     if (th_people_goes_first(i->e, dx, dy, f, a->id[self], a->id[j])) return false;
@@ -226,6 +244,13 @@ TH_FORMULA bool th_people_notice(const th_world *world, const th_people_view *i,
         *oncoming = th_min(*oncoming, th_people_allowed(&i->headway, i->e, dx, dy, seen->vx,
                                                         seen->vy, seen->apart));
     return true;
+}
+
+// Who allows this speed in every direction changes nothing [m/s].
+TH_FORMULA float th_people_enough(const th_people_view *i, const float *limit) {
+    float most = 0.0f;
+    for (int k = 0; k < TH_PEOPLE_WAYS; ++k) most = th_max(most, limit[k]);
+    return th_min(most, i->speed);
 }
 
 // Portions of those within sight of i, th_near and then those across links; -1: there are no more.
