@@ -5,7 +5,19 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
-import { ROOM, Studio, launch, output, repaged, root, run, sceneFile, serve, stopAll } from "./support.mjs";
+import {
+    ROOM,
+    Studio,
+    launch,
+    launchFirefox,
+    output,
+    repaged,
+    root,
+    run,
+    sceneFile,
+    serve,
+    stopAll,
+} from "./support.mjs";
 
 const tests = [];
 const test = (name, body) => tests.push({ name, body });
@@ -602,6 +614,43 @@ test("every colour, heat map and arrow field shows, with a legend that fits", ()
         },
         { ...ROOM, groups: [{ ...ROOM.groups[0], move: "uic" }] },
     ));
+
+test("the page works in Firefox", async () => {
+    const other = await launchFirefox();
+    if (!other) {
+        console.log("    not run: no Firefox here");
+        return;
+    }
+    const server = await serve("studio", sceneFile("room.json", ROOM), "--no-browser", "--paused", "--threads", "1");
+    const studio = await Studio.open(other, server.address);
+    await studio.tool("wall");
+    await studio.drag(15, 0, 15, 9);
+    await studio.tool("obstacle");
+    await studio.drag(12, 1, 13, 2);
+    await studio.tool("select");
+    await studio.click(12.5, 1.5);
+    await studio.drag(13, 2, 14, 3);
+    await studio.wait(() => window.studio.scenes[0].document.levels[0].obstacles[0].rect[2] === 14);
+    await studio.click(10, 3);
+    await studio.wait(() => window.studio.state.worlds[0].doors_open[0] === false);
+    await studio.page.keyboard.press("h");
+    await studio.wait(() => window.studio.plans[0].raster !== null);
+    const state = await studio.stepped(100);
+    assert.equal(state.worlds[0].doors[0][0], 0, "nobody passes the shut door");
+    await studio.shot("firefox");
+    studio.quiet();
+    // Without a GPU or an X server it has no WebGL: then the button says so and the plan stays.
+    await studio.page.click("#space");
+    const three = await studio.page.evaluate(() => document.createElement("canvas").getContext("webgl2") !== null);
+    if (three) await studio.wait(() => window.studio.space?.triangles() > 1000, undefined, 40000);
+    else {
+        await studio.wait(() => /WebGL/.test(document.querySelector(".toast.bad")?.textContent ?? ""));
+        assert.equal(await studio.page.isVisible(".plan"), true);
+    }
+    console.log(`    Firefox ${other.version()}, ${three ? "with" : "without"} WebGL`);
+    await other.close();
+    server.stop();
+});
 
 test("the address keeps the view, and a wrong token is refused", () =>
     withRoom(async (studio, server) => {

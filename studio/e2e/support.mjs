@@ -1,9 +1,9 @@
 // A program, a browser and small helpers for the end-to-end tests. SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { chromium } from "playwright-core";
+import { chromium, firefox } from "playwright-core";
 
 export const root = resolve(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "../..");
 export const program = process.env.TH_PROGRAM ?? join(root, "build", "throng");
@@ -118,6 +118,17 @@ export async function launch() {
             ...(process.env.TH_PAGE ? ["--disable-features=LocalNetworkAccessChecks"] : []),
         ],
     });
+}
+
+// As its maker ships it, driven through WebDriver BiDi; null where there is none that can be driven.
+export async function launchFirefox() {
+    const executablePath = ["firefox-esr", "firefox"].map((name) => `/usr/bin/${name}`).find(existsSync);
+    try {
+        return executablePath ? await firefox.launch({ channel: "moz-firefox", executablePath, headless: true }) : null;
+    } catch (error) {
+        console.log(`    ${executablePath} cannot be driven: ${error}`);
+        return null;
+    }
 }
 
 export function stopAll() {
