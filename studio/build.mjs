@@ -10,6 +10,28 @@ const here = dirname(fileURLToPath(import.meta.url));
 const at = (...parts) => join(here, ...parts);
 const LIMIT = 1.5e6; // bytes
 
+// The lists of a scene whose elements have a place, from the schema of scene files: the page makes its tools of them.
+function sceneLists() {
+    const schema = JSON.parse(readFileSync(at("..", "schema", "scene.schema.json"), "utf8"));
+    const kind = (name, value) =>
+        name === "to" ? "goal" : value.type === "number" ? "number" : value.type === "string" ? "text" : "";
+    return Object.entries(schema.properties).flatMap(([list, { items }]) => {
+        const { area, line, ...others } = items?.properties ?? {};
+        if (!area && !line) return [];
+        const options = Object.entries(others)
+            .filter(([name, value]) => name !== "id" && name !== "level" && kind(name, value) && !value.$ref)
+            .map(([name, value]) => ({
+                name,
+                kind: kind(name, value),
+                doc: value.description,
+                max: value.maximum ?? value.exclusiveMaximum ?? null,
+            }));
+        const place = area ? "area" : line.$ref ? "line" : "path"; // a line of two points, or of as many as one likes
+        return [{ list, doc: items.description, place, required: items.required ?? [], options }];
+    });
+}
+const define = { SCENE_LISTS: JSON.stringify(sceneLists()) };
+
 if (process.argv.includes("--tests")) {
     rmSync(at("build", "test"), { recursive: true, force: true });
     const entryPoints = readdirSync(at("test"))
@@ -18,6 +40,7 @@ if (process.argv.includes("--tests")) {
     await build({
         entryPoints,
         bundle: true,
+        define,
         platform: "node",
         format: "esm",
         outdir: at("build", "test"),
@@ -29,6 +52,7 @@ if (process.argv.includes("--tests")) {
         const result = await build({
             entryPoints: [at("src", entry)],
             bundle: true,
+            define,
             minify: true,
             write: false,
             format: "iife",

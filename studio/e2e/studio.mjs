@@ -250,6 +250,43 @@ test("brush, move, delete, zones, sources and new scenes", () =>
         await studio.shot("template");
     }));
 
+test("what the schema of scenes lists can be drawn, with its options", () =>
+    withRoom(async (studio) => {
+        const option = async (name, value) => {
+            await studio.page.fill(`#option-${name}`, value);
+            await studio.page.keyboard.press("Enter");
+        };
+        await studio.tool("zone");
+        await option("discomfort", "3");
+        await studio.drag(11, 1, 13, 3);
+        await studio.tool("waypoints");
+        await studio.drag(14, 1, 15, 2);
+        await studio.tool("waiting_areas");
+        await option("wait", "4");
+        await studio.drag(14, 7, 15, 8);
+        await studio.tool("interests");
+        await option("layer", "shopping");
+        await option("strength", "2");
+        await studio.drag(16, 7, 18, 9);
+        await studio.wait(() => window.studio.scenes[0].document.interests?.length === 1);
+        const made = await studio.page.evaluate(() => window.studio.scenes[0].document);
+        assert.deepEqual([made.zones[0].speed, made.zones[0].discomfort], [0.5, 3]);
+        assert.deepEqual(made.waypoints[0].area, { rect: [14, 1, 15, 2] });
+        assert.equal(made.waiting_areas[0].wait, 4);
+        assert.deepEqual([made.interests[0].layer, made.interests[0].strength], ["shopping", 2]);
+        await studio.tool("select");
+        await studio.click(17, 8);
+        await studio.drag(18, 9, 19, 9.5);
+        await studio.wait(() => window.studio.scenes[0].document.interests[0].area.rect[2] === 19);
+        await studio.shot("drawn");
+        // A group sent to the waypoint passes it, as a menu of groups offers.
+        await studio.tool("group");
+        assert.ok((await studio.page.locator("#option-to option").allTextContents()).includes("waypoint_1"));
+        await studio.tool("erase");
+        await studio.click(17, 8);
+        await studio.wait(() => window.studio.scenes[0].document.interests.length === 0);
+    }));
+
 test("everything is resized by its handles, and undone", () =>
     withRoom(async (studio) => {
         for (const [tool, ...stroke] of [
@@ -274,7 +311,7 @@ test("everything is resized by its handles, and undone", () =>
                 await studio.page.waitForTimeout(50);
             assert.deepEqual(await found(path), wanted, how);
         };
-        const undo = (await studio.state()).undo;
+        await studio.wait(() => window.studio.state.undo === 5);
         // Where it is in the document; selected by a click, taken at one place, let go at another; what is there then.
         const cases = [
             ["levels.0.obstacles.0.rect", [12.5, 1.5], [13, 2], [13.5, 3], [12, 1, 13.5, 3]],
@@ -302,7 +339,7 @@ test("everything is resized by its handles, and undone", () =>
         }
         await studio.page.waitForTimeout(300);
         await studio.shot("resized");
-        assert.equal((await studio.state()).undo, undo + cases.length);
+        await studio.wait((n) => window.studio.state.undo === n, 5 + cases.length);
         await studio.page.keyboard.press("Control+z");
         await reached(cases[8][0], [0, 0, 20, 10], "undone");
         await studio.page.keyboard.press("Control+z");

@@ -2,9 +2,9 @@
 // and sends the changed scene, so the page itself never decides what the scene is. SPDX-License-Identifier: Apache-2.0
 import type { PlanView, Sketch } from "./plan";
 import type { Json } from "./decode";
-import { moveShape, reshape, round, shapePoints, type Shape } from "./shapes";
+import { moveShape, reshape, round, shapePoints, thinned, type Point, type Shape } from "./shapes";
 import { handlesOf, isOn, lineJson, sameThing, snap, thingAt, type Thing } from "./things";
-import { TOOLS, type Tool, type ToolName } from "./tools";
+import { TOOLS, type SceneList, type Tool } from "./tools";
 import type { Box, Line, Scene } from "./types";
 
 const WHOLE = -1; // of a grab: no handle, all of it
@@ -27,12 +27,13 @@ export class Editor {
     private start: [number, number] | null = null;
     private pixel: [number, number] | null = null;
     private lastBrush: [number, number] | null = null;
+    private path: Point[] = []; // of a stroke along the way
     private grab: { thing: Thing; handle: number } | null = null;
     private touches = new Map<number, [number, number]>();
 
     constructor(private host: EditorHost) {}
 
-    choose(name: ToolName): void {
+    choose(name: string): void {
         this.tool = TOOLS.find((tool) => tool.name === name) ?? TOOLS[0];
         this.cancel();
     }
@@ -41,6 +42,7 @@ export class Editor {
         this.start = null;
         this.grab = null;
         this.lastBrush = null;
+        this.path = [];
         this.host.plan(0).sketch = null;
         this.host.plan(0).redraw();
     }
@@ -51,7 +53,7 @@ export class Editor {
         this.host.plan(0).chosen = thing
             ? {
                   outline: thing.line ? [[...thing.line]] : thing.rings,
-                  closed: !thing.line && thing.kind !== "wall",
+                  closed: !thing.line && !thing.open,
                   handles: handlesOf(thing, origin),
               }
             : null;
@@ -115,6 +117,7 @@ export class Editor {
         this.start =
             this.tool.stroke === "brush" ? [x, y] : snap(this.host.scene(), this.host.level(), x, y, 10 / plan.scale);
         if (this.tool.stroke === "brush") this.brush(x, y);
+        if (this.tool.stroke === "path") this.path = [[x, y]];
     }
 
     // What of the selected thing is under the pointer: the nearest handle, else all of it.
@@ -151,6 +154,9 @@ export class Editor {
         if (this.tool.stroke === "brush") {
             plan.sketch = sketch({ points: [x, y], radius: this.radius() });
             if (this.start) this.brush(x, y);
+        } else if (this.tool.stroke === "path" && this.start) {
+            this.path.push([x, y]);
+            plan.sketch = sketch({ points: this.path.flat() });
         } else {
             const [sx, sy] = snap(this.host.scene(), this.host.level(), x, y, 10 / plan.scale);
             plan.sketch = this.start ? this.sketchStroke(sx, sy) : sketch({ points: [sx, sy], handles: [sx, sy] });
@@ -188,7 +194,7 @@ export class Editor {
             const span = (v: number[]): string => (Math.max(...v) - Math.min(...v)).toFixed(1);
             plan.sketch = sketch({
                 points,
-                closed: this.grab?.thing.kind !== "wall",
+                closed: this.grab?.thing.open !== true,
                 text: points.length > 0 ? `${span(along(0))} × ${span(along(1))} m` : "",
             });
         }
@@ -230,6 +236,8 @@ export class Editor {
                 Math.hypot(event.offsetX - this.pixel[0], event.offsetY - this.pixel[1]) < 4 &&
                 travelled < 5;
             if (stay && event.button === 0) this.click(plan, world, event.offsetX, event.offsetY, x, y);
+        } else if (start && this.tool.stroke === "path") {
+            this.drawPath([...this.path, [x, y]]);
         } else if (start && this.tool.stroke !== "brush") {
             const [sx, sy] = snap(this.host.scene(), this.host.level(), x, y, 10 / plan.scale);
             if (Math.hypot(sx - start[0], sy - start[1]) >= 0.1) this.draw(start[0], start[1], sx, sy);
@@ -286,7 +294,7 @@ export class Editor {
             return;
         }
         const origin = this.host.scene()?.origin ?? [0, 0];
-        const value = line ? { line: lineJson(line, origin) } : thing.id ? { area: shape } : shape;
+        const value = line ? { line: lineJson(line, origin) } : thing.id ? { [thing.member]: shape } : shape;
         this.host.edit(
             { kind: "change", what: thing.what, key: thing.key, level: thing.level, value },
             `${name} ${handle === WHOLE ? "moved" : "resized"}`,
@@ -359,9 +367,6 @@ export class Editor {
             case "floor":
                 add("walkable", rect, "floor added");
                 break;
-            case "zone":
-                add("zones", { ...several, area: rect, speed: Number(this.host.option("speed")) || 0.5 }, "zone added");
-                break;
             case "door":
                 add("doors", { ...several, line }, "door placed");
                 break;
@@ -385,8 +390,30 @@ export class Editor {
                 add("areas", { ...several, area: rect }, "measuring area placed");
                 break;
             default:
+                if (this.tool.list) this.addOf(this.tool, rect, line);
                 break;
         }
+    }
+
+    // An element of a list of the schema, with the options that were given.
+    private addOf(tool: Tool, rect: Shape, line: Point[]): void {
+        const { list, place, options } = tool.list as SceneList;
+        const scene = this.host.scene() as Scene,
+            level = this.host.level();
+        const value: Json = scene.levels.length > 1 ? { level: scene.levels[level].id } : {};
+        value[place === "area" ? "area" : "line"] = place === "area" ? rect : line;
+        for (const { name, kind } of options) {
+            const given = this.host.option(`${list}.${name}`);
+            if (given !== "") value[name] = kind === "number" ? Number(given) : given;
+        }
+        this.host.edit({ kind: "add", what: list, level, value }, `${tool.label} added`);
+    }
+
+    // A stroke along the way, with as few points as keep its shape.
+    private drawPath(path: Point[]): void {
+        const [ox, oy] = this.host.scene()?.origin ?? [0, 0];
+        const line = thinned(path, 0.1).map(([x, y]): Point => [round(x + ox), round(y + oy)]);
+        if (line.length > 1) this.addOf(this.tool, null, line);
     }
 }
 

@@ -4,6 +4,7 @@
 import { cssColour, dark, h, short } from "./dom";
 import { Discs } from "./discs";
 import { CATEGORIES, css, type Rgb } from "./colours";
+import { othersOf } from "./things";
 import type { Box, Inspection, Line, People, Raster, Ring, Scene, Vectors } from "./types";
 import { boxOf } from "./types";
 
@@ -336,6 +337,11 @@ export class PlanView {
             const open = this.doorsOpen[k] ?? door.open;
             this.thing(context, door.id, door.line, open ? "--door-open" : "--door-shut", wide, open ? [3, 5] : []);
         });
+        for (const other of othersOf(scene, this.level)) {
+            this.outline(context, other.kind, other.id, other.rings, "--stroke", [], !other.open);
+            const ring = other.rings[0];
+            if (other.open && ring.length >= 4) this.arrowHead(context, ring.slice(-4));
+        }
         for (const link of scene.links) {
             if (link.lower === this.level || link.upper === this.level) {
                 const other = scene.levels[link.lower === this.level ? link.upper : link.lower];
@@ -374,11 +380,12 @@ export class PlanView {
         rings: Ring[],
         colour: string,
         dash: number[],
+        closed = true,
     ): void {
         if (rings.length === 0) return;
-        this.trace(context, rings);
+        this.trace(context, rings, closed);
         context.strokeStyle = cssColour(colour);
-        context.lineWidth = 1.2;
+        context.lineWidth = closed ? 1.2 : 2.5;
         context.setLineDash(dash);
         context.stroke();
         context.setLineDash([]);

@@ -1,5 +1,6 @@
 // Shapes as a scene file writes them: their corner points, the handles that change them, moved and reshaped. Coordinates are
 // those of the file. SPDX-License-Identifier: Apache-2.0
+import { distanceToLine } from "./types";
 
 export type Shape = unknown;
 export type Point = [number, number];
@@ -96,4 +97,21 @@ export function reshape(shape: Shape, handle: number, x: number, y: number): Sha
     const [left, right] = side(x0, x1),
         [low, high] = side(y0, y1);
     return { rect: [left, low, right, high].map(round) };
+}
+
+// The polyline without the points that are nearer to it than `error` (Douglas and Peucker).
+export function thinned(points: Point[], error: number): Point[] {
+    if (points.length < 3) return points;
+    const [first, last] = [points[0], points[points.length - 1]];
+    let far = 0,
+        worst = 0;
+    points.forEach((p, k) => {
+        const d = distanceToLine([...first, ...last], p[0], p[1]);
+        if (d > worst) {
+            worst = d;
+            far = k;
+        }
+    });
+    if (worst <= error) return [first, last];
+    return [...thinned(points.slice(0, far + 1), error).slice(0, -1), ...thinned(points.slice(far), error)];
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Json } from "./decode";
 import { asList, isRing, round, shapeHandles, shapePoints, type Point, type Shape } from "./shapes";
+import { LISTS } from "./tools";
 import type { Line, Ring, Scene } from "./types";
 import { distanceToLine, insideRings } from "./types";
 
@@ -15,6 +16,8 @@ export interface Thing {
     line: Line | null;
     rings: Ring[]; // of a wall the polyline
     shape: Shape | null; // as the document has it; null: a line, or there is no document
+    member: "area" | "line"; // of the element, that holds its place
+    open: boolean; // a polyline
 }
 
 const WHAT: Record<string, string> = {
@@ -61,6 +64,8 @@ export function thingsOf(scene: Scene, level: number): Thing[] {
                 line,
                 rings: thing.rings ?? [],
                 shape: line ? null : (elementOf(scene, what, thing.id, index)?.area ?? null),
+                member: line ? "line" : "area",
+                open: false,
             });
         });
     };
@@ -77,7 +82,22 @@ export function thingsOf(scene: Scene, level: number): Thing[] {
         scene.zones.filter((zone) => !zone.stairs),
     );
     add("group", scene.groups);
-    return out;
+    return [...out, ...othersOf(scene, level)];
+}
+
+// What only the document tells of: elements of lists that the page knows from the schema alone.
+export function othersOf(scene: Scene, level: number): Thing[] {
+    const known = Object.values(WHAT);
+    return LISTS.filter(({ list }) => !known.includes(list) && list !== "stairs").flatMap(({ list, place }) =>
+        (asList(scene.document?.[list], (v) => !Array.isArray(v)) as Json[]).flatMap((element, index) => {
+            const member = place === "area" ? "area" : "line",
+                points = shapePoints(element[member]);
+            if (!points || (element.level !== undefined && element.level !== scene.levels[level]?.id)) return [];
+            const id = String(element.id ?? index),
+                rings = [flat(points, scene.origin)];
+            return { kind: list, id, what: list, key: id, level, index, line: null, rings, shape: element[member], member, open: place !== "area" } as Thing; // prettier-ignore
+        }),
+    );
 }
 
 // Walls, obstacles and floors of the document, which have no ids.
@@ -97,6 +117,8 @@ export function solidsOf(scene: Scene, level: number): Thing[] {
                 line: null,
                 rings: points ? [flat(points, scene.origin)] : [],
                 shape,
+                member: "area",
+                open: kind === "wall",
             };
         }),
     );
@@ -118,8 +140,8 @@ function toOutline(ring: Ring, closed: boolean, x: number, y: number): number {
 // Lines, walls and the edges of floors are taken near them, areas and obstacles anywhere inside.
 export function isOn(thing: Thing, x: number, y: number, reach: number): boolean {
     if (thing.line) return distanceToLine(thing.line, x, y) < reach;
-    if (thing.kind === "wall" || thing.kind === "floor")
-        return thing.rings.some((ring) => toOutline(ring, thing.kind === "floor", x, y) < reach);
+    if (thing.open || thing.kind === "floor")
+        return thing.rings.some((ring) => toOutline(ring, !thing.open, x, y) < reach);
     return insideRings(thing.rings, x, y);
 }
 

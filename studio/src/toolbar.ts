@@ -3,14 +3,14 @@
 import type { App } from "./app";
 import { button, clear, h, words } from "./dom";
 import type { Thing } from "./things";
-import { TOOLS, type ToolName } from "./tools";
+import { TOOLS } from "./tools";
 
 export class Toolbar {
     options: Record<string, string> = {
         radius: "1.5",
         count: "50",
         rate: "2",
-        speed: "0.5",
+        "zones.speed": "0.5",
         to: "",
         group: "",
     };
@@ -20,9 +20,10 @@ export class Toolbar {
     constructor(private app: App) {
         this.tools.append(
             ...TOOLS.flatMap((tool) => {
-                const heading: Partial<Record<ToolName, string>> = {
+                const heading: Record<string, string> = {
                     wall: "Plan",
                     group: "People",
+                    zone: "Places",
                     line: "Measure",
                     erase: "Delete",
                 };
@@ -44,7 +45,7 @@ export class Toolbar {
         return this.options[name] ?? "";
     }
 
-    setTool(name: ToolName): void {
+    setTool(name: string): void {
         if (this.app.registry?.replay) {
             this.app.editor.choose("select");
             clear(this.hint, "A recording: play it, go back and forth, colour it, click a person.");
@@ -61,29 +62,30 @@ export class Toolbar {
         const tool = this.app.editor.tool,
             name = tool.name,
             scene = this.app.scenes[0];
-        const number = (key: string, label: string, step: string): HTMLElement =>
+        const field = (key: string, label: string, type: string, step: string, doc = label): HTMLElement =>
             h(
                 "label",
-                { title: label },
+                { title: doc },
                 label,
                 h("input", {
-                    type: "number",
+                    type,
                     min: "0",
                     step,
-                    id: `option-${key}`,
-                    value: this.options[key],
-                    title: label,
+                    id: `option-${key.replace(/.*\./, "")}`,
+                    value: this.options[key] ?? "",
+                    title: doc,
                     onchange: (event: Event) => {
                         this.options[key] = (event.target as HTMLInputElement).value;
                     },
                 }),
             );
-        const choice = (key: string, label: string, items: [string, string][]): HTMLElement => {
+        const number = (key: string, label: string, step: string): HTMLElement => field(key, label, "number", step);
+        const choice = (key: string, label: string, items: [string, string][], doc = label): HTMLElement => {
             const select = h(
                 "select",
                 {
-                    title: label,
-                    id: `option-${key}`,
+                    title: doc,
+                    id: `option-${key.replace(/.*\./, "")}`,
                     onchange: () => {
                         this.options[key] = select.value;
                     },
@@ -96,7 +98,6 @@ export class Toolbar {
         const parts: HTMLElement[] = [];
         if (name === "group" || name === "people") parts.push(number("count", "people", "1"));
         if (name === "source") parts.push(number("rate", "people per s", "0.1"));
-        if (name === "zone") parts.push(number("speed", "speed factor", "0.1"));
         if (name === "people" || name === "clear") parts.push(number("radius", "radius [m]", "0.5"));
         if (name === "people" && scene)
             parts.push(
@@ -113,6 +114,13 @@ export class Toolbar {
                     ...scene.goals.map((goal): [string, string] => [goal.id, goal.id]),
                 ]),
             );
+        }
+        const goals = (scene?.goals ?? []).map((goal): [string, string] => [goal.id, goal.id]);
+        for (const option of tool.list?.options ?? []) {
+            const key = `${tool.list?.list}.${option.name}`,
+                label = words(option.name);
+            if (option.kind === "goal") parts.push(choice(key, label, [["", "everybody"], ...goals], option.doc));
+            else parts.push(field(key, label, option.kind, "any", option.doc));
         }
         clear(this.hint, h("span", {}, tool.hint), ...parts);
         this.hint.hidden = this.app.shown.view === "3d";

@@ -1,31 +1,27 @@
 // The tools in the order of the toolbar. SPDX-License-Identifier: Apache-2.0
 
-export type ToolName =
-    | "select"
-    | "wall"
-    | "obstacle"
-    | "floor"
-    | "zone"
-    | "door"
-    | "exit"
-    | "group"
-    | "source"
-    | "line"
-    | "area"
-    | "people"
-    | "clear"
-    | "erase"
-    | "measure";
+// A list of the scene file whose elements have a place; made from the schema by build.mjs.
+export interface SceneList {
+    list: string;
+    doc: string;
+    place: "area" | "line" | "path";
+    required: string[];
+    options: { name: string; kind: "number" | "text" | "goal"; doc: string; max: number | null }[];
+}
+declare const SCENE_LISTS: SceneList[];
+export const LISTS: SceneList[] = SCENE_LISTS;
+
 export interface Tool {
-    name: ToolName;
+    name: string;
     label: string;
     key: string;
     title: string;
-    stroke: "line" | "rect" | "brush" | "click";
+    stroke: "line" | "rect" | "path" | "brush" | "click";
     hint: string;
+    list?: SceneList; // what it adds to, with the options of the schema
 }
 
-export const TOOLS: Tool[] = [
+const OWN: Tool[] = [
     {
         name: "select",
         label: "Select",
@@ -91,12 +87,29 @@ export const TOOLS: Tool[] = [
         hint: "Drag a rectangle: people keep coming in there.",
     },
     {
+        name: "people",
+        label: "Add",
+        key: "b",
+        title: "Brush: add people",
+        stroke: "brush",
+        hint: "Paint people into the crowd.",
+    },
+    {
+        name: "clear",
+        label: "Remove",
+        key: "x",
+        title: "Brush: remove people",
+        stroke: "brush",
+        hint: "Paint people away.",
+    },
+    {
         name: "zone",
         label: "Zone",
         key: "z",
-        title: "An area where people walk slower",
+        title: "An area where people walk slower or would rather not be",
         stroke: "rect",
-        hint: "Drag a rectangle: people walk slower there.",
+        hint: "Drag a rectangle: people walk slower there, or would rather not be there.",
+        list: LISTS.find(({ list }) => list === "zones"),
     },
     {
         name: "line",
@@ -115,22 +128,6 @@ export const TOOLS: Tool[] = [
         hint: "Drag a rectangle: density and speed are measured in it.",
     },
     {
-        name: "people",
-        label: "Add",
-        key: "b",
-        title: "Brush: add people",
-        stroke: "brush",
-        hint: "Paint people into the crowd.",
-    },
-    {
-        name: "clear",
-        label: "Remove",
-        key: "x",
-        title: "Brush: remove people",
-        stroke: "brush",
-        hint: "Paint people away.",
-    },
-    {
         name: "erase",
         label: "Delete",
         key: "Delete",
@@ -139,3 +136,24 @@ export const TOOLS: Tool[] = [
         hint: "Click what shall go.",
     },
 ];
+
+// Lists that have a tool of their own above, or that no single stroke can draw.
+const KNOWN = ["levels", "stairs", "zones", "doors", "exits", "groups", "scripted"];
+const HOW = { area: "Drag a rectangle.", line: "Drag a line.", path: "Drag along the way." };
+
+// Everything else that a scene can hold gets a tool by itself, with a number as its key.
+const OTHERS = LISTS.filter(({ list }) => !KNOWN.includes(list)).map((list, k): Tool => {
+    const label = list.list.replace(/(_area)?s$/, "").replace(/_/g, " ");
+    return {
+        name: list.list,
+        label: label.charAt(0).toUpperCase() + label.slice(1),
+        key: String(k + 1),
+        title: list.doc.replace(/\.$/, ""),
+        stroke: list.place === "area" ? "rect" : list.place,
+        hint: `${list.doc} ${HOW[list.place]}`,
+        list,
+    };
+});
+
+const at = OWN.findIndex((tool) => tool.name === "zone") + 1;
+export const TOOLS: Tool[] = [...OWN.slice(0, at), ...OTHERS, ...OWN.slice(at)];

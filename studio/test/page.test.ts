@@ -13,7 +13,8 @@ import * as wire from "../src/layout";
 import { LiveLink, type Listener } from "../src/link";
 import { densityMap, frameAt, parseMessages, unpack } from "../src/offline";
 import { sliderRange } from "../src/panels";
-import { moveShape, reshape, shapeHandles, shapePoints } from "../src/shapes";
+import { moveShape, reshape, shapeHandles, shapePoints, thinned } from "../src/shapes";
+import { LISTS, TOOLS } from "../src/tools";
 import { handlesOf, sameThing, snap, thingAt } from "../src/things";
 import { footAhead, phaseOf, stepLength } from "../src/walker";
 import { insideRings } from "../src/types";
@@ -326,6 +327,45 @@ test("handles change a shape where they are and nowhere else", () => {
         ],
     );
     assert.equal(reshape({ file: "hall.wkt" }, 0, 1, 1), null);
+});
+
+test("a stroke keeps its corners and loses what lies between", () => {
+    assert.deepEqual(
+        thinned(
+            [
+                [0, 0],
+                [1, 0.02],
+                [2, -0.02],
+                [3, 0],
+                [3, 1],
+                [3.03, 2],
+            ],
+            0.1,
+        ),
+        [
+            [0, 0],
+            [3, 0],
+            [3.03, 2],
+        ],
+    );
+});
+
+test("every list of the schema whose elements have a place has a tool, and no two tools share a key", () => {
+    assert.ok(["zones", "waypoints", "waiting_areas", "interests"].every((l) => LISTS.some(({ list }) => list === l)));
+    for (const { list } of LISTS.filter((l) => !["stairs", "doors", "exits", "groups"].includes(l.list)))
+        assert.ok(
+            TOOLS.some((tool) => tool.list?.list === list),
+            list,
+        );
+    const options = LISTS.find(({ list }) => list === "zones")?.options ?? [];
+    assert.deepEqual(
+        options.slice(0, 2).map(({ name, kind }) => [name, kind]),
+        [
+            ["speed", "number"],
+            ["discomfort", "number"],
+        ],
+    );
+    assert.equal(new Set(TOOLS.map((tool) => tool.key)).size, TOOLS.length);
 });
 
 test("strokes snap to wall ends, to walls, to the raster", () => {
