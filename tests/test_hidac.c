@@ -360,6 +360,31 @@ static void who_panic_pass_each_other_at_a_wall(void **state) {
     end(scene, world);
 }
 
+// Shoved through an open door into the corner beside it, people come out again: rooms and corridor of RiMEA 10, where
+// somebody stayed in five of six crowds.
+static void nobody_stays_in_a_corner(void **state) {
+    (void)state;
+    enum { ROOMS = 12 };
+    char words[ROOMS][32];
+    const char *changes[ROOMS];
+    for (int g = 0; g < ROOMS; ++g) {
+        snprintf(words[g], sizeof words[g], "groups[%d].move=hidac", g);
+        changes[g] = words[g];
+    }
+    const th_scene_options options = {changes, ROOMS, false, {0}};
+    th_scene *scene;
+    th_error error;
+    if (th_scene_load_file(TH_SOURCE_DIR "/scenes/verification/rimea_10_exit_allocation.json",
+                           &options, &scene, &error) != TH_OK)
+        fail_msg("%s", error.message);
+    for (uint64_t seed = 1; seed <= CROWDS(6); ++seed) {
+        th_world *world = world_of(scene, 1, seed);
+        assert_true(run_to_end(world, 60) < 60);
+        th_world_destroy(world);
+    }
+    th_scene_destroy(scene);
+}
+
 static void threads_and_snapshots_change_nothing(void **state) {
     (void)state;
     char json[2048];
@@ -402,6 +427,7 @@ int main(void) {
         cmocka_unit_test(people_behind_a_wall_are_not_seen),
         cmocka_unit_test(the_rectangle_follows_the_density),
         cmocka_unit_test(who_panic_pass_each_other_at_a_wall),
+        cmocka_unit_test(nobody_stays_in_a_corner),
         cmocka_unit_test(threads_and_snapshots_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

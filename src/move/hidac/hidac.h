@@ -291,9 +291,11 @@ TH_BOTH static inline void th_hidac_touch_walls(const th_walls *walls, th_hidac_
         if (into > 0.0f && distance > TH_COINCIDENT)
             i->along_walls = th_add(i->along_walls, th_scale(into / (distance * distance), away));
     }
-    i->along_walls = th_length2(i->along_walls) > 0.01f ? th_unit(i->along_walls) : i->wish;
-    // Nor does anybody who wants to turn back keep walking into the end of a corridor.
-    if (blocked && th_dot(i->heading, i->wish) < -0.7f) i->heading = i->along_walls = i->wish;
+    bool corner = th_length2(i->along_walls) <= 0.01f;
+    i->along_walls = corner ? i->wish : th_unit(i->along_walls);
+    // Nor does anybody keep walking into a corner, or into the end of a corridor who wants to turn back.
+    if (corner || (blocked && th_dot(i->heading, i->wish) < -0.7f))
+        i->heading = i->along_walls = i->wish;
 }
 
 // (5): walls and obstacles ahead.
