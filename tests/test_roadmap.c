@@ -91,6 +91,37 @@ static void ways_among_pillars(void **state) {
     hand_destroy(hand);
 }
 
+// Nodes far apart that see each other: the map's way between them is hardly longer than the straight line, for which it
+// needs edges longer than those to the nearest nodes.
+static void far_ways_are_straight(void **state) {
+    (void)state;
+    hand_scene *hand = hand_create();
+    hand_level(hand, true);
+    hand_room(hand, 0.0f, 0.0f, 60.0f, 40.0f);
+    for (int i = 0; i < 6; ++i)
+        for (int j = 0; j < 4; ++j) {
+            float x = 5.0f + 10.0f * (float)i, y = 5.0f + 10.0f * (float)j;
+            hand_block(hand, x, y, x + 0.5f, y + 0.5f);
+        }
+    want_own_goals(hand);
+    prepare(hand);
+    const th_roadmap *roadmap = hand->scene.plan->plans[0].roadmap;
+    th_walls walls = walls_of(hand, hand->scene.plan->door_closed);
+    double sum = 0;
+    int count = 0;
+    for (int a = 0; a < roadmap->count; ++a)
+        for (int b = 0; b < roadmap->count; ++b) {
+            th_vec2 p = roadmap->nodes[a].position, q = roadmap->nodes[b].position;
+            float straight = th_length(th_sub(q, p));
+            if (straight < 20.0f || th_walls_first_crossing(&walls, 0, p, q, NULL) >= 0) continue;
+            sum += (double)(roadmap->table[a * roadmap->count + b] / straight);
+            ++count;
+        }
+    assert_true(count > 100);
+    assert_true(sum / count < 1.05); // 1.026; without long edges 1.10
+    hand_destroy(hand);
+}
+
 static void cost_does_not_grow_with_goals(void **state) {
     (void)state;
     hand_scene *hand = pillars();
@@ -181,6 +212,7 @@ static void over_the_stairs(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ways_among_pillars),
+        cmocka_unit_test(far_ways_are_straight),
         cmocka_unit_test(cost_does_not_grow_with_goals),
         cmocka_unit_test(doors_open_and_shut),
         cmocka_unit_test(over_the_stairs),
