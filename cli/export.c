@@ -200,14 +200,15 @@ static int export_html(const th_studio *studio, const char *path, double fps) {
     return code;
 }
 
-static int export_video(const th_studio *studio, const char *path, th_video_def def) {
+static int export_video(th_studio *studio, const char *path, th_video_def def, bool in_3d) {
     th_error error = {0};
     th_share share;
     th_share_start(&share, "drawing the video", false);
     def.progress = th_share_show;
     def.context = &share;
     th_watch_interrupt();
-    th_result result = th_video_write(studio, path, &def, &error);
+    th_result result = in_3d ? th_film_write(studio, path, &def, &error)
+                             : th_video_write(studio, path, &def, &error);
     th_share_end(&share);
     if (th_interrupted()) return TH_EXIT_INTERRUPTED;
     if (result != TH_OK) return th_report_failure(path, &error);
@@ -218,7 +219,7 @@ static int export_video(const th_studio *studio, const char *path, th_video_def 
 }
 
 typedef struct export_options {
-    const char *html, *video, *colour;
+    const char *html, *video, *colour, *view;
     double fps;
     long long width;
     th_colour_by colour_by;
@@ -237,20 +238,24 @@ static int export_all(const char *run, const export_options *o) {
     if (code == TH_EXIT_OK && o->video)
         code = export_video(&studio, o->video,
                             (th_video_def){.fps = o->fps > 0 ? o->fps : 25,
-                                           .width = (int)o->width,
-                                           .colour_by = (int)o->colour_by});
+                                           .width = (int)o->width & ~1,
+                                           .colour_by = (int)o->colour_by,
+                                           .colour = o->colour},
+                            strcmp(o->view, "3d") == 0);
     th_studio_release(&studio);
     return code;
 }
 
 static int run_export(const th_command *command, int argc, char **argv) {
     const char *run = NULL;
-    export_options o = {.colour = "speed", .width = 1280};
+    export_options o = {.colour = "speed", .view = "plan", .width = 1280};
     const th_option options[] = {
         {"html", TH_OPTION_TEXT, &o.html, "FILE",
          "one file that plays in a browser, without a server", 0, 0},
         {"video", TH_OPTION_TEXT, &o.video, "FILE",
-         "a video of the plan (.mp4, .webm, .gif), made by the program ffmpeg", 0, 0},
+         "a video (.mp4, .webm, .gif), made by the program ffmpeg", 0, 0},
+        {"view", TH_OPTION_TEXT, &o.view, "V",
+         "of the video: plan (default), or 3d, which a browser draws", 0, 0},
         {"fps", TH_OPTION_REAL, &o.fps, "N",
          "frames per second (default 5 in a page, 25 in a video)", 0.01, 100},
         {"width", TH_OPTION_INTEGER, &o.width, "PX", "width of the video (default 1280)", 320,
@@ -262,6 +267,14 @@ static int run_export(const th_command *command, int argc, char **argv) {
         command, options, (int)(sizeof options / sizeof options[0]), argc, argv, &run);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
     if (!th_read_colour(command, o.colour, &o.colour_by)) return TH_EXIT_USAGE;
+    if (strcmp(o.view, "plan") != 0 && strcmp(o.view, "3d") != 0) {
+        th_complain(command, "--view is plan or 3d");
+        return TH_EXIT_USAGE;
+    }
+    if (strcmp(o.view, "3d") == 0 && o.width > 3840) {
+        th_complain(command, "a video in 3D is at most 3840 pixels wide; give a smaller --width");
+        return TH_EXIT_USAGE;
+    }
     if (!o.html && !o.video) {
         th_complain(command, "say what to write: --html FILE or --video FILE");
         return TH_EXIT_USAGE;
@@ -281,9 +294,11 @@ const th_command th_command_export = {
               "network. A\n"
               "video is drawn as `throng picture` draws, in real time; people go straight on "
               "between two frames\n"
-              "of the recording. A page written into the run's folder is linked in its report.",
+              "of the recording. In 3D a browser without a window draws it (Chromium, or what "
+              "TH_BROWSER names). A page written into the run's folder is linked in its report.",
     .examples = "  throng run scenes/station.json --record sqlite --out runs/station\n"
                 "  throng export runs/station --html runs/station/replay.html\n"
-                "  throng export runs/station --video station.mp4 --colour density\n",
+                "  throng export runs/station --video station.mp4 --colour density\n"
+                "  throng export runs/station --video station3d.mp4 --view 3d\n",
     .run = run_export,
 };

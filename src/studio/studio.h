@@ -210,8 +210,9 @@ void th_replay_release(struct th_replay *replay);
 // ---- video.c
 typedef struct th_video_def {
     double fps;
-    int width;     // [px]
-    int colour_by; // th_colour_by of draw/plan_drawing.h
+    int width;          // [px]
+    int colour_by;      // th_colour_by of draw/plan_drawing.h
+    const char *colour; // the same by its name
     // Called after every frame with the share done; false stops.
     bool (*progress)(double share, void *context);
     void *context;
@@ -220,6 +221,11 @@ typedef struct th_video_def {
 // stopped no file is left.
 th_result th_video_write(const th_studio *studio, const char *path, const th_video_def *def,
                          th_error *error);
+
+// ---- film.c
+// The same in 3D, drawn by the studio's page in a browser without a window.
+th_result th_film_write(th_studio *studio, const char *path, const th_video_def *def,
+                        th_error *error);
 
 // ---- page.c
 extern const unsigned char th_studio_page[]; // the page, "" when this build has none

@@ -2,18 +2,10 @@
 // its own that need not be there. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "draw/plan_drawing.h"
+#include "studio/encoder.h"
 #include "studio/studio.h"
-#include <errno.h>
 #include <math.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char **environ;
 
 // ---- the crowd between two recorded moments
 
@@ -103,80 +95,19 @@ static void set_doors(drawn *d, const th_scene *scene, double time) {
     }
 }
 
-// ---- ffmpeg
-
-typedef struct encoder {
-    pid_t process;
-    int to; // its standard input
-    int width, height;
-} encoder;
-
-static th_result start_encoder(encoder *e, const char *path, double fps, th_error *error) {
-    char size[32], rate[32], file[4200], name[] = "ffmpeg";
-    snprintf(size, sizeof size, "%dx%d", e->width, e->height);
-    snprintf(rate, sizeof rate, "%g", fps);
-    snprintf(file, sizeof file, "file:%s", path); // a name is never an option or an address
-    // The pixels of cairo's RGB24 on little-endian machines; yuv420p is what every player shows.
-    char *const arguments[] = {name,     "-hide_banner", "-loglevel", "error",    "-nostdin",
-                               "-y",     "-f",           "rawvideo",  "-pix_fmt", "bgr0",
-                               "-s",     size,           "-r",        rate,       "-i",
-                               "pipe:0", "-pix_fmt",     "yuv420p",   file,       NULL};
-    int ends[2];
-    if (pipe(ends) != 0)
-        return th_fail(error, TH_NO_FILE, "", "no pipe to ffmpeg: %s", strerror(errno));
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
-    posix_spawn_file_actions_addclose(&actions, ends[0]);
-    posix_spawn_file_actions_addclose(&actions, ends[1]);
-    int failed = posix_spawnp(&e->process, name, &actions, NULL, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[0]);
-    if (failed == 0) {
-        e->to = ends[1];
-        return TH_OK;
-    }
-    close(ends[1]);
-    return th_fail(
-        error, TH_NO_FILE, "",
-        "the program ffmpeg, which makes videos, was not found on the PATH (%s); install "
-        "it (Debian and Ubuntu: apt install ffmpeg), or write a page that plays in a "
-        "browser with --html FILE",
-        strerror(failed));
-}
-
-static bool write_all(int to, const unsigned char *bytes, size_t size) {
-    while (size > 0) {
-        ssize_t written = write(to, bytes, size);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return false;
-        bytes += written;
-        size -= (size_t)written;
-    }
-    return true;
-}
+// ---- the pictures
 
 // A row at a time: rows of the page may be longer, and videos have an even number of them.
-static bool put_page(const encoder *e, const th_canvas *page) {
+static bool put_page(const th_encoder *e, int width, int height, const th_canvas *page) {
     cairo_surface_flush(page->surface);
     const unsigned char *pixels = cairo_image_surface_get_data(page->surface);
     int stride = cairo_image_surface_get_stride(page->surface);
     if (!pixels) return false;
-    if (stride == 4 * e->width) return write_all(e->to, pixels, (size_t)stride * (size_t)e->height);
-    for (int y = 0; y < e->height; ++y)
-        if (!write_all(e->to, pixels + (size_t)y * (size_t)stride, 4 * (size_t)e->width))
+    if (stride == 4 * width) return th_encoder_put(e, pixels, (size_t)stride * (size_t)height);
+    for (int y = 0; y < height; ++y)
+        if (!th_encoder_put(e, pixels + (size_t)y * (size_t)stride, 4 * (size_t)width))
             return false;
     return true;
-}
-
-static th_result end_encoder(const encoder *e, th_error *error) {
-    int status = 0;
-    close(e->to);
-    while (waitpid(e->process, &status, 0) < 0 && errno == EINTR) continue;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return TH_OK;
-    return th_fail(error, TH_NO_FILE, "",
-                   "ffmpeg did not make the video (it says why above); give a file that can be "
-                   "written, named .mp4, .webm, .mkv or .gif");
 }
 
 // ---- the whole
@@ -203,7 +134,7 @@ static th_canvas draw_page(const th_studio *studio, th_plan_view *view, drawn *d
     return page;
 }
 
-static th_result draw_all(const th_studio *studio, encoder *e, th_plan_view *view,
+static th_result draw_all(const th_studio *studio, th_encoder *e, th_plan_view *view,
                           const th_video_def *def, const char *path, drawn *d, th_error *error) {
     const th_studio_history *h = &studio->history;
     double begin = h->moments[h->first]->time, end = h->moments[h->count - 1]->time;
@@ -215,12 +146,10 @@ static th_result draw_all(const th_studio *studio, encoder *e, th_plan_view *vie
         if (!page.surface)
             return th_fail(error, TH_NO_MEMORY, "", "no memory for a picture of the video");
         th_result result = TH_OK;
-        if (f == 0) {
-            e->width = view->width;
-            e->height = (int)page.height & ~1;
-            result = start_encoder(e, path, def->fps, error);
-        }
-        if (result == TH_OK && !put_page(e, &page)) result = TH_NO_FILE; // its end tells why
+        int height = (int)page.height & ~1;
+        if (f == 0) result = th_encoder_start(e, path, def->fps, view->width, height, error);
+        if (result == TH_OK && !put_page(e, view->width, height, &page))
+            result = TH_NO_FILE; // its end tells why
         th_canvas_destroy(&page);
         if (result == TH_OK && def->progress && !def->progress((f + 1.0) / frames, def->context))
             result = TH_NO_FILE;
@@ -233,7 +162,7 @@ th_result th_video_write(const th_studio *studio, const char *path, const th_vid
                          th_error *error) {
     const th_scene *scene = th_replay_scene(studio->replay);
     drawn d = {0};
-    encoder e = {.to = -1};
+    th_encoder e = {.to = -1};
     if (!make_drawn(&d, studio)) {
         release_drawn(&d);
         return th_fail(error, TH_NO_MEMORY, "", "no memory for the people of the video");
@@ -248,14 +177,7 @@ th_result th_video_write(const th_studio *studio, const char *path, const th_vid
         0.5f, 0.02f * fmaxf(view.box.max_x - view.box.min_x, view.box.max_y - view.box.min_y));
     view.box = (th_box){view.box.min_x - margin, view.box.min_y - margin, view.box.max_x + margin,
                         view.box.max_y + margin};
-    void (*before)(int) = signal(SIGPIPE, SIG_IGN); // an ffmpeg that gives up is told by its end
     th_result result = draw_all(studio, &e, &view, def, path, &d, error);
-    if (e.to >= 0) {
-        th_result ended = end_encoder(&e, error);
-        if (result == TH_OK || ended != TH_OK) result = ended;
-        if (result != TH_OK) remove(path);
-    }
-    signal(SIGPIPE, before);
     release_drawn(&d);
-    return result;
+    return th_encoder_end(&e, path, result, error);
 }

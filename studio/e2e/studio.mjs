@@ -1,6 +1,7 @@
 // End to end: the program's own server and page in a real browser. `node e2e/studio.mjs [part of a name]` runs some.
 // Screenshots go to $TH_OUTPUT: look at them. SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -11,6 +12,7 @@ import {
     launch,
     launchFirefox,
     output,
+    program,
     repaged,
     root,
     run,
@@ -546,6 +548,40 @@ test("an exported file plays from disk", async () => {
     await studio.page.waitForTimeout(300);
     await studio.shot("exported");
     await studio.close();
+});
+
+test("a recording becomes a video in 3D, and says what is missing for it", () => {
+    const folder = join(output, "filmed"),
+        film = join(output, "film.mp4");
+    const scene = sceneFile("film.json", { ...ROOM, run: { duration: 2 }, record: { format: "sqlite", fps: 5 } });
+    run("run", scene, "--out", folder, "--force");
+    const make = (environment) =>
+        spawnSync(program, ["export", folder, "--video", film, "--view", "3d", "--fps", "1", "--width", "480"], {
+            encoding: "utf8",
+            env: { ...process.env, ...environment },
+        });
+    if (spawnSync("ffmpeg", ["-version"]).error) {
+        console.log("    not made: no ffmpeg here");
+        assert.match(make({}).stderr, /ffmpeg/);
+        return;
+    }
+    const refused = make({ TH_BROWSER: "no-such-browser" });
+    assert.notEqual(refused.status, 0);
+    assert.match(refused.stderr, /drawn by a browser/);
+    assert.ok(!existsSync(film), "no file is left");
+    const made = make({});
+    assert.equal(made.status, 0, made.stdout + made.stderr);
+    // Three pictures, and the crowd moves from the first to the last.
+    const pixels = spawnSync(
+        "ffmpeg",
+        ["-v", "error", "-i", film, "-f", "rawvideo", "-pix_fmt", "gray", "-"],
+        { maxBuffer: 1e8 }, // prettier-ignore
+    ).stdout;
+    const size = 480 * 270;
+    assert.equal(pixels.length, 3 * size);
+    let changed = 0;
+    for (let k = 0; k < size; k++) changed += Math.abs(pixels[k] - pixels[2 * size + k]) > 40 ? 1 : 0;
+    assert.ok(changed > 300, `${changed} pixels differ`);
 });
 
 test("every button and every key can be pressed", () =>

@@ -5,6 +5,7 @@ import { decodeHello, decodeScene, type Json } from "./decode";
 import { button, clear, grouped, h, words } from "./dom";
 import { Editor, type EditorHost } from "./editor";
 import { Files } from "./files";
+import { Film } from "./film";
 import { listen } from "./keys";
 import type { Link, Listener, Reply } from "./link";
 import { Looks } from "./looks";
@@ -39,6 +40,7 @@ export class App implements Listener, EditorHost {
     editor = new Editor(this);
     looks = new Looks(this);
     files = new Files(this);
+    film = Film.of(this, location.hash);
     toolbar = new Toolbar(this);
     controls = new Controls(this);
     inspection: Inspection | null = null;
@@ -369,6 +371,7 @@ export class App implements Listener, EditorHost {
                 const at = 4 * Math.round(shade(k) * 255);
                 return [lookup[at] / 255, lookup[at + 1] / 255, lookup[at + 2] / 255];
             });
+            this.film?.frame(people);
         }
     }
 

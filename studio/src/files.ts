@@ -203,7 +203,7 @@ export function isScene(text: string): boolean {
     return /^\uFEFF?\s*(\{|\/\/|\/\*|(MULTI)?POLYGON|GEOMETRYCOLLECTION)/i.test(text);
 }
 
-function base64(blob: Blob): Promise<string> {
+export function base64(blob: Blob): Promise<string> {
     return new Promise((resolve, reject) => {
         const reader = new FileReader();
         reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,?/, ""));

@@ -26,6 +26,11 @@ export class Looks {
         return out;
     }
 
+    // Of the bar that explains the colours of people.
+    stops(scene: Scene): string[] {
+        return mapOf(this.colour(scene)?.name ?? "").map((colour) => css(colour));
+    }
+
     shader(scene: Scene, people: People): (k: number) => number {
         const category = this.colour(scene)?.kind === "category";
         const n = CATEGORIES.length;

@@ -71,6 +71,7 @@ export class View3d {
     private look = { yaw: 0, pitch: -0.1 };
     private last = performance.now();
     private slow = 16;
+    private filming = false;
 
     constructor() {
         this.renderer = new THREE.WebGLRenderer({ antialias: true, powerPreference: "high-performance" });
@@ -157,7 +158,7 @@ export class View3d {
 
     private resize(): void {
         const { clientWidth, clientHeight } = this.element;
-        if (clientWidth === 0 || clientHeight === 0) return;
+        if (clientWidth === 0 || clientHeight === 0 || this.filming) return;
         this.renderer.setPixelRatio(Math.min(2, devicePixelRatio || 1));
         this.renderer.setSize(clientWidth, clientHeight);
         this.camera.aspect = clientWidth / clientHeight;
@@ -527,7 +528,7 @@ export class View3d {
     }
 
     private render(): void {
-        if (!this.active) return;
+        if (!this.active || this.filming) return;
         const now = performance.now(),
             seconds = Math.min(0.1, (now - this.last) / 1000);
         // Slow machines take the simpler bodies earlier.
@@ -563,7 +564,19 @@ export class View3d {
     triangles(): number {
         return this.renderer.info.render.triangles;
     }
-    snapshot(): HTMLCanvasElement {
+    // One picture of what was shown last, for a film: no time passes, everybody has the best body for the distance.
+    still(width: number, height: number): HTMLCanvasElement {
+        if (!this.filming) {
+            this.filming = true;
+            this.renderer.setPixelRatio(1);
+            this.renderer.setSize(width, height);
+            this.camera.aspect = width / height;
+            this.camera.updateProjectionMatrix();
+            this.fit();
+        }
+        this.arrived = performance.now() - 1e6;
+        this.slow = 16;
+        this.place();
         this.renderer.render(this.space, this.camera);
         return this.renderer.domElement;
     }
