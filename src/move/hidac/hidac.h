@@ -8,6 +8,10 @@
 #include "formula/random.h"
 #include "formula/vec.h"
 #include "move/substep.h"
+#include <string.h>
+#ifndef __cplusplus
+#include "core/parallel.h"
+#endif
 
 #define TH_PAB07 "Pelechano, Allbeck, Badler 2007"
 
@@ -161,15 +165,41 @@ TH_FORMULA bool th_hidac_selects(const th_hidac_view *i, float distance, bool on
     return !(oncoming && distance < near);
 }
 
+// Cosine of the angle within which somebody comes straight on. It takes a tenth of a step, so it is made when somebody comes.
+TH_FORMULA float th_hidac_cos_side(th_hidac_view *i) {
+    const th_hidac_params *p = i->params;
+    if (i->cos_side >= 0.0f) return i->cos_side;
+    float dense = p->rectangle_loose > p->rectangle_dense
+                      ? th_clamp((p->rectangle_loose - i->rectangle) /
+                                     (p->rectangle_loose - p->rectangle_dense),
+                                 0.0f, 1.0f)
+                      : 0.0f;
+    double sine, cosine;
+    float angle = p->side_angle_loose + dense * (p->side_angle_dense - p->side_angle_loose);
+    th_sincos_turn((double)angle / 360.0, &sine, &cosine);
+    i->cos_side = th_max((float)cosine, 0.0f);
+    return i->cos_side;
+}
+
+// Does somebody at d with velocity u come straight on to who goes along f?
+TH_FORMULA bool th_hidac_head_on(th_hidac_view *i, th_vec2 f, th_vec2 d, float distance,
+                                 th_vec2 u) {
+    float towards = th_dot(f, u), ahead = th_dot(f, d);
+    if (!(towards < 0.0f && ahead > 0.0f)) return false;
+    float cosine = th_hidac_cos_side(i);
+    return towards < -cosine * th_length(u) && ahead > cosine * distance;
+}
+
 // (7) to (9): how much somebody at q with velocity u turns i away; `against`: who wants to go the other way.
-TH_FORMULA th_vec2 th_hidac_avoidance(const th_hidac_view *i, th_vec2 d, float distance, th_vec2 u,
+TH_FORMULA th_vec2 th_hidac_avoidance(th_hidac_view *i, th_vec2 d, float distance, th_vec2 u,
                                       bool against) {
     const th_hidac_params *p = i->params;
-    float along = th_dot(i->heading, u), speed = th_length(u);
+    float along = th_dot(i->heading, u);
     if (!th_hidac_selects(i, distance, along < 0.0f)) return th_v(0.0f, 0.0f);
     th_vec2 f = against ? i->along_walls : i->heading;
-    bool head_on = th_dot(f, u) < -i->cos_side * speed && th_dot(f, d) > i->cos_side * distance;
-    th_vec2 t = head_on && p->keep_side != 0.0f ? th_hidac_aside(p, f) : th_hidac_tangent(f, d);
+    th_vec2 t = p->keep_side != 0.0f && th_hidac_head_on(i, f, d, distance, u)
+                    ? th_hidac_aside(p, f)
+                    : th_hidac_tangent(f, d);
     float short_of = distance - i->rectangle;
     float w_o = along > 0.0f ? p->same_way_weight : p->oncoming_weight;
     return th_scale(short_of * short_of * w_o, t);
@@ -346,22 +376,76 @@ TH_BOTH static inline th_hidac_view th_hidac_look(const th_world *world, const t
     i.radius = a->radius[self];
     i.half_width = 0.5f * p->rectangle_width;
     i.rectangle = rectangle[self] > 0.0f ? rectangle[self] : p->rectangle_loose;
-    float dense = p->rectangle_loose > p->rectangle_dense
-                      ? th_clamp((p->rectangle_loose - i.rectangle) /
-                                     (p->rectangle_loose - p->rectangle_dense),
-                                 0.0f, 1.0f)
-                      : 0.0f;
-    double sine, cosine;
-    float angle = p->side_angle_loose + dense * (p->side_angle_dense - p->side_angle_loose);
-    th_sincos_turn((double)angle / 360.0, &sine, &cosine);
-    i.cos_side = (float)cosine;
+    i.cos_side = -1.0f;
     i.clear = walls->count > 0 ? th_walls_clear(walls, (int)i.level, i.p) : 1e6f;
     return i;
 }
 
+// The cells that hold whom one may see or touch: those around the loose rectangle ahead and the own body. Where somebody lies,
+// all around, since the fallen count beside the rectangle, too.
+TH_BOTH static inline th_rows th_hidac_rows(const th_world *world, const th_level_grid *grid,
+                                            const th_hidac_view *i, float touch, float reach) {
+    if (world->counters.fallen > 0 || th_length2(i->wish) == 0.0f)
+        return th_rows_around(grid, i->p, reach);
+    float length = th_max(i->params->rectangle_loose, i->rectangle);
+    th_vec2 end = th_scale(length, i->wish), half = th_scale(i->half_width, i->wish);
+    float dx = fabsf(half.y), dy = fabsf(half.x), slack = 1e-3f; // more than the sums round
+    float low_x = th_min(th_min(end.x, 0.0f) - dx, -touch),
+          high_x = th_max(th_max(end.x, 0.0f) + dx, touch);
+    float low_y = th_min(th_min(end.y, 0.0f) - dy, -touch),
+          high_y = th_max(th_max(end.y, 0.0f) + dy, touch);
+    th_rows rows = {th_grid_row(grid, i->p.y + low_y - slack),
+                    th_grid_row(grid, i->p.y + high_y + slack),
+                    th_grid_column(grid, i->p.x + low_x - slack),
+                    th_grid_column(grid, i->p.x + high_x + slack)};
+    return rows;
+}
+
+// Who of the run is in the rectangle or may be touched; th_hidac_see looks again. Of ten people around, two or three.
+#ifndef __cplusplus
+TH_CLONES static void th_hidac_sift(const float *x, const float *y, int count, th_vec2 p,
+                                    th_vec2 wish, float length, float half_width, float touch,
+                                    uint8_t *keep) {
+#pragma omp simd
+    for (int k = 0; k < count; ++k) {
+        float dx = x[k] - p.x, dy = y[k] - p.y;
+        float along = dx * wish.x + dy * wish.y, side = wish.x * dy - wish.y * dx;
+        keep[k] = (uint8_t)(((along > 0.0f) & (along <= length) &
+                             (side * side <= half_width * half_width)) |
+                            (dx * dx + dy * dy < touch * touch));
+    }
+}
+#endif
+
+TH_BOTH static inline void th_hidac_see_run(const th_world *world, const th_walls *walls,
+                                            th_hidac_view *i, uint32_t begin, uint32_t end,
+                                            float touch) {
+    const th_agents *a = &world->agents;
+#ifndef __cplusplus
+    enum { BLOCK = 64 };
+    uint8_t keep[BLOCK]; // 0 or 1
+    float length = th_max(i->params->rectangle_loose, i->rectangle);
+    for (; world->counters.fallen == 0 && begin < end; begin += BLOCK) {
+        int count = end - begin < BLOCK ? (int)(end - begin) : BLOCK;
+        th_hidac_sift(a->position_x + begin, a->position_y + begin, count, i->p, i->wish, length,
+                      i->half_width, touch, keep);
+        for (int k = count; k % 8 != 0; ++k) keep[k] = 0;
+        for (int k = 0; k < count; k += 8) {
+            uint64_t eight;
+            for (memcpy(&eight, keep + k, sizeof eight); eight != 0; eight &= eight - 1) {
+                uint32_t j = begin + (uint32_t)k + (uint32_t)__builtin_ctzll(eight) / 8;
+                if (j != i->self && !th_gone(a->phase[j])) th_hidac_see(world, walls, i, j);
+            }
+        }
+    }
+#endif
+    (void)touch;
+    for (uint32_t j = begin; j < end; ++j)
+        if (j != i->self && !th_gone(a->phase[j])) th_hidac_see(world, walls, i, j);
+}
+
 TH_BOTH static inline void th_hidac_see_all(const th_world *world, const th_walls *walls,
                                             th_hidac_view *i) {
-    const th_agents *a = &world->agents;
     const th_hidac_params *p = i->params;
     bool walks = th_length2(i->wish) > 0.0f;
     float length = th_max(p->rectangle_loose, i->rectangle);
@@ -370,10 +454,9 @@ TH_BOTH static inline void th_hidac_see_all(const th_world *world, const th_wall
         walks ? th_max(sqrtf(length * length + i->half_width * i->half_width), touch) : touch;
     if (walls->count > 0) th_hidac_touch_walls(walls, i);
     const th_level_grid *grid = &world->index.grids[i->level];
-    th_rows rows = th_rows_around(grid, i->p, reach);
+    th_rows rows = th_hidac_rows(world, grid, i, touch, reach);
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
-        for (uint32_t j = begin; j < end; ++j)
-            if (j != i->self && !th_gone(a->phase[j])) th_hidac_see(world, walls, i, j);
+        th_hidac_see_run(world, walls, i, begin, end, touch);
     uint32_t found[16];
     int count =
         world->scene->link_count > 0 ? th_linked_neighbours(world, i->self, reach, found, 16) : 0;
