@@ -389,7 +389,8 @@ TH_BOTH static inline th_rows th_hidac_rows(const th_world *world, const th_leve
         return th_rows_around(grid, i->p, reach);
     float length = th_max(i->params->rectangle_loose, i->rectangle);
     th_vec2 end = th_scale(length, i->wish), half = th_scale(i->half_width, i->wish);
-    float dx = fabsf(half.y), dy = fabsf(half.x), slack = 1e-3f; // more than the sums round
+    float dx = fabsf(half.y), dy = fabsf(half.x);
+    float slack = 0.01f * grid->cell; // more than the coordinates round
     float low_x = th_min(th_min(end.x, 0.0f) - dx, -touch),
           high_x = th_max(th_max(end.x, 0.0f) + dx, touch);
     float low_y = th_min(th_min(end.y, 0.0f) - dy, -touch),
