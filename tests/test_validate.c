@@ -206,12 +206,11 @@ static int tear_down(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quick_tests_by_orca),     cmocka_unit_test(quick_tests_by_social_force),
-        cmocka_unit_test(out_of_corners_by_hidac), cmocka_unit_test(recommended),
-        cmocka_unit_test(wrong_is_found),          cmocka_unit_test(every_row_is_complete),
-        cmocka_unit_test(report_has_every_test),   cmocka_unit_test(jobs_do_not_matter),
-        cmocka_unit_test(one_test_of_one_suite),   cmocka_unit_test(typing_errors),
-        cmocka_unit_test(failing_is_told),
+        cmocka_unit_test(quick_tests_by_orca),   cmocka_unit_test(quick_tests_by_social_force),
+        cmocka_unit_test(recommended),           cmocka_unit_test(wrong_is_found),
+        cmocka_unit_test(every_row_is_complete), cmocka_unit_test(report_has_every_test),
+        cmocka_unit_test(jobs_do_not_matter),    cmocka_unit_test(one_test_of_one_suite),
+        cmocka_unit_test(typing_errors),         cmocka_unit_test(failing_is_told),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
