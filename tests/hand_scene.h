@@ -199,7 +199,7 @@ static inline int hand_goal_line(hand_scene *hand, int level, float ax, float ay
 static inline void hand_zone(hand_scene *hand, int level, th_polygons shape, float up, float down,
                              th_vec2 up_direction) {
     hand->zones[hand->scene.zone_count++] =
-        (th_zone){"zone", {level, shape}, up, down, up_direction, 0.0f};
+        (th_zone){"zone", {level, shape}, up, down, up_direction, 0.0f, -1};
 }
 
 // A group that wants one target after another, starting in a box (all zero: on the whole level).

@@ -54,10 +54,25 @@ typedef struct th_zone_def {
     const char *level;
     th_shape area;
     double speed; // factor on the preferred speed [-] (0, 2] default 1
-    // How much people would rather not be here, for the plan "continuum" [-] 0 .. 1000 default 0: at 1 and the usual
+    // How much people would rather not be here, for the plans "continuum" and "guided" [-] 0 .. 1000 default 0: at 1 and the usual
     // weights a second here is as bad as two elsewhere.
     double discomfort;
+    // Id of the goal whose people feel the discomfort, for the plan "guided"; NULL: everybody.
+    const char *to;
 } th_zone_def;
+
+// Advice drawn on the ground: people who plan with "guided" would rather walk along the line, from its first point to its
+// last.
+typedef struct th_stroke_def {
+    const char *id;
+    const char *level;
+    const th_point *line; // two points at least
+    int point_count;
+    double
+        radius; // at this distance from the line the advice has faded to nothing [m] (0, 20] default 2
+    double strength; // of the advice on the line, 1 would be a must [-] (0, 1) default 0.8
+    const char *to;  // id of the goal whose people it is for; NULL: everybody
+} th_stroke_def;
 
 typedef struct th_door_change {
     double time; // [s]
@@ -239,6 +254,8 @@ typedef struct th_scene_def {
     int stairs_count;
     const th_zone_def *zones;
     int zone_count;
+    const th_stroke_def *guidance;
+    int guidance_count;
     const th_door_def *doors;
     int door_count;
     const th_goal_def *goals;

@@ -79,7 +79,18 @@ typedef struct th_zone {
     float up, down;       // speed factors; equal for a plain zone
     th_vec2 up_direction; // (0, 0) for a plain zone
     float discomfort;     // as in th_zone_def
+    int to;               // goal whose people feel it; -1: everybody
 } th_zone;
+
+typedef struct th_stroke { // of guidance
+    const char *id;
+    int level;
+    const th_vec2 *points;
+    int point_count;
+    float radius;   // [m]
+    float strength; // [-]
+    int to;         // goal whose people it is for; -1: everybody
+} th_stroke;
 
 typedef struct th_door {
     const char *id;
@@ -172,6 +183,8 @@ struct th_scene {
     int link_count;
     const th_zone *zones; // stairs' areas included
     int zone_count;
+    const th_stroke *guidance;
+    int guidance_count;
     const th_door *doors;
     int door_count;
     const th_goal *goals; // exits, waypoints, waiting areas, places of interest

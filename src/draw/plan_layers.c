@@ -104,6 +104,36 @@ static void draw_goal(const th_canvas *canvas, const th_panel *panel, const th_g
     outline_polygons(canvas, panel, &goal->area.shape, colour, goal->kind == TH_GOAL_EXIT ? 0 : 5);
 }
 
+// A band as wide as half the radius, where most of the advice is felt, and an arrow along it.
+static void draw_stroke(const th_canvas *canvas, const th_panel *panel, const th_stroke *stroke) {
+    cairo_t *cairo = canvas->cairo;
+    for (int k = 0; k < stroke->point_count; ++k)
+        cairo_line_to(cairo, th_panel_x(panel, (double)stroke->points[k].x),
+                      th_panel_y(panel, (double)stroke->points[k].y));
+    cairo_set_line_cap(cairo, CAIRO_LINE_CAP_ROUND);
+    cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);
+    th_canvas_colour(canvas, GUIDANCE, 0.25);
+    cairo_set_line_width(cairo, (double)stroke->radius * panel->scale);
+    cairo_stroke_preserve(cairo);
+    th_canvas_colour(canvas, GUIDANCE, 1);
+    cairo_set_line_width(cairo, 0.2 * canvas->text);
+    cairo_stroke(cairo);
+    cairo_set_line_cap(cairo, CAIRO_LINE_CAP_BUTT);
+    cairo_set_line_join(cairo, CAIRO_LINE_JOIN_MITER);
+    int last = stroke->point_count - 1;
+    th_vec2 end = stroke->points[last], before = stroke->points[last - 1];
+    double x = th_panel_x(panel, (double)end.x), y = th_panel_y(panel, (double)end.y);
+    double dx = x - th_panel_x(panel, (double)before.x),
+           dy = y - th_panel_y(panel, (double)before.y), length = hypot(dx, dy);
+    if (!(length > 0)) return;
+    double size = canvas->text, ux = size * dx / length, uy = size * dy / length;
+    cairo_move_to(cairo, x + ux, y + uy);
+    cairo_line_to(cairo, x - 0.5 * uy, y + 0.5 * ux);
+    cairo_line_to(cairo, x + 0.5 * uy, y - 0.5 * ux);
+    cairo_close_path(cairo);
+    cairo_fill(cairo);
+}
+
 void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
                     int level_index) {
     const th_level *level = &scene->levels[level_index];
@@ -120,6 +150,9 @@ void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_sce
         fill_polygons(canvas, panel, &zone->area.shape, ZONE, is_stairs(zone) ? 0.3 : 0.7);
         if (is_stairs(zone)) hatch_stairs(canvas, panel, zone);
     }
+    for (int i = 0; i < scene->guidance_count; ++i)
+        if (scene->guidance[i].level == level_index)
+            draw_stroke(canvas, panel, &scene->guidance[i]);
 }
 
 // Rooms that share a portal seldom get the same tint: eight colours in turn.
@@ -364,6 +397,7 @@ double th_draw_key(const th_canvas *canvas, const th_plan_view *view, double x, 
         {any_goal(scene, TH_GOAL_INTEREST), false, INTEREST, 5, "place of interest"},
         {any_zone(scene, true) || scene->link_count > 0, false, STAIRS, 0, "stairs, link"},
         {any_zone(scene, false), true, ZONE, 0, "speed zone"},
+        {scene->guidance_count > 0, false, GUIDANCE, 0, "guidance"},
         {view->body_count > 0, true, FALLEN, 0, "fallen person"},
         {view->rooms != NULL, false, PORTAL, 0, "portal"},
         {scene->measure_line_count + scene->measure_area_count > 0, false, MEASURE, 3,

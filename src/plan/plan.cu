@@ -36,6 +36,6 @@ void stage_plan(th_world *host) {
 // One stage serves all three: which way somebody goes is asked person by person.
 const device_model device_plan_straight = {}, device_plan_field = {}, device_plan_roadmap = {};
 // Refused when a world is made (host_only).
-const device_model device_plan_continuum = {};
+const device_model device_plan_continuum = {}, device_plan_guided = {};
 
 } // namespace th

@@ -293,6 +293,7 @@ static void compile_stairs(th_compiler *c) {
         zone->up = (float)def->up;
         zone->down = (float)def->down;
         zone->up_direction = link->up;
+        zone->to = -1;
     }
 }
 
@@ -378,6 +379,7 @@ static void compile_all(th_compiler *c) {
     gather_zones(c);
     gather_doors(c);
     gather_goals(c);
+    th_gather_guidance(c);
     if (c->result == TH_OK) th_gather_groups(c);
     if (c->result == TH_OK) th_gather_scripted(c);
     gather_measures(c);
@@ -387,6 +389,7 @@ static void compile_all(th_compiler *c) {
     th_compile_walls(c);
     if (c->result == TH_OK) compile_areas(c);
     if (c->result == TH_OK) compile_stairs(c);
+    if (c->result == TH_OK) th_compile_guidance(c);
     if (c->result == TH_OK) th_check_openings(c);
     if (c->result == TH_OK) th_compile_groups(c);
     if (c->result == TH_OK) th_compile_scripted(c);

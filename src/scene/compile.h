@@ -22,6 +22,7 @@ typedef struct th_scene_lists {
     th_level *levels;
     th_link *links;
     th_zone *zones;
+    th_stroke *guidance;
     th_door *doors;
     th_goal *goals;
     const char **layers;
@@ -78,6 +79,8 @@ void th_check_above(th_compiler *c, const char *name, double value, double low, 
                     const char *unit);
 // Index of a level by id, NULL for the only one. c->path is the object's; 0 after a failure.
 int th_level_index(th_compiler *c, const char *id);
+// Index of a goal by id. c->path is the object's; 0 after a failure.
+int th_goal_index(th_compiler *c, const char *id);
 // Copies the id, makes one up when there is none, and refuses a second of the same name.
 const char *th_unique_id(th_compiler *c, const char *id, const char *kind, int index,
                          const char *(*earlier)(const th_scene *scene, int i), int earlier_count);
@@ -97,6 +100,8 @@ th_line th_compile_line(const th_compiler *c, const th_point line[2], int level)
 th_result th_positions_read(th_arena *arena, const char *base_dir, const char *name,
                             const char *path, th_point **positions, int *count, th_error *error);
 
+void th_gather_guidance(th_compiler *c);
+void th_compile_guidance(th_compiler *c);
 void th_gather_groups(th_compiler *c);
 void th_compile_groups(th_compiler *c);
 // compile_interest.c: a place of interest, `place` in its array of the file; the detours of a group, after its route.

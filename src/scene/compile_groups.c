@@ -222,7 +222,7 @@ static void compile_people(th_compiler *c, int i) {
     group->count = count;
 }
 
-static int find_goal(th_compiler *c, const char *id) {
+int th_goal_index(th_compiler *c, const char *id) {
     for (int i = 0; i < c->scene->goal_count; ++i)
         if (strcmp(c->scene->goals[i].id, id) == 0) return i;
     enum { MOST = 256 };
@@ -243,7 +243,7 @@ static int find_goal(th_compiler *c, const char *id) {
 static int sorted_goals(th_compiler *c, const th_route_step *step, int *goals) {
     int count = 0;
     for (int k = 0; k < step->goal_count && c->result == TH_OK; ++k) {
-        int goal = find_goal(c, step->goals[k]), at = count;
+        int goal = th_goal_index(c, step->goals[k]), at = count;
         while (at > 0 && goals[at - 1] > goal) --at;
         if (at > 0 && goals[at - 1] == goal) continue;
         memmove(goals + at + 1, goals + at, (size_t)(count - at) * sizeof *goals);
@@ -279,7 +279,7 @@ static void compile_route(th_compiler *c, int i) {
     }
     const th_route_step *first = def->route_count > 0 ? &def->route[0] : NULL;
     bool named = c->result == TH_OK && first && first->goal_count > 0;
-    c->list.groups[i].entrance = named ? find_goal(c, first->goals[0]) : -1;
+    c->list.groups[i].entrance = named ? th_goal_index(c, first->goals[0]) : -1;
     c->list.groups[i].route = route;
     c->list.groups[i].route_count = def->route_count;
     if (route && c->result == TH_OK) th_compile_detours(c, i, route);

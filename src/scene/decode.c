@@ -31,13 +31,31 @@ static void read_stairs(th_decoder *decoder, json_t *value, void *item) {
 
 static void read_zone(th_decoder *decoder, json_t *value, void *item) {
     th_zone_def *zone = item;
-    if (!TH_CHECK_KEYS(decoder, value, "id", "level", "area", "speed", "discomfort")) return;
+    if (!TH_CHECK_KEYS(decoder, value, "id", "level", "area", "speed", "discomfort", "to")) return;
     zone->speed = 1.0;
     th_read_string(decoder, value, "id", &zone->id);
     th_read_string(decoder, value, "level", &zone->level);
     th_read_shape(decoder, value, "area", &zone->area);
     th_read_number(decoder, value, "speed", &zone->speed);
     th_read_number(decoder, value, "discomfort", &zone->discomfort);
+    th_read_string(decoder, value, "to", &zone->to);
+}
+
+static void read_stroke(th_decoder *decoder, json_t *value, void *item) {
+    th_stroke_def *stroke = item;
+    if (!TH_CHECK_KEYS(decoder, value, "id", "level", "line", "radius", "strength", "to")) return;
+    stroke->radius = 2.0;   // [m] Patil 2011: strokes are as wide as a way
+    stroke->strength = 0.8; // nine times quicker along it than against it
+    th_read_string(decoder, value, "id", &stroke->id);
+    th_read_string(decoder, value, "level", &stroke->level);
+    th_read_number(decoder, value, "radius", &stroke->radius);
+    th_read_number(decoder, value, "strength", &stroke->strength);
+    th_read_string(decoder, value, "to", &stroke->to);
+    json_t *line = json_object_get(value, "line");
+    if (!line) return;
+    th_place place = th_enter_key(decoder, "line");
+    stroke->line = th_decode_points(decoder, line, &stroke->point_count);
+    th_leave(decoder, place);
 }
 
 static void read_change(th_decoder *decoder, json_t *value, void *item) {
@@ -274,9 +292,9 @@ static void default_routes(th_decoder *decoder, json_t *root, th_scene_def *def,
 th_result th_scene_decode(json_t *root, th_arena *arena, const th_source_map *map,
                           th_scene_def *def, th_error *error) {
     th_decoder decoder = {arena, map, error, TH_OK, ""};
-    if (!TH_CHECK_KEYS(&decoder, root, "name", "description", "levels", "stairs", "zones", "doors",
-                       "exits", "waypoints", "waiting_areas", "interests", "groups", "scripted",
-                       "measure", "run", "record", "plan_cell", "$schema"))
+    if (!TH_CHECK_KEYS(&decoder, root, "name", "description", "levels", "stairs", "zones",
+                       "guidance", "doors", "exits", "waypoints", "waiting_areas", "interests",
+                       "groups", "scripted", "measure", "run", "record", "plan_cell", "$schema"))
         return decoder.result;
     th_read_string(&decoder, root, "name", &def->name);
     th_read_string(&decoder, root, "description", &def->description);
@@ -287,6 +305,8 @@ th_result th_scene_decode(json_t *root, th_arena *arena, const th_source_map *ma
                                 &def->stairs_count);
     def->zones =
         th_read_array(&decoder, root, "zones", sizeof(th_zone_def), read_zone, &def->zone_count);
+    def->guidance = th_read_array(&decoder, root, "guidance", sizeof(th_stroke_def), read_stroke,
+                                  &def->guidance_count);
     def->doors =
         th_read_array(&decoder, root, "doors", sizeof(th_door_def), read_door, &def->door_count);
     read_goals(&decoder, root, def);

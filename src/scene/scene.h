@@ -47,6 +47,15 @@ TH_BOTH static inline int th_leg_target(const th_group *group, uint32_t leg) {
     if (detour > 0) return group->route[(uint32_t)group->route_count + detour - 1];
     return leg < (uint32_t)group->route_count ? group->route[leg] : -1;
 }
+// The place of it in `route`; -1: none. Planners that keep something of every leg and detour have th_group_ways of them.
+TH_BOTH static inline int th_group_way(const th_group *group, uint32_t leg) {
+    if (th_leg_target(group, leg) < 0) return -1;
+    uint32_t detour = th_detour_of(leg);
+    return detour > 0 ? group->route_count + (int)detour - 1 : (int)leg;
+}
+TH_BOTH static inline int th_group_ways(const th_group *group) {
+    return group->route_count + group->detour_count;
+}
 
 // The nearest point of the outline.
 TH_BOTH static inline th_vec2 th_nearest_on_rings(const th_polygons *shape, th_vec2 p) {

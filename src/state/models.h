@@ -14,6 +14,7 @@
     X(PLAN, FIELD, plan, field)                                 \
     X(PLAN, ROADMAP, plan, roadmap)                             \
     X(PLAN, CONTINUUM, plan, continuum)                         \
+    X(PLAN, GUIDED, plan, guided)                               \
     X(FILTER, NONE, filter, none)                               \
     X(FILTER, DENSESENSE, filter, densesense)                   \
     X(MOVE, SCRIPTED, move, scripted)                           \

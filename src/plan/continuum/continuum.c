@@ -17,12 +17,6 @@ static th_continuum *state_of(const th_world *world) {
 
 // ---- memory
 
-static th_box box_of_goal(const th_goal *goal) {
-    if (!goal->is_line) return goal->area.shape.box;
-    th_vec2 a = goal->line.a, b = goal->line.b;
-    return (th_box){th_min(a.x, b.x), th_min(a.y, b.y), th_max(a.x, b.x), th_max(a.y, b.y)};
-}
-
 typedef struct node_range {
     int column0, column1, row0, row1;
 } node_range;
@@ -30,7 +24,7 @@ typedef struct node_range {
 static node_range nodes_around(const th_continuum *c, const th_goal *goal) {
     const th_node_level *grid = &c->nodes.levels[th_goal_level(goal)];
     float s = c->nodes.inverse_spacing;
-    th_box box = box_of_goal(goal);
+    th_box box = th_goal_box(goal);
     node_range range = {
         th_lattice_index((box.min_x - grid->origin.x) * s - GOAL_RANGE, grid->nx - 1),
         th_lattice_index((box.max_x - grid->origin.x) * s + GOAL_RANGE + 1.0f, grid->nx - 1),
@@ -56,15 +50,14 @@ static void take_potentials(th_continuum *c, const th_world *world) {
     const th_scene *scene = world->scene;
     size_t legs = 0, count = (size_t)c->nodes.count;
     for (int g = 0; g < scene->group_count; ++g)
-        if (th_continuum_has(world, g)) legs += (size_t)th_continuum_ways(&scene->groups[g]);
+        if (th_continuum_has(world, g)) legs += (size_t)th_group_ways(&scene->groups[g]);
     c->potentials = th_arena_alloc(&c->arena, legs, sizeof *c->potentials);
     c->wanted = th_arena_alloc(&c->arena, legs, 1);
     c->solved = th_arena_alloc(&c->arena, legs, 1);
     c->first_potential = th_arena_alloc(&c->arena, (size_t)scene->group_count, sizeof(int));
     for (int g = 0; !c->arena.failed && g < scene->group_count; ++g) {
         c->first_potential[g] = c->potential_count;
-        for (int k = 0; th_continuum_has(world, g) && k < th_continuum_ways(&scene->groups[g]);
-             ++k) {
+        for (int k = 0; th_continuum_has(world, g) && k < th_group_ways(&scene->groups[g]); ++k) {
             th_potential *p = &c->potentials[c->potential_count++];
             p->group = g;
             p->target = scene->groups[g].route[k];
@@ -181,7 +174,7 @@ static void find_wanted(th_continuum *c, const th_world *world) {
         if (agents->phase[i] != TH_PHASE_WALKING || !th_continuum_has(world, g) ||
             world->groups[g].led)
             continue;
-        int way = th_continuum_way(&world->scene->groups[g], agents->leg[i]);
+        int way = th_group_way(&world->scene->groups[g], agents->leg[i]);
         if (way >= 0) c->wanted[c->potentials[c->first_potential[g] + way].shared] = 1;
     }
 }

@@ -42,16 +42,6 @@ static inline bool th_continuum_has(const th_world *world, int group) {
            world->scene->groups[group].plan.model == TH_PLAN_CONTINUUM;
 }
 
-// A group has a potential for every leg of its route, then for every detour.
-static inline int th_continuum_ways(const th_group *group) {
-    return group->route_count + group->detour_count;
-}
-static inline int th_continuum_way(const th_group *group, uint32_t leg) { // -1: none
-    if (th_leg_target(group, leg) < 0) return -1;
-    uint32_t detour = th_detour_of(leg);
-    return detour > 0 ? group->route_count + (int)detour - 1 : (int)leg;
-}
-
 // Row or column of a lattice, the nearest one for places beside it.
 static inline int th_lattice_index(float x, int last) {
     return x <= 0.0f ? 0 : x >= (float)last ? last : (int)x;

@@ -84,7 +84,7 @@ static bool velocity_at(const view *v, const th_walls *walls, int level, th_vec2
                         th_vec2 *velocity) {
     th_vec2 open;
     if (open_velocity(v, level, p, &open)) {
-        th_field_ask ask = {&v->c->graph, walls, v->potential, level, p};
+        th_field_ask ask = {&v->c->graph, walls, v->potential, level, p, TH_FIELD_PULL_MAX};
         *velocity = open;
         if (!th_field_runs_into_wall(&ask, th_unit(open))) return true;
     }
@@ -100,7 +100,7 @@ static bool plan_walker(const th_continuum *c, const th_planner *planner, int i)
     const th_agents *agents = &world->agents;
     int g = (int)agents->group[i], level = (int)agents->level[i];
     const th_group *group = &world->scene->groups[g];
-    int way = th_continuum_way(group, agents->leg[i]);
+    int way = th_group_way(group, agents->leg[i]);
     if (agents->phase[i] != TH_PHASE_WALKING || world->groups[g].led || way < 0) return false;
     const th_potential *p = &c->potentials[c->first_potential[g] + way];
     view v = {c, &c->faces[c->same_faces[g]], c->potentials[p->shared].values};

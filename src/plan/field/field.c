@@ -63,18 +63,11 @@ static void run(const th_march *march) {
 
 // ---- the goals
 
-static th_box goal_box(const th_goal *goal) {
-    if (!goal->is_line) return goal->area.shape.box;
-    th_vec2 a = goal->line.a, b = goal->line.b;
-    th_box box = {th_min(a.x, b.x), th_min(a.y, b.y), th_max(a.x, b.x), th_max(a.y, b.y)};
-    return box;
-}
-
 // Exact distances ignore zones and the crowd, so with either near the goal only the next nodes get them.
 static float exact_range(const th_graph *graph, const th_goal *goal) {
     const th_nodes *nodes = graph->nodes;
     if (graph->crowd) return 1.5f * nodes->spacing;
-    th_box box = goal_box(goal);
+    th_box box = th_goal_box(goal);
     for (int z = 0; z < nodes->scene->zone_count; ++z) {
         const th_area *area = &nodes->scene->zones[z].area;
         if (area->level != th_goal_level(goal)) continue;
@@ -97,7 +90,7 @@ static void seed_goal(const th_march *march, const th_walls *walls, const th_goa
     int level = th_goal_level(goal);
     const th_node_level *grid = &nodes->levels[level];
     float range = exact_range(march->graph, goal), s = nodes->inverse_spacing;
-    th_box box = goal_box(goal);
+    th_box box = th_goal_box(goal);
     int column0 = lattice_index(box.min_x - range, grid->origin.x, s, grid->nx - 1);
     int column1 = lattice_index(box.max_x + range, grid->origin.x, s, grid->nx - 1);
     int row0 = lattice_index(box.min_y - range, grid->origin.y, s, grid->ny - 1);

@@ -34,6 +34,13 @@ TH_BOTH static inline int th_goal_level(const th_goal *goal) {
     return goal->is_line ? goal->line.level : goal->area.level;
 }
 
+TH_BOTH static inline th_box th_goal_box(const th_goal *goal) {
+    if (!goal->is_line) return goal->area.shape.box;
+    th_vec2 a = goal->line.a, b = goal->line.b;
+    th_box box = {th_min(a.x, b.x), th_min(a.y, b.y), th_max(a.x, b.x), th_max(a.y, b.y)};
+    return box;
+}
+
 typedef struct th_way {
     th_vec2 direction; // unit, or (0, 0) when there is no way or one has arrived
     float distance;    // to the target; TH_UNREACHABLE when there is no way
@@ -57,6 +64,7 @@ typedef struct th_field_ask {
     const float *distance;
     int level;
     th_vec2 p;
+    int pull; // nodes looked ahead beside walls, at most TH_FIELD_PULL_MAX
 } th_field_ask;
 
 // Can a node be seen? Exactly, unlike the ends of goal lines: a node half a millimetre behind a wall is behind it, and
@@ -126,7 +134,7 @@ TH_BOTH static inline th_field_descent th_field_descend(const th_field_ask *ask,
     const th_nodes *nodes = ask->graph->nodes;
     th_field_descent way = {.one_level = true, .box = {ask->p.x, ask->p.y, ask->p.x, ask->p.y}};
     th_field_candidate at = from;
-    for (; way.count < TH_FIELD_PULL_MAX; ++way.count) {
+    for (; way.count < ask->pull; ++way.count) {
         at.node = th_field_next_down(ask, at.node, at.level);
         if (at.node < 0) break;
         at.level = th_node_level_of(nodes, at.node);
@@ -216,37 +224,70 @@ TH_BOTH static inline bool th_field_runs_into_wall(const th_field_ask *ask, th_v
     return th_walls_first_crossing(ask->walls, ask->level, ask->p, ahead, NULL) >= 0;
 }
 
+// The way where nodes cannot be interpolated: beside walls, between nodes that walls part, off the ground. Column and row of
+// the cell.
+TH_BOTH static inline th_way th_field_way_beside_walls(th_field_ask ask, int column, int row) {
+    th_way way = th_field_way_by_sight(&ask, column, row, TH_FIELD_NEAR_RINGS);
+    if (way.distance < TH_UNREACHABLE) return way;
+    th_vec2 p = ask.p;
+    ask.p = th_field_off_the_wall(&ask);
+    way = th_field_way_by_sight(&ask, column, row, TH_FIELD_NEAR_RINGS);
+    if (way.distance < TH_UNREACHABLE || th_walkable(ask.graph->nodes->scene, ask.level, p))
+        return way;
+    ask.p = p; // pushed out through somebody else's exit: look further for the way back in
+    return th_field_way_by_sight(&ask, column, row, TH_FIELD_OUTSIDE_RINGS);
+}
+
+// The cell of the lattice that p lies in, the nearest one for places beside it.
+typedef struct th_field_cell {
+    int column, row, node; // node: its lower left corner
+    float s, t;            // place within it, 0 .. 1
+    bool inside;           // p is in it
+    bool known;            // p is a place at all
+} th_field_cell;
+
+TH_BOTH static inline th_field_cell th_field_cell_of(const th_nodes *nodes, int level, th_vec2 p) {
+    const th_node_level *grid = &nodes->levels[level];
+    float x = (p.x - grid->origin.x) * nodes->inverse_spacing;
+    float y = (p.y - grid->origin.y) * nodes->inverse_spacing;
+    th_field_cell cell = {0, 0, 0, 0.0f, 0.0f, false, true};
+    cell.inside = x >= 0.0f && y >= 0.0f && x < (float)(grid->nx - 1) && y < (float)(grid->ny - 1);
+    if (!cell.inside) { // off the lattice of an open plane: back to it
+        cell.known = p.x == p.x && p.y == p.y;
+        x = cell.known ? th_clamp(x, 0.0f, (float)(grid->nx - 2)) : 0.0f;
+        y = cell.known ? th_clamp(y, 0.0f, (float)(grid->ny - 2)) : 0.0f;
+    }
+    cell.column = (int)x;
+    cell.row = (int)y;
+    cell.node = grid->first + cell.row * grid->nx + cell.column;
+    cell.s = x - (float)cell.column;
+    cell.t = y - (float)cell.row;
+    return cell;
+}
+
+// Do walls stand so near that a direction from the cell's nodes must be tried against them?
+TH_BOTH static inline bool th_field_near_walls(const th_nodes *nodes, const th_walls *walls,
+                                               int node) {
+    return (nodes->flags[node] & TH_CELL_NEAR) || walls->count > walls->scene_count;
+}
+
 // Which way to walk from p. Cost: four nodes in the open; some sight lines beside walls.
 TH_BOTH static inline th_way th_field_way(const th_graph *graph, const th_walls *walls,
                                           const float *distance, int level, th_vec2 p) {
     const th_nodes *nodes = graph->nodes;
-    const th_node_level *grid = &nodes->levels[level];
-    th_field_ask ask = {graph, walls, distance, level, p};
-    float x = (p.x - grid->origin.x) * nodes->inverse_spacing;
-    float y = (p.y - grid->origin.y) * nodes->inverse_spacing;
+    th_field_ask ask = {graph, walls, distance, level, p, TH_FIELD_PULL_MAX};
     th_way way = {{0.0f, 0.0f}, TH_UNREACHABLE};
-    bool inside = x >= 0.0f && y >= 0.0f && x < (float)(grid->nx - 1) && y < (float)(grid->ny - 1);
-    if (!inside) { // off the lattice of an open plane: back to it
-        if (!(p.x == p.x && p.y == p.y)) return way;
-        x = th_clamp(x, 0.0f, (float)(grid->nx - 2));
-        y = th_clamp(y, 0.0f, (float)(grid->ny - 2));
-    }
-    int column = (int)x, row = (int)y, node = grid->first + row * grid->nx + column;
-    if (inside && th_field_open_cell(graph, node, grid->nx) && distance[node] < TH_UNREACHABLE) {
-        way = th_field_way_by_gradient(distance + node, grid->nx, x - (float)column, y - (float)row,
+    th_field_cell cell = th_field_cell_of(nodes, level, p);
+    if (!cell.known) return way;
+    int node = cell.node, nx = nodes->levels[level].nx;
+    if (cell.inside && th_field_open_cell(graph, node, nx) && distance[node] < TH_UNREACHABLE) {
+        way = th_field_way_by_gradient(distance + node, nx, cell.s, cell.t,
                                        nodes->least_slope * nodes->spacing);
-        bool near = (nodes->flags[node] & TH_CELL_NEAR) || walls->count > walls->scene_count;
-        if (way.distance < TH_UNREACHABLE &&
-            !(near && th_field_runs_into_wall(&ask, way.direction)))
+        if (way.distance < TH_UNREACHABLE && !(th_field_near_walls(nodes, walls, node) &&
+                                               th_field_runs_into_wall(&ask, way.direction)))
             return way;
     }
-    way = th_field_way_by_sight(&ask, column, row, TH_FIELD_NEAR_RINGS);
-    if (way.distance < TH_UNREACHABLE) return way;
-    ask.p = th_field_off_the_wall(&ask);
-    way = th_field_way_by_sight(&ask, column, row, TH_FIELD_NEAR_RINGS);
-    if (way.distance < TH_UNREACHABLE || th_walkable(nodes->scene, level, p)) return way;
-    ask.p = p; // pushed out through somebody else's exit: look further for the way back in
-    return th_field_way_by_sight(&ask, column, row, TH_FIELD_OUTSIDE_RINGS);
+    return th_field_way_beside_walls(ask, cell.column, cell.row);
 }
 
 // ---- goals in sight

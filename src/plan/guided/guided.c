@@ -1,0 +1,361 @@
+// Navigation fields: solved when somebody first walks a leg, and again when a door or wall that the field reaches has
+// changed. Cost of a solution about two microseconds a node; of a step that of looking four directions up per person.
+// A field belongs to a leg of a group's route; groups with equal parameters share those of equal goals.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/parallel.h"
+#include "plan/guided/solve.h"
+#include "plan/plan.h"
+#include "plan/preferred.h"
+
+enum { WORKERS_MOST = 8 };
+
+typedef struct field { // of a leg of a group's route, or a detour, and a size of people
+    int group, target, size;
+    int shared; // the first one with the same target, size and parameters
+    bool wanted, solved;
+    th_guided_field values;
+} field;
+
+typedef struct th_guided {
+    th_arena arena; // of all this
+    th_nodes nodes;
+    th_graph graphs[TH_SIZES_MOST], next; // next: being made while the old one is compared with it
+    uint32_t graph_version;               // of the walls that the graphs have
+    th_guided_params *params;             // by group: those that the fields were solved with
+    int *first_field;                     // by group, of its first leg
+    field *fields;
+    int field_count, worker_count;
+    th_guided_work workers[WORKERS_MOST];
+    uint64_t solutions, settled;
+} th_guided;
+
+static th_guided *state_of(const th_world *world) { return world->model_state[TH_PLAN_GUIDED]; }
+
+static const th_guided_params *params_of(const th_world *world, int group) {
+    return (const th_guided_params *)world->groups[group].plan_params;
+}
+
+static const th_guided_params *scene_params(const th_world *world, int group) {
+    return (const th_guided_params *)world->scene->groups[group].plan.params;
+}
+
+static bool has(const th_world *world, int group) {
+    return group < world->scene->group_count &&
+           world->scene->groups[group].plan.model == TH_PLAN_GUIDED;
+}
+
+// ---- which legs share a field
+
+static bool same_params(const th_guided_params *a, const th_guided_params *b) {
+    return a->follow == b->follow && a->most == b->most &&
+           a->discomfort_weight == b->discomfort_weight;
+}
+
+static void find_shared(th_guided *s) {
+    for (int k = 0; k < s->field_count; ++k) {
+        field *f = &s->fields[k];
+        f->shared = k;
+        f->solved = false;
+        for (int j = 0; j < k && f->shared == k; ++j) {
+            const field *g = &s->fields[j];
+            if (g->target == f->target && g->size == f->size &&
+                same_params(&s->params[g->group], &s->params[f->group]))
+                f->shared = j;
+        }
+    }
+}
+
+// ---- memory
+
+static float least_cell(const th_world *world) {
+    float least = 0.0f;
+    for (int g = 0; g < world->scene->group_count; ++g) {
+        if (!has(world, g)) continue;
+        float cell = scene_params(world, g)->cell;
+        if (cell > 0.0f && (least == 0.0f || cell < least)) least = cell;
+    }
+    return least;
+}
+
+static void take_fields(th_guided *s, const th_world *world) {
+    const th_scene *scene = world->scene;
+    size_t legs = 0, count = (size_t)s->nodes.count;
+    for (int g = 0; g < scene->group_count; ++g)
+        if (has(world, g))
+            legs += (size_t)th_group_ways(&scene->groups[g]) * (size_t)scene->size_count;
+    s->fields = th_arena_alloc(&s->arena, legs, sizeof *s->fields);
+    s->first_field = th_arena_alloc(&s->arena, (size_t)scene->group_count, sizeof(int));
+    s->params = th_arena_alloc(&s->arena, (size_t)scene->group_count, sizeof *s->params);
+    for (int g = 0; !s->arena.failed && g < scene->group_count; ++g) {
+        s->first_field[g] = s->field_count;
+        for (int k = 0; has(world, g) && k < th_group_ways(&scene->groups[g]); ++k)
+            for (int size = 0; size < scene->size_count; ++size) {
+                field *f = &s->fields[s->field_count++];
+                *f = (field){.group = g, .target = scene->groups[g].route[k], .size = size};
+                f->values.potential = th_arena_alloc(&s->arena, count, sizeof(float));
+                f->values.direction = th_arena_alloc(&s->arena, count, sizeof(th_vec2));
+            }
+    }
+}
+
+static void destroy(th_world *world, int model) {
+    th_guided *s = state_of(world);
+    if (!s) return;
+    for (int size = 0; size < TH_SIZES_MOST; ++size)
+        th_graph_destroy(&s->graphs[size], &world->memory);
+    th_graph_destroy(&s->next, &world->memory);
+    th_nodes_release(&s->nodes);
+    th_arena_free(&s->arena);
+    th_free(&world->memory, s, 1, sizeof *s);
+    world->model_state[model] = NULL;
+}
+
+static bool create(th_world *world, int model) {
+    th_guided *s = th_alloc(&world->memory, 1, sizeof *s);
+    if (!s) return false;
+    world->model_state[model] = s;
+    s->arena = th_arena_of(&world->memory.allocator);
+    if (th_nodes_build(&s->nodes, world->scene, (double)least_cell(world), NULL) != TH_OK)
+        return false;
+    bool done = th_graph_create(&s->next, &s->nodes, &world->memory);
+    for (int size = 0; done && size < world->scene->size_count; ++size)
+        done = th_graph_create(&s->graphs[size], &s->nodes, &world->memory);
+    if (!done) return false;
+    s->graph_version = world->walls_version - 1;
+    take_fields(s, world);
+    if (s->arena.failed) return false;
+    for (int g = 0; g < world->scene->group_count; ++g)
+        if (has(world, g)) s->params[g] = *scene_params(world, g);
+    find_shared(s);
+    int team = world->team.most > world->threads ? world->team.most : world->threads;
+    int workers = team < WORKERS_MOST ? team : WORKERS_MOST;
+    for (; s->worker_count < workers && s->worker_count < s->field_count; ++s->worker_count)
+        th_guided_work_create(&s->workers[s->worker_count], s->nodes.count, &s->arena);
+    return !s->arena.failed;
+}
+
+// ---- what has changed
+
+static bool reaches(const field *f, int node) { return f->values.potential[node] < TH_UNREACHABLE; }
+
+// Does the field reach an end of a link that differs between the two graphs? If not, all its nodes have the links they had.
+static bool is_touched(const field *f, const th_graph *before, const th_graph *after) {
+    for (int i = 0; i < before->nodes->count; ++i)
+        if (before->links[i] != after->links[i] && reaches(f, i)) return true;
+    for (int i = 0; i < before->nodes->portal_count; ++i) {
+        const th_portal *portal = &before->portals[i];
+        if (memcmp(portal, &after->portals[i], sizeof *portal) != 0 && reaches(f, portal->node))
+            return true;
+    }
+    return false;
+}
+
+static void take_note_of_walls(th_guided *s, const th_world *world) {
+    if (s->graph_version == world->walls_version) return;
+    th_walls walls = th_world_walls(world);
+    for (int size = 0; size < world->scene->size_count; ++size) {
+        th_walls sized = th_walls_for(world->scene, walls, size);
+        th_graph_update(&s->next, &sized);
+        for (int k = 0; k < s->field_count; ++k) {
+            field *f = &s->fields[k];
+            if (f->size == size && f->solved && is_touched(f, &s->graphs[size], &s->next))
+                f->solved = false;
+        }
+        th_graph swap = s->graphs[size];
+        s->graphs[size] = s->next;
+        s->next = swap;
+    }
+    s->graph_version = world->walls_version;
+}
+
+static void take_note_of_params(th_guided *s, const th_world *world) {
+    bool changed = false;
+    for (int g = 0; g < world->scene->group_count; ++g) {
+        if (!has(world, g) || same_params(&s->params[g], params_of(world, g))) continue;
+        s->params[g] = *params_of(world, g);
+        changed = true;
+    }
+    if (changed) find_shared(s);
+}
+
+// ---- solving
+
+// The field that somebody follows; NULL: none, goes by an own goal.
+static field *field_of(const th_guided *s, const th_world *world, int i) {
+    const th_agents *agents = &world->agents;
+    int g = (int)agents->group[i];
+    if (agents->phase[i] != TH_PHASE_WALKING || world->groups[g].led) return NULL;
+    int way = th_group_way(&world->scene->groups[g], agents->leg[i]);
+    if (way < 0) return NULL;
+    int sizes = world->scene->size_count, size = sizes == 1 ? 0 : th_size_of(world, i);
+    return &s->fields[s->fields[s->first_field[g] + way * sizes + size].shared];
+}
+
+static void find_wanted(th_guided *s, const th_world *world) {
+    for (int k = 0; k < s->field_count; ++k) s->fields[k].wanted = false;
+    for (int i = 0; i < world->agents.count; ++i) {
+        if (!has(world, (int)world->agents.group[i])) continue;
+        field *f = field_of(s, world, i);
+        if (f) f->wanted = true;
+    }
+}
+
+static int solver_threads(const th_guided *s, const th_world *world) {
+    int most = world->threads < s->worker_count ? world->threads : s->worker_count;
+    return most > 0 ? most : 1;
+}
+
+static void solve(th_guided *s, const th_world *world) {
+    th_walls walls = th_world_walls(world);
+    uint64_t solutions = 0, settled = 0;
+#pragma omp parallel for num_threads(solver_threads(s, world)) schedule(dynamic, 1) \
+    reduction(+ : solutions, settled)
+    for (int k = 0; k < s->field_count; ++k) {
+        field *f = &s->fields[k];
+        if (!f->wanted || f->solved) continue;
+        th_guided_work *work = &s->workers[omp_get_thread_num()];
+        th_walls sized = th_walls_for(world->scene, walls, f->size);
+        th_guided_problem problem = {&s->graphs[f->size], &sized, f->target, &s->params[f->group]};
+        th_guided_spread(&problem, work);
+        th_guided_solve(&problem, work, &f->values);
+        f->solved = true;
+        ++solutions;
+        settled += work->settled;
+    }
+    s->solutions += solutions;
+    if (solutions > 0) s->settled = settled;
+}
+
+// ---- people
+
+// False: the person is not one that a field leads.
+static bool plan_walker(const th_guided *s, const th_planner *planner, int i) {
+    const th_world *world = planner->world;
+    const th_agents *agents = &world->agents;
+    const field *f = field_of(s, world, i);
+    if (!f || !f->solved) return false;
+    int level = (int)agents->level[i];
+    th_vec2 at = th_position(agents, (uint32_t)i);
+    th_walls walls = th_walls_for(world->scene, planner->walls, f->size);
+    th_way way = th_guided_way(&s->graphs[f->size], &walls, &f->values, level, at);
+    th_goal_way(world->scene, &walls, &world->scene->targets[f->target], level, at,
+                th_goal_inset(agents, i), th_velocity(agents, (uint32_t)i), TH_PLAN_NEAR_GOAL,
+                &way);
+    if (way.distance >= TH_UNREACHABLE) return false;
+    float speed = agents->speed[i];
+    if (world->scene->zone_count > 0)
+        speed *= th_zone_factor(world->scene, level, at, way.direction);
+    agents->preferred_x[i] = speed * way.direction.x;
+    agents->preferred_y[i] = speed * way.direction.y;
+    return true;
+}
+
+static void walk(const th_guided *s, th_world *world) {
+    th_planner planner = th_planner_of(world);
+    const th_agents *agents = &world->agents;
+    uint64_t unreachable = 0;
+#pragma omp parallel for num_threads(world->threads) schedule(dynamic, 4) reduction(+ : unreachable)
+    for (int block = 0; block < th_block_count(agents->count); ++block) {
+        int end = (block + 1) * TH_BLOCK < agents->count ? (block + 1) * TH_BLOCK : agents->count;
+        for (int i = block * TH_BLOCK; i < end; ++i) {
+            if (!has(world, (int)agents->group[i]) || plan_walker(s, &planner, i)) continue;
+            unreachable +=
+                (uint64_t)th_plan_person(&planner, i, th_goes_straight(&planner, agents->group[i]));
+        }
+    }
+    world->counters.unreachable += unreachable;
+}
+
+static void run(th_world *world, int model) {
+    (void)model;
+    th_guided *s = state_of(world);
+    take_note_of_walls(s, world);
+    take_note_of_params(s, world);
+    find_wanted(s, world);
+    solve(s, world);
+    walk(s, world);
+}
+
+// ---- snapshots: fields follow from walls and parameters, so nothing is saved; the walls may be others afterwards
+
+static size_t saved_size(const th_world *world, int model) {
+    (void)world;
+    (void)model;
+    return 0;
+}
+static void save(const th_world *world, int model, void *memory) {
+    (void)world;
+    (void)model;
+    (void)memory;
+}
+static bool saved_is_sound(const th_world *world, int model, const void *memory, size_t size) {
+    (void)world;
+    (void)model;
+    (void)memory;
+    return size == 0;
+}
+static void restore(th_world *world, int model, const void *memory) {
+    (void)model;
+    (void)memory;
+    state_of(world)->graph_version = world->walls_version - 1;
+}
+
+// ---- what it shows
+
+static int influences(th_world *world, int model, uint32_t i, th_influence *list, int max) {
+    (void)model;
+    const th_guided *s = state_of(world);
+    const field *f = field_of(s, world, (int)i);
+    if (!f || !f->solved) return 0;
+    int level = (int)world->agents.level[i];
+    th_vec2 at = th_position(&world->agents, i);
+    th_walls walls = th_walls_for(world->scene, th_world_walls(world), f->size);
+    th_way way = th_guided_way(&s->graphs[f->size], &walls, &f->values, level, at);
+    const th_influence all[] = {{.kind = TH_INFLUENCE_VECTOR,
+                                 .name = "navigation",
+                                 .unit = "-",
+                                 .at = at,
+                                 .vector = way.direction},
+                                {.kind = TH_INFLUENCE_FIGURE,
+                                 .name = "cost to go",
+                                 .unit = "m",
+                                 .at = at,
+                                 .size = way.distance}};
+    for (int k = 0; k < TH_COUNT_OF(all) && k < max; ++k) list[k] = all[k];
+    return TH_COUNT_OF(all);
+}
+
+static int statistics(const th_world *world, int model, th_model_value *values, int max) {
+    (void)model;
+    const th_guided *s = state_of(world);
+    int solved = 0;
+    for (int k = 0; k < s->field_count; ++k) solved += s->fields[k].solved;
+    const th_model_value all[] = {{"nodes", "1", (double)s->nodes.count},
+                                  {"fields", "1", (double)solved},
+                                  {"solutions", "1", (double)s->solutions},
+                                  {"nodes_settled", "1", (double)s->settled}};
+    for (int k = 0; k < TH_COUNT_OF(all) && k < max; ++k) values[k] = all[k];
+    return TH_COUNT_OF(all);
+}
+
+static const th_param_info params[] = {TH_GUIDED_PARAMS(TH_PARAM_INFO)};
+const th_model th_plan_guided_model = {
+    .cookie = TH_MODEL_COOKIE,
+    .stage = TH_STAGE_PLAN,
+    .name = "guided",
+    .doc = "the quickest way where strokes drawn on the ground carry people along",
+    .source = "Patil, van den Berg, Curtis, Lin, Manocha 2011; Cheng 2013",
+    .params = params,
+    .param_count = TH_COUNT_OF(params),
+    .run = run,
+    .create = create,
+    .destroy = destroy,
+    .saved_size = saved_size,
+    .save = save,
+    .saved_is_sound = saved_is_sound,
+    .restore = restore,
+    .influences = influences,
+    .statistics = statistics,
+    .needs_lattice = true,
+    .host_only = true,
+};
