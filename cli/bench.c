@@ -1,4 +1,5 @@
 // throng bench: how fast, how large, and does the crowd still behave. SPDX-License-Identifier: Apache-2.0
+#include "bench/continuum.h"
 #include "bench/judge.h"
 #include "bench/own_model.h"
 #include "bench/recording.h"
@@ -18,7 +19,7 @@ typedef struct bench_settings {
     long long agents, threads, seed;
     double step, limit, wall;
     th_text_list params, plugins, overrides;
-    bool json, behaviour, full, record, uic, quality, judge, own_model, studio, quiet;
+    bool json, behaviour, full, record, uic, continuum, quality, judge, own_model, studio, quiet;
 } bench_settings;
 
 // What a measurement ended with, as an exit code.
@@ -115,6 +116,21 @@ static int run_uic(const th_command *command, const bench_settings *s) {
     return conclude(command, result, &error);
 }
 
+static int run_continuum(const th_command *command, const bench_settings *s) {
+    if (s->scene || s->model || s->filter || s->agents > 0 || s->json || s->behaviour || s->full ||
+        s->params.count > 0 || s->step > 0 || s->uic || s->quality) {
+        th_complain(command,
+                    "--continuum is a table of its own; it takes --threads, --csv and --quiet");
+        return TH_EXIT_USAGE;
+    }
+    th_bench_continuum_def def = {(int)s->threads, s->csv, th_interrupted};
+    if (def.threads == 0) def.threads = omp_get_num_procs();
+    th_error error = {0};
+    th_watch_interrupt();
+    th_result result = th_bench_continuum(&def, &error);
+    return conclude(command, result, &error);
+}
+
 static int run_judge(const th_command *command, const bench_settings *s) {
     if (!s->scene || s->agents > 0 || s->csv || s->behaviour || s->full || s->params.count > 0 ||
         s->step > 0) {
@@ -202,6 +218,8 @@ static int run_bench(const th_command *command, int argc, char **argv) {
          "the table up to a million people, on a device up to 100 million", 0, 0},
         {"record", TH_OPTION_FLAG, &s.record, NULL, "the table of what recording costs", 0, 0},
         {"uic", TH_OPTION_FLAG, &s.uic, NULL, "the speed table of the scenes in scenes/uic", 0, 0},
+        {"continuum", TH_OPTION_FLAG, &s.continuum, NULL,
+         "the speed table of the scenes in scenes/continuum", 0, 0},
         {"quality", TH_OPTION_FLAG, &s.quality, NULL, "the same scenes to their ends: how good", 0,
          0},
         {"judge", TH_OPTION_FLAG, &s.judge, NULL,
@@ -235,6 +253,7 @@ static int run_bench(const th_command *command, int argc, char **argv) {
     int code = th_load_plugins(&s.plugins);
     if (code != TH_EXIT_OK) return code;
     if (s.record) return run_record(command, &s);
+    if (s.continuum) return run_continuum(command, &s);
     if (s.uic || s.quality) return run_uic(command, &s);
     if (s.judge) return run_judge(command, &s);
     if (s.own_model) return run_own_model(command, &s);

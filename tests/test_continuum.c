@@ -410,6 +410,80 @@ static void lanes(void **state) {
     assert_true(continuum > field - 0.1);
 }
 
+// How far two streams that cross, eastward and northward, have sorted themselves into bands: as the lane index, of those
+// within 6 m of the middle, for bands across the sum of the two directions and for bands along it.
+static void band_indices(const th_world *world, double *across, double *along) {
+    const th_agents *a = &world->agents;
+    double sum[2] = {0.0, 0.0};
+    int people = 0;
+    for (uint32_t i = 0; i < (uint32_t)a->count; ++i) {
+        if (th_gone(a->phase[i]) || hypotf(a->position_x[i], a->position_y[i]) > 6.0f) continue;
+        ++people;
+        for (int k = 0; k < 2; ++k) {
+            int same = 0, other = 0;
+            for (uint32_t j = 0; j < (uint32_t)a->count; ++j) {
+                float dx = a->position_x[j] - a->position_x[i],
+                      dy = a->position_y[j] - a->position_y[i];
+                float off = (k == 0 ? dx + dy : dx - dy) * 0.70711f;
+                if (th_gone(a->phase[j]) || fabsf(off) > 0.4f || hypotf(dx, dy) > 3.0f) continue;
+                same += a->group[i] == a->group[j];
+                other += a->group[i] != a->group[j];
+            }
+            double share = (double)(same - other) / (same + other);
+            sum[k] += share * share;
+        }
+    }
+    *across = people > 0 ? sum[0] / people : 0.0;
+    *along = people > 0 ? sum[1] / people : 0.0;
+}
+
+// Mean over crowds of the difference between the two, and its standard error.
+static double bands_by(const char *plan, int crowds, double *error) {
+    double sum = 0.0, squares = 0.0;
+    char text[1600];
+    snprintf(text, sizeof text,
+             TH_JSON({"levels": [{"walkable": [{"rect": [-25, -5, 25, 5]}, {"rect": [-5, -25, 5, 25]}]}],
+                 "exits": [{"id": "e", "line": [[25, -5], [25, 5]]}, {"id": "n", "line": [[-5, 25], [5, 25]]}],
+                 "groups": [{"area": {"rect": [-25, -5, -6, 5]}, "count": 150, "to": "e", "plan": %s,
+                         "move": "orca"},
+                     {"area": {"rect": [-5, -25, 5, -6]}, "count": 150, "to": "n", "plan": %s,
+                         "move": "orca"}]}),
+                                      plan, plan);
+    th_scene *scene = scene_of(text);
+    for (int seed = 1; seed <= crowds; ++seed) {
+        th_world *world = world_of(scene, 1, (uint64_t)seed);
+        double of_crowd = 0.0;
+        for (int look = 0; look < 4; ++look) {
+            double across, along;
+            th_world_step(world, look == 0 ? 100 : 15);
+            band_indices(world, &across, &along);
+            of_crowd += (across - along) / 4.0;
+        }
+        sum += of_crowd;
+        squares += of_crowd * of_crowd;
+        th_world_destroy(world);
+    }
+    th_scene_destroy(scene);
+    double mean = sum / crowds;
+    *error = crowds > 1 ? sqrt(fmax(squares / crowds - mean * mean, 0.0) / (crowds - 1)) : 0.0;
+    return mean;
+}
+
+// ORCA sorts crossing streams too; looking ahead makes the bands stronger.
+static void bands(void **state) {
+    (void)state;
+    double error[3] = {0.0}, field = 0.0;
+    bool print = getenv("TH_PRINT") != NULL;
+    int crowds = print ? 10 : CROWDS(4);
+    double with = bands_by("\"continuum\"", crowds, &error[0]);
+    double without = bands_by(TH_JSON({"model": "continuum", "prediction": 0}), crowds, &error[1]);
+    if (print) field = bands_by("\"field\"", crowds, &error[2]);
+    if (print)
+        printf("bands %.3f +- %.3f, without prediction %.3f +- %.3f, shortest way %.3f +- %.3f\n",
+               with, error[0], without, error[1], field, error[2]);
+    if (crowds > 1) assert_true(with > without + 0.04);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(splat),
@@ -425,6 +499,7 @@ int main(void) {
         cmocka_unit_test(shared_and_skipped),
         cmocka_unit_test(discomfort),
         cmocka_unit_test(lanes),
+        cmocka_unit_test(bands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
