@@ -268,7 +268,7 @@ static void compile_route(th_compiler *c, int i) {
     const th_group_def *def = &c->def->groups[i];
     th_at(c, "groups[%d].route", i);
     if (def->route_count >= (int)TH_DETOUR) th_bad(c, "a route has at most %d legs", TH_DETOUR - 1);
-    int *route = th_take(c, (size_t)(def->route_count + c->scene->goal_count), sizeof *route);
+    int *route = th_take(c, (size_t)def->route_count + (size_t)c->scene->goal_count, sizeof *route);
     for (int k = 0; route && k < def->route_count && c->result == TH_OK; ++k) {
         th_at(c, "groups[%d].route[%d]", i, k);
         if (def->route[k].goal_count < 1) th_bad(c, "a leg of a route needs at least one goal");
