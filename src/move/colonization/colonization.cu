@@ -31,6 +31,7 @@ static void colonization_run(th_world *host) {
             float wish = th_colonist_wish(&c);
             th_vec2 step = {0.0f, 0.0f};
             if (wish > 0.0f) {
+                th_colonist_find_close(&c);
                 th_vec2 mean = th_colonist_mean(&c, &markers, th_colonist_direction(&c));
                 step = th_colonist_step(&c, mean, wish);
             }
