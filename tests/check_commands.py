@@ -121,6 +121,8 @@ def run(command, folder, exact):
         words = words[:words.index(">")]
     if words[1] in TOO_LONG or is_placeholder(words) or ("--video" in words and not shutil.which("ffmpeg")):
         return None
+    if "3d" in words:  # a browser draws it: minutes without a GPU; the page's own test does it
+        return None
     words = words if exact else shortened(words)
     if not exact and not {"--out", "--record"} & set(words) and not any("/" in w and not Path(ROOT, w).exists() for w in words):
         if tuple(words) in SEEN:
