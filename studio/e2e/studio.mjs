@@ -270,11 +270,16 @@ test("what the schema of scenes lists can be drawn, with its options", () =>
         await option("layer", "shopping");
         await option("strength", "2");
         await studio.drag(16, 7, 18, 9);
+        await studio.tool("guidance");
+        await option("radius", "1.5");
+        await studio.drag(12, 5, 15, 5.5);
         await studio.wait(() => window.studio.scenes[0].document.interests?.length === 1);
+        await studio.wait(() => window.studio.scenes[0].document.guidance?.length === 1);
         const made = await studio.page.evaluate(() => window.studio.scenes[0].document);
         assert.deepEqual([made.zones[0].speed, made.zones[0].discomfort], [0.5, 3]);
         assert.deepEqual(made.waypoints[0].area, { rect: [14, 1, 15, 2] });
         assert.equal(made.waiting_areas[0].wait, 4);
+        assert.deepEqual([made.guidance[0].line[0], made.guidance[0].radius], [[12, 5], 1.5]);
         assert.deepEqual([made.interests[0].layer, made.interests[0].strength], ["shopping", 2]);
         await studio.tool("select");
         await studio.click(17, 8);
