@@ -15,7 +15,7 @@ function sceneLists() {
     const schema = JSON.parse(readFileSync(at("..", "schema", "scene.schema.json"), "utf8"));
     const kind = (name, value) =>
         name === "to" ? "goal" : value.type === "number" ? "number" : value.type === "string" ? "text" : "";
-    return Object.entries(schema.properties).flatMap(([list, { items }]) => {
+    return Object.entries(schema.properties).flatMap(([list, { items, description }]) => {
         const { area, line, ...others } = items?.properties ?? {};
         if (!area && !line) return [];
         const options = Object.entries(others)
@@ -24,10 +24,12 @@ function sceneLists() {
                 name,
                 kind: kind(name, value),
                 doc: value.description,
+                unit: /\[(.*?)\]/.exec(value.description)?.[1] ?? "",
+                usual: /default:? ([\d.]*\d|[^.,;(]+)/i.exec(value.description)?.[1] ?? "",
                 max: value.maximum ?? value.exclusiveMaximum ?? null,
             }));
         const place = area ? "area" : line.$ref ? "line" : "path"; // a line of two points, or of as many as one likes
-        return [{ list, doc: items.description, place, required: items.required ?? [], options }];
+        return [{ list, doc: description, place, required: items.required ?? [], options }];
     });
 }
 const define = { SCENE_LISTS: JSON.stringify(sceneLists()) };

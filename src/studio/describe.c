@@ -233,11 +233,11 @@ static json_t *describe_rest(const th_scene *scene, json_t *out) {
     }
     for (int k = 0; k < scene->zone_count; ++k) {
         const th_zone *zone = &scene->zones[k];
-        json_array_append_new(zones, json_pack("{s:s,s:i,s:o,s:f,s:f,s:o}", "id", zone->id, "level",
-                                               zone->area.level, "rings",
-                                               describe_rings(&zone->area.shape), "up",
-                                               (double)zone->up, "down", (double)zone->down,
-                                               "up_direction", point_of(zone->up_direction)));
+        json_array_append_new(
+            zones, json_pack("{s:s,s:i,s:o,s:f,s:f,s:o,s:f}", "id", zone->id, "level",
+                             zone->area.level, "rings", describe_rings(&zone->area.shape), "up",
+                             (double)zone->up, "down", (double)zone->down, "up_direction",
+                             point_of(zone->up_direction), "discomfort", (double)zone->discomfort));
     }
     for (int k = 0; k < scene->scripted_count; ++k) {
         const th_scripted *body = &scene->scripted[k];

@@ -12,6 +12,12 @@ static void fact(json_t *facts, const char *name, double value, const char *unit
             facts, json_pack("{s:s,s:f,s:s}", "name", name, "value", value, "unit", unit));
 }
 
+// With what it means, for who points at it.
+static void explain(json_t *facts, const char *doc) {
+    json_t *last = json_array_get(facts, json_array_size(facts) - 1);
+    if (doc && doc[0]) json_object_set_new(last, "doc", json_string(doc));
+}
+
 static void fact_text(json_t *facts, const char *name, const char *value) {
     json_array_append_new(facts,
                           json_pack("{s:s,s:s,s:s}", "name", name, "value", value, "unit", ""));
@@ -86,16 +92,20 @@ static void add_own_values(json_t *facts, th_world *world, const th_group *group
     for (int c = 0; c < 4; ++c) {
         const th_model *model = th_models(NULL)[chosen[c]];
         fact_text(facts, th_stage_name(model->stage), model->name);
+        explain(facts, model->doc);
         for (int f = 0; f < model->field_count; ++f) {
-            char name[TH_STUDIO_NAME];
+            char name[TH_STUDIO_NAME], label[TH_STUDIO_NAME], unit[16];
             snprintf(name, sizeof name, "%s.%s", model->name, model->fields[f].name);
             int field = th_world_field(world, name);
             const void *view = field < 0 ? NULL : th_world_map(world, field, TH_READ);
             if (!view) continue;
             double value = model->fields[f].is_float ? (double)((const float *)view)[k]
                                                      : (double)((const uint32_t *)view)[k];
-            fact(facts, name, value, "");
             th_world_unmap(world, field);
+            if (!isfinite(value)) continue;
+            th_studio_field_words(&model->fields[f], label, unit);
+            fact(facts, label, value, unit);
+            explain(facts, model->fields[f].doc);
         }
     }
 }

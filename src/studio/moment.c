@@ -20,7 +20,15 @@ static th_studio_colour *add_colour(th_studio_catalogue *c, const char *name, co
     return colour;
 }
 
-static void add_common_colours(th_studio_catalogue *c, bool is_world) {
+void th_studio_field_words(const th_field_info *field, char label[TH_STUDIO_NAME], char unit[16]) {
+    const char *open = strrchr(field->doc, '['), *shut = open ? strchr(open, ']') : NULL;
+    snprintf(label, TH_STUDIO_NAME, "%s", field->name);
+    for (char *c = label; *c; ++c)
+        if (*c == '_') *c = ' ';
+    snprintf(unit, 16, "%.*s", shut ? (int)(shut - open - 1) : 0, open ? open + 1 : "");
+}
+
+static void add_common_colours(th_studio_catalogue *c, const th_scene *scene, bool is_world) {
     static const struct {
         const char *name, *label, *unit, *doc;
         th_studio_colour_kind kind;
@@ -34,6 +42,7 @@ static void add_common_colours(th_studio_catalogue *c, bool is_world) {
     };
     for (size_t k = 0; k < sizeof table / sizeof table[0]; ++k) {
         if (!is_world && !table[k].recorded) continue;
+        if (table[k].kind == TH_COLOUR_LEVEL && scene->level_count == 1) continue;
         th_studio_colour *colour =
             add_colour(c, table[k].name, table[k].label, table[k].unit, table[k].doc);
         colour->kind = table[k].kind;
@@ -48,10 +57,12 @@ static void add_field_colours(th_studio_catalogue *c, const th_world *world) {
     for (int m = 0; m < count; ++m) {
         for (int f = 0; f < models[m]->field_count; ++f) {
             const th_field_info *field = &models[m]->fields[f];
-            char name[TH_STUDIO_NAME];
+            char name[TH_STUDIO_NAME], words[TH_STUDIO_NAME], label[TH_STUDIO_NAME], unit[16];
             snprintf(name, sizeof name, "%s.%s", models[m]->name, field->name);
             if (th_world_field(world, name) < 0) continue; // no group uses the model
-            th_studio_colour *colour = add_colour(c, name, name, "", field->doc);
+            th_studio_field_words(field, words, unit);
+            snprintf(label, sizeof label, "%.44s (%.30s)", words, models[m]->name);
+            th_studio_colour *colour = add_colour(c, name, label, unit, field->doc);
             if (!colour) return;
             colour->kind = TH_COLOUR_FIELD;
             colour->is_float = field->is_float;
@@ -96,7 +107,7 @@ th_studio_catalogue *th_studio_catalogue_create(const th_scene *scene, const th_
     th_studio_catalogue *c = calloc(1, sizeof *c);
     if (!c) return NULL;
     atomic_init(&c->references, 1);
-    add_common_colours(c, world != NULL);
+    add_common_colours(c, scene, world != NULL);
     if (world) add_field_colours(c, world);
     add_layers(c, scene, world);
     c->level_count = scene->level_count < TH_STUDIO_LEVELS ? scene->level_count : TH_STUDIO_LEVELS;

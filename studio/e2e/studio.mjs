@@ -417,6 +417,56 @@ test("scrubbing shows the past", () =>
             assert.ok(Math.hypot(again[id][0] - place[0], again[id][1] - place[1]) < 1e-3);
     }));
 
+test("a stranger finds words, not names of variables, also in a small window", () =>
+    withRoom(
+        async (studio) => {
+            await studio.page.setViewportSize({ width: 420, height: 780 });
+            await studio.page.keyboard.press("p");
+            await studio.wait(() => window.studio.plans[0].visible()[0] < 0);
+            const seen = await studio.page.evaluate(() => {
+                const { left, right, top, bottom } = document.querySelector(".plan").getBoundingClientRect(),
+                    plan = window.studio.plans[0],
+                    [x0, y0, x1, y1] = plan.visible();
+                return { high: bottom - top, wide: right - left, box: [x0, y0, x1, y1], whole: plan.whole };
+            });
+            assert.ok(seen.whole && seen.box[0] < 0 && seen.box[2] > 20, `the whole room is seen: ${seen.box}`);
+            assert.ok(seen.wide > 400 && seen.high > 250, `a plan of ${seen.wide} x ${seen.high} pixels`);
+            assert.ok(await studio.page.isVisible("#tool-wall span"), "tools have names");
+            await studio.shot("narrow");
+            await studio.page.keyboard.press("p");
+            await studio.page.setViewportSize({ width: 1280, height: 800 });
+            const labels = await studio.page.locator("aside label").allTextContents();
+            assert.ok(labels.some((text) => /^Waited \(people\) \[s\]/.test(text)));
+            assert.deepEqual(
+                labels.filter((text) => /_|[a-z]\.[a-z]/.test(text)),
+                [],
+                "raw names",
+            );
+            assert.ok(!labels.includes("Level"), "one level is no choice");
+            await studio.page.keyboard.press("?");
+            const help = await studio.page.locator("#help h2").boundingBox();
+            assert.ok(help.y > 0, "the help begins at its beginning");
+            await studio.page.keyboard.press("Escape");
+            await studio.tool("guidance");
+            assert.equal(await studio.page.getAttribute("#option-strength", "placeholder"), "0.8");
+            // What a zone does is told, and seen: stripes where people would rather not be.
+            const zones = await studio.page.evaluate(() => window.studio.scenes[0].zones.map((z) => z.discomfort));
+            assert.deepEqual(zones, [5, 0]);
+            await studio.page.keyboard.press("Escape");
+            await studio.shot("zones");
+            await studio.page.click("#tab-charts");
+            await studio.stepped(60);
+            await studio.wait(() => /before/.test(document.querySelector(".panel:not([hidden])").textContent));
+        },
+        {
+            ...ROOM,
+            zones: [
+                { id: "puddle", area: { rect: [12, 1, 16, 3] }, discomfort: 5 },
+                { id: "mud", area: { rect: [12, 7, 16, 9] }, speed: 0.5 },
+            ],
+        },
+    ));
+
 test("a picture is an underlay whose scale two clicks set", () =>
     withRoom(async (studio) => {
         const data = await studio.page.evaluate(() => {

@@ -17,7 +17,7 @@ import { View3d, type CameraMode, type LevelMode } from "./view3d";
 import type { ChartRow, Inspection, People, Raster, Registry, Scene, State, Vectors, Warning } from "./types";
 import { boxOf } from "./types";
 
-const EDITING = ["save", "undo", "redo", "compare"]; // buttons that a recording has no use for
+const EDITING = ["save", "undo", "redo", "compare", "tab-models"]; // buttons that a recording has no use for
 const TABS: [string, string][] = [
     ["view", "View"],
     ["models", "Models"],
@@ -91,6 +91,7 @@ export class App implements Listener, EditorHost {
         });
         this.toolbar.setTool("select");
         this.setTab(this.shown.panel);
+        if (innerWidth <= 720) this.side.classList.add("shut"); // leave a small window to the plan
         this.files.dropFiles();
     }
 
@@ -189,6 +190,7 @@ export class App implements Listener, EditorHost {
         }
         this.controls.seed.parentElement?.toggleAttribute("hidden", registry.replay);
         this.toolbar.setTool("select");
+        if (registry.replay && this.shown.panel === "models") this.setTab("view");
         void this.ask("charts").then((reply) => {
             const worlds = Array.isArray(reply.worlds) ? (reply.worlds as unknown[]) : [];
             worlds.forEach((chart, world) => {
@@ -412,7 +414,7 @@ export class App implements Listener, EditorHost {
         clearTimeout(this.addressTimer);
         this.addressTimer = window.setTimeout(() => {
             const plan = this.plans[0];
-            if (plan.scene) this.shown.at = [plan.centre[0], plan.centre[1], plan.scale];
+            this.shown.at = plan.whole || !plan.scene ? null : [plan.centre[0], plan.centre[1], plan.scale];
             history.replaceState(null, "", location.pathname + location.search + writeAddress(this.shown));
         }, 250);
     }
@@ -472,7 +474,7 @@ export class App implements Listener, EditorHost {
         this.shown.levels = mode;
         if (this.space && this.scenes[0]) {
             this.space.levelMode = mode as LevelMode;
-            this.space.setScene(this.scenes[0], true);
+            this.space.setScene(this.scenes[0], this.shown.camera !== "orbit");
         }
         this.keepAddress();
     }

@@ -1,7 +1,7 @@
 // Charts that grow with the run, on plain canvases: axes with units, a legend, the value under the pointer.
 // SPDX-License-Identifier: Apache-2.0
 import { cssColour, h, short, unitText } from "./dom";
-import { CATEGORIES, css, ticks } from "./colours";
+import { CATEGORIES, css, ticks, type Rgb } from "./colours";
 
 export interface Series {
     name: string;
@@ -9,6 +9,7 @@ export interface Series {
     y: number[];
     dash?: boolean;
     points?: boolean;
+    colour?: number; // of the list of colours; otherwise its place among the series
 }
 export interface ChartSpec {
     title: string;
@@ -37,6 +38,8 @@ export function thin(series: { x: number[]; y: number[] }, most = 1200): void {
     series.x.splice(0, series.x.length, ...x);
     series.y.splice(0, series.y.length, ...y);
 }
+
+const colourOf = (series: Series, k: number): Rgb => CATEGORIES[(series.colour ?? k) % CATEGORIES.length];
 
 const LEFT = 46,
     RIGHT = 10,
@@ -72,16 +75,17 @@ export class Chart {
         if (names !== this.shown) {
             this.shown = names;
             this.legend.replaceChildren(
-                ...(spec.series.length > 1 || spec.series[0]?.points
-                    ? spec.series.map((series, k) =>
-                          h(
-                              "span",
-                              {},
-                              h("i", { style: `background:${css(CATEGORIES[k % CATEGORIES.length])}` }),
-                              series.name,
-                          ),
-                      )
-                    : []),
+                ...spec.series.map((series, k) =>
+                    h(
+                        "span",
+                        {},
+                        h("i", {
+                            className: series.dash ? "dash" : "",
+                            style: `--mark:${css(colourOf(series, k))}`,
+                        }),
+                        series.name,
+                    ),
+                ),
             );
         }
         this.draw();
@@ -123,9 +127,7 @@ export class Chart {
         context.beginPath();
         context.rect(LEFT, TOP - 4, width - LEFT - RIGHT + 2, this.height - TOP - BOTTOM + 6);
         context.clip();
-        spec.series.forEach((series, n) =>
-            this.drawSeries(context, series, css(CATEGORIES[n % CATEGORIES.length]), px, py),
-        );
+        spec.series.forEach((series, n) => this.drawSeries(context, series, css(colourOf(series, n)), px, py));
         context.restore();
         if (this.pointer !== null) this.drawPointer(context, spec, width, px);
     }

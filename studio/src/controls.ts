@@ -287,6 +287,7 @@ export class Controls {
             button("Close", "Close (Esc)", () => this.help.close()),
         );
         if (!this.help.open) this.help.showModal();
+        this.help.scrollTop = 0; // the button at its end has the focus
     }
 
     update(state: State): void {

@@ -161,6 +161,7 @@ export function decodeScene(event: Json): Scene {
             rings: rings(z.rings),
             up: num(z.up, 1),
             down: num(z.down, 1),
+            discomfort: num(z.discomfort),
             stairs: stairNames.has(text(z.id)),
         })),
         groups: list(event.groups).map((g) => ({

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { App } from "./app";
 import { CATEGORIES, MAPS, categoryTable, css, gradient, roundUp, sample, table, ticks, type Rgb } from "./colours";
-import { clear, dark, h, short, unitText, words } from "./dom";
+import { clear, cssColour, dark, h, short, unitText, words } from "./dom";
 import type { ColourValue, Layer, People, Raster, Scene, Service, Vectors } from "./types";
 
 export class Looks {
@@ -236,7 +236,7 @@ export class Looks {
             h("h3", {}, "Heat map"),
             pick("layer", "Heat map", this.app.shown.layer, (name) => this.setLayer(name), [off, ...maps.map(label)]),
             (shownMap?.services.length ?? 0) > 1
-                ? h("div", { className: "field" }, h("label", {}, "Levels"), levels)
+                ? h("div", { className: "field" }, h("label", {}, "Levels of service"), levels)
                 : null,
             fields.length > 0 ? h("h3", {}, "Arrows") : null,
             fields.length > 0
@@ -330,7 +330,7 @@ export class Looks {
                             h(
                                 "li",
                                 {},
-                                h("i", { style: `background:${css(stepRgb(k, bounds.length))}` }),
+                                h("i", { style: `background:${shade(k === 0 ? null : stepRgb(k, bounds.length))}` }),
                                 `${letters ? `${"ABCDEF"[k]}: ` : ""}${k === 0 ? `< ${short(bounds[1])}` : `≥ ${short(from)}`}`,
                             ),
                         ),
@@ -343,7 +343,10 @@ export class Looks {
                     "section",
                     { title: layer.doc },
                     h("h4", {}, `${words(layer.label)}${unit(layer.unit)}`),
-                    h("div", { className: "bar", style: `background:${gradient([0, 0.25, 0.5, 0.75, 1].map(heat))}` }),
+                    h("div", {
+                        className: "bar",
+                        style: `background:${gradient([0, 0.25, 0.5, 0.75, 1].map(heat))};opacity:${ALPHA / 255}`,
+                    }),
                     scale(layer.min, this.endOf(layer)),
                 ),
             );
@@ -364,6 +367,14 @@ function heat(t: number): Rgb {
     return dark() ? sample(MAPS.inferno, 0.2 + 0.76 * t) : sample(MAPS.heat, 0.15 + 0.85 * t);
 }
 
+const ALPHA = 150; // of heat maps: the ground and its lines stay visible
+
+// As the map looks on the floor; null: free ground.
+function shade(colour: Rgb | null): string {
+    const [map, floor] = [colour ? css(colour, ALPHA / 255) : "transparent", cssColour("--floor")];
+    return `linear-gradient(${map}, ${map}), ${floor};outline:1px solid var(--line)`;
+}
+
 function stepRgb(k: number, count: number): Rgb {
     return heat(k / Math.max(1, count - 1));
 }
@@ -379,9 +390,9 @@ export function layerColour(
         if (Number.isNaN(value)) return [0, 0, 0, 0];
         if (service) {
             const k = service.bounds.filter((bound) => value >= bound).length;
-            return [...stepRgb(k, service.bounds.length + 1), k === 0 ? 0 : 150];
+            return [...stepRgb(k, service.bounds.length + 1), k === 0 ? 0 : ALPHA];
         }
         const t = (value - layer.min) / range;
-        return [...heat(Math.min(1, Math.max(0, t))), Math.round(Math.min(150, 900 * Math.max(0, t)))];
+        return [...heat(Math.min(1, Math.max(0, t))), Math.round(Math.min(ALPHA, 900 * Math.max(0, t)))];
     };
 }

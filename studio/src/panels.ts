@@ -169,7 +169,9 @@ export class ModelsPanel {
     }
 
     private parameters(body: HTMLElement, model: Model, choices: Choice[], stage: Stage): void {
-        body.append(h("p", { title: model.source }, model.doc, model.source ? h("br", {}) : null, model.source));
+        body.append(
+            h("p", { title: model.source }, `${words(model.doc)}.`, model.source ? h("br", {}) : null, model.source),
+        );
         if (model.presets.length > 0) {
             const presets = h(
                 "select",
@@ -318,9 +320,11 @@ export class ChartsPanel {
         return n;
     }
 
-    private series(history: History, name: string, pick: (k: number) => number): Series {
-        const n = this.cut(history),
-            out: Series = { name, x: history.time.slice(0, n), y: [] };
+    // Of two worlds the second is dashed, in the colour of the first.
+    private series(world: number, colour: number, name: string, pick: (k: number) => number): Series {
+        const history = this.histories[world],
+            n = this.cut(history),
+            out: Series = { name, x: history.time.slice(0, n), y: [], colour, dash: world === 1 };
         for (let k = 0; k < n; k++) out.y.push(pick(k) ?? 0);
         thin(out);
         return out;
@@ -334,8 +338,8 @@ export class ChartsPanel {
             xLabel: "time [s]",
             yLabel: "[people]",
             series: worlds.flatMap((history, w) => [
-                this.series(history, tag("inside", w), (k) => history.inside[k]),
-                this.series(history, tag("left", w), (k) => history.left[k]),
+                this.series(w, 0, tag("inside", w), (k) => history.inside[k]),
+                this.series(w, 1, tag("left", w), (k) => history.left[k]),
             ]),
         });
         const names = [
@@ -358,9 +362,9 @@ export class ChartsPanel {
             xLabel: "time [s]",
             yLabel: "[1/s]",
             series: worlds.flatMap((history, w) =>
-                kept.slice(0, compare ? 3 : 8).map(({ name, k }) => {
+                kept.slice(0, compare ? 4 : 8).map(({ name, k }, colour) => {
                     const sign = way(k);
-                    return this.series(history, tag(name, w), (i) => sign * (history.flows[i][k] ?? 0));
+                    return this.series(w, colour, tag(name, w), (i) => sign * (history.flows[i][k] ?? 0));
                 }),
             ),
         });
@@ -373,10 +377,10 @@ export class ChartsPanel {
             series: worlds.flatMap((history, w) =>
                 scene.areas
                     .slice(0, 6)
-                    .map((area, k) => this.series(history, tag(area.id, w), (i) => history.areas[i][k])),
+                    .map((area, k) => this.series(w, k, tag(area.id, w), (i) => history.areas[i][k])),
             ),
         });
-        const curve: Series = { name: "Weidmann 1993", x: [], y: [], dash: true };
+        const curve: Series = { name: "Weidmann 1993", x: [], y: [], dash: true, colour: 5 };
         for (let d = 0.02; d <= 5.4; d += 0.1) {
             curve.x.push(d);
             curve.y.push(weidmann(d));
@@ -461,7 +465,7 @@ export class PersonPanel {
             "dl",
             { className: "facts" },
             ...inspection.facts.flatMap((fact) => [
-                h("dt", {}, words(fact.name)),
+                h("dt", { title: fact.doc }, words(fact.name)),
                 h(
                     "dd",
                     {},

@@ -5,8 +5,8 @@ import { cssColour, dark, h, short } from "./dom";
 import { Discs } from "./discs";
 import { CATEGORIES, css, type Rgb } from "./colours";
 import { othersOf } from "./things";
-import type { Box, Inspection, Line, People, Raster, Ring, Scene, Vectors } from "./types";
-import { boxOf } from "./types";
+import type { Box, Inspection, Line, People, Raster, Ring, Scene, Vectors, Zone } from "./types";
+import { boxOf, boxOfRings } from "./types";
 
 export interface Underlay {
     image: CanvasImageSource;
@@ -51,7 +51,7 @@ export class PlanView {
     rasterImage: HTMLCanvasElement | null = null;
     private dirty = true;
     private drawing = false;
-    private fitted = false;
+    whole = true; // shows the whole scene, also after the window has changed
 
     constructor() {
         this.low = h("canvas", { className: "layer" });
@@ -85,7 +85,7 @@ export class PlanView {
             canvas.width = Math.max(1, Math.round(clientWidth * ratio));
             canvas.height = Math.max(1, Math.round(clientHeight * ratio));
         }
-        if (!this.fitted && this.scene && clientWidth > 0) this.fit();
+        if (this.whole) this.fit();
         this.redraw();
     }
 
@@ -102,20 +102,20 @@ export class PlanView {
         const b = box ?? boxOf(this.scene);
         const { clientWidth, clientHeight } = this.element;
         if (clientWidth === 0) return;
-        this.fitted = true;
         this.centre = [(b[0] + b[2]) / 2, (b[1] + b[3]) / 2];
         this.scale = Math.min(
             (clientWidth - 72) / Math.max(1, b[2] - b[0]),
             (clientHeight - 72) / Math.max(1, b[3] - b[1]),
         );
         this.scale = Math.min(200, Math.max(0.02, this.scale));
+        this.whole = !box;
         this.moved();
     }
 
     setCamera(x: number, y: number, scale: number): void {
         this.centre = [x, y];
         this.scale = scale;
-        this.fitted = true;
+        this.whole = false;
         this.moved();
     }
 
@@ -126,17 +126,18 @@ export class PlanView {
         const f = this.scale / scale;
         this.centre = [ax + (this.centre[0] - ax) * f, ay + (this.centre[1] - ay) * f];
         this.scale = scale;
+        this.whole = false;
         this.moved();
     }
 
     pan(dx: number, dy: number): void {
         // CSS pixels
         this.centre = [this.centre[0] - dx / this.scale, this.centre[1] + dy / this.scale];
+        this.whole = false;
         this.moved();
     }
 
     private moved(): void {
-        this.fitted = true;
         this.redraw();
         this.onMoved();
     }
@@ -258,6 +259,14 @@ export class PlanView {
         if (!scene || !level) return;
         context.fillStyle = cssColour(level.rings.length > 0 ? "--solid" : "--floor");
         context.fillRect(0, 0, this.element.clientWidth, this.element.clientHeight);
+        // Where the other levels are, as their people are seen through the floor.
+        context.strokeStyle = cssColour("--group");
+        context.lineWidth = 1;
+        for (const other of scene.levels) {
+            if (other === level) continue;
+            this.trace(context, other.rings);
+            context.stroke();
+        }
         this.trace(context, level.rings);
         context.fillStyle = cssColour("--floor");
         context.fill("evenodd");
@@ -278,7 +287,8 @@ export class PlanView {
             if (zone.level !== this.level) continue;
             this.trace(context, zone.rings);
             context.fillStyle = cssColour(zone.stairs ? "--stairs" : "--zone");
-            context.fill("evenodd");
+            if (zone.stairs || zone.up !== 1 || zone.down !== 1) context.fill("evenodd");
+            if (zone.discomfort > 0) this.hatch(context, zone.rings);
         }
         for (const goal of scene.goals) {
             if (goal.level !== this.level || goal.line) continue;
@@ -300,6 +310,26 @@ export class PlanView {
             context.drawImage(this.rasterImage, x, y, r.nx * r.cell * this.scale, r.ny * r.cell * this.scale);
             context.restore();
         }
+    }
+
+    // Slanted lines over the area that is the context's path.
+    private hatch(context: CanvasRenderingContext2D, rings: Ring[]): void {
+        const [x0, y0, x1, y1] = boxOfRings(rings),
+            [left, top] = this.toPixels(x0, y1),
+            [right, bottom] = this.toPixels(x1, y0),
+            high = bottom - top;
+        context.save();
+        context.clip("evenodd");
+        context.beginPath();
+        for (let x = left - high; x < right; x += 9) {
+            context.moveTo(x, bottom);
+            context.lineTo(x + high, top);
+        }
+        context.globalAlpha = 0.55;
+        context.strokeStyle = cssColour("--discomfort");
+        context.lineWidth = 1.5;
+        context.stroke();
+        context.restore();
     }
 
     private drawWalls(context: CanvasRenderingContext2D): void {
@@ -325,7 +355,13 @@ export class PlanView {
         for (const group of here(scene.groups)) {
             this.outline(context, "group", group.id, group.rings, group.rate > 0 ? "--source" : "--group", [2, 5]);
         }
-        for (const zone of here(scene.zones)) this.outline(context, "zone", zone.id, zone.rings, "--wall", [1, 4]);
+        for (const zone of here(scene.zones)) {
+            const colour = zone.discomfort > 0 ? "--discomfort" : "--wall";
+            const [x0, , x1] = boxOfRings(zone.rings),
+                label = zoneLabel(zone),
+                fits = (x1 - x0) * this.scale > 5 * label.length;
+            this.outline(context, "zone", fits ? label : zone.id, zone.rings, colour, [1, 4]);
+        }
         for (const line of here(scene.lines)) this.thing(context, line.id, line.line, "--measure", 2, [6, 4]);
         for (const goal of here(scene.goals)) {
             const colour = `--${goal.kind}`;
@@ -368,7 +404,9 @@ export class PlanView {
         context.strokeStyle = cssColour(colour);
         context.lineWidth = width;
         context.setLineDash(dash);
+        context.lineCap = dash.length > 0 ? "butt" : "round";
         this.line(context, line);
+        context.lineCap = "round";
         context.setLineDash([]);
         this.label(context, id, (line[0] + line[2]) / 2, (line[1] + line[3]) / 2, colour);
     }
@@ -615,6 +653,14 @@ export class PlanView {
         }
         return found;
     }
+}
+
+// What the zone does, beside its name.
+export function zoneLabel(zone: Zone): string {
+    const facts: string[] = [];
+    if (!zone.stairs && (zone.up !== 1 || zone.down !== 1)) facts.push(`speed × ${short(zone.up)}`);
+    if (zone.discomfort > 0) facts.push(`discomfort ${short(zone.discomfort)}`);
+    return facts.length > 0 ? `${zone.id}: ${facts.join(", ")}` : zone.id;
 }
 
 // Roles that every model has keep their colour; a model's own get one by name.

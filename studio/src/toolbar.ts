@@ -1,7 +1,7 @@
 // The tools at the left, and the line that says what the tool in the hand does and takes its options.
 // SPDX-License-Identifier: Apache-2.0
 import type { App } from "./app";
-import { button, clear, h, words } from "./dom";
+import { button, clear, h, unitText, words } from "./dom";
 import type { Thing } from "./things";
 import { TOOLS } from "./tools";
 
@@ -62,7 +62,7 @@ export class Toolbar {
         const tool = this.app.editor.tool,
             name = tool.name,
             scene = this.app.scenes[0];
-        const field = (key: string, label: string, type: string, step: string, doc = label): HTMLElement =>
+        const field = (key: string, label: string, type: string, step: string, doc = label, usual = ""): HTMLElement =>
             h(
                 "label",
                 { title: doc },
@@ -73,6 +73,7 @@ export class Toolbar {
                     step,
                     id: `option-${key.replace(/.*\./, "")}`,
                     value: this.options[key] ?? "",
+                    placeholder: usual,
                     title: doc,
                     onchange: (event: Event) => {
                         this.options[key] = (event.target as HTMLInputElement).value;
@@ -118,9 +119,9 @@ export class Toolbar {
         const goals = (scene?.goals ?? []).map((goal): [string, string] => [goal.id, goal.id]);
         for (const option of tool.list?.options ?? []) {
             const key = `${tool.list?.list}.${option.name}`,
-                label = words(option.name);
+                label = words(option.name) + (unitText(option.unit) ? ` [${unitText(option.unit)}]` : "");
             if (option.kind === "goal") parts.push(choice(key, label, [["", "everybody"], ...goals], option.doc));
-            else parts.push(field(key, label, option.kind, "any", option.doc));
+            else parts.push(field(key, label, option.kind, "any", option.doc, option.usual));
         }
         clear(this.hint, h("span", {}, tool.hint), ...parts);
         this.hint.hidden = this.app.shown.view === "3d";

@@ -6,7 +6,15 @@ export interface SceneList {
     doc: string;
     place: "area" | "line" | "path";
     required: string[];
-    options: { name: string; kind: "number" | "text" | "goal"; doc: string; max: number | null }[];
+    // With its unit and what it is when nothing is given.
+    options: {
+        name: string;
+        kind: "number" | "text" | "goal";
+        doc: string;
+        unit: string;
+        usual: string;
+        max: number | null;
+    }[];
 }
 declare const SCENE_LISTS: SceneList[];
 export const LISTS: SceneList[] = SCENE_LISTS;
@@ -143,12 +151,13 @@ const HOW = { area: "Drag a rectangle.", line: "Drag a line.", path: "Drag along
 
 // Everything else that a scene can hold gets a tool by itself, with a number as its key.
 const OTHERS = LISTS.filter(({ list }) => !KNOWN.includes(list)).map((list, k): Tool => {
-    const label = list.list.replace(/(_area)?s$/, "").replace(/_/g, " ");
+    const word = list.list.replace(/(_area)?s$/, "").replace(/_/g, " "),
+        label = word.charAt(0).toUpperCase() + word.slice(1);
     return {
         name: list.list,
-        label: label.charAt(0).toUpperCase() + label.slice(1),
+        label,
         key: String(k + 1),
-        title: list.doc.replace(/\.$/, ""),
+        title: `${label}: ${list.doc.charAt(0).toLowerCase()}${list.doc.slice(1).replace(/\.$/, "")}`,
         stroke: list.place === "area" ? "rect" : list.place,
         hint: `${list.doc} ${HOW[list.place]}`,
         list,

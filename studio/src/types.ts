@@ -99,6 +99,7 @@ export interface Zone {
     stairs: boolean;
     up: number;
     down: number;
+    discomfort: number;
 }
 export interface Link {
     id: string;
@@ -252,7 +253,7 @@ export interface Inspection {
     gone: boolean;
     level: number;
     place: [number, number];
-    facts: { name: string; value: number | string; unit?: string }[];
+    facts: { name: string; value: number | string; unit?: string; doc?: string }[];
     drawing: Mark[];
 }
 export interface Warning {
@@ -288,6 +289,18 @@ export function boxOf(scene: Scene): Box {
         box[3] = Math.max(box[3], level.box[3]);
     }
     return box[2] > box[0] ? box : [-10, -10, 10, 10];
+}
+
+export function boxOfRings(rings: Ring[]): Box {
+    const box: Box = [Infinity, Infinity, -Infinity, -Infinity];
+    for (const ring of rings)
+        for (let k = 0; k + 1 < ring.length; k += 2) {
+            box[0] = Math.min(box[0], ring[k]);
+            box[1] = Math.min(box[1], ring[k + 1]);
+            box[2] = Math.max(box[2], ring[k]);
+            box[3] = Math.max(box[3], ring[k + 1]);
+        }
+    return box;
 }
 
 export function insideRings(rings: Ring[], x: number, y: number): boolean {

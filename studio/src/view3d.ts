@@ -13,7 +13,7 @@ import {
     type WalkerShape,
 } from "./walker";
 import type { Level, People, Raster, Ring, Scene } from "./types";
-import { boxOf, insideRings } from "./types";
+import { boxOf, distanceToLine, insideRings } from "./types";
 
 export type LevelMode = "one" | "stacked" | "apart";
 export type CameraMode = "orbit" | "walk" | "follow";
@@ -341,17 +341,29 @@ export class View3d {
         if (!this.scene) return;
         const box = boxOf(this.scene),
             x = (box[0] + box[2]) / 2,
-            y = (box[1] + box[3]) / 2;
-        // Seen from the south, far enough for the width and for the depth, which is foreshortened.
-        const half = Math.tan((this.camera.fov * Math.PI) / 360);
-        const far = Math.max(
-            8,
-            (0.54 * (box[2] - box[0])) / (half * this.camera.aspect) + 0.3 * (box[3] - box[1]),
-            (0.62 * (box[3] - box[1])) / half,
-        );
-        this.orbit.target.set(x, y, 0);
-        this.camera.position.set(x, y - 0.74 * far, 0.67 * far);
-        this.orbit.update();
+            y = (box[1] + box[3]) / 2,
+            heights = this.scene.levels.map((_, k) => this.height(k)),
+            low = Math.min(0, ...heights),
+            high = Math.max(0, ...heights);
+        // Seen from the south, from so far that every corner of the scene is in the picture.
+        const corner = new THREE.Vector3();
+        const isSeen = (): boolean =>
+            [box[0], box[2]].every((cx) =>
+                [box[1], box[3]].every((cy) =>
+                    [low, high + CUT].every((cz) => {
+                        corner.set(cx, cy, cz).project(this.camera);
+                        return Math.abs(corner.x) < 0.94 && Math.abs(corner.y) < 0.9 && corner.z < 1;
+                    }),
+                ),
+            );
+        const middle = (low + high) / 2;
+        this.orbit.target.set(x, y, middle);
+        for (let far = 8; far < 3500; far *= 1.05) {
+            this.camera.position.set(x, y - 0.74 * far, middle + 0.67 * far);
+            this.orbit.update();
+            this.camera.updateMatrixWorld();
+            if (isSeen()) break;
+        }
     }
 
     setCamera(mode: CameraMode): void {
@@ -359,16 +371,34 @@ export class View3d {
         this.orbit.enabled = mode !== "walk";
         if (mode === "walk" && this.scene) {
             const target = this.orbit.target;
-            const away = new THREE.Vector3().subVectors(target, this.camera.position);
-            this.look = { yaw: Math.atan2(away.y, away.x), pitch: -0.08 };
-            this.camera.position.set(
-                target.x - 6 * Math.cos(this.look.yaw),
-                target.y - 6 * Math.sin(this.look.yaw),
-                EYE,
-            );
+            const away = new THREE.Vector3().subVectors(target, this.camera.position),
+                yaw = Math.atan2(away.y, away.x),
+                place = standing(
+                    this.scene.levels[this.level],
+                    target.x - 6 * Math.cos(yaw),
+                    target.y - 6 * Math.sin(yaw),
+                ),
+                [x, y] = this.crowdOf(this.level) ?? [target.x, target.y];
+            this.look = { yaw: Math.atan2(y - place[1], x - place[0]), pitch: -0.08 };
+            this.camera.position.set(place[0], place[1], EYE);
             this.renderer.domElement.focus();
         } else if (mode === "orbit") this.fit();
         if (this.scene) this.setScene(this.scene, true);
+    }
+
+    // The middle of the people of a level.
+    private crowdOf(level: number): [number, number] | null {
+        const people = this.people;
+        let x = 0,
+            y = 0,
+            n = 0;
+        for (let k = 0; people && k < people.count; k++) {
+            if (people.level[k] !== level) continue;
+            x += people.x[k];
+            y += people.y[k];
+            n++;
+        }
+        return n > 0 ? [x / n, y / n] : null;
     }
 
     private walk(seconds: number): void {
@@ -457,7 +487,9 @@ export class View3d {
         for (const link of scene.links) {
             if (link.lower !== level) continue;
             const zone = scene.zones.find((candidate) => candidate.id === link.id && candidate.stairs);
-            if (!zone?.rings[0] || !insideRings(zone.rings, x, y)) continue;
+            // Who has just come from above may still be a hand's breadth beyond the top.
+            const onTop = distanceToLine(link.line, x, y) < 0.3;
+            if (!zone?.rings[0] || (!onTop && !insideRings(zone.rings, x, y))) continue;
             const run = runOf(zone.rings[0], link.line, link.up);
             const back = (link.line[0] - x) * link.up[0] + (link.line[1] - y) * link.up[1];
             z += (this.height(link.upper) - this.height(link.lower)) * Math.min(1, Math.max(0, 1 - back / run));
@@ -584,6 +616,26 @@ export class View3d {
 
 function emptyTracks(): Record<"x" | "y" | "phase" | "heading", Float32Array> {
     return { x: new Float32Array(0), y: new Float32Array(0), phase: new Float32Array(0), heading: new Float32Array(0) };
+}
+
+// The place nearest to (x, y) where somebody can stand half a metre from every wall.
+function standing(level: Level | undefined, x: number, y: number): [number, number] {
+    if (!level || level.rings.length === 0) return [x, y];
+    let best: [number, number] = [x, y],
+        nearest = Infinity;
+    const step = Math.max(0.5, Math.hypot(level.box[2] - level.box[0], level.box[3] - level.box[1]) / 100);
+    for (let px = level.box[0] + step / 2; px < level.box[2]; px += step)
+        for (let py = level.box[1] + step / 2; py < level.box[3]; py += step) {
+            const far = Math.hypot(px - x, py - y);
+            if (far >= nearest || !insideRings(level.rings, px, py)) continue;
+            let clear = true;
+            for (let k = 0; clear && k + 3 < level.walls.length; k += 4)
+                clear = distanceToLine(level.walls.slice(k, k + 4), px, py) > 0.5;
+            if (!clear) continue;
+            nearest = far;
+            best = [px, py];
+        }
+    return best;
 }
 
 // Rings of which inside is where an odd number surrounds: outer ones with their holes.
