@@ -1,5 +1,7 @@
 // What drives a person, as models tell it: right, and without changing anything. SPDX-License-Identifier: Apache-2.0
 #include "support.h"
+#include "throng/live.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -250,11 +252,53 @@ static void in_panic_those_held_up_face_to_face_step_aside(void **state) {
     assert_true(turn_face_to_face("1") > 0.5);
 }
 
+// Planners tell which way they lead: in a step everybody wants to go the way that is told for where they were before it.
+static void planners_tell_which_way_they_lead(void **state) {
+    (void)state;
+    static const char hall[] = TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 16, 8]}, "obstacles": [{"rect": [9, -1, 9.3, 2.4]}, {"rect": [9, 5.5, 9.3, 9]}]}],
+          "guidance": [{"line": [[1, 6.5], [6, 7]], "strength": 0.9}],
+          "exits": [{"id": "out", "line": [[16, 0], [16, 8]]}],
+          "groups": [{"id": "p", "count": 40, "area": {"rect": [1, 0.5, 8, 7.5]}, "to": "out", "plan": "%s"}]});
+    static const char *const plans[] = {"guided", "continuum", "field"};
+    for (int k = 0; k < 3; ++k) {
+        char json[1024];
+        snprintf(json, sizeof json, hall, plans[k]);
+        th_scene *scene = scene_of(json);
+        th_world *world = world_of(scene, 1, 1), *alone = world_of(scene, 1, 1);
+        th_vec2 at[40], led[40], outside = {-5.0f, 4.0f};
+        assert_false(th_world_directions(world, 0, 0, &outside, 1, led)); // nobody walks yet
+        th_world_step(world, 20);
+        th_world_step(alone, 20);
+        const float *x = field_of(world, TH_FIELD_POSITION_X),
+                    *y = field_of(world, TH_FIELD_POSITION_Y);
+        for (int i = 0; i < 40; ++i) at[i] = (th_vec2){x[i], y[i]};
+        th_world_step(world, 1);
+        th_world_step(alone, 1);
+        bool told_ways = th_world_directions(world, 0, 0, at, 40, led);
+        assert_int_equal(told_ways, k < 2);
+        const float *px = field_of(world, TH_FIELD_PREFERRED_X),
+                    *py = field_of(world, TH_FIELD_PREFERRED_Y);
+        for (int i = 0; i < 40 && told_ways; ++i) {
+            float wish = hypotf(px[i], py[i]), along = px[i] * led[i].x + py[i] * led[i].y;
+            assert_near(hypotf(led[i].x, led[i].y), 1, 1e-4);
+            assert_true(along > 0.9999f * wish);
+        }
+        th_world_step(world, 20);
+        th_world_step(alone, 20);
+        assert_true(th_world_hash(world) == th_world_hash(alone)); // asking changes nothing
+        th_world_destroy(world);
+        th_world_destroy(alone);
+        th_scene_destroy(scene);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(asking_changes_nothing),
         cmocka_unit_test(views_stay_where_they_are),
         cmocka_unit_test(who_is_not_there_has_no_influences),
+        cmocka_unit_test(planners_tell_which_way_they_lead),
         cmocka_unit_test(hidac_tells_its_next_direction),
         cmocka_unit_test(in_panic_those_held_up_face_to_face_step_aside),
         cmocka_unit_test(hidac_tells_of_a_body_on_the_ground),

@@ -23,6 +23,12 @@ TH_API th_result th_world_continue(const th_scene *scene, const th_world_def *de
 TH_API void th_world_distances(const th_world *world, int target, int level, const th_vec2 *points,
                                int count, float *distances);
 
+// Which way people who walk to a target are led, from points of a level, by the planner of the first group that can tell
+// (th_model.directions): unit vectors, NAN where it knows no way. False: no planner can tell, or not yet, or the world is on a
+// device.
+TH_API bool th_world_directions(th_world *world, int target, int level, const th_vec2 *points,
+                                int count, th_vec2 *directions);
+
 // A field of everybody as the world keeps it, to look at all of them quickly: th_world_map sorts by id, which takes longer
 // than all that a page shows of a million people. *count values, in an order that is the same for every field until the
 // world steps or changes. Who has left since (phase TH_PHASE_LEFT or TH_PHASE_REMOVED) is still among them.

@@ -214,6 +214,11 @@ typedef struct th_model {
     // What drives the person at place `i` of the fields (th_model_field), as the next step would see it. Fills at most
     // `max`, returns how many there are. Called between steps; changes nothing that a step reads.
     int (*influences)(th_world *world, int model, uint32_t i, th_influence *list, int max);
+    // Plan only. Which way it leads people of a group who walk to a target (scene_view.h), from points of a level: vectors of
+    // any length, 0 where it knows no way. False: it leads nobody of the group there, or not yet. Called between steps;
+    // changes nothing that a step reads.
+    bool (*directions)(th_world *world, int model, int group, int target, int level,
+                       const th_vec2 *points, int count, th_vec2 *directions);
     // Fills at most `max` values, returns how many there are.
     int (*statistics)(const th_world *world, int model, th_model_value *values, int max);
 } th_model;
@@ -252,7 +257,7 @@ TH_API int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max);
 #else
 #define TH_PLUGIN_LINKAGE extern
 #endif
-#define TH_MODEL_VERSION 2 // of this header; the sizes tell when it was forgotten
+#define TH_MODEL_VERSION 3 // of this header; the sizes tell when it was forgotten
 #define TH_PLUGIN_LAYOUT \
     ((uint32_t)(TH_MODEL_VERSION << 24 | sizeof(th_agent) << 12 | sizeof(th_model)))
 #define TH_PLUGIN                                                         \

@@ -76,6 +76,12 @@ static bool has_grids(const th_scene *scene) {
     return false;
 }
 
+static bool has_directions(const th_scene *scene) {
+    for (int g = 0; g < scene->group_count; ++g)
+        if (th_models(NULL)[scene->groups[g].plan.model]->directions) return true;
+    return false;
+}
+
 static void add_layers(th_studio_catalogue *c, const th_scene *scene, const th_world *world) {
     static const th_studio_layer layers[] = {
 #define X(NAME, name, label, unit, vectors, of_target, max, doc) \
@@ -86,7 +92,8 @@ static void add_layers(th_studio_catalogue *c, const th_scene *scene, const th_w
     for (int l = 0; l < TH_LAYER_COUNT; ++l) {
         bool grid = layers[l].kind == TH_LAYER_PACKING || layers[l].kind == TH_LAYER_PRESSURE;
         if ((grid && (!world || !has_grids(scene))) ||
-            (layers[l].of_target && (!world || scene->target_count == 0)))
+            (layers[l].of_target && (!world || scene->target_count == 0)) ||
+            (layers[l].kind == TH_LAYER_PLANNED && !has_directions(scene)))
             continue;
         c->layers[c->layer_count++] = layers[l];
     }

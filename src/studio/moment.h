@@ -63,6 +63,9 @@ typedef struct th_studio_colour {
       "is")                                                                                       \
     X(GUIDANCE, guidance, "direction to go", "-", true, true, 1,                                  \
       "direction in which the way to a target shortens")                                          \
+    X(PLANNED, planned, "direction planned", "-", true, true, 1,                                  \
+      "which way the planner leads people to a target: continuum and guided know more than the "  \
+      "shortest way")                                                                             \
     X(PACKING, packing, "packing", "-", false, false, 1, "of a model with grids: 1 is packed")    \
     X(PRESSURE, pressure, "model pressure", "m2/s", false, false, 0,                              \
       "of a model with grids: its gradient slows people down")

@@ -18,13 +18,16 @@ static bool size_field(th_studio_field *field, const th_box *box, float cell, in
     return field->values != NULL;
 }
 
+static th_vec2 centre_of(const th_studio_field *field, int x, int y) {
+    return (th_vec2){field->min_x + ((float)x + 0.5f) * field->cell,
+                     field->min_y + ((float)y + 0.5f) * field->cell};
+}
+
 static void fill_distances(const th_world *world, th_studio_field *field) {
     const th_scene *scene = th_world_scene(world);
     for (int y = 0; y < field->ny; ++y) {
         th_vec2 row[512];
-        for (int x = 0; x < field->nx; ++x)
-            row[x] = (th_vec2){field->min_x + ((float)x + 0.5f) * field->cell,
-                               field->min_y + ((float)y + 0.5f) * field->cell};
+        for (int x = 0; x < field->nx; ++x) row[x] = centre_of(field, x, y);
         float *values = field->values + (size_t)y * (size_t)field->nx;
         th_world_distances(world, field->target, field->level, row, field->nx, values);
         for (int x = 0; x < field->nx; ++x)
@@ -53,6 +56,25 @@ static bool turn_into_directions(th_studio_field *field) {
         }
     free(field->values);
     field->values = directions;
+    return true;
+}
+
+// Where the planners lead; values hold two floats a cell.
+static bool fill_planned(th_world *world, th_studio_field *field) {
+    const th_scene *scene = th_world_scene(world);
+    bool bounded = scene->levels[field->level].bounded;
+    for (int y = 0; y < field->ny; ++y) {
+        th_vec2 row[512], led[512];
+        for (int x = 0; x < field->nx; ++x) row[x] = centre_of(field, x, y);
+        if (!th_world_directions(world, field->target, field->level, row, field->nx, led))
+            return false;
+        float *values = field->values + 2 * (size_t)y * (size_t)field->nx;
+        for (int x = 0; x < field->nx; ++x) {
+            bool there = !bounded || th_scene_walkable(scene, field->level, row[x]);
+            values[2 * x] = there ? led[x].x : NAN;
+            values[2 * x + 1] = there ? led[x].y : NAN;
+        }
+    }
     return true;
 }
 
@@ -147,7 +169,9 @@ bool th_studio_map_world(th_world *world, const th_studio_moment *moment, th_stu
     if (field->level >= scene->level_count) return false;
     if (kind == TH_LAYER_PACKING) return copy_grid(world, TH_GRID_PACKING, field);
     if (kind == TH_LAYER_PRESSURE) return copy_grid(world, TH_GRID_PRESSURE, field);
-    if (!size_field(field, &scene->levels[field->level].box, 0.5f, 1)) return false;
+    int values = kind == TH_LAYER_PLANNED ? 2 : 1;
+    if (!size_field(field, &scene->levels[field->level].box, 0.5f, values)) return false;
+    if (kind == TH_LAYER_PLANNED) return fill_planned(world, field);
     fill_distances(world, field);
     if (kind == TH_LAYER_TRAVEL_TIME) return turn_into_times(moment, field);
     return kind == TH_LAYER_DISTANCE || turn_into_directions(field);

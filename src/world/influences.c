@@ -1,5 +1,7 @@
-// What drives a person, told by the models. SPDX-License-Identifier: Apache-2.0
+// What models tell of themselves: what drives a person, which way planners lead. SPDX-License-Identifier: Apache-2.0
+#include "throng/live.h"
 #include "world/world.h"
+#include <math.h>
 
 int th_world_influences(th_world *world, th_agent_id id, int model, th_influence *list, int max) {
     if (world->device || !th_world_alive(world, id)) return 0;
@@ -20,4 +22,22 @@ int th_world_influences(th_world *world, th_agent_id id, int model, th_influence
             count += one->influences(world, m, (uint32_t)i, left ? list + count : NULL, left);
     }
     return count;
+}
+
+bool th_world_directions(th_world *world, int target, int level, const th_vec2 *points, int count,
+                         th_vec2 *directions) {
+    if (world->device) return false;
+    for (int g = 0; g < world->scene->group_count; ++g) {
+        int m = (int)world->groups[g].plan;
+        const th_model *model = th_models(NULL)[m];
+        if (!model->directions ||
+            !model->directions(world, m, g, target, level, points, count, directions))
+            continue;
+        for (int k = 0; k < count; ++k) {
+            float length = th_length(directions[k]);
+            directions[k] = length > 0.0f ? th_scale(1.0f / length, directions[k]) : th_v(NAN, NAN);
+        }
+        return true;
+    }
+    return false;
 }

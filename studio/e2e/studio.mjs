@@ -743,6 +743,36 @@ test("every colour, heat map and arrow field shows, with a legend that fits", ()
         { ...ROOM, groups: [{ ...ROOM.groups[0], move: "uic" }] },
     ));
 
+test("the way that a planner leads is drawn as arrows", () =>
+    withRoom(
+        async (studio) => {
+            await studio.stepped(20);
+            const shown = async (name) => {
+                await studio.page.check(`input[name=vectors][value="${name}"]`);
+                await studio.wait((wanted) => {
+                    const got = window.studio.plans[0].vectors;
+                    return got !== null && window.studio.scenes[0].layers[got.layer].name === wanted;
+                }, name);
+                return studio.page.evaluate(() => {
+                    const v = window.studio.plans[0].vectors,
+                        at = Math.floor((5.5 - v.y) / v.cell) * v.nx + Math.floor((13 - v.x) / v.cell);
+                    return [v.dx[at], v.dy[at]];
+                });
+            };
+            const shortest = await shown("guidance"),
+                planned = await shown("planned");
+            assert.ok(shortest[0] > 0.9, `the shortest way leads east: ${shortest}`);
+            assert.ok(planned[1] > 0.5, `the stroke leads north: ${planned}`);
+            await studio.page.waitForTimeout(300);
+            await studio.shot("planned");
+        },
+        {
+            ...ROOM,
+            guidance: [{ line: [[13, 1], [13, 9]], radius: 2, strength: 0.95 }],
+            groups: [{ ...ROOM.groups[0], plan: "guided" }],
+        },
+    )); // prettier-ignore
+
 test("the page works in Firefox", async () => {
     const other = await launchFirefox();
     if (!other) {

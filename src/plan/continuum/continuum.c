@@ -384,6 +384,7 @@ const th_model th_plan_continuum_model = {
     .save = save,
     .saved_is_sound = saved_is_sound,
     .restore = restore,
+    .directions = th_continuum_directions,
     .statistics = statistics,
     .needs_lattice = true,
     .host_only = true,

@@ -53,4 +53,7 @@ void th_continuum_splat(const th_continuum *c, const th_world *world);
 void th_continuum_make_faces(const th_continuum *c, const th_world *world, int group);
 // walk.c: everybody's preferred velocity.
 void th_continuum_walk(const th_continuum *c, th_world *world);
+// The velocities of people of a group at points, for th_model.directions.
+bool th_continuum_directions(th_world *world, int model, int group, int target, int level,
+                             const th_vec2 *points, int count, th_vec2 *directions);
 #endif

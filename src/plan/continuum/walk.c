@@ -141,3 +141,21 @@ void th_continuum_walk(const th_continuum *c, th_world *world) {
     }
     world->counters.unreachable += unreachable;
 }
+
+bool th_continuum_directions(th_world *world, int model, int group, int target, int level,
+                             const th_vec2 *points, int count, th_vec2 *directions) {
+    const th_continuum *c = world->model_state[model];
+    const th_potential *p = NULL;
+    for (int way = 0; way < th_group_ways(&world->scene->groups[group]) && !p; ++way) {
+        const th_potential *one = &c->potentials[c->first_potential[group] + way];
+        if (one->target == target && c->solved[one->shared]) p = one;
+    }
+    if (!p) return false;
+    view v = {c, &c->faces[c->same_faces[group]], c->potentials[p->shared].values};
+    th_walls walls = th_world_walls(world);
+    float top = th_continuum_params_of(world, group)->top_speed;
+    for (int k = 0; k < count; ++k)
+        if (!velocity_at(&v, &walls, level, points[k], top, &directions[k]))
+            directions[k] = th_v(0.0f, 0.0f);
+    return true;
+}

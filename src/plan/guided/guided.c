@@ -325,6 +325,26 @@ static int influences(th_world *world, int model, uint32_t i, th_influence *list
     return TH_COUNT_OF(all);
 }
 
+static bool directions(th_world *world, int model, int group, int target, int level,
+                       const th_vec2 *points, int count, th_vec2 *directions) {
+    (void)model;
+    const th_guided *s = state_of(world);
+    const th_group *of = &world->scene->groups[group];
+    const field *f = NULL;
+    for (int way = 0; way < th_group_ways(of) && !f; ++way) {
+        const field *one = &s->fields[s->first_field[group] + way * world->scene->size_count];
+        one = &s->fields[one->shared];
+        if (one->target == target && one->solved) f = one;
+    }
+    if (!f) return false;
+    th_walls walls = th_walls_for(world->scene, th_world_walls(world), f->size);
+    for (int k = 0; k < count; ++k) {
+        th_way way = th_guided_way(&s->graphs[f->size], &walls, &f->values, level, points[k]);
+        directions[k] = way.distance < TH_UNREACHABLE ? way.direction : th_v(0.0f, 0.0f);
+    }
+    return true;
+}
+
 static int statistics(const th_world *world, int model, th_model_value *values, int max) {
     (void)model;
     const th_guided *s = state_of(world);
@@ -355,6 +375,7 @@ const th_model th_plan_guided_model = {
     .saved_is_sound = saved_is_sound,
     .restore = restore,
     .influences = influences,
+    .directions = directions,
     .statistics = statistics,
     .needs_lattice = true,
     .host_only = true,
