@@ -96,8 +96,8 @@ static const char *model_json(const char *given, char text[TH_MODEL_TEXT]) {
 
 static int run(const th_command *command, int argc, char **argv) {
     const char *operands[1] = {NULL}, *out = NULL;
-    const char *model = NULL, *filter = NULL, *plan = NULL, *only = NULL;
-    char words[4][TH_MODEL_TEXT];
+    const char *model = NULL, *filter = NULL, *plan = NULL, *behave = NULL, *only = NULL;
+    char words[5][TH_MODEL_TEXT];
     double radius = 0;
     bool quick = false, quiet = false, force = false;
     long long jobs = 0, seed = 1;
@@ -114,6 +114,8 @@ static int run(const th_command *command, int argc, char **argv) {
         {"filter", TH_OPTION_TEXT, &filter, "F", "all: filter of everybody, in the same forms", 0,
          0},
         {"plan", TH_OPTION_TEXT, &plan, "P", "all: plan of everybody, in the same forms", 0, 0},
+        {"behave", TH_OPTION_TEXT, &behave, "B", "all: behaviour of everybody, in the same forms",
+         0, 0},
         {"radius", TH_OPTION_REAL, &radius, "R", "all: of everybody [m]", 0.05, 1},
         {"only", TH_OPTION_TEXT, &only, "WHERE",
          "all: one_way, single_file, two_way, doors, lock_ups or time_step", 0, 0},
@@ -127,10 +129,10 @@ static int run(const th_command *command, int argc, char **argv) {
     if (!operands[0]) return list_all();
     const th_experiment *experiment = find(operands[0]);
     if (!experiment) return complain_name(command, operands[0]);
-    bool chooses = model || filter || plan || only || radius > 0;
+    bool chooses = model || filter || plan || behave || only || radius > 0;
     if (chooses && experiment->run != th_experiment_all) {
         th_complain(command,
-                    "%s runs every model; --model, --filter, --plan, --radius and --only "
+                    "%s runs every model; --model, --filter, --plan, --behave, --radius and --only "
                     "are for `throng experiment all`",
                     experiment->name);
         return TH_EXIT_USAGE;
@@ -138,7 +140,8 @@ static int run(const th_command *command, int argc, char **argv) {
     th_experiment_settings settings = {.quick = quick, .seed = (uint64_t)seed, .only = only};
     settings.choice = (th_models_choice){.plan = model_json(plan, words[0]),
                                          .filter = model_json(filter, words[1]),
-                                         .move = model_json(model, words[2])};
+                                         .move = model_json(model, words[2]),
+                                         .behave = model_json(behave, words[4])};
     if (radius > 0) {
         snprintf(words[3], sizeof words[3], "%g", radius);
         settings.choice.radius = words[3];

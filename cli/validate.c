@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 typedef struct validate_options {
-    const char *model, *filter, *plan, *only, *out;
+    const char *model, *filter, *plan, *behave, *only, *out;
     long long seeds, jobs;
     bool quick, quiet, list;
 } validate_options;
@@ -61,9 +61,10 @@ static void print_entry(const th_validation_entry *entry) {
 }
 
 static void print_all(const th_validation *validation) {
-    printf("move %s, filter %s, plan %s; %d crowds where a test is statistical\n\n",
-           validation->setup.move, validation->setup.filter ? validation->setup.filter : "none",
-           validation->setup.plan ? validation->setup.plan : "field", validation->setup.crowds);
+    const th_suite_setup *setup = &validation->setup;
+    printf("move %s, filter %s, plan %s%s%s; %d crowds where a test is statistical\n\n",
+           setup->move, setup->filter ? setup->filter : "none", setup->plan ? setup->plan : "field",
+           setup->behave ? ", behave " : "", setup->behave ? setup->behave : "", setup->crowds);
     for (int i = 0; i < validation->count; ++i) print_entry(&validation->entries[i]);
     printf("\n%d tests: %d pass, %d fail, %d reported, %d not applicable\n", validation->count,
            validation->totals[TH_PASS], validation->totals[TH_FAIL],
@@ -134,6 +135,8 @@ static int run(const th_command *command, int argc, char **argv) {
         {"filter", TH_OPTION_TEXT, &o.filter, "F", "filter of everybody, in the same forms; none",
          0, 0},
         {"plan", TH_OPTION_TEXT, &o.plan, "P", "plan of everybody, in the same forms", 0, 0},
+        {"behave", TH_OPTION_TEXT, &o.behave, "B",
+         "behaviour of everybody whose test names none, in the same forms", 0, 0},
         {"seeds", TH_OPTION_INTEGER, &o.seeds, "N", "crowds of statistical tests (default 3)", 1,
          1000},
         {"jobs", TH_OPTION_INTEGER, &o.jobs, "N",
@@ -150,7 +153,7 @@ static int run(const th_command *command, int argc, char **argv) {
         command, options, (int)(sizeof options / sizeof *options), argc, argv, &suite);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;
     if (o.list) return list_tests();
-    char words[3][TH_MODEL_TEXT];
+    char words[4][TH_MODEL_TEXT];
     th_validation validation = {.setup = th_suite_setup_default()};
     th_suite_setup *setup = &validation.setup;
     // A model of one's own comes without the filter and the plan that are recommended for another.
@@ -158,6 +161,7 @@ static int run(const th_command *command, int argc, char **argv) {
     if (o.model) setup->move = th_model_text(o.model, words[0]);
     if (o.filter) setup->filter = th_model_text(o.filter, words[1]);
     if (o.plan) setup->plan = th_model_text(o.plan, words[2]);
+    if (o.behave) setup->behave = th_model_text(o.behave, words[3]);
     if (o.quick) setup->crowds = 1;
     if (o.seeds > 0) setup->crowds = (int)o.seeds;
     th_error error = {0};

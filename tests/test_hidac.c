@@ -193,12 +193,17 @@ static void rooms_empty(int panic, uint64_t seed, double sum[3]) {
     snprintf(json, sizeof json, four_rooms, panic);
     th_scene *scene;
     th_world *world = world_with(&scene, seed, json);
-    for (int k = 1; k < 1000 && th_world_agent_count(world) > 0; ++k) {
+    bool empty = false;
+    for (int k = 1; k < 1000 && !empty; ++k) {
         th_world_step(world, 5);
+        empty = true;
         const float *x = field_of(world, TH_FIELD_POSITION_X),
                     *y = field_of(world, TH_FIELD_POSITION_Y);
         for (int i = 0; i < th_world_agent_count(world); ++i)
-            if (y[i] > 2.5f) times[(int)(x[i] / 6.0f)] = 0.2 * k;
+            if (y[i] > 2.5f) {
+                times[(int)(x[i] / 6.0f)] = 0.2 * k;
+                empty = false;
+            }
     }
     for (int room = 0; room < 3; ++room) sum[room] += times[room];
     end(scene, world);
@@ -207,14 +212,14 @@ static void rooms_empty(int panic, uint64_t seed, double sum[3]) {
 static void the_panicked_room_empties_first(void **state) {
     (void)state;
     double panicked[3] = {0}, calm[3] = {0};
-    for (uint64_t seed = 1; seed <= CROWDS(4); ++seed) {
+    for (uint64_t seed = 1; seed <= CROWDS(8); ++seed) {
         rooms_empty(1, seed, panicked);
         rooms_empty(0, seed, calm);
     }
-    print_message("%d crowds: rooms empty after %g %g %g s together, calm %g %g %g s\n", CROWDS(4),
+    print_message("%d crowds: rooms empty after %g %g %g s together, calm %g %g %g s\n", CROWDS(8),
                   panicked[0], panicked[1], panicked[2], calm[0], calm[1], calm[2]);
-    // One crowd proves nothing: over ten the panicked need 0.88 of the time, alone seed 1 needs more.
-    if (CROWDS(4) > 1) assert_true(panicked[0] < 0.95 * calm[0]);
+    // One crowd proves nothing: over thirty the panicked need 0.85 of the time, 31 s, standard deviation 3 s.
+    if (CROWDS(8) > 1) assert_true(panicked[0] < 0.95 * calm[0]);
     assert_true(panicked[0] < panicked[1] && panicked[0] < panicked[2]);
 }
 
@@ -385,6 +390,45 @@ static void nobody_stays_in_a_corner(void **state) {
     th_scene_destroy(scene);
 }
 
+// Who was shoved straight into a wall turns at once to where it wants.
+static void nobody_walks_on_into_a_wall(void **state) {
+    (void)state;
+    static const char json[] =
+        TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 12, 2]}}],
+         "exits": [{"id": "out", "line": [[12, 0], [12, 2]]}],
+         "groups": [{"id": "p", "positions": [[5, 0.2]], "to": "out", "plan": "straight", "move": "hidac"}],
+         "run": {"step": 0.05}});
+    th_scene *scene;
+    th_world *world = world_with(&scene, 1, json);
+    th_world_step(world, 1);
+    th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_X)[0] = 0.0f;
+    th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_Y)[0] = -1.0f;
+    th_world_step(world, 1);
+    float x = th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_X)[0];
+    if (!(x > 0.995f)) fail_msg("walks along %g m of a metre", (double)x);
+    end(scene, world);
+}
+
+// Two in panic beside a door: one leans into the wall and away from the door, the other holds it there. As it came about in
+// four of eighty crowds of three rooms; here the last direction is set by hand.
+static void nobody_leans_into_a_wall_for_good(void **state) {
+    (void)state;
+    static const char json[] = TH_JSON(
+        {"levels": [{"walkable": [{"rect": [0, 2.6, 5.8, 8]}, {"rect": [2.4, 2.4, 3.4, 2.6]},
+                                  {"rect": [0, 0, 8, 2.4]}]}],
+         "exits": [{"id": "out", "line": [[8, 0], [8, 2.4]]}],
+         "groups": [{"id": "p", "positions": [[3.4, 2.8], [3.81, 2.8]], "to": "out", "move": {"model": "hidac", "panic": 1}}],
+         "run": {"step": 0.05}});
+    th_scene *scene;
+    th_world *world = world_with(&scene, 1, json);
+    th_world_step(world, 1);
+    th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_X)[0] = 0.45f;
+    th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_Y)[0] = -0.89f;
+    assert_true(run_to_end(world, 40) < 20);
+    end(scene, world);
+}
+
 static void threads_and_snapshots_change_nothing(void **state) {
     (void)state;
     char json[2048];
@@ -428,6 +472,8 @@ int main(void) {
         cmocka_unit_test(the_rectangle_follows_the_density),
         cmocka_unit_test(who_panic_pass_each_other_at_a_wall),
         cmocka_unit_test(nobody_stays_in_a_corner),
+        cmocka_unit_test(nobody_walks_on_into_a_wall),
+        cmocka_unit_test(nobody_leans_into_a_wall_for_good),
         cmocka_unit_test(threads_and_snapshots_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

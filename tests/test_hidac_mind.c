@@ -253,6 +253,19 @@ static void test_followers_go_where_the_leader_goes(void **state) {
     }
 }
 
+// A follower ahead of its leader stands; were the leader called by it, both would wait for each other.
+static void test_nobody_waits_for_who_is_ahead(void **state) {
+    (void)state;
+    run r = begin("{\"levels\":[{\"walkable\":{\"rect\":[0,0,15,8]}}],"
+                  "\"exits\":[{\"id\":\"out\",\"line\":[[15,3.5],[15,4.5]]}],\"groups\":["
+                  "{\"id\":\"guide\",\"positions\":[[13.8,1.1]],\"to\":\"out\",\"behave\":"
+                  "\"hidac\"},{\"id\":\"g\",\"positions\":[[13.5,5.3]],\"to\":\"out\","
+                  "\"leader\":\"guide\",\"behave\":\"hidac\"}]}",
+                  1, 1);
+    assert_true(run_to_end(r.world, 60) < 15);
+    finish(&r);
+}
+
 // Leaders who visit a place first: their people come along.
 static void test_followers_come_along_a_route(void **state) {
     (void)state;
@@ -382,6 +395,7 @@ int main(void) {
         cmocka_unit_test(test_panic_spreads_and_calms),
         cmocka_unit_test(test_companions_keep_together),
         cmocka_unit_test(test_followers_go_where_the_leader_goes),
+        cmocka_unit_test(test_nobody_waits_for_who_is_ahead),
         cmocka_unit_test(test_followers_come_along_a_route),
         cmocka_unit_test(test_bad_leaders),
         cmocka_unit_test(test_same_for_threads_and_snapshots),

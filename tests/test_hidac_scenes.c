@@ -226,9 +226,25 @@ static void a_cinema_empties_calmly_and_in_panic(void **state) {
 
 static void the_panicked_room_runs_to_its_end(void **state) {
     (void)state;
-    run r = begin("panicked_room", 1, NULL, 0);
-    to_the_end(&r);
-    finish(&r);
+    for (uint64_t seed = 8; seed < 8 + CROWDS(4); ++seed) {
+        run r = begin("panicked_room", seed, NULL, 0);
+        to_the_end(&r);
+        finish(&r);
+    }
+}
+
+// Two streams that keep coming, 440 people: none of them is left behind.
+static void people_get_past_each_other_in_a_corridor(void **state) {
+    (void)state;
+    static const char *const changes[] = {"groups.0.filter=none", "groups.0.move=hidac",
+                                          "groups.1.filter=none", "groups.1.move=hidac",
+                                          "run={\"step\":0.0625,\"max_time\":600}"};
+    for (uint64_t seed = 1; seed <= CROWDS(2); ++seed) {
+        run r = begin("../experiments/corridor_both_ways", seed, changes, 5);
+        to_the_end(&r);
+        assert_int_equal(th_world_statistics(r.world).left, 440);
+        finish(&r);
+    }
 }
 
 int main(void) {
@@ -241,6 +257,7 @@ int main(void) {
         cmocka_unit_test(doors_close_and_open),
         cmocka_unit_test(a_cinema_empties_calmly_and_in_panic),
         cmocka_unit_test(the_panicked_room_runs_to_its_end),
+        cmocka_unit_test(people_get_past_each_other_in_a_corridor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

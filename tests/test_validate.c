@@ -168,6 +168,15 @@ static void one_test_of_one_suite(void **state) {
     assert_int_equal(done->code, 0);
     assert_holds(done->out, "not applicable");
     assert_holds(done->out, "smoke");
+    done = throng(p, "validate nist --only 2.1 --behave hidac --quiet --out none");
+    assert_int_equal(done->code, 0);
+    assert_holds(done->out, "behave hidac;");
+    // Everybody gets it but those whose test is about behaviour.
+    done = throng(p, "validate nist --only 2.1 --behave nobody --quiet --out none");
+    assert_int_equal(done->code, 1);
+    assert_holds(done->error, "unknown behave \"nobody\"");
+    done = throng(p, "validate nist --only 2.9 --behave route --quick --quiet --out none");
+    assert_int_equal(done->code, 0);
 }
 
 static void typing_errors(void **state) {

@@ -310,9 +310,10 @@ static bool wanted(const th_experiment_settings *settings, const th_all_family *
 // "default", or what was chosen, as it was written on the command line: "collision_free_speed".
 static void name_configuration(th_all_study *study) {
     const th_models_choice *choice = &study->settings->choice;
-    const char *const parts[] = {choice->move, choice->filter, choice->plan, choice->radius};
+    const char *const parts[] = {choice->move, choice->filter, choice->plan, choice->behave,
+                                 choice->radius};
     size_t used = 0, room = sizeof study->configuration;
-    for (int k = 0; k < 4; ++k)
+    for (int k = 0; k < 5; ++k)
         for (const char *at = parts[k] ? parts[k] : ""; *at && used + 4 < room; ++at) {
             if (at == parts[k] && used > 0) {
                 memcpy(study->configuration + used, " + ", 3);

@@ -69,31 +69,31 @@ static const th_embedded_scene *find_scene(const char *stem) {
     return NULL;
 }
 
-static int group_count_of(const th_embedded_scene *embedded) {
-    json_t *root = json_loadb((const char *)embedded->text, embedded->length, 0, NULL);
-    int count = (int)json_array_size(json_object_get(root, "groups"));
-    json_decref(root);
-    return count;
-}
-
 enum { GROUPS = 16, OVERRIDES = 80, WORDS = 400 };
 
 typedef struct override_list {
-    char words[3 * GROUPS][WORDS];
+    char words[4 * GROUPS][WORDS];
     const char *items[OVERRIDES];
     int count;
 } override_list;
 
-static void override_models(override_list *list, const th_suite_setup *setup, int groups) {
-    const char *const keys[] = {"plan", "filter", "move"};
-    const char *const values[] = {setup->plan, setup->filter, setup->move};
-    for (int g = 0; g < groups && g < GROUPS; ++g)
-        for (int k = 0; k < 3; ++k) {
-            if (!values[k]) continue;
+static void override_models(override_list *list, const th_suite_setup *setup,
+                            const th_embedded_scene *embedded) {
+    const char *const keys[] = {"plan", "filter", "move", "behave"};
+    const char *const values[] = {setup->plan, setup->filter, setup->move, setup->behave};
+    json_t *root = json_loadb((const char *)embedded->text, embedded->length, 0, NULL);
+    const json_t *groups = json_object_get(root, "groups");
+    for (int g = 0; g < (int)json_array_size(groups) && g < GROUPS; ++g) {
+        // Tests of a behaviour keep theirs.
+        bool behaves = json_object_get(json_array_get(groups, (size_t)g), "behave") != NULL;
+        for (int k = 0; k < 4; ++k) {
+            if (!values[k] || (k == 3 && behaves)) continue;
             char *words = list->words[list->count];
             snprintf(words, WORDS, "groups[%d].%s=%s", g, keys[k], values[k]);
             list->items[list->count++] = words;
         }
+    }
+    json_decref(root);
 }
 
 static void take_error(th_trial *trial, const char *stem, const th_error *error) {
@@ -110,7 +110,7 @@ static bool open_case(th_case *one, th_trial *trial, const char *stem, uint64_t 
         th_trial_fail(trial, "%s: no such scene, or no memory", stem);
         return false;
     }
-    if (setup) override_models(list, setup, group_count_of(embedded));
+    if (setup) override_models(list, setup, embedded);
     for (; overrides && *overrides && list->count < OVERRIDES; ++overrides)
         list->items[list->count++] = *overrides;
     th_scene_options options = {.overrides = list->items, .override_count = list->count};

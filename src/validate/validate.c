@@ -19,7 +19,8 @@ void th_choice_text(const th_models_choice *choice, const char *separator,
                     char text[TH_CHOICE_TEXT]) {
     const struct {
         const char *key, *value;
-    } members[] = {{"plan", choice->plan},
+    } members[] = {{"behave", choice->behave},
+                   {"plan", choice->plan},
                    {"radius", choice->radius},
                    {"filter", choice->filter},
                    {"move", choice->move}};

@@ -12,7 +12,7 @@ const char *th_verdict_word(th_verdict verdict); // "pass", "fail", "not applica
 // Which models a scene of ours names, and what people it has: JSON as in a scene file. NULL: the scene does not say, so
 // that its people have what everybody gets who says nothing.
 typedef struct th_models_choice {
-    const char *plan, *filter, *move;
+    const char *behave, *plan, *filter, *move;
     const char *radius; // [m]
 } th_models_choice;
 // The members of a group that say so, each behind `separator`: `, "move": "orca"`.
@@ -20,9 +20,10 @@ enum { TH_CHOICE_TEXT = 1600 };
 void th_choice_text(const th_models_choice *choice, const char *separator,
                     char text[TH_CHOICE_TEXT]);
 
-// How every test's people plan, filter and move, and how many crowds statistical tests take.
+// How every test's people behave, plan, filter and move, and how many crowds statistical tests take.
 typedef struct th_suite_setup {
     const char *plan, *filter, *move; // as in a scene file: a name, or a JSON object
+    const char *behave;               // of groups whose scene names none; NULL: the default
     int crowds;                       // seeds 1 .. crowds
 } th_suite_setup;
 // The default of every stage, three crowds.

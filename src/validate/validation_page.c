@@ -289,8 +289,9 @@ static json_t *validation_json(const th_validation *validation) {
                             json_integer(validation->totals[v]));
     for (int seed = 1; seed <= setup->crowds; ++seed)
         json_array_append_new(seeds, json_integer(seed));
-    return json_pack("{s:s,s:s,s:s,s:s,s:s,s:o,s:o,s:o}", "throng", th_version(), "build",
-                     th_build_info(), "plan", setup->plan ? setup->plan : "field", "filter",
+    return json_pack("{s:s,s:s,s:s*,s:s,s:s,s:s,s:o,s:o,s:o}", "throng", th_version(), "build",
+                     th_build_info(), "behave", setup->behave, "plan",
+                     setup->plan ? setup->plan : "field", "filter",
                      setup->filter ? setup->filter : "none", "move", setup->move, "seeds", seeds,
                      "totals", totals, "tests", tests);
 }

@@ -451,20 +451,22 @@ static void walk_on(const th_mind_step *s, uint32_t i, int room) {
 
 static const float BESIDE = 2.0f; // [m] from the leader: goes on as it does
 
+bool th_mind_is_ahead(const th_mind_step *s, uint32_t i, uint32_t j) {
+    int room = (int)s->room[i] - 1, place = room < 0 ? -1 : place_of_aim(s, room, s->aim[i]);
+    if (place < 0) return false;
+    th_vec2 p = th_position(&s->world->agents, i), q = th_position(&s->world->agents, j);
+    th_vec2 to = th_rooms_place_point(s->mind->rooms, &s->mind->rooms->rooms[room], place, p);
+    return th_length(th_sub(to, p)) < th_length(th_sub(to, q));
+}
+
 // Towards the leader in sight who is not near; who is ahead of it, or has no way of its own, stands. True: that is all.
 static bool stay_with_leader(const th_mind_step *s, uint32_t i, int room, uint32_t leader) {
     const th_agents *a = &s->world->agents;
     if (leader == UINT32_MAX || th_mind_leaders_of(s, i) < 0) return false;
     th_vec2 p = th_position(a, i), q = th_position(a, leader);
-    int place = place_of_aim(s, room, s->aim[i]);
-    bool far = th_length(th_sub(q, p)) > BESIDE, ahead = false;
-    if (place >= 0) {
-        const th_room *here = &s->mind->rooms->rooms[room];
-        th_vec2 to = th_rooms_place_point(s->mind->rooms, here, place, p);
-        ahead = th_length(th_sub(to, p)) < th_length(th_sub(to, q));
-    }
-    if (!far && place >= 0) return false;
-    walk_to(s, i, far && !ahead ? q : p, (int)a->level[i]);
+    bool far = th_length(th_sub(q, p)) > BESIDE;
+    if (!far && place_of_aim(s, room, s->aim[i]) >= 0) return false;
+    walk_to(s, i, far && !th_mind_is_ahead(s, i, leader) ? q : p, (int)a->level[i]);
     return true;
 }
 

@@ -97,13 +97,13 @@ static void hear_alarm(const th_mind_step *s, uint32_t i) {
     if (th_uniform(r.v[0]) < p->alarm_share) s->panic[i] = 1.0f;
 }
 
-// Who has fallen behind the leader makes it wait, a little longer than until its own next look. Many may call one leader, all
-// with the same value.
+// Who has fallen behind the leader makes it wait, a little longer than until its own next look; who is ahead waits itself.
+// Many may call one leader, all with the same value.
 static void call_leader(const th_mind_step *s, uint32_t i, uint32_t leader) {
     const th_agents *a = &s->world->agents;
     th_vec2 off = th_sub(th_position(a, leader), th_position(a, i));
     float far = th_mind_params_of(s, i)->wait_distance;
-    if (th_length2(off) <= far * far) return;
+    if (th_length2(off) <= far * far || th_mind_is_ahead(s, i, leader)) return;
     float *called = &s->called[leader];
 #pragma omp atomic write
     *called = 2.0f * s->interval;

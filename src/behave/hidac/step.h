@@ -47,6 +47,8 @@ static inline int th_mind_target_of(const th_mind_step *s, uint32_t i) {
     return leg < (uint32_t)group->route_count ? group->route[leg] : -1;
 }
 
+// hidac.c: is somebody nearer to the place that it makes for than j of the same room?
+bool th_mind_is_ahead(const th_mind_step *s, uint32_t i, uint32_t j);
 // others.c: what the k-th of those whose turn it is hears and sees of others; the memory of others is not written meanwhile.
 void th_mind_listen(const th_mind_step *s, int k);
 // Takes over what was heard.

@@ -299,13 +299,20 @@ TH_FORMULA bool th_hidac_wall_ahead(const th_hidac_view *i, const th_wall *wall)
     return from <= to;
 }
 
+// Does somebody lean into a wall at -away and turn along it against its wish? Walls (5) turn people along the last
+// direction; beside somebody who leans the other way both would stand so for good.
+TH_FORMULA bool th_hidac_leans_astray(const th_hidac_view *i, th_vec2 away, float distance) {
+    if (!(-th_dot(i->heading, away) > 0.7f * distance)) return false;
+    return th_det(i->heading, away) * th_det(i->wish, away) < 0.0f;
+}
+
 // (11): walls and obstacles that the body touches; both are edges here, and the nearest point of an edge gives the same
 // vectors. Past oncoming people one turns along the walls: where two who meet at a wall kept their directions, each would
 // turn past the other into the wall for good.
 TH_BOTH static inline void th_hidac_touch_walls(const th_walls *walls, th_hidac_view *i) {
     enum { POINTS = 16 };
     const float slack = 0.05f; // [m]
-    bool blocked = false;
+    bool blocked = false, astray = false;
     th_vec2 points[POINTS];
     float touch = i->radius + i->params->wall_space;
     float range = th_min(touch + slack, walls->grids[i->level].reach);
@@ -317,14 +324,15 @@ TH_BOTH static inline void th_hidac_touch_walls(const th_walls *walls, th_hidac_
         if (distance < touch)
             i->push_walls = th_add(i->push_walls, th_hidac_push(away, distance, touch - distance));
         blocked |= -th_dot(i->heading, away) > 0.9f * distance;
+        astray |= th_hidac_leans_astray(i, away, distance);
         float into = -th_dot(i->along_walls, away);
         if (into > 0.0f && distance > TH_COINCIDENT)
             i->along_walls = th_add(i->along_walls, th_scale(into / (distance * distance), away));
     }
     bool corner = th_length2(i->along_walls) <= 0.01f;
     i->along_walls = corner ? i->wish : th_unit(i->along_walls);
-    // Nor does anybody keep walking into a corner, or into the end of a corridor who wants to turn back.
-    if (corner || (blocked && th_dot(i->heading, i->wish) < -0.7f))
+    // Nor does anybody keep walking straight into a wall or a corner, or into the end of a corridor who wants to turn back.
+    if (corner || astray || (blocked && th_dot(i->heading, i->wish) < -0.7f))
         i->heading = i->along_walls = i->wish;
 }
 
