@@ -67,6 +67,22 @@ static void test_flow_rises_with_width(void **state) {
     assert_true(program_has(p, "widths/report.html"));
 }
 
+// Who lies at the beginning, and in one of two combinations rises after a second.
+static void test_the_fallen_are_counted(void **state) {
+    program *p = *state;
+    assert_code(throng(p, "sweep scene.json --quiet --set groups.0.count=5 --set "
+                          "'groups.0.move={\"model\":\"hidac\",\"lies\":1}' --vary "
+                          "groups.0.move.gets_up=0,1 --runs 1 --max-time 3 --out fallen"),
+                0);
+    char *csv = program_file(p, "fallen/runs.csv");
+    static const int lying[] = {5, 0};
+    for (int i = 0; i < 2; ++i) {
+        assert_int_equal((int)cell(csv, i, "people_fallen"), 5);
+        assert_int_equal((int)cell(csv, i, "people_lying"), lying[i]);
+    }
+    free(csv);
+}
+
 // A width is the line about its own middle: the same as giving the two points.
 static void test_width_is_a_line(void **state) {
     program *p = *state;
@@ -241,6 +257,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(test_flow_rises_with_width),
+        TEST(test_the_fallen_are_counted),
         TEST(test_width_is_a_line),
         TEST(test_all_combinations),
         TEST(test_bad_sweeps),

@@ -154,6 +154,7 @@ typedef struct th_run_outcome {
     double time;                    // simulated [s]
     double wall_seconds;            // taken
     uint64_t spawned, left, inside; // people
+    uint64_t fallen, lying;         // people who ever fell, who lie at the end
     bool interrupted;
 } th_run_outcome;
 // Point after point, in the order of the seeds.

@@ -94,6 +94,8 @@ th_run_outcome th_outcome_of(const th_run_summary *summary, double flow) {
                             .spawned = summary->spawned,
                             .left = summary->left,
                             .inside = summary->inside,
+                            .fallen = summary->fallen,
+                            .lying = summary->lying,
                             .interrupted = summary->interrupted};
 }
 

@@ -19,7 +19,11 @@
     X(mean_jam_time, "mean_jam_time_s")  \
     X(max_density, "max_density_per_m2") \
     X(largest_overlap, "largest_overlap_m") X(time, "simulated_s") X(wall_seconds, "wall_seconds")
-#define COUNTS(X) X(spawned, "spawned") X(left, "left") X(inside, "inside")
+#define COUNTS(X)         \
+    X(spawned, "spawned") \
+    X(left, "left")       \
+    X(inside, "inside")   \
+    X(fallen, "people_fallen") X(lying, "people_lying")
 
 enum { LEADING = 1, FIELD_MAX = 32 + TH_VARY_PATHS };
 
