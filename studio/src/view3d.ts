@@ -22,6 +22,8 @@ const EYE = 1.62; // height of the eyes [m]
 const CUT = 1.15; // walls end here while one looks from above, so that they hide nobody [m]
 const TALL = 2.7; // and here when one walks among them [m]
 const CAPACITY = 40000;
+const BUDGET = 2e6; // triangles of all bodies: an ordinary GPU draws them, and their shadows, thirty times a second
+const NEAR = 12; // people nearer than this are drawn wherever one looks, for their shadows [m]
 
 // Which body at which distance from the camera [m]; each simpler than the one before.
 const BODIES: { until: number; shape: WalkerShape; shadow: boolean }[] = [
@@ -71,6 +73,9 @@ export class View3d {
     private look = { yaw: 0, pitch: -0.1 };
     private last = performance.now();
     private slow = 16;
+    private crowding = 1; // bodies are so many times simpler than their distance asks for
+    private seen = new THREE.Frustum();
+    private body = new THREE.Sphere(new THREE.Vector3(), 1.2);
     private filming = false;
 
     constructor() {
@@ -510,6 +515,11 @@ export class View3d {
             ),
         );
         this.marker.visible = false;
+        this.camera.updateMatrixWorld();
+        this.seen.setFromProjectionMatrix(
+            new THREE.Matrix4().multiplyMatrices(this.camera.projectionMatrix, this.camera.matrixWorldInverse),
+        );
+        const simpler = (this.crowding * this.slow) / 16;
         const night = dark() ? 0.8 : 1;
         for (let k = 0; k < people.count; k++) {
             const level = people.level[k];
@@ -520,8 +530,10 @@ export class View3d {
             const track = this.tracks.get(people.id[k]);
             const heading = this.before.heading[k] + ((track?.heading ?? 0) - this.before.heading[k]) * t;
             const far = Math.hypot(x - eye.x, y - eye.y, z - eye.z);
+            this.body.center.set(x, y, z + 0.9);
+            if (far > NEAR && people.id[k] !== this.chosen && !this.seen.intersectsSphere(this.body)) continue;
             let body = 0;
-            while ((far * this.slow) / 16 > BODIES[body].until) body++;
+            while (far * simpler > BODIES[body].until) body++;
             const at = counts[body];
             if (at >= CAPACITY) continue;
             counts[body]++;
@@ -547,6 +559,10 @@ export class View3d {
                 if (this.cameraMode === "follow") this.follow(x, y, z, heading);
             }
         }
+        this.crowding = nextCrowding(
+            this.crowding,
+            this.crowds.reduce((sum, mesh, body) => sum + (counts[body] * (mesh.geometry.index?.count ?? 0)) / 3, 0),
+        );
         this.crowds.forEach((mesh, body) => {
             mesh.geometry.instanceCount = counts[body];
             mesh.visible = counts[body] > 0;
@@ -612,6 +628,12 @@ export class View3d {
         this.renderer.render(this.space, this.camera);
         return this.renderer.domElement;
     }
+}
+
+// Follows the number of triangles: a tenth more at a time, so that bodies do not flicker between two shapes.
+export function nextCrowding(now: number, triangles: number): number {
+    if (triangles > BUDGET) return Math.min(50, now * 1.1);
+    return triangles < 0.7 * BUDGET ? Math.max(1, now / 1.02) : now;
 }
 
 function emptyTracks(): Record<"x" | "y" | "phase" | "heading", Float32Array> {
