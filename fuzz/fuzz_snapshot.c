@@ -30,8 +30,9 @@ static const char *const scene_texts[] = {
     "\"move\":\"pbd\",\"plan\":{\"model\":\"field\",\"crowd_weight\":1}}]}",
     "{\"levels\":[{\"id\":\"a\",\"walkable\":{\"rect\":[0,0,10,6]}}],"
     "\"exits\":[{\"id\":\"e\",\"line\":[[10,1],[10,5]]}],"
+    "\"strips\":[{\"line\":[[1,3],[9,3]]}],"
     "\"groups\":[{\"id\":\"r\",\"count\":3,\"area\":{\"rect\":[1,1,4,5]},\"to\":\"e\",\"plan\":"
-    "\"roadmap\"},"
+    "\"roadmap\",\"filter\":\"keep_side\"},"
     "{\"id\":\"c\",\"count\":3,\"area\":{\"rect\":[6,1,9,5]},\"to\":\"e\","
     "\"move\":\"colonization\",\"behave\":\"undecided\",\"filter\":\"densesense\"}]}"};
 enum { WORLDS = sizeof scene_texts / sizeof *scene_texts };

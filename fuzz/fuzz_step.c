@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const char *const MOVES[] = {
     "orca",   "social_force",         "helbing_molnar",        "pbd",      "uic",
     "people", "collision_free_speed", "anticipation_velocity", "power_law"};
-static const char *const FILTERS[] = {"none", "densesense"};
+static const char *const FILTERS[] = {"none", "densesense", "keep_side"};
 
 typedef struct input {
     const uint8_t *data;
@@ -27,7 +27,7 @@ static double place(input *in) { return 0.3 + 7.4 * next(in) / 255.0; } // [m] i
 static void write_scene(input *in, char *text, size_t size) {
     size_t used = 0;
     const char *move = MOVES[next(in) % (sizeof MOVES / sizeof *MOVES)],
-               *filter = FILTERS[next(in) % 2];
+               *filter = FILTERS[next(in) % 3];
     double step = 0.01 + 0.1 * next(in) / 255.0, radius = 0.1 + 0.2 * next(in) / 255.0;
     double ends[4];
     for (int i = 0; i < 4; ++i) ends[i] = place(in);
@@ -35,8 +35,10 @@ static void write_scene(input *in, char *text, size_t size) {
         text, size,
         "{\"levels\":[{\"walkable\":{\"rect\":[0,0,8,8]},\"walls\":[[[%g,%g],[%g,%g]]]}],"
         "\"exits\":[{\"id\":\"e\",\"line\":[[8,3],[8,5]]}],\"run\":{\"step\":%g},"
+        "\"strips\":[{\"line\":[[%g,%g],[4,4],[%g,%g]],\"width\":%g}],"
         "\"groups\":[{\"to\":\"e\",\"move\":\"%s\",\"filter\":\"%s\",\"radius\":%g,\"positions\":[",
-        ends[0], ends[1], ends[2] + 0.1, ends[3], step, move, filter, radius);
+        ends[0], ends[1], ends[2] + 0.1, ends[3], step, ends[1], ends[0], ends[3], ends[2],
+        ends[0] + 0.3, move, filter, radius);
     int people = 1 + (int)(next(in) % 12);
     for (int i = 0; i < people; ++i) {
         double x = place(in), y = place(in);

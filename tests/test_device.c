@@ -195,16 +195,18 @@ static void open_plane(void **state) {
     pair_end(p);
 }
 
-// DenseSense before ORCA, both presets.
+// Filters before ORCA: DenseSense with both presets, and keeping to one side while a door closes.
 static void filtered(void **state) {
     (void)state;
-    static const char *const filters[] = {"\"densesense\"",
-                                          TH_JSON({"model": "densesense", "preset": "menge"})};
-    for (int k = 0; k < 2; ++k) {
+    static const char *const filters[] = {
+        "\"densesense\"", TH_JSON({"model": "densesense", "preset": "menge"}), "\"keep_side\""};
+    for (int k = 0; k < 3; ++k) {
         char json[1024];
         static const char format[] = TH_JSON(
             {"levels": [{"walkable": {"rect": [0, 0, 30, 6]},
                 "obstacles": [{"rect": [14, 2, 16, 3]}]}],
+            "doors": [{"line": [[15, 0], [15, 2]], "schedule": [[1, "close"]]}],
+            "strips": [{"line": [[1, 3], [14, 2.5], [29, 3]], "width": 5}],
             "exits": [{"id": "east", "line": [[30, 0], [30, 6]]}],
             "groups": [{"id": "g", "count": 200, "area": {"rect": [1, 0, 13, 6]},
                 "to": "east", "filter": %s}],

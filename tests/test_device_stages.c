@@ -20,6 +20,7 @@ static const char floors[] = TH_JSON(
     "exits": [{"id": "east", "level": "above", "line": [[32, 0], [32, 8]]}, {"id": "west",
         "level": "below", "line": [[0, 0], [0, 8]]}],
     "waypoints": [{"id": "middle", "level": "below", "area": {"rect": [11, 1, 14, 7]}}],
+    "strips": [{"level": "below", "line": [[1, 4], [19, 4]], "width": 6}, {"level": "above", "line": [[24, 2], [31, 6]]}],
     "waiting_areas": [{"id": "hold", "level": "below", "area": {"rect": [17, 1, 19, 7]},
         "wait": 1}],
     "groups": [ {"id": "a", "level": "below", "count": 120,
@@ -125,10 +126,11 @@ static void each_stage_on_random_crowds(void **state) {
          {"orca, heaps", TH_JSON("move": "orca"), 0.1, true, &ORCA_HEAP_STEP},
           {"straight", TH_JSON("plan": "straight", "move": "orca"), 0.1, false, &ORCA_STEP},
            {"filter", TH_JSON("filter": "densesense", "move": "orca"), 0.1, false, &ORCA_STEP},
-            {"social_force", TH_JSON("move": "social_force"), 0.1, true, &HEAP_STEP},
-             {"helbing_molnar", TH_JSON("move": "helbing_molnar"), 0.1, true, &HEAP_STEP},
-              {"pbd", TH_JSON("move": "pbd"), PBD_SUBSTEP, true, &PBD_STEP},
-             };
+            {"keep side", TH_JSON("filter": "keep_side", "move": "orca"), 0.1, false, &ORCA_STEP},
+             {"social_force", TH_JSON("move": "social_force"), 0.1, true, &HEAP_STEP},
+              {"helbing_molnar", TH_JSON("move": "helbing_molnar"), 0.1, true, &HEAP_STEP},
+               {"pbd", TH_JSON("move": "pbd"), PBD_SUBSTEP, true, &PBD_STEP},
+              };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k) {
         pair p = floors_of(rows[k].models, rows[k].step);
         difference d = {0};

@@ -1,5 +1,6 @@
 // The table of models and the choice of one. SPDX-License-Identifier: Apache-2.0
 #include "filter/densesense/densesense.h"
+#include "filter/keep_side/keep_side.h"
 #include "move/helbing_molnar/helbing_molnar.h"
 #include "move/orca/orca.h"
 #include "move/social_force/social_force.h"
@@ -55,6 +56,8 @@ static void test_structs_agree(void **state) {
                      sizeof(th_helbing_molnar_params) / sizeof(float));
     assert_int_equal(models[TH_FILTER_DENSESENSE]->param_count,
                      sizeof(th_densesense_params) / sizeof(float));
+    assert_int_equal(models[TH_FILTER_KEEP_SIDE]->param_count,
+                     sizeof(th_keep_side_params) / sizeof(float));
     th_model_choice choice;
     th_model_def def = {.name = "orca"};
     assert_int_equal(th_model_choose(TH_STAGE_MOVE, &def, false, "groups[0].move", &choice, NULL),

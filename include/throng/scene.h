@@ -74,6 +74,19 @@ typedef struct th_stroke_def {
     const char *to;  // id of the goal whose people it is for; NULL: everybody
 } th_stroke_def;
 
+// A marked strip, for the filter "keep_side": whoever walks along it, either way, keeps to one side.
+typedef struct th_strip_def {
+    const char *id;
+    const char *level;
+    const th_point *line; // the middle of the strip, two points at least
+    int point_count;
+    double width; // [m] 0.5 .. 100 default 4
+    bool left;    // keep left; default: right
+    // Part of the free width, from the wall or edge on one's own side, that is the ideal track [-] 0 .. 1 default 0.4; 0: the
+    // cells beside the wall only.
+    double track;
+} th_strip_def;
+
 typedef struct th_door_change {
     double time; // [s]
     bool open;
@@ -256,6 +269,8 @@ typedef struct th_scene_def {
     int zone_count;
     const th_stroke_def *guidance;
     int guidance_count;
+    const th_strip_def *strips;
+    int strip_count;
     const th_door_def *doors;
     int door_count;
     const th_goal_def *goals;

@@ -92,6 +92,17 @@ typedef struct th_stroke { // of guidance
     int to;         // goal whose people it is for; -1: everybody
 } th_stroke;
 
+typedef struct th_strip { // on one side of which people keep
+    const char *id;
+    int level;
+    const th_vec2 *points; // neighbours differ
+    int point_count;
+    float width;  // [m]
+    float length; // [m]
+    float track;  // [-]
+    bool left;
+} th_strip;
+
 typedef struct th_door {
     const char *id;
     th_line line;
@@ -185,6 +196,8 @@ struct th_scene {
     int zone_count;
     const th_stroke *guidance;
     int guidance_count;
+    const th_strip *strips;
+    int strip_count;
     const th_door *doors;
     int door_count;
     const th_goal *goals; // exits, waypoints, waiting areas, places of interest

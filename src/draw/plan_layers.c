@@ -134,6 +134,23 @@ static void draw_stroke(const th_canvas *canvas, const th_panel *panel, const th
     cairo_fill(cairo);
 }
 
+// A band, and its middle.
+static void draw_strip(const th_canvas *canvas, const th_panel *panel, const th_strip *strip) {
+    cairo_t *cairo = canvas->cairo;
+    for (int k = 0; k < strip->point_count; ++k)
+        cairo_line_to(cairo, th_panel_x(panel, (double)strip->points[k].x),
+                      th_panel_y(panel, (double)strip->points[k].y));
+    th_canvas_colour(canvas, STRIP, 0.2);
+    cairo_set_line_width(cairo, (double)strip->width * panel->scale);
+    cairo_stroke_preserve(cairo);
+    const double dash = canvas->text;
+    th_canvas_colour(canvas, STRIP, 1);
+    cairo_set_dash(cairo, &dash, 1, 0);
+    cairo_set_line_width(cairo, 0.15 * canvas->text);
+    cairo_stroke(cairo);
+    cairo_set_dash(cairo, NULL, 0, 0);
+}
+
 void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
                     int level_index) {
     const th_level *level = &scene->levels[level_index];
@@ -153,6 +170,8 @@ void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_sce
     for (int i = 0; i < scene->guidance_count; ++i)
         if (scene->guidance[i].level == level_index)
             draw_stroke(canvas, panel, &scene->guidance[i]);
+    for (int i = 0; i < scene->strip_count; ++i)
+        if (scene->strips[i].level == level_index) draw_strip(canvas, panel, &scene->strips[i]);
 }
 
 // Rooms that share a portal seldom get the same tint: eight colours in turn.
@@ -398,6 +417,7 @@ double th_draw_key(const th_canvas *canvas, const th_plan_view *view, double x, 
         {any_zone(scene, true) || scene->link_count > 0, false, STAIRS, 0, "stairs, link"},
         {any_zone(scene, false), true, ZONE, 0, "speed zone"},
         {scene->guidance_count > 0, false, GUIDANCE, 0, "guidance"},
+        {scene->strip_count > 0, false, STRIP, 4, "strip"},
         {view->body_count > 0, true, FALLEN, 0, "fallen person"},
         {view->rooms != NULL, false, PORTAL, 0, "portal"},
         {scene->measure_line_count + scene->measure_area_count > 0, false, MEASURE, 3,

@@ -23,6 +23,7 @@ typedef struct th_scene_lists {
     th_link *links;
     th_zone *zones;
     th_stroke *guidance;
+    th_strip *strips;
     th_door *doors;
     th_goal *goals;
     const char **layers;
@@ -100,8 +101,11 @@ th_line th_compile_line(const th_compiler *c, const th_point line[2], int level)
 th_result th_positions_read(th_arena *arena, const char *base_dir, const char *name,
                             const char *path, th_point **positions, int *count, th_error *error);
 
+// compile_guidance.c: strokes and strips.
 void th_gather_guidance(th_compiler *c);
 void th_compile_guidance(th_compiler *c);
+void th_gather_strips(th_compiler *c);
+void th_compile_strips(th_compiler *c);
 void th_gather_groups(th_compiler *c);
 void th_compile_groups(th_compiler *c);
 // compile_interest.c: a place of interest, `place` in its array of the file; the detours of a group, after its route.

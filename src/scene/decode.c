@@ -41,6 +41,14 @@ static void read_zone(th_decoder *decoder, json_t *value, void *item) {
     th_read_string(decoder, value, "to", &zone->to);
 }
 
+static void read_points(th_decoder *decoder, json_t *value, const th_point **points, int *count) {
+    json_t *line = json_object_get(value, "line");
+    if (!line) return;
+    th_place place = th_enter_key(decoder, "line");
+    *points = th_decode_points(decoder, line, count);
+    th_leave(decoder, place);
+}
+
 static void read_stroke(th_decoder *decoder, json_t *value, void *item) {
     th_stroke_def *stroke = item;
     if (!TH_CHECK_KEYS(decoder, value, "id", "level", "line", "radius", "strength", "to")) return;
@@ -51,10 +59,26 @@ static void read_stroke(th_decoder *decoder, json_t *value, void *item) {
     th_read_number(decoder, value, "radius", &stroke->radius);
     th_read_number(decoder, value, "strength", &stroke->strength);
     th_read_string(decoder, value, "to", &stroke->to);
-    json_t *line = json_object_get(value, "line");
-    if (!line) return;
-    th_place place = th_enter_key(decoder, "line");
-    stroke->line = th_decode_points(decoder, line, &stroke->point_count);
+    read_points(decoder, value, &stroke->line, &stroke->point_count);
+}
+
+static void read_strip(th_decoder *decoder, json_t *value, void *item) {
+    th_strip_def *strip = item;
+    if (!TH_CHECK_KEYS(decoder, value, "id", "level", "line", "width", "side", "track")) return;
+    strip->width = 4.0; // [m] a corridor that two people abreast use both ways
+    strip->track = 0.4; // leaves a fifth of the width between those who come and those who go
+    const char *side = "right";
+    th_read_string(decoder, value, "id", &strip->id);
+    th_read_string(decoder, value, "level", &strip->level);
+    th_read_number(decoder, value, "width", &strip->width);
+    th_read_number(decoder, value, "track", &strip->track);
+    th_read_string(decoder, value, "side", &side);
+    read_points(decoder, value, &strip->line, &strip->point_count);
+    if (!side) return; // no string
+    strip->left = strcmp(side, "left") == 0;
+    if (strip->left || strcmp(side, "right") == 0) return;
+    th_place place = th_enter_key(decoder, "side");
+    th_expected(decoder, json_object_get(value, "side"), "\"right\" or \"left\"");
     th_leave(decoder, place);
 }
 
@@ -293,8 +317,9 @@ th_result th_scene_decode(json_t *root, th_arena *arena, const th_source_map *ma
                           th_scene_def *def, th_error *error) {
     th_decoder decoder = {arena, map, error, TH_OK, ""};
     if (!TH_CHECK_KEYS(&decoder, root, "name", "description", "levels", "stairs", "zones",
-                       "guidance", "doors", "exits", "waypoints", "waiting_areas", "interests",
-                       "groups", "scripted", "measure", "run", "record", "plan_cell", "$schema"))
+                       "guidance", "strips", "doors", "exits", "waypoints", "waiting_areas",
+                       "interests", "groups", "scripted", "measure", "run", "record", "plan_cell",
+                       "$schema"))
         return decoder.result;
     th_read_string(&decoder, root, "name", &def->name);
     th_read_string(&decoder, root, "description", &def->description);
@@ -307,6 +332,8 @@ th_result th_scene_decode(json_t *root, th_arena *arena, const th_source_map *ma
         th_read_array(&decoder, root, "zones", sizeof(th_zone_def), read_zone, &def->zone_count);
     def->guidance = th_read_array(&decoder, root, "guidance", sizeof(th_stroke_def), read_stroke,
                                   &def->guidance_count);
+    def->strips = th_read_array(&decoder, root, "strips", sizeof(th_strip_def), read_strip,
+                                &def->strip_count);
     def->doors =
         th_read_array(&decoder, root, "doors", sizeof(th_door_def), read_door, &def->door_count);
     read_goals(&decoder, root, def);

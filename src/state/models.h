@@ -17,6 +17,7 @@
     X(PLAN, GUIDED, plan, guided)                               \
     X(FILTER, NONE, filter, none)                               \
     X(FILTER, DENSESENSE, filter, densesense)                   \
+    X(FILTER, KEEP_SIDE, filter, keep_side)                     \
     X(MOVE, SCRIPTED, move, scripted)                           \
     X(MOVE, PEOPLE, move, people)                               \
     X(MOVE, ORCA, move, orca)                                   \
