@@ -41,7 +41,8 @@ static const th_influence *named(const char *name, int count) {
 
 static void asking_changes_nothing(void **state) {
     (void)state;
-    static const char *const models[] = {"hidac", "orca", "social_force", "uic", "pbd", "people"};
+    static const char *const models[] = {"hidac", "orca",   "social_force", "uic",
+                                         "pbd",   "people", "colonization"};
     for (size_t m = 0; m < sizeof models / sizeof models[0]; ++m) {
         th_scene *scene = room_of(models[m]);
         th_world *asked = world_of(scene, 2, 1), *left_alone = world_of(scene, 2, 1);
@@ -252,6 +253,41 @@ static void in_panic_those_held_up_face_to_face_step_aside(void **state) {
     assert_true(turn_face_to_face("1") > 0.5);
 }
 
+// Own markers are nearer to the person than to anybody else, and their mean lies among them; the cell has room for standing.
+static void colonization_tells_its_markers_and_cell(void **state) {
+    (void)state;
+    th_scene *scene = room_of("colonization");
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 40);
+    int people = th_world_agent_count(world), markers = 0, edges = 0;
+    const float *x = field_of(world, TH_FIELD_POSITION_X),
+                *y = field_of(world, TH_FIELD_POSITION_Y);
+    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
+    for (int i = 0; i < people; ++i) {
+        int count = ask(world, id[i]);
+        for (int k = 0; k < count; ++k) {
+            th_vec2 at = told[k].at;
+            float own = hypotf(at.x - x[i], at.y - y[i]);
+            if (told[k].kind == TH_INFLUENCE_HALF_PLANE) {
+                float inside = (x[i] - at.x) * told[k].vector.x + (y[i] - at.y) * told[k].vector.y;
+                assert_true(inside >= -1e-5f);
+                ++edges;
+            } else if (strcmp(told[k].name, "own marker") == 0) {
+                for (int j = 0; j < people; ++j) {
+                    bool hidden = at.x > 8.0f || x[i] > 8.0f || x[j] > 8.0f; // perhaps, by the wall
+                    assert_true(hidden || hypotf(at.x - x[j], at.y - y[j]) >= own - 1e-5f);
+                }
+                ++markers;
+            }
+        }
+        assert_true(hypotf(named("mean of the markers", count)->at.x - x[i],
+                           named("mean of the markers", count)->at.y - y[i]) <= 1.3f);
+    }
+    assert_true(markers > 5 * people && edges > 0);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
 // Planners tell which way they lead: in a step everybody wants to go the way that is told for where they were before it.
 static void planners_tell_which_way_they_lead(void **state) {
     (void)state;
@@ -298,6 +334,7 @@ int main(void) {
         cmocka_unit_test(asking_changes_nothing),
         cmocka_unit_test(views_stay_where_they_are),
         cmocka_unit_test(who_is_not_there_has_no_influences),
+        cmocka_unit_test(colonization_tells_its_markers_and_cell),
         cmocka_unit_test(planners_tell_which_way_they_lead),
         cmocka_unit_test(hidac_tells_its_next_direction),
         cmocka_unit_test(in_panic_those_held_up_face_to_face_step_aside),

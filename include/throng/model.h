@@ -110,7 +110,7 @@ typedef enum th_influence_kind {
     TH_INFLUENCE_RECTANGLE, // around `at`; `vector` leads from end to end [m], `size` is the width [m]
     TH_INFLUENCE_CIRCLE,    // around `at` with radius `size` [m]
     TH_INFLUENCE_HALF_PLANE, // of velocities: `vector` is a unit vector into what is allowed, `at` a place on the border,
-                             // which is where a velocity leads within a second
+    // which is where a velocity leads within a second; with unit "m" of places
     TH_INFLUENCE_FIGURE, // `size`, of `unit`
 } th_influence_kind;
 

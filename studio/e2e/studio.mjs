@@ -375,6 +375,27 @@ test("a click on a person shows what drives it", () =>
         await studio.wait(() => window.studio.inspection.drawing.some((mark) => mark.what === "half_plane"));
         await studio.page.waitForTimeout(300);
         await studio.shot("person");
+        // Every model shows in its own words what drives the person.
+        for (const [model, what, role] of [
+            ["colonization", "ring", "own marker"],
+            ["hidac", "line", "rectangle"],
+            ["social_force", "arrow", "drive"],
+        ]) {
+            await studio.ask("model", { group: "*", stage: "move", model });
+            await studio.stepped(1);
+            await studio
+                .wait(
+                    ([shape, name]) =>
+                        window.studio.inspection.drawing.some(
+                            (mark) => mark.what === shape && (mark.role ?? "").toLowerCase().includes(name),
+                        ),
+                    [what, role],
+                    5000,
+                )
+                .catch(() => assert.fail(`${model} shows no ${role}`));
+            await studio.page.waitForTimeout(200);
+            await studio.shot(`person-${model}`);
+        }
         await studio.page.click('button[title="Keep this person in the middle"]');
         await studio.stepped(20);
         await studio.page.keyboard.press("Escape");

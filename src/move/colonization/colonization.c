@@ -2,6 +2,7 @@
 // in the open all markers of a person are compared with a neighbour at once. SPDX-License-Identifier: Apache-2.0
 #include "move/colonization/colonization.h"
 #include "core/parallel.h"
+#include "state/influences.h"
 
 enum { MARKERS_MOST = 512, VECTOR = 16 };
 
@@ -108,6 +109,42 @@ static void run(th_world *world, int model) {
                    (b + 1) * TH_BLOCK < count ? (b + 1) * TH_BLOCK : count);
 }
 
+// ---- what it shows: the markers that are the person's, their mean, and the edges of the cell that a step stays in
+
+static void tell_markers(const th_colonist *c, const th_markers *markers, th_influences *all) {
+    const float dot = 0.04f; // [m]
+    float radius = c->params->personal_radius;
+    th_marker_rows rows = th_marker_rows_around(c->params->markers, c->p, radius);
+    for (th_marker_run run; th_next_markers(markers, &rows, &run);)
+        for (int k = run.begin; k < run.end; ++k) {
+            th_vec2 marker = th_marker_at(markers, &run, k);
+            if (th_length2(th_sub(marker, c->p)) > radius * radius ||
+                !th_colonist_owns(c, marker) || !th_colonist_sees(c, c->p, marker))
+                continue;
+            th_tell_circle(all, "own marker", marker, dot);
+        }
+}
+
+static int influences(th_world *world, int model, uint32_t i, th_influence *list, int max) {
+    const colonization *state = world->model_state[model];
+    th_walls walls = th_world_walls(world);
+    th_influences all = {list, 0, max};
+    if (!th_colonization_moves(world, i)) return 0;
+    th_colonist c = th_colonist_of(world, &walls, i);
+    th_vec2 mean = th_colonist_mean(&c, &state->markers, th_colonist_direction(&c));
+    th_cell cell;
+    th_cell_of(&c, th_colonist_wish(&c) * world->dt, &cell);
+    tell_markers(&c, &state->markers, &all);
+    th_tell_circle(&all, "mean of the markers", th_add(c.p, mean), 0.1f);
+    for (int k = 0; k < cell.count && k < TH_CELL_EDGES; ++k)
+        th_tell(&all, (th_influence){.kind = TH_INFLUENCE_HALF_PLANE,
+                                     .name = "edge of the cell",
+                                     .unit = "m",
+                                     .at = th_add(c.p, th_scale(cell.room[k], cell.n[k])),
+                                     .vector = th_scale(-1.0f, cell.n[k])});
+    return all.count;
+}
+
 static void destroy(th_world *world, int model) {
     colonization *state = world->model_state[model];
     if (!state) return;
@@ -139,6 +176,7 @@ const th_model th_move_colonization_model = {
     .fields = fields,
     .field_count = TH_COLONIZATION_FIELDS,
     .run = run,
+    .influences = influences,
     .create = create,
     .destroy = destroy,
 };
