@@ -14,7 +14,15 @@ const LIMIT = 1.5e6; // bytes
 function sceneLists() {
     const schema = JSON.parse(readFileSync(at("..", "schema", "scene.schema.json"), "utf8"));
     const kind = (name, value) =>
-        name === "to" ? "goal" : value.type === "number" ? "number" : value.type === "string" ? "text" : "";
+        value.enum
+            ? "choice"
+            : name === "to"
+              ? "goal"
+              : value.type === "number"
+                ? "number"
+                : value.type === "string"
+                  ? "text"
+                  : "";
     return Object.entries(schema.properties).flatMap(([list, { items, description }]) => {
         const { area, line, ...others } = items?.properties ?? {};
         if (!area && !line) return [];
@@ -26,6 +34,7 @@ function sceneLists() {
                 doc: value.description,
                 unit: /\[(.*?)\]/.exec(value.description)?.[1] ?? "",
                 usual: /default:? ([\d.]*\d|[^.,;(]+)/i.exec(value.description)?.[1] ?? "",
+                choices: value.enum ?? [],
                 max: value.maximum ?? value.exclusiveMaximum ?? null,
             }));
         const place = area ? "area" : line.$ref ? "line" : "path"; // a line of two points, or of as many as one likes

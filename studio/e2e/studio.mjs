@@ -273,6 +273,11 @@ test("what the schema of scenes lists can be drawn, with its options", () =>
         await studio.tool("guidance");
         await option("radius", "1.5");
         await studio.drag(12, 5, 15, 5.5);
+        await studio.tool("strips");
+        await option("width", "3");
+        await studio.page.selectOption("#option-side", "left");
+        await studio.drag(11, 4.2, 19, 4.2);
+        await studio.wait(() => window.studio.scenes[0].document.strips?.length === 1);
         await studio.wait(() => window.studio.scenes[0].document.interests?.length === 1);
         await studio.wait(() => window.studio.scenes[0].document.guidance?.length === 1);
         const made = await studio.page.evaluate(() => window.studio.scenes[0].document);
@@ -285,7 +290,23 @@ test("what the schema of scenes lists can be drawn, with its options", () =>
         await studio.click(17, 8);
         await studio.drag(18, 9, 19, 9.5);
         await studio.wait(() => window.studio.scenes[0].document.interests[0].area.rect[2] === 19);
+        // A strip is selected, resized by an end, deleted, and comes back.
+        const strip = made.strips[0];
+        assert.deepEqual(
+            [strip.width, strip.side, strip.line[0], strip.line.at(-1)],
+            [3, "left", [11, 4.2], [19, 4.2]],
+        );
+        await studio.page.keyboard.press("Escape");
+        await studio.click(18, 4.2);
+        await studio.drag(19, 4.2, 19.5, 3.5);
+        await studio.wait(() => window.studio.scenes[0].document.strips[0].line.at(-1)[0] === 19.5);
         await studio.shot("drawn");
+        await studio.page.keyboard.press("Delete");
+        await studio.wait(() => window.studio.scenes[0].document.strips.length === 0);
+        await studio.page.keyboard.press("Control+z");
+        await studio.wait(() => window.studio.scenes[0].document.strips.length === 1);
+        await studio.page.keyboard.press("Control+z");
+        await studio.wait(() => window.studio.scenes[0].document.strips[0].line.at(-1)[0] === 19);
         // A group sent to the waypoint passes it, as a menu of groups offers.
         await studio.tool("group");
         assert.ok((await studio.page.locator("#option-to option").allTextContents()).includes("waypoint_1"));

@@ -121,6 +121,18 @@ export class Toolbar {
             const key = `${tool.list?.list}.${option.name}`,
                 label = words(option.name) + (unitText(option.unit) ? ` [${unitText(option.unit)}]` : "");
             if (option.kind === "goal") parts.push(choice(key, label, [["", "everybody"], ...goals], option.doc));
+            else if (option.kind === "choice")
+                parts.push(
+                    choice(
+                        key,
+                        label,
+                        option.choices.map((name): [string, string] => [
+                            name === option.usual ? "" : name,
+                            words(name),
+                        ]),
+                        option.doc,
+                    ),
+                );
             else parts.push(field(key, label, option.kind, "any", option.doc, option.usual));
         }
         clear(this.hint, h("span", {}, tool.hint), ...parts);

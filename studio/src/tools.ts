@@ -9,10 +9,11 @@ export interface SceneList {
     // With its unit and what it is when nothing is given.
     options: {
         name: string;
-        kind: "number" | "text" | "goal";
+        kind: "number" | "text" | "goal" | "choice";
         doc: string;
         unit: string;
         usual: string;
+        choices: string[]; // of a choice
         max: number | null;
     }[];
 }
