@@ -39,15 +39,16 @@ static void print_row(const planned_scene *scene, const th_world *world, const t
         snprintf(bar, sizeof bar, "<= %g %s", scene->bar,
                  f->ms_per_step <= scene->bar ? "ok" : "MISSED");
     double nodes = statistic(world, "nodes"), potentials = statistic(world, "potentials");
-    double tiles = statistic(world, "tiles_visited");
-    printf("%-18s %7d %7.0f %10.0f %6.0f %9.2f  %-14s %7.2f %7.2f %7.2f  %016" PRIx64 "\n",
-           scene->name, f->agents, nodes, potentials, tiles, f->ms_per_step, bar,
+    double taken =
+        nodes > 0 && potentials > 0 ? statistic(world, "nodes_taken") / (nodes * potentials) : 0;
+    printf("%-18s %7d %7.0f %10.0f %6.2f %9.2f  %-14s %7.2f %7.2f %7.2f  %016" PRIx64 "\n",
+           scene->name, f->agents, nodes, potentials, taken, f->ms_per_step, bar,
            f->stage_ms[TH_STAGE_PLAN], f->stage_ms[TH_STAGE_MOVE], f->stage_ms[TH_STAGE_CONTACT],
            f->hash);
     fflush(stdout);
     if (csv)
-        fprintf(csv, "%s,%d,%.0f,%.0f,%.0f,%.4g,%.4g,%.4g,%.4g,%.4g,%016" PRIx64 "\n", scene->name,
-                f->agents, nodes, potentials, tiles, f->ms_per_step, scene->bar,
+        fprintf(csv, "%s,%d,%.0f,%.0f,%.3f,%.4g,%.4g,%.4g,%.4g,%.4g,%016" PRIx64 "\n", scene->name,
+                f->agents, nodes, potentials, taken, f->ms_per_step, scene->bar,
                 f->stage_ms[TH_STAGE_PLAN], f->stage_ms[TH_STAGE_MOVE],
                 f->stage_ms[TH_STAGE_CONTACT], f->hash);
 }
@@ -75,11 +76,11 @@ th_result th_bench_continuum(const th_bench_continuum_def *def, th_error *error)
     if (def->csv && !csv)
         return th_file_fail(error, def->csv, "cannot be written; choose another --csv");
     if (csv)
-        fputs("scene,people,nodes,potentials,tiles,ms_per_step,bar_ms,plan_ms,move_ms,contact_ms,"
+        fputs("scene,people,nodes,potentials,taken,ms_per_step,bar_ms,plan_ms,move_ms,contact_ms,"
               "hash\n",
               csv);
     printf("the continuum planner above ORCA, %d threads\n\n"
-           "scene               people   nodes potentials  tiles   ms/step  bar               plan "
+           "scene               people   nodes potentials  taken   ms/step  bar               plan "
            "   move contact  hash\n",
            def->threads);
     double ms[SCENES] = {0}, four = 0, eight = 0;

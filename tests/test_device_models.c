@@ -214,8 +214,8 @@ static void own_model(void **state) {
 static void cpu_only(void **state) {
     (void)state;
     refused(TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 9, 9]}}], "exits": [{"line": [[9, 0], [9, 9]]}],
-                "groups": [{"count": 1, "plan": "continuum"}]}),
-                                          "the plan model \"continuum\" has no functions for the "
+                "groups": [{"count": 1, "plan": "guided"}]}),
+                                          "the plan model \"guided\" has no functions for the "
                                           "device; run this scene on the CPU");
 }
 

@@ -94,6 +94,10 @@ TH_ON_GPU inline void add(int *sum, int value) { atomicAdd(sum, value); }
 TH_ON_GPU inline void add(uint64_t *sum, uint64_t value) {
     atomicAdd((unsigned long long *)sum, (unsigned long long)value);
 }
+// Sets it and says what it was.
+TH_ON_GPU inline uint32_t exchange(uint32_t *word, uint32_t value) {
+    return atomicExch(word, value);
+}
 TH_ON_GPU inline void largest(uint32_t *most, uint32_t value) {
     if (value > *(volatile uint32_t *)most) atomicMax(most, value);
 }
@@ -135,9 +139,21 @@ inline uint32_t add(uint32_t *sum, uint32_t value) {
 }
 inline void add(int *sum, int value) { *sum += value; }
 inline void add(uint64_t *sum, uint64_t value) { *sum += value; }
+inline uint32_t exchange(uint32_t *word, uint32_t value) {
+    uint32_t before = *word;
+    *word = value;
+    return before;
+}
 inline void largest(uint32_t *most, uint32_t value) { *most = value > *most ? value : *most; }
 inline void smallest(uint32_t *least, uint32_t value) { *least = value < *least ? value : *least; }
 
+#endif
+
+// A GPU has the CPU's bits when it is built to (TH_CUDA_EXACT), the emulated device always but when a test makes it rough.
+#if defined(TH_EXACT) || (!defined(__CUDACC__) && !defined(TH_ROUGH))
+constexpr bool EXACT = true;
+#else
+constexpr bool EXACT = false;
 #endif
 
 // Everything taken on the device, to be given back together.

@@ -239,6 +239,12 @@ struct grid_team {
         block_team team = {(int)blockIdx.x, shared};
         phase(team);
     }
+    // phase(team, k) for k in 0 .. count, each by one block; everybody waits for the last.
+    template <class Phase> __device__ void each_block(int count, Phase phase) {
+        block_team team = {(int)blockIdx.x, shared};
+        for (int k = (int)blockIdx.x; k < count; k += (int)gridDim.x) phase(team, k);
+        wait();
+    }
     static __device__ double *values_of_warps() { // one place for all sums
         __shared__ double values[TEAM_WARP];
         return values;
@@ -435,6 +441,10 @@ struct grid_team {
     template <class Phase> void every_block(Phase phase) {
         block_team team = {0, shared};
         phase(team);
+    }
+    template <class Phase> void each_block(int count, Phase phase) {
+        block_team team = {0, shared};
+        for (int k = count - 1; k >= 0; --k) phase(team, k);
     }
     template <class Phase> double sum(int count, Phase phase) {
         double value = 0;

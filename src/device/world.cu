@@ -208,13 +208,6 @@ static bool anybody_under_way(th_world *host) {
     return result.under_way != 0;
 }
 
-// A GPU has the CPU's bits when it is built to (TH_CUDA_EXACT), the emulated device always but when a test makes it rough.
-#if defined(TH_EXACT) || (!defined(__CUDACC__) && !defined(TH_ROUGH))
-constexpr bool EXACT = true;
-#else
-constexpr bool EXACT = false;
-#endif
-
 static bool fetch_grids(th_world *host) {
     if (host->device_world->host_newer) return true;
     bool good = true;

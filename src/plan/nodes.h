@@ -10,9 +10,11 @@
 static const int th_direction_x[8] = {1, 1, 0, -1, -1, -1, 0, 1};
 static const int th_direction_y[8] = {0, 1, 1, 1, 0, -1, -1, -1};
 
-// The same as a difference of nodes, from two bits per direction: device code has no such tables.
+// The same from two bits per direction, as device code has no such tables; and as a difference of nodes.
+TH_BOTH static inline int th_direction_right(int k) { return (0x901A >> 2 * k & 3) - 1; }
+TH_BOTH static inline int th_direction_up(int k) { return (0x1A9 >> 2 * k & 3) - 1; }
 TH_BOTH static inline int th_direction_step(int k, int nx) {
-    return ((0x1A9 >> 2 * k & 3) - 1) * nx + ((0x901A >> 2 * k & 3) - 1);
+    return th_direction_up(k) * nx + th_direction_right(k);
 }
 
 // How far ahead, in nodes, the way beside walls must be free of them. More than a body's radius at the usual spacing:
@@ -117,12 +119,12 @@ TH_BOTH static inline int th_neighbour(const th_graph *graph, int node, int k, i
 static const float TH_CLEARANCE_COST = 0.2f;
 
 // Factor of the zone on the speed of somebody who walks from the node in direction k.
-static inline float th_node_zone_factor(const th_nodes *nodes, int node, int k) {
+TH_BOTH static inline float th_node_zone_factor(const th_nodes *nodes, int node, int k) {
     int index = nodes->zone[node];
     if (index == 0) return 1.0f;
     const th_zone *zone = &nodes->scene->zones[index - 1];
-    float climb = zone->up_direction.x * (float)th_direction_x[k] +
-                  zone->up_direction.y * (float)th_direction_y[k];
+    float climb = zone->up_direction.x * (float)th_direction_right(k) +
+                  zone->up_direction.y * (float)th_direction_up(k);
     // Straight across the slope: neither; the slower one keeps the distance an upper bound.
     return climb > 1e-6f ? zone->up : climb < -1e-6f ? zone->down : th_min(zone->up, zone->down);
 }

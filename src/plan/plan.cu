@@ -4,14 +4,28 @@
 
 namespace th {
 
+static_assert((int)TH_BUILT_IN_MODELS <= 64, "a bit for each model");
+
+// The models that have a stage of their own, by their bits.
+static uint64_t planning_themselves(const th_world *host) {
+    uint64_t those = 0;
+    for (int k = 0; k < host->stage_model_count[TH_STAGE_PLAN]; ++k) {
+        int model = host->stage_models[TH_STAGE_PLAN][k];
+        if (model < TH_BUILT_IN_MODELS && device_models[model]->run) those |= 1ull << model;
+    }
+    return those;
+}
+
 // Whose way is simple has a kernel of its own: what the others need would cost everybody registers.
-template <bool straight, bool bare> void plan_people(th_world *host) {
+template <bool straight, bool bare> void plan_people(th_world *host, uint64_t others) {
     step_sums *s = &host->device_world->sums->step;
     everybody(
         host, TH_LAMBDA(th_world * world, int i) {
             th_planner planner = th_planner_of(world);
             planner.bare = bare;
-            if (th_goes_straight(&planner, world->agents.group[i]) != straight) return;
+            uint32_t group = world->agents.group[i];
+            if (others >> world->groups[group].plan & 1) return;
+            if (th_goes_straight(&planner, group) != straight) return;
             if (th_plan_person(&planner, i, straight)) add(&s->unreachable, (uint64_t)1);
         });
 }
@@ -26,16 +40,21 @@ void stage_plan(th_world *host) {
     }
     th_planner planner = th_planner_of(host);
     bool any[2] = {false, false};
+    uint64_t others = planning_themselves(host);
     for (int g = 0; g < host->scene->group_count; ++g)
-        any[th_goes_straight(&planner, (uint32_t)g)] = true;
-    if (any[true] && planner.bare) plan_people<true, true>(host);
-    if (any[true] && !planner.bare) plan_people<true, false>(host);
-    if (any[false]) plan_people<false, false>(host);
+        if (!(others >> host->groups[g].plan & 1))
+            any[th_goes_straight(&planner, (uint32_t)g)] = true;
+    if (any[true] && planner.bare) plan_people<true, true>(host, others);
+    if (any[true] && !planner.bare) plan_people<true, false>(host, others);
+    if (any[false]) plan_people<false, false>(host, others);
+    each_model_of(host, TH_STAGE_PLAN, [&](const device_model *model) {
+        if (model->run) model->run(host);
+    });
 }
 
-// One stage serves all three: which way somebody goes is asked person by person.
+// One kernel serves all three: which way somebody goes is asked person by person.
 const device_model device_plan_straight = {}, device_plan_field = {}, device_plan_roadmap = {};
 // Refused when a world is made (host_only).
-const device_model device_plan_continuum = {}, device_plan_guided = {};
+const device_model device_plan_guided = {};
 
 } // namespace th

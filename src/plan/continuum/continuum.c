@@ -1,13 +1,12 @@
 // Continuum crowds: from people to grids, to potentials, to preferred velocities. Cost O(people x samples) for the splat,
-// O(nodes) for speed and cost of every different set of parameters, O(potentials x nodes) for the potentials, four of
-// which cost little more than one. A potential belongs to a leg of a group's route; groups with equal parameters share
+// O(nodes) for speed and cost of every different set of parameters, O(potentials x nodes) for the potentials, which
+// threads solve side by side. A potential belongs to a leg of a group's route; groups with equal parameters share
 // those of equal goals, and a leg that nobody walks has none. SPDX-License-Identifier: Apache-2.0
 #include "core/parallel.h"
 #include "plan/continuum/state.h"
 #include "plan/plan.h"
 #include "plan/preferred.h"
 
-enum { BATCHES_MOST = 256 };
 // Nodes this near to a goal and in sight of it are where potentials begin [cells].
 static const float GOAL_RANGE = 1.5f;
 
@@ -43,6 +42,7 @@ static void take_goals(th_continuum *c, const th_scene *scene) {
                 (size_t)(range.column1 - range.column0 + 1) * (size_t)(range.row1 - range.row0 + 1);
         }
         c->goals[t].nodes = th_arena_alloc(&c->arena, most, sizeof(th_goal_node));
+        c->goals[t].most = (int)most;
     }
 }
 
@@ -72,7 +72,8 @@ static void take_faces(th_continuum *c, const th_world *world) {
     c->same_faces = th_arena_alloc(&c->arena, groups, sizeof *c->same_faces);
     for (int g = 0; !c->arena.failed && g < world->scene->group_count; ++g) {
         if (!th_continuum_has(world, g)) continue;
-        c->faces[g].nodes = th_arena_alloc(&c->arena, count, sizeof(th_node_faces));
+        c->faces[g].cost = th_arena_alloc(&c->arena, count, sizeof(th_node_faces));
+        c->faces[g].speed = th_arena_alloc(&c->arena, count, sizeof(th_node_faces));
         c->faces[g].portal_cost =
             th_arena_alloc(&c->arena, (size_t)c->nodes.portal_count * TH_FACES, sizeof(float));
     }
@@ -80,6 +81,7 @@ static void take_faces(th_continuum *c, const th_world *world) {
 
 static void take_grids(th_continuum *c) {
     float **grids[] = {&c->density, &c->flow_x, &c->flow_y, &c->discomfort, &c->static_discomfort};
+    c->sums = th_arena_alloc(&c->arena, (size_t)c->nodes.count, sizeof *c->sums);
     for (int k = 0; k < TH_COUNT_OF(grids); ++k)
         *grids[k] = th_arena_alloc(&c->arena, (size_t)c->nodes.count, sizeof(float));
     for (int i = 0; !c->arena.failed && i < c->nodes.count; ++i)
@@ -121,11 +123,11 @@ static bool create(th_world *world, int model) {
     take_faces(c, world);
     take_potentials(c, world);
     if (c->arena.failed) return false;
-    int batches = c->potential_count < TH_SWEEPERS_MOST ? c->potential_count : TH_SWEEPERS_MOST;
-    if (batches > world->team.most && batches > world->threads)
-        batches = world->team.most > world->threads ? world->team.most : world->threads;
-    for (; c->sweeper_count < batches; ++c->sweeper_count)
-        if (!th_sweeper_create(&c->sweepers[c->sweeper_count], &c->graph, &c->arena)) return false;
+    int most = world->team.most > world->threads ? world->team.most : world->threads;
+    if (most > c->potential_count) most = c->potential_count;
+    if (most > TH_SOLVERS_MOST) most = TH_SOLVERS_MOST;
+    for (; c->solver_count < most; ++c->solver_count)
+        if (!th_buckets_create(&c->solvers[c->solver_count], &c->graph, &c->arena)) return false;
     return true;
 }
 
@@ -155,7 +157,7 @@ static void find_goal_nodes(th_continuum *c, const th_world *world, int target) 
     }
 }
 
-static bool take_note_of_walls(th_continuum *c, const th_world *world) {
+bool th_continuum_take_note_of_walls(th_continuum *c, const th_world *world) {
     if (c->graph_version == world->walls_version) return false;
     th_walls walls = th_world_walls(world);
     th_graph_update(&c->graph, &walls);
@@ -167,15 +169,10 @@ static bool take_note_of_walls(th_continuum *c, const th_world *world) {
 // ---- potentials
 
 static void find_wanted(th_continuum *c, const th_world *world) {
-    const th_agents *agents = &world->agents;
     memset(c->wanted, 0, (size_t)c->potential_count);
-    for (int i = 0; i < agents->count; ++i) {
-        int g = (int)agents->group[i];
-        if (agents->phase[i] != TH_PHASE_WALKING || !th_continuum_has(world, g) ||
-            world->groups[g].led)
-            continue;
-        int way = th_group_way(&world->scene->groups[g], agents->leg[i]);
-        if (way >= 0) c->wanted[c->potentials[c->first_potential[g] + way].shared] = 1;
+    for (int i = 0; i < world->agents.count; ++i) {
+        int potential = th_continuum_potential_of(c, world, i);
+        if (potential >= 0) c->wanted[potential] = 1;
     }
 }
 
@@ -186,7 +183,7 @@ static bool same_params(const th_world *world, int g, int h) {
     return true;
 }
 
-static void find_shared(th_continuum *c, const th_world *world) {
+void th_continuum_find_shared(th_continuum *c, const th_world *world) {
     for (int g = 0; g < world->scene->group_count; ++g) {
         c->same_faces[g] = g;
         for (int h = 0; h < g && th_continuum_has(world, g); ++h)
@@ -208,87 +205,63 @@ static void find_shared(th_continuum *c, const th_world *world) {
     }
 }
 
-static bool is_due(const th_continuum *c, const th_world *world) {
+uint64_t th_continuum_every(const th_world *world) {
     float every = 1000.0f;
     for (int g = 0; g < world->scene->group_count; ++g)
         if (th_continuum_has(world, g))
             every = th_min(every, th_continuum_params_of(world, g)->every);
-    if (world->step_count % (uint64_t)(every + 0.5f) == 0) return true;
+    return (uint64_t)(every + 0.5f);
+}
+
+static bool is_due(const th_continuum *c, const th_world *world) {
+    if (world->step_count % th_continuum_every(world) == 0) return true;
     for (int k = 0; k < c->potential_count; ++k)
         if (c->wanted[k] && !c->solved[k]) return true;
     return false;
 }
 
-// Potentials that are solved together: of one set of parameters.
-typedef struct batch {
-    int members[TH_LANES], count, faces;
-} batch;
-
-static int make_batches(const th_continuum *c, batch *batches) {
-    int count = 0;
+void th_continuum_solve(th_continuum *c, const th_world *world) {
+    int threads = world->threads < c->solver_count ? world->threads : c->solver_count;
+    uint64_t taken = 0;
+#pragma omp parallel for num_threads(threads > 0 ? threads : 1) schedule(dynamic, 1) \
+    reduction(+ : taken)
     for (int k = 0; k < c->potential_count; ++k) {
+        c->solved[k] = c->wanted[k];
         if (!c->wanted[k]) continue;
-        int faces = c->same_faces[c->potentials[k].group], b = 0;
-        while (b < count && (batches[b].faces != faces || batches[b].count == TH_LANES)) ++b;
-        if (b == BATCHES_MOST) break;
-        if (b == count) batches[count++] = (batch){.faces = faces};
-        batches[b].members[batches[b].count++] = k;
+        const th_potential *potential = &c->potentials[k];
+        const th_goal_nodes *goals = &c->goals[potential->target];
+        int faces = c->same_faces[potential->group];
+        const th_continuum_params *p = th_continuum_params_of(world, faces);
+        th_buckets *solver = &c->solvers[omp_get_thread_num()];
+        th_potential_solve(solver, &c->faces[faces], th_face_cost(p, p->top_speed, 0.0f),
+                           goals->nodes, goals->count, potential->values);
+        taken += solver->taken;
     }
-    return count;
-}
-
-static void solve_batch(th_continuum *c, const th_world *world, const batch *b,
-                        th_sweeper *sweeper) {
-    const th_continuum_params *p = th_continuum_params_of(world, b->faces);
-    const th_goal_node *goals[TH_LANES];
-    int counts[TH_LANES];
-    float *values[TH_LANES];
-    for (int k = 0; k < b->count; ++k) {
-        const th_potential *member = &c->potentials[b->members[k]];
-        goals[k] = c->goals[member->target].nodes;
-        counts[k] = c->goals[member->target].count;
-        values[k] = member->values;
-    }
-    th_potential_sweep(sweeper, &c->faces[b->faces], th_face_cost(p, p->top_speed, 0.0f), goals,
-                       counts, b->count, values);
-}
-
-static int solver_threads(const th_continuum *c, const th_world *world) {
-    int most = world->threads < c->sweeper_count ? world->threads : c->sweeper_count;
-    return most > 0 ? most : 1;
-}
-
-static void solve(th_continuum *c, const th_world *world) {
-    batch batches[BATCHES_MOST];
-    int count = make_batches(c, batches);
-    th_continuum_splat(c, world);
-    for (int b = 0; b < count; ++b) {
-        bool made = false;
-        for (int k = 0; k < b; ++k) made = made || batches[k].faces == batches[b].faces;
-        if (!made) th_continuum_make_faces(c, world, batches[b].faces);
-    }
-    uint64_t visited = 0;
-#pragma omp parallel for num_threads(solver_threads(c, world)) schedule(dynamic, 1) \
-    reduction(+ : visited)
-    for (int b = 0; b < count; ++b) {
-        th_sweeper *sweeper = &c->sweepers[omp_get_thread_num()];
-        solve_batch(c, world, &batches[b], sweeper);
-        visited += sweeper->visited;
-    }
-    memset(c->solved, 0, (size_t)c->potential_count);
-    for (int b = 0; b < count; ++b)
-        for (int k = 0; k < batches[b].count; ++k) c->solved[batches[b].members[k]] = 1;
-    c->tiles_visited = visited;
+    c->nodes_taken = taken;
     ++c->solutions;
+}
+
+// Faces of every set of parameters that a wanted potential has.
+static void make_faces(const th_continuum *c, const th_world *world) {
+    for (int g = 0; g < world->scene->group_count; ++g) {
+        bool used = false;
+        for (int k = 0; k < c->potential_count; ++k)
+            used = used || (c->wanted[k] && c->same_faces[c->potentials[k].group] == g);
+        if (used) th_continuum_make_faces(c, world, g);
+    }
 }
 
 static void run(th_world *world, int model) {
     (void)model;
     th_continuum *c = state_of(world);
-    bool changed = take_note_of_walls(c, world);
-    find_shared(c, world);
+    bool changed = th_continuum_take_note_of_walls(c, world);
+    th_continuum_find_shared(c, world);
     find_wanted(c, world);
-    if (changed || is_due(c, world)) solve(c, world);
+    if (changed || is_due(c, world)) {
+        th_continuum_splat(c, world);
+        make_faces(c, world);
+        th_continuum_solve(c, world);
+    }
     th_continuum_walk(c, world);
 }
 
@@ -299,18 +272,21 @@ static size_t saved_size(const th_world *world, int model) {
     const th_continuum *c = state_of(world);
     size_t bytes = (size_t)c->potential_count * sizeof(float);
     for (int g = 0; g < world->scene->group_count; ++g)
-        if (c->faces[g].nodes) bytes += sizeof(th_node_faces);
+        if (c->faces[g].cost) bytes += 2 * sizeof(th_node_faces);
     return bytes * (size_t)c->nodes.count + (size_t)c->potential_count + sizeof(uint32_t);
 }
 
 // Calls visit(pointer, bytes) for every array that is saved.
-#define EACH_SAVED(c, world, visit)                                                              \
-    do {                                                                                         \
-        size_t nodes_ = (size_t)(c)->nodes.count;                                                \
-        for (int k = 0; k < (c)->potential_count; ++k)                                           \
-            visit((c)->potentials[k].values, nodes_ * sizeof(float));                            \
-        for (int g = 0; g < (world)->scene->group_count; ++g)                                    \
-            if ((c)->faces[g].nodes) visit((c)->faces[g].nodes, nodes_ * sizeof(th_node_faces)); \
+#define EACH_SAVED(c, world, visit)                                         \
+    do {                                                                    \
+        size_t nodes_ = (size_t)(c)->nodes.count;                           \
+        for (int k = 0; k < (c)->potential_count; ++k)                      \
+            visit((c)->potentials[k].values, nodes_ * sizeof(float));       \
+        for (int g = 0; g < (world)->scene->group_count; ++g)               \
+            if ((c)->faces[g].cost) {                                       \
+                visit((c)->faces[g].cost, nodes_ * sizeof(th_node_faces));  \
+                visit((c)->faces[g].speed, nodes_ * sizeof(th_node_faces)); \
+            }                                                               \
     } while (0)
 
 static void save(const th_world *world, int model, void *memory) {
@@ -351,7 +327,7 @@ static void restore(th_world *world, int model, const void *memory) {
     memcpy(&stale, from, sizeof stale);
     memcpy(c->solved, from + sizeof stale, (size_t)c->potential_count);
     c->graph_version = world->walls_version - 1;
-    take_note_of_walls(c, world);
+    th_continuum_take_note_of_walls(c, world);
     if (stale) c->graph_version = world->walls_version - 1; // the next step solves again
 }
 
@@ -362,7 +338,7 @@ static int statistics(const th_world *world, int model, th_model_value *values, 
     for (int k = 0; k < c->potential_count; ++k) solved += c->solved[k];
     const th_model_value all[] = {{"nodes", "1", (double)c->nodes.count},
                                   {"potentials", "1", (double)solved},
-                                  {"tiles_visited", "1", (double)c->tiles_visited},
+                                  {"nodes_taken", "1", (double)c->nodes_taken},
                                   {"solutions", "1", (double)c->solutions}};
     for (int k = 0; k < TH_COUNT_OF(all) && k < max; ++k) values[k] = all[k];
     return TH_COUNT_OF(all);
@@ -387,5 +363,4 @@ const th_model th_plan_continuum_model = {
     .directions = th_continuum_directions,
     .statistics = statistics,
     .needs_lattice = true,
-    .host_only = true,
 };

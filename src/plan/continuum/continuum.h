@@ -33,6 +33,8 @@
       "splat from which on people walk with the flow")                                            \
     X(exponent, 1, 0.1, 8, "-", "Treuille 2006, lambda",                                          \
       "of the splat; the smallest one of all groups holds")                                       \
+    X(cone, 0, 0, 1, "-", "Cheng 2013, section 4.1: a cone as texture",                           \
+      "1: the splat is a cone of one cell instead; that of the first group holds for all")        \
     X(prediction, 2, 0, 20, "s", "public implementations: 2 to 4 s",                              \
       "how far ahead people are felt as discomfort; the largest one of all groups holds, 0: not") \
     X(prediction_samples, 4, 1, 16, "-", "throng: one every half second",                         \
@@ -44,7 +46,7 @@ typedef struct th_continuum_params {
 
 // Directions of the four faces, counter-clockwise from east; half the number of th_direction_x.
 enum { TH_FACES = 4 };
-// The cost of a face without anything behind it; its square's inverse is still a float. A potential from TH_CONTINUUM_FAR
+// The cost of a face without anything behind it; its square is still a float. A potential from TH_CONTINUUM_FAR
 // on means that there is no way.
 #define TH_CONTINUUM_SHUT 1e15f
 #define TH_CONTINUUM_FAR 1e14f
@@ -55,6 +57,16 @@ typedef struct th_splat {
     float share
         [4]; // of the node below and left, the one right of it, the one above it, the one diagonal
 } th_splat;
+
+// The thesis' other splat: from 1 at the person to nothing a cell away.
+TH_FORMULA th_splat th_cone_of(float s, float t) {
+    th_splat splat;
+    for (int k = 0; k < 4; ++k) {
+        float x = k & 1 ? 1.0f - s : s, y = k & 2 ? 1.0f - t : t;
+        splat.share[k] = th_max(1.0f - sqrtf(x * x + y * y), 0.0f);
+    }
+    return splat;
+}
 
 // How much somebody at (s, t) of a cell counts at its corners: min^exponent. The nearest node gets 2^-exponent at least,
 // every other one 2^-exponent at most.
@@ -90,13 +102,11 @@ TH_FORMULA float th_face_cost(const th_continuum_params *p, float speed, float d
 
 // The potential of a node from its neighbours x and y in one quadrant, at the costs cx and cy of the way to them:
 // ((u - x) / cx)^2 + ((u - y) / cy)^2 = 1 where u comes out above both, else the cheaper of the two alone. With
-// d = x - y it does so exactly where -cx < d < cy, and the root is then real. a = 1 / cx^2, b = 1 / cy^2,
-// inverse = 1 / (a + b).
-TH_FORMULA float th_quadrant_potential(float x, float y, float cx, float cy, float a, float b,
-                                       float inverse) {
-    float d = x - y, alone = th_min(x + cx, y + cy);
-    float root = sqrtf(th_max(a + b - a * b * (d * d), 0.0f));
-    float both = y + (a * d + root) * inverse;
+// d = x - y it does so exactly where -cx < d < cy, and the root is then real.
+TH_FORMULA float th_quadrant_potential(float x, float y, float cx, float cy) {
+    float d = x - y, alone = th_min(x + cx, y + cy), squares = cx * cx + cy * cy;
+    float root = sqrtf(th_max(squares - d * d, 0.0f));
+    float both = y + cy * (cy * d + cx * root) / squares;
     return d < cy && -d < cx ? th_min(both, alone) : alone;
 }
 

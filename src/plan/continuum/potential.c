@@ -3,200 +3,147 @@
 // Marching settles nodes in the order of their potential; a quadrant's solution is never below its two neighbours, so
 // that order is right for any costs per face. O(n log n).
 //
-// Sweeping (Zhao 2005) goes over the nodes in the four diagonal orders, each of which needs one quadrant only: the two
-// neighbours that come before. One pass over a tile is therefore final for that quadrant until one of the two tiles before
-// it or another order changes something, and a tile is visited only then. Four potentials lie side by side, so that one
-// instruction updates all of them, and four rows are under way at once, each a node behind the one before: their updates
-// do not wait for each other. O(n) for a fixed number of turns of the ways. SPDX-License-Identifier: Apache-2.0
+// Buckets (Tsitsiklis 1995; Yatziv, Bartesaghi, Sapiro 2006) are narrower than the cheapest face. Within one the order is
+// any, and a node that a later one lowers is taken again, so that the result is the same up to SETTLED. O(n).
+// SPDX-License-Identifier: Apache-2.0
 #include "plan/continuum/potential.h"
-#include "core/parallel.h"
 
-// A change smaller than this share does not wake other tiles: a few roundings. [-]
-static const float SETTLED = 1e-5f;
+// A change smaller than this share is not passed on: a few roundings. [-]
+static const float SETTLED = 1e-6f;
 
-static int tile_count(int nodes) { return (nodes + TH_TILE - 1) / TH_TILE; }
+// ---- buckets
 
-bool th_sweeper_create(th_sweeper *sweeper, const th_graph *graph, th_arena *arena) {
-    const th_nodes *nodes = graph->nodes;
-    int levels = nodes->scene->level_count, widest = 0, tiles = 0;
-    *sweeper = (th_sweeper){.graph = graph};
-    sweeper->first_tile = th_arena_alloc(arena, (size_t)levels + 1, sizeof(int));
-    if (!sweeper->first_tile) return false;
-    for (int l = 0; l < levels; ++l) {
-        sweeper->first_tile[l] = tiles;
-        tiles += tile_count(nodes->levels[l].nx) * tile_count(nodes->levels[l].ny);
-        if (nodes->levels[l].nx > widest) widest = nodes->levels[l].nx;
-    }
-    sweeper->first_tile[levels] = sweeper->tiles = tiles;
-    sweeper->padding = (widest + TH_LANES) / TH_LANES * TH_LANES;
-    size_t values = ((size_t)nodes->count + 2 * (size_t)sweeper->padding) * TH_LANES;
-    sweeper->lanes = th_arena_alloc(arena, values, sizeof(float));
-    sweeper->changed = th_arena_alloc(arena, (size_t)tiles, sizeof(uint32_t));
-    sweeper->done = th_arena_alloc(arena, (size_t)tiles * TH_FACES, sizeof(uint32_t));
+bool th_buckets_create(th_buckets *buckets, const th_graph *graph, th_arena *arena) {
+    size_t count = (size_t)graph->nodes->count;
+    *buckets = (th_buckets){.graph = graph};
+    buckets->links = th_arena_alloc(arena, count, sizeof *buckets->links);
+    buckets->first = th_arena_alloc(arena, TH_BUCKETS + 1, sizeof(int));
     return !arena->failed;
 }
 
-// ---- one tile in one order
+static void take_out(th_buckets *b, int node) {
+    th_bucket_link *link = &b->links[node];
+    if (link->next >= 0) b->links[link->next].before = link->before;
+    if (link->before >= 0)
+        b->links[link->before].next = link->next;
+    else
+        b->first[link->bucket] = link->next;
+    if (link->bucket == TH_BUCKETS)
+        --b->far;
+    else
+        --b->near;
+    link->bucket = -1;
+}
 
-typedef struct th_tile {
-    float *lanes;               // of node 0
-    const th_node_faces *faces; // of node 0
-    int corner, nx;             // first node of the order; nodes in a row
-    int columns, rows;
-} th_tile;
+static int bucket_number(const th_buckets *b, float value) {
+    return (int)th_min(value * b->per_bucket, 1e9f);
+}
 
-// x, y: the faces towards the neighbours that come before; right, up: from them to the node, +1 or -1.
-TH_CPU_FORMULA void update_node(const th_tile *tile, int node, int x, int y, int right, int up,
-                                float *lowered) {
-    float *here = tile->lanes + (ptrdiff_t)TH_LANES * node;
-    const float *before_x = here - TH_LANES * right,
-                *before_y = here - (ptrdiff_t)TH_LANES * up * tile->nx;
-    const th_node_faces *faces = tile->faces + node;
-    float cx = faces->cost[x], cy = faces->cost[y], a = faces->weight[x], b = faces->weight[y];
-    float inverse = 1.0f / (a + b);
-#pragma omp simd
-    for (int k = 0; k < TH_LANES; ++k) {
-        float value = th_quadrant_potential(before_x[k], before_y[k], cx, cy, a, b, inverse);
-        float old = here[k];
-        lowered[k] = th_max(lowered[k], (1.0f - SETTLED) * old - value);
-        here[k] = th_min(value, old);
+static void put_in(th_buckets *b, int node, float value) {
+    int number = bucket_number(b, value);
+    int bucket = number - b->now < TH_BUCKETS ? number & (TH_BUCKETS - 1) : TH_BUCKETS;
+    th_bucket_link *link = &b->links[node];
+    if (link->bucket == bucket) return;
+    if (link->bucket >= 0) take_out(b, node);
+    *link = (th_bucket_link){b->first[bucket], -1, bucket};
+    if (link->next >= 0) b->links[link->next].before = node;
+    b->first[bucket] = node;
+    if (bucket == TH_BUCKETS)
+        ++b->far;
+    else
+        ++b->near;
+}
+
+// Only far ones are left: the buckets begin with the lowest of them.
+static void come_near(th_buckets *b, const float *potential) {
+    int node = b->first[TH_BUCKETS], next;
+    float least = TH_UNREACHABLE;
+    for (int k = node; k >= 0; k = b->links[k].next) least = th_min(least, potential[k]);
+    b->now = bucket_number(b, least);
+    for (; node >= 0; node = next) {
+        next = b->links[node].next;
+        put_in(b, node, potential[node]);
     }
 }
 
-TH_CPU_FORMULA bool sweep_order(const th_tile *tile, int x, int y, int right, int up) {
-    float lowered[TH_LANES] = {0.0f};
-    for (int row = 0; row < tile->rows; row += 4) {
-        int rows = tile->rows - row < 4 ? tile->rows - row : 4;
-        int begin = tile->corner + row * up * tile->nx, slant = up * tile->nx - right;
-        for (int at = 0; at < tile->columns + 3; ++at) {
-            int node = begin + at * right;
-            if (rows == 4 && at >= 3 && at < tile->columns) {
-                for (int k = 0; k < 4; ++k)
-                    update_node(tile, node + k * slant, x, y, right, up, lowered);
-                continue;
-            }
-            for (int k = 0; k < rows; ++k)
-                if (at >= k && at - k < tile->columns)
-                    update_node(tile, node + k * slant, x, y, right, up, lowered);
-        }
+// -1: none is left.
+static int take_lowest(th_buckets *b, const float *potential) {
+    if (b->near == 0 && b->far == 0) return -1;
+    if (b->near == 0) come_near(b, potential);
+    while (b->first[b->now & (TH_BUCKETS - 1)] < 0) ++b->now;
+    int node = b->first[b->now & (TH_BUCKETS - 1)];
+    take_out(b, node);
+    return node;
+}
+
+static void lower(th_buckets *b, float *potential, int node, float value) {
+    float old = potential[node];
+    if (!(value < old)) return;
+    potential[node] = value;
+    if (value < (1.0f - SETTLED) * old || b->links[node].bucket >= 0) put_in(b, node, value);
+}
+
+// The two quadrants of the neighbour through face f that `node` is part of.
+static void lower_neighbour(th_buckets *b, const th_faces *faces, float *potential, int node, int f,
+                            const int *step) {
+    int to = node + step[f], back = f ^ 2;
+    float here = potential[node];
+    if (!(here < potential[to])) return; // it does not come from here
+    const float *cost = faces->cost[to].face;
+    float best = here + cost[back];
+    if (!(best < TH_CONTINUUM_FAR)) return;
+    for (int side = (f + 1) & 3, k = 0; k < 2; ++k, side ^= 2) {
+        if (cost[side] >= TH_CONTINUUM_SHUT) continue;
+        float beside = potential[to + step[side]];
+        if (beside < here + cost[back]) // otherwise it is above what comes from here alone
+            best = th_min(best, th_quadrant_potential(here, beside, cost[back], cost[side]));
     }
-    return lowered[0] > 0.0f || lowered[1] > 0.0f || lowered[2] > 0.0f || lowered[3] > 0.0f;
-}
-
-TH_CLONES static bool sweep_tile(const th_tile *tile, int q) {
-    switch (q) {
-    case 0: return sweep_order(tile, 2, 3, 1, 1);
-    case 1: return sweep_order(tile, 0, 3, -1, 1);
-    case 2: return sweep_order(tile, 0, 1, -1, -1);
-    default: return sweep_order(tile, 2, 1, 1, -1);
-    }
-}
-
-// ---- all tiles in one order
-
-typedef struct th_order {
-    int right, up; // +1 or -1
-} th_order;
-static const th_order orders[TH_FACES] = {{1, 1}, {-1, 1}, {-1, -1}, {1, -1}};
-
-static bool changed_after(const th_sweeper *sweeper, int tile, uint32_t pass) {
-    return tile >= 0 && sweeper->changed[tile] > pass;
-}
-
-static bool sweep_level(th_sweeper *sweeper, const th_faces *faces, int level, int q,
-                        uint32_t pass) {
-    const th_node_level *grid = &sweeper->graph->nodes->levels[level];
-    int across = tile_count(grid->nx), along = tile_count(grid->ny);
-    th_order order = orders[q];
-    th_tile tile = {.lanes = sweeper->lanes + (size_t)sweeper->padding * TH_LANES,
-                    .faces = faces->nodes,
-                    .nx = grid->nx};
-    bool any = false;
-    for (int n = 0; n < across * along; ++n) {
-        int i = order.right > 0 ? n % across : across - 1 - n % across;
-        int j = order.up > 0 ? n / across : along - 1 - n / across;
-        int index = sweeper->first_tile[level] + j * across + i;
-        uint32_t *done = &sweeper->done[TH_FACES * index + q];
-        int before_x = n % across > 0 ? index - order.right : -1;
-        int before_y = n / across > 0 ? index - order.up * across : -1;
-        if (!changed_after(sweeper, index, *done) && !changed_after(sweeper, before_x, *done) &&
-            !changed_after(sweeper, before_y, *done))
-            continue;
-        int column0 = i * TH_TILE, row0 = j * TH_TILE;
-        int column1 = column0 + TH_TILE < grid->nx ? column0 + TH_TILE : grid->nx;
-        int row1 = row0 + TH_TILE < grid->ny ? row0 + TH_TILE : grid->ny;
-        tile.columns = column1 - column0;
-        tile.rows = row1 - row0;
-        tile.corner = grid->first + (order.up > 0 ? row0 : row1 - 1) * grid->nx +
-                      (order.right > 0 ? column0 : column1 - 1);
-        if (sweep_tile(&tile, q)) sweeper->changed[index] = pass;
-        *done = pass;
-        ++sweeper->visited;
-        any = true;
-    }
-    return any;
-}
-
-static int tile_of(const th_sweeper *sweeper, int node) {
-    const th_nodes *nodes = sweeper->graph->nodes;
-    int level = th_node_level_of(nodes, node);
-    const th_node_level *grid = &nodes->levels[level];
-    int row = (node - grid->first) / grid->nx, column = (node - grid->first) % grid->nx;
-    return sweeper->first_tile[level] + row / TH_TILE * tile_count(grid->nx) + column / TH_TILE;
+    lower(b, potential, to, best);
 }
 
 // Across the line between two levels there is one neighbour, and no quadrant.
-static void through_portals(th_sweeper *sweeper, const th_faces *faces, uint32_t pass) {
-    const th_graph *graph = sweeper->graph;
-    float *lanes = sweeper->lanes + (size_t)sweeper->padding * TH_LANES;
-    for (int i = 0; i < graph->nodes->portal_count; ++i)
-        for (int f = 0; f < TH_FACES; ++f) {
-            const th_portal *portal = &graph->portals[i];
-            int to = portal->to[2 * f];
-            if (to < 0) continue;
-            for (int k = 0; k < TH_LANES; ++k) {
-                float *here = &lanes[TH_LANES * (size_t)portal->node + (size_t)k];
-                float value =
-                    lanes[TH_LANES * (size_t)to + (size_t)k] + faces->portal_cost[TH_FACES * i + f];
-                if (!(value < *here)) continue;
-                if (*here - value > SETTLED * *here)
-                    sweeper->changed[tile_of(sweeper, portal->node)] = pass;
-                *here = value;
-            }
-        }
+static void lower_through_portals(th_buckets *b, const th_faces *faces, float *potential,
+                                  int node) {
+    const th_graph *graph = b->graph;
+    const th_portal *portal = th_portal_find(graph, node);
+    for (int f = 0; f < TH_FACES; ++f) {
+        int from = portal->to[2 * f];
+        if (from < 0) continue;
+        const th_portal *other = th_portal_find(graph, from);
+        const float *cost = faces->portal_cost + TH_FACES * (other - graph->portals);
+        for (int k = 0; k < TH_FACES; ++k)
+            if (other->to[2 * k] == node) lower(b, potential, from, potential[node] + cost[k]);
+    }
 }
 
-void th_potential_sweep(th_sweeper *sweeper, const th_faces *faces, float ground_cost,
-                        const th_goal_node *const *goals, const int *goal_counts, int count,
-                        float *const *potentials) {
-    const th_nodes *nodes = sweeper->graph->nodes;
-    size_t values = ((size_t)nodes->count + 2 * (size_t)sweeper->padding) * TH_LANES;
-    float *lanes = sweeper->lanes + (size_t)sweeper->padding * TH_LANES;
-    for (size_t i = 0; i < values; ++i) sweeper->lanes[i] = TH_UNREACHABLE;
-    memset(sweeper->changed, 0, (size_t)sweeper->tiles * sizeof(uint32_t));
-    memset(sweeper->done, 0, (size_t)sweeper->tiles * TH_FACES * sizeof(uint32_t));
-    sweeper->visited = 0;
-    uint32_t pass = 1;
-    for (int k = 0; k < count; ++k)
-        for (int g = 0; g < goal_counts[k]; ++g) {
-            float *here = &lanes[TH_LANES * (size_t)goals[k][g].node + (size_t)k];
-            *here = th_min(*here, ground_cost * goals[k][g].distance);
-            sweeper->changed[tile_of(sweeper, goals[k][g].node)] = pass;
-        }
-    for (bool any = true; any;) {
-        any = false;
-        for (int q = 0; q < TH_FACES; ++q) {
-            ++pass;
-            for (int l = 0; l < nodes->scene->level_count; ++l)
-                any |= sweep_level(sweeper, faces, l, q, pass);
-        }
-        through_portals(sweeper, faces, ++pass);
+void th_potential_solve(th_buckets *b, const th_faces *faces, float ground_cost,
+                        const th_goal_node *goals, int goal_count, float *potential) {
+    const th_nodes *nodes = b->graph->nodes;
+    for (int i = 0; i < nodes->count; ++i) {
+        potential[i] = TH_UNREACHABLE;
+        b->links[i].bucket = -1;
     }
-    for (int k = 0; k < count; ++k)
-        for (int i = 0; i < nodes->count; ++i) {
-            float value = lanes[TH_LANES * (size_t)i + (size_t)k];
-            potentials[k][i] = value < TH_CONTINUUM_FAR ? value : TH_UNREACHABLE;
-        }
+    for (int k = 0; k <= TH_BUCKETS; ++k) b->first[k] = -1;
+    b->per_bucket = 1.0f / (ground_cost * nodes->spacing);
+    b->now = b->near = b->far = 0;
+    b->taken = 0;
+    for (int g = 0; g < goal_count; ++g)
+        lower(b, potential, goals[g].node, ground_cost * goals[g].distance);
+    for (int node; (node = take_lowest(b, potential)) >= 0; ++b->taken) {
+        int nx = nodes->levels[th_node_level_of(nodes, node)].nx;
+        const int step[TH_FACES] = {1, nx, -1, -nx};
+        int then = b->links[node]
+                       .next; // taken next, if nothing comes in between: by then it is in the cache
+        for (int f = 0; then >= 0 && f < TH_FACES; ++f)
+            if (b->graph->links[then] >> 2 * f & 1)
+                __builtin_prefetch(&faces->cost[then + step[f]]);
+        for (int f = 0; f < TH_FACES; ++f)
+            if (b->graph->links[node] >> 2 * f & 1)
+                lower_neighbour(b, faces, potential, node, f, step);
+        if (nodes->flags[node] & TH_NODE_PORTAL) lower_through_portals(b, faces, potential, node);
+    }
+    for (int i = 0; i < nodes->count; ++i)
+        if (!(potential[i] < TH_CONTINUUM_FAR)) potential[i] = TH_UNREACHABLE;
 }
 
 // ---- marching
@@ -211,10 +158,8 @@ float th_potential_update(const th_graph *graph, const th_faces *faces, const fl
     }
     for (int x = 0; x < TH_FACES; x += 2)
         for (int y = 1; y < TH_FACES; y += 2) {
-            const th_node_faces *here = &faces->nodes[node];
-            float a = here->weight[x], b = here->weight[y];
-            best = th_min(best, th_quadrant_potential(value[x], value[y], here->cost[x],
-                                                      here->cost[y], a, b, 1.0f / (a + b)));
+            const float *cost = faces->cost[node].face;
+            best = th_min(best, th_quadrant_potential(value[x], value[y], cost[x], cost[y]));
         }
     if (!(graph->nodes->flags[node] & TH_NODE_PORTAL)) return best;
     const th_portal *portal = th_portal_find(graph, node);

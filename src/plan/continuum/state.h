@@ -4,11 +4,11 @@
 #include "plan/continuum/potential.h"
 #include "state/world.h"
 
-enum { TH_SWEEPERS_MOST = 16 };
+enum { TH_SOLVERS_MOST = 64 };
 
 typedef struct th_goal_nodes { // of a target
     th_goal_node *nodes;
-    int count;
+    int count, most;
 } th_goal_nodes;
 
 typedef struct th_potential { // of a leg of a group's route, or a detour
@@ -17,11 +17,18 @@ typedef struct th_potential { // of a leg of a group's route, or a detour
     float *values;
 } th_potential;
 
+// What people add to a node, in parts of TH_SPLAT_ONE: whole numbers, so that the order of people does not matter.
+enum { TH_SPLAT_ONE = 1 << 16 };
+typedef struct th_node_sums {
+    uint32_t density, flow_x, flow_y, discomfort;
+} th_node_sums;
+
 typedef struct th_continuum {
     th_arena arena; // of all this
     th_nodes nodes;
     th_graph graph;
     uint32_t graph_version; // of the walls that the graph has
+    th_node_sums *sums;     // by node
     float *density, *flow_x, *flow_y, *discomfort, *static_discomfort; // by node
     th_goal_nodes *goals;                                              // by target
     th_faces *faces;                                                   // by group
@@ -29,31 +36,63 @@ typedef struct th_continuum {
     int *first_potential; // by group, of its first leg
     th_potential *potentials;
     uint8_t *wanted, *solved; // by potential: somebody walks there; it is as of the last solution
-    int potential_count, sweeper_count;
-    th_sweeper sweepers[TH_SWEEPERS_MOST];
-    uint64_t tiles_visited, solutions;
+    int potential_count, solver_count;
+    th_buckets solvers[TH_SOLVERS_MOST]; // one a thread
+    uint64_t nodes_taken, solutions;
 } th_continuum;
 
-static inline const th_continuum_params *th_continuum_params_of(const th_world *world, int group) {
+TH_BOTH static inline const th_continuum_params *th_continuum_params_of(const th_world *world,
+                                                                        int group) {
     return (const th_continuum_params *)world->groups[group].plan_params;
 }
-static inline bool th_continuum_has(const th_world *world, int group) {
+TH_BOTH static inline bool th_continuum_has(const th_world *world, int group) {
     return group < world->scene->group_count &&
            world->scene->groups[group].plan.model == TH_PLAN_CONTINUUM;
 }
+// The potential that leads somebody, -1: none does.
+TH_BOTH static inline int th_continuum_potential_of(const th_continuum *c, const th_world *world,
+                                                    int i) {
+    int g = (int)world->agents.group[i];
+    if (world->agents.phase[i] != TH_PHASE_WALKING || !th_continuum_has(world, g) ||
+        world->groups[g].led)
+        return -1;
+    int way = th_group_way(&world->scene->groups[g], world->agents.leg[i]);
+    return way < 0 ? -1 : c->potentials[c->first_potential[g] + way].shared;
+}
 
 // Row or column of a lattice, the nearest one for places beside it.
-static inline int th_lattice_index(float x, int last) {
+TH_BOTH static inline int th_lattice_index(float x, int last) {
     return x <= 0.0f ? 0 : x >= (float)last ? last : (int)x;
 }
 
-// crowd.c: density, mean velocity and discomfort of every node from the people; then speed and cost of every face for
-// the parameters of a group.
+#ifdef __cplusplus
+extern "C" {
+#endif
+// ---- continuum.c, also for the device
+
+// Graph and goals for the walls as they are; true: they were others before.
+bool th_continuum_take_note_of_walls(th_continuum *c, const th_world *world);
+// Which groups share faces, and which legs a potential.
+void th_continuum_find_shared(th_continuum *c, const th_world *world);
+// Steps between two solutions.
+uint64_t th_continuum_every(const th_world *world);
+// Solves the wanted potentials on the faces as they are.
+void th_continuum_solve(th_continuum *c, const th_world *world);
+
+// ---- crowd.c
+
+// Density, mean velocity and discomfort of every node from the people; then speed and cost of every face for the
+// parameters of a group.
 void th_continuum_splat(const th_continuum *c, const th_world *world);
 void th_continuum_make_faces(const th_continuum *c, const th_world *world, int group);
-// walk.c: everybody's preferred velocity.
+// ---- walk.c
+
+// Everybody's preferred velocity.
 void th_continuum_walk(const th_continuum *c, th_world *world);
 // The velocities of people of a group at points, for th_model.directions.
 bool th_continuum_directions(th_world *world, int model, int group, int target, int level,
                              const th_vec2 *points, int count, th_vec2 *directions);
+#ifdef __cplusplus
+}
+#endif
 #endif
