@@ -119,11 +119,12 @@ static int run_uic(const th_command *command, const bench_settings *s) {
 static int run_continuum(const th_command *command, const bench_settings *s) {
     if (s->scene || s->model || s->filter || s->agents > 0 || s->json || s->behaviour || s->full ||
         s->params.count > 0 || s->step > 0 || s->uic || s->quality) {
-        th_complain(command,
-                    "--continuum is a table of its own; it takes --threads, --csv and --quiet");
+        th_complain(
+            command,
+            "--continuum is a table of its own; it takes --threads, --device, --csv and --quiet");
         return TH_EXIT_USAGE;
     }
-    th_bench_continuum_def def = {(int)s->threads, s->csv, th_interrupted};
+    th_bench_continuum_def def = {(int)s->threads, s->backend, s->csv, th_interrupted};
     if (def.threads == 0) def.threads = omp_get_num_procs();
     th_error error = {0};
     th_watch_interrupt();
