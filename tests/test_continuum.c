@@ -32,6 +32,18 @@ static void splat(void **state) {
     }
 }
 
+static void cone(void **state) {
+    (void)state;
+    for (int n = 0; n < 441; ++n) {
+        float s = (float)(n % 21) / 21.0f, t = (float)(n / 21) / 21.0f;
+        th_splat splat = th_cone_of(s, t);
+        for (int k = 0; k < 4; ++k) {
+            double distance = hypot((double)(k % 2) - (double)s, (double)(k / 2) - (double)t);
+            assert_near(splat.share[k], fmax(1.0 - distance, 0.0), 1e-6);
+        }
+    }
+}
+
 static void speed_between_densities(void **state) {
     (void)state;
     assert_near(th_face_speed(&usual, 1.34f, 0.5f, 0.0f), 1.34, 1e-6);
@@ -139,8 +151,8 @@ static void solvers_agree(void **state) {
     take_lattice(&l, walls_json, 0.25);
     double worst = 0.0, residual = 0.0, taken = 0.0;
     for (int trial = 0; trial < 24; ++trial) {
-        bool rough = trial % 2 == 1;
-        random_costs(&l, rough ? 0.01f : 0.2f, rough ? 10.0f : 0.3f);
+        static const float lows[3] = {0.2f, 0.01f, 0.01f}, highs[3] = {0.3f, 10.0f, 5000.0f};
+        random_costs(&l, lows[trial % 3], highs[trial % 3]);
         th_goal_node goal = {some_node(&l), 0.0f};
         th_potential_solve(&l.buckets, &l.faces, 1.0f, &goal, 1, l.solved);
         th_potential_march(&l.graph, &l.faces, 1.0f, &goal, 1, &l.front, l.marched);
@@ -478,6 +490,7 @@ static void bands(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(splat),
+        cmocka_unit_test(cone),
         cmocka_unit_test(speed_between_densities),
         cmocka_unit_test(quadrant),
         cmocka_unit_test(solvers_agree),

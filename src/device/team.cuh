@@ -172,6 +172,26 @@ void list_those(int count, uint32_t *list, uint32_t *length, Chosen chosen) {
             chosen, count, each, list, length);
 }
 
+// The lanes of a warp that works by itself.
+struct warp_team {
+    void *shared;
+    static __device__ int lane() { return (int)threadIdx.x % TEAM_WARP; }
+    template <class Phase> __device__ void each(int count, Phase phase) const {
+        for (int k = lane(); k < count; k += TEAM_WARP) phase(k);
+        __syncwarp();
+    }
+    // phase(column, row) for TEAM_WARP columns and `rows` rows, after (column - 1, row) and (column, row - 1): by diagonals.
+    template <class Phase> __device__ void diagonals(int rows, Phase phase) const {
+        for (int step = 0; step < rows + TEAM_WARP - 1; ++step) {
+            int row = step - lane();
+            if (row >= 0 && row < rows) phase(lane(), row);
+            __syncwarp();
+        }
+    }
+    // What any lane's bits have.
+    __device__ uint32_t together(uint32_t bits) const { return __reduce_or_sync(~0u, bits); }
+};
+
 struct grid_team {
     double *partial; // TEAM_PARTIALS
     void *shared;
@@ -239,10 +259,13 @@ struct grid_team {
         block_team team = {(int)blockIdx.x, shared};
         phase(team);
     }
-    // phase(team, k) for k in 0 .. count, each by one block; everybody waits for the last.
-    template <class Phase> __device__ void each_block(int count, Phase phase) {
-        block_team team = {(int)blockIdx.x, shared};
-        for (int k = (int)blockIdx.x; k < count; k += (int)gridDim.x) phase(team, k);
+    // phase(team, k) for k in 0 .. count, each by one warp with `bytes` of shared memory; everybody waits for the last.
+    template <class Phase> __device__ void each_warp(int count, size_t bytes, Phase phase) {
+        const int warp = (int)threadIdx.x / TEAM_WARP, warps = GRID_THREADS / TEAM_WARP;
+        warp_team team = {(char *)shared + (size_t)warp * bytes};
+        for (int k = warp * (int)gridDim.x + (int)blockIdx.x; k < count;
+             k += warps * (int)gridDim.x)
+            phase(team, k);
         wait();
     }
     static __device__ double *values_of_warps() { // one place for all sums
@@ -426,6 +449,17 @@ void list_those(int count, uint32_t *list, uint32_t *length, Chosen chosen) {
     for (int i = count - 1; i >= 0; --i)
         if (chosen(i)) list[(*length)++] = (uint32_t)i;
 }
+struct warp_team {
+    void *shared;
+    template <class Phase> void each(int count, Phase phase) const {
+        for (int k = count - 1; k >= 0; --k) phase(k);
+    }
+    template <class Phase> void diagonals(int rows, Phase phase) const {
+        for (int row = 0; row < rows; ++row)
+            for (int column = 0; column < TEAM_WARP; ++column) phase(column, row);
+    }
+    uint32_t together(uint32_t bits) const { return bits; }
+};
 struct grid_team {
     double *partial;
     void *shared;
@@ -442,8 +476,8 @@ struct grid_team {
         block_team team = {0, shared};
         phase(team);
     }
-    template <class Phase> void each_block(int count, Phase phase) {
-        block_team team = {0, shared};
+    template <class Phase> void each_warp(int count, size_t, Phase phase) {
+        warp_team team = {shared};
         for (int k = count - 1; k >= 0; --k) phase(team, k);
     }
     template <class Phase> double sum(int count, Phase phase) {

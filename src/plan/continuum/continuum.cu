@@ -367,7 +367,8 @@ static void continuum_run(th_world *host) {
     } else {
         begin_solution(host, d);
         int items = d->solver.tiles * d->known.potential_count;
-        grid(items < d->blocks ? items : d->blocks, d->blocks, sizeof(tile_memory), d->partial,
+        grid(items < d->blocks ? items : d->blocks, d->blocks,
+             sizeof(tile_memory) * (GRID_THREADS / TEAM_WARP), d->partial,
              solve_potentials{d->solver});
         end_solution(d);
     }

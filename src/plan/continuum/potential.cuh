@@ -1,7 +1,8 @@
 // Potentials on the device by the fast iterative method (Jeong and Whitaker 2008) on tiles, all potentials in one kernel.
 //
-// A block takes a tile of nodes with a rim of its neighbours into shared memory and lowers them there until nothing
-// changes; whose edge has changed wakes the tile beside it for the next round. A tile writes into the one of two
+// A warp takes a tile of nodes with a rim of its neighbours into shared memory and sweeps over it in the four diagonal
+// orders, each of which needs one quadrant only (Zhao 2005); whose edge has changed wakes the tile beside it for the next
+// round, and whoever has changed itself. A tile writes into the one of two
 // copies of its potential that nobody reads in this round, so that every tile sees the others as they were when the round
 // began: the result does not depend on which block comes first. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_PLAN_CONTINUUM_POTENTIAL_CUH
@@ -12,12 +13,11 @@
 namespace th {
 
 enum {
-    TILE_X = 32,
-    TILE_Y = 16, // one node a thread (GRID_THREADS)
+    TILE_X = TEAM_WARP,
+    TILE_Y = 16,
     TILE_NODES = TILE_X * TILE_Y,
     RIM_X = TILE_X + 2,
     RIM_NODES = RIM_X * (TILE_Y + 2),
-    PASSES_MOST = 128, // in one round; a tile that is not done then goes on in the next
     ROUNDS_MOST = 1 << 20
 };
 // A change smaller than this share is not passed on. [-]
@@ -89,17 +89,6 @@ TH_ON_GPU inline int node_of_rim(const potential_tile &tile, int at) {
     return tile.grid->first + y * tile.grid->nx + x;
 }
 
-// What its quadrants make of a node. `value` has the node and those beside it, RIM_X apart. What no way leads to stays.
-TH_ON_GPU inline float lowest_of(const float *value, const th_node_faces &cost) {
-    float east = value[1], north = value[RIM_X], west = value[-1], south = value[-RIM_X];
-    const float *c = cost.face;
-    float best = th_min(th_min(th_quadrant_potential(east, north, c[0], c[1]),
-                               th_quadrant_potential(west, north, c[2], c[1])),
-                        th_min(th_quadrant_potential(west, south, c[2], c[3]),
-                               th_quadrant_potential(east, south, c[0], c[3])));
-    return best < TH_CONTINUUM_FAR ? th_min(best, *value) : *value;
-}
-
 // From another level; copies as when the round began.
 TH_ON_GPU inline float lowest_through_portals(const potential_solver &s, int k,
                                               const th_faces &faces, int node, uint32_t round) {
@@ -117,100 +106,94 @@ TH_ON_GPU inline bool has_fallen(float now, float before) {
     return now < (1.0f - TH_DEVICE_SETTLED) * before;
 }
 
-// Shared memory of a block at work on a tile.
+// Shared memory of a warp at work on a tile.
 struct tile_memory {
-    th_node_faces cost[TILE_NODES];
-    float value[2][RIM_NODES], before[TILE_NODES];
-    uint32_t changed[3], wake[TH_FACES + 1];
+    float value[RIM_NODES], cost[TH_FACES][TILE_NODES];
 };
 
-TH_ON_GPU inline void load_tile(block_team &team, const potential_solver &s, int k,
+TH_ON_GPU inline int place_in_rim(int n) { return (n / TILE_X + 1) * RIM_X + n % TILE_X + 1; }
+
+TH_ON_GPU inline void load_tile(const warp_team &team, const potential_solver &s, int k,
                                 const potential_tile &tile, const th_faces &faces, uint32_t round,
                                 tile_memory *m) {
     const int across = tiles_across(tile.grid);
     const float *own = copy_of(s, k, tile.index, round);
     team.each(RIM_NODES, [&](int at) {
         int node = node_of_rim(tile, at), x = at % RIM_X, y = at / RIM_X;
+        bool beside = x == 0 || x > TILE_X, above = y == 0 || y > TILE_Y;
         const float *from = own;
-        if (node >= 0 && (x == 0 || y == 0 || x > TILE_X || y > TILE_Y)) {
-            bool corner = (x == 0 || x > TILE_X) && (y == 0 || y > TILE_Y);
-            int beside = x == 0       ? tile.index - 1
-                         : x > TILE_X ? tile.index + 1
-                         : y == 0     ? tile.index - across
-                                      : tile.index + across;
-            if (corner) node = -1;
-            if (!corner) from = copy_of(s, k, beside, round);
+        if (node >= 0 && beside != above) {
+            int step = x == 0 ? -1 : x > TILE_X ? 1 : y == 0 ? -across : across;
+            from = copy_of(s, k, tile.index + step, round);
         }
-        m->value[0][at] = m->value[1][at] = node < 0 ? TH_UNREACHABLE : from[node];
-        if (at < 3) m->changed[at] = 0;
-        if (at <= TH_FACES) m->wake[at] = 0;
+        m->value[at] = node < 0 || (beside && above) ? TH_UNREACHABLE : from[node];
     });
     team.each(TILE_NODES, [&](int n) {
-        int at = (n / TILE_X + 1) * RIM_X + n % TILE_X + 1, node = node_of_rim(tile, at);
-        m->before[n] = m->value[0][at];
-        for (int f = 0; f < TH_FACES; ++f)
-            m->cost[n].face[f] = node < 0 ? TH_CONTINUUM_SHUT : faces.cost[node].face[f];
+        int at = place_in_rim(n), node = node_of_rim(tile, at);
+        th_node_faces cost = {
+            {TH_CONTINUUM_SHUT, TH_CONTINUUM_SHUT, TH_CONTINUUM_SHUT, TH_CONTINUUM_SHUT}};
+        if (node >= 0) cost = faces.cost[node];
+        for (int f = 0; f < TH_FACES; ++f) m->cost[f][n] = cost.face[f];
         if (node < 0 || !(s.c->nodes.flags[node] & TH_NODE_PORTAL)) return;
         float there = lowest_through_portals(s, k, faces, node, round);
-        m->value[0][at] = m->value[1][at] = th_min(m->value[0][at], there);
+        m->value[at] = th_min(m->value[at], there);
     });
 }
 
-// Returns which of the two values is the last; *settled: nothing changed any more.
-TH_ON_GPU inline int lower_tile(block_team &team, tile_memory *m, bool *settled) {
-    for (int pass = 0; pass < PASSES_MOST; ++pass) {
-        const float *old = m->value[pass & 1];
-        float *next = m->value[1 - (pass & 1)];
-        uint32_t *changed = &m->changed[pass % 3];
-        team.each(TILE_NODES, [&](int n) {
-            int at = (n / TILE_X + 1) * RIM_X + n % TILE_X + 1;
-            float value = lowest_of(&old[at], m->cost[n]);
-            next[at] = value;
-            if (n == 0) m->changed[(pass + 1) % 3] = 0;
-            if (has_fallen(value, old[at])) *changed = 1;
-        });
-        if (!*changed) {
-            *settled = true;
-            return 1 - (pass & 1);
-        }
-    }
-    *settled = false;
-    return PASSES_MOST & 1;
+// One order: from the first column to the right (+1) or from the last one to the left (-1), rows alike. What no way
+// leads to stays. Something other than 0 when a node has fallen.
+template <int right, int up>
+TH_ON_GPU inline uint32_t sweep_tile(const warp_team &team, tile_memory *m) {
+    const float *cost_x = m->cost[right > 0 ? 2 : 0], *cost_y = m->cost[up > 0 ? 3 : 1];
+    uint32_t fallen = 0;
+    team.diagonals(TILE_Y, [&](int column, int row) {
+        int x = right > 0 ? column : TILE_X - 1 - column, y = up > 0 ? row : TILE_Y - 1 - row;
+        int n = y * TILE_X + x;
+        float *here = &m->value[place_in_rim(n)], before = *here;
+        float value = th_quadrant_potential(here[-right], here[-up * RIM_X], cost_x[n], cost_y[n]);
+        if (!(value < before && value < TH_CONTINUUM_FAR)) return;
+        *here = value;
+        if (has_fallen(value, before)) fallen = 1;
+    });
+    return fallen;
 }
 
-TH_ON_GPU inline void store_tile(block_team &team, const potential_solver &s, int k,
-                                 const potential_tile &tile, uint32_t round, bool settled,
-                                 const float *value, tile_memory *m) {
-    bool second = copy_of(s, k, tile.index, round) == s.c->potentials[k].values;
+TH_ON_GPU inline void store_tile(const warp_team &team, const potential_solver &s, int k,
+                                 const potential_tile &tile, uint32_t round, uint32_t swept,
+                                 const tile_memory *m) {
+    const float *from = copy_of(s, k, tile.index, round);
+    bool second = from == s.c->potentials[k].values;
     float *to = second ? s.other + (size_t)k * (size_t)s.nodes : s.c->potentials[k].values;
     const int across = tiles_across(tile.grid);
+    uint32_t sides = 0;
     team.each(TILE_NODES, [&](int n) {
-        int x = n % TILE_X, y = n / TILE_X, at = (y + 1) * RIM_X + x + 1;
-        int node = node_of_rim(tile, at);
+        int x = n % TILE_X, y = n / TILE_X, at = place_in_rim(n), node = node_of_rim(tile, at);
         if (node < 0) return;
-        to[node] = value[at];
-        if (!has_fallen(value[at], m->before[n])) return;
-        if (x == tile.columns - 1) m->wake[0] = 1;
-        if (y == tile.rows - 1) m->wake[1] = 1;
-        if (x == 0) m->wake[2] = 1;
-        if (y == 0) m->wake[3] = 1;
+        to[node] = m->value[at];
+        if (!has_fallen(m->value[at], from[node])) return;
+        if (x == tile.columns - 1) sides |= 1;
+        if (y == tile.rows - 1) sides |= 2;
+        if (x == 0) sides |= 4;
+        if (y == 0) sides |= 8;
         if (!(s.c->nodes.flags[node] & TH_NODE_PORTAL)) return;
         const th_portal *portal = th_portal_find(&s.c->graph, node);
         for (int f = 0; f < TH_FACES; ++f)
             if (portal->to[2 * f] >= 0) wake(s, k, tile_of(s, portal->to[2 * f]), round + 1);
     });
+    sides = team.together(sides);
+    swept = team.together(swept);
     team.each(TH_FACES + 1, [&](int f) {
         if (f == TH_FACES) { // with the last word: everything is in the copy
             s.turn[k * s.tiles + tile.index] = round << 1 | (second ? 1u : 0u);
-            if (!settled) wake(s, k, tile.index, round + 1);
+            if (swept) wake(s, k, tile.index, round + 1);
             return;
         }
-        const int step[TH_FACES] = {1, across, -1, -across};
         bool inside = f == 0   ? tile.column + TILE_X < tile.grid->nx
                       : f == 1 ? tile.row + TILE_Y < tile.grid->ny
                       : f == 2 ? tile.column > 0
                                : tile.row > 0;
-        if (m->wake[f] && inside) wake(s, k, tile.index + step[f], round + 1);
+        int step = f == 0 ? 1 : f == 1 ? across : f == 2 ? -1 : -across;
+        if (sides >> f & 1 && inside) wake(s, k, tile.index + step, round + 1);
     });
 }
 
@@ -225,17 +208,18 @@ struct solve_potentials {
                 solver.words->count[(round + 2) % 3] = 0;
                 solver.words->taken += (uint64_t)count * TILE_NODES;
             });
-            team.each_block((int)count, [&](block_team &block, int item) {
-                tile_memory *m = (tile_memory *)block.memory();
-                int which = (int)solver.lists[round & 1][item];
-                int k = which / solver.tiles;
+            team.each_warp((int)count, sizeof(tile_memory), [&](const warp_team &warp, int item) {
+                tile_memory *m = (tile_memory *)warp.shared;
+                int which = (int)solver.lists[round & 1][item], k = which / solver.tiles;
                 potential_tile tile = tile_at(solver, which % solver.tiles);
                 const th_continuum *c = solver.c;
                 const th_faces &faces = c->faces[c->same_faces[c->potentials[k].group]];
-                load_tile(block, solver, k, tile, faces, round, m);
-                bool settled;
-                int last = lower_tile(block, m, &settled);
-                store_tile(block, solver, k, tile, round, settled, m->value[last], m);
+                load_tile(warp, solver, k, tile, faces, round, m);
+                uint32_t swept = sweep_tile<1, 1>(warp, m);
+                swept |= sweep_tile<-1, 1>(warp, m);
+                swept |= sweep_tile<-1, -1>(warp, m);
+                swept |= sweep_tile<1, -1>(warp, m);
+                store_tile(warp, solver, k, tile, round, swept, m);
             });
         }
     }
