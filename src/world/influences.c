@@ -1,4 +1,5 @@
 // What models tell of themselves: what drives a person, which way planners lead. SPDX-License-Identifier: Apache-2.0
+#include "state/device.h"
 #include "throng/live.h"
 #include "world/world.h"
 #include <math.h>
@@ -26,7 +27,7 @@ int th_world_influences(th_world *world, th_agent_id id, int model, th_influence
 
 bool th_world_directions(th_world *world, int target, int level, const th_vec2 *points, int count,
                          th_vec2 *directions) {
-    if (world->device) return false;
+    if (world->device) th_refresh(world, TH_ALL_FIELDS); // what was solved there
     for (int g = 0; g < world->scene->group_count; ++g) {
         int m = (int)world->groups[g].plan;
         const th_model *model = th_models(NULL)[m];
