@@ -124,7 +124,9 @@ static int run_continuum(const th_command *command, const bench_settings *s) {
             "--continuum is a table of its own; it takes --threads, --device, --csv and --quiet");
         return TH_EXIT_USAGE;
     }
-    th_bench_continuum_def def = {(int)s->threads, s->backend, s->csv, th_interrupted};
+    th_backend backend;
+    if (!th_read_backend(command, s->device, &backend)) return TH_EXIT_USAGE;
+    th_bench_continuum_def def = {(int)s->threads, backend, s->csv, th_interrupted};
     if (def.threads == 0) def.threads = omp_get_num_procs();
     th_error error = {0};
     th_watch_interrupt();

@@ -379,6 +379,35 @@ static void discomfort(void **state) {
     assert_non_null(strstr(error.path, "zones[0].discomfort"));
 }
 
+// One person walks along a thin wall; behind it others stand, or walk against it. Nobody feels who is behind a wall, nor
+// where they would be without it.
+static void behind_a_wall(void **state) {
+    (void)state;
+    float x[3], y[3];
+    for (int trial = 0; trial < 3; ++trial) {
+        char text[1200];
+        snprintf(text, sizeof text,
+                 TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 40, 10]}, "walls": [[[0, 5.03], [38.5, 5.03]]]}],
+                     "exits": [{"id": "e", "line": [[40, 0], [40, 5]]}, {"id": "s", "line": [[0, 0], [40, 0]]}],
+                     "groups": [{"positions": [[2, 4.6]], "to": "e", "plan": "continuum", "move": "orca"},
+                         {"count": %d, "area": {"rect": [1, %g, 20, %g]}, "to": "s", "plan": "straight",
+                             "move": "orca"}]}),
+                                                     trial == 0 ? 0 : 60, trial == 1 ? 5.2 : 6.0,
+                                                     trial == 1 ? 7.5 : 9.8);
+        th_scene *scene = scene_of(text);
+        th_world *world = world_of(scene, 1, 3);
+        th_world_step(world, 40);
+        x[trial] = ((const float *)field_of(world, TH_FIELD_POSITION_X))[0];
+        y[trial] = ((const float *)field_of(world, TH_FIELD_POSITION_Y))[0];
+        th_world_destroy(world);
+        th_scene_destroy(scene);
+    }
+    for (int trial = 1; trial < 3; ++trial) {
+        assert_near(x[trial], x[0], 1e-5);
+        assert_near(y[trial], y[0], 1e-5);
+    }
+}
+
 // Lanes of two crowds that walk through each other, and both arrive.
 static double lanes_by(const char *plan) {
     double index = 0.0;
@@ -477,14 +506,15 @@ static void bands(void **state) {
     (void)state;
     double error[3] = {0.0}, field = 0.0;
     bool print = getenv("TH_PRINT") != NULL;
-    int crowds = print ? 10 : CROWDS(4);
+    int crowds = print ? 10 : CROWDS(8);
     double with = bands_by("\"continuum\"", crowds, &error[0]);
     double without = bands_by(TH_JSON({"model": "continuum", "prediction": 0}), crowds, &error[1]);
     if (print) field = bands_by("\"field\"", crowds, &error[2]);
     if (print)
         printf("bands %.3f +- %.3f, without prediction %.3f +- %.3f, shortest way %.3f +- %.3f\n",
                with, error[0], without, error[1], field, error[2]);
-    if (crowds > 1) assert_true(with > without + 0.04);
+    // Of ten crowds the difference is 0.07 +- 0.02; of eight, below 0.03 one time in a hundred.
+    if (crowds > 1) assert_true(with > without + 0.03);
 }
 
 int main(void) {
@@ -502,6 +532,7 @@ int main(void) {
         cmocka_unit_test(restored),
         cmocka_unit_test(shared_and_skipped),
         cmocka_unit_test(discomfort),
+        cmocka_unit_test(behind_a_wall),
         cmocka_unit_test(lanes),
         cmocka_unit_test(bands),
     };

@@ -104,9 +104,10 @@ TH_FORMULA float th_face_cost(const th_continuum_params *p, float speed, float d
 // ((u - x) / cx)^2 + ((u - y) / cy)^2 = 1 where u comes out above both, else the cheaper of the two alone. With
 // d = x - y it does so exactly where -cx < d < cy, and the root is then real.
 TH_FORMULA float th_quadrant_potential(float x, float y, float cx, float cy) {
-    float d = x - y, alone = th_min(x + cx, y + cy), squares = cx * cx + cy * cy;
+    float squares = cx * cx + cy * cy, share = cy / squares; // which do not wait for x and y
+    float d = x - y, alone = th_min(x + cx, y + cy);
     float root = sqrtf(th_max(squares - d * d, 0.0f));
-    float both = y + cy * (cy * d + cx * root) / squares;
+    float both = y + share * (cy * d + cx * root);
     return d < cy && -d < cx ? th_min(both, alone) : alone;
 }
 

@@ -65,35 +65,40 @@ TH_SPLATTER static inline void th_splat_add(uint32_t *sum, float value) {
 #endif
 }
 
+// Is the corner k of the cell in sight of who is there? Nobody is felt behind a wall.
+TH_BOTH static inline bool th_splat_sees(const th_splat_part *part, int level, th_vec2 p,
+                                         int node) {
+    th_vec2 there = th_node_position(&part->c->nodes, &part->c->nodes.levels[level], node);
+    return th_walls_first_crossing(&part->walls, level, p, there, NULL) < 0;
+}
+
 TH_SPLATTER static inline void th_splat_person(const th_splat_part *part, const th_agents *agents,
                                                uint32_t i) {
     const th_continuum *c = part->c;
     int level = (int)agents->level[i], nx = c->nodes.levels[level].nx;
     const int step[4] = {0, 1, nx, nx + 1};
     th_vec2 p = th_position(agents, i), v = th_velocity(agents, i);
-    th_splat_corners at;
-    if (th_splat_find(part, level, p, &at)) {
-        bool open = th_field_open_cell(&c->graph, at.node, nx);
+    // Those who stand are density, not discomfort.
+    int samples = v.x * v.x + v.y * v.y < 1e-4f ? 0 : part->set.samples;
+    for (int n = 0; n <= samples; ++n) { // 0: now; then ahead, up to the next wall
+        th_vec2 at = th_add(p, th_scale((float)n * part->set.interval, v));
+        th_vec2 before = th_add(p, th_scale((float)(n - 1) * part->set.interval, v));
+        if (n > 0 && th_walls_first_crossing(&part->walls, level, before, at, NULL) >= 0) return;
+        th_splat_corners corners;
+        if (!th_splat_find(part, level, at, &corners)) continue;
+        bool open = th_field_open_cell(&c->graph, corners.node, nx);
         for (int k = 0; k < 4; ++k) {
-            int node = at.node + step[k];
-            if (node < part->begin || node >= part->end || at.splat.share[k] == 0.0f) continue;
-            if (!open) { // nobody is felt behind a wall
-                th_vec2 there = th_node_position(&c->nodes, &c->nodes.levels[level], node);
-                if (th_walls_first_crossing(&part->walls, level, p, there, NULL) >= 0) continue;
+            int node = corners.node + step[k];
+            float share = corners.splat.share[k];
+            if (node < part->begin || node >= part->end || share == 0.0f) continue;
+            if (!open && !th_splat_sees(part, level, at, node)) continue;
+            if (n > 0) {
+                th_splat_add(&c->sums[node].discomfort, share);
+                continue;
             }
-            th_splat_add(&c->sums[node].density, at.splat.share[k]);
-            th_splat_add(&c->sums[node].flow_x, at.splat.share[k] * v.x);
-            th_splat_add(&c->sums[node].flow_y, at.splat.share[k] * v.y);
-        }
-    }
-    if (v.x * v.x + v.y * v.y < 1e-4f) return; // those who stand are density, not discomfort
-    for (int n = 1; n <= part->set.samples; ++n) {
-        th_vec2 ahead = th_add(p, th_scale((float)n * part->set.interval, v));
-        if (!th_splat_find(part, level, ahead, &at)) continue;
-        for (int k = 0; k < 4; ++k) {
-            int node = at.node + step[k];
-            if (node >= part->begin && node < part->end && at.splat.share[k] > 0.0f)
-                th_splat_add(&c->sums[node].discomfort, at.splat.share[k]);
+            th_splat_add(&c->sums[node].density, share);
+            th_splat_add(&c->sums[node].flow_x, share * v.x);
+            th_splat_add(&c->sums[node].flow_y, share * v.y);
         }
     }
 }
