@@ -116,8 +116,9 @@ static void lower_through_portals(th_buckets *b, const th_faces *faces, float *p
     }
 }
 
-void th_potential_solve(th_buckets *b, const th_faces *faces, float ground_cost,
+void th_potential_solve(th_buckets *buckets, const th_faces *faces, float ground_cost,
                         const th_goal_node *goals, int goal_count, float *potential) {
+    th_buckets own = *buckets, *b = &own; // its counters apart from those of other threads
     const th_nodes *nodes = b->graph->nodes;
     for (int i = 0; i < nodes->count; ++i) {
         potential[i] = TH_UNREACHABLE;
@@ -144,6 +145,7 @@ void th_potential_solve(th_buckets *b, const th_faces *faces, float ground_cost,
     }
     for (int i = 0; i < nodes->count; ++i)
         if (!(potential[i] < TH_CONTINUUM_FAR)) potential[i] = TH_UNREACHABLE;
+    buckets->taken = b->taken;
 }
 
 // ---- marching
