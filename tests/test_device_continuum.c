@@ -27,14 +27,15 @@ static const char storeys[] = TH_JSON(
             "plan": {"model": "continuum", "every": %d, "cone": %d}, "move": "orca"},
         {"level": "above", "count": 60, "area": {"rect": [44, 1, 59, 20]}, "to": "west",
             "plan": {"model": "continuum", "every": %d, "discomfort_weight": 3}, "move": "orca"},
-        {"level": "below", "count": 30, "area": {"rect": [14, 1, 40, 20]}, "to": "west", "plan": "continuum",
+        {"level": "below", "count": 30, "area": {"rect": [14, 1, 40, 20]}, "to": "west",
+            "plan": {"model": "continuum", "every": %d},
             "move": "collision_free_speed"},
         {"level": "below", "count": 30, "area": {"rect": [14, 1, 40, 20]}, "to": "east", "move": "orca"}],
     "run": {"step": 0.1, "duration": 60}});
 
 static pair storeys_pair(int every, int cone) {
     char json[4096];
-    snprintf(json, sizeof json, storeys, every, cone, every);
+    snprintf(json, sizeof json, storeys, every, cone, every, every);
     return pair_of(json);
 }
 
