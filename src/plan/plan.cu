@@ -16,6 +16,11 @@ static uint64_t planning_themselves(const th_world *host) {
     return those;
 }
 
+// Bodies that a script moves have no plan (-1).
+TH_BOTH static inline bool is_among(uint64_t models, int plan) {
+    return plan >= 0 && (models >> plan & 1);
+}
+
 // Whose way is simple has a kernel of its own: what the others need would cost everybody registers.
 template <bool straight, bool bare> void plan_people(th_world *host, uint64_t others) {
     step_sums *s = &host->device_world->sums->step;
@@ -24,7 +29,7 @@ template <bool straight, bool bare> void plan_people(th_world *host, uint64_t ot
             th_planner planner = th_planner_of(world);
             planner.bare = bare;
             uint32_t group = world->agents.group[i];
-            if (others >> world->groups[group].plan & 1) return;
+            if (is_among(others, world->groups[group].plan)) return;
             if (th_goes_straight(&planner, group) != straight) return;
             if (th_plan_person(&planner, i, straight)) add(&s->unreachable, (uint64_t)1);
         });
@@ -42,7 +47,7 @@ void stage_plan(th_world *host) {
     bool any[2] = {false, false};
     uint64_t others = planning_themselves(host);
     for (int g = 0; g < host->scene->group_count; ++g)
-        if (!(others >> host->groups[g].plan & 1))
+        if (!is_among(others, host->groups[g].plan))
             any[th_goes_straight(&planner, (uint32_t)g)] = true;
     if (any[true] && planner.bare) plan_people<true, true>(host, others);
     if (any[true] && !planner.bare) plan_people<true, false>(host, others);
