@@ -65,7 +65,7 @@ TH_SPLATTER static inline void th_splat_add(uint32_t *sum, float value) {
 #endif
 }
 
-// Is the corner k of the cell in sight of who is there? Nobody is felt behind a wall.
+// Is the node in sight from p? Nobody is felt behind a wall.
 TH_BOTH static inline bool th_splat_sees(const th_splat_part *part, int level, th_vec2 p,
                                          int node) {
     th_vec2 there = th_node_position(&part->c->nodes, &part->c->nodes.levels[level], node);
