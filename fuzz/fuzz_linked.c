@@ -1,5 +1,5 @@
 // libFuzzer target: any bytes as a file that a scene links to. The first byte says as what: positions, a WKT shape
-// or a GeoJSON shape, as ground, obstacles or walls. Compressed bytes are unpacked as in a real scene. Nothing may
+// or a GeoJSON shape, as ground, obstacles or walls, a picture of discomfort or guidance. Compressed bytes are unpacked as in a real scene. Nothing may
 // crash, hang or leak.
 //   build-fuzz/fuzz/fuzz_linked -max_len=4096 -max_total_time=60 fuzz/corpus/linked
 // SPDX-License-Identifier: Apache-2.0
@@ -23,6 +23,9 @@ static const link_kind KINDS[] = {
     {"f.wkt", "{\"levels\":[{\"walls\":{\"file\":\"f.wkt\"}}]}"},
     {"f.geojson", "{\"levels\":[{\"walkable\":{\"file\":\"f.geojson\"}}]}"},
     {"f.geojson", "{\"levels\":[{\"walls\":{\"file\":\"f.geojson\"}}]}"},
+    {"f.png", "{\"pictures\":[{\"file\":\"f.png\",\"corners\":[[0,0],[6,4]]}]}"},
+    {"f.png",
+     "{\"pictures\":[{\"file\":\"f.png\",\"shows\":\"guidance\",\"corners\":[[0,0],[6,4]]}]}"},
 };
 
 static char folder[] = "/tmp/throng-fuzz-XXXXXX";

@@ -74,7 +74,8 @@ static void test_names_and_types(void **state) {
          "s.json:2:7 groups[0].sped: unknown key \"sped\"; did you mean \"speed\"?"},
         {"{ 'zzzzzzzzzz': 1 }", NULL,
          "s.json:1:3 zzzzzzzzzz: unknown key \"zzzzzzzzzz\"; known here: name, description, "
-         "levels, stairs, zones, guidance, strips, doors, exits, waypoints, waiting_areas, "
+         "levels, stairs, zones, guidance, pictures, strips, doors, exits, waypoints, "
+         "waiting_areas, "
          "interests, "
          "groups, "
          "scripted, measure, run, record, plan_cell, $schema"},

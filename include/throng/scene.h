@@ -74,6 +74,29 @@ typedef struct th_stroke_def {
     const char *to;  // id of the goal whose people it is for; NULL: everybody
 } th_stroke_def;
 
+typedef enum th_picture_kind {
+    TH_PICTURE_DISCOMFORT, // as that of zones; pictures and zones add up
+    TH_PICTURE_GUIDANCE,   // as that of strokes; pictures and strokes add up
+} th_picture_kind;
+
+// A drawn map over a rectangle of the ground, for the plans "continuum" (discomfort) and "guided" (both). The top row of
+// its pixels is the north; what is transparent counts as nothing, in proportion.
+typedef struct th_picture_def {
+    const char *id;
+    const char *level;
+    const char *file;      // a PNG; or, for programs:
+    const uint8_t *pixels; // red, green, blue, alpha of each, row by row from the top
+    int width, height;     // of `pixels`
+    th_picture_kind kind;
+    th_point corners[2]; // two opposite ones of the rectangle; its pixels are square
+    // Discomfort of a black and of a white pixel, greys in between [-] 0 .. 1000 default 1 and 0.
+    double black, white;
+    double
+        strength; // of guidance where red or green is 255 (east, north) or 1; 128: none [-] (0, 1) default 0.8
+    const char
+        *to; // id of the goal whose people it is for, with the plan "guided"; NULL: everybody
+} th_picture_def;
+
 // A marked strip, for the filter "keep_side": whoever walks along it, either way, keeps to one side.
 typedef struct th_strip_def {
     const char *id;
@@ -269,6 +292,8 @@ typedef struct th_scene_def {
     int zone_count;
     const th_stroke_def *guidance;
     int guidance_count;
+    const th_picture_def *pictures;
+    int picture_count;
     const th_strip_def *strips;
     int strip_count;
     const th_door_def *doors;

@@ -92,6 +92,17 @@ typedef struct th_stroke { // of guidance
     int to;         // goal whose people it is for; -1: everybody
 } th_stroke;
 
+typedef struct th_picture { // a map over a rectangle of the ground
+    const char *id;
+    int level;
+    th_picture_kind kind;
+    th_box box;
+    int nx, ny;              // pixels, row by row from the lower left
+    const float *discomfort; // of each [-]; NULL: it shows guidance
+    const th_vec2 *guidance;
+    int to; // goal whose people it is for; -1: everybody
+} th_picture;
+
 typedef struct th_strip { // on one side of which people keep
     const char *id;
     int level;
@@ -196,6 +207,8 @@ struct th_scene {
     int zone_count;
     const th_stroke *guidance;
     int guidance_count;
+    const th_picture *pictures;
+    int picture_count;
     const th_strip *strips;
     int strip_count;
     const th_door *doors;

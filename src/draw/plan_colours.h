@@ -15,6 +15,7 @@ static const th_colour INTEREST = {0.80, 0.25, 0.45};
 static const th_colour ZONE = {0.93, 0.86, 0.65}, STAIRS = {0.55, 0.60, 0.70};
 static const th_colour MEASURE = {0.60, 0.20, 0.60}, PORTAL = {0.80, 0.25, 0.75};
 static const th_colour GUIDANCE = {0.45, 0.60, 0.85}, STRIP = {0.35, 0.65, 0.60};
+static const th_colour DISCOMFORT = {0.66, 0.28, 0.12};
 
 static inline th_colour th_goal_colour(th_goal_kind kind) {
     return kind == TH_GOAL_EXIT       ? EXIT

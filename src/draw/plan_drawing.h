@@ -56,6 +56,8 @@ bool th_plan_draw(const th_plan_view *view, const char *path);
 // The layers of one panel, plan_layers.c.
 void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
                     int level);
+// plan_pictures.c
+void th_draw_picture(const th_canvas *canvas, const th_panel *panel, const th_picture *picture);
 // What is drawn next, until cairo_restore, is seen on walkable ground only.
 void th_clip_to_ground(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
                        int level);

@@ -167,6 +167,12 @@ void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_sce
         fill_polygons(canvas, panel, &zone->area.shape, ZONE, is_stairs(zone) ? 0.3 : 0.7);
         if (is_stairs(zone)) hatch_stairs(canvas, panel, zone);
     }
+    cairo_save(canvas->cairo);
+    th_clip_to_ground(canvas, panel, scene, level_index);
+    for (int i = 0; i < scene->picture_count; ++i)
+        if (scene->pictures[i].level == level_index)
+            th_draw_picture(canvas, panel, &scene->pictures[i]);
+    cairo_restore(canvas->cairo);
     for (int i = 0; i < scene->guidance_count; ++i)
         if (scene->guidance[i].level == level_index)
             draw_stroke(canvas, panel, &scene->guidance[i]);
@@ -392,6 +398,12 @@ static bool any_zone(const th_scene *scene, bool stairs) {
     return false;
 }
 
+static bool any_picture(const th_scene *scene, th_picture_kind kind) {
+    for (int i = 0; i < scene->picture_count; ++i)
+        if (scene->pictures[i].kind == kind) return true;
+    return false;
+}
+
 static bool any_door(const th_plan_view *view, bool closed) {
     for (int i = 0; i < view->scene->door_count; ++i)
         if (view->door_closed[i] == closed) return true;
@@ -416,7 +428,9 @@ double th_draw_key(const th_canvas *canvas, const th_plan_view *view, double x, 
         {any_goal(scene, TH_GOAL_INTEREST), false, INTEREST, 5, "place of interest"},
         {any_zone(scene, true) || scene->link_count > 0, false, STAIRS, 0, "stairs, link"},
         {any_zone(scene, false), true, ZONE, 0, "speed zone"},
-        {scene->guidance_count > 0, false, GUIDANCE, 0, "guidance"},
+        {any_picture(scene, TH_PICTURE_DISCOMFORT), true, DISCOMFORT, 0, "discomfort"},
+        {scene->guidance_count > 0 || any_picture(scene, TH_PICTURE_GUIDANCE), false, GUIDANCE, 0,
+         "guidance"},
         {scene->strip_count > 0, false, STRIP, 4, "strip"},
         {view->body_count > 0, true, FALLEN, 0, "fallen person"},
         {view->rooms != NULL, false, PORTAL, 0, "portal"},

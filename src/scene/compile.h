@@ -23,6 +23,7 @@ typedef struct th_scene_lists {
     th_link *links;
     th_zone *zones;
     th_stroke *guidance;
+    th_picture *pictures;
     th_strip *strips;
     th_door *doors;
     th_goal *goals;
@@ -101,6 +102,13 @@ th_line th_compile_line(const th_compiler *c, const th_point line[2], int level)
 th_result th_positions_read(th_arena *arena, const char *base_dir, const char *name,
                             const char *path, th_point **positions, int *count, th_error *error);
 
+// compile_pictures.c
+void th_gather_pictures(th_compiler *c);
+void th_compile_pictures(th_compiler *c);
+// png.c: all pixels of a PNG as red, green, blue, alpha, row by row from the top; at most `most` of them. `path` is the
+// place in the scene, for messages.
+th_result th_png_read(th_arena *arena, const char *bytes, size_t length, int most, const char *path,
+                      uint8_t **pixels, int *width, int *height, th_error *error);
 // compile_guidance.c: strokes and strips.
 void th_gather_guidance(th_compiler *c);
 void th_compile_guidance(th_compiler *c);

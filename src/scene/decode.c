@@ -62,6 +62,31 @@ static void read_stroke(th_decoder *decoder, json_t *value, void *item) {
     read_points(decoder, value, &stroke->line, &stroke->point_count);
 }
 
+static void read_picture(th_decoder *decoder, json_t *value, void *item) {
+    th_picture_def *picture = item;
+    if (!TH_CHECK_KEYS(decoder, value, "id", "level", "file", "shows", "corners", "black", "white",
+                       "strength", "to"))
+        return;
+    picture->black = 1.0;    // as bad as a zone of 1
+    picture->strength = 0.8; // as a stroke
+    const char *shows = "discomfort";
+    th_read_string(decoder, value, "id", &picture->id);
+    th_read_string(decoder, value, "level", &picture->level);
+    th_read_string(decoder, value, "file", &picture->file);
+    th_read_string(decoder, value, "shows", &shows);
+    th_read_line(decoder, value, "corners", picture->corners);
+    th_read_number(decoder, value, "black", &picture->black);
+    th_read_number(decoder, value, "white", &picture->white);
+    th_read_number(decoder, value, "strength", &picture->strength);
+    th_read_string(decoder, value, "to", &picture->to);
+    if (!shows) return; // no string
+    if (strcmp(shows, "guidance") == 0) picture->kind = TH_PICTURE_GUIDANCE;
+    if (picture->kind == TH_PICTURE_GUIDANCE || strcmp(shows, "discomfort") == 0) return;
+    th_place place = th_enter_key(decoder, "shows");
+    th_expected(decoder, json_object_get(value, "shows"), "\"discomfort\" or \"guidance\"");
+    th_leave(decoder, place);
+}
+
 static void read_strip(th_decoder *decoder, json_t *value, void *item) {
     th_strip_def *strip = item;
     if (!TH_CHECK_KEYS(decoder, value, "id", "level", "line", "width", "side", "track")) return;
@@ -317,9 +342,9 @@ th_result th_scene_decode(json_t *root, th_arena *arena, const th_source_map *ma
                           th_scene_def *def, th_error *error) {
     th_decoder decoder = {arena, map, error, TH_OK, ""};
     if (!TH_CHECK_KEYS(&decoder, root, "name", "description", "levels", "stairs", "zones",
-                       "guidance", "strips", "doors", "exits", "waypoints", "waiting_areas",
-                       "interests", "groups", "scripted", "measure", "run", "record", "plan_cell",
-                       "$schema"))
+                       "guidance", "pictures", "strips", "doors", "exits", "waypoints",
+                       "waiting_areas", "interests", "groups", "scripted", "measure", "run",
+                       "record", "plan_cell", "$schema"))
         return decoder.result;
     th_read_string(&decoder, root, "name", &def->name);
     th_read_string(&decoder, root, "description", &def->description);
@@ -332,6 +357,8 @@ th_result th_scene_decode(json_t *root, th_arena *arena, const th_source_map *ma
         th_read_array(&decoder, root, "zones", sizeof(th_zone_def), read_zone, &def->zone_count);
     def->guidance = th_read_array(&decoder, root, "guidance", sizeof(th_stroke_def), read_stroke,
                                   &def->guidance_count);
+    def->pictures = th_read_array(&decoder, root, "pictures", sizeof(th_picture_def), read_picture,
+                                  &def->picture_count);
     def->strips = th_read_array(&decoder, root, "strips", sizeof(th_strip_def), read_strip,
                                 &def->strip_count);
     def->doors =

@@ -58,6 +58,7 @@ static const list_kind kinds[] = {
     {"stairs", "stairs", "stairs", false, false, true},
     {"zones", "zones", "zone", false, false, true},
     {"guidance", "guidance", "stroke", false, false, true},
+    {"pictures", "pictures", "picture", false, false, true},
     {"strips", "strips", "strip", false, false, true},
     {"doors", "doors", "door", false, false, true},
     {"exits", "exits", "exit", false, false, true},

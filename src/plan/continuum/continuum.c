@@ -4,6 +4,7 @@
 // those of equal goals, and a leg that nobody walks has none. SPDX-License-Identifier: Apache-2.0
 #include "core/parallel.h"
 #include "plan/continuum/state.h"
+#include "plan/pictures.h"
 #include "plan/plan.h"
 #include "plan/preferred.h"
 
@@ -87,6 +88,7 @@ static void take_grids(th_continuum *c) {
     for (int i = 0; !c->arena.failed && i < c->nodes.count; ++i)
         if (c->nodes.zone[i] > 0)
             c->static_discomfort[i] = c->nodes.scene->zones[c->nodes.zone[i] - 1].discomfort;
+    if (!c->arena.failed) th_pictures_add_discomfort(&c->nodes, -1, c->static_discomfort);
 }
 
 static float least_cell(const th_world *world) {

@@ -5,7 +5,7 @@
 // face (eq. 4.4), velocity down its gradient with the face speeds (eqs. 4.5, 4.6).
 // Additions: the potential is the least over the four quadrants, which makes it independent of the order of updates;
 // people keep their own free speed; walls are links that are cut, and beside them the way is found by sight.
-// Left out: the minimum distance (the move model and contact keep people apart), pictures of discomfort, height maps
+// Left out: the minimum distance (the move model and contact keep people apart), height maps
 // (stairs and zones give the speed on slopes). SPDX-License-Identifier: Apache-2.0
 #ifndef TH_PLAN_CONTINUUM_CONTINUUM_H
 #define TH_PLAN_CONTINUUM_CONTINUUM_H

@@ -7,7 +7,7 @@
 // Put right: eq. 4.11 leaves out the way to the crossing point and gives the Manhattan metric where G = 0; eq. 4.13 is not
 // of unit length.
 // Additions: triangles half as wide (eight neighbours), zones, stairs and discomfort as slower ground, levels, doors.
-// Left out: guidance from pictures and films, the continuum's cost in place of the time. SPDX-License-Identifier: Apache-2.0
+// Left out: guidance from films, the continuum's cost in place of the time. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_PLAN_GUIDED_GUIDED_H
 #define TH_PLAN_GUIDED_GUIDED_H
 #include "formula/params.h"

@@ -3,6 +3,7 @@
 // the discrete equation in whatever order, and in this order nearly every node is settled once or twice.
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/guided/solve.h"
+#include "plan/pictures.h"
 
 // A node is settled again when its cost has fallen by more than this share: the residual of the equation stays below it.
 static const float AGAIN = 1e-6f;
@@ -36,13 +37,6 @@ static node_range nodes_in(const th_nodes *nodes, const th_node_level *grid, th_
         clamped((box.min_y - around - grid->origin.y) * s, grid->ny - 1),
         clamped((box.max_y + around - grid->origin.y) * s + 1.0f, grid->ny - 1),
     };
-}
-
-static bool is_for(const th_scene *scene, int target, int goal) {
-    if (goal < 0) return true;
-    for (int k = 0; k < scene->targets[target].goal_count; ++k)
-        if (scene->targets[target].goals[k] == goal) return true;
-    return false;
 }
 
 // ---- strokes
@@ -117,16 +111,14 @@ static void mark_zone(const th_nodes *nodes, const th_zone *zone, float *discomf
 static void spread_discomfort(const th_guided_problem *p, float *slowness) {
     const th_nodes *nodes = p->graph->nodes;
     const th_scene *scene = nodes->scene;
-    bool any = false;
-    for (int z = 0; z < scene->zone_count; ++z)
-        any |= scene->zones[z].discomfort > 0.0f && is_for(scene, p->target, scene->zones[z].to);
-    for (int i = 0; i < nodes->count; ++i) slowness[i] = any ? -1.0f : 1.0f;
-    if (!any) return;
+    for (int i = 0; i < nodes->count; ++i) slowness[i] = -1.0f;
     for (int z = scene->zone_count - 1; z >= 0; --z)
-        if (is_for(scene, p->target, scene->zones[z].to))
+        if (th_drawn_for(scene, p->target, scene->zones[z].to))
             mark_zone(nodes, &scene->zones[z], slowness);
+    for (int i = 0; i < nodes->count; ++i) slowness[i] = th_max(slowness[i], 0.0f);
+    th_pictures_add_discomfort(nodes, p->target, slowness);
     for (int i = 0; i < nodes->count; ++i)
-        slowness[i] = 1.0f + p->params->discomfort_weight * th_max(slowness[i], 0.0f);
+        slowness[i] = 1.0f + p->params->discomfort_weight * slowness[i];
 }
 
 void th_guided_spread(const th_guided_problem *problem, th_guided_work *work) {
@@ -134,8 +126,9 @@ void th_guided_spread(const th_guided_problem *problem, th_guided_work *work) {
     const th_scene *scene = nodes->scene;
     memset(work->guidance, 0, (size_t)nodes->count * sizeof *work->guidance);
     for (int k = 0; k < scene->guidance_count; ++k)
-        if (is_for(scene, problem->target, scene->guidance[k].to))
+        if (th_drawn_for(scene, problem->target, scene->guidance[k].to))
             add_stroke(nodes, &scene->guidance[k], problem->params->follow, work);
+    th_pictures_add_guidance(nodes, problem->target, problem->params->follow, work->guidance);
     for (int i = 0; i < nodes->count; ++i)
         work->guidance[i] = th_limit(work->guidance[i], problem->params->most);
     spread_discomfort(problem, work->slowness);
