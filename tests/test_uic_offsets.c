@@ -175,6 +175,20 @@ static void everybody_leaves_wherever_the_grid_lies(void **state) {
     assert_int_equal(failed, 0);
 }
 
+// Where people stood for good: 4 cm before an exit whose line runs through a cell, held by the flow; at the end of a wall,
+// which their plan hugs; one who walked along an exit line against one who came (the last).
+static void nobody_stays_where_some_stood(void **state) {
+    (void)state;
+    const struct {
+        int plan;
+        float width;
+        uint32_t number;
+    } known[] = {{0, 0.8f, 14}, {2, 1.0f, 13}, {2, 1.2f, 15}, {2, 1.5f, 23}, {3, 0.8f, 24},
+                 {3, 1.0f, 12}, {4, 1.0f, 4},  {5, 0.8f, 39}, {5, 0.8f, 27}};
+    for (size_t k = 0; k < sizeof known / sizeof *known; ++k)
+        assert_int_equal(place_and_run(&plans[known[k].plan], known[k].width, known[k].number), 0);
+}
+
 // The exit lies a little beyond a multiple of the cell of 2 m: people stood before it for good.
 static void ground_may_end_a_little_beyond_a_cell(void **state) {
     (void)state;
@@ -185,6 +199,7 @@ static void ground_may_end_a_little_beyond_a_cell(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everybody_leaves_wherever_the_grid_lies),
+        cmocka_unit_test(nobody_stays_where_some_stood),
         cmocka_unit_test(ground_may_end_a_little_beyond_a_cell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

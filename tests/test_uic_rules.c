@@ -135,7 +135,8 @@ static void test_walls_fold_the_flow(void **state) {
     assert_near(th_uic_sample(lattice, 0, 1, 2, 0.5f, 0.5f, TH_UIC_FOLD_Y), 2, 1e-6);
 }
 
-// A flow to the east carries along who wants to go that way, nobody who does not; beside an exit it holds people less.
+// A flow to the east carries along who wants to go that way, nobody who does not; beside an exit it holds people less, by the
+// distance to its line; links hold nobody less.
 static void test_nobody_is_carried_out_unasked(void **state) {
     (void)state;
     small_uic *s = create();
@@ -143,12 +144,21 @@ static void test_nobody_is_carried_out_unasked(void **state) {
     th_uic_level level = {.grid = s->grid};
     for (int c = 0; c < CELLS; ++c) s->uic.packing[c] = s->uic.u[c] = 1.0f;
     th_uic_place at = {.i = 1, .j = 1, .half_x = 1, .half_y = 0, .x = 0.5f, .y = 0.5f};
-    assert_true(th_uic_velocity_at(&s->uic, &level, &at, th_v(-1, 0)).x > 0.9f); // packed, no exit
+    assert_true(th_uic_velocity_at(&s->uic, &level, &at, th_v(-1, 0), 1).x >
+                0.9f); // packed, no exit
     s->uic.exit_x[east] = 1.0f;
     for (int k = 0; k < 4 * CELLS; ++k) s->uic.quarters[k] = TH_UIC_FOLD_X;
-    assert_true(th_uic_velocity_at(&s->uic, &level, &at, th_v(0, 1)).x == 0.0f);
-    assert_true(th_uic_velocity_at(&s->uic, &level, &at, th_v(-1, 0)).x <= 0.0f);
-    assert_true(th_uic_velocity_at(&s->uic, &level, &at, th_v(1, 0)).x > 0.9f);
+    assert_true(th_uic_velocity_at(&s->uic, &level, &at, th_v(0, 1), 1).x == 0.0f);
+    assert_true(th_uic_velocity_at(&s->uic, &level, &at, th_v(-1, 0), 1).x <= 0.0f);
+    assert_true(th_uic_velocity_at(&s->uic, &level, &at, th_v(1, 0), 1).x > 0.9f);
+    assert_near(th_uic_velocity_at(&s->uic, &level, &at, th_v(0, 1), 0.25f).y, 0.75, 1e-5);
+
+    s->uic.gate_count = 2;
+    s->uic.gates[0] = (th_uic_gate){0, -1, {1.1f, 0.5f}, {1.1f, 1.0f}};
+    s->uic.gates[1] = (th_uic_gate){0, 1, {0.8f, 0.5f}, {0.8f, 1.0f}};
+    assert_near(th_uic_hold_at_exits(&s->uic, 0, 2.0f, th_v(1.0f, 0.7f)), 0.4, 1e-5);
+    assert_near(th_uic_hold_at_exits(&s->uic, 0, 2.0f, th_v(0.8f, 0.7f)), 1, 1e-6);
+    assert_near(th_uic_hold_at_exits(&s->uic, 1, 2.0f, th_v(1.1f, 0.7f)), 1, 1e-6);
     destroy(s);
 }
 

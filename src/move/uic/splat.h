@@ -7,6 +7,7 @@
 #define TH_MOVE_UIC_SPLAT_H
 #include "move/uic/floor.h"
 #include "move/uic/project.h"
+#include "state/exits.h"
 #include <string.h>
 
 enum {
@@ -231,8 +232,59 @@ TH_FORMULA float th_uic_sample(const float *lattice, int near, int far_x, int fa
     return low + wy * (high - low);
 }
 
+// How much of the common flow holds somebody at p, 0 to 1. At an exit people part, some out, some past it: the nearer the
+// line, the less. The line itself and not a face of the grid: people stood before it for good where it runs through a cell.
+TH_FORMULA float th_uic_hold_at_exits(const th_uic *uic, int l, float inverse_h, th_vec2 p) {
+    float nearest2 = 1e30f;
+    for (int g = 0; g < uic->gate_count; ++g) {
+        const th_uic_gate *gate = &uic->gates[g];
+        if (gate->level != l || gate->other >= 0) continue;
+        nearest2 =
+            th_min(nearest2, th_length2(th_sub(p, th_nearest_on_segment(p, gate->a, gate->b))));
+    }
+    return th_min(2.0f * sqrtf(nearest2) * inverse_h, 1.0f);
+}
+
+// Somebody nearer than a body to an exit line that he wants goes straight over it. Plans spread people along a line, and
+// one who walks along it and one who comes would push each other back for good.
+TH_FORMULA th_vec2 th_uic_over_exit(const th_world *world, uint32_t i, int l, th_vec2 p,
+                                    th_vec2 preferred) {
+    const th_scene *scene = world->scene;
+    float radius = world->agents.radius[i];
+    for (int g = 0; g < scene->goal_count; ++g) {
+        const th_goal *goal = &scene->goals[g];
+        if (!goal->is_line || goal->kind != TH_GOAL_EXIT || goal->line.level != l) continue;
+        th_vec2 along = th_sub(goal->line.b, goal->line.a);
+        float length = th_length(along), cut = th_min(radius / th_max(length, 1e-6f), 0.49f);
+        th_vec2 q = th_nearest_on_segment(p, th_add(goal->line.a, th_scale(cut, along)),
+                                          th_sub(goal->line.b, th_scale(cut, along)));
+        float distance = th_length(th_sub(q, p));
+        if (distance > 2.0f * radius || !th_wants_goal(world, i, g)) continue;
+        if (distance < 1e-3f) return preferred;
+        return th_scale(th_length(preferred) / distance, th_sub(q, p));
+    }
+    return preferred;
+}
+
+// Somebody who touches the end of a wall and wants straight into it, as plans lead that hug it, goes around it on the side
+// of his wish, which the flow may have turned to the other.
+TH_FORMULA th_vec2 th_uic_around_wall_end(const th_walls *walls, int level, th_vec2 p, float radius,
+                                          th_vec2 preferred, th_vec2 v) {
+    const float touch = 0.01f, straight = 0.97f; // [m]; cosine
+    int wall;
+    float distance2;
+    if (th_walls_near(walls, level, p, radius + touch, &wall, &distance2, 1) == 0) return v;
+    const th_wall *near = &walls->walls[wall];
+    th_vec2 q = th_nearest_on_segment(p, near->a, near->b), in = th_unit(th_sub(q, p));
+    bool end = (q.x == near->a.x && q.y == near->a.y) || (q.x == near->b.x && q.y == near->b.y);
+    float speed = th_length(preferred);
+    if (!end || !(th_dot(preferred, in) > straight * speed)) return v;
+    th_vec2 side = {-in.y, in.x};
+    return th_scale(th_dot(preferred, side) > 0.0f ? speed : -speed, side);
+}
+
 TH_FORMULA th_vec2 th_uic_velocity_at(const th_uic *uic, const th_uic_level *level,
-                                      const th_uic_place *at, th_vec2 preferred) {
+                                      const th_uic_place *at, th_vec2 preferred, float hold) {
     int nx = level->grid.nx, c = level->first + at->j * nx + at->i;
     unsigned folds = th_uic_flags_of(uic, level, at->i, at->j, at->half_x, at->half_y);
     int dx = at->half_x ? 1 : -1, dy = at->half_y ? nx : -nx;
@@ -246,13 +298,10 @@ TH_FORMULA th_vec2 th_uic_velocity_at(const th_uic *uic, const th_uic_level *lev
         th_uic_sample(uic->v, c + (at->half_y ? nx : 0), dx, -dy, out_x, in_y,
                       folds & TH_UIC_FOLD_X)};
     float inverse_area = level->grid.inverse_h * level->grid.inverse_h;
-    float weight = th_uic_weight(packing, th_uic_room_for(uic, room, inverse_area));
-    // At an exit people part, some out, some past it: the nearer, the less the common flow holds them. And
-    // nobody is carried out who does not head out.
+    float weight = hold * th_uic_weight(packing, th_uic_room_for(uic, room, inverse_area));
+    // Nobody is carried out who does not head out.
     bool exit_x = folds & TH_UIC_FOLD_X && uic->exit_x[c + at->half_x] > 0.0f;
     bool exit_y = folds & TH_UIC_FOLD_Y && uic->exit_y[c + (at->half_y ? nx : 0)] > 0.0f;
-    if (exit_x) weight *= 2.0f * in_x;
-    if (exit_y) weight *= 2.0f * in_y;
     th_vec2 v = th_add(preferred, th_scale(weight, th_sub(flow, preferred)));
     if (exit_x && preferred.x * (float)dx <= 0.0f)
         v.x = dx > 0 ? th_min(v.x, 0.0f) : th_max(v.x, 0.0f);
@@ -268,14 +317,23 @@ TH_FORMULA void th_uic_follow_run(th_world *world, const th_uic_quarter *q, uint
     const th_uic_level *level = &uic->levels[q->l];
     const th_staggered *grid = &level->grid;
     bool ring = q->i < 1 || q->j < 1 || q->i > grid->nx - 2 || q->j > grid->ny - 2;
+    unsigned flags = th_uic_flags_of(uic, level, q->i, q->j, q->a, q->b);
+    th_walls walls = th_world_walls(world);
     for (uint32_t i = begin; i < end; ++i) {
         if (!th_uic_own(world, i)) continue;
         th_vec2 p = th_position(a, i), v = {a->preferred_x[i], a->preferred_y[i]};
         if (!ring && uic->groups[a->group[i]].pressure && uic->cell_shift[i] != TH_UIC_NO_CELL) {
             th_uic_place at = th_uic_place_of(grid, p, q->i, q->j, uic->cell_shift[i]);
+            float hold = flags & TH_UIC_NEAR_GATE
+                             ? th_uic_hold_at_exits(uic, q->l, grid->inverse_h, p)
+                             : 1.0f;
             v = th_uic_preferred(world, level, i, at.j * grid->nx + at.i);
-            v = th_limit(th_uic_velocity_at(uic, level, &at, v), th_uic_fastest(a->speed[i]));
+            if (flags & TH_UIC_NEAR_GATE) v = th_uic_over_exit(world, i, q->l, p, v);
+            v = th_limit(th_uic_velocity_at(uic, level, &at, v, hold), th_uic_fastest(a->speed[i]));
         }
+        if (flags & TH_UIC_NEAR_WALL)
+            v = th_uic_around_wall_end(&walls, q->l, p, a->radius[i],
+                                       th_v(a->preferred_x[i], a->preferred_y[i]), v);
         a->next_velocity_x[i] = v.x;
         a->next_velocity_y[i] = v.y;
         a->next_position_x[i] = p.x + world->dt * v.x;
