@@ -302,6 +302,38 @@ static void the_fallen_may_get_up(void **state) {
     end(scene, world);
 }
 
+// Whoever was walking there before, nobody is carried along when he stands up.
+static void who_gets_up_stands_where_it_lay(void **state) {
+    (void)state;
+    static const char json[] = TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 30, 8]}}],
+         "exits": [{"id": "out", "line": [[30, 0], [30, 8]]}],
+         "groups": [{"id": "down", "count": 12, "area": {"rect": [10, 0.5, 20, 2.5]}, "to": "out",
+            "move": {"model": "hidac", "lies": 1, "gets_up": 2}},
+          {"id": "walk", "count": 40, "area": {"rect": [1, 4, 20, 7]}, "to": "out", "speed": 1.5,
+            "move": "hidac"}],
+         "run": {"step": 0.1, "duration": 60}});
+    th_scene *scene;
+    th_world *world = world_with(&scene, 1, json);
+    float lay_x[12], lay_y[12];
+    int risen = 0;
+    for (int k = 0; k < 25; ++k) {
+        const float *x = field_of(world, TH_FIELD_POSITION_X),
+                    *y = field_of(world, TH_FIELD_POSITION_Y);
+        memcpy(lay_x, x, sizeof lay_x);
+        memcpy(lay_y, y, sizeof lay_y);
+        uint64_t lay = th_world_statistics(world).fallen;
+        th_world_step(world, 1);
+        if (th_world_statistics(world).fallen >= lay) continue;
+        risen += (int)(lay - th_world_statistics(world).fallen);
+        x = field_of(world, TH_FIELD_POSITION_X);
+        y = field_of(world, TH_FIELD_POSITION_Y);
+        for (int i = 0; i < 12; ++i) assert_true(hypotf(x[i] - lay_x[i], y[i] - lay_y[i]) < 1e-3f);
+    }
+    assert_int_equal(risen, 12);
+    end(scene, world);
+}
+
 static void people_behind_a_wall_are_not_seen(void **state) {
     (void)state;
     // A queue just behind a thin wall, beside which somebody walks.
@@ -468,6 +500,7 @@ int main(void) {
         cmocka_unit_test(who_pushes_opens_a_way_through_a_crowd),
         cmocka_unit_test(who_is_pushed_too_far_falls_and_is_counted),
         cmocka_unit_test(the_fallen_may_get_up),
+        cmocka_unit_test(who_gets_up_stands_where_it_lay),
         cmocka_unit_test(people_behind_a_wall_are_not_seen),
         cmocka_unit_test(the_rectangle_follows_the_density),
         cmocka_unit_test(who_panic_pass_each_other_at_a_wall),

@@ -58,9 +58,7 @@ TH_API int th_rooms_at(const th_rooms *rooms, int level, th_vec2 point);
 
 // The place of the room for the portal, -1: it is not one of the room's; and the side of the portal that the room is on.
 TH_API int th_room_place(const th_rooms *rooms, int room, int portal);
-static inline int th_portal_side(const th_room_portal *portal, int room) {
-    return portal->rooms[0] == room ? 0 : 1;
-}
+TH_API int th_portal_side(const th_room_portal *portal, int room);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@
 #ifndef TH_SPACE_ROOM_PARTS_H
 #define TH_SPACE_ROOM_PARTS_H
 #include "core/geometry.h"
-#include "throng/rooms.h"
+#include "space/room_queries.h"
 
 typedef struct th_face {
     int level;
@@ -21,15 +21,6 @@ typedef struct th_room_finder {
     th_face *faces;
     int face_count, face_capacity;
 } th_room_finder;
-
-// Cells of a level, each with the rooms that reach into it.
-typedef struct th_room_grid {
-    th_vec2 origin;
-    float inverse_cell;
-    int nx, ny;
-    int *start; // nx * ny + 1
-    int *list;
-} th_room_grid;
 
 // room_places.c. False: no memory.
 bool th_rooms_build_grids(th_rooms *rooms);

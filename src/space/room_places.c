@@ -1,7 +1,6 @@
 // Rooms: which one holds a point, their portals and goals, and how far these are apart inside a room.
 // SPDX-License-Identifier: Apache-2.0
 #include "space/room_parts.h"
-#include "space/room_ways.h"
 #include "space/walls.h"
 #include <math.h>
 #include <string.h>
@@ -122,17 +121,7 @@ bool th_rooms_build_grids(th_rooms *rooms) {
 }
 
 int th_rooms_at(const th_rooms *rooms, int level, th_vec2 p) {
-    const th_room_grid *grid = &rooms->grids[level];
-    float column = (p.x - grid->origin.x) * grid->inverse_cell;
-    float row = (p.y - grid->origin.y) * grid->inverse_cell;
-    if (!(column >= 0.0f && row >= 0.0f && column < (float)grid->nx && row < (float)grid->ny))
-        return -1;
-    int cell = (int)row * grid->nx + (int)column;
-    int begin = grid->start[cell], end = grid->start[cell + 1];
-    if (end - begin == 1) return grid->list[begin];
-    for (int k = begin; k < end; ++k)
-        if (th_polygons_contain(&rooms->rooms[grid->list[k]].shape, p)) return grid->list[k];
-    return -1;
+    return th_room_of_point(rooms, level, p);
 }
 
 // ---- portals and goals of a room
@@ -195,34 +184,6 @@ bool th_rooms_add_places(th_rooms *rooms, th_room *list) {
 }
 
 // ---- distances
-
-static th_vec2 nearest_of_area(const th_polygons *shape, th_vec2 p) {
-    th_vec2 best = p;
-    float least = INFINITY;
-    if (th_polygons_contain(shape, p)) return p;
-    for (int r = 0; r < shape->ring_count; ++r) {
-        int begin = shape->ring_start[r], end = shape->ring_start[r + 1];
-        for (int i = begin, j = end - 1; i < end; j = i++) {
-            th_vec2 q = th_nearest_on_segment(p, shape->points[j], shape->points[i]);
-            float distance2 = th_length2(th_sub(q, p));
-            if (distance2 < least) {
-                least = distance2;
-                best = q;
-            }
-        }
-    }
-    return best;
-}
-
-th_vec2 th_rooms_place_point(const th_rooms *rooms, const th_room *room, int place, th_vec2 p) {
-    if (place < room->portal_count) {
-        const th_room_portal *portal = &rooms->portals[room->portals[place]];
-        return th_nearest_on_segment(p, portal->a, portal->b);
-    }
-    const th_goal *goal = &rooms->scene->goals[room->goals[place - room->portal_count]];
-    return goal->is_line ? th_nearest_on_segment(p, goal->line.a, goal->line.b)
-                         : nearest_of_area(&goal->area.shape, p);
-}
 
 static th_vec2 place_middle(const th_rooms *rooms, const th_room *room, int place) {
     if (place < room->portal_count) {
@@ -319,8 +280,9 @@ bool th_rooms_measure(th_rooms *rooms, th_room *list) {
 }
 
 int th_room_place(const th_rooms *rooms, int room, int portal) {
-    const th_room *one = &rooms->rooms[room];
-    for (int k = 0; k < one->portal_count; ++k)
-        if (one->portals[k] == portal) return k;
-    return -1;
+    return th_place_of_portal(&rooms->rooms[room], portal);
+}
+
+int th_portal_side(const th_room_portal *portal, int room) {
+    return th_side_of_portal(portal, room);
 }

@@ -21,7 +21,7 @@ static void offer_entrances(const th_rooms *rooms, int room, int place, float di
     for (int k = 0; k < one->portal_count; ++k) {
         if (k == place) continue;
         int portal = one->portals[k];
-        int node = 2 * portal + th_portal_side(&rooms->portals[portal], room);
+        int node = 2 * portal + th_side_of_portal(&rooms->portals[portal], room);
         th_front_offer(front, ways, node, one->distances[k * places + place] + distance);
     }
 }
@@ -41,6 +41,7 @@ void th_room_ways(const th_rooms *rooms, const int *goals, int goal_count, const
     while (front->count > 0) {
         int node = th_front_take(front), portal = node / 2;
         int from = rooms->portals[portal].rooms[1 - node % 2];
-        offer_entrances(rooms, from, th_room_place(rooms, from, portal), ways[node], front, ways);
+        offer_entrances(rooms, from, th_place_of_portal(&rooms->rooms[from], portal), ways[node],
+                        front, ways);
     }
 }

@@ -35,6 +35,7 @@ static bool take_arrays(th_world *world, th_mind *m) {
     TAKE(queue, (size_t)m->place_count * TH_MIND_BINS);
     TAKE(beyond, 2 * portals);
     TAKE(open, (size_t)scene->door_count);
+    TAKE(no_doors, (size_t)m->door_words);
     TAKE(due, people);
     TAKE(next_aim, people);
     TAKE(leader, people);
@@ -53,8 +54,9 @@ static bool take_arrays(th_world *world, th_mind *m) {
     return !arena->failed;
 }
 
-static int move_field(const char *name) {
+static int move_field(const th_world *world, const char *name) {
     const th_model *move = th_models(NULL)[TH_MOVE_HIDAC];
+    if (!th_model_field(world, TH_MOVE_HIDAC, 0)) return -1;
     for (int k = 0; k < move->field_count; ++k)
         if (strcmp(move->fields[k].name, name) == 0) return k;
     return -1;
@@ -74,8 +76,8 @@ bool th_mind_create(th_world *world, int model) {
     m->words = m->door_words + m->room_words;
     m->place_count = 2 * m->rooms->portal_count + scene->goal_count;
     if (m->door_words > TH_MIND_DOOR_WORDS || !take_arrays(world, m)) return false;
-    m->move_panic = move_field("panic");
-    m->move_manners = move_field("manners");
+    m->move_panic = move_field(world, "panic");
+    m->move_manners = move_field(world, "manners");
     m->free_count = m->capacity;
     for (int k = 0; k < m->capacity; ++k) m->free_slots[k] = m->capacity - 1 - k;
     for (int n = 0; n < 2 * m->rooms->portal_count; ++n)
@@ -107,50 +109,35 @@ static void free_slots_again(th_world *world, th_mind *m) {
 int th_mind_take_slot(th_world *world, th_mind *m) {
     if (m->free_count == 0) free_slots_again(world, m);
     if (m->free_count == 0) return -1;
-    int slot = m->free_slots[--m->free_count];
-    memset(m->memory + (size_t)slot * (size_t)m->words, 0, (size_t)m->words * sizeof *m->memory);
-    return slot;
+    return m->free_slots[--m->free_count];
 }
 
 // ---- ways
 
-static int find_belief(const th_mind *m, const uint32_t *shut) {
-    for (int b = 0; b < TH_MIND_BELIEFS; ++b)
-        if (m->beliefs[b].asked > 0 &&
-            memcmp(m->beliefs[b].shut, shut, (size_t)m->door_words * sizeof *shut) == 0)
-            return b;
-    return -1;
-}
-
-static const float *row_of(const th_mind *m, int belief, int row) {
-    return m->beliefs[belief].ways + (size_t)row * 2 * (size_t)m->rooms->portal_count;
-}
-
-const float *th_mind_known_ways(const th_world *world, const th_mind *m, const uint32_t *shut,
-                                int row) {
-    (void)world;
-    int b = find_belief(m, shut);
-    return b < 0 ? NULL : row_of(m, b, row);
-}
-
-const float *th_mind_ways(const th_world *world, th_mind *m, const uint32_t *shut, int row) {
+static void search_ways(const th_world *world, th_mind *m, th_belief *belief) {
     const th_scene *scene = world->scene;
-    int b = find_belief(m, shut);
+    for (int r = 0; r < row_count(scene); ++r) {
+        int single = r - scene->target_count;
+        const int *goals = single < 0 ? scene->targets[r].goals : &single;
+        int count = single < 0 ? scene->targets[r].goal_count : 1;
+        th_room_ways(m->rooms, goals, count, belief->shut, &m->front,
+                     belief->ways + (size_t)r * 2 * (size_t)m->rooms->portal_count);
+    }
+}
+
+bool th_mind_ask(const th_world *world, th_mind *m, const uint32_t *shut, uint64_t since) {
+    int b = th_mind_belief_of(m, shut);
     if (b < 0) {
         b = 0; // the one not asked for the longest
         for (int k = 1; k < TH_MIND_BELIEFS; ++k)
             if (m->beliefs[k].asked < m->beliefs[b].asked) b = k;
+        if (m->beliefs[b].asked > since) return false;
         memcpy(m->beliefs[b].shut, shut, (size_t)m->door_words * sizeof *shut);
-        for (int r = 0; r < row_count(scene); ++r) {
-            int single = r - scene->target_count;
-            const int *goals = single < 0 ? scene->targets[r].goals : &single;
-            int count = single < 0 ? scene->targets[r].goal_count : 1;
-            th_room_ways(m->rooms, goals, count, shut, &m->front,
-                         m->beliefs[b].ways + (size_t)r * 2 * (size_t)m->rooms->portal_count);
-        }
+        search_ways(world, m, &m->beliefs[b]);
+        m->beliefs[b].searched = m->asked + 1;
     }
     m->beliefs[b].asked = ++m->asked;
-    return row_of(m, b, row);
+    return true;
 }
 
 // ---- snapshots

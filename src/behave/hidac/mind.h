@@ -9,14 +9,15 @@
 enum {
     TH_MIND_DOOR_WORDS = 1024, // most doors of a scene, in words of 32
     TH_MIND_BELIEFS = 32,      // sets of shut doors whose ways are at hand
-    TH_MIND_BINS = 16, // people before a place by distance, a metre each, the last one: beyond
+    TH_MIND_BINS = 15,         // people before a place by distance, a metre each
 };
 
 // Ways to all targets and single goals for one set of doors that somebody takes for shut.
 typedef struct th_belief {
-    uint32_t *shut; // door_words
-    float *ways;    // (targets + goals) * 2 portals
-    uint64_t asked; // when last; 0: empty
+    uint32_t *shut;    // door_words
+    float *ways;       // (targets + goals) * 2 portals
+    uint64_t asked;    // when last; 0: empty
+    uint64_t searched; // when, 0: never
 } th_belief;
 
 typedef struct th_mind {
@@ -30,18 +31,23 @@ typedef struct th_mind {
     th_belief beliefs[TH_MIND_BELIEFS];
     uint64_t asked;
     th_front front;
-    int place_count; // 2 * portals (portal and room it is left from), then goals
-    int *queue;      // place_count * TH_MIND_BINS
-    float *beyond;   // by 2 * portal + side: how far behind the line people aim [m]
-    uint8_t *open;   // by door: none is shut
+    int place_count;    // 2 * portals (portal and room it is left from), then goals
+    int *queue;         // place_count * TH_MIND_BINS
+    float *beyond;      // by 2 * portal + side: how far behind the line people aim [m]
+    uint8_t *open;      // by door: none is shut
+    uint32_t *no_doors; // the set of no shut doors
     // by place in the list of those whose turn it is
     uint32_t *due, *next_aim, *leader;
     bool *told;
-    int move_panic, move_manners; // fields of the move model hidac; -1: none
+    int move_panic, move_manners; // fields of the move model hidac; -1: nobody uses it
     // companions: by company, of this moment
     uint32_t *first_id, *first_aim, *first_room;
     float *farthest;
 } th_mind;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 bool th_mind_create(th_world *world, int model);
 void th_mind_destroy(th_world *world, int model);
@@ -51,17 +57,64 @@ bool th_mind_saved_is_sound(const th_world *world, int model, const void *bytes,
 void th_mind_restore(th_world *world, int model, const void *bytes);
 bool th_mind_fields_are_sound(const th_world *world, int model, int group, const uint32_t *fields);
 
-// A place for the memory of somebody new, all zero. Not for several threads at once.
+// A place for the memory of somebody new. Not for several threads at once.
 int th_mind_take_slot(th_world *world, th_mind *mind);
-// The ways of a target (row < target_count) or a goal (row - target_count) for a set of shut doors. Searches where they are
-// not at hand; not for several threads at once.
-const float *th_mind_ways(const th_world *world, th_mind *mind, const uint32_t *shut, int row);
-// The same where they are at hand, else NULL; for any number of threads.
-const float *th_mind_known_ways(const th_world *world, const th_mind *mind, const uint32_t *shut,
-                                int row);
+// Has the ways for a set of shut doors at hand, for everybody who asks (th_mind_known_ways), in the place of those that
+// were not asked for the longest. False: all there are have been asked for since, use them first. Not for several threads
+// at once.
+bool th_mind_ask(const th_world *world, th_mind *mind, const uint32_t *shut, uint64_t since);
 
-static inline bool th_bit(const uint32_t *bits, int k) { return bits[k / 32] >> (k % 32) & 1; }
-static inline void th_set_bit(uint32_t *bits, int k, bool on) {
+#ifdef __cplusplus
+}
+#endif
+
+TH_BOTH static inline bool th_bit(const uint32_t *bits, int k) {
+    return bits[k / 32] >> (k % 32) & 1;
+}
+TH_BOTH static inline void th_set_bit(uint32_t *bits, int k, bool on) {
     bits[k / 32] = on ? bits[k / 32] | 1u << (k % 32) : bits[k / 32] & ~(1u << (k % 32));
+}
+TH_BOTH static inline bool th_same_words(const uint32_t *a, const uint32_t *b, int count) {
+    for (int w = 0; w < count; ++w)
+        if (a[w] != b[w]) return false;
+    return true;
+}
+
+// Which of the beliefs at hand has these doors shut; -1: none.
+TH_BOTH static inline int th_mind_belief_of(const th_mind *m, const uint32_t *shut) {
+    for (int b = 0; b < TH_MIND_BELIEFS; ++b)
+        if (m->beliefs[b].asked > 0 && th_same_words(m->beliefs[b].shut, shut, m->door_words))
+            return b;
+    return -1;
+}
+// The ways of a target (row < target_count) or a goal (row - target_count) for a set of shut doors that is at hand.
+TH_BOTH static inline const float *th_mind_known_ways(const th_mind *m, const uint32_t *shut,
+                                                      int row) {
+    return m->beliefs[th_mind_belief_of(m, shut)].ways +
+           (size_t)row * 2 * (size_t)m->rooms->portal_count;
+}
+
+// What somebody new is like.
+TH_BOTH static inline uint32_t th_mind_draw_nature(const th_mind_params *p, uint64_t seed,
+                                                   uint32_t id) {
+    th_random4 r = th_philox(seed, TH_STREAM_HIDAC_MIND, id, 0);
+    th_random4 more = th_philox(seed, TH_STREAM_HIDAC_MIND, id, 1);
+    float trained = th_uniform(r.v[0]), knowledge = th_uniform(r.v[1]), temper = th_uniform(r.v[2]);
+    uint32_t nature = 0;
+    if (trained < p->trained) nature |= TH_MIND_TRAINED;
+    if (knowledge < p->knows_all)
+        nature |= TH_MIND_KNOWS_ALL;
+    else if (knowledge < p->knows_all + p->knows_way_in)
+        nature |= TH_MIND_KNOWS_WAY_IN;
+    // Outgoing people walk after others less.
+    if (th_uniform(more.v[0]) < p->followers * (1.0f - 0.5f * p->extraversion))
+        nature |= TH_MIND_FOLLOWER;
+    if (temper < p->anxious)
+        nature |= TH_MIND_ANXIOUS;
+    else if (temper < p->anxious + p->polite)
+        nature |= TH_MIND_POLITE;
+    else if (temper < p->anxious + p->polite + p->impatient)
+        nature |= TH_MIND_IMPATIENT;
+    return nature;
 }
 #endif

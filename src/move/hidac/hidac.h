@@ -668,6 +668,10 @@ TH_BOTH static inline int th_hidac_lie_down(th_world *world, uint32_t self) {
     a->phase[self] = TH_PHASE_WALKING;
     *state = TH_HIDAC_WALKS;
     *timer = 0.0f;
+    // It has made no step.
+    a->next_position_x[self] = a->position_x[self];
+    a->next_position_y[self] = a->position_y[self];
+    a->next_velocity_x[self] = a->next_velocity_y[self] = 0.0f;
     return -1;
 }
 #endif

@@ -1,0 +1,178 @@
+// The behaviour hidac: from what somebody makes for to the point it walks to; leaders and companions.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_BEHAVE_HIDAC_WALK_H
+#define TH_BEHAVE_HIDAC_WALK_H
+#include "behave/hidac/others.h"
+
+// ---- where to walk
+
+TH_BOTH static inline th_vec2 th_mind_inset_point(const th_agents *a, uint32_t i, th_vec2 from,
+                                                  th_vec2 to, th_vec2 p) {
+    th_vec2 along = th_sub(to, from);
+    float length = th_length(along), own = th_uniform(a->id[i] * 2654435761u);
+    if (length <= 0.0f) return from;
+    th_vec2 cut = th_scale(th_min(a->radius[i] + own, 0.45f * length) / length, along);
+    return th_nearest_on_segment(p, th_add(from, cut), th_sub(to, cut));
+}
+
+TH_BOTH static inline void th_mind_walk_to(const th_mind_step *s, uint32_t i, th_vec2 q,
+                                           int level) {
+    th_agents *a = &s->world->agents;
+    a->goal_x[i] = q.x;
+    a->goal_y[i] = q.y;
+    a->goal_level[i] = (uint32_t)level;
+}
+
+// Over an exit's line, away from where one is.
+TH_BOTH static inline void th_mind_walk_to_goal(const th_mind_step *s, uint32_t i,
+                                                const th_goal *goal) {
+    const th_agents *a = &s->world->agents;
+    th_vec2 p = th_position(a, i);
+    if (!goal->is_line) {
+        const th_polygons *shape = &goal->area.shape;
+        th_vec2 best = p;
+        float least = INFINITY;
+        for (int r = 0; r < shape->ring_count && !th_polygons_contain(shape, p); ++r) {
+            int begin = shape->ring_start[r], end = shape->ring_start[r + 1];
+            for (int k = begin, j = end - 1; k < end; j = k++) {
+                th_vec2 q = th_nearest_on_segment(p, shape->points[j], shape->points[k]);
+                float distance2 = th_length2(th_sub(q, p));
+                if (distance2 < least) {
+                    least = distance2;
+                    best = q;
+                }
+            }
+        }
+        th_vec2 in = th_scale(0.3f, th_unit(th_sub(best, p))); // over the edge
+        th_mind_walk_to(s, i, th_add(best, in), goal->area.level);
+        return;
+    }
+    th_vec2 q = th_mind_inset_point(a, i, goal->line.a, goal->line.b, p);
+    th_vec2 normal = th_unit(th_perp_left(th_sub(goal->line.b, goal->line.a)));
+    float side = th_dot(th_sub(p, goal->line.a), normal);
+    th_mind_walk_to(s, i, th_add(q, th_scale(side > 0.0f ? -0.5f : 0.5f, normal)),
+                    goal->line.level);
+}
+
+TH_BOTH static inline void th_mind_walk_on(const th_mind_step *s, uint32_t i, int room) {
+    const th_rooms *rooms = s->mind->rooms;
+    const th_agents *a = &s->world->agents;
+    uint32_t aim = s->aim[i];
+    if (aim == 0) {
+        int target = th_mind_target_of(s, i);
+        if (room < 0 && target >= 0)
+            th_mind_walk_to_goal(
+                s, i, &s->world->scene->goals[s->world->scene->targets[target].goals[0]]);
+        return;
+    }
+    if (aim > (uint32_t)rooms->portal_count) {
+        th_mind_walk_to_goal(s, i,
+                             &s->world->scene->goals[aim - 1 - (uint32_t)rooms->portal_count]);
+        return;
+    }
+    const th_room_portal *portal = &rooms->portals[aim - 1];
+    int side = th_side_of_portal(portal, room);
+    th_vec2 q = th_mind_inset_point(a, i, portal->a, portal->b, th_position(a, i));
+    th_vec2 over = th_scale(side == 0 ? 1.0f : -1.0f, portal->over);
+    // Before a shut door, whether one knows of it or not, one stands on this side.
+    bool shut = portal->kind == TH_PORTAL_DOOR && s->world->door_closed[portal->index];
+    float beyond = s->mind->beyond[2 * (aim - 1) + (uint32_t)(1 - side)];
+    if (shut)
+        th_mind_walk_to(s, i, th_sub(q, th_scale(a->radius[i] + 0.1f, over)), portal->levels[side]);
+    else
+        th_mind_walk_to(s, i, th_add(q, th_scale(beyond, over)), portal->levels[1 - side]);
+}
+
+// ---- leaders
+
+#define TH_MIND_BESIDE 2.0f // [m] from the leader: goes on as it does
+
+// Towards the leader in sight who is not near; who is ahead of it, or has no way of its own, stands. True: that is all.
+TH_BOTH static inline bool th_mind_stay_with_leader(const th_mind_step *s, uint32_t i, int room,
+                                                    uint32_t leader) {
+    const th_agents *a = &s->world->agents;
+    if (leader == UINT32_MAX || th_mind_leaders_of(s, i) < 0) return false;
+    th_vec2 p = th_position(a, i), q = th_position(a, leader);
+    bool far = th_length(th_sub(q, p)) > TH_MIND_BESIDE;
+    if (!far && th_mind_place_of_aim(s, room, s->aim[i]) >= 0) return false;
+    th_mind_walk_to(s, i, far && !th_mind_is_ahead(s, i, leader) ? q : p, (int)a->level[i]);
+    return true;
+}
+
+// A leader whom a follower called a moment ago waits for it.
+TH_BOTH static inline bool th_mind_wait_for_followers(const th_mind_step *s, uint32_t i) {
+    if (s->called[i] <= 0.0f) return false;
+    s->called[i] = th_max(s->called[i] - s->interval, 0.0f);
+    if (s->waited[i] >= th_mind_params_of(s, i)->wait_longest) return false;
+    s->waited[i] += s->interval;
+    return true;
+}
+
+// ---- companions: by order of appearance, of one group
+
+TH_BOTH static inline uint32_t th_mind_company_of(const th_mind_step *s, uint32_t i) {
+    const th_agents *a = &s->world->agents;
+    uint32_t size = (uint32_t)th_mind_params_of(s, i)->companions;
+    if (size < 2) return UINT32_MAX;
+    return 2 * ((a->id[i] - 1) / size % (uint32_t)s->mind->capacity) + (a->group[i] & 1);
+}
+
+// The company that somebody counts for; UINT32_MAX: none.
+TH_BOTH static inline uint32_t th_mind_company_joined(const th_mind_step *s, uint32_t i) {
+    if (!th_mind_is_own(s, i) || s->world->agents.phase[i] != TH_PHASE_WALKING || s->slot[i] == 0)
+        return UINT32_MAX;
+    return th_mind_company_of(s, i);
+}
+
+// Whether any group of the world has companies.
+TH_BOTH static inline bool th_mind_has_companies(const th_world *world) {
+    for (int g = 0; g < world->scene->group_count; ++g) {
+        const th_mind_params *p =
+            (const th_mind_params *)(const void *)world->groups[g].behave_params;
+        if (world->groups[g].behave == TH_BEHAVE_HIDAC && p->companions >= 2.0f) return true;
+    }
+    return false;
+}
+
+// The first of a company leads it; who is ahead of the others waits. True: stands.
+TH_BOTH static inline bool th_mind_keep_together(const th_mind_step *s, uint32_t i, int room) {
+    const th_mind_params *p = th_mind_params_of(s, i);
+    uint32_t c = th_mind_company_of(s, i);
+    if (c == UINT32_MAX || s->mind->first_id[c] == 0) return false;
+    if (s->mind->first_id[c] != s->world->agents.id[i] && s->mind->first_room[c] == s->room[i]) {
+        int place = th_mind_place_of_aim(s, room, s->mind->first_aim[c]);
+        if (place >= 0) s->aim[i] = th_mind_aim_of_place(s, room, place);
+    }
+    bool ahead = s->mind->farthest[c] - s->remaining[i] > p->wait_distance;
+    if (!ahead || s->waited[i] >= p->wait_longest) return false;
+    s->waited[i] += s->interval;
+    return true;
+}
+
+// ---- the end of a turn
+
+TH_BOTH static inline void th_mind_tell_move_model(const th_mind_step *s, uint32_t i) {
+    uint32_t nature = s->nature[i];
+    if (s->mind->move_panic < 0) return;
+    float *panic = th_own_floats(s->world, TH_MOVE_HIDAC, s->mind->move_panic);
+    uint32_t *manners = th_own_words(s->world, TH_MOVE_HIDAC, s->mind->move_manners);
+    panic[i] = nature & TH_MIND_PANICS ? 1.0f : 0.0f;
+    manners[i] = nature & TH_MIND_POLITE ? 1 : nature & TH_MIND_IMPATIENT ? 2 : 0;
+}
+
+// The k-th of those whose turn it is does what it decided.
+TH_BOTH static inline void th_mind_commit(const th_mind_step *s, int k) {
+    uint32_t i = s->mind->due[k];
+    const th_agents *a = &s->world->agents;
+    s->aim[i] = s->mind->next_aim[k];
+    th_mind_panic_or_calm(s, i);
+    th_mind_tell_move_model(s, i);
+    if (a->phase[i] != TH_PHASE_WALKING || th_mind_target_of(s, i) < 0) return;
+    int room = (int)s->room[i] - 1;
+    if (room >= 0 && th_mind_stay_with_leader(s, i, room, s->mind->leader[k])) return;
+    if (room >= 0 && (th_mind_keep_together(s, i, room) || th_mind_wait_for_followers(s, i)))
+        th_mind_walk_to(s, i, th_position(a, i), (int)a->level[i]);
+    else
+        th_mind_walk_on(s, i, room);
+}
+#endif

@@ -1,0 +1,74 @@
+// What people ask about rooms while they walk, on the CPU and on a device. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_SPACE_ROOM_QUERIES_H
+#define TH_SPACE_ROOM_QUERIES_H
+#include "formula/segment.h"
+#include "scene/scene.h"
+#include "throng/rooms.h"
+#include <math.h>
+
+// Cells of a level, each with the rooms that reach into it.
+typedef struct th_room_grid {
+    th_vec2 origin;
+    float inverse_cell;
+    int nx, ny;
+    int *start; // nx * ny + 1
+    int *list;
+} th_room_grid;
+
+// th_rooms_at
+TH_BOTH static inline int th_room_of_point(const th_rooms *rooms, int level, th_vec2 p) {
+    const th_room_grid *grid = &rooms->grids[level];
+    float column = (p.x - grid->origin.x) * grid->inverse_cell;
+    float row = (p.y - grid->origin.y) * grid->inverse_cell;
+    if (!(column >= 0.0f && row >= 0.0f && column < (float)grid->nx && row < (float)grid->ny))
+        return -1;
+    int cell = (int)row * grid->nx + (int)column;
+    int begin = grid->start[cell], end = grid->start[cell + 1];
+    if (end - begin == 1) return grid->list[begin];
+    for (int k = begin; k < end; ++k)
+        if (th_polygons_contain(&rooms->rooms[grid->list[k]].shape, p)) return grid->list[k];
+    return -1;
+}
+
+// th_room_place
+TH_BOTH static inline int th_place_of_portal(const th_room *room, int portal) {
+    for (int k = 0; k < room->portal_count; ++k)
+        if (room->portals[k] == portal) return k;
+    return -1;
+}
+
+// th_portal_side
+TH_BOTH static inline int th_side_of_portal(const th_room_portal *portal, int room) {
+    return portal->rooms[0] == room ? 0 : 1;
+}
+
+TH_BOTH static inline th_vec2 th_nearest_of_area(const th_polygons *shape, th_vec2 p) {
+    th_vec2 best = p;
+    float least = INFINITY;
+    if (th_polygons_contain(shape, p)) return p;
+    for (int r = 0; r < shape->ring_count; ++r) {
+        int begin = shape->ring_start[r], end = shape->ring_start[r + 1];
+        for (int i = begin, j = end - 1; i < end; j = i++) {
+            th_vec2 q = th_nearest_on_segment(p, shape->points[j], shape->points[i]);
+            float distance2 = th_length2(th_sub(q, p));
+            if (distance2 < least) {
+                least = distance2;
+                best = q;
+            }
+        }
+    }
+    return best;
+}
+
+// The nearest point of a room's place (portals first, then goals) to p.
+TH_BOTH static inline th_vec2 th_rooms_place_point(const th_rooms *rooms, const th_room *room,
+                                                   int place, th_vec2 p) {
+    if (place < room->portal_count) {
+        const th_room_portal *portal = &rooms->portals[room->portals[place]];
+        return th_nearest_on_segment(p, portal->a, portal->b);
+    }
+    const th_goal *goal = &rooms->scene->goals[room->goals[place - room->portal_count]];
+    return goal->is_line ? th_nearest_on_segment(p, goal->line.a, goal->line.b)
+                         : th_nearest_of_area(&goal->area.shape, p);
+}
+#endif
