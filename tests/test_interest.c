@@ -603,10 +603,10 @@ static void the_leg_of_before(void **state) {
 static void any_threads(void **state) {
     (void)state;
     th_scene *scene = market("field");
-    assert_any_threads(scene, 4, 200);
+    assert_any_threads(scene, 4, 100);
     th_scene_destroy(scene);
     scene = market("continuum");
-    assert_any_threads(scene, 4, 80);
+    assert_any_threads(scene, 4, 40);
     th_scene_destroy(scene);
 }
 
@@ -616,7 +616,7 @@ static void restored(void **state) {
     assert_restores(scene, 80, 150);
     th_scene_destroy(scene);
     scene = market("continuum");
-    assert_restores(scene, 80, 40);
+    assert_restores(scene, 40, 30);
     th_scene_destroy(scene);
 }
 
