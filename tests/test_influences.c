@@ -1,6 +1,7 @@
 // What drives a person, as models tell it: right, and without changing anything. SPDX-License-Identifier: Apache-2.0
 #include "support.h"
 #include "throng/live.h"
+#include "throng/model.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,21 @@ static const char room[] = TH_JSON(
 static th_scene *room_of(const char *model) {
     char json[1024];
     snprintf(json, sizeof json, room, model);
+    return scene_of(json);
+}
+
+// With the default of every stage but the model's.
+static th_scene *room_with(const th_model *model) {
+    char more[64], json[1024];
+    const char *stage = model->stage == TH_STAGE_BEHAVE   ? "behave"
+                        : model->stage == TH_STAGE_PLAN   ? "plan"
+                        : model->stage == TH_STAGE_FILTER ? "filter"
+                                                          : "move";
+    if (model->stage == TH_STAGE_MOVE)
+        snprintf(more, sizeof more, "%s", model->name);
+    else
+        snprintf(more, sizeof more, "people\", \"%s\": \"%s", stage, model->name);
+    snprintf(json, sizeof json, room, more);
     return scene_of(json);
 }
 
@@ -41,10 +57,11 @@ static const th_influence *named(const char *name, int count) {
 
 static void asking_changes_nothing(void **state) {
     (void)state;
-    static const char *const models[] = {"hidac", "orca",   "social_force", "uic",
-                                         "pbd",   "people", "colonization"};
-    for (size_t m = 0; m < sizeof models / sizeof models[0]; ++m) {
-        th_scene *scene = room_of(models[m]);
+    int models;
+    const th_model *const *all = th_models(&models);
+    for (int m = 0; m < models; ++m) {
+        if (all[m]->internal || (all[m]->stage != TH_STAGE_MOVE && !all[m]->influences)) continue;
+        th_scene *scene = room_with(all[m]);
         th_world *asked = world_of(scene, 2, 1), *left_alone = world_of(scene, 2, 1);
         ask(asked, 7); // before the first step, too
         for (int k = 0; k < 60; ++k) {
@@ -57,6 +74,35 @@ static void asking_changes_nothing(void **state) {
         th_world_destroy(left_alone);
         th_scene_destroy(scene);
     }
+}
+
+// Whatever model of movement or filter somebody chooses, a click on a person has an answer.
+static void every_model_tells(void **state) {
+    (void)state;
+    int models, told_by = 0;
+    const th_model *const *all = th_models(&models);
+    for (int m = 0; m < models; ++m) {
+        bool has_no_say =
+            strcmp(all[m]->name, "none") == 0 || strcmp(all[m]->name, "keep_side") == 0;
+        bool asked = all[m]->stage == TH_STAGE_MOVE || all[m]->stage == TH_STAGE_FILTER;
+        if (!asked || all[m]->internal || has_no_say) continue; // keep_side: nobody is on a strip
+        th_scene *scene = room_with(all[m]);
+        th_world *world = world_of(scene, 1, 1);
+        th_world_step(world, 30);
+        th_influence list[MOST];
+        int shapes = 0, count = th_world_influences(world, (th_agent_id){17}, m, list, MOST);
+        for (int k = 0; k < count && k < MOST; ++k) {
+            shapes += list[k].kind != TH_INFLUENCE_FIGURE;
+            assert_true(isfinite(list[k].at.x) && isfinite(list[k].vector.y) &&
+                        isfinite(list[k].size));
+        }
+        if (shapes == 0) print_message("%s tells nothing\n", all[m]->name);
+        assert_true(shapes > 0);
+        ++told_by;
+        th_world_destroy(world);
+        th_scene_destroy(scene);
+    }
+    assert_true(told_by >= 11);
 }
 
 // A view that is mapped while somebody asks is written back to the same people.
@@ -188,6 +234,194 @@ static void social_force_tells_its_forces(void **state) {
     assert_true(hypot(ax, ay) > 1);
     assert_near(80 * ax, sum.x, 0.02 * hypot((double)sum.x, (double)sum.y));
     assert_near(80 * ay, sum.y, 0.02 * hypot((double)sum.x, (double)sum.y));
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// Over a short step the accelerations told are those of the person.
+static void unit_mass_models_tell_their_accelerations(void **state) {
+    (void)state;
+    static const char *const models[] = {"helbing_molnar", "power_law"};
+    for (int m = 0; m < 2; ++m) {
+        th_scene *scene = two_of(models[m], "", 1.5, 0.001);
+        th_world *world = world_of(scene, 1, 1);
+        th_world_step(world, 200);
+        th_vec2 sum = {0, 0};
+        int count = ask(world, 1);
+        for (int k = 0; k < count; ++k) {
+            assert_string_equal(told[k].unit, "m/s2");
+            sum.x += told[k].vector.x;
+            sum.y += told[k].vector.y;
+        }
+        assert_int_equal(named("push of a person", count)->other, 2);
+        float vx = field_of(world, TH_FIELD_VELOCITY_X)[0],
+              vy = field_of(world, TH_FIELD_VELOCITY_Y)[0];
+        th_world_step(world, 1);
+        double ax = ((double)field_of(world, TH_FIELD_VELOCITY_X)[0] - (double)vx) / 0.001;
+        double ay = ((double)field_of(world, TH_FIELD_VELOCITY_Y)[0] - (double)vy) / 0.001;
+        assert_true(hypot(ax, ay) > 0.1);
+        assert_near(ax, sum.x, 0.02 * hypot(ax, ay));
+        assert_near(ay, sum.y, 0.02 * hypot(ax, ay));
+        th_world_destroy(world);
+        th_scene_destroy(scene);
+    }
+}
+
+// What is told to come out is the velocity of the next step, which is one sub-step long.
+static void velocities_told_are_those_of_the_next_step(void **state) {
+    (void)state;
+    static const struct {
+        const char *model;
+        const char *part[2]; // whose sum it is
+        double step;
+    } cases[] = {{"pbd", {"after constraints", "cohesion and limit"}, 0.02},
+                 {"collision_free_speed", {"velocity by room"}, 0.05},
+                 {"anticipation_velocity", {"velocity by room"}, 0.05},
+                 {"uic", {"after projection"}, 0.05}};
+    for (size_t m = 0; m < sizeof cases / sizeof cases[0]; ++m) {
+        th_scene *scene = two_of(cases[m].model, "", 2, cases[m].step);
+        th_world *world = world_of(scene, 1, 3);
+        th_world_step(world, (int)(0.4 / cases[m].step));
+        th_vec2 sum = {0, 0};
+        int count = ask(world, 1);
+        for (int k = 0; k < 2 && cases[m].part[k]; ++k) {
+            sum.x += named(cases[m].part[k], count)->vector.x;
+            sum.y += named(cases[m].part[k], count)->vector.y;
+        }
+        th_world_step(world, 1);
+        assert_near(field_of(world, TH_FIELD_VELOCITY_X)[0], sum.x, 0.02);
+        assert_near(field_of(world, TH_FIELD_VELOCITY_Y)[0], sum.y, 0.02);
+        th_world_destroy(world);
+        th_scene_destroy(scene);
+    }
+}
+
+// Two who overlap push each other apart, and are told by whom.
+static void pairs_tell_who_pushes(void **state) {
+    (void)state;
+    static const char *const models[] = {"pbd", "uic"}, *const names[] = {"contact with a person",
+                                                                          "push of a person"};
+    for (int m = 0; m < 2; ++m) {
+        th_scene *scene = two_of(models[m], "", 0.395, 0.05);
+        th_world *world = world_of(scene, 1, 1);
+        const th_influence *push = named(names[m], ask(world, 1));
+        assert_int_equal(push->other, 2);
+        assert_true(push->vector.x < -0.01f); // the other stands in the east
+        th_world_destroy(world);
+        th_scene_destroy(scene);
+    }
+}
+
+// In a crowd that presses against a wall with a door the pressure takes of the wish, and of nobody who is alone.
+static void uic_tells_its_pressure(void **state) {
+    (void)state;
+    th_scene *scene = room_of("uic");
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 80);
+    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
+    int people = th_world_agent_count(world), pressed = 0;
+    for (int i = 0; i < people; ++i) {
+        int count = ask(world, id[i]);
+        float pressure = named("pressure here", count)->size;
+        th_vec2 before = named("before projection", count)->vector,
+                after = named("after projection", count)->vector,
+                taken = named("taken by pressure", count)->vector;
+        assert_near(after.x - before.x, taken.x, 1e-5);
+        assert_near(after.y - before.y, taken.y, 1e-5);
+        assert_true(named("packing here, of what has room", count)->size < 2.0f);
+        pressed += pressure > 0.0f && hypotf(after.x, after.y) < 0.9f * hypotf(before.x, before.y);
+    }
+    assert_true(pressed > 5);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// The velocity follows what is chosen and what the walls add; whoever stands in the way is named.
+static void people_tells_what_it_chooses(void **state) {
+    (void)state;
+    th_scene *scene = two_of("people", "", 3, 0.05);
+    th_world *world = world_of(scene, 1, 3);
+    th_world_step(world, 10);
+    for (int k = 0; k < 20; ++k) {
+        int count = ask(world, 1);
+        th_vec2 chosen = named("direction chosen", count)->vector,
+                off = named("off the walls", count)->vector;
+        int rays = 0;
+        for (int n = 0; n < count; ++n) {
+            bool ray = strcmp(told[n].name, "speed allowed") == 0;
+            float cross = told[n].vector.x * chosen.y - told[n].vector.y * chosen.x;
+            rays += ray && fabsf(cross) < 1e-5f;
+        }
+        assert_true(rays >= 1); // it chose one of those it looked in
+        double vx = (double)field_of(world, TH_FIELD_VELOCITY_X)[0],
+               vy = (double)field_of(world, TH_FIELD_VELOCITY_Y)[0];
+        double share = 1 - exp(-0.05 / 0.3); // relaxation_time
+        th_world_step(world, 1);
+        assert_near(field_of(world, TH_FIELD_VELOCITY_X)[0],
+                    vx + share * ((double)(chosen.x + off.x) - vx), 0.01);
+        assert_near(field_of(world, TH_FIELD_VELOCITY_Y)[0],
+                    vy + share * ((double)(chosen.y + off.y) - vy), 0.01);
+    }
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// Before a door nearly everybody is slowed by somebody who is told, and chooses no more than this one allows.
+static void people_tells_who_slows(void **state) {
+    (void)state;
+    th_scene *scene = room_of("people");
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 40);
+    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
+    int people = th_world_agent_count(world), slowed = 0, within = 0;
+    for (int i = 0; i < people; ++i) {
+        int count = ask(world, id[i]);
+        const th_influence *by = NULL;
+        for (int k = 0; k < count; ++k)
+            if (strcmp(told[k].name, "person who slows it") == 0) by = &told[k];
+        if (!by) continue;
+        th_vec2 chosen = named("direction chosen", count)->vector;
+        float allowed = named("speed that this person allows", count)->size;
+        assert_true(by->other != 0 && by->other != id[i]);
+        ++slowed;
+        within += hypotf(chosen.x, chosen.y) <= allowed + 1e-4f;
+    }
+    assert_true(slowed > people / 3);
+    assert_true(within >= slowed - slowed / 10); // but for who has waited too long, and presses on
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
+// The density told ahead slows as the filter does: where it leaves less than the walking speed, people walk as told.
+static void densesense_tells_its_arc(void **state) {
+    (void)state;
+    int model = th_model_find(TH_STAGE_FILTER, "densesense");
+    th_scene *scene = room_with(th_models(NULL)[model]);
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 60);
+    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
+    const float *px = field_of(world, TH_FIELD_PREFERRED_X),
+                *py = field_of(world, TH_FIELD_PREFERRED_Y);
+    int people = th_world_agent_count(world), slowed = 0, as_told = 0;
+    for (int i = 0; i < people; ++i) {
+        float nearest = 0.0f, speed = hypotf(px[i], py[i]), allowed = 0.0f;
+        int count = th_world_influences(world, (th_agent_id){id[i]}, model, told, MOST), rays = 0;
+        for (int k = 0; k < count; ++k) {
+            if (strcmp(told[k].name, "speed left by density") != 0) continue;
+            float length = hypotf(told[k].vector.x, told[k].vector.y);
+            float cosine = (told[k].vector.x * px[i] + told[k].vector.y * py[i]) / (length * speed);
+            if (cosine > nearest) allowed = length;
+            nearest = cosine > nearest ? cosine : nearest;
+            ++rays;
+        }
+        if (count == 0) continue;
+        assert_int_equal(rays, 13);
+        assert_true(named("density ahead", count)->size >= 0.0f);
+        slowed += allowed < 1.0f;
+        as_told += allowed < 1.0f && fabsf(allowed - speed) < 0.25f * speed;
+    }
+    assert_true(slowed > 10);
+    assert_true(as_told > slowed / 2); // it has moved since, and so have the others
     th_world_destroy(world);
     th_scene_destroy(scene);
 }
@@ -332,6 +566,14 @@ static void planners_tell_which_way_they_lead(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(asking_changes_nothing),
+        cmocka_unit_test(every_model_tells),
+        cmocka_unit_test(unit_mass_models_tell_their_accelerations),
+        cmocka_unit_test(velocities_told_are_those_of_the_next_step),
+        cmocka_unit_test(pairs_tell_who_pushes),
+        cmocka_unit_test(uic_tells_its_pressure),
+        cmocka_unit_test(people_tells_what_it_chooses),
+        cmocka_unit_test(people_tells_who_slows),
+        cmocka_unit_test(densesense_tells_its_arc),
         cmocka_unit_test(views_stay_where_they_are),
         cmocka_unit_test(who_is_not_there_has_no_influences),
         cmocka_unit_test(colonization_tells_its_markers_and_cell),

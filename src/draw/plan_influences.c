@@ -39,6 +39,7 @@ static th_colour colour_of(int number) {
 
 double th_influence_metres(const char *unit) {
     if (strcmp(unit, "m") == 0) return 10;
+    if (strcmp(unit, "m/s2") == 0) return 0.25;
     return strcmp(unit, "N") == 0 ? 0.002 : 1;
 }
 

@@ -69,4 +69,9 @@ TH_FORMULA th_vec2 th_headway_walls(const th_walls *walls, int level, th_vec2 p,
     }
     return sum;
 }
+
+// The room ahead in direction e and the velocity it leaves, for what drives a person.
+struct th_influences;
+void th_headway_tell(const th_world *world, const th_substep *step, const th_walls *walls,
+                     uint32_t self, th_vec2 e, float time_gap, struct th_influences *all);
 #endif

@@ -33,17 +33,30 @@ void th_substep_advance(th_world *world, th_substep *step) {
     th_substep_end(step, largest);
 }
 
+static void look(th_world *world, const th_substep *step, const th_walls *walls,
+                 const th_substep_walk *walk, uint32_t self) {
+    th_substep_look(world, step, walls, self, walk->range(world, self),
+                    th_substep_params_of(world, self)->line_of_sight > 0.0f);
+}
+
 static void look_around(th_world *world, const th_substep *step, const th_walls *walls,
                         const th_substep_walk *walk) {
     int count = world->agents.count;
 #pragma omp parallel for schedule(dynamic, 64) num_threads(world->threads)
     for (int i = 0; i < count; ++i) {
-        uint32_t self = (uint32_t)i;
-        if (th_substep_own(world, walk->model, self)) {
-            th_substep_look(world, step, walls, self, walk->range(world, self),
-                            th_substep_params_of(world, self)->line_of_sight > 0.0f);
+        if (th_substep_own(world, walk->model, (uint32_t)i)) {
+            look(world, step, walls, walk, (uint32_t)i);
         }
     }
+}
+
+th_substep th_substep_begin_for(th_world *world, const th_substep_walk *walk, const th_walls *walls,
+                                uint32_t self) {
+    th_substep step = th_substep_begin(world, walk->model, th_substep_shortest(world, walk->model));
+    if (th_substep_looks(world, &step, walls)) {
+        look(world, &step, walls, walk, self);
+    }
+    return step;
 }
 
 void th_substep_run(th_world *world, const th_substep_walk *walk) {

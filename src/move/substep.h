@@ -390,6 +390,9 @@ typedef struct th_substep_walk {
 } th_substep_walk;
 // The whole move stage of such a model.
 void th_substep_run(th_world *world, const th_substep_walk *walk);
+// The beginning of one as one person sees it, for what drives it.
+th_substep th_substep_begin_for(th_world *world, const th_substep_walk *walk, const th_walls *walls,
+                                uint32_t self);
 
 // Neighbours copied into vectors, filled up to a multiple of TH_LANES with people 1 km away.
 typedef struct th_gathered {

@@ -23,10 +23,19 @@ static inline void th_tell_vector(th_influences *all, const char *name, const ch
                                 .other = other});
 }
 
+// Somebody's body, or a ring around it.
+static inline void th_tell_body(th_influences *all, const char *name, th_vec2 at, float radius,
+                                uint32_t other) {
+    th_tell(all, (th_influence){.kind = TH_INFLUENCE_CIRCLE,
+                                .name = name,
+                                .unit = "m",
+                                .at = at,
+                                .size = radius,
+                                .other = other});
+}
+
 static inline void th_tell_circle(th_influences *all, const char *name, th_vec2 at, float radius) {
-    th_tell(all,
-            (th_influence){
-                .kind = TH_INFLUENCE_CIRCLE, .name = name, .unit = "m", .at = at, .size = radius});
+    th_tell_body(all, name, at, radius, 0);
 }
 
 static inline void th_tell_figure(th_influences *all, const char *name, const char *unit,

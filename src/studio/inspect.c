@@ -23,18 +23,18 @@ static void fact_text(json_t *facts, const char *name, const char *value) {
                           json_pack("{s:s,s:s,s:s}", "name", name, "value", value, "unit", ""));
 }
 
-static void mark_arrow(json_t *drawing, th_vec2 from, th_vec2 by, const char *role) {
+// Marks that go with a person, `of`, wherever it is by the time they are drawn.
+static void mark_arrow(json_t *drawing, th_vec2 from, th_vec2 by, const char *role, uint32_t of) {
     json_array_append_new(drawing,
-                          json_pack("{s:s,s:[[f,f],[f,f]],s:s}", "what", "arrow", "points",
+                          json_pack("{s:s,s:[[f,f],[f,f]],s:s,s:I}", "what", "arrow", "points",
                                     (double)from.x, (double)from.y, (double)(from.x + by.x),
-                                    (double)(from.y + by.y), "role", role));
+                                    (double)(from.y + by.y), "role", role, "of", (json_int_t)of));
 }
 
-static void mark_ring(json_t *drawing, th_vec2 at, double radius, const char *role,
-                      const char *label) {
-    json_array_append_new(drawing, json_pack("{s:s,s:[[f,f]],s:f,s:s,s:s}", "what", "ring",
+static void mark_ring(json_t *drawing, th_vec2 at, double radius, const char *role, uint32_t of) {
+    json_array_append_new(drawing, json_pack("{s:s,s:[[f,f]],s:f,s:s,s:I}", "what", "ring",
                                              "points", (double)at.x, (double)at.y, "radius", radius,
-                                             "role", role, "label", label));
+                                             "role", role, "of", (json_int_t)of));
 }
 
 // Down the distance field in steps of half a metre, until the target or 200 steps.
@@ -127,7 +127,15 @@ static json_t *corners_of(const th_influence *r) {
     return points;
 }
 
-static void mark_influence(json_t *drawing, const th_influence *one) {
+// Whom it goes with: a circle with who is in it, what is around the person with this one. 0: it stays where it is.
+static uint32_t goes_with(const th_influence *one, th_vec2 place, uint32_t person) {
+    if (one->kind == TH_INFLUENCE_CIRCLE && one->other) return one->other;
+    bool around = hypotf(one->at.x - place.x, one->at.y - place.y) < 0.02f;
+    bool of_velocities = one->kind == TH_INFLUENCE_HALF_PLANE && strcmp(one->unit, "m") != 0;
+    return around || of_velocities || one->kind == TH_INFLUENCE_RECTANGLE ? person : 0;
+}
+
+static void mark_influence(json_t *drawing, const th_influence *one, uint32_t of) {
     json_t *at = json_pack("[f,f]", (double)one->at.x, (double)one->at.y), *mark = NULL;
     double scale = th_influence_metres(one->unit);
     if (one->kind == TH_INFLUENCE_VECTOR) {
@@ -151,20 +159,23 @@ static void mark_influence(json_t *drawing, const th_influence *one) {
     // Every person has that arrow, whatever its models tell.
     bool wish = strcmp(one->name, "preferred velocity") == 0;
     json_object_set_new(mark, "role", json_string(wish ? "preferred" : one->name));
+    if (of) json_object_set_new(mark, "of", json_integer((json_int_t)of));
     json_array_append_new(drawing, mark);
     json_decref(at);
 }
 
-static void add_influences(json_t *facts, json_t *drawing, th_world *world, uint32_t person) {
+static void add_influences(json_t *facts, json_t *drawing, th_world *world,
+                           const th_studio_row *row) {
     enum { MOST = 256 };
     th_influence list[MOST];
-    int count = th_world_influences(world, (th_agent_id){person}, -1, list, MOST);
+    const th_vec2 place = {row->x, row->y};
+    int count = th_world_influences(world, (th_agent_id){row->id}, -1, list, MOST);
     for (int k = 0; k < count && k < MOST; ++k) {
         if (list[k].kind == TH_INFLUENCE_FIGURE)
             fact(facts, list[k].name, (double)list[k].size,
                  strcmp(list[k].unit, "-") == 0 ? "" : list[k].unit);
         else
-            mark_influence(drawing, &list[k]);
+            mark_influence(drawing, &list[k], goes_with(&list[k], place, row->id));
     }
 }
 
@@ -198,7 +209,7 @@ static void add_neighbours(json_t *drawing, const th_studio_moment *moment, int 
         const th_studio_row *row = &moment->rows[i];
         float dx = row->x - me->x, dy = row->y - me->y;
         if (i == k || row->level != me->level || dx * dx + dy * dy > reach * reach) continue;
-        mark_ring(drawing, (th_vec2){row->x, row->y}, 0.01 * row->radius, "neighbour", "");
+        mark_ring(drawing, (th_vec2){row->x, row->y}, 0.01 * row->radius, "neighbour", row->id);
         shown++;
     }
 }
@@ -215,8 +226,8 @@ static void add_world_facts(json_t *facts, json_t *drawing, th_world *world,
     th_vec2 at = {row->x, row->y};
     if (!px || !py || !vx || !vy || !wish || !leg) return;
     fact(facts, "preferred speed", (double)wish[k], "m/s");
-    mark_arrow(drawing, at, (th_vec2){px[k], py[k]}, "preferred");
-    mark_arrow(drawing, at, (th_vec2){vx[k], vy[k]}, "velocity");
+    mark_arrow(drawing, at, (th_vec2){px[k], py[k]}, "preferred", row->id);
+    mark_arrow(drawing, at, (th_vec2){vx[k], vy[k]}, "velocity", row->id);
     if (row->group < scene->group_count) {
         const th_group *group = &scene->groups[row->group];
         fact_text(facts, "group", group->id);
@@ -236,12 +247,12 @@ static void tell(th_studio *studio, const th_inspection *inspection, th_studio_m
         fact(facts, "speed", (double)(TH_STUDIO_SPEED_STEP * (float)row->speed), "m/s");
         fact(facts, "radius", 0.01 * row->radius, "m");
         fact_text(facts, "state", row->phase < 7 ? phases[row->phase] : "?");
-        mark_ring(drawing, (th_vec2){row->x, row->y}, 0.01 * row->radius, "person", "");
+        mark_ring(drawing, (th_vec2){row->x, row->y}, 0.01 * row->radius, "person", row->id);
         add_neighbours(drawing, moment, k);
         if (world && !studio->scrubbing && moment->step == th_world_step_count(world)) {
             int view = find_view(world, row->id);
             if (view >= 0) add_world_facts(facts, drawing, world, row, view);
-            add_influences(facts, drawing, world, row->id);
+            add_influences(facts, drawing, world, row);
         }
     }
     json_t *place = row ? json_pack("[f,f]", (double)row->x, (double)row->y) : json_null();

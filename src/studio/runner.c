@@ -188,8 +188,17 @@ static double idle_time(th_studio *studio, double next_frame, double next_state)
     return fmax(wait, 0.0);
 }
 
+// Tells of the people whom clients look at; when to do so again: ten times a second, and in a twentieth of the time.
+static double inspect(th_studio *studio, bool *to_inspect) {
+    double begun = th_monotonic_seconds();
+    th_inspect(studio);
+    *to_inspect = false;
+    return begun + fmax(0.1, 20.0 * (th_monotonic_seconds() - begun));
+}
+
 void th_studio_run(th_studio *studio) {
     double next_frame = 0, last_frame = 0, next_state = 0, next_person = 0;
+    bool to_inspect = false; // what is on show has not been told of yet
     th_studio_repace(studio);
     studio->changed = true;
     while (th_studio_wait(&studio->exchange, idle_time(studio, next_frame, next_state))) {
@@ -200,15 +209,15 @@ void th_studio_run(th_studio *studio) {
         measure_rate(studio, wall);
         if (studio->changed && wall >= next_frame && within_share(studio, wall, last_frame)) {
             show(studio);
-            if (studio->inspection_count > 0 && wall >= next_person) {
-                th_inspect(studio);
-                next_person = wall + 0.1;
-            }
+            to_inspect = studio->inspection_count > 0;
+            if (to_inspect && wall >= next_person) next_person = inspect(studio, &to_inspect);
             studio->taking += th_monotonic_seconds() - wall;
             last_frame = wall;
             next_frame = wall + 1.0 / FRAMES;
         } else if (studio->changed && wall >= next_frame) {
             next_frame = wall + 1.0 / FRAMES;
+        } else if (to_inspect && !studio->playing && wall >= next_person) {
+            next_person = inspect(studio, &to_inspect); // the last moment before the pause, too
         }
         if (wall >= next_state) {
             double before = th_monotonic_seconds();

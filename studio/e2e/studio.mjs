@@ -401,8 +401,13 @@ test("a click on a person shows what drives it", () =>
             ["colonization", "ring", "own marker"],
             ["hidac", "line", "rectangle"],
             ["social_force", "arrow", "drive"],
+            ["people", "arrow", "direction chosen"],
+            ["pbd", "arrow", "after constraints"],
+            ["uic", "arrow", "after projection"],
+            ["densesense", "line", "where density is felt"],
         ]) {
-            await studio.ask("model", { group: "*", stage: "move", model });
+            const stage = model === "densesense" ? "filter" : "move";
+            await studio.ask("model", { group: "*", stage, model });
             await studio.stepped(1);
             await studio
                 .wait(

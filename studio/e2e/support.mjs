@@ -110,10 +110,9 @@ export async function launch() {
         headless: true,
         args: [
             "--no-sandbox",
-            "--use-gl=angle",
-            "--use-angle=swiftshader",
+            // The page is put together without a GPU, the canvases by a GPU in software: six times as fast as both by it.
+            "--disable-gpu",
             "--enable-unsafe-swiftshader",
-            "--ignore-gpu-blocklist",
             // A page from TH_PAGE has no address in the browser's eyes.
             ...(process.env.TH_PAGE ? ["--disable-features=LocalNetworkAccessChecks"] : []),
         ],

@@ -3,7 +3,7 @@
 import { button, clear, clock, grouped, h, short, unitText, withUnit, words } from "./dom";
 import { Chart, thin, weidmann, type Series } from "./charts";
 import { css } from "./colours";
-import { roleColour } from "./plan";
+import { roleColours } from "./plan";
 import type { ChartRow, Choice, Inspection, Model, Param, Registry, Scene, Stage, Warning } from "./types";
 import { STAGES } from "./types";
 import type { Json } from "./decode";
@@ -459,7 +459,8 @@ export class PersonPanel {
             );
             return;
         }
-        const roles = [...new Set(inspection.drawing.map((mark) => mark.role ?? "").filter(Boolean))];
+        const roles = [...new Set(inspection.drawing.map((mark) => mark.role ?? "").filter(Boolean))],
+            colours = roleColours(inspection.drawing);
         const existing = this.element.querySelector("dl");
         const facts = h(
             "dl",
@@ -481,7 +482,7 @@ export class PersonPanel {
                 return h(
                     "span",
                     {},
-                    h("i", { style: `background:${css(roleColour(role))}` }),
+                    h("i", { style: `background:${css(colours.get(role) ?? [127, 127, 127])}` }),
                     words(role) + (scale ? ` (${scale})` : ""),
                 );
             }),

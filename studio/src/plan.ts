@@ -5,7 +5,7 @@ import { cssColour, dark, h, short } from "./dom";
 import { Discs } from "./discs";
 import { CATEGORIES, css, type Rgb } from "./colours";
 import { othersOf } from "./things";
-import type { Box, Inspection, Line, People, Raster, Ring, Scene, Vectors, Zone } from "./types";
+import type { Box, Inspection, Line, Mark, People, Raster, Ring, Scene, Vectors, Zone } from "./types";
 import { boxOf, boxOfRings } from "./types";
 
 export interface Underlay {
@@ -374,9 +374,10 @@ export class PlanView {
             this.thing(context, door.id, door.line, open ? "--door-open" : "--door-shut", wide, open ? [3, 5] : []);
         });
         for (const other of othersOf(scene, this.level)) {
+            if (other.width) this.band(context, other.rings, other.width, "--stroke", other.leads ? "round" : "butt");
             this.outline(context, other.kind, other.id, other.rings, "--stroke", [], !other.open);
             const ring = other.rings[0];
-            if (other.open && ring.length >= 4) this.arrowHead(context, ring.slice(-4));
+            if (other.leads && ring.length >= 4) this.arrowHead(context, ring.slice(-4));
         }
         for (const link of scene.links) {
             if (link.lower === this.level || link.upper === this.level) {
@@ -437,6 +438,25 @@ export class PlanView {
         this.label(context, id, x, y, colour);
     }
 
+    // The ground around a line that belongs to it.
+    private band(
+        context: CanvasRenderingContext2D,
+        rings: Ring[],
+        width: number,
+        colour: string,
+        cap: CanvasLineCap,
+    ): void {
+        this.trace(context, rings, false);
+        context.save();
+        context.globalAlpha = 0.16;
+        context.strokeStyle = cssColour(colour);
+        context.lineWidth = width * this.scale;
+        context.lineJoin = "round";
+        context.lineCap = cap;
+        context.stroke();
+        context.restore();
+    }
+
     private label(context: CanvasRenderingContext2D, text: string, x: number, y: number, colour: string): void {
         if (!this.names || this.scale < 2.5) return;
         const [px, py] = this.toPixels(x, y);
@@ -486,9 +506,11 @@ export class PlanView {
     private drawInspection(context: CanvasRenderingContext2D, inspection: Inspection): void {
         if (inspection.level !== this.level) return;
         context.font = "11px system-ui, sans-serif";
+        const colours = roleColours(inspection.drawing),
+            now = this.placesNow(inspection);
         for (const mark of inspection.drawing) {
-            const colour = roleColour(mark.role ?? "");
-            const p = mark.points.flat();
+            const colour = colours.get(mark.role ?? "") ?? CATEGORIES[7];
+            const p = pointsNow(mark, inspection, now.get(mark.of ?? 0));
             const [x, y] = this.toPixels(p[0], p[1]);
             context.strokeStyle = css(colour);
             context.fillStyle = css(colour, 0.16);
@@ -511,6 +533,17 @@ export class PlanView {
                 context.fillText(mark.label, x + 6, y - 3);
             }
         }
+    }
+
+    // Where those are whom the marks go with. What drives somebody is told less often than where everybody is.
+    private placesNow(inspection: Inspection): Map<number, [number, number]> {
+        const wanted = new Set(inspection.drawing.map((mark) => mark.of ?? 0)),
+            found = new Map<number, [number, number]>(),
+            people = this.people;
+        for (let k = 0; people && k < people.count; k++) {
+            if (wanted.has(people.id[k])) found.set(people.id[k], [people.x[k], people.y[k]]);
+        }
+        return found;
     }
 
     // The edge, and a shade on the side that is not allowed.
@@ -663,12 +696,27 @@ export function zoneLabel(zone: Zone): string {
     return facts.length > 0 ? `${zone.id}: ${facts.join(", ")}` : zone.id;
 }
 
-// Roles that every model has keep their colour; a model's own get one by name.
-const ROLES: Record<string, number> = { way: 4, goal: 2, neighbour: 7, preferred: 0, velocity: 5 };
-export function roleColour(role: string): Rgb {
-    const known = ROLES[role];
-    if (known !== undefined) return CATEGORIES[known];
-    let sum = 0;
-    for (const c of role) sum = (sum * 31 + c.charCodeAt(0)) % 9973;
-    return CATEGORIES[[1, 3, 10, 11, 9][sum % 5]];
+// Roles that every model has keep their colour; a model's own get one by name, and no two the same while there are enough.
+const ROLES: Record<string, number> = { way: 4, goal: 2, neighbour: 7, preferred: 0, velocity: 5, person: 8 };
+const OTHER_ROLES = [1, 3, 10, 11, 6, 9]; // the last looks like the velocity's
+export function roleColours(drawing: Mark[]): Map<string, Rgb> {
+    const colours = new Map<string, Rgb>(),
+        taken = new Set<number>();
+    for (const role of [...new Set(drawing.map((mark) => mark.role ?? ""))].sort()) {
+        let k = 0;
+        for (const c of role) k = (k * 31 + c.charCodeAt(0)) % 9973;
+        k %= OTHER_ROLES.length - 1;
+        for (let tried = 0; taken.has(k) && tried < OTHER_ROLES.length; tried++) k = (k + 1) % OTHER_ROLES.length;
+        if (ROLES[role] === undefined) taken.add(k);
+        colours.set(role, CATEGORIES[ROLES[role] ?? OTHER_ROLES[k]]);
+    }
+    return colours;
+}
+
+// The points of a mark that goes with somebody who is `here` now. The second of a half-plane is a direction.
+export function pointsNow(mark: Mark, inspection: Inspection, here: [number, number] | undefined): number[] {
+    const then = mark.of === inspection.person ? inspection.place : mark.points[0];
+    return mark.points.flatMap(([x, y], k) =>
+        here && !(mark.what === "half_plane" && k === 1) ? [x + here[0] - then[0], y + here[1] - then[1]] : [x, y],
+    );
 }

@@ -18,6 +18,8 @@ export interface Thing {
     shape: Shape | null; // as the document has it; null: a line, or there is no document
     member: "area" | "line"; // of the element, that holds its place
     open: boolean; // a polyline
+    width?: number; // of the ground that belongs to a line [m]
+    leads?: boolean; // from its first point to its last
 }
 
 const WHAT: Record<string, string> = {
@@ -88,14 +90,22 @@ export function thingsOf(scene: Scene, level: number): Thing[] {
 // What only the document tells of: elements of lists that the page knows from the schema alone.
 export function othersOf(scene: Scene, level: number): Thing[] {
     const known = Object.values(WHAT);
-    return LISTS.filter(({ list }) => !known.includes(list) && list !== "stairs").flatMap(({ list, place }) =>
+    return LISTS.filter(({ list }) => !known.includes(list) && list !== "stairs").flatMap(({ list, place, options }) =>
         (asList(scene.document?.[list], (v) => !Array.isArray(v)) as Json[]).flatMap((element, index) => {
             const member = place === "area" ? "area" : "line",
                 points = shapePoints(element[member]);
             if (!points || (element.level !== undefined && element.level !== scene.levels[level]?.id)) return [];
             const id = String(element.id ?? index),
-                rings = [flat(points, scene.origin)];
-            return { kind: list, id, what: list, key: id, level, index, line: null, rings, shape: element[member], member, open: place !== "area" } as Thing; // prettier-ignore
+                rings = [flat(points, scene.origin)],
+                open = place !== "area";
+            const size = (name: string): number => {
+                const option = options.find((one) => one.name === name);
+                return open && option ? Number(element[name] ?? option.usual) || 0 : 0;
+            };
+            // Around its line, both ways: a width. From its beginning to its end: a reach to either side.
+            const width = size("width") || 2 * size("radius"),
+                leads = open && size("width") === 0;
+            return { kind: list, id, what: list, key: id, level, index, line: null, rings, shape: element[member], member, open, width, leads } as Thing; // prettier-ignore
         }),
     );
 }

@@ -147,7 +147,11 @@ export class Toolbar {
         const door = thing.kind === "door";
         clear(
             this.hint,
-            h("b", {}, `${words(thing.kind)} ${thing.id}`.trim()),
+            h(
+                "b",
+                {},
+                `${TOOLS.find((tool) => tool.name === thing.kind)?.label ?? words(thing.kind)} ${thing.id}`.trim(),
+            ),
             door
                 ? button("Open or shut", "Open or shut the door", () => {
                       const open = this.app.plans[0].doorsOpen[thing.index] ?? true;

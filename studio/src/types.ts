@@ -246,6 +246,7 @@ export interface Mark {
     label?: string;
     role?: string;
     scale?: string;
+    of?: number; // the person it goes with
 }
 export interface Inspection {
     world: number;

@@ -13,9 +13,10 @@ import * as wire from "../src/layout";
 import { LiveLink, type Listener } from "../src/link";
 import { densityMap, frameAt, parseMessages, unpack } from "../src/offline";
 import { sliderRange } from "../src/panels";
+import { pointsNow, roleColours } from "../src/plan";
 import { moveShape, reshape, shapeHandles, shapePoints, thinned } from "../src/shapes";
 import { LISTS, TOOLS } from "../src/tools";
-import { handlesOf, sameThing, snap, thingAt } from "../src/things";
+import { handlesOf, othersOf, sameThing, snap, thingAt } from "../src/things";
 import { footAhead, phaseOf, stepLength } from "../src/walker";
 import { insideRings } from "../src/types";
 
@@ -498,4 +499,37 @@ test("requests are answered by number, and all of them when the connection is lo
     globalThis.setTimeout = close;
     assert.equal((await first).ok, false);
     assert.deepEqual(seen, ["state", "1 people", "lost"]);
+});
+
+test("marks go with their people, and every role has a colour of its own", () => {
+    const drawing = ["way", "drive", "after constraints", "contact with a person", "cohesion and limit"].map((role) => ({
+        what: "arrow",
+        points: [[1, 2], [3, 4]] as [number, number][],
+        role,
+        of: 7,
+    })); // prettier-ignore
+    const inspection = { world: 0, person: 7, gone: false, level: 0, place: [1, 1] as [number, number], facts: [], drawing }; // prettier-ignore
+    assert.deepEqual(pointsNow(drawing[0], inspection, [1.5, 1]), [1.5, 2, 3.5, 4]);
+    assert.deepEqual(pointsNow(drawing[0], inspection, undefined), [1, 2, 3, 4], "nobody to go with");
+    const other = { what: "ring", points: [[5, 5]] as [number, number][], of: 8 };
+    assert.deepEqual(pointsNow(other, inspection, [6, 5]), [6, 5], "a ring is around the other, wherever it is");
+    const plane = { ...drawing[0], what: "half_plane" };
+    assert.deepEqual(pointsNow(plane, inspection, [2, 1]).slice(2), [3, 4], "a direction stays");
+    assert.equal(new Set([...roleColours(drawing).values()].map(String)).size, drawing.length);
+});
+
+test("lines of the document have the width that the schema gives them, and lead or do not", () => {
+    const line = [[0, 0], [5, 0]]; // prettier-ignore
+    const scene = decodeScene({
+        event: "scene",
+        origin: [0, 0],
+        levels: [{ id: "0", rings: [], walls: [] }],
+        document: { strips: [{ line }, { line, width: 1.5 }], guidance: [{ line, radius: 3 }] },
+    });
+    const seen = othersOf(scene, 0).map(({ kind, width, leads }) => [kind, width, leads]);
+    assert.deepEqual(seen.sort(), [
+        ["guidance", 6, true],
+        ["strips", 1.5, false],
+        ["strips", 4, false],
+    ]);
 });

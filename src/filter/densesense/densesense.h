@@ -501,11 +501,11 @@ TH_FORMULA float th_densesense_added_by_walls(const th_densesense_walker *who, t
     return sum;
 }
 
-// The speed that the density in direction e (unit) leaves. Who chooses a direction sees everybody as in the way: so
+// The density ahead in direction e (unit) [1/m2]. Who chooses a direction sees everybody as in the way: so
 // people go where others walk ahead of them, and lanes form; who walks passes those who come (`passes`).
-TH_FORMULA float th_densesense_speed_towards(const th_densesense_walker *who,
-                                             const th_densesense_around *list, th_vec2 e,
-                                             bool passes) {
+TH_FORMULA float th_densesense_density_towards(const th_densesense_walker *who,
+                                               const th_densesense_around *list, th_vec2 e,
+                                               bool passes) {
     const th_densesense_params *params = who->params;
     th_vec2 q = th_scale(params->look_ahead, e);
     th_densesense_kernel kernel = th_densesense_kernel_of(params, e, who->reach);
@@ -518,7 +518,15 @@ TH_FORMULA float th_densesense_speed_towards(const th_densesense_walker *who,
         if (who->additive) rho += th_densesense_added_by_walls(who, q, e);
         if (who->free_space && rho > 0.0f) rho /= th_densesense_free_space(who, q, e);
     }
-    return th_densesense_speed(who->pace, th_densesense_room(params, rho), who->speed);
+    return rho;
+}
+
+// The speed that it leaves.
+TH_FORMULA float th_densesense_speed_towards(const th_densesense_walker *who,
+                                             const th_densesense_around *list, th_vec2 e,
+                                             bool passes) {
+    float rho = th_densesense_density_towards(who, list, e, passes);
+    return th_densesense_speed(who->pace, th_densesense_room(who->params, rho), who->speed);
 }
 
 TH_FORMULA th_vec2 th_densesense_direction_of(const th_densesense_walker *who, th_vec2 turn) {
@@ -545,6 +553,13 @@ TH_FORMULA void th_densesense_cover(const th_densesense_walker *who, th_vec2 e, 
 TH_FORMULA th_box th_densesense_empty_box(void) {
     th_box box = {1e30f, 1e30f, -1e30f, -1e30f};
     return box;
+}
+
+// The angle between two directions of the arc, and how many lie on each side.
+TH_FORMULA int th_densesense_arc_half(const th_densesense_params *params, float *spacing) {
+    int half = ((int)params->arc_samples - 1) / 2;
+    *spacing = half > 0 ? params->arc_width * 0.0174532925f / (float)half : 0.0f;
+    return half;
 }
 
 // Direction n of the arc, from the middle outwards, right before left.
@@ -639,8 +654,8 @@ TH_FORMULA void th_densesense_filter(th_world *world, const th_densesense_walker
     th_agents *agents = &world->agents;
     uint32_t i = who->self;
     float *own_turn = &th_own_floats(world, TH_FILTER_DENSESENSE, 0)[i];
-    int half = ((int)params->arc_samples - 1) / 2;
-    float spacing = half > 0 ? params->arc_width * 0.0174532925f / (float)half : 0.0f;
+    float spacing;
+    int half = th_densesense_arc_half(params, &spacing);
     float turned = spacing > 0.0f ? floorf(*own_turn / spacing + 0.5f) : 0.0f;
     th_densesense_choice kept = {
         spacing * th_clamp(turned, -(float)half, (float)half), 0.0f, {1.0f, 0.0f}, who->heading};
@@ -695,21 +710,27 @@ TH_FORMULA bool th_densesense_filters(const th_world *world, int i) {
            world->groups[agents->group[i]].filter == TH_FILTER_DENSESENSE;
 }
 
-// Makes `who`, which knows its group already, person i. False: it does not want to go anywhere.
-TH_FORMULA bool th_densesense_take_person(const th_world *world, const th_walls *walls,
-                                          th_densesense_walker *who, int i) {
+// Makes `who`, which knows its group already, person i with the planned velocity. False: it does not want to go anywhere.
+TH_FORMULA bool th_densesense_take_walker(const th_world *world, const th_walls *walls,
+                                          th_densesense_walker *who, int i, th_vec2 planned) {
     const th_agents *agents = &world->agents;
-    th_vec2 preferred = {agents->preferred_x[i], agents->preferred_y[i]};
     who->world = world;
-    who->speed = th_length(preferred);
+    who->speed = th_length(planned);
     if (!(who->speed > 1e-6f)) return false;
     who->self = (uint32_t)i;
     who->level = (int)agents->level[i];
     who->p = th_position(agents, (uint32_t)i);
-    who->heading = th_scale(1.0f / who->speed, preferred);
+    who->heading = th_scale(1.0f / who->speed, planned);
     who->pace = th_densesense_pace(who->params, world->seed, agents->id[i]);
     who->walls.count = 0;
     if (walls->count > 0) th_densesense_list_screens(walls, who);
     return true;
+}
+
+TH_FORMULA bool th_densesense_take_person(const th_world *world, const th_walls *walls,
+                                          th_densesense_walker *who, int i) {
+    const th_agents *agents = &world->agents;
+    th_vec2 planned = {agents->preferred_x[i], agents->preferred_y[i]};
+    return th_densesense_take_walker(world, walls, who, i, planned);
 }
 #endif

@@ -81,30 +81,45 @@ TH_FORMULA th_vec2 th_avm_influence(const th_anticipation_velocity_params *p,
     return th_scale(to_left ? weight : -weight, normal);
 }
 
+// Self and j, as self wants to go along e0 and goes along e.
+TH_FORMULA th_avm_pair th_avm_pair_of(const th_world *world, uint32_t self, uint32_t j, th_vec2 e0,
+                                      th_vec2 e) {
+    const th_agents *a = &world->agents;
+    th_avm_pair pair;
+    pair.e0 = e0;
+    pair.e = e;
+    pair.to = th_v(a->substep_x[j] - a->substep_x[self], a->substep_y[j] - a->substep_y[self]);
+    pair.v_i = th_v(a->substep_velocity_x[self], a->substep_velocity_y[self]);
+    pair.v_j = th_v(a->substep_velocity_x[j], a->substep_velocity_y[j]);
+    pair.l = a->radius[self] + a->radius[j];
+    pair.left = ((a->id[self] + a->id[j]) & 1u) != 0; // the same side for both of a pair
+    return pair;
+}
+
 TH_FORMULA th_vec2 th_avm_influences(const th_world *world, const th_substep *step,
                                      const th_walls *walls, uint32_t self, th_vec2 e0, th_vec2 e) {
     const th_agents *a = &world->agents;
     const th_anticipation_velocity_params *p = th_anticipation_velocity_params_of(world, self);
     float x = a->substep_x[self], y = a->substep_y[self];
-    th_avm_pair pair;
-    pair.e0 = e0;
-    pair.e = e;
-    pair.v_i = th_v(a->substep_velocity_x[self], a->substep_velocity_y[self]);
     uint32_t list[TH_NEAR_MAX + 1];
     th_vec2 sum = th_v(0.0f, 0.0f);
     th_felt felt = th_felt_begin(world, step, self, x, y, TH_HEADWAY_SIGHT);
     for (int count; (count = th_felt_next(&felt, world, step, walls, self, x, y, TH_HEADWAY_SIGHT,
                                           list)) >= 0;) {
         for (int k = 0; k < count; ++k) {
-            uint32_t j = list[k];
-            pair.to = th_v(a->substep_x[j] - x, a->substep_y[j] - y);
-            pair.v_j = th_v(a->substep_velocity_x[j], a->substep_velocity_y[j]);
-            pair.l = a->radius[self] + a->radius[j];
-            pair.left = ((a->id[self] + a->id[j]) & 1u) != 0; // the same side for both of a pair
+            th_avm_pair pair = th_avm_pair_of(world, self, list[k], e0, e);
             sum = th_add(sum, th_avm_influence(p, &pair));
         }
     }
     return sum;
+}
+
+TH_FORMULA th_vec2 th_avm_walls(const th_world *world, const th_walls *walls, uint32_t self) {
+    const th_agents *a = &world->agents;
+    const th_anticipation_velocity_params *p = th_anticipation_velocity_params_of(world, self);
+    return th_headway_walls(walls, (int)a->level[self],
+                            th_v(a->substep_x[self], a->substep_y[self]), a->radius[self],
+                            p->wall_strength, p->wall_distance);
 }
 
 // Turns e towards `aim` within the reaction time (eq. 7).
@@ -112,6 +127,13 @@ TH_FORMULA th_vec2 th_avm_turn(th_vec2 e, th_vec2 aim, float reaction_time, floa
     float share = th_min(1.0f, h / reaction_time);
     th_vec2 turned = th_unit(th_add(e, th_scale(share, th_sub(aim, e))));
     return th_length2(turned) > 0.0f ? turned : aim; // exactly about face
+}
+
+// Where somebody who goes along e and wants to go along e0 goes after h seconds of these pushes.
+TH_FORMULA th_vec2 th_avm_way(const th_anticipation_velocity_params *p, th_vec2 e0, th_vec2 e,
+                              th_vec2 push, float h) {
+    th_vec2 aim = th_unit(th_add(e0, push)); // eq. 6
+    return th_avm_turn(e, th_length2(aim) > 0.0f ? aim : e0, p->reaction_time, h);
 }
 
 // Own person's direction and velocity after the sub-step; nobody waiting moves.
@@ -125,13 +147,9 @@ TH_FORMULA void th_anticipation_velocity_take(th_world *world, const th_substep 
     th_vec2 e0 = th_unit(drive), e = th_v(direction_x[self], direction_y[self]);
     if (th_length2(e0) > 0.0f) {
         e = th_length2(e) > 0.0f ? e : e0;
-        th_vec2 push =
-            th_add(th_avm_influences(world, step, walls, self, e0, e),
-                   th_headway_walls(walls, (int)a->level[self],
-                                    th_v(a->substep_x[self], a->substep_y[self]), a->radius[self],
-                                    p->wall_strength, p->wall_distance));
-        th_vec2 aim = th_unit(th_add(e0, push)); // eq. 6
-        e = th_avm_turn(e, th_length2(aim) > 0.0f ? aim : e0, p->reaction_time, step->h);
+        th_vec2 push = th_add(th_avm_influences(world, step, walls, self, e0, e),
+                              th_avm_walls(world, walls, self));
+        e = th_avm_way(p, e0, e, push, step->h);
         float room = th_headway_least_room(world, step, walls, self, e, p->time_gap);
         v = th_scale(th_headway_speed(room, p->time_gap, th_length(drive)), e); // eqs. 8, 9
         direction_x[self] = e.x;

@@ -54,11 +54,21 @@ TH_BOTH static inline float th_collision_free_speed_range(const th_world *world,
                                            th_headway_range(world, self, p->time_gap)));
 }
 
-// Sum of the pushes of all whom `self` sees. Those at the very same place push in a direction drawn from both ids.
+// The push of j on `self`. Those at the very same place push in a direction drawn from both ids.
+TH_FORMULA th_vec2 th_collision_free_speed_push_of(const th_world *world, uint32_t self,
+                                                   uint32_t j) {
+    const th_agents *a = &world->agents;
+    const th_collision_free_speed_params *p = th_collision_free_speed_params_of(world, self);
+    th_vec2 to = th_v(a->substep_x[j] - a->substep_x[self], a->substep_y[j] - a->substep_y[self]);
+    return th_length2(to) > TH_COINCIDENT * TH_COINCIDENT
+               ? th_collision_free_speed_push(p, to, a->radius[self] + a->radius[j])
+               : th_scale(p->repulsion_strength, th_pair_direction(a->id[self], a->id[j]));
+}
+
+// Sum of the pushes of all whom `self` sees.
 TH_FORMULA th_vec2 th_collision_free_speed_pushes(const th_world *world, const th_substep *step,
                                                   const th_walls *walls, uint32_t self) {
     const th_agents *a = &world->agents;
-    const th_collision_free_speed_params *p = th_collision_free_speed_params_of(world, self);
     float x = a->substep_x[self], y = a->substep_y[self];
     uint32_t list[TH_NEAR_MAX + 1];
     th_vec2 sum = th_v(0.0f, 0.0f);
@@ -67,16 +77,25 @@ TH_FORMULA th_vec2 th_collision_free_speed_pushes(const th_world *world, const t
     for (int count;
          (count = th_felt_next(&felt, world, step, walls, self, x, y, range, list)) >= 0;) {
         for (int k = 0; k < count; ++k) {
-            uint32_t j = list[k];
-            th_vec2 to = th_v(a->substep_x[j] - x, a->substep_y[j] - y);
-            th_vec2 push =
-                th_length2(to) > TH_COINCIDENT * TH_COINCIDENT
-                    ? th_collision_free_speed_push(p, to, a->radius[self] + a->radius[j])
-                    : th_scale(p->repulsion_strength, th_pair_direction(a->id[self], a->id[j]));
-            sum = th_add(sum, push);
+            sum = th_add(sum, th_collision_free_speed_push_of(world, self, list[k]));
         }
     }
     return sum;
+}
+
+TH_FORMULA th_vec2 th_collision_free_speed_walls(const th_world *world, const th_walls *walls,
+                                                 uint32_t self) {
+    const th_agents *a = &world->agents;
+    const th_collision_free_speed_params *p = th_collision_free_speed_params_of(world, self);
+    return th_headway_walls(walls, (int)a->level[self],
+                            th_v(a->substep_x[self], a->substep_y[self]), a->radius[self],
+                            p->wall_strength, p->wall_distance);
+}
+
+// Where somebody who wants to go along `wish` goes under these pushes (eq. 4).
+TH_FORMULA th_vec2 th_collision_free_speed_way(th_vec2 wish, th_vec2 push) {
+    th_vec2 e = th_unit(th_add(wish, push));
+    return th_length2(e) > 0.0f ? e : wish;
 }
 
 // Own person's velocity after the sub-step, into next_velocity: V(s) e (eq. 1), nobody waiting moves.
@@ -87,13 +106,9 @@ TH_FORMULA void th_collision_free_speed_take(th_world *world, const th_substep *
     th_vec2 drive = th_v(a->drive_x[self], a->drive_y[self]), v = th_v(0.0f, 0.0f);
     th_vec2 wish = th_unit(drive);
     if (th_length2(wish) > 0.0f) {
-        th_vec2 push =
-            th_add(th_collision_free_speed_pushes(world, step, walls, self),
-                   th_headway_walls(walls, (int)a->level[self],
-                                    th_v(a->substep_x[self], a->substep_y[self]), a->radius[self],
-                                    p->wall_strength, p->wall_distance));
-        th_vec2 e = th_unit(th_add(wish, push)); // eq. 4
-        e = th_length2(e) > 0.0f ? e : wish;
+        th_vec2 push = th_add(th_collision_free_speed_pushes(world, step, walls, self),
+                              th_collision_free_speed_walls(world, walls, self));
+        th_vec2 e = th_collision_free_speed_way(wish, push);
         float room = th_headway_least_room(world, step, walls, self, e, p->time_gap); // eqs. 2, 3
         v = th_scale(th_headway_speed(room, p->time_gap, th_length(drive)), e);
     }

@@ -2,6 +2,7 @@
 // within about 5 m): people keep clear of the steps that others are about to make. Model and
 // deviations: docs/models/social-force.md. SPDX-License-Identifier: Apache-2.0
 #include "move/helbing_molnar/helbing_molnar.h"
+#include "state/influences.h"
 
 typedef struct lane_sums {
     th_lanes x, y;
@@ -108,6 +109,53 @@ static void run(th_world *world, int model) {
     }
 }
 
+// ---- what drives a person: accelerations, for its mass is 1
+
+static void tell_people(const th_world *world, const th_substep *step, const th_walls *walls,
+                        uint32_t self, const th_looking_person *i, float range,
+                        th_influences *all) {
+    const th_agents *a = &world->agents;
+    uint32_t list[TH_NEAR_MAX + 1];
+    th_felt felt = th_felt_begin(world, step, self, i->x, i->y, range);
+    for (int count;
+         (count = th_felt_next(&felt, world, step, walls, self, i->x, i->y, range, list)) >= 0;)
+        for (int k = 0; k < count; ++k) {
+            uint32_t j = list[k];
+            int coincident = 0;
+            th_vec2 push = th_helbing_molnar_push_of(i, i->params, a->substep_x[j], a->substep_y[j],
+                                                     a->substep_velocity_x[j],
+                                                     a->substep_velocity_y[j], &coincident);
+            if (th_length2(push) > 0.0f)
+                th_tell_vector(all, "push of a person", "m/s2", th_v(i->x, i->y), push, a->id[j]);
+        }
+}
+
+static int influences(th_world *world, int model, uint32_t self, th_influence *list, int max) {
+    (void)model;
+    if (!th_substep_own(world, TH_MOVE_HELBING_MOLNAR, self)) return 0;
+    const th_agents *a = &world->agents;
+    const th_helbing_molnar_params *p = th_helbing_molnar_params_of(world, a->group[self]);
+    th_influences all = {list, 0, max};
+    th_walls walls = th_world_walls(world);
+    float range = th_helbing_molnar_range_of(p, highest_speed(world));
+    th_substep step =
+        th_substep_begin(world, TH_MOVE_HELBING_MOLNAR, th_helbing_molnar_substep(world));
+    if (th_substep_looks(world, &step, &walls))
+        th_substep_look(world, &step, &walls, self, range, p->line_of_sight > 0.0f);
+    th_looking_person i = th_looking_person_of(world, p, th_helbing_molnar_cos_sight(p), self);
+    th_vec2 at = th_v(i.x, i.y);
+    th_vec2 lacking = th_sub(th_v(a->drive_x[self], a->drive_y[self]), th_velocity(a, self));
+    th_tell_vector(&all, "drive", "m/s2", at, th_scale(1.0f / p->relaxation_time, lacking), 0);
+    tell_people(world, &step, &walls, self, &i, range, &all);
+    if (walls.count > 0)
+        th_tell_vector(&all, "push of walls", "m/s2", at,
+                       th_helbing_molnar_walls_push(&walls, (int)a->level[self], &i), 0);
+    if (p->noise > 0.0f)
+        th_tell_vector(&all, "fluctuation", "m/s2", at,
+                       th_helbing_molnar_noise(world, a->id[self], p->noise), 0);
+    return all.count;
+}
+
 static const th_param_info params[] = {TH_HELBING_MOLNAR_PARAMS(TH_PARAM_INFO)};
 TH_HELBING_MOLNAR_PRESETS(TH_PRESET_VALUES)
 static const th_preset_info presets[] = {TH_HELBING_MOLNAR_PRESETS(TH_PRESET_INFO)};
@@ -122,4 +170,5 @@ const th_model th_move_helbing_molnar_model = {
     .presets = presets,
     .preset_count = TH_COUNT_OF(presets),
     .run = run,
+    .influences = influences,
 };

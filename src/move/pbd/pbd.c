@@ -2,6 +2,7 @@
 // neighbours are drawn up once per sub-step (list.c) and used by all its iterations (solve.c).
 // Cost per sub-step O(people x (people in range + iterations x listed)). SPDX-License-Identifier: Apache-2.0
 #include "move/pbd/step.h"
+#include "state/influences.h"
 #include <string.h>
 
 // ---- memory
@@ -172,10 +173,15 @@ static void swap_displacements(th_pbd *pbd) {
     pbd->next_u_y = y;
 }
 
-static void take_substep(th_world *world, th_substep *step, const th_walls *walls) {
-    th_pbd *pbd = th_pbd_of(world);
+// Displacements as predicted, and whom and what everybody may touch or meet.
+static void begin_substep(th_world *world, th_substep *step, const th_walls *walls) {
     predict(world, step);
     each_block(world, step, walls, th_pbd_list_block);
+}
+
+// Displacements and velocities that hurt no constraint.
+static void solve_substep(th_world *world, th_substep *step, const th_walls *walls) {
+    th_pbd *pbd = th_pbd_of(world);
     for (int k = 0; k < pbd->stabilisation; ++k) {
         each_block(world, step, walls, th_pbd_stabilise_block);
         each_block(world, step, walls, shift_block);
@@ -185,19 +191,87 @@ static void take_substep(th_world *world, th_substep *step, const th_walls *wall
         swap_displacements(pbd);
     }
     each_block(world, step, walls, th_pbd_finish_block);
-    advance(world, step);
 }
 
-static void run(th_world *world, int model) {
-    (void)model;
+static th_substep begin_step(th_world *world, const th_walls *walls) {
     th_pbd_asked most = th_pbd_asked_by_groups(world);
     th_pbd_of(world)->iterations = most.iterations;
     th_pbd_of(world)->stabilisation = most.stabilisation;
     th_substep step = th_substep_begin(world, TH_MOVE_PBD, most.substep);
     prepare_groups(world, &step);
+    look_and_lean(world, &step, walls);
+    return step;
+}
+
+static void run(th_world *world, int model) {
+    (void)model;
     th_walls walls = th_world_walls(world);
-    look_and_lean(world, &step, &walls);
-    while (step.done < step.count) take_substep(world, &step, &walls);
+    th_substep step = begin_step(world, &walls);
+    while (step.done < step.count) {
+        begin_substep(world, &step, &walls);
+        solve_substep(world, &step, &walls);
+        advance(world, &step);
+    }
+}
+
+// ---- what drives a person: the constraints as the first sub-step finds them, and what comes of them
+
+// What a constraint asks of person i, as a velocity over the sub-step.
+static void tell_asked(th_influences *all, const char *name, th_vec2 at, th_pbd_correction c,
+                       float h, uint32_t other) {
+    if (c.count > 0.0f)
+        th_tell_vector(all, name, "m/s", at, th_scale(1.0f / h, th_v(c.x, c.y)), other);
+}
+
+static void tell_constraints(const th_world *world, const th_substep *step, const th_walls *walls,
+                             uint32_t i, th_influences *all) {
+    const th_agents *a = &world->agents;
+    const th_pbd *pbd = th_pbd_of(world);
+    const th_pbd_group *group = th_pbd_group_of(world, i);
+    const th_pbd_params *p = &group->params;
+    const uint32_t *list = th_pbd_neighbours(pbd, i);
+    th_vec2 at = th_v(a->substep_x[i], a->substep_y[i]), own = th_v(pbd->u_x[i], pbd->u_y[i]);
+    for (uint32_t k = 0; k < pbd->touch_count[i] + pbd->meet_count[i]; ++k) {
+        uint32_t j = list[k];
+        th_vec2 x = th_sub(at, th_v(a->substep_x[j], a->substep_y[j]));
+        th_vec2 u = th_sub(own, th_v(pbd->u_x[j], pbd->u_y[j]));
+        float radii = a->radius[i] + a->radius[j];
+        float share = th_pbd_share(pbd->inverse_mass[i], pbd->inverse_mass[j]);
+        if (k < pbd->touch_count[i])
+            tell_asked(all, "contact with a person", at,
+                       th_pbd_contact(th_add(x, u), u, p->contact_margin * radii, share,
+                                      p->static_friction, p->kinetic_friction),
+                       step->h, a->id[j]);
+        else
+            tell_asked(all, "avoidance of a person", at,
+                       th_pbd_avoid(&group->avoid, x, u, radii, share), step->h, a->id[j]);
+    }
+    if (walls->count == 0) return;
+    th_vec2 off = th_pbd_off_walls(walls, pbd->walls + (size_t)i * TH_PBD_WALLS, a->radius[i], at,
+                                   th_add(at, own), p->averaging);
+    th_tell_vector(all, "contact with walls", "m/s", at, th_scale(1.0f / step->h, off), 0);
+}
+
+static int influences(th_world *world, int model, uint32_t i, th_influence *list, int max) {
+    (void)model;
+    if (!th_pbd_own(world, i)) return 0;
+    const th_agents *a = &world->agents;
+    const th_pbd *pbd = th_pbd_of(world);
+    uint64_t repairs = world->counters.repairs;
+    th_influences all = {list, 0, max};
+    th_walls walls = th_world_walls(world);
+    th_substep step = begin_step(world, &walls);
+    th_vec2 at = th_position(a, i);
+    th_tell_vector(&all, "drive", "m/s", at, th_v(a->drive_x[i], a->drive_y[i]), 0);
+    begin_substep(world, &step, &walls);
+    tell_constraints(world, &step, &walls, i, &all);
+    solve_substep(world, &step, &walls);
+    th_vec2 solved = th_scale(1.0f / step.h, th_v(pbd->u_x[i], pbd->u_y[i]));
+    th_vec2 next = th_v(a->next_velocity_x[i], a->next_velocity_y[i]);
+    th_tell_vector(&all, "after constraints", "m/s", at, solved, 0);
+    th_tell_vector(&all, "cohesion and limit", "m/s", at, th_sub(next, solved), 0);
+    world->counters.repairs = repairs;
+    return all.count;
 }
 
 static const th_param_info params[] = {TH_PBD_PARAMS(TH_PARAM_INFO)};
@@ -215,6 +289,7 @@ const th_model th_move_pbd_model = {
     .preset_count = TH_COUNT_OF(presets),
     .run = run,
     .create = create,
+    .influences = influences,
     // It goes through everybody within two metres, and smaller cells follow that circle better.
     .cell_size = 0.9f,
 };

@@ -1,6 +1,7 @@
 // People as measured: the loop over people. Cost O(people x neighbours within 3 m). SPDX-License-Identifier: Apache-2.0
 #include "move/people/people.h"
 #include "core/parallel.h"
+#include "state/influences.h"
 
 typedef struct seen_people {
     _Alignas(64) float dx[TH_NEAR_MAX];
@@ -89,6 +90,55 @@ static void run(th_world *world, int model) {
     }
 }
 
+// ---- what drives a person: the speeds allowed in each direction, the one chosen, and who slows it there
+
+// Those who leave less than the preferred speed in direction e, and the one who leaves the least.
+static void tell_people(const th_world *world, const th_walls *walls, uint32_t self,
+                        const th_people_view *i, th_vec2 e, th_influences *all) {
+    const th_agents *a = &world->agents;
+    uint32_t list[TH_NEAR_MAX + 1], slowest = UINT32_MAX;
+    float least = i->speed, oncoming = TH_PEOPLE_FREE;
+    th_people_around around = th_people_around_of(world, walls, self, i);
+    for (int count; (count = th_people_around_next(&around, world, walls, self, i, list)) >= 0;)
+        for (int k = 0; k < count; ++k) {
+            th_people_seen seen;
+            uint32_t j = list[k];
+            if (!th_people_notice(world, i, self, j, &seen, &oncoming)) continue;
+            float allowed =
+                th_people_allowed(&i->headway, e, seen.dx, seen.dy, seen.vx, seen.vy, seen.apart);
+            if (allowed >= i->speed) continue;
+            th_tell_body(all, "person in the way", th_position(a, j), a->radius[j], a->id[j]);
+            slowest = allowed < least ? j : slowest;
+            least = th_min(least, allowed);
+        }
+    if (slowest == UINT32_MAX) return;
+    th_tell_body(all, "person who slows it", th_position(a, slowest), 1.2f * a->radius[slowest],
+                 a->id[slowest]);
+    th_tell_figure(all, "speed that this person allows", "m/s", th_max(least, 0.0f));
+}
+
+static int influences(th_world *world, int model, uint32_t self, th_influence *list, int max) {
+    (void)model;
+    if (!th_substep_own(world, TH_MOVE_PEOPLE, self)) return 0;
+    float limit[TH_PEOPLE_WAYS], oncoming = TH_PEOPLE_FREE;
+    th_influences all = {list, 0, max};
+    th_walls walls = th_world_walls(world);
+    for (int j = 0; j < world->agents.count; ++j) th_people_head(&world->agents, (uint32_t)j);
+    th_people_view i = th_people_view_of(world, self);
+    if (!(i.speed > 0.0f)) return 0;
+    look_around(world, &walls, self, &i, limit, &oncoming);
+    th_people_wish wish = th_people_wish_of(world, &walls, self, &i, limit, oncoming);
+    for (int k = 0; k < TH_PEOPLE_WAYS; ++k)
+        th_tell_vector(&all, "speed allowed", "m/s", i.p,
+                       th_scale(th_min(limit[k], i.speed), th_people_way(i.e, k)), 0);
+    th_tell_vector(&all, "direction chosen", "m/s", i.p, wish.chosen, 0);
+    th_tell_vector(&all, "off the walls", "m/s", i.p, wish.off_walls, 0);
+    th_vec2 e = th_unit(wish.chosen);
+    tell_people(world, &walls, self, &i, th_length2(e) > 0.0f ? e : i.e, &all);
+    th_tell_figure(&all, "time gap kept", "s", i.headway.time_gap);
+    return all.count;
+}
+
 static const th_param_info params[] = {TH_PEOPLE_PARAMS(TH_PARAM_INFO)};
 static const th_field_info fields[] = {
     {"waited", true, true, "for how long somebody could not go on [s]"}};
@@ -107,4 +157,5 @@ const th_model th_move_people_model = {
     // the directions that they try are too coarse to thread themselves in, it seems.
     .gap_clearance = 0.02f,
     .run = run,
+    .influences = influences,
 };

@@ -357,20 +357,35 @@ TH_FORMULA float th_people_waited(const th_people_view *i, float dt) {
                  : th_max(i->waited - p->calm * dt, 0.0f);
 }
 
+// What somebody who walks makes of the speeds that people allow: `limit` gets those that walls allow too.
+typedef struct th_people_wish {
+    th_vec2 chosen, off_walls; // [m/s]
+} th_people_wish;
+
+TH_BOTH static inline th_people_wish th_people_wish_of(const th_world *world, const th_walls *walls,
+                                                       uint32_t self, const th_people_view *i,
+                                                       float *limit, float oncoming) {
+    const th_agents *a = &world->agents;
+    int level = (int)a->level[self];
+    bool near = walls->count > 0 && th_walls_maybe_near(walls, level, i->p);
+    if (near) th_people_walls(walls, level, i, limit);
+    // People change their minds at different moments.
+    uint64_t second = (uint64_t)(world->time + 0.125 * (double)(a->id[self] % 8u));
+    th_random4 drawn = th_philox(world->seed, TH_STREAM_OTHER_WAY, a->id[self], second);
+    th_people_wish wish;
+    wish.chosen = th_people_choose(i, limit, oncoming, drawn);
+    wish.off_walls = near ? th_people_off_walls(walls, level, i) : th_v(0, 0);
+    return wish;
+}
+
 TH_BOTH static inline void th_people_take(th_world *world, const th_walls *walls, uint32_t self,
                                           const th_people_view *i, float *limit, float oncoming) {
     th_agents *a = &world->agents;
-    int level = (int)a->level[self];
     th_vec2 wish = th_v(0, 0);
     float waited = 0.0f;
     if (i->speed > 0.0f) {
-        bool near = walls->count > 0 && th_walls_maybe_near(walls, level, i->p);
-        if (near) th_people_walls(walls, level, i, limit);
-        // People change their minds at different moments.
-        uint64_t second = (uint64_t)(world->time + 0.125 * (double)(a->id[self] % 8u));
-        wish = th_people_choose(i, limit, oncoming,
-                                th_philox(world->seed, TH_STREAM_OTHER_WAY, a->id[self], second));
-        if (near) wish = th_add(wish, th_people_off_walls(walls, level, i));
+        th_people_wish both = th_people_wish_of(world, walls, self, i, limit, oncoming);
+        wish = th_add(both.chosen, both.off_walls);
         waited = th_people_waited(i, world->dt);
     }
     float share = 1.0f - th_exp(-world->dt / i->params->relaxation_time);

@@ -70,6 +70,18 @@ TH_FORMULA th_vec2 th_power_law_push(const th_power_law_params *p, th_vec2 x, th
     return th_add(th_scale(size * along, v), th_scale(size * apart, x));
 }
 
+// The push of j on `self`. Those at the very same place push in a direction drawn from both ids.
+TH_FORMULA th_vec2 th_power_law_push_of(const th_world *world, uint32_t self, uint32_t j) {
+    const th_agents *a = &world->agents;
+    const th_power_law_params *p = th_power_law_params_of(world, self);
+    th_vec2 from = th_v(a->substep_x[self] - a->substep_x[j], a->substep_y[self] - a->substep_y[j]);
+    th_vec2 v = th_v(a->substep_velocity_x[self] - a->substep_velocity_x[j],
+                     a->substep_velocity_y[self] - a->substep_velocity_y[j]);
+    return th_length2(from) > TH_COINCIDENT * TH_COINCIDENT
+               ? th_power_law_push(p, from, v, a->radius[self] + a->radius[j])
+               : th_scale(p->max_acceleration, th_pair_direction(a->id[self], a->id[j]));
+}
+
 TH_FORMULA th_vec2 th_power_law_of_people(const th_world *world, const th_substep *step,
                                           const th_walls *walls, uint32_t self) {
     const th_agents *a = &world->agents;
@@ -81,15 +93,7 @@ TH_FORMULA th_vec2 th_power_law_of_people(const th_world *world, const th_subste
     for (int count;
          (count = th_felt_next(&felt, world, step, walls, self, x, y, p->sight, list)) >= 0;) {
         for (int k = 0; k < count; ++k) {
-            uint32_t j = list[k];
-            th_vec2 from = th_v(x - a->substep_x[j], y - a->substep_y[j]);
-            th_vec2 v = th_v(a->substep_velocity_x[self] - a->substep_velocity_x[j],
-                             a->substep_velocity_y[self] - a->substep_velocity_y[j]);
-            th_vec2 push =
-                th_length2(from) > TH_COINCIDENT * TH_COINCIDENT
-                    ? th_power_law_push(p, from, v, a->radius[self] + a->radius[j])
-                    : th_scale(p->max_acceleration, th_pair_direction(a->id[self], a->id[j]));
-            sum = th_add(sum, push);
+            sum = th_add(sum, th_power_law_push_of(world, self, list[k]));
         }
     }
     return sum;

@@ -310,30 +310,40 @@ TH_FORMULA th_vec2 th_uic_velocity_at(const th_uic *uic, const th_uic_level *lev
     return v;
 }
 
-TH_FORMULA void th_uic_follow_run(th_world *world, const th_uic_quarter *q, uint32_t begin,
-                                  uint32_t end) {
-    th_agents *a = &world->agents;
+// Where somebody in a quarter of cells, counted in the cell that `shift` says, goes: carried by the flow, around ends of
+// walls.
+TH_FORMULA th_vec2 th_uic_velocity_of(const th_world *world, const th_walls *walls,
+                                      const th_uic_quarter *q, uint32_t i, int shift) {
+    const th_agents *a = &world->agents;
     const th_uic *uic = th_uic_of(world);
     const th_uic_level *level = &uic->levels[q->l];
     const th_staggered *grid = &level->grid;
     bool ring = q->i < 1 || q->j < 1 || q->i > grid->nx - 2 || q->j > grid->ny - 2;
     unsigned flags = th_uic_flags_of(uic, level, q->i, q->j, q->a, q->b);
+    th_vec2 p = th_position(a, i), v = {a->preferred_x[i], a->preferred_y[i]};
+    if (!ring && uic->groups[a->group[i]].pressure && shift != TH_UIC_NO_CELL) {
+        th_uic_place at = th_uic_place_of(grid, p, q->i, q->j, shift);
+        float hold =
+            flags & TH_UIC_NEAR_GATE ? th_uic_hold_at_exits(uic, q->l, grid->inverse_h, p) : 1.0f;
+        v = th_uic_preferred(world, level, i, at.j * grid->nx + at.i);
+        if (flags & TH_UIC_NEAR_GATE) v = th_uic_over_exit(world, i, q->l, p, v);
+        v = th_limit(th_uic_velocity_at(uic, level, &at, v, hold), th_uic_fastest(a->speed[i]));
+    }
+    if (flags & TH_UIC_NEAR_WALL)
+        v = th_uic_around_wall_end(walls, q->l, p, a->radius[i],
+                                   th_v(a->preferred_x[i], a->preferred_y[i]), v);
+    return v;
+}
+
+TH_FORMULA void th_uic_follow_run(th_world *world, const th_uic_quarter *q, uint32_t begin,
+                                  uint32_t end) {
+    th_agents *a = &world->agents;
+    const th_uic *uic = th_uic_of(world);
     th_walls walls = th_world_walls(world);
     for (uint32_t i = begin; i < end; ++i) {
         if (!th_uic_own(world, i)) continue;
-        th_vec2 p = th_position(a, i), v = {a->preferred_x[i], a->preferred_y[i]};
-        if (!ring && uic->groups[a->group[i]].pressure && uic->cell_shift[i] != TH_UIC_NO_CELL) {
-            th_uic_place at = th_uic_place_of(grid, p, q->i, q->j, uic->cell_shift[i]);
-            float hold = flags & TH_UIC_NEAR_GATE
-                             ? th_uic_hold_at_exits(uic, q->l, grid->inverse_h, p)
-                             : 1.0f;
-            v = th_uic_preferred(world, level, i, at.j * grid->nx + at.i);
-            if (flags & TH_UIC_NEAR_GATE) v = th_uic_over_exit(world, i, q->l, p, v);
-            v = th_limit(th_uic_velocity_at(uic, level, &at, v, hold), th_uic_fastest(a->speed[i]));
-        }
-        if (flags & TH_UIC_NEAR_WALL)
-            v = th_uic_around_wall_end(&walls, q->l, p, a->radius[i],
-                                       th_v(a->preferred_x[i], a->preferred_y[i]), v);
+        th_vec2 p = th_position(a, i),
+                v = th_uic_velocity_of(world, &walls, q, i, uic->cell_shift[i]);
         a->next_velocity_x[i] = v.x;
         a->next_velocity_y[i] = v.y;
         a->next_position_x[i] = p.x + world->dt * v.x;

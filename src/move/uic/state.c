@@ -1,6 +1,8 @@
 // What the model remembers from step to step, as bytes for a snapshot, and what it shows: grids of a level, running
-// sums. SPDX-License-Identifier: Apache-2.0
-#include "move/uic/state.h"
+// sums, what drives a person. SPDX-License-Identifier: Apache-2.0
+#include "move/uic/pairs.h"
+#include "move/uic/splat.h"
+#include "state/influences.h"
 #include <math.h>
 #include <string.h>
 
@@ -199,4 +201,71 @@ bool th_uic_grid(th_world *world, int model, th_grid_kind kind, int level, th_gr
         for (int i = 0; i < view.grid.nx; ++i)
             values[(size_t)j * (size_t)view.grid.nx + (size_t)i] = value_of(&view, kind, i, j);
     return true;
+}
+
+// ---- what drives a person: the flow and its pressure as the last step left them, and those who push it now
+
+static void tell_flow(const th_world *world, uint32_t i, th_influences *all) {
+    const th_agents *a = &world->agents;
+    const th_uic *uic = th_uic_of(world);
+    int l = (int)a->level[i];
+    const th_uic_level *level = &uic->levels[l];
+    const th_staggered *grid = &level->grid;
+    th_vec2 p = th_position(a, i);
+    float x = (p.x - grid->origin.x) * grid->inverse_h,
+          y = (p.y - grid->origin.y) * grid->inverse_h;
+    // Not before the first step, nor where nobody was counted: the ring around the grid, beyond every centre.
+    if (!level->measured || level->stale || !uic->groups[a->group[i]].pressure || !(x >= 1.0f) ||
+        !(y >= 1.0f) || x >= (float)(grid->nx - 1) || y >= (float)(grid->ny - 1))
+        return;
+    int column = (int)x, row = (int)y, half_x = (int)(2.0f * x) % 2, half_y = (int)(2.0f * y) % 2;
+    unsigned flags = th_uic_flags_of(uic, level, column, row, half_x, half_y);
+    int shift =
+        flags & TH_UIC_WALL ? th_uic_cell_shift(world, l, flags, column, row, p) : TH_UIC_OWN_CELL;
+    if (shift == TH_UIC_NO_CELL) return;
+    th_uic_place at = th_uic_place_of(grid, p, column, row, shift);
+    th_uic_quarter quarter = {l, column, row, half_x, half_y, flags};
+    th_walls walls = th_world_walls(world);
+    int c = level->first + at.j * grid->nx + at.i;
+    th_vec2 before = th_uic_preferred(world, level, i, at.j * grid->nx + at.i);
+    th_vec2 after = th_uic_velocity_of(world, &walls, &quarter, i, shift);
+    float room = th_uic_room_for(uic, uic->room[c], grid->inverse_h * grid->inverse_h);
+    th_tell_vector(all, "before projection", "m/s", p, before, 0);
+    th_tell_vector(all, "after projection", "m/s", p, after, 0);
+    th_tell_vector(all, "taken by pressure", "m/s", p, th_sub(after, before), 0);
+    th_tell_figure(all, "pressure here", "m2/s", (float)uic->pressure[c]);
+    th_tell_figure(all, "packing here, of what has room", "-", uic->packing[c] / room);
+}
+
+// The pushes of the first pass of the pair step, from where everybody is now.
+static void tell_pushes(th_world *world, uint32_t i, th_influences *all) {
+    const th_agents *a = &world->agents;
+    th_uic_pair_step step;
+    if (th_uic_plan_passes(world, &step).passes == 0) return;
+    for (int j = 0; j < a->count; ++j) {
+        th_uic_begin_pairs(world, &step, (uint32_t)j);
+        step.widest = th_max(step.widest, step.half[j]);
+    }
+    int level = (int)a->level[i];
+    th_walls walls = th_world_walls(world);
+    const th_level_grid *grid = &world->index.grids[level];
+    th_vec2 p = th_position(a, i);
+    th_rows rows = th_rows_around(grid, p, step.half[i] + step.widest);
+    for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
+        for (uint32_t j = begin; j < end; ++j) {
+            th_vec2 q = th_position(a, j), push = th_uic_push_of_pair(world, &step, i, j, p, q);
+            if (th_length2(push) > 0.0f && th_walls_first_crossing(&walls, level, p, q, NULL) < 0)
+                th_tell_vector(all, "push of a person", "m", p, th_scale(step.relax, push),
+                               a->id[j]);
+        }
+}
+
+int th_uic_influences(th_world *world, int model, uint32_t i, th_influence *list, int max) {
+    (void)model;
+    th_influences all = {list, 0, max};
+    th_uic_read_groups(world);
+    if (!th_uic_own(world, i)) return 0;
+    tell_flow(world, i, &all);
+    tell_pushes(world, i, &all);
+    return all.count;
 }

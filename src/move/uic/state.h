@@ -190,6 +190,7 @@ extern "C" {
 float th_uic_build_grids(th_world *world, th_box *boxes);
 // Reads the groups' parameters, adopts the grids that were built last and measures what changed on them.
 void th_uic_prepare(th_world *world); // uic.c
+void th_uic_read_groups(th_world *world);
 #ifdef __cplusplus
 }
 #endif
@@ -221,6 +222,7 @@ size_t th_uic_saved_size(const th_world *world, int model);
 void th_uic_save(const th_world *world, int model, void *memory);
 bool th_uic_saved_is_sound(const th_world *world, int model, const void *memory, size_t size);
 void th_uic_restore(th_world *world, int model, const void *memory);
+int th_uic_influences(th_world *world, int model, uint32_t i, th_influence *list, int max);
 bool th_uic_grid(th_world *world, int model, th_grid_kind kind, int level, th_grid *grid,
                  float *values);
 

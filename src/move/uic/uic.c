@@ -44,7 +44,7 @@ static void destroy(th_world *world, int model) {
 
 // ---- a step
 
-static void read_groups(th_world *world) {
+void th_uic_read_groups(th_world *world) {
     th_uic *uic = th_uic_of(world);
     uic->keeps_side = uic->any_pressure = uic->has_foreign = false;
     uic->tolerance = 0.0f;
@@ -84,7 +84,7 @@ static void read_groups(th_world *world) {
 }
 
 void th_uic_prepare(th_world *world) {
-    read_groups(world);
+    th_uic_read_groups(world);
     th_uic_measure(world);
 }
 
@@ -174,5 +174,6 @@ const th_model th_move_uic_model = {
     .index_cells = th_uic_index_cells,
     .fit_index = fit_index,
     .grid = th_uic_grid,
+    .influences = th_uic_influences,
     .statistics = statistics,
 };
