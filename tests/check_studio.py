@@ -84,18 +84,28 @@ def check_messages(client):
         check(answer is not None and answer.get("ok") is False and answer.get("error"), f"refused with a reason: {text[:60]}")
 
 
+def people_at(client, now):
+    """Everybody at this time, at which the crowd stands; frames of earlier moments may still be on their way."""
+    for colour in 10 * ("speed", "group"):
+        client.ask("colour", by=colour)  # shows the moment again
+        frame = client.people(10)
+        if frame and abs(frame[0]["time"] - now) < 1e-6:
+            return frame[1]
+    return {}
+
+
 def check_edits(server):
     client = Client(server)
     client.ask("pause")
     client.ask("restart")
-    client.ask("step", n=3)
+    client.ask("view", box=[-5, 0, 60, 30], pixels=[1000, 500])
+    now = client.ask("step", n=3)["time"]
     # Nobody moves when the model is changed.
-    before = client.people()[1] if client.ask("view", box=[-5, 0, 60, 30], pixels=[1000, 500])["ok"] else {}
+    before = people_at(client, now)
     answer = client.ask("model", group="leaving", stage="move", model="social_force")
     check(answer["ok"] and answer["lost"] == 0, "a model is changed")
-    client.ask("colour", by="group")
-    after = client.people()[1]
-    check(before.keys() == after.keys() and all(
+    after = people_at(client, now)
+    check(before and before.keys() == after.keys() and all(
         abs(before[k][0] - after[k][0]) + abs(before[k][1] - after[k][1]) < 0.01 for k in before), "nobody moved by it")
     # What drives a person, in the words of its model.
     someone = next(iter(after))

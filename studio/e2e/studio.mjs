@@ -1,10 +1,10 @@
 // End to end: the program's own server and page in a real browser. `node e2e/studio.mjs [part of a name]` runs some.
 // Screenshots go to $TH_OUTPUT: look at them. SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { fork, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
 import {
     ROOM,
@@ -12,11 +12,13 @@ import {
     launch,
     launchFirefox,
     output,
+    pressed,
     program,
     repaged,
     root,
     run,
     sceneFile,
+    seen,
     serve,
     stopAll,
 } from "./support.mjs";
@@ -107,9 +109,23 @@ test("a door shut by a click sends everybody to the other", () =>
         const shut = (await studio.stepped(300)).worlds[0];
         assert.equal(shut.doors[0][0] + shut.doors[0][1], 0, "nobody passes the shut door");
         assert.ok(shut.doors[1][0] + shut.doors[1][1] > both[1][0] + both[1][1], "more pass the other");
-        await studio.click(10, 3);
+        await studio.page.click('button[title="Open or shut the door"]');
         await studio.wait(() => window.studio.state.worlds[0].doors_open[0] === true);
     }));
+
+test("a crush is warned of, and the warning leads to it", () =>
+    withRoom(
+        async (studio) => {
+            await studio.stepped(20);
+            await studio.page.click("#tab-warnings");
+            await studio.page.evaluate(() => window.studio.plans[0].setCamera(100, 100, 60));
+            await studio.page.locator("aside button:has(time)").first().click();
+            const [x0, y0, x1, y1] = await studio.page.evaluate(() => window.studio.plans[0].visible());
+            assert.ok(x0 < 10 && x1 > 1 && y0 < 9 && y1 > 1, `the crush is in view: ${[x0, y0, x1, y1]}`);
+            await studio.shot("warning");
+        },
+        { ...ROOM, groups: [{ ...ROOM.groups[0], count: 300, radius: 0.15 }] },
+    ));
 
 test("a model is changed and nobody moves by it", () =>
     withRoom(async (studio) => {
@@ -162,6 +178,8 @@ test("equal configurations have equal hashes side by side, others not", () =>
         assert.notEqual((await studio.ask("hash", { world: 0 })).hash, (await studio.ask("hash", { world: 1 })).hash);
         await studio.page.waitForTimeout(600);
         await studio.shot("compare");
+        await studio.page.click('button[title="Change configuration A"]');
+        await studio.wait((name) => document.querySelector('[data-key="model-move"]').value === name, model);
         await studio.page.click("#compare");
         await studio.wait(() => !window.studio.state.compare);
     }));
@@ -301,7 +319,7 @@ test("what the schema of scenes lists can be drawn, with its options", () =>
         await studio.drag(19, 4.2, 19.5, 3.5);
         await studio.wait(() => window.studio.scenes[0].document.strips[0].line.at(-1)[0] === 19.5);
         await studio.shot("drawn");
-        await studio.page.keyboard.press("Delete");
+        await studio.page.click('button[title="Delete it (Del)"]');
         await studio.wait(() => window.studio.scenes[0].document.strips.length === 0);
         await studio.page.keyboard.press("Control+z");
         await studio.wait(() => window.studio.scenes[0].document.strips.length === 1);
@@ -424,7 +442,7 @@ test("a click on a person shows what drives it", () =>
         }
         await studio.page.click('button[title="Keep this person in the middle"]');
         await studio.stepped(20);
-        await studio.page.keyboard.press("Escape");
+        await studio.page.click('button[title="Stop inspecting (Esc)"]');
         await studio.wait(() => window.studio.inspection === null);
     }));
 
@@ -493,7 +511,10 @@ test("a stranger finds words, not names of variables, also in a small window", (
             await studio.page.keyboard.press("?");
             const help = await studio.page.locator("#help h2").boundingBox();
             assert.ok(help.y > 0, "the help begins at its beginning");
-            await studio.page.keyboard.press("Escape");
+            await studio.page.click('button[title="Close (Esc)"]');
+            await studio.page.click("#new");
+            await studio.page.click('button[title="Back (Esc)"]');
+            await studio.wait(() => document.querySelector("dialog[open]") === null);
             await studio.tool("guidance");
             assert.equal(await studio.page.getAttribute("#option-strength", "placeholder"), "0.8");
             // What a zone does is told, and seen: stripes where people would rather not be.
@@ -531,6 +552,9 @@ test("a picture is an underlay whose scale two clicks set", () =>
         await studio.page.click("#picture-scale");
         const after = await studio.page.evaluate(() => window.studio.plans[0].underlay.scale);
         assert.ok(Math.abs(after / before - 2) < 0.05, `${after / before} times larger`);
+        await studio.page.setInputFiles("#file", join(output, "floor.png"));
+        await studio.page.click('button[title="Take the picture away"]');
+        await studio.wait(() => window.studio.plans[0].underlay === null);
     }));
 
 test("files that are dropped open: plans, a scene, recordings; and the way back", () =>
@@ -580,7 +604,8 @@ test("files that are dropped open: plans, a scene, recordings; and the way back"
 
 test("people walk in 3D", async () => {
     const server = await serve("studio", "--no-browser", "--threads", "1");
-    const studio = await Studio.open(browser, `${server.address}#view=3d`, { width: 900, height: 560 });
+    const other = await launch(true);
+    const studio = await Studio.open(other, `${server.address}#view=3d`, { width: 900, height: 560 });
     await studio.wait(() => window.studio.space !== null && window.studio.space.triangles() > 1000, undefined, 40000);
     await studio.page.waitForTimeout(1500);
     await studio.shot("space");
@@ -590,6 +615,7 @@ test("people walk in 3D", async () => {
         await studio.shot(`space-${camera}`);
     }
     await studio.close();
+    await other.close();
     server.stop();
 });
 
@@ -650,6 +676,15 @@ test("an exported file plays from disk", async () => {
     await studio.page.waitForTimeout(300);
     await studio.shot("exported");
     await studio.close();
+    // The report of the run links its replay, once it has one.
+    const replay = join(folder, "replay.html");
+    run("export", folder, "--html", replay);
+    repaged(replay);
+    const report = await browser.newPage();
+    await report.goto(pathToFileURL(join(folder, "report.html")).href);
+    await report.click('a[href="replay.html"]');
+    await report.waitForFunction(() => window.studio?.crowd[0]?.count > 20 && window.studio.state.playing);
+    await report.close();
 });
 
 test("a recording becomes a video in 3D, and says what is missing for it", () => {
@@ -854,7 +889,7 @@ test("the page works in Firefox", async () => {
     assert.equal(state.worlds[0].doors[0][0], 0, "nobody passes the shut door");
     await studio.shot("firefox");
     studio.quiet();
-    // Without a GPU or an X server it has no WebGL: then the button says so and the plan stays.
+    // Without an X server it has no WebGL: then the button says so and the plan stays.
     await studio.page.click("#space");
     const three = await studio.page.evaluate(() => document.createElement("canvas").getContext("webgl2") !== null);
     if (three) await studio.wait(() => window.studio.space?.triangles() > 1000, undefined, 40000);
@@ -863,6 +898,7 @@ test("the page works in Firefox", async () => {
         assert.equal(await studio.page.isVisible(".plan"), true);
     }
     console.log(`    Firefox ${other.version()}, ${three ? "with" : "without"} WebGL`);
+    if (three) await studio.shot("firefox-space");
     await other.close();
     server.stop();
 });
@@ -887,25 +923,67 @@ test("the address keeps the view, and a wrong token is refused", () =>
         await page.close();
     }));
 
-const wanted = process.argv[2] ?? "";
-browser = await launch();
-let failed = 0;
-try {
-    for (const { name, body } of tests.filter((one) => one.name.includes(wanted))) {
+// ---- two at a time, each with a program and a browser of its own; the longest begin
+
+async function work() {
+    browser = await launch();
+    process.on("message", async (name) => {
         const begun = performance.now();
+        let fault = null;
         try {
-            await body();
-            console.log(`ok   ${((performance.now() - begun) / 1000).toFixed(1).padStart(5)} s  ${name}`);
+            await tests.find((one) => one.name === name).body();
         } catch (error) {
-            failed++;
-            console.log(
-                `FAIL ${((performance.now() - begun) / 1000).toFixed(1).padStart(5)} s  ${name}\n${error.stack ?? error}`,
-            );
+            fault = String(error.stack ?? error);
         }
-    }
-} finally {
-    await browser.close();
-    stopAll();
+        process.send({ name, fault, seconds: (performance.now() - begun) / 1000, pressed, seen });
+    });
+    process.on("disconnect", async () => {
+        await browser.close();
+        stopAll();
+        process.exit(0);
+    });
+    process.send({});
 }
-console.log(failed === 0 ? `all passed; pictures in ${output}` : `${failed} failed`);
-process.exit(failed === 0 ? 0 : 1);
+
+async function runAll(chosen) {
+    const slow = (one) => SLOW.findIndex((part) => one.name.includes(part)),
+        waiting = [...chosen].sort((a, b) => slow(b) - slow(a)),
+        count = waiting.length,
+        all = { pressed: new Set(), seen: new Set() };
+    let failed = 0,
+        done = 0;
+    const told = ({ name, fault, seconds, ...buttons }) => {
+        done++;
+        if (fault) failed++;
+        for (const list of ["pressed", "seen"]) buttons[list].forEach((one) => all[list].add(one));
+        console.log(
+            `${fault ? "FAIL" : "ok  "} ${seconds.toFixed(1).padStart(5)} s  ${name}${fault ? `\n${fault}` : ""}`,
+        );
+    };
+    const worker = (number) =>
+        new Promise((ended) => {
+            const child = fork(fileURLToPath(import.meta.url), { env: { ...process.env, TH_WORKER: String(number) } });
+            child.on("message", (message) => {
+                if (message.name) told(message);
+                const next = waiting.shift();
+                if (next) child.send(next.name);
+                else child.disconnect();
+            });
+            child.on("exit", ended);
+        });
+    await Promise.all([1, 2].slice(0, count).map(worker));
+    if (done < count) console.log(`${count - done} tests did not end`);
+    const missed = [...all.seen].filter((one) => !all.pressed.has(one));
+    if (count === tests.length && missed.length > 0) console.log(`never pressed: ${missed.join(", ")}`);
+    else missed.length = 0;
+    return failed + (count - done) + missed.length;
+}
+
+const SLOW = ["click on a person", "resized", "every button", "brush", "Firefox", "walk in 3D"]; // at the end: begins first
+if (process.send) await work();
+else {
+    const wanted = process.argv[2] ?? "",
+        failed = await runAll(tests.filter((one) => one.name.includes(wanted)));
+    console.log(failed === 0 ? `all passed; pictures in ${output}` : `${failed} failed`);
+    process.exit(failed === 0 ? 0 : 1);
+}

@@ -62,8 +62,9 @@ export const ROOM = {
     measure: { areas: [{ id: "before", area: { rect: [7, 2, 10, 8] } }] },
 };
 
+// Tests that run at the same time have files of their own.
 export function sceneFile(name, scene) {
-    const path = join(output, name);
+    const path = join(output, `${process.env.TH_WORKER ?? 0}-${name}`);
     writeFileSync(path, JSON.stringify(scene));
     return path;
 }
@@ -104,14 +105,15 @@ export function repaged(file) {
     );
 }
 
-export async function launch() {
+// `whole`: the page is put together by the GPU in software too, which is quicker where 3D fills it.
+export async function launch(whole = false) {
     return chromium.launch({
         executablePath: process.env.TH_BROWSER ?? "/usr/bin/chromium",
         headless: true,
         args: [
             "--no-sandbox",
-            // The page is put together without a GPU, the canvases by a GPU in software: six times as fast as both by it.
-            "--disable-gpu",
+            // Without, only the canvases are drawn by it: clicks take a sixth of the time.
+            ...(whole ? ["--use-gl=angle", "--use-angle=swiftshader", "--ignore-gpu-blocklist"] : ["--disable-gpu"]),
             "--enable-unsafe-swiftshader",
             // A page from TH_PAGE has no address in the browser's eyes.
             ...(process.env.TH_PAGE ? ["--disable-features=LocalNetworkAccessChecks"] : []),
@@ -119,11 +121,28 @@ export async function launch() {
     });
 }
 
-// As its maker ships it, driven through WebDriver BiDi; null where there is none that can be driven.
+// A screen that nobody sees; null where there is no Xvfb.
+function hiddenScreen() {
+    const child = spawn("Xvfb", ["-displayfd", "3", "-screen", "0", "1400x1000x24", "-nolisten", "tcp"], {
+        stdio: ["ignore", "ignore", "ignore", "pipe"],
+    });
+    started.push(child);
+    return new Promise((found) => {
+        child.on("error", () => found(null));
+        child.on("exit", () => found(null));
+        child.stdio[3].once("data", (data) => found(`:${String(data).trim()}`));
+    });
+}
+
+// As its maker ships it, driven through WebDriver BiDi; null where there is none that can be driven. It has WebGL only
+// where it has a screen.
 export async function launchFirefox() {
     const executablePath = ["firefox-esr", "firefox"].map((name) => `/usr/bin/${name}`).find(existsSync);
     try {
-        return executablePath ? await firefox.launch({ channel: "moz-firefox", executablePath, headless: true }) : null;
+        if (!executablePath) return null;
+        const display = await hiddenScreen(),
+            env = display ? { ...process.env, DISPLAY: display } : process.env;
+        return await firefox.launch({ channel: "moz-firefox", executablePath, headless: !display, env });
     } catch (error) {
         console.log(`    ${executablePath} cannot be driven: ${error}`);
         return null;
@@ -132,6 +151,35 @@ export async function launchFirefox() {
 
 export function stopAll() {
     for (const child of started) child.kill("SIGKILL");
+}
+
+// What the pages of all tests had to press, and what of it was pressed: buttons by id, or by what they say.
+export const seen = [],
+    pressed = [];
+function watchButtons() {
+    const name = (b) =>
+        b.dataset.template !== undefined
+            ? "a template"
+            : b.querySelector("time")
+              ? "a warning"
+              : b.id || b.title || b.textContent;
+    const lists = (window.buttons = { seen: new Set(), pressed: new Set() });
+    const look = () => {
+        for (const b of document.querySelectorAll("button")) lists.seen.add(name(b));
+        for (const key of window.studio?.controls?.keyNames() ?? []) lists.seen.add(`key ${key}`);
+    };
+    addEventListener("DOMContentLoaded", () => {
+        look();
+        new MutationObserver(look).observe(document.body, { childList: true, subtree: true });
+    });
+    const note = (event) => {
+        const b = event.target.closest?.("button");
+        if (b) lists.pressed.add(name(b));
+    };
+    addEventListener("click", note, true);
+    const noteKey = ({ key, ctrlKey }) =>
+        lists.pressed.add(`key ${ctrlKey ? "ctrl+" : ""}${key.length === 1 ? key.toLowerCase() : key}`);
+    addEventListener("keydown", noteKey, true);
 }
 
 // A page whose complaints count as failures of the test that caused them.
@@ -154,6 +202,7 @@ export class Studio {
     static async open(browser, address, size = { width: 1280, height: 800 }) {
         const context = await browser.newContext({ viewport: size, acceptDownloads: true, colorScheme: "light" });
         const studio = new Studio(await context.newPage());
+        await studio.page.addInitScript(watchButtons);
         // A page just built, shown by a program that has another inside.
         if (process.env.TH_PAGE) {
             const body = readFileSync(process.env.TH_PAGE, "utf8");
@@ -262,6 +311,9 @@ export class Studio {
 
     async close() {
         this.quiet();
+        const lists = await this.page.evaluate(() => [[...window.buttons.seen], [...window.buttons.pressed]]);
+        seen.push(...lists[0]);
+        pressed.push(...lists[1]);
         await this.page.context().close();
     }
 }
