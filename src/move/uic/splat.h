@@ -283,8 +283,34 @@ TH_FORMULA th_vec2 th_uic_around_wall_end(const th_walls *walls, int level, th_v
     return th_scale(th_dot(preferred, side) > 0.0f ? speed : -speed, side);
 }
 
+// 1 in a cell where the flow stands because the wishes around oppose each other, 0 where it moves or they agree. Eq. 3 gives
+// everybody in a packed crowd the common flow: two equal crowds that want through each other would stand for good.
+TH_FORMULA float th_uic_opposed(const th_uic *uic, int nx, int c, th_vec2 flow) {
+    const th_uic_face *faces[4] = {&uic->west[c], &uic->west[c + 1], &uic->south[c],
+                                   &uic->south[c + nx]};
+    float x = 0.0f, y = 0.0f, speed = 0.0f, share = 0.0f;
+    for (int k = 0; k < 4; ++k) {
+        x += faces[k]->x;
+        y += faces[k]->y;
+        speed += faces[k]->speed;
+        share += faces[k]->share;
+    }
+    if (!(speed > 1e-9f)) return 0.0f;
+    float agree = 2.0f * sqrtf(x * x + y * y) / speed;
+    float moves = th_length(flow) * share / (TH_UIC_STANDS * speed);
+    return 1.0f - th_min(th_max(agree, moves), 1.0f);
+}
+
+// A wish turned by up to 60 degrees to the right, as fast as before.
+TH_FORMULA th_vec2 th_uic_turned(th_vec2 wish, float share) {
+    float aside = 1.7320508f * share;
+    return th_scale(1.0f / sqrtf(1.0f + aside * aside),
+                    th_v(wish.x + aside * wish.y, wish.y - aside * wish.x));
+}
+
 TH_FORMULA th_vec2 th_uic_velocity_at(const th_uic *uic, const th_uic_level *level,
-                                      const th_uic_place *at, th_vec2 preferred, float hold) {
+                                      const th_uic_place *at, th_vec2 preferred, float hold,
+                                      float give_way) {
     int nx = level->grid.nx, c = level->first + at->j * nx + at->i;
     unsigned folds = th_uic_flags_of(uic, level, at->i, at->j, at->half_x, at->half_y);
     int dx = at->half_x ? 1 : -1, dy = at->half_y ? nx : -nx;
@@ -298,7 +324,10 @@ TH_FORMULA th_vec2 th_uic_velocity_at(const th_uic *uic, const th_uic_level *lev
         th_uic_sample(uic->v, c + (at->half_y ? nx : 0), dx, -dy, out_x, in_y,
                       folds & TH_UIC_FOLD_X)};
     float inverse_area = level->grid.inverse_h * level->grid.inverse_h;
-    float weight = hold * th_uic_weight(packing, th_uic_room_for(uic, room, inverse_area));
+    float aside = give_way > 0.0f ? give_way * th_uic_opposed(uic, nx, c, flow) : 0.0f;
+    float weight =
+        hold * (1.0f - aside) * th_uic_weight(packing, th_uic_room_for(uic, room, inverse_area));
+    if (aside > 0.0f) preferred = th_uic_turned(preferred, aside);
     // Nobody is carried out who does not head out.
     bool exit_x = folds & TH_UIC_FOLD_X && uic->exit_x[c + at->half_x] > 0.0f;
     bool exit_y = folds & TH_UIC_FOLD_Y && uic->exit_y[c + (at->half_y ? nx : 0)] > 0.0f;
@@ -327,7 +356,8 @@ TH_FORMULA th_vec2 th_uic_velocity_of(const th_world *world, const th_walls *wal
             flags & TH_UIC_NEAR_GATE ? th_uic_hold_at_exits(uic, q->l, grid->inverse_h, p) : 1.0f;
         v = th_uic_preferred(world, level, i, at.j * grid->nx + at.i);
         if (flags & TH_UIC_NEAR_GATE) v = th_uic_over_exit(world, i, q->l, p, v);
-        v = th_limit(th_uic_velocity_at(uic, level, &at, v, hold), th_uic_fastest(a->speed[i]));
+        v = th_uic_velocity_at(uic, level, &at, v, hold, uic->groups[a->group[i]].give_way);
+        v = th_limit(v, th_uic_fastest(a->speed[i]));
     }
     if (flags & TH_UIC_NEAR_WALL)
         v = th_uic_around_wall_end(walls, q->l, p, a->radius[i],

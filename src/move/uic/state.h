@@ -95,7 +95,7 @@ typedef struct th_uic_group {
     float area;  // area taken up is this times d_min^2; of others, times the square of the diameter
     float separate; // half the pair distance over d_min
     int passes;
-    float keep_side;
+    float keep_side, give_way;
     bool pressure;
     float speed_limit, tolerance;
 } th_uic_group;

@@ -65,6 +65,7 @@ void th_uic_read_groups(th_world *world) {
         group->separate = 0.5f * p->pair_distance;
         group->passes = p->pair_distance > 0.0f ? (int)p->separation_passes : 0;
         group->keep_side = p->keep_side;
+        group->give_way = p->give_way;
         group->pressure = p->pressure > 0.0f;
         uic->keeps_side |= p->keep_side != 0.0f;
         uic->any_pressure |= group->pressure;

@@ -37,12 +37,15 @@
     X(speed_limit, 0, 0, 5, "m/s", TH_NGCL09 ": v_max; 0: mean preferred speed of those around",  \
       "speed that a flow bent by pressure makes up for")                                          \
     X(keep_side, 0, -1, 1, "-", TH_NGCL09 ": wished for in section 5.2",                          \
-      "share of the speed by which people facing others step to the right (left if negative)")
+      "share of the speed by which people facing others step to the right (left if negative)")    \
+    X(give_way, 1, 0, 1, "-", "throng: two packed crowds that meet at a corner stand for good",   \
+      "how far people who stand because wishes around them oppose each other leave the common "   \
+      "flow and step to their right; 0: as published")
 
 // X(name, doc, {parameter, value}...)
 #define TH_UIC_PRESETS(X)                                                                     \
     X(narain2009, "the distances the paper reports, 1.25 d_min where dense", {"alpha", 0.45}, \
-      {"separation_passes", 3})                                                               \
+      {"separation_passes", 3}, {"give_way", 0})                                              \
     X(packed, "denser and quicker: 4.7 people per m2 of radius 0.2 m instead of 3.6",         \
       {"alpha", 0.65}, {"pair_distance", 1.15}, {"separation_passes", 5}, {"tidy_passes", 16})
 
@@ -53,6 +56,8 @@ typedef struct th_uic_params {
 // Below this share of the speed limit a flow stands: renormalised, the noise of a standing crowd would
 // become walking.
 #define TH_UIC_FLOOR 1e-3f
+#define TH_UIC_STANDS \
+    0.1f // share of the mean speed below which a flow begins to stand where wishes oppose
 // Nobody is carried or pushed faster than this many times the own walking speed, whatever an overfull cell asks for.
 #define TH_UIC_FASTEST 1.19f
 #define TH_UIC_SLOWEST 0.1f // [m/s] who does not walk at all is pushed aside at least this fast
