@@ -1,6 +1,7 @@
 // Continuum crowds: the potential against a reference and against its own equation, and what the crowd does.
 // SPDX-License-Identifier: Apache-2.0
 #include "lane_index.h"
+#include "lattice.h"
 #include "plan/continuum/potential.h"
 #include "support.h"
 #include <stdlib.h>
@@ -79,63 +80,46 @@ static void quadrant(void **state) {
 // ---- potentials
 
 typedef struct lattice {
-    th_scene *scene;
-    th_world *world;
-    th_nodes nodes;
-    th_graph graph;
-    th_arena arena;
+    test_lattice on;
     th_faces faces;
     th_buckets buckets;
     th_front front;
-    th_memory memory;
     float *solved, *marched;
 } lattice;
 
 static void take_lattice(lattice *l, const char *json, double cell) {
     memset(l, 0, sizeof *l);
-    l->scene = scene_of(json);
-    l->world = world_of(l->scene, 1, 1);
-    l->memory = th_memory_of(NULL);
-    l->arena = th_arena_of(NULL);
-    assert_int_equal(th_nodes_build(&l->nodes, l->scene, cell, NULL), TH_OK);
-    assert_true(th_graph_create(&l->graph, &l->nodes, &l->memory));
-    th_walls walls = th_world_walls(l->world);
-    th_graph_update(&l->graph, &walls);
-    size_t count = (size_t)l->nodes.count;
-    l->faces.cost = th_arena_alloc(&l->arena, count, sizeof(th_node_faces));
-    l->faces.portal_cost =
-        th_arena_alloc(&l->arena, (size_t)l->nodes.portal_count * TH_FACES, sizeof(float));
-    l->solved = th_arena_alloc(&l->arena, count, sizeof(float));
-    l->marched = th_arena_alloc(&l->arena, count, sizeof(float));
-    assert_true(th_buckets_create(&l->buckets, &l->graph, &l->arena));
-    assert_true(th_front_create(&l->front, l->nodes.count, &l->memory));
+    take_nodes(&l->on, json, cell);
+    size_t count = (size_t)l->on.nodes.count, portals = (size_t)l->on.nodes.portal_count;
+    l->faces.cost = th_arena_alloc(&l->on.arena, count, sizeof(th_node_faces));
+    l->faces.portal_cost = th_arena_alloc(&l->on.arena, portals * TH_FACES, sizeof(float));
+    l->solved = th_arena_alloc(&l->on.arena, count, sizeof(float));
+    l->marched = th_arena_alloc(&l->on.arena, count, sizeof(float));
+    assert_true(th_buckets_create(&l->buckets, &l->on.graph, &l->on.arena));
+    assert_true(th_front_create(&l->front, l->on.nodes.count, &l->on.memory));
 }
 
 static void release_lattice(lattice *l) {
-    th_front_destroy(&l->front, l->nodes.count, &l->memory);
-    th_graph_destroy(&l->graph, &l->memory);
-    th_nodes_release(&l->nodes);
-    th_arena_free(&l->arena);
-    th_world_destroy(l->world);
-    th_scene_destroy(l->scene);
+    th_front_destroy(&l->front, l->on.nodes.count, &l->on.memory);
+    release_nodes(&l->on);
 }
 
 // Costs of faces at random between low and high, or shut where there is a wall.
 static void random_costs(lattice *l, float low, float high) {
-    for (int i = 0; i < l->nodes.count; ++i)
+    for (int i = 0; i < l->on.nodes.count; ++i)
         for (int f = 0; f < TH_FACES; ++f) {
             float cost = low + (high - low) * (float)rand() / (float)RAND_MAX;
-            if (!(l->graph.links[i] >> 2 * f & 1)) cost = TH_CONTINUUM_SHUT;
+            if (!(l->on.graph.links[i] >> 2 * f & 1)) cost = TH_CONTINUUM_SHUT;
             l->faces.cost[i].face[f] = cost;
         }
-    for (int i = 0; i < l->nodes.portal_count * TH_FACES; ++i)
+    for (int i = 0; i < l->on.nodes.portal_count * TH_FACES; ++i)
         l->faces.portal_cost[i] = 0.5f * (low + high);
 }
 
 static int some_node(const lattice *l) {
     for (;;) {
-        int node = rand() % l->nodes.count;
-        if (l->nodes.flags[node] & TH_NODE_WALKABLE) return node;
+        int node = rand() % l->on.nodes.count;
+        if (l->on.nodes.flags[node] & TH_NODE_WALKABLE) return node;
     }
 }
 
@@ -155,15 +139,15 @@ static void solvers_agree(void **state) {
         random_costs(&l, lows[trial % 3], highs[trial % 3]);
         th_goal_node goal = {some_node(&l), 0.0f};
         th_potential_solve(&l.buckets, &l.faces, 1.0f, &goal, 1, l.solved);
-        th_potential_march(&l.graph, &l.faces, 1.0f, &goal, 1, &l.front, l.marched);
-        taken += (double)l.buckets.taken / (24.0 * l.nodes.count);
-        for (int i = 0; i < l.nodes.count; ++i) {
+        th_potential_march(&l.on.graph, &l.faces, 1.0f, &goal, 1, &l.front, l.marched);
+        taken += (double)l.buckets.taken / (24.0 * l.on.nodes.count);
+        for (int i = 0; i < l.on.nodes.count; ++i) {
             float solved = l.solved[i];
             assert_int_equal(solved >= TH_UNREACHABLE, l.marched[i] >= TH_UNREACHABLE);
             if (solved >= TH_UNREACHABLE || i == goal.node) continue;
             worst = fmax(worst, (double)(fabsf(solved - l.marched[i]) / l.marched[i]));
             float update =
-                th_potential_update(&l.graph, &l.faces, l.solved, i, l.nodes.levels[0].nx);
+                th_potential_update(&l.on.graph, &l.faces, l.solved, i, l.on.nodes.levels[0].nx);
             residual = fmax(residual, (double)(fabsf(update - solved) / solved));
         }
     }
@@ -183,18 +167,18 @@ static void circles(void **state) {
         "exits": [{"line": [[40, 0], [40, 40]]}], "groups": [{"count": 1}]}),
                                                    0.5);
     random_costs(&l, 0.5f, 0.5f);
-    const th_node_level *grid = &l.nodes.levels[0];
+    const th_node_level *grid = &l.on.nodes.levels[0];
     int middle = grid->ny / 2 * grid->nx + grid->nx / 2, count = 0;
-    th_vec2 centre = th_node_position(&l.nodes, grid, middle);
+    th_vec2 centre = th_node_position(&l.on.nodes, grid, middle);
     th_goal_node goal[9]; // as the planner begins: exact within 1.5 cells
-    for (int i = 0; i < l.nodes.count; ++i) {
-        float distance = th_length(th_sub(th_node_position(&l.nodes, grid, i), centre));
+    for (int i = 0; i < l.on.nodes.count; ++i) {
+        float distance = th_length(th_sub(th_node_position(&l.on.nodes, grid, i), centre));
         if (distance <= 0.75f) goal[count++] = (th_goal_node){i, distance};
     }
     th_potential_solve(&l.buckets, &l.faces, 1.0f, goal, count, l.solved);
     double worst = 0.0;
-    for (int i = 0; i < l.nodes.count; ++i) {
-        float distance = th_length(th_sub(th_node_position(&l.nodes, grid, i), centre));
+    for (int i = 0; i < l.on.nodes.count; ++i) {
+        float distance = th_length(th_sub(th_node_position(&l.on.nodes, grid, i), centre));
         if (l.solved[i] >= TH_UNREACHABLE || distance < 4.0f) continue;
         worst = fmax(worst, fabs((double)(l.solved[i] / distance) - 1.0));
     }

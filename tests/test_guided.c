@@ -1,5 +1,6 @@
 // Navigation fields with drawn guidance: the equation against brute force, and where people go.
 // SPDX-License-Identifier: Apache-2.0
+#include "lattice.h"
 #include "plan/guided/solve.h"
 #include "plan/prepared.h"
 #include "support.h"
@@ -90,13 +91,7 @@ static void strokes_fade(void **state) {
 // ---- the solver
 
 typedef struct lattice {
-    th_scene *scene;
-    th_world *world;
-    th_nodes nodes;
-    th_graph graph;
-    th_walls walls;
-    th_arena arena;
-    th_memory memory;
+    test_lattice on;
     th_guided_work work;
     th_guided_field field;
     th_guided_problem problem;
@@ -104,57 +99,44 @@ typedef struct lattice {
 
 static void take_lattice(lattice *l, const char *json, double cell) {
     memset(l, 0, sizeof *l);
-    l->scene = scene_of(json);
-    l->world = world_of(l->scene, 1, 1);
-    l->memory = th_memory_of(NULL);
-    l->arena = th_arena_of(NULL);
-    assert_int_equal(th_nodes_build(&l->nodes, l->scene, cell, NULL), TH_OK);
-    assert_true(th_graph_create(&l->graph, &l->nodes, &l->memory));
-    l->walls = th_world_walls(l->world);
-    th_graph_update(&l->graph, &l->walls);
-    assert_true(th_guided_work_create(&l->work, l->nodes.count, &l->arena));
-    size_t count = (size_t)l->nodes.count;
-    l->field.potential = th_arena_alloc(&l->arena, count, sizeof(float));
-    l->field.direction = th_arena_alloc(&l->arena, count, sizeof(th_vec2));
-    l->problem = (th_guided_problem){&l->graph, &l->walls, 0, &usual};
+    take_nodes(&l->on, json, cell);
+    assert_true(th_guided_work_create(&l->work, l->on.nodes.count, &l->on.arena));
+    size_t count = (size_t)l->on.nodes.count;
+    l->field.potential = th_arena_alloc(&l->on.arena, count, sizeof(float));
+    l->field.direction = th_arena_alloc(&l->on.arena, count, sizeof(th_vec2));
+    l->problem = (th_guided_problem){&l->on.graph, &l->on.walls, 0, &usual, NULL};
     th_guided_spread(&l->problem, &l->work);
 }
 
-static void release_lattice(lattice *l) {
-    th_graph_destroy(&l->graph, &l->memory);
-    th_nodes_release(&l->nodes);
-    th_arena_free(&l->arena);
-    th_world_destroy(l->world);
-    th_scene_destroy(l->scene);
-}
+static void release_lattice(lattice *l) { release_nodes(&l->on); }
 
 static void guide_all(lattice *l, th_vec2 g) {
-    for (int i = 0; i < l->nodes.count; ++i) l->work.guidance[i] = g;
+    for (int i = 0; i < l->on.nodes.count; ++i) l->work.guidance[i] = g;
 }
 static void guide_at_random(lattice *l, float most) {
-    for (int i = 0; i < l->nodes.count; ++i)
+    for (int i = 0; i < l->on.nodes.count; ++i)
         l->work.guidance[i] = th_limit(th_v(uniform(-2, 2), uniform(-2, 2)), most);
 }
 
 // Everything that a node may cost by its neighbours in sight, searched and not solved.
 static double brute_update(const lattice *l, const double *value, int node) {
-    int nx = l->nodes.levels[0].nx;
+    int nx = l->on.nodes.levels[0].nx;
     double best = 1e30, unused;
     for (int k = 0; k < 8; k += 2)
         for (int turn = -1; turn <= 1; turn += 2) {
-            int axis = th_neighbour(&l->graph, node, k, nx);
-            int diagonal = th_neighbour(&l->graph, node, (k + turn) & 7, nx);
+            int axis = th_neighbour(&l->on.graph, node, k, nx);
+            int diagonal = th_neighbour(&l->on.graph, node, (k + turn) & 7, nx);
             th_vec2 g = l->work.guidance[node];
             int side = (k + 2 * turn) & 7;
             th_vec2 turned = {g.x * (float)th_direction_x[k] + g.y * (float)th_direction_y[k],
                               g.x * (float)th_direction_x[side] +
                                   g.y * (float)th_direction_y[side]};
-            double cost = (double)(l->nodes.spacing * l->work.slowness[node] *
-                                   th_node_slowness(&l->nodes, node, k));
+            double cost = (double)(l->on.nodes.spacing * l->work.slowness[node] *
+                                   th_node_slowness(&l->on.nodes, node, k));
             double a = axis >= 0 ? value[axis] : 1e30, d = diagonal >= 0 ? value[diagonal] : 1e30;
             best = fmin(best, a + crossing(0.0, 0.0, turned, cost, 0.0));
             best = fmin(best, d + crossing(0.0, 0.0, turned, cost, 1.0));
-            if (a < 1e29 && d < 1e29 && th_neighbour(&l->graph, axis, side, nx) == diagonal)
+            if (a < 1e29 && d < 1e29 && th_neighbour(&l->on.graph, axis, side, nx) == diagonal)
                 best = fmin(best, best_crossing(a, d, turned, cost, &unused));
         }
     return best;
@@ -178,36 +160,36 @@ static void solver(void **state) {
     srand(3);
     take_lattice(&l, walls_and(TH_JSON(, [[9, 3.4], [7.65, 3.4]])), 0.5); // ends within a triangle
     double worst = 0.0, residual = 0.0, again = 0.0;
-    double *value = calloc((size_t)l.nodes.count, sizeof *value);
+    double *value = calloc((size_t)l.on.nodes.count, sizeof *value);
     assert_non_null(value);
     for (int trial = 0; trial < 2; ++trial) {
         if (trial > 0) guide_at_random(&l, 0.95f);
         th_guided_solve(&l.problem, &l.work, &l.field);
         int reached = 0;
-        for (int i = 0; i < l.nodes.count; ++i) { // goal nodes begin alike
+        for (int i = 0; i < l.on.nodes.count; ++i) { // goal nodes begin alike
             bool near_goal = l.field.potential[i] < TH_UNREACHABLE &&
-                             th_node_position(&l.nodes, &l.nodes.levels[0], i).x > 14.2f;
+                             th_node_position(&l.on.nodes, &l.on.nodes.levels[0], i).x > 14.2f;
             value[i] = near_goal ? (double)l.field.potential[i] : 1e30;
             reached += l.field.potential[i] < TH_UNREACHABLE;
         }
         for (int sweep = 0, changed = 1; changed; ++sweep) {
             changed = 0;
-            for (int n = 0; n < l.nodes.count; ++n) {
-                int i = sweep & 1 ? n : l.nodes.count - 1 - n;
+            for (int n = 0; n < l.on.nodes.count; ++n) {
+                int i = sweep & 1 ? n : l.on.nodes.count - 1 - n;
                 double update = brute_update(&l, value, i);
                 if (update < value[i] * (1.0 - 1e-12)) value[i] = update, changed = 1;
             }
             assert_true(sweep < 500);
         }
-        for (int i = 0; i < l.nodes.count; ++i) {
+        for (int i = 0; i < l.on.nodes.count; ++i) {
             float found = l.field.potential[i];
             assert_int_equal(found >= TH_UNREACHABLE, value[i] > 1e29);
             if (found >= TH_UNREACHABLE) continue;
             worst = fmax(worst, fabs((double)found / value[i] - 1.0));
             float update =
-                th_guided_update(&l.problem, &l.work, l.field.potential, i, l.nodes.levels[0].nx)
+                th_guided_update(&l.problem, &l.work, l.field.potential, i, l.on.nodes.levels[0].nx)
                     .value;
-            if (th_node_position(&l.nodes, &l.nodes.levels[0], i).x < 14.2f)
+            if (th_node_position(&l.on.nodes, &l.on.nodes.levels[0], i).x < 14.2f)
                 residual = fmax(residual, (double)(fabsf(update - found) / found));
         }
         again = fmax(again, (double)l.work.settled / reached);
@@ -230,8 +212,8 @@ static double error_in_the_open(lattice *l, th_vec2 g) {
     double worst = 0.0;
     guide_all(l, g);
     th_guided_solve(&l->problem, &l->work, &l->field);
-    for (int i = 0; i < l->nodes.count; ++i) {
-        th_vec2 p = th_node_position(&l->nodes, &l->nodes.levels[0], i);
+    for (int i = 0; i < l->on.nodes.count; ++i) {
+        th_vec2 p = th_node_position(&l->on.nodes, &l->on.nodes.levels[0], i);
         th_vec2 d = th_sub(th_v(20.5f, 20.5f), p);
         bool inner = p.x > 1.0f && p.y > 1.0f && p.x < 40.0f && p.y < 40.0f;
         if (l->field.potential[i] >= TH_UNREACHABLE || !inner || th_length(d) < 4.0f) continue;
@@ -242,11 +224,11 @@ static double error_in_the_open(lattice *l, th_vec2 g) {
 
 // Eq. 4.11 as printed, G = 0: the least alpha Ce + (1 - alpha) Cn + h is the smaller of the two neighbours and h.
 static double error_as_printed(const lattice *l) {
-    const th_node_level *grid = &l->nodes.levels[0];
+    const th_node_level *grid = &l->on.nodes.levels[0];
     double worst = 0.0;
-    int column0 = (int)((20.5f - grid->origin.x) * l->nodes.inverse_spacing + 0.5f);
-    int row0 = (int)((20.5f - grid->origin.y) * l->nodes.inverse_spacing + 0.5f);
-    for (int i = 0; i < l->nodes.count; ++i) { // what it leads to: the Manhattan metric
+    int column0 = (int)((20.5f - grid->origin.x) * l->on.nodes.inverse_spacing + 0.5f);
+    int row0 = (int)((20.5f - grid->origin.y) * l->on.nodes.inverse_spacing + 0.5f);
+    for (int i = 0; i < l->on.nodes.count; ++i) { // what it leads to: the Manhattan metric
         int column = abs(i % grid->nx - column0), row = abs(i / grid->nx - row0);
         double distance = hypot(column, row);
         if (distance > 8.0) worst = fmax(worst, fabs((column + row) / distance - 1.0));
@@ -274,11 +256,11 @@ static void in_the_open(void **state) {
 static bool leads_to_goal(const lattice *l, th_vec2 *p) {
     for (int steps = 0; steps < 3000; ++steps) {
         if (p->x > 14.7f) return true;
-        th_way way = th_guided_way(&l->graph, &l->walls, &l->field, 0, *p);
+        th_way way = th_guided_way(&l->on.graph, &l->on.walls, &l->field, 0, *p);
         assert_true(way.distance < TH_UNREACHABLE);
         assert_near(th_length(way.direction), 1.0, 1e-4);
         th_vec2 next = th_add(*p, th_scale(0.08f, way.direction));
-        if (th_walls_first_crossing(&l->walls, 0, *p, next, NULL) < 0) *p = next;
+        if (th_walls_first_crossing(&l->on.walls, 0, *p, next, NULL) < 0) *p = next;
     }
     return false;
 }
@@ -292,12 +274,12 @@ static void draw_at_random(lattice *l, float radius) {
         ends[k][1] = th_add(ends[k][0], th_v(uniform(-4, 4), uniform(-4, 4)));
         strokes[k] = (th_stroke){"s", 0, ends[k], 2, radius, 0.95f, -1};
     }
-    th_scene drawn = *l->scene;
+    th_scene drawn = *l->on.scene;
     drawn.guidance = strokes;
     drawn.guidance_count = 60;
-    l->nodes.scene = &drawn;
+    l->on.nodes.scene = &drawn;
     th_guided_spread(&l->problem, &l->work);
-    l->nodes.scene = l->scene;
+    l->on.nodes.scene = l->on.scene;
 }
 
 // From every free node walking where the field says leads to the goal, against uniform guidance of 0.9; and among sixty
@@ -313,9 +295,9 @@ static void no_cycles(void **state) {
         if (trial == 0) guide_all(&l, th_v(-0.9f, 0));
         if (trial > 0) draw_at_random(&l, trial < 10 ? 1.0f : 0.1f);
         th_guided_solve(&l.problem, &l.work, &l.field);
-        for (int i = trial; i < l.nodes.count; i += stride) {
-            if (!(l.nodes.flags[i] & TH_NODE_WALKABLE) || l.nodes.links[i] == 0) continue;
-            th_vec2 p = th_node_position(&l.nodes, &l.nodes.levels[0], i);
+        for (int i = trial; i < l.on.nodes.count; i += stride) {
+            if (!(l.on.nodes.flags[i] & TH_NODE_WALKABLE) || l.on.nodes.links[i] == 0) continue;
+            th_vec2 p = th_node_position(&l.on.nodes, &l.on.nodes.levels[0], i);
             stuck += !leads_to_goal(&l, &p);
             ++starts;
         }
@@ -332,18 +314,19 @@ static void no_dead_ends(void **state) {
     lattice l;
     srand(19);
     take_lattice(&l, walls_and(""), 0.5);
-    const th_node_level *grid = &l.nodes.levels[0];
+    const th_node_level *grid = &l.on.nodes.levels[0];
     guide_at_random(&l, 0.95f);
     th_guided_solve(&l.problem, &l.work, &l.field);
     int looked_at = 0;
-    for (int i = 0; i < l.nodes.count; ++i) {
+    for (int i = 0; i < l.on.nodes.count; ++i) {
         th_vec2 d = l.field.direction[i];
-        if (l.field.potential[i] >= TH_UNREACHABLE || th_node_position(&l.nodes, grid, i).x > 14.2f)
+        if (l.field.potential[i] >= TH_UNREACHABLE ||
+            th_node_position(&l.on.nodes, grid, i).x > 14.2f)
             continue;
         float least = TH_UNREACHABLE;
         for (int k = 0; k < 8; ++k) {
             th_vec2 to = th_unit(th_v((float)th_direction_x[k], (float)th_direction_y[k]));
-            int other = th_neighbour(&l.graph, i, k, grid->nx);
+            int other = th_neighbour(&l.on.graph, i, k, grid->nx);
             if (other >= 0 && th_dot(to, d) > 0.7070f)
                 least = th_min(least, l.field.potential[other]);
         }
@@ -351,6 +334,74 @@ static void no_dead_ends(void **state) {
         ++looked_at;
     }
     assert_true(looked_at > 400);
+    release_lattice(&l);
+}
+
+// ---- the crowd
+
+static void take_random_crowd(lattice *l, th_continuum *crowd) {
+    size_t count = (size_t)l->on.nodes.count;
+    crowd->density = th_arena_alloc(&l->on.arena, count, sizeof(float));
+    crowd->flow_x = th_arena_alloc(&l->on.arena, count, sizeof(float));
+    crowd->flow_y = th_arena_alloc(&l->on.arena, count, sizeof(float));
+    for (size_t i = 0; i < count; ++i) {
+        crowd->density[i] = uniform(0.0f, 1.2f);
+        crowd->flow_x[i] = uniform(-1.5f, 1.5f);
+        crowd->flow_y[i] = uniform(-1.5f, 1.5f);
+    }
+    l->problem.crowd = crowd;
+}
+
+// Freely through few people and with the flow, as slowly as can be against it; in between the continuum's speed.
+static void crowd_costs(void **state) {
+    (void)state;
+    float density[] = {0.5f, 0.8f, 0.65f, 2.0f}, x[] = {-1, 1.34f, 0.67f, -0.9f},
+          y[] = {0, 0, 0, 0};
+    th_continuum crowd = {.density = density, .flow_x = x, .flow_y = y};
+    th_guided_problem problem = {.params = &usual, .crowd = &crowd};
+    assert_near(th_guided_crowd_cost(&problem, 0, 0), 1.0, 0.0);          // few
+    assert_near(th_guided_crowd_cost(&problem, 1, 0), 1.0, 1e-6);         // with the flow
+    assert_near(th_guided_crowd_cost(&problem, 1, 4), 1.34 / 0.05, 1e-3); // against it
+    assert_near(th_guided_crowd_cost(&problem, 2, 0), 1.34 / 1.005,
+                1e-4); // half way: 1.34 and 0.67
+    assert_near(th_guided_crowd_cost(&problem, 3, 3), 1.34 / (0.9 * sqrt(0.5)), 1e-3);
+    assert_near(th_guided_crowd_cost(&problem, -1, 0), 1.0, 0.0);
+}
+
+// In whatever crowd, too, every node has a nearer one in its direction, and all nodes have a way.
+static void no_dead_ends_in_crowds(void **state) {
+    (void)state;
+    lattice l;
+    th_continuum crowd = {0};
+    srand(23);
+    take_lattice(&l, walls_and(""), 0.5);
+    const th_node_level *grid = &l.on.nodes.levels[0];
+    th_guided_solve(&l.problem, &l.work, &l.field);
+    int ways = 0, ways_then = 0, dearer = 0;
+    float *free_cost = th_arena_alloc(&l.on.arena, (size_t)l.on.nodes.count, sizeof(float));
+    for (int i = 0; i < l.on.nodes.count; ++i) {
+        free_cost[i] = l.field.potential[i];
+        ways += free_cost[i] < TH_UNREACHABLE;
+    }
+    take_random_crowd(&l, &crowd);
+    guide_at_random(&l, 0.8f);
+    th_guided_solve(&l.problem, &l.work, &l.field);
+    for (int i = 0; i < l.on.nodes.count; ++i) {
+        if (l.field.potential[i] >= TH_UNREACHABLE) continue;
+        ++ways_then;
+        dearer += l.field.potential[i] > 1.2f * free_cost[i];
+        if (th_node_position(&l.on.nodes, grid, i).x > 14.2f) continue;
+        float least = TH_UNREACHABLE;
+        for (int k = 0; k < 8; ++k) {
+            th_vec2 to = th_unit(th_v((float)th_direction_x[k], (float)th_direction_y[k]));
+            int other = th_neighbour(&l.on.graph, i, k, grid->nx);
+            if (other >= 0 && th_dot(to, l.field.direction[i]) > 0.7070f)
+                least = th_min(least, l.field.potential[other]);
+        }
+        assert_true(least < l.field.potential[i]);
+    }
+    assert_int_equal(ways_then, ways);
+    assert_true(dearer > 100);
     release_lattice(&l);
 }
 
@@ -368,14 +419,14 @@ static void spread(void **state) {
             {"line": [[6.25, 18], [6.25, 3]], "radius": 2, "strength": 0.6},
             {"line": [[10, 1], [18, 1]], "radius": 0.1, "strength": 0.5}]}),
                                                             0.5);
-    const th_node_level *grid = &l.nodes.levels[0];
+    const th_node_level *grid = &l.on.nodes.levels[0];
     int counted = 0;
     for (int target = 0; target < 2; ++target) {
         l.problem.target = target;
-        bool to_a = l.scene->goals[l.scene->targets[target].goals[0]].id[0] == 'a';
+        bool to_a = l.on.scene->goals[l.on.scene->targets[target].goals[0]].id[0] == 'a';
         th_guided_spread(&l.problem, &l.work);
-        for (int i = 0; i < l.nodes.count; ++i) {
-            th_vec2 p = th_node_position(&l.nodes, grid, i), g = l.work.guidance[i];
+        for (int i = 0; i < l.on.nodes.count; ++i) {
+            th_vec2 p = th_node_position(&l.on.nodes, grid, i), g = l.work.guidance[i];
             if (fabsf(p.x - 12.25f) < 0.1f && fabsf(p.y - 10.25f) < 0.1f) {
                 ++counted; // on the first stroke
                 assert_near(g.x, to_a ? 0.8 : 0.0, 1e-5);
@@ -460,6 +511,54 @@ static void against_the_shortest_way(void **state) {
     assert_true(lines[0] >= 50 * crowds); // all of the first group, some of the second
     assert_true(lines[1] <= 30 * crowds);
     assert_true(plain[1] >= 50); // whom the strokes do not concern
+}
+
+// The door at the end of the guided corridor jams. Those who count the crowd take the other corridor.
+static void jam(void **state) {
+    (void)state;
+    int crowds = CROWDS(3), lines[2][2] = {{0}};
+    for (int counts = 0; counts < 2; ++counts) {
+        th_scene *scene =
+            scene_with("scenes/guided/jam.json", counts ? NULL : "groups.0.plan.every=0");
+        for (uint64_t seed = 1; seed <= (uint64_t)crowds; ++seed)
+            run_scene(scene, seed, 300, lines[counts]);
+        th_scene_destroy(scene);
+    }
+    print_message("  %.1f of 200 take the other way, %.1f who count the crowd\n",
+                  (double)lines[0][1] / crowds, (double)lines[1][1] / crowds);
+    assert_true(lines[0][1] < 20 * crowds);
+    assert_true(lines[1][1] > 30 * crowds);
+}
+
+// As a static one: any threads, and a snapshot between two solutions; with a door that was shut at the time.
+static void crowd_restored(void **state) {
+    (void)state;
+    th_scene *scene = scene_with("scenes/guided/jam.json", "groups.0.plan.every=7");
+    assert_any_threads(scene, 3, 40);
+    assert_restores(scene, 24, 40);
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 10);
+    const th_model *model = th_models(NULL)[TH_PLAN_GUIDED];
+    size_t size = model->saved_size(world, TH_PLAN_GUIDED);
+    unsigned char *bytes = malloc(size);
+    model->save(world, TH_PLAN_GUIDED, bytes);
+    assert_true(model->saved_is_sound(world, TH_PLAN_GUIDED, bytes, size));
+    assert_false(model->saved_is_sound(world, TH_PLAN_GUIDED, bytes, size - 1));
+    bytes[size - 1] = 2;
+    assert_false(model->saved_is_sound(world, TH_PLAN_GUIDED, bytes, size));
+    bytes[size - 1] = 1;
+    const float bad[] = {NAN, -1.0f,
+                         7.0f}; // a direction that is too long at the end, costs at the beginning
+    for (int k = 0; k < 3; ++k) {
+        unsigned char *at = k < 2 ? bytes : bytes + size - 1 - sizeof(float), before[sizeof(float)];
+        memcpy(before, at, sizeof before);
+        memcpy(at, &bad[k], sizeof bad[k]);
+        assert_false(model->saved_is_sound(world, TH_PLAN_GUIDED, bytes, size));
+        memcpy(at, before, sizeof before);
+    }
+    free(bytes);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
 }
 
 // Each group passes the middle on the side of its own stroke.
@@ -659,16 +758,29 @@ static void messages(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(travel_time),       cmocka_unit_test(triangle),
-        cmocka_unit_test(strokes_fade),      cmocka_unit_test(solver),
-        cmocka_unit_test(in_the_open),       cmocka_unit_test(no_cycles),
-        cmocka_unit_test(no_dead_ends),      cmocka_unit_test(spread),
-        cmocka_unit_test(two_corridors),     cmocka_unit_test(against_the_shortest_way),
-        cmocka_unit_test(four_destinations), cmocka_unit_test(discomfort),
-        cmocka_unit_test(solved_once),       cmocka_unit_test(any_threads),
-        cmocka_unit_test(restored),          cmocka_unit_test(live_edits),
-        cmocka_unit_test(other_grounds),     cmocka_unit_test(wide_people),
+        cmocka_unit_test(travel_time),
+        cmocka_unit_test(triangle),
+        cmocka_unit_test(strokes_fade),
+        cmocka_unit_test(solver),
+        cmocka_unit_test(in_the_open),
+        cmocka_unit_test(no_cycles),
+        cmocka_unit_test(no_dead_ends),
+        cmocka_unit_test(spread),
+        cmocka_unit_test(two_corridors),
+        cmocka_unit_test(against_the_shortest_way),
+        cmocka_unit_test(four_destinations),
+        cmocka_unit_test(discomfort),
+        cmocka_unit_test(solved_once),
+        cmocka_unit_test(any_threads),
+        cmocka_unit_test(restored),
+        cmocka_unit_test(live_edits),
+        cmocka_unit_test(other_grounds),
+        cmocka_unit_test(wide_people),
         cmocka_unit_test(messages),
+        cmocka_unit_test(crowd_costs),
+        cmocka_unit_test(no_dead_ends_in_crowds),
+        cmocka_unit_test(jam),
+        cmocka_unit_test(crowd_restored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

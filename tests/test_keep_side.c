@@ -483,8 +483,6 @@ static void restored(void **state) {
         assert_int_equal(model->fields_are_sound(world, TH_FILTER_KEEP_SIDE, 0, fields),
                          rows[k].sound);
     }
-    assert_true(model->saved_is_sound(world, TH_FILTER_KEEP_SIDE, "", 0));
-    assert_false(model->saved_is_sound(world, TH_FILTER_KEEP_SIDE, "x", 1));
     th_world_destroy(world);
     th_scene_destroy(scene);
 }

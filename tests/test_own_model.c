@@ -435,9 +435,9 @@ static void test_bad_lists(void **state) {
             "model \"bad\": field 0 has no name of letters, digits and _");
     REFUSES((m.fields = &undocumented, m.field_count = 1), "model \"bad\": field \"f\" needs doc");
     REFUSES(m.fields = same, "model \"bad\" has two fields \"f\"");
-    REFUSES(
-        m.saved_size = no_bytes,
-        "model \"bad\" has 1 of saved_size, save, saved_is_sound and restore; give all or none");
+    REFUSES(m.saved_size = no_bytes, "model \"bad\" has 1 of saved_size, save, saved_is_sound and "
+                                     "restore; give all, none or restore "
+                                     "alone");
 }
 
 // Scenes that get it wrong are told as for the built-in models.

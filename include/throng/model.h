@@ -162,7 +162,8 @@ typedef struct th_model {
     bool (*create)(th_world *world, int model);
     void (*destroy)(th_world *world, int model);
     // What a snapshot must hold of it so that a run goes on bit by bit. Bytes from outside are checked before they are
-    // restored: could a world of this scene have saved them?
+    // restored: could a world of this scene have saved them? `restore` alone, called with NULL, is for a state that follows
+    // from the walls, which may be others now.
     size_t (*saved_size)(const th_world *world, int model);
     void (*save)(const th_world *world, int model, void *memory);
     bool (*saved_is_sound)(const th_world *world, int model, const void *memory, size_t size);

@@ -188,10 +188,10 @@ static th_result check_functions(const th_model *model, th_error *error) {
                        model->name);
     int saving = (model->saved_size != NULL) + (model->save != NULL) +
                  (model->saved_is_sound != NULL) + (model->restore != NULL);
-    if (saving != 0 && saving != 4)
+    if (saving != 0 && saving != 4 && !(saving == 1 && model->restore))
         return th_fail(error, TH_BAD_ARGUMENT, "",
                        "model \"%s\" has %d of saved_size, save, saved_is_sound and restore; give "
-                       "all or none",
+                       "all, none or restore alone",
                        model->name, saving);
     return model->person ? check_sight(model, error) : TH_OK;
 }

@@ -132,6 +132,15 @@ static bool restore_model(th_world *world, int model, const unsigned char *from,
     return true;
 }
 
+// Those that save nothing and have to know.
+static void tell_models(th_world *world) {
+    int used[TH_MODEL_MAX], count = th_used_models(world, used);
+    for (int k = 0; k < count; ++k) {
+        const th_model *model = th_models(NULL)[used[k]];
+        if (model->restore && !model->saved_size) model->restore(world, used[k], NULL);
+    }
+}
+
 static uint64_t check_sum(const unsigned char *bytes, size_t size) {
     uint64_t h = size;
     for (size_t k = 0; k + 8 <= size; k += 8) {
@@ -374,6 +383,7 @@ th_result th_world_restore(th_world *world, const void *memory, size_t size, th_
     world->event_count = 0;
     th_plan_walls_changed(world);
     walk_models(world, at, (size_t)head.model_bytes, restore_model);
+    tell_models(world);
     th_stage_index(world);
     world->max_moved = 0.0f;
     return TH_OK;

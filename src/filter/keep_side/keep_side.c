@@ -37,22 +37,6 @@ static bool create(th_world *world, int model) {
 
 // ---- snapshots: the fields follow from the walls, which may be others afterwards
 
-static size_t saved_size(const th_world *world, int model) {
-    (void)world;
-    (void)model;
-    return 0;
-}
-static void save(const th_world *world, int model, void *memory) {
-    (void)world;
-    (void)model;
-    (void)memory;
-}
-static bool saved_is_sound(const th_world *world, int model, const void *memory, size_t size) {
-    (void)world;
-    (void)model;
-    (void)memory;
-    return size == 0;
-}
 static void restore(th_world *world, int model, const void *memory) {
     (void)model;
     (void)memory;
@@ -127,9 +111,6 @@ const th_model th_filter_keep_side_model = {
     .run = run,
     .create = create,
     .destroy = destroy,
-    .saved_size = saved_size,
-    .save = save,
-    .saved_is_sound = saved_is_sound,
     .restore = restore,
     .fields_are_sound = fields_are_sound,
     .influences = influences,

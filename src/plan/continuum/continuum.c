@@ -260,7 +260,8 @@ static void run(th_world *world, int model) {
     th_continuum_find_shared(c, world);
     find_wanted(c, world);
     if (changed || is_due(c, world)) {
-        th_continuum_splat(c, world);
+        th_splat_settings set = th_splat_settings_of(world);
+        th_continuum_splat(c, world, &set);
         make_faces(c, world);
         th_continuum_solve(c, world);
     }

@@ -21,8 +21,9 @@ th_splat_settings th_splat_settings_of(const th_world *world) {
     return set;
 }
 
-void th_continuum_splat(const th_continuum *c, const th_world *world) {
-    const th_splat_part all = {c, th_world_walls(world), th_splat_settings_of(world), 0, 0};
+void th_continuum_splat(const th_continuum *c, const th_world *world,
+                        const th_splat_settings *set) {
+    const th_splat_part all = {c, th_world_walls(world), *set, 0, 0};
     int count = c->nodes.count, parts = world->threads;
 #pragma omp parallel for num_threads(parts) schedule(static, 1)
     for (int t = 0; t < parts; ++t) {

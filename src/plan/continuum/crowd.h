@@ -5,19 +5,6 @@
 #include "plan/continuum/state.h"
 #include "plan/field/field.h"
 
-typedef struct th_splat_settings {
-    float exponent, interval; // interval [s] between samples
-    int samples;
-    bool cone;
-} th_splat_settings;
-
-// crowd.c: of all groups together.
-#ifdef __cplusplus
-extern "C"
-#endif
-    th_splat_settings
-    th_splat_settings_of(const th_world *world);
-
 // ---- splat
 
 // Who adds: a thread of the CPU to the nodes that are its own, the device to all.

@@ -23,6 +23,12 @@ typedef struct th_node_sums {
     uint32_t density, flow_x, flow_y, discomfort;
 } th_node_sums;
 
+typedef struct th_splat_settings {
+    float exponent, interval; // interval [s] between samples
+    int samples;
+    bool cone;
+} th_splat_settings;
+
 typedef struct th_continuum {
     th_arena arena; // of all this
     th_nodes nodes;
@@ -81,9 +87,11 @@ void th_continuum_solve(th_continuum *c, const th_world *world);
 
 // ---- crowd.c
 
+// Of all groups together.
+th_splat_settings th_splat_settings_of(const th_world *world);
 // Density, mean velocity and discomfort of every node from the people; then speed and cost of every face for the
-// parameters of a group.
-void th_continuum_splat(const th_continuum *c, const th_world *world);
+// parameters of a group. The splat needs nodes, graph and the grids of `c` only, and serves other planners too.
+void th_continuum_splat(const th_continuum *c, const th_world *world, const th_splat_settings *set);
 void th_continuum_make_faces(const th_continuum *c, const th_world *world, int group);
 // ---- walk.c
 

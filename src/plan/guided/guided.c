@@ -1,5 +1,6 @@
 // Navigation fields: solved when somebody first walks a leg, and again when a door or wall that the field reaches has
-// changed. Cost of a solution about two microseconds a node; of a step that of looking four directions up per person.
+// changed; with `every` also every so many steps, with what the crowd costs by then. Cost of a solution about two
+// microseconds a node; of a step that of looking four directions up per person.
 // A field belongs to a leg of a group's route; groups with equal parameters share those of equal goals.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/parallel.h"
@@ -8,12 +9,19 @@
 #include "plan/preferred.h"
 
 enum { WORKERS_MOST = 8 };
+// Where the crowd is counted [m]: a body and a half, as in the plan continuum. On finer nodes a jam has gaps.
+static const float CROWD_CELL = 0.5f;
 
 typedef struct field { // of a leg of a group's route, or a detour, and a size of people
     int group, target, size;
     int shared; // the first one with the same target, size and parameters
     bool wanted, solved;
     th_guided_field values;
+    // Of one that counts the crowd, and so is solved again and again: how often, and what is drawn, spread once.
+    uint64_t every; // steps; 0: the crowd is not counted
+    bool spread;
+    th_vec2 *guidance;
+    float *slowness;
 } field;
 
 typedef struct th_guided {
@@ -26,6 +34,7 @@ typedef struct th_guided {
     field *fields;
     int field_count, worker_count;
     th_guided_work workers[WORKERS_MOST];
+    th_continuum crowd; // nodes, graph and grids only; without grids where nobody counts the crowd
     uint64_t solutions, settled;
 } th_guided;
 
@@ -47,18 +56,25 @@ static bool has(const th_world *world, int group) {
 // ---- which legs share a field
 
 static bool same_params(const th_guided_params *a, const th_guided_params *b) {
-    return a->follow == b->follow && a->most == b->most &&
-           a->discomfort_weight == b->discomfort_weight;
+    const float *x = (const float *)a, *y = (const float *)b;
+    for (size_t k = 0; k < sizeof *a / sizeof(float); ++k)
+        if (x[k] != y[k]) return false;
+    return true;
+}
+
+// Steps between two solutions that count the crowd; 0: none.
+static uint64_t every_of(const th_world *world, int group) {
+    return (uint64_t)(scene_params(world, group)->every + 0.5f);
 }
 
 static void find_shared(th_guided *s) {
     for (int k = 0; k < s->field_count; ++k) {
         field *f = &s->fields[k];
         f->shared = k;
-        f->solved = false;
+        f->solved = f->spread = false;
         for (int j = 0; j < k && f->shared == k; ++j) {
             const field *g = &s->fields[j];
-            if (g->target == f->target && g->size == f->size &&
+            if (g->target == f->target && g->size == f->size && g->every == f->every &&
                 same_params(&s->params[g->group], &s->params[f->group]))
                 f->shared = j;
         }
@@ -72,6 +88,7 @@ static float least_cell(const th_world *world) {
     for (int g = 0; g < world->scene->group_count; ++g) {
         if (!has(world, g)) continue;
         float cell = scene_params(world, g)->cell;
+        if (cell == 0.0f && every_of(world, g) > 0) cell = CROWD_CELL;
         if (cell > 0.0f && (least == 0.0f || cell < least)) least = cell;
     }
     return least;
@@ -94,8 +111,25 @@ static void take_fields(th_guided *s, const th_world *world) {
                 *f = (field){.group = g, .target = scene->groups[g].route[k], .size = size};
                 f->values.potential = th_arena_alloc(&s->arena, count, sizeof(float));
                 f->values.direction = th_arena_alloc(&s->arena, count, sizeof(th_vec2));
+                f->every = every_of(world, g);
+                if (f->every == 0) continue;
+                f->guidance = th_arena_alloc(&s->arena, count, sizeof(th_vec2));
+                f->slowness = th_arena_alloc(&s->arena, count, sizeof(float));
             }
     }
+}
+
+static void take_crowd(th_guided *s, const th_world *world) {
+    bool counted = false;
+    for (int g = 0; g < world->scene->group_count; ++g)
+        counted = counted || (has(world, g) && every_of(world, g) > 0);
+    if (!counted) return;
+    th_continuum *c = &s->crowd;
+    float **grids[] = {&c->density, &c->flow_x, &c->flow_y, &c->discomfort, &c->static_discomfort};
+    c->nodes = s->nodes;
+    c->sums = th_arena_alloc(&s->arena, (size_t)s->nodes.count, sizeof *c->sums);
+    for (int k = 0; k < TH_COUNT_OF(grids); ++k)
+        *grids[k] = th_arena_alloc(&s->arena, (size_t)s->nodes.count, sizeof(float));
 }
 
 static void destroy(th_world *world, int model) {
@@ -123,6 +157,7 @@ static bool create(th_world *world, int model) {
     if (!done) return false;
     s->graph_version = world->walls_version - 1;
     take_fields(s, world);
+    take_crowd(s, world);
     if (s->arena.failed) return false;
     for (int g = 0; g < world->scene->group_count; ++g)
         if (has(world, g)) s->params[g] = *scene_params(world, g);
@@ -158,7 +193,9 @@ static void take_note_of_walls(th_guided *s, const th_world *world) {
         th_graph_update(&s->next, &sized);
         for (int k = 0; k < s->field_count; ++k) {
             field *f = &s->fields[k];
-            if (f->size == size && f->solved && is_touched(f, &s->graphs[size], &s->next))
+            // Those that count the crowd are solved again anyway, and a snapshot cannot tell which were touched.
+            if (f->size == size && f->solved &&
+                (f->every > 0 || is_touched(f, &s->graphs[size], &s->next)))
                 f->solved = false;
         }
         th_graph swap = s->graphs[size];
@@ -205,8 +242,37 @@ static int solver_threads(const th_guided *s, const th_world *world) {
     return most > 0 ? most : 1;
 }
 
+static void count_crowd(th_guided *s, const th_world *world) {
+    bool needed = false;
+    for (int k = 0; k < s->field_count; ++k) {
+        field *f = &s->fields[k];
+        if (f->every == 0) continue;
+        if (world->step_count % f->every == 0) f->solved = false;
+        needed = needed || (f->wanted && !f->solved);
+    }
+    if (!needed) return;
+    const th_splat_settings set = {.exponent = 1.0f};
+    s->crowd.graph = s->graphs[0];
+    th_continuum_splat(&s->crowd, world, &set);
+}
+
+static void solve_field(th_guided *s, const th_world *world, field *f, th_guided_work *work) {
+    th_walls sized = th_walls_for(world->scene, th_world_walls(world), f->size);
+    th_guided_problem problem = {&s->graphs[f->size], &sized, f->target, &s->params[f->group],
+                                 f->every > 0 ? &s->crowd : NULL};
+    th_guided_work own = *work;
+    if (f->every > 0) {
+        own.guidance = f->guidance;
+        own.slowness = f->slowness;
+    }
+    if (!f->spread) th_guided_spread(&problem, &own);
+    f->spread = f->every > 0;
+    th_guided_solve(&problem, &own, &f->values);
+    f->solved = true;
+    work->settled = own.settled;
+}
+
 static void solve(th_guided *s, const th_world *world) {
-    th_walls walls = th_world_walls(world);
     uint64_t solutions = 0, settled = 0;
 #pragma omp parallel for num_threads(solver_threads(s, world)) schedule(dynamic, 1) \
     reduction(+ : solutions, settled)
@@ -214,11 +280,7 @@ static void solve(th_guided *s, const th_world *world) {
         field *f = &s->fields[k];
         if (!f->wanted || f->solved) continue;
         th_guided_work *work = &s->workers[omp_get_thread_num()];
-        th_walls sized = th_walls_for(world->scene, walls, f->size);
-        th_guided_problem problem = {&s->graphs[f->size], &sized, f->target, &s->params[f->group]};
-        th_guided_spread(&problem, work);
-        th_guided_solve(&problem, work, &f->values);
-        f->solved = true;
+        solve_field(s, world, f, work);
         ++solutions;
         settled += work->settled;
     }
@@ -272,32 +334,80 @@ static void run(th_world *world, int model) {
     take_note_of_walls(s, world);
     take_note_of_params(s, world);
     find_wanted(s, world);
+    if (s->crowd.sums) count_crowd(s, world);
     solve(s, world);
     walk(s, world);
 }
 
-// ---- snapshots: fields follow from walls and parameters, so nothing is saved; the walls may be others afterwards
+// ---- snapshots: fields follow from walls and parameters, so nothing is saved but those that counted a crowd of the past.
+// The walls may be others afterwards.
+
+static size_t field_bytes(const th_guided *s) {
+    return (size_t)s->nodes.count * (sizeof(float) + sizeof(th_vec2)) + 1;
+}
 
 static size_t saved_size(const th_world *world, int model) {
-    (void)world;
     (void)model;
-    return 0;
+    const th_guided *s = state_of(world);
+    size_t bytes = 0;
+    for (int k = 0; k < s->field_count; ++k)
+        if (s->fields[k].every > 0) bytes += field_bytes(s);
+    return bytes;
 }
+
 static void save(const th_world *world, int model, void *memory) {
-    (void)world;
     (void)model;
-    (void)memory;
+    const th_guided *s = state_of(world);
+    unsigned char *to = memory;
+    size_t count = (size_t)s->nodes.count;
+    for (int k = 0; k < s->field_count; ++k) {
+        const field *f = &s->fields[k];
+        if (f->every == 0) continue;
+        memcpy(to, f->values.potential, count * sizeof(float));
+        to += count * sizeof(float);
+        memcpy(to, f->values.direction, count * sizeof(th_vec2));
+        to += count * sizeof(th_vec2);
+        *to++ = f->solved && s->graph_version == world->walls_version;
+    }
 }
+
+static bool field_is_sound(const unsigned char *from, size_t nodes) {
+    for (size_t i = 0; i < 3 * nodes; ++i) { // costs, then directions
+        float value;
+        memcpy(&value, from + i * sizeof value, sizeof value);
+        if (i < nodes ? !(value >= 0.0f && value <= TH_UNREACHABLE) : !(fabsf(value) <= 1.01f))
+            return false;
+    }
+    return from[3 * nodes * sizeof(float)] <= 1;
+}
+
 static bool saved_is_sound(const th_world *world, int model, const void *memory, size_t size) {
-    (void)world;
-    (void)model;
-    (void)memory;
-    return size == 0;
+    const th_guided *s = state_of(world);
+    if (size != saved_size(world, model)) return false;
+    const unsigned char *from = memory, *end = from + size;
+    for (; from < end; from += field_bytes(s))
+        if (!field_is_sound(from, (size_t)s->nodes.count)) return false;
+    return true;
 }
+
 static void restore(th_world *world, int model, const void *memory) {
     (void)model;
-    (void)memory;
-    state_of(world)->graph_version = world->walls_version - 1;
+    th_guided *s = state_of(world);
+    const unsigned char *from = memory;
+    size_t count = (size_t)s->nodes.count;
+    s->graph_version = world->walls_version - 1;
+    if (!s->crowd.sums) return;
+    take_note_of_walls(s, world);
+    take_note_of_params(s, world);
+    for (int k = 0; k < s->field_count; ++k) {
+        field *f = &s->fields[k];
+        if (f->every == 0) continue;
+        memcpy(f->values.potential, from, count * sizeof(float));
+        from += count * sizeof(float);
+        memcpy(f->values.direction, from, count * sizeof(th_vec2));
+        from += count * sizeof(th_vec2);
+        f->solved = *from++ != 0;
+    }
 }
 
 // ---- what it shows

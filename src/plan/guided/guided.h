@@ -7,7 +7,8 @@
 // Put right: eq. 4.11 leaves out the way to the crossing point and gives the Manhattan metric where G = 0; eq. 4.13 is not
 // of unit length.
 // Additions: triangles half as wide (eight neighbours), zones, stairs and discomfort as slower ground, levels, doors.
-// Left out: guidance from films, the continuum's cost in place of the time. SPDX-License-Identifier: Apache-2.0
+// Dynamic variant (section 4.4): the speed on which the cost reckons is that of the continuum planner (eq. 4.1).
+// Left out: guidance from films. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_PLAN_GUIDED_GUIDED_H
 #define TH_PLAN_GUIDED_GUIDED_H
 #include "formula/params.h"
@@ -17,13 +18,24 @@
 #define TH_GUIDED_PARAMS(X)                                                                      \
     X(cell, 0, 0, 5, "m",                                                                        \
       "throng: fine enough for the narrowest door; taken when the world is made",                \
-      "side of a cell, 0: that of the distance fields; the smallest one of all groups holds")    \
+      "side of a cell, 0: that of the distance fields, with `every` 0.5; the smallest one of "   \
+      "all groups holds")                                                                        \
     X(follow, 1, 0, 10, "-", "throng",                                                           \
       "factor on the strength of all strokes, 0: the shortest way")                              \
     X(most, 0.95, 0, 0.99, "-", "throng: 39 times quicker along than against, and still finite", \
       "longest guidance; what strokes add up to beyond it is cut")                               \
     X(discomfort_weight, 1, 0, 100, "-", "Treuille 2006, gamma",                                 \
-      "weight of discomfort: at 1 a metre in a zone of 1 is as bad as two elsewhere")
+      "weight of discomfort: at 1 a metre in a zone of 1 is as bad as two elsewhere")            \
+    X(every, 0, 0, 1000, "steps", "Cheng 2013, section 4.4; taken when the world is made",       \
+      "steps between two solutions that count the crowd, 0: never, the crowd is not counted")    \
+    X(top_speed, 1.34, 0.1, 10, "m/s", "Weidmann 1993",                                          \
+      "with `every`: speed on free ground with which the cost reckons")                          \
+    X(least_speed, 0.05, 0.001, 1, "m/s", "as the plan continuum",                               \
+      "with `every`: speed against a dense flow")                                                \
+    X(density_min, 0.5, 0.01, 20, "-", "Treuille 2006",                                          \
+      "with `every`: splat up to which people walk freely")                                      \
+    X(density_max, 0.8, 0.02, 20, "-", "as the plan continuum",                                  \
+      "with `every`: splat from which on people walk with the flow")
 
 typedef struct th_guided_params {
     TH_GUIDED_PARAMS(TH_PARAM_MEMBER)

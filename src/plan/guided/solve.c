@@ -149,9 +149,12 @@ static th_vec2 turned_back(th_vec2 v, int k, int turn) {
                 v.x * (float)th_direction_y[k] + v.y * (float)th_direction_y[side]);
 }
 
-static float cost_of(const th_guided_problem *p, const th_guided_work *work, int node, int k) {
+// Of a spacing from `node` to its neighbour `to` in direction k.
+static float cost_of(const th_guided_problem *p, const th_guided_work *work, int node, int k,
+                     int to) {
     const th_nodes *nodes = p->graph->nodes;
-    return nodes->spacing * work->slowness[node] * th_node_slowness(nodes, node, k);
+    float cost = nodes->spacing * work->slowness[node] * th_node_slowness(nodes, node, k);
+    return p->crowd ? cost * th_guided_crowd_cost(p, to, k) : cost;
 }
 
 // From `node` straight to its neighbour in direction k.
@@ -159,7 +162,7 @@ static th_guided_step straight(const th_guided_problem *p, const th_guided_work 
                                const float *potential, int node, int k, int to) {
     th_vec2 d = th_v((float)th_direction_x[k], (float)th_direction_y[k]);
     float time = th_guided_time(d, work->guidance[node]);
-    return (th_guided_step){potential[to] + cost_of(p, work, node, k) * time, d};
+    return (th_guided_step){potential[to] + cost_of(p, work, node, k, to) * time, d};
 }
 
 // From `node` between its axis neighbour in direction k and the diagonal one on the side of `turn`; as far off as can be
@@ -176,8 +179,9 @@ static th_guided_step triangle(const th_guided_problem *p, const th_guided_work 
     int nx_axis =
         p->graph->links[node] >> k & 1 ? nx : nodes->levels[th_node_level_of(nodes, axis)].nx;
     if (th_neighbour(p->graph, axis, (k + 2 * turn) & 7, nx_axis) != diagonal) return none;
-    // Across a slope's contour line the two may differ.
-    float cost = th_max(cost_of(p, work, node, k), cost_of(p, work, node, (k + turn) & 7));
+    // Across a slope's contour line, and in a crowd, the two may differ.
+    float cost =
+        th_max(cost_of(p, work, node, k, axis), cost_of(p, work, node, (k + turn) & 7, diagonal));
     th_guided_step step = th_guided_triangle(potential[axis], potential[diagonal],
                                              turned(work->guidance[node], k, turn), cost);
     step.direction = turned_back(step.direction, k, turn);
@@ -233,7 +237,7 @@ static void each_goal_node(const th_guided_problem *p, th_guided_work *work,
                 th_vec2 q = th_goal_nearest(goal, at, 0.01f), way = th_sub(q, at);
                 if (th_length(way) > reach || !th_clear_path(p->walls, th_goal_level(goal), at, q))
                     continue;
-                float cost = cost_of(p, work, node, 0) * nodes->inverse_spacing;
+                float cost = cost_of(p, work, node, 0, -1) * nodes->inverse_spacing;
                 float time = th_guided_time(way, work->guidance[node]);
                 visit(work, field, node, (th_guided_step){cost * time, way});
             }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_PLAN_GUIDED_SOLVE_H
 #define TH_PLAN_GUIDED_SOLVE_H
+#include "plan/continuum/state.h"
 #include "plan/field/field.h"
 #include "plan/guided/guided.h"
 
@@ -15,6 +16,7 @@ typedef struct th_guided_problem {
     const th_walls *walls;
     int target;
     const th_guided_params *params;
+    const th_continuum *crowd; // density and flow of every node; NULL: people are not counted
 } th_guided_problem;
 
 // Work space of one solution; all arrays by node.
@@ -26,6 +28,21 @@ typedef struct th_guided_work {
     th_front front;
     uint64_t settled; // nodes of the last solution, those settled again included
 } th_guided_work;
+
+// How much slower than freely people walk from the node in direction k, into the crowd at `to`: the free speed over the
+// continuum's (eq. 4.1). Times 1 + discomfort that is its cost of a metre (eq. 4.3) with a path weight of 0, in metres of
+// free ground.
+static inline float th_guided_crowd_cost(const th_guided_problem *p, int to, int k) {
+    const th_continuum *crowd = p->crowd;
+    const th_continuum_params walk = {.top_speed = p->params->top_speed,
+                                      .least_speed = p->params->least_speed,
+                                      .density_min = p->params->density_min,
+                                      .density_max = p->params->density_max};
+    if (to < 0 || !(crowd->density[to] > walk.density_min)) return 1.0f;
+    th_vec2 along = th_unit(th_v((float)th_direction_x[k], (float)th_direction_y[k]));
+    float flow = th_dot(th_v(crowd->flow_x[to], crowd->flow_y[to]), along);
+    return walk.top_speed / th_face_speed(&walk, walk.top_speed, crowd->density[to], flow);
+}
 
 bool th_guided_work_create(th_guided_work *work, int nodes, th_arena *arena);
 // Guidance and slowness of every node for people who go to the target.
