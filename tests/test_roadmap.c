@@ -122,6 +122,25 @@ static void far_ways_are_straight(void **state) {
     hand_destroy(hand);
 }
 
+// Goals that are too far to be looked for at once, seen from beside the only node: nobody turns back to it.
+static void far_goals_are_gone_to(void **state) {
+    (void)state;
+    hand_scene *hand = hand_create();
+    hand_level(hand, true);
+    hand_room(hand, 0.0f, 0.0f, 150.0f, 6.0f);
+    hand_block(hand, 5.0f, 2.0f, 6.0f, 4.0f);
+    want_own_goals(hand);
+    prepare(hand);
+    const struct th_plan_scene *plan = hand->scene.plan;
+    th_vec2 goal = {148.0f, 1.0f};
+    for (int k = 0; k < 20; ++k) {
+        th_vec2 p = {4.0f + 0.2f * (float)k, 1.0f};
+        float length = walk(hand, plan->plans[0].roadmap, plan->door_closed, 0, p, 0, goal);
+        assert_true(fabsf(length - (goal.x - p.x)) < 0.5f);
+    }
+    hand_destroy(hand);
+}
+
 static void cost_does_not_grow_with_goals(void **state) {
     (void)state;
     hand_scene *hand = pillars();
@@ -211,11 +230,9 @@ static void over_the_stairs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ways_among_pillars),
-        cmocka_unit_test(far_ways_are_straight),
-        cmocka_unit_test(cost_does_not_grow_with_goals),
-        cmocka_unit_test(doors_open_and_shut),
-        cmocka_unit_test(over_the_stairs),
+        cmocka_unit_test(ways_among_pillars),    cmocka_unit_test(far_ways_are_straight),
+        cmocka_unit_test(far_goals_are_gone_to), cmocka_unit_test(cost_does_not_grow_with_goals),
+        cmocka_unit_test(doors_open_and_shut),   cmocka_unit_test(over_the_stairs),
     };
     return cmocka_run_group_tests_name("roadmap", tests, NULL, NULL);
 }

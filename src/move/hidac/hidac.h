@@ -130,6 +130,7 @@ typedef struct th_hidac_view {
     float cos_side; // of the angle within which somebody comes straight on
     float clear;    // no wall is nearer [m]
     bool panics;
+    bool held_up; // in panic, when no timer frees it, and does not get on
     // sums
     th_vec2 avoid_people, avoid_walls; // of (1)
     th_vec2 push_people, push_walls;   // of (10)
@@ -350,7 +351,9 @@ TH_BOTH static inline void th_hidac_see_walls(const th_walls *walls, th_hidac_vi
         bool towards = th_det(wall->direction, i->heading) > 0.0f;
         if (!faces || !towards || !th_hidac_wall_ahead(i, wall)) continue;
         th_vec2 t = th_hidac_tangent(i->heading, th_perp_left(wall->direction));
-        i->avoid_walls = th_add(i->avoid_walls, t);
+        // Who is held up is not turned along walls against its wish: beside three of them it would be for good.
+        bool back = i->held_up && th_dot(t, i->wish) < -0.7f;
+        i->avoid_walls = th_add(i->avoid_walls, back ? th_scale(-1.0f, t) : t);
     }
 }
 
@@ -376,6 +379,7 @@ TH_BOTH static inline th_hidac_view th_hidac_look(const th_world *world, const t
     i.along_walls = i.heading;
     i.panics = th_uniform(own.v[0]) < p->panic ||
                th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PANIC)[self] > 0.5f;
+    i.held_up = i.panics && th_length2(th_velocity(a, self)) < 0.01f;
     i.fallen_distance = p->fallen_range;
     uint32_t manners = th_own_words(world, TH_MOVE_HIDAC, TH_HIDAC_MANNERS)[self];
     bool pushes = manners == 2 || (manners == 0 && th_uniform(own.v[1]) < p->pushers);

@@ -214,8 +214,13 @@ TH_BOTH static inline bool th_road_way_by_nodes(const th_road_ask *ask, int leve
             end.distance[pair.end] = TH_UNREACHABLE;
         } else {
             th_vec2 aim = th_road_pull(ask, level, p, start.node[pair.start], end.node[pair.end]);
-            th_vec2 to_aim = th_sub(aim, p);
-            if (th_length(to_aim) < TH_ROAD_AT_NODE) to_aim = th_sub(goal, p); // at the last node
+            th_vec2 to_aim = th_sub(aim, p), to_goal = th_sub(goal, p);
+            // A goal too far to be looked for at first is in sight from the last node: who has just left that node shall
+            // not turn back to it.
+            bool at_last = aim.x == last->position.x && aim.y == last->position.y;
+            bool sees = at_last && th_length(to_goal) >= TH_ROAD_SIGHT &&
+                        th_road_sees(ask, level, p, goal_level, goal);
+            if (sees || th_length(to_aim) < TH_ROAD_AT_NODE) to_aim = to_goal;
             way->direction = th_unit(to_aim);
             way->distance = pair.length;
             return true;
