@@ -188,10 +188,11 @@ def check_templates(client):
 
 
 def steps_per_second(server, seconds):
-    """Of the simulation, by its own count, while whatever else happens happens. 0: nobody answers."""
+    """Of the simulation, by its own count, while whatever else happens happens: at least, as a first answer that comes late
+    counts as time without steps. 0: nobody answers."""
     client = Client(server)
-    first = client.ask("hash")
     begun = time.monotonic()
+    first = client.ask("hash")
     while first and time.monotonic() < begun + seconds:
         client.read(0.05)
     last = client.ask("hash")
