@@ -1,5 +1,5 @@
-// Colour maps and legends. All are readable for colour-blind people: viridis and cividis by their makers' tests,
-// categories after Okabe and Ito (2008). SPDX-License-Identifier: Apache-2.0
+// Colour maps and legends. All are readable for colour-blind people; test/page.test.ts simulates three kinds of them.
+// SPDX-License-Identifier: Apache-2.0
 
 export type Rgb = [number, number, number];
 
@@ -8,8 +8,7 @@ const anchors = (text: string): Rgb[] => text.split(" ").map(hex);
 
 // Samples of the published tables, linear in between.
 export const MAPS: Record<string, Rgb[]> = {
-    viridis: anchors("440154 482777 3f4a8a 31678e 26838f 1f9d8a 6cce5a b6de2b fee825"),
-    cividis: anchors("00224e 123570 3b496c 575d6d 707173 8a8678 a59c74 c3b369 e1cc55 fee838"),
+    viridis: anchors("440154 482878 3e4989 31688e 26828e 1f9e89 35b779 6ece58 b5de2b fde725"),
     inferno: anchors("000004 1b0c41 4a0c6b 781c6d a52c60 cf4446 ed6925 fb9b06 f7d13d fcffa4"),
     // ColorBrewer's YlOrRd (Harrower and Brewer 2003): darker is more, on light ground.
     heat: anchors("ffffcc ffeda0 fed976 feb24c fd8d3c fc4e2a e31a1c bd0026 800026"),
@@ -17,6 +16,8 @@ export const MAPS: Record<string, Rgb[]> = {
     contrast: anchors("2c4f9e 5a7fc0 9db4d6 e8e2cf f0c56b e39a2d c46a00"),
 };
 
+// Okabe and Ito (2008) without black and yellow; after them those that stay farthest apart, and from light and dark
+// floor, for all eyes. The eighth is for what has no value.
 export const CATEGORIES: Rgb[] = [
     "0072b2",
     "e69f00",
@@ -24,12 +25,12 @@ export const CATEGORIES: Rgb[] = [
     "cc79a7",
     "56b4e9",
     "d55e00",
-    "b59f00",
-    "7f7f7f",
-    "004d40",
-    "b5651d",
-    "882255",
-    "44aa99",
+    "a54bff",
+    "6c6c6c",
+    "782d00",
+    "3cff69",
+    "1e0ff0",
+    "5a0f69",
 ].map(hex);
 
 export function sample(map: Rgb[], t: number): Rgb {

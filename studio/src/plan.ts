@@ -698,14 +698,14 @@ export function zoneLabel(zone: Zone): string {
 
 // Roles that every model has keep their colour; a model's own get one by name, and no two the same while there are enough.
 const ROLES: Record<string, number> = { way: 4, goal: 2, neighbour: 7, preferred: 0, velocity: 5, person: 8 };
-const OTHER_ROLES = [1, 3, 10, 11, 6, 9]; // the last looks like the velocity's
+const OTHER_ROLES = [1, 3, 10, 11, 6, 9];
 export function roleColours(drawing: Mark[]): Map<string, Rgb> {
     const colours = new Map<string, Rgb>(),
         taken = new Set<number>();
     for (const role of [...new Set(drawing.map((mark) => mark.role ?? ""))].sort()) {
         let k = 0;
         for (const c of role) k = (k * 31 + c.charCodeAt(0)) % 9973;
-        k %= OTHER_ROLES.length - 1;
+        k %= OTHER_ROLES.length;
         for (let tried = 0; taken.has(k) && tried < OTHER_ROLES.length; tried++) k = (k + 1) % OTHER_ROLES.length;
         if (ROLES[role] === undefined) taken.add(k);
         colours.set(role, CATEGORIES[ROLES[role] ?? OTHER_ROLES[k]]);

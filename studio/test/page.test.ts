@@ -132,21 +132,56 @@ test("events with missing members do not break the page", () => {
     assert.equal(scene.doors[0].open, true);
 });
 
-test("colour maps run from dark to light, and categories stay apart for red-green blind eyes", () => {
-    for (const name of ["viridis", "cividis", "inferno"]) {
-        const light = ([r, g, b]: Rgb): number => 0.2126 * r + 0.7152 * g + 0.0722 * b;
-        for (let k = 1; k <= 20; k++)
-            assert.ok(light(sample(MAPS[name], k / 20)) > light(sample(MAPS[name], (k - 1) / 20)), name);
-    }
-    for (let k = 1; k <= 20; k++)
-        assert.ok(sample(MAPS.heat, k / 20)[1] < sample(MAPS.heat, (k - 1) / 20)[1] + 1, "heat");
-    // Red and green mixed as a deuteranope sees them (Vienot 1999, linear RGB approximated).
-    const seen = ([r, g, b]: Rgb): number[] => [0.625 * r + 0.375 * g, 0.3 * g + 0.7 * b];
-    for (let i = 0; i < 6; i++) {
-        for (let j = 0; j < i; j++) {
-            const a = seen(CATEGORIES[i]),
-                b = seen(CATEGORIES[j]);
-            assert.ok(Math.hypot(a[0] - b[0], a[1] - b[1]) > 18, `${i} and ${j}`);
+// What eyes without one kind of cones see (Machado, Oliveira, Fernandes 2009, severity 1, linear RGB), as CIE L*a*b*:
+// 2.3 is a difference that can just be noticed.
+const EYES: Record<string, number[]> = {
+    all: [1, 0, 0, 0, 1, 0, 0, 0, 1],
+    protanope: [0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998],
+    deuteranope: [0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.01182, 0.04294, 0.968881],
+    tritanope: [1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.3039],
+};
+function seenBy(m: number[], colour: Rgb): number[] {
+    const linear = colour.map((c) => (c <= 10 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
+    const [r, g, b] = [0, 3, 6].map((k) =>
+        Math.min(1, Math.max(0, m[k] * linear[0] + m[k + 1] * linear[1] + m[k + 2] * linear[2])),
+    );
+    const f = (t: number): number => (t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116),
+        x = f((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505),
+        y = f(0.2126 * r + 0.7152 * g + 0.0722 * b),
+        z = f((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089);
+    return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+}
+const apart = (m: number[], a: Rgb, b: Rgb): number => {
+    const [p, q] = [seenBy(m, a), seenBy(m, b)];
+    return Math.hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
+};
+
+test("colours tell values and categories apart for colour-blind eyes", () => {
+    for (const [eyes, m] of Object.entries(EYES)) {
+        // Lightness alone says which of two values is larger.
+        for (const name of ["viridis", "inferno", "heat"]) {
+            const colours = Array.from({ length: 21 }, (_, k) => sample(MAPS[name], k / 20)),
+                light = colours.map((colour) => seenBy(m, colour)[0]),
+                way = Math.sign(light[20] - light[0]);
+            for (let k = 1; k <= 20; k++) {
+                assert.ok(way * (light[k] - light[k - 1]) > 0, `${name} at ${k}, ${eyes}`);
+                assert.ok(apart(m, colours[k], colours[k - 1]) > 2.3, `${name} at ${k}, ${eyes}`);
+            }
+        }
+        // Two hues, lightest in the middle: no value on one side looks like one on the other.
+        for (let i = 0; i < 10; i++)
+            for (let j = 11; j <= 20; j++) {
+                const [a, b] = [sample(MAPS.contrast, i / 20), sample(MAPS.contrast, j / 20)];
+                assert.ok(apart(m, a, b) > 12, `contrast ${i} and ${j}, ${eyes}: ${apart(m, a, b)}`);
+            }
+        for (const [i, a] of CATEGORIES.entries()) {
+            for (const floor of ["fbfbf8", "262b31"].map((text) => parseInt(text, 16)))
+                assert.ok(
+                    apart(m, a, [floor >> 16, (floor >> 8) & 255, floor & 255]) > 25,
+                    `${i} on the floor, ${eyes}`,
+                );
+            for (let j = 0; j < i; j++)
+                assert.ok(apart(m, a, CATEGORIES[j]) > 13, `${i} and ${j}, ${eyes}: ${apart(m, a, CATEGORIES[j])}`);
         }
     }
     assert.equal(table(MAPS.viridis).length, 1024);
