@@ -87,7 +87,7 @@ static void pack_frames(packed *p, const th_studio *studio, double fps) {
     free(buffer);
 }
 
-static bool pack_recording(packed *p, const th_studio *studio, double fps) {
+static bool pack_recording(packed *p, th_studio *studio, double fps) {
     if (deflateInit2(&p->z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) return false;
     json_t *rows = studio->plays[0].charts.rows;
     pack_json(p, th_describe_hello(studio));
@@ -185,7 +185,7 @@ static void link_in_report(const char *run, const char *path) {
     free(text);
 }
 
-static int export_html(const th_studio *studio, const char *path, double fps) {
+static int export_html(th_studio *studio, const char *path, double fps) {
     packed p = {0};
     int code = TH_EXIT_FAILED;
     if (th_studio_page_size() == 0)

@@ -187,17 +187,53 @@ def check_templates(client):
     check(client.ask("open", name="plan.geojson", text=json.dumps(plan))["ok"], "GeoJSON opens")
 
 
-def steps_per_second(server, seconds):
-    """Of the simulation, by its own count, while whatever else happens happens: at least, as a first answer that comes late
-    counts as time without steps. 0: nobody answers."""
-    client = Client(server)
-    begun = time.monotonic()
-    first = client.ask("hash")
-    while first and time.monotonic() < begun + seconds:
-        client.read(0.05)
-    last = client.ask("hash")
-    client.close()
-    return (last["step"] - first["step"]) / (time.monotonic() - begun) if first and last else 0
+class Pace:
+    """Steps of the simulation in the time that its thread had a core, or waited for anything but a core: other programs,
+    which take cores away, do not change it. As fast as it goes, the thread never waits of its own will."""
+
+    def __init__(self, server):
+        self.tasks = pathlib.Path(f"/proc/{server.process.pid}/task")
+        self.client = Client(server)
+        before = {task: self.clocks(task)[0] for task in os.listdir(self.tasks)}
+        time.sleep(0.5)
+        self.runner = max(before, key=lambda task: self.clocks(task)[0] - before[task])
+        self.steps = self.seconds = 0
+
+    def clocks(self, task):
+        """Seconds that a thread ran, and that it wanted a core and had none."""
+        try:
+            return [float(text) * 1e-9 for text in (self.tasks / task / "schedstat").read_text().split()[:2]]
+        except OSError:  # has ended, or this system does not tell
+            return [0.0, 0.0]
+
+    def begin(self):
+        self.first, self.lacked, self.begun = self.client.ask("hash"), self.clocks(self.runner)[1], time.monotonic()
+
+    def end(self):
+        last = self.client.ask("hash")
+        check(self.first and last, "the simulation answers under harm")
+        if self.first and last:
+            self.steps += last["step"] - self.first["step"]
+            self.seconds += time.monotonic() - self.begun - self.clocks(self.runner)[1] + self.lacked
+
+    def rate(self):
+        return self.steps / max(self.seconds, 1e-9)
+
+
+def flood(clients, seconds):
+    """Requests as fast as they are taken; every fourth client reads the answers. Returns how many were sent."""
+    end, sent = time.monotonic() + seconds, 0
+    while time.monotonic() < end:
+        for k, client in enumerate(clients):
+            try:
+                for _ in range(20):
+                    client.send('{"id":1,"do":"models"}')
+                sent += 20
+                if k % 4 == 0:
+                    client.read(0.001)
+            except OSError:  # thrown out, as it should be
+                pass
+    return sent
 
 
 def annoy(server):
@@ -243,28 +279,35 @@ def annoy(server):
 
 
 def check_harm(server):
-    """The crowd walks at five times real time, which it can; with bad clients about it still must."""
+    """The crowd walks as fast as it can; with bad clients about it still must."""
     client = Client(server)
     client.ask("template", name="corridor")  # people keep coming
-    client.ask("speed", times=5)
+    client.ask("speed", times=0)
     client.ask("play")
+    client.until(lambda: client.ask("hash")["time"] > 20, 60)
     client.close()
-    share = 0.95 if os.environ.get("TH_LONG") else 0.0  # a matter of time: judged where the machine is quiet
-    for attempt in range(3):  # other programs may take the cores for a while
-        alone = steps_per_second(server, 1.5)
-        kept = annoy(server)
+    alone, disturbed = Pace(server), Pace(server)
+    for attempt in range(4 if os.environ.get("TH_LONG") else 1):  # in turn, as the crowd changes
+        alone.begin()
+        alone.client.until(lambda: False, 1.5)
+        alone.end()
         crowd = [Client(server) for _ in range(20)]
         for other in crowd:
             other.send('{"do":"view","box":[0,0,50,6],"pixels":[800,400]}')
-        disturbed = steps_per_second(server, 2)
+        disturbed.begin()
+        kept = annoy(server)
+        check(flood(crowd[:8], 1.5) > 0, "clients flood the server")
+        disturbed.end()
         if attempt == 0:
-            check(all(other.until(lambda o=other: o.frame_count > 3, 60) for other in crowd), "20 clients get frames")
+            check(all(other.until(lambda o=other: o.frame_count > 3, 60) for other in crowd[8:]), "clients get frames")
         for other in [*crowd, *kept]:
             other.close()
-        if disturbed > share * alone:
-            break
+    share = disturbed.rate() / max(alone.rate(), 1e-9)
+    print(f"under harm: {disturbed.rate():.1f} steps/s of its own time, {alone.rate():.1f} alone ({100 * share:.1f} %)")
     check(server.alive(), "the server lives on under harm")
-    check(disturbed > share * alone, f"the simulation keeps its rate: {disturbed:.2f} steps/s of {alone:.2f} alone")
+    # How fast a core is depends on its neighbours, so the 5 % are judged where the machine is quiet. A flood that is not
+    # held back takes 95 % of the simulation's time.
+    check(share > (0.95 if os.environ.get("TH_LONG") else 0.4), f"the simulation keeps its rate: {100 * share:.1f} %")
     many = []
     try:
         for _ in range(80):
@@ -413,7 +456,7 @@ def main():
     if subprocess.run([PROGRAM, "help", "studio"], capture_output=True, check=False).returncode != 0:
         print("this build has no studio")
         return 77
-    server = Server(PROGRAM, TEMPLATE)
+    server = Server(PROGRAM, TEMPLATE, "--threads", "1")  # all of a step in one thread
     try:
         client = Client(server)
         check(client.event("hello") and client.event("scene"), "a client is greeted")

@@ -38,7 +38,7 @@ static json_t *describe_presets(const th_model *model) {
     return list;
 }
 
-json_t *th_describe_models(void) {
+static json_t *describe_models(void) {
     int count;
     const th_model *const *models = th_models(&count);
     json_t *list = json_array();
@@ -70,7 +70,7 @@ static json_t *describe_templates(void) {
     return list;
 }
 
-json_t *th_describe_hello(const th_studio *studio) {
+static json_t *describe_hello(void) {
     static const char *const phases[] = {"standing", "walking",  "waiting", "arrived",
                                          "fallen",   "scripted", "body"};
     json_t *names = json_array();
@@ -78,10 +78,17 @@ json_t *th_describe_hello(const th_studio *studio) {
         json_array_append_new(names, json_string(phases[k]));
     return json_pack("{s:s,s:i,s:s,s:s,s:b,s:o,s:[s,s,s,s],s:o,s:o,s:{s:i,s:i}}", "event", "hello",
                      "protocol", TH_STUDIO_VERSION, "version", th_version(), "build",
-                     th_build_info(), "replay", studio->replay != NULL, "phases", names, "stages",
-                     "behave", "plan", "filter", "move", "models", th_describe_models(),
-                     "templates", describe_templates(), "limits", "message", TH_STUDIO_MESSAGE,
-                     "clients", TH_STUDIO_CLIENTS);
+                     th_build_info(), "replay", 0, "phases", names, "stages", "behave", "plan",
+                     "filter", "move", "models", describe_models(), "templates",
+                     describe_templates(), "limits", "message", TH_STUDIO_MESSAGE, "clients",
+                     TH_STUDIO_CLIENTS);
+}
+
+// Made once: nothing but `replay` changes, and every client that comes is told it.
+json_t *th_describe_hello(th_studio *studio) {
+    if (!studio->hello) studio->hello = describe_hello();
+    json_object_set_new(studio->hello, "replay", json_boolean(studio->replay != NULL));
+    return json_incref(studio->hello);
 }
 
 // ---- the scene

@@ -86,19 +86,21 @@ static void add_text(th_studio_exchange *e, th_studio_text *text) {
     pthread_mutex_unlock(&e->lock);
 }
 
-void th_studio_say(th_studio_exchange *e, uint64_t client, bool is_reply, json_t *object) {
-    th_studio_text *text = calloc(1, sizeof *text);
-    char *dumped = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
-    json_decref(object);
-    if (!text || !dumped) {
-        free(text);
-        free(dumped);
+void th_studio_say_text(th_studio_exchange *e, uint64_t client, bool is_reply, char *said) {
+    th_studio_text *text = said ? calloc(1, sizeof *text) : NULL;
+    if (!text) {
+        free(said);
         return;
     }
     *text = (th_studio_text){
-        .client = client, .is_reply = is_reply, .length = strlen(dumped), .text = dumped};
+        .client = client, .is_reply = is_reply, .length = strlen(said), .text = said};
     add_text(e, text);
     wake(e);
+}
+
+void th_studio_say(th_studio_exchange *e, uint64_t client, bool is_reply, json_t *object) {
+    th_studio_say_text(e, client, is_reply, object ? json_dumps(object, TH_STUDIO_JSON) : NULL);
+    json_decref(object);
 }
 
 th_studio_text *th_studio_take_texts(th_studio_exchange *e) {

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <pthread.h>
 
+#define TH_STUDIO_JSON (JSON_COMPACT | JSON_REAL_PRECISION(9)) // how messages are written
 enum {
     TH_STUDIO_CLIENTS = 64,           // at once
     TH_STUDIO_PENDING = 64,           // requests of one client that wait
@@ -69,6 +70,8 @@ void th_studio_request_free(th_studio_request *request);
 // Waits until something is asked, `stop`, or so many seconds; false: stop.
 bool th_studio_wait(th_studio_exchange *exchange, double seconds);
 // Sends a JSON object and lets go of it. client 0: everybody.
+void th_studio_say_text(th_studio_exchange *exchange, uint64_t client, bool is_reply,
+                        char *text); // takes the text over
 void th_studio_say(th_studio_exchange *exchange, uint64_t client, bool is_reply, json_t *object);
 // Puts a moment on show (held anew) or, with NULL, nothing.
 void th_studio_show(th_studio_exchange *exchange, int world, th_studio_moment *moment, bool past);

@@ -269,14 +269,27 @@ static json_t *do_scene(th_studio *studio, const json_t *asked, uint64_t client,
 }
 
 static json_t *do_models(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {
-    (void)studio, (void)asked, (void)client, (void)error;
-    return json_pack("{s:o}", "models", th_describe_models());
+    (void)asked, (void)client, (void)error;
+    json_t *hello = th_describe_hello(studio);
+    json_t *answer = json_pack("{s:O}", "models", json_object_get(hello, "models"));
+    json_decref(hello);
+    return answer;
+}
+
+void th_studio_greet(th_studio *studio, uint64_t client) {
+    char **greeting = &studio->greetings[studio->replay != NULL];
+    if (!*greeting) {
+        json_t *hello = th_describe_hello(studio);
+        *greeting = json_dumps(hello, TH_STUDIO_JSON);
+        json_decref(hello);
+    }
+    th_studio_say_text(&studio->exchange, client, false, *greeting ? strdup(*greeting) : NULL);
 }
 
 // A client has come: everything it must know first.
 static json_t *do_joined(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {
     (void)asked, (void)error;
-    th_studio_say(&studio->exchange, client, false, th_describe_hello(studio));
+    th_studio_greet(studio, client);
     for (int w = 0; w < (studio->replay ? 1 : studio->play_count); ++w)
         th_studio_say(&studio->exchange, client, false, th_describe_scene(studio, w));
     studio->changed = true;

@@ -21,6 +21,12 @@ void th_studio_release(th_studio *studio) {
     th_history_clear(&studio->history);
     if (studio->replay) th_replay_release(studio->replay);
     th_upload_end(&studio->upload);
+    for (th_studio_request *r = studio->answers.first, *next; r; r = next) {
+        next = r->next;
+        th_studio_request_free(r);
+    }
+    json_decref(studio->hello);
+    for (int k = 0; k < 2; ++k) free(studio->greetings[k]);
     th_studio_exchange_release(&studio->exchange);
     free(studio->base_dir);
 }
@@ -164,12 +170,82 @@ static void take_wishes(th_studio *studio) {
     pthread_mutex_unlock(&e->lock);
 }
 
+// A client that comes anew takes the place of the one that asked longest ago, and has just been greeted.
+static int asker(th_studio *studio, uint64_t client) {
+    int oldest = 0;
+    for (int k = 0; k < TH_STUDIO_CLIENTS; ++k)
+        if (studio->answers.clients[k].client == client) return k;
+    for (int k = 1; k < TH_STUDIO_CLIENTS; ++k)
+        if (studio->answers.clients[k].at < studio->answers.clients[oldest].at) oldest = k;
+    studio->answers.clients[oldest].client = client;
+    studio->answers.clients[oldest].at = studio->answers.at;
+    studio->answers.clients[oldest].held = false;
+    return oldest;
+}
+
+// A flood of requests must not stop the crowd. A simulation with time to spare answers all; one without gives a small share of
+// its time to them, and whoever has not asked for a second of it is answered at once. Its time is that of its thread, so
+// that other programs do not make the share larger.
+static bool may_answer(const th_studio *studio, int k) {
+    if (studio->answers.clients[k].held) return false;
+    return !studio->playing || studio->replay || !studio->answers.busy ||
+           studio->answers.credit > 0 || studio->answers.at - studio->answers.clients[k].at > 1.0;
+}
+
+// Gives the share of the time since the last call, and takes what of that time was spent on an answer. One costly answer
+// delays the next by half a second at most.
+static void charge(th_studio *studio, bool was_answer) {
+    double now = th_thread_cpu_seconds(), spent = now - studio->answers.at;
+    double credit = studio->answers.credit + (was_answer ? -spent : TH_STUDIO_ANSWER_SHARE * spent);
+    studio->answers.credit = fmin(fmax(credit, -0.005), 0.005);
+    studio->answers.at = now;
+}
+
+// What a client asked that has gone need not be done.
+static void forget_gone(th_studio *studio) {
+    for (th_studio_request *r = studio->answers.first; r; r = r->next) {
+        const char *name = json_string_value(json_object_get(r->message, "do"));
+        if (!name || strcmp(name, "_gone") != 0) continue;
+        for (th_studio_request **at = &studio->answers.first; *at != r;) {
+            th_studio_request *earlier = *at;
+            if (earlier->client != r->client) {
+                at = &earlier->next;
+                continue;
+            }
+            *at = earlier->next;
+            th_studio_request_free(earlier);
+        }
+    }
+}
+
+// In the order in which they came; who must wait keeps the own order.
 static void answer_all(th_studio *studio) {
-    for (th_studio_request *r = th_studio_take_requests(&studio->exchange), *next; r; r = next) {
-        next = r->next;
+    double wall = th_monotonic_seconds();
+    if (studio->answers.first && studio->playing && wall < studio->answers.look) return;
+    studio->answers.look = wall + 0.05;
+    th_studio_request **end = &studio->answers.first;
+    while (*end) end = &(*end)->next;
+    *end = th_studio_take_requests(&studio->exchange);
+    if (!studio->answers.first) return;
+    forget_gone(studio);
+    charge(studio, false);
+    studio->answers.busy = wall - studio->idle_at > 0.2;
+    for (int k = 0; k < TH_STUDIO_CLIENTS; ++k) studio->answers.clients[k].held = false;
+    for (th_studio_request **at = &studio->answers.first; *at;) {
+        th_studio_request *r = *at;
+        int k = asker(studio, r->client);
+        if (!may_answer(studio, k)) {
+            studio->answers.clients[k].held = true;
+            at = &r->next;
+            continue;
+        }
+        *at = r->next;
         th_studio_answer(studio, r);
+        charge(studio, true);
+        studio->answers.clients[k].at = studio->answers.at;
         th_studio_request_free(r);
         show_anew(studio);
+        if (th_monotonic_seconds() - studio->idle_at > 0.2) studio->answers.busy = true;
     }
 }
 

@@ -11,7 +11,7 @@
 static json_t *opened(th_studio *studio, json_t *document, const char *name, th_error *error) {
     bool was_recording = studio->replay != NULL;
     if (!document || th_play_open(studio, document, name, NULL, error) != TH_OK) return NULL;
-    if (was_recording) th_studio_say(&studio->exchange, 0, false, th_describe_hello(studio));
+    if (was_recording) th_studio_greet(studio, 0);
     th_studio_tell_edited(studio, 0, "opened", "reload", 0);
     th_charts_see(studio, 0);
     th_charts_doubts(studio, 0);
@@ -175,7 +175,7 @@ static json_t *show_upload(th_studio *studio, const char *name, th_error *error)
         th_fail(error, result, "", "%.100s: %s", name, refused.message);
         return NULL;
     }
-    th_studio_say(&studio->exchange, 0, false, th_describe_hello(studio));
+    th_studio_greet(studio, 0);
     th_studio_tell_edited(studio, 0, "recording opened", "reload", 0);
     return json_pack("{s:s}", "name", name);
 }

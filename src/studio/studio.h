@@ -11,7 +11,8 @@
 #define TH_STUDIO_HISTORY_BYTES ((size_t)256 << 20) // of both worlds
 #define TH_STUDIO_UNDO_BYTES ((size_t)256 << 20)
 #define TH_STUDIO_UPLOAD ((size_t)1 << 30) // bytes of a recording that a client sends
-#define TH_STUDIO_SHARE 0.03 // of the stepping thread's time that taking moments may cost
+#define TH_STUDIO_SHARE 0.03        // of the stepping thread's time that taking moments may cost
+#define TH_STUDIO_ANSWER_SHARE 0.01 // and answering, where clients ask more than that
 
 // A compiled scene that several states may need.
 typedef struct th_play_scene {
@@ -108,7 +109,21 @@ typedef struct th_studio {
     uint64_t steps_done;
     double rate, real_time;  // steps/s, times real time, of the last seconds
     double stepping, taking; // [s] wall time spent
-    bool changed;            // since the last moment was shown
+    json_t *hello;           // what clients are greeted with
+    char *greetings[2];      // its text, of a crowd and of a recording
+    struct {
+        th_studio_request *first; // asked, not answered yet
+        double credit,
+            at;      // [s] of answering that is free now; the thread's time when that was counted
+        bool busy;   // the simulation has no time to spare
+        double look; // wall clock when those that wait are looked at again [s]
+        struct {
+            uint64_t client;
+            double at; // the thread's time when it was last answered [s]
+            bool held; // one of its requests waits
+        } clients[TH_STUDIO_CLIENTS];
+    } answers;
+    bool changed; // since the last moment was shown
     int clients;
     th_studio_wishes wishes;
     double idle_at; // wall clock when there was nothing to do [s]
@@ -141,8 +156,7 @@ void th_undo_clear(th_undo_stack *stack);
 th_result th_undo_take(th_studio *studio, th_undo_stack *from, th_undo_stack *to, th_error *error);
 
 // ---- describe.c: new references, NULL without memory
-json_t *th_describe_hello(const th_studio *studio);
-json_t *th_describe_models(void);
+json_t *th_describe_hello(th_studio *studio); // the same every time: not to be changed
 json_t *th_describe_scene(const th_studio *studio, int world);
 json_t *th_describe_state(th_studio *studio);
 
@@ -176,6 +190,7 @@ void th_inspect(th_studio *studio);
 // ---- requests.c
 void th_studio_answer(th_studio *studio, const th_studio_request *request);
 void th_studio_tell_scene(th_studio *studio, int world);
+void th_studio_greet(th_studio *studio, uint64_t client); // 0: everybody
 
 // ---- scenes.c
 void th_upload_end(th_upload *upload); // closes and removes the file
