@@ -82,6 +82,12 @@ static bool has_directions(const th_scene *scene) {
     return false;
 }
 
+static bool has_picture(const th_scene *scene, th_picture_kind kind) {
+    for (int k = 0; k < scene->picture_count; ++k)
+        if (scene->pictures[k].kind == kind) return true;
+    return false;
+}
+
 static void add_layers(th_studio_catalogue *c, const th_scene *scene, const th_world *world) {
     static const th_studio_layer layers[] = {
 #define X(NAME, name, label, unit, vectors, of_target, max, doc) \
@@ -93,7 +99,9 @@ static void add_layers(th_studio_catalogue *c, const th_scene *scene, const th_w
         bool grid = layers[l].kind == TH_LAYER_PACKING || layers[l].kind == TH_LAYER_PRESSURE;
         if ((grid && (!world || !has_grids(scene))) ||
             (layers[l].of_target && (!world || scene->target_count == 0)) ||
-            (layers[l].kind == TH_LAYER_PLANNED && !has_directions(scene)))
+            (layers[l].kind == TH_LAYER_PLANNED && !has_directions(scene)) ||
+            (layers[l].kind == TH_LAYER_DISCOMFORT && !has_picture(scene, TH_PICTURE_DISCOMFORT)) ||
+            (layers[l].kind == TH_LAYER_DRAWN && !has_picture(scene, TH_PICTURE_GUIDANCE)))
             continue;
         c->layers[c->layer_count++] = layers[l];
     }

@@ -66,6 +66,10 @@ typedef struct th_studio_colour {
     X(PLANNED, planned, "direction planned", "-", true, true, 1,                                  \
       "which way the planner leads people to a target: continuum and guided know more than the "  \
       "shortest way")                                                                             \
+    X(DISCOMFORT, discomfort, "discomfort of pictures", "-", false, true, 0,                      \
+      "how much people would rather not be there, as the scene's pictures say")                   \
+    X(DRAWN, drawn, "guidance of pictures", "-", true, true, 1,                                   \
+      "which way the scene's pictures lead people to a target who plan with guided")              \
     X(PACKING, packing, "packing", "-", false, false, 1, "of a model with grids: 1 is packed")    \
     X(PRESSURE, pressure, "model pressure", "m2/s", false, false, 0,                              \
       "of a model with grids: its gradient slows people down")

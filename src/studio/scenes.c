@@ -26,7 +26,13 @@ json_t *th_do_open(th_studio *studio, const json_t *asked, uint64_t client, th_e
     if (!name || !*name) name = "opened.json";
     json_t *document = th_document_of_plan(text, name);
     if (!document) document = th_document_read(text, strlen(text), name, error);
-    return opened(studio, document, name, error);
+    json_t *answer = opened(studio, document, name, error);
+    if (!answer && error->code == TH_NO_FILE)
+        snprintf(error->message, sizeof error->message,
+                 "a scene that is sent cannot have files beside it; start `throng studio %.100s` "
+                 "where they are",
+                 name);
+    return answer;
 }
 
 json_t *th_do_new(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {

@@ -1,4 +1,5 @@
-// Maps that only the world knows: ways and directions to a target, the time that the way takes, grids of models.
+// Maps that only the world knows: ways and directions to a target, the time that the way takes, pictures of the scene,
+// grids of models.
 // SPDX-License-Identifier: Apache-2.0
 #include "studio/moment.h"
 #include <math.h>
@@ -76,6 +77,45 @@ static bool fill_planned(th_world *world, th_studio_field *field) {
         }
     }
     return true;
+}
+
+// ---- pictures
+
+static bool is_for(const th_scene *scene, const th_picture *picture, int target) {
+    bool is = picture->to < 0;
+    for (int k = 0; !is && target < scene->target_count && k < scene->targets[target].goal_count;
+         ++k)
+        is = scene->targets[target].goals[k] == picture->to;
+    return is;
+}
+
+// The pixel at a place; -1: beyond the picture.
+static int pixel_at(const th_picture *picture, th_vec2 place) {
+    const th_box *box = &picture->box;
+    float x = (place.x - box->min_x) / (box->max_x - box->min_x) * (float)picture->nx;
+    float y = (place.y - box->min_y) / (box->max_y - box->min_y) * (float)picture->ny;
+    bool within = x >= 0.0f && y >= 0.0f && x < (float)picture->nx && y < (float)picture->ny;
+    return within ? (int)y * picture->nx + (int)x : -1;
+}
+
+// What the pictures of a kind say to who walks to the target; two floats a cell of guidance.
+static void fill_pictures(const th_scene *scene, th_picture_kind kind, th_studio_field *field) {
+    for (int p = 0; p < scene->picture_count; ++p) {
+        const th_picture *picture = &scene->pictures[p];
+        if (picture->kind != kind || picture->level != field->level ||
+            !is_for(scene, picture, field->target))
+            continue;
+        for (int c = 0; c < field->nx * field->ny; ++c) {
+            int pixel = pixel_at(picture, centre_of(field, c % field->nx, c / field->nx));
+            if (pixel < 0) continue;
+            if (kind == TH_PICTURE_DISCOMFORT) {
+                field->values[c] += picture->discomfort[pixel];
+            } else {
+                field->values[2 * c] += picture->guidance[pixel].x;
+                field->values[2 * c + 1] += picture->guidance[pixel].y;
+            }
+        }
+    }
 }
 
 static bool copy_grid(th_world *world, th_grid_kind kind, th_studio_field *field) {
@@ -169,9 +209,14 @@ bool th_studio_map_world(th_world *world, const th_studio_moment *moment, th_stu
     if (field->level >= scene->level_count) return false;
     if (kind == TH_LAYER_PACKING) return copy_grid(world, TH_GRID_PACKING, field);
     if (kind == TH_LAYER_PRESSURE) return copy_grid(world, TH_GRID_PRESSURE, field);
-    int values = kind == TH_LAYER_PLANNED ? 2 : 1;
+    int values = kind == TH_LAYER_PLANNED || kind == TH_LAYER_DRAWN ? 2 : 1;
     if (!size_field(field, &scene->levels[field->level].box, 0.5f, values)) return false;
     if (kind == TH_LAYER_PLANNED) return fill_planned(world, field);
+    if (kind == TH_LAYER_DISCOMFORT || kind == TH_LAYER_DRAWN) {
+        fill_pictures(scene, kind == TH_LAYER_DRAWN ? TH_PICTURE_GUIDANCE : TH_PICTURE_DISCOMFORT,
+                      field);
+        return true;
+    }
     fill_distances(world, field);
     if (kind == TH_LAYER_TRAVEL_TIME) return turn_into_times(moment, field);
     return kind == TH_LAYER_DISTANCE || turn_into_directions(field);

@@ -865,6 +865,44 @@ test("the way that a planner leads is drawn as arrows", () =>
         },
     )); // prettier-ignore
 
+test("pictures of a scene show, and it saves and reloads to the same hash", async () => {
+    const park = join(root, "scenes/guided/park.json"),
+        saved = join(output, `${process.env.TH_WORKER ?? 0}-park.json`),
+        open = async (file) => {
+            const server = await serve("studio", file, "--no-browser", "--paused", "--threads", "1");
+            return { server, studio: await Studio.open(browser, server.address) };
+        };
+    for (const name of ["park_beds.png", "park_turn.png"])
+        writeFileSync(join(output, name), readFileSync(join(root, "scenes/guided", name)));
+    const { server, studio } = await open(park);
+    await studio.page.check('input[name=layer][value="discomfort"]');
+    await studio.page.check('input[name=vectors][value="drawn"]');
+    await studio.wait(() => window.studio.plans[0].raster !== null && window.studio.plans[0].vectors !== null);
+    const shown = await studio.page.evaluate(() => {
+        const { raster, vectors } = window.studio.plans[0],
+            at = (map, x, y) => Math.floor((y - map.y) / map.cell) * map.nx + Math.floor((x - map.x) / map.cell);
+        // Of a bed, of the lawn, and east of the fountain, where the turn leads north.
+        return [raster.values[at(raster, 12, 27)], raster.values[at(raster, 30, 35)], vectors.dy[at(vectors, 38, 20)]];
+    });
+    assert.deepEqual([shown[0] > 6, shown[1] === 0, shown[2] > 0.3], [true, true, true], `${shown}`);
+    await studio.shot("pictures");
+    writeFileSync(saved, (await studio.ask("save")).text);
+    const hash = (await studio.stepped(30)) && (await studio.ask("hash")).hash;
+    // Without its pictures beside it, it cannot be opened; the error says how.
+    const refused = await studio.page.evaluate(
+        (text) => window.studio.ask("open", { text }),
+        readFileSync(saved, "utf8"),
+    );
+    assert.match(`${refused.error} ${refused.cure}`, /throng studio/);
+    await studio.close();
+    server.stop();
+    const again = await open(saved);
+    await again.studio.stepped(30);
+    assert.equal((await again.studio.ask("hash")).hash, hash);
+    await again.studio.close();
+    again.server.stop();
+});
+
 test("the page works in Firefox", async () => {
     const other = await launchFirefox();
     if (!other) {

@@ -303,7 +303,13 @@ export class Controls {
         this.meters.rate.textContent =
             state.playing && state.steps_per_second > 0 ? short(state.steps_per_second) : "–";
         this.meters.real.textContent = state.playing ? short(state.real_time) : "–";
-        if (document.activeElement !== this.speed) this.speed.value = String(state.speed);
+        if (document.activeElement !== this.speed) {
+            const value = String(state.speed);
+            // Another client may have chosen what is not in the list.
+            if (![...this.speed.options].some((option) => option.value === value))
+                this.speed.append(h("option", { value }, `${short(state.speed)}×`));
+            this.speed.value = value;
+        }
         const [from, to] = state.history ?? [0, world.time];
         this.scrub.min = String(from);
         this.scrub.max = String(Math.max(from + 0.01, this.app.registry?.replay ? (state.duration ?? to) : to));

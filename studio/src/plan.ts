@@ -102,12 +102,13 @@ export class PlanView {
         const b = box ?? boxOf(this.scene);
         const { clientWidth, clientHeight } = this.element;
         if (clientWidth === 0) return;
-        this.centre = [(b[0] + b[2]) / 2, (b[1] + b[3]) / 2];
+        // The hint lies over the top.
         this.scale = Math.min(
             (clientWidth - 72) / Math.max(1, b[2] - b[0]),
-            (clientHeight - 72) / Math.max(1, b[3] - b[1]),
+            (clientHeight - 96) / Math.max(1, b[3] - b[1]),
         );
         this.scale = Math.min(200, Math.max(0.02, this.scale));
+        this.centre = [(b[0] + b[2]) / 2, (b[1] + b[3]) / 2 + 12 / this.scale];
         this.whole = !box;
         this.moved();
     }
