@@ -180,11 +180,14 @@ struct warp_team {
         for (int k = lane(); k < count; k += TEAM_WARP) phase(k);
         __syncwarp();
     }
-    // phase(column, row) for TEAM_WARP columns and `rows` rows, after (column - 1, row) and (column, row - 1): by diagonals.
-    template <class Phase> __device__ void diagonals(int rows, Phase phase) const {
-        for (int step = 0; step < rows + TEAM_WARP - 1; ++step) {
-            int row = step - lane();
-            if (row >= 0 && row < rows) phase(lane(), row);
+    // read(lane, step, state) by all lanes, then write(state) by all of them, for every step in 0 .. count.
+    template <class State, class Read, class Write>
+    __device__ void steps(int count, Read read, Write write) const {
+        State state;
+        for (int step = 0; step < count; ++step) {
+            read(lane(), step, state);
+            __syncwarp();
+            write(state);
             __syncwarp();
         }
     }
@@ -454,9 +457,13 @@ struct warp_team {
     template <class Phase> void each(int count, Phase phase) const {
         for (int k = count - 1; k >= 0; --k) phase(k);
     }
-    template <class Phase> void diagonals(int rows, Phase phase) const {
-        for (int row = 0; row < rows; ++row)
-            for (int column = 0; column < TEAM_WARP; ++column) phase(column, row);
+    template <class State, class Read, class Write>
+    void steps(int count, Read read, Write write) const {
+        State states[TEAM_WARP];
+        for (int step = 0; step < count; ++step) {
+            for (int lane = TEAM_WARP - 1; lane >= 0; --lane) read(lane, step, states[lane]);
+            for (State &state : states) write(state);
+        }
     }
     uint32_t together(uint32_t bits) const { return bits; }
 };

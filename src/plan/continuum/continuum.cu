@@ -104,6 +104,7 @@ static bool take_solver(continuum_device *d, store &s, const th_world *host) {
     solver.tiles = tiles;
     solver.nodes = c->nodes.count;
     solver.levels = levels;
+    solver.portals = c->nodes.portal_count > 0;
     solver.words = s.room<potential_words>(1);
     if (solver.words) clear(solver.words, sizeof *solver.words);
     free(first);
