@@ -300,10 +300,11 @@ TH_FORMULA bool th_hidac_wall_ahead(const th_hidac_view *i, const th_wall *wall)
     return from <= to;
 }
 
-// Does somebody lean into a wall at -away and turn along it against its wish? Walls (5) turn people along the last
-// direction; beside somebody who leans the other way both would stand so for good.
+// Does somebody lean into a wall at -away and turn along it against its wish, or lean there held up who wants off the wall?
+// Walls (5) turn people along the last direction; beside somebody who leans the other way both would stand so for good.
 TH_FORMULA bool th_hidac_leans_astray(const th_hidac_view *i, th_vec2 away, float distance) {
     if (!(-th_dot(i->heading, away) > 0.7f * distance)) return false;
+    if (i->held_up && th_dot(i->wish, away) > 0.0f) return true;
     return th_det(i->heading, away) * th_det(i->wish, away) < 0.0f;
 }
 
