@@ -7,11 +7,15 @@
 #include "core/parallel.h"
 #include <string.h>
 
+// Is anybody new? Also whether anybody is in panic.
 static bool is_new(const th_mind_step *s) {
-    int fresh = 0;
-#pragma omp parallel for num_threads(s->world->threads) schedule(static) reduction(+ : fresh)
-    for (int k = 0; k < s->world->agents.count; ++k)
+    int fresh = 0, upset = 0;
+#pragma omp parallel for num_threads(s->world->threads) schedule(static) reduction(+ : fresh, upset)
+    for (int k = 0; k < s->world->agents.count; ++k) {
         fresh += s->slot[k] == 0 && th_mind_is_own(s, (uint32_t)k);
+        upset += (s->nature[k] & TH_MIND_PANICS) != 0;
+    }
+    s->mind->upset = upset > 0;
     return fresh > 0;
 }
 

@@ -11,7 +11,8 @@ namespace th {
 enum { ASKED_AT_ONCE = 16 }; // sets of shut doors that the host is told of at a time
 
 struct mind_words {
-    uint32_t due, fresh, missing; // people: their turn, new, without ways for what they believe
+    // people: their turn, of these who mind others, new, without ways for what they believe
+    uint32_t due, minding, fresh, missing;
 };
 
 // On the host, with device pointers.
@@ -19,10 +20,11 @@ struct mind_device {
     th_mind *mind; // on the device
     th_mind known; // its pointers
     mind_words *words;
-    uint32_t *wanted; // ASKED_AT_ONCE sets of shut doors
-    uint8_t *decided; // by place in the list of those whose turn it is
-    bool doubts;      // somebody may take a door for shut
-    bool crowded;     // places for memories may run out
+    uint32_t *minding; // places in the list of those whose turn it is
+    uint32_t *wanted;  // ASKED_AT_ONCE sets of shut doors
+    uint8_t *decided;  // by place in the list of those whose turn it is
+    bool doubts;       // somebody may take a door for shut
+    bool crowded;      // places for memories may run out
 };
 
 static mind_device *device_of(const th_world *host) {
@@ -76,7 +78,6 @@ static void take_arrays(mind_device *d, store &s, const th_world *host) {
     uint32_t **lists[] = {&k->due, &k->next_aim, &k->leader};
     for (uint32_t **list : lists) *list = s.room<uint32_t>(people);
     k->told = s.room<bool>(people);
-    if (k->told) clear(k->told, people * sizeof(bool));
     uint32_t **firsts[] = {&k->first_id, &k->first_aim, &k->first_room};
     for (uint32_t **first : firsts) *first = s.room<uint32_t>(2 * people);
     k->farthest = s.room<float>(2 * people);
@@ -96,6 +97,7 @@ static bool mind_create(th_world *host) {
     d->known = *host_of(host);
     d->mind = s.room<th_mind>(1);
     d->words = s.room<mind_words>(1);
+    d->minding = s.room<uint32_t>((size_t)d->known.capacity);
     d->wanted = s.room<uint32_t>(ASKED_AT_ONCE * (size_t)d->known.door_words);
     d->decided = s.room<uint8_t>((size_t)d->known.capacity);
     take_arrays(d, s, host);
@@ -189,13 +191,16 @@ static void free_slots_again(th_world *host, mind_device *d) {
         });
 }
 
-// Which place somebody gets is left open; nothing depends on it.
+// Which place somebody gets is left open; nothing depends on it. Also whether anybody is in panic.
 static void welcome(th_world *host, mind_device *d) {
     th_mind *m = d->mind;
     mind_words *words = d->words;
+    once(
+        host, TH_LAMBDA(th_world *) { m->upset = 0; });
     everybody(
         host, TH_LAMBDA(th_world * world, int i) {
             th_mind_step s = th_mind_begin(world, m);
+            if (s.nature[i] & TH_MIND_PANICS) m->upset = 1;
             if (s.slot[i] == 0 && th_mind_is_own(&s, (uint32_t)i))
                 m->next_aim[i] = add(&words->fresh, 1u);
         });
@@ -276,7 +281,7 @@ static void list_due(th_world *host, mind_device *d) {
     th_mind *m = d->mind;
     mind_words *words = d->words;
     once(
-        host, TH_LAMBDA(th_world *) { words->due = 0; });
+        host, TH_LAMBDA(th_world *) { words->due = words->minding = 0; });
     everybody(
         host, TH_LAMBDA(th_world * world, int i) {
             th_mind_step s = th_mind_begin(world, m);
@@ -293,6 +298,32 @@ template <class Function> static void each_due(th_world *host, mind_device *d, F
             if ((uint32_t)k >= words->due) return;
             th_mind_step s = th_mind_begin(world, m);
             function(&s, k);
+        });
+}
+
+// The same for those of them who mind others: one in five or fewer, so the threads of a warp are not left idle.
+template <class Function>
+static void each_minding(th_world *host, mind_device *d, Function function) {
+    th_mind *m = d->mind;
+    const mind_words *words = d->words;
+    const uint32_t *minding = d->minding;
+    everybody(
+        host, TH_LAMBDA(th_world * world, int k) {
+            if ((uint32_t)k >= words->minding) return;
+            th_mind_step s = th_mind_begin(world, m);
+            function(&s, (int)minding[k]);
+        });
+}
+
+static void look(th_world *host, mind_device *d) {
+    mind_words *words = d->words;
+    uint32_t *minding = d->minding;
+    each_due(
+        host, d, TH_LAMBDA(const th_mind_step *s, int k) {
+            th_mind_look(s, k);
+            s->mind->leader[k] = UINT32_MAX;
+            if (th_mind_minds_others(s, s->mind->due[k]))
+                minding[add(&words->minding, 1u)] = (uint32_t)k;
         });
 }
 
@@ -346,7 +377,9 @@ static void decide(th_world *host, mind_device *d) {
         return;
     }
     each_due(
-        host, d, TH_LAMBDA(const th_mind_step *s, int k) { th_mind_decide(s, k); });
+        host, d, TH_LAMBDA(const th_mind_step *s, int k) { th_mind_go_on(s, k); });
+    each_minding(
+        host, d, TH_LAMBDA(const th_mind_step *s, int k) { th_mind_reconsider(s, k); });
 }
 
 static void mind_run(th_world *host) {
@@ -357,11 +390,10 @@ static void mind_run(th_world *host) {
         gather_companies(host, d);
     }
     list_due(host, d);
-    each_due(
-        host, d, TH_LAMBDA(const th_mind_step *s, int k) { th_mind_look(s, k); });
-    each_due(
+    look(host, d);
+    each_minding(
         host, d, TH_LAMBDA(const th_mind_step *s, int k) { th_mind_listen(s, k); });
-    each_due(
+    each_minding(
         host, d, TH_LAMBDA(const th_mind_step *s, int k) { th_mind_remember(s, k); });
     decide(host, d);
     each_due(

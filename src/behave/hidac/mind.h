@@ -39,6 +39,7 @@ typedef struct th_mind {
     // by place in the list of those whose turn it is
     uint32_t *due, *next_aim, *leader;
     bool *told;
+    uint32_t upset;               // 1: somebody is in panic
     int move_panic, move_manners; // fields of the move model hidac; -1: nobody uses it
     // companions: by company, of this moment
     uint32_t *first_id, *first_aim, *first_room;

@@ -77,7 +77,9 @@ TH_BOTH static inline th_mind_around th_mind_look_around(const th_mind_step *s, 
     const th_mind_params *p = th_mind_params_of(s, i);
     const th_agents *a = &s->world->agents;
     th_mind_around seen = {0, 0, 0, 0, false, UINT32_MAX, INFINITY};
-    float range = th_max(p->panic_range, heard ? p->talk_range : 0.0f);
+    // How many are calm does not matter while nobody panics.
+    bool upset = s->mind->upset != 0 || s->world->counters.fallen > 0;
+    float range = th_max(upset ? p->panic_range : 0.0f, heard ? p->talk_range : 0.0f);
     if (th_mind_wants_leader(s, i)) range = th_max(range, p->sight);
     range = th_max(range, 1.0f);
     th_vec2 at = th_position(a, i);
@@ -122,12 +124,11 @@ TH_BOTH static inline void th_mind_listen(const th_mind_step *s, int k) {
     uint32_t *heard = s->mind->heard + (size_t)k * (size_t)s->mind->words;
     size_t bytes = (size_t)s->mind->words * sizeof *heard;
     s->mind->leader[k] = UINT32_MAX;
-    memcpy(heard, th_mind_memory_of(s, i), bytes);
-    bool thinks = th_mind_thinks(s, i), led = th_mind_leaders_of(s, i) >= 0;
-    if (!thinks && s->aim[i] != 0 && !led) return;
-    bool listens = th_mind_params_of(s, i)->talks > 0.0f && (thinks || s->aim[i] == 0);
-    th_mind_around seen = th_mind_look_around(s, i, listens ? heard : NULL);
-    if (thinks) th_mind_feel(s, i, &seen);
+    if (!th_mind_minds_others(s, i)) return;
+    bool hears = th_mind_hears(s, i), led = th_mind_leaders_of(s, i) >= 0;
+    if (hears) memcpy(heard, th_mind_memory_of(s, i), bytes);
+    th_mind_around seen = th_mind_look_around(s, i, hears ? heard : NULL);
+    if (th_mind_thinks(s, i)) th_mind_feel(s, i, &seen);
     s->mind->told[k] = seen.told;
     if (th_mind_wants_leader(s, i)) s->mind->leader[k] = seen.leader;
     if (led && seen.leader != UINT32_MAX) {
@@ -139,10 +140,10 @@ TH_BOTH static inline void th_mind_listen(const th_mind_step *s, int k) {
 // Takes over what was heard.
 TH_BOTH static inline void th_mind_remember(const th_mind_step *s, int k) {
     uint32_t i = s->mind->due[k];
+    if (!th_mind_hears(s, i)) return;
     memcpy(th_mind_memory_of(s, i), s->mind->heard + (size_t)k * (size_t)s->mind->words,
            (size_t)s->mind->words * sizeof(uint32_t));
     if (s->mind->told[k]) s->nature[i] |= TH_MIND_TOLD;
-    s->mind->told[k] = false;
 }
 
 // Panic begins or is over.

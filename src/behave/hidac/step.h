@@ -118,11 +118,24 @@ TH_BOTH static inline void th_mind_welcome(const th_mind_step *s, uint32_t i, in
     for (int w = 0; memory && w < s->mind->words; ++w) memory[w] = 0;
 }
 
+// Does it not know where to go on its route? Who has a goal of its own needs no aim.
+TH_BOTH static inline bool th_mind_is_lost(const th_mind_step *s, uint32_t i) {
+    return s->aim[i] == 0 && th_mind_target_of(s, i) >= 0;
+}
+
 // Is it the person's turn to look, or has it nowhere to go yet?
 TH_BOTH static inline bool th_mind_is_due(const th_mind_step *s, uint32_t i) {
     const th_agents *a = &s->world->agents;
     if (!th_mind_is_own(s, i) || s->slot[i] == 0) return false;
     return (a->id[i] + s->world->step_count) % s->period == 0 ||
-           (s->aim[i] == 0 && a->phase[i] == TH_PHASE_WALKING);
+           (a->phase[i] == TH_PHASE_WALKING && th_mind_is_lost(s, i));
+}
+
+// Of those whose turn it is: who looks at others, too, and thinks; and who hears what they know.
+TH_BOTH static inline bool th_mind_minds_others(const th_mind_step *s, uint32_t i) {
+    return th_mind_thinks(s, i) || th_mind_is_lost(s, i) || th_mind_leaders_of(s, i) >= 0;
+}
+TH_BOTH static inline bool th_mind_hears(const th_mind_step *s, uint32_t i) {
+    return th_mind_params_of(s, i)->talks > 0.0f && (th_mind_thinks(s, i) || th_mind_is_lost(s, i));
 }
 #endif

@@ -335,18 +335,32 @@ TH_BOTH static inline int *th_mind_bin_before(const th_mind_step *s, uint32_t i)
     return bin < TH_MIND_BINS ? th_mind_queue_before(s, room, place) + bin : NULL;
 }
 
+TH_BOTH static inline bool th_mind_can_decide(const th_mind_step *s, uint32_t i) {
+    return s->world->agents.phase[i] == TH_PHASE_WALKING && s->room[i] > 0 &&
+           th_mind_target_of(s, i) >= 0;
+}
+
+// All whose turn it is keep their aim,
+TH_BOTH static inline void th_mind_go_on(const th_mind_step *s, int k) {
+    uint32_t i = s->mind->due[k];
+    s->mind->next_aim[k] = s->aim[i];
+    if (th_mind_can_decide(s, i)) th_mind_note_jam(s, i, (int)s->room[i] - 1);
+}
+
+// and some of those who mind others change it.
+TH_BOTH static inline void th_mind_reconsider(const th_mind_step *s, int k) {
+    uint32_t i = s->mind->due[k], leader = s->mind->leader[k];
+    int room = (int)s->room[i] - 1, target = th_mind_target_of(s, i);
+    bool led = th_mind_leaders_of(s, i) >= 0 && leader != UINT32_MAX;
+    if (!th_mind_can_decide(s, i) || !(s->aim[i] == 0 || th_mind_thinks(s, i) || led)) return;
+    int place = th_mind_think(s, i, room, target, leader);
+    s->mind->next_aim[k] = th_mind_aim_of_place(s, room, place);
+}
+
 // The k-th of those whose turn it is. Everything of the others is as it was before the loop; the ways of what it believes are
 // at hand.
 TH_BOTH static inline void th_mind_decide(const th_mind_step *s, int k) {
-    uint32_t i = s->mind->due[k];
-    const th_agents *a = &s->world->agents;
-    int room = (int)s->room[i] - 1, target = th_mind_target_of(s, i);
-    s->mind->next_aim[k] = s->aim[i];
-    if (a->phase[i] != TH_PHASE_WALKING || room < 0 || target < 0) return;
-    th_mind_note_jam(s, i, room);
-    bool led = th_mind_leaders_of(s, i) >= 0 && s->mind->leader[k] != UINT32_MAX;
-    if (s->aim[i] != 0 && !th_mind_thinks(s, i) && !led) return;
-    s->mind->next_aim[k] =
-        th_mind_aim_of_place(s, room, th_mind_think(s, i, room, target, s->mind->leader[k]));
+    th_mind_go_on(s, k);
+    th_mind_reconsider(s, k);
 }
 #endif
