@@ -119,8 +119,9 @@ static th_result measure(const char *model, int agents, int threads, th_bench_fi
                          th_error *error) {
     th_scene *scene = NULL;
     th_world *world = NULL;
-    th_result result = th_bench_create(TH_BENCH_BLOCK, model, NULL, agents, TH_BENCH_STEP, threads,
-                                       TH_BACKEND_CPU, &scene, &world, error);
+    th_result result =
+        th_bench_create(TH_BENCH_BLOCK, &(th_bench_models){.move = model}, agents, TH_BENCH_STEP,
+                        threads, TH_BACKEND_CPU, &scene, &world, error);
     if (result != TH_OK) return result;
     *figures = th_bench_measure(world, TH_BACKEND_CPU);
     th_world_destroy(world);

@@ -195,8 +195,9 @@ static th_result measure(const th_bench_recording_def *def, int agents, th_traje
         return th_file_fail(error, folder, "the name is too long");
     th_scene *scene = NULL;
     th_world *world = NULL;
-    th_result result = th_bench_create(TH_BENCH_BLOCK, "orca", NULL, agents, TH_BENCH_STEP,
-                                       def->threads, TH_BACKEND_CPU, &scene, &world, error);
+    th_result result =
+        th_bench_create(TH_BENCH_BLOCK, &(th_bench_models){.move = "orca"}, agents, TH_BENCH_STEP,
+                        def->threads, TH_BACKEND_CPU, &scene, &world, error);
     if (result == TH_OK) {
         result = record_crowd(world, format, FPS, file, figures, error);
         th_world_destroy(world);

@@ -43,8 +43,9 @@ static th_result measure_point(th_bench_scene scene, const char *model, int agen
                                point *measured, th_error *error) {
     th_scene *made = NULL;
     th_world *world = NULL;
-    th_result result = th_bench_create(scene, model, NULL, agents, TH_BENCH_STEP, threads,
-                                       TH_BACKEND_CPU, &made, &world, error);
+    th_result result =
+        th_bench_create(scene, &(th_bench_models){.move = model}, agents, TH_BENCH_STEP, threads,
+                        TH_BACKEND_CPU, &made, &world, error);
     if (result != TH_OK) return result;
     th_bench_figures figures = th_bench_measure(world, TH_BACKEND_CPU);
     *measured = (point){agents, threads, figures.ms_per_step,

@@ -1,6 +1,7 @@
 // The bench scenes. People go into the world in small portions, so that the making of a scene does not
 // show in the peak memory of its run. SPDX-License-Identifier: Apache-2.0
 #include "bench/scenes.h"
+#include "bench/walled.h"
 
 // Counter-based random numbers: a jitter that is the same on every machine.
 #include "formula/random.h"
@@ -9,17 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const th_bench_scene_names[TH_BENCH_SCENE_COUNT] = {"circle", "block", "dense",
-                                                                "packed", "pillars"};
+const char *const th_bench_scene_names[TH_BENCH_SCENE_COUNT] = {
+    "circle", "block", "dense", "packed", "pillars", "door", "rooms"};
 
 static const double RADIUS = 0.2;          // [m]
 static const double CIRCLE_SPACING = 0.6;  // [m]
 static const double PACKED_SPACING = 0.41; // [m]
 static const double BLOCK_DENSITY = 3.0;   // [1/m2]
 static const double DENSE_DENSITY = 4.0;   // [1/m2]
-static const double PILLAR_SPACING = 5.0;  // [m]
-static const double PILLAR_SIDE = 1.0;     // [m]
-static const double PILLAR_RUNWAY = 40.0;  // from the last pillars to the goal [m]
 static const uint64_t SEED = 1;
 enum { STREAM_JITTER = 1000 }; // far from the library's own streams
 
@@ -34,7 +32,9 @@ static const th_model *find_move(const char *name) {
     return found < 0 ? NULL : th_models(NULL)[found];
 }
 
-bool th_bench_has_model(const char *model) { return find_move(model) != NULL; }
+bool th_bench_has_model(th_stage stage, const char *model) {
+    return th_model_find(stage, model) >= 0;
+}
 
 static const th_param_info *find_param(const th_model *model, const char *name) {
     for (int i = 0; model && i < model->param_count; ++i)
@@ -167,14 +167,6 @@ static void place_people(portion *p, th_bench_scene which) {
     flush(p);
 }
 
-static th_shape rectangle(th_point *corners, double x0, double y0, double x1, double y1) {
-    corners[0] = (th_point){x0, y0};
-    corners[1] = (th_point){x1, y0};
-    corners[2] = (th_point){x1, y1};
-    corners[3] = (th_point){x0, y1};
-    return (th_shape){.points = corners, .point_count = 4};
-}
-
 // No scene is left behind on failure.
 static th_result create_open(th_bench_scene which, const th_group_def *group, int agents,
                              th_scene **scene, th_error *error) {
@@ -182,7 +174,7 @@ static th_result create_open(th_bench_scene which, const th_group_def *group, in
     double reach = sqrt(agents); // wider than any of the lattices
     th_group_def people = *group;
     people.count = 0; // they are spawned one portion after the other
-    people.area = rectangle(corners, -reach, -reach, reach, reach);
+    people.area = th_bench_rectangle(corners, -reach, -reach, reach, reach);
     people.plan.name = "straight";
     people.own_goal = which == TH_BENCH_CIRCLE ? TH_OWN_GOAL_OPPOSITE : TH_OWN_GOAL_MIRROR_X;
     th_scene_def def = th_scene_def_default();
@@ -192,66 +184,22 @@ static th_result create_open(th_bench_scene which, const th_group_def *group, in
     return th_scene_create(&def, scene, error);
 }
 
-// A square of pillars, 25 people to each as in the scene of 10 000 and 400, and a run-way to the exit.
-static th_result create_pillars(const th_group_def *group, int agents, th_scene **scene,
-                                th_error *error) {
-    int side = (int)ceil(sqrt(agents / 25.0)), count = side * side;
-    double extent = side * PILLAR_SPACING;
-    th_point(*corners)[4] = malloc(((size_t)count + 3) * sizeof *corners);
-    th_shape *obstacles = malloc(((size_t)count + 3) * sizeof *obstacles);
-    th_result result = TH_NO_MEMORY;
-    if (corners && obstacles) {
-        for (int i = 0; i < count; ++i) {
-            double x = (i % side + 0.5) * PILLAR_SPACING, y = (i / side + 0.5) * PILLAR_SPACING;
-            double h = PILLAR_SIDE / 2;
-            obstacles[i] = rectangle(corners[i], x - h, y - h, x + h, y + h);
-        }
-        double end = extent + PILLAR_RUNWAY;
-        obstacles[count] = rectangle(corners[count], -1, -1, end, extent + 1);
-        th_level_def level = {.id = "ground", .walkable = &obstacles[count], .walkable_count = 1};
-        level.obstacles = obstacles;
-        level.obstacle_count = count;
-        th_goal_def exit = {.id = "far", .level = "ground", .kind = TH_GOAL_EXIT};
-        exit.area = rectangle(corners[count + 1], end - 2, -1, end, extent + 1);
-        const char *const names[] = {"far"};
-        th_route_step route = {names, 1};
-        th_group_def people = *group;
-        people.level = "ground";
-        people.area = rectangle(corners[count + 2], 0, 0, extent, extent);
-        people.count = agents;
-        people.plan.name = "field";
-        people.route = &route;
-        people.route_count = 1;
-        th_scene_def def = th_scene_def_default();
-        def.name = "pillars";
-        def.levels = &level;
-        def.level_count = 1;
-        def.goals = &exit;
-        def.goal_count = 1;
-        def.groups = &people;
-        def.group_count = 1;
-        result = th_scene_create(&def, scene, error);
-    }
-    free(corners);
-    free(obstacles);
-    return result;
-}
-
-th_result th_bench_create(th_bench_scene which, const char *model, const th_model_def *filter,
-                          int agents, double step, int threads, th_backend backend,
-                          th_scene **scene, th_world **world, th_error *error) {
+th_result th_bench_create(th_bench_scene which, const th_bench_models *models, int agents,
+                          double step, int threads, th_backend backend, th_scene **scene,
+                          th_world **world, th_error *error) {
     th_param params[8];
     th_group_def group = th_group_def_default();
     group.id = "people";
     group.radius = (th_distribution){.kind = TH_CONSTANT, .a = RADIUS};
     group.speed = (th_distribution){.kind = TH_CONSTANT, .a = (double)TH_BENCH_SPEED};
-    if (filter) group.filter = *filter;
-    group.move.name = model;
+    if (models->filter) group.filter = *models->filter;
+    if (models->behave) group.behave.name = models->behave;
+    group.move.name = models->move;
     group.move.params = params;
-    group.move.param_count = bench_params(model, params);
-    bool open_ground = which != TH_BENCH_PILLARS;
+    group.move.param_count = bench_params(models->move, params);
+    bool open_ground = which < TH_BENCH_PILLARS;
     th_result result = open_ground ? create_open(which, &group, agents, scene, error)
-                                   : create_pillars(&group, agents, scene, error);
+                                   : th_bench_walled(which, &group, agents, scene, error);
     if (result != TH_OK) return result;
 
     th_world_def def = th_world_def_default();

@@ -169,8 +169,9 @@ static th_result measure(int agents, int threads, measured *m, th_error *error) 
     const th_studio_server_def def = {0};
     if (!th_studio_init(&studio))
         return th_fail(error, TH_NO_MEMORY, "", "no memory for the studio");
-    th_result result = th_bench_create(TH_BENCH_BLOCK, "orca", NULL, agents, TH_BENCH_STEP, threads,
-                                       TH_BACKEND_CPU, &scene, &studio.plays[0].world, error);
+    th_result result =
+        th_bench_create(TH_BENCH_BLOCK, &(th_bench_models){.move = "orca"}, agents, TH_BENCH_STEP,
+                        threads, TH_BACKEND_CPU, &scene, &studio.plays[0].world, error);
     if (result == TH_OK) {
         studio.play_count = 1;
         studio.plays[0].catalogue = th_studio_catalogue_create(scene, studio.plays[0].world);

@@ -7,11 +7,12 @@
 // Bars for two cores: three times the speed of the best open library measured on the same kind of
 // machine (RVO2, Menge, JuPedSim; docs/design.md). Memory: bytes per person at a million.
 static const double MEMORY_BAR = 300;
+static const double BEHAVE_BAR = 0.15;       // share of a step that a high level takes
 static const double DEVICE_MEMORY_BAR = 200; // of the device, so that 100 million people fit
 
 enum { SIZES = 4, CASES_MOST = 32 };
 typedef struct bench_plan {
-    const char *scene, *model;
+    const char *scene, *model, *behave;
     double bars[SIZES]; // at each number of people [ms]; 0: none
     int sizes;          // how many of them are measured
     double step;        // [s] 0: the bench's own
@@ -20,19 +21,24 @@ typedef struct bench_plan {
 
 // At 10 000, 100 000 and 1 000 000 people.
 static const bench_plan plan_of_cpu[] = {
-    {"circle", "orca", {2.5, 33, 450}, 3, 0, false},
-    {"block", "orca", {2.5, 28, 320}, 3, 0, false},
-    {"packed", "orca", {0}, 3, 0, false},
-    {"pillars", "orca", {1}, 1, 0, true},
-    {"block", "social_force", {1.5, 15, 180}, 3, 0, false},
-    {"block", "helbing_molnar", {0}, 2, 0, false},
-    {"dense", "pbd", {6, 60}, 2, 0, false},
+    {"circle", "orca", NULL, {2.5, 33, 450}, 3, 0, false},
+    {"block", "orca", NULL, {2.5, 28, 320}, 3, 0, false},
+    {"packed", "orca", NULL, {0}, 3, 0, false},
+    {"pillars", "orca", NULL, {1}, 1, 0, true},
+    {"block", "social_force", NULL, {1.5, 15, 180}, 3, 0, false},
+    {"block", "helbing_molnar", NULL, {0}, 2, 0, false},
+    {"dense", "pbd", NULL, {6, 60}, 2, 0, false},
+    {"block", "hidac", "hidac", {3, 32}, 2, 0, false},
+    {"door", "hidac", "hidac", {3, 32}, 2, 0, false},
+    {"rooms", "hidac", "hidac", {0}, 3, 0, false},
 };
 // At 100 000 people to 100 million, bars for one H200. A step of position-based crowds is one of its sub-steps.
 static const bench_plan plan_of_device[] = {
-    {"dense", "pbd", {0.3, 0.8, 6, 60}, 4, 1.0 / 48, false},
-    {"dense", "uic", {0.5, 1.2, 8, 80}, 4, 0, false},
-    {"dense", "orca", {0.5, 3, 30}, 3, 0, false},
+    {"dense", "pbd", NULL, {0.3, 0.8, 6, 60}, 4, 1.0 / 48, false},
+    {"dense", "uic", NULL, {0.5, 1.2, 8, 80}, 4, 0, false},
+    {"dense", "orca", NULL, {0.5, 3, 30}, 3, 0, false},
+    {"dense", "hidac", NULL, {0, 2}, 2, 0, false},
+    {"rooms", "hidac", "hidac", {0, 2}, 2, 0, false},
 };
 
 static int add_cases(th_bench_case *cases, int count, const bench_plan *plan, int fewest, int most,
@@ -42,6 +48,7 @@ static int add_cases(th_bench_case *cases, int count, const bench_plan *plan, in
         cases[count] = *common;
         cases[count].scene = plan->scene;
         cases[count].model = plan->model;
+        cases[count].behave = plan->behave;
         cases[count].agents = people;
         cases[count].step = plan->step;
         cases[count].bar = plan->bars[k];
@@ -71,6 +78,13 @@ static double real_of(const json_t *row, const char *key) {
 }
 
 static double plan_ms(const json_t *row) { return real_of(json_object_get(row, "stages"), "plan"); }
+
+static double behave_share(const json_t *row) {
+    const json_t *stages = json_object_get(row, "stages");
+    double sum = 0;
+    for (int k = 0; k < TH_STAGE_COUNT; ++k) sum += real_of(stages, th_stage_name((th_stage)k));
+    return sum > 0 ? real_of(stages, th_stage_name(TH_STAGE_BEHAVE)) / sum : 0;
+}
 
 static void print_head(const th_bench_case *what) {
     bool cpu = what->backend == TH_BACKEND_CPU;
@@ -118,6 +132,10 @@ static void print_row(const th_bench_case *what, const json_t *row) {
     if (what->bar_on_plan && what->bar > 0)
         printf("         planning %.3f ms per step, bar <= %g %s\n", plan_ms(row), what->bar,
                plan_ms(row) <= what->bar ? "ok" : "MISSED");
+    if (what->behave)
+        printf("         behaviour %s: %.1f %% of the step, bar <= %g %s\n", what->behave,
+               100 * behave_share(row), 100 * BEHAVE_BAR,
+               behave_share(row) <= BEHAVE_BAR ? "ok" : "MISSED");
     if (json_object_get(row, "overlap_share"))
         printf(
             "         after %.0f s: %.2f %% overlap by more than 1 cm, deepest %.1f cm, goalward "
@@ -127,15 +145,25 @@ static void print_row(const th_bench_case *what, const json_t *row) {
             real_of(row, "goalward_speed_at_end"));
 }
 
-static const char *const columns[] = {"scene",          "model",
-                                      "agents",         "threads",
-                                      "device",         "step",
-                                      "ms_per_step",    "ms_per_step_min",
-                                      "substeps",       "ms_per_substep",
-                                      "peak_rss_bytes", "bytes_per_agent",
-                                      "device_bytes",   "device_bytes_per_agent",
-                                      "overlap_share",  "deepest_overlap",
-                                      "goalward_speed", "hash"};
+static const char *const columns[] = {"scene",
+                                      "model",
+                                      "behave",
+                                      "agents",
+                                      "threads",
+                                      "device",
+                                      "step",
+                                      "ms_per_step",
+                                      "ms_per_step_min",
+                                      "substeps",
+                                      "ms_per_substep",
+                                      "peak_rss_bytes",
+                                      "bytes_per_agent",
+                                      "device_bytes",
+                                      "device_bytes_per_agent",
+                                      "overlap_share",
+                                      "deepest_overlap",
+                                      "goalward_speed",
+                                      "hash"};
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
 static void write_cell(FILE *file, const json_t *value) {

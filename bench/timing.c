@@ -133,6 +133,7 @@ static json_t *figures_json(const th_bench_case *what, const th_bench_figures *f
                   stages, "hash", hash, "peak_rss_bytes", (json_int_t)figures->peak_rss_bytes,
                   "bytes_per_agent", (double)figures->peak_rss_bytes / people);
     if (object) json_object_set_new(object, "step", json_real(step));
+    if (object && what->behave) json_object_set_new(object, "behave", json_string(what->behave));
     if (object && figures->device_bytes > 0) {
         json_object_set_new(object, "device_bytes",
                             json_integer((json_int_t)figures->device_bytes));
@@ -192,9 +193,10 @@ static th_result make(const th_bench_case *what, th_scene **scene, th_world **wo
                              error);
     char name[64];
     th_model_def filter = filter_of(what->filter, name, sizeof name);
-    th_result result = th_bench_create(which, what->model, &filter, what->agents,
-                                       what->step > 0 ? what->step : TH_BENCH_STEP, what->threads,
-                                       what->backend, scene, world, error);
+    const th_bench_models models = {what->model, what->behave, &filter};
+    th_result result =
+        th_bench_create(which, &models, what->agents, what->step > 0 ? what->step : TH_BENCH_STEP,
+                        what->threads, what->backend, scene, world, error);
     if (result != TH_OK) snprintf(error->file, sizeof error->file, "%s", what->scene);
     return result;
 }

@@ -33,6 +33,7 @@ th_bench_behaviour th_bench_behave(th_world *world, double time);
 // One measurement.
 typedef struct th_bench_case {
     const char *scene, *model;
+    const char *behave; // NULL: the default
     const char *filter; // NULL: none; "name" or "name:preset"
     th_backend backend;
     int agents, threads;

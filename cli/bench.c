@@ -14,7 +14,7 @@
 #include <string.h>
 
 typedef struct bench_settings {
-    const char *scene, *model, *filter, *device, *csv, *out, *scaling;
+    const char *scene, *model, *behave, *filter, *device, *csv, *out, *scaling;
     th_backend backend; // of `device`
     long long agents, threads, seed;
     double step, limit, wall;
@@ -40,6 +40,7 @@ static int run_table(const th_command *command, const bench_settings *s) {
 static int run_one(const th_command *command, const bench_settings *s) {
     const th_bench_case what = {.scene = s->scene,
                                 .model = s->model,
+                                .behave = s->behave,
                                 .filter = s->filter,
                                 .backend = s->backend,
                                 .agents = (int)s->agents,
@@ -61,21 +62,28 @@ static bool complete(const th_command *command, bench_settings *s) {
     bool built_in = th_bench_find_scene(s->scene) != TH_BENCH_SCENE_COUNT;
     if (!built_in && !strpbrk(s->scene, "./")) {
         const char *nearest = th_suggest(s->scene, th_bench_scene_names, TH_BENCH_SCENE_COUNT);
-        th_complain(
-            command, "--scene %s: give circle, block, dense, packed, pillars or a scene file%s%s%s",
-            s->scene, nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+        th_complain(command,
+                    "--scene %s: give circle, block, dense, packed, pillars, door, rooms or a "
+                    "scene file%s%s%s",
+                    s->scene, nearest ? "; did you mean " : "", nearest ? nearest : "",
+                    nearest ? "?" : "");
         return false;
     }
-    if (!built_in && (s->model || s->filter || s->agents > 0)) {
-        th_complain(command, "--model, --filter and --agents are for built-in scenes; a file has "
-                             "its own");
+    if (!built_in && (s->model || s->behave || s->filter || s->agents > 0)) {
+        th_complain(command, "--model, --behave, --filter and --agents are for built-in scenes; a "
+                             "file has its own");
         return false;
     }
     if (!s->model) s->model = built_in ? "orca" : "scene";
     if (s->agents == 0) s->agents = 10000;
-    if (built_in && !th_bench_has_model(s->model)) {
+    if (built_in && !th_bench_has_model(TH_STAGE_MOVE, s->model)) {
         th_complain(command, "--model %s: no such move model; `throng list models` names them",
                     s->model);
+        return false;
+    }
+    if (s->behave && !th_bench_has_model(TH_STAGE_BEHAVE, s->behave)) {
+        th_complain(command, "--behave %s: no such behaviour; `throng list models` names them",
+                    s->behave);
         return false;
     }
     return true;
@@ -83,7 +91,7 @@ static bool complete(const th_command *command, bench_settings *s) {
 
 // Only what is the same for all rows of that table may be chosen.
 static int run_record(const th_command *command, const bench_settings *s) {
-    if (s->scene || s->model || s->filter || s->json || s->behaviour || s->full ||
+    if (s->scene || s->model || s->behave || s->filter || s->json || s->behaviour || s->full ||
         s->params.count > 0 || s->step > 0) {
         th_complain(command, "--record is a table of its own; it takes --agents, --threads, --out, "
                              "--csv and --quiet");
@@ -101,7 +109,7 @@ static int run_record(const th_command *command, const bench_settings *s) {
 }
 
 static int run_uic(const th_command *command, const bench_settings *s) {
-    if (s->model || s->filter || s->agents > 0 || s->json || s->behaviour || s->full ||
+    if (s->model || s->behave || s->filter || s->agents > 0 || s->json || s->behaviour || s->full ||
         s->params.count > 0 || s->step > 0 || (s->uic && s->quality)) {
         th_complain(command, "--uic and --quality are tables of their own; each takes --scene, "
                              "--threads, --csv and --quiet");
@@ -117,8 +125,8 @@ static int run_uic(const th_command *command, const bench_settings *s) {
 }
 
 static int run_continuum(const th_command *command, const bench_settings *s) {
-    if (s->scene || s->model || s->filter || s->agents > 0 || s->json || s->behaviour || s->full ||
-        s->params.count > 0 || s->step > 0 || s->uic || s->quality) {
+    if (s->scene || s->model || s->behave || s->filter || s->agents > 0 || s->json ||
+        s->behaviour || s->full || s->params.count > 0 || s->step > 0 || s->uic || s->quality) {
         th_complain(
             command,
             "--continuum is a table of its own; it takes --threads, --device, --csv and --quiet");
@@ -135,8 +143,8 @@ static int run_continuum(const th_command *command, const bench_settings *s) {
 }
 
 static int run_judge(const th_command *command, const bench_settings *s) {
-    if (!s->scene || s->agents > 0 || s->csv || s->behaviour || s->full || s->params.count > 0 ||
-        s->step > 0) {
+    if (!s->scene || s->behave || s->agents > 0 || s->csv || s->behaviour || s->full ||
+        s->params.count > 0 || s->step > 0) {
         th_complain(command, "--judge is one run of a scene file; it takes --scene, --model, "
                              "--filter, --set, --seed, --limit, --wall and --threads");
         return TH_EXIT_USAGE;
@@ -157,7 +165,7 @@ static int run_judge(const th_command *command, const bench_settings *s) {
 }
 
 static int run_own_model(const th_command *command, const bench_settings *s) {
-    if (s->scene || s->model || s->filter || s->json || s->behaviour || s->full ||
+    if (s->scene || s->model || s->behave || s->filter || s->json || s->behaviour || s->full ||
         s->params.count > 0 || s->step > 0) {
         th_complain(command, "--own-model is a table of its own; it takes --agents, --threads and "
                              "--csv");
@@ -176,9 +184,9 @@ static int run_scaling(const th_command *command, const bench_settings *s) {
                                       .csv = s->csv,
                                       .most = (int)s->agents,
                                       .quiet = s->quiet};
-    if (th_bench_find_scene(def.scene) == TH_BENCH_SCENE_COUNT ||
-        (def.model && !th_bench_has_model(def.model)) || s->json || s->behaviour || s->full ||
-        s->params.count > 0 || s->threads > 0 || s->step > 0) {
+    if (th_bench_find_scene(def.scene) == TH_BENCH_SCENE_COUNT || s->behave ||
+        (def.model && !th_bench_has_model(TH_STAGE_MOVE, def.model)) || s->json || s->behaviour ||
+        s->full || s->params.count > 0 || s->threads > 0 || s->step > 0) {
         th_complain(command, "--scaling takes a built-in --scene, a --model, --agents as the "
                              "largest crowd, --csv and --quiet");
         return TH_EXIT_USAGE;
@@ -189,7 +197,7 @@ static int run_scaling(const th_command *command, const bench_settings *s) {
 
 #ifdef TH_STUDIO
 static int run_studio(const th_command *command, const bench_settings *s) {
-    if (s->scene || s->model || s->filter || s->json || s->behaviour || s->full ||
+    if (s->scene || s->model || s->behave || s->filter || s->json || s->behaviour || s->full ||
         s->params.count > 0 || s->step > 0) {
         th_complain(command,
                     "--studio is a table of its own; it takes --agents, --threads and --csv");
@@ -205,8 +213,9 @@ static int run_bench(const th_command *command, int argc, char **argv) {
     bench_settings s = {.device = "cpu"};
     const th_option options[] = {
         {"scene", TH_OPTION_TEXT, &s.scene, "S",
-         "circle, block, dense, packed, pillars or a scene file", 0, 0},
+         "circle, block, dense, packed, pillars, door, rooms or a scene file", 0, 0},
         {"model", TH_OPTION_TEXT, &s.model, "M", "a move model, see `throng list models`", 0, 0},
+        {"behave", TH_OPTION_TEXT, &s.behave, "B", "a behaviour, see `throng list models`", 0, 0},
         {"filter", TH_OPTION_TEXT, &s.filter, "F", "densesense, or densesense:PRESET", 0, 0},
         {"agents", TH_OPTION_INTEGER, &s.agents, "N", "people (default 10000)", 1, 2e8},
         {"threads", TH_OPTION_INTEGER, &s.threads, "T", "threads, 0 for all cores", 0, 1024},
@@ -268,7 +277,7 @@ static int run_bench(const th_command *command, int argc, char **argv) {
         th_complain(command, "--out is for --record; the table goes to --csv");
         return TH_EXIT_USAGE;
     }
-    bool one = s.scene || s.model || s.filter || s.agents > 0 || s.step > 0 || s.json ||
+    bool one = s.scene || s.model || s.behave || s.filter || s.agents > 0 || s.step > 0 || s.json ||
                s.params.count > 0;
     if (s.overrides.count > 0) {
         th_complain(command, "--set is for --judge; the bench scenes take --param");
@@ -276,7 +285,7 @@ static int run_bench(const th_command *command, int argc, char **argv) {
     }
     if (one && (s.full || s.csv)) {
         th_complain(command, "--full and --csv are for the table; leave out --scene, --model, "
-                             "--filter, --agents, --step and --json");
+                             "--behave, --filter, --agents, --step and --json");
         return TH_EXIT_USAGE;
     }
     if (!complete(command, &s)) return TH_EXIT_USAGE;
@@ -293,10 +302,12 @@ const th_command th_command_bench = {
         "20\n"
         "steps after 5), per stage, the state hash, memory per person, behaviour after 30 s at\n"
         "10 000 people, and the bar each figure has to stay under. Social force is given per\n"
-        "sub-step. With --device cuda: 4 people/m2 by three models, 100 000 and a million people "
-        "(100\n"
-        "million with --full), the same steps five at a time, with the memory taken there;\n"
-        "position-based crowds with one sub-step of 1/48 s in a step.\n"
+        "sub-step, HiDAC with both levels, and the share of the high one. With --device cuda: 4\n"
+        "people/m2 by four models and rooms by HiDAC, 100 000 and a million people (100 million "
+        "with\n"
+        "--full), the same steps five at a time, with the memory taken there; position-based "
+        "crowds\n"
+        "with one sub-step of 1/48 s in a step.\n"
         "With --scene, --model, ...: one measurement.\n"
         "With --record: for 10 000, 100 000 and a million people (or --agents N) and each "
         "storage,\n"
@@ -307,6 +318,7 @@ const th_command th_command_bench = {
                 "  throng bench --full --csv bench/results/laptop.csv\n"
                 "  throng bench --scene circle --model orca --agents 50000 --threads 2 --json\n"
                 "  throng bench --device cuda --full\n"
+                "  throng bench --scene rooms --model hidac --behave hidac --agents 100000\n"
                 "  throng bench --scene scenes/station.json\n"
                 "  throng bench --record\n",
     .run = run_bench,

@@ -114,6 +114,7 @@ static void test_bad_command_lines(void **state) {
         {"picture a.json --layer orca --people two", "like 1,2,3"},
         {"bench --scene blok", "did you mean block"},
         {"bench --model walk", "no such move model"},
+        {"bench --behave walk", "no such behaviour"},
         {"bench --device gpu9", "give cpu or cuda"},
         {"bench --json --full", "leave out"},
         {"help piture", "did you mean 'throng picture'"},
@@ -378,11 +379,11 @@ static void test_interrupt(void **state) {
 
 static void test_bench_json(void **state) {
     fixture *f = *state;
-    static const char *const scenes[] = {"circle", "block", "packed", "pillars"};
+    static const char *const scenes[] = {"circle", "block", "packed", "pillars", "door", "rooms"};
     static const char *const keys[] = {
         "ms_per_step",     "ms_per_step_min", "stages",          "hash",
         "bytes_per_agent", "overlap_share",   "deepest_overlap", "goalward_speed"};
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 6; ++i) {
         char arguments[256];
         snprintf(arguments, sizeof arguments,
                  "bench --scene %s --model orca --agents 100 --threads 2 --device cpu --behaviour "
@@ -402,7 +403,12 @@ static void test_bench_json(void **state) {
         assert_true(json_is_number(json_object_get(json_object_get(object, "stages"), "move")));
         json_decref(object);
     }
-    json_t *object = run_json(f, "bench --model social_force --agents 64 --json");
+    json_t *object =
+        run_json(f, "bench --scene rooms --model hidac --behave hidac --agents 500 --json");
+    assert_string_equal(json_string_value(json_object_get(object, "behave")), "hidac");
+    json_decref(object);
+    object = run_json(f, "bench --model social_force --agents 64 --json");
+    assert_null(json_object_get(object, "behave"));
     assert_true(whole(object, "substeps") > 1);
     json_decref(object);
     object = run_json(f, "bench --scene dense --model pbd --agents 64 --step 0.0208333 --json");
