@@ -177,6 +177,26 @@ static void test_panic_spreads_and_calms(void **state) {
     assert_true(most[1] > most[0] + 10);
 }
 
+// Panic is seen further than a voice carries.
+static void test_panic_is_seen_from_afar(void **state) {
+    (void)state;
+    run r =
+        begin("{\"levels\":[{\"walkable\":{\"rect\":[0,0,20,6]}}],"
+              "\"exits\":[{\"id\":\"a\",\"line\":[[20,1],[20,5]]}],"
+              "\"groups\":[{\"id\":\"g\",\"positions\":[[2,3],[6,3],[14,3]],\"to\":\"a\","
+              "\"premovement\":60,\"behave\":{\"model\":\"hidac\",\"alarm_time\":1,\"alarm_x\":2,"
+              "\"alarm_y\":3,\"alarm_radius\":1,\"alarm_share\":1,\"panic_by_sight\":0.8}}]}",
+              1, 1);
+    int most = 0;
+    for (double t = 1.5; t < 10; t += 0.5) {
+        steps_to(&r, t);
+        int now = count_nature(&r, TH_MIND_PANICS);
+        if (now > most) most = now;
+    }
+    assert_int_equal(most, 2); // 4 m away, not 12
+    finish(&r);
+}
+
 static double gap_between(const char *json, uint64_t seed) {
     run r = begin(json, seed, 1);
     double first = 0;
@@ -393,6 +413,7 @@ int main(void) {
         cmocka_unit_test(test_talk),
         cmocka_unit_test(test_impatience),
         cmocka_unit_test(test_panic_spreads_and_calms),
+        cmocka_unit_test(test_panic_is_seen_from_afar),
         cmocka_unit_test(test_companions_keep_together),
         cmocka_unit_test(test_followers_go_where_the_leader_goes),
         cmocka_unit_test(test_nobody_waits_for_who_is_ahead),
