@@ -188,8 +188,8 @@ def check_templates(client):
 
 
 class Pace:
-    """Steps of the simulation in the time that its thread had a core, or waited for anything but a core: other programs,
-    which take cores away, do not change it. As fast as it goes, the thread never waits of its own will."""
+    """What part of its time the simulation's thread steps the crowd. Other programs, which take cores away, change neither its
+    processor time nor, by much, this part; what it waits for locks, asleep, counts as lost."""
 
     def __init__(self, server):
         self.tasks = pathlib.Path(f"/proc/{server.process.pid}/task")
@@ -197,27 +197,29 @@ class Pace:
         before = {task: self.clocks(task)[0] for task in os.listdir(self.tasks)}
         time.sleep(0.5)
         self.runner = max(before, key=lambda task: self.clocks(task)[0] - before[task])
-        self.steps = self.seconds = 0
+        self.stepped = self.spent = self.asleep = 0
 
     def clocks(self, task):
         """Seconds that a thread ran, and that it wanted a core and had none."""
         try:
             return [float(text) * 1e-9 for text in (self.tasks / task / "schedstat").read_text().split()[:2]]
-        except OSError:  # has ended, or this system does not tell
+        except (OSError, ValueError):  # has ended, or this system does not tell
             return [0.0, 0.0]
 
     def begin(self):
-        self.first, self.lacked, self.begun = self.client.ask("hash"), self.clocks(self.runner)[1], time.monotonic()
+        self.first, self.ran, self.begun = self.client.ask("hash"), self.clocks(self.runner), time.monotonic()
 
     def end(self):
-        last = self.client.ask("hash")
+        last, ran, now = self.client.ask("hash"), self.clocks(self.runner), time.monotonic()
         check(self.first and last, "the simulation answers under harm")
         if self.first and last:
-            self.steps += last["step"] - self.first["step"]
-            self.seconds += time.monotonic() - self.begun - self.clocks(self.runner)[1] + self.lacked
+            self.stepped += last["spent"][0] - self.first["spent"][0]
+            self.spent += last["spent"][1] - self.first["spent"][1]
+            if ran[0] > 0:
+                self.asleep += max(0.0, now - self.begun - sum(ran) + sum(self.ran))
 
-    def rate(self):
-        return self.steps / max(self.seconds, 1e-9)
+    def share(self):
+        return self.stepped / max(self.spent + self.asleep, 1e-9)
 
 
 def flood(clients, seconds):
@@ -302,12 +304,13 @@ def check_harm(server):
             check(all(other.until(lambda o=other: o.frame_count > 3, 60) for other in crowd[8:]), "clients get frames")
         for other in [*crowd, *kept]:
             other.close()
-    share = disturbed.rate() / max(alone.rate(), 1e-9)
-    print(f"under harm: {disturbed.rate():.1f} steps/s of its own time, {alone.rate():.1f} alone ({100 * share:.1f} %)")
+    share = disturbed.share() / max(alone.share(), 1e-9)
+    print(f"under harm: {100 * disturbed.share():.1f} % of the simulation's time is for steps, alone {100 * alone.share():.1f} %; "
+          f"{disturbed.asleep:.3f} s asleep of {disturbed.spent + disturbed.asleep:.2f} s")
     check(server.alive(), "the server lives on under harm")
-    # How fast a core is depends on its neighbours, so the 5 % are judged where the machine is quiet. A flood that is not
-    # held back takes 95 % of the simulation's time.
-    check(share > (0.95 if os.environ.get("TH_LONG") else 0.4), f"the simulation keeps its rate: {100 * share:.1f} %")
+    # A flood that is not held back takes 95 % of the time. The 5 % are judged where the machine is quiet: a thread that is
+    # taken off its core in an answer finds cold caches.
+    check(share > (0.95 if os.environ.get("TH_LONG") else 0.7), f"the simulation keeps its rate: {100 * share:.1f} %")
     many = []
     try:
         for _ in range(80):

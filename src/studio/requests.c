@@ -2,6 +2,7 @@
 // recordings in scenes.c. A function returns the members of its answer, or NULL with an error.
 // SPDX-License-Identifier: Apache-2.0
 #include "studio/requests.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "throng/model.h"
 #include <math.h>
@@ -197,8 +198,9 @@ static json_t *do_hash(th_studio *studio, const json_t *asked, uint64_t client, 
     const th_world *world = studio->plays[w].world;
     char hash[20];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)th_world_hash(world));
-    return json_pack("{s:s,s:I,s:f}", "hash", hash, "step", (json_int_t)th_world_step_count(world),
-                     "time", th_world_time(world));
+    return json_pack("{s:s,s:I,s:f,s:[f,f]}", "hash", hash, "step",
+                     (json_int_t)th_world_step_count(world), "time", th_world_time(world), "spent",
+                     studio->stepping_own, th_thread_cpu_seconds());
 }
 
 static json_t *do_scrub(th_studio *studio, const json_t *asked, uint64_t client, th_error *error) {

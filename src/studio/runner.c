@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMES = 40 }; // per second at most
+enum {
+    FRAMES = 40, // per second at most
+    FEW = 8      // requests of a client that does not flood
+};
 
 bool th_studio_init(th_studio *studio) {
     *studio = (th_studio){.speed = 1.0, .seed = 1};
@@ -98,13 +101,14 @@ static void show(th_studio *studio) {
 }
 
 static void step(th_studio *studio) {
-    double before = th_monotonic_seconds();
+    double before = th_monotonic_seconds(), own = th_thread_cpu_seconds();
     for (int w = 0; w < studio->play_count; ++w) {
         th_world_step(studio->plays[w].world, 1);
         studio->plays[w].is_shown = false;
     }
     double after = th_monotonic_seconds();
     studio->stepping += after - before;
+    studio->stepping_own += th_thread_cpu_seconds() - own;
     studio->steps_done++;
     studio->changed = true;
     for (int w = 0; w < studio->play_count; ++w) th_charts_see(studio, w);
@@ -179,17 +183,20 @@ static int asker(th_studio *studio, uint64_t client) {
         if (studio->answers.clients[k].at < studio->answers.clients[oldest].at) oldest = k;
     studio->answers.clients[oldest].client = client;
     studio->answers.clients[oldest].at = studio->answers.at;
+    studio->answers.clients[oldest].waiting = 0;
     studio->answers.clients[oldest].held = false;
     return oldest;
 }
 
 // A flood of requests must not stop the crowd. A simulation with time to spare answers all; one without gives a small share of
-// its time to them, and whoever has not asked for a second of it is answered at once. Its time is that of its thread, so
-// that other programs do not make the share larger.
+// its time to them; who has few requests waiting, and had no answer for a second, gets one at once. Its time is that of its
+// thread, so that other programs do not make the share larger.
 static bool may_answer(const th_studio *studio, int k) {
     if (studio->answers.clients[k].held) return false;
     return !studio->playing || studio->replay || !studio->answers.busy ||
-           studio->answers.credit > 0 || studio->answers.at - studio->answers.clients[k].at > 1.0;
+           studio->answers.credit > 0 ||
+           (studio->answers.clients[k].waiting <= FEW &&
+            studio->answers.at - studio->answers.clients[k].at > 1.0);
 }
 
 // Gives the share of the time since the last call, and takes what of that time was spent on an answer. One costly answer
@@ -230,7 +237,12 @@ static void answer_all(th_studio *studio) {
     forget_gone(studio);
     charge(studio, false);
     studio->answers.busy = wall - studio->idle_at > 0.2;
-    for (int k = 0; k < TH_STUDIO_CLIENTS; ++k) studio->answers.clients[k].held = false;
+    for (int k = 0; k < TH_STUDIO_CLIENTS; ++k) {
+        studio->answers.clients[k].held = false;
+        studio->answers.clients[k].waiting = 0;
+    }
+    for (const th_studio_request *r = studio->answers.first; r; r = r->next)
+        studio->answers.clients[asker(studio, r->client)].waiting++;
     for (th_studio_request **at = &studio->answers.first; *at;) {
         th_studio_request *r = *at;
         int k = asker(studio, r->client);

@@ -109,6 +109,7 @@ typedef struct th_studio {
     uint64_t steps_done;
     double rate, real_time;  // steps/s, times real time, of the last seconds
     double stepping, taking; // [s] wall time spent
+    double stepping_own;     // [s] of the thread's processor time
     json_t *hello;           // what clients are greeted with
     char *greetings[2];      // its text, of a crowd and of a recording
     struct {
@@ -119,8 +120,9 @@ typedef struct th_studio {
         double look; // wall clock when those that wait are looked at again [s]
         struct {
             uint64_t client;
-            double at; // the thread's time when it was last answered [s]
-            bool held; // one of its requests waits
+            double at;   // the thread's time when it was last answered [s]
+            int waiting; // requests
+            bool held;   // one of them was left to wait
         } clients[TH_STUDIO_CLIENTS];
     } answers;
     bool changed; // since the last moment was shown
