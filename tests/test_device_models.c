@@ -210,15 +210,6 @@ static void own_model(void **state) {
             "the move model \"own\" has no functions for the device; run this scene on the CPU");
 }
 
-// Nor have some of the built-in ones.
-static void cpu_only(void **state) {
-    (void)state;
-    refused(TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 9, 9]}}], "exits": [{"line": [[9, 0], [9, 9]]}],
-                "groups": [{"count": 1, "plan": "guided"}]}),
-                                          "the plan model \"guided\" has no functions for the "
-                                          "device; run this scene on the CPU");
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_model_in_the_hall),
@@ -228,7 +219,6 @@ int main(void) {
         cmocka_unit_test(undecided_people),
         cmocka_unit_test(people_with_interests),
         cmocka_unit_test(own_model),
-        cmocka_unit_test(cpu_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -176,18 +176,30 @@ static void what_is_shown_is_what_the_device_has(void **state) {
     th_studio_release(&s.studio);
 }
 
-// What has no functions for a device says so, and the crowd that is there stays.
+static th_vec2 stand(const th_agent *person) {
+    (void)person;
+    return (th_vec2){0.0f, 0.0f};
+}
+
+// A model of a program's own has no functions for a device and says so; the crowd that is there stays.
 static void what_a_device_cannot_do_is_refused_with_a_reason(void **state) {
     (void)state;
+    static th_model own;
+    own = th_model_default();
+    own.stage = TH_STAGE_MOVE;
+    own.name = "standing";
+    own.doc = own.source = "test";
+    own.person = stand;
+    assert_int_equal(th_model_register(&own, NULL), TH_OK);
     session s;
     if (!begins_on_device(&s, room)) skip();
     must(&s, "{\"do\": \"step\", \"n\": 5}");
     uint64_t before = th_world_hash(s.studio.plays[0].world);
     json_t *answer = ask(
-        &s, "{\"do\": \"model\", \"group\": \"*\", \"stage\": \"plan\", \"model\": \"guided\"}");
+        &s, "{\"do\": \"model\", \"group\": \"*\", \"stage\": \"move\", \"model\": \"standing\"}");
     assert_true(json_is_false(json_object_get(answer, "ok")));
     const char *why = text_of(answer, "error");
-    if (!strstr(why, "guided")) fail_msg("'%s' does not name the model", why);
+    if (!strstr(why, "standing")) fail_msg("'%s' does not name the model", why);
     json_decref(answer);
     assert_true(th_world_hash(s.studio.plays[0].world) == before);
     must(&s, "{\"do\": \"step\", \"n\": 5}");

@@ -196,7 +196,6 @@ typedef struct th_model {
     // Behave only. Its `run` sets the own goal (goal_x, goal_y, goal_level) of those who walk; plans lead there and not along
     // the route.
     bool leads;
-    bool host_only; // has no functions for the device: a world there refuses scenes with it
     // Behave only. Its people may be sent to places of interest: the planners know the way to those that the group
     // cares for. TH_DETOUR * (1 + k) in the leg leads to detour k; who waits with one waits for the behaviour.
     bool detours;

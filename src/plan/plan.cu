@@ -59,7 +59,5 @@ void stage_plan(th_world *host) {
 
 // One kernel serves all three: which way somebody goes is asked person by person.
 const device_model device_plan_straight = {}, device_plan_field = {}, device_plan_roadmap = {};
-// Refused when a world is made (host_only).
-const device_model device_plan_guided = {};
 
 } // namespace th

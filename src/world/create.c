@@ -224,7 +224,7 @@ static void start_state(th_world *world) {
     world->next_id = 1;
 }
 
-// The device's table has the built-in models only, and not all of them have functions there.
+// The device's table has the built-in models only.
 static th_result check_device(const th_scene *scene, const th_world_def *def, th_error *error) {
     if (def->backend == TH_BACKEND_CPU) return TH_OK;
     if (!th_cuda_backend())
@@ -232,8 +232,8 @@ static th_result check_device(const th_scene *scene, const th_world_def *def, th
                        "this build has the CPU backend only; build with `cmake --preset cuda`");
     int count;
     const th_model *const *models = th_models(&count);
-    for (int m = 0; m < count; ++m)
-        if ((m >= (int)TH_BUILT_IN_MODELS || models[m]->host_only) && is_used(scene, m))
+    for (int m = TH_BUILT_IN_MODELS; m < count; ++m)
+        if (is_used(scene, m))
             return th_fail(error, TH_NO_DEVICE, "",
                            "the %s model \"%s\" has no functions for the device; run this scene on "
                            "the CPU",

@@ -4,39 +4,11 @@
 // A field belongs to a leg of a group's route; groups with equal parameters share those of equal goals.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/parallel.h"
-#include "plan/guided/solve.h"
+#include "plan/guided/state.h"
 #include "plan/plan.h"
-#include "plan/preferred.h"
 
-enum { WORKERS_MOST = 8 };
 // Where the crowd is counted [m]: a body and a half, as in the plan continuum. On finer nodes a jam has gaps.
 static const float CROWD_CELL = 0.5f;
-
-typedef struct field { // of a leg of a group's route, or a detour, and a size of people
-    int group, target, size;
-    int shared; // the first one with the same target, size and parameters
-    bool wanted, solved;
-    th_guided_field values;
-    // Of one that counts the crowd, and so is solved again and again: how often, and what is drawn, spread once.
-    uint64_t every; // steps; 0: the crowd is not counted
-    bool spread;
-    th_vec2 *guidance;
-    float *slowness;
-} field;
-
-typedef struct th_guided {
-    th_arena arena; // of all this
-    th_nodes nodes;
-    th_graph graphs[TH_SIZES_MOST], next; // next: being made while the old one is compared with it
-    uint32_t graph_version;               // of the walls that the graphs have
-    th_guided_params *params;             // by group: those that the fields were solved with
-    int *first_field;                     // by group, of its first leg
-    field *fields;
-    int field_count, worker_count;
-    th_guided_work workers[WORKERS_MOST];
-    th_continuum crowd; // nodes, graph and grids only; without grids where nobody counts the crowd
-    uint64_t solutions, settled;
-} th_guided;
 
 static th_guided *state_of(const th_world *world) { return world->model_state[TH_PLAN_GUIDED]; }
 
@@ -46,11 +18,6 @@ static const th_guided_params *params_of(const th_world *world, int group) {
 
 static const th_guided_params *scene_params(const th_world *world, int group) {
     return (const th_guided_params *)world->scene->groups[group].plan.params;
-}
-
-static bool has(const th_world *world, int group) {
-    return group < world->scene->group_count &&
-           world->scene->groups[group].plan.model == TH_PLAN_GUIDED;
 }
 
 // ---- which legs share a field
@@ -68,12 +35,13 @@ static uint64_t every_of(const th_world *world, int group) {
 }
 
 static void find_shared(th_guided *s) {
+    ++s->changes;
     for (int k = 0; k < s->field_count; ++k) {
-        field *f = &s->fields[k];
+        th_guided_leg *f = &s->fields[k];
         f->shared = k;
         f->solved = f->spread = false;
         for (int j = 0; j < k && f->shared == k; ++j) {
-            const field *g = &s->fields[j];
+            const th_guided_leg *g = &s->fields[j];
             if (g->target == f->target && g->size == f->size && g->every == f->every &&
                 same_params(&s->params[g->group], &s->params[f->group]))
                 f->shared = j;
@@ -86,7 +54,7 @@ static void find_shared(th_guided *s) {
 static float least_cell(const th_world *world) {
     float least = 0.0f;
     for (int g = 0; g < world->scene->group_count; ++g) {
-        if (!has(world, g)) continue;
+        if (!th_guided_has(world, g)) continue;
         float cell = scene_params(world, g)->cell;
         if (cell == 0.0f && every_of(world, g) > 0) cell = CROWD_CELL;
         if (cell > 0.0f && (least == 0.0f || cell < least)) least = cell;
@@ -98,17 +66,17 @@ static void take_fields(th_guided *s, const th_world *world) {
     const th_scene *scene = world->scene;
     size_t legs = 0, count = (size_t)s->nodes.count;
     for (int g = 0; g < scene->group_count; ++g)
-        if (has(world, g))
+        if (th_guided_has(world, g))
             legs += (size_t)th_group_ways(&scene->groups[g]) * (size_t)scene->size_count;
     s->fields = th_arena_alloc(&s->arena, legs, sizeof *s->fields);
     s->first_field = th_arena_alloc(&s->arena, (size_t)scene->group_count, sizeof(int));
     s->params = th_arena_alloc(&s->arena, (size_t)scene->group_count, sizeof *s->params);
     for (int g = 0; !s->arena.failed && g < scene->group_count; ++g) {
         s->first_field[g] = s->field_count;
-        for (int k = 0; has(world, g) && k < th_group_ways(&scene->groups[g]); ++k)
+        for (int k = 0; th_guided_has(world, g) && k < th_group_ways(&scene->groups[g]); ++k)
             for (int size = 0; size < scene->size_count; ++size) {
-                field *f = &s->fields[s->field_count++];
-                *f = (field){.group = g, .target = scene->groups[g].route[k], .size = size};
+                th_guided_leg *f = &s->fields[s->field_count++];
+                *f = (th_guided_leg){.group = g, .target = scene->groups[g].route[k], .size = size};
                 f->values.potential = th_arena_alloc(&s->arena, count, sizeof(float));
                 f->values.direction = th_arena_alloc(&s->arena, count, sizeof(th_vec2));
                 f->every = every_of(world, g);
@@ -122,7 +90,7 @@ static void take_fields(th_guided *s, const th_world *world) {
 static void take_crowd(th_guided *s, const th_world *world) {
     bool counted = false;
     for (int g = 0; g < world->scene->group_count; ++g)
-        counted = counted || (has(world, g) && every_of(world, g) > 0);
+        counted = counted || (th_guided_has(world, g) && every_of(world, g) > 0);
     if (!counted) return;
     th_continuum *c = &s->crowd;
     float **grids[] = {&c->density, &c->flow_x, &c->flow_y, &c->discomfort, &c->static_discomfort};
@@ -160,10 +128,10 @@ static bool create(th_world *world, int model) {
     take_crowd(s, world);
     if (s->arena.failed) return false;
     for (int g = 0; g < world->scene->group_count; ++g)
-        if (has(world, g)) s->params[g] = *scene_params(world, g);
+        if (th_guided_has(world, g)) s->params[g] = *scene_params(world, g);
     find_shared(s);
     int team = world->team.most > world->threads ? world->team.most : world->threads;
-    int workers = team < WORKERS_MOST ? team : WORKERS_MOST;
+    int workers = team < TH_GUIDED_WORKERS ? team : TH_GUIDED_WORKERS;
     for (; s->worker_count < workers && s->worker_count < s->field_count; ++s->worker_count)
         th_guided_work_create(&s->workers[s->worker_count], s->nodes.count, &s->arena);
     return !s->arena.failed;
@@ -171,10 +139,12 @@ static bool create(th_world *world, int model) {
 
 // ---- what has changed
 
-static bool reaches(const field *f, int node) { return f->values.potential[node] < TH_UNREACHABLE; }
+static bool reaches(const th_guided_leg *f, int node) {
+    return f->values.potential[node] < TH_UNREACHABLE;
+}
 
 // Does the field reach an end of a link that differs between the two graphs? If not, all its nodes have the links they had.
-static bool is_touched(const field *f, const th_graph *before, const th_graph *after) {
+static bool is_touched(const th_guided_leg *f, const th_graph *before, const th_graph *after) {
     for (int i = 0; i < before->nodes->count; ++i)
         if (before->links[i] != after->links[i] && reaches(f, i)) return true;
     for (int i = 0; i < before->nodes->portal_count; ++i) {
@@ -192,7 +162,7 @@ static void take_note_of_walls(th_guided *s, const th_world *world) {
         th_walls sized = th_walls_for(world->scene, walls, size);
         th_graph_update(&s->next, &sized);
         for (int k = 0; k < s->field_count; ++k) {
-            field *f = &s->fields[k];
+            th_guided_leg *f = &s->fields[k];
             // Those that count the crowd are solved again anyway, and a snapshot cannot tell which were touched.
             if (f->size == size && f->solved &&
                 (f->every > 0 || is_touched(f, &s->graphs[size], &s->next)))
@@ -203,12 +173,13 @@ static void take_note_of_walls(th_guided *s, const th_world *world) {
         s->next = swap;
     }
     s->graph_version = world->walls_version;
+    ++s->changes;
 }
 
 static void take_note_of_params(th_guided *s, const th_world *world) {
     bool changed = false;
     for (int g = 0; g < world->scene->group_count; ++g) {
-        if (!has(world, g) || same_params(&s->params[g], params_of(world, g))) continue;
+        if (!th_guided_has(world, g) || same_params(&s->params[g], params_of(world, g))) continue;
         s->params[g] = *params_of(world, g);
         changed = true;
     }
@@ -217,23 +188,20 @@ static void take_note_of_params(th_guided *s, const th_world *world) {
 
 // ---- solving
 
-// The field that somebody follows; NULL: none, goes by an own goal.
-static field *field_of(const th_guided *s, const th_world *world, int i) {
-    const th_agents *agents = &world->agents;
-    int g = (int)agents->group[i];
-    if (agents->phase[i] != TH_PHASE_WALKING || world->groups[g].led) return NULL;
-    int way = th_group_way(&world->scene->groups[g], agents->leg[i]);
-    if (way < 0) return NULL;
-    int sizes = world->scene->size_count, size = sizes == 1 ? 0 : th_size_of(world, i);
-    return &s->fields[s->fields[s->first_field[g] + way * sizes + size].shared];
-}
-
-static void find_wanted(th_guided *s, const th_world *world) {
+// Everybody asks once a field has to be solved; in all other steps nobody does.
+static void find_wanted(const th_guided *s, const th_world *world) {
     for (int k = 0; k < s->field_count; ++k) s->fields[k].wanted = false;
+#pragma omp parallel for num_threads(world->threads) schedule(static)
     for (int i = 0; i < world->agents.count; ++i) {
-        if (!has(world, (int)world->agents.group[i])) continue;
-        field *f = field_of(s, world, i);
-        if (f) f->wanted = true;
+        if (!th_guided_has(world, (int)world->agents.group[i])) continue;
+        th_guided_leg *f = th_guided_leg_of(s, world, i);
+        if (!f) continue;
+        bool known;
+#pragma omp atomic read
+        known = f->wanted;
+        if (known) continue;
+#pragma omp atomic write // all who write, write the same
+        f->wanted = true;
     }
 }
 
@@ -242,21 +210,22 @@ static int solver_threads(const th_guided *s, const th_world *world) {
     return most > 0 ? most : 1;
 }
 
-static void count_crowd(th_guided *s, const th_world *world) {
-    bool needed = false;
+bool th_guided_counts_crowd(const th_guided *s) {
     for (int k = 0; k < s->field_count; ++k) {
-        field *f = &s->fields[k];
-        if (f->every == 0) continue;
-        if (world->step_count % f->every == 0) f->solved = false;
-        needed = needed || (f->wanted && !f->solved);
+        const th_guided_leg *f = &s->fields[k];
+        if (f->every > 0 && f->wanted && !f->solved) return true;
     }
-    if (!needed) return;
+    return false;
+}
+
+static void count_crowd(th_guided *s, const th_world *world) {
     const th_splat_settings set = {.exponent = 1.0f};
     s->crowd.graph = s->graphs[0];
     th_continuum_splat(&s->crowd, world, &set);
 }
 
-static void solve_field(th_guided *s, const th_world *world, field *f, th_guided_work *work) {
+static void solve_field(th_guided *s, const th_world *world, th_guided_leg *f,
+                        th_guided_work *work) {
     th_walls sized = th_walls_for(world->scene, th_world_walls(world), f->size);
     th_guided_problem problem = {&s->graphs[f->size], &sized, f->target, &s->params[f->group],
                                  f->every > 0 ? &s->crowd : NULL};
@@ -269,15 +238,17 @@ static void solve_field(th_guided *s, const th_world *world, field *f, th_guided
     f->spread = f->every > 0;
     th_guided_solve(&problem, &own, &f->values);
     f->solved = true;
+    ++f->version;
     work->settled = own.settled;
 }
 
-static void solve(th_guided *s, const th_world *world) {
+void th_guided_solve_wanted(th_guided *s, const th_world *world) {
+    if (th_guided_counts_crowd(s)) count_crowd(s, world);
     uint64_t solutions = 0, settled = 0;
 #pragma omp parallel for num_threads(solver_threads(s, world)) schedule(dynamic, 1) \
     reduction(+ : solutions, settled)
     for (int k = 0; k < s->field_count; ++k) {
-        field *f = &s->fields[k];
+        th_guided_leg *f = &s->fields[k];
         if (!f->wanted || f->solved) continue;
         th_guided_work *work = &s->workers[omp_get_thread_num()];
         solve_field(s, world, f, work);
@@ -290,28 +261,6 @@ static void solve(th_guided *s, const th_world *world) {
 
 // ---- people
 
-// False: the person is not one that a field leads.
-static bool plan_walker(const th_guided *s, const th_planner *planner, int i) {
-    const th_world *world = planner->world;
-    const th_agents *agents = &world->agents;
-    const field *f = field_of(s, world, i);
-    if (!f || !f->solved) return false;
-    int level = (int)agents->level[i];
-    th_vec2 at = th_position(agents, (uint32_t)i);
-    th_walls walls = th_walls_for(world->scene, planner->walls, f->size);
-    th_way way = th_guided_way(&s->graphs[f->size], &walls, &f->values, level, at);
-    th_goal_way(world->scene, &walls, &world->scene->targets[f->target], level, at,
-                th_goal_inset(agents, i), th_velocity(agents, (uint32_t)i), TH_PLAN_NEAR_GOAL,
-                &way);
-    if (way.distance >= TH_UNREACHABLE) return false;
-    float speed = agents->speed[i];
-    if (world->scene->zone_count > 0)
-        speed *= th_zone_factor(world->scene, level, at, way.direction);
-    agents->preferred_x[i] = speed * way.direction.x;
-    agents->preferred_y[i] = speed * way.direction.y;
-    return true;
-}
-
 static void walk(const th_guided *s, th_world *world) {
     th_planner planner = th_planner_of(world);
     const th_agents *agents = &world->agents;
@@ -320,22 +269,32 @@ static void walk(const th_guided *s, th_world *world) {
     for (int block = 0; block < th_block_count(agents->count); ++block) {
         int end = (block + 1) * TH_BLOCK < agents->count ? (block + 1) * TH_BLOCK : agents->count;
         for (int i = block * TH_BLOCK; i < end; ++i) {
-            if (!has(world, (int)agents->group[i]) || plan_walker(s, &planner, i)) continue;
-            unreachable +=
-                (uint64_t)th_plan_person(&planner, i, th_goes_straight(&planner, agents->group[i]));
+            if (th_guided_has(world, (int)agents->group[i]))
+                unreachable += (uint64_t)th_guided_plan(s, &planner, i);
         }
     }
     world->counters.unreachable += unreachable;
 }
 
+bool th_guided_begin(th_guided *s, const th_world *world) {
+    take_note_of_walls(s, world);
+    take_note_of_params(s, world);
+    bool all = true;
+    for (int k = 0; k < s->field_count; ++k) {
+        th_guided_leg *f = &s->fields[k];
+        if (f->every > 0 && world->step_count % f->every == 0) f->solved = false;
+        all = all && (f->solved || f->shared != k);
+    }
+    return !all;
+}
+
 static void run(th_world *world, int model) {
     (void)model;
     th_guided *s = state_of(world);
-    take_note_of_walls(s, world);
-    take_note_of_params(s, world);
-    find_wanted(s, world);
-    if (s->crowd.sums) count_crowd(s, world);
-    solve(s, world);
+    if (th_guided_begin(s, world)) {
+        find_wanted(s, world);
+        th_guided_solve_wanted(s, world);
+    }
     walk(s, world);
 }
 
@@ -361,7 +320,7 @@ static void save(const th_world *world, int model, void *memory) {
     unsigned char *to = memory;
     size_t count = (size_t)s->nodes.count;
     for (int k = 0; k < s->field_count; ++k) {
-        const field *f = &s->fields[k];
+        const th_guided_leg *f = &s->fields[k];
         if (f->every == 0) continue;
         memcpy(to, f->values.potential, count * sizeof(float));
         to += count * sizeof(float);
@@ -400,13 +359,14 @@ static void restore(th_world *world, int model, const void *memory) {
     take_note_of_walls(s, world);
     take_note_of_params(s, world);
     for (int k = 0; k < s->field_count; ++k) {
-        field *f = &s->fields[k];
+        th_guided_leg *f = &s->fields[k];
         if (f->every == 0) continue;
         memcpy(f->values.potential, from, count * sizeof(float));
         from += count * sizeof(float);
         memcpy(f->values.direction, from, count * sizeof(th_vec2));
         from += count * sizeof(th_vec2);
         f->solved = *from++ != 0;
+        ++f->version;
     }
 }
 
@@ -415,7 +375,7 @@ static void restore(th_world *world, int model, const void *memory) {
 static int influences(th_world *world, int model, uint32_t i, th_influence *list, int max) {
     (void)model;
     const th_guided *s = state_of(world);
-    const field *f = field_of(s, world, (int)i);
+    const th_guided_leg *f = th_guided_leg_of(s, world, (int)i);
     if (!f || !f->solved) return 0;
     int level = (int)world->agents.level[i];
     th_vec2 at = th_position(&world->agents, i);
@@ -440,9 +400,10 @@ static bool directions(th_world *world, int model, int group, int target, int le
     (void)model;
     const th_guided *s = state_of(world);
     const th_group *of = &world->scene->groups[group];
-    const field *f = NULL;
+    const th_guided_leg *f = NULL;
     for (int way = 0; way < th_group_ways(of) && !f; ++way) {
-        const field *one = &s->fields[s->first_field[group] + way * world->scene->size_count];
+        const th_guided_leg *one =
+            &s->fields[s->first_field[group] + way * world->scene->size_count];
         one = &s->fields[one->shared];
         if (one->target == target && one->solved) f = one;
     }
@@ -488,5 +449,4 @@ const th_model th_plan_guided_model = {
     .directions = directions,
     .statistics = statistics,
     .needs_lattice = true,
-    .host_only = true,
 };
