@@ -71,7 +71,8 @@ static th_result time_scene(const th_bench_continuum_def *def, const planned_sce
     th_world *world = NULL;
     char file[80];
     snprintf(file, sizeof file, "scenes/continuum/%s.json", scene->name);
-    th_result result = th_bench_load(file, def->threads, 0, def->backend, &loaded, &world, error);
+    th_result result =
+        th_bench_load(file, NULL, def->threads, 0, def->backend, &loaded, &world, error);
     if (result == TH_OK) {
         while (th_world_time(world) < scene->at - 1e-3 && !def->stopped()) th_world_step(world, 1);
         th_bench_figures figures = th_bench_measure(world, def->backend);

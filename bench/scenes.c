@@ -42,15 +42,15 @@ static const th_param_info *find_param(const th_model *model, const char *name) 
     return NULL;
 }
 
-th_result th_bench_load(const char *file, int threads, double step, th_backend backend,
-                        th_scene **scene, th_world **world, th_error *error) {
+th_result th_bench_load(const char *file, const th_scene_options *options, int threads, double step,
+                        th_backend backend, th_scene **scene, th_world **world, th_error *error) {
     th_world_def def = th_world_def_default();
     def.backend = backend;
     def.threads = threads;
     if (step > 0) def.step = step;
     *scene = NULL;
     *world = NULL;
-    th_result result = th_scene_load_file(file, NULL, scene, error);
+    th_result result = th_scene_load_file(file, options, scene, error);
     if (result == TH_NO_FILE) result = error->code = TH_BAD_SCENE;
     if (result == TH_OK) result = th_world_create(*scene, &def, world, error);
     if (result == TH_OK) return TH_OK;

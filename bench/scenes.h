@@ -46,8 +46,8 @@ th_result th_bench_create(th_bench_scene which, const th_bench_models *models, i
 
 // A scene file instead; a `step` of 0 is the file's. A file that cannot be read is TH_BAD_SCENE here: the name was
 // wrong, not the disk.
-th_result th_bench_load(const char *file, int threads, double step, th_backend backend,
-                        th_scene **scene, th_world **world, th_error *error);
+th_result th_bench_load(const char *file, const th_scene_options *options, int threads, double step,
+                        th_backend backend, th_scene **scene, th_world **world, th_error *error);
 
 // Sub-steps that a move model takes in a step of so many seconds; 1 for models without sub-steps.
 int th_bench_substeps(const char *model, double step);

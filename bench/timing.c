@@ -189,8 +189,10 @@ static th_result make(const th_bench_case *what, th_scene **scene, th_world **wo
                       th_error *error) {
     th_bench_scene which = th_bench_find_scene(what->scene);
     if (which == TH_BENCH_SCENE_COUNT)
-        return th_bench_load(what->scene, what->threads, what->step, what->backend, scene, world,
-                             error);
+        return th_bench_load(what->scene,
+                             &(th_scene_options){.overrides = what->overrides,
+                                                 .override_count = what->override_count},
+                             what->threads, what->step, what->backend, scene, world, error);
     char name[64];
     th_model_def filter = filter_of(what->filter, name, sizeof name);
     const th_bench_models models = {what->model, what->behave, &filter};

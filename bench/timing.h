@@ -41,6 +41,8 @@ typedef struct th_bench_case {
     bool behaviour;
     const char *const *params; // "name=value", for all groups
     int param_count;
+    const char *const *overrides; // of a scene file, as in th_scene_options
+    int override_count;
     double bar;       // [ms] per step, or per sub-step for models with sub-steps; 0: none
     bool bar_on_plan; // the bar is on the plan stage alone
 } th_bench_case;

@@ -48,7 +48,9 @@ static int run_one(const th_command *command, const bench_settings *s) {
                                 .step = s->step,
                                 .behaviour = s->behaviour,
                                 .params = s->params.items,
-                                .param_count = s->params.count};
+                                .param_count = s->params.count,
+                                .overrides = s->overrides.items,
+                                .override_count = s->overrides.count};
     th_error error = {0};
     return conclude(command, th_bench_one(&what, s->json, &error), &error);
 }
@@ -72,6 +74,10 @@ static bool complete(const th_command *command, bench_settings *s) {
     if (!built_in && (s->model || s->behave || s->filter || s->agents > 0)) {
         th_complain(command, "--model, --behave, --filter and --agents are for built-in scenes; a "
                              "file has its own");
+        return false;
+    }
+    if (built_in && s->overrides.count > 0) {
+        th_complain(command, "--set is for scene files; the built-in scenes take --param");
         return false;
     }
     if (!s->model) s->model = built_in ? "orca" : "scene";
@@ -238,7 +244,7 @@ static int run_bench(const th_command *command, int argc, char **argv) {
          "one run of a scene file to its end, as one JSON object: who arrived, how calm", 0, 0},
         {"seed", TH_OPTION_INTEGER, &s.seed, "N", "of --judge (default: the scene's)", 0, 9e15},
         {"set", TH_OPTION_LIST, &s.overrides, "PATH=VALUE",
-         "change a value of the scene of --judge; repeatable", 0, 0},
+         "change a value of the scene file; repeatable", 0, 0},
         {"limit", TH_OPTION_REAL, &s.limit, "S",
          "simulated seconds of --judge (default: the scene's end)", 0, 1e6},
         {"wall", TH_OPTION_REAL, &s.wall, "S", "--judge gives up after so many real seconds", 0,
@@ -278,11 +284,7 @@ static int run_bench(const th_command *command, int argc, char **argv) {
         return TH_EXIT_USAGE;
     }
     bool one = s.scene || s.model || s.behave || s.filter || s.agents > 0 || s.step > 0 || s.json ||
-               s.params.count > 0;
-    if (s.overrides.count > 0) {
-        th_complain(command, "--set is for --judge; the bench scenes take --param");
-        return TH_EXIT_USAGE;
-    }
+               s.params.count > 0 || s.overrides.count > 0;
     if (one && (s.full || s.csv)) {
         th_complain(command, "--full and --csv are for the table; leave out --scene, --model, "
                              "--behave, --filter, --agents, --step and --json");
