@@ -1,5 +1,6 @@
 // libFuzzer target: any bytes as a file that a scene links to. The first byte says as what: positions, a WKT shape
-// or a GeoJSON shape, as ground, obstacles or walls, a picture of discomfort or guidance. Compressed bytes are unpacked as in a real scene. Nothing may
+// or a GeoJSON shape, as ground, obstacles or walls, a picture of discomfort, guidance or of
+// the ground. Compressed bytes are unpacked as in a real scene. Nothing may
 // crash, hang or leak.
 //   build-fuzz/fuzz/fuzz_linked -max_len=4096 -max_total_time=60 fuzz/corpus/linked
 // SPDX-License-Identifier: Apache-2.0
@@ -26,6 +27,7 @@ static const link_kind KINDS[] = {
     {"f.png", "{\"pictures\":[{\"file\":\"f.png\",\"corners\":[[0,0],[6,4]]}]}"},
     {"f.png",
      "{\"pictures\":[{\"file\":\"f.png\",\"shows\":\"guidance\",\"corners\":[[0,0],[6,4]]}]}"},
+    {"f.png", "{\"levels\":[{\"walkable\":{\"file\":\"f.png\",\"corners\":[[0,0],[6,4]]}}]}"},
 };
 
 static char folder[] = "/tmp/throng-fuzz-XXXXXX";

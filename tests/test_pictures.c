@@ -1,6 +1,7 @@
 // Pictures of discomfort and guidance in scenes: what their pixels mean, what nodes take of them, where people go, and what
 // is said of files that are none. SPDX-License-Identifier: Apache-2.0
 #include "plan/pictures.h"
+#include "space/distance_grid.h"
 #include "support.h"
 #include <png.h>
 #include <stdlib.h>
@@ -258,6 +259,142 @@ static void people(void **state) {
     assert_true(through_middle("field", map) > 30);
 }
 
+static void refused(const char *picture, th_result code, const char *path, const char *says);
+
+// ---- height
+
+// Greys are metres; who walks up is slower, down as on the flat, and a potential leads around a hill.
+static void heights(void **state) {
+    (void)state;
+    uint8_t ramp[40 * 20], hill[40 * 20];
+    for (int y = 0; y < 20; ++y)
+        for (int x = 0; x < 40; ++x) {
+            ramp[40 * y + x] = (uint8_t)(5 * x);
+            hill[40 * y + x] = x >= 18 && x < 22 && y >= 6 && y < 14 ? 255 : 0;
+        }
+    write_png("a.png", PNG_FORMAT_GRAY, 40, 20, ramp);
+    write_png("b.png", PNG_FORMAT_GRAY, 40, 20, hill);
+    th_scene *scene =
+        loaded(TH_JSON({"file": "a.png", "shows": "height", "corners": [[0, 0], [40, 20]]}));
+    const th_picture *p = &scene->pictures[0];
+    assert_true(p->kind == TH_PICTURE_HEIGHT && p->height && !p->discomfort && !p->guidance);
+    assert_near(p->height[10], 50.0 / 255.0, 1e-6); // black is 0 m, white 1 m
+    th_scene_destroy(scene);
+    const char *map =
+        TH_JSON({"file": "b.png", "shows": "height", "corners": [[0, 0], [40, 20]], "white": 6});
+    assert_true(through_middle("continuum", map) < 3);
+    assert_true(through_middle("guided", map) > 30); // does not feel it
+    static const char *const ways[] = {"[1, 8, 5, 12]", "[35, 8, 39, 12]"};
+    float speed[2]; // up to the east, down to the west
+    for (int k = 0; k < 2; ++k) {
+        char text[1200];
+        snprintf(
+            text, sizeof text,
+            TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 40, 20]}}],
+                     "pictures": [{"file": "a.png", "shows": "height", "corners": [[0, 0], [40, 20]], "white": 20.4}],
+                     "exits": [{"id": "e", "line": [[40, 0], [40, 20]]}, {"id": "w", "line": [[0, 0], [0, 20]]}],
+                     "groups": [{"area": {"rect": %s}, "count": 1, "speed": 1.34, "move": "orca", "to": "%s",
+                         "plan": {"model": "continuum", "prediction": 0, "least_speed": 0.001}}]}),
+                                                  ways[k], k == 0 ? "e" : "w");
+        th_error error;
+        if (th_scene_load_json(text, strlen(text), "s", folder, NULL, &scene, &error) != TH_OK)
+            fail_msg("%s: %s", error.path, error.message);
+        th_world *world = world_of(scene, 1, 1);
+        th_world_step(world, 100);
+        speed[k] = fabsf(((const float *)th_world_map(world, TH_FIELD_VELOCITY_X, TH_READ))[0]);
+        th_world_unmap(world, TH_FIELD_VELOCITY_X);
+        th_world_destroy(world);
+        th_scene_destroy(scene);
+    }
+    print_message("  up a slope of 0.4 %.2f m/s, down %.2f\n", (double)speed[0], (double)speed[1]);
+    assert_near(speed[0], 0.6 * 1.34, 0.02); // 0.4 of the steepest takes 0.4 of the speed
+    assert_near(speed[1], 1.34, 0.01);
+}
+
+// ---- areas
+
+static th_scene *with_shapes(const char *obstacles, const char *interest, th_error *error) {
+    char text[1600];
+    snprintf(
+        text, sizeof text,
+        TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 40, 20]}, "obstacles": %s}],
+                "exits": [{"id": "e", "line": [[40, 9], [40, 11]]}],
+                "interests": [{"id": "i", "layer": "drawn", "area": %s}],
+                "groups": [{"area": {"rect": [1, 8, 5, 12]}, "count": 1, "to": "e", "behave": "interest"}]}),
+                                       obstacles, interest);
+    th_scene *scene = NULL;
+    th_scene_load_json(text, strlen(text), "s", folder, NULL, &scene, error);
+    return scene;
+}
+
+// What is dark in a PNG: a block with a hole, and a disc whose steps become straight.
+static void areas(void **state) {
+    (void)state;
+    uint8_t ring[8 * 4 * 2], disc[40 * 40];
+    for (int k = 0; k < 32; ++k) {
+        ring[2 * k] = k % 8 < 4 || (k % 8 == 5 && k / 8 == 1) ? 200 : 100;
+        ring[2 * k + 1] = k == 31 ? 100 : 255; // a transparent corner
+    }
+    for (int k = 0; k < 1600; ++k) disc[k] = hypot(k % 40 - 19.5, k / 40 - 19.5) < 18.0 ? 0 : 255;
+    write_png("a.png", PNG_FORMAT_GA, 8, 4, ring);
+    write_png("b.png", PNG_FORMAT_GRAY, 40, 40, disc);
+    th_error error;
+    th_scene *scene =
+        with_shapes(TH_JSON({"file": "a.png", "corners": [[10, 2], [26, 10]]}),
+                             TH_JSON({"file": "b.png", "corners": [[30, 4], [34, 8]]}), &error);
+    if (!scene) fail_msg("%s: %s", error.path, error.message);
+    static const struct {
+        float x, y;
+        bool free;
+    } places[] = {{17.9f, 9, true}, {18.1f, 9, false}, {21, 7, true},
+                  {21, 9, false},   {25, 3, true},     {25, 5, false}};
+    for (size_t k = 0; k < sizeof places / sizeof *places; ++k)
+        assert_int_equal(th_walkable(scene, 0, th_v(places[k].x, places[k].y)), places[k].free);
+    const th_polygons *shape = &scene->goals[1].area.shape;
+    assert_int_equal(shape->ring_count, 1);
+    assert_in_range(shape->ring_start[1], 8, 40);
+    for (int k = 0; k < shape->ring_start[1]; ++k)
+        assert_near(th_length(th_sub(shape->points[k], th_v(32, 6))), 1.8, 0.1);
+    th_scene_destroy(scene);
+}
+
+static void shape_refused(const char *area, const char *path, const char *says) {
+    th_error error = {0};
+    th_scene *scene = with_shapes(area, TH_JSON({"rect": [30, 4, 34, 8]}), &error);
+    assert_null(scene);
+    if (!strstr(error.path, path) || !strstr(error.message, says))
+        fail_msg("%s: %s", error.path, error.message);
+}
+
+static void messages_of_areas(void **state) {
+    (void)state;
+    static uint8_t grey[8], white[8], dots[400 * 200];
+    memset(white, 255, sizeof white);
+    for (int k = 0; k < 400 * 200; ++k) dots[k] = (k + k / 400) % 2 ? 255 : 0;
+    write_png("a.png", PNG_FORMAT_GRAY, 4, 2, grey);
+    write_png("b.png", PNG_FORMAT_GRAY, 4, 2, white);
+    write_png("c.png", PNG_FORMAT_GRAY, 400, 200, dots);
+#define AREA(file) "{\"file\": \"" file "\", \"corners\": [[0, 0], [8, 4]]}"
+    shape_refused("{\"file\": \"a.png\"}", "obstacles", "needs \"corners\"");
+    shape_refused("{\"corners\": [[0, 0], [8, 4]]}", "obstacles", "exactly one of");
+    shape_refused("{\"rect\": [0, 0, 1, 1], \"corners\": [[0, 0], [8, 4]]}", "obstacles",
+                  "exactly one of");
+    shape_refused("{\"file\": \"a.png\", \"corners\": [[0, 0], [8, 8]]}", "obstacles",
+                  "would not be square");
+    shape_refused(AREA("b.png"), "obstacles", "nothing is dark");
+    shape_refused(AREA("c.png"), "obstacles", "draw it coarser");
+    shape_refused(AREA("none.png"), "obstacles", "none.png");
+    th_scene *scene;
+    th_error error;
+    const char walls[] = "{\"levels\": [{\"walls\": " AREA("a.png") "}]}";
+    assert_int_equal(th_scene_load_json(walls, sizeof walls - 1, "s", folder, NULL, &scene, &error),
+                     TH_BAD_SCENE);
+    assert_non_null(strstr(error.message, "thin walls"));
+    refused("{\"file\": \"a.png\", \"shows\": \"height\", \"corners\": [[0, 0], [8, 4]], \"to\": "
+            "\"e\"}",
+            TH_BAD_SCENE, "pictures[0].to", "as steep for everybody");
+}
+
 // People keep to the turn that is drawn around the fountain: those to the east pass south of it, those to the west north.
 static double with_the_turn(bool drawn, int crowds) {
     static const char *const without[] = {"groups.0.plan.follow=0", "groups.1.plan.follow=0"};
@@ -320,7 +457,7 @@ static void messages(void **state) {
     refused("{\"file\": \"a.png\", \"corners\": [[50, 0], [58, 4]]}", TH_BAD_SCENE,
             "pictures[0].corners", "outside level");
     refused("{\"file\": \"a.png\", " CORNERS ", \"shows\": \"mood\"}", TH_BAD_SCENE,
-            "pictures[0].shows", "\"discomfort\" or \"guidance\"");
+            "pictures[0].shows", "\"guidance\" or \"height\"");
     refused("{\"file\": \"a.png\", " CORNERS ", \"black\": -1}", TH_BAD_SCENE, "pictures[0].black",
             "black");
     refused("{\"file\": \"a.png\", " CORNERS ", \"white\": 1e9}", TH_BAD_SCENE, "pictures[0].white",
@@ -409,6 +546,9 @@ int main(void) {
         cmocka_unit_test(kinds_of_files),
         cmocka_unit_test(nodes_take_means),
         cmocka_unit_test(people),
+        cmocka_unit_test(heights),
+        cmocka_unit_test(areas),
+        cmocka_unit_test(messages_of_areas),
         cmocka_unit_test(park),
         cmocka_unit_test(messages),
         cmocka_unit_test(too_large),

@@ -16,12 +16,14 @@ typedef struct th_scene th_scene;
 // A flat shape; give exactly one of the three.
 //  points  one closed ring (the last point need not repeat the first) or, for lines, a polyline
 //  wkt     POLYGON, MULTIPOLYGON, GEOMETRYCOLLECTION of them, LINESTRING for lines
-//  file    a .wkt or .geojson file, relative to the scene file
+//  file    a .wkt or .geojson file, relative to the scene file; or a .png with `corners`: what is dark in it
 typedef struct th_shape {
     const th_point *points;
     int point_count;
     const char *wkt;
     const char *file;
+    th_point
+        corners[2]; // of a .png: two opposite ones of the ground it covers; its pixels are square
 } th_shape;
 
 // A floor. With no walkable shape the level is an open plane without outer walls.
@@ -77,9 +79,11 @@ typedef struct th_stroke_def {
 typedef enum th_picture_kind {
     TH_PICTURE_DISCOMFORT, // as that of zones; pictures and zones add up
     TH_PICTURE_GUIDANCE,   // as that of strokes; pictures and strokes add up
+    TH_PICTURE_HEIGHT,     // of the ground; pictures add up
 } th_picture_kind;
 
-// A drawn map over a rectangle of the ground, for the plans "continuum" (discomfort) and "guided" (both). The top row of
+// A drawn map over a rectangle of the ground, for the plans "continuum" (discomfort, height) and "guided" (discomfort,
+// guidance). The top row of
 // its pixels is the north; what is transparent counts as nothing, in proportion.
 typedef struct th_picture_def {
     const char *id;
@@ -89,7 +93,8 @@ typedef struct th_picture_def {
     int width, height;     // of `pixels`
     th_picture_kind kind;
     th_point corners[2]; // two opposite ones of the rectangle; its pixels are square
-    // Discomfort of a black and of a white pixel, greys in between [-] 0 .. 1000 default 1 and 0.
+    // Discomfort [-] or height [m] of a black and of a white pixel, greys in between, 0 .. 1000; default 1 and 0 of discomfort,
+    // 0 and 1 of height.
     double black, white;
     double
         strength; // of guidance where red or green is 255 (east, north) or 1; 128: none [-] (0, 1) default 0.8

@@ -98,9 +98,10 @@ typedef struct th_picture { // a map over a rectangle of the ground
     th_picture_kind kind;
     th_box box;
     int nx, ny;              // pixels, row by row from the lower left
-    const float *discomfort; // of each [-]; NULL: it shows guidance
+    const float *discomfort; // of each [-]; NULL: it shows something else
     const th_vec2 *guidance;
-    int to; // goal whose people it is for; -1: everybody
+    const float *height; // [m]
+    int to;              // goal whose people it is for; -1: everybody
 } th_picture;
 
 typedef struct th_strip { // on one side of which people keep

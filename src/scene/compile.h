@@ -105,6 +105,10 @@ th_result th_positions_read(th_arena *arena, const char *base_dir, const char *n
 // compile_pictures.c
 void th_gather_pictures(th_compiler *c);
 void th_compile_pictures(th_compiler *c);
+// Is the area drawn: what is dark in a PNG?
+bool th_shape_drawn(const th_shape *shape);
+// Its outlines; NULL after th_bad.
+GEOSGeometry *th_drawn_geometry(th_compiler *c, const th_shape *shape, bool lines);
 // png.c: all pixels of a PNG as red, green, blue, alpha, row by row from the top; at most `most` of them. `path` is the
 // place in the scene, for messages.
 th_result th_png_read(th_arena *arena, const char *bytes, size_t length, int most, const char *path,

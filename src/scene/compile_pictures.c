@@ -1,10 +1,12 @@
-// Pictures of discomfort and guidance: from pixels to numbers on the ground. SPDX-License-Identifier: Apache-2.0
+// Pictures: from pixels to numbers on the ground, or to the outlines of what is dark. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "core/file.h"
 #include "formula/vec.h"
 #include "scene/compile.h"
 #include "scene/scene.h"
 #include <math.h>
+#include <string.h>
+#include <strings.h>
 
 // Every node of a planner takes the mean of its pixels, in every solution.
 enum { PICTURE_LIMIT = 100, PIXEL_LIMIT = 1 << 22 };
@@ -34,6 +36,8 @@ static void gather_picture(th_compiler *c, int i) {
     check_values(c, i, def);
     th_at(c, "pictures[%d].to", i);
     picture->to = def->to ? th_goal_index(c, def->to) : -1;
+    if (def->to && def->kind == TH_PICTURE_HEIGHT)
+        th_bad(c, "the ground is as steep for everybody; leave out \"to\"");
     picture->kind = def->kind;
     th_at(c, "pictures[%d].corners", i);
     th_gather_point(c, def->corners[0], picture->level);
@@ -66,12 +70,11 @@ typedef struct pixel_array { // red, green, blue, alpha, row by row from the top
     int width, height;
 } pixel_array;
 
-static bool read_file(th_compiler *c, int i, int most, pixel_array *pixels) {
-    const th_picture_def *def = &c->def->pictures[i];
+// At the compiler's path.
+static bool read_file(th_compiler *c, const char *file, int most, pixel_array *pixels) {
     th_error local = {0};
     th_error *error = c->error ? c->error : &local;
-    th_at(c, "pictures[%d].file", i);
-    if (!def->file) {
+    if (!file) {
         th_bad(c, "a picture needs a \"file\", a PNG beside the scene file");
         return false;
     }
@@ -82,8 +85,7 @@ static bool read_file(th_compiler *c, int i, int most, pixel_array *pixels) {
     char *bytes = NULL;
     size_t length = 0;
     uint8_t *read = NULL;
-    c->result =
-        th_file_read(&c->work, c->def->base_dir, def->file, c->path, &bytes, &length, error);
+    c->result = th_file_read(&c->work, c->def->base_dir, file, c->path, &bytes, &length, error);
     if (c->result == TH_OK)
         c->result = th_png_read(&c->work, bytes, length, most, c->path, &read, &pixels->width,
                                 &pixels->height, error);
@@ -92,12 +94,10 @@ static bool read_file(th_compiler *c, int i, int most, pixel_array *pixels) {
 }
 
 // Pixels are square, up to one at the edge.
-static void check_ratio(th_compiler *c, int i, const pixel_array *pixels) {
-    const th_picture_def *def = &c->def->pictures[i];
-    double width = fabs(def->corners[1].x - def->corners[0].x);
-    double height = fabs(def->corners[1].y - def->corners[0].y);
+static void check_ratio(th_compiler *c, const th_point corners[2], const pixel_array *pixels) {
+    double width = fabs(corners[1].x - corners[0].x);
+    double height = fabs(corners[1].y - corners[0].y);
     double nx = pixels->width, ny = pixels->height;
-    th_at(c, "pictures[%d].corners", i);
     if (fabs(nx * height - ny * width) > fmax(width, height))
         th_bad(c,
                "the picture has %d x %d pixels and covers %.4g x %.4g m: they would not be square; "
@@ -105,7 +105,7 @@ static void check_ratio(th_compiler *c, int i, const pixel_array *pixels) {
                pixels->width, pixels->height, width, height, width * ny / nx);
 }
 
-static float discomfort_of(const th_picture_def *def, const uint8_t *pixel) {
+static float number_of(const th_picture_def *def, const uint8_t *pixel) {
     double grey = (pixel[0] + pixel[1] + pixel[2]) / (3.0 * 255.0);
     return (float)((def->black + grey * (def->white - def->black)) * (pixel[3] / 255.0));
 }
@@ -121,12 +121,14 @@ static void take_values(th_compiler *c, int i, const pixel_array *pixels) {
     const th_picture_def *def = &c->def->pictures[i];
     th_picture *picture = &c->list.pictures[i];
     size_t count = (size_t)pixels->width * (size_t)pixels->height;
-    float *discomfort = NULL;
+    float *numbers = NULL;
     th_vec2 *guidance = NULL;
     if (def->kind == TH_PICTURE_GUIDANCE)
         picture->guidance = guidance = th_take(c, count, sizeof *guidance);
     else
-        picture->discomfort = discomfort = th_take(c, count, sizeof *discomfort);
+        numbers = th_take(c, count, sizeof *numbers);
+    if (def->kind == TH_PICTURE_HEIGHT) picture->height = numbers;
+    if (def->kind == TH_PICTURE_DISCOMFORT) picture->discomfort = numbers;
     if (c->result != TH_OK) return;
     picture->nx = pixels->width;
     picture->ny = pixels->height;
@@ -138,7 +140,7 @@ static void take_values(th_compiler *c, int i, const pixel_array *pixels) {
             if (guidance)
                 guidance[up] = guidance_of(def, pixel);
             else
-                discomfort[up] = discomfort_of(def, pixel);
+                numbers[up] = number_of(def, pixel);
         }
 }
 
@@ -164,7 +166,8 @@ void th_compile_pictures(th_compiler *c) {
         const th_picture_def *def = &c->def->pictures[i];
         pixel_array pixels = {def->pixels, def->width, def->height};
         place(c, i);
-        if (c->result != TH_OK || (!def->pixels && !read_file(c, i, left, &pixels))) return;
+        th_at(c, "pictures[%d].file", i);
+        if (c->result != TH_OK || (!def->pixels && !read_file(c, def->file, left, &pixels))) return;
         th_at(c, "pictures[%d]", i);
         if (pixels.width < 1 || pixels.height < 1 || pixels.width > left / pixels.height) {
             th_bad(c, "a picture of %d x %d pixels; those of a scene have 1 to %d together",
@@ -172,7 +175,125 @@ void th_compile_pictures(th_compiler *c) {
             return;
         }
         left -= pixels.width * pixels.height;
-        check_ratio(c, i, &pixels);
+        th_at(c, "pictures[%d].corners", i);
+        check_ratio(c, def->corners, &pixels);
         if (c->result == TH_OK) take_values(c, i, &pixels);
     }
+}
+
+// ---- areas
+
+// What is dark, as upright rectangles of pixels; rows from the top.
+typedef struct pixel_box {
+    int x0, x1, y0, y1;
+} pixel_box;
+
+enum { BOX_LIMIT = 10000, BOX_TEXT = 320 };
+// Outlines are drawn straight to within this [pixels]: the steps of a slanting edge go, corners stay.
+static const double STRAIGHTEN = 0.75;
+
+bool th_shape_drawn(const th_shape *shape) {
+    size_t length = shape->file ? strlen(shape->file) : 0;
+    return length > 4 && strcasecmp(shape->file + length - 4, ".png") == 0;
+}
+
+static bool is_dark(const uint8_t *pixel) {
+    return pixel[3] >= 128 && pixel[0] + pixel[1] + pixel[2] < 3 * 128;
+}
+
+// How many boxes; more than BOX_LIMIT: too many. `last` is for each column the box that began there last.
+static int find_boxes(const pixel_array *pixels, pixel_box *boxes, int *last) {
+    int count = 0;
+    for (int x = 0; x < pixels->width; ++x) last[x] = -1;
+    for (int y = 0; y < pixels->height; ++y)
+        for (int x = 0, end; x < pixels->width; x = end) {
+            const uint8_t *row = pixels->bytes + 4 * (size_t)y * (size_t)pixels->width;
+            end = x + 1;
+            if (!is_dark(row + 4 * (size_t)x)) continue;
+            while (end < pixels->width && is_dark(row + 4 * (size_t)end)) ++end;
+            pixel_box *above = last[x] >= 0 ? &boxes[last[x]] : NULL;
+            if (above && above->x1 == end && above->y1 == y) {
+                above->y1 = y + 1;
+                continue;
+            }
+            if (count == BOX_LIMIT) return count + 1;
+            last[x] = count;
+            boxes[count++] = (pixel_box){x, end, y, y + 1};
+        }
+    return count;
+}
+
+// All boxes as one WKT text.
+static char *text_of(th_compiler *c, const th_shape *shape, const pixel_array *pixels,
+                     const pixel_box *boxes, int count) {
+    char *text = th_arena_alloc(&c->work, (size_t)count * BOX_TEXT + 40, 1);
+    if (!text) return NULL;
+    const th_point *k = shape->corners;
+    double west = fmin(k[0].x, k[1].x), north = fmax(k[0].y, k[1].y);
+    double px = fabs(k[1].x - k[0].x) / pixels->width, py = fabs(k[1].y - k[0].y) / pixels->height;
+    size_t at = (size_t)snprintf(text, 40, "GEOMETRYCOLLECTION (");
+    for (int i = 0; i < count; ++i) {
+        double x0 = west + px * boxes[i].x0, x1 = west + px * boxes[i].x1,
+               y0 = north - py * boxes[i].y1, y1 = north - py * boxes[i].y0;
+        at += (size_t)snprintf(text + at, BOX_TEXT,
+                               "%sPOLYGON ((%.15g %.15g, %.15g %.15g, %.15g %.15g, %.15g %.15g, "
+                               "%.15g %.15g))",
+                               i > 0 ? "," : "", x0, y0, x1, y0, x1, y1, x0, y1, x0, y0);
+    }
+    snprintf(text + at, 2, ")");
+    return text;
+}
+
+static GEOSGeometry *outlines_of(th_compiler *c, const th_shape *shape, const pixel_array *pixels) {
+    pixel_box *boxes = th_arena_alloc(&c->work, BOX_LIMIT, sizeof *boxes);
+    int *last = th_arena_alloc(&c->work, (size_t)pixels->width, sizeof *last);
+    int count = boxes && last ? find_boxes(pixels, boxes, last) : 0;
+    if (boxes && last && count == 0)
+        th_bad(c,
+               "nothing is dark in the picture; draw the area in black on white, or leave the rest "
+               "transparent");
+    if (count > BOX_LIMIT)
+        th_bad(
+            c,
+            "what is dark has more than %d pieces of rows; draw it coarser, without grey patterns",
+            BOX_LIMIT);
+    th_shape text = {
+        .wkt = c->result == TH_OK && count > 0 ? text_of(c, shape, pixels, boxes, count) : NULL};
+    if (!text.wkt) {
+        if (c->result == TH_OK) th_no_memory(c);
+        return NULL;
+    }
+    th_error local = {0};
+    GEOSGeometry *exact =
+        th_geometry_parse(&c->geometry, &text, false, c->path, c->error ? c->error : &local);
+    if (!exact) {
+        c->result = c->error ? c->error->code : local.code;
+        return NULL;
+    }
+    double pixel = fabs(shape->corners[1].x - shape->corners[0].x) / pixels->width;
+    GEOSGeometry *straight =
+        GEOSTopologyPreserveSimplify_r(c->geometry.geos, exact, STRAIGHTEN * pixel);
+    if (!straight) return exact;
+    GEOSGeom_destroy_r(c->geometry.geos, exact);
+    return straight;
+}
+
+GEOSGeometry *th_drawn_geometry(th_compiler *c, const th_shape *shape, bool lines) {
+    const th_point *k = shape->corners;
+    if (lines) {
+        th_bad(c, "a picture shows areas; give thin walls as points or WKT");
+        return NULL;
+    }
+    if (!(fabs(k[1].x - k[0].x) >= 0.01 && fabs(k[1].y - k[0].y) >= 0.01 &&
+          fabs(k[0].x) < TH_COORDINATE_LIMIT && fabs(k[0].y) < TH_COORDINATE_LIMIT &&
+          fabs(k[1].x) < TH_COORDINATE_LIMIT && fabs(k[1].y) < TH_COORDINATE_LIMIT)) {
+        th_bad(c,
+               "an area from a picture needs \"corners\": two opposite ones of the ground that the "
+               "picture covers, [[x, y], [x, y]] [m]");
+        return NULL;
+    }
+    pixel_array pixels;
+    if (!read_file(c, shape->file, PIXEL_LIMIT, &pixels)) return NULL;
+    check_ratio(c, k, &pixels);
+    return c->result == TH_OK ? outlines_of(c, shape, &pixels) : NULL;
 }

@@ -171,9 +171,11 @@ void th_gather_shape(th_compiler *c, const th_shape *shape, bool lines, int leve
     if (c->result != TH_OK || th_shape_empty(shape)) return;
     th_error local = {0};
     th_error *error = c->error ? c->error : &local;
-    GEOSGeometry *geometry = th_geometry_parse(&c->geometry, shape, lines, c->path, error);
+    GEOSGeometry *geometry = th_shape_drawn(shape)
+                                 ? th_drawn_geometry(c, shape, lines)
+                                 : th_geometry_parse(&c->geometry, shape, lines, c->path, error);
     if (!geometry) {
-        c->result = error->code;
+        if (c->result == TH_OK) c->result = error->code;
         return;
     }
     if (!remember(c, shape, geometry)) {

@@ -67,13 +67,15 @@ static void read_picture(th_decoder *decoder, json_t *value, void *item) {
     if (!TH_CHECK_KEYS(decoder, value, "id", "level", "file", "shows", "corners", "black", "white",
                        "strength", "to"))
         return;
-    picture->black = 1.0;    // as bad as a zone of 1
-    picture->strength = 0.8; // as a stroke
     const char *shows = "discomfort";
+    th_read_string(decoder, value, "shows", &shows);
+    bool height = shows && strcmp(shows, "height") == 0;
+    picture->black = height ? 0.0 : 1.0; // as bad as a zone of 1
+    picture->white = height ? 1.0 : 0.0;
+    picture->strength = 0.8; // as a stroke
     th_read_string(decoder, value, "id", &picture->id);
     th_read_string(decoder, value, "level", &picture->level);
     th_read_string(decoder, value, "file", &picture->file);
-    th_read_string(decoder, value, "shows", &shows);
     th_read_line(decoder, value, "corners", picture->corners);
     th_read_number(decoder, value, "black", &picture->black);
     th_read_number(decoder, value, "white", &picture->white);
@@ -81,9 +83,11 @@ static void read_picture(th_decoder *decoder, json_t *value, void *item) {
     th_read_string(decoder, value, "to", &picture->to);
     if (!shows) return; // no string
     if (strcmp(shows, "guidance") == 0) picture->kind = TH_PICTURE_GUIDANCE;
-    if (picture->kind == TH_PICTURE_GUIDANCE || strcmp(shows, "discomfort") == 0) return;
+    if (height) picture->kind = TH_PICTURE_HEIGHT;
+    if (picture->kind != TH_PICTURE_DISCOMFORT || strcmp(shows, "discomfort") == 0) return;
     th_place place = th_enter_key(decoder, "shows");
-    th_expected(decoder, json_object_get(value, "shows"), "\"discomfort\" or \"guidance\"");
+    th_expected(decoder, json_object_get(value, "shows"),
+                "\"discomfort\", \"guidance\" or \"height\"");
     th_leave(decoder, place);
 }
 

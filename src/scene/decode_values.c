@@ -221,13 +221,19 @@ static void decode_circle(th_decoder *decoder, const json_t *value, th_shape *sh
 }
 
 static void decode_shape_object(th_decoder *decoder, json_t *value, th_shape *shape) {
-    if (!TH_CHECK_KEYS(decoder, value, "points", "wkt", "file", "rect", "circle")) return;
-    if (json_object_size(value) != 1) {
+    if (!TH_CHECK_KEYS(decoder, value, "points", "wkt", "file", "rect", "circle", "corners"))
+        return;
+    bool drawn = json_object_get(value, "corners") && json_object_get(value, "file");
+    if (json_object_size(value) != (drawn ? 2 : 1) ||
+        (!drawn && json_object_get(value, "corners"))) {
         th_expected(decoder, value,
-                    "exactly one of \"points\", \"wkt\", \"file\", \"rect\" and \"circle\"");
+                    "exactly one of \"points\", \"wkt\", \"file\", \"rect\" and \"circle\", with "
+                    "\"corners\" "
+                    "beside the \"file\" of a picture");
         return;
     }
-    const char *key = json_object_iter_key(json_object_iter(value));
+    if (drawn) th_read_line(decoder, value, "corners", shape->corners);
+    const char *key = drawn ? "file" : json_object_iter_key(json_object_iter(value));
     json_t *member = json_object_get(value, key);
     th_place place = th_enter_key(decoder, key);
     if (strcmp(key, "points") == 0) {
@@ -235,7 +241,8 @@ static void decode_shape_object(th_decoder *decoder, json_t *value, th_shape *sh
     } else if (strcmp(key, "wkt") == 0) {
         shape->wkt = th_decode_string(decoder, member, "a WKT text");
     } else if (strcmp(key, "file") == 0) {
-        shape->file = th_decode_string(decoder, member, "the name of a .wkt or .geojson file");
+        shape->file =
+            th_decode_string(decoder, member, "the name of a .wkt, .geojson or .png file");
     } else if (strcmp(key, "rect") == 0) {
         decode_rectangle(decoder, member, shape);
     } else {

@@ -89,6 +89,11 @@ static void take_grids(th_continuum *c) {
         if (c->nodes.zone[i] > 0)
             c->static_discomfort[i] = c->nodes.scene->zones[c->nodes.zone[i] - 1].discomfort;
     if (!c->arena.failed) th_pictures_add_discomfort(&c->nodes, -1, c->static_discomfort);
+    bool steep = false;
+    for (int k = 0; k < c->nodes.scene->picture_count; ++k)
+        steep = steep || c->nodes.scene->pictures[k].kind == TH_PICTURE_HEIGHT;
+    if (steep) c->height = th_arena_alloc(&c->arena, (size_t)c->nodes.count, sizeof(float));
+    if (c->height) th_pictures_height(&c->nodes, c->height);
 }
 
 static float least_cell(const th_world *world) {

@@ -51,6 +51,7 @@ static void take_lattice(continuum_device *d, store &s, const th_world *host) {
     float **grids[] = {&k->density, &k->flow_x, &k->flow_y, &k->discomfort};
     for (float **grid : grids) *grid = s.room<float>(count);
     k->static_discomfort = s.copy(c->static_discomfort, count);
+    k->height = c->height ? s.copy(c->height, count) : nullptr;
 }
 
 static bool take_potentials(continuum_device *d, store &s, const th_world *host) {

@@ -5,8 +5,7 @@
 // face (eq. 4.4), velocity down its gradient with the face speeds (eqs. 4.5, 4.6).
 // Additions: the potential is the least over the four quadrants, which makes it independent of the order of updates;
 // people keep their own free speed; walls are links that are cut, and beside them the way is found by sight.
-// Left out: the minimum distance (the move model and contact keep people apart), height maps
-// (stairs and zones give the speed on slopes). SPDX-License-Identifier: Apache-2.0
+// Left out: the minimum distance (the move model and contact keep people apart). SPDX-License-Identifier: Apache-2.0
 #ifndef TH_PLAN_CONTINUUM_CONTINUUM_H
 #define TH_PLAN_CONTINUUM_CONTINUUM_H
 #include "formula/math.h"
@@ -27,6 +26,8 @@
       "speed on free ground with which the potential reckons")                                    \
     X(least_speed, 0.05, 0.001, 1, "m/s", "throng: people in the densest crowds still shuffle",   \
       "speed against a dense flow, which would be none or negative")                              \
+    X(steepest, 1, 0.01, 10, "-", "public implementations: 1, 45 degrees",                        \
+      "slope of pictures of height up which people walk with least_speed; down as on the flat")   \
     X(density_min, 0.5, 0.01, 20, "-", "Treuille 2006: 2^-exponent, so nobody slows itself",      \
       "splat up to which people walk freely")                                                     \
     X(density_max, 0.8, 0.02, 20, "-", "public implementations: 0.6 to 2",                        \
@@ -84,6 +85,12 @@ TH_FORMULA th_splat th_splat_of(float s, float t, float exponent) {
 }
 
 // ---- faces
+
+// Treuille's speed of the ground with a least slope of 0: free on the flat and downhill, least_speed up the steepest slope.
+TH_FORMULA float th_slope_speed(const th_continuum_params *p, float free_speed, float slope) {
+    float share = th_clamp(slope / p->steepest, 0.0f, 1.0f);
+    return free_speed + share * (th_min(p->least_speed, free_speed) - free_speed);
+}
 
 // Eq. 4.1: the speed into a node where the crowd has this density and walks with `flow` in the direction of the face.
 TH_FORMULA float th_face_speed(const th_continuum_params *p, float free_speed, float density,

@@ -4,6 +4,7 @@
 #define TH_PLAN_CONTINUUM_CROWD_H
 #include "plan/continuum/state.h"
 #include "plan/field/field.h"
+#include "plan/pictures.h"
 
 // ---- splat
 
@@ -104,15 +105,22 @@ TH_BOTH static inline void th_node_take_sums(const th_continuum *c, int node) {
 
 // ---- speed and cost of every face
 
+// Up from a node to its neighbour on the same level.
+TH_BOTH static inline float th_face_slope(const th_continuum *c, int node, int to) {
+    if (!c->height || c->height[node] >= TH_NO_HEIGHT || c->height[to] >= TH_NO_HEIGHT) return 0.0f;
+    return (c->height[to] - c->height[node]) * c->nodes.inverse_spacing;
+}
+
 // Of the way from `node` to its neighbour `to` through face f.
 TH_BOTH static inline float th_face_make(const th_continuum *c, const th_continuum_params *p,
-                                         int node, int to, int f, float *speed) {
+                                         int node, int to, int f, float slope, float *speed) {
     float flow = f == 0   ? c->flow_x[to]
                  : f == 1 ? c->flow_y[to]
                  : f == 2 ? -c->flow_x[to]
                           : -c->flow_y[to];
     float free_speed = p->top_speed;
     if (c->nodes.zone[node] > 0) free_speed *= th_node_zone_factor(&c->nodes, node, 2 * f);
+    if (slope > 0.0f) free_speed = th_slope_speed(p, free_speed, slope);
     *speed = th_face_speed(p, free_speed, c->density[to], flow);
     return c->nodes.spacing * th_face_cost(p, *speed, c->discomfort[to]);
 }
@@ -123,7 +131,8 @@ TH_BOTH static inline void th_node_make_faces(const th_continuum *c, const th_co
     for (int f = 0; f < TH_FACES; ++f) {
         float cost = TH_CONTINUUM_SHUT, speed = 0.0f;
         if (c->graph.links[node] >> 2 * f & 1)
-            cost = th_face_make(c, p, node, node + step[f], f, &speed);
+            cost = th_face_make(c, p, node, node + step[f], f,
+                                th_face_slope(c, node, node + step[f]), &speed);
         faces->cost[node].face[f] = cost;
         faces->speed[node].face[f] = speed;
     }
@@ -137,7 +146,7 @@ TH_BOTH static inline void th_portal_make_faces(const th_continuum *c, const th_
         float *cost = &faces->portal_cost[TH_FACES * i + f];
         *cost = TH_CONTINUUM_SHUT;
         if (portal->to[2 * f] >= 0)
-            *cost = th_face_make(c, p, portal->node, portal->to[2 * f], f,
+            *cost = th_face_make(c, p, portal->node, portal->to[2 * f], f, 0.0f,
                                  &faces->speed[portal->node].face[f]);
     }
 }

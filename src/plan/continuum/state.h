@@ -36,6 +36,7 @@ typedef struct th_continuum {
     uint32_t graph_version; // of the walls that the graph has
     th_node_sums *sums;     // by node
     float *density, *flow_x, *flow_y, *discomfort, *static_discomfort; // by node
+    float *height;                                                     // by node; NULL: flat
     th_goal_nodes *goals;                                              // by target
     th_faces *faces;                                                   // by group
     int *same_faces;      // by group: the first one with its parameters
