@@ -11,6 +11,7 @@ const th_command th_command_replay = {
               "recording in any\n"
               "format that `throng info` reads: SQLite (JuPedSim), compact, Juelich text, HDF5.",
     .examples = "  throng replay runs/station\n"
+                "  throng replay experiment.txt --fps 16 --unit cm\n"
                 "  throng replay trajectory.sqlite --no-browser\n",
     .run = th_run_replay,
 };

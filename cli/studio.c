@@ -17,7 +17,8 @@ extern char **environ;
 
 typedef struct studio_options {
     long long port, threads, seed;
-    const char *listen, *device, *recording_fps;
+    const char *listen, *device, *unit;
+    double fps;
     bool no_browser, paused;
     th_text_list plugins, overrides;
 } studio_options;
@@ -167,6 +168,11 @@ static int show(const th_command *command, const char *path, const studio_option
     studio.backend = backend;
     studio.threads = (int)o->threads;
     studio.playing = !o->paused;
+    studio.assumed = (th_trajectory_assumed){.fps = o->fps};
+    if (!th_read_unit(command, o->unit, &studio.assumed.unit)) {
+        th_studio_release(&studio);
+        return TH_EXIT_USAGE;
+    }
     bool scene = path && !recordings_only && !is_folder(path) && is_scene(path);
     th_result result = !path   ? open_template(&studio, "concourse", &error)
                        : scene ? open_scene(&studio, path, o, &error)
@@ -189,6 +195,10 @@ static int parse_and_show(const th_command *command, int argc, char **argv, bool
          "listen there instead of 127.0.0.1; others can then reach it, unencrypted", 0, 0},
         {"no-browser", TH_OPTION_FLAG, &o.no_browser, NULL, "print the address only", 0, 0},
         {"paused", TH_OPTION_FLAG, &o.paused, NULL, "do not start playing", 0, 0},
+        {"fps", TH_OPTION_REAL, &o.fps, "N", "frame rate of a recorded text that does not say it",
+         1e-6, 1e6},
+        {"unit", TH_OPTION_TEXT, &o.unit, "m|cm",
+         "of a recorded text that does not say it; default m", 0, 0},
         {"seed", TH_OPTION_INTEGER, &o.seed, "N", "random seed (default: the scene's)", 1, 9e18},
         {"threads", TH_OPTION_INTEGER, &o.threads, "N", "0 for as many cores as pay", 0, 1024},
         {"device", TH_OPTION_TEXT, &o.device, "D", "cpu (default) or cuda", 0, 0},
@@ -196,8 +206,8 @@ static int parse_and_show(const th_command *command, int argc, char **argv, bool
          "change a value of the scene; repeatable", 0, 0},
         TH_PLUGIN_OPTION(&o.plugins),
     };
-    // A recording is not simulated: the options after "paused" are not for it.
-    int count = recordings_only ? 4 : (int)(sizeof options / sizeof options[0]);
+    // A recording is not simulated: the options after "unit" are not for it.
+    int count = recordings_only ? 6 : (int)(sizeof options / sizeof options[0]);
     const char *path = NULL;
     th_parse_result parsed = th_args_parse(command, options, count, argc, argv, &path);
     if (parsed != TH_PARSE_OK) return parsed == TH_PARSE_HELP ? TH_EXIT_OK : TH_EXIT_USAGE;

@@ -232,7 +232,7 @@ th_result th_replay_open(th_studio *studio, const char *path, th_error *error) {
         return th_file_fail(error, path,
                             "the folder holds no recording; run with --record sqlite to get one");
     th_trajectory *trajectory = NULL;
-    th_result result = th_trajectory_open(file, &trajectory, error);
+    th_result result = th_trajectory_open_assuming(file, studio->assumed, &trajectory, error);
     if (result != TH_OK) return result;
     studio->replay = calloc(1, sizeof *studio->replay);
     snprintf(studio->name, sizeof studio->name, "%.250s", path);

@@ -6,6 +6,7 @@
 #include "studio/document.h"
 #include "studio/exchange.h"
 #include "throng/live.h"
+#include "throng/record.h"
 
 #define TH_STUDIO_HISTORY_STEP 0.2                  // [s] simulated between kept moments
 #define TH_STUDIO_HISTORY_BYTES ((size_t)256 << 20) // of both worlds
@@ -135,7 +136,8 @@ typedef struct th_studio {
     } mark;
     // ---- a recording
     struct th_replay *replay;
-    double cursor; // [s]
+    double cursor;                 // [s]
+    th_trajectory_assumed assumed; // of a text that does not say it
     th_upload upload;
 } th_studio;
 
