@@ -374,6 +374,16 @@ static void who_is_held_up_does_not_lean_into_a_wall(void **state) {
     th_world *world = world_with(&scene, 1, json);
     th_walls walls = th_world_walls(world);
     const th_vec2 leans = th_v(0.5f, 0.866f), off = th_v(0.6f, -0.8f), along = th_v(1.0f, 0.0f);
+    // Who is pressed into the wall, or back, does not get on, however fast.
+    const th_vec2 ways[3] = {th_v(0.0f, 0.3f), th_v(-0.3f, 0.0f), th_v(0.3f, 0.0f)};
+    for (int k = 0; k < 3; ++k) {
+        world->agents.velocity_x[0] = ways[k].x;
+        world->agents.velocity_y[0] = ways[k].y;
+        world->agents.phase[0] = TH_PHASE_WALKING;
+        world->agents.preferred_x[0] = 1.3f;
+        world->agents.preferred_y[0] = 0.0f;
+        assert_int_equal(th_hidac_look(world, &walls, 0).held_up, k < 2);
+    }
     for (int k = 0; k < 3; ++k) {
         th_hidac_view i = th_hidac_look(world, &walls, 0);
         i.heading = i.along_walls = leans;

@@ -92,6 +92,11 @@ static void test_names_and_types(void **state) {
          "s.json:2:24 groups[0].count: expected a whole number, found the number 2.5"},
         {"{ 'exits': [{'id': 'a', 'lin': [[0,0],[1,0]]}] }", NULL,
          "s.json:1:25 exits[0].lin: unknown key \"lin\"; did you mean \"line\"?"},
+        {"{ 'levels': [{'walkable': {'rect': [0,0,9,9]}, 'obstacles': [{'rect': [3,-1,6,10]}]}],\n"
+         "  'doors': [{'line': [[4.5,3],[4.5,4]]}] }",
+         NULL,
+         "s.json:2:22 doors[0].line: the door from (4.5, 3) to (4.5, 4) lies in a wall or off the "
+         "ground, 1.5 m from it; move its line to where there is ground on both sides"},
         {"{ 'doors': [{'id': 'a'}] }", NULL,
          "s.json:1:13 doors[0]: expected a member \"line\": [[x, y], [x, y]], found an object"},
         {"{ 'levels': [" ROOM "], 'groups': [{'count': 1, 'move': 'orka'}] }", NULL,

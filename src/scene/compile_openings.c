@@ -9,7 +9,8 @@
 static const double BEHIND =
     0.05; // [m] behind the edge ground is looked for: an opening may bridge a gap between
           // two grounds of twice TH_OPENING_REACH
-static const float NARROW = 0.03f; // [m] nobody fits through: the smallest body is 0.1 m wide
+static const double OFF_GROUND = 0.25; // [m] further from the ground no door opens into it
+static const float NARROW = 0.03f;     // [m] nobody fits through: the smallest body is 0.1 m wide
 
 // ---- what opens
 
@@ -223,8 +224,34 @@ static bool same_edge(const th_gap *p, const th_gap *q) {
            p->a.y == q->a.y && p->direction.x == q->direction.x && p->direction.y == q->direction.y;
 }
 
+// A door in the middle of a wall or off the ground is a slip of the pen: nobody would ever reach it.
+static void check_door(th_compiler *c, int i) {
+    GEOSContextHandle_t geos = c->geometry.geos;
+    const th_point *ends = c->def->doors[i].line;
+    const GEOSGeometry *ground = c->walkable[c->scene->doors[i].line.level];
+    GEOSCoordSequence *points = ground ? GEOSCoordSeq_create_r(geos, 2, 2) : NULL;
+    if (!ground) return; // an open plane
+    if (points) {
+        GEOSCoordSeq_setXY_r(geos, points, 0, ends[0].x, ends[0].y);
+        GEOSCoordSeq_setXY_r(geos, points, 1, ends[1].x, ends[1].y);
+    }
+    GEOSGeometry *line = points ? GEOSGeom_createLineString_r(geos, points) : NULL;
+    double distance = 0;
+    if (!line)
+        th_no_memory(c);
+    else if (GEOSDistance_r(geos, line, ground, &distance) == 1 && distance > OFF_GROUND) {
+        th_at(c, "doors[%d].line", i);
+        th_bad(c,
+               "the door from (%.10g, %.10g) to (%.10g, %.10g) lies in a wall or off the ground, "
+               "%.2g m from it; move its line to where there is ground on both sides",
+               ends[0].x, ends[0].y, ends[1].x, ends[1].y, distance);
+    }
+    if (line) GEOSGeom_destroy_r(geos, line);
+}
+
 void th_check_openings(th_compiler *c) {
     checker k = {.c = c};
+    for (int i = 0; i < c->scene->door_count && c->result == TH_OK; ++i) check_door(c, i);
     k.ground = th_arena_alloc(&c->work, (size_t)c->level_count, sizeof *k.ground);
     if (!k.ground) th_no_memory(c);
     for (int i = 0, end; i < c->gap_count && c->result == TH_OK; i = end) {

@@ -130,7 +130,8 @@ typedef struct th_hidac_view {
     float cos_side; // of the angle within which somebody comes straight on
     float clear;    // no wall is nearer [m]
     bool panics;
-    bool held_up; // in panic, when no timer frees it, and does not get on
+    bool
+        held_up; // in panic, when no timer frees it, and does not get on, though it may press into a wall
     // sums
     th_vec2 avoid_people, avoid_walls; // of (1)
     th_vec2 push_people, push_walls;   // of (10)
@@ -380,7 +381,7 @@ TH_BOTH static inline th_hidac_view th_hidac_look(const th_world *world, const t
     i.along_walls = i.heading;
     i.panics = th_uniform(own.v[0]) < p->panic ||
                th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PANIC)[self] > 0.5f;
-    i.held_up = i.panics && th_length2(th_velocity(a, self)) < 0.01f;
+    i.held_up = i.panics && th_dot(th_velocity(a, self), i.wish) < 0.1f;
     i.fallen_distance = p->fallen_range;
     uint32_t manners = th_own_words(world, TH_MOVE_HIDAC, TH_HIDAC_MANNERS)[self];
     bool pushes = manners == 2 || (manners == 0 && th_uniform(own.v[1]) < p->pushers);
