@@ -144,14 +144,15 @@ static void test_nobody_is_carried_out_unasked(void **state) {
     th_uic_level level = {.grid = s->grid};
     for (int c = 0; c < CELLS; ++c) s->uic.packing[c] = s->uic.u[c] = 1.0f;
     th_uic_place at = {.i = 1, .j = 1, .half_x = 1, .half_y = 0, .x = 0.5f, .y = 0.5f};
-    assert_true(th_uic_velocity_at(&s->uic, &level, &at, th_v(-1, 0), 1, 0).x >
+    assert_true(th_uic_velocity_at(&s->uic, &level, &at, th_v(-1, 0), 1, 0, th_v(0, 0)).x >
                 0.9f); // packed, no exit
     s->uic.exit_x[east] = 1.0f;
     for (int k = 0; k < 4 * CELLS; ++k) s->uic.quarters[k] = TH_UIC_FOLD_X;
-    assert_true(th_uic_velocity_at(&s->uic, &level, &at, th_v(0, 1), 1, 0).x == 0.0f);
-    assert_true(th_uic_velocity_at(&s->uic, &level, &at, th_v(-1, 0), 1, 0).x <= 0.0f);
-    assert_true(th_uic_velocity_at(&s->uic, &level, &at, th_v(1, 0), 1, 0).x > 0.9f);
-    assert_near(th_uic_velocity_at(&s->uic, &level, &at, th_v(0, 1), 0.25f, 0).y, 0.75, 1e-5);
+    assert_true(th_uic_velocity_at(&s->uic, &level, &at, th_v(0, 1), 1, 0, th_v(0, 0)).x == 0.0f);
+    assert_true(th_uic_velocity_at(&s->uic, &level, &at, th_v(-1, 0), 1, 0, th_v(0, 0)).x <= 0.0f);
+    assert_true(th_uic_velocity_at(&s->uic, &level, &at, th_v(1, 0), 1, 0, th_v(0, 0)).x > 0.9f);
+    assert_near(th_uic_velocity_at(&s->uic, &level, &at, th_v(0, 1), 0.25f, 0, th_v(0, 0)).y, 0.75,
+                1e-5);
 
     s->uic.gate_count = 2;
     s->uic.gates[0] = (th_uic_gate){0, -1, {1.1f, 0.5f}, {1.1f, 1.0f}};
@@ -174,16 +175,20 @@ static void test_opposed_crowds_give_way(void **state) {
                 west = {.share = 0.1f, .speed = 0.13f, .x = -0.13f};
     s->uic.west[MIDDLE] = s->uic.south[MIDDLE] = east;
     s->uic.west[MIDDLE + 1] = s->uic.south[MIDDLE + NX] = west;
-    th_vec2 still = {0, 0}, moving = {0.13f, 0}, wish = {1.3f, 0};
-    assert_near(th_uic_opposed(&s->uic, NX, MIDDLE, still), 1, 1e-6);
-    assert_near(th_uic_opposed(&s->uic, NX, MIDDLE, moving), 0, 1e-6);
-    th_vec2 v = th_uic_velocity_at(&s->uic, &level, &at, wish, 1, 1);
+    th_vec2 still = {0, 0}, moving = {0.4f, 0}, wish = {1.3f, 0};
+    assert_near(th_uic_opposed(&s->uic, &s->grid, 0, 1, 1, still), 1, 1e-6);
+    assert_near(th_uic_opposed(&s->uic, &s->grid, 0, 1, 1, moving), 0, 1e-6);
+    th_vec2 v = th_uic_velocity_at(&s->uic, &level, &at, wish, 1, 1, th_v(0, 0));
     assert_near(v.x, 0.65, 1e-4);
     assert_near(v.y, -1.3 * 0.8660254, 1e-4);
-    v = th_uic_velocity_at(&s->uic, &level, &at, wish, 1, 0);
+    v = th_uic_velocity_at(&s->uic, &level, &at, wish, 1, 0, th_v(0, 0));
     assert_near(th_length(v), 0, 1e-6);
     s->uic.west[MIDDLE + 1] = s->uic.south[MIDDLE + NX] = east;
-    assert_near(th_uic_opposed(&s->uic, NX, MIDDLE, still), 0, 1e-6);
+    assert_near(th_uic_opposed(&s->uic, &s->grid, 0, 1, 1, still), 0, 1e-6);
+    // All of this cell want east; four in the cells beside it, at their far faces, want west.
+    s->uic.west[MIDDLE + 2] = s->uic.south[MIDDLE - NX] = s->uic.south[MIDDLE + 2 * NX] =
+        s->uic.west[MIDDLE - 1] = west;
+    assert_near(th_uic_opposed(&s->uic, &s->grid, 0, 1, 1, still), 1, 1e-6);
     destroy(s);
 }
 

@@ -283,21 +283,41 @@ TH_FORMULA th_vec2 th_uic_around_wall_end(const th_walls *walls, int level, th_v
     return th_scale(th_dot(preferred, side) > 0.0f ? speed : -speed, side);
 }
 
-// 1 in a cell where the flow stands because the wishes around oppose each other, 0 where it moves or they agree. Eq. 3 gives
-// everybody in a packed crowd the common flow: two equal crowds that want through each other would stand for good.
-TH_FORMULA float th_uic_opposed(const th_uic *uic, int nx, int c, th_vec2 flow) {
+TH_FORMULA void th_uic_add_wishes(const th_uic_face *face, th_vec2 *wish, float *speed) {
+    wish->x += face->x;
+    wish->y += face->y;
+    *speed += face->speed;
+}
+
+// 1 for somebody who stands because the wishes around oppose each other, 0 for who walks or where they agree. Eq. 3 gives
+// everybody in a packed crowd the common flow, and the pair step keeps people apart: two crowds that want through each
+// other, or around the same corner, would stand for good. Around: in the eight cells beside it too, as behind the front of a
+// knot all of a cell want the same way. `walked`: the velocity of the last step, which the pair step may have taken, while the
+// flow still presses.
+TH_FORMULA float th_uic_opposed(const th_uic *uic, const th_staggered *grid, int first, int i,
+                                int j, th_vec2 walked) {
+    const int nx = grid->nx, c = first + j * nx + i;
     const th_uic_face *faces[4] = {&uic->west[c], &uic->west[c + 1], &uic->south[c],
                                    &uic->south[c + nx]};
-    float x = 0.0f, y = 0.0f, speed = 0.0f, share = 0.0f;
+    th_vec2 wish = {0.0f, 0.0f};
+    float speed = 0.0f, share = 0.0f;
     for (int k = 0; k < 4; ++k) {
-        x += faces[k]->x;
-        y += faces[k]->y;
-        speed += faces[k]->speed;
+        th_uic_add_wishes(faces[k], &wish, &speed);
         share += faces[k]->share;
     }
     if (!(speed > 1e-9f)) return 0.0f;
-    float agree = 2.0f * sqrtf(x * x + y * y) / speed;
-    float moves = th_length(flow) * share / (TH_UIC_STANDS * speed);
+    float moves = th_length(walked) * share / (TH_UIC_STANDS * speed);
+    if (moves >= 1.0f) return 0.0f; // most people
+    int i0 = i > 0 ? i - 1 : 0, i1 = i < nx - 2 ? i + 2 : nx - 1;
+    int j0 = j > 0 ? j - 1 : 0, j1 = j < grid->ny - 2 ? j + 2 : grid->ny - 1;
+    wish = th_v(0.0f, 0.0f);
+    speed = 0.0f;
+    for (int y = j0; y <= j1; ++y)
+        for (int x = i0; x <= i1; ++x) {
+            if (y < j1) th_uic_add_wishes(&uic->west[first + y * nx + x], &wish, &speed);
+            if (x < i1) th_uic_add_wishes(&uic->south[first + y * nx + x], &wish, &speed);
+        }
+    float agree = 2.0f * th_length(wish) / speed;
     return 1.0f - th_min(th_max(agree, moves), 1.0f);
 }
 
@@ -310,7 +330,7 @@ TH_FORMULA th_vec2 th_uic_turned(th_vec2 wish, float share) {
 
 TH_FORMULA th_vec2 th_uic_velocity_at(const th_uic *uic, const th_uic_level *level,
                                       const th_uic_place *at, th_vec2 preferred, float hold,
-                                      float give_way) {
+                                      float give_way, th_vec2 walked) {
     int nx = level->grid.nx, c = level->first + at->j * nx + at->i;
     unsigned folds = th_uic_flags_of(uic, level, at->i, at->j, at->half_x, at->half_y);
     int dx = at->half_x ? 1 : -1, dy = at->half_y ? nx : -nx;
@@ -324,7 +344,9 @@ TH_FORMULA th_vec2 th_uic_velocity_at(const th_uic *uic, const th_uic_level *lev
         th_uic_sample(uic->v, c + (at->half_y ? nx : 0), dx, -dy, out_x, in_y,
                       folds & TH_UIC_FOLD_X)};
     float inverse_area = level->grid.inverse_h * level->grid.inverse_h;
-    float aside = give_way > 0.0f ? give_way * th_uic_opposed(uic, nx, c, flow) : 0.0f;
+    float aside = give_way > 0.0f ? give_way * th_uic_opposed(uic, &level->grid, level->first,
+                                                              at->i, at->j, walked)
+                                  : 0.0f;
     float weight =
         hold * (1.0f - aside) * th_uic_weight(packing, th_uic_room_for(uic, room, inverse_area));
     if (aside > 0.0f) preferred = th_uic_turned(preferred, aside);
@@ -356,7 +378,8 @@ TH_FORMULA th_vec2 th_uic_velocity_of(const th_world *world, const th_walls *wal
             flags & TH_UIC_NEAR_GATE ? th_uic_hold_at_exits(uic, q->l, grid->inverse_h, p) : 1.0f;
         v = th_uic_preferred(world, level, i, at.j * grid->nx + at.i);
         if (flags & TH_UIC_NEAR_GATE) v = th_uic_over_exit(world, i, q->l, p, v);
-        v = th_uic_velocity_at(uic, level, &at, v, hold, uic->groups[a->group[i]].give_way);
+        v = th_uic_velocity_at(uic, level, &at, v, hold, uic->groups[a->group[i]].give_way,
+                               th_v(a->velocity_x[i], a->velocity_y[i]));
         v = th_limit(v, th_uic_fastest(a->speed[i]));
     }
     if (flags & TH_UIC_NEAR_WALL)

@@ -57,7 +57,7 @@ typedef struct th_uic_params {
 // become walking.
 #define TH_UIC_FLOOR 1e-3f
 #define TH_UIC_STANDS \
-    0.1f // share of the mean speed below which a flow begins to stand where wishes oppose
+    0.3f // share of the mean speed below which somebody begins to stand, and gives way where wishes oppose
 // Nobody is carried or pushed faster than this many times the own walking speed, whatever an overfull cell asks for.
 #define TH_UIC_FASTEST 1.19f
 #define TH_UIC_SLOWEST 0.1f // [m/s] who does not walk at all is pushed aside at least this fast
