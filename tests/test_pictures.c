@@ -384,6 +384,10 @@ static void messages_of_areas(void **state) {
     shape_refused(AREA("b.png"), "obstacles", "nothing is dark");
     shape_refused(AREA("c.png"), "obstacles", "draw it coarser");
     shape_refused(AREA("none.png"), "obstacles", "none.png");
+    uint8_t *many = calloc(2200 * 1100, 1); // once is possible, twice too much
+    write_png("no.png", PNG_FORMAT_GRAY, 2200, 1100, many);
+    free(many);
+    shape_refused("[" AREA("no.png") ", " AREA("no.png") "]", "obstacles[1]", "together");
     th_scene *scene;
     th_error error;
     const char walls[] = "{\"levels\": [{\"walls\": " AREA("a.png") "}]}";

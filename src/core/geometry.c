@@ -9,7 +9,7 @@
 #include <string.h>
 
 // GEOS reads nested text by recursion; a plan never needs more than a few levels.
-enum { NESTING_LIMIT = 24, POINT_LIMIT = 8 * 1024 * 1024, LINKED_LIMIT = 128 << 20 };
+enum { NESTING_LIMIT = 24, POINT_LIMIT = 8 * 1024 * 1024 };
 
 static void note_message(const char *text, void *context) {
     th_geometry *geometry = context;
@@ -112,9 +112,9 @@ static GEOSGeometry *from_file(th_geometry *g, const char *name, const char *pat
     if (th_file_read(g->arena, g->base_dir, name, path, &text, &length, error) != TH_OK)
         return NULL;
     g->linked_bytes += length;
-    if (g->linked_bytes > LINKED_LIMIT) {
+    if (g->linked_bytes > TH_LINKED_LIMIT) {
         th_fail(error, TH_BAD_SCENE, path, "the linked files are larger than %d MiB together",
-                LINKED_LIMIT >> 20);
+                TH_LINKED_LIMIT >> 20);
         return NULL;
     }
     return geojson ? from_geojson(g, text, name, path, error) : from_wkt(g, text, path, error);

@@ -6,7 +6,8 @@
 #include "throng/scene_view.h"
 #include <geos_c.h>
 
-#define TH_COORDINATE_LIMIT 1e8 // [m] beyond any map projection
+#define TH_COORDINATE_LIMIT 1e8       // [m] beyond any map projection
+enum { TH_LINKED_LIMIT = 128 << 20 }; // bytes of all linked files
 
 typedef struct th_geometry {
     GEOSContextHandle_t geos;

@@ -49,6 +49,7 @@ typedef struct th_compiler {
     th_arena work; // freed after compiling
     th_parsed_shape *shapes;
     int shape_count, shape_capacity, shape_cursor;
+    int drawn_pixels;        // of areas from pictures, those read so far
     GEOSGeometry **walkable; // by level; NULL on an open plane
     th_gap *gaps;            // in the edges of the ground
     int gap_count;

@@ -90,6 +90,9 @@ static bool read_file(th_compiler *c, const char *file, int most, pixel_array *p
         c->result = th_png_read(&c->work, bytes, length, most, c->path, &read, &pixels->width,
                                 &pixels->height, error);
     pixels->bytes = read;
+    c->geometry.linked_bytes += length;
+    if (c->result == TH_OK && c->geometry.linked_bytes > TH_LINKED_LIMIT)
+        th_bad(c, "the linked files are larger than %d MiB together", TH_LINKED_LIMIT >> 20);
     return c->result == TH_OK;
 }
 
@@ -245,7 +248,9 @@ static char *text_of(th_compiler *c, const th_shape *shape, const pixel_array *p
 }
 
 static GEOSGeometry *outlines_of(th_compiler *c, const th_shape *shape, const pixel_array *pixels) {
-    pixel_box *boxes = th_arena_alloc(&c->work, BOX_LIMIT, sizeof *boxes);
+    int most = (pixels->width + 1) / 2 * pixels->height; // every other pixel
+    if (most > BOX_LIMIT) most = BOX_LIMIT;
+    pixel_box *boxes = th_arena_alloc(&c->work, (size_t)most, sizeof *boxes);
     int *last = th_arena_alloc(&c->work, (size_t)pixels->width, sizeof *last);
     int count = boxes && last ? find_boxes(pixels, boxes, last) : 0;
     if (boxes && last && count == 0)
@@ -293,7 +298,8 @@ GEOSGeometry *th_drawn_geometry(th_compiler *c, const th_shape *shape, bool line
         return NULL;
     }
     pixel_array pixels;
-    if (!read_file(c, shape->file, PIXEL_LIMIT, &pixels)) return NULL;
+    if (!read_file(c, shape->file, PIXEL_LIMIT - c->drawn_pixels, &pixels)) return NULL;
+    c->drawn_pixels += pixels.width * pixels.height;
     check_ratio(c, k, &pixels);
     return c->result == TH_OK ? outlines_of(c, shape, &pixels) : NULL;
 }
