@@ -72,6 +72,17 @@ static inline void pair_end(pair p) {
     th_scene_destroy(p.scene);
 }
 
+// Which way leads to a target from some places of the first level, as both tell it.
+static inline void same_directions(pair p, int target) {
+    enum { PLACES = 40 };
+    th_vec2 places[PLACES], cpu[PLACES], device[PLACES];
+    for (int k = 0; k < PLACES; ++k)
+        places[k] = (th_vec2){1.0f + (float)k, 1.0f + (float)(k * 7 % 19)};
+    assert_true(th_world_directions(p.cpu, target, 0, places, PLACES, cpu));
+    assert_true(th_world_directions(p.device, target, 0, places, PLACES, device));
+    assert_memory_equal(cpu, device, sizeof cpu);
+}
+
 static inline void copy_state(th_world *from, th_world *to) {
     th_error error;
     size_t size = th_world_snapshot_size(from);

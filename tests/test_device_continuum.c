@@ -39,18 +39,6 @@ static pair storeys_pair(int every, int cone) {
     return pair_of(json);
 }
 
-// Which way leads to the west from some places, as both tell it.
-static void same_directions(pair p) {
-    enum { PLACES = 40 };
-    th_vec2 places[PLACES], cpu[PLACES], device[PLACES];
-    for (int k = 0; k < PLACES; ++k)
-        places[k] = (th_vec2){1.0f + (float)k, 1.0f + (float)(k * 7 % 19)};
-    int west = p.scene->groups[1].route[0];
-    assert_true(th_world_directions(p.cpu, west, 0, places, PLACES, cpu));
-    assert_true(th_world_directions(p.device, west, 0, places, PLACES, device));
-    assert_memory_equal(cpu, device, sizeof cpu);
-}
-
 // With the CPU's bits, the same crowd for good.
 static void the_same_crowd(void **state) {
     (void)state;
@@ -62,7 +50,7 @@ static void the_same_crowd(void **state) {
             th_world_step(p.device, 4);
             assert_true(th_world_hash(p.cpu) == th_world_hash(p.device));
         }
-        same_directions(p);
+        same_directions(p, p.scene->groups[1].route[0]);
         pair_end(p);
     }
 }

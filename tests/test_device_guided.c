@@ -47,18 +47,6 @@ static double solutions_of(const th_world *world) {
     return 0.0;
 }
 
-// Which way leads to the west from some places, as both tell it.
-static void same_directions(pair p) {
-    enum { PLACES = 40 };
-    th_vec2 places[PLACES], cpu[PLACES], device[PLACES];
-    for (int k = 0; k < PLACES; ++k)
-        places[k] = (th_vec2){1.0f + (float)k, 1.0f + (float)(k * 7 % 19)};
-    int west = p.scene->groups[1].route[0];
-    assert_true(th_world_directions(p.cpu, west, 0, places, PLACES, cpu));
-    assert_true(th_world_directions(p.device, west, 0, places, PLACES, device));
-    assert_memory_equal(cpu, device, sizeof cpu);
-}
-
 // Solved as often, and with the CPU's bits the same crowd; within a step's bounds otherwise.
 static void the_same_crowd(void **state) {
     (void)state;
@@ -68,7 +56,7 @@ static void the_same_crowd(void **state) {
         walk_together(p, STEPS, 5, ORCA_STEP, trial == 1 ? "guided, the crowd counted" : "guided");
         if (device_is_exact()) {
             assert_true(solutions_of(p.cpu) == solutions_of(p.device));
-            same_directions(p);
+            same_directions(p, p.scene->groups[1].route[0]);
         }
         assert_true(solutions_of(p.device) >= (trial == 1 ? STEPS / 4 : 3));
         pair_end(p);

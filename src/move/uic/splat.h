@@ -299,10 +299,9 @@ TH_FORMULA float th_uic_opposed(const th_uic *uic, const th_staggered *grid, int
     const int nx = grid->nx, c = first + j * nx + i;
     const th_uic_face *faces[4] = {&uic->west[c], &uic->west[c + 1], &uic->south[c],
                                    &uic->south[c + nx]};
-    th_vec2 wish = {0.0f, 0.0f};
     float speed = 0.0f, share = 0.0f;
     for (int k = 0; k < 4; ++k) {
-        th_uic_add_wishes(faces[k], &wish, &speed);
+        speed += faces[k]->speed;
         share += faces[k]->share;
     }
     if (!(speed > 1e-9f)) return 0.0f;
@@ -310,7 +309,7 @@ TH_FORMULA float th_uic_opposed(const th_uic *uic, const th_staggered *grid, int
     if (moves >= 1.0f) return 0.0f; // most people
     int i0 = i > 0 ? i - 1 : 0, i1 = i < nx - 2 ? i + 2 : nx - 1;
     int j0 = j > 0 ? j - 1 : 0, j1 = j < grid->ny - 2 ? j + 2 : grid->ny - 1;
-    wish = th_v(0.0f, 0.0f);
+    th_vec2 wish = {0.0f, 0.0f};
     speed = 0.0f;
     for (int y = j0; y <= j1; ++y)
         for (int x = i0; x <= i1; ++x) {
