@@ -33,6 +33,25 @@ static th_vec2 point_of(const th_scene *scene, int level, uint32_t k) {
                 box->min_y - 5.0f + v * (box->max_y - box->min_y + 10.0f));
 }
 
+// The first wall on paths of all lengths is that which a look at every wall finds.
+static void check_crossings(const th_scene *scene, const th_walls *walls) {
+    int crossed = 0, free_and_long = 0;
+    for (uint32_t k = 0; k < POINTS / 4; ++k) {
+        int level = (int)(k % (uint32_t)scene->level_count);
+        th_vec2 p = point_of(scene, level, 2 * k), q = point_of(scene, level, 2 * k + 1);
+        float part = th_uniform(k * 747796405u);
+        q = th_add(p, th_scale(part * part, th_sub(q, p)));
+        if (k % 50 == 0) q = th_add(p, th_scale(1e4f, th_sub(q, p))); // far beyond all walls
+        th_wall_crossing first = {-1, 2.0};
+        for (int w = 0; w < walls->count; ++w)
+            if (scene->walls[w].level == level) th_wall_try_crossing(&first, walls, w, p, q);
+        assert_int_equal(th_walls_first_crossing(walls, level, p, q, NULL), first.wall);
+        crossed += first.wall >= 0;
+        free_and_long += first.wall < 0 && th_length(th_sub(q, p)) > 8.0f;
+    }
+    assert_true(crossed > POINTS / 100 && free_and_long > POINTS / 1000);
+}
+
 static void check_walls(const char *file) {
     th_scene *scene = load(file);
     uint8_t *closed = calloc((size_t)scene->door_count + 1, 1);
@@ -43,6 +62,7 @@ static void check_walls(const char *file) {
     for (int l = 0; l < scene->level_count; ++l)
         for (uint32_t k = 0; k < POINTS; ++k) {
             th_vec2 p = point_of(scene, l, k);
+            th_box box = scene->levels[l].box;
             float clear = th_walls_clear(&walls, l, p), exact = th_walls_distance(&walls, l, p);
             float reach = scene->wall_grids[l].reach,
                   piece = 1.0f / scene->wall_grids[l].inverse_piece;
@@ -50,9 +70,15 @@ static void check_walls(const char *file) {
             // Twice half the diagonal of a piece, the margin for rounding, and a unit of the table.
             if (clear < reach)
                 assert_true(clear >= exact - 1.4143f * piece - 0.02f - 1.1f * TH_CLEAR_UNIT);
+            // Beyond the reach steps count 1.0824 times less, and are whole units of the table.
+            else if (th_boxes_touch(p, p, th_v(box.min_x, box.min_y), th_v(box.max_x, box.max_y),
+                                    0.0f) &&
+                     exact < 1e5f)
+                assert_true(clear >= reach && clear >= 0.88f * exact - 2.9f * piece - 0.1f);
             far += clear > 0.0f;
         }
     assert_true(far > POINTS / 4); // the bound is useful
+    check_crossings(scene, &walls);
     int empty = 0;
     for (uint32_t k = 0; k < POINTS; ++k) {
         th_vec2 p = point_of(scene, 0, k), q = th_add(p, th_v(6.0f * th_uniform(k), 3.0f));
@@ -77,6 +103,7 @@ static void test_clearance(void **state) {
     check_walls("uic/building.json");
     check_walls("uic/mosque.json");
     check_walls("station.json");
+    check_walls("hidac/building.json");
 }
 
 static float distance_to(const th_goal *goal, th_vec2 p) {

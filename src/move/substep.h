@@ -221,6 +221,7 @@ TH_BOTH static inline int th_drop_hidden(const th_world *world, const th_walls *
 // A distance from p, at most `range`, within which there is no wall.
 TH_BOTH static inline float th_substep_clear_distance(const th_walls *walls, int level, th_vec2 p,
                                                       float range) {
+    if (th_walls_clear(walls, level, p) >= range) return range;
     float asked = th_min(range, walls->grids[level].reach), distance2;
     int nearest;
     bool any = th_walls_maybe_near(walls, level, p) &&

@@ -114,15 +114,51 @@ static int nearest_of_cell(const th_scene *scene, const th_wall_grid *grid, int 
 }
 
 // Clearance of a piece: what its centre has, less half its diagonal, and 2 cm for the rounding of coordinates.
-static uint8_t clear_of_piece(const th_scene *scene, const th_wall_grid *grid, th_vec2 centre,
-                              float piece, const int *walls, int count) {
+static uint16_t clear_of_piece(const th_scene *scene, const th_wall_grid *grid, th_vec2 centre,
+                               float piece, const int *walls, int count) {
     float nearest2 = 1e30f;
     for (int i = 0; i < count; ++i) {
         const th_wall *wall = &scene->walls[walls[i]];
         nearest2 = th_min(nearest2, th_segment_distance2(centre, wall->a, wall->b));
     }
     float clear = th_min(sqrtf(nearest2) - 0.70711f * piece - 0.02f, grid->reach);
-    return (uint8_t)(clear > 0.0f ? floorf(clear / TH_CLEAR_UNIT) : 0.0f);
+    return (uint16_t)(clear > 0.0f ? floorf(clear / TH_CLEAR_UNIT) : 0.0f);
+}
+
+static int least_of(int a, int b) { return a < b ? a : b; }
+
+// Beyond the reach: the line from a point to its nearest wall leads through a piece whose clearance is known, so it is at
+// least as long as that and the way between the two, less a diagonal for where the points are in their pieces. Steps to
+// the eight pieces around, in two sweeps, are at most 1.0824 times as long as a straight way, so they count that much less.
+static void spread_clearance(const th_wall_grid *grid, uint16_t *clear, float piece) {
+    int known = (int)(grid->reach / TH_CLEAR_UNIT), nx = grid->clear_nx, ny = grid->clear_ny;
+    int straight = (int)(piece / 1.0824f / TH_CLEAR_UNIT),
+        diagonal = (int)(1.41421f * piece / 1.0824f / TH_CLEAR_UNIT),
+        less = (int)(1.4143f * piece / TH_CLEAR_UNIT) + 1;
+    size_t count = (size_t)nx * (size_t)ny;
+    for (size_t k = 0; k < count; ++k)
+        if (clear[k] >= known) clear[k] = UINT16_MAX;
+    for (int sweep = 0; sweep < 2; ++sweep) {
+        int turn = sweep == 0 ? 1 : -1;
+        for (int r = 0; r < ny; ++r)
+            for (int c = 0; c < nx; ++c) {
+                int row = sweep == 0 ? r : ny - 1 - r, column = sweep == 0 ? c : nx - 1 - c;
+                uint16_t *at = clear + (size_t)row * (size_t)nx + column;
+                if (*at < known) continue;
+                int least = *at;
+                bool below = r > 0, left = c > 0, right = c < nx - 1;
+                const uint16_t *under = at - turn * nx;
+                if (left) least = least_of(least, at[-turn] + straight);
+                if (below) least = least_of(least, under[0] + straight);
+                if (below && left) least = least_of(least, under[-turn] + diagonal);
+                if (below && right) least = least_of(least, under[turn] + diagonal);
+                *at = (uint16_t)(least < known ? known : least);
+            }
+    }
+    for (size_t k = 0; k < count; ++k) {
+        if (clear[k] < known) continue;
+        clear[k] = (uint16_t)(clear[k] - less < known ? known : clear[k] - less);
+    }
 }
 
 static bool build_clearance(th_scene *scene, th_wall_grid *grid) {
@@ -130,14 +166,14 @@ static bool build_clearance(th_scene *scene, th_wall_grid *grid) {
     int pieces = PIECES, cells = grid->nx * grid->ny;
     while (pieces > 1 && (double)cells * pieces * pieces > PIECES_MAX) pieces /= 2;
     size_t count = (size_t)cells * (size_t)(pieces * pieces);
-    uint8_t *clear = th_arena_alloc(scene->arena, count, 1);
+    uint16_t *clear = th_arena_alloc(scene->arena, count, sizeof *clear);
     if (!clear) return false;
     float piece = grid->cell / (float)pieces;
     grid->clear = clear;
     grid->inverse_piece = 1.0f / piece;
     grid->clear_nx = grid->nx * pieces;
     grid->clear_ny = grid->ny * pieces;
-    memset(clear, (int)(grid->reach / TH_CLEAR_UNIT), count);
+    for (size_t k = 0; k < count; ++k) clear[k] = (uint16_t)(grid->reach / TH_CLEAR_UNIT);
     for (int c = 0; c < cells; ++c) {
         if (grid->start[c] == grid->start[c + 1]) continue;
         int kept[KEPT], near = nearest_of_cell(scene, grid, c, kept, KEPT);
@@ -152,6 +188,7 @@ static bool build_clearance(th_scene *scene, th_wall_grid *grid) {
                 clear_of_piece(scene, grid, centre, piece, walls, near);
         }
     }
+    spread_clearance(grid, clear, piece);
     return true;
 }
 

@@ -15,7 +15,7 @@ typedef struct th_wall_grid {
     const int *list;                         // wall indices, ascending within a cell
     const struct th_distance_grid *distance; // signed distance far from walls, distance_grid.c
     // A lower bound on the distance from any point of a piece of a cell to any wall or door, in TH_CLEAR_UNIT.
-    const uint8_t *clear; // clear_nx * clear_ny
+    const uint16_t *clear; // clear_nx * clear_ny
     float inverse_piece;
     int clear_nx, clear_ny;
 } th_wall_grid;
@@ -67,8 +67,8 @@ TH_BOTH static inline bool th_walls_maybe_near(const th_walls *walls, int level,
     if (walls->count == 0) return false;
     return walls->count > walls->scene_count || th_wall_cell(&walls->grids[level], p, &list) > 0;
 }
-// No standing wall is nearer to p than this [m], at most the grid's reach. One look-up: too small by up to the
-// diagonal of a piece, never too large; 0 while live walls stand, which are not in the grid.
+// No standing wall is nearer to p than this [m]. One look-up: never too large, too small by up to the diagonal of a piece
+// and, beyond the grid's reach, two diagonals and a tenth; 0 while live walls stand, which are not in the grid.
 TH_BOTH static inline float th_walls_clear(const th_walls *walls, int level, th_vec2 p) {
     const th_wall_grid *grid = &walls->grids[level];
     if (walls->count > walls->scene_count) return 0.0f;
@@ -199,6 +199,38 @@ TH_BOTH static inline void th_wall_clip_to_grid(const th_wall_grid *grid, th_vec
     }
 }
 
+// The walls that meet a piece of the path p -> q no longer than twice the reach are all within reach of its middle, so one
+// cell is enough.
+TH_BOTH static inline void th_wall_try_piece(th_wall_crossing *first, const th_walls *walls,
+                                             const th_wall_grid *grid, th_vec2 middle, th_vec2 p,
+                                             th_vec2 q) {
+    const int *list = NULL;
+    int entries = th_wall_cell(grid, middle, &list);
+    for (int i = 0; i < entries; ++i) th_wall_try_crossing(first, walls, list[i], p, q);
+}
+
+// A long path piece by piece, up to the first crossing; where walls are far, as far as it is clear at once.
+TH_BOTH static inline void th_wall_walk_along(th_wall_crossing *first, const th_walls *walls,
+                                              int level, th_vec2 p, th_vec2 q) {
+    const th_wall_grid *grid = &walls->grids[level];
+    th_vec2 path = th_sub(q, p);
+    float t0 = 0.0f, t1 = 1.0f, length = th_length(path), piece = 1.9f * grid->reach;
+    th_wall_clip_to_grid(grid, p, path, &t0, &t1);
+    th_vec2 unit = th_scale(1.0f / length, path);
+    bool exact = length < 1e5f; // rounding is less than what the clearance leaves for it
+    for (float at = t0 * length, end = t1 * length; at < end;) { // [m]; not for NaN
+        float clear = exact ? th_walls_clear(walls, level, th_add(p, th_scale(at, unit))) : 0.0f;
+        if (clear >= 0.5f * piece) {
+            at += clear;
+            continue;
+        }
+        float step = th_min(piece, end - at);
+        th_wall_try_piece(first, walls, grid, th_add(p, th_scale(at + 0.5f * step, unit)), p, q);
+        at += piece;
+        if (first->wall >= 0 && first->t * (double)length <= (double)at) return;
+    }
+}
+
 // First standing wall crossed by the path p -> q (touching counts), or -1; *t in [0, 1] along the path.
 // For doubled (two-sided) walls either edge may be returned.
 TH_BOTH static inline int th_walls_first_crossing(const th_walls *walls, int level, th_vec2 p,
@@ -206,26 +238,14 @@ TH_BOTH static inline int th_walls_first_crossing(const th_walls *walls, int lev
     const th_wall_grid *grid = &walls->grids[level];
     th_wall_crossing first = {-1, 2.0};
     th_vec2 path = th_sub(q, p);
-    float clear = th_walls_clear(walls, level, p);
+    float clear = th_walls_clear(walls, level, p), longest = 1.9f * grid->reach;
     if (th_length2(path) < clear * clear) return -1;
-    // The walls that meet a piece of path no longer than twice the reach are all within reach of its
-    // middle, so one cell per piece is enough.
-    float length2 = th_length2(path), longest = 1.9f * grid->reach, t0 = 0.0f, t1 = 1.0f;
-    int count = 1;
-    if (!(length2 <= longest * longest)) {
-        th_wall_clip_to_grid(grid, p, path, &t0, &t1);
-        float pieces = ceilf((t1 - t0) * sqrtf(length2) / longest);
-        count = pieces > 1.0f ? (int)th_min(pieces, 1e6f) : 1;
+    if (grid->nx > 0) {
+        if (th_length2(path) <= longest * longest)
+            th_wall_try_piece(&first, walls, grid, th_add(p, th_scale(0.5f, path)), p, q);
+        else
+            th_wall_walk_along(&first, walls, level, p, q);
     }
-    if (grid->nx > 0)
-        for (int k = 0; k < count; ++k) {
-            const int *list = NULL;
-            float step = (t1 - t0) / (float)count;
-            if (first.wall >= 0 && first.t <= (double)(t0 + (float)k * step)) break;
-            th_vec2 middle = th_add(p, th_scale(t0 + ((float)k + 0.5f) * step, path));
-            int entries = th_wall_cell(grid, middle, &list);
-            for (int i = 0; i < entries; ++i) th_wall_try_crossing(&first, walls, list[i], p, q);
-        }
     for (int w = walls->scene_count; w < walls->count; ++w)
         if (walls->walls[w].level == level) th_wall_try_crossing(&first, walls, w, p, q);
     if (first.wall < 0) return -1;

@@ -416,48 +416,84 @@ TH_BOTH static inline th_rows th_hidac_rows(const th_world *world, const th_leve
     return rows;
 }
 
-// Who of the run is in the rectangle or may be touched; th_hidac_see looks again. Of ten people around, two or three.
 #ifndef __cplusplus
-TH_CLONES static void th_hidac_sift(const float *x, const float *y, int count, th_vec2 p,
-                                    th_vec2 wish, float length, float half_width, float touch,
-                                    uint8_t *keep) {
-#pragma omp simd
-    for (int k = 0; k < count; ++k) {
-        float dx = x[k] - p.x, dy = y[k] - p.y;
-        float along = dx * wish.x + dy * wish.y, side = wish.x * dy - wish.y * dx;
-        keep[k] = (uint8_t)(((along > 0.0f) & (along <= length) &
-                             (side * side <= half_width * half_width)) |
-                            (dx * dx + dy * dy < touch * touch));
-    }
-}
-#endif
+// What decides whom of many somebody has to look at one by one.
+typedef struct th_hidac_sieve {
+    th_vec2 p, wish, heading, disc;
+    float length, loose, rectangle, half_width2; // of the rectangle
+    float touch2, near2, disc2;                  // squares of distances
+    float clear2;                                // no wall hides who is nearer
+    float oncoming; // who goes less than this along the heading counts over the whole rectangle
+} th_hidac_sieve;
 
-TH_BOTH static inline void th_hidac_see_run(const th_world *world, const th_walls *walls,
-                                            th_hidac_view *i, uint32_t begin, uint32_t end,
-                                            float touch) {
-    const th_agents *a = &world->agents;
-#ifndef __cplusplus
+static inline th_hidac_sieve th_hidac_sieve_of(const th_walls *walls, const th_hidac_view *i,
+                                               float touch) {
+    const th_hidac_params *p = i->params;
+    float near = 1.001f * th_max(i->rectangle - 1.5f, 0.5f); // roots and squares round differently
+    bool hides = p->line_of_sight > 0.0f && walls->count > 0;
+    // Of whom those in panic, and the literal rule, take notice depends on more.
+    bool any = i->panics || !(p->oncoming_first > 0.0f);
+    return (th_hidac_sieve){i->p,
+                            i->wish,
+                            i->heading,
+                            th_scale(i->radius + p->waiting_radius, i->wish),
+                            th_max(p->rectangle_loose, i->rectangle),
+                            p->rectangle_loose,
+                            i->rectangle,
+                            i->half_width * i->half_width,
+                            touch * touch,
+                            near * near,
+                            1.001f * p->waiting_radius * p->waiting_radius,
+                            hides ? 0.999f * i->clear * i->clear : INFINITY,
+                            any ? INFINITY : 0.0f};
+}
+
+// Sets keep[k] for those who touch, turn or stop somebody, who lie, or whom a wall may hide; th_hidac_see looks at them.
+// Returns how many of the others are in the loose rectangle, which is all that matters of them: of a dozen people ahead
+// who go the same way, all but one or two.
+TH_CLONES static int th_hidac_sift(const th_hidac_sieve *s, const float *x, const float *y,
+                                   const float *u, const float *v, const uint32_t *phase, int count,
+                                   uint8_t *keep) {
+    int ahead = 0;
+#pragma omp simd reduction(+ : ahead)
+    for (int k = 0; k < count; ++k) {
+        float dx = x[k] - s->p.x, dy = y[k] - s->p.y;
+        float along = dx * s->wish.x + dy * s->wish.y, side = s->wish.x * dy - s->wish.y * dx;
+        float distance2 = dx * dx + dy * dy, ox = dx - s->disc.x, oy = dy - s->disc.y;
+        float agrees = s->heading.x * u[k] + s->heading.y * v[k];
+        int seen = (along > 0.0f) & (along <= s->length) & (side * side <= s->half_width2);
+        int turns = (along <= s->rectangle) & ((agrees < s->oncoming) | (distance2 < s->near2));
+        int stops = ox * ox + oy * oy < s->disc2;
+        int close = (seen & (turns | stops | (distance2 > s->clear2))) | (distance2 < s->touch2) |
+                    (phase[k] == TH_PHASE_FALLEN);
+        int here = phase[k] < TH_PHASE_LEFT;
+        keep[k] = (uint8_t)(close & here);
+        ahead += seen & (along <= s->loose) & here & (close ^ 1);
+    }
+    return ahead;
+}
+
+static inline void th_hidac_see_run(const th_world *world, const th_walls *walls, th_hidac_view *i,
+                                    const th_hidac_sieve *sieve, uint32_t begin, uint32_t end) {
     enum { BLOCK = 64 };
+    const th_agents *a = &world->agents;
     uint8_t keep[BLOCK]; // 0 or 1
-    float length = th_max(i->params->rectangle_loose, i->rectangle);
-    for (; world->counters.fallen == 0 && begin < end; begin += BLOCK) {
+    for (; begin < end; begin += BLOCK) {
         int count = end - begin < BLOCK ? (int)(end - begin) : BLOCK;
-        th_hidac_sift(a->position_x + begin, a->position_y + begin, count, i->p, i->wish, length,
-                      i->half_width, touch, keep);
+        i->ahead += th_hidac_sift(sieve, a->position_x + begin, a->position_y + begin,
+                                  a->velocity_x + begin, a->velocity_y + begin, a->phase + begin,
+                                  count, keep);
         for (int k = count; k % 8 != 0; ++k) keep[k] = 0;
         for (int k = 0; k < count; k += 8) {
             uint64_t eight;
             for (memcpy(&eight, keep + k, sizeof eight); eight != 0; eight &= eight - 1) {
                 uint32_t j = begin + (uint32_t)k + (uint32_t)__builtin_ctzll(eight) / 8;
-                if (j != i->self && !th_gone(a->phase[j])) th_hidac_see(world, walls, i, j);
+                if (j != i->self) th_hidac_see(world, walls, i, j);
             }
         }
     }
-#endif
-    (void)touch;
-    for (uint32_t j = begin; j < end; ++j)
-        if (j != i->self && !th_gone(a->phase[j])) th_hidac_see(world, walls, i, j);
 }
+#endif
 
 TH_BOTH static inline void th_hidac_see_all(const th_world *world, const th_walls *walls,
                                             th_hidac_view *i) {
@@ -470,8 +506,15 @@ TH_BOTH static inline void th_hidac_see_all(const th_world *world, const th_wall
     if (walls->count > 0) th_hidac_touch_walls(walls, i);
     const th_level_grid *grid = &world->index.grids[i->level];
     th_rows rows = th_hidac_rows(world, grid, i, touch, reach);
+#ifdef __cplusplus
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
-        th_hidac_see_run(world, walls, i, begin, end, touch);
+        for (uint32_t j = begin; j < end; ++j)
+            if (j != i->self && !th_gone(world->agents.phase[j])) th_hidac_see(world, walls, i, j);
+#else
+    th_hidac_sieve sieve = th_hidac_sieve_of(walls, i, touch);
+    for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);)
+        th_hidac_see_run(world, walls, i, &sieve, begin, end);
+#endif
     uint32_t found[16];
     int count =
         world->scene->link_count > 0 ? th_linked_neighbours(world, i->self, reach, found, 16) : 0;
