@@ -183,7 +183,9 @@ static void test_ways(void **state) {
     float ways[4];
     uint32_t shut[1] = {0};
     const int out = 0;
-    th_room_ways(p.rooms, &out, 1, shut, &front, ways);
+    int next[4];
+    th_room_ways w = {p.rooms, &out, 1, &front, ways, next};
+    th_room_ways_search(&w, shut);
     int east_a = p.rooms->portals[0].over.x > 0.0f ? 1 : 0;
     int east_b = p.rooms->portals[1].over.x > 0.0f ? 1 : 0;
     assert_near(ways[east_a], 10, 1e-4);
@@ -191,7 +193,7 @@ static void test_ways(void **state) {
     assert_true(isinf(ways[1 - east_a])); // nothing but the way back
     assert_true(isinf(ways[2 + 1 - east_b]));
     shut[0] = 2; // door b
-    th_room_ways(p.rooms, &out, 1, shut, &front, ways);
+    th_room_ways_search(&w, shut);
     assert_true(isinf(ways[east_a]));
     close_plan(&p);
 }

@@ -1,4 +1,6 @@
-// Dijkstra's search from the goals outward over (portal, room entered). SPDX-License-Identifier: Apache-2.0
+// Dijkstra's search from the goals outward over (portal, room entered). Where doors change, only those whose ways led over a
+// door that shut lose them and are searched anew, and only those who gain by a door that opened are changed (Ramalingam,
+// Reps 1996). A way is a sum from the goal outward, so that both give the same bits. SPDX-License-Identifier: Apache-2.0
 #include "space/room_ways.h"
 #include <math.h>
 
@@ -13,35 +15,117 @@ static bool among(const int *goals, int count, int goal) {
     return false;
 }
 
-// Everybody who enters `room` and could go on to its place for `distance` more.
-static void offer_entrances(const th_rooms *rooms, int room, int place, float distance,
-                            th_front *front, float *ways) {
-    const th_room *one = &rooms->rooms[room];
+static int node_into(const th_rooms *rooms, int portal, int room) {
+    return 2 * portal + th_side_of_portal(&rooms->portals[portal], room);
+}
+
+// Everybody who enters `room` and could go on to its place for `distance` more, over the node `next`.
+static void offer_entrances(const th_room_ways *w, int room, int place, float distance, int next) {
+    const th_room *one = &w->rooms->rooms[room];
     int places = one->portal_count + one->goal_count;
     for (int k = 0; k < one->portal_count; ++k) {
         if (k == place) continue;
-        int portal = one->portals[k];
-        int node = 2 * portal + th_side_of_portal(&rooms->portals[portal], room);
-        th_front_offer(front, ways, node, one->distances[k * places + place] + distance);
+        int node = node_into(w->rooms, one->portals[k], room);
+        float way = one->distances[k * places + place] + distance;
+        if (w->front->place[node] < 0 || !(way < w->ways[node])) continue;
+        th_front_offer(w->front, w->ways, node, way);
+        w->next[node] = next;
     }
 }
 
-void th_room_ways(const th_rooms *rooms, const int *goals, int goal_count, const uint32_t *shut,
-                  th_front *front, float *ways) {
-    for (int n = 0; n < 2 * rooms->portal_count; ++n) {
-        ways[n] = INFINITY;
-        // Settled before the search: nobody passes.
-        front->place[n] = is_shut(&rooms->portals[n / 2], shut) ? -1 : 0;
+// The room that is left by crossing a node, and its place there.
+static int room_left(const th_rooms *rooms, int node, int *place) {
+    int from = rooms->portals[node / 2].rooms[1 - node % 2];
+    *place = th_place_of_portal(&rooms->rooms[from], node / 2);
+    return from;
+}
+
+static void settle_all(const th_room_ways *w) {
+    while (w->front->count > 0) {
+        int node = th_front_take(w->front), place, from = room_left(w->rooms, node, &place);
+        offer_entrances(w, from, place, w->ways[node], node);
     }
-    front->count = 0;
+}
+
+// Shut ones are settled before the search: nobody passes.
+static void begin(const th_room_ways *w, const uint32_t *shut) {
+    for (int n = 0; n < 2 * w->rooms->portal_count; ++n)
+        w->front->place[n] = is_shut(&w->rooms->portals[n / 2], shut) ? -1 : 0;
+    w->front->count = 0;
+}
+
+void th_room_ways_search(const th_room_ways *w, const uint32_t *shut) {
+    const th_rooms *rooms = w->rooms;
+    begin(w, shut);
+    for (int n = 0; n < 2 * rooms->portal_count; ++n) {
+        w->ways[n] = INFINITY;
+        w->next[n] = -1;
+    }
     for (int r = 0; r < rooms->room_count; ++r)
         for (int g = 0; g < rooms->rooms[r].goal_count; ++g)
-            if (among(goals, goal_count, rooms->rooms[r].goals[g]))
-                offer_entrances(rooms, r, rooms->rooms[r].portal_count + g, 0.0f, front, ways);
-    while (front->count > 0) {
-        int node = th_front_take(front), portal = node / 2;
-        int from = rooms->portals[portal].rooms[1 - node % 2];
-        offer_entrances(rooms, from, th_place_of_portal(&rooms->rooms[from], portal), ways[node],
-                        front, ways);
+            if (among(w->goals, w->goal_count, rooms->rooms[r].goals[g]))
+                offer_entrances(w, r, rooms->rooms[r].portal_count + g, 0.0f, -1);
+    settle_all(w);
+}
+
+// Takes the ways of those away who went over `node`, and of those who went over them. The heap, empty as yet, holds who is
+// still to be looked at.
+static int forget(const th_room_ways *w, int node, int count) {
+    th_front_entry *lost = w->front->heap;
+    int at = count;
+    lost[count++].node = node;
+    w->ways[node] = INFINITY;
+    w->next[node] = -1;
+    for (; at < count; ++at) {
+        int place, from = room_left(w->rooms, lost[at].node, &place);
+        const th_room *room = &w->rooms->rooms[from];
+        for (int k = 0; k < room->portal_count; ++k) {
+            int before = node_into(w->rooms, room->portals[k], from);
+            if (w->next[before] != lost[at].node) continue;
+            lost[count++].node = before;
+            w->ways[before] = INFINITY;
+            w->next[before] = -1;
+        }
     }
+    return count;
+}
+
+// The best way from a node by what is known of the places of the room that it enters.
+static void look_ahead(const th_room_ways *w, int node) {
+    const th_rooms *rooms = w->rooms;
+    int room = rooms->portals[node / 2].rooms[node % 2];
+    const th_room *one = &rooms->rooms[room];
+    int places = one->portal_count + one->goal_count, own = th_place_of_portal(one, node / 2);
+    float best = INFINITY;
+    int next = -1;
+    for (int k = 0; k < places; ++k) {
+        bool goal = k >= one->portal_count;
+        if (k == own ||
+            (goal && !among(w->goals, w->goal_count, one->goals[k - one->portal_count])))
+            continue;
+        int on = goal ? -1 : node_into(rooms, one->portals[k], room) ^ 1;
+        float way = one->distances[own * places + k] + (goal ? 0.0f : w->ways[on]);
+        if (!(way < best)) continue;
+        best = way;
+        next = on;
+    }
+    if (w->front->place[node] < 0 || !(best < w->ways[node])) return;
+    th_front_offer(w->front, w->ways, node, best);
+    w->next[node] = next;
+}
+
+void th_room_ways_change(const th_room_ways *w, const uint32_t *before, const uint32_t *shut) {
+    const th_rooms *rooms = w->rooms;
+    int count = 0;
+    for (int p = 0; p < rooms->portal_count; ++p)
+        if (is_shut(&rooms->portals[p], shut) && !is_shut(&rooms->portals[p], before))
+            for (int side = 0; side < 2; ++side)
+                if (w->ways[2 * p + side] < INFINITY) count = forget(w, 2 * p + side, count);
+    begin(w, shut);
+    // Offers go into the heap that holds the list, never beyond who is read next: each reads one and adds at most one.
+    for (int k = 0; k < count; ++k) look_ahead(w, w->front->heap[k].node);
+    for (int p = 0; p < rooms->portal_count; ++p)
+        if (is_shut(&rooms->portals[p], before) && !is_shut(&rooms->portals[p], shut))
+            for (int side = 0; side < 2; ++side) look_ahead(w, 2 * p + side);
+    settle_all(w);
 }

@@ -7,15 +7,30 @@
 #include "core/parallel.h"
 #include <string.h>
 
-// Is anybody new? Also whether anybody is in panic.
-static bool is_new(const th_mind_step *s) {
-    int fresh = 0, upset = 0;
-#pragma omp parallel for num_threads(s->world->threads) schedule(static) reduction(+ : fresh, upset)
+// What people are like whom somebody meets.
+static void survey(const th_mind_step *s) {
+    int upset = 0, strangers = 0;
+    memset(s->mind->fright, 0, sizeof s->mind->fright);
+#pragma omp parallel for num_threads(s->world->threads) schedule(static) \
+    reduction(+ : upset, strangers)
     for (int k = 0; k < s->world->agents.count; ++k) {
-        fresh += s->slot[k] == 0 && th_mind_is_own(s, (uint32_t)k);
-        upset += (s->nature[k] & TH_MIND_PANICS) != 0;
+        if (th_mind_frightens(s, (uint32_t)k)) {
+            uint8_t *patch = th_mind_patch_at(s, (uint32_t)k);
+#pragma omp atomic write
+            *patch = 1;
+            ++upset;
+        }
+        strangers += th_mind_is_stranger(s, (uint32_t)k);
     }
     s->mind->upset = upset > 0;
+    s->mind->strangers = strangers > 0;
+}
+
+static bool is_new(const th_mind_step *s) {
+    int fresh = 0;
+#pragma omp parallel for num_threads(s->world->threads) schedule(static) reduction(+ : fresh)
+    for (int k = 0; k < s->world->agents.count; ++k)
+        fresh += s->slot[k] == 0 && th_mind_is_own(s, (uint32_t)k);
     return fresh > 0;
 }
 
@@ -37,20 +52,23 @@ static void count_queues(const th_mind_step *s) {
 }
 
 static void gather_companies(const th_mind_step *s) {
-    const th_agents *a = &s->world->agents;
     th_mind *m = s->mind;
-    if (!th_mind_has_companies(s->world)) return;
-    memset(m->first_id, 0, 2 * (size_t)m->capacity * sizeof *m->first_id);
-    for (int k = 0; k < a->count; ++k) {
-        uint32_t i = (uint32_t)k, c = th_mind_company_joined(s, i);
-        if (c == UINT32_MAX) continue;
-        bool first = m->first_id[c] == 0 || a->id[i] < m->first_id[c];
-        m->farthest[c] =
-            m->first_id[c] == 0 ? s->remaining[i] : th_max(m->farthest[c], s->remaining[i]);
-        if (!first) continue;
-        m->first_id[c] = a->id[i];
-        m->first_aim[c] = s->aim[i];
-        m->first_room[c] = s->room[i];
+    uint32_t count = m->company_count > 0 ? (uint32_t)s->world->agents.count : 0;
+    for (int c = 0; c < m->company_count; ++c) m->companies[c] = (th_company){.leader = UINT32_MAX};
+    for (uint32_t i = 0; i < count; ++i) {
+        th_company *c = th_mind_company_joined(s, i);
+        if (c && th_mind_claim(s, i) < c->leader) c->leader = th_mind_claim(s, i);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        th_company *c = th_mind_company_joined(s, i);
+        if (!c || !th_mind_came_with(s, c, i)) continue;
+        if (!th_mind_knows_way(s->nature[i])) c->unsure = 1;
+        if (th_mind_leads_company(s, c, i)) th_mind_lead_company(s, c, i);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        th_company *c = th_mind_company_joined(s, i);
+        if (!c || !th_mind_came_with(s, c, i)) continue;
+        c->farthest = th_max(c->farthest, th_mind_way_in_company(s, c, i));
     }
 }
 
@@ -61,17 +79,24 @@ static int list_due(const th_mind_step *s) {
     return count;
 }
 
-// Ways for everything that those on the list believe, from `begin` to the first for whom there is no place; the set of the
-// last one is likely that of the next.
+// Ways for everything that those on the list believe who may choose anew, from `begin` to the first for whom there is no
+// place; what the last one asked for is likely what the next does.
 static int prepare_ways(const th_mind_step *s, int begin, int count) {
     const uint32_t *last = NULL;
+    int last_row = -1;
     uint64_t since = s->mind->asked;
-    th_mind_ask(s->world, s->mind, s->mind->no_doors, since);
     for (int k = begin; k < count; ++k) {
-        const uint32_t *shut = th_mind_memory_of(s, s->mind->due[k]);
-        if (last && th_same_words(last, shut, s->mind->door_words)) continue;
-        if (!th_mind_ask(s->world, s->mind, shut, since)) return k;
+        uint32_t i = s->mind->due[k];
+        if (!th_mind_minds_others(s, i) || !th_mind_can_decide(s, i)) continue;
+        int row = th_mind_row_of(s, i, th_mind_target_of(s, i));
+        const uint32_t *shut = th_mind_memory_of(s, i);
+        if (row < 0 || (row == last_row && last && th_same_words(last, shut, s->mind->door_words)))
+            continue;
+        if (!th_mind_ask(s->world, s->mind, s->mind->no_doors, row, since) ||
+            !th_mind_ask(s->world, s->mind, shut, row, since))
+            return k;
         last = shut;
+        last_row = row;
     }
     return count;
 }
@@ -85,6 +110,9 @@ static void each_due(const th_mind_step *s, int begin, int end, due_fn *function
 static void run(th_world *world, int model) {
     th_mind_step s = th_mind_begin(world, th_model_state(world, model));
     if (is_new(&s)) welcome(&s);
+    survey(&s);
+    s.mind->doors_changed = 0;
+    for (int d = 0; d < world->scene->door_count; ++d) th_mind_note_door(world, s.mind, d);
     if (world->step_count % s.period == 0) {
         count_queues(&s);
         gather_companies(&s);

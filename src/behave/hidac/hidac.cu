@@ -78,12 +78,17 @@ static void take_arrays(mind_device *d, store &s, const th_world *host) {
     uint32_t **lists[] = {&k->due, &k->next_aim, &k->leader};
     for (uint32_t **list : lists) *list = s.room<uint32_t>(people);
     k->told = s.room<bool>(people);
-    uint32_t **firsts[] = {&k->first_id, &k->first_aim, &k->first_room};
-    for (uint32_t **first : firsts) *first = s.room<uint32_t>(2 * people);
-    k->farthest = s.room<float>(2 * people);
+    size_t groups = (size_t)host->scene->group_count;
+    k->changes = s.room<uint16_t>((size_t)host->scene->door_count);
+    k->route_rooms = s.copy(m->route_rooms, groups * (size_t)m->room_words);
+    k->company_begin = s.copy(m->company_begin, groups);
+    k->companies = s.room<th_company>((size_t)m->company_count);
+    k->goal_numbers = nullptr;
     for (th_belief &belief : k->beliefs) {
         belief.shut = s.room<uint32_t>((size_t)m->door_words);
         belief.ways = (float *)s.take(belief_bytes(host));
+        belief.next = nullptr;
+        belief.known = nullptr;
         belief.asked = 0;
     }
     k->front = {};
@@ -113,8 +118,24 @@ static void mind_destroy(th_world *host) {
 
 // ---- to the device and back
 
-static size_t memory_bytes(const th_mind *m) {
-    return (size_t)m->capacity * (size_t)m->words * sizeof *m->memory;
+// What a snapshot holds: the same parts here and there.
+struct mind_part {
+    void *host, *device;
+    size_t size;
+};
+enum { MIND_PARTS = 6 };
+
+static void list_parts(const th_world *host, mind_device *d, mind_part *parts) {
+    th_mind *m = host_of(host), *k = &d->known;
+    size_t people = (size_t)m->capacity;
+    const mind_part all[MIND_PARTS] = {
+        {m->memory, k->memory, people * (size_t)m->words * sizeof *m->memory},
+        {m->free_slots, k->free_slots, people * sizeof *m->free_slots},
+        {&m->free_count, &d->mind->free_count, sizeof m->free_count},
+        {m->queue, k->queue, (size_t)m->place_count * TH_MIND_BINS * sizeof *m->queue},
+        {m->companies, k->companies, (size_t)m->company_count * sizeof *m->companies},
+        {m->changes, k->changes, (size_t)host->scene->door_count * sizeof *m->changes}};
+    memcpy(parts, all, sizeof all);
 }
 
 // The ways that the host has and the device has not.
@@ -148,18 +169,20 @@ static bool mind_send(th_world *host) {
     th_mind *m = host_of(host);
     d->doubts = has_doubts(host);
     d->crowded = host->device_world->sources || m->free_count < host->agents.count;
-    th_mind_ask(host, m, m->no_doors, UINT64_MAX);
-    return put(d->known.memory, m->memory, memory_bytes(m)) &&
-           put(d->known.free_slots, m->free_slots, (size_t)m->capacity * sizeof *m->free_slots) &&
-           put(&d->mind->free_count, &m->free_count, sizeof m->free_count) && put_beliefs(d, host);
+    th_mind_ask(host, m, m->no_doors, -1, UINT64_MAX);
+    mind_part parts[MIND_PARTS];
+    list_parts(host, d, parts);
+    bool good = true;
+    for (const mind_part &p : parts) good = good && (p.size == 0 || put(p.device, p.host, p.size));
+    return good && put_beliefs(d, host);
 }
 
 static bool mind_fetch(th_world *host) {
-    mind_device *d = device_of(host);
-    th_mind *m = host_of(host);
-    return get(m->memory, d->known.memory, memory_bytes(m)) &&
-           get(m->free_slots, d->known.free_slots, (size_t)m->capacity * sizeof *m->free_slots) &&
-           get(&m->free_count, &d->mind->free_count, sizeof m->free_count);
+    mind_part parts[MIND_PARTS];
+    list_parts(host, device_of(host), parts);
+    bool good = true;
+    for (const mind_part &p : parts) good = good && (p.size == 0 || get(p.host, p.device, p.size));
+    return good;
 }
 
 // ---- new people
@@ -191,16 +214,13 @@ static void free_slots_again(th_world *host, mind_device *d) {
         });
 }
 
-// Which place somebody gets is left open; nothing depends on it. Also whether anybody is in panic.
+// Which place somebody gets is left open; nothing depends on it.
 static void welcome(th_world *host, mind_device *d) {
     th_mind *m = d->mind;
     mind_words *words = d->words;
-    once(
-        host, TH_LAMBDA(th_world *) { m->upset = 0; });
     everybody(
         host, TH_LAMBDA(th_world * world, int i) {
             th_mind_step s = th_mind_begin(world, m);
-            if (s.nature[i] & TH_MIND_PANICS) m->upset = 1;
             if (s.slot[i] == 0 && th_mind_is_own(&s, (uint32_t)i))
                 m->next_aim[i] = add(&words->fresh, 1u);
         });
@@ -220,7 +240,24 @@ static void welcome(th_world *host, mind_device *d) {
         });
 }
 
-// ---- what all know: queues and companies
+// ---- what all know: moods, doors, queues and companies
+
+static void survey(th_world *host, mind_device *d) {
+    th_mind *m = d->mind;
+    clear(d->mind->fright, sizeof d->mind->fright);
+    once(
+        host, TH_LAMBDA(th_world * world) {
+            m->upset = m->strangers = m->doors_changed = 0;
+            for (int k = 0; k < world->scene->door_count; ++k) th_mind_note_door(world, m, k);
+        });
+    everybody(
+        host, TH_LAMBDA(th_world * world, int i) {
+            th_mind_step s = th_mind_begin(world, m);
+            if (th_mind_frightens(&s, (uint32_t)i))
+                *th_mind_patch_at(&s, (uint32_t)i) = m->upset = 1;
+            if (th_mind_is_stranger(&s, (uint32_t)i)) m->strangers = 1;
+        });
+}
 
 // People lie in the order of cells, so most of a warp counts in one place.
 TH_ON_GPU static void count_in(int *bin) {
@@ -246,32 +283,36 @@ static void count_queues(th_world *host, mind_device *d) {
 // Ways left are not negative, and such numbers are in the order of their bits.
 static void gather_companies(th_world *host, mind_device *d) {
     th_mind *m = d->mind;
-    if (!th_mind_has_companies(host)) return;
+    if (d->known.company_count == 0) return;
     each(
-        2 * d->known.capacity, TH_LAMBDA(int c) {
-            m->first_id[c] = UINT32_MAX;
-            m->farthest[c] = 0.0f;
+        d->known.company_count, TH_LAMBDA(int c) {
+            th_company none = {};
+            none.leader = UINT32_MAX;
+            m->companies[c] = none;
         });
     everybody(
         host, TH_LAMBDA(th_world * world, int i) {
             th_mind_step s = th_mind_begin(world, m);
-            uint32_t c = th_mind_company_joined(&s, (uint32_t)i), remaining;
-            if (c == UINT32_MAX) return;
-            memcpy(&remaining, &s.remaining[i], sizeof remaining);
-            smallest(&m->first_id[c], world->agents.id[i]);
-            largest((uint32_t *)&m->farthest[c], remaining);
+            th_company *c = th_mind_company_joined(&s, (uint32_t)i);
+            if (c) smallest(&c->leader, th_mind_claim(&s, (uint32_t)i));
         });
     everybody(
         host, TH_LAMBDA(th_world * world, int i) {
             th_mind_step s = th_mind_begin(world, m);
-            uint32_t c = th_mind_company_joined(&s, (uint32_t)i);
-            if (c == UINT32_MAX || m->first_id[c] != world->agents.id[i]) return;
-            m->first_aim[c] = s.aim[i];
-            m->first_room[c] = s.room[i];
+            th_company *c = th_mind_company_joined(&s, (uint32_t)i);
+            if (!c || !th_mind_came_with(&s, c, (uint32_t)i)) return;
+            if (!th_mind_knows_way(s.nature[i])) c->unsure = 1;
+            if (th_mind_leads_company(&s, c, (uint32_t)i)) th_mind_lead_company(&s, c, (uint32_t)i);
         });
-    each(
-        2 * d->known.capacity, TH_LAMBDA(int c) {
-            if (m->first_id[c] == UINT32_MAX) m->first_id[c] = 0;
+    everybody(
+        host, TH_LAMBDA(th_world * world, int i) {
+            th_mind_step s = th_mind_begin(world, m);
+            th_company *c = th_mind_company_joined(&s, (uint32_t)i);
+            if (!c || !th_mind_came_with(&s, c, (uint32_t)i)) return;
+            float way = th_mind_way_in_company(&s, c, (uint32_t)i);
+            uint32_t bits;
+            memcpy(&bits, &way, sizeof bits);
+            largest((uint32_t *)&c->farthest, bits);
         });
 }
 
@@ -364,9 +405,9 @@ static bool decide_in_doubt(th_world *host, mind_device *d) {
         size_t count = words.missing < ASKED_AT_ONCE ? words.missing : (size_t)ASKED_AT_ONCE;
         if (!get(sets, d->wanted, count * bytes)) return false;
         uint64_t since = m->asked;
-        th_mind_ask(host, m, m->no_doors, since);
+        th_mind_ask(host, m, m->no_doors, -1, since);
         for (size_t k = 0; k < count; ++k)
-            th_mind_ask(host, m, sets + k * (size_t)m->door_words, since);
+            th_mind_ask(host, m, sets + k * (size_t)m->door_words, -1, since);
         if (!put_beliefs(d, host)) return false;
     }
 }
@@ -385,6 +426,7 @@ static void decide(th_world *host, mind_device *d) {
 static void mind_run(th_world *host) {
     mind_device *d = device_of(host);
     welcome(host, d);
+    survey(host, d);
     if (host->step_count % th_mind_period(host->dt) == 0) {
         count_queues(host, d);
         gather_companies(host, d);

@@ -11,50 +11,56 @@
 #define TH_PB06 "Pelechano, Badler 2006"
 #define TH_P07 "Pelechano, Allbeck, Badler 2007"
 
-#define TH_MIND_PARAMS(X)                                                                         \
-    X(knows_all, 1, 0, 1, "-", TH_PB06, "share of people who know the whole building")            \
-    X(knows_way_in, 0, 0, 1, "-", TH_PB06,                                                        \
-      "share who know the way they came by, the rest knows nothing and explores")                 \
-    X(trained, 0, 0, 1, "-", TH_PB06, "share of trained staff: know all and tell others")         \
-    X(followers, 0, 0, 1, "-", TH_PB06,                                                           \
-      "share who, not knowing the way, walk after somebody who does")                             \
-    X(talks, 1, 0, 1, "-", TH_PB06, "1: those who meet exchange what they know")                  \
-    X(talk_range, 2.5, 0, 10, "m", "throng: a voice among others", "how near one has to be")      \
-    X(sight, 10, 1, 50, "m", "throng: a shut door is recognised across a large room",             \
-      "how far people see doors and whom they follow")                                            \
-    X(companions, 1, 1, 20, "people", "throng: families and friends",                             \
-      "people who came together, by order of appearance; 1: everybody alone")                     \
-    X(wait_distance, 4, 1, 50, "m", "throng: out of reach",                                       \
-      "who is this far behind is waited for")                                                     \
-    X(wait_longest, 60, 0, 3600, "s", "throng", "nobody waits longer for companions")             \
-    X(impatience, 0.5, 0, 1, "-", TH_P07, "1: looks for another way at once, 0: never")           \
-    X(patience, 10, 0, 600, "s", "throng: not printed", "time in a jam that patient people bear") \
-    X(quicker, 0.8, 0.1, 1, "-", "throng: hysteresis", "share of the time that makes one change") \
-    X(change_pause, 5, 0, 600, "s", "throng: hysteresis", "no second change before")              \
-    X(alarm_time, -1, -1, 1e6, "s", TH_P07, "when an alarm panics people; -1: never")             \
-    X(alarm_x, 0, -1e7, 1e7, "m", "throng", "where, in the coordinates of the scene")             \
-    X(alarm_y, 0, -1e7, 1e7, "m", "throng", "where, in the coordinates of the scene")             \
-    X(alarm_radius, 0, 0, 1e6, "m", "throng", "how far from there; 0: everywhere")                \
-    X(alarm_share, 0.2, 0, 1, "-", TH_P07 ": some", "share of those who hear it that panic")      \
-    X(panic_range, 5, 0, 30, "m", "throng: not printed", "how far panic is seen")                 \
-    X(panic_by_sight, 0.5, 0, 10, "1/s", "throng: not printed",                                   \
-      "rise of panic where all others in range panic")                                            \
-    X(panic_by_density, 0.2, 0, 10, "1/s", "throng: not printed", "rise above panic_density")     \
-    X(panic_density, 5, 0.5, 15, "1/m2", "throng: people touch all around", "within 1 m")         \
-    X(panic_by_fallen, 0.3, 0, 10, "1/s", "throng: not printed",                                  \
-      "rise while somebody lies in range")                                                        \
-    X(calming, 0.1, 0, 10, "1/s", "throng: not printed", "fall of panic at all times")            \
-    X(panic_threshold, 0.5, 0.05, 1, "-", "throng: not printed",                                  \
-      "panic at which an average person behaves so; back to normal 0.2 lower")                    \
-    X(anxious, 0, 0, 1, "-", "throng: docs/models/hidac.md", "share: neuroticism 0.8")            \
-    X(polite, 0, 0, 1, "-", "throng: docs/models/hidac.md",                                       \
-      "share: agreeableness 0.8, conscientiousness 0.5")                                          \
-    X(impatient, 0, 0, 1, "-", "throng: docs/models/hidac.md",                                    \
-      "share: agreeableness -0.8, extraversion 0.5, conscientiousness -0.5")                      \
-    X(openness, 0, -1, 1, "-", "throng: the five factors", "of all others; takes unknown ways")   \
-    X(conscientiousness, 0, -1, 1, "-", "throng: the five factors", "keeps calm and in line")     \
-    X(extraversion, 0, -1, 1, "-", "throng: the five factors", "talks, follows less, hurries")    \
-    X(agreeableness, 0, -1, 1, "-", "throng: the five factors", "waits, gives way")               \
+#define TH_MIND_PARAMS(X)                                                                          \
+    X(knows_all, 1, 0, 1, "-", TH_PB06, "share of people who know the whole building")             \
+    X(knows_way_in, 0, 0, 1, "-", TH_PB06,                                                         \
+      "share who know the way they came by, the rest knows nothing and explores")                  \
+    X(trained, 0, 0, 1, "-", TH_PB06, "share of trained staff: know all and tell others")          \
+    X(followers, 0, 0, 1, "-", TH_PB06,                                                            \
+      "share who, not knowing the way, walk after somebody who does")                              \
+    X(talks, 1, 0, 1, "-", TH_PB06, "1: those who meet exchange what they know")                   \
+    X(talk_range, 2.5, 0, 10, "m", "throng: a voice among others", "how near one has to be")       \
+    X(sight, 10, 1, 50, "m", "throng: a shut door is recognised across a large room",              \
+      "how far people see doors and whom they follow")                                             \
+    X(companions, 1, 1, 20, "people", "throng: families and friends",                              \
+      "people who came together, by order of appearance; 1: everybody alone")                      \
+    X(wait_distance, 4, 1, 50, "m", "throng: out of reach",                                        \
+      "who is this far behind is waited for")                                                      \
+    X(wait_longest, 60, 0, 3600, "s", "throng", "nobody waits longer for companions")              \
+    X(impatience, 0.5, 0, 1, "-", TH_P07, "1: looks for another way at once, 0: never")            \
+    X(patience, 10, 0, 600, "s", "throng: not printed", "time in a jam that patient people bear")  \
+    X(quicker, 0.8, 0.1, 1, "-", "throng: hysteresis", "share of the time that makes one change")  \
+    X(change_pause, 5, 0, 600, "s", "throng: hysteresis", "no second change before")               \
+    X(alarm_time, -1, -1, 1e6, "s", TH_P07, "when an alarm panics people; -1: never")              \
+    X(alarm_x, 0, -1e7, 1e7, "m", "throng", "where, in the coordinates of the scene")              \
+    X(alarm_y, 0, -1e7, 1e7, "m", "throng", "where, in the coordinates of the scene")              \
+    X(alarm_radius, 0, 0, 1e6, "m", "throng", "how far from there; 0: everywhere")                 \
+    X(alarm_share, 0.2, 0, 1, "-", TH_P07 ": some", "share of those who hear it that panic")       \
+    X(panic_range, 5, 0, 30, "m", "throng: not printed", "how far panic is seen")                  \
+    X(panic_by_sight, 0.5, 0, 10, "1/s", "throng: not printed",                                    \
+      "rise of panic where all others in range panic")                                             \
+    X(panic_by_talk, 0.05, 0, 10, "1/s", "throng: less than calming: talk alone frightens nobody", \
+      "rise while somebody in panic talks to one")                                                 \
+    X(panic_by_pushing, 0.2, 0, 10, "1/s", "throng: not printed",                                  \
+      "rise where all others in range are pushed about")                                           \
+    X(panic_push, 0.3, 0.01, 2, "m", "throng: twice what throws somebody",                         \
+      "pushed this far of late: pushed about")                                                     \
+    X(panic_by_density, 0.2, 0, 10, "1/s", "throng: not printed", "rise above panic_density")      \
+    X(panic_density, 5, 0.5, 15, "1/m2", "throng: people touch all around", "within 1 m")          \
+    X(panic_by_fallen, 0.3, 0, 10, "1/s", "throng: not printed",                                   \
+      "rise while somebody lies in range")                                                         \
+    X(calming, 0.1, 0, 10, "1/s", "throng: not printed", "fall of panic at all times")             \
+    X(panic_threshold, 0.5, 0.05, 1, "-", "throng: not printed",                                   \
+      "panic at which an average person behaves so; back to normal 0.2 lower")                     \
+    X(anxious, 0, 0, 1, "-", "throng: docs/models/hidac.md", "share: neuroticism 0.8")             \
+    X(polite, 0, 0, 1, "-", "throng: docs/models/hidac.md",                                        \
+      "share: agreeableness 0.8, conscientiousness 0.5")                                           \
+    X(impatient, 0, 0, 1, "-", "throng: docs/models/hidac.md",                                     \
+      "share: agreeableness -0.8, extraversion 0.5, conscientiousness -0.5")                       \
+    X(openness, 0, -1, 1, "-", "throng: the five factors", "takes exits it does not know")         \
+    X(conscientiousness, 0, -1, 1, "-", "throng: the five factors", "keeps calm and in line")      \
+    X(extraversion, 0, -1, 1, "-", "throng: the five factors", "goes up to others, hurries")       \
+    X(agreeableness, 0, -1, 1, "-", "throng: the five factors", "waits, gives way")                \
     X(neuroticism, 0, -1, 1, "-", "throng: the five factors", "panics early")
 
 typedef struct th_mind_params {
@@ -114,6 +120,27 @@ TH_FORMULA th_temper th_temper_of(const th_mind_params *p, uint32_t nature) {
     return t;
 }
 
+// How far off somebody talks with others: outgoing people go up to them.
+TH_FORMULA float th_mind_talk_range(const th_mind_params *p, const th_temper *t) {
+    return p->talk_range * (1.0f + 0.5f * t->extraversion);
+}
+
+// Outgoing people walk after others less.
+TH_FORMULA float th_mind_follows(const th_mind_params *p, const th_temper *t) {
+    return p->followers * (1.0f - 0.5f * t->extraversion);
+}
+
+// 1 gives way, 2 pushes, 0: as the move model draws it.
+TH_FORMULA uint32_t th_mind_manners(const th_temper *t) {
+    return t->agreeableness >= 0.5f ? 1 : t->agreeableness <= -0.5f ? 2 : 0;
+}
+
+// Does somebody who knows only the way it came by take another exit that it sees? Open people do when that is nearer,
+// others the less so the less open they are.
+TH_FORMULA bool th_mind_dares(const th_temper *t, float distance, float known_way) {
+    return distance < t->openness * known_way;
+}
+
 // Impatient are the forward, the inconsiderate and the careless; who panics does not wait at all.
 TH_FORMULA float th_mind_impatience(const th_mind_params *p, const th_temper *t, bool panics) {
     float i = p->impatience + 0.3f * t->extraversion - 0.5f * t->agreeableness -
@@ -133,12 +160,22 @@ TH_FORMULA float th_mind_threshold(const th_mind_params *p, const th_temper *t) 
                     0.02f, 1.0f);
 }
 
-// The level after dt: `seen` is the share of people in range who panic.
-TH_FORMULA float th_mind_panic(const th_mind_params *p, float level, float seen, float density,
-                               bool fallen, float dt) {
-    float rise = p->panic_by_sight * seen +
-                 (density > p->panic_density ? p->panic_by_density : 0.0f) +
-                 (fallen ? p->panic_by_fallen : 0.0f);
+// What makes somebody lose its head.
+typedef struct th_fright {
+    float panicked,
+        pushed;    // shares of the people in sight and range who panic, who are pushed about
+    float density; // around [1/m2]
+    bool fallen;   // somebody in sight lies on the ground
+    bool told;     // somebody in panic talks to it
+} th_fright;
+
+// The level after dt.
+TH_FORMULA float th_mind_panic(const th_mind_params *p, float level, const th_fright *fright,
+                               float dt) {
+    float rise = p->panic_by_sight * fright->panicked + p->panic_by_pushing * fright->pushed +
+                 (fright->density > p->panic_density ? p->panic_by_density : 0.0f) +
+                 (fright->fallen ? p->panic_by_fallen : 0.0f) +
+                 (fright->told ? p->panic_by_talk : 0.0f);
     return th_clamp(level + dt * (rise - p->calming), 0.0f, 1.0f);
 }
 

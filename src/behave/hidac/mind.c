@@ -36,18 +36,21 @@ static bool take_arrays(th_world *world, th_mind *m) {
     TAKE(beyond, 2 * portals);
     TAKE(open, (size_t)scene->door_count);
     TAKE(no_doors, (size_t)m->door_words);
+    TAKE(goal_numbers, (size_t)scene->goal_count);
+    TAKE(changes, (size_t)scene->door_count);
+    TAKE(route_rooms, (size_t)scene->group_count * (size_t)m->room_words);
+    TAKE(company_begin, (size_t)scene->group_count);
+    TAKE(companies, (size_t)m->company_count);
     TAKE(due, people);
     TAKE(next_aim, people);
     TAKE(leader, people);
     TAKE(told, people);
-    TAKE(first_id, 2 * people);
-    TAKE(first_aim, 2 * people);
-    TAKE(first_room, 2 * people);
-    TAKE(farthest, 2 * people);
 #undef TAKE
     for (int b = 0; b < TH_MIND_BELIEFS; ++b) {
         m->beliefs[b].shut = th_arena_alloc(arena, (size_t)m->door_words, sizeof(uint32_t));
         m->beliefs[b].ways = th_arena_alloc(arena, rows * 2 * portals + 1, sizeof(float));
+        m->beliefs[b].next = th_arena_alloc(arena, rows * 2 * portals + 1, sizeof(int));
+        m->beliefs[b].known = th_arena_alloc(arena, rows + 1, 1);
     }
     m->front.heap = th_arena_alloc(arena, 2 * portals + 1, sizeof *m->front.heap);
     m->front.place = th_arena_alloc(arena, 2 * portals + 1, sizeof *m->front.place);
@@ -62,6 +65,35 @@ static int move_field(const th_world *world, const char *name) {
     return -1;
 }
 
+static bool comes_in_companies(const th_scene *scene, int group) {
+    const th_model_choice *behave = &scene->groups[group].behave;
+    const th_mind_params *p = (const th_mind_params *)(const void *)behave->params;
+    return behave->model == TH_BEHAVE_HIDAC && p->companions >= 2.0f;
+}
+
+// Rooms with a goal of the group's route.
+static void mark_route_rooms(const th_scene *scene, const th_rooms *rooms, int group,
+                             uint32_t *marked) {
+    const th_group *g = &scene->groups[group];
+    for (int leg = 0; leg < g->route_count; ++leg)
+        for (int r = 0; r < rooms->room_count; ++r)
+            for (int k = 0; k < rooms->rooms[r].goal_count; ++k)
+                for (int t = 0; t < scene->targets[g->route[leg]].goal_count; ++t)
+                    if (scene->targets[g->route[leg]].goals[t] == rooms->rooms[r].goals[k])
+                        th_set_bit(marked, r, true);
+}
+
+static void fill_groups(const th_scene *scene, th_mind *m) {
+    int companies = 0;
+    for (int g = 0; g < scene->group_count; ++g) {
+        m->company_begin[g] = comes_in_companies(scene, g) ? companies : -1;
+        companies += comes_in_companies(scene, g) ? m->capacity : 0;
+        mark_route_rooms(scene, m->rooms, g, m->route_rooms + (size_t)g * (size_t)m->room_words);
+    }
+    for (int c = 0; c < m->company_count; ++c) m->companies[c].leader = UINT32_MAX;
+    for (int g = 0; g < scene->goal_count; ++g) m->goal_numbers[g] = g;
+}
+
 bool th_mind_create(th_world *world, int model) {
     const th_scene *scene = world->scene;
     th_mind *m = th_alloc(&world->memory, 1, sizeof *m);
@@ -73,11 +105,15 @@ bool th_mind_create(th_world *world, int model) {
     m->capacity = world->agents.capacity;
     m->door_words = scene->door_count / 32 + 1;
     m->room_words = m->rooms->room_count / 32 + 1;
-    m->words = m->door_words + m->room_words;
+    m->words = m->door_words + m->room_words + (scene->door_count + 1) / 2;
+    for (int g = 0; g < scene->group_count; ++g)
+        if (comes_in_companies(scene, g)) m->company_count += m->capacity;
     m->place_count = 2 * m->rooms->portal_count + scene->goal_count;
     if (m->door_words > TH_MIND_DOOR_WORDS || !take_arrays(world, m)) return false;
     m->move_panic = move_field(world, "panic");
     m->move_manners = move_field(world, "manners");
+    m->move_pushed = move_field(world, "pushed_x");
+    fill_groups(scene, m);
     m->free_count = m->capacity;
     for (int k = 0; k < m->capacity; ++k) m->free_slots[k] = m->capacity - 1 - k;
     for (int n = 0; n < 2 * m->rooms->portal_count; ++n)
@@ -114,72 +150,141 @@ int th_mind_take_slot(th_world *world, th_mind *m) {
 
 // ---- ways
 
-static void search_ways(const th_world *world, th_mind *m, th_belief *belief) {
+static th_room_ways ways_of(const th_world *world, th_mind *m, th_belief *belief, int row) {
     const th_scene *scene = world->scene;
-    for (int r = 0; r < row_count(scene); ++r) {
-        int single = r - scene->target_count;
-        const int *goals = single < 0 ? scene->targets[r].goals : &single;
-        int count = single < 0 ? scene->targets[r].goal_count : 1;
-        th_room_ways(m->rooms, goals, count, belief->shut, &m->front,
-                     belief->ways + (size_t)r * 2 * (size_t)m->rooms->portal_count);
-    }
+    int single = row - scene->target_count;
+    size_t at = (size_t)row * 2 * (size_t)m->rooms->portal_count;
+    th_room_ways w = {m->rooms, NULL, 1, &m->front, belief->ways + at, belief->next + at};
+    w.goals = single < 0 ? scene->targets[row].goals : &m->goal_numbers[single];
+    if (single < 0) w.goal_count = scene->targets[row].goal_count;
+    return w;
 }
 
-bool th_mind_ask(const th_world *world, th_mind *m, const uint32_t *shut, uint64_t since) {
-    int b = th_mind_belief_of(m, shut);
+static int differing_doors(const th_mind *m, const uint32_t *a, const uint32_t *b) {
+    int count = 0;
+    for (int k = 0; k < m->door_words; ++k) count += __builtin_popcount(a[k] ^ b[k]);
+    return count;
+}
+
+// From the ways of the set that differs least, if there is one.
+static void search_row(const th_world *world, th_mind *m, th_belief *belief, int row) {
+    const th_belief *like = NULL;
+    int least = 0;
+    for (int k = 0; k < TH_MIND_BELIEFS; ++k) {
+        const th_belief *other = &m->beliefs[k];
+        if (other == belief || other->asked == 0 || !other->known[row]) continue;
+        int differing = differing_doors(m, other->shut, belief->shut);
+        if (like && differing >= least) continue;
+        like = other;
+        least = differing;
+    }
+    th_room_ways w = ways_of(world, m, belief, row);
+    belief->known[row] = 1;
+    if (!like) {
+        th_room_ways_search(&w, belief->shut);
+        return;
+    }
+    size_t nodes = 2 * (size_t)m->rooms->portal_count, at = (size_t)row * nodes;
+    memcpy(w.ways, like->ways + at, nodes * sizeof *w.ways);
+    memcpy(w.next, like->next + at, nodes * sizeof *w.next);
+    th_room_ways_change(&w, like->shut, belief->shut);
+}
+
+bool th_mind_ask(const th_world *world, th_mind *m, const uint32_t *shut, int row, uint64_t since) {
+    int b = th_mind_belief_of(m, shut), rows = row_count(world->scene);
     if (b < 0) {
         b = 0; // the one not asked for the longest
         for (int k = 1; k < TH_MIND_BELIEFS; ++k)
             if (m->beliefs[k].asked < m->beliefs[b].asked) b = k;
         if (m->beliefs[b].asked > since) return false;
         memcpy(m->beliefs[b].shut, shut, (size_t)m->door_words * sizeof *shut);
-        search_ways(world, m, &m->beliefs[b]);
-        m->beliefs[b].searched = m->asked + 1;
+        memset(m->beliefs[b].known, 0, (size_t)rows);
     }
-    m->beliefs[b].asked = ++m->asked;
+    th_belief *belief = &m->beliefs[b];
+    for (int r = row < 0 ? 0 : row; r < (row < 0 ? rows : row + 1); ++r) {
+        if (belief->known[r]) continue;
+        search_row(world, m, belief, r);
+        belief->searched = m->asked + 1;
+    }
+    belief->asked = ++m->asked;
     return true;
 }
 
 // ---- snapshots
 
-static size_t memory_bytes(const th_mind *m) {
-    return (size_t)m->capacity * (size_t)m->words * sizeof *m->memory;
+// What is saved, in this order.
+typedef struct part {
+    void *bytes;
+    size_t size;
+} part;
+enum { PARTS = 6, SLOTS = 1, COUNT = 2, COMPANIES = 4 };
+
+static void list_parts(const th_world *world, const th_mind *m, part *parts) {
+    size_t people = (size_t)m->capacity;
+    part all[PARTS] = {{m->memory, people * (size_t)m->words * sizeof *m->memory},
+                       {m->free_slots, people * sizeof *m->free_slots},
+                       {(void *)&m->free_count, sizeof m->free_count},
+                       {m->queue, (size_t)m->place_count * TH_MIND_BINS * sizeof *m->queue},
+                       {m->companies, (size_t)m->company_count * sizeof *m->companies},
+                       {m->changes, (size_t)world->scene->door_count * sizeof *m->changes}};
+    memcpy(parts, all, sizeof all);
 }
-static size_t slot_bytes(const th_mind *m) { return (size_t)m->capacity * sizeof *m->free_slots; }
 
 size_t th_mind_saved_size(const th_world *world, int model) {
-    const th_mind *m = th_model_state(world, model);
-    return memory_bytes(m) + slot_bytes(m) + sizeof m->free_count;
+    part parts[PARTS];
+    size_t size = 0;
+    list_parts(world, th_model_state(world, model), parts);
+    for (int k = 0; k < PARTS; ++k) size += parts[k].size;
+    return size;
 }
 
 void th_mind_save(const th_world *world, int model, void *bytes) {
-    const th_mind *m = th_model_state(world, model);
+    part parts[PARTS];
     char *at = bytes;
-    memcpy(at, m->memory, memory_bytes(m));
-    memcpy(at + memory_bytes(m), m->free_slots, slot_bytes(m));
-    memcpy(at + memory_bytes(m) + slot_bytes(m), &m->free_count, sizeof m->free_count);
+    list_parts(world, th_model_state(world, model), parts);
+    for (int k = 0; k < PARTS; at += parts[k++].size) memcpy(at, parts[k].bytes, parts[k].size);
 }
 
-bool th_mind_saved_is_sound(const th_world *world, int model, const void *bytes, size_t size) {
-    const th_mind *m = th_model_state(world, model);
-    if (size != th_mind_saved_size(world, model)) return false;
-    const char *at = bytes;
+static bool slots_are_sound(const th_mind *m, const char *slots, const char *count_bytes) {
     int count, slot;
-    memcpy(&count, at + memory_bytes(m) + slot_bytes(m), sizeof count);
+    memcpy(&count, count_bytes, sizeof count);
     if (count < 0 || count > m->capacity) return false;
     for (int k = 0; k < count; ++k) {
-        memcpy(&slot, at + memory_bytes(m) + (size_t)k * sizeof slot, sizeof slot);
+        memcpy(&slot, slots + (size_t)k * sizeof slot, sizeof slot);
         if (slot < 0 || slot >= m->capacity) return false;
     }
     return true;
 }
 
+static bool companies_are_sound(const th_world *world, const th_mind *m, const char *bytes) {
+    uint32_t portals = (uint32_t)m->rooms->portal_count;
+    for (int k = 0; k < m->company_count; ++k) {
+        th_company c;
+        memcpy(&c, bytes + (size_t)k * sizeof c, sizeof c);
+        if (c.aim > portals + (uint32_t)world->scene->goal_count || c.entered > portals ||
+            c.room > (uint32_t)m->rooms->room_count || !(fabsf(c.farthest) < INFINITY) ||
+            !(fabsf(c.goal.x) < INFINITY) || !(fabsf(c.goal.y) < INFINITY))
+            return false;
+    }
+    return true;
+}
+
+bool th_mind_saved_is_sound(const th_world *world, int model, const void *bytes, size_t size) {
+    const th_mind *m = th_model_state(world, model);
+    if (size != th_mind_saved_size(world, model)) return false;
+    part parts[PARTS];
+    const char *begin[PARTS], *at = bytes;
+    list_parts(world, m, parts);
+    for (int k = 0; k < PARTS; at += parts[k++].size) begin[k] = at;
+    return slots_are_sound(m, begin[SLOTS], begin[COUNT]) &&
+           companies_are_sound(world, m, begin[COMPANIES]);
+}
+
 void th_mind_restore(th_world *world, int model, const void *bytes) {
-    th_mind *m = th_model_state(world, model);
+    part parts[PARTS];
     const char *at = bytes;
-    memcpy(m->memory, at, memory_bytes(m));
-    memcpy(m->free_slots, at + memory_bytes(m), slot_bytes(m));
-    memcpy(&m->free_count, at + memory_bytes(m) + slot_bytes(m), sizeof m->free_count);
+    list_parts(world, th_model_state(world, model), parts);
+    for (int k = 0; k < PARTS; at += parts[k++].size) memcpy(parts[k].bytes, at, parts[k].size);
 }
 
 bool th_mind_fields_are_sound(const th_world *world, int model, int group, const uint32_t *fields) {

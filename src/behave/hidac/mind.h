@@ -10,20 +10,37 @@ enum {
     TH_MIND_DOOR_WORDS = 1024, // most doors of a scene, in words of 32
     TH_MIND_BELIEFS = 32,      // sets of shut doors whose ways are at hand
     TH_MIND_BINS = 15,         // people before a place by distance, a metre each
+    TH_MIND_PATCH = 8,         // cells of the index along a patch of the map of fright
+    TH_MIND_FRIGHTS = 4096, // numbers of patches; who shares one with others looks further in vain
 };
 
-// Ways to all targets and single goals for one set of doors that somebody takes for shut.
+// Ways to all targets and single goals (rows) for one set of doors that somebody takes for shut.
 typedef struct th_belief {
     uint32_t *shut;    // door_words
-    float *ways;       // (targets + goals) * 2 portals
+    float *ways;       // rows * 2 portals
+    int *next;         // as many: the node that the way goes on to
+    uint8_t *known;    // by row: has been searched
     uint64_t asked;    // when last; 0: empty
     uint64_t searched; // when, 0: never
 } th_belief;
 
+// People who came together and walk at this moment. Who of them knows the way leads them, else the first who came.
+typedef struct th_company {
+    uint32_t
+        leader; // 1 + id, TH_MIND_UNSURE added where it does not know the way; UINT32_MAX: nobody
+    uint32_t
+        unsure; // 1: somebody does not know the way, so distances to the leader's aim count, not ways left
+    uint32_t aim, room, entered; // the leader's
+    th_vec2 goal;                // where it walks to
+    float farthest;              // of them from there [m]
+} th_company;
+#define TH_MIND_UNSURE 0x80000000u
+
 typedef struct th_mind {
     th_rooms *rooms;
     th_arena arena;
-    int door_words, room_words, words; // of a memory: doors taken for shut, rooms seen
+    // Words of a memory: doors taken for shut, rooms seen, and of each door how often it had changed by what is known.
+    int door_words, room_words, words;
     int capacity;
     uint32_t *memory, *heard; // capacity * words; heard: what listeners will know
     int *free_slots;          // the first free_count are free
@@ -31,19 +48,25 @@ typedef struct th_mind {
     th_belief beliefs[TH_MIND_BELIEFS];
     uint64_t asked;
     th_front front;
-    int place_count;    // 2 * portals (portal and room it is left from), then goals
-    int *queue;         // place_count * TH_MIND_BINS
-    float *beyond;      // by 2 * portal + side: how far behind the line people aim [m]
-    uint8_t *open;      // by door: none is shut
-    uint32_t *no_doors; // the set of no shut doors
+    int place_count;                 // 2 * portals (portal and room it is left from), then goals
+    int *queue;                      // place_count * TH_MIND_BINS
+    float *beyond;                   // by 2 * portal + side: how far behind the line people aim [m]
+    uint8_t *open;                   // by door: none is shut
+    uint32_t *no_doors;              // the set of no shut doors
+    int *goal_numbers;               // 0, 1, 2 ...: lists of one goal
+    uint8_t fright[TH_MIND_FRIGHTS]; // somebody in a patch of this number frightens others
+    uint16_t *changes;               // by door: how often it has shut and opened; odd: is shut
+    uint32_t *route_rooms;           // by group, room_words each: rooms with a goal of its route
     // by place in the list of those whose turn it is
     uint32_t *due, *next_aim, *leader;
     bool *told;
-    uint32_t upset;               // 1: somebody is in panic
-    int move_panic, move_manners; // fields of the move model hidac; -1: nobody uses it
-    // companions: by company, of this moment
-    uint32_t *first_id, *first_aim, *first_room;
-    float *farthest;
+    uint32_t upset;                            // 1: somebody frightens others
+    uint32_t strangers;                        // 1: somebody does not know all
+    uint32_t doors_changed;                    // 1: some door has
+    int move_panic, move_manners, move_pushed; // fields of the move model hidac; -1: nobody uses it
+    int *company_begin;    // by group: its first company; -1: everybody is alone
+    th_company *companies; // company_count
+    int company_count;
 } th_mind;
 
 #ifdef __cplusplus
@@ -60,10 +83,11 @@ bool th_mind_fields_are_sound(const th_world *world, int model, int group, const
 
 // A place for the memory of somebody new. Not for several threads at once.
 int th_mind_take_slot(th_world *world, th_mind *mind);
-// Has the ways for a set of shut doors at hand, for everybody who asks (th_mind_known_ways), in the place of those that
-// were not asked for the longest. False: all there are have been asked for since, use them first. Not for several threads
-// at once.
-bool th_mind_ask(const th_world *world, th_mind *mind, const uint32_t *shut, uint64_t since);
+// Has the ways of a row (-1: of all) for a set of shut doors at hand, for everybody who asks (th_mind_known_ways), in the
+// place of those that were not asked for the longest. False: all there are have been asked for since, use them first. Not
+// for several threads at once. Cost: what the doors that differ from a set at hand touch.
+bool th_mind_ask(const th_world *world, th_mind *mind, const uint32_t *shut, int row,
+                 uint64_t since);
 
 #ifdef __cplusplus
 }
@@ -102,20 +126,19 @@ TH_BOTH static inline uint32_t th_mind_draw_nature(const th_mind_params *p, uint
     th_random4 more = th_philox(seed, TH_STREAM_HIDAC_MIND, id, 1);
     float trained = th_uniform(r.v[0]), knowledge = th_uniform(r.v[1]), temper = th_uniform(r.v[2]);
     uint32_t nature = 0;
-    if (trained < p->trained) nature |= TH_MIND_TRAINED;
-    if (knowledge < p->knows_all)
-        nature |= TH_MIND_KNOWS_ALL;
-    else if (knowledge < p->knows_all + p->knows_way_in)
-        nature |= TH_MIND_KNOWS_WAY_IN;
-    // Outgoing people walk after others less.
-    if (th_uniform(more.v[0]) < p->followers * (1.0f - 0.5f * p->extraversion))
-        nature |= TH_MIND_FOLLOWER;
     if (temper < p->anxious)
         nature |= TH_MIND_ANXIOUS;
     else if (temper < p->anxious + p->polite)
         nature |= TH_MIND_POLITE;
     else if (temper < p->anxious + p->polite + p->impatient)
         nature |= TH_MIND_IMPATIENT;
+    th_temper factors = th_temper_of(p, nature);
+    if (trained < p->trained) nature |= TH_MIND_TRAINED;
+    if (knowledge < p->knows_all)
+        nature |= TH_MIND_KNOWS_ALL;
+    else if (knowledge < p->knows_all + p->knows_way_in)
+        nature |= TH_MIND_KNOWS_WAY_IN;
+    if (th_uniform(more.v[0]) < th_mind_follows(p, &factors)) nature |= TH_MIND_FOLLOWER;
     return nature;
 }
 #endif

@@ -24,8 +24,9 @@ TH_BOTH static inline void th_mind_hear_alarm(const th_mind_step *s, uint32_t i)
 // ---- what others within range know and do
 
 typedef struct th_mind_around {
-    int people, panicked, fallen, close;
+    int people, panicked, pushed, fallen, close;
     bool told;       // the way, by trained staff
+    bool alarmed;    // by talk with somebody in panic
     uint32_t leader; // nearest one to follow; UINT32_MAX: none
     float leader_distance2;
 } th_mind_around;
@@ -38,26 +39,114 @@ TH_BOTH static inline bool th_mind_leads(const th_mind_step *s, uint32_t i, uint
            th_mind_target_of(s, j) == th_mind_target_of(s, i);
 }
 
-TH_BOTH static inline void th_mind_meet(const th_mind_step *s, uint32_t i, uint32_t j,
-                                        float distance2, th_mind_around *seen, uint32_t *heard) {
+// Does j behave in panic, by its own mind or as the move model has it for good?
+TH_BOTH static inline bool th_mind_is_panicked(const th_mind_step *s, uint32_t j, bool minded) {
+    if (minded && (s->nature[j] & TH_MIND_PANICS)) return true;
+    return s->mind->move_panic >= 0 &&
+           th_own_floats(s->world, TH_MOVE_HIDAC, s->mind->move_panic)[j] > 0.5f;
+}
+
+// Is j pushed about? Only the move model hidac tells.
+TH_BOTH static inline bool th_mind_is_pushed(const th_mind_step *s, uint32_t j, float far) {
+    if (s->mind->move_pushed < 0) return false;
+    th_vec2 pushed = {th_own_floats(s->world, TH_MOVE_HIDAC, s->mind->move_pushed)[j],
+                      th_own_floats(s->world, TH_MOVE_HIDAC, s->mind->move_pushed + 1)[j]};
+    return th_length2(pushed) > far * far;
+}
+
+// Does somebody frighten others?
+TH_BOTH static inline bool th_mind_frightens(const th_mind_step *s, uint32_t j) {
+    const th_group_state *group = &s->world->groups[s->world->agents.group[j]];
+    bool minded = group->behave == TH_BEHAVE_HIDAC;
+    const th_mind_params *p = (const th_mind_params *)(const void *)group->behave_params;
+    return th_mind_is_panicked(s, j, minded) || s->world->agents.phase[j] == TH_PHASE_FALLEN ||
+           (minded && p->panic_by_pushing > 0.0f && th_mind_is_pushed(s, j, p->panic_push));
+}
+
+TH_FORMULA uint32_t th_mind_patch(uint32_t level, int row, int column) {
+    uint32_t mixed = (uint32_t)row * 73856093u ^ (uint32_t)column * 19349663u ^ level * 83492791u;
+    return mixed % TH_MIND_FRIGHTS;
+}
+
+// Where somebody frightens others.
+TH_BOTH static inline uint8_t *th_mind_patch_at(const th_mind_step *s, uint32_t j) {
+    const th_agents *a = &s->world->agents;
+    const th_level_grid *grid = &s->world->index.grids[a->level[j]];
+    return s->mind->fright + th_mind_patch(a->level[j],
+                                           th_grid_row(grid, a->position_y[j]) / TH_MIND_PATCH,
+                                           th_grid_column(grid, a->position_x[j]) / TH_MIND_PATCH);
+}
+
+// May somebody within range frighten others?
+TH_BOTH static inline bool th_mind_fright_near(const th_mind_step *s, uint32_t level, th_vec2 at,
+                                               float range) {
+    if (!s->mind->upset) return false;
+    th_rows cells = th_rows_around(&s->world->index.grids[level], at, range);
+    for (int r = cells.row / TH_MIND_PATCH; r <= cells.last_row / TH_MIND_PATCH; ++r)
+        for (int c = cells.column0 / TH_MIND_PATCH; c <= cells.column1 / TH_MIND_PATCH; ++c)
+            if (s->mind->fright[th_mind_patch(level, r, c)]) return true;
+    return false;
+}
+
+// Does somebody not know all?
+TH_BOTH static inline bool th_mind_is_stranger(const th_mind_step *s, uint32_t j) {
+    return th_mind_is_own(s, j) && !(s->nature[j] & TH_MIND_KNOWS_ALL);
+}
+
+// What i sees of j, no wall being between them.
+TH_BOTH static inline void th_mind_watch(const th_mind_step *s, uint32_t i, uint32_t j, bool minded,
+                                         float distance2, th_mind_around *seen) {
     const th_mind_params *p = th_mind_params_of(s, i);
     const th_agents *a = &s->world->agents;
-    if (a->phase[j] == TH_PHASE_FALLEN)
-        seen->fallen += distance2 <= p->panic_range * p->panic_range;
+    bool in_range = distance2 <= p->panic_range * p->panic_range;
+    if (a->phase[j] == TH_PHASE_FALLEN) seen->fallen += in_range;
     if (!th_moves(a->phase[j])) return;
     seen->close += distance2 <= 1.0f;
+    if (!in_range) return;
+    seen->people++;
+    seen->panicked += th_mind_is_panicked(s, j, minded);
+    seen->pushed += th_mind_is_pushed(s, j, p->panic_push);
+}
+
+// What j tells: order-free, since of each door the latest news counts.
+TH_BOTH static inline void th_mind_hear(const th_mind_step *s, uint32_t j, th_mind_around *seen,
+                                        uint32_t *heard) {
+    th_mind *m = s->mind;
+    uint32_t *theirs = th_mind_memory_of(s, j);
+    if (m->strangers)
+        for (int w = m->door_words; w < m->door_words + m->room_words; ++w) heard[w] |= theirs[w];
+    const uint16_t *news = th_mind_changes_in(m, theirs);
+    uint16_t *known = th_mind_changes_in(m, heard);
+    for (int d = 0; m->doors_changed && d < s->world->scene->door_count; ++d)
+        if (news[d] > known[d]) known[d] = news[d];
+    seen->told |= (s->nature[j] & TH_MIND_TRAINED) != 0;
+    seen->alarmed |= (s->nature[j] & TH_MIND_PANICS) != 0;
+}
+
+// How i looks around, the same for everybody it meets.
+typedef struct th_mind_sight {
+    th_vec2 at;
+    int level;
+    float clear2; // nearer, no wall hides anybody
+    float feel2;  // others frighten this far
+    float talk2;  // and are talked with
+    bool wants_leader;
+} th_mind_sight;
+
+TH_BOTH static inline void th_mind_meet(const th_mind_step *s, uint32_t i, uint32_t j,
+                                        float distance2, const th_mind_sight *sight,
+                                        th_mind_around *seen, uint32_t *heard) {
+    const th_mind_params *p = th_mind_params_of(s, i);
+    const th_agents *a = &s->world->agents;
     bool minded = s->world->groups[a->group[j]].behave == TH_BEHAVE_HIDAC && s->slot[j] > 0;
-    if (distance2 <= p->panic_range * p->panic_range) {
-        seen->people++;
-        seen->panicked += minded && (s->nature[j] & TH_MIND_PANICS) != 0;
-    }
-    if (!minded || s->room[j] != s->room[i]) return;
-    if (heard && distance2 <= p->talk_range * p->talk_range) {
-        const uint32_t *theirs = th_mind_memory_of(s, j);
-        for (int w = 0; w < s->mind->words; ++w) heard[w] |= theirs[w];
-        seen->told |= (s->nature[j] & TH_MIND_TRAINED) != 0;
-    }
-    if (!th_mind_leads(s, i, j) || distance2 > p->sight * p->sight) return;
+    if (distance2 <= sight->feel2 &&
+        (distance2 <= sight->clear2 ||
+         th_walls_first_crossing(&s->walls, sight->level, sight->at, th_position(a, j), NULL) < 0))
+        th_mind_watch(s, i, j, minded, distance2, seen);
+    if (!minded || !th_moves(a->phase[j]) || s->room[j] != s->room[i]) return;
+    if (heard && distance2 <= sight->talk2 && th_mind_params_of(s, j)->talks > 0.0f)
+        th_mind_hear(s, j, seen, heard);
+    if (!sight->wants_leader || distance2 > p->sight * p->sight || !th_mind_leads(s, i, j)) return;
     // Whom it follows already is the nearest.
     if (th_mind_leaders_of(s, i) >= 0 && s->follows[i] == a->id[j]) distance2 = 0.0f;
     if (distance2 < seen->leader_distance2 ||
@@ -76,20 +165,24 @@ TH_BOTH static inline th_mind_around th_mind_look_around(const th_mind_step *s, 
                                                          uint32_t *heard) {
     const th_mind_params *p = th_mind_params_of(s, i);
     const th_agents *a = &s->world->agents;
-    th_mind_around seen = {0, 0, 0, 0, false, UINT32_MAX, INFINITY};
-    // How many are calm does not matter while nobody panics.
-    bool upset = s->mind->upset != 0 || s->world->counters.fallen > 0;
-    float range = th_max(upset ? p->panic_range : 0.0f, heard ? p->talk_range : 0.0f);
-    if (th_mind_wants_leader(s, i)) range = th_max(range, p->sight);
-    range = th_max(range, 1.0f);
-    th_vec2 at = th_position(a, i);
-    const th_level_grid *grid = &s->world->index.grids[a->level[i]];
-    th_rows rows = th_rows_around(grid, at, range);
+    th_mind_around seen = {0, 0, 0, 0, 0, false, false, UINT32_MAX, INFINITY};
+    // How many are calm does not matter where nobody panics; how dense it is, always does.
+    bool upset = th_mind_fright_near(s, a->level[i], th_position(a, i), p->panic_range);
+    th_temper temper = th_temper_of(p, s->nature[i]);
+    float feel = th_max(upset ? p->panic_range : 0.0f, 1.0f),
+          talk = heard ? th_mind_talk_range(p, &temper) : 0.0f;
+    th_mind_sight sight = {th_position(a, i), (int)a->level[i], 0.0f,
+                           feel * feel,       talk * talk,      th_mind_wants_leader(s, i)};
+    float clear = s->walls.count > 0 ? th_walls_clear(&s->walls, sight.level, sight.at) : 1e6f;
+    sight.clear2 = clear * clear;
+    float range = th_max(th_max(feel, talk), sight.wants_leader ? p->sight : 0.0f);
+    const th_level_grid *grid = &s->world->index.grids[sight.level];
+    th_rows rows = th_rows_around(grid, sight.at, range);
     for (uint32_t begin, end; th_next_run(&s->world->index, grid, &rows, &begin, &end);)
         for (uint32_t j = begin; j < end; ++j) {
-            float distance2 = th_length2(th_sub(th_position(a, j), at));
+            float distance2 = th_length2(th_sub(th_position(a, j), sight.at));
             if (j != i && distance2 <= range * range)
-                th_mind_meet(s, i, j, distance2, &seen, heard);
+                th_mind_meet(s, i, j, distance2, &sight, &seen, heard);
         }
     return seen;
 }
@@ -97,10 +190,10 @@ TH_BOTH static inline th_mind_around th_mind_look_around(const th_mind_step *s, 
 TH_BOTH static inline void th_mind_feel(const th_mind_step *s, uint32_t i,
                                         const th_mind_around *seen) {
     const th_mind_params *p = th_mind_params_of(s, i);
-    float share = seen->people > 0 ? (float)seen->panicked / (float)seen->people : 0.0f;
-    float density = (float)(seen->close + 1) / 3.14159265f;
-    s->panic[i] = th_mind_panic(p, s->panic[i], share, density, seen->fallen > 0,
-                                s->interval * (float)TH_MIND_LOOKS);
+    float people = (float)(seen->people > 0 ? seen->people : 1);
+    th_fright fright = {(float)seen->panicked / people, (float)seen->pushed / people,
+                        (float)(seen->close + 1) / 3.14159265f, seen->fallen > 0, seen->alarmed};
+    s->panic[i] = th_mind_panic(p, s->panic[i], &fright, s->interval * (float)TH_MIND_LOOKS);
 }
 
 // Who has fallen behind the leader makes it wait, a little longer than until its own next look; who is ahead waits itself.
@@ -141,9 +234,21 @@ TH_BOTH static inline void th_mind_listen(const th_mind_step *s, int k) {
 TH_BOTH static inline void th_mind_remember(const th_mind_step *s, int k) {
     uint32_t i = s->mind->due[k];
     if (!th_mind_hears(s, i)) return;
-    memcpy(th_mind_memory_of(s, i), s->mind->heard + (size_t)k * (size_t)s->mind->words,
-           (size_t)s->mind->words * sizeof(uint32_t));
-    if (s->mind->told[k]) s->nature[i] |= TH_MIND_TOLD;
+    th_mind *m = s->mind;
+    uint32_t *heard = m->heard + (size_t)k * (size_t)m->words, *own = th_mind_memory_of(s, i);
+    // Nobody is told that there is nothing in the room of its own exit: who passed through looked for something else.
+    const uint32_t *goals =
+        m->route_rooms + (size_t)s->world->agents.group[i] * (size_t)m->room_words;
+    for (int w = 0; w < m->room_words; ++w)
+        own[m->door_words + w] |= heard[m->door_words + w] & ~goals[w];
+    const uint16_t *news = th_mind_changes_in(m, heard);
+    uint16_t *known = th_mind_changes_in(m, own);
+    for (int d = 0; m->doors_changed && d < s->world->scene->door_count; ++d) {
+        if (news[d] <= known[d]) continue;
+        known[d] = news[d];
+        th_set_bit(own, d, news[d] & 1);
+    }
+    if (m->told[k]) s->nature[i] |= TH_MIND_TOLD;
 }
 
 // Panic begins or is over.

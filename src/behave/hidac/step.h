@@ -57,6 +57,19 @@ TH_BOTH static inline uint32_t *th_mind_memory_of(const th_mind_step *s, uint32_
 TH_BOTH static inline uint32_t *th_mind_rooms_seen(const th_mind_step *s, uint32_t i) {
     return th_mind_memory_of(s, i) + s->mind->door_words;
 }
+// Of a memory: how often each door had changed by what is known.
+TH_BOTH static inline uint16_t *th_mind_changes_in(const th_mind *m, uint32_t *memory) {
+    return (uint16_t *)(void *)(memory + m->door_words + m->room_words);
+}
+
+// A door has changed when its number says another state than it has; numbers end at the two largest.
+TH_BOTH static inline void th_mind_note_door(const th_world *world, th_mind *m, int door) {
+    uint16_t *changes = &m->changes[door];
+    bool shut = world->door_closed[door] != 0;
+    if (((*changes & 1) != 0) != shut)
+        *changes = *changes == UINT16_MAX ? UINT16_MAX - 1 : *changes + 1;
+    if (*changes > 0) m->doors_changed = 1;
+}
 TH_BOTH static inline bool th_mind_is_own(const th_mind_step *s, uint32_t i) {
     const th_agents *a = &s->world->agents;
     return th_moves(a->phase[i]) && s->world->groups[a->group[i]].behave == TH_BEHAVE_HIDAC;
@@ -71,6 +84,10 @@ TH_BOTH static inline bool th_mind_thinks(const th_mind_step *s, uint32_t i) {
 }
 TH_BOTH static inline bool th_mind_knows(uint32_t nature) {
     return (nature & (TH_MIND_KNOWS_ALL | TH_MIND_TRAINED | TH_MIND_TOLD)) != 0;
+}
+// Has it a way left of which it knows the length?
+TH_BOTH static inline bool th_mind_knows_way(uint32_t nature) {
+    return th_mind_knows(nature) || (nature & TH_MIND_KNOWS_WAY_IN) != 0;
 }
 // -1: no leg left.
 TH_BOTH static inline int th_mind_target_of(const th_mind_step *s, uint32_t i) {
@@ -96,6 +113,22 @@ TH_BOTH static inline uint32_t th_mind_aim_of_place(const th_mind_step *s, int r
     if (place < 0) return 0;
     if (place < here->portal_count) return (uint32_t)here->portals[place] + 1;
     return (uint32_t)(s->mind->rooms->portal_count + here->goals[place - here->portal_count]) + 1;
+}
+
+TH_BOTH static inline bool th_mind_in_target(const th_scene *scene, int target, int goal) {
+    for (int k = 0; k < scene->targets[target].goal_count; ++k)
+        if (scene->targets[target].goals[k] == goal) return true;
+    return false;
+}
+
+// May somebody go to a place of the room where others go: an exit of its own, a door that it does not take for shut?
+TH_BOTH static inline bool th_mind_may_go_to(const th_mind_step *s, uint32_t i, int room, int place,
+                                             int target) {
+    const th_room *here = &s->mind->rooms->rooms[room];
+    if (place >= here->portal_count)
+        return th_mind_in_target(s->world->scene, target, here->goals[place - here->portal_count]);
+    const th_room_portal *portal = &s->mind->rooms->portals[here->portals[place]];
+    return portal->kind != TH_PORTAL_DOOR || !th_bit(th_mind_memory_of(s, i), portal->index);
 }
 
 // Is somebody nearer to the place that it makes for than j of the same room?
@@ -135,7 +168,9 @@ TH_BOTH static inline bool th_mind_is_due(const th_mind_step *s, uint32_t i) {
 TH_BOTH static inline bool th_mind_minds_others(const th_mind_step *s, uint32_t i) {
     return th_mind_thinks(s, i) || th_mind_is_lost(s, i) || th_mind_leaders_of(s, i) >= 0;
 }
+// While all doors are as they were and everybody knows all, nobody has anything to tell.
 TH_BOTH static inline bool th_mind_hears(const th_mind_step *s, uint32_t i) {
-    return th_mind_params_of(s, i)->talks > 0.0f && (th_mind_thinks(s, i) || th_mind_is_lost(s, i));
+    return (s->mind->strangers || s->mind->doors_changed || s->mind->upset) &&
+           th_mind_params_of(s, i)->talks > 0.0f && (th_mind_thinks(s, i) || th_mind_is_lost(s, i));
 }
 #endif

@@ -39,7 +39,9 @@ TH_BOTH static inline void th_mind_look_at_doors(const th_mind_step *s, uint32_t
         if (th_walls_first_crossing(&s->walls, here->level, p, th_add(p, th_scale(before, off)),
                                     NULL) >= 0)
             continue;
-        th_set_bit(th_mind_memory_of(s, i), portal->index, s->world->door_closed[portal->index]);
+        uint32_t *memory = th_mind_memory_of(s, i);
+        th_set_bit(memory, portal->index, s->world->door_closed[portal->index]);
+        th_mind_changes_in(s->mind, memory)[portal->index] = s->mind->changes[portal->index];
     }
 }
 
@@ -82,12 +84,6 @@ TH_BOTH static inline float th_mind_total(th_mind_choice c) {
     return c.place < 0 ? INFINITY : c.distance + c.beyond;
 }
 
-TH_BOTH static inline bool th_mind_in_target(const th_scene *scene, int target, int goal) {
-    for (int k = 0; k < scene->targets[target].goal_count; ++k)
-        if (scene->targets[target].goals[k] == goal) return true;
-    return false;
-}
-
 // What a place of the room is worth to somebody: `ways` of what it knows, NULL for who explores.
 TH_BOTH static inline th_mind_choice th_mind_value_of(const th_mind_step *s, uint32_t i, int room,
                                                       int place, int target, const float *ways) {
@@ -95,10 +91,8 @@ TH_BOTH static inline th_mind_choice th_mind_value_of(const th_mind_step *s, uin
     const th_room *here = &rooms->rooms[room];
     th_mind_choice c = {place, 0.0f, 0.0f};
     if (place >= here->portal_count) {
-        // Who keeps to the way it came by passes other exits.
         int goal = here->goals[place - here->portal_count];
-        bool familiar = !ways || th_mind_knows(s->nature[i]) || goal == (int)s->entrance[i] - 1;
-        if (!familiar || !th_mind_in_target(s->world->scene, target, goal)) c.place = -1;
+        if (!th_mind_in_target(s->world->scene, target, goal)) c.place = -1;
     } else {
         int portal = here->portals[place], side = th_side_of_portal(&rooms->portals[portal], room);
         int next = rooms->portals[portal].rooms[1 - side];
@@ -108,6 +102,12 @@ TH_BOTH static inline th_mind_choice th_mind_value_of(const th_mind_step *s, uin
         if (ways) c.beyond = ways[2 * portal + 1 - side];
     }
     if (c.place >= 0) c.distance = th_mind_place_distance(s, i, room, place);
+    if (c.place >= here->portal_count && ways && !th_mind_knows(s->nature[i]) &&
+        here->goals[place - here->portal_count] != (int)s->entrance[i] - 1) {
+        // Who keeps to the way it came by passes other exits.
+        th_temper temper = th_temper_of(th_mind_params_of(s, i), s->nature[i]);
+        if (!th_mind_dares(&temper, c.distance, s->remaining[i])) c.place = -1;
+    }
     return c;
 }
 
@@ -119,9 +119,18 @@ TH_BOTH static inline float th_mind_guess(const th_mind_step *s, uint32_t i, int
     return 0.67f + 0.66f * th_uniform(r.v[0]);
 }
 
-// The place of the room by which the shortest way begins, counted in rooms, to a known room with an unknown one beside it;
-// -1: none. Short numbers, since every thread of a device has an own copy.
-TH_BOTH static inline int th_mind_toward_unknown(const th_mind_step *s, uint32_t i, int room) {
+// Is there a goal of the target in the room?
+TH_BOTH static inline bool th_mind_has_goal(const th_mind_step *s, int room, int target) {
+    const th_room *here = &s->mind->rooms->rooms[room];
+    for (int k = 0; k < here->goal_count; ++k)
+        if (th_mind_in_target(s->world->scene, target, here->goals[k])) return true;
+    return false;
+}
+
+// The place of the room by which the shortest way begins, counted in rooms, over rooms seen: to one with a goal of the
+// target; target -1: to one with an unknown room beside it. -1: none, or more than 4096 rooms, or 512 on the way. Short
+// numbers, since every thread of a device has an own copy.
+TH_BOTH static inline int th_mind_back_to(const th_mind_step *s, uint32_t i, int room, int target) {
     const th_rooms *rooms = s->mind->rooms;
     const uint32_t *seen = th_mind_rooms_seen(s, i), *shut = th_mind_memory_of(s, i);
     uint16_t queue[TH_MIND_ROOMS_SEARCHED / 8], first[TH_MIND_ROOMS_SEARCHED / 8];
@@ -138,7 +147,11 @@ TH_BOTH static inline int th_mind_toward_unknown(const th_mind_step *s, uint32_t
             int next = p->rooms[1 - th_side_of_portal(p, queue[at])];
             uint16_t begins = at == 0 ? (uint16_t)k : first[at];
             if (p->kind == TH_PORTAL_DOOR && th_bit(shut, p->index)) continue;
-            if (!th_bit(seen, next)) return begins;
+            if (!th_bit(seen, next)) {
+                if (target < 0) return begins;
+                continue;
+            }
+            if (target >= 0 && th_mind_has_goal(s, next, target)) return begins;
             if (th_bit(reached, next) || count == TH_MIND_ROOMS_SEARCHED / 8) continue;
             th_set_bit(reached, next, true);
             queue[count] = (uint16_t)next;
@@ -148,10 +161,25 @@ TH_BOTH static inline int th_mind_toward_unknown(const th_mind_step *s, uint32_t
     return -1;
 }
 
+// Has it seen a room with a goal of its route?
+TH_BOTH static inline bool th_mind_remembers_goal(const th_mind_step *s, uint32_t i) {
+    const th_mind *m = s->mind;
+    const uint32_t *goals =
+        m->route_rooms + (size_t)s->world->agents.group[i] * (size_t)m->room_words;
+    const uint32_t *seen = th_mind_rooms_seen(s, i);
+    for (int w = 0; w < m->room_words; ++w)
+        if (seen[w] & goals[w]) return true;
+    return false;
+}
+
 TH_BOTH static inline int th_mind_explore(const th_mind_step *s, uint32_t i, int room, int target) {
     const th_room *here = &s->mind->rooms->rooms[room];
     int best = -1;
     float least = INFINITY;
+    if (!th_mind_has_goal(s, room, target) && th_mind_remembers_goal(s, i)) {
+        best = th_mind_back_to(s, i, room, target);
+        if (best >= 0) return best;
+    }
     for (int place = 0; place < here->portal_count + here->goal_count; ++place) {
         th_mind_choice c = th_mind_value_of(s, i, room, place, target, NULL);
         if (c.place < 0) continue;
@@ -164,7 +192,7 @@ TH_BOTH static inline int th_mind_explore(const th_mind_step *s, uint32_t i, int
         }
     }
     if (best >= 0) return best;
-    best = th_mind_toward_unknown(s, i, room);
+    best = th_mind_back_to(s, i, room, -1);
     if (best >= 0) return best;
     // All is seen and nothing found: doors may have opened since, so begin anew.
     memset(th_mind_memory_of(s, i), 0, (size_t)s->mind->words * sizeof(uint32_t));
@@ -270,17 +298,9 @@ TH_BOTH static inline int th_mind_check_doors(const th_mind_step *s, uint32_t i,
 // Returns the place of the room, -1: none.
 TH_BOTH static inline int th_mind_follow(const th_mind_step *s, uint32_t i, int room, int target,
                                          uint32_t leader) {
-    const th_room *here = &s->mind->rooms->rooms[room];
     uint32_t aim = leader != UINT32_MAX ? s->aim[leader] : s->follows[i] ? s->aim[i] : 0;
     int place = th_mind_place_of_aim(s, room, aim);
-    if (place < 0) return -1;
-    if (place >= here->portal_count)
-        return th_mind_in_target(s->world->scene, target, here->goals[place - here->portal_count])
-                   ? place
-                   : -1;
-    const th_room_portal *portal = &s->mind->rooms->portals[here->portals[place]];
-    bool shut = portal->kind == TH_PORTAL_DOOR && th_bit(th_mind_memory_of(s, i), portal->index);
-    return shut ? -1 : place;
+    return place >= 0 && th_mind_may_go_to(s, i, room, place, target) ? place : -1;
 }
 
 TH_BOTH static inline int th_mind_think(const th_mind_step *s, uint32_t i, int room, int target,

@@ -110,40 +110,72 @@ TH_BOTH static inline bool th_mind_wait_for_followers(const th_mind_step *s, uin
 
 // ---- companions: by order of appearance, of one group
 
-TH_BOTH static inline uint32_t th_mind_company_of(const th_mind_step *s, uint32_t i) {
+// The company that somebody belongs to; NULL: walks alone.
+TH_BOTH static inline th_company *th_mind_company_of(const th_mind_step *s, uint32_t i) {
     const th_agents *a = &s->world->agents;
+    int begin = s->mind->company_begin[a->group[i]];
     uint32_t size = (uint32_t)th_mind_params_of(s, i)->companions;
-    if (size < 2) return UINT32_MAX;
-    return 2 * ((a->id[i] - 1) / size % (uint32_t)s->mind->capacity) + (a->group[i] & 1);
+    if (begin < 0 || size < 2) return NULL;
+    return s->mind->companies + begin + (a->id[i] - 1) / size % (uint32_t)s->mind->capacity;
 }
 
-// The company that somebody counts for; UINT32_MAX: none.
-TH_BOTH static inline uint32_t th_mind_company_joined(const th_mind_step *s, uint32_t i) {
+// The company that somebody counts for at this moment; NULL: none.
+TH_BOTH static inline th_company *th_mind_company_joined(const th_mind_step *s, uint32_t i) {
     if (!th_mind_is_own(s, i) || s->world->agents.phase[i] != TH_PHASE_WALKING || s->slot[i] == 0)
-        return UINT32_MAX;
+        return NULL;
     return th_mind_company_of(s, i);
 }
 
-// Whether any group of the world has companies.
-TH_BOTH static inline bool th_mind_has_companies(const th_world *world) {
-    for (int g = 0; g < world->scene->group_count; ++g) {
-        const th_mind_params *p =
-            (const th_mind_params *)(const void *)world->groups[g].behave_params;
-        if (world->groups[g].behave == TH_BEHAVE_HIDAC && p->companions >= 2.0f) return true;
-    }
-    return false;
+// Who leads has the smallest of these.
+TH_BOTH static inline uint32_t th_mind_claim(const th_mind_step *s, uint32_t i) {
+    return s->world->agents.id[i] + (th_mind_knows_way(s->nature[i]) ? 0 : TH_MIND_UNSURE);
+}
+TH_BOTH static inline bool th_mind_leads_company(const th_mind_step *s, const th_company *c,
+                                                 uint32_t i) {
+    return (c->leader & ~TH_MIND_UNSURE) == s->world->agents.id[i];
 }
 
-// The first of a company leads it; who is ahead of the others waits. True: stands.
+// Did somebody come with the leader, or is its number only as far from the leader's as there are companies?
+TH_BOTH static inline bool th_mind_came_with(const th_mind_step *s, const th_company *c,
+                                             uint32_t i) {
+    uint32_t size = (uint32_t)th_mind_params_of(s, i)->companions,
+             leader = c->leader & ~TH_MIND_UNSURE;
+    return c->leader != UINT32_MAX && (s->world->agents.id[i] - 1) / size == (leader - 1) / size;
+}
+
+// What the company goes by, from its leader.
+TH_BOTH static inline void th_mind_lead_company(const th_mind_step *s, th_company *c, uint32_t i) {
+    int room = (int)s->room[i] - 1,
+        place = room < 0 ? -1 : th_mind_place_of_aim(s, room, s->aim[i]);
+    th_vec2 p = th_position(&s->world->agents, i);
+    c->aim = s->aim[i];
+    c->room = s->room[i];
+    c->entered = s->entered[i];
+    c->goal = place < 0
+                  ? p
+                  : th_rooms_place_point(s->mind->rooms, &s->mind->rooms->rooms[room], place, p);
+}
+
+// How far somebody has still to go, as its company counts it [m].
+TH_BOTH static inline float th_mind_way_in_company(const th_mind_step *s, const th_company *c,
+                                                   uint32_t i) {
+    return c->unsure ? th_length(th_sub(c->goal, th_position(&s->world->agents, i)))
+                     : s->remaining[i];
+}
+
+// Everybody goes where the leader goes, and over the portal by which it left a room; who is ahead of the others waits. True:
+// stands.
 TH_BOTH static inline bool th_mind_keep_together(const th_mind_step *s, uint32_t i, int room) {
     const th_mind_params *p = th_mind_params_of(s, i);
-    uint32_t c = th_mind_company_of(s, i);
-    if (c == UINT32_MAX || s->mind->first_id[c] == 0) return false;
-    if (s->mind->first_id[c] != s->world->agents.id[i] && s->mind->first_room[c] == s->room[i]) {
-        int place = th_mind_place_of_aim(s, room, s->mind->first_aim[c]);
-        if (place >= 0) s->aim[i] = th_mind_aim_of_place(s, room, place);
+    const th_company *c = th_mind_company_of(s, i);
+    if (!c || !th_mind_came_with(s, c, i)) return false;
+    if (!th_mind_leads_company(s, c, i)) {
+        uint32_t aim = c->room == s->room[i] ? c->aim : c->entered;
+        int place = th_mind_place_of_aim(s, room, aim);
+        if (place >= 0 && th_mind_may_go_to(s, i, room, place, th_mind_target_of(s, i)))
+            s->aim[i] = aim;
     }
-    bool ahead = s->mind->farthest[c] - s->remaining[i] > p->wait_distance;
+    bool ahead = c->farthest - th_mind_way_in_company(s, c, i) > p->wait_distance;
     if (!ahead || s->waited[i] >= p->wait_longest) return false;
     s->waited[i] += s->interval;
     return true;
@@ -152,12 +184,11 @@ TH_BOTH static inline bool th_mind_keep_together(const th_mind_step *s, uint32_t
 // ---- the end of a turn
 
 TH_BOTH static inline void th_mind_tell_move_model(const th_mind_step *s, uint32_t i) {
-    uint32_t nature = s->nature[i];
     if (s->mind->move_panic < 0) return;
-    float *panic = th_own_floats(s->world, TH_MOVE_HIDAC, s->mind->move_panic);
-    uint32_t *manners = th_own_words(s->world, TH_MOVE_HIDAC, s->mind->move_manners);
-    panic[i] = nature & TH_MIND_PANICS ? 1.0f : 0.0f;
-    manners[i] = nature & TH_MIND_POLITE ? 1 : nature & TH_MIND_IMPATIENT ? 2 : 0;
+    float *panic = &th_own_floats(s->world, TH_MOVE_HIDAC, s->mind->move_panic)[i];
+    th_temper temper = th_temper_of(th_mind_params_of(s, i), s->nature[i]);
+    if (*panic <= 1.0f) *panic = s->nature[i] & TH_MIND_PANICS ? 1.0f : 0.0f; // 2: for good
+    th_own_words(s->world, TH_MOVE_HIDAC, s->mind->move_manners)[i] = th_mind_manners(&temper);
 }
 
 // The k-th of those whose turn it is does what it decided.

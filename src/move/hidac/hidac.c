@@ -112,7 +112,7 @@ static const th_field_info fields[TH_HIDAC_FIELDS] = {
     [TH_HIDAC_INTENDED_Y] = {"intended_y", true, true, "velocity before contact [m/s]"},
     [TH_HIDAC_PUSHED_X] = {"pushed_x", true, true, "by others, of late [m]"},
     [TH_HIDAC_PUSHED_Y] = {"pushed_y", true, true, "by others, of late [m]"},
-    [TH_HIDAC_PANIC] = {"panic", true, true, "above 0.5: is in panic"},
+    [TH_HIDAC_PANIC] = {"panic", true, true, "above 0.5: is in panic, 2: for good"},
     [TH_HIDAC_MANNERS] = {"manners", false, true, "0 drawn by `pushers`, 1 polite, 2 pushes"},
 };
 static const th_param_info params[] = {TH_HIDAC_PARAMS(TH_PARAM_INFO)};

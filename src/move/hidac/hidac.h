@@ -226,12 +226,23 @@ TH_FORMULA th_random4 th_hidac_random(const th_world *world, uint32_t id, uint64
     return th_philox(world->seed, TH_STREAM_HIDAC, id, step);
 }
 
+// What somebody drew for good: 0 panic, 1 manners, 2 lying.
+TH_BOTH static inline float th_hidac_draw(const th_world *world, uint32_t self, int k) {
+    return th_uniform(th_hidac_random(world, world->agents.id[self], UINT64_MAX).v[k]);
+}
+
+// Is somebody one of the share who begin so? Who has never stepped has no rectangle yet.
+TH_BOTH static inline bool th_hidac_begins(const th_world *world, uint32_t self, float share,
+                                           int k) {
+    return share > 0.0f && th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_RECTANGLE)[self] <= 0.0f &&
+           th_hidac_draw(world, self, k) < share;
+}
+
 TH_BOTH static inline th_hidac_view th_hidac_look(const th_world *world, const th_walls *walls,
                                                   uint32_t self) {
     const th_agents *a = &world->agents;
     const th_hidac_params *p = th_hidac_params_of(world, self);
     const float *rectangle = th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_RECTANGLE);
-    th_random4 own = th_hidac_random(world, a->id[self], UINT64_MAX);
     th_hidac_view i = {.params = p, .self = self, .level = a->level[self]};
     i.p = th_position(a, self);
     i.wish = a->phase[self] == TH_PHASE_WALKING
@@ -241,12 +252,13 @@ TH_BOTH static inline th_hidac_view th_hidac_look(const th_world *world, const t
                      th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_Y)[self]);
     if (th_length2(i.heading) == 0.0f) i.heading = i.wish;
     i.along_walls = i.heading;
-    i.panics = th_uniform(own.v[0]) < p->panic ||
-               th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PANIC)[self] > 0.5f;
+    i.panics = th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PANIC)[self] > 0.5f ||
+               th_hidac_begins(world, self, p->panic, 0);
     i.held_up = i.panics && th_dot(th_velocity(a, self), i.wish) < 0.1f;
     i.fallen_distance = p->fallen_range;
     uint32_t manners = th_own_words(world, TH_MOVE_HIDAC, TH_HIDAC_MANNERS)[self];
-    bool pushes = manners == 2 || (manners == 0 && th_uniform(own.v[1]) < p->pushers);
+    bool pushes = manners == 2 ||
+                  (manners == 0 && p->pushers > 0.0f && th_hidac_draw(world, self, 1) < p->pushers);
     i.space = pushes ? p->pusher_space : p->personal_space;
     i.space *= i.panics ? p->panic_space : 1.0f;
     i.radius = a->radius[self];
@@ -325,10 +337,10 @@ TH_FORMULA void th_hidac_rules(const th_hidac_view *i, const th_world *world, th
     if (i->panics || free) *timer = 0.0f;
     if (*timer > 0.0f && !(*state == TH_HIDAC_TRIES && stops)) return;
     bool waited_in_vain = *state == TH_HIDAC_WAITS && !free;
+    *state = TH_HIDAC_WALKS;
+    if (i->panics || !(stops || waited_in_vain || i->disc_taken)) return;
     th_random4 now = th_hidac_random(world, world->agents.id[i->self], world->step_count);
     float u = th_uniform(now.v[2]);
-    *state = TH_HIDAC_WALKS;
-    if (i->panics) return;
     if (stops) {
         *state = TH_HIDAC_STOPS;
         *timer = p->stop_shortest + u * (p->stop_longest - p->stop_shortest);
@@ -434,15 +446,6 @@ TH_BOTH static inline void th_hidac_keep(th_world *world, const th_hidac_view *i
     th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PUSHED_Y)[self] = pushed.y;
 }
 
-// Who has never stepped has no rectangle yet.
-TH_BOTH static inline bool th_hidac_begins_lying(const th_world *world, const th_hidac_view *i) {
-    if (i->params->lies <= 0.0f ||
-        th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_RECTANGLE)[i->self] > 0.0f)
-        return false;
-    th_random4 own = th_hidac_random(world, world->agents.id[i->self], UINT64_MAX);
-    return th_uniform(own.v[2]) < i->params->lies;
-}
-
 // A step of own person `self`. Nobody else's values are written, and what others read of it (place, velocity, phase)
 // does not change before the step is over.
 TH_BOTH static inline void th_hidac_step(th_world *world, const th_walls *walls, uint32_t self) {
@@ -465,7 +468,10 @@ TH_BOTH static inline void th_hidac_step(th_world *world, const th_walls *walls,
         th_limit(th_scale(1.0f / th_max(p->response_time, world->dt), by_people), a->speed[self]);
     th_vec2 pushed = th_hidac_pushed(world, &i, gives_way);
     bool thrown = p->falling > 0.0f && th_length(pushed) > p->fall_push;
-    if (a->phase[self] == TH_PHASE_WALKING && (thrown || th_hidac_begins_lying(world, &i))) {
+    bool lies = th_hidac_begins(world, self, p->lies, 2);
+    if (th_hidac_begins(world, self, p->panic, 0)) // for good, whatever a behaviour says
+        th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PANIC)[self] = TH_HIDAC_FOR_GOOD;
+    if (a->phase[self] == TH_PHASE_WALKING && (thrown || lies)) {
         *state = TH_HIDAC_FALLS;
         *timer = p->gets_up;
         if (thrown) direction = th_unit(pushed); // falls the way it was pushed

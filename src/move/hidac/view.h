@@ -105,7 +105,8 @@ enum {
     TH_HIDAC_WAITS,
     TH_HIDAC_TRIES,
     TH_HIDAC_FALLS
-}; // of the field state
+};                             // of the field state
+#define TH_HIDAC_FOR_GOOD 2.0f // of the field panic
 // A body on the ground, torso and head [m]; the legs are stepped over.
 #define TH_HIDAC_BODY_LENGTH 0.9f
 #define TH_HIDAC_BODY_WIDTH 0.5f
