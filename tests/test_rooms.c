@@ -198,6 +198,64 @@ static void test_ways(void **state) {
     close_plan(&p);
 }
 
+// A house of rooms in a square with doors between all neighbours: ways repaired after doors changed are those of a search.
+static void test_changed_ways(void **state) {
+    (void)state;
+    enum { SIDE = 6, DOORS = 2 * SIDE * (SIDE - 1), WORDS = DOORS / 32 + 1 };
+    static char json[16000], walls[8000], doors[8000];
+    walls[0] = doors[0] = '\0';
+    int count = 0;
+    for (int k = 1; k < SIDE; ++k)
+        for (int r = 0; r < SIDE; ++r)
+            for (int across = 0; across < 2; ++across) {
+                double at = 5.0 * k, low = 5.0 * r, door = low + 1.5 + 0.3 * (count % 5);
+                size_t w = strlen(walls), d = strlen(doors);
+                double x0 = across ? low : at, y0 = across ? at : low, x1 = across ? low + 5 : at,
+                       y1 = across ? at : low + 5;
+                double u0 = across ? door : at, v0 = across ? at : door,
+                       u1 = across ? door + 1 : at, v1 = across ? at : door + 1;
+                snprintf(walls + w, sizeof walls - w, "%s[[%g,%g],[%g,%g]]", count ? "," : "", x0,
+                         y0, x1, y1);
+                snprintf(doors + d, sizeof doors - d,
+                         "%s{\"id\":\"d%d\",\"line\":[[%g,%g],[%g,%g]]}", count ? "," : "", count,
+                         u0, v0, u1, v1);
+                ++count;
+            }
+    assert_int_equal(count, DOORS);
+    snprintf(json, sizeof json,
+             "{\"levels\":[{\"walkable\":{\"rect\":[0,0,30,30]},\"walls\":[%s]}],\"doors\":[%s],"
+             "\"exits\":[{\"id\":\"a\",\"line\":[[0,2],[0,3]]},{\"id\":\"b\",\"line\":[[30,22],[30,"
+             "23]]}]}",
+             walls, doors);
+    plan p = open_plan(json);
+    assert_int_equal(p.rooms->portal_count, DOORS);
+    th_front_entry heap[2 * DOORS + 1];
+    int place[2 * DOORS], next[2 * DOORS], other_next[2 * DOORS];
+    float ways[2 * DOORS], searched[2 * DOORS];
+    th_front front = {heap, place, 0};
+    const int out[2] = {0, 1};
+    th_room_ways w = {p.rooms, out, 2, &front, ways, next};
+    th_room_ways whole = {p.rooms, out, 2, &front, searched, other_next};
+    uint32_t before[WORDS] = {0}, shut[WORDS] = {0};
+    th_room_ways_search(&w, before);
+    int changed = 0;
+    for (uint32_t turn = 0; turn < 400; ++turn) {
+        for (uint32_t k = 0; k < 1 + turn % 3; ++k) {
+            uint32_t door = (turn * 2654435761u + k * 40503u) >> 8;
+            door %= DOORS;
+            shut[door / 32] ^= 1u << (door % 32);
+        }
+        memcpy(searched, ways, sizeof ways);
+        th_room_ways_change(&w, before, shut);
+        changed += memcmp(searched, ways, sizeof ways) != 0;
+        th_room_ways_search(&whole, shut);
+        assert_memory_equal(ways, searched, sizeof ways);
+        memcpy(before, shut, sizeof shut);
+    }
+    assert_true(changed > 100);
+    close_plan(&p);
+}
+
 static void test_open_plane(void **state) {
     (void)state;
     plan p = open_plan(TH_JSON({"levels":[{"obstacles":[{"rect":[0,0,6,0.2]}, {"rect":[0,0,0.2,5]}, {"rect":[0,5,6,5.2]},
@@ -213,7 +271,7 @@ int main(void) {
         cmocka_unit_test(test_corridor),  cmocka_unit_test(test_doors),
         cmocka_unit_test(test_building),  cmocka_unit_test(test_pillars_part_nothing),
         cmocka_unit_test(test_distances), cmocka_unit_test(test_open_plane),
-        cmocka_unit_test(test_ways),
+        cmocka_unit_test(test_ways),      cmocka_unit_test(test_changed_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

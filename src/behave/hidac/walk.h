@@ -23,7 +23,8 @@ TH_BOTH static inline void th_mind_walk_to(const th_mind_step *s, uint32_t i, th
     a->goal_level[i] = (uint32_t)level;
 }
 
-// Over an exit's line, away from where one is.
+// Over an exit's line, straight on past its nearest point. What lies beyond is no ground, and no way leads there: where walls
+// hide it, to a point before the line, from which it will be seen.
 TH_BOTH static inline void th_mind_walk_to_goal(const th_mind_step *s, uint32_t i,
                                                 const th_goal *goal) {
     const th_agents *a = &s->world->agents;
@@ -49,9 +50,12 @@ TH_BOTH static inline void th_mind_walk_to_goal(const th_mind_step *s, uint32_t 
     }
     th_vec2 q = th_mind_inset_point(a, i, goal->line.a, goal->line.b, p);
     th_vec2 normal = th_unit(th_perp_left(th_sub(goal->line.b, goal->line.a)));
-    float side = th_dot(th_sub(p, goal->line.a), normal);
-    th_mind_walk_to(s, i, th_add(q, th_scale(side > 0.0f ? -0.5f : 0.5f, normal)),
-                    goal->line.level);
+    th_vec2 over = th_scale(th_dot(th_sub(p, goal->line.a), normal) > 0.0f ? -1.0f : 1.0f, normal);
+    th_vec2 to = th_sub(q, p), on = th_length2(to) > 0.01f ? th_unit(to) : over;
+    th_vec2 beyond = th_add(q, th_scale(0.5f, on));
+    bool seen = (int)a->level[i] == goal->line.level &&
+                th_walls_first_crossing(&s->walls, goal->line.level, p, beyond, NULL) < 0;
+    th_mind_walk_to(s, i, seen ? beyond : th_sub(q, th_scale(0.3f, over)), goal->line.level);
 }
 
 TH_BOTH static inline void th_mind_walk_on(const th_mind_step *s, uint32_t i, int room) {
