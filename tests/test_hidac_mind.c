@@ -811,12 +811,43 @@ static void test_companies_are_of_one_group(void **state) {
     run r =
         begin(TH_JSON({"levels":[{"walkable":{"rect":[0,0,40,6]}}],
         "exits":[{"id":"east","line":[[40,1],[40,5]]},{"id":"west","line":[[0,1],[0,5]]}],
-        "groups":[{"id":"g0","positions":[[20,1],[20,3]],"to":"east","behave":{"model":"hidac","companions":4}},
+        "groups":[{"id":"g0","positions":[[34,1],[34,3]],"to":"east","behave":{"model":"hidac","companions":4}},
             {"id":"g1","positions":[[1,1]],"to":"west"},
             {"id":"g2","positions":[[20,2],[20,4]],"to":"west","behave":{"model":"hidac","companions":4}}]}),
                                                         1, 1);
-    assert_true(run_to_end(r.world, 120) < 40);
+    steps_to(&r, 12);
     assert_int_equal(th_world_exit(r.world, 0).left, 2);
+    assert_true(run_to_end(r.world, 120) < 40);
+    finish(&r);
+}
+
+// Where somebody knows the way, the others need not search.
+static void test_who_knows_leads_the_company(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= CROWDS(8); ++seed) {
+        run r = begin(
+            "{" SIX_ROOMS
+            ",\"exits\":[{\"id\":\"out\",\"line\":[[58,5],[58,7]]}],\"groups\":[{\"id\":\"g\","
+            "\"positions\":[[5,5],[5.5,5],[6,5],[6.5,5]],\"speed\":1.34,\"to\":\"out\","
+            "\"behave\":{\"model\":\"hidac\",\"knows_all\":0.5,\"talks\":0,\"companions\":4}}],"
+            "\"run\":{\"step\":0.1}}",
+            seed, 1);
+        steps_to(&r, 0.3);
+        bool somebody_knows = count_nature(&r, TH_MIND_KNOWS_ALL) > 0;
+        double end = run_to_end(r.world, 400);
+        if (somebody_knows && end > 62) fail_msg("seed %d: %g s", (int)seed, end);
+        finish(&r);
+    }
+}
+
+// An exit around the end of a wall, whose jamb hides what lies straight on beyond it from everywhere.
+static void test_hidden_exits_are_reached(void **state) {
+    (void)state;
+    run r = begin(TH_JSON({"levels":[{"walkable":{"rect":[0,0,10,12]},"walls":[[[5,2],[10,2]]]}],
+        "exits":[{"id":"out","line":[[10,0.6],[10,1.4]]}],
+        "groups":[{"id":"g","positions":[[8,11],[8.3,10],[8.5,11.5]],"to":"out","behave":"hidac"}]}), 1,
+                  1);
+    assert_true(run_to_end(r.world, 100) < 40);
     finish(&r);
 }
 
@@ -903,6 +934,8 @@ int main(void) {
         cmocka_unit_test(test_manners_reach_the_move_model),
         cmocka_unit_test(test_companies_of_mixed_knowledge),
         cmocka_unit_test(test_companies_are_of_one_group),
+        cmocka_unit_test(test_who_knows_leads_the_company),
+        cmocka_unit_test(test_hidden_exits_are_reached),
         cmocka_unit_test(test_companies_explore_together),
         cmocka_unit_test(test_snapshots_at_any_step),
     };

@@ -236,15 +236,11 @@ TH_BOTH static inline void th_mind_remember(const th_mind_step *s, int k) {
     if (!th_mind_hears(s, i)) return;
     th_mind *m = s->mind;
     uint32_t *heard = m->heard + (size_t)k * (size_t)m->words, *own = th_mind_memory_of(s, i);
-    // Nobody is told that there is nothing in the room of its own exit: who passed through looked for something else.
-    const uint32_t *goals =
-        m->route_rooms + (size_t)s->world->agents.group[i] * (size_t)m->room_words;
-    for (int w = 0; w < m->room_words; ++w)
-        own[m->door_words + w] |= heard[m->door_words + w] & ~goals[w];
+    for (int w = m->door_words; w < m->door_words + m->room_words; ++w) own[w] = heard[w];
     const uint16_t *news = th_mind_changes_in(m, heard);
     uint16_t *known = th_mind_changes_in(m, own);
     for (int d = 0; m->doors_changed && d < s->world->scene->door_count; ++d) {
-        if (news[d] <= known[d]) continue;
+        if (news[d] == known[d]) continue;
         known[d] = news[d];
         th_set_bit(own, d, news[d] & 1);
     }
