@@ -81,6 +81,37 @@ static void all_models_in_the_hall(void **state) {
     }
 }
 
+// People who lie on both sides of a stair's top and in a full corridor, as every model steps over them.
+static const char strewn[] = TH_JSON(
+    {"levels": [{"id": "below", "walkable": {"rect": [0, 0, 12, 3]}}, {"id": "above", "z": 1.5,
+        "walkable": {"rect": [12, 0, 18, 3]}}],
+    "stairs": [{"id": "s", "level": "below", "to": "above", "area": {"rect": [9, 0, 12, 3]},
+        "top": [[12, 0], [12, 3]], "up": 0.5, "down": 0.7}],
+    "exits": [{"id": "out", "level": "above", "line": [[18, 0], [18, 3]]}],
+    "groups": [{"id": "lying", "level": "below", "count": 12, "area": {"rect": [5, 0.3, 12, 2.7]},
+            "to": "out", "move": {"model": "hidac", "lies": 1, "gets_up": 3}},
+        {"id": "more", "level": "above", "count": 6, "area": {"rect": [12, 0.3, 14, 2.7]},
+            "to": "out", "move": {"model": "hidac", "lies": 1}},
+        {"id": "walkers", "level": "below", "count": 60, "area": {"rect": [1, 0.3, 11.5, 2.7]},
+            "to": "out", "radius": 0.15, "move": "%s", "filter": %s}],
+    "run": {"step": 0.1, "duration": 60}});
+static void the_fallen(void **state) {
+    (void)state;
+    static const char *const filters[] = {TH_JSON("none"), TH_JSON("densesense"), TH_JSON({"model": "densesense", "density_neighbours": 8})};
+    for (int m = 0; m < MODELS + 1; ++m)
+        for (int f = 0; f < 3; ++f) {
+            const char *model = m < MODELS ? models[m] : "orca";
+            char json[4096];
+            snprintf(json, sizeof json, strewn, model, filters[f]);
+            tolerance t = m < MODELS ? tolerance_of(model) : ORCA_TOUCH_STEP;
+            pair p = pair_at(json, m < MODELS && is_pbd(model));
+            walk_together(p, 1, 1, t, model);
+            assert_int_equal(th_world_statistics(p.cpu).fallen, 18);
+            assert_int_equal(th_world_statistics(p.device).fallen, 18);
+            step_and_end(p, STEPS, t, model);
+        }
+}
+
 // More people than a list has room for, some at the very same place, on an open plane and at a wall.
 static void heap_up(pair p) {
     th_world *worlds[2] = {p.cpu, p.device};
@@ -214,6 +245,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_model_in_the_hall),
         cmocka_unit_test(all_models_in_the_hall),
+        cmocka_unit_test(the_fallen),
         cmocka_unit_test(heaps),
         cmocka_unit_test(parameters),
         cmocka_unit_test(undecided_people),

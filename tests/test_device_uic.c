@@ -126,7 +126,7 @@ static void solver_on_random_floors(void **state) {
 
 // ---- sums over people, the way, the pair step: where the pressure is not in play
 
-// Unequal sizes, another model, a scripted person and a body that takes up area.
+// Unequal sizes, another model, people who lie, a scripted person and a body that takes up area.
 static const char mixed[] = TH_JSON(
     {"levels": [{"walkable": {"rect": [0, 0, 30, 12]},
         "walls": [[[12.3, 3], [12.3, 9]]]}],
@@ -134,7 +134,9 @@ static const char mixed[] = TH_JSON(
     "groups": [{"id": "a", "count": 60, "area": {"rect": [1, 1, 11, 11]}, "to": "out",
         "radius": {"uniform": [0.15, 0.3]}, "move": {"model": "uic", "keep_side": 0.3}},
         {"id": "b", "count": 30, "area": {"rect": [14, 1, 22, 11]}, "to": "out",
-        "move": "orca"}],
+        "move": "orca"},
+        {"id": "c", "count": 12, "area": {"rect": [2, 1, 14, 11]}, "to": "out",
+        "move": {"model": "hidac", "lies": 1}}],
     "scripted": [{"id": "guard", "radius": 0.25, "path": [[0, 2, 5], [15, 11, 5]]},
         {"id": "cart", "shape": {"rect": [-1, -0.6, 1, 0.6]},
         "path": [[0, 27, 2], [25, 5, 2]]}],

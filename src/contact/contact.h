@@ -84,7 +84,7 @@ TH_BOTH static inline th_vec2 th_contact_push_from(const th_world *world, const 
                                                    float distance2, float apart) {
     const th_agents *agents = &world->agents;
     th_vec2 none = {0.0f, 0.0f};
-    if (j == i || th_gone(agents->phase[j]) || agents->phase[j] == TH_PHASE_FALLEN) return none;
+    if (j == i || !th_in_the_way(agents->phase[j])) return none;
     float t;
     if (walls && th_walls_maybe_near(walls, (int)agents->level[i], p) &&
         agents->level[i] == agents->level[j] &&

@@ -1,6 +1,7 @@
 // Models that take several small steps within one step of the world. Everybody's position and velocity now are in
 // agents.substep and agents.substep_velocity. The people of the model get a new velocity in next_velocity from their
-// agents.drive, then all move at once (frozen reads). People of other models keep the velocity they have.
+// agents.drive, then all move at once (frozen reads). People of other models keep the velocity they have. Who lies on the
+// ground is far away meanwhile, so that nobody is held up.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_SUBSTEP_H
 #define TH_MOVE_SUBSTEP_H
@@ -37,16 +38,20 @@ th_substep th_substep_begin(th_world *world, th_model_id model, float longest);
 // Takes over next_velocity of the model's people and moves everybody by one sub-step. Repairs what is
 // not finite. After the last one next_position and next_velocity are complete.
 void th_substep_advance(th_world *world, th_substep *step);
-// Where somebody of another model is after the sub-step.
-TH_FORMULA void th_substep_walk_on(th_agents *a, const th_substep *step, uint32_t i) {
-    float time = (float)(step->done + 1) * step->h;
-    a->substep_x[i] = a->position_x[i] + time * a->velocity_x[i];
-    a->substep_y[i] = a->position_y[i] + time * a->velocity_y[i];
-}
+// Where those are who lie [m].
+#define TH_SUBSTEP_ELSEWHERE 1e6f
 // Squared distance from where i stood when the step began [m2].
 TH_FORMULA float th_substep_moved2(const th_agents *a, uint32_t i) {
     float dx = a->substep_x[i] - a->position_x[i], dy = a->substep_y[i] - a->position_y[i];
     return dx * dx + dy * dy;
+}
+// Where somebody of another model is after the sub-step; returns th_substep_moved2, 0 for those who lie.
+TH_FORMULA float th_substep_walk_on(th_agents *a, const th_substep *step, uint32_t i) {
+    if (a->phase[i] == TH_PHASE_FALLEN) return 0.0f;
+    float time = (float)(step->done + 1) * step->h;
+    a->substep_x[i] = a->position_x[i] + time * a->velocity_x[i];
+    a->substep_y[i] = a->position_y[i] + time * a->velocity_y[i];
+    return th_substep_moved2(a, i);
 }
 // Another sub-step is done; everybody is within sqrt(moved2) of where the step began.
 TH_FORMULA void th_substep_end(th_substep *step, float moved2) {
@@ -133,7 +138,8 @@ TH_BOTH static inline th_substep th_substep_of(const th_world *world, th_model_i
 // Returns the squared speed.
 TH_FORMULA float th_substep_copy_state(th_world *world, th_model_id model, uint32_t i) {
     th_agents *a = &world->agents;
-    a->substep_x[i] = a->position_x[i];
+    bool lies = a->phase[i] == TH_PHASE_FALLEN;
+    a->substep_x[i] = lies ? TH_SUBSTEP_ELSEWHERE : a->position_x[i];
     a->substep_y[i] = a->position_y[i];
     a->substep_velocity_x[i] = a->velocity_x[i];
     a->substep_velocity_y[i] = a->velocity_y[i];
@@ -183,10 +189,9 @@ TH_FORMULA float th_substep_advance_person(th_world *world, const th_substep *st
         if (step->done + 1 == step->count) {
             th_substep_write_result(a, i);
         }
-    } else {
-        th_substep_walk_on(a, step, i);
+        return th_substep_moved2(a, i);
     }
-    return th_substep_moved2(a, i);
+    return th_substep_walk_on(a, step, i);
 }
 
 // Those within this distance now are all who may come within `range` during the step: two people
@@ -280,8 +285,9 @@ TH_BOTH static inline void th_substep_look(th_world *world, const th_substep *st
 // Those who may come within `range` of i across a link, the nearest first; room for TH_LINKED_MAX.
 TH_BOTH static inline int th_substep_linked(const th_world *world, const th_substep *step,
                                             uint32_t i, float range, uint32_t *list) {
-    return th_linked_neighbours(world, i, th_substep_range(world, step, range), list,
-                                TH_LINKED_MAX);
+    int count =
+        th_linked_neighbours(world, i, th_substep_range(world, step, range), list, TH_LINKED_MAX);
+    return th_drop_fallen(world, list, count);
 }
 
 // Where along the wall, 0 at a and 1 at b, its nearest point to p lies.

@@ -2,6 +2,19 @@
 #include "state/nearest.h"
 #include <math.h>
 
+// Takes out those listed from `from` on who lie on the ground.
+static void drop_fallen(const th_agents *agents, th_candidates *list, int from) {
+    int kept = from;
+    for (int k = from; k < list->count; ++k) {
+        if (!th_in_the_way(agents->phase[list->agent[k]])) continue;
+        list->x[kept] = list->x[k];
+        list->y[kept] = list->y[k];
+        list->id[kept] = list->id[k];
+        list->agent[kept++] = list->agent[k];
+    }
+    list->count = kept;
+}
+
 void th_candidates_list(const th_world *world, th_candidates *list, int half) {
     const th_agents *agents = &world->agents;
     const th_level_grid *grid = &world->index.grids[list->level];
@@ -33,6 +46,7 @@ void th_candidates_list(const th_world *world, th_candidates *list, int half) {
         memcpy(list->id + list->count, agents->id + begin, (size_t)run * sizeof *list->id);
         for (int k = 0; k < run; ++k) list->agent[list->count + k] = begin + (uint32_t)k;
         list->count += run;
+        if (world->counters.fallen > 0) drop_fallen(agents, list, list->count - run);
     }
     float side = (float)(2 * half + 1) * grid->cell;
     list->density = (float)list->count / (side * side);

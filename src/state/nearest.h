@@ -13,7 +13,7 @@
 
 enum { TH_CANDIDATES = 1024, TH_SHORT_LIST = 32, TH_NEAREST_MAX = 16 };
 
-// People near one cell, copied together.
+// People near one cell, copied together; those who lie on the ground are left out.
 typedef struct th_candidates {
     int level, column, row, half;     // cells column +- half, row +- half of that level
     int count;                        // -1: none yet; TH_CANDIDATES + 1: too many to list
@@ -42,10 +42,12 @@ TH_BOTH static inline void th_nearest_by_insertion(const th_world *world, uint32
     float distances2[TH_NEAREST_MAX], limit2 = range * range;
     th_rows rows = th_rows_around(grid, p, range);
     int count = 0;
+    bool some_lie = world->counters.fallen > 0;
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);) {
         for (uint32_t j = begin; j < end; ++j) {
             float distance2 = th_length2(th_sub(th_position(agents, j), p));
             if (distance2 > limit2 || j == i) continue;
+            if (some_lie && !th_in_the_way(agents->phase[j])) continue;
             if (count == wanted && distance2 == limit2 &&
                 agents->id[j] > agents->id[nearest->agent[count - 1]])
                 continue;
@@ -72,6 +74,7 @@ TH_BOTH static inline void th_nearest_add_linked(const th_world *world, uint32_t
                                                  float range, th_nearest *nearest) {
     uint32_t found[TH_NEAREST_MAX];
     int count = th_linked_neighbours(world, i, range, found, TH_NEAREST_MAX);
+    count = th_drop_fallen(world, found, count);
     th_vec2 p = th_position(&world->agents, i);
     for (int k = 0; k < count; ++k) {
         float distance2 = th_length2(th_sub(th_position(&world->agents, found[k]), p));

@@ -53,4 +53,14 @@ TH_BOTH static inline int th_linked_neighbours(const th_world *world, uint32_t i
     }
     return count;
 }
+
+// Drops those of the list who lie on the ground; the others keep their order. Returns their number. Costs nothing where
+// nobody lies.
+TH_BOTH static inline int th_drop_fallen(const th_world *world, uint32_t *list, int count) {
+    if (world->counters.fallen == 0) return count;
+    int kept = 0;
+    for (int k = 0; k < count; ++k)
+        if (th_in_the_way(world->agents.phase[list[k]])) list[kept++] = list[k];
+    return kept;
+}
 #endif

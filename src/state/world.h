@@ -207,6 +207,11 @@ TH_BOTH static inline bool th_under_way(const th_world *world, uint32_t i) {
 }
 // Neither fallen, scripted nor gone: somebody the models move.
 TH_BOTH static inline bool th_moves(uint32_t phase) { return phase < TH_PHASE_FALLEN; }
+// Whom others keep clear of. Who lies is stepped over: as a neighbour it would stop people for good where there is no way
+// around. HiDAC alone, whose rule they are, sees them.
+TH_BOTH static inline bool th_in_the_way(uint32_t phase) {
+    return !th_gone(phase) && phase != TH_PHASE_FALLEN;
+}
 
 // The model's k-th own field of everybody; only in worlds that use the model.
 TH_BOTH static inline float *th_own_floats(const th_world *world, th_model_id model, int k) {

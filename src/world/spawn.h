@@ -125,7 +125,7 @@ TH_BOTH static inline bool th_spot_is_free(const th_world *world, int level, th_
     for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);) {
         for (uint32_t j = begin; j < end; ++j) {
             float apart = th_newcomer_apart(group, radius + agents->radius[j]);
-            if (!th_gone(agents->phase[j]) && agents->level[j] == (uint32_t)level &&
+            if (th_in_the_way(agents->phase[j]) && agents->level[j] == (uint32_t)level &&
                 th_length2(th_sub(th_position(agents, j), p)) < apart * apart)
                 return false;
         }

@@ -393,6 +393,7 @@ TH_FORMULA void th_densesense_list_box(const th_densesense_walker *who, const th
     const th_vec2 p = who->p;
     const th_vec2 e = who->heading;
     const float oncoming = who->params->oncoming;
+    const bool some_lie = world->counters.fallen > 0;
     int column0 = th_grid_column(grid, box->min_x), column1 = th_grid_column(grid, box->max_x);
     int last = th_grid_row(grid, box->max_y), count = 0;
     for (int row = th_grid_row(grid, box->min_y); row <= last; ++row) {
@@ -417,6 +418,9 @@ TH_FORMULA void th_densesense_list_box(const th_densesense_walker *who, const th
         }
         uint32_t own = who->self - begin;
         if (own < (uint32_t)run) list->x[count + (int)own] = TH_DENSESENSE_ELSEWHERE;
+        for (int k = 0; some_lie && k < run; ++k)
+            if (!th_in_the_way(agents->phase[begin + (uint32_t)k]))
+                list->x[count + k] = TH_DENSESENSE_ELSEWHERE;
         count += run;
     }
     list->count = count;
@@ -424,6 +428,7 @@ TH_FORMULA void th_densesense_list_box(const th_densesense_walker *who, const th
         enum { MOST = 16 };
         uint32_t found[MOST];
         int more = th_linked_neighbours(world, who->self, who->params->density_range, found, MOST);
+        more = th_drop_fallen(world, found, more);
         for (int k = 0; k < more && list->count < TH_DENSESENSE_AROUND; ++k, ++list->count) {
             list->share[list->count] = 1.0f;
             list->x[list->count] = agents->position_x[found[k]] - p.x;

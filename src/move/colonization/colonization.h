@@ -68,7 +68,7 @@ typedef struct th_colonist {
 } th_colonist;
 
 TH_BOTH static inline bool th_colonist_stands_there(const th_agents *a, uint32_t j) {
-    return !th_gone(a->phase[j]) && a->phase[j] != TH_PHASE_FALLEN;
+    return th_in_the_way(a->phase[j]);
 }
 
 TH_BOTH static inline void th_colonist_find_close(th_colonist *c) {

@@ -74,11 +74,13 @@ TH_BOTH void order_those_within(const th_world *world, uint32_t i, float limit2,
     // A little more for the rounding of the squares.
     th_rows rows = th_rows_around(grid, p, 1.0001f * th_root(limit2));
     int listed = 0;
+    bool some_lie = world->counters.fallen > 0;
     few->empty();
     TH_ROLLED for (uint32_t begin, end; th_next_run(&world->index, grid, &rows, &begin, &end);) {
         for (uint32_t j = begin; j < end; ++j) {
             float distance2 = th_length2(th_sub(th_v(x[j], y[j]), p));
             if (!(distance2 < limit2) || j == i) continue;
+            if (some_lie && !th_in_the_way(world->agents.phase[j])) continue;
             room.person(listed) = {distance2, j};
             if (++listed < own_room<most>::PEOPLE) continue;
             few->insert_all(room, listed);

@@ -118,10 +118,7 @@ TH_ON_GPU inline th_pbd_companion companion_in(const th_world *world, const pbd_
 TH_ON_GPU inline float finish_plain(th_world *world, const th_substep *step,
                                     const pbd_memory &memory, bool alike, uint32_t i) {
     th_agents *a = &world->agents;
-    if (!th_pbd_own(world, i)) {
-        th_substep_walk_on(a, step, i);
-        return th_substep_moved2(a, i);
-    }
+    if (!th_pbd_own(world, i)) return th_substep_walk_on(a, step, i);
     if (th_pbd_sees_less(world, step, i)) return 0.0f;
     th_pbd_cohesion sum = {0.0f, {0.0f, 0.0f}};
     if (th_pbd_coheres(&th_pbd_group_of(world, i)->params)) {

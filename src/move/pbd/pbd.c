@@ -104,6 +104,7 @@ static float advance_block(th_world *world, const th_substep *step, uint32_t beg
     float largest = 0.0f;
     bool last = step->done + 1 == step->count;
     for (uint32_t i = begin; i < end; ++i) {
+        float moved2;
         if (th_pbd_own(world, i)) {
             a->substep_x[i] += pbd->extra_x[i];
             a->substep_y[i] += pbd->extra_y[i];
@@ -113,10 +114,11 @@ static float advance_block(th_world *world, const th_substep *step, uint32_t beg
                 a->next_position_x[i] = a->substep_x[i];
                 a->next_position_y[i] = a->substep_y[i];
             }
+            moved2 = th_substep_moved2(a, i);
         } else {
-            th_substep_walk_on(a, step, i);
+            moved2 = th_substep_walk_on(a, step, i);
         }
-        largest = th_max(th_substep_moved2(a, i), largest);
+        largest = th_max(moved2, largest);
     }
     return largest;
 }

@@ -217,12 +217,12 @@ TH_FORMULA bool th_people_is_ahead(const th_people_view *i, float dx, float dy) 
     return dx * i->e.x + dy * i->e.y >= -0.5f;
 }
 
-// False: behind, gone, or somebody who lets i go first.
+// False: behind, gone, on the ground, or somebody who lets i go first.
 TH_FORMULA bool th_people_notice(const th_world *world, const th_people_view *i, uint32_t self,
                                  uint32_t j, th_people_seen *seen, float *oncoming) {
     const th_agents *a = &world->agents;
     float dx = a->position_x[j] - i->p.x, dy = a->position_y[j] - i->p.y;
-    if (th_gone(a->phase[j]) || !th_people_is_ahead(i, dx, dy)) return false;
+    if (!th_in_the_way(a->phase[j]) || !th_people_is_ahead(i, dx, dy)) return false;
     bool walks = a->phase[j] == TH_PHASE_WALKING;
     th_vec2 f = th_v(a->heading_x[j], a->heading_y[j]);
     if (th_people_goes_first(i->e, dx, dy, f, a->id[self], a->id[j])) return false;

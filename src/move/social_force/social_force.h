@@ -249,6 +249,7 @@ TH_BOTH static inline th_vec2 th_social_force_neighbours_direction(const th_worl
     for (bool more = true; more;) {
         int count = th_near_next(&near, a->position_x, a->position_y, self, x, y, radius, list);
         more = count == TH_NEAR_MAX;
+        count = th_drop_fallen(world, list, count);
         if (hides) {
             count = th_drop_hidden(world, walls, self, list, count);
         }

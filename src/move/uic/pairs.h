@@ -127,7 +127,11 @@ TH_FORMULA bool th_uic_begin_pairs(th_world *world, const th_uic_pair_step *step
     bool stays = a->phase[i] == TH_PHASE_ARRIVED;
     step->give[i] = own ? (stays ? TH_UIC_PAST_ARRIVED : 0.5f) : 1.0f;
     bool none = own && (step->half[i] <= 0.0f || group->passes == 0);
-    if (none || th_gone(a->phase[i])) step->half[i] = -1e6f; // has no pair step
+    if (none || !th_in_the_way(a->phase[i])) step->half[i] = -1e6f; // has no pair step
+    if (a->phase[i] == TH_PHASE_FALLEN) { // nobody has said where they are after the step
+        a->next_position_x[i] = a->position_x[i];
+        a->next_position_y[i] = a->position_y[i];
+    }
     a->pair_flags[i] = own && !none ? TH_UIC_LOOKS : 0;
     return own && stays;
 }

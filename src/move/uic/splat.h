@@ -160,7 +160,8 @@ TH_FORMULA bool th_uic_sum_run(th_world *world, const th_uic_level *level, const
     for (uint32_t i = begin; i < end; ++i) {
         bool own = th_uic_own(world, i);
         uic->cell_shift[i] = TH_UIC_OWN_CELL;
-        if (a->phase[i] >= TH_PHASE_BODY) continue; // bodies take up area of their own
+        // Bodies take up area of their own; who lies is stepped over.
+        if (a->phase[i] >= TH_PHASE_BODY || a->phase[i] == TH_PHASE_FALLEN) continue;
         // Others have moved already.
         th_vec2 p = own ? th_position(a, i) : th_v(a->next_position_x[i], a->next_position_y[i]);
         if (q->flags & TH_UIC_WALL) {
