@@ -844,11 +844,42 @@ static void test_who_knows_leads_the_company(void **state) {
 static void test_hidden_exits_are_reached(void **state) {
     (void)state;
     run r = begin(TH_JSON({"levels":[{"walkable":{"rect":[0,0,10,12]},"walls":[[[5,2],[10,2]]]}],
-        "exits":[{"id":"out","line":[[10,0.6],[10,1.4]]}],
-        "groups":[{"id":"g","positions":[[8,11],[8.3,10],[8.5,11.5]],"to":"out","behave":"hidac"}]}), 1,
-                  1);
+        "exits":[{"id":"out","line":[[10,0.7],[10,1.3]]}],
+        "groups":[{"id":"g","positions":[[8,11],[8.3,10],[8.5,11.5]],"to":"out","behave":"hidac"}]}),
+                      1, 1);
     assert_true(run_to_end(r.world, 100) < 40);
     finish(&r);
+}
+
+// Walls between which ways are nearly as long either way, and one that ends on an exit: people stood in all of these, or went
+// to and fro between two rooms for good.
+static void test_odd_walls(void **state) {
+    (void)state;
+    const char *const plans[][2] = {
+        {"[[7.88,3],[7.88,6.67]]", "[[10,1.42],[10,2.42]]"},
+        {"[[7.67,3.15],[7.67,6.5]]", "[[10,2.56],[10,3.16]]"},
+        {"[[3.98,2.51],[3.98,5.54]],[[8.42,1.28],[10,1.28]],[[2.21,2.47],[2.21,3.55]]",
+         "[[10,6],[10,7]]"},
+        {"[[3.98,4.81],[10,4.81]],[[5.14,0.78],[10,0.78]],[[2.91,3.18],[2.91,5.09]]",
+         "[[10,5.27],[10,5.87]]"},
+        {"[[7.38,8.67],[10,8.67]],[[6.17,4.39],[10,4.39]],[[8.19,3.46],[8.19,5.55]]",
+         "[[10,3.78],[10,4.78]]"}};
+    for (size_t k = 0; k < sizeof plans / sizeof plans[0]; ++k)
+        for (uint64_t seed = 1; seed <= CROWDS(4); ++seed) {
+            char json[1000];
+            snprintf(json, sizeof json,
+                     "{\"levels\":[{\"walkable\":{\"rect\":[0,0,10,10]},\"walls\":[%s]}],\"exits\":"
+                     "[{\"id\":\"o\","
+                     "\"line\":%s}],\"groups\":[{\"id\":\"g\",\"count\":12,\"to\":\"o\",\"behave\":"
+                     "\"hidac\"}],"
+                     "\"run\":{\"step\":0.1}}",
+                     plans[k][0], plans[k][1]);
+            run r = begin(json, seed, 1);
+            run_to_end(r.world, 90);
+            int inside = th_world_agent_count(r.world);
+            if (inside > 0) fail_msg("plan %d, seed %d: %d stay", (int)k, (int)seed, inside);
+            finish(&r);
+        }
 }
 
 // Explorers who came together take one way.
@@ -936,6 +967,7 @@ int main(void) {
         cmocka_unit_test(test_companies_are_of_one_group),
         cmocka_unit_test(test_who_knows_leads_the_company),
         cmocka_unit_test(test_hidden_exits_are_reached),
+        cmocka_unit_test(test_odd_walls),
         cmocka_unit_test(test_companies_explore_together),
         cmocka_unit_test(test_snapshots_at_any_step),
     };

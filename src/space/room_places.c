@@ -196,11 +196,21 @@ static th_vec2 place_middle(const th_rooms *rooms, const th_room *room, int plac
                          : th_v(0.5f * (box->min_x + box->max_x), 0.5f * (box->min_y + box->max_y));
 }
 
-static bool sees(const th_walls *walls, int level, th_vec2 p, th_vec2 q) {
+// Is q seen from p, both of the room or on its rim, without leaving it? Over a portal and back by another the way may be
+// shorter, but it is not one inside the room: people would turn back in the room between.
+static bool sees(const th_rooms *rooms, const th_walls *walls, const th_room *room, th_vec2 p,
+                 th_vec2 q) {
     float length = th_length(th_sub(q, p));
     if (length <= 0.004f) return true;
-    th_vec2 in = th_scale(0.002f / length, th_sub(q, p)); // ends may lie on walls
-    return th_walls_first_crossing(walls, level, th_add(p, in), th_sub(q, in), NULL) < 0;
+    th_vec2 in = th_scale(0.002f / length, th_sub(q, p)); // ends may lie on walls and portals
+    th_vec2 from = th_add(p, in), to = th_sub(q, in);
+    if (th_walls_first_crossing(walls, room->level, from, to, NULL) >= 0) return false;
+    for (int k = 0; k < room->portal_count; ++k) {
+        double t;
+        const th_room_portal *portal = &rooms->portals[room->portals[k]];
+        if (th_segments_meet(from, to, portal->a, portal->b, &t)) return false;
+    }
+    return th_polygons_contain(&room->shape, th_scale(0.5f, th_add(p, q)));
 }
 
 // Corners that jut into the room, a little off the wall.
@@ -214,12 +224,17 @@ static int room_corners(const th_rooms *rooms, const th_room *room, th_vec2 *cor
         th_vec2 before = scene->walls[wall->prev].direction;
         if (th_det(before, wall->direction) < 0.05f && th_dot(before, wall->direction) > 0.0f)
             continue;
+        // The end of a thin wall is two corners: one would see only along the wall.
         th_vec2 off = th_add(th_perp_right(before), th_perp_right(wall->direction));
-        if (th_length2(off) < 0.01f) off = before; // the end of a thin wall
-        th_vec2 p = th_add(wall->a, th_scale(CORNER_OFF, th_unit(off)));
-        if (!th_polygons_contain(&room->shape, p)) continue;
-        if (count == CORNERS_MOST) return -1;
-        corners[count++] = p;
+        bool thin = th_length2(off) < 0.01f;
+        for (int side = 0; side < (thin ? 2 : 1); ++side) {
+            if (thin)
+                off = th_add(before, th_scale(side == 0 ? 0.5f : -0.5f, th_perp_left(before)));
+            th_vec2 p = th_add(wall->a, th_scale(CORNER_OFF, th_unit(off)));
+            if (!th_polygons_contain(&room->shape, p)) continue;
+            if (count == CORNERS_MOST) return -1;
+            corners[count++] = p;
+        }
     }
     return count;
 }
@@ -241,7 +256,7 @@ static bool measure_room(const th_rooms *rooms, const th_walls *walls, const th_
             th_vec2 from = place_middle(rooms, room, i),
                     to = th_rooms_place_point(rooms, room, j, from);
             distances[i * places + j] = th_length(th_sub(to, from));
-            hidden += !sees(walls, room->level, from, to);
+            hidden += i != j && !sees(rooms, walls, room, from, to);
         }
     int count = hidden > 0 ? room_corners(rooms, room, corners) : 0, n = places + count;
     if (count <= 0) return true;
@@ -253,7 +268,7 @@ static bool measure_room(const th_rooms *rooms, const th_walls *walls, const th_
             th_vec2 to =
                 j < places ? th_rooms_place_point(rooms, room, j, from) : corners[j - places];
             d[i * n + j] =
-                sees(walls, room->level, from, to) ? th_length(th_sub(to, from)) : INFINITY;
+                sees(rooms, walls, room, from, to) ? th_length(th_sub(to, from)) : INFINITY;
         }
     through_corners(d, n);
     for (int i = 0; i < places; ++i)

@@ -7,18 +7,37 @@
 #define TH_MIND_SLOW 0.3f // share of the preferred speed: less is standing in a jam
 #define TH_MIND_JAM 15.0f // [m] from the place
 #define TH_MIND_KEEP 0.9f // a way is changed for one that is a tenth shorter
+// Who has just come in turns back only for a way that is a third shorter. Distances between rooms are of portals' middles
+// and nearest points, so that two rooms may each seem the shorter way from the other.
+#define TH_MIND_BACK 1.5f
 enum { TH_MIND_ROOMS_SEARCHED = 4096 };
 
 // ---- looking: the room, doors that are shut or open
 
-TH_BOTH static inline void th_mind_enter_room(const th_mind_step *s, uint32_t i, int room) {
-    uint32_t before = s->room[i], aim = s->aim[i];
-    if (before == (uint32_t)room + 1) return;
-    s->entered[i] = 0;
-    if (aim > 0 && aim <= (uint32_t)s->mind->rooms->portal_count) {
-        const th_room_portal *portal = &s->mind->rooms->portals[aim - 1];
-        if (portal->rooms[0] == room || portal->rooms[1] == room) s->entered[i] = aim;
+// 1 + the portal by which somebody came from another room: the one it made for, else the nearest; 0: there is none.
+TH_BOTH static inline uint32_t th_mind_portal_from(const th_mind_step *s, uint32_t i, int room,
+                                                   int before) {
+    const th_rooms *rooms = s->mind->rooms;
+    const th_room *here = &rooms->rooms[room];
+    th_vec2 p = th_position(&s->world->agents, i);
+    uint32_t best = 0;
+    float least = INFINITY;
+    for (int k = 0; k < here->portal_count; ++k) {
+        const th_room_portal *portal = &rooms->portals[here->portals[k]];
+        if (portal->rooms[1 - th_side_of_portal(portal, room)] != before) continue;
+        if (s->aim[i] == (uint32_t)here->portals[k] + 1) return s->aim[i];
+        float distance2 = th_segment_distance2(p, portal->a, portal->b);
+        if (distance2 >= least) continue;
+        least = distance2;
+        best = (uint32_t)here->portals[k] + 1;
     }
+    return best;
+}
+
+TH_BOTH static inline void th_mind_enter_room(const th_mind_step *s, uint32_t i, int room) {
+    uint32_t before = s->room[i];
+    if (before == (uint32_t)room + 1) return;
+    s->entered[i] = before > 0 ? th_mind_portal_from(s, i, room, (int)before - 1) : 0;
     s->room[i] = (uint32_t)room + 1;
     s->aim[i] = 0;
     s->jammed[i] = 0.0f;
@@ -82,6 +101,15 @@ typedef struct th_mind_choice {
 
 TH_BOTH static inline float th_mind_total(th_mind_choice c) {
     return c.place < 0 ? INFINITY : c.distance + c.beyond;
+}
+
+// What the choice is compared by.
+TH_BOTH static inline float th_mind_cost(const th_mind_step *s, uint32_t i, int room,
+                                         th_mind_choice c) {
+    const th_room *here = &s->mind->rooms->rooms[room];
+    bool back = c.place >= 0 && c.place < here->portal_count &&
+                (uint32_t)here->portals[c.place] + 1 == s->entered[i];
+    return back ? TH_MIND_BACK * th_mind_total(c) : th_mind_total(c);
 }
 
 // What a place of the room is worth to somebody: `ways` of what it knows, NULL for who explores.
@@ -206,7 +234,7 @@ TH_BOTH static inline th_mind_choice th_mind_best_known(const th_mind_step *s, u
     th_mind_choice best = {-1, 0.0f, 0.0f};
     for (int place = 0; place < here->portal_count + here->goal_count; ++place) {
         th_mind_choice c = th_mind_value_of(s, i, room, place, target, ways);
-        if (th_mind_total(c) < th_mind_total(best)) best = c;
+        if (th_mind_cost(s, i, room, c) < th_mind_cost(s, i, room, best)) best = c;
     }
     return best;
 }
@@ -318,7 +346,8 @@ TH_BOTH static inline int th_mind_think(const th_mind_step *s, uint32_t i, int r
         th_mind_choice now = place >= 0 ? th_mind_value_of(s, i, room, place, target, ways) : best;
         bool keeps =
             place >= 0 &&
-            (TH_MIND_KEEP * th_mind_total(now) <= th_mind_total(best) || s->changed[i] > 0.0f) &&
+            (TH_MIND_KEEP * th_mind_cost(s, i, room, now) <= th_mind_cost(s, i, room, best) ||
+             s->changed[i] > 0.0f) &&
             th_mind_total(now) < INFINITY;
         s->remaining[i] = th_mind_total(best);
         if (!keeps) place = best.place;

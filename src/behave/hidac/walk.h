@@ -6,13 +6,19 @@
 
 // ---- where to walk
 
-TH_BOTH static inline th_vec2 th_mind_inset_point(const th_agents *a, uint32_t i, th_vec2 from,
-                                                  th_vec2 to, th_vec2 p) {
+// The nearest point of a line, at least `inset` off its ends.
+TH_BOTH static inline th_vec2 th_mind_inset_point(th_vec2 from, th_vec2 to, th_vec2 p,
+                                                  float inset) {
     th_vec2 along = th_sub(to, from);
-    float length = th_length(along), own = th_uniform(a->id[i] * 2654435761u);
+    float length = th_length(along);
     if (length <= 0.0f) return from;
-    th_vec2 cut = th_scale(th_min(a->radius[i] + own, 0.45f * length) / length, along);
+    th_vec2 cut = th_scale(th_min(inset, 0.45f * length) / length, along);
     return th_nearest_on_segment(p, th_add(from, cut), th_sub(to, cut));
+}
+
+// How far somebody keeps from the ends of a line, each a little differently.
+TH_BOTH static inline float th_mind_inset(const th_agents *a, uint32_t i) {
+    return a->radius[i] + th_uniform(a->id[i] * 2654435761u);
 }
 
 TH_BOTH static inline void th_mind_walk_to(const th_mind_step *s, uint32_t i, th_vec2 q,
@@ -48,14 +54,21 @@ TH_BOTH static inline void th_mind_walk_to_goal(const th_mind_step *s, uint32_t 
         th_mind_walk_to(s, i, th_add(best, in), goal->area.level);
         return;
     }
-    th_vec2 q = th_mind_inset_point(a, i, goal->line.a, goal->line.b, p);
     th_vec2 normal = th_unit(th_perp_left(th_sub(goal->line.b, goal->line.a)));
     th_vec2 over = th_scale(th_dot(th_sub(p, goal->line.a), normal) > 0.0f ? -1.0f : 1.0f, normal);
-    th_vec2 to = th_sub(q, p), on = th_length2(to) > 0.01f ? th_unit(to) : over;
-    th_vec2 beyond = th_add(q, th_scale(0.5f, on));
-    bool seen = (int)a->level[i] == goal->line.level &&
-                th_walls_first_crossing(&s->walls, goal->line.level, p, beyond, NULL) < 0;
-    th_mind_walk_to(s, i, seen ? beyond : th_sub(q, th_scale(0.3f, over)), goal->line.level);
+    // Where a wall ends on the exit, only a part of it may be in sight: nearer to its ends, too.
+    const float insets[] = {th_mind_inset(a, i), a->radius[i], 0.0f};
+    for (int k = 0; k < 3 && (int)a->level[i] == goal->line.level; ++k) {
+        th_vec2 q = th_mind_inset_point(goal->line.a, goal->line.b, p, insets[k]),
+                to = th_sub(q, p);
+        th_vec2 on = th_length2(to) > 0.01f ? th_unit(to) : over;
+        th_vec2 beyond = th_add(q, th_scale(0.5f, on));
+        if (th_walls_first_crossing(&s->walls, goal->line.level, p, beyond, NULL) >= 0) continue;
+        th_mind_walk_to(s, i, beyond, goal->line.level);
+        return;
+    }
+    th_vec2 q = th_mind_inset_point(goal->line.a, goal->line.b, p, insets[0]);
+    th_mind_walk_to(s, i, th_sub(q, th_scale(0.3f, over)), goal->line.level);
 }
 
 TH_BOTH static inline void th_mind_walk_on(const th_mind_step *s, uint32_t i, int room) {
@@ -76,7 +89,7 @@ TH_BOTH static inline void th_mind_walk_on(const th_mind_step *s, uint32_t i, in
     }
     const th_room_portal *portal = &rooms->portals[aim - 1];
     int side = th_side_of_portal(portal, room);
-    th_vec2 q = th_mind_inset_point(a, i, portal->a, portal->b, th_position(a, i));
+    th_vec2 q = th_mind_inset_point(portal->a, portal->b, th_position(a, i), th_mind_inset(a, i));
     th_vec2 over = th_scale(side == 0 ? 1.0f : -1.0f, portal->over);
     // Before a shut door, whether one knows of it or not, one stands on this side.
     bool shut = portal->kind == TH_PORTAL_DOOR && s->world->door_closed[portal->index];
