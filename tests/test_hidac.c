@@ -174,57 +174,8 @@ static void panic_switches_the_rules_off(void **state) {
     assert_true(panic.overlapping > 5 * calm.overlapping);
 }
 
-// Four rooms on a corridor; those of one are in panic (figure 10).
-static const char four_rooms[] = TH_JSON(
-    {"levels": [{"walkable": "MULTIPOLYGON (((0 0, 24 0, 24 2.4, 0 2.4, 0 0)), ((0 2.6, 5.8 2.6, 5.8 8, 0 8, 0 2.6)), ((6 2.6, 11.8 2.6, 11.8 8, 6 8, 6 2.6)), ((12 2.6, 17.8 2.6, 17.8 8, 12 8, 12 2.6)), ((2.4 2.4, 3.4 2.4, 3.4 2.6, 2.4 2.6, 2.4 2.4)), ((8.4 2.4, 9.4 2.4, 9.4 2.6, 8.4 2.6, 8.4 2.4)), ((14.4 2.4, 15.4 2.4, 15.4 2.6, 14.4 2.6, 14.4 2.4)))"}],
-     "exits": [{"id": "out", "line": [[24, 0], [24, 2.4]]}],
-     "groups": [{"id": "panicked", "count": 40, "area": {"rect": [0.3, 3, 5.5, 7.7]}, "to": "out",
-        "move": {"model": "hidac", "panic": %d}},
-      {"id": "second", "count": 40, "area": {"rect": [6.3, 3, 11.5, 7.7]}, "to": "out",
-        "move": "hidac"},
-      {"id": "third", "count": 40, "area": {"rect": [12.3, 3, 17.5, 7.7]}, "to": "out",
-        "move": "hidac"}],
-     "run": {"step": 0.04, "duration": 300}});
-
-// When each room is empty, added.
-static void rooms_empty(int panic, uint64_t seed, double sum[3]) {
-    double times[3] = {0};
-    char json[3072];
-    snprintf(json, sizeof json, four_rooms, panic);
-    th_scene *scene;
-    th_world *world = world_with(&scene, seed, json);
-    bool empty = false;
-    for (int k = 1; k < 1000 && !empty; ++k) {
-        th_world_step(world, 5);
-        empty = true;
-        const float *x = field_of(world, TH_FIELD_POSITION_X),
-                    *y = field_of(world, TH_FIELD_POSITION_Y);
-        for (int i = 0; i < th_world_agent_count(world); ++i)
-            if (y[i] > 2.5f) {
-                times[(int)(x[i] / 6.0f)] = 0.2 * k;
-                empty = false;
-            }
-    }
-    for (int room = 0; room < 3; ++room) sum[room] += times[room];
-    end(scene, world);
-}
-
-static void the_panicked_room_empties_first(void **state) {
-    (void)state;
-    double panicked[3] = {0}, calm[3] = {0};
-    for (uint64_t seed = 1; seed <= CROWDS(8); ++seed) {
-        rooms_empty(1, seed, panicked);
-        rooms_empty(0, seed, calm);
-    }
-    print_message("%d crowds: rooms empty after %g %g %g s together, calm %g %g %g s\n", CROWDS(8),
-                  panicked[0], panicked[1], panicked[2], calm[0], calm[1], calm[2]);
-    // One crowd proves nothing: over thirty the panicked need 0.85 of the time, 31 s, standard deviation 3 s.
-    if (CROWDS(8) > 1) assert_true(panicked[0] < 0.95 * calm[0]);
-    assert_true(panicked[0] < panicked[1] && panicked[0] < panicked[2]);
-}
-
 // Somebody walks through people who stand; their giving way depends on whose personal space is larger.
-static double time_through_crowd(double own_space) {
+static double time_through_crowd(int pushers) {
     char json[2048];
     snprintf(
         json, sizeof json,
@@ -234,9 +185,9 @@ static double time_through_crowd(double own_space) {
          "groups": [{"id": "crowd", "count": 60, "area": {"rect": [3, 0.3, 9, 3.7]}, "to": "out",
             "premovement": 1000, "move": {"model": "hidac", "personal_space": 0.1}},
           {"id": "one", "positions": [[1, 2]], "to": "out", "move": {"model": "hidac",
-            "panic": %d, "personal_space": %g}}],
+            "pushers": %d, "personal_space": 0.3}}],
          "run": {"step": 0.04, "duration": 120}}),
-                                               own_space < 0.1, own_space);
+                                                 pushers);
     th_scene *scene;
     th_world *world = world_with(&scene, 2, json);
     double time = 0;
@@ -250,8 +201,36 @@ static double time_through_crowd(double own_space) {
 
 static void who_pushes_opens_a_way_through_a_crowd(void **state) {
     (void)state;
-    double pusher = time_through_crowd(0.0), polite = time_through_crowd(0.3);
+    double pusher = time_through_crowd(1), polite = time_through_crowd(0);
     if (!(pusher < 0.7 * polite)) fail_msg("%g s against %g s", pusher, polite);
+}
+
+// Of those in a hall, how many keep which space.
+static void a_share_of_people_push(void **state) {
+    (void)state;
+    for (int share = 0; share <= 4; ++share) {
+        char json[1024];
+        snprintf(json, sizeof json,
+                 TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 40, 20]}}],
+         "exits": [{"id": "out", "line": [[40, 0], [40, 20]]}],
+         "groups": [{"id": "p", "count": 400, "area": {"rect": [1, 1, 39, 19]}, "to": "out",
+            "move": {"model": "hidac", "pushers": %g, "pusher_space": 0.02, "personal_space": 0.1}}]}),
+                                                            0.25 * share);
+        th_scene *scene;
+        th_world *world = world_with(&scene, 1, json);
+        th_walls walls = th_world_walls(world);
+        int pushers = 0;
+        for (uint32_t i = 0; i < 400; ++i) {
+            float space = th_hidac_look(world, &walls, i).space;
+            assert_true(space == 0.02f || space == 0.1f);
+            pushers += space == 0.02f;
+        }
+        // Shares that are drawn: within three standard deviations, none and all exactly.
+        double spread = 3 * sqrt(400 * 0.25 * share * (1 - 0.25 * share));
+        assert_near(pushers, 100 * share, spread);
+        end(scene, world);
+    }
 }
 
 static const char crush[] = TH_JSON(
@@ -524,6 +503,155 @@ static void nobody_leans_into_a_wall_for_good(void **state) {
     end(scene, world);
 }
 
+// A hall with walls below and above; a group "p" that wants to go east, with its positions and the rest of its move.
+static th_world *in_hall(th_scene **scene, const char *positions, const char *more,
+                         const char *move) {
+    char json[1024];
+    snprintf(json, sizeof json,
+             TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 20, 8]}}],
+         "exits": [{"id": "out", "line": [[20, 0], [20, 8]]}],
+         "groups": [{"id": "p", "positions": [%s], "to": "out", "plan": "straight", "speed": 1.3, "radius": 0.2 %s,
+            "move": {"model": "hidac" %s}}], "run": {"step": 0.05}}),
+                                                 positions, more, move);
+    return world_with(scene, 1, json);
+}
+
+// How far the first of two who stand is set aside along x in a step; `y` says how near the wall.
+static double set_aside(double y, double priority) {
+    char positions[64], move[64];
+    snprintf(positions, sizeof positions, "[5, %g], [5.4, %g]", y, y);
+    snprintf(move, sizeof move, ", \"preset\": \"paper\", \"wall_priority\": %g", priority);
+    th_scene *scene;
+    th_world *world = in_hall(&scene, positions, ", \"premovement\": 100", move);
+    th_world_step(world, 1);
+    double aside = 5 - (double)field_of(world, TH_FIELD_POSITION_X)[0];
+    end(scene, world);
+    return aside;
+}
+
+// lambda of (10): who touches a wall is moved off people by that share of the overlap, here 5 cm.
+static void walls_have_priority_over_people(void **state) {
+    (void)state;
+    assert_near(set_aside(4, 0.3), 0.05, 1e-4);
+    assert_near(set_aside(0.22, 0.3), 0.3 * 0.05, 1e-4);
+    assert_near(set_aside(0.22, 1), 0.05, 1e-4);
+    assert_near(set_aside(0.22, 0), 0, 1e-4);
+}
+
+// (1): the direction of somebody who walks obliquely towards the wall below, from the weights of its parts.
+static void the_direction_is_the_weighted_sum(void **state) {
+    (void)state;
+    static const double weights[][3] = {{1, 0.2, 0.3}, {1, 0.2, 0}, {1, 0, 2}, {0.5, 3, 1}};
+    for (int k = 0; k < 4; ++k) {
+        char move[128];
+        const double *w = weights[k];
+        snprintf(move, sizeof move,
+                 ", \"attractor_weight\": %g, \"previous_weight\": %g, \"walls_weight\": %g", w[0],
+                 w[1], w[2]);
+        th_scene *scene;
+        th_world *world = in_hall(&scene, "[5, 1]", "", move);
+        th_walls walls = th_world_walls(world);
+        th_hidac_view i = th_hidac_look(world, &walls, 0);
+        i.wish = th_v(0.8f, -0.6f);
+        i.heading = i.along_walls = th_v(0.6f, -0.8f);
+        th_hidac_see_all(world, &walls, &i);
+        th_vec2 found = th_hidac_direction(&i);
+        // Along the wall, which is to the east.
+        double x = 0.8 * w[0] + 0.6 * w[1] + w[2], y = -0.6 * w[0] - 0.8 * w[1];
+        assert_near(found.x, x / hypot(x, y), 1e-5);
+        assert_near(found.y, y / hypot(x, y), 1e-5);
+        end(scene, world);
+    }
+}
+
+typedef struct gait {
+    double early, late; // pace after 0.2 and 3 s [m/s]
+} gait;
+
+static gait gait_of(const char *move) {
+    th_scene *scene;
+    th_world *world = in_hall(&scene, "[2, 4]", "", move);
+    gait g;
+    th_world_step(world, 4);
+    g.early = (double)own_field(world, "hidac.pace")[0];
+    th_world_step(world, 56);
+    g.late = (double)hypotf(field_of(world, TH_FIELD_VELOCITY_X)[0],
+                            field_of(world, TH_FIELD_VELOCITY_Y)[0]);
+    end(scene, world);
+    return g;
+}
+
+// Ability and panic change speed and acceleration, each by its own factor.
+static void ability_and_panic_change_the_gait(void **state) {
+    (void)state;
+    const gait plain = gait_of(""), impaired = gait_of(", \"preset\": \"impaired\""),
+               panic = gait_of(", \"panic\": 1"),
+               slow = gait_of(", \"panic\": 1, \"speed_factor\": 0.5, \"panic_speed\": 1.2, "
+                              "\"panic_acceleration\": 0.5");
+    assert_near(plain.early, 0.4, 1e-5);
+    assert_near(plain.late, 1.3, 1e-3);
+    assert_near(impaired.early, 0.2, 1e-5);
+    assert_near(impaired.late, 0.6 * 1.3, 1e-3);
+    assert_near(panic.early, 3 * 0.4, 1e-5);
+    assert_near(panic.late, 1.5 * 1.3, 1e-3);
+    assert_near(slow.early, 0.5 * 0.4, 1e-5);
+    assert_near(slow.late, 0.5 * 1.2 * 1.3, 1e-3);
+}
+
+// Does somebody turn for a body whose middle is `ahead` in front of it?
+static bool turns_for_body(double ahead, double range) {
+    char json[1024];
+    snprintf(
+        json, sizeof json,
+        TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 20, 8]}}],
+         "exits": [{"id": "out", "line": [[20, 0], [20, 8]]}],
+         "groups": [{"id": "p", "positions": [[5, 4]], "to": "out", "plan": "straight",
+             "move": {"model": "hidac", "fallen_range": %g}},
+          {"id": "lies", "positions": [[%g, 4]], "to": "out", "plan": "straight", "move": {"model": "hidac", "lies": 1}}],
+         "run": {"step": 0.01}}),
+                                                           range, 5 + ahead);
+    th_scene *scene;
+    th_world *world = world_with(&scene, 1, json);
+    th_world_step(world, 2);
+    th_walls walls = th_world_walls(world);
+    th_hidac_view i = th_hidac_look(world, &walls, 0);
+    th_hidac_see_all(world, &walls, &i);
+    end(scene, world);
+    return th_length2(i.avoid_fallen) > 0.0f;
+}
+
+// A body reaches 0.45 m towards who comes along it.
+static void the_fallen_count_within_their_range(void **state) {
+    (void)state;
+    assert_true(turns_for_body(2.4, 2) && !turns_for_body(2.5, 2));
+    assert_true(turns_for_body(1.4, 1) && !turns_for_body(1.5, 1));
+    assert_true(turns_for_body(2.9, 2.5));
+}
+
+// How far somebody who is 1 cm too near the wall walks along it in the first step, as printed.
+static double walks_along_wall(double dead_band) {
+    char move[64];
+    snprintf(move, sizeof move, ", \"preset\": \"paper\", \"dead_band\": %g", dead_band);
+    th_scene *scene;
+    th_world *world = in_hall(&scene, "[5, 0.24]", "", move);
+    th_world_step(world, 1);
+    assert_near(field_of(world, TH_FIELD_POSITION_Y)[0], 0.25, 1e-3); // set off the wall
+    double along = (double)field_of(world, TH_FIELD_POSITION_X)[0] - 5;
+    end(scene, world);
+    return along;
+}
+
+// As printed any displacement holds somebody up, but for those within the dead band.
+static void small_displacements_hold_nobody_up(void **state) {
+    (void)state;
+    const double step = 2 * 0.05 * 0.05; // accelerated for 0.05 s [m]
+    assert_near(walks_along_wall(0), 0, 1e-5);
+    assert_near(walks_along_wall(0.008), 0, 1e-5);
+    assert_near(walks_along_wall(0.012), step, 1e-5);
+}
+
 static void threads_and_snapshots_change_nothing(void **state) {
     (void)state;
     char json[2048];
@@ -559,8 +687,8 @@ int main(void) {
         cmocka_unit_test(the_stopping_rule_takes_the_shaking_away),
         cmocka_unit_test(waiting_keeps_people_from_pressing),
         cmocka_unit_test(panic_switches_the_rules_off),
-        cmocka_unit_test(the_panicked_room_empties_first),
         cmocka_unit_test(who_pushes_opens_a_way_through_a_crowd),
+        cmocka_unit_test(a_share_of_people_push),
         cmocka_unit_test(who_is_pushed_too_far_falls_and_is_counted),
         cmocka_unit_test(the_fallen_may_get_up),
         cmocka_unit_test(who_gets_up_stands_where_it_lay),
@@ -572,6 +700,11 @@ int main(void) {
         cmocka_unit_test(nobody_stays_in_a_corner),
         cmocka_unit_test(nobody_walks_on_into_a_wall),
         cmocka_unit_test(nobody_leans_into_a_wall_for_good),
+        cmocka_unit_test(walls_have_priority_over_people),
+        cmocka_unit_test(the_direction_is_the_weighted_sum),
+        cmocka_unit_test(ability_and_panic_change_the_gait),
+        cmocka_unit_test(the_fallen_count_within_their_range),
+        cmocka_unit_test(small_displacements_hold_nobody_up),
         cmocka_unit_test(threads_and_snapshots_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
