@@ -188,6 +188,52 @@ static void hidac_tells_its_next_direction(void **state) {
     th_scene_destroy(scene);
 }
 
+// Is q in the rectangle that begins at p?
+static bool is_ahead(const th_influence *r, th_vec2 p, th_vec2 q) {
+    float length = hypotf(r->vector.x, r->vector.y), ux = r->vector.x / length,
+          uy = r->vector.y / length;
+    float along = ux * (q.x - p.x) + uy * (q.y - p.y), side = ux * (q.y - p.y) - uy * (q.x - p.x);
+    return along > 0.0f && along <= length && fabsf(side) <= 0.5f * r->size;
+}
+
+// Figure 14: who is counted for the density, and over which area, however short the rectangle of influence is.
+static void hidac_tells_whom_it_counts(void **state) {
+    (void)state;
+    th_scene *scene = room_of("hidac");
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 60);
+    int people = th_world_agent_count(world), most = 0, shorter = 0;
+    const uint32_t *id = (const uint32_t *)(const void *)field_of(world, TH_FIELD_ID);
+    const float *x = field_of(world, TH_FIELD_POSITION_X),
+                *y = field_of(world, TH_FIELD_POSITION_Y);
+    for (int i = 0; i < people; ++i) {
+        if (x[i] > 9.0f) continue; // who is beyond the door does not see all of the room
+        int count = ask(world, id[i]), inside = 0, marked = 0;
+        const th_influence *sample = named("density sample", count);
+        th_vec2 p = {x[i], y[i]};
+        assert_true(sample->kind == TH_INFLUENCE_RECTANGLE && sample->size == 1.5f);
+        assert_near(hypotf(sample->vector.x, sample->vector.y), 3, 1e-5);
+        th_vec2 seen = named("rectangle of influence", count)->vector;
+        shorter += hypotf(seen.x, seen.y) < 2.5f;
+        for (int j = 0; j < people; ++j) // of those in the same room, where no wall hides anybody
+            inside += j != i && x[j] < 9.0f && is_ahead(sample, p, (th_vec2){x[j], y[j]});
+        for (int k = 0; k < count; ++k) {
+            if (strcmp(told[k].name, "counted person") != 0) continue;
+            assert_true(told[k].kind == TH_INFLUENCE_CIRCLE && told[k].other != id[i]);
+            assert_true(is_ahead(sample, p, told[k].at));
+            inside += told[k].at.x >= 9.0f; // seen through the door
+            ++marked;
+        }
+        assert_int_equal(marked, inside);
+        assert_near(named("people in the density sample", count)->size, marked, 0);
+        assert_near(named("density ahead", count)->size, marked / 4.5, 1e-5);
+        most = marked > most ? marked : most;
+    }
+    assert_true(most >= 5 && shorter > 0);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
 // The velocity of the next step is on the allowed side of the half-plane, and the preferred one is not.
 static void orca_tells_its_half_planes(void **state) {
     (void)state;
@@ -579,6 +625,7 @@ int main(void) {
         cmocka_unit_test(colonization_tells_its_markers_and_cell),
         cmocka_unit_test(planners_tell_which_way_they_lead),
         cmocka_unit_test(hidac_tells_its_next_direction),
+        cmocka_unit_test(hidac_tells_whom_it_counts),
         cmocka_unit_test(in_panic_those_held_up_face_to_face_step_aside),
         cmocka_unit_test(hidac_tells_of_a_body_on_the_ground),
         cmocka_unit_test(orca_tells_its_half_planes),

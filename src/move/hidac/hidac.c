@@ -26,7 +26,7 @@ static void run(th_world *world, int model) {
 
 // ---- what drives a person: figure 14
 
-// What each of those around adds to the sums; then the sums themselves are complete.
+// What each of those around adds to the sums, and whether it is counted; then the sums themselves are complete.
 static void tell_others(const th_world *world, const th_walls *walls, th_hidac_view *i,
                         th_influences *all) {
     const th_agents *a = &world->agents;
@@ -40,8 +40,21 @@ static void tell_others(const th_world *world, const th_walls *walls, th_hidac_v
         th_vec2 turn = th_scale(i->params->others_weight, one.avoid_people);
         if (th_length2(turn) > 0.0f)
             th_tell_vector(all, "avoidance of one person", "-", i->p, turn, a->id[j]);
+        if (one.ahead > 0)
+            th_tell_body(all, "counted person", th_position(a, j), a->radius[j], a->id[j]);
     }
     *i = sums;
+}
+
+static void tell_rectangle(const th_hidac_view *i, const char *name, float length,
+                           th_influences *all) {
+    th_vec2 along = th_scale(length, i->wish);
+    th_tell(all, (th_influence){.kind = TH_INFLUENCE_RECTANGLE,
+                                .name = name,
+                                .unit = "m",
+                                .at = th_add(i->p, th_scale(0.5f, along)),
+                                .vector = along,
+                                .size = i->params->rectangle_width});
 }
 
 static void tell_shapes(const th_hidac_view *i, uint32_t state, th_influences *all) {
@@ -50,13 +63,9 @@ static void tell_shapes(const th_hidac_view *i, uint32_t state, th_influences *a
     th_tell_circle(all, state == TH_HIDAC_STOPS ? "personal space, stops" : "personal space", i->p,
                    i->radius + i->space);
     if (!walks) return;
-    th_vec2 along = th_scale(i->rectangle, i->wish);
-    th_tell(all, (th_influence){.kind = TH_INFLUENCE_RECTANGLE,
-                                .name = "rectangle of influence",
-                                .unit = "m",
-                                .at = th_add(i->p, th_scale(0.5f, along)),
-                                .vector = along,
-                                .size = p->rectangle_width});
+    // The sample first: where both are the same, the other is drawn over it.
+    tell_rectangle(i, "density sample", p->rectangle_loose, all);
+    tell_rectangle(i, "rectangle of influence", i->rectangle, all);
     th_vec2 disc = th_add(i->p, th_scale(i->radius + p->waiting_radius, i->wish));
     th_tell_circle(all, state == TH_HIDAC_WAITS ? "waiting disc, waits" : "waiting disc", disc,
                    p->waiting_radius);
@@ -94,6 +103,7 @@ static int influences(th_world *world, int model, uint32_t self, th_influence *l
     th_tell_vector(&all, "moved off people", "m", i.p,
                    th_scale(p->repulsion_gain * th_hidac_lambda(&i), i.push_people), 0);
     th_tell_vector(&all, "moved off walls", "m", i.p, th_scale(p->repulsion_gain, i.push_walls), 0);
+    th_tell_figure(&all, "people in the density sample", "-", (float)i.ahead);
     th_tell_figure(&all, "density ahead", "1/m2", th_hidac_density(&i));
     th_tell_figure(&all, "left of a stop or a wait", "s",
                    th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_TIMER)[self]);
