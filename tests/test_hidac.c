@@ -652,6 +652,61 @@ static void small_displacements_hold_nobody_up(void **state) {
     assert_near(walks_along_wall(0.012), step, 1e-5);
 }
 
+static void refuse(const char *move, const char *wanted) {
+    char json[512];
+    snprintf(
+        json, sizeof json,
+        "{\"levels\":[{\"walkable\":{\"rect\":[0,0,9,9]}}],\"exits\":[{\"id\":\"out\",\"line\":[[9,"
+        "0],[9,9]]}],"
+        "\"groups\":[{\"id\":\"g\",\"count\":1,\"to\":\"out\",\"move\":{\"model\":\"hidac\",%s}}]}",
+        move);
+    th_scene *scene = NULL;
+    th_error error = {0};
+    th_result result = th_scene_load_json(json, strlen(json), "test", NULL, NULL, &scene, &error);
+    if (!wanted) {
+        if (result != TH_OK) fail_msg("%s", error.message);
+        th_scene_destroy(scene);
+        return;
+    }
+    assert_int_equal(result, TH_BAD_SCENE);
+    if (!strstr(error.message, wanted)) fail_msg("%s", error.message);
+    assert_non_null(strstr(error.path, "groups[0].move"));
+}
+
+static void values_that_do_not_fit_are_refused(void **state) {
+    (void)state;
+    static const char *const switches[] = {"adapts",   "line_of_sight", "oncoming_first",
+                                           "stopping", "waiting",       "falling"};
+    for (int k = 0; k < 6; ++k) {
+        char move[64], wanted[64];
+        snprintf(move, sizeof move, "\"%s\":0.5", switches[k]);
+        snprintf(wanted, sizeof wanted, "%s: is a switch; give 0", switches[k]);
+        refuse(move, wanted);
+        for (int on = 0; on < 2; ++on) {
+            snprintf(move, sizeof move, "\"%s\":%d", switches[k], on);
+            refuse(move, NULL);
+        }
+    }
+    refuse("\"keep_side\":0.5", "keep_side: is no side; give 1");
+    refuse("\"keep_side\":-0.2", "keep_side: is no side; give 1");
+    for (int side = -1; side <= 1; ++side) {
+        char move[64];
+        snprintf(move, sizeof move, "\"keep_side\":%d", side);
+        refuse(move, NULL);
+    }
+    // Beside the default of the other, both given, and just fitting.
+    refuse("\"rectangle_dense\":3.5", "rectangle_dense: is longer than rectangle_loose");
+    refuse("\"rectangle_loose\":1,\"rectangle_dense\":1.2",
+           "rectangle_dense at most rectangle_loose");
+    refuse("\"rectangle_loose\":1.2,\"rectangle_dense\":1.2", NULL);
+    refuse("\"loose_density\":2.5", "loose_density: is above dense_density; give both");
+    refuse("\"loose_density\":2,\"dense_density\":2", NULL);
+    refuse("\"stop_shortest\":0.6", "stop_shortest: is longer than stop_longest; give both");
+    refuse("\"stop_shortest\":0.6,\"stop_longest\":0.6", NULL);
+    refuse("\"wait_longest\":0.5", "wait_shortest: is longer than wait_longest; give both");
+    refuse("\"wait_shortest\":0.5,\"wait_longest\":0.5", NULL);
+}
+
 static void threads_and_snapshots_change_nothing(void **state) {
     (void)state;
     char json[2048];
@@ -705,6 +760,7 @@ int main(void) {
         cmocka_unit_test(ability_and_panic_change_the_gait),
         cmocka_unit_test(the_fallen_count_within_their_range),
         cmocka_unit_test(small_displacements_hold_nobody_up),
+        cmocka_unit_test(values_that_do_not_fit_are_refused),
         cmocka_unit_test(threads_and_snapshots_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,6 +111,45 @@ static int influences(th_world *world, int model, uint32_t self, th_influence *l
     return all.count;
 }
 
+// Which of the switches is neither on nor off? NULL: none.
+static const float *odd_switch(const th_hidac_params *p) {
+    const float *switches[] = {&p->adapts,   &p->line_of_sight, &p->oncoming_first,
+                               &p->stopping, &p->waiting,       &p->falling};
+    for (int k = 0; k < TH_COUNT_OF(switches); ++k)
+        if (*switches[k] != 0.0f && *switches[k] != 1.0f) return switches[k];
+    return NULL;
+}
+
+static const char *check(const float *values, int *param) {
+    const th_hidac_params *p = (const th_hidac_params *)(const void *)values;
+    const float *odd = odd_switch(p);
+    if (odd) {
+        *param = (int)(odd - values);
+        return "is a switch; give 0 (off) or 1 (on)";
+    }
+    if (p->keep_side != 0.0f && p->keep_side != 1.0f && p->keep_side != -1.0f) {
+        *param = (int)(&p->keep_side - values);
+        return "is no side; give 1 (right), -1 (left) or 0 (none)";
+    }
+    if (p->rectangle_dense > p->rectangle_loose) {
+        *param = (int)(&p->rectangle_dense - values);
+        return "is longer than rectangle_loose; give both, rectangle_dense at most rectangle_loose";
+    }
+    if (p->loose_density > p->dense_density) {
+        *param = (int)(&p->loose_density - values);
+        return "is above dense_density; give both, loose_density at most dense_density";
+    }
+    if (p->stop_shortest > p->stop_longest) {
+        *param = (int)(&p->stop_shortest - values);
+        return "is longer than stop_longest; give both, stop_shortest at most stop_longest";
+    }
+    if (p->wait_shortest > p->wait_longest) {
+        *param = (int)(&p->wait_shortest - values);
+        return "is longer than wait_longest; give both, wait_shortest at most wait_longest";
+    }
+    return NULL;
+}
+
 static const th_field_info fields[TH_HIDAC_FIELDS] = {
     [TH_HIDAC_HEADING_X] = {"heading_x", true, true, "direction of the last step"},
     [TH_HIDAC_HEADING_Y] = {"heading_y", true, true, "direction of the last step"},
@@ -142,4 +181,5 @@ const th_model th_move_hidac_model = {
     .field_count = TH_HIDAC_FIELDS,
     .run = run,
     .influences = influences,
+    .check = check,
 };
