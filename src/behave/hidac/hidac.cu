@@ -246,10 +246,12 @@ static void survey(th_world *host, mind_device *d) {
     th_mind *m = d->mind;
     clear(d->mind->fright, sizeof d->mind->fright);
     once(
-        host, TH_LAMBDA(th_world * world) {
-            m->upset = m->strangers = m->doors_changed = 0;
-            for (int k = 0; k < world->scene->door_count; ++k) th_mind_note_door(world, m, k);
-        });
+        host, TH_LAMBDA(th_world *) { m->upset = m->strangers = m->doors_changed = 0; });
+    if (host->scene->door_count > 0) {
+        const th_world *there = world_on_device(host);
+        each(
+            host->scene->door_count, TH_LAMBDA(int k) { th_mind_note_door(there, m, k); });
+    }
     everybody(
         host, TH_LAMBDA(th_world * world, int i) {
             th_mind_step s = th_mind_begin(world, m);
