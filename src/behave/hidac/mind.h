@@ -27,9 +27,9 @@ typedef struct th_belief {
 // People who came together and walk at this moment. Who of them knows the way leads them, else the first who came.
 typedef struct th_company {
     uint32_t
-        leader; // 1 + id, TH_MIND_UNSURE added where it does not know the way; UINT32_MAX: nobody
+        leader; // its id, and TH_MIND_UNSURE where it does not know the way; UINT32_MAX: nobody
     uint32_t
-        unsure; // 1: somebody does not know the way, so distances to the leader's aim count, not ways left
+        unsure; // 1: not all know the way, so distances to the leader's aim count, not ways left
     uint32_t aim, room, entered; // the leader's
     th_vec2 goal;                // where it walks to
     float farthest;              // of them from there [m]
