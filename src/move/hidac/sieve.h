@@ -29,6 +29,7 @@ TH_BOTH static inline th_hidac_cells th_hidac_cells_of(const th_world *world,
     float low_y, high_y;
     if (world->counters.fallen > 0 || th_length2(i->wish) == 0.0f) {
         float far = sqrtf(c.length * c.length + c.half_width * c.half_width);
+        far = th_max(far, i->params->fallen_range);
         float reach = th_length2(i->wish) > 0.0f ? th_max(far, touch) : touch;
         c.low_x = low_y = -reach;
         c.high_x = high_y = reach;
