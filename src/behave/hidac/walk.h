@@ -94,7 +94,12 @@ TH_BOTH static inline void th_mind_walk_on(const th_mind_step *s, uint32_t i, in
     // Before a shut door, whether one knows of it or not, one stands on this side.
     bool shut = portal->kind == TH_PORTAL_DOOR && s->world->door_closed[portal->index];
     float beyond = s->mind->beyond[2 * (aim - 1) + (uint32_t)(1 - side)];
-    if (shut)
+    // Who comes aslant makes for a point before the line first: what lies behind it, a jamb hides.
+    th_vec2 off = th_sub(q, th_position(a, i));
+    float before = th_dot(off, over), beside = fabsf(th_det(off, over));
+    bool hidden = portal->levels[0] == portal->levels[1] && before > 0.0f &&
+                  beside * beyond > a->radius[i] * (before + beyond);
+    if (shut || hidden)
         th_mind_walk_to(s, i, th_sub(q, th_scale(a->radius[i] + 0.1f, over)), portal->levels[side]);
     else
         th_mind_walk_to(s, i, th_add(q, th_scale(beyond, over)), portal->levels[1 - side]);
