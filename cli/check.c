@@ -119,6 +119,109 @@ static void warn_of_open_stairs(const char *path, const th_scene *scene) {
     }
 }
 
+// ---- doors that do not do what they seem to
+
+static float distance_to_line(th_vec2 p, const th_line *line) {
+    float dx = line->b.x - line->a.x, dy = line->b.y - line->a.y;
+    float t = ((p.x - line->a.x) * dx + (p.y - line->a.y) * dy) / (dx * dx + dy * dy);
+    t = fminf(fmaxf(t, 0.0f), 1.0f);
+    return hypotf(p.x - line->a.x - t * dx, p.y - line->a.y - t * dy);
+}
+
+static void begin_door_warning(const char *path, const th_scene *scene, int d) {
+    const th_line *line = &scene->doors[d].line;
+    printf("%s: warning: doors[%d], \"%s\" from (%.2f, %.2f) to (%.2f, %.2f), ", path, d,
+           scene->doors[d].id, (double)line->a.x + scene->origin.x,
+           (double)line->a.y + scene->origin.y, (double)line->b.x + scene->origin.x,
+           (double)line->b.y + scene->origin.y);
+}
+
+static bool is_on_door(const th_scene *scene, int level, th_vec2 p, int but) {
+    for (int d = 0; d < scene->door_count; ++d)
+        if (d != but && scene->doors[d].line.level == level &&
+            distance_to_line(p, &scene->doors[d].line) < 0.01f)
+            return true;
+    return false;
+}
+
+static bool warn_of_free_end(const char *path, const th_scene *scene, int d, th_vec2 end) {
+    const float touches = 0.01f; // [m] as openings in walls
+    int level = scene->doors[d].line.level;
+    float distance = th_scene_distance(scene, level, end);
+    if (distance <= touches || is_on_door(scene, level, end, d)) return false;
+    begin_door_warning(path, scene, d);
+    printf("ends %.2f m from the nearest wall and closes nothing: people pass its end at "
+           "(%.2f, %.2f); draw it up to the wall\n",
+           (double)distance, (double)end.x + scene->origin.x, (double)end.y + scene->origin.y);
+    return true;
+}
+
+static bool warn_of_same_door(const char *path, const th_scene *scene, int d) {
+    const th_line *line = &scene->doors[d].line;
+    for (int e = 0; e < d; ++e) {
+        const th_line *other = &scene->doors[e].line;
+        if (other->level != line->level || distance_to_line(line->a, other) > 0.02f ||
+            distance_to_line(line->b, other) > 0.02f)
+            continue;
+        begin_door_warning(path, scene, d);
+        printf("lies on door \"%s\": either of them shut closes the way; leave one out\n",
+               scene->doors[e].id);
+        return true;
+    }
+    return false;
+}
+
+// A door that is no portal, though it reaches from wall to wall.
+static void warn_of_no_portal(const char *path, const th_scene *scene, int d) {
+    const float on = 0.03f; // [m] what lies between is no room
+    const th_line *line = &scene->doors[d].line;
+    th_vec2 middle = {(line->a.x + line->b.x) / 2, (line->a.y + line->b.y) / 2};
+    begin_door_warning(path, scene, d);
+    for (int g = 0; g < scene->goal_count; ++g) {
+        const th_goal *goal = &scene->goals[g];
+        if (!goal->is_line || goal->line.level != line->level ||
+            distance_to_line(middle, &goal->line) > on)
+            continue;
+        printf("lies on the line of \"%s\": who has the behaviour hidac does not learn that it is "
+               "shut; let the ground go on behind it, with that line 0.1 m or more further out\n",
+               goal->id);
+        return;
+    }
+    for (int l = 0; l < scene->link_count; ++l) {
+        const th_link *link = &scene->links[l];
+        th_line top = {line->level, link->a, link->b};
+        if ((link->level[0] != line->level && link->level[1] != line->level) ||
+            distance_to_line(middle, &top) > on)
+            continue;
+        printf("lies on the top of stairs \"%s\": who has the behaviour hidac does not learn that "
+               "it is shut; move it 0.1 m or more away from the top\n",
+               link->id);
+        return;
+    }
+    if (fabsf(th_scene_distance(scene, line->level, middle)) < 0.01f)
+        printf("lies along a wall that it does not open; draw it on the wall, no more than 1 cm "
+               "off, or where there is a gap\n");
+    else
+        printf("parts no rooms: what is on both sides of it is joined elsewhere by more than %g m, "
+               "so who has the behaviour hidac does not learn that it is shut; close that with a "
+               "wall or a door if it should\n",
+               TH_PASSAGE_WIDEST);
+}
+
+static void warn_of_doors(const char *path, const th_scene *scene, const th_rooms *rooms) {
+    for (int d = 0; d < scene->door_count; ++d) {
+        const th_line *line = &scene->doors[d].line;
+        bool portal = false;
+        for (int p = 0; p < rooms->portal_count; ++p)
+            portal = portal ||
+                     (rooms->portals[p].kind == TH_PORTAL_DOOR && rooms->portals[p].index == d);
+        if (!warn_of_free_end(path, scene, d, line->a) &&
+            !warn_of_free_end(path, scene, d, line->b) && !warn_of_same_door(path, scene, d) &&
+            !portal)
+            warn_of_no_portal(path, scene, d);
+    }
+}
+
 // What its models are known not to manage. The scene is good all the same.
 static void print_doubts(const th_scene *scene) {
     enum { MOST = 8 };
@@ -129,7 +232,7 @@ static void print_doubts(const th_scene *scene) {
     if (count > 0) printf("  `throng list models` says what other models manage\n");
 }
 
-static void print_rooms(const th_scene *scene) {
+static void print_rooms(const char *path, const th_scene *scene) {
     enum { WALLS_MOST = 8000 }; // finding them takes 60 s for 80 000
     if (scene->wall_count > WALLS_MOST) {
         printf("  rooms: not counted, as there are %d walls\n", scene->wall_count);
@@ -147,6 +250,7 @@ static void print_rooms(const th_scene *scene) {
            rooms->room_count == 1 ? "room" : "rooms", rooms->portal_count,
            rooms->portal_count == 1 ? "portal" : "portals", kinds[TH_PORTAL_DOOR],
            kinds[TH_PORTAL_PASSAGE], kinds[TH_PORTAL_STAIRS]);
+    warn_of_doors(path, scene, rooms);
     th_rooms_destroy(rooms);
 }
 
@@ -180,7 +284,7 @@ static int run_check(const th_command *command, int argc, char **argv) {
         else
             printf("runs until empty, at most %g s", settings.max_time);
         printf(", step %g s\n", settings.step);
-        print_rooms(scene);
+        print_rooms(path, scene);
         print_doubts(scene);
         warn_of_gaps(path, scene);
         warn_of_open_stairs(path, scene);
@@ -203,8 +307,9 @@ const th_command th_command_check = {
         "Reads the scene, compiles it, and places its people. Prints one line and exits 0, or\n"
         "prints `file:line:column: path: what is wrong; what would be right` and exits 2.\n"
         "Says how many rooms the plan has and what joins them (`throng picture --layer rooms`).\n"
-        "Warns of gaps that some of the people do not fit through, of stairs without side walls,\n"
-        "and of plans too large for their number of destinations.",
+        "Warns of gaps that some of the people do not fit through, of doors that close nothing, "
+        "of\n"
+        "stairs without side walls, and of plans too large for their number of destinations.",
     .examples = "  throng check scenes/station.json\n"
                 "  throng check scenes/station.json --set groups.0.count=4000\n",
     .run = run_check,

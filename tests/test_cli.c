@@ -227,6 +227,41 @@ static void test_check_warns_of_open_stairs(void **state) {
     assert_null(strstr(result->out, "open to the floor"));
 }
 
+// Doors that close nothing, or that nobody learns of, are told with their place and what to do.
+static void test_check_warns_of_doors(void **state) {
+    static const struct {
+        const char *door, *warning;
+    } cases[] = {
+        {"{\"line\": [[8, 2], [8, 3]]}", NULL},
+        {"{\"line\": [[8, 2.05], [8, 2.95]]}", NULL},
+        {"{\"line\": [[8, 5.5], [8, 7]]}", NULL},
+        {"{\"line\": [[8, 2.15], [8, 3]]}", "ends 0.15 m from the nearest wall and closes nothing: "
+                                            "people pass its end at (8.00, 2.15)"},
+        {"{\"line\": [[8.05, 4], [8.05, 5]]}", "lies along a wall that it does not open"},
+        {"{\"line\": [[20, 1], [20, 5]]}", "lies on the line of \"out\""},
+        {"{\"id\": \"a\", \"line\": [[8, 2], [8, 3]]}, {\"line\": [[8, 2], [8, 3]]}",
+         "lies on door \"a\""},
+        {"{\"line\": [[8, 2], [8, 3]]}, {\"line\": [[14, 0.5], [14, 1.5]]}", "parts no rooms"},
+    };
+    fixture *f = *state;
+    char path[512], text[1024];
+    snprintf(path, sizeof path, "%s/doors.json", f->program.folder);
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; ++k) {
+        snprintf(text, sizeof text,
+                 "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 20, 6]}, \"walls\": [[[8, 0], [8, "
+                 "2]], [[8, 3], [8, 6]], [[14, 0], [14, 2]]]}], \"doors\": [%s], \"exits\": "
+                 "[{\"id\": \"out\", \"line\": [[20, 1], [20, 5]]}]}",
+                 cases[k].door);
+        write_text(path, text);
+        const outcome *result = run(f, "check %s", path);
+        assert_code(result, 0);
+        if (cases[k].warning)
+            assert_holds(result->out, cases[k].warning);
+        else
+            assert_null(strstr(result->out, "warning: doors"));
+    }
+}
+
 static void test_bad_scenes(void **state) {
     fixture *f = *state;
     char place[160];
@@ -492,6 +527,7 @@ int main(void) {
         cmocka_unit_test(test_check),
         cmocka_unit_test(test_check_warns_of_narrow_gaps),
         cmocka_unit_test(test_check_warns_of_open_stairs),
+        cmocka_unit_test(test_check_warns_of_doors),
         cmocka_unit_test(test_bad_scenes),
         cmocka_unit_test(test_run_json),
         cmocka_unit_test(test_json_is_the_summary),

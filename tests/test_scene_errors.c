@@ -97,6 +97,11 @@ static void test_names_and_types(void **state) {
          NULL,
          "s.json:2:22 doors[0].line: the door from (4.5, 3) to (4.5, 4) lies in a wall or off the "
          "ground, 1.5 m from it; move its line to where there is ground on both sides"},
+        {"{ 'levels': [{'walkable': {'rect': [0,0,9,9]}, 'obstacles': [{'rect': [3,-1,3.2,8]}]}],\n"
+         "  'doors': [{'line': [[3.1,3],[3.1,4]]}] }",
+         NULL,
+         "s.json:2:22 doors[0].line: the door from (3.1, 3) to (3.1, 4) lies in a wall or off the "
+         "ground, 0.1 m from it; move its line to where there is ground on both sides"},
         {"{ 'doors': [{'id': 'a'}] }", NULL,
          "s.json:1:13 doors[0]: expected a member \"line\": [[x, y], [x, y]], found an object"},
         {"{ 'levels': [" ROOM "], 'groups': [{'count': 1, 'move': 'orka'}] }", NULL,

@@ -9,8 +9,8 @@
 static const double BEHIND =
     0.05; // [m] behind the edge ground is looked for: an opening may bridge a gap between
           // two grounds of twice TH_OPENING_REACH
-static const double OFF_GROUND = 0.25; // [m] further from the ground no door opens into it
-static const float NARROW = 0.03f;     // [m] nobody fits through: the smallest body is 0.1 m wide
+static const double OFF_GROUND = 2.0 * (double)TH_OPENING_REACH; // [m] further off no door opens
+static const float NARROW = 0.03f; // [m] nobody fits through: the smallest body is 0.1 m wide
 
 // ---- what opens
 

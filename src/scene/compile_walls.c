@@ -192,26 +192,28 @@ static void add_ground(th_compiler *c, int level, th_wall_builder *builder) {
         if (ground && GEOSisEmpty_r(geos, ground))
             th_bad(c, "the obstacles leave nothing to walk on");
     }
+    th_polygons *walkable = &c->list.levels[level].walkable;
+    if (c->result == TH_OK && bounded &&
+        !th_geometry_polygons(&c->geometry, ground, c->scene->origin, c->scene->arena, walkable))
+        th_no_memory(c);
     const GEOSGeometry *source = bounded ? ground : solid;
     ring_target target = {builder, !bounded};
     // On an open plane nothing lies behind the edge of a solid: openings leave it whole.
     int openings = builder->opening_count;
     if (!bounded) builder->opening_count = 0;
     builder->note_gaps = true;
+    builder->ground = bounded ? walkable : NULL;
     if (c->result == TH_OK &&
         !th_geometry_visit(&c->geometry, source, c->scene->origin, add_ring, &target))
         th_no_memory(c);
     builder->note_gaps = false;
+    builder->ground = NULL;
     builder->opening_count = openings;
     GEOSGeometry *boundary = c->result == TH_OK && source ? GEOSBoundary_r(geos, source) : NULL;
     if (c->result == TH_OK) add_thin_walls(c, level, boundary, builder);
     if (boundary) GEOSGeom_destroy_r(geos, boundary);
     if (solid) GEOSGeom_destroy_r(geos, solid);
     c->walkable[level] = ground;
-    if (c->result != TH_OK || !bounded) return;
-    if (!th_geometry_polygons(&c->geometry, ground, c->scene->origin, c->scene->arena,
-                              &c->list.levels[level].walkable))
-        th_no_memory(c);
 }
 
 static void grow_box(th_box *box, th_vec2 p) {
@@ -262,10 +264,13 @@ void th_compile_walls(th_compiler *c) {
         builder.level = level;
         c->list.levels[level].wall_begin = builder.count;
         add_ground(c, level, &builder);
-        for (int i = 0; i < scene->door_count && c->result == TH_OK; ++i)
-            if (scene->doors[i].line.level == level &&
-                !th_wall_builder_add_door(&builder, &scene->doors[i].line, i))
-                th_no_memory(c);
+        int first = c->list.levels[level].wall_begin;
+        for (int i = 0; i < scene->door_count && c->result == TH_OK; ++i) {
+            th_line *line = &c->list.doors[i].line;
+            if (line->level != level) continue;
+            th_wall_builder_fit_door(&builder, &c->list.levels[level], first, line);
+            if (!th_wall_builder_add_door(&builder, line, i)) th_no_memory(c);
+        }
         add_narrow_gaps(c, level, &builder);
         c->list.levels[level].wall_end = builder.count;
         if (c->result == TH_OK) set_box(c, level, builder.walls);

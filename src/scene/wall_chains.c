@@ -1,5 +1,6 @@
 // Wall edges. SPDX-License-Identifier: Apache-2.0
 #include "scene/wall_chains.h"
+#include "formula/segment.h"
 #include "formula/vec.h"
 #include <math.h>
 #include <stdlib.h>
@@ -117,6 +118,19 @@ static bool cut_by(const th_line *opening, th_vec2 a, th_vec2 direction, float l
     return end - begin >= TH_OPENING_REACH || (cut->begin == 0.0f && cut->end == length);
 }
 
+// A door's line that runs on along the edge of the ground beside its opening, by no more than TH_DOOR_SLIT, opens nothing
+// there.
+static bool runs_on(const th_wall_builder *builder, const th_opening *opening, th_vec2 a,
+                    th_vec2 direction, const interval *cut) {
+    const float behind = 0.05f; // [m] as th_check_openings
+    if (opening->kind != TH_OPENING_DOOR || !builder->ground ||
+        cut->end - cut->begin > TH_DOOR_SLIT)
+        return false;
+    th_vec2 p = th_add(a, th_scale(0.5f * (cut->begin + cut->end), direction));
+    return !th_polygons_contain(builder->ground,
+                                th_add(p, th_scale(behind, th_perp_left(direction))));
+}
+
 // An opening of this level whose box the edge a-b touches.
 static bool may_open(const th_wall_builder *builder, const th_opening *opening, th_vec2 a,
                      th_vec2 b) {
@@ -161,6 +175,7 @@ static bool cut_edge(th_wall_builder *builder, cut_chain *chain, th_vec2 a, th_v
         if (!may_open(builder, opening, a, b) ||
             !cut_by(&opening->line, a, direction, length, &chain->cuts[count]))
             continue;
+        if (runs_on(builder, opening, a, direction, &chain->cuts[count])) continue;
         if (!note_gap(builder, opening, a, direction, &chain->cuts[count++])) return false;
     }
     qsort(chain->cuts, (size_t)count, sizeof *chain->cuts, compare_intervals);
@@ -247,6 +262,41 @@ bool th_wall_builder_add(th_wall_builder *builder, const th_vec2 *points, int co
     bool good = kept < 2 || cut_and_emit(builder, copy, kept, closed && kept > 2);
     th_free(&builder->memory, copy, (size_t)count, sizeof *copy);
     return good;
+}
+
+// Is there a wall, or a door, within TH_DOOR_SLIT of p? Its nearest point into *best.
+static bool has_within_slit(const th_wall_builder *builder, int first, bool doors, th_vec2 p,
+                            th_vec2 *best) {
+    bool found = false;
+    float least = TH_DOOR_SLIT * TH_DOOR_SLIT;
+    for (int w = first; w < builder->count; ++w) {
+        const th_wall *wall = &builder->walls[w];
+        if ((wall->door >= 0) != doors || !th_boxes_touch(wall->a, wall->b, p, p, TH_DOOR_SLIT))
+            continue;
+        th_vec2 q = th_nearest_on_segment(p, wall->a, wall->b);
+        float distance2 = th_length2(th_sub(q, p));
+        if (distance2 > least) continue;
+        least = distance2;
+        *best = q;
+        found = true;
+    }
+    return found;
+}
+
+void th_wall_builder_fit_door(const th_wall_builder *builder, const th_level *level, int first,
+                              th_line *line) {
+    const float touches = 1e-4f; // [m] rounding
+    if (th_length(th_sub(line->b, line->a)) < 3.0f * TH_DOOR_SLIT) return;
+    for (int side = 0; side < 2; ++side) {
+        th_vec2 *end = side == 0 ? &line->a : &line->b;
+        th_vec2 q;
+        if (!has_within_slit(builder, first, false, *end, &q) &&
+            !has_within_slit(builder, first, true, *end, &q))
+            continue;
+        if (th_length(th_sub(q, *end)) > touches &&
+            (!level->bounded || th_polygons_contain(&level->walkable, *end)))
+            *end = q;
+    }
 }
 
 bool th_wall_builder_add_door(th_wall_builder *builder, const th_line *line, int door) {

@@ -4,7 +4,10 @@
 #include "scene/scene.h"
 
 #define TH_OPENING_REACH 0.01f // [m] an opening lies on a wall when it is no further off than this
-#define TH_SAME_POINT 1e-6f    // [m] shorter edges are no edges
+// What is narrower beside a door nobody passes: the smallest body is 0.1 m wide (radius 0.05 m). So much a door's line may
+// be too short or too long for its opening.
+#define TH_DOOR_SLIT 0.1f   // [m]
+#define TH_SAME_POINT 1e-6f // [m] shorter edges are no edges
 
 typedef enum th_opening_kind {
     TH_OPENING_DOOR,
@@ -35,14 +38,19 @@ typedef struct th_wall_builder {
     int level;
     const th_opening *openings; // of all levels
     int opening_count;
-    bool note_gaps; // of the chains that are added
-    th_gap *gaps;   // those of one edge follow each other
+    bool note_gaps;            // of the chains that are added
+    const th_polygons *ground; // what these chains bound; NULL: an open plane, or other chains
+    th_gap *gaps;              // those of one edge follow each other
     int gap_count, gap_capacity;
 } th_wall_builder;
 
 // A chain of points, solid on its left. Closed rings do not repeat the first point. What the openings
 // leave of it, and every open chain, becomes a two-sided wall. False: no memory.
 bool th_wall_builder_add(th_wall_builder *builder, const th_vec2 *points, int count, bool closed);
+// Moves the ends of a door's line that lie on ground to the wall, or else the door, within TH_DOOR_SLIT of them: a door that
+// is shut leaves no slit. Looks at the walls from `first` on.
+void th_wall_builder_fit_door(const th_wall_builder *builder, const th_level *level, int first,
+                              th_line *line);
 // The two edges of a door; no openings are cut.
 bool th_wall_builder_add_door(th_wall_builder *builder, const th_line *line, int door);
 // Convexity of all corners, once every edge is there.

@@ -11,10 +11,14 @@
 enum { NEAR_MOST = 256 };
 static const float SAME_PLACE = 0.002f; // [m] corners this close are one
 static const float ON_DOOR = 0.1f;      // [m] a passage this close to a door's line is the door
+static const float NARROWEST = 0.05f;   // [m] of passages; a slit that is narrower nobody passes
+static const float ALIKE = 0.98f;       // widths that differ by less count as the same
+static const float INTO_WALL = 0.005f;  // [m] a slit's line reaches so far, so that lines meet
 
 typedef struct passage {
     th_vec2 a, b;
     float width;
+    float rank;             // what the passages of a corner are compared by
     int corner_a, corner_b; // walls that begin there; -1: amid a wall
     int level;
 } passage;
@@ -26,6 +30,9 @@ typedef struct search {
     float widest;
     passage *found;
     int count, capacity;
+    bool wants_slits;
+    th_line *slits;
+    int slit_count, slit_capacity;
 } search;
 
 // Does the solid jut out at the beginning of the wall? Ends of thin walls do, bends of a straight wall do not.
@@ -35,15 +42,57 @@ static bool juts_out(const th_scene *scene, const th_wall *wall) {
     return th_det(before, wall->direction) > 0.05f || th_dot(before, wall->direction) < 0.0f;
 }
 
-// A thin wall that ends on another wall has no corner there.
+// From a corner over a slit and a little into the wall behind it. The end of a thin wall goes on straight in any case: it
+// may touch a wall, or the edge of the ground, but for a rounding.
+static bool add_slit(search *s, const th_wall *corner, th_vec2 across) {
+    th_vec2 way = th_length(across) > SAME_PLACE ? across : s->scene->walls[corner->prev].direction;
+    th_vec2 end = th_add(th_add(corner->a, across), th_scale(INTO_WALL, th_unit(way)));
+    if (!s->wants_slits) return true;
+    if (!th_arena_reserve(s->arena, (void *)&s->slits, &s->slit_capacity, s->slit_count + 1,
+                          sizeof *s->slits))
+        return false;
+    s->slits[s->slit_count++] = (th_line){corner->level, corner->a, end};
+    return true;
+}
+
+// Do the directions leave more than half a turn free between two of them that are neighbours?
+static bool leave_half_turn(const th_vec2 *directions, int count) {
+    for (int k = 0; k < count; ++k) {
+        bool free = true;
+        for (int j = 0; j < count && free; ++j) { // none on the left of k, but for k itself
+            float left = th_det(directions[k], directions[j]);
+            free = left < -0.05f || (left < 0.05f && th_dot(directions[k], directions[j]) > 0.0f);
+        }
+        if (free) return true;
+    }
+    return false;
+}
+
+// A thin wall that ends on another wall has no corner there, nor have walls that meet like a T or a cross.
 static bool ends_on_wall(const search *s, const th_wall *corner) {
-    int near[16];
-    int count = th_walls_near(&s->walls, corner->level, corner->a, SAME_PLACE, near, NULL, 16);
+    enum { MOST = 16 };
+    int near[MOST];
+    th_vec2 directions[2 * MOST];
+    int count = th_walls_near(&s->walls, corner->level, corner->a, SAME_PLACE, near, NULL, MOST),
+        here = 0;
     for (int k = 0; k < count; ++k) {
         const th_wall *wall = &s->scene->walls[near[k]];
-        float from_a = th_length(th_sub(corner->a, wall->a)),
-              from_b = th_length(th_sub(corner->a, wall->b));
-        if (from_a > 2.0f * SAME_PLACE && from_b > 2.0f * SAME_PLACE) return true;
+        bool from_a = th_length(th_sub(corner->a, wall->a)) <= 2.0f * SAME_PLACE,
+             from_b = th_length(th_sub(corner->a, wall->b)) <= 2.0f * SAME_PLACE;
+        if (!from_a && !from_b) return true;
+        directions[here++] = from_a ? wall->direction : th_scale(-1.0f, wall->direction);
+    }
+    return here > 0 && !leave_half_turn(directions, here);
+}
+
+// What sticks out of a wall by no more than NARROWEST is a line drawn too long, not a corner.
+static bool is_stub(const search *s, const th_wall *tip) {
+    int near[16];
+    if (tip->length > NARROWEST || tip->next != tip->prev) return false;
+    int count = th_walls_near(&s->walls, tip->level, tip->b, SAME_PLACE, near, NULL, 16);
+    for (int k = 0; k < count; ++k) {
+        const th_wall *wall = &s->scene->walls[near[k]];
+        if (wall != tip && near[k] != tip->next) return true;
     }
     return false;
 }
@@ -54,7 +103,10 @@ static bool is_free(const search *s, int level, th_vec2 a, th_vec2 b, float widt
     float distance2;
     if (th_walls_near(&s->walls, level, middle, 0.49f * width, &nearest, &distance2, 1) > 0)
         return false;
-    return th_walkable(s->scene, level, middle);
+    // Nor does it lead through a wall that its end all but touches.
+    th_vec2 in = th_scale(0.5f * SAME_PLACE / width, th_sub(b, a));
+    return th_walkable(s->scene, level, middle) &&
+           th_walls_first_crossing(&s->walls, level, th_add(a, in), th_sub(b, in), NULL) < 0;
 }
 
 static bool try_across(search *s, int corner, int other) {
@@ -63,52 +115,72 @@ static bool try_across(search *s, int corner, int other) {
     if (th_det(wall->direction, th_sub(from->a, wall->a)) > 0.0f) return true; // its solid side
     th_vec2 q = th_nearest_on_segment(from->a, wall->a, wall->b);
     float width = th_length(th_sub(q, from->a));
-    if (!(width > 0.05f && width <= s->widest) || !is_free(s, from->level, from->a, q, width))
-        return true;
+    if (width <= NARROWEST) return add_slit(s, from, th_sub(q, from->a));
+    if (!(width <= s->widest) || !is_free(s, from->level, from->a, q, width)) return true;
     int end = -1;
     if (th_length(th_sub(q, wall->a)) < SAME_PLACE) end = other;
     if (th_length(th_sub(q, wall->b)) < SAME_PLACE) end = wall->next;
     if (!th_arena_reserve(s->arena, (void *)&s->found, &s->capacity, s->count + 1,
                           sizeof *s->found))
         return false;
-    s->found[s->count++] = (passage){from->a, q, width, corner, end, from->level};
+    // Of a gap in a thin wall and a corridor of the same width beside it the gap is the door: it goes on with the wall.
+    float ahead = fabsf(th_dot(th_sub(q, from->a), s->scene->walls[from->prev].direction)) / width;
+    bool thin = th_dot(s->scene->walls[from->prev].direction, from->direction) < -0.99f;
+    float rank = thin && ahead > 0.9f ? ALIKE * width : width;
+    s->found[s->count++] = (passage){from->a, q, width, rank, corner, end, from->level};
     return true;
 }
 
 static bool search_corner(search *s, int corner) {
     const th_wall *wall = &s->scene->walls[corner];
-    if (!juts_out(s->scene, wall) || ends_on_wall(s, wall)) return true;
+    if (!juts_out(s->scene, wall)) return true;
+    bool thin = th_dot(s->scene->walls[wall->prev].direction, wall->direction) < -0.99f;
+    if (thin && !add_slit(s, wall, th_v(0.0f, 0.0f))) return false;
+    // What is no corner may still end short of a second wall.
+    float reach = ends_on_wall(s, wall) || is_stub(s, wall) ? NARROWEST : s->widest;
     int near[NEAR_MOST];
     float distances2[NEAR_MOST];
-    int count =
-        th_walls_near(&s->walls, wall->level, wall->a, s->widest, near, distances2, NEAR_MOST);
+    int count = th_walls_near(&s->walls, wall->level, wall->a, reach, near, distances2, NEAR_MOST);
     for (int k = 0; k < count; ++k)
         if (!try_across(s, corner, near[k])) return false;
     return true;
 }
 
-static int by_width(const void *left, const void *right) {
+static int by_rank(const void *left, const void *right) {
     const passage *a = left, *b = right;
-    if (a->width != b->width) return a->width < b->width ? -1 : 1;
+    if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
     return (a->corner_a > b->corner_a) - (a->corner_a < b->corner_a);
 }
 
 typedef enum relation { FREE, ON_ONE, ACROSS_ONE } relation;
 
-// How the passage lies to the portals already taken.
+// How the passage lies to the portals already taken: on one, or on several side by side (the leaves of a door); across
+// one, but not along it.
 static relation relation_to(const th_room_portal *portals, int count, const passage *p) {
-    for (int k = 0; k < count; ++k) {
+    enum { POINTS = 32 }; // 0.1 m apart in the widest passages
+    bool covered[POINTS] = {false};
+    int left = POINTS;
+    for (int k = 0; k < count && left > 0; ++k) {
         const th_room_portal *other = &portals[k];
         bool here = other->levels[0] == p->level || other->levels[1] == p->level;
         if (!here || !th_boxes_touch(p->a, p->b, other->a, other->b, ON_DOOR)) continue;
+        for (int i = 0; i < POINTS; ++i) {
+            float t = (float)i / (float)(POINTS - 1);
+            th_vec2 q = th_add(p->a, th_scale(t, th_sub(p->b, p->a)));
+            if (covered[i] || th_segment_distance2(q, other->a, other->b) >= ON_DOOR * ON_DOOR)
+                continue;
+            covered[i] = true;
+            --left;
+        }
+        if (left == 0) return ON_ONE;
         float a = th_segment_distance2(p->a, other->a, other->b);
         float b = th_segment_distance2(p->b, other->a, other->b);
-        if (a < ON_DOOR * ON_DOOR && b < ON_DOOR * ON_DOOR) return ON_ONE;
+        float turned = fabsf(th_det(th_sub(p->b, p->a), th_sub(other->b, other->a)));
         if (th_segment_crossing(p->a, p->b, other->a, other->b) != 0 &&
-            fminf(a, b) > SAME_PLACE * SAME_PLACE)
+            fminf(a, b) > SAME_PLACE * SAME_PLACE && turned > 0.1f * p->width * other->width)
             return ACROSS_ONE;
     }
-    return FREE;
+    return left > 0 ? FREE : ON_ONE;
 }
 
 static th_room_portal portal_of(th_portal_kind kind, int index, th_vec2 a, th_vec2 b, int level) {
@@ -120,45 +192,129 @@ static th_room_portal portal_of(th_portal_kind kind, int index, th_vec2 a, th_ve
     return portal;
 }
 
-static void add_named(const th_scene *scene, th_room_portal *portals, int *count) {
-    for (int d = 0; d < scene->door_count; ++d) {
-        const th_line *line = &scene->doors[d].line;
-        portals[(*count)++] = portal_of(TH_PORTAL_DOOR, d, line->a, line->b, line->level);
+typedef struct portal_list {
+    th_arena *arena;
+    th_room_portal *portals;
+    int count, capacity;
+} portal_list;
+
+static bool add_portal(portal_list *list, th_room_portal portal) {
+    if (!th_arena_reserve(list->arena, (void *)&list->portals, &list->capacity, list->count + 1,
+                          sizeof *list->portals))
+        return false;
+    list->portals[list->count++] = portal;
+    return true;
+}
+
+// ---- doors: their lines as far as they are on ground. A line may run on into a wall or over it into the next room.
+
+typedef struct cut_list {
+    th_arena *arena;
+    float *at; // [m] along the line
+    int count, capacity;
+} cut_list;
+
+static int ascending(const void *left, const void *right) {
+    float a = *(const float *)left, b = *(const float *)right;
+    return (a > b) - (a < b);
+}
+
+static bool add_cut(cut_list *cuts, float at) {
+    if (!th_arena_reserve(cuts->arena, (void *)&cuts->at, &cuts->capacity, cuts->count + 1,
+                          sizeof *cuts->at))
+        return false;
+    cuts->at[cuts->count++] = at;
+    return true;
+}
+
+// Where the wall crosses the line from `a` in the direction `along`, and where it ends on it.
+static bool cut_at_wall(cut_list *cuts, th_vec2 a, th_vec2 along, float length,
+                        const th_wall *wall) {
+    th_vec2 p = th_sub(wall->a, a), q = th_sub(wall->b, a);
+    float off_p = th_det(along, p), off_q = th_det(along, q);
+    float at_p = th_dot(along, p), at_q = th_dot(along, q);
+    bool on_p = fabsf(off_p) <= SAME_PLACE, on_q = fabsf(off_q) <= SAME_PLACE;
+    if (!on_p && !on_q) {
+        if ((off_p > 0.0f) == (off_q > 0.0f)) return true;
+        at_p += (at_q - at_p) * off_p / (off_p - off_q);
+        on_p = true;
     }
+    if (on_p && at_p > 0.0f && at_p < length && !add_cut(cuts, at_p)) return false;
+    return !on_q || at_q <= 0.0f || at_q >= length || add_cut(cuts, at_q);
+}
+
+// Ground on both sides of the line's middle, and no wall along it?
+static bool leads_over(const th_scene *scene, const th_walls *walls, const th_room_portal *portal) {
+    th_vec2 middle = th_scale(0.5f, th_add(portal->a, portal->b)),
+            beside = th_scale(TH_BESIDE_PORTAL, portal->over);
+    int nearest;
+    float distance2;
+    if (th_walls_near(walls, portal->levels[0], middle, SAME_PLACE, &nearest, &distance2, 1) > 0)
+        return false;
+    return th_walkable(scene, portal->levels[0], th_sub(middle, beside)) &&
+           th_walkable(scene, portal->levels[1], th_add(middle, beside));
+}
+
+static bool add_door(portal_list *list, const th_scene *scene, const th_walls *walls, int d) {
+    const th_line *line = &scene->doors[d].line;
+    const th_level *level = &scene->levels[line->level];
+    float length = th_length(th_sub(line->b, line->a));
+    th_vec2 along = th_scale(1.0f / length, th_sub(line->b, line->a));
+    cut_list cuts = {.arena = list->arena};
+    if (!add_cut(&cuts, 0.0f) || !add_cut(&cuts, length)) return false;
+    for (int w = level->wall_begin; w < level->wall_end; ++w) {
+        const th_wall *wall = &scene->walls[w];
+        if (wall->door < 0 && th_boxes_touch(wall->a, wall->b, line->a, line->b, SAME_PLACE) &&
+            !cut_at_wall(&cuts, line->a, along, length, wall))
+            return false;
+    }
+    qsort(cuts.at, (size_t)cuts.count, sizeof *cuts.at, ascending);
+    for (int k = 1; k < cuts.count; ++k) {
+        if (cuts.at[k] - cuts.at[k - 1] <= NARROWEST && length > NARROWEST) continue;
+        th_vec2 a = th_add(line->a, th_scale(cuts.at[k - 1], along));
+        th_vec2 b = cuts.at[k] < length ? th_add(line->a, th_scale(cuts.at[k], along)) : line->b;
+        th_room_portal portal = portal_of(TH_PORTAL_DOOR, d, a, b, line->level);
+        if (leads_over(scene, walls, &portal) && !add_portal(list, portal)) return false;
+    }
+    return true;
+}
+
+static bool add_named(portal_list *list, const th_scene *scene, const th_walls *walls) {
+    for (int d = 0; d < scene->door_count; ++d)
+        if (!add_door(list, scene, walls, d)) return false;
     for (int l = 0; l < scene->link_count; ++l) {
         const th_link *link = &scene->links[l];
         th_room_portal portal = portal_of(TH_PORTAL_STAIRS, l, link->a, link->b, link->level[0]);
         portal.levels[1] = link->level[1];
         portal.over = link->up;
-        portals[(*count)++] = portal;
+        if (!add_portal(list, portal)) return false;
     }
+    return true;
 }
 
-bool th_portals_find(const th_scene *scene, float widest, th_arena *arena, th_room_portal **portals,
-                     int *count) {
+bool th_portals_find(const th_scene *scene, float widest, th_arena *arena, th_portals *found) {
     const uint8_t *open = th_arena_alloc(arena, (size_t)scene->door_count + 1, sizeof *open);
     bool *used = th_arena_alloc(arena, (size_t)scene->wall_count + 1, sizeof *used);
-    search s = {.scene = scene, .arena = arena, .widest = widest};
+    search s = {.scene = scene, .arena = arena, .widest = widest, .wants_slits = true};
     s.walls = th_walls_of(scene, open);
-    *count = 0;
     if (!open || !used) return false;
     for (int w = 0; w < scene->wall_count; ++w)
         if (!search_corner(&s, w)) return false;
-    *portals = th_arena_alloc(arena, (size_t)(s.count + scene->door_count + scene->link_count) + 1,
-                              sizeof **portals);
-    if (!*portals) return false;
-    add_named(scene, *portals, count);
-    if (s.count > 1) qsort(s.found, (size_t)s.count, sizeof *s.found, by_width);
+    portal_list list = {.arena = arena};
+    if (!add_named(&list, scene, &s.walls)) return false;
+    if (s.count > 1) qsort(s.found, (size_t)s.count, sizeof *s.found, by_rank);
     for (int k = 0; k < s.count; ++k) {
         const passage *p = &s.found[k];
         if (used[p->corner_a] || (p->corner_b >= 0 && used[p->corner_b])) continue;
-        relation lies = relation_to(*portals, *count, p);
+        relation lies = relation_to(list.portals, list.count, p);
         if (lies == ACROSS_ONE) continue;
         used[p->corner_a] = true;
         if (p->corner_b >= 0) used[p->corner_b] = true;
         if (lies == ON_ONE) continue;
-        (*portals)[(*count)++] = portal_of(TH_PORTAL_PASSAGE, -1, p->a, p->b, p->level);
+        if (!add_portal(&list, portal_of(TH_PORTAL_PASSAGE, -1, p->a, p->b, p->level)))
+            return false;
     }
+    *found = (th_portals){list.portals, list.count, s.slits, s.slit_count};
     return true;
 }
 

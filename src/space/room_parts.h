@@ -18,6 +18,8 @@ typedef struct th_room_finder {
     uint8_t *open;           // by door: none is closed
     th_room_portal *portals; // their rooms are faces until the rooms are made
     int portal_count;
+    const th_line *slits; // closed, as walls are
+    int slit_count;
     th_face *faces;
     int face_count, face_capacity;
 } th_room_finder;

@@ -213,6 +213,17 @@ static bool sees(const th_rooms *rooms, const th_walls *walls, const th_room *ro
     return th_polygons_contain(&room->shape, th_scale(0.5f, th_add(p, q)));
 }
 
+// Where a place is looked at from p, or p from it: in the room a little before a portal and a little off its ends. A line
+// that ends on the portal itself would run along the wall to another door in it, and so count as hidden.
+static th_vec2 before_place(const th_rooms *rooms, const th_room *room, int place, th_vec2 p) {
+    if (place >= room->portal_count) return th_rooms_place_point(rooms, room, place, p);
+    const th_room_portal *portal = &rooms->portals[room->portals[place]];
+    th_vec2 in = th_scale(th_min(CORNER_OFF / portal->width, 0.25f), th_sub(portal->b, portal->a));
+    th_vec2 q = th_nearest_on_segment(p, th_add(portal->a, in), th_sub(portal->b, in));
+    int side = th_side_of_portal(portal, (int)(room - rooms->rooms));
+    return th_add(q, th_scale(side == 0 ? -CORNER_OFF : CORNER_OFF, portal->over));
+}
+
 // Corners that jut into the room, a little off the wall.
 static int room_corners(const th_rooms *rooms, const th_room *room, th_vec2 *corners) {
     const th_scene *scene = rooms->scene;
@@ -239,9 +250,10 @@ static int room_corners(const th_rooms *rooms, const th_room *room, th_vec2 *cor
     return count;
 }
 
-// Floyd and Warshall among places and corners.
-static void through_corners(float *d, int n) {
-    for (int k = 0; k < n; ++k)
+// Floyd and Warshall, by way of corners: what is reached at a place is its nearest point, what leaves it its middle, so no
+// way leads on over a place.
+static void through_corners(float *d, int places, int n) {
+    for (int k = places; k < n; ++k)
         for (int i = 0; i < n; ++i)
             for (int j = 0; j < n; ++j)
                 d[i * n + j] = th_min(d[i * n + j], d[i * n + k] + d[k * n + j]);
@@ -256,7 +268,8 @@ static bool measure_room(const th_rooms *rooms, const th_walls *walls, const th_
             th_vec2 from = place_middle(rooms, room, i),
                     to = th_rooms_place_point(rooms, room, j, from);
             distances[i * places + j] = th_length(th_sub(to, from));
-            hidden += i != j && !sees(rooms, walls, room, from, to);
+            hidden += i != j && !sees(rooms, walls, room, before_place(rooms, room, i, from),
+                                      before_place(rooms, room, j, from));
         }
     int count = hidden > 0 ? room_corners(rooms, room, corners) : 0, n = places + count;
     if (count <= 0) return true;
@@ -267,10 +280,11 @@ static bool measure_room(const th_rooms *rooms, const th_walls *walls, const th_
             th_vec2 from = i < places ? place_middle(rooms, room, i) : corners[i - places];
             th_vec2 to =
                 j < places ? th_rooms_place_point(rooms, room, j, from) : corners[j - places];
-            d[i * n + j] =
-                sees(rooms, walls, room, from, to) ? th_length(th_sub(to, from)) : INFINITY;
+            th_vec2 p = i < places ? before_place(rooms, room, i, from) : from;
+            th_vec2 q = j < places ? before_place(rooms, room, j, from) : to;
+            d[i * n + j] = sees(rooms, walls, room, p, q) ? th_length(th_sub(to, from)) : INFINITY;
         }
-    through_corners(d, n);
+    through_corners(d, places, n);
     for (int i = 0; i < places; ++i)
         for (int j = 0; j < places; ++j)
             if (d[i * n + j] < INFINITY) distances[i * places + j] = d[i * n + j];

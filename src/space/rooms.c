@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const float BESIDE = 0.02f;     // [m] off a portal's line, the room on that side
 static const float OVERSHOOT = 0.005f; // [m] portals reach into the walls, so that lines meet
 static const double SLIVER = 0.02;     // [m2] less is a rounding between lines
 
@@ -63,11 +62,12 @@ static void add_frame(drawing *d, const th_box *box) {
     for (int k = 0; k < 4; ++k) add_line(d, corner[k], corner[(k + 1) % 4]);
 }
 
-// Ground on both sides: such walls are not among the rings of the ground.
+// Ground on both sides, or on none (a wall that runs on beyond the edge): not among the rings of the ground.
 static bool is_thin(const th_level *level, const th_wall *wall) {
     th_vec2 middle = th_scale(0.5f, th_add(wall->a, wall->b));
-    th_vec2 behind = th_add(middle, th_scale(0.003f, th_perp_left(wall->direction)));
-    return !level->bounded || th_polygons_contain(&level->walkable, behind);
+    th_vec2 off = th_scale(0.003f, th_perp_left(wall->direction));
+    return !level->bounded || th_polygons_contain(&level->walkable, th_add(middle, off)) ||
+           !th_polygons_contain(&level->walkable, th_sub(middle, off));
 }
 
 // The corner of a wall that the end of a portal means; the end itself where there is none.
@@ -105,6 +105,8 @@ static void draw_level(drawing *d, const th_room_finder *f, int l) {
         // Of two edges back to back one is enough.
         if (wall->door < 0 && is_thin(level, wall)) add_line(d, wall->a, wall->b);
     }
+    for (int k = 0; k < f->slit_count; ++k)
+        if (f->slits[k].level == l) add_line(d, f->slits[k].a, f->slits[k].b);
     for (int p = 0; p < f->portal_count; ++p)
         if (f->portals[p].levels[0] == l || f->portals[p].levels[1] == l)
             add_portal(d, &walls, l, &f->portals[p]);
@@ -177,7 +179,7 @@ static void find_sides(th_room_finder *f) {
         th_room_portal *portal = &f->portals[p];
         th_vec2 middle = th_scale(0.5f, th_add(portal->a, portal->b));
         for (int side = 0; side < 2; ++side) {
-            float off = side == 0 ? -BESIDE : BESIDE;
+            float off = side == 0 ? -TH_BESIDE_PORTAL : TH_BESIDE_PORTAL;
             portal->rooms[side] =
                 face_at(f, portal->levels[side], th_add(middle, th_scale(off, portal->over)));
         }
@@ -286,8 +288,12 @@ static bool make_rooms(th_room_finder *f, th_rooms *rooms) {
 
 static th_result find(th_room_finder *f, float widest, th_rooms *rooms, th_error *error) {
     f->open = th_arena_alloc(&f->work, (size_t)f->scene->door_count + 1, sizeof *f->open);
-    bool good =
-        f->open && th_portals_find(f->scene, widest, &f->work, &f->portals, &f->portal_count);
+    th_portals found = {0};
+    bool good = f->open && th_portals_find(f->scene, widest, &f->work, &found);
+    f->portals = found.portals;
+    f->portal_count = found.count;
+    f->slits = found.slits;
+    f->slit_count = found.slit_count;
     if (good) good = th_geometry_open(&f->geometry);
     for (int l = 0; good && l < f->scene->level_count; ++l) good = find_faces(f, l);
     if (good) {
