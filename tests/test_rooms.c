@@ -442,6 +442,29 @@ static void test_distances_along_a_wall(void **state) {
     close_plan(&p);
 }
 
+// A room around three sides of another that is open on both sides: the way from door to exit leads around, not through.
+static void test_distances_around_a_room(void **state) {
+    (void)state;
+    plan p = open_plan(TH_JSON({"levels":[{"walkable":{"rect":[0,0,24,7.5]}, "walls":[[[4,0],[4,4],[8,4],[8,0]]]}],
+        "doors":[{"id":"a", "line":[[4,1],[4,2]]}, {"id":"b", "line":[[8,1],[8,2]]}],
+        "exits":[{"id":"west", "line":[[0,1],[0,2]]}, {"id":"east", "line":[[24,1],[24,2]]}]}));
+    assert_int_equal(p.rooms->room_count, 2);
+    const th_room *room = &p.rooms->rooms[th_rooms_at(p.rooms, 0, (th_vec2){2, 2})];
+    assert_int_equal(room->portal_count, 2);
+    assert_int_equal(room->goal_count, 2);
+    assert_near(*distance(room, 0, 2), 4, 1e-3);
+    assert_near(*distance(room, 0, 1), 2.5 + 4 + 2, 0.3);
+    assert_near(*distance(room, 0, 3), 2.5 + 4 + hypot(16, 2), 0.3);
+    close_plan(&p);
+    // A wall that stands alone, with passages at both ends: from one to the other along the wall's far side.
+    p = open_plan(TH_JSON({"levels":[{"walkable":{"rect":[0,0,10,10]}, "walls":[[[7.67,3.15],[7.67,6.5]]]}]}));
+    assert_int_equal(p.rooms->room_count, 2);
+    room = &p.rooms->rooms[th_rooms_at(p.rooms, 0, (th_vec2){2, 2})];
+    assert_int_equal(room->portal_count, 2);
+    assert_near(*distance(room, 0, 1), 1.165 + 3.35 + 0.3, 0.1); // 0.1 m off the wall and its ends
+    close_plan(&p);
+}
+
 // Three rooms in a row, the exit in the last: ways add up room by room, and none leads back.
 static void test_ways(void **state) {
     (void)state;
@@ -757,6 +780,7 @@ int main(void) {
         cmocka_unit_test(test_walls_to_an_exit),
         cmocka_unit_test(test_gaps_beside_a_corridor),
         cmocka_unit_test(test_distances_along_a_wall),
+        cmocka_unit_test(test_distances_around_a_room),
         cmocka_unit_test(test_changed_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
