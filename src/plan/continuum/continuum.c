@@ -227,10 +227,14 @@ static bool is_due(const th_continuum *c, const th_world *world) {
     return false;
 }
 
-void th_continuum_solve(th_continuum *c, const th_world *world) {
+static int solver_threads(const th_continuum *c, const th_world *world) {
     int threads = world->threads < c->solver_count ? world->threads : c->solver_count;
+    return threads > 0 ? threads : 1;
+}
+
+void th_continuum_solve(th_continuum *c, const th_world *world) {
     uint64_t taken = 0;
-#pragma omp parallel for num_threads(threads > 0 ? threads : 1) schedule(dynamic, 1) \
+#pragma omp parallel for num_threads(solver_threads(c, world)) schedule(dynamic, 1) \
     reduction(+ : taken)
     for (int k = 0; k < c->potential_count; ++k) {
         c->solved[k] = c->wanted[k];
