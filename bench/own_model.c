@@ -1,8 +1,6 @@
 // ORCA twice: the built-in loop, and the same maths as a function of one person (throng/model.h).
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/own_model.h"
-#include "bench/scenes.h"
-#include "bench/timing.h"
+#include "bench/bench.h"
 #include "core/error.h"
 #include "core/file.h"
 #include "core/parallel.h"

@@ -1,8 +1,7 @@
 // What recording costs, and what looking on for a report as well. The same crowd walks four times: plain, recorded,
 // recorded and observed, plain; a machine that warms up or slows down on the way shows in both plain runs alike. The table is of the block with ORCA, 10 frames per
 // simulated second, in every storage. SPDX-License-Identifier: Apache-2.0
-#include "bench/recording.h"
-#include "bench/scenes.h"
+#include "bench/bench.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "observe/observer.h"
@@ -13,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const int WARM_UP = 5; // steps, as in bench/timing.h
+static const int WARM_UP = 5; // steps, as in bench/bench.h
 
 typedef struct recording_figures {
     int agents, steps, frames;

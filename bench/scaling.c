@@ -1,8 +1,6 @@
 // Cost per person from 1000 people to 4 million, one thread to as many as there are cores.
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/scaling.h"
-#include "bench/scenes.h"
-#include "bench/timing.h"
+#include "bench/bench.h"
 #include "draw/chart.h"
 #include "report/folder.h"
 #include <inttypes.h>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/studio.h"
-#include "bench/scenes.h"
+#include "studio/studio.h"
+#include "bench/bench.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "studio/server.h"
-#include "studio/studio.h"
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>

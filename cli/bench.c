@@ -1,13 +1,5 @@
 // throng bench: how fast, how large, and does the crowd still behave. SPDX-License-Identifier: Apache-2.0
-#include "bench/continuum.h"
-#include "bench/judge.h"
-#include "bench/own_model.h"
-#include "bench/recording.h"
-#include "bench/scaling.h"
-#include "bench/scenes.h"
-#include "bench/studio.h"
-#include "bench/table.h"
-#include "bench/uic.h"
+#include "bench/bench.h"
 #include "cli/terminal.h"
 #include <omp.h>
 #include <stdio.h>
