@@ -2,7 +2,7 @@
 // two streams. SPDX-License-Identifier: Apache-2.0
 #include "move/anticipation_velocity/anticipation_velocity.h"
 #include "support.h"
-#include "validate/periodic.h"
+#include "validate/corridors.h"
 #include <math.h>
 
 #ifdef TH_SLOW_BUILD

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "move/collision_free_speed/collision_free_speed.h"
 #include "support.h"
-#include "validate/periodic.h"
+#include "validate/corridors.h"
 #include <math.h>
 
 #ifdef TH_SLOW_BUILD

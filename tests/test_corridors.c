@@ -4,7 +4,6 @@
 #include "support.h"
 #include "validate/corridors.h"
 #include "validate/experiments.h"
-#include "validate/periodic.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

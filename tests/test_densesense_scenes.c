@@ -2,7 +2,7 @@
 // accelerations, determinism, stairs. SPDX-License-Identifier: Apache-2.0
 #include "formula/weidmann.h"
 #include "support.h"
-#include "validate/periodic.h"
+#include "validate/corridors.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,7 @@
 // Experiments at doors: what is read from tracks, the places, flow against width, smoothness.
 // SPDX-License-Identifier: Apache-2.0
 #include "support.h"
-#include "validate/bottleneck_scenes.h"
-#include "validate/bottleneck_tracks.h"
-#include "validate/experiment_all.h"
+#include "validate/doors.h"
 #include "validate/experiments.h"
 #include <math.h>
 #include <stdlib.h>

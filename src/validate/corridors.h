@@ -1,10 +1,57 @@
-// Corridors with ends: the scenes of two experiments with people, run, recorded, and measured by the code
-// that measures recordings of people. SPDX-License-Identifier: Apache-2.0
+// Corridors without and with ends, and runs kept as recordings. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_VALIDATE_CORRIDORS_H
 #define TH_VALIDATE_CORRIDORS_H
 #include "observe/fundamental.h"
+#include "throng/record.h"
+#include "throng/throng.h"
 #include "validate/measured.h"
 #include "validate/validate.h"
+
+// ---- a corridor without ends
+// Agents that leave on one side come in on the other. The library has no such scene, so they are put back between steps
+// through the public interface, and copies of those near one end stand beyond the other: every agent has neighbours on
+// both sides.
+
+typedef struct th_periodic_def {
+    // As in a scene file: "\"none\"", "{\"model\": ...}"; NULL: the scene names none.
+    const char *filter, *move;
+    double density;       // [1/m2]
+    double length, width; // [m] length at least 12: one copy of everybody has to be enough
+    double step, warm_up, measured; // [s]
+    double radius;                  // [m] default 0.2
+    double speed, spread;           // preferred: mean and standard deviation [m/s] default 1.34, 0
+    bool both_ways;                 // half of them, at random, walk towards -x
+    uint64_t seed;
+} th_periodic_def;
+
+// 20 x 4 m, walls along it, steps of 1/16 s, 20 s of warm-up and 20 s measured.
+th_periodic_def th_periodic_def_default(const char *filter, const char *move, double density);
+
+typedef struct th_periodic_result {
+    int people;
+    double speed;        // mean, along the own way [m/s]
+    double acceleration; // mean of |change of velocity| / step [m/s2]
+    double overlaps;     // pairs overlapping by more than 1 cm, per person, mean
+    double flow;         // density * speed [1/(m s)]
+    uint64_t repairs;    // as in th_statistics: not 0 is a bug
+} th_periodic_result;
+
+// One world with one thread; the same numbers wherever and whenever it runs.
+th_result th_periodic_run(const th_periodic_def *def, th_periodic_result *result, th_error *error);
+
+// ---- a run as a recording, to be measured like one of people
+
+// Steps a world of the scene until `end` [s] (or until nobody is to come) with one thread and writes a
+// text with a frame per step; the file must not be there.
+th_result th_record_run(const th_scene *scene, uint64_t seed, double end, const char *path,
+                        th_statistics *statistics, th_error *error);
+// A folder for it that nobody else has; removed, with the file, by th_record_folder_remove.
+enum { TH_RECORD_PATH = 512 };
+th_result th_record_folder_make(char path[TH_RECORD_PATH], th_error *error);
+void th_record_folder_remove(const char *path);
+
+// ---- corridors with ends: the scenes of two experiments with people, run, recorded, and measured by the code that
+// measures recordings of people
 
 // How people walk and how long they keep coming.
 typedef struct th_corridor_people {

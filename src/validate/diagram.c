@@ -1,14 +1,258 @@
-// Fundamental diagrams of files. SPDX-License-Identifier: Apache-2.0
+// Fundamental diagrams: drawn, and measured from files. SPDX-License-Identifier: Apache-2.0
 #include "validate/diagram.h"
 #include "core/error.h"
+#include "core/file.h"
+#include "draw/chart.h"
+#include "formula/weidmann.h"
 #include "record/wkt.h"
 #include "report/folder.h"
 #include "report/table_file.h"
 #include "throng/scene_view.h"
-#include "validate/fd_figure.h"
-#include "validate/recorded_run.h"
+#include "validate/corridors.h"
+#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+// ---- the figure
+
+enum { CURVE = 160, LEGEND_MOST = 32 }; // points of Weidmann's curve, entries
+static const double PANEL_WIDTH = 430, PANEL_HEIGHT = 270, TEXT = 13,
+                    ZOOM = 1.5; // [px], [px], [px], [-]
+static const double PI = 3.14159265358979323846;
+
+typedef struct page {
+    const th_fd_figure *figure;
+    th_canvas canvas;
+    th_axis density, speed, flow;
+    double cell_width, cell_height;
+    double top; // of the first row of panels
+} page;
+
+static th_colour colour_of(int colour) {
+    static const th_colour greys[] = {{0.1, 0.1, 0.1}, {0.45, 0.45, 0.45}, {0.72, 0.72, 0.72}};
+    return colour >= 0 ? th_colour_group(colour) : greys[(-colour - 1) % 3];
+}
+
+static th_line_style style_of(const th_fd_series *series) {
+    double alpha = series->mark == TH_FD_CLOUD ? 0.55 : 1.0;
+    return (th_line_style){colour_of(series->colour), 1.9, series->dash, alpha};
+}
+
+static th_line_style weidmann_style(void) { return (th_line_style){colour_of(-1), 1.6, 2, 1.0}; }
+
+th_fd_series th_fd_series_of_variant(int variant, th_fd_mark mark) {
+    static const struct {
+        const char *name;
+        int colour, dash;
+    } looks[] = {{"alone", 1, 0},
+                 {"with DenseSense, menge", 0, 0},
+                 {"with DenseSense, consistent", 2, 3},
+                 {"with DenseSense, laboratory", 3, 1}};
+    int k = variant & 3;
+    return (th_fd_series){looks[k].name, mark, looks[k].colour, looks[k].dash, NULL, NULL, NULL, 0};
+}
+
+static void find_axes(page *p) {
+    double density = p->figure->weidmann ? 5.4 : 1.0, speed = 1.4, flow = 1.3;
+    for (int k = 0; k < p->figure->panel_count; ++k)
+        for (int s = 0; s < p->figure->panels[k].series_count; ++s) {
+            const th_fd_series *series = &p->figure->panels[k].series[s];
+            for (int i = 0; i < series->count; ++i) {
+                double rho = series->density[i], v = series->speed[i];
+                if (!isfinite(rho) || !isfinite(v)) continue;
+                density = fmax(density, rho);
+                speed = fmax(speed, v + (series->spread ? series->spread[i] : 0.0));
+                if (p->figure->panels[k].flow) flow = fmax(flow, rho * v);
+            }
+        }
+    if (p->figure->most_density > 0.0) density = p->figure->most_density;
+    if (p->figure->most_flow > 0.0) flow = p->figure->most_flow;
+    p->density = th_axis_make(0, density, 8, "density [1/m²]");
+    p->speed = th_axis_make(0, speed, 6, "speed [m/s]");
+    p->flow = th_axis_make(0, flow, 6, "flow [1/(m s)]");
+}
+
+static double value_of(const th_fd_panel *panel, double density, double speed) {
+    return panel->flow ? density * speed : speed;
+}
+
+static void draw_spread(const th_chart *chart, const th_fd_panel *panel, const th_fd_series *series,
+                        int i) {
+    if (!series->spread || !(series->spread[i] > 0.0)) return;
+    double rho = series->density[i], v = series->speed[i], s = series->spread[i];
+    double x = th_chart_x(chart, rho);
+    cairo_move_to(chart->canvas->cairo, x, th_chart_y(chart, value_of(panel, rho, fmax(v - s, 0))));
+    cairo_line_to(chart->canvas->cairo, x, th_chart_y(chart, value_of(panel, rho, v + s)));
+    th_canvas_colour(chart->canvas, colour_of(series->colour), 0.6);
+    cairo_set_line_width(chart->canvas->cairo, 1.4);
+    cairo_stroke(chart->canvas->cairo);
+}
+
+static void draw_points(const th_chart *chart, const th_fd_panel *panel,
+                        const th_fd_series *series) {
+    cairo_t *cairo = chart->canvas->cairo;
+    for (int i = 0; i < series->count; ++i) {
+        double rho = series->density[i], y = value_of(panel, rho, series->speed[i]);
+        if (!isfinite(rho) || !isfinite(y) || rho > chart->x.high || y > chart->y.high || y < 0.0)
+            continue;
+        if (series->mark == TH_FD_DOTS) {
+            draw_spread(chart, panel, series, i);
+            th_chart_dot(chart, rho, y, colour_of(series->colour));
+            continue;
+        }
+        cairo_arc(cairo, th_chart_x(chart, rho), th_chart_y(chart, y), 1.7, 0, 2 * PI);
+        th_canvas_colour(chart->canvas, colour_of(series->colour), 0.55);
+        cairo_fill(cairo);
+    }
+}
+
+static void draw_line(const th_chart *chart, const th_fd_panel *panel, const th_fd_series *series) {
+    double last_x = 0, last_y = 0;
+    bool begun = false;
+    // One straight piece after another: th_chart_line wants arrays of its own, and these are short.
+    for (int i = 0; i < series->count; ++i) {
+        double x[2] = {last_x, series->density[i]},
+               y[2] = {last_y, value_of(panel, series->density[i], series->speed[i])};
+        if (!isfinite(x[1]) || !isfinite(y[1])) {
+            begun = false;
+            continue;
+        }
+        if (begun) th_chart_line(chart, x, y, 2, style_of(series));
+        last_x = x[1];
+        last_y = y[1];
+        begun = true;
+    }
+}
+
+static void draw_weidmann(const th_chart *chart, bool flow) {
+    double x[CURVE], y[CURVE];
+    for (int i = 0; i < CURVE; ++i) {
+        x[i] = TH_WEIDMANN_MOST_DENSITY * i / (CURVE - 1);
+        y[i] = flow ? th_weidmann_flow(x[i]) : th_weidmann_speed(x[i]);
+    }
+    th_chart_line(chart, x, y, CURVE, weidmann_style());
+}
+
+static void draw_panel(const page *p, int index) {
+    const th_fd_panel *panel = &p->figure->panels[index];
+    int column = index % p->figure->columns, row = index / p->figure->columns;
+    double text = p->canvas.text, left = column * p->cell_width,
+           top = p->top + row * p->cell_height;
+    th_chart chart = {.canvas = &p->canvas, .x = p->density, .y = panel->flow ? p->flow : p->speed};
+    chart.left = left + th_chart_margin(&p->canvas, &chart.y) + 0.5 * text;
+    chart.top = top + (panel->title[0] ? 1.9 * text : 0.6 * text);
+    chart.width = left + p->cell_width - 1.2 * text - chart.left;
+    chart.height = PANEL_HEIGHT;
+    th_chart_thin_ticks(&chart);
+    th_chart_frame(&chart);
+    if (panel->title[0]) {
+        th_canvas_colour(&p->canvas, colour_of(-1), 1);
+        th_canvas_text(&p->canvas, chart.left, top + 1.1 * text, 0, text, true, panel->title);
+    }
+    // What was measured first, so that lines of models lie over it.
+    for (int pass = 0; pass < 2; ++pass)
+        for (int s = 0; s < panel->series_count; ++s) {
+            const th_fd_series *series = &panel->series[s];
+            bool line = series->mark == TH_FD_LINE;
+            if (line != (pass == 1)) continue;
+            if (line)
+                draw_line(&chart, panel, series);
+            else
+                draw_points(&chart, panel, series);
+        }
+    if (p->figure->weidmann) draw_weidmann(&chart, panel->flow);
+}
+
+static int collect_legend(const th_fd_figure *figure, th_legend_entry *entries) {
+    int count = 0;
+    for (int k = 0; k < figure->panel_count; ++k)
+        for (int s = 0; s < figure->panels[k].series_count; ++s) {
+            const th_fd_series *series = &figure->panels[k].series[s];
+            bool known = series->name[0] == '\0' || count >= LEGEND_MOST - 1;
+            for (int e = 0; e < count && !known; ++e)
+                known = strcmp(entries[e].name, series->name) == 0;
+            if (known) continue;
+            entries[count].name = series->name;
+            entries[count].style = style_of(series);
+            entries[count++].kind = series->mark == TH_FD_LINE ? TH_LEGEND_LINE : TH_LEGEND_DOT;
+        }
+    if (figure->weidmann)
+        entries[count++] = (th_legend_entry){"Weidmann 1993", weidmann_style(), TH_LEGEND_LINE};
+    return count;
+}
+
+static void draw_page(page *p) {
+    double text = p->canvas.text;
+    th_legend_entry entries[LEGEND_MOST];
+    int count = collect_legend(p->figure, entries);
+    th_canvas_colour(&p->canvas, colour_of(-1), 1);
+    th_canvas_text(&p->canvas, text, 1.6 * text, 0, 1.15 * text, true, p->figure->title);
+    p->top = th_legend(&p->canvas, text, 3.5 * text, entries, count);
+    for (int k = 0; k < p->figure->panel_count; ++k) draw_panel(p, k);
+}
+
+// The height of the legend, measured by drawing it once on a temporary page.
+static double legend_height(page *p, double width) {
+    p->canvas = th_canvas_create(8, 8, TEXT);
+    if (!p->canvas.surface) return 0.0;
+    p->canvas.width = width;
+    th_legend_entry entries[LEGEND_MOST];
+    double bottom =
+        th_legend(&p->canvas, TEXT, 3.5 * TEXT, entries, collect_legend(p->figure, entries));
+    th_canvas_destroy(&p->canvas);
+    return bottom;
+}
+
+static cairo_status_t append(void *writer, const unsigned char *bytes, unsigned int length) {
+    th_file_put(writer, bytes, length);
+    return ((const th_file_writer *)writer)->cause ? CAIRO_STATUS_WRITE_ERROR
+                                                   : CAIRO_STATUS_SUCCESS;
+}
+
+static th_result no_memory(const char *path, th_error *error) {
+    return th_fail(error, TH_NO_MEMORY, "", "no memory for the figure %s; free some", path);
+}
+
+static th_result write_svg(page *p, double width, double height, const char *path,
+                           th_error *error) {
+    th_file_writer writer;
+    th_file_begin(&writer, NULL, path);
+    p->canvas = th_canvas_create_svg(width, height, TEXT, append, &writer);
+    bool drawn = p->canvas.surface != NULL;
+    if (drawn) {
+        draw_page(p);
+        cairo_surface_finish(p->canvas.surface);
+        drawn = cairo_surface_status(p->canvas.surface) == CAIRO_STATUS_SUCCESS;
+        th_canvas_destroy(&p->canvas);
+    }
+    if (drawn || writer.cause) return th_file_end(&writer, TH_FLUSHED, error);
+    th_file_discard(&writer);
+    return no_memory(path, error);
+}
+
+th_result th_fd_figure_write(const th_fd_figure *figure, const char *path, th_error *error) {
+    page p = {.figure = figure};
+    int columns = figure->columns > 0 ? figure->columns : 1;
+    int rows = (figure->panel_count + columns - 1) / columns;
+    p.cell_width = PANEL_WIDTH;
+    p.cell_height = PANEL_HEIGHT + 6.2 * TEXT;
+    find_axes(&p);
+    double width = columns * p.cell_width;
+    double height = legend_height(&p, width) + rows * p.cell_height + 0.3 * TEXT;
+    size_t length = strlen(path);
+    errno = 0;
+    if (length > 4 && strcmp(path + length - 4, ".svg") == 0)
+        return write_svg(&p, width, height, path, error);
+    p.canvas = th_canvas_create_zoomed(width, height, TEXT, ZOOM);
+    if (!p.canvas.surface) return no_memory(path, error);
+    draw_page(&p);
+    th_result result = th_canvas_write(&p.canvas, path, error);
+    th_canvas_destroy(&p.canvas);
+    return result;
+}
+
+// ---- samples and classes of files
 
 static const double CLASS_WIDTH = 0.5; // [1/m2]
 static const int LEAST_SAMPLES = 10;   // of a class that is drawn or printed

@@ -1,19 +1,50 @@
-// `throng experiment all`: one configuration, every bar. Corridors and single file are here, doors and rooms in
-// experiment_all_rooms.c. The same people everywhere but for their free speed, which is that of the people of each
-// experiment where it was measured. SPDX-License-Identifier: Apache-2.0
-#include "validate/experiment_all.h"
+// `throng experiment all`: one configuration, every bar: corridors, single file, doors of every width, rooms that must
+// empty, and the time step. The same people everywhere but for their free speed, which is that of the people of each
+// experiment where it was measured.
+// SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "core/statistics.h"
-#include "validate/periodic.h"
+#include "validate/corridors.h"
+#include "validate/doors.h"
+#include "validate/experiments.h"
+#include "validate/measured.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+// What one run found. Which number stands where is the family's own business.
+enum { NUMBERS = 3 };
+typedef struct all_found {
+    double number[NUMBERS];
+    th_fundamental_bin bins[TH_CORRIDOR_CLASSES]; // sums; corridors only
+} all_found;
+
+// Places of one kind, each run with several seeds and judged together.
+typedef struct all_family {
+    const char *name; // first word of its rows, for --only
+    int places;
+    int seeds, quick_seeds;
+    th_result (*walk)(const th_experiment_settings *settings, int place, uint64_t seed,
+                      all_found *found, th_error *error);
+    // found[place * seeds + k]: crowd k of a place
+    void (*judge)(th_all_study *study, const all_found *found, int seeds);
+} all_family;
+
+// A row with whatever is asked; NaN: an empty cell.
+typedef struct all_row {
+    const char *name, *what, *bar;
+    const char *remark; // NULL: none
+    double people;
+    th_sample_summary own;
+    int decimals;
+    bool pass;
+} all_row;
 
 static const double NOTHING = (double)NAN;
 
 // ---- rows
 
-th_sample_summary th_all_summary(const th_all_found *found, int seeds, int number) {
+static th_sample_summary summary_of(const all_found *found, int seeds, int number) {
     double values[64];
     for (int k = 0; k < seeds; ++k) values[k] = found[k].number[number];
     return th_summarise(values, seeds);
@@ -23,7 +54,7 @@ th_sample_summary th_all_single(double value, int seeds) {
     return (th_sample_summary){.count = seeds, .mean = value, .standard_deviation = NOTHING};
 }
 
-void th_all_add(th_all_study *study, const th_all_row *row) {
+static void add_row(th_all_study *study, const all_row *row) {
     th_experiment_table *table = study->table;
     th_cell_text(table, study->configuration);
     th_cell_text(table, row->name);
@@ -44,13 +75,13 @@ void th_all_near(th_all_study *study, const char *name, const char *what, double
                  th_sample_summary own, int decimals, double bar) {
     char text[64];
     snprintf(text, sizeof text, "within %.0f %%", 100 * bar);
-    th_all_add(study, &(th_all_row){.name = name,
-                                    .what = what,
-                                    .bar = text,
-                                    .people = people,
-                                    .own = own,
-                                    .decimals = decimals,
-                                    .pass = fabs(own.mean / people - 1) <= bar});
+    add_row(study, &(all_row){.name = name,
+                              .what = what,
+                              .bar = text,
+                              .people = people,
+                              .own = own,
+                              .decimals = decimals,
+                              .pass = fabs(own.mean / people - 1) <= bar});
 }
 
 // A row about the root mean square of deviations.
@@ -60,20 +91,20 @@ static void add_rms(th_all_study *study, const char *name, const char *what, dou
     snprintf(text, sizeof text, "<= %.2f m/s RMS", bar);
     snprintf(remark, sizeof remark, "%d of %d classes of density reached", terms, of);
     double rms = terms > 0 ? sqrt(sum / terms) : NOTHING;
-    th_all_add(study, &(th_all_row){.name = name,
-                                    .what = what,
-                                    .bar = text,
-                                    .remark = terms < of ? remark : NULL,
-                                    .people = NOTHING,
-                                    .own = th_all_single(rms, seeds),
-                                    .decimals = 3,
-                                    .pass = rms <= bar});
+    add_row(study, &(all_row){.name = name,
+                              .what = what,
+                              .bar = text,
+                              .remark = terms < of ? remark : NULL,
+                              .people = NOTHING,
+                              .own = th_all_single(rms, seeds),
+                              .decimals = 3,
+                              .pass = rms <= bar});
 }
 
 // ---- one way: the nine runs of uo180
 
 static th_result walk_one_way(const th_experiment_settings *settings, int place, uint64_t seed,
-                              th_all_found *found, th_error *error) {
+                              all_found *found, th_error *error) {
     th_corridor_people people = {settings->choice, 100.0};
     // The first need 8 s to the box; a jam before the exit has then to grow back over it.
     th_corridor_window window = {.area = "POLYGON ((0 -2, 1.8 -2, 1.8 0, 0 0, 0 -2))",
@@ -94,7 +125,7 @@ enum { ENOUGH = 50 }; // samples that make a class
 
 // Mean speed in every class of density over all runs against people's. Classes that only one of them reaches say
 // nothing about speed at a density; they show in the densities.
-static void judge_speed(th_all_study *study, const th_all_found *found, int runs, int seeds) {
+static void judge_speed(th_all_study *study, const all_found *found, int runs, int seeds) {
     const th_measured_set *people = th_measured_find("uo180");
     double sum = 0;
     int classes = 0;
@@ -113,20 +144,20 @@ static void judge_speed(th_all_study *study, const th_all_found *found, int runs
     add_rms(study, "one_way", "speed at density, uo180", sum, classes, people->count, seeds, 0.12);
 }
 
-static void judge_one_way(th_all_study *study, const th_all_found *found, int seeds) {
+static void judge_one_way(th_all_study *study, const all_found *found, int seeds) {
     judge_speed(study, found, TH_UO180_RUNS * seeds, seeds);
     for (int r = 0; r < TH_UO180_RUNS; ++r) {
         char what[96];
         snprintf(what, sizeof what, "density [1/m2], uo-%s", th_uo180_runs[r].name);
         th_all_near(study, "one_way", what, th_uo180_runs[r].density,
-                    th_all_summary(found + r * seeds, seeds, 0), 2, 0.2);
+                    summary_of(found + r * seeds, seeds, 0), 2, 0.2);
     }
 }
 
 // ---- without ends: the ring of 1.8 m and single file
 
 static th_result walk_ring(const th_experiment_settings *settings, th_periodic_def *def,
-                           uint64_t seed, th_all_found *found, th_error *error) {
+                           uint64_t seed, all_found *found, th_error *error) {
     def->seed = seed;
     if (settings->choice.radius) def->radius = atof(settings->choice.radius);
     th_periodic_result result;
@@ -135,11 +166,11 @@ static th_result walk_ring(const th_experiment_settings *settings, th_periodic_d
     return done;
 }
 
-static double squares(const th_measured_point *people, int count, const th_all_found *found,
+static double squares(const th_measured_point *people, int count, const all_found *found,
                       int seeds) {
     double sum = 0;
     for (int c = 0; c < count; ++c) {
-        double off = th_all_summary(found + c * seeds, seeds, 0).mean - people[c].speed;
+        double off = summary_of(found + c * seeds, seeds, 0).mean - people[c].speed;
         sum += off * off;
     }
     return sum;
@@ -147,7 +178,7 @@ static double squares(const th_measured_point *people, int count, const th_all_f
 
 // A ring of 1.8 m. Its people walk at 1.14 m/s where they are fewest (run ug-180-015).
 static th_result walk_ug180(const th_experiment_settings *settings, int place, uint64_t seed,
-                            th_all_found *found, th_error *error) {
+                            all_found *found, th_error *error) {
     double density = th_ug180_classes[place].density;
     th_periodic_def def =
         th_periodic_def_default(settings->choice.filter, settings->choice.move, density);
@@ -157,7 +188,7 @@ static th_result walk_ug180(const th_experiment_settings *settings, int place, u
     return walk_ring(settings, &def, seed, found, error);
 }
 
-static void judge_ug180(th_all_study *study, const th_all_found *found, int seeds) {
+static void judge_ug180(th_all_study *study, const all_found *found, int seeds) {
     add_rms(study, "one_way", "speed in the closed ring, ug180, 0.25 to 4.25 per m2",
             squares(th_ug180_classes, TH_UG180_CLASSES, found, seeds), TH_UG180_CLASSES,
             TH_UG180_CLASSES, seeds, 0.15);
@@ -166,7 +197,7 @@ static void judge_ug180(th_all_study *study, const th_all_found *found, int seed
 // Single file: 26 m x 0.8 m, as long as the oval of the experiment. Free speed 1.24 m/s: Seyfried, Steffen, Klingsch,
 // Boltes 2005, J. Stat. Mech. P10002, the same course.
 static th_result walk_file(const th_experiment_settings *settings, double per_metre, double speed,
-                           uint64_t seed, th_all_found *found, th_error *error) {
+                           uint64_t seed, all_found *found, th_error *error) {
     th_periodic_def def =
         th_periodic_def_default(settings->choice.filter, settings->choice.move, per_metre / 0.8);
     def.length = 26;
@@ -177,33 +208,33 @@ static th_result walk_file(const th_experiment_settings *settings, double per_me
 }
 
 static th_result walk_caserne(const th_experiment_settings *settings, int place, uint64_t seed,
-                              th_all_found *found, th_error *error) {
+                              all_found *found, th_error *error) {
     return walk_file(settings, th_caserne_classes[place].density, 1.24, seed, found, error);
 }
 
-static void judge_caserne(th_all_study *study, const th_all_found *found, int seeds) {
+static void judge_caserne(th_all_study *study, const all_found *found, int seeds) {
     add_rms(study, "single_file", "speed, caserne 2006, 0.5 to 2.5 per m",
             squares(th_caserne_classes, TH_CASERNE_CLASSES, found, seeds), TH_CASERNE_CLASSES,
             TH_CASERNE_CLASSES, seeds, 0.15);
 }
 
 static th_result walk_rimea(const th_experiment_settings *settings, int place, uint64_t seed,
-                            th_all_found *found, th_error *error) {
+                            all_found *found, th_error *error) {
     return walk_file(settings, th_single_file_bands[place].density, 1.34, seed, found, error);
 }
 
-static void judge_rimea(th_all_study *study, const th_all_found *found, int seeds) {
+static void judge_rimea(th_all_study *study, const all_found *found, int seeds) {
     int inside = 0;
     for (int k = 0; k < TH_SINGLE_FILE_BANDS; ++k) {
-        double speed = th_all_summary(found + k * seeds, seeds, 0).mean;
+        double speed = summary_of(found + k * seeds, seeds, 0).mean;
         inside += speed >= th_single_file_bands[k].slow && speed <= th_single_file_bands[k].fast;
     }
-    th_all_add(study, &(th_all_row){.name = "single_file",
-                                    .what = "RiMEA 16: densities of 10 inside the band",
-                                    .bar = "8 of 10",
-                                    .people = NOTHING,
-                                    .own = th_all_single(inside, seeds),
-                                    .pass = 4 * inside >= 3 * TH_SINGLE_FILE_BANDS});
+    add_row(study, &(all_row){.name = "single_file",
+                              .what = "RiMEA 16: densities of 10 inside the band",
+                              .bar = "8 of 10",
+                              .people = NOTHING,
+                              .own = th_all_single(inside, seeds),
+                              .pass = 4 * inside >= 3 * TH_SINGLE_FILE_BANDS});
 }
 
 // ---- two way
@@ -211,7 +242,7 @@ static void judge_rimea(th_all_study *study, const th_all_found *found, int seed
 enum { BI400 = TH_TWO_WAY_300, TWO_WAY_PLACES };
 
 static th_result walk_two_way(const th_experiment_settings *settings, int place, uint64_t seed,
-                              th_all_found *found, th_error *error) {
+                              all_found *found, th_error *error) {
     th_corridor_people people = {settings->choice, 110.0};
     th_corridor_window window = {.area = place == BI400 ? "POLYGON ((-1 0, 1 0, 1 4, -1 4, -1 0))"
                                                         : "POLYGON ((0 -1, 3 -1, 3 1, 0 1, 0 -1))",
@@ -235,48 +266,242 @@ static th_measured_state two_way_people(int place) {
 }
 
 // A jam: in the last quarter of the time less than half of people's flow.
-static void judge_two_way(th_all_study *study, const th_all_found *found, int seeds) {
+static void judge_two_way(th_all_study *study, const all_found *found, int seeds) {
     int jams = 0;
     for (int p = 0; p < TWO_WAY_PLACES; ++p) {
         char what[96], name[48];
         th_measured_state people = two_way_people(p);
-        const th_all_found *own = found + p * seeds;
+        const all_found *own = found + p * seeds;
         if (p == BI400)
             snprintf(name, sizeof name, "4 m, bi_corr_400");
         else
             snprintf(name, sizeof name, "3 m, entrances of %.2f m", th_two_way_300[p].entrance);
         snprintf(what, sizeof what, "flow [1/(m s)], %s", name);
-        th_all_near(study, "two_way", what, people.flow, th_all_summary(own, seeds, 0), 2, 0.15);
+        th_all_near(study, "two_way", what, people.flow, summary_of(own, seeds, 0), 2, 0.15);
         snprintf(what, sizeof what, "density [1/m2], %s", name);
-        th_all_near(study, "two_way", what, people.density, th_all_summary(own, seeds, 1), 2, 0.25);
+        th_all_near(study, "two_way", what, people.density, summary_of(own, seeds, 1), 2, 0.25);
         for (int k = 0; k < seeds; ++k) jams += !(own[k].number[2] >= 0.5 * people.flow);
     }
     char remark[64];
     snprintf(remark, sizeof remark, "of %d runs", TWO_WAY_PLACES * seeds);
-    th_all_add(study, &(th_all_row){.name = "two_way",
-                                    .what = "jams",
-                                    .remark = remark,
-                                    .bar = "none",
-                                    .people = 0,
-                                    .own = th_all_single(jams, seeds),
-                                    .pass = jams == 0});
+    add_row(study, &(all_row){.name = "two_way",
+                              .what = "jams",
+                              .remark = remark,
+                              .bar = "none",
+                              .people = 0,
+                              .own = th_all_single(jams, seeds),
+                              .pass = jams == 0});
 }
 
 // ---- all of them
 
-static const th_all_family corridors[] = {
+// ---- doors
+
+static const double kretz_widths[] = {0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2}; // [m]
+enum {
+    KRETZ = sizeof kretz_widths / sizeof *kretz_widths,
+    ADRIAN = KRETZ + TH_FLOW_SEYFRIED,
+    HERMES,
+    DOORS
+};
+#define LONGEST 300.0 // [s] three times what the slowest measured run took
+
+enum { FLOW, JAM, LEFT_BEHIND };
+
+static th_result walk_door(const th_experiment_settings *settings, int place, uint64_t seed,
+                           all_found *found, th_error *error) {
+    th_door_scene *scene = malloc(sizeof *scene);
+    if (!scene) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
+    if (place < KRETZ)
+        th_scene_kretz(scene, kretz_widths[place], &settings->choice);
+    else if (place < ADRIAN)
+        th_scene_seyfried(scene, th_flow_seyfried[place - KRETZ].width, &settings->choice);
+    else if (place == ADRIAN)
+        th_scene_adrian(scene, &settings->choice);
+    else
+        th_scene_hermes(scene, &settings->choice);
+    th_door_found door = {0};
+    th_result done = th_door_run(scene, seed, LONGEST, &door, error);
+    free(scene);
+    found->number[FLOW] = door.flow;
+    found->number[JAM] = door.density;
+    found->number[LEFT_BEHIND] = door.people - door.through;
+    return done;
+}
+
+// Mean of the measured runs at a width.
+static double kretz_flow(double width) {
+    double sum = 0;
+    int count = 0;
+    for (int k = 0; k < TH_FLOW_KRETZ; ++k)
+        if (fabs(th_flow_kretz[k].width - width) < 1e-9) sum += th_flow_kretz[k].flow, ++count;
+    return sum / count;
+}
+
+static void judge_doors(th_all_study *study, const all_found *found, int seeds) {
+    char what[96];
+    for (int p = 0; p < DOORS; ++p) {
+        double people;
+        if (p < KRETZ) {
+            people = kretz_flow(kretz_widths[p]);
+            snprintf(what, sizeof what, "flow [1/s], %.1f m, Kretz 2006", kretz_widths[p]);
+        } else if (p < ADRIAN) {
+            people = th_flow_seyfried[p - KRETZ].flow;
+            snprintf(what, sizeof what, "flow [1/s], %.1f m, Seyfried 2009",
+                     th_flow_seyfried[p - KRETZ].width);
+        } else {
+            people = p == ADRIAN ? th_flow_adrian.flow : th_flow_hermes.flow;
+            snprintf(what, sizeof what, "flow [1/s], %s",
+                     p == ADRIAN ? "0.5 m, 040_c_56" : "3.0 m, AO_300");
+        }
+        th_all_near(study, "doors", what, people, summary_of(found + p * seeds, seeds, FLOW), 2,
+                    0.15);
+    }
+    th_all_near(study, "doors", "density before it [1/m2], 0.5 m, 040_c_56", th_jam_adrian,
+                summary_of(found + ADRIAN * seeds, seeds, JAM), 1, 0.25);
+    th_all_near(study, "doors", "density before it [1/m2], 3.0 m, AO_300", th_jam_hermes,
+                summary_of(found + HERMES * seeds, seeds, JAM), 1, 0.25);
+    int behind = 0;
+    for (int k = 0; k < DOORS * seeds; ++k) behind += found[k].number[LEFT_BEHIND] > 0;
+    snprintf(what, sizeof what, "of %d runs", DOORS * seeds);
+    add_row(study, &(all_row){.name = "doors",
+                              .what = "runs with somebody left behind after 300 s",
+                              .remark = what,
+                              .bar = "none",
+                              .people = 0,
+                              .own = th_all_single(behind, seeds),
+                              .pass = behind == 0});
+}
+
+// ---- rooms that must empty
+
+typedef struct crowded_room {
+    int people;
+    double width; // of the door [m]
+} crowded_room;
+
+// Until nobody is inside; NaN where somebody still is after `longest`.
+static th_result empty_room(const th_experiment_settings *settings, crowded_room r, uint64_t seed,
+                            double step, double longest, double *time, th_error *error) {
+    th_door_scene *text = malloc(sizeof *text);
+    if (!text) return th_fail(error, TH_NO_MEMORY, "", "no memory for a scene");
+    th_scene_room(text, r.people, r.width, seed, &settings->choice);
+    th_scene *scene = NULL;
+    th_world *world = NULL;
+    th_world_def def = th_world_def_default();
+    def.threads = 1;
+    def.seed = seed;
+    def.step = step;
+    th_result done =
+        th_scene_load_json(text->text, strlen(text->text), "room", NULL, NULL, &scene, error);
+    if (done == TH_OK) done = th_world_create(scene, &def, &world, error);
+    while (done == TH_OK && !th_world_done(world) && th_world_time(world) < longest)
+        th_world_step(world, 1);
+    if (done == TH_OK) *time = th_world_done(world) ? th_world_time(world) : NOTHING;
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    free(text);
+    return done;
+}
+
+static const double widths[] = {0.6, 0.7, 0.8, 0.9, 1.0, 1.2}; // [m]
+enum { WIDTHS = sizeof widths / sizeof *widths };
+
+// Ten times what people need at 1.2 /s, and enough for a walk.
+static th_result walk_room(const th_experiment_settings *settings, int people, int place,
+                           uint64_t seed, all_found *found, th_error *error) {
+    return empty_room(settings, (crowded_room){people, widths[place]}, seed, 0.1,
+                      60 + 10 * people / 1.2, &found->number[0], error);
+}
+
+static void judge_rooms(th_all_study *study, const all_found *found, int seeds, const char *crowd) {
+    for (int p = 0; p < WIDTHS; ++p) {
+        th_sample_summary own = summary_of(found + p * seeds, seeds, 0);
+        bool empty = own.count == seeds;
+        char what[64], remark[96];
+        snprintf(what, sizeof what, "time [s], %s, %.1f m", crowd, widths[p]);
+        int used = snprintf(remark, sizeof remark, "%d of %d runs empty", own.count, seeds);
+        if (own.count > 0)
+            snprintf(remark + used, sizeof remark - (size_t)used, ", slowest / median %.2f",
+                     own.max / own.median);
+        own.count = seeds;
+        add_row(study, &(all_row){.name = "lock_ups",
+                                  .what = what,
+                                  .remark = remark,
+                                  .bar = "all empty, slowest < 2 x median",
+                                  .people = NOTHING,
+                                  .own = own,
+                                  .decimals = 0,
+                                  .pass = empty && own.max < 2 * own.median});
+    }
+}
+
+static th_result walk_lone(const th_experiment_settings *settings, int place, uint64_t seed,
+                           all_found *found, th_error *error) {
+    return walk_room(settings, 1, place, seed, found, error);
+}
+static th_result walk_60(const th_experiment_settings *settings, int place, uint64_t seed,
+                         all_found *found, th_error *error) {
+    return walk_room(settings, 60, place, seed, found, error);
+}
+static th_result walk_300(const th_experiment_settings *settings, int place, uint64_t seed,
+                          all_found *found, th_error *error) {
+    return walk_room(settings, 300, place, seed, found, error);
+}
+static void judge_lone(th_all_study *study, const all_found *found, int seeds) {
+    judge_rooms(study, found, seeds, "one person");
+}
+static void judge_60(th_all_study *study, const all_found *found, int seeds) {
+    judge_rooms(study, found, seeds, "60 people");
+}
+static void judge_300(th_all_study *study, const all_found *found, int seeds) {
+    judge_rooms(study, found, seeds, "300 people");
+}
+
+// ---- time step
+
+static const crowded_room step_rooms[] = {{60, 0.8}, {60, 1.2}, {300, 1.0}};
+enum { STEP_ROOMS = sizeof step_rooms / sizeof *step_rooms };
+
+static th_result walk_steps(const th_experiment_settings *settings, int place, uint64_t seed,
+                            all_found *found, th_error *error) {
+    th_result done =
+        empty_room(settings, step_rooms[place], seed, 0.1, 3000, &found->number[0], error);
+    return done != TH_OK ? done
+                         : empty_room(settings, step_rooms[place], seed, 0.05, 3000,
+                                      &found->number[1], error);
+}
+
+static void judge_steps(th_all_study *study, const all_found *found, int seeds) {
+    for (int p = 0; p < STEP_ROOMS; ++p) {
+        char what[96];
+        snprintf(what, sizeof what, "%d people, %.1f m: all out [s], 0.05 s against 0.1 s",
+                 step_rooms[p].people, step_rooms[p].width);
+        th_all_near(study, "time_step", what, summary_of(found + p * seeds, seeds, 0).mean,
+                    summary_of(found + p * seeds, seeds, 1), 1, 0.05);
+    }
+}
+
+// ---- all families, run and judged
+
+static const all_family families[] = {
     {"one_way", TH_UO180_RUNS, 10, 2, walk_one_way, judge_one_way},
     {"one_way", TH_UG180_CLASSES, 3, 1, walk_ug180, judge_ug180},
     {"single_file", TH_CASERNE_CLASSES, 10, 2, walk_caserne, judge_caserne},
     {"single_file", TH_SINGLE_FILE_BANDS, 3, 1, walk_rimea, judge_rimea},
     {"two_way", TWO_WAY_PLACES, 10, 2, walk_two_way, judge_two_way},
+    {"doors", DOORS, 10, 2, walk_door, judge_doors},
+    {"lock_ups", WIDTHS, 40, 10, walk_lone, judge_lone},
+    {"lock_ups", WIDTHS, 40, 10, walk_60, judge_60},
+    {"lock_ups", WIDTHS, 10, 2, walk_300, judge_300},
+    {"time_step", STEP_ROOMS, 3, 1, walk_steps, judge_steps},
 };
-enum { CORRIDORS = sizeof corridors / sizeof *corridors };
+enum { FAMILIES = sizeof families / sizeof *families };
 
 typedef struct family_runs {
-    const th_all_family *family;
+    const all_family *family;
     const th_experiment_settings *settings;
-    th_all_found *found;
+    all_found *found;
     int seeds;
 } family_runs;
 
@@ -287,7 +512,7 @@ static th_result run_one(void *context, int index, th_error *error) {
                               &runs->found[index], error);
 }
 
-static th_result run_family(th_all_study *study, const th_all_family *family,
+static th_result run_family(th_all_study *study, const all_family *family,
                             th_experiment_progress *progress, void *progress_context, bool *stopped,
                             th_error *error) {
     const th_experiment_settings *settings = study->settings;
@@ -303,7 +528,7 @@ static th_result run_family(th_all_study *study, const th_all_family *family,
     return done;
 }
 
-static bool wanted(const th_experiment_settings *settings, const th_all_family *family) {
+static bool wanted(const th_experiment_settings *settings, const all_family *family) {
     return !settings->only || strncmp(family->name, settings->only, strlen(settings->only)) == 0;
 }
 
@@ -333,8 +558,8 @@ th_result th_experiment_all(const th_experiment_settings *settings,
         result, "all", "Every bar; spread: standard deviation over seeds", TH_ALL_COLUMNS);
     bool stopped = false;
     th_result done = TH_OK;
-    for (int f = 0; f < CORRIDORS + th_all_rooms_count && done == TH_OK && !stopped; ++f) {
-        const th_all_family *family = f < CORRIDORS ? &corridors[f] : &th_all_rooms[f - CORRIDORS];
+    for (int f = 0; f < FAMILIES && done == TH_OK && !stopped; ++f) {
+        const all_family *family = &families[f];
         if (wanted(settings, family))
             done = run_family(&study, family, progress, progress_context, &stopped, error);
     }

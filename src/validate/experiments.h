@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_VALIDATE_EXPERIMENTS_H
 #define TH_VALIDATE_EXPERIMENTS_H
+#include "core/statistics.h"
 #include "validate/validate.h"
 #include <stdio.h>
 
@@ -81,6 +82,23 @@ typedef struct th_experiment_model {
 } th_experiment_model;
 const th_experiment_model *th_experiment_models(int *count);
 th_models_choice th_experiment_choice(const th_experiment_model *model);
+
+// ---- rows of `throng experiment all`
+
+#define TH_ALL_COLUMNS \
+    "configuration|where|what|people|simulated|spread|off [%]|bar|seeds|verdict|remark"
+typedef struct th_all_study {
+    const th_experiment_settings *settings;
+    th_experiment_table *table;
+    char configuration[200]; // whom it judges: the first cell of every row
+    int bars, missed;
+} th_all_study;
+
+// One number for all seeds together.
+th_sample_summary th_all_single(double value, int seeds);
+// A row whose bar is "within `bar` of people", a share.
+void th_all_near(th_all_study *study, const char *name, const char *what, double people,
+                 th_sample_summary own, int decimals, double bar);
 
 // ---- many runs side by side: run(context, k) for k in 0 .. count - 1. Each writes to a place of its own, so
 // that the result does not depend on how many run at once; each world has one thread. Returns the error of

@@ -5,7 +5,7 @@
 #include "core/statistics.h"
 #include "draw/plan_drawing.h"
 #include "throng/scene_view.h"
-#include "validate/periodic.h"
+#include "validate/corridors.h"
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdarg.h>
@@ -360,7 +360,7 @@ char *th_lane_positions(int count) {
 
 // ---- a corridor without ends
 
-// Models in a scene file are names or objects; periodic.h wants the JSON text of either.
+// Models in a scene file are names or objects; th_periodic_def wants the JSON text of either.
 static void quoted(const char *model, char *text, size_t size) {
     bool object = model && *model == '{';
     snprintf(text, size, object ? "%s" : "\"%s\"", model ? model : "none");

@@ -109,7 +109,7 @@ th_result th_validation_run(th_validation *validation, int jobs, th_validation_p
                             void *context, th_error *error);
 void th_validation_release(th_validation *validation);
 
-// validation_json.c, validation_page.c: the same content for machines and for readers. Both hold nothing
+// The same content for machines and for readers. Both hold nothing
 // that changes from run to run.
 th_result th_validation_write_json(const th_validation *validation, const char *path,
                                    th_error *error);
