@@ -152,6 +152,16 @@ static void let_interrupt(th_runs *runs) {
     if (runs && th_interrupted()) th_runs_interrupt(runs);
 }
 
+// ---- held for a test
+
+void th_reached(const char *point) {
+    static unsigned long times;
+    const char *wanted = getenv("THRONG_HOLD");
+    size_t length = strlen(point);
+    if (!wanted || strncmp(wanted, point, length) != 0 || wanted[length] != ':') return;
+    if (++times == strtoul(wanted + length + 1, NULL, 10)) raise(SIGSTOP);
+}
+
 // ---- progress
 
 // A terminal is refreshed as often as an eye follows; a log file gets a line as rarely as a reader wants.
@@ -251,6 +261,7 @@ void th_share_start(th_share *share, const char *what, bool quiet) {
 
 bool th_share_show(double done, void *context) {
     th_share *share = context;
+    th_reached("frame");
     double now = share->terminal ? th_monotonic_seconds() : 0;
     if (share->terminal && now - share->last_shown > 0.25) { // [s] as often as an eye can follow
         fprintf(stderr, "\r%s: %3.0f %%", share->what, 100 * done);
@@ -317,6 +328,7 @@ bool th_runs_display_watch(const th_runs_progress *now, void *context) {
     const th_runs_info *about = th_runs_about(d->runs);
     if (now->moment == TH_RUNS_STEPPED || now->moment == TH_RUNS_WAITING) {
         show(d, now);
+        if (now->moment == TH_RUNS_STEPPED) th_reached("step");
         return true;
     }
     // A terminal sees what it waits for; a log needs no line about a second's work.
@@ -330,7 +342,10 @@ bool th_runs_display_watch(const th_runs_progress *now, void *context) {
     if (now->moment == TH_RUNS_NOTE) fprintf(stderr, "%s\n", now->text);
     if (now->moment == TH_RUNS_POINT_DONE) print_point(d, now->point);
     if (line) print_run(d->runs);
-    if (now->moment == TH_RUNS_RUN_DONE) show(d, now);
+    if (now->moment == TH_RUNS_RUN_DONE) {
+        show(d, now);
+        th_reached("run");
+    }
     return true;
 }
 

@@ -35,6 +35,15 @@ int64_t th_file_bytes(const char *path);
 void th_watch_interrupt(void);
 bool th_interrupted(void);
 
+// Tests kill and interrupt the program at a known point, however fast the machine is: with THRONG_HOLD=step:150 in the
+// environment the program stops itself (SIGSTOP) when it reaches the point `step` for the 150th time, and the test,
+// which sees the stop, sends its signal and SIGCONT. Without the variable nothing happens. Points:
+//   step   a step of a single run is done, its frame handed to the recorder, its checkpoint written
+//   run    one of several runs is done, its row written
+//   frame  a frame of a conversion or a measurement is done
+// tests/program.h has the other side (program_hold).
+void th_reached(const char *point);
+
 // ---- the progress line of something long, on stderr
 typedef struct th_progress {
     bool shown;                     // false: silent

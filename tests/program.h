@@ -3,13 +3,18 @@
 #ifndef TH_TESTS_PROGRAM_H
 #define TH_TESTS_PROGRAM_H
 #include "support.h"
+#include <fcntl.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 enum { PROGRAM_TEXT_MAX = 1 << 22 };
 
@@ -95,7 +100,7 @@ static inline const outcome *shell(program *p, const char *format, ...) {
     vsnprintf(words, sizeof words, format, values);
     va_end(values);
     setenv("THRONG", TH_PROGRAM, 1);
-    snprintf(command, sizeof command, "cd %s && ( %s\n) >.out 2>.error </dev/null", p->folder,
+    snprintf(command, sizeof command, "cd '%s' && ( %s\n) >.out 2>.error </dev/null", p->folder,
              words);
     program_forget(p);
     int status = system(command);
@@ -109,18 +114,51 @@ static inline const outcome *shell(program *p, const char *format, ...) {
 // The program with these arguments, as a shell reads them.
 #define throng(p, ...) shell((p), "\"$THRONG\" " __VA_ARGS__)
 
-// The program in the background, ended by a signal as soon as a shell condition holds (or it ended by
-// itself). The condition is polled without pause, and the program runs at low priority: runs of tests take a fraction of a
-// second, and on a busy machine the signal must not come too late.
-static inline const outcome *throng_until(program *p, const char *arguments, const char *condition,
-                                          const char *signal) {
-    shell(p,
-          "rm -f .pid .code\n"
-          "{ sh -c 'echo $$ >.pid; exec nice -n 19 \"$THRONG\" %s'; echo $? >.code; } &\n"
-          "until test -e .code || { %s; } 2>/dev/null; do sleep 0.01; done\n"
-          "kill -%s $(cat .pid) 2>/dev/null; wait; exit $(cat .code)",
-          arguments, condition, signal);
+// ---- the program held at a known point (th_reached in cli/terminal.h): nothing here depends on how fast it gets there
+
+// Starts a shell command that becomes the program ("exec \"$THRONG\" run ..."), which stops at `point`, "step:150".
+// Returns its process once it stands there. It dies with the test.
+static inline pid_t program_hold(program *p, const char *point, const char *command) {
+    setenv("THRONG", TH_PROGRAM, 1);
+    program_forget(p);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+#ifdef __linux__
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+        bool good = chdir(p->folder) == 0 && dup2(open("/dev/null", O_RDONLY), 0) == 0 &&
+                    dup2(creat(".out", 0600), 1) == 1 && dup2(creat(".error", 0600), 2) == 2;
+        if (good && setenv("THRONG_HOLD", point, 1) == 0)
+            execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+    if (!WIFSTOPPED(status)) print_error("ended before %s: %s\n", point, command);
+    assert_true(WIFSTOPPED(status));
+    return pid;
+}
+
+// Sends a signal to a program that is held and lets it go on; its outcome, with a shell's code for a signal.
+static inline const outcome *program_signal(program *p, pid_t pid, int signal) {
+    int status = 0;
+    assert_int_equal(kill(pid, signal), 0);
+    assert_int_equal(kill(pid, SIGCONT), 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    program_forget(p);
+    p->last.code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    p->last.out = program_file(p, ".out");
+    p->last.error = program_file(p, ".error");
     return &p->last;
+}
+
+// The program with these arguments, signalled at the point.
+static inline const outcome *throng_until(program *p, const char *arguments, const char *point,
+                                          int signal) {
+    char command[2048];
+    snprintf(command, sizeof command, "exec \"$THRONG\" %s", arguments);
+    return program_signal(p, program_hold(p, point, command), signal);
 }
 
 static inline void assert_code(const outcome *result, int code) {

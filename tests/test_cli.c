@@ -403,8 +403,7 @@ static void test_run_summary_and_runs(void **state) {
 static void test_interrupt(void **state) {
     fixture *f = *state;
     const outcome *result =
-        throng_until(&f->program, "run hall.json --json --out cut --set run.duration=100000",
-                     "test -e cut/run.json && sleep 0.4", "INT");
+        throng_until(&f->program, "run hall.json --json --out cut", "step:20", SIGINT);
     assert_code(result, 130);
     json_t *object = json_of(result->out);
     check_invariants(object);
@@ -511,7 +510,7 @@ static void test_who_is_still_inside(void **state) {
 static void test_full_disk(void **state) {
     (void)state;
     if (access("/dev/full", W_OK) != 0) skip();
-    int status = system(TH_PROGRAM " list >/dev/full 2>/dev/null");
+    int status = system("'" TH_PROGRAM "' list >/dev/full 2>/dev/null");
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 3);
 }

@@ -246,8 +246,7 @@ static void test_full_disk(void **state) {
 static void test_interrupt(void **state) {
     program *p = *state;
     const outcome *result =
-        throng_until(p, "run hall.json --quiet --out cut --record sqlite --set run.duration=100000",
-                     "test -e cut/trajectory.sqlite && sleep 0.3", "INT");
+        throng_until(p, "run hall.json --quiet --out cut --record sqlite", "step:33", SIGINT);
     assert_code(result, 130);
     assert_holds(result->out, "interrupted");
     assert_holds(result->out, "cut/report.html");
