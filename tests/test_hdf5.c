@@ -422,7 +422,7 @@ static void test_reader_dies(void **state) {
     expect_from_reader(f, "exec yes nonsense", "damaged");
     expect_from_reader(f, "printf T; exec cat /dev/zero", "damaged");
     // Half of what the true one sends.
-    expect_from_reader(f, TH_PROGRAM "-read-hdf5 \"$1\" | head -c 300", "damaged");
+    expect_from_reader(f, "'" TH_PROGRAM "-read-hdf5' \"$1\" | head -c 300", "damaged");
     setenv("THRONG_HDF5_READER", "/nowhere/reader", 1);
     th_trajectory *trajectory = NULL;
     th_error error = {0};

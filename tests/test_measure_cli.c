@@ -50,7 +50,7 @@ static const char *row_at(const char *table, int time_column, double time) {
 // The same areas on line (areas.csv, every second) and from the recording.
 static void test_same_on_line(void **state) {
     program *p = *state;
-    assert_code(throng(p, "run " TH_SOURCE_DIR "/scenes/bottleneck.json --max-time 20 --fps 10 "
+    assert_code(throng(p, "run '" TH_SOURCE_DIR "/scenes/bottleneck.json' --max-time 20 --fps 10 "
                           "--record sqlite --out run --no-report --quiet"),
                 0);
     assert_code(throng(p, "measure run/trajectory.sqlite --area before=8,4,10,6 --method all "
@@ -186,7 +186,7 @@ static void test_walls(void **state) {
                 0);
     assert_holds(p->last.out, "a, 3.6 m2, 21 moments");
     assert_code(throng(p, "measure " READINGS "uo-180-180-180.txt.gz --frames 400:401 "
-                          "--area a=-1,-2,3,2 --walkable " TH_SOURCE_DIR "/scenes/door.json"),
+                          "--area a=-1,-2,3,2 --walkable '" TH_SOURCE_DIR "/scenes/door.json'"),
                 0);
     assert_null(strstr(p->last.out, "endless"));
 }
