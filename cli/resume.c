@@ -2,6 +2,17 @@
 // sweep, from its finished runs. SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.h"
 #include <stdio.h>
+#include <stdlib.h>
+
+static int print_finished(const char *folder, const th_runs *runs) {
+    char *text = th_runs_json(runs);
+    if (text)
+        puts(text);
+    else
+        fprintf(stderr, "%s: the run is finished, but its summary.json cannot be read\n", folder);
+    free(text);
+    return text ? TH_EXIT_OK : TH_EXIT_FAILED;
+}
 
 static int resume(const char *folder, const th_runs_def *def, th_runs_display *display) {
     th_error error = {0};
@@ -10,10 +21,12 @@ static int resume(const char *folder, const th_runs_def *def, th_runs_display *d
     if (result == TH_BAD_SCENE) return th_report_error(folder, &error);
     if (result != TH_OK) return th_report_failure(folder, &error);
     int code = TH_EXIT_OK;
-    if (th_runs_about(display->runs)->state == TH_RUNS_FINISHED)
-        printf("%s: the run is finished; see %s/summary.json\n", folder, folder);
-    else
+    if (th_runs_about(display->runs)->state != TH_RUNS_FINISHED)
         code = th_perform_runs(display);
+    else if (display->json)
+        code = print_finished(folder, display->runs);
+    else
+        printf("%s: the run is finished; see %s/summary.json\n", folder, folder);
     th_runs_destroy(display->runs);
     return code;
 }

@@ -177,6 +177,51 @@ static void test_source_in_a_full_area(void **state) {
     release(world, scene);
 }
 
+// Runs to the end as `throng run` does; returns how many came.
+static uint64_t all_who_came(const char *source, double step) {
+    static const char format[] = TH_JSON(
+        {"levels":[{"id":"a", "walkable":{"rect":[0,0,8,6]}}],
+        "exits":[{"id":"e", "line":[[8,2],[8,4]]}],
+        "groups":[{"area":{"rect":[1,1,6,5]}, "source":{%s}, "to":"e"}], "run":{"step":%.17g}});
+    char text[512];
+    snprintf(text, sizeof text, format, source, step);
+    th_scene *scene = scene_of(text);
+    th_world *world = world_of(scene, 1, 0);
+    while (!th_world_done(world) && th_world_time(world) < 500.0) th_world_step(world, 1);
+    th_statistics s = th_world_statistics(world);
+    assert_int_equal(s.still_to_come + s.waiting_to_enter + s.inside, 0);
+    release(world, scene);
+    return s.spawned;
+}
+
+// A world is not done while a source owes people, though nobody is inside when they are due.
+static void test_sources_bring_all_they_announce(void **state) {
+    (void)state;
+    static const double steps[] = {0.05, 0.0625, 0.1};
+    for (int k = 0; k < 3; ++k) {
+        assert_int_equal(all_who_came("\"timetable\":[[0,20],[60,30],[120,10]]", steps[k]), 60);
+        assert_int_equal(all_who_came("\"timetable\":[[50,30]]", steps[k]), 30);
+        assert_int_equal(all_who_came("\"timetable\":[[0,5],[33.33,7]]", steps[k]), 12);
+        assert_int_equal(all_who_came("\"rate\":0.02, \"until\":300", steps[k]), 6);
+    }
+}
+
+// Until then statistics tell how many are still to come; a rate without an end announces no number.
+static void test_statistics_count_who_is_to_come(void **state) {
+    (void)state;
+    th_scene *scene;
+    static const char scene_json[] = TH_JSON(
+        {"levels":[{"id":"a", "walkable":{"rect":[0,0,8,6]}}],
+        "exits":[{"id":"e", "line":[[8,2],[8,4]]}],
+        "groups":[{"area":{"rect":[1,1,6,5]}, "source":{"timetable":[[0,20],[60,30]]}, "to":"e"},
+            {"area":{"rect":[1,1,6,5]}, "source":{"rate":0.5}, "to":"e"}]});
+    th_world *world = world_from(scene_json, "", &scene);
+    assert_int_equal(th_world_statistics(world).still_to_come, 50);
+    th_world_step(world, 10);
+    assert_int_equal(th_world_statistics(world).still_to_come, 30);
+    release(world, scene);
+}
+
 // Down from the third level to the street, and up against them.
 static void test_three_levels(void **state) {
     (void)state;
@@ -386,6 +431,8 @@ int main(void) {
         cmocka_unit_test(test_too_wide_for_the_door),
         cmocka_unit_test(test_speeds_and_steps),
         cmocka_unit_test(test_source_in_a_full_area),
+        cmocka_unit_test(test_sources_bring_all_they_announce),
+        cmocka_unit_test(test_statistics_count_who_is_to_come),
         cmocka_unit_test(test_three_levels),
         cmocka_unit_test(test_map_coordinates),
         cmocka_unit_test(test_walled_in),

@@ -33,6 +33,40 @@ static const char *const written[] = {"scene.json",     "run.json",     "summary
                                       "evacuation.csv", "counters.csv", "areas.csv",
                                       "people.csv",     "runs.csv",     "report.html"};
 
+static double simulated(program *p) {
+    json_t *object = json_of(p->last.out);
+    double seconds = number(json_array_get(json_object_get(object, "runs"), 0), "simulated_s");
+    json_decref(object);
+    return seconds;
+}
+
+// --max-time is the end whether the scene's own is earlier or later; the copy of the scene says the same.
+static void test_max_time_replaces_the_scenes_end(void **state) {
+    program *p = *state;
+    static const char *const ends[] = {"--set run.duration=2",
+                                       "--set run.duration=0 --set run.max_time=2",
+                                       "--set run.duration=2 --set run.until_empty=true"};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; ++i) {
+        assert_code(throng(p,
+                           "run hall.json --quiet --json --out late --force --no-report "
+                           "--max-time 3 %s",
+                           ends[i]),
+                    0);
+        assert_true(fabs(simulated(p) - 3) < 0.051);
+        assert_code(throng(p, "run late/scene.json --quiet --json --out none"), 0);
+        assert_true(fabs(simulated(p) - 3) < 0.051);
+    }
+}
+
+// Of a finished folder `resume --json` prints what the run printed, as JSON and nothing else.
+static void test_resume_prints_the_json_of_a_finished_run(void **state) {
+    program *p = *state;
+    assert_code(throng(p, "run hall.json --quiet --json --out done --max-time 1"), 0);
+    assert_true(fabs(simulated(p) - 1) < 0.051);
+    assert_code(throng(p, "resume done --json"), 0);
+    assert_true(fabs(simulated(p) - 1) < 0.051);
+}
+
 static void test_folder_contents(void **state) {
     program *p = *state;
     char name[64];
@@ -375,6 +409,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(test_folder_contents),
+        TEST(test_max_time_replaces_the_scenes_end),
+        TEST(test_resume_prints_the_json_of_a_finished_run),
         TEST(test_scene_copy_runs_the_same),
         TEST(test_default_folders_are_new),
         TEST(test_nothing_is_overwritten),

@@ -205,6 +205,17 @@ static void test_overrides(void **state) {
         {text, "groups[1].count=4",
          "s.json:2:13 groups: the override groups[1].count=4 names no element of groups: it has 1 "
          "(counted from 0)"},
+        {text, "groups[0.count=4",
+         "s.json:2:13 groups: the path of the override \"groups[0.count=4\" is not understood; "
+         "e.g. "
+         "groups[0].count=400"},
+        {text, "groups[0]].count=4",
+         "s.json:2:14 groups[0]: the path of the override \"groups[0]].count=4\" is not "
+         "understood; "
+         "e.g. groups[0].count=400"},
+        {text, "run.runs=1e9",
+         "s.json:1:1 run.runs: runs is 1e+09; it must lie in 1 .. 100000  (set by the override "
+         "run.runs=1e9)"},
         {text, "groups[0].count=-4",
          "s.json:2:39 groups[0].count: expected a number of people, 0 or more, found the number -4 "
          "(set by the override groups[0].count=-4)"},

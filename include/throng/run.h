@@ -80,7 +80,7 @@ typedef struct th_runs_def {
     // Fewer runs, once the 95 % interval of the mean egress time is narrower, 0.02 for 2 % [-] (0, 10]
     double until_ci;
     double step;     // [s] (0, 0.5] default: the scene's
-    double max_time; // a run ends here at the latest [s] default: the scene's end
+    double max_time; // a run ends here, whatever end the scene gives [s] default: the scene's end
     // The folder. Default: a new runs/<scene>; "none": nothing is kept, except by a sweep.
     const char *out;
     bool force;     // a folder that holds something: replace what throng wrote there

@@ -39,6 +39,7 @@ typedef struct th_world_def {
     int threads; // 0: as many as the crowd is worth and cores are free. Results do not depend on it.
     uint64_t seed; // 0: the scene's
     double step;   // [s] 0: the scene's
+    double end; // [s] sources reserve room for the agents they bring until then; 0: the scene's end
     int agent_capacity; // most agents alive at once; 0: what the scene's groups can bring (at least 1024)
     th_allocator allocator; // default: malloc
     th_log_fn *log;
@@ -139,6 +140,7 @@ TH_API th_result th_world_set_param(th_world *world, int group, const char *name
 typedef struct th_statistics {
     uint64_t spawned, inside, left, removed; // people; spawned = inside + left + removed, always
     uint64_t waiting_to_enter;               // due from sources, no free spot yet
+    uint64_t still_to_come;                  // announced by sources that end, not yet due
     double time;
     uint64_t steps;
     double last_left_time;       // when the last person left [s], the egress time of a finished run

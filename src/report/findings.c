@@ -444,6 +444,11 @@ static void warn_of_counts(warner *w, const th_observation *first) {
     if (s->waiting_to_enter > 0)
         warn(w, "%" PRIu64 " %s who should have come found no free spot where they were to appear.",
              s->waiting_to_enter, people(s->waiting_to_enter));
+    if (s->still_to_come > 0)
+        warn(w,
+             "The run ended at %g s, before %" PRIu64 " %s whom its sources announce had come; a "
+             "longer duration or --max-time lets them in.",
+             s->time, s->still_to_come, people(s->still_to_come));
     if (s->repairs > 0)
         warn(w,
              "A movement model gave %" PRIu64 " impossible states (not a number, or faster than "

@@ -246,6 +246,7 @@ static void set_first_run(json_t *root, const th_scene *scene, const th_observat
     set(object, "inside", count(s->inside));
     set(object, "removed", count(s->removed));
     set(object, "waiting_to_enter", count(s->waiting_to_enter));
+    set(object, "still_to_come", count(s->still_to_come));
     set(object, "unreachable", count(s->unreachable));
     set(object, "falls", th_scene_can_fall(scene) ? count(s->falls) : json_null());
     set(object, "repairs", count(s->repairs));

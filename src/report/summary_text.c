@@ -94,6 +94,7 @@ static void print_people(FILE *out, const th_observation *seen) {
                 s->fallen, s->falls);
     if (s->waiting_to_enter > 0)
         fprintf(out, ", %" PRIu64 " waiting to enter", s->waiting_to_enter);
+    if (s->still_to_come > 0) fprintf(out, ", %" PRIu64 " still to come", s->still_to_come);
     double egress = th_egress_time(seen);
     if (isfinite(egress))
         fprintf(out, "\n  egress time      %.1f s", egress);

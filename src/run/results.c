@@ -150,10 +150,14 @@ char *th_runs_json(const th_runs *runs) {
     th_error unread = {0};
     if (runs->info.sweep)
         return json_dumps(runs->keep.about, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-    if (runs->points_done == 0) return NULL;
-    const th_report_def report =
-        th_run_folder_report(&runs->keep, runs->scene, &runs->ensemble, runs->trouble);
-    json_t *object = th_run_folder_summary(&runs->keep, &report, &unread);
+    json_t *object = NULL;
+    if (runs->points_done > 0) {
+        const th_report_def report =
+            th_run_folder_report(&runs->keep, runs->scene, &runs->ensemble, runs->trouble);
+        object = th_run_folder_summary(&runs->keep, &report, &unread);
+    } else if (runs->info.state == TH_RUNS_FINISHED) { // a folder opened after its run ended
+        object = th_folder_read_json(&runs->keep.folder, "summary.json", &unread);
+    }
     char *text = object ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
     json_decref(object);
     return text;

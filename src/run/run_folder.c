@@ -170,19 +170,24 @@ char *th_run_folder_again(const th_run_folder *run) {
 
 enum { CHANGES = 4, CHANGE_TEXT = 64 };
 
-// As texts of overrides; returns how many. A run that ends at a duration gets a shorter one, others give up earlier.
+// As texts of overrides; returns how many. The end asked for replaces the scene's own, earlier or later.
 static int list_changes(const th_scene_changes *c, const th_scene *scene,
                         char texts[CHANGES][CHANGE_TEXT]) {
     th_run_def run = scene->run;
-    double end = run.duration > 0 ? run.duration : run.max_time;
     int n = 0;
     if (c->seed > 0) snprintf(texts[n++], CHANGE_TEXT, "run.seed=%" PRIu64, c->seed);
     if (c->runs > 0) snprintf(texts[n++], CHANGE_TEXT, "run.runs=%d", c->runs);
     if (c->step > 0) snprintf(texts[n++], CHANGE_TEXT, "run.step=%.17g", c->step);
-    if (c->max_time > 0 && c->max_time < end)
-        snprintf(texts[n++], CHANGE_TEXT, "run.%s=%.17g",
-                 run.duration > 0 ? "duration" : "max_time", c->max_time);
+    if (c->max_time > 0 && run.duration <= 0)
+        snprintf(texts[n++], CHANGE_TEXT, "run.max_time=%.17g", c->max_time);
     return n;
+}
+
+// A duration in the file would end the run before a later max_time, and it is the end of a run that has one.
+static void replace_duration(json_t *tree, double max_time) {
+    json_t *run = json_object_get(tree, "run");
+    if (max_time > 0 && json_object_get(run, "duration"))
+        json_object_set_new(run, "duration", json_real(max_time));
 }
 
 json_t *th_scene_tree(const char *scene_file, const th_texts *overrides,
@@ -196,6 +201,7 @@ json_t *th_scene_tree(const char *scene_file, const th_texts *overrides,
     const th_scene_options options = {.overrides = all, .override_count = count + changed};
     if (all && th_scene_overridden_json(scene_file, &options, &text, error) == TH_OK)
         tree = json_loads(text, 0, NULL);
+    if (tree) replace_duration(tree, changes->max_time);
     if (!tree && (!all || text)) th_fail(error, TH_NO_MEMORY, "", "no memory for the scene text");
     free(all);
     free(text);

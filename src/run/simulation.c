@@ -13,7 +13,7 @@ th_simulation_def th_simulation_def_of(const th_scene *scene, double step, doubl
     return (th_simulation_def){
         .scene = scene,
         .step = step > 0 ? step : run.step,
-        .end = max_time > 0 && max_time < end ? max_time : end,
+        .end = max_time > 0 ? max_time : end,
         .until_empty = run.duration <= 0,
     };
 }
@@ -26,6 +26,7 @@ th_result th_simulation_start(th_simulation *s, const th_simulation_def *def, ui
     world.backend = def->backend;
     world.seed = seed;
     world.step = def->step;
+    world.end = def->end;
     th_result result = th_world_create(def->scene, &world, &s->world, error);
     th_observer_def observer = th_observer_def_default();
     if (result == TH_OK) result = th_observer_create(s->world, &observer, &s->observer, error);

@@ -1,6 +1,7 @@
 // The scene object and everything in it but groups. SPDX-License-Identifier: Apache-2.0
 #include "scene/decode.h"
 #include "core/error.h"
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -271,7 +272,9 @@ static void read_run(th_decoder *decoder, json_t *root, th_run_def *run) {
         if (decoder->result == TH_OK && seed < 0)
             th_expected(decoder, json_object_get(value, "seed"), "a \"seed\" of 0 or more");
         run->seed = (uint64_t)seed;
-        run->runs = runs < 0 || runs > 1000000 ? -1 : (int)runs; // compile.c says what is allowed
+        if (decoder->result == TH_OK && (runs < INT_MIN || runs > INT_MAX))
+            th_expected(decoder, json_object_get(value, "runs"), "at most 100000 \"runs\"");
+        run->runs = (int)runs; // compile.c checks the range
     }
     th_leave(decoder, place);
 }

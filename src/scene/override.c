@@ -26,9 +26,11 @@ static void extend(walk *w, const char *format, const char *word, size_t index) 
         snprintf(w->path + used, sizeof w->path - used, "%s%s", used ? "." : "", word);
 }
 
-// The next word of a path: up to '.', '[', ']' or the '='.
-static bool next_word(const char **at, const char *end, char *word) {
-    while (*at < end && (**at == '.' || **at == '[' || **at == ']')) ++*at;
+// The next word of a path: the first one, ".word" or "[word]". False: the path is not of this form.
+static bool next_word(const char **at, const char *end, bool first, char *word) {
+    char opening = first ? '\0' : **at;
+    if (!first && opening != '.' && opening != '[') return false;
+    *at += !first;
     size_t length = 0;
     for (; *at < end && !strchr(".[]", **at); ++*at) {
         if (**at == ' ') continue; // "count = 4" is fine
@@ -36,13 +38,12 @@ static bool next_word(const char **at, const char *end, char *word) {
         word[length++] = **at;
     }
     word[length] = '\0';
+    if (opening == '[') {
+        if (*at == end || **at != ']') return false;
+        ++*at;
+    }
+    while (*at < end && **at == ' ') ++*at;
     return length > 0;
-}
-
-static bool last_word(const char *at, const char *end) {
-    for (; at < end; ++at)
-        if (!strchr(".[] ", *at)) return false;
-    return true;
 }
 
 static th_result no_element(walk *w, const char *word) {
@@ -185,14 +186,14 @@ static th_result apply(json_t *root, const char *text, th_source_override *noted
     char word[WORD];
     int depth = 0;
     do {
-        if (!next_word(&at, equals, word) || ++depth > DEPTH)
+        if (!next_word(&at, equals, depth == 0, word) || ++depth > DEPTH)
             result = th_fail(error, TH_BAD_SCENE, w.path,
                              "the path of the override \"%.100s\" is not understood; "
                              "e.g. groups[0].count=400",
                              text);
         else
-            result = enter(&w, word, last_word(at, equals), value);
-    } while (result == TH_OK && !last_word(at, equals));
+            result = enter(&w, word, at == equals, value);
+    } while (result == TH_OK && at < equals);
     json_decref(value);
     snprintf(noted->path, sizeof noted->path, "%s", w.path);
     return result;

@@ -36,7 +36,7 @@ static int find_door(const th_scene *scene, const char *id) {
 }
 
 int th_continued_capacity(const th_scene *scene, const th_world *from) {
-    double needed = (double)from->agents.count + (double)th_spawn_capacity(scene);
+    double needed = (double)from->agents.count + (double)th_spawn_capacity(scene, 0.0);
     return needed < 2e9 ? (int)needed : 2000000000;
 }
 

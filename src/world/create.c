@@ -254,7 +254,7 @@ static th_result make(const th_scene *scene, const th_world_def *def, th_world *
         return result;
     }
     th_memory memory = th_memory_of(&def->allocator);
-    int capacity = def->agent_capacity ? def->agent_capacity : th_spawn_capacity(scene);
+    int capacity = def->agent_capacity ? def->agent_capacity : th_spawn_capacity(scene, def->end);
     if (from && !def->agent_capacity) capacity = th_continued_capacity(scene, from);
     if (capacity < MIN_CAPACITY) capacity = MIN_CAPACITY;
     if (capacity > MAX_CAPACITY)

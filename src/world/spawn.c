@@ -14,9 +14,9 @@ enum {
     TIMETABLE_CAPACITY = 1 << 22, // and a timetable, whose numbers somebody wrote down
 };
 
-int th_spawn_capacity(const th_scene *scene) {
+int th_spawn_capacity(const th_scene *scene, double end) {
     double total = 0.0;
-    double end = scene->run.duration > 0.0 ? scene->run.duration : scene->run.max_time;
+    if (!(end > 0.0)) end = scene->run.duration > 0.0 ? scene->run.duration : scene->run.max_time;
     for (int g = 0; g < scene->group_count; ++g) {
         const th_group *group = &scene->groups[g];
         total += (double)group->count;

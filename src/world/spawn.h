@@ -172,6 +172,11 @@ TH_BOTH static inline double th_source_due(const th_group *group, double time) {
     return due;
 }
 
+// People whom a source brings in all; infinite for a rate without an end.
+TH_BOTH static inline double th_source_announced(const th_group *group) {
+    return th_source_due(group, (double)INFINITY);
+}
+
 // Lets the sources place who is due.
 TH_BOTH static inline void th_spawn_sources(th_world *world) {
     const th_scene *scene = world->scene;

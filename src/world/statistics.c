@@ -6,7 +6,9 @@
 #include "state/device.h"
 #include "throng/live.h"
 #include "world/measure.h"
+#include "world/spawn.h"
 #include "world/world.h"
+#include <math.h>
 #include <string.h>
 
 void th_sample_overlaps(th_world *world, th_statistics *statistics) {
@@ -50,8 +52,12 @@ static void add_counts(const th_world *world, th_statistics *statistics) {
     statistics->inside = people_inside(world);
     statistics->left = counters->left;
     statistics->removed = counters->removed;
-    for (int g = 0; g < world->scene->group_count; ++g)
-        statistics->waiting_to_enter += world->sources[g].due - world->sources[g].placed;
+    for (int g = 0; g < world->scene->group_count; ++g) {
+        uint64_t due = world->sources[g].due;
+        double announced = th_source_announced(&world->scene->groups[g]);
+        statistics->waiting_to_enter += due - world->sources[g].placed;
+        if (isfinite(announced)) statistics->still_to_come += (uint64_t)announced - due;
+    }
     statistics->time = world->time;
     statistics->steps = world->step_count;
     statistics->last_left_time = counters->last_left_time;
@@ -105,14 +111,9 @@ bool th_world_done(const th_world *world) {
     const th_scene *scene = world->scene;
     const th_agents *agents = &world->agents;
     th_refresh(world, 0);
-    for (int g = 0; g < scene->group_count; ++g) {
-        const th_group *group = &scene->groups[g];
-        if (world->sources[g].placed < world->sources[g].due) return false;
-        if (group->rate > 0.0 && world->time < group->rate_end) return false;
-        if (group->arrival_count > 0 &&
-            world->time < group->arrivals[group->arrival_count - 1].time)
-            return false;
-    }
+    // By what was placed, not by the clock: agents due at this moment are placed in the next step.
+    for (int g = 0; g < scene->group_count; ++g)
+        if ((double)world->sources[g].placed < th_source_announced(&scene->groups[g])) return false;
     if (world->device) return !world->device->anybody_under_way((th_world *)world);
     for (int i = 0; i < agents->count; ++i)
         if (th_under_way(world, (uint32_t)i)) return false;

@@ -20,7 +20,7 @@ void th_run_person(th_world *world, int model);
 // spawn.c: places the scene's groups and scripted bodies at the start.
 th_result th_spawn_scene(th_world *world, th_error *error);
 // Room that the scene's groups and sources can need at once, capped.
-int th_spawn_capacity(const th_scene *scene);
+int th_spawn_capacity(const th_scene *scene, double end);
 
 // Places the scripted bodies only.
 void th_spawn_scripted(th_world *world);
