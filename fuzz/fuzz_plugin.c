@@ -3,8 +3,8 @@
 // that is taken is named by a scene and stepped, nobody gets lost and nothing becomes NaN, whatever it returns.
 //   build-fuzz/fuzz/fuzz_plugin -max_len=256 -max_total_time=60 fuzz/corpus/plugin
 // SPDX-License-Identifier: Apache-2.0
+#include "registry/registry.h"
 #include "throng/throng.h"
-#include "world/world.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

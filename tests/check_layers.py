@@ -15,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Left to right, from include to cli. Folders in one layer do not see each other.
 SHARED = [["include"], ["src/core"], ["src/formula"]]
 ENGINE = [
+    ["src/registry"],
     ["src/scene"],
     ["src/space"],
     ["src/state"],

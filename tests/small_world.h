@@ -51,11 +51,11 @@ static inline small_world *small_world_create(th_model_id model, const float *pa
     world->dt = 0.1f;
     world->walls = small->walls;
     small->groups[0].move = model;
-    for (int g = 0; g < 2; ++g)
-        small->groups[g].depth_param = small->groups[g].yield_param = small->groups[g].rise_param =
-            -1;
     small->groups[1].move = TH_MOVE_ORCA;
     memcpy(small->groups[0].move_params, params, (size_t)param_count * sizeof *params);
+    for (int g = 0; g < 2; ++g)
+        small->groups[g].body =
+            th_model_body(th_models(NULL)[small->groups[g].move], small->groups[g].move_params);
     small->scene.arena = &small->arena;
     small->arena.memory = th_memory_of(NULL);
     small->scene.levels = &small->level;

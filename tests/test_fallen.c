@@ -1,6 +1,6 @@
 // Who lies on the ground stops nobody for good, whatever the model: people of every move model and filter pass those who
 // lie across a corridor, on stairs and where newcomers enter. SPDX-License-Identifier: Apache-2.0
-#include "state/models.h"
+#include "registry/models.h"
 #include "state/nearest.h"
 #include "support.h"
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "move/helbing_molnar/helbing_molnar.h"
 #include "move/orca/orca.h"
 #include "move/social_force/social_force.h"
+#include "registry/models.h"
 #include "scene/scene.h"
-#include "state/models.h"
 #include "support.h"
 #include <string.h>
 

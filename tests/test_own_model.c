@@ -54,6 +54,10 @@ static const th_model mover = {
     .sight = {.neighbours = 8, .neighbour_range = 2},
 };
 
+// The same with bodies whose depth is a parameter.
+static void slim_body(const float *values, th_body_rules *rules) { rules->depth = values[PACE]; }
+static th_model slim;
+
 static th_vec2 slower(const th_agent *me) {
     return (th_vec2){0.5f * me->preferred.x, 0.5f * me->preferred.y};
 }
@@ -129,8 +133,11 @@ static int register_all(void **state) {
     x_ray = watcher;
     x_ray.name = "x_ray";
     x_ray.sight.through_walls = true;
-    const th_model *const all[] = {&mover, &slow_filter, &same_plan,    &watcher,
-                                   &x_ray, &broken,      &broken_filter};
+    slim = mover;
+    slim.name = "slim";
+    slim.body = slim_body;
+    const th_model *const all[] = {&mover, &slow_filter, &same_plan,     &watcher,
+                                   &x_ray, &broken,      &broken_filter, &slim};
     for (size_t k = 0; k < sizeof all / sizeof all[0]; ++k) {
         th_error error = {0};
         if (th_model_register(all[k], &error) != TH_OK) fail_msg("%s", error.message);
@@ -405,6 +412,32 @@ static size_t no_bytes(const th_world *world, int model) {
     return 0;
 }
 
+static void deep_body(const float *values, th_body_rules *rules) {
+    (void)values;
+    rules->standing_yield = 3.0f;
+}
+
+// Rules for bodies: in force, and refused where they make no sense.
+static void test_body_rules(void **state) {
+    (void)state;
+    REFUSES(m.body = deep_body, "model \"bad\": with these parameters its function `body` sets "
+                                "standing_yield to 3; it must lie in 0.001 .. 0.5");
+    REFUSES((m.stage = TH_STAGE_FILTER, m.body = slim_body),
+            "model \"bad\" has `body`, which is for move models; leave it NULL");
+    th_scene *scene = room(TH_JSON("radius": 0.2, "move": {"model": "slim", "pace": 0.5}),
+                                   TH_JSON("move": "orca"));
+    assert_float_equal(th_group_gap(&scene->groups[0], true), 0.2, 1e-6);
+    th_world *world = world_of(scene, 1, 1);
+    th_error error = {0};
+    assert_int_equal(th_world_set_param(world, 0, "pace", 0.7, &error), TH_OK);
+    assert_int_equal(th_world_set_param(world, 0, "pace", 1.5, &error), TH_BAD_ARGUMENT);
+    assert_string_equal(error.message, "model \"slim\": with these parameters its function `body` "
+                                       "sets depth to 1.5; it must lie in 0.01 .. 1");
+    assert_float_equal(th_model_params(world, TH_STAGE_MOVE, 0)[PACE], 0.7, 1e-6);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+}
+
 static void test_bad_lists(void **state) {
     (void)state;
     static const th_param_info unnamed = {"", "-", 0, 1, 0, "test", "?"},
@@ -463,6 +496,9 @@ static void test_scene_errors(void **state) {
                         "pace is 3; it must lie in 0 .. 2  (default 1)");
     scene_error(TH_JSON({"model": "mover", "reach": 30}),
                         "reach is 30; it must lie in 0.1 .. 10 m (default 2)");
+    scene_error(TH_JSON({"model": "slim", "pace": 1.5}),
+                        "model \"slim\": with these parameters its function `body` sets depth to "
+                        "1.5; it must lie in 0.01 .. 1");
     scene_error(TH_JSON({"model": "mover", "preset": "fats"}),
                         "unknown preset of mover \"fats\"; did you mean \"fast\"?");
 }
@@ -489,6 +525,7 @@ static void test_bad_plugins(void **state) {
     does_not_load("plugin_undefined.so", TH_NO_FILE, "undefined symbol: th_of_a_later_version");
     does_not_load("plugin_no_entry.so", TH_NO_FILE, "it has no th_plugin");
     does_not_load("plugin_old.so", TH_NO_FILE, "was built for another version of throng");
+    does_not_load("plugin_other_size.so", TH_NO_FILE, "(th_near_wall is ");
     does_not_load("plugin_empty.so", TH_NO_FILE, "registers no model");
     // What it had registered before it failed is gone again.
     does_not_load("plugin_taken.so", TH_BAD_ARGUMENT, "there is a model \"orca\" of this stage");
@@ -517,6 +554,34 @@ static void test_plugin(void **state) {
         th_world_destroy(world);
     }
     th_scene_destroy(scene);
+}
+
+static uint64_t hash_of_door(const char *move) {
+    char set[80];
+    snprintf(set, sizeof set, "groups.0.move=%s", move);
+    const th_scene_options own = {(const char *[]){set}, 1, false, {0}};
+    th_scene *scene = NULL;
+    th_error error = {0};
+    if (th_scene_load_file(TH_SOURCE_DIR "/scenes/door.json", &own, &scene, &error) != TH_OK)
+        fail_msg("%s: %s", move, error.message);
+    th_world *world = world_of(scene, 1, 1);
+    th_world_step(world, 200);
+    uint64_t hash = th_world_hash(world);
+    th_world_destroy(world);
+    th_scene_destroy(scene);
+    return hash;
+}
+
+// What a parameter is called means nothing to the engine.
+static void test_names_are_free(void **state) {
+    (void)state;
+    th_error error = {0};
+    if (th_plugin_load(TH_PLUGINS "/own_model.so", &error) != TH_OK) fail_msg("%s", error.message);
+    if (th_plugin_load(TH_PLUGINS "/renamed_model.so", &error) != TH_OK)
+        fail_msg("%s", error.message);
+    const th_model *renamed = th_models(NULL)[th_model_find(TH_STAGE_MOVE, "renamed_gap")];
+    assert_string_equal(renamed->params[1].name, "body_depth");
+    assert_int_equal(hash_of_door("renamed_gap"), hash_of_door("keep_gap"));
 }
 
 // The program: a list, a check, a run that is interrupted and resumed without being told of the plugin again, a sweep.
@@ -573,20 +638,14 @@ static void test_program(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_registers_and_runs),
-        cmocka_unit_test(test_mixes_and_threads),
-        cmocka_unit_test(test_plan_and_filter),
-        cmocka_unit_test(test_own_fields),
-        cmocka_unit_test(test_snapshot),
-        cmocka_unit_test(test_sight),
-        cmocka_unit_test(test_nonsense),
-        cmocka_unit_test(test_allocator),
-        cmocka_unit_test(test_bad_descriptions),
-        cmocka_unit_test(test_bad_lists),
-        cmocka_unit_test(test_scene_errors),
-        cmocka_unit_test(test_bad_plugins),
-        cmocka_unit_test(test_plugin),
-        cmocka_unit_test(test_program),
+        cmocka_unit_test(test_registers_and_runs), cmocka_unit_test(test_mixes_and_threads),
+        cmocka_unit_test(test_plan_and_filter),    cmocka_unit_test(test_own_fields),
+        cmocka_unit_test(test_snapshot),           cmocka_unit_test(test_sight),
+        cmocka_unit_test(test_nonsense),           cmocka_unit_test(test_allocator),
+        cmocka_unit_test(test_bad_descriptions),   cmocka_unit_test(test_body_rules),
+        cmocka_unit_test(test_bad_lists),          cmocka_unit_test(test_scene_errors),
+        cmocka_unit_test(test_bad_plugins),        cmocka_unit_test(test_plugin),
+        cmocka_unit_test(test_names_are_free),     cmocka_unit_test(test_program),
     };
     return cmocka_run_group_tests(tests, register_all, NULL);
 }

@@ -1,7 +1,7 @@
 // Loading and compiling scenes: walls, openings, levels, short forms, overrides, linked files.
 // SPDX-License-Identifier: Apache-2.0
+#include "registry/models.h"
 #include "scene/scene.h"
-#include "state/models.h"
 #include "support.h"
 #include <math.h>
 #include <string.h>

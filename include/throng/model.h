@@ -124,6 +124,29 @@ typedef struct th_influence {
     uint32_t other; // the id of who causes it; 0: a wall, or nobody alone
 } th_influence;
 
+// ---- what the engine does with the bodies of a group
+// Contact, sources and planners treat the agents of a group by these rules. They follow from the parameters of the
+// group's move model (`body` of the description) and change with them.
+typedef struct th_body_rules {
+    // Passes of contact that push overlapping agents apart after each step. 0: the bare model, contact pushes neither off
+    // neighbours nor off walls (it still stops every path at a wall). 0 to 16, default 4.
+    int separation_passes;
+    // Half the depth of a body against its radius: how near the centre comes to a wall, for agents that turn their
+    // shoulders. (0, 1], default 1.
+    float depth;
+    // How far an agent that stands on purpose gives way, against 0.5 of those that walk. (0, 0.5], default 0.5.
+    float standing_yield;
+    // What an agent needs beyond the body to get through a gap alone; planners lead around narrower ones. [m] 0 to 1,
+    // default 0.
+    float gap_clearance;
+    // How far from others a source places newcomers at least: in sums of the two radii, 1 to 10, default 1, and in metres,
+    // 0 to 10, default 0.
+    float newcomer_bodies, newcomer_metres;
+    bool
+        falls; // agents may fall (TH_PHASE_FALLEN) or lie from the beginning; reports then count them. Default no
+    bool rises; // the fallen stand up again: they still have a way to go. Default no
+} th_body_rules;
+
 #define TH_MODEL_COOKIE 0x7468316du
 enum { TH_MODEL_MAX = 64, TH_OWN_FIELD_MAX = 32 };
 
@@ -176,15 +199,13 @@ typedef struct th_model {
         cell_size; // [m] of the neighbour grid where all groups use models that want the same; 0: 1.2
     // Move only. The model keeps its people apart itself; contact leaves their pairs alone.
     bool separates_pairs;
-    // Move models. What somebody needs beyond the body to get through a gap alone; planners lead people around narrower
-    // ones. [m]
-    float gap_clearance;
+    // Move only. Changes the rules for the bodies of a group, which begin with the defaults; the same way for the same
+    // parameters. Values out of range are refused with the model's name: when it is registered (for the parameters'
+    // defaults), in a scene, and when a parameter is set live. NULL: the defaults.
+    void (*body)(const float *params, th_body_rules *rules);
     // Move only. How hard two bodies press that overlap by so many metres [N], for th_world_contact_forces. NULL: bodies
     // are hard.
     float (*contact_force)(const float *params, float overlap);
-    // Move only. How far from others newcomers of a source appear at least, in sums of the two radii and in metres. NULL:
-    // wherever bodies do not overlap.
-    void (*newcomers)(const float *params, float *bodies, float *metres);
     // Plan only. Needs the distance fields and the road map of the scene.
     bool needs_lattice;
     // Plan only. Leads people to goals of their own, not only along a route.
@@ -231,6 +252,8 @@ TH_API th_result th_model_register(const th_model *model, th_error *error);
 TH_API const th_model *const *th_models(int *count);
 TH_API int th_model_find(th_stage stage, const char *name); // -1: none
 TH_API int th_model_default_of(th_stage stage);
+// The rules for bodies that a move model has with these parameters.
+TH_API th_body_rules th_model_body(const th_model *model, const float *params);
 
 // ---- what models are known not to manage
 // In runs of doors and corridors of many widths (tools/test-long, docs/judged.md) some models leave people behind for good.
@@ -257,13 +280,49 @@ TH_API int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max);
 #else
 #define TH_PLUGIN_LINKAGE extern
 #endif
-#define TH_MODEL_VERSION 3 // of this header; the sizes tell when it was forgotten
-#define TH_PLUGIN_LAYOUT \
-    ((uint32_t)(TH_MODEL_VERSION << 24 | sizeof(th_agent) << 12 | sizeof(th_model)))
-#define TH_PLUGIN                                                         \
-    TH_PLUGIN_LINKAGE TH_API const uint32_t th_plugin_layout;             \
-    const uint32_t th_plugin_layout = TH_PLUGIN_LAYOUT;                   \
-    TH_PLUGIN_LINKAGE TH_API th_result th_plugin(struct th_error *error); \
+#define TH_MODEL_VERSION 4 // of this header; raised when the meaning of a member changes
+// Every struct that a plugin can see, and the lists that it counts on: X(name, number). A plugin brings these numbers along,
+// and th_plugin_load compares each with its own.
+#define TH_PLUGIN_LAYOUT(X)                          \
+    X("TH_MODEL_VERSION", TH_MODEL_VERSION)          \
+    X("th_model", sizeof(th_model))                  \
+    X("th_param_info", sizeof(th_param_info))        \
+    X("th_param", sizeof(th_param))                  \
+    X("th_preset_info", sizeof(th_preset_info))      \
+    X("th_field_info", sizeof(th_field_info))        \
+    X("th_model_value", sizeof(th_model_value))      \
+    X("th_agent", sizeof(th_agent))                  \
+    X("th_near_person", sizeof(th_near_person))      \
+    X("th_near_wall", sizeof(th_near_wall))          \
+    X("th_value", sizeof(th_value))                  \
+    X("th_sight", sizeof(th_sight))                  \
+    X("th_body_rules", sizeof(th_body_rules))        \
+    X("th_influence", sizeof(th_influence))          \
+    X("th_error", sizeof(th_error))                  \
+    X("th_vec2", sizeof(th_vec2))                    \
+    X("th_box", sizeof(th_box))                      \
+    X("th_grid", sizeof(th_grid))                    \
+    X("th_wall", sizeof(th_wall))                    \
+    X("th_scene", sizeof(th_scene))                  \
+    X("th_group", sizeof(th_group))                  \
+    X("th_model_choice", sizeof(th_model_choice))    \
+    X("th_level", sizeof(th_level))                  \
+    X("th_zone", sizeof(th_zone))                    \
+    X("th_door", sizeof(th_door))                    \
+    X("th_goal", sizeof(th_goal))                    \
+    X("th_target", sizeof(th_target))                \
+    X("th_statistics", sizeof(th_statistics))        \
+    X("th_event", sizeof(th_event))                  \
+    X("th_agent_def", sizeof(th_agent_def))          \
+    X("the number of common fields", TH_FIELD_COUNT) \
+    X("the number of phases", TH_PHASE_COUNT)        \
+    X("the number of stages", TH_STAGE_COUNT)        \
+    X("the number of kinds of grid", TH_GRID_COUNT)
+#define TH_PLUGIN_NUMBER(name, number) (uint32_t)(number),
+#define TH_PLUGIN                                                             \
+    TH_PLUGIN_LINKAGE TH_API const uint32_t th_plugin_layout[];               \
+    const uint32_t th_plugin_layout[] = {TH_PLUGIN_LAYOUT(TH_PLUGIN_NUMBER)}; \
+    TH_PLUGIN_LINKAGE TH_API th_result th_plugin(struct th_error *error);     \
     th_result th_plugin(struct th_error *error)
 
 // Loads the library and calls its th_plugin. Loading a file again does nothing. TH_NO_FILE: it does not load, is no plugin or

@@ -20,16 +20,12 @@
 // The stage; commits generation n+1.
 void th_stage_contact(th_world *world);
 
-TH_BOTH static inline int th_contact_passes_of_group(const th_world *world, uint32_t group) {
-    const int usual = 4; // for models without the parameter; as TH_CONTACT_PARAMS
-    const th_group_state *state = &world->groups[group];
-    return state->separation_param < 0 ? usual : (int)state->move_params[state->separation_param];
-}
 TH_BOTH static inline int th_contact_passes_of(const th_world *world, uint32_t i) {
-    return th_contact_passes_of_group(world, world->agents.group[i]);
+    return world->groups[world->agents.group[i]].body.separation_passes;
 }
 TH_BOTH static inline int th_contact_pair_passes_of(const th_world *world, uint32_t group) {
-    return world->groups[group].separates_pairs ? 0 : th_contact_passes_of_group(world, group);
+    const th_group_state *state = &world->groups[group];
+    return state->separates_pairs ? 0 : state->body.separation_passes;
 }
 
 // Replaces what is not finite by the old state, and limits the step to what the index can stand. Returns the
@@ -67,8 +63,7 @@ TH_BOTH static inline float th_contact_repair(const th_world *world, int i, int 
 // How far i gives way to others when it stands on purpose; 0.5: as those who walk.
 TH_BOTH static inline float th_contact_yield_of(const th_world *world, uint32_t i) {
     const th_group_state *state = &world->groups[world->agents.group[i]];
-    bool stands = state->yield_param >= 0 && world->agents.phase[i] != TH_PHASE_WALKING;
-    return stands ? state->move_params[state->yield_param] : 0.5f;
+    return world->agents.phase[i] != TH_PHASE_WALKING ? state->body.standing_yield : 0.5f;
 }
 
 // What share of an overlap i gives way to j: half, all of it when j does not move, little when i stands firm.

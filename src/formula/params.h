@@ -14,7 +14,7 @@
 #define TH_PRESET_INFO(name, doc, ...) {#name, doc, preset_##name, TH_COUNT_OF(preset_##name)},
 #define TH_COUNT_OF(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-// What the contact stage does for the people of a move model. It finds the parameter by its name.
+// What the contact stage does for the agents of a move model; the model's `body` passes it on.
 #define TH_CONTACT_PARAMS(X)                                                                      \
     X(separation_passes, 4, 0, 16, "-", "throng: overlaps against passes in docs/models/orca.md", \
       "passes that push overlapping people apart after each step; 0 is the bare model")

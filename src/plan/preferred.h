@@ -55,7 +55,7 @@ TH_BOTH static inline th_planner th_planner_for(const th_planner *planner, int s
 // What somebody needs to pass, as one of the scene's sizes.
 TH_BOTH static inline int th_size_of(const th_world *world, int i) {
     const th_scene *scene = world->scene;
-    float clearance = world->groups[world->agents.group[i]].gap_clearance;
+    float clearance = world->groups[world->agents.group[i]].body.gap_clearance;
     float need = 2.0f * th_wall_radius(world, (uint32_t)i) + clearance - TH_FITS;
     int size = 0;
     while (size < scene->size_count - 1 && need > scene->sizes[size]) ++size;

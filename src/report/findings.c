@@ -98,17 +98,10 @@ th_pressure_findings th_find_pressures(const th_scene *scene, const th_ensemble 
     return found;
 }
 
-// A model says so by a parameter: `falling` switches falls on, `lies` is the share of people who lie from the beginning.
 bool th_scene_can_fall(const th_scene *scene) {
     for (int g = 0; g < scene->group_count; ++g) {
         const th_model_choice *move = &scene->groups[g].move;
-        const th_model *model = th_models(NULL)[move->model];
-        for (int k = 0; k < model->param_count; ++k) {
-            const char *name = model->params[k].name;
-            if ((strcmp(name, "falling") == 0 || strcmp(name, "lies") == 0) &&
-                move->params[k] > 0.0f)
-                return true;
-        }
+        if (th_model_body(th_models(NULL)[move->model], move->params).falls) return true;
     }
     return false;
 }

@@ -1,6 +1,7 @@
 // Models as the scene names them: names to indices, presets and values to floats.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
+#include "registry/registry.h"
 #include "scene/scene.h"
 #include <math.h>
 #include <stdio.h>
@@ -45,17 +46,11 @@ static th_result unknown_model(th_stage stage, const char *name, const char *pat
     return unknown_name(stage_word(stage), name, path, known, count, error);
 }
 
-static int find_param(const th_model *model, const char *name) {
-    for (int i = 0; i < model->param_count; ++i)
-        if (strcmp(model->params[i].name, name) == 0) return i;
-    return -1;
-}
-
 static th_result set_param(const th_model *model, const th_param *param, const char *path,
                            th_model_choice *choice, th_error *error) {
     char place[160];
     snprintf(place, sizeof place, "%s.%.60s", path, param->name);
-    int index = find_param(model, param->name);
+    int index = th_model_find_param(model, param->name);
     if (index < 0) {
         const char *known[TH_PARAM_MAX + 2] = {"model", "preset"};
         for (int i = 0; i < model->param_count; ++i) known[i + 2] = model->params[i].name;
@@ -109,8 +104,5 @@ th_result th_model_choose(th_stage stage, const th_model_def *def, bool own_goal
         th_result result = set_param(model, &def->params[i], path, choice, error);
         if (result != TH_OK) return result;
     }
-    int param = 0;
-    const char *wrong = model->check ? model->check(choice->params, &param) : NULL;
-    return wrong ? th_fail(error, TH_BAD_SCENE, path, "%s: %s", model->params[param].name, wrong)
-                 : TH_OK;
+    return th_model_check_params(model, choice->params, path, TH_BAD_SCENE, error);
 }

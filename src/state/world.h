@@ -1,10 +1,10 @@
 // The world's state, as every stage sees it. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_STATE_WORLD_H
 #define TH_STATE_WORLD_H
+#include "registry/models.h"
 #include "scene/scene.h"
 #include "space/index.h"
 #include "space/walls.h"
-#include "state/models.h"
 #include "throng/world.h"
 
 // Generation n of every field (from the list), and what a step writes for n+1.
@@ -65,16 +65,11 @@ typedef struct th_group_state {
     th_model_id behave, plan, filter, move;
     float behave_params[TH_PARAM_MAX], plan_params[TH_PARAM_MAX], filter_params[TH_PARAM_MAX],
         move_params[TH_PARAM_MAX];
-    int separation_param; // which of move_params says how often contact separates; -1: the usual
-    int depth_param; // which one says how narrow people make themselves at walls; -1: no narrower
-    int yield_param; // which one says how far those who stand give way; -1: like all others
-    int rise_param;  // which one says after how long the fallen stand up; -1: never
-    float gap_clearance;                    // of the move model
-    float newcomer_bodies, newcomer_metres; // how far from others a source places people, at least
-    bool separates_pairs;                   // the move model does that itself
-    bool follows_route;                     // setting off, legs and leaving are route's
-    bool led;           // the behaviour sets the own goal, also of those with a route
-    bool goes_straight; // the plan model needs neither distance fields nor the road map
+    th_body_rules body;   // of the move model, by move_params
+    bool separates_pairs; // the move model does that itself
+    bool follows_route;   // setting off, legs and leaving are route's
+    bool led;             // the behaviour sets the own goal, also of those with a route
+    bool goes_straight;   // the plan model needs neither distance fields nor the road map
     bool scripted;
 } th_group_state;
 
@@ -179,9 +174,7 @@ struct th_world {
 
 // How near the centre comes to a wall [m]: its radius, or less for those who turn their shoulders.
 TH_BOTH static inline float th_wall_radius(const th_world *world, uint32_t i) {
-    const th_group_state *state = &world->groups[world->agents.group[i]];
-    float radius = world->agents.radius[i];
-    return state->depth_param < 0 ? radius : state->move_params[state->depth_param] * radius;
+    return world->groups[world->agents.group[i]].body.depth * world->agents.radius[i];
 }
 
 TH_BOTH static inline th_walls th_world_walls(const th_world *world) {
@@ -198,12 +191,11 @@ TH_BOTH static inline th_vec2 th_velocity(const th_agents *agents, uint32_t i) {
     return v;
 }
 TH_BOTH static inline bool th_gone(uint32_t phase) { return phase >= TH_PHASE_LEFT; }
-// Has it still a way to go? Who lies has, where the model lets the fallen stand up.
+// Does it still have a way to go? A fallen agent has, where its model lets the fallen stand up.
 TH_BOTH static inline bool th_under_way(const th_world *world, uint32_t i) {
     uint32_t phase = world->agents.phase[i];
     if (phase != TH_PHASE_FALLEN) return phase < TH_PHASE_ARRIVED;
-    const th_group_state *group = &world->groups[world->agents.group[i]];
-    return group->rise_param >= 0 && group->move_params[group->rise_param] > 0.0f;
+    return world->groups[world->agents.group[i]].body.rises;
 }
 // Neither fallen, scripted nor gone: somebody the models move.
 TH_BOTH static inline bool th_moves(uint32_t phase) { return phase < TH_PHASE_FALLEN; }

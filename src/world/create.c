@@ -41,20 +41,6 @@ static th_result check_def(const th_world_def *def, th_error *error) {
     return TH_OK;
 }
 
-static int find_param(const th_model *model, const char *name) {
-    for (int p = 0; p < model->param_count; ++p)
-        if (strcmp(model->params[p].name, name) == 0) return p;
-    return -1;
-}
-
-void th_take_newcomers(th_group_state *state) {
-    const th_model *move = th_models(NULL)[state->move];
-    state->newcomer_bodies = 1.0f;
-    state->newcomer_metres = 0.0f;
-    if (move->newcomers)
-        move->newcomers(state->move_params, &state->newcomer_bodies, &state->newcomer_metres);
-}
-
 static void copy_groups(th_world *world) {
     const th_scene *scene = world->scene;
     for (int g = 0; g < world->group_count; ++g) {
@@ -62,8 +48,9 @@ static void copy_groups(th_world *world) {
         state->scripted = g >= scene->group_count;
         state->behave = state->plan = state->filter = TH_NO_MODEL;
         state->move = TH_MOVE_SCRIPTED;
-        state->depth_param = state->yield_param = state->rise_param = -1;
-        if (state->scripted) continue; // its parameters are 0: contact does not push it
+        const th_model *move = th_models(NULL)[TH_MOVE_SCRIPTED];
+        state->body = th_model_body(move, state->move_params);
+        if (state->scripted) continue;
         const th_group *group = &scene->groups[g];
         state->behave = (th_model_id)group->behave.model;
         state->plan = (th_model_id)group->plan.model;
@@ -73,14 +60,9 @@ static void copy_groups(th_world *world) {
         memcpy(state->plan_params, group->plan.params, sizeof state->plan_params);
         memcpy(state->filter_params, group->filter.params, sizeof state->filter_params);
         memcpy(state->move_params, group->move.params, sizeof state->move_params);
-        const th_model *move = th_models(NULL)[state->move];
-        state->separation_param = find_param(move, "separation_passes");
-        state->depth_param = find_param(move, "body_depth");
-        state->yield_param = find_param(move, "standing_yield");
-        state->gap_clearance = move->gap_clearance;
-        state->rise_param = find_param(move, "gets_up");
+        move = th_models(NULL)[state->move];
+        state->body = th_model_body(move, state->move_params);
         state->separates_pairs = move->separates_pairs;
-        th_take_newcomers(state);
         state->follows_route = th_models(NULL)[state->behave]->follows_route;
         state->led = th_models(NULL)[state->behave]->leads;
         state->goes_straight = !th_models(NULL)[state->plan]->needs_lattice;

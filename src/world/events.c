@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "formula/vec.h"
 #include "plan/plan.h"
+#include "registry/registry.h"
 #include "state/device.h"
 #include "world/spawn.h"
 #include "world/world.h"
@@ -196,16 +197,18 @@ th_result th_world_set_param(th_world *world, int group, const char *name, doubl
                         state->move_params};
     for (int c = 0; c < 4; ++c) {
         const th_model *model = th_models(NULL)[chosen[c]];
-        for (int p = 0; p < model->param_count; ++p) {
-            const th_param_info *info = &model->params[p];
-            if (strcmp(info->name, name) != 0) continue;
-            if (!(value >= info->min && value <= info->max))
-                return th_fail(error, TH_BAD_ARGUMENT, "", "%s = %g is outside %g .. %g %s", name,
-                               value, info->min, info->max, info->unit);
-            params[c][p] = (float)value;
-            th_take_newcomers(state);
-            return TH_OK;
-        }
+        int p = th_model_find_param(model, name);
+        if (p < 0) continue;
+        const th_param_info *info = &model->params[p];
+        if (!(value >= info->min && value <= info->max))
+            return th_fail(error, TH_BAD_ARGUMENT, "", "%s = %g is outside %g .. %g %s", name,
+                           value, info->min, info->max, info->unit);
+        float before = params[c][p];
+        params[c][p] = (float)value;
+        th_result result = th_model_check_params(model, params[c], "", TH_BAD_ARGUMENT, error);
+        if (result != TH_OK) params[c][p] = before;
+        state->body = th_model_body(th_models(NULL)[state->move], state->move_params);
+        return result;
     }
     return th_fail(error, TH_BAD_ARGUMENT, "",
                    "no model of group '%s' has a parameter '%s'; `throng list` shows them",

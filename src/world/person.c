@@ -213,3 +213,30 @@ float th_agent_random(const th_agent *person, uint32_t k) {
     uint32_t stream = (uint32_t)TH_STREAM_OWN_MODEL + (stage << 16) + (k / 4 & 0xffff);
     return th_uniform(th_philox(person->seed, stream, person->id, person->step_count).v[k % 4]);
 }
+
+// ---- for the functions of a model
+
+void *th_model_state(const th_world *world, int model) { return world->model_state[model]; }
+void th_model_set_state(th_world *world, int model, void *state) {
+    world->model_state[model] = state;
+}
+
+void *th_model_field(const th_world *world, int model, int k) {
+    const th_model *found = th_models(NULL)[model];
+    bool used = false;
+    for (int u = 0; u < world->stage_model_count[found->stage]; ++u)
+        used = used || world->stage_models[found->stage][u] == model;
+    return used && k >= 0 && k < found->field_count ? world->agents.own[world->first_own[model] + k]
+                                                    : NULL;
+}
+
+const float *th_model_params(const th_world *world, th_stage stage, int group) {
+    const th_group_state *state = &world->groups[group];
+    switch (stage) {
+    case TH_STAGE_BEHAVE: return state->behave_params;
+    case TH_STAGE_PLAN: return state->plan_params;
+    case TH_STAGE_FILTER: return state->filter_params;
+    case TH_STAGE_MOVE: return state->move_params;
+    default: return NULL;
+    }
+}

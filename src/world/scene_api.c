@@ -22,10 +22,9 @@ static double radius_of(const th_distribution *radius, bool largest) {
 
 double th_group_gap(const th_group *group, bool largest) {
     const th_model *move = th_models(NULL)[group->move.model];
-    double share = 1.0;
-    for (int k = 0; k < move->param_count; ++k)
-        if (strcmp(move->params[k].name, "body_depth") == 0) share = (double)group->move.params[k];
-    return 2.0 * share * radius_of(&group->radius, largest) + (double)move->gap_clearance;
+    th_body_rules body = th_model_body(move, group->move.params);
+    return 2.0 * (double)body.depth * radius_of(&group->radius, largest) +
+           (double)body.gap_clearance;
 }
 
 static th_result compile(const th_scene_def *def, const th_narrow_gap *gaps, int gap_count,

@@ -293,7 +293,7 @@ static void restore_groups(th_world *world, const unsigned char *bytes) {
         memcpy(own->plan_params, saved.plan_params, sizeof own->plan_params);
         memcpy(own->filter_params, saved.filter_params, sizeof own->filter_params);
         memcpy(own->move_params, saved.move_params, sizeof own->move_params);
-        th_take_newcomers(own);
+        own->body = th_model_body(th_models(NULL)[own->move], own->move_params);
     }
 }
 

@@ -106,7 +106,7 @@ TH_BOTH static inline uint32_t th_append_member(th_world *world, int g, th_vec2 
 
 // How far a newcomer of the group has to be from somebody [m].
 TH_BOTH static inline float th_newcomer_apart(const th_group_state *group, float radii) {
-    return th_max(group->newcomer_bodies * radii, group->newcomer_metres);
+    return th_max(group->body.newcomer_bodies * radii, group->body.newcomer_metres);
 }
 
 // Is there room for a newcomer here now? The index is from the last step's start, so the search is widened

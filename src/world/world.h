@@ -11,9 +11,6 @@ void th_stage_events(th_world *world);
 void th_stage_index(th_world *world);
 void th_stage_measure(th_world *world);
 
-// registry.c: takes back what was registered after the first `count` models.
-void th_models_forget(int count);
-
 // person.c: a model that is a function of one person.
 void th_run_person(th_world *world, int model);
 
@@ -32,8 +29,6 @@ int th_continued_capacity(const th_scene *scene, const th_world *from);
 
 // spawn.c: refuses groups that cannot possibly fit, without placing them.
 th_result th_spawn_check(const th_scene *scene, th_error *error);
-// create.c: how far from others a source places people of the group, by the parameters of its move model.
-void th_take_newcomers(th_group_state *state);
 
 // events.c: is a door to open or shut in this step, and doing it.
 bool th_doors_due(const th_world *world);

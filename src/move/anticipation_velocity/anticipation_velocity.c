@@ -58,6 +58,11 @@ static int influences(th_world *world, int model, uint32_t self, th_influence *t
 static const th_field_info fields[] = {
     {.name = "direction_x", .is_float = true, .hashed = true, .doc = "direction of walking"},
     {.name = "direction_y", .is_float = true, .hashed = true, .doc = "direction of walking"}};
+static void body(const float *values, th_body_rules *rules) {
+    rules->separation_passes =
+        (int)((const th_anticipation_velocity_params *)values)->separation_passes;
+}
+
 static const th_param_info params[] = {TH_ANTICIPATION_VELOCITY_PARAMS(TH_PARAM_INFO)};
 TH_ANTICIPATION_VELOCITY_PRESETS(TH_PRESET_VALUES)
 static const th_preset_info presets[] = {TH_ANTICIPATION_VELOCITY_PRESETS(TH_PRESET_INFO)};
@@ -73,6 +78,7 @@ const th_model th_move_anticipation_velocity_model = {
     .preset_count = TH_COUNT_OF(presets),
     .fields = fields,
     .field_count = TH_COUNT_OF(fields),
+    .body = body,
     .run = run,
     .influences = influences,
 };

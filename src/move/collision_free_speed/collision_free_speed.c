@@ -50,6 +50,11 @@ static int influences(th_world *world, int model, uint32_t self, th_influence *t
     return all.count;
 }
 
+static void body(const float *values, th_body_rules *rules) {
+    rules->separation_passes =
+        (int)((const th_collision_free_speed_params *)values)->separation_passes;
+}
+
 static const th_param_info params[] = {TH_COLLISION_FREE_SPEED_PARAMS(TH_PARAM_INFO)};
 TH_COLLISION_FREE_SPEED_PRESETS(TH_PRESET_VALUES)
 static const th_preset_info presets[] = {TH_COLLISION_FREE_SPEED_PRESETS(TH_PRESET_INFO)};
@@ -63,6 +68,7 @@ const th_model th_move_collision_free_speed_model = {
     .param_count = TH_COUNT_OF(params),
     .presets = presets,
     .preset_count = TH_COUNT_OF(presets),
+    .body = body,
     .run = run,
     .influences = influences,
 };

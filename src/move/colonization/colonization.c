@@ -164,6 +164,10 @@ static bool create(th_world *world, int model) {
 static const th_field_info fields[TH_COLONIZATION_FIELDS] = {
     [TH_COLONIZATION_WAITED] = {"waited", true, true, "for how long somebody could not go on [s]"},
 };
+static void body(const float *values, th_body_rules *rules) {
+    rules->separation_passes = (int)((const th_colonization_params *)values)->separation_passes;
+}
+
 static const th_param_info params[] = {TH_COLONIZATION_PARAMS(TH_PARAM_INFO)};
 const th_model th_move_colonization_model = {
     .cookie = TH_MODEL_COOKIE,
@@ -175,6 +179,7 @@ const th_model th_move_colonization_model = {
     .param_count = TH_COUNT_OF(params),
     .fields = fields,
     .field_count = TH_COLONIZATION_FIELDS,
+    .body = body,
     .run = run,
     .influences = influences,
     .create = create,

@@ -156,6 +156,10 @@ static int influences(th_world *world, int model, uint32_t self, th_influence *l
     return all.count;
 }
 
+static void body(const float *values, th_body_rules *rules) {
+    rules->separation_passes = (int)((const th_helbing_molnar_params *)values)->separation_passes;
+}
+
 static const th_param_info params[] = {TH_HELBING_MOLNAR_PARAMS(TH_PARAM_INFO)};
 TH_HELBING_MOLNAR_PRESETS(TH_PRESET_VALUES)
 static const th_preset_info presets[] = {TH_HELBING_MOLNAR_PRESETS(TH_PRESET_INFO)};
@@ -169,6 +173,7 @@ const th_model th_move_helbing_molnar_model = {
     .param_count = TH_COUNT_OF(params),
     .presets = presets,
     .preset_count = TH_COUNT_OF(presets),
+    .body = body,
     .run = run,
     .influences = influences,
 };

@@ -164,6 +164,13 @@ static const th_field_info fields[TH_HIDAC_FIELDS] = {
     [TH_HIDAC_PANIC] = {"panic", true, true, "above 0.5: is in panic, 2: for good"},
     [TH_HIDAC_MANNERS] = {"manners", false, true, "0 drawn by `pushers`, 1 polite, 2 pushes"},
 };
+static void body(const float *values, th_body_rules *rules) {
+    const th_hidac_params *p = (const th_hidac_params *)values;
+    rules->separation_passes = (int)p->separation_passes;
+    rules->falls = p->falling > 0.0f || p->lies > 0.0f;
+    rules->rises = p->gets_up > 0.0f;
+}
+
 static const th_param_info params[] = {TH_HIDAC_PARAMS(TH_PARAM_INFO)};
 TH_HIDAC_PRESETS(TH_PRESET_VALUES)
 static const th_preset_info presets[] = {TH_HIDAC_PRESETS(TH_PRESET_INFO)};
@@ -179,6 +186,7 @@ const th_model th_move_hidac_model = {
     .preset_count = TH_COUNT_OF(presets),
     .fields = fields,
     .field_count = TH_HIDAC_FIELDS,
+    .body = body,
     .run = run,
     .influences = influences,
     .check = check,

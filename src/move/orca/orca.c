@@ -143,6 +143,10 @@ static int influences(th_world *world, int model, uint32_t i, th_influence *list
     return all.count;
 }
 
+static void body(const float *values, th_body_rules *rules) {
+    rules->separation_passes = (int)((const th_orca_params *)values)->separation_passes;
+}
+
 static const th_param_info params[] = {TH_ORCA_PARAMS(TH_PARAM_INFO)};
 const th_model th_move_orca_model = {
     .cookie = TH_MODEL_COOKIE,
@@ -152,6 +156,7 @@ const th_model th_move_orca_model = {
     .source = "van den Berg, Guy, Lin, Manocha 2011",
     .params = params,
     .param_count = TH_COUNT_OF(params),
+    .body = body,
     .run = run,
     .influences = influences,
 };

@@ -276,6 +276,10 @@ static int influences(th_world *world, int model, uint32_t i, th_influence *list
     return all.count;
 }
 
+static void body(const float *values, th_body_rules *rules) {
+    rules->separation_passes = (int)((const th_pbd_params *)values)->separation_passes;
+}
+
 static const th_param_info params[] = {TH_PBD_PARAMS(TH_PARAM_INFO)};
 TH_PBD_PRESETS(TH_PRESET_VALUES)
 static const th_preset_info presets[] = {TH_PBD_PRESETS(TH_PRESET_INFO)};
@@ -289,6 +293,7 @@ const th_model th_move_pbd_model = {
     .param_count = TH_COUNT_OF(params),
     .presets = presets,
     .preset_count = TH_COUNT_OF(presets),
+    .body = body,
     .run = run,
     .create = create,
     .influences = influences,

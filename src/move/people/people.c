@@ -139,6 +139,16 @@ static int influences(th_world *world, int model, uint32_t self, th_influence *l
     return all.count;
 }
 
+static void body(const float *values, th_body_rules *rules) {
+    const th_people_params *p = (const th_people_params *)values;
+    rules->separation_passes = (int)p->separation_passes;
+    rules->depth = p->body_depth;
+    rules->standing_yield = p->standing_yield;
+    // Of 360 lone walkers at odd places and angles 360 pass with this; with half of it 71 of 72, with a quarter two thirds:
+    // the directions that they try are too coarse to thread themselves in, it seems.
+    rules->gap_clearance = 0.02f;
+}
+
 static const th_param_info params[] = {TH_PEOPLE_PARAMS(TH_PARAM_INFO)};
 static const th_field_info fields[] = {
     {"waited", true, true, "for how long somebody could not go on [s]"}};
@@ -153,9 +163,7 @@ const th_model th_move_people_model = {
     .fields = fields,
     .field_count = TH_COUNT_OF(fields),
     .is_default = true,
-    // Of 360 lone walkers at odd places and angles 360 pass with this; with half of it 71 of 72, with a quarter two thirds:
-    // the directions that they try are too coarse to thread themselves in, it seems.
-    .gap_clearance = 0.02f,
+    .body = body,
     .run = run,
     .influences = influences,
 };

@@ -13,7 +13,6 @@
 #define TH_BODY "torso of 0.45 m by 0.25 m (Weidmann 1993) as an ellipse with the disc's area"
 #define TH_PEOPLE_CHOICE "throng: one value for all experiments, docs/models/people.md"
 
-// separation_passes leads, as in every move model; contact finds body_depth and standing_yield by their names.
 #define TH_PEOPLE_PARAMS(X)                                                                       \
     X(separation_passes, 6, 0, 16, "-", "throng: overlaps below 4 cm in a jam of 300",            \
       "passes that push overlapping people apart after each step")                                \

@@ -16,6 +16,12 @@ static bool fields_are_sound(const th_world *world, int model, int group, const 
 
 static const th_field_info fields[] = {
     {.name = "disc", .hashed = true, .doc = "which disc of the scripted body this is"}};
+// Contact does not push it: nothing moves it off its path.
+static void body(const float *params, th_body_rules *rules) {
+    (void)params;
+    rules->separation_passes = 0;
+}
+
 const th_model th_move_scripted_model = {
     .cookie = TH_MODEL_COOKIE,
     .stage = TH_STAGE_MOVE,
@@ -25,6 +31,7 @@ const th_model th_move_scripted_model = {
     .fields = fields,
     .field_count = TH_COUNT_OF(fields),
     .internal = true,
+    .body = body,
     .run = run,
     .fields_are_sound = fields_are_sound,
 };

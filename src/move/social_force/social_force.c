@@ -164,6 +164,10 @@ static float contact_force(const float *values, float overlap) {
     return ((const th_social_force_params *)(const void *)values)->body_stiffness * overlap;
 }
 
+static void body(const float *values, th_body_rules *rules) {
+    rules->separation_passes = (int)((const th_social_force_params *)values)->separation_passes;
+}
+
 static const th_param_info params[] = {TH_SOCIAL_FORCE_PARAMS(TH_PARAM_INFO)};
 TH_SOCIAL_FORCE_PRESETS(TH_PRESET_VALUES)
 static const th_preset_info presets[] = {TH_SOCIAL_FORCE_PRESETS(TH_PRESET_INFO)};
@@ -177,6 +181,7 @@ const th_model th_move_social_force_model = {
     .param_count = TH_COUNT_OF(params),
     .presets = presets,
     .preset_count = TH_COUNT_OF(presets),
+    .body = body,
     .run = run,
     .contact_force = contact_force,
     .influences = influences,

@@ -140,13 +140,14 @@ static float fit_index(th_world *world, int model, th_box *boxes) {
     return th_uic_build_grids(world, boxes);
 }
 
-// The distance in a crowd that is packed to the limit. Nearer ones would overfill the cell, and a full crowd is pushed out at
+// Newcomers keep the distance of a crowd that is packed to the limit. Nearer ones would overfill the cell, and a full crowd is pushed out at
 // any exit that opens: two streams in a corridor locked, at 1.6 times the limit.
-static void newcomers(const float *params, float *bodies, float *metres) {
-    const th_uic_params *p = th_uic_params_of(params);
+static void body(const float *values, th_body_rules *rules) {
+    const th_uic_params *p = th_uic_params_of(values);
     float spread = 1.0f / sqrtf(p->alpha);
-    *bodies = p->d_min > 0.0f ? 1.0f : spread;
-    *metres = p->d_min * spread;
+    rules->separation_passes = (int)p->separation_passes;
+    rules->newcomer_bodies = p->d_min > 0.0f ? 1.0f : spread;
+    rules->newcomer_metres = p->d_min * spread;
 }
 
 static const th_param_info params[] = {TH_UIC_PARAMS(TH_PARAM_INFO)};
@@ -171,7 +172,7 @@ const th_model th_move_uic_model = {
     .saved_is_sound = th_uic_saved_is_sound,
     .restore = th_uic_restore,
     .separates_pairs = true, // its pair step is part of the model
-    .newcomers = newcomers,
+    .body = body,
     .index_cells = th_uic_index_cells,
     .fit_index = fit_index,
     .grid = th_uic_grid,

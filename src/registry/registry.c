@@ -1,7 +1,9 @@
-// The table of models: those of src/state/models.h, then those that a program registers.
+// The table of models: those of models.h, then those that a program registers. It lies below the scene, which names
+// models; the models' descriptions, which it points to, are all it knows of the rooms above.
 // SPDX-License-Identifier: Apache-2.0
+#include "registry/registry.h"
 #include "core/error.h"
-#include "world/world.h"
+#include "registry/models.h"
 #include <assert.h>
 #include <ctype.h>
 #include <math.h>
@@ -39,6 +41,59 @@ int th_model_default_of(th_stage stage) {
     return -1;
 }
 
+int th_model_find_param(const th_model *model, const char *name) {
+    for (int p = 0; p < model->param_count; ++p)
+        if (name && strcmp(model->params[p].name, name) == 0) return p;
+    return -1;
+}
+
+// ---- rules for bodies
+
+th_body_rules th_model_body(const th_model *model, const float *params) {
+    th_body_rules rules = {.separation_passes = 4, // overlaps against passes: docs/models/orca.md
+                           .depth = 1.0f,
+                           .standing_yield = 0.5f,
+                           .newcomer_bodies = 1.0f};
+    if (model->body) model->body(params, &rules);
+    return rules;
+}
+
+// Which rule is out of range, with its value and its limits; NULL: none.
+static const char *body_fault(const th_body_rules *rules, double *value, double *min, double *max) {
+    const struct {
+        const char *name;
+        double value, min, max;
+    } all[] = {{"separation_passes", rules->separation_passes, 0.0, 16.0},
+               {"depth", (double)rules->depth, 0.01, 1.0},
+               {"standing_yield", (double)rules->standing_yield, 0.001, 0.5},
+               {"gap_clearance", (double)rules->gap_clearance, 0.0, 1.0},
+               {"newcomer_bodies", (double)rules->newcomer_bodies, 1.0, 10.0},
+               {"newcomer_metres", (double)rules->newcomer_metres, 0.0, 10.0}};
+    for (size_t k = 0; k < sizeof all / sizeof *all; ++k) {
+        *value = all[k].value;
+        *min = all[k].min;
+        *max = all[k].max;
+        if (!(*value >= *min - 1e-6 && *value <= *max + 1e-6)) return all[k].name;
+    }
+    return NULL;
+}
+
+th_result th_model_check_params(const th_model *model, const float *params, const char *path,
+                                th_result code, th_error *error) {
+    int param = 0;
+    const char *wrong = model->check ? model->check(params, &param) : NULL;
+    if (wrong) return th_fail(error, code, path, "%s: %s", model->params[param].name, wrong);
+    if (model->stage != TH_STAGE_MOVE) return TH_OK;
+    double value, min, max;
+    th_body_rules rules = th_model_body(model, params);
+    wrong = body_fault(&rules, &value, &min, &max);
+    if (!wrong) return TH_OK;
+    return th_fail(error, code, path,
+                   "model \"%s\": with these parameters its function `body` sets %s to %g; it must "
+                   "lie in %g .. %g",
+                   model->name, wrong, value, min, max);
+}
+
 // ---- what a description from outside must have
 
 static bool is_word(const char *text) {
@@ -74,17 +129,11 @@ static th_result check_params(const th_model *model, th_error *error) {
     return TH_OK;
 }
 
-static int find_param(const th_model *model, const char *name) {
-    for (int p = 0; p < model->param_count; ++p)
-        if (name && strcmp(model->params[p].name, name) == 0) return p;
-    return -1;
-}
-
 static th_result check_preset(const th_model *model, const th_preset_info *preset,
                               th_error *error) {
     for (int k = 0; k < preset->param_count; ++k) {
         const th_param *value = &preset->params[k];
-        int p = find_param(model, value->name);
+        int p = th_model_find_param(model, value->name);
         if (p < 0)
             return th_fail(error, TH_BAD_ARGUMENT, "",
                            "model \"%s\": preset \"%s\" sets \"%s\", which is no parameter of it",
@@ -196,6 +245,16 @@ static th_result check_functions(const th_model *model, th_error *error) {
     return model->person ? check_sight(model, error) : TH_OK;
 }
 
+static th_result check_defaults(const th_model *model, th_error *error) {
+    if (model->body && model->stage != TH_STAGE_MOVE)
+        return th_fail(error, TH_BAD_ARGUMENT, "",
+                       "model \"%s\" has `body`, which is for move models; leave it NULL",
+                       model->name);
+    float params[TH_PARAM_MAX] = {0};
+    for (int p = 0; p < model->param_count; ++p) params[p] = (float)model->params[p].value;
+    return th_model_check_params(model, params, "", TH_BAD_ARGUMENT, error);
+}
+
 th_result th_model_register(const th_model *model, th_error *error) {
     if (!model || model->cookie != TH_MODEL_COOKIE)
         return th_fail(error, TH_BAD_ARGUMENT, "",
@@ -222,6 +281,7 @@ th_result th_model_register(const th_model *model, th_error *error) {
                        model->name);
     th_result result = check_functions(model, error);
     if (result == TH_OK) result = check_lists(model, error);
+    if (result == TH_OK) result = check_defaults(model, error);
     if (result != TH_OK) return result;
     if (model_count == TH_MODEL_MAX)
         return th_fail(error, TH_FULL, "", "there are %d models already, the most there can be",
@@ -233,31 +293,4 @@ th_result th_model_register(const th_model *model, th_error *error) {
 void th_models_forget(int count) {
     assert(count >= (int)TH_BUILT_IN_MODELS && count <= model_count);
     model_count = count;
-}
-
-// ---- for the functions of a model
-
-void *th_model_state(const th_world *world, int model) { return world->model_state[model]; }
-void th_model_set_state(th_world *world, int model, void *state) {
-    world->model_state[model] = state;
-}
-
-void *th_model_field(const th_world *world, int model, int k) {
-    const th_model *found = models[model];
-    bool used = false;
-    for (int u = 0; u < world->stage_model_count[found->stage]; ++u)
-        used = used || world->stage_models[found->stage][u] == model;
-    return used && k >= 0 && k < found->field_count ? world->agents.own[world->first_own[model] + k]
-                                                    : NULL;
-}
-
-const float *th_model_params(const th_world *world, th_stage stage, int group) {
-    const th_group_state *state = &world->groups[group];
-    switch (stage) {
-    case TH_STAGE_BEHAVE: return state->behave_params;
-    case TH_STAGE_PLAN: return state->plan_params;
-    case TH_STAGE_FILTER: return state->filter_params;
-    case TH_STAGE_MOVE: return state->move_params;
-    default: return NULL;
-    }
 }

@@ -1,7 +1,7 @@
 // Models in a shared library, loaded at run time. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "core/file.h"
-#include "world/world.h"
+#include "registry/registry.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,16 +17,27 @@ static bool is_loaded(const void *library) {
 }
 
 static th_result check_layout(void *library, const char *path, th_error *error) {
+    static const struct {
+        const char *name;
+        uint32_t number;
+    } own[] = {
+#define X(name, number) {name, (uint32_t)(number)},
+        TH_PLUGIN_LAYOUT(X)
+#undef X
+    };
     const uint32_t *layout = dlsym(library, "th_plugin_layout");
     if (!layout || !dlsym(library, "th_plugin"))
         return th_file_fail(error, path,
                             "is a library, but not a plugin: it has no th_plugin; write TH_PLUGIN "
                             "{ return th_model_register(&mine, error); } into its source");
-    if (*layout == TH_PLUGIN_LAYOUT) return TH_OK;
-    return th_file_fail(error, path,
-                        "was built for another version of throng (layout %08x, this is %s with "
-                        "%08x); compile it again with the headers of this version",
-                        *layout, th_version(), TH_PLUGIN_LAYOUT);
+    for (size_t k = 0; k < sizeof own / sizeof *own; ++k) // the first is the version of the list
+        if (layout[k] != own[k].number)
+            return th_file_fail(error, path,
+                                "was built for another version of throng than this %s (%s is %u "
+                                "there and %u here); compile it again with the headers of this "
+                                "version",
+                                th_version(), own[k].name, layout[k], own[k].number);
+    return TH_OK;
 }
 
 // What the plugin itself says, with the file's name.

@@ -1,8 +1,8 @@
 // The registry: a line per model, in the order in which `throng list` shows them. A line gives the model its number
 // (TH_MOVE_ORCA) and names its description (th_move_orca_model, in src/move/orca/orca.c); nothing else in the engine knows a
 // model by name. SPDX-License-Identifier: Apache-2.0
-#ifndef TH_STATE_MODELS_H
-#define TH_STATE_MODELS_H
+#ifndef TH_REGISTRY_MODELS_H
+#define TH_REGISTRY_MODELS_H
 
 // X(STAGE, NAME, stage, name)
 #define TH_MODELS(X)                                            \
