@@ -1,7 +1,7 @@
 // Axes and charts: round ticks for any data, and data drawn at the right pixels.
 // SPDX-License-Identifier: Apache-2.0
+#include "draw/canvas.h"
 #include "draw/chart.h"
-#include "draw/raster.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>

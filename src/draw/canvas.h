@@ -1,8 +1,9 @@
-// Drawing for pictures of a crowd: a page in pixels, colour scales, panels in metres.
+// Drawing for pictures of a crowd: a page in pixels, colour scales, panels in metres, maps of cells.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_DRAW_CANVAS_H
 #define TH_DRAW_CANVAS_H
 #include "throng/base.h"
+#include "throng/scene.h"
 #include <cairo.h>
 
 typedef struct th_colour {
@@ -69,4 +70,57 @@ th_colour th_colour_heat(double share);
 th_colour th_colour_group(int group);
 // 1, 2 or 5 times a power of ten, nearest below or at `length`.
 double th_round_length(double length);
+
+// ---- a page of plan views, one panel per level, all at one scale
+
+typedef struct th_panel_page {
+    int levels, columns;
+    double left, top;    // of the first panel
+    double gap_x, gap_y; // between panels: room for axes and names
+    double scale;        // [px/m]
+    double panel_width, panel_height;
+    double bottom; // below the last panel's axes
+} th_panel_page;
+
+// The number of columns that shows the plan largest in left .. right and at most `highest` high.
+th_panel_page th_panel_page_fit(const th_box *box, int levels, double text, double left, double top,
+                                double right, double highest);
+// The panel of a level, its name written over it when there are several levels.
+th_panel th_panel_page_level(const th_canvas *canvas, const th_panel_page *page,
+                             const th_scene *scene, const th_box *box, int level);
+
+// ---- maps: a value per cell as colours over a plan
+
+typedef struct th_raster {
+    float min_x, min_y, cell; // lower left corner and cell size [m]
+    int nx, ny;
+    const double *value; // row by row from the lower left; NaN: blank
+} th_raster;
+
+typedef th_colour th_value_colour(double value, const void *context);
+
+// One pixel block per cell. Where cells are finer than the image the largest value of those a pixel
+// covers is shown: a small hot spot must not vanish. False: no memory.
+bool th_draw_raster(const th_canvas *canvas, const th_panel *panel, const th_raster *raster,
+                    th_value_colour *colour, const void *context);
+
+// Values in steps.
+typedef struct th_value_classes {
+    const char *title; // with unit
+    int count;
+    const double *bounds;     // upper bound of every class but the last
+    const char *const *names; // of every class; NULL: none
+    int mark;                 // a threshold: the key has a line below this class; 0: none
+    const char *mark_name;
+} th_value_classes;
+// Light to dark, evenly in lightness, so that grey print keeps the order. `classes` is a th_value_classes.
+th_colour th_class_colour(double value, const void *classes);
+// The key of the classes, from y downwards; returns the y below it.
+double th_class_key(const th_canvas *canvas, double x, double y, const th_value_classes *classes);
+
+// Densities in steps: Fruin's walkway levels of service A .. F, then congestion and what comes after it.
+enum { TH_DENSITY_CLASSES = 10 };
+// Upper bound of every class but the last [1/m2].
+extern const double th_density_bounds[TH_DENSITY_CLASSES - 1];
+extern const th_value_classes th_density_classes;
 #endif

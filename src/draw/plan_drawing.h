@@ -56,8 +56,6 @@ bool th_plan_draw(const th_plan_view *view, const char *path);
 // The layers of one panel, plan_layers.c.
 void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
                     int level);
-// plan_pictures.c
-void th_draw_picture(const th_canvas *canvas, const th_panel *panel, const th_picture *picture);
 // What is drawn next, until cairo_restore, is seen on walkable ground only.
 void th_clip_to_ground(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
                        int level);
@@ -72,12 +70,8 @@ void th_draw_rooms(const th_canvas *canvas, const th_panel *panel, const th_room
                    int level);
 // Metres of the plan per unit of an arrow: displacements are centimetres and forces hundreds of newtons.
 double th_influence_metres(const char *unit);
-// Shapes of what drives people, and their key from y downwards; plan_influences.c.
-void th_draw_influences(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
-                        int level);
 // The outline of a rectangle as a path, for the caller to stroke or fill. False: it has no length.
 bool th_trace_rectangle(const th_canvas *canvas, const th_panel *panel, const th_influence *r);
-double th_draw_influence_key(const th_canvas *canvas, const th_plan_view *view, double x, double y);
 void th_draw_walls(const th_canvas *canvas, const th_panel *panel, const th_plan_view *view,
                    int level);
 // Names of exits and doors; with `everything` also of measurements and of the groups' start areas.

@@ -1,10 +1,105 @@
-// The layers of a plan: ground, zones, goals, walls, doors, people, and the key that explains them.
+// The layers of a plan: ground, pictures, zones, goals, walls, doors, people, names, and the key that explains them.
+// Drawn from the compiled scene, because a picture shows what the engine walks on, holes and doors included; the public
+// surface answers questions about points, not about outlines.
 // SPDX-License-Identifier: Apache-2.0
-#include "draw/plan_colours.h"
+#include "draw/canvas.h"
 #include "draw/plan_drawing.h"
+#include "throng/scene_view.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+static const th_colour SOLID = {0.80, 0.80, 0.80}, FLOOR = {0.975, 0.975, 0.965};
+static const th_colour WALL = {0.15, 0.15, 0.15}, EXIT = {0.00, 0.55, 0.35};
+static const th_colour WAYPOINT = {0.35, 0.35, 0.75}, WAITING = {0.75, 0.50, 0.10};
+static const th_colour DOOR_OPEN = {0.00, 0.55, 0.80}, DOOR_CLOSED = {0.85, 0.10, 0.10};
+static const th_colour INTEREST = {0.80, 0.25, 0.45};
+static const th_colour ZONE = {0.93, 0.86, 0.65}, STAIRS = {0.55, 0.60, 0.70};
+static const th_colour MEASURE = {0.60, 0.20, 0.60}, PORTAL = {0.80, 0.25, 0.75};
+static const th_colour GUIDANCE = {0.45, 0.60, 0.85}, STRIP = {0.35, 0.65, 0.60};
+static const th_colour DISCOMFORT = {0.66, 0.28, 0.12};
+
+static inline th_colour goal_colour(th_goal_kind kind) {
+    return kind == TH_GOAL_EXIT       ? EXIT
+           : kind == TH_GOAL_WAITING  ? WAITING
+           : kind == TH_GOAL_INTEREST ? INTEREST
+                                      : WAYPOINT;
+}
+
+static inline int goal_level(const th_goal *goal) {
+    return goal->is_line ? goal->line.level : goal->area.level;
+}
+
+// ---- pictures of discomfort and guidance: the darker, the more; arrows where guidance leads
+
+static double value_at(const th_picture *picture, size_t k) {
+    if (picture->discomfort) return (double)picture->discomfort[k];
+    return hypot((double)picture->guidance[k].x, (double)picture->guidance[k].y);
+}
+
+static cairo_surface_t *mask_of(const th_picture *picture) {
+    cairo_surface_t *mask = cairo_image_surface_create(CAIRO_FORMAT_A8, picture->nx, picture->ny);
+    unsigned char *data = cairo_image_surface_get_data(mask);
+    if (!data) return mask; // no memory: paints nothing
+    ptrdiff_t stride = cairo_image_surface_get_stride(mask);
+    size_t count = (size_t)picture->nx * (size_t)picture->ny;
+    double most = 1e-9;
+    for (size_t k = 0; k < count; ++k) most = fmax(most, value_at(picture, k));
+    cairo_surface_flush(mask);
+    for (int row = 0; row < picture->ny; ++row) // downwards; those of the picture run upwards
+        for (int x = 0; x < picture->nx; ++x) {
+            size_t k = (size_t)(picture->ny - 1 - row) * (size_t)picture->nx + (size_t)x;
+            data[row * stride + x] = (unsigned char)(115.0 * value_at(picture, k) / most);
+        }
+    cairo_surface_mark_dirty(mask);
+    return mask;
+}
+
+static void draw_arrow(const th_canvas *canvas, double x, double y, th_vec2 v, double size) {
+    double length = hypot((double)v.x, (double)v.y);
+    if (!(length > 0.05)) return;
+    double ux = size * (double)v.x / length, uy = -size * (double)v.y / length; // y runs down
+    cairo_t *cairo = canvas->cairo;
+    cairo_move_to(cairo, x + ux, y + uy);
+    cairo_line_to(cairo, x - ux - 0.5 * uy, y - uy + 0.5 * ux);
+    cairo_line_to(cairo, x - ux + 0.5 * uy, y - uy - 0.5 * ux);
+    cairo_close_path(cairo);
+    cairo_fill(cairo);
+}
+
+static void draw_arrows(const th_canvas *canvas, const th_panel *panel, const th_picture *picture) {
+    double apart = fmax(2.5 * canvas->text / panel->scale, 0.5); // [m]
+    double low_x = (double)picture->box.min_x, low_y = (double)picture->box.min_y;
+    double width = (double)picture->box.max_x - low_x, height = (double)picture->box.max_y - low_y;
+    th_canvas_colour(canvas, GUIDANCE, 1);
+    for (double y = apart / 2; y < height; y += apart)
+        for (double x = apart / 2; x < width; x += apart) {
+            int column = (int)fmin(x / width * picture->nx, picture->nx - 1);
+            int row = (int)fmin(y / height * picture->ny, picture->ny - 1);
+            draw_arrow(canvas, th_panel_x(panel, low_x + x), th_panel_y(panel, low_y + y),
+                       picture->guidance[(size_t)row * (size_t)picture->nx + (size_t)column],
+                       0.5 * canvas->text);
+        }
+}
+
+static void draw_picture(const th_canvas *canvas, const th_panel *panel,
+                         const th_picture *picture) {
+    cairo_t *cairo = canvas->cairo;
+    cairo_surface_t *mask = mask_of(picture);
+    double left = th_panel_x(panel, (double)picture->box.min_x);
+    double top = th_panel_y(panel, (double)picture->box.max_y);
+    cairo_save(cairo);
+    cairo_translate(cairo, left, top);
+    cairo_scale(cairo, (th_panel_x(panel, (double)picture->box.max_x) - left) / picture->nx,
+                (th_panel_y(panel, (double)picture->box.min_y) - top) / picture->ny);
+    th_canvas_colour(canvas, picture->guidance ? GUIDANCE : DISCOMFORT, 1);
+    cairo_mask_surface(cairo, mask, 0, 0);
+    cairo_restore(cairo);
+    if (picture->guidance) draw_arrows(canvas, panel, picture);
+    cairo_surface_destroy(mask);
+}
+
+// ---- ground, zones, goals, walls, doors, people, and the key that explains them
 
 static void trace_polygons(const th_canvas *canvas, const th_panel *panel,
                            const th_polygons *shape) {
@@ -95,7 +190,7 @@ static void fill_obstacle_chains(const th_canvas *canvas, const th_panel *panel,
 }
 
 static void draw_goal(const th_canvas *canvas, const th_panel *panel, const th_goal *goal) {
-    th_colour colour = th_goal_colour(goal->kind);
+    th_colour colour = goal_colour(goal->kind);
     if (goal->is_line) {
         draw_line(canvas, panel, goal->line.a, goal->line.b, colour, 0.5 * canvas->text, 0);
         return;
@@ -171,7 +266,7 @@ void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_sce
     th_clip_to_ground(canvas, panel, scene, level_index);
     for (int i = 0; i < scene->picture_count; ++i)
         if (scene->pictures[i].level == level_index)
-            th_draw_picture(canvas, panel, &scene->pictures[i]);
+            draw_picture(canvas, panel, &scene->pictures[i]);
     cairo_restore(canvas->cairo);
     for (int i = 0; i < scene->guidance_count; ++i)
         if (scene->guidance[i].level == level_index)
@@ -246,8 +341,7 @@ void th_draw_walls(const th_canvas *canvas, const th_panel *panel, const th_plan
             draw_line(canvas, panel, link->a, link->b, STAIRS, 0.3 * canvas->text, 0);
     }
     for (int i = 0; i < scene->goal_count; ++i)
-        if (th_goal_level(&scene->goals[i]) == level_index)
-            draw_goal(canvas, panel, &scene->goals[i]);
+        if (goal_level(&scene->goals[i]) == level_index) draw_goal(canvas, panel, &scene->goals[i]);
     for (int i = 0; i < scene->door_count; ++i) {
         const th_line *line = &scene->doors[i].line;
         if (line->level != level_index) continue;
@@ -268,7 +362,7 @@ void th_draw_exits(const th_canvas *canvas, const th_panel *panel, const th_scen
                    int level) {
     for (int i = 0; i < scene->goal_count; ++i) {
         const th_goal *goal = &scene->goals[i];
-        if (goal->kind != TH_GOAL_EXIT || th_goal_level(goal) != level) continue;
+        if (goal->kind != TH_GOAL_EXIT || goal_level(goal) != level) continue;
         if (goal->is_line)
             draw_line(canvas, panel, goal->line.a, goal->line.b, EXIT, 0.3 * canvas->text, 0);
         else
@@ -456,4 +550,125 @@ double th_draw_key(const th_canvas *canvas, const th_plan_view *view, double x, 
         y += 1.6 * text;
     }
     return y;
+}
+
+// ---- names, each where no other stands
+
+// Names already on the panel, so that the next one finds a free place.
+enum { NAMES_MAX = 48 }; // more names than this hide the plan
+typedef struct name_list {
+    struct {
+        double left, top, right, bottom;
+    } box[NAMES_MAX];
+    int count;
+} name_list;
+
+static bool is_free(const name_list *names, double left, double top, double right, double bottom) {
+    for (int i = 0; i < names->count; ++i)
+        if (left < names->box[i].right && right > names->box[i].left &&
+            top < names->box[i].bottom && bottom > names->box[i].top)
+            return false;
+    return true;
+}
+
+// White behind the letters keeps a name readable over people and walls. x and y are the middle [px];
+// the name moves up or down from there when another one is in the way.
+static void draw_name(const th_canvas *canvas, const th_panel *panel, name_list *names, double x,
+                      double y, th_colour colour, const char *name) {
+    static const double shifts[] = {0, 1.2, -1.2, 2.4, -2.4, 3.6, -3.6};
+    enum { SHIFTS = sizeof shifts / sizeof shifts[0] };
+    char fitted[96];
+    double size = 0.9 * canvas->text, left = 0, base = 0;
+    th_canvas_fit(canvas, size, panel->width / 3, name, fitted, sizeof fitted);
+    double width = th_canvas_text_width(canvas, size, fitted);
+    if (names->count == NAMES_MAX) return;
+    for (int i = 0; i < SHIFTS; ++i) {
+        left = fmin(fmax(x - width / 2, panel->left + 3), panel->left + panel->width - width - 3);
+        base = y + 0.35 * size + shifts[i] * size;
+        base = fmin(fmax(base, panel->top + size), panel->top + panel->height - 4);
+        if (is_free(names, left - 2, base - 0.85 * size, left + width + 2, base + 0.3 * size))
+            break;
+    }
+    names->box[names->count].left = left - 2;
+    names->box[names->count].top = base - 0.85 * size;
+    names->box[names->count].right = left + width + 2;
+    names->box[names->count++].bottom = base + 0.3 * size;
+    cairo_set_source_rgba(canvas->cairo, 1, 1, 1, 0.8);
+    cairo_rectangle(canvas->cairo, left - 2, base - 0.85 * size, width + 4, 1.15 * size);
+    cairo_fill(canvas->cairo);
+    th_canvas_colour(canvas, colour, 1);
+    th_canvas_text(canvas, left, base, 0, size, false, fitted);
+}
+
+// Beside the line: on the side away from the middle of the plan (side 1), where fewer people stand, or
+// towards it (-1).
+static void name_line(const th_canvas *canvas, const th_panel *panel, name_list *names,
+                      const th_line *line, double side, th_colour colour, const char *name) {
+    double ax = th_panel_x(panel, (double)line->a.x), ay = th_panel_y(panel, (double)line->a.y);
+    double bx = th_panel_x(panel, (double)line->b.x), by = th_panel_y(panel, (double)line->b.y);
+    double length = fmax(hypot(bx - ax, by - ay), 1e-6), x = (ax + bx) / 2, y = (ay + by) / 2;
+    double nx = (by - ay) / length, ny = (ax - bx) / length;
+    double outward =
+        nx * (x - panel->left - panel->width / 2) + ny * (y - panel->top - panel->height / 2);
+    if (outward < 0) side = -side;
+    double half =
+        fmin(th_canvas_text_width(canvas, 0.9 * canvas->text, name), panel->width / 3) / 2;
+    double shift = fabs(nx) * (half + 0.6 * canvas->text) + fabs(ny) * 1.1 * canvas->text;
+    double at_x = x + side * shift * nx, at_y = y + side * shift * ny;
+    bool fits = at_x - half > panel->left && at_x + half < panel->left + panel->width &&
+                at_y - 0.7 * canvas->text > panel->top &&
+                at_y + 0.5 * canvas->text < panel->top + panel->height;
+    if (!fits) { // over the edge of the panel: the other side of the line
+        at_x = x - side * shift * nx;
+        at_y = y - side * shift * ny;
+    }
+    draw_name(canvas, panel, names, at_x, at_y, colour, name);
+}
+
+static void name_area(const th_canvas *canvas, const th_panel *panel, name_list *names,
+                      const th_polygons *shape, th_colour colour, const char *name) {
+    const th_box *box = &shape->box;
+    draw_name(canvas, panel, names, th_panel_x(panel, (double)(box->min_x + box->max_x) / 2),
+              th_panel_y(panel, (double)(box->min_y + box->max_y) / 2), colour, name);
+}
+
+static void name_goals_and_doors(const th_canvas *canvas, const th_panel *panel, name_list *names,
+                                 const th_scene *scene, int level) {
+    for (int i = 0; i < scene->goal_count; ++i) {
+        const th_goal *goal = &scene->goals[i];
+        if (goal_level(goal) != level) continue;
+        if (goal->is_line)
+            name_line(canvas, panel, names, &goal->line, 1, goal_colour(goal->kind), goal->id);
+        else
+            name_area(canvas, panel, names, &goal->area.shape, goal_colour(goal->kind), goal->id);
+    }
+    for (int i = 0; i < scene->door_count; ++i)
+        if (scene->doors[i].line.level == level)
+            name_line(canvas, panel, names, &scene->doors[i].line, 1, DOOR_OPEN,
+                      scene->doors[i].id);
+}
+
+static void name_measurements(const th_canvas *canvas, const th_panel *panel, name_list *names,
+                              const th_scene *scene, int level) {
+    for (int i = 0; i < scene->measure_line_count; ++i)
+        if (scene->measure_lines[i].line.level == level)
+            name_line(canvas, panel, names, &scene->measure_lines[i].line, -1, MEASURE,
+                      scene->measure_lines[i].id);
+    for (int i = 0; i < scene->measure_area_count; ++i)
+        if (scene->measure_areas[i].area.level == level)
+            name_area(canvas, panel, names, &scene->measure_areas[i].area.shape, MEASURE,
+                      scene->measure_areas[i].id);
+}
+
+void th_draw_labels(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
+                    int level, bool everything) {
+    name_list names = {.count = 0};
+    if (scene->goal_count + scene->door_count <= NAMES_MAX / 2)
+        name_goals_and_doors(canvas, panel, &names, scene, level);
+    if (!everything) return;
+    name_measurements(canvas, panel, &names, scene, level);
+    for (int i = 0; i < scene->group_count; ++i)
+        if (scene->groups[i].level == level && scene->groups[i].area.shape.ring_count > 0)
+            name_area(canvas, panel, &names, &scene->groups[i].area.shape, th_colour_group(i),
+                      scene->groups[i].id);
 }

@@ -2,10 +2,9 @@
 // draws, one that says what is to be seen, and a row. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_REPORT_FIGURES_H
 #define TH_REPORT_FIGURES_H
+#include "draw/canvas.h"
 #include "draw/chart.h"
-#include "draw/panels.h"
 #include "draw/plan_drawing.h"
-#include "draw/raster.h"
 #include "report/findings.h"
 #include "report/report.h"
 #include "report/text.h"

@@ -2,8 +2,8 @@
 #include "report/text.h"
 #include "core/array.h"
 #include "core/error.h"
-#include "draw/axis.h"
 #include "draw/canvas.h"
+#include "draw/chart.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>

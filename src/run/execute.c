@@ -3,8 +3,8 @@
 #include "core/error.h"
 #include "record/backend.h"
 #include "report/summary.h"
-#include "run/jobs.h"
 #include "run/runs.h"
+#include "run/simulation.h"
 #include "throng/scene_view.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 // The folder of a run: its description, its scene, its recording. SPDX-License-Identifier: Apache-2.0
-#include "run/run_folder.h"
 #include "core/error.h"
 #include "core/file.h"
 #include "core/hash.h"
 #include "report/summary.h"
+#include "run/runs.h"
 #include "throng/scene_view.h"
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,11 +1,183 @@
-// One run from its first step to its last. SPDX-License-Identifier: Apache-2.0
+// Runs, their checkpoints, and a pool of threads for many of them. SPDX-License-Identifier: Apache-2.0
 #include "run/simulation.h"
 #include "core/clock.h"
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/pool.h"
 #include "throng/scene_view.h"
+#include <dirent.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+// ---- checkpoint files: a header, the world's snapshot, the observer's state
+
+// Numbers as this machine keeps them: a checkpoint continues a run where it was begun, it is no format
+// for exchange, and the snapshot inside is of the same kind.
+typedef struct header {
+    char magic[8];
+    uint64_t checksum; // of all that follows
+    uint64_t step_count;
+    double wall_seconds;
+    uint64_t world_size, observer_size;
+    char version[16];
+} header;
+static const char MAGIC[8] = "THCHECK";
+enum { KEPT = 2 };
+
+// The observer's part begins on a multiple of 16 bytes, so that it may be read in place.
+static size_t padded(size_t size) { return (size + 15) / 16 * 16; }
+
+static uint64_t checksum(const char *bytes, size_t size) {
+    uint64_t sum = th_hash_add(0, size);
+    size_t at = 0;
+    for (; at + 8 <= size; at += 8) {
+        uint64_t word;
+        memcpy(&word, bytes + at, 8);
+        sum = th_hash_add(sum, word);
+    }
+    for (; at < size; ++at) sum = th_hash_add(sum, (unsigned char)bytes[at]);
+    return sum;
+}
+
+static uint64_t checksum_of_file(const char *bytes, size_t size) {
+    const size_t from = offsetof(header, step_count);
+    return checksum(bytes + from, size - from);
+}
+
+void th_checkpoint_seal(char *bytes, size_t size) {
+    uint64_t sum = checksum_of_file(bytes, size);
+    memcpy(bytes + offsetof(header, checksum), &sum, sizeof sum);
+}
+
+// Header, world, observer in one block; NULL with an error.
+static char *build(const th_world *world, const void *observer, size_t observer_size,
+                   double wall_seconds, size_t *size, th_error *error) {
+    size_t world_size = th_world_snapshot_size(world);
+    *size = sizeof(header) + padded(world_size) + observer_size;
+    char *bytes = calloc(1, *size);
+    if (!bytes) {
+        th_fail(error, TH_NO_MEMORY, "", "no memory for a checkpoint of %zu bytes", *size);
+        return NULL;
+    }
+    header head = {.step_count = th_world_step_count(world), .wall_seconds = wall_seconds};
+    head.world_size = world_size;
+    head.observer_size = observer_size;
+    memcpy(head.magic, MAGIC, sizeof MAGIC);
+    snprintf(head.version, sizeof head.version, "%s", th_version());
+    memcpy(bytes, &head, sizeof head);
+    if (th_world_snapshot(world, bytes + sizeof head, world_size, error) != TH_OK) {
+        free(bytes);
+        return NULL;
+    }
+    memcpy(bytes + sizeof head + padded(world_size), observer, observer_size);
+    th_checkpoint_seal(bytes, *size);
+    return bytes;
+}
+
+static void remove_old(const th_folder *folder) {
+    th_checkpoint_name names[TH_CHECKPOINTS_LISTED];
+    int count = th_checkpoint_list(folder, names);
+    char path[TH_PATH_MAX];
+    for (int i = KEPT; i < count; ++i)
+        if (th_folder_path(folder, names[i], path, sizeof path)) unlink(path);
+}
+
+// Writes checkpoints/checkpoint-<step>.bin and removes all but the two newest.
+static th_result write_checkpoint(const th_folder *folder, const th_world *world,
+                                  const th_observer *observer, double wall_seconds,
+                                  th_error *error) {
+    void *observed = NULL;
+    size_t observed_size = 0, size = 0;
+    char name[TH_CHECKPOINT_NAME], path[TH_PATH_MAX];
+    th_result result = th_observer_save(observer, &observed, &observed_size, error);
+    if (result != TH_OK) return result;
+    char *bytes = build(world, observed, observed_size, wall_seconds, &size, error);
+    free(observed);
+    if (!bytes) return error->code;
+    snprintf(name, sizeof name, "checkpoints/checkpoint-%012llu.bin",
+             (unsigned long long)th_world_step_count(world));
+    result = th_folder_make(folder, "checkpoints", error);
+    if (result == TH_OK && !th_folder_path(folder, name, path, sizeof path))
+        result = th_file_fail(error, name, "the name is too long");
+    if (result == TH_OK) result = th_file_replace(path, bytes, size, TH_SYNCED, error);
+    free(bytes);
+    if (result == TH_OK) remove_old(folder);
+    return result;
+}
+
+static int newest_first(const void *a, const void *b) { return strcmp(b, a); }
+
+int th_checkpoint_list(const th_folder *folder, th_checkpoint_name *names) {
+    char path[TH_PATH_MAX];
+    if (!th_folder_path(folder, "checkpoints", path, sizeof path)) return 0;
+    DIR *entries = opendir(path);
+    if (!entries) return 0;
+    int count = 0;
+    for (const struct dirent *entry = readdir(entries); entry; entry = readdir(entries)) {
+        unsigned long long step = 0;
+        int end = 0;
+        bool own = sscanf(entry->d_name, "checkpoint-%12llu.bin%n", &step, &end) == 1 && end > 0 &&
+                   entry->d_name[end] == '\0';
+        if (own && count < TH_CHECKPOINTS_LISTED)
+            snprintf(names[count++], TH_CHECKPOINT_NAME, "checkpoints/checkpoint-%012llu.bin",
+                     step);
+    }
+    closedir(entries);
+    qsort(names, (size_t)count, sizeof names[0], newest_first);
+    return count;
+}
+
+static const char *fault(const char *bytes, size_t size, header *head) {
+    if (size < sizeof *head) return "it is cut short";
+    memcpy(head, bytes, sizeof *head);
+    if (memcmp(head->magic, MAGIC, sizeof MAGIC) != 0) return "it is no checkpoint";
+    if (strncmp(head->version, th_version(), sizeof head->version) != 0)
+        return "it is of another version of throng";
+    size_t body = size - sizeof *head;
+    bool whole = head->world_size <= body && padded((size_t)head->world_size) <= body;
+    if (!whole || head->observer_size != body - padded((size_t)head->world_size))
+        return "it is cut short";
+    if (head->checksum != checksum_of_file(bytes, size)) return "its checksum is wrong";
+    return NULL;
+}
+
+th_result th_checkpoint_read(const th_folder *folder, const char *name, th_checkpoint *checkpoint,
+                             th_error *error) {
+    *checkpoint = (th_checkpoint){0};
+    char path[TH_PATH_MAX];
+    size_t size = 0;
+    header head;
+    if (!th_folder_path(folder, name, path, sizeof path))
+        return th_file_fail(error, name, "the name is too long");
+    char *bytes = th_file_content(path, &size, error);
+    if (!bytes) return error->code;
+    const char *wrong = fault(bytes, size, &head);
+    if (wrong) {
+        free(bytes);
+        th_file_fail(error, path, "%s", wrong);
+        return error->code = TH_BAD_SNAPSHOT;
+    }
+    checkpoint->step_count = head.step_count;
+    checkpoint->wall_seconds = head.wall_seconds;
+    checkpoint->bytes = bytes;
+    checkpoint->world = bytes + sizeof head;
+    checkpoint->world_size = (size_t)head.world_size;
+    checkpoint->observer = bytes + sizeof head + padded(checkpoint->world_size);
+    checkpoint->observer_size = (size_t)head.observer_size;
+    return TH_OK;
+}
+
+void th_checkpoint_release(th_checkpoint *checkpoint) {
+    free(checkpoint->bytes);
+    *checkpoint = (th_checkpoint){0};
+}
+
+// ---- one run from its first step to its last
 
 th_simulation_def th_simulation_def_of(const th_scene *scene, double step, double max_time) {
     th_run_def run = scene->run;
@@ -145,7 +317,7 @@ static void checkpoint(th_simulation *s, double started) {
     if (s->recorder && (error.code = th_recorder_flush(s->recorder, &error)) != TH_OK)
         give_up_recording(s, &error);
     double wall = s->wall_before + th_monotonic_seconds() - started;
-    if (th_checkpoint_write(s->checkpoints, s->world, s->observer, wall, &error) == TH_OK) return;
+    if (write_checkpoint(s->checkpoints, s->world, s->observer, wall, &error) == TH_OK) return;
     s->checkpoint_failed = true;
     tell(s, "%s: %s", file_of(&error, "checkpoint"), cause_of(&error));
     tell(s, "no more checkpoints are written; the simulation goes on");
@@ -206,4 +378,110 @@ double th_people_expected(const th_scene *scene, double end) {
 double th_frames_per_second(double wanted, double step) {
     double every = fmax(1.0, floor(1.0 / (wanted * step) + 0.5));
     return 1.0 / (every * step);
+}
+
+// ---- runs in a pool of threads
+// A run may begin at most AHEAD of the slowest one before it, so finished runs that wait for their turn stay few.
+
+enum { AHEAD = 2 }; // finished runs in waiting, per job
+
+typedef struct slot { // of one run
+    th_simulation run;
+    th_result result;
+    th_error error;
+    bool made;          // false: it was not begun any more
+    atomic_llong clock; // simulated so far [ms]
+} slot;
+
+typedef struct running {
+    const th_jobs *def;
+    th_simulation_def simulation;
+    slot *slots; // run i is in slots[i % slot_count]
+    int slot_count;
+    atomic_bool stop; // the runs that are left are not wanted
+    pthread_mutex_t finish_lock;
+    th_result result;
+    th_error *error;
+} running;
+
+static void make_run(void *context, int index) {
+    running *r = context;
+    const th_jobs *def = r->def;
+    slot *s = &r->slots[index % r->slot_count];
+    s->made = !atomic_load(&r->stop) && !atomic_load(def->interrupt);
+    if (!s->made) return;
+    s->result = th_simulation_start(&s->run, &r->simulation, def->seeds[index], &s->error);
+    if (s->result != TH_OK) return;
+    s->run.stop = &r->stop;
+    s->run.interrupt = def->interrupt;
+    s->run.clock = &s->clock;
+    if (index == 0 && def->begin_first)
+        s->result = def->begin_first(def->context, &s->run, &s->error);
+    if (s->result == TH_OK) s->result = th_simulation_run(&s->run, &s->error);
+    // Only what was seen of it waits for its turn: a world of a million people is a gigabyte.
+    th_world_destroy(s->run.world);
+    s->run.world = NULL;
+    if (s->result != TH_OK || !def->finished) return;
+    if (th_observer_observation(s->run.observer)->interrupted) return;
+    pthread_mutex_lock(&r->finish_lock);
+    s->result = def->finished(def->context, index, &s->run, &s->error);
+    pthread_mutex_unlock(&r->finish_lock);
+}
+
+// False: no further run is wanted.
+static bool hand_over(running *r, int index, slot *s) {
+    if (!s->made) return false;
+    if (s->result != TH_OK) {
+        *r->error = s->error;
+        r->result = r->error->code = s->result;
+        return false;
+    }
+    // Half a run says nothing about the sample, but is better than no result at all.
+    bool half = th_observer_observation(s->run.observer)->interrupted;
+    if (half && index > 0) return false;
+    return r->def->deliver(r->def->context, index, &s->run) && !half;
+}
+
+static bool deliver(void *context, int index) {
+    running *r = context;
+    slot *s = &r->slots[index % r->slot_count];
+    bool more = hand_over(r, index, s);
+    if (!more) atomic_store(&r->stop, true);
+    th_simulation_release(&s->run);
+    s->run = (th_simulation){0};
+    s->result = TH_OK;
+    s->error = (th_error){0};
+    atomic_store(&s->clock, 0);
+    return more;
+}
+
+static bool waiting(void *context, const th_pool_progress *progress) {
+    running *r = context;
+    slot *s = &r->slots[progress->delivered % r->slot_count];
+    r->def->waiting(r->def->context, 1e-3 * (double)atomic_load(&s->clock));
+    return !atomic_load(r->def->interrupt);
+}
+
+th_result th_jobs_run(const th_jobs *def, th_error *error) {
+    int cores = th_core_count(), jobs = def->jobs > 0 ? def->jobs : cores;
+    if (jobs > def->count) jobs = def->count;
+    if (jobs < 1) return TH_OK;
+    running r = {.def = def, .simulation = *def->simulation, .error = error};
+    if (r.simulation.threads == 0) r.simulation.threads = cores > jobs ? cores / jobs : 1;
+    r.slot_count = jobs * AHEAD;
+    r.slots = calloc((size_t)r.slot_count, sizeof *r.slots);
+    if (!r.slots) return th_fail(error, TH_NO_MEMORY, "", "no memory for %d runs at once", jobs);
+    pthread_mutex_init(&r.finish_lock, NULL);
+    const th_pool_def pool = {.count = def->count,
+                              .threads = jobs,
+                              .window = r.slot_count,
+                              .run = make_run,
+                              .deliver = deliver,
+                              .waiting = waiting,
+                              .context = &r};
+    th_result result = th_pool_run(&pool, NULL, error);
+    for (int i = 0; i < r.slot_count; ++i) th_simulation_release(&r.slots[i].run);
+    pthread_mutex_destroy(&r.finish_lock);
+    free(r.slots);
+    return result == TH_OK ? r.result : result;
 }

@@ -123,13 +123,14 @@ void th_variation_release(th_variation *variation) {
     *variation = (th_variation){0};
 }
 
-int th_variation_choice(const th_variation *variation, int k, int item) {
+// Which value of path `item` combination `k` has; the last path changes fastest.
+static int choice_of(const th_variation *variation, int k, int item) {
     for (int i = variation->count - 1; i > item; --i) k /= variation->items[i].count;
     return k % variation->items[item].count;
 }
 
 const char *th_variation_value(const th_variation *variation, int k, int item) {
-    return variation->items[item].values[th_variation_choice(variation, k, item)];
+    return variation->items[item].values[choice_of(variation, k, item)];
 }
 
 json_t *th_variation_json(const th_variation *variation) {

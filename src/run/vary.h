@@ -28,8 +28,6 @@ typedef struct th_variation {
 th_result th_variation_read(th_variation *variation, const char *const *texts, int count,
                             th_error *error);
 void th_variation_release(th_variation *variation);
-// Which value of path `item` combination `k` has; the last path changes fastest.
-int th_variation_choice(const th_variation *variation, int k, int item);
 const char *th_variation_value(const th_variation *variation, int k, int item);
 
 // [{"path": ..., "values": [...]}, ...] and back; false when it is nothing of the kind.

@@ -5,7 +5,6 @@
 #include "core/file.h"
 #include "draw/canvas.h"
 #include "draw/chart.h"
-#include "draw/panels.h"
 #include "draw/plan_drawing.h"
 #include "report/figures.h"
 #include "report/page.h"
