@@ -1,6 +1,6 @@
 // The queue between the simulation and the writer: order, bound, waiting, and a taker that gives up.
 // SPDX-License-Identifier: Apache-2.0
-#include "record/queue.h"
+#include "record/recorder.h"
 #include "support.h"
 #include <unistd.h>
 

@@ -5,7 +5,7 @@
 #include "core/array.h"
 #include "observe/density.h"
 #include "observe/observer_parts.h"
-#include "record/wkt.h"
+#include "record/moment.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -70,7 +70,7 @@ void th_exact_text(char text[TH_NUMBER_TEXT], double value);
 th_result th_trajectory_fail(th_error *error, th_result code, const char *path, const char *format,
                              ...) __attribute__((format(printf, 4, 5)));
 
-// A whole trajectory in memory, for formats whose rows come in any order (text, HDF5). table.c
+// A whole trajectory in memory, for formats whose rows come in any order (text, HDF5).
 typedef struct th_row {
     int64_t frame, id;
     double x, y, orientation_x, orientation_y;

@@ -6,7 +6,7 @@
 // is stored, one byte per coordinate with an escape to four for jumps. People who stay in the frame need no id.
 // A key frame does not depend on earlier frames: a reader can start there, and a damaged blob loses only the
 // frames up to the next one.
-// compact_codec.h has the layout byte by byte.
+// compact.c has the layout byte by byte.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_RECORD_COMPACT_H
 #define TH_RECORD_COMPACT_H

@@ -47,7 +47,8 @@ th_result th_hdf5_fail(th_error *error, const char *path, const char *what) {
                               reason[0] ? " (HDF5: " : "", reason, reason[0] ? ")" : "");
 }
 
-hid_t th_hdf5_text_type(void) {
+// of any length, UTF-8
+static hid_t text_type(void) {
     hid_t type = H5Tcopy(H5T_C_S1);
     if (type >= 0 &&
         (H5Tset_size(type, H5T_VARIABLE) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0)) {
@@ -82,7 +83,7 @@ static hid_t close_after(hid_t type, hid_t text, bool good) {
 }
 
 hid_t th_hdf5_level_type(void) {
-    hid_t text = th_hdf5_text_type(), type = H5Tcreate(H5T_COMPOUND, sizeof(th_hdf5_level));
+    hid_t text = text_type(), type = H5Tcreate(H5T_COMPOUND, sizeof(th_hdf5_level));
     return close_after(type, text,
                        H5Tinsert(type, "id", HOFFSET(th_hdf5_level, id), text) >= 0 &&
                            H5Tinsert(type, "z", HOFFSET(th_hdf5_level, z), H5T_NATIVE_DOUBLE) >=
@@ -91,7 +92,7 @@ hid_t th_hdf5_level_type(void) {
 }
 
 hid_t th_hdf5_note_type(void) {
-    hid_t text = th_hdf5_text_type(), type = H5Tcreate(H5T_COMPOUND, sizeof(th_hdf5_note));
+    hid_t text = text_type(), type = H5Tcreate(H5T_COMPOUND, sizeof(th_hdf5_note));
     return close_after(type, text,
                        H5Tinsert(type, "key", HOFFSET(th_hdf5_note, key), text) >= 0 &&
                            H5Tinsert(type, "value", HOFFSET(th_hdf5_note, value), text) >= 0);
@@ -114,7 +115,7 @@ typedef struct hdf5_writer {
 } hdf5_writer;
 
 static bool put_text(hid_t object, const char *name, const char *text) {
-    hid_t type = th_hdf5_text_type(), space = H5Screate(H5S_SCALAR);
+    hid_t type = text_type(), space = H5Screate(H5S_SCALAR);
     hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
     bool good = attribute >= 0 && H5Awrite(attribute, type, &text) >= 0;
     if (attribute >= 0 && H5Aclose(attribute) < 0) good = false;

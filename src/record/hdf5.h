@@ -35,7 +35,6 @@ typedef struct th_hdf5_note {
 hid_t th_hdf5_row_type(bool with_z, bool with_orientation);
 hid_t th_hdf5_level_type(void);
 hid_t th_hdf5_note_type(void);
-hid_t th_hdf5_text_type(void); // of any length, UTF-8
 
 // HDF5 prints every failure on stderr. These two switch that off and on again; not to be nested.
 typedef struct th_hdf5_voice {
@@ -51,7 +50,7 @@ th_result th_hdf5_fail(th_error *error, const char *path, const char *what);
 // for throng-read-hdf5: the HDF5 library does not stand every file.
 th_result th_hdf5_read(th_trajectory *trajectory, const char *path, th_error *error);
 
-// hdf5_stream.c: the result of th_hdf5_read, or its error, through a pipe.
+// hdf5_pipe.c: the result of th_hdf5_read, or its error, through a pipe.
 typedef struct th_hdf5_channel {
     int file;
     double deadline; // th_monotonic_seconds
@@ -65,7 +64,6 @@ th_result th_hdf5_receive(th_trajectory *trajectory, th_hdf5_channel *channel, t
 double th_hdf5_seconds_most(double file_bytes); // of work
 double th_hdf5_memory_most(double file_bytes);  // [bytes]
 
-// hdf5_child.c
 th_result th_hdf5_open(th_trajectory *trajectory, const char *path, th_error *error);
 th_result th_hdf5_next(th_trajectory *trajectory, th_moment *frame, th_error *error);
 void th_hdf5_rewind(th_trajectory *trajectory);

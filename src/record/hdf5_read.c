@@ -1,5 +1,5 @@
 // Reading HDF5 trajectories: the archive's, JuPedSim's and throng's own. Numbers of any width are
-// converted by HDF5 itself. Runs in a process of its own (hdf5_child.c). SPDX-License-Identifier: Apache-2.0
+// converted by HDF5 itself. Runs in a process of its own (hdf5_pipe.c). SPDX-License-Identifier: Apache-2.0
 #include "record/hdf5.h"
 #include <math.h>
 #include <stdio.h>

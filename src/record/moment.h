@@ -4,6 +4,7 @@
 #ifndef TH_RECORD_MOMENT_H
 #define TH_RECORD_MOMENT_H
 #include "throng/record.h"
+#include "throng/scene_view.h"
 
 // The arrays of a moment that a world fills: X(NAME, member, field, type, known).
 #define TH_MOMENT_COLUMNS(X)                                         \
@@ -72,4 +73,10 @@ static inline double th_moment_x(const th_moment *moment, int i) {
 static inline double th_moment_y(const th_moment *moment, int i) {
     return moment->has_origin ? moment->origin.y + moment->y[i] : moment->y[i];
 }
+
+// ---- compiled areas as well-known text
+
+// Any area in scene coordinates, POLYGON or MULTIPOLYGON with holes. Caller frees with free(); NULL: no
+// memory.
+char *th_polygons_wkt(const th_polygons *shape, th_point origin);
 #endif

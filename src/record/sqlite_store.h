@@ -28,7 +28,7 @@ th_result th_store_step(sqlite3 *db, const char *path, sqlite3_stmt *statement, 
 th_result th_store_number(sqlite3 *db, const char *path, const char *sql, double *number,
                           th_error *error);
 
-// ---- files from elsewhere; sqlite_open.c
+// ---- files from elsewhere
 // What reading may still cost; must live as long as the database is read.
 typedef struct th_store_budget {
     int64_t left;  // operations
@@ -80,7 +80,6 @@ th_result th_store_reader_create(sqlite3 *db, const char *path, const th_store_f
                                  const th_trajectory_info *info, th_store_reader **reader,
                                  th_error *error);
 th_result th_store_reader_next(th_store_reader *reader, th_moment *frame, th_error *error);
-void th_store_reader_rewind(th_store_reader *reader);
 void th_store_reader_destroy(th_store_reader *reader);
 // The codec after the last frame read, for a writer to go on with; the caller owns it from now on.
 struct th_compact_codec *th_store_reader_take_codec(th_store_reader *reader);

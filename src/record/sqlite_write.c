@@ -1,5 +1,4 @@
 // Writes SQLite recordings, rows or compact blobs.
-//
 // Safe against a kill: write-ahead log, whole frames only, committed every COMMIT_FRAMES frames or
 // COMMIT_SECONDS, whichever is first. synchronous=NORMAL: a commit costs no wait for the disk; what
 // the system has taken over survives the death of the program, and after a power cut the file is
@@ -7,14 +6,364 @@
 // remains that other programs can open read-only.
 // The index on (frame, id) is there from the start, since after a kill it must be. Rows come in its
 // order, so that it only ever grows at its end; still it halves the rate (0.9 against 1.8 million rows
-// per second of one core) and takes 15 of 63 bytes per row. The compact form avoids both.
-// SPDX-License-Identifier: Apache-2.0
+// per second of one core) and takes 15 of 63 bytes per row. The compact form avoids both. SPDX-License-Identifier: Apache-2.0
 #include "core/array.h"
 #include "core/clock.h"
-#include "record/sqlite_writer.h"
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/parallel.h"
+#include "record/compact.h"
+#include "record/moment.h"
+#include "record/sqlite_store.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+// ---- who was here in the last frame, and which way they faced; who was ever here
+typedef struct people_seen {
+    int count, capacity;
+    int64_t *id;
+    float *direction_x, *direction_y; // unit vectors
+    float *other_x, *other_y;         // the same in the next frame's order, while it is made
+    // everybody ever seen: open addressing, a power of two of slots
+    int64_t *slots;
+    unsigned char *used;
+    uint64_t slot_count, seen_count;
+} people_seen;
+
+#define STANDING 0.01f // [m/s] a millimetre in a tenth of a second, the default grid and rate
+
+// ---- the writer
+// Arrays for one frame in the shapes it goes through: X(name).
+#define WRITER_ARRAYS(X) X(grid_x) X(grid_y) X(heading)
+
+typedef struct sqlite_writer {
+    sqlite3 *db;
+    const char *path;
+    bool compact, failed, levels;
+    int64_t geometry_hash;
+    bool has_geometry;
+    sqlite3_stmt *insert_row, *insert_level, *insert_frame_data, *insert_blob;
+    int open_frames; // since the last commit
+    double committed_at;
+    // compact
+    double quantum, origin_x, origin_y;
+    bool has_origin;
+    th_compact_codec *codec;
+    int64_t key_frame;
+    int since_key; // frames; 0: the next is a key frame
+    people_seen people;
+    bool orientation_told;             // whether it is known is in the file
+    double min_x, min_y, max_x, max_y; // positions, while there is no geometry
+    int capacity;
+    int32_t *grid_x, *grid_y;
+    uint8_t *heading;
+} sqlite_writer;
+
+// ---- one frame of a crowd: as rows, or rounded to the grid and packed
+
+// ---- people. A steady crowd costs one comparison of ids per frame.
+
+static uint64_t slot_of(const people_seen *people, int64_t id) {
+    uint64_t mask = people->slot_count - 1, at = th_mix64((uint64_t)id) & mask;
+    while (people->used[at] && people->slots[at] != id) at = (at + 1) & mask;
+    return at;
+}
+
+static bool widen(people_seen *people) {
+    people_seen wider = {.slot_count = people->slot_count ? people->slot_count * 2 : 1024};
+    wider.slots = malloc(wider.slot_count * sizeof *wider.slots);
+    wider.used = calloc(wider.slot_count, 1);
+    if (!wider.slots || !wider.used) {
+        free(wider.slots);
+        free(wider.used);
+        return false;
+    }
+    for (uint64_t k = 0; k < people->slot_count; ++k) {
+        if (!people->used[k]) continue;
+        uint64_t at = slot_of(&wider, people->slots[k]);
+        wider.slots[at] = people->slots[k];
+        wider.used[at] = 1;
+    }
+    free(people->slots);
+    free(people->used);
+    people->slots = wider.slots;
+    people->used = wider.used;
+    people->slot_count = wider.slot_count;
+    return true;
+}
+
+// Only into the list of those ever seen.
+static bool remember_person(people_seen *people, int64_t id, bool *is_new) {
+    *is_new = false;
+    if (people->seen_count >= people->slot_count / 2 && !widen(people)) return false;
+    uint64_t at = slot_of(people, id);
+    if (people->used[at]) return true;
+    people->slots[at] = id;
+    people->used[at] = 1;
+    people->seen_count++;
+    *is_new = true;
+    return true;
+}
+
+static bool reserve_people(people_seen *people, int count) {
+    if (count < people->capacity) return true;
+    int capacity =
+        th_array_capacity_int(people->capacity, count + 1); // never NULL, even for nobody
+    if (!TH_RESIZE(people->id, capacity) || !TH_RESIZE(people->direction_x, capacity) ||
+        !TH_RESIZE(people->direction_y, capacity) || !TH_RESIZE(people->other_x, capacity) ||
+        !TH_RESIZE(people->other_y, capacity))
+        return false;
+    people->capacity = capacity;
+    return true;
+}
+
+static void swap(float **a, float **b) {
+    float *kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+// Takes over the order of a new frame (ascending ids); newcomers face along +x. *first_seen: how many
+// were never here before. False: no memory.
+static bool see_people(people_seen *people, int count, const int64_t *id, int *first_seen) {
+    *first_seen = 0;
+    size_t bytes = (size_t)count * sizeof *id;
+    if (count == people->count && (count == 0 || memcmp(id, people->id, bytes) == 0)) return true;
+    if (!reserve_people(people, count)) return false;
+    int j = 0;
+    for (int i = 0; i < count; ++i) {
+        while (j < people->count && people->id[j] < id[i]) ++j;
+        bool stayed = j < people->count && people->id[j] == id[i];
+        people->other_x[i] = stayed ? people->direction_x[j] : 1.0f;
+        people->other_y[i] = stayed ? people->direction_y[j] : 0.0f;
+        if (stayed) continue;
+        bool is_new;
+        if (!remember_person(people, id[i], &is_new)) return false;
+        *first_seen += is_new;
+    }
+    swap(&people->direction_x, &people->other_x);
+    swap(&people->direction_y, &people->other_y);
+    if (count > 0) memcpy(people->id, id, bytes);
+    people->count = count;
+    return true;
+}
+
+// Everybody faces the direction of walking; whoever is slower than TH_STANDING keeps the last direction.
+static TH_CLONES void face_ahead(people_seen *people, const double *velocity_x,
+                                 const double *velocity_y) {
+    for (int i = 0; i < people->count; ++i) {
+        float x = (float)velocity_x[i], y = (float)velocity_y[i];
+        float speed = sqrtf(x * x + y * y);
+        bool walks = speed >= STANDING && speed < INFINITY;
+        float scale = 1.0f / (walks ? speed : 1.0f);
+        people->direction_x[i] = walks ? x * scale : people->direction_x[i];
+        people->direction_y[i] = walks ? y * scale : people->direction_y[i];
+    }
+}
+
+static void release_people(people_seen *people) {
+    free(people->id);
+    free(people->direction_x);
+    free(people->direction_y);
+    free(people->other_x);
+    free(people->other_y);
+    free(people->slots);
+    free(people->used);
+    *people = (people_seen){0};
+}
+
+// ---- what is known of a frame
+
+// Frames from key frame to key frame: five seconds at the usual rate. A key frame is as long as six
+// others (measured: 7.4 bytes a person against 1.24), so that they cost a tenth of the file.
+enum { KEY_EVERY = 50 };
+#define ORIGIN_STEP 1000.0 // [m] so that scenes around (0, 0) keep 0 as the origin of their grid
+
+static bool knows_directions(const th_moment *frame) {
+    return frame->orientation_x || frame->velocity_x;
+}
+
+// The first frame with somebody in it decides.
+static th_result tell_orientation(sqlite_writer *w, const th_moment *frame, th_error *error) {
+    if (w->orientation_told || frame->count == 0) return TH_OK;
+    w->orientation_told = true;
+    return knows_directions(frame)
+               ? TH_OK
+               : th_store_put(w->db, w->path, TH_KEY_ORIENTATION, "unknown", error);
+}
+
+// Where somebody faces. Not known: still a unit vector, as JuPedSim's viewer draws along it.
+static double facing_x(const sqlite_writer *w, const th_moment *frame, int i) {
+    if (frame->orientation_x) return frame->orientation_x[i];
+    return frame->velocity_x ? (double)w->people.direction_x[i] : 1.0;
+}
+static double facing_y(const sqlite_writer *w, const th_moment *frame, int i) {
+    if (frame->orientation_x) return frame->orientation_y[i];
+    return frame->velocity_x ? (double)w->people.direction_y[i] : 0.0;
+}
+
+// ---- rows
+
+// Widens the bounds of the positions.
+static void widen_bounds(sqlite_writer *w, double min_x, double min_y, double max_x, double max_y) {
+    w->min_x = fmin(w->min_x, min_x);
+    w->min_y = fmin(w->min_y, min_y);
+    w->max_x = fmax(w->max_x, max_x);
+    w->max_y = fmax(w->max_y, max_y);
+}
+
+static th_result write_rows(sqlite_writer *w, const th_moment *frame, th_error *error) {
+    th_result result = tell_orientation(w, frame, error);
+    for (int i = 0; i < frame->count && result == TH_OK; ++i) {
+        sqlite3_bind_int64(w->insert_row, 1, frame->number);
+        sqlite3_bind_int64(w->insert_row, 2, frame->id[i]);
+        sqlite3_bind_double(w->insert_row, 3, th_moment_x(frame, i));
+        sqlite3_bind_double(w->insert_row, 4, th_moment_y(frame, i));
+        sqlite3_bind_double(w->insert_row, 5, facing_x(w, frame, i));
+        sqlite3_bind_double(w->insert_row, 6, facing_y(w, frame, i));
+        result = th_store_step(w->db, w->path, w->insert_row, error);
+        if (result != TH_OK || !w->levels) continue;
+        sqlite3_bind_int64(w->insert_level, 1, frame->number);
+        sqlite3_bind_int64(w->insert_level, 2, frame->id[i]);
+        sqlite3_bind_int(w->insert_level, 3, th_moment_level(frame, i));
+        result = th_store_step(w->db, w->path, w->insert_level, error);
+    }
+    for (int i = 0; !w->has_geometry && i < frame->count; ++i) {
+        double x = th_moment_x(frame, i), y = th_moment_y(frame, i);
+        widen_bounds(w, x, y, x, y);
+    }
+    return result;
+}
+
+// ---- compact
+
+static th_result set_origin(sqlite_writer *w, double x, double y, th_error *error) {
+    if (w->has_origin) return TH_OK;
+    w->has_origin = true;
+    w->origin_x = x;
+    w->origin_y = y;
+    th_result result = th_store_put_number(w->db, w->path, TH_KEY_ORIGIN_X, x, error);
+    if (result == TH_OK) result = th_store_put_number(w->db, w->path, TH_KEY_ORIGIN_Y, y, error);
+    return result;
+}
+
+TH_CLONES static void range_of(int count, const int32_t *grid, int32_t *least, int32_t *most) {
+    int32_t low = INT32_MAX, high = INT32_MIN;
+    for (int i = 0; i < count; ++i) {
+        low = grid[i] < low ? grid[i] : low;
+        high = grid[i] > high ? grid[i] : high;
+    }
+    *least = low;
+    *most = high;
+}
+
+static void bind_bounds(sqlite_writer *w, const th_grid_frame *grid) {
+    for (int k = 5; k <= 8; ++k) sqlite3_bind_null(w->insert_blob, k);
+    if (grid->count == 0) return;
+    int32_t low_x, low_y, high_x, high_y;
+    range_of(grid->count, grid->x, &low_x, &high_x);
+    range_of(grid->count, grid->y, &low_y, &high_y);
+    double min_x = w->origin_x + low_x * w->quantum, max_x = w->origin_x + high_x * w->quantum;
+    double min_y = w->origin_y + low_y * w->quantum, max_y = w->origin_y + high_y * w->quantum;
+    sqlite3_bind_double(w->insert_blob, 5, min_x);
+    sqlite3_bind_double(w->insert_blob, 6, min_y);
+    sqlite3_bind_double(w->insert_blob, 7, max_x);
+    sqlite3_bind_double(w->insert_blob, 8, max_y);
+    widen_bounds(w, min_x, min_y, max_x, max_y);
+}
+
+static th_result write_grid(sqlite_writer *w, int64_t number, const th_grid_frame *grid,
+                            int first_seen, th_error *error) {
+    const unsigned char *bytes = NULL;
+    size_t size = 0;
+    th_error cause = {0};
+    bool key = w->since_key == 0;
+    th_result result = th_compact_encode(w->codec, grid, key, &bytes, &size, &cause);
+    if (result == TH_OK && size > INT32_MAX) {
+        result = TH_FULL;
+        th_fail(&cause, result, "", "more than 2 GB of data; record fewer people");
+    }
+    if (result != TH_OK)
+        return th_trajectory_fail(error, result, w->path, "frame %lld: %s", (long long)number,
+                                  cause.message);
+    if (key) w->key_frame = number;
+    w->since_key = (w->since_key + 1) % KEY_EVERY;
+    sqlite3_bind_int64(w->insert_blob, 1, number);
+    sqlite3_bind_int64(w->insert_blob, 2, w->key_frame);
+    sqlite3_bind_int(w->insert_blob, 3, grid->count);
+    sqlite3_bind_int(w->insert_blob, 4, first_seen);
+    bind_bounds(w, grid);
+    sqlite3_bind_blob(w->insert_blob, 9, bytes, (int)size, SQLITE_STATIC);
+    result = th_store_step(w->db, w->path, w->insert_blob, error);
+    sqlite3_bind_null(w->insert_blob, 9);
+    return result;
+}
+
+static th_result off_grid(const sqlite_writer *w, int64_t number, th_error *error) {
+    return th_trajectory_fail(
+        error, TH_BAD_ARGUMENT, w->path,
+        "frame %lld: somebody is not a number or more than %.0f m from (%g, %g), further than the "
+        "grid of %g m reaches; record as rows",
+        (long long)number, w->quantum * 2147483646.0, w->origin_x, w->origin_y, w->quantum);
+}
+
+// The grid's origin is the world's, or near the first person of a recording from elsewhere.
+static th_result choose_origin(sqlite_writer *w, const th_moment *frame, th_error *error) {
+    if (frame->has_origin) return set_origin(w, frame->origin.x, frame->origin.y, error);
+    if (frame->count == 0) return TH_OK;
+    return set_origin(w, ORIGIN_STEP * rint(frame->x[0] / ORIGIN_STEP),
+                      ORIGIN_STEP * rint(frame->y[0] / ORIGIN_STEP), error);
+}
+
+// Everybody's direction in the frame, as far as it is known. False: no memory.
+static bool turn_people(sqlite_writer *w, const th_moment *frame, int *first_seen) {
+    people_seen *people = &w->people;
+    if (!see_people(people, frame->count, frame->id, first_seen)) return false;
+    for (int i = 0; frame->orientation_x && i < frame->count; ++i) {
+        people->direction_x[i] = (float)frame->orientation_x[i];
+        people->direction_y[i] = (float)frame->orientation_y[i];
+    }
+    if (frame->velocity_x && !frame->orientation_x)
+        face_ahead(people, frame->velocity_x, frame->velocity_y);
+    return true;
+}
+
+static th_result no_memory(const sqlite_writer *w, th_error *error) {
+    return th_trajectory_fail(error, TH_NO_MEMORY, w->path, "no memory for the list of people");
+}
+
+static th_result write_compact(sqlite_writer *w, const th_moment *frame, th_error *error) {
+    int count = frame->count, first_seen = 0;
+    th_result result = choose_origin(w, frame, error);
+    if (result != TH_OK) return result;
+    double low_x = w->origin_x - frame->origin.x, low_y = w->origin_y - frame->origin.y;
+    if (!th_compact_to_grid(count, frame->x, low_x, w->quantum, w->grid_x) ||
+        !th_compact_to_grid(count, frame->y, low_y, w->quantum, w->grid_y))
+        return off_grid(w, frame->number, error);
+    if (!turn_people(w, frame, &first_seen)) return no_memory(w, error);
+    bool known = knows_directions(frame);
+    if (known) th_compact_headings(count, w->people.direction_x, w->people.direction_y, w->heading);
+    th_grid_frame grid = {count,
+                          frame->id,
+                          w->grid_x,
+                          w->grid_y,
+                          known ? w->heading : NULL,
+                          w->levels ? frame->level : NULL};
+    return write_grid(w, frame->number, &grid, first_seen, error);
+}
+
+// Puts one frame, without its row in frame_data, into the open transaction. `w` has room for it.
+static th_result put_frame(sqlite_writer *w, const th_moment *frame, th_error *error) {
+    int ignored = 0;
+    if (w->compact) return write_compact(w, frame, error);
+    bool turn = frame->velocity_x && !frame->orientation_x;
+    if (turn && !turn_people(w, frame, &ignored)) return no_memory(w, error);
+    return write_rows(w, frame, error);
+}
+
+// ---- the writer, from its first statement to the end of the file
 
 enum {
     COMMIT_FRAMES = 10,
@@ -26,11 +375,11 @@ enum {
 #define BLOB_PAGES "PRAGMA page_size = 16384"
 #define COMMIT_SECONDS 0.2 // what a kill may cost [s]
 
-static th_result reserve(th_sqlite_writer *w, int count, th_error *error) {
+static th_result reserve(sqlite_writer *w, int count, th_error *error) {
     if (count < w->capacity) return TH_OK;
     int capacity = th_array_capacity_int(w->capacity, count + 1); // never NULL, even for nobody
 #define X(array) &&TH_RESIZE(w->array, capacity)
-    bool good = true TH_WRITER_ARRAYS(X);
+    bool good = true WRITER_ARRAYS(X);
 #undef X
     if (!good)
         return th_trajectory_fail(error, TH_NO_MEMORY, w->path,
@@ -41,12 +390,12 @@ static th_result reserve(th_sqlite_writer *w, int count, th_error *error) {
 
 // ---- transactions
 
-static th_result begin(th_sqlite_writer *w, th_error *error) {
+static th_result begin(sqlite_writer *w, th_error *error) {
     if (!sqlite3_get_autocommit(w->db)) return TH_OK;
     return th_store_run(w->db, w->path, "BEGIN IMMEDIATE", error);
 }
 
-static th_result commit(th_sqlite_writer *w, th_error *error) {
+static th_result commit(sqlite_writer *w, th_error *error) {
     th_result result = TH_OK;
     if (!w->has_geometry && w->min_x <= w->max_x)
         result = th_store_put_bounds(w->db, w->path, w->geometry_hash, w->min_x, w->min_y, w->max_x,
@@ -60,14 +409,14 @@ static th_result commit(th_sqlite_writer *w, th_error *error) {
 
 // Nothing of a half-written frame may stay; the database may have rolled back by itself already. A
 // wrong argument is found before anything is written and spoils nothing.
-static th_result give_up(th_sqlite_writer *w, th_result result) {
+static th_result give_up(sqlite_writer *w, th_result result) {
     if (result == TH_BAD_ARGUMENT) return result;
     w->failed = true;
     if (!sqlite3_get_autocommit(w->db)) sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
     return result;
 }
 
-static th_result end_frame(th_sqlite_writer *w, int64_t number, th_error *error) {
+static th_result end_frame(sqlite_writer *w, int64_t number, th_error *error) {
     sqlite3_bind_int64(w->insert_frame_data, 1, number);
     sqlite3_bind_int64(w->insert_frame_data, 2, w->geometry_hash);
     th_result result = th_store_step(w->db, w->path, w->insert_frame_data, error);
@@ -79,13 +428,13 @@ static th_result end_frame(th_sqlite_writer *w, int64_t number, th_error *error)
 
 // ---- frames
 
-static th_result check_sound(const th_sqlite_writer *w, th_error *error) {
+static th_result check_sound(const sqlite_writer *w, th_error *error) {
     if (!w->failed) return TH_OK;
     return th_trajectory_fail(error, TH_NO_FILE, w->path,
                               "writing failed before; the frames committed until then are kept");
 }
 
-static th_result ready(th_sqlite_writer *w, int count, th_error *error) {
+static th_result ready(sqlite_writer *w, int count, th_error *error) {
     th_result result = check_sound(w, error);
     if (result == TH_OK) result = reserve(w, count, error);
     return result == TH_OK ? begin(w, error) : result;
@@ -93,15 +442,15 @@ static th_result ready(th_sqlite_writer *w, int count, th_error *error) {
 
 static th_result sqlite_write(th_trajectory_writer *writer, const th_moment *frame,
                               th_error *error) {
-    th_sqlite_writer *w = writer->state;
+    sqlite_writer *w = writer->state;
     th_result result = ready(w, frame->count, error);
-    if (result == TH_OK) result = th_sqlite_put_frame(w, frame, error);
+    if (result == TH_OK) result = put_frame(w, frame, error);
     if (result == TH_OK) result = end_frame(w, frame->number, error);
     return result == TH_OK ? TH_OK : give_up(w, result);
 }
 
 static th_result sqlite_commit(th_trajectory_writer *writer, th_error *error) {
-    th_sqlite_writer *w = writer->state;
+    sqlite_writer *w = writer->state;
     th_result result = check_sound(w, error);
     if (result == TH_OK) result = commit(w, error);
     return result == TH_OK ? TH_OK : give_up(w, result);
@@ -111,7 +460,7 @@ static th_result sqlite_commit(th_trajectory_writer *writer, th_error *error) {
 
 static th_result new_writer(th_trajectory_writer *writer, const char *path, int flags,
                             th_error *error) {
-    th_sqlite_writer *w = calloc(1, sizeof *w);
+    sqlite_writer *w = calloc(1, sizeof *w);
     if (!w) return th_trajectory_fail(error, TH_NO_MEMORY, path, "no memory for a writer");
     writer->state = w;
     snprintf(writer->path, sizeof writer->path, "%s", path);
@@ -129,7 +478,7 @@ static th_result new_writer(th_trajectory_writer *writer, const char *path, int 
     return TH_OK;
 }
 
-static th_result prepare(th_sqlite_writer *w, const th_trajectory_info *info, th_error *error) {
+static th_result prepare(sqlite_writer *w, const th_trajectory_info *info, th_error *error) {
     w->compact = info->format == TH_TRAJECTORY_COMPACT;
     w->levels = info->level_count > 1;
     w->quantum = info->quantum;
@@ -156,7 +505,7 @@ static th_result prepare(th_sqlite_writer *w, const th_trajectory_info *info, th
     return result;
 }
 
-static th_result use_log(th_sqlite_writer *w, th_error *error) {
+static th_result use_log(sqlite_writer *w, th_error *error) {
     return th_store_run(w->db, w->path, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL",
                         error);
 }
@@ -168,7 +517,7 @@ static th_result sqlite_create(th_trajectory_writer *writer, const char *path, t
         writer->info.quantum = TH_STORE_QUANTUM;
     th_result result = new_writer(writer, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error);
     if (result != TH_OK) return result;
-    th_sqlite_writer *w = writer->state;
+    sqlite_writer *w = writer->state;
     if (writer->info.format == TH_TRAJECTORY_COMPACT)
         result = th_store_run(w->db, w->path, BLOB_PAGES, error);
     if (result == TH_OK) result = use_log(w, error);
@@ -180,7 +529,7 @@ static th_result sqlite_create(th_trajectory_writer *writer, const char *path, t
     return result == TH_OK ? TH_OK : give_up(w, result);
 }
 
-static th_result drop_frames(th_sqlite_writer *w, const th_store_facts *facts, int64_t frame,
+static th_result drop_frames(sqlite_writer *w, const th_store_facts *facts, int64_t frame,
                              th_error *error) {
     const struct {
         bool there;
@@ -203,7 +552,7 @@ static th_result drop_frames(th_sqlite_writer *w, const th_store_facts *facts, i
 }
 
 // Reads all that stays, to know who was ever there, which way they face, and where the codec stands.
-static th_result catch_up(th_sqlite_writer *w, const th_store_facts *facts,
+static th_result catch_up(sqlite_writer *w, const th_store_facts *facts,
                           const th_trajectory_info *info, th_error *error) {
     th_store_reader *reader = NULL;
     th_result result = th_store_reader_create(w->db, w->path, facts, info, &reader, error);
@@ -212,7 +561,7 @@ static th_result catch_up(th_sqlite_writer *w, const th_store_facts *facts,
         int first_seen = 0;
         result = th_store_reader_next(reader, &frame, error);
         if (result != TH_OK || frame.count < 0) break;
-        if (!th_people_see(&w->people, frame.count, frame.id, &first_seen)) {
+        if (!see_people(&w->people, frame.count, frame.id, &first_seen)) {
             result = th_trajectory_fail(error, TH_NO_MEMORY, w->path, "no memory for people");
             break;
         }
@@ -231,7 +580,7 @@ static th_result sqlite_append(th_trajectory_writer *writer, const char *path, i
                                th_error *error) {
     th_result result = new_writer(writer, path, SQLITE_OPEN_READWRITE, error);
     if (result != TH_OK) return result;
-    th_sqlite_writer *w = writer->state;
+    sqlite_writer *w = writer->state;
     th_store_facts facts = {0};
     th_store_budget budget;
     result = th_store_guard(w->db, w->path, &budget, error);
@@ -255,7 +604,7 @@ static th_result sqlite_append(th_trajectory_writer *writer, const char *path, i
     w->origin_x = facts.origin_x;
     w->origin_y = facts.origin_y;
     w->geometry_hash = facts.geometry_hash;
-    if (info->row_count > 0) th_sqlite_widen(w, info->min_x, info->min_y, info->max_x, info->max_y);
+    if (info->row_count > 0) widen_bounds(w, info->min_x, info->min_y, info->max_x, info->max_y);
     writer->last_frame = frame - 1;
     result = commit(w, error);
     return result == TH_OK ? TH_OK : give_up(w, result);
@@ -263,7 +612,7 @@ static th_result sqlite_append(th_trajectory_writer *writer, const char *path, i
 
 // One file without a log beside it. Where that fails, all frames are still there, in the log: a full
 // disk has no room for it, and while somebody reads the log cannot go; the last reader folds it then.
-static th_result fold_log(th_sqlite_writer *w, th_error *error) {
+static th_result fold_log(sqlite_writer *w, th_error *error) {
     sqlite3_busy_timeout(w->db, FOLD_MS);
     int code = sqlite3_exec(w->db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE",
                             NULL, NULL, NULL) &
@@ -273,7 +622,7 @@ static th_result fold_log(th_sqlite_writer *w, th_error *error) {
 }
 
 static th_result sqlite_finish(th_trajectory_writer *writer, th_error *error) {
-    th_sqlite_writer *w = writer->state;
+    sqlite_writer *w = writer->state;
     if (!w) return TH_OK;
     th_result result = TH_OK;
     if (w->db && !w->failed) {
@@ -290,9 +639,9 @@ static th_result sqlite_finish(th_trajectory_writer *writer, th_error *error) {
     }
     sqlite3_close(w->db);
     th_compact_codec_destroy(w->codec);
-    th_people_release(&w->people);
+    release_people(&w->people);
 #define X(array) free(w->array);
-    TH_WRITER_ARRAYS(X)
+    WRITER_ARRAYS(X)
 #undef X
     free(w);
     writer->state = NULL;

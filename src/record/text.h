@@ -1,5 +1,6 @@
 // Reading Juelich text line by line, for those who want the rows (opening) and for those who want to
-// know where in the file they stand (appending). SPDX-License-Identifier: Apache-2.0
+// know where in the file they stand (appending).
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TH_RECORD_TEXT_H
 #define TH_RECORD_TEXT_H
 #include "record/backend.h"
@@ -35,16 +36,9 @@ typedef th_result th_text_row_fn(void *context, int64_t frame, const th_row *row
 th_result th_text_scan(const char *path, th_trajectory_assumed assumed, th_text_header *header,
                        th_text_row_fn *row, void *context, th_error *error);
 
-// ---- for text_scan.c and text_header.c
 // Decimal number with a point whatever the locale; `end` (or NULL) is where it ends, `text` itself when
 // there is none. "nan", "inf" and hexadecimal are none.
 double th_text_number(const char *text, const char **end);
-
-typedef struct th_text_comments {
-    bool column_unit; // a column's title has given the unit
-} th_text_comments;
-// One comment line before the first row, without its line end.
-void th_text_read_comment(th_text_comments *comments, const char *line, th_text_header *header);
 
 // A level's id as one word of letters, digits, "_", "-" and %XX, and back. PedPy looks for words like
 // "in m" and "framerate" in every line of a header; a name must not look like one.

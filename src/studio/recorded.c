@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formula/segment.h"
 #include "observe/density.h"
-#include "record/wkt.h"
+#include "record/moment.h"
 #include "studio/studio.h"
 #include "throng/model.h"
 #include <math.h>

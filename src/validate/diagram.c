@@ -4,7 +4,7 @@
 #include "core/file.h"
 #include "draw/chart.h"
 #include "formula/weidmann.h"
-#include "record/wkt.h"
+#include "record/moment.h"
 #include "report/folder.h"
 #include "report/table_file.h"
 #include "throng/scene_view.h"

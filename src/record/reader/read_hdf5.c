@@ -1,4 +1,4 @@
-// throng-read-hdf5 FILE: reads an HDF5 trajectory and sends it through stdout, for hdf5_child.c. A process of its own,
+// throng-read-hdf5 FILE: reads an HDF5 trajectory and sends it through stdout, for hdf5_pipe.c. A process of its own,
 // because the HDF5 library crashes, loops or takes all memory on some damaged files.
 // SPDX-License-Identifier: Apache-2.0
 #include "record/hdf5.h"
