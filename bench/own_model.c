@@ -41,7 +41,7 @@ TH_FORMULA void agent_lines(const th_agent *me, const th_orca_params *params,
     th_vec2 v = me->velocity;
     for (int k = 0; k < LANES; ++k) { // unused lanes compute something harmless
         bool used = k < me->neighbour_count;
-        const th_near_person *other = &me->neighbours[k];
+        const th_near_agent *other = &me->neighbours[k];
         x[k] = used ? other->position.x - me->position.x : 10.0f;
         y[k] = used ? other->position.y - me->position.y : 0.0f;
         vx[k] = used ? v.x - other->velocity.x : 0.0f;
@@ -105,7 +105,7 @@ static th_result register_model(th_error *error) {
     model.source = built_in->source;
     model.params = built_in->params;
     model.param_count = built_in->param_count;
-    model.person = orca;
+    model.agent = orca;
     model.look = look;
     model.sight.walls = TH_NEAR_WALL_MAX;
     return th_model_register(&model, error);

@@ -70,7 +70,7 @@ static void release(look *l) {
 }
 
 static bool copy_field(th_world *world, th_field field, void *to, int count) {
-    const void *view = th_world_map(world, field, TH_READ);
+    const void *view = th_world_map(world, field, TH_ACCESS_READ);
     if (!view) return false;
     memcpy(to, view, (size_t)count * 4);
     th_world_unmap(world, field);
@@ -312,10 +312,10 @@ static void compare_walker(const look *l, int i, float vx, float vy, double step
 // Takes a step and compares velocities before and after it; both lists are in ascending id order.
 static bool watch_step(const look *l, th_world *world, sums *s, th_quality *q) {
     th_world_step(world, 1);
-    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
-    const uint32_t *phase = th_world_map(world, TH_FIELD_PHASE, TH_READ);
-    const float *vx = th_world_map(world, TH_FIELD_VELOCITY_X, TH_READ);
-    const float *vy = th_world_map(world, TH_FIELD_VELOCITY_Y, TH_READ);
+    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
+    const uint32_t *phase = th_world_map(world, TH_FIELD_PHASE, TH_ACCESS_READ);
+    const float *vx = th_world_map(world, TH_FIELD_VELOCITY_X, TH_ACCESS_READ);
+    const float *vy = th_world_map(world, TH_FIELD_VELOCITY_Y, TH_ACCESS_READ);
     bool complete = id && phase && vx && vy;
     int count = complete ? th_world_agent_count(world) : 0;
     for (int i = 0, k = 0; i < l->count && k < count;) {

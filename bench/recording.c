@@ -60,7 +60,7 @@ static th_result recorded_ms(th_world *world, const th_recorder_def *def, th_obs
     if (result == TH_OK) result = run_steps(world, recorder, observer, WARM_UP, error);
     double begin = th_monotonic_seconds();
     if (result == TH_OK) result = run_steps(world, recorder, observer, steps, error);
-    th_result finished = th_recorder_finish(recorder, totals, result == TH_OK ? error : NULL);
+    th_result finished = th_recorder_close(recorder, totals, result == TH_OK ? error : NULL);
     *ms = 1e3 * (th_monotonic_seconds() - begin) / steps;
     return result != TH_OK ? result : finished;
 }

@@ -365,8 +365,8 @@ th_result th_bench_create(th_bench_scene which, const th_bench_models *models, i
     th_param params[8];
     th_group_def group = th_group_def_default();
     group.id = "people";
-    group.radius = (th_distribution){.kind = TH_CONSTANT, .a = RADIUS};
-    group.speed = (th_distribution){.kind = TH_CONSTANT, .a = (double)SPEED};
+    group.radius = (th_distribution){.kind = TH_DISTRIBUTION_CONSTANT, .a = RADIUS};
+    group.speed = (th_distribution){.kind = TH_DISTRIBUTION_CONSTANT, .a = (double)SPEED};
     if (models->filter) group.filter = *models->filter;
     if (models->behave) group.behave.name = models->behave;
     group.move.name = models->move;
@@ -382,7 +382,7 @@ th_result th_bench_create(th_bench_scene which, const th_bench_models *models, i
     def.threads = threads;
     def.step = step;
     def.seed = SEED;
-    def.agent_capacity = agents;
+    def.max_agents = agents;
     result = th_world_create(*scene, &def, world, error);
     if (result == TH_OK && open_ground) {
         portion p = {.world = *world, .wanted = agents, .error = error, .result = TH_OK};

@@ -87,7 +87,7 @@ static double mean_goalward(th_world *world) {
     const void *views[VIEWS];
     bool mapped = true;
     for (int i = 0; i < VIEWS; ++i) {
-        views[i] = th_world_map(world, wanted[i], TH_READ);
+        views[i] = th_world_map(world, wanted[i], TH_ACCESS_READ);
         mapped = mapped && views[i];
     }
     double sum = 0;

@@ -205,7 +205,7 @@ static void warn_of_no_portal(const char *path, const th_scene *scene, int d) {
         printf("parts no rooms: what is on both sides of it is joined elsewhere by more than %g m, "
                "so who has the behaviour hidac does not learn that it is shut; close that with a "
                "wall or a door if it should\n",
-               TH_PASSAGE_WIDEST);
+               TH_PASSAGE_WIDTH_MAX);
 }
 
 static void warn_of_doors(const char *path, const th_scene *scene, const th_rooms *rooms) {
@@ -240,7 +240,7 @@ static void print_rooms(const char *path, const th_scene *scene) {
     }
     th_rooms *rooms = NULL;
     th_error error;
-    if (th_rooms_find(scene, TH_PASSAGE_WIDEST, &rooms, &error) != TH_OK) {
+    if (th_rooms_create(scene, TH_PASSAGE_WIDTH_MAX, &rooms, &error) != TH_OK) {
         printf("  rooms: %s\n", error.message);
         return;
     }
@@ -276,7 +276,7 @@ static int run_check(const th_command *command, int argc, char **argv) {
     code = th_make_world(path, scene, -1, 1, 0, TH_BACKEND_CPU, &world);
     if (code == TH_EXIT_OK && !quiet) {
         th_statistics now = th_world_statistics(world);
-        th_run_def settings = scene->run;
+        th_run_settings settings = scene->run;
         printf("%s: good: %s, %llu people at the start, ", path, scene->name,
                (unsigned long long)now.inside);
         if (settings.duration > 0)

@@ -68,7 +68,7 @@ static void print_result(th_trajectory *from, const char *to, th_trajectory_form
     th_size_text(size, sizeof size, (double)th_file_bytes(to));
     printf("%s: %s, %lld frames of %lld people, %lld rows, %s\n", to,
            th_trajectory_format_name(format), (long long)info->frame_count,
-           (long long)info->people_count, (long long)info->row_count, size);
+           (long long)info->agent_count, (long long)info->row_count, size);
     if (format != TH_TRAJECTORY_TEXT) return;
     bool geometry = knows_geometry(info), orientation = knows_orientation(from);
     bool notes = info->note_count > 0;

@@ -70,7 +70,7 @@ static json_t *describe_json(const description *d) {
                      number_or_null(frames ? (double)info->first_frame / info->fps : (double)NAN),
                      "end_time",
                      number_or_null(frames ? (double)info->last_frame / info->fps : (double)NAN),
-                     "people", (json_int_t)info->people_count, "rows", (json_int_t)info->row_count,
+                     "people", (json_int_t)info->agent_count, "rows", (json_int_t)info->row_count,
                      "bounds", bounds, "quantum", info->quantum, "bytes", (json_int_t)d->bytes,
                      "bytes_per_row", number_or_null(bytes_per_row(d)), "cut_off", d->log_bytes > 0,
                      "levels", levels_json(info), "notes", notes);
@@ -119,7 +119,7 @@ static void print_description(const description *d) {
     else
         printf("  frames       none\n");
     printf("  people       %lld in %lld rows, one per person and frame\n",
-           (long long)info->people_count, (long long)info->row_count);
+           (long long)info->agent_count, (long long)info->row_count);
     if (info->row_count > 0) {
         printf("  positions    x %.3f to %.3f m, y %.3f to %.3f m", info->min_x, info->max_x,
                info->min_y, info->max_y);

@@ -104,7 +104,7 @@ static bool read_layers(const th_command *command, picture_settings *s) {
 
 // Whom to show where nobody was named: five of those who are there, evenly over their numbers.
 static void choose_people(th_world *world, picture_settings *s) {
-    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
+    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
     int count = th_world_agent_count(world), wanted = count < 5 ? count : 5;
     s->chosen_count = 0;
     for (int k = 0; id && k < wanted; ++k)
@@ -113,8 +113,8 @@ static void choose_people(th_world *world, picture_settings *s) {
 }
 
 static int level_of(th_world *world, uint32_t serial) {
-    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
-    const uint32_t *level = th_world_map(world, TH_FIELD_LEVEL, TH_READ);
+    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
+    const uint32_t *level = th_world_map(world, TH_FIELD_LEVEL, TH_ACCESS_READ);
     int found = -1, count = th_world_agent_count(world);
     for (int i = 0; id && level && i < count && found < 0; ++i)
         if (id[i] == serial) found = (int)level[i];
@@ -235,7 +235,7 @@ static int draw_series(const char *scene_path, th_world *world, picture_settings
     view.title = *scene->name ? scene->name : stem;
     th_rooms *rooms = NULL;
     th_error error;
-    if (s->show_rooms && th_rooms_find(scene, TH_PASSAGE_WIDEST, &rooms, &error) != TH_OK) {
+    if (s->show_rooms && th_rooms_create(scene, TH_PASSAGE_WIDTH_MAX, &rooms, &error) != TH_OK) {
         th_report_error(scene_path, &error);
         free(door_closed);
         return TH_EXIT_FAILED;

@@ -21,7 +21,7 @@ static int resume(const char *folder, const th_runs_def *def, th_runs_display *d
     if (result == TH_BAD_SCENE) return th_report_error(folder, &error);
     if (result != TH_OK) return th_report_failure(folder, &error);
     int code = TH_EXIT_OK;
-    if (th_runs_about(display->runs)->state != TH_RUNS_FINISHED)
+    if (th_runs_about(display->runs)->state != TH_RUNS_STATE_FINISHED)
         code = th_perform_runs(display);
     else if (display->json)
         code = print_finished(folder, display->runs);

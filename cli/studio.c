@@ -91,7 +91,7 @@ static th_result open_scene(th_studio *studio, const char *path, const studio_op
     th_result result = th_scene_overridden_json(path, &options, &text, error);
     if (result != TH_OK) return result;
     json_t *document = th_document_read(text, strlen(text), path, error);
-    free(text);
+    th_free(text);
     if (!document) return TH_BAD_SCENE;
     folder_of(path, folder);
     return th_play_open(studio, document, path, folder, error);

@@ -310,7 +310,7 @@ static void print_point(th_runs_display *d, int point) {
     if (text) fputs(text, stdout);
     if (text && d->json) putchar('\n');
     d->unprinted = !text;
-    free(text);
+    th_free(text);
     fflush(stdout);
 }
 
@@ -390,7 +390,7 @@ int th_perform_runs(th_runs_display *d) {
     let_interrupt(NULL);
     th_progress_end(&d->progress);
     if (result != TH_OK) return report_trouble(about, &error);
-    bool interrupted = about->state == TH_RUNS_INTERRUPTED;
+    bool interrupted = about->state == TH_RUNS_STATE_INTERRUPTED;
     int points = 0;
     th_runs_points(d->runs, &points);
     if (!about->sweep && !d->json) print_warnings(d->runs);

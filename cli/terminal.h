@@ -68,7 +68,7 @@ void th_progress_show_runs(th_progress *progress, int done, int count, double si
 void th_progress_say(th_progress *progress, const char *what);
 void th_progress_end(th_progress *progress);
 
-// The share done of a recording that is read: "converting: 40 %". th_share_show fits th_convert_progress.
+// The share done of a recording that is read: "converting: 40 %". th_share_show fits th_convert_fn.
 typedef struct th_share {
     const char *what;
     bool terminal;

@@ -40,7 +40,7 @@ int main(void) {
     }
     while (!th_world_done(world)) {
         th_world_step(world, 50);
-        const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
+        const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
         int count = th_world_agent_count(world);
         printf("%5.1f s: %2d inside, the first of them at x = %.2f m\n", th_world_time(world),
                count, count ? (double)x[0] : 0.0);

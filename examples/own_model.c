@@ -20,14 +20,14 @@ static void turn_away(const th_agent *me, th_vec2 from, float gap, th_vec2 *to) 
 
 static th_vec2 velocity(const th_agent *me) {
     float wanted = hypotf(me->preferred.x, me->preferred.y), speed = wanted;
-    const th_near_person *end = me->neighbours + me->neighbour_count;
+    const th_near_agent *end = me->neighbours + me->neighbour_count;
     th_vec2 to = me->direction;
-    for (const th_near_person *n = me->neighbours; n < end; ++n)
+    for (const th_near_agent *n = me->neighbours; n < end; ++n)
         turn_away(me, n->position, n->distance - me->radius - n->radius, &to);
     for (int w = 0; w < me->wall_count; ++w)
         turn_away(me, me->walls[w].nearest, me->walls[w].distance - me->radius, &to);
     float length = hypotf(to.x, to.y) + 1e-6f, x = to.x / length, y = to.y / length;
-    for (const th_near_person *n = me->neighbours; n < end; ++n) { // who is in the way?
+    for (const th_near_agent *n = me->neighbours; n < end; ++n) { // who is in the way?
         float dx = n->position.x - me->position.x, dy = n->position.y - me->position.y;
         float size = me->radius + n->radius, gap = fmaxf(n->distance - size, 0);
         if (x * dx + y * dy > 0 && fabsf(x * dy - y * dx) < size)
@@ -41,7 +41,7 @@ TH_PLUGIN { // clang-format off
     static const th_model model = {
         .cookie = TH_MODEL_COOKIE, .stage = TH_STAGE_MOVE, .name = "keep_gap",
         .doc = "keeps a time gap to those ahead", .source = "Tordeux, Chraibi, Seyfried 2016",
-        .params = params, .param_count = 3, .fields = fields, .field_count = 1, .person = velocity,
+        .params = params, .param_count = 3, .fields = fields, .field_count = 1, .agent = velocity,
         .sight = {.neighbours = 12, .neighbour_range = 3, .walls = 4, .wall_range = 1}};
     return th_model_register(&model, error);
 } // clang-format on

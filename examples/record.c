@@ -28,7 +28,7 @@ static int record(th_world *world, const char *path) {
         result = th_recorder_see(recorder, world, &error);
     }
     th_recorder_totals totals;
-    if (th_recorder_finish(recorder, &totals, &error) != TH_OK) return fail(&error);
+    if (th_recorder_close(recorder, &totals, &error) != TH_OK) return fail(&error);
     printf("%llu frames, %llu rows, %llu bytes\n", (unsigned long long)totals.frames,
            (unsigned long long)totals.rows, (unsigned long long)totals.bytes);
     return 0;
@@ -53,7 +53,7 @@ static int read_back(const char *path) {
             last_x[id] = frame.x[i];
             last_y[id] = frame.y[i];
         }
-    long long people = (long long)th_trajectory_about(trajectory)->people_count;
+    long long people = (long long)th_trajectory_about(trajectory)->agent_count;
     printf("%lld people walked %.1f m on average\n", people, walked / (double)people);
     th_trajectory_close(trajectory);
     return result == TH_OK ? 0 : fail(&error);

@@ -102,7 +102,7 @@ static void fill(input *in, th_model *m) {
     m->name = word(in);
     m->doc = how % 16 == 15 ? NULL : "doc";
     m->source = "source";
-    m->person = how & 1 ? NULL : velocity;
+    m->agent = how & 1 ? NULL : velocity;
     m->run = how & 1 ? run : NULL;
     m->look = how & 2 ? look : NULL;
     m->create = how & 4 ? create : NULL;
@@ -127,7 +127,7 @@ static void check(th_world *world) {
     int count = th_world_agent_count(world);
     for (int f = 0; f < 2; ++f) {
         int field = f ? TH_FIELD_POSITION_Y : TH_FIELD_POSITION_X;
-        const float *values = th_world_map(world, field, TH_READ);
+        const float *values = th_world_map(world, field, TH_ACCESS_READ);
         for (int i = 0; values && i < count; ++i)
             if (!isfinite(values[i])) abort();
         th_world_unmap(world, field);

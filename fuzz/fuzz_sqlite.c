@@ -32,7 +32,7 @@ static void make_base(int which, base *made) {
                                .notes = &note,
                                .note_count = 1};
     th_trajectory_writer *writer = NULL;
-    if (th_trajectory_create(path, &info, &writer, NULL) != TH_OK) abort();
+    if (th_trajectory_writer_create(path, &info, &writer, NULL) != TH_OK) abort();
     for (int f = 0; f < 5; ++f) {
         const int64_t id[] = {3, 8, 9 + f};
         const double x[] = {1 + 0.1 * f, 2, 3}, y[] = {1, 2, 3 + 0.1 * f};
@@ -41,7 +41,7 @@ static void make_base(int which, base *made) {
             .number = 2 * f, .count = f % 4, .id = id, .x = x, .y = y, .level = level};
         if (th_trajectory_write(writer, &frame, NULL) != TH_OK) abort();
     }
-    if (th_trajectory_finish(writer, NULL) != TH_OK) abort();
+    if (th_trajectory_writer_close(writer, NULL) != TH_OK) abort();
     FILE *read = fopen(path, "rb");
     if (!read) abort();
     made->size = fread(made->bytes, 1, sizeof made->bytes, read);

@@ -54,7 +54,7 @@ static void check(th_world *world) {
     const int fields[] = {TH_FIELD_POSITION_X, TH_FIELD_POSITION_Y, TH_FIELD_VELOCITY_X,
                           TH_FIELD_VELOCITY_Y};
     for (int f = 0; f < 4; ++f) {
-        const float *values = th_world_map(world, fields[f], TH_READ);
+        const float *values = th_world_map(world, fields[f], TH_ACCESS_READ);
         for (int i = 0; values && i < count; ++i)
             if (!isfinite(values[i])) abort();
         th_world_unmap(world, fields[f]);

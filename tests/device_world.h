@@ -177,7 +177,7 @@ typedef struct people_view {
 static inline people_view view_people(th_world *world) {
     const void *map[COMPARED];
     for (int f = 0; f < COMPARED; ++f) {
-        map[f] = th_world_map(world, compared_fields[f], TH_READ);
+        map[f] = th_world_map(world, compared_fields[f], TH_ACCESS_READ);
         assert_non_null(map[f]);
     }
     return (people_view){.id = map[0],

@@ -59,7 +59,7 @@ static inline hand_scene *hand_create(void) {
 
 static inline void hand_destroy(hand_scene *hand) {
     th_plan_release(&hand->scene);
-    th_arena_free(hand->scene.arena);
+    th_arena_release(hand->scene.arena);
     free(hand);
 }
 

@@ -29,7 +29,7 @@ static inline void take_nodes(test_lattice *l, const char *json, double cell) {
 static inline void release_nodes(test_lattice *l) {
     th_graph_destroy(&l->graph, &l->memory);
     th_nodes_release(&l->nodes);
-    th_arena_free(&l->arena);
+    th_arena_release(&l->arena);
     th_world_destroy(l->world);
     th_scene_destroy(l->scene);
 }

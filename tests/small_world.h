@@ -65,7 +65,7 @@ static inline small_world *small_world_create(th_model_id model, const float *pa
 }
 
 static inline void small_world_destroy(small_world *small) {
-    th_arena_free(small->scene.arena);
+    th_arena_release(small->scene.arena);
     free(small);
 }
 

@@ -68,7 +68,7 @@ static inline th_trajectory_writer *append(int64_t frame) {
 }
 
 static inline void free_writer(th_trajectory_writer *writer) {
-    th_arena_free(&writer->kept);
+    th_arena_release(&writer->kept);
     free(writer);
 }
 
@@ -93,7 +93,7 @@ static inline th_result try_open(th_trajectory **trajectory, th_error *error) {
 
 static inline void close_recording(th_trajectory *trajectory) {
     th_sqlite_backend.close(trajectory);
-    th_arena_free(&trajectory->kept);
+    th_arena_release(&trajectory->kept);
     free(trajectory);
 }
 
@@ -218,7 +218,7 @@ static inline void assert_counts(const th_trajectory_info *info, double far, int
     assert_int_equal(info->first_frame, 0);
     assert_int_equal(info->last_frame, moment_of(to - 1, far).number);
     assert_int_equal(info->row_count, rows);
-    assert_int_equal(info->people_count, people);
+    assert_int_equal(info->agent_count, people);
     assert_true(fabs(info->min_x - min_x) <= 0.001 && fabs(info->max_y - max_y) <= 0.001);
 }
 

@@ -38,7 +38,7 @@ th_world *world_of(const th_scene *scene, int threads, uint64_t seed) {
 }
 
 float *field_of(th_world *world, int field) {
-    float *view = th_world_map(world, field, TH_READ);
+    float *view = th_world_map(world, field, TH_ACCESS_READ);
     assert_non_null(view);
     th_world_unmap(world, field);
     return view;

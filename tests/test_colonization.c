@@ -60,7 +60,7 @@ static void the_pattern_is_even(void **state) {
     double spacing = TH_MARKER_COLUMNS / sqrt(TH_MARKERS);
     assert_true(least > 0.6 * spacing);
     assert_true(sum / TH_MARKERS > 0.86 * spacing); // darts alone have 0.83
-    th_arena_free(&arena);
+    th_arena_release(&arena);
 }
 
 // The plane's markers lie where a walk over all cells finds them, across the seams of the pattern and below zero.
@@ -85,7 +85,7 @@ static void rows_find_every_marker(void **state) {
         assert_in_range(found, wanted - 1, wanted + 1); // one may lie on the circle
         assert_in_range(found, 30, 58);                 // 14 pi = 44
     }
-    th_arena_free(&arena);
+    th_arena_release(&arena);
 }
 
 // ---- owners
@@ -182,7 +182,7 @@ static void steps_follow_the_markers(void **state) {
         assert_true(a->next_position_x[i] == p.x + step.x);
         assert_true(a->next_position_y[i] == p.y + step.y);
     }
-    th_arena_free(&arena);
+    th_arena_release(&arena);
     end(small);
 }
 

@@ -30,9 +30,9 @@ static void stand(th_world *world, float x, float y) {
 // Everybody wants to walk this way.
 static void want(th_world *world, float x, float y) {
     int count = th_world_agent_count(world);
-    float *px = th_world_map(world, TH_FIELD_PREFERRED_X, TH_OVERWRITE);
-    float *py = th_world_map(world, TH_FIELD_PREFERRED_Y, TH_OVERWRITE);
-    uint32_t *phase = th_world_map(world, TH_FIELD_PHASE, TH_OVERWRITE);
+    float *px = th_world_map(world, TH_FIELD_PREFERRED_X, TH_ACCESS_OVERWRITE);
+    float *py = th_world_map(world, TH_FIELD_PREFERRED_Y, TH_ACCESS_OVERWRITE);
+    uint32_t *phase = th_world_map(world, TH_FIELD_PHASE, TH_ACCESS_OVERWRITE);
     for (int i = 0; i < count; ++i) {
         px[i] = x;
         py[i] = y;
@@ -89,7 +89,7 @@ static void test_two_ways(void **state) {
     float force[20];
     for (int k = 0; k < 20; ++k) stand(world, 10.0f + 0.5f * (float)k, 0.5f);
     want(world, 1.0f, 0.0f);
-    float *px = th_world_map(world, TH_FIELD_PREFERRED_X, TH_WRITE);
+    float *px = th_world_map(world, TH_FIELD_PREFERRED_X, TH_ACCESS_WRITE);
     for (int k = 10; k < 20; ++k) px[k] = -1.0f;
     th_world_unmap(world, TH_FIELD_PREFERRED_X);
     assert_true(th_world_contact_forces(world, force));
@@ -108,7 +108,7 @@ static void test_wall_between_and_gap(void **state) {
     stand(world, 10.0f, 0.5f);
     stand(world, 10.51f, 0.5f); // 1 cm apart: touching, who is behind may close that gap first
     want(world, 1.0f, 0.0f);
-    float *px = th_world_map(world, TH_FIELD_PREFERRED_X, TH_WRITE);
+    float *px = th_world_map(world, TH_FIELD_PREFERRED_X, TH_ACCESS_WRITE);
     px[1] = -1.0f;
     th_world_unmap(world, TH_FIELD_PREFERRED_X);
     assert_true(th_world_contact_forces(world, force));

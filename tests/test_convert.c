@@ -207,7 +207,7 @@ static void test_geometry_and_notes(void **state) {
                                .notes = &note,
                                .note_count = 1};
     th_trajectory_writer *writer = NULL;
-    assert_int_equal(th_trajectory_create(path, &info, &writer, NULL), TH_OK);
+    assert_int_equal(th_trajectory_writer_create(path, &info, &writer, NULL), TH_OK);
     int64_t id = 1;
     double place = 0.5, one = 1, nothing = 0;
     int32_t level = 1;
@@ -219,7 +219,7 @@ static void test_geometry_and_notes(void **state) {
                        .orientation_y = &nothing,
                        .level = &level};
     assert_int_equal(th_trajectory_write(writer, &frame, NULL), TH_OK);
-    assert_int_equal(th_trajectory_finish(writer, NULL), TH_OK);
+    assert_int_equal(th_trajectory_writer_close(writer, NULL), TH_OK);
     check_run(f, "info two.sqlite", 0, "ground, z 0 m, 99.0 m2 walkable", "");
     assert_non_null(strstr(f->out, "upper, z 4 m, 5.0 m2 walkable"));
     assert_non_null(strstr(f->out, "throng_seed  12"));
@@ -250,7 +250,7 @@ static void test_killed_writer(void **state) {
         int64_t id = 1;
         double place = 0.5;
         th_moment frame = {.count = 1, .id = &id, .x = &place, .y = &place};
-        bool good = th_trajectory_create(path, &info, &writer, NULL) == TH_OK;
+        bool good = th_trajectory_writer_create(path, &info, &writer, NULL) == TH_OK;
         for (; good && frame.number < 500; ++frame.number)
             good = th_trajectory_write(writer, &frame, NULL) == TH_OK;
         raise(SIGKILL);

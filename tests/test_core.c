@@ -47,11 +47,11 @@ static void test_arena_blocks(void **state) {
     assert_int_equal(arena.bytes, l.bytes);
     assert_true(arena.bytes >= used && arena.bytes < used + used / 8 + 64 * 1024);
     assert_false(arena.failed);
-    th_arena_free(&arena);
+    th_arena_release(&arena);
     assert_int_equal(l.bytes, 0); // free was told the right sizes
     assert_int_equal(arena.bytes, 0);
     assert_non_null(th_arena_alloc(&arena, 10, 10)); // and again
-    th_arena_free(&arena);
+    th_arena_release(&arena);
     assert_int_equal(l.bytes, 0);
 }
 
@@ -73,7 +73,7 @@ static void test_arena_strings_and_arrays(void **state) {
     assert_true(capacity >= 5000 && capacity < 2 * 5000);
     assert_null(th_arena_alloc(&arena, SIZE_MAX / 2, 4));
     assert_true(arena.failed);
-    th_arena_free(&arena);
+    th_arena_release(&arena);
     assert_int_equal(l.bytes, 0);
 }
 
@@ -93,7 +93,7 @@ static thing *make_thing(ledger *l) {
                     .name = th_arena_string(&arena, "thing"),
                     .few = th_arena_alloc(&arena, 3, sizeof(uint32_t))};
     if (arena.failed) {
-        th_arena_free(&arena);
+        th_arena_release(&arena);
         return NULL;
     }
     *made = arrays;
@@ -113,7 +113,7 @@ static void test_arena_without_memory(void **state) {
         }
         made->x[99999] = 1.0f;
         th_arena arena = made->arena;
-        th_arena_free(&arena);
+        th_arena_release(&arena);
         assert_int_equal(l.bytes, 0);
         break;
     }
@@ -135,7 +135,7 @@ static void test_reserved_memory(void **state) {
     assert_true(count > 16);
     for (int i = 0; i < count; ++i) assert_int_equal(numbers[i], i);
     assert_int_equal(l.bytes, (int64_t)sizeof *numbers * capacity);
-    th_free(&memory, numbers, (size_t)capacity, sizeof *numbers);
+    th_dealloc(&memory, numbers, (size_t)capacity, sizeof *numbers);
     assert_int_equal(l.bytes, 0);
 }
 

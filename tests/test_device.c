@@ -102,7 +102,7 @@ static void changes_by_hand(void **state) {
         assert_int_equal(th_world_spawn(worlds[w], &def, 1, &added, &error), TH_OK);
         th_agent_id gone = {3};
         assert_int_equal(th_world_remove(worlds[w], &gone, 1), 1);
-        float *speed = th_world_map(worlds[w], TH_FIELD_SPEED, TH_WRITE);
+        float *speed = th_world_map(worlds[w], TH_FIELD_SPEED, TH_ACCESS_WRITE);
         assert_non_null(speed);
         speed[5] = 0.7f;
         th_world_unmap(worlds[w], TH_FIELD_SPEED);
@@ -152,8 +152,8 @@ static void views_agree(void **state) {
     int count = th_world_agent_count(p.cpu);
     assert_int_equal(count, th_world_agent_count(p.device));
     for (int f = 0; f < TH_FIELD_COUNT; ++f) {
-        const void *a = th_world_map(p.cpu, (th_field)f, TH_READ);
-        const void *b = th_world_map(p.device, (th_field)f, TH_READ);
+        const void *a = th_world_map(p.cpu, (th_field)f, TH_ACCESS_READ);
+        const void *b = th_world_map(p.device, (th_field)f, TH_ACCESS_READ);
         assert_non_null(a);
         assert_non_null(b);
         if (memcmp(a, b, (size_t)count * 4) != 0)
@@ -226,7 +226,7 @@ static void too_many(void **state) {
     th_world *world = device_world(scene, TH_BACKEND_CUDA);
     th_world_destroy(world);
     def.backend = TH_BACKEND_CUDA;
-    def.agent_capacity = -1;
+    def.max_agents = -1;
     th_error error;
     assert_int_equal(th_world_create(scene, &def, &world, &error), TH_BAD_ARGUMENT);
     th_scene_destroy(scene);

@@ -50,7 +50,7 @@ static pair pair_in(const char *scene, int model, const char *more, int people, 
     snprintf(json, sizeof json, scene, people, models[model].name, others, step_of(model));
     pair p = {.scene = device_scene(json)};
     th_world_def def = th_world_def_default();
-    def.agent_capacity = capacity;
+    def.max_agents = capacity;
     def.backend = TH_BACKEND_CPU;
     p.cpu = device_world_as(p.scene, def);
     def.backend = TH_BACKEND_CUDA;
@@ -109,7 +109,7 @@ static void remove_all(th_world *world) {
     th_agent_id ids[PEOPLE];
     int count = th_world_agent_count(world);
     assert_true(count <= PEOPLE);
-    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
+    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
     assert_non_null(id);
     for (int k = 0; k < count; ++k) ids[k].serial = id[k];
     th_world_unmap(world, TH_FIELD_ID);
@@ -117,7 +117,7 @@ static void remove_all(th_world *world) {
 }
 
 static void write_first(th_world *world, th_field field, float value) {
-    float *view = th_world_map(world, field, TH_WRITE);
+    float *view = th_world_map(world, field, TH_ACCESS_WRITE);
     assert_non_null(view);
     view[0] = value;
     th_world_unmap(world, field);
@@ -208,7 +208,7 @@ static void snapshots_of_other_sizes(void **state) {
         pair p = pair_in(hall, m, "", PEOPLE, PEOPLE);
         th_world_def def = th_world_def_default();
         th_world *of[SIZES];
-        def.agent_capacity = PEOPLE;
+        def.max_agents = PEOPLE;
         for (int k = 0; k < SIZES; ++k) of[k] = device_world_as(p.scene, def);
         keep_one_by_the_wall(of[ONE]);
         remove_all(of[NOBODY]);

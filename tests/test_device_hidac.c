@@ -109,7 +109,7 @@ static void memories_are_used_again(void **state) {
     (void)state;
     if (!device_is_exact()) return;
     th_world_def def = th_world_def_default();
-    def.agent_capacity = 1024; // the least
+    def.max_agents = 1024; // the least
     pair p = {
         .scene = device_scene(TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 6, 40]}}],
         "exits": [{"id": "out", "line": [[6, 0], [6, 40]]}],

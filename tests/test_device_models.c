@@ -116,8 +116,8 @@ static void the_fallen(void **state) {
 static void heap_up(pair p) {
     th_world *worlds[2] = {p.cpu, p.device};
     for (int w = 0; w < 2; ++w) {
-        float *x = th_world_map(worlds[w], TH_FIELD_POSITION_X, TH_WRITE);
-        float *y = th_world_map(worlds[w], TH_FIELD_POSITION_Y, TH_WRITE);
+        float *x = th_world_map(worlds[w], TH_FIELD_POSITION_X, TH_ACCESS_WRITE);
+        float *y = th_world_map(worlds[w], TH_FIELD_POSITION_Y, TH_ACCESS_WRITE);
         assert_non_null(x);
         assert_non_null(y);
         for (int k = 0; k < 120; ++k) { // a lattice of 5 cm, and five on one spot of it
@@ -233,7 +233,7 @@ static void own_model(void **state) {
     own.stage = TH_STAGE_MOVE;
     own.name = "own";
     own.doc = own.source = "test";
-    own.person = stand;
+    own.agent = stand;
     assert_int_equal(th_model_register(&own, NULL), TH_OK);
     char json[1024];
     snprintf(json, sizeof json, plane, "own");

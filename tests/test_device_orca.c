@@ -67,8 +67,8 @@ static void put_people(pair p, place_fn *place_of) {
     for (int w = 0; w < 2; ++w) {
         th_world *world = w ? p.device : p.cpu;
         int count = th_world_agent_count(world);
-        float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_WRITE);
-        float *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_WRITE);
+        float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_WRITE);
+        float *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_ACCESS_WRITE);
         assert_non_null(x);
         assert_non_null(y);
         for (int i = 0; i < count; ++i) {

@@ -56,7 +56,7 @@ static th_vec2 random_place(const th_scene *scene, int level, int k, th_vec2 hea
 }
 
 static void write_field(th_world *world, th_field field, const void *values) {
-    void *view = th_world_map(world, field, TH_OVERWRITE);
+    void *view = th_world_map(world, field, TH_ACCESS_OVERWRITE);
     assert_non_null(view);
     memcpy(view, values, (size_t)th_world_agent_count(world) * 4);
     th_world_unmap(world, field);
@@ -70,7 +70,7 @@ static void scatter(pair p, bool heaped) {
     static uint32_t phase[MOST], goal_level[MOST];
     int count = th_world_agent_count(p.cpu);
     assert_true(count == th_world_agent_count(p.device) && count <= MOST);
-    const uint32_t *level = th_world_map(p.cpu, TH_FIELD_LEVEL, TH_READ);
+    const uint32_t *level = th_world_map(p.cpu, TH_FIELD_LEVEL, TH_ACCESS_READ);
     assert_non_null(level);
     th_vec2 heaps[2] = {random_place(p.scene, 0, 1, (th_vec2){0}),
                         random_place(p.scene, 1, 1, (th_vec2){0})};
@@ -194,7 +194,7 @@ typedef struct disturbance {
 
 static difference disturbed(pair p, disturbance d, int people, tolerance t) {
     copy_state(p.cpu, p.device);
-    void *view = th_world_map(p.device, d.field, TH_WRITE);
+    void *view = th_world_map(p.device, d.field, TH_ACCESS_WRITE);
     assert_non_null(view);
     for (int k = 0; k < people; ++k) {
         if (d.by != 0.0f)

@@ -98,7 +98,7 @@ static void solver_on_random_floors(void **state) {
         th_lcp_work *work = th_lcp_work_create(&arena, n, n);
         assert_non_null(work);
         th_lcp_result exact = th_lcp_solve(&f.lcp, work), found;
-        th_arena_free(&arena);
+        th_arena_release(&arena);
         assert_true(exact.converged);
         double *p = numbers(n), most = 0.0, apart = 0.0;
         th_lcp lcp = f.lcp;
@@ -206,8 +206,8 @@ static void one_step_from_a_jam(void **state) {
     double apart = largest_difference(p.cpu, p.device, TH_GRID_PRESSURE, &most);
     assert_true(most > 0.5);
     if (apart > 1e-3 * most) fail_msg("pressures are %g of %g apart", apart, most);
-    const float *x = th_world_map(p.cpu, TH_FIELD_POSITION_X, TH_READ);
-    const float *y = th_world_map(p.device, TH_FIELD_POSITION_X, TH_READ);
+    const float *x = th_world_map(p.cpu, TH_FIELD_POSITION_X, TH_ACCESS_READ);
+    const float *y = th_world_map(p.device, TH_FIELD_POSITION_X, TH_ACCESS_READ);
     float moved = 0.0f;
     for (int i = 0; i < th_world_agent_count(p.cpu); ++i) moved = fmaxf(moved, fabsf(x[i] - y[i]));
     assert_true(moved < 1e-3f); // [m] a step is 5 cm
@@ -277,8 +277,8 @@ static void circle_does_the_same(void **state) {
     double sum[2] = {0.0, 0.0}, most[2];
     th_world *worlds[2] = {p.cpu, p.device};
     for (int w = 0; w < 2; ++w) {
-        const float *x = th_world_map(worlds[w], TH_FIELD_POSITION_X, TH_READ);
-        const float *y = th_world_map(worlds[w], TH_FIELD_POSITION_Y, TH_READ);
+        const float *x = th_world_map(worlds[w], TH_FIELD_POSITION_X, TH_ACCESS_READ);
+        const float *y = th_world_map(worlds[w], TH_FIELD_POSITION_Y, TH_ACCESS_READ);
         for (int i = 0; i < th_world_agent_count(worlds[w]); ++i)
             sum[w] += sqrt((double)x[i] * (double)x[i] + (double)y[i] * (double)y[i]) / 1500.0;
         th_world_unmap(worlds[w], TH_FIELD_POSITION_X);

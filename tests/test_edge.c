@@ -297,7 +297,7 @@ static void test_nonsense_in_views(void **state) {
             th_scene *scene;
             th_world *world = world_from(room, models[m], &scene);
             th_world_step(world, 3);
-            uint32_t *view = th_world_map(world, (th_field)f, TH_WRITE);
+            uint32_t *view = th_world_map(world, (th_field)f, TH_ACCESS_WRITE);
             for (size_t k = 0; k < sizeof rude / sizeof *rude; ++k) view[k] = rude[k];
             th_world_unmap(world, (th_field)f);
             th_world_step(world, 3);
@@ -394,7 +394,7 @@ static void test_put_onto_a_wall(void **state) {
         th_world *world = world_from(scene_json, models[m], &scene);
         th_agent_def on[3] = {{.position = {6, 3}}, {.position = {6, 1}}, {.position = {0, 4}}};
         assert_int_equal(th_world_spawn(world, on, 3, NULL, NULL), TH_OK);
-        float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_WRITE);
+        float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_WRITE);
         x[0] = 6.0f;
         th_world_unmap(world, TH_FIELD_POSITION_X);
         run_to_end(world, 60.0);

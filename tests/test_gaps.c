@@ -78,10 +78,10 @@ static void watch(th_world *world, const plan *p, int *way, double *need) {
     for (int step = 0; step < 1200 && !th_world_done(world); ++step) {
         th_world_step(world, 1);
         int count = th_world_agent_count(world);
-        const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
-        const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ),
-                    *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_READ),
-                    *radius = th_world_map(world, TH_FIELD_RADIUS, TH_READ);
+        const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
+        const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_READ),
+                    *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_ACCESS_READ),
+                    *radius = th_world_map(world, TH_FIELD_RADIUS, TH_ACCESS_READ);
         double c = cos(p->angle), s = sin(p->angle);
         for (int i = 0; i < count; ++i) {
             uint32_t who = id[i] - 1;

@@ -75,7 +75,7 @@ static void write_file(const fixture *f, int level_count, bool orientation) {
                                .notes = &note,
                                .note_count = 1};
     th_trajectory_writer *writer = NULL;
-    must(th_trajectory_create(f->path, &info, &writer, &error), &error);
+    must(th_trajectory_writer_create(f->path, &info, &writer, &error), &error);
     const int64_t id[] = {3, 8};
     const double x[] = {1.25, 2.5}, y[] = {0.1, 4}, ox[] = {1, 0}, oy[] = {0, -1};
     const int32_t level[] = {0, 1};
@@ -90,7 +90,7 @@ static void write_file(const fixture *f, int level_count, bool orientation) {
                            .level = level_count > 1 ? level : NULL};
         must(th_trajectory_write(writer, &frame, &error), &error);
     }
-    must(th_trajectory_finish(writer, &error), &error);
+    must(th_trajectory_writer_close(writer, &error), &error);
 }
 
 static void check_text(hid_t object, const char *name, const char *expected) {
@@ -214,7 +214,7 @@ static void test_large(void **state) {
         .format = TH_TRAJECTORY_HDF5, .fps = 10, .levels = &level, .level_count = 1};
     th_error error = {0};
     th_trajectory_writer *writer = NULL;
-    must(th_trajectory_create(f->path, &info, &writer, &error), &error);
+    must(th_trajectory_writer_create(f->path, &info, &writer, &error), &error);
     for (int k = 0; k < FRAMES; ++k) {
         for (int i = 0; i < PEOPLE; ++i) {
             id[i] = 2 * i;
@@ -223,13 +223,13 @@ static void test_large(void **state) {
         th_moment frame = {.number = k, .count = PEOPLE, .id = id, .x = x, .y = x};
         must(th_trajectory_write(writer, &frame, &error), &error);
     }
-    must(th_trajectory_finish(writer, &error), &error);
+    must(th_trajectory_writer_close(writer, &error), &error);
     th_trajectory *trajectory = NULL;
     must(th_trajectory_open(f->path, &trajectory, &error), &error);
     const th_trajectory_info *read = th_trajectory_about(trajectory);
     assert_string_equal(read->levels[0].wkt, wkt);
     assert_int_equal(read->row_count, PEOPLE * FRAMES);
-    assert_int_equal(read->people_count, PEOPLE);
+    assert_int_equal(read->agent_count, PEOPLE);
     for (int k = 0; k < FRAMES; ++k) {
         th_moment frame;
         must(th_trajectory_next(trajectory, &frame, &error), &error);
@@ -329,7 +329,7 @@ static void test_others(void **state) {
         assert_int_equal(info->note_count, 1);
         assert_string_equal(info->notes[0].key, "run_name");
         assert_string_equal(info->notes[0].value, "00_01a");
-        assert_int_equal(info->people_count, 2);
+        assert_int_equal(info->agent_count, 2);
         th_moment frame;
         must(th_trajectory_next(trajectory, &frame, &error), &error);
         assert_int_equal(frame.number, 7);

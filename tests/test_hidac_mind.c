@@ -25,20 +25,20 @@ static void steps_to(run *r, double time) {
 static uint32_t word_of(run *r, const char *name, int k) {
     int field = th_world_field(r->world, name);
     assert_true(field >= 0);
-    const uint32_t *view = th_world_map(r->world, field, TH_READ);
+    const uint32_t *view = th_world_map(r->world, field, TH_ACCESS_READ);
     uint32_t value = view[k];
     th_world_unmap(r->world, field);
     return value;
 }
 static float place_of(run *r, int k) {
-    const float *x = th_world_map(r->world, TH_FIELD_POSITION_X, TH_READ);
+    const float *x = th_world_map(r->world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
     float place = x[k];
     th_world_unmap(r->world, TH_FIELD_POSITION_X);
     return place;
 }
 static int count_nature(run *r, uint32_t bit) {
     int field = th_world_field(r->world, "hidac.nature"), count = 0;
-    const uint32_t *view = th_world_map(r->world, field, TH_READ);
+    const uint32_t *view = th_world_map(r->world, field, TH_ACCESS_READ);
     for (int k = 0; k < th_world_agent_count(r->world); ++k) count += (view[k] & bit) != 0;
     th_world_unmap(r->world, field);
     return count;
@@ -253,7 +253,7 @@ static int led_west(const char *leader, double guide_speed, double speed, uint64
         th_world_step(r.world, 1);
         int count = th_world_agent_count(r.world);
         if (word_of(&r, "id", 0) != 1) break;
-        const float *x = th_world_map(r.world, TH_FIELD_POSITION_X, TH_READ);
+        const float *x = th_world_map(r.world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
         for (int k = 1; k < count && count == 7; ++k)
             *farthest = fmax(*farthest, (double)fabsf(x[k] - x[0]));
         th_world_unmap(r.world, TH_FIELD_POSITION_X);
@@ -304,7 +304,7 @@ static void test_followers_come_along_a_route(void **state) {
     float least = 30;
     while (!th_world_done(r.world) && th_world_time(r.world) < 200) {
         th_world_step(r.world, 1);
-        const float *x = th_world_map(r.world, TH_FIELD_POSITION_X, TH_READ);
+        const float *x = th_world_map(r.world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
         if (th_world_agent_count(r.world) == 3) least = fminf(least, fmaxf(x[1], x[2]));
         th_world_unmap(r.world, TH_FIELD_POSITION_X);
     }

@@ -43,7 +43,7 @@ static int ask(th_world *world, uint32_t id) {
 }
 
 static void set_field(th_world *world, int field, int k, float value) {
-    float *values = th_world_map(world, field, TH_WRITE);
+    float *values = th_world_map(world, field, TH_ACCESS_WRITE);
     values[k] = value;
     th_world_unmap(world, field);
 }
@@ -111,7 +111,7 @@ static void views_stay_where_they_are(void **state) {
     th_scene *scene = room_of("hidac");
     th_world *world = world_of(scene, 1, 1);
     th_world_step(world, 20);
-    float *speed = th_world_map(world, TH_FIELD_SPEED, TH_WRITE);
+    float *speed = th_world_map(world, TH_FIELD_SPEED, TH_ACCESS_WRITE);
     int count = th_world_agent_count(world);
     for (int k = 0; k < count; ++k) speed[k] = 1.0f + 0.001f * (float)k;
     assert_true(ask(world, 30) > 0);
@@ -364,7 +364,7 @@ static void uic_tells_its_pressure(void **state) {
     th_scene *scene = room_of("uic");
     th_world *world = world_of(scene, 1, 1);
     th_world_step(world, 80);
-    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
+    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
     int people = th_world_agent_count(world), pressed = 0;
     for (int i = 0; i < people; ++i) {
         int count = ask(world, id[i]);
@@ -418,7 +418,7 @@ static void people_tells_who_slows(void **state) {
     th_scene *scene = room_of("people");
     th_world *world = world_of(scene, 1, 1);
     th_world_step(world, 40);
-    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
+    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
     int people = th_world_agent_count(world), slowed = 0, within = 0;
     for (int i = 0; i < people; ++i) {
         int count = ask(world, id[i]);
@@ -445,7 +445,7 @@ static void densesense_tells_its_arc(void **state) {
     th_scene *scene = room_with(th_models(NULL)[model]);
     th_world *world = world_of(scene, 1, 1);
     th_world_step(world, 60);
-    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
+    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
     const float *px = field_of(world, TH_FIELD_PREFERRED_X),
                 *py = field_of(world, TH_FIELD_PREFERRED_Y);
     int people = th_world_agent_count(world), slowed = 0, as_told = 0;
@@ -542,7 +542,7 @@ static void colonization_tells_its_markers_and_cell(void **state) {
     int people = th_world_agent_count(world), markers = 0, edges = 0;
     const float *x = field_of(world, TH_FIELD_POSITION_X),
                 *y = field_of(world, TH_FIELD_POSITION_Y);
-    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
+    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
     for (int i = 0; i < people; ++i) {
         int count = ask(world, id[i]);
         for (int k = 0; k < count; ++k) {

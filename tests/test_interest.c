@@ -585,7 +585,7 @@ static void the_leg_of_before(void **state) {
     (void)state;
     th_scene *scene = market("field");
     th_world *world = world_of(scene, 1, 1);
-    uint32_t *leg = th_world_map(world, TH_FIELD_LEG, TH_WRITE), looks = 0;
+    uint32_t *leg = th_world_map(world, TH_FIELD_LEG, TH_ACCESS_WRITE), looks = 0;
     for (int i = 0; i < 60; ++i) leg[i] = 1;
     th_world_unmap(world, TH_FIELD_LEG);
     th_world_step(world, 100);
@@ -636,7 +636,7 @@ static void unsound_numbers(void **state) {
                  {place, 2, 1},
                  {place, 3, 0}};
     for (int k = 0; k < TH_COUNT_OF(cases); ++k) {
-        uint32_t *view = th_world_map(world, cases[k].field, TH_WRITE);
+        uint32_t *view = th_world_map(world, cases[k].field, TH_ACCESS_WRITE);
         view[0] = cases[k].value;
         th_world_unmap(world, cases[k].field);
         assert_int_equal(*words_of(world, cases[k].field) == cases[k].value, cases[k].taken);

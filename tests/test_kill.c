@@ -58,7 +58,7 @@ static int record_for_ever(th_world *world, const th_recorder_def *def, const ch
     th_error again = {0}, closing = {0};
     bool stays = th_recorder_see(recorder, world, &again) == result &&
                  strcmp(again.message, error.message) == 0;
-    bool told = th_recorder_finish(recorder, NULL, &closing) == result &&
+    bool told = th_recorder_close(recorder, NULL, &closing) == result &&
                 strcmp(closing.message, error.message) == 0;
     if (!stays || !told) say("not the same error each time: ");
     say(error.file);
@@ -233,9 +233,9 @@ static int64_t assert_whole_frames(reference *r, const char *file) {
 static void assert_continues(reference *r, const char *file, int64_t frame) {
     th_trajectory_writer *writer = NULL;
     th_error error = {0};
-    if (th_trajectory_append(file, frame, &writer, &error) != TH_OK)
+    if (th_trajectory_writer_append(file, frame, &writer, &error) != TH_OK)
         fail_msg("%s: %s", error.file, error.message);
-    assert_int_equal(th_trajectory_finish(writer, &error), TH_OK);
+    assert_int_equal(th_trajectory_writer_close(writer, &error), TH_OK);
     assert_int_equal(assert_whole_frames(r, file), frame);
 }
 

@@ -36,7 +36,7 @@ static double view_value(th_world *world, th_moment_column column, int i) {
                                                 [TH_COLUMN_LEVEL] = true,
                                                 [TH_COLUMN_PHASE] = true,
                                                 [TH_COLUMN_GROUP] = true};
-    const void *view = th_world_map(world, fields[column], TH_READ);
+    const void *view = th_world_map(world, fields[column], TH_ACCESS_READ);
     assert_non_null(view);
     return whole[column] ? (double)((const uint32_t *)view)[i] : (double)((const float *)view)[i];
 }
@@ -114,11 +114,11 @@ static void test_origin_in_every_format(void **state) {
         th_moment moment = {.count = 2, .id = id, .x = x, .y = y, .has_origin = true};
         moment.origin = (th_point){4500000.5, -1000};
         th_trajectory_writer *writer = NULL;
-        assert_int_equal(th_trajectory_create(path, &info, &writer, NULL), TH_OK);
+        assert_int_equal(th_trajectory_writer_create(path, &info, &writer, NULL), TH_OK);
         assert_int_equal(th_trajectory_write(writer, &moment, NULL), TH_OK);
         moment.number = 6;
         assert_int_equal(th_trajectory_write(writer, &moment, NULL), TH_OK);
-        assert_int_equal(th_trajectory_finish(writer, NULL), TH_OK);
+        assert_int_equal(th_trajectory_writer_close(writer, NULL), TH_OK);
         th_trajectory *read = NULL;
         th_moment got;
         assert_int_equal(th_trajectory_open(path, &read, NULL), TH_OK);

@@ -161,7 +161,7 @@ static void test_levels(void **state) {
     th_trajectory_info info = {
         .format = TH_TRAJECTORY_COMPACT, .fps = 10, .levels = levels, .level_count = 2};
     th_trajectory_writer *writer = NULL;
-    assert_int_equal(th_trajectory_create(file, &info, &writer, NULL), TH_OK);
+    assert_int_equal(th_trajectory_writer_create(file, &info, &writer, NULL), TH_OK);
     for (int f = 0; f < 10; ++f) {
         const int64_t id[2] = {1, 2};
         const double x[2] = {0.1 * f, 5}, y[2] = {0, 0};
@@ -177,7 +177,7 @@ static void test_levels(void **state) {
                            .level = level};
         assert_int_equal(th_trajectory_write(writer, &frame, NULL), TH_OK);
     }
-    assert_int_equal(th_trajectory_finish(writer, NULL), TH_OK);
+    assert_int_equal(th_trajectory_writer_close(writer, NULL), TH_OK);
     th_motion_def def = th_motion_def_default();
     th_motion *motion = NULL;
     assert_int_equal(th_motion_open(file, &def, &motion, NULL), TH_OK);

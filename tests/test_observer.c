@@ -88,9 +88,9 @@ static void cross_by_hand(hand_line *l, double px, double py, double qx, double 
 
 static void count_by_hand(hand_count *hand, th_world *world, hand_line *lines, int line_count) {
     bool there[HAND_PEOPLE] = {0};
-    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
-    const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
-    const float *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_READ);
+    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
+    const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
+    const float *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_ACCESS_READ);
     for (int i = 0; i < th_world_agent_count(world); ++i) {
         uint32_t k = id[i];
         assert_true(k < HAND_PEOPLE);

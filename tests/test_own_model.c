@@ -23,7 +23,7 @@ static const th_field_info fields[] = {
 static th_vec2 move(const th_agent *me) {
     th_vec2 v = {me->params[PACE] * me->preferred.x, me->params[PACE] * me->preferred.y};
     for (int k = 0; k < me->neighbour_count; ++k) {
-        const th_near_person *other = &me->neighbours[k];
+        const th_near_agent *other = &me->neighbours[k];
         float x = me->position.x - other->position.x, y = me->position.y - other->position.y;
         float push = expf(-5.0f * (other->distance - me->radius - other->radius));
         v.x += push * x;
@@ -49,7 +49,7 @@ static const th_model mover = {
     .preset_count = 1,
     .fields = fields,
     .field_count = 2,
-    .person = move,
+    .agent = move,
     .look = look,
     .sight = {.neighbours = 8, .neighbour_range = 2},
 };
@@ -66,7 +66,7 @@ static const th_model slow_filter = {.cookie = TH_MODEL_COOKIE,
                                      .name = "slower",
                                      .doc = "half as fast",
                                      .source = "test",
-                                     .person = slower};
+                                     .agent = slower};
 
 static th_vec2 as_planned(const th_agent *me) { return me->preferred; }
 static const th_model same_plan = {.cookie = TH_MODEL_COOKIE,
@@ -75,7 +75,7 @@ static const th_model same_plan = {.cookie = TH_MODEL_COOKIE,
                                    .doc = "what the field says",
                                    .source = "test",
                                    .needs_lattice = true,
-                                   .person = as_planned};
+                                   .agent = as_planned};
 
 // Looks around and writes down what it sees; nobody moves.
 static const th_field_info seen_fields[] = {
@@ -103,7 +103,7 @@ static const th_model watcher = {
     .source = "test",
     .fields = seen_fields,
     .field_count = 4,
-    .person = watch,
+    .agent = watch,
     .sight = {.neighbours = 4, .neighbour_range = 20, .walls = 8, .wall_range = 3}};
 static th_model x_ray; // the same, through walls
 
@@ -118,7 +118,7 @@ static const th_model broken = {.cookie = TH_MODEL_COOKIE,
                                 .source = "test",
                                 .fields = fields,
                                 .field_count = 1,
-                                .person = nonsense};
+                                .agent = nonsense};
 static const th_model broken_filter = {.cookie = TH_MODEL_COOKIE,
                                        .stage = TH_STAGE_FILTER,
                                        .name = "broken",
@@ -126,7 +126,7 @@ static const th_model broken_filter = {.cookie = TH_MODEL_COOKIE,
                                        .source = "test",
                                        .fields = fields,
                                        .field_count = 1,
-                                       .person = nonsense};
+                                       .agent = nonsense};
 
 static int register_all(void **state) {
     (void)state;
@@ -268,7 +268,7 @@ static void test_snapshot(void **state) {
     // A hashed field is part of the hash.
     int number = th_world_field(world, "mover.walked");
     uint64_t before = th_world_hash(world);
-    float *walked = th_world_map(world, number, TH_WRITE);
+    float *walked = th_world_map(world, number, TH_ACCESS_WRITE);
     walked[0] += 1.0f;
     th_world_unmap(world, number);
     assert_true(th_world_hash(world) != before);
@@ -382,11 +382,11 @@ static void test_bad_descriptions(void **state) {
     REFUSES(m.stage = TH_STAGE_CONTACT,
             "model \"bad\": stage must be TH_STAGE_BEHAVE, PLAN, FILTER or MOVE");
     REFUSES(m.doc = NULL, "model \"bad\" needs doc (one line) and source (paper or author)");
-    REFUSES(m.person = NULL, "model \"bad\" has no function that runs it; give `person`, or `run` "
-                             "for all people at once");
+    REFUSES(m.agent = NULL, "model \"bad\" has no function that runs it; give `agent`, or `run` "
+                            "for all people at once");
     REFUSES(m.run = th_models(NULL)[0]->run,
-            "model \"bad\" has both `person` and `run`; give one of them");
-    REFUSES(m.stage = TH_STAGE_BEHAVE, "model \"bad\": `person` returns a velocity, which is for "
+            "model \"bad\" has both `agent` and `run`; give one of them");
+    REFUSES(m.stage = TH_STAGE_BEHAVE, "model \"bad\": `agent` returns a velocity, which is for "
                                        "plan, filter and move; a behave model has `run`");
     REFUSES(
         m.sight.neighbours = 17,

@@ -241,16 +241,16 @@ static void people_who_wait_are_not_shoved_about(void **state) {
         5);
     enum { N = 30 };
     float x[N], y[N], furthest = 0;
-    const float *px = th_world_map(world, TH_FIELD_POSITION_X, TH_READ),
-                *py = th_world_map(world, TH_FIELD_POSITION_Y, TH_READ);
+    const float *px = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_READ),
+                *py = th_world_map(world, TH_FIELD_POSITION_Y, TH_ACCESS_READ);
     memcpy(x, px, sizeof x);
     memcpy(y, py, sizeof y);
     th_world_unmap(world, TH_FIELD_POSITION_X);
     th_world_unmap(world, TH_FIELD_POSITION_Y);
     th_world_step(world, 600);
     assert_int_equal(th_world_statistics(world).left, 30);
-    px = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
-    py = th_world_map(world, TH_FIELD_POSITION_Y, TH_READ);
+    px = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
+    py = th_world_map(world, TH_FIELD_POSITION_Y, TH_ACCESS_READ);
     for (int i = 0; i < N; ++i) furthest = fmaxf(furthest, hypotf(px[i] - x[i], py[i] - y[i]));
     th_world_unmap(world, TH_FIELD_POSITION_X);
     th_world_unmap(world, TH_FIELD_POSITION_Y);
@@ -301,7 +301,7 @@ static void a_wall_ahead_slows_down(void **state) {
 
 static void a_scene_without_a_model_uses_it(void **state) {
     (void)state;
-    int model = th_model_default_of(TH_STAGE_MOVE);
+    int model = th_stage_default_model(TH_STAGE_MOVE);
     assert_string_equal(th_models(NULL)[model]->name, "people");
 }
 

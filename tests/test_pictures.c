@@ -301,7 +301,8 @@ static void heights(void **state) {
             fail_msg("%s: %s", error.path, error.message);
         th_world *world = world_of(scene, 1, 1);
         th_world_step(world, 100);
-        speed[k] = fabsf(((const float *)th_world_map(world, TH_FIELD_VELOCITY_X, TH_READ))[0]);
+        speed[k] =
+            fabsf(((const float *)th_world_map(world, TH_FIELD_VELOCITY_X, TH_ACCESS_READ))[0]);
         th_world_unmap(world, TH_FIELD_VELOCITY_X);
         th_world_destroy(world);
         th_scene_destroy(scene);

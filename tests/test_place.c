@@ -29,28 +29,28 @@ static void check_moments(th_distribution d, double wanted_mean, double wanted_d
 static void test_distributions(void **state) {
     (void)state;
     const double wide = 1e6;
-    check_moments((th_distribution){TH_UNIFORM, 2, 5, 2, 5}, 3.5, 3.0 / sqrt(12.0));
-    check_moments((th_distribution){TH_NORMAL, 1.34, 0.26, -wide, wide}, 1.34, 0.26);
-    check_moments((th_distribution){TH_LOGNORMAL, 1.0, 0.4, 0, wide}, exp(1.0 + 0.08),
+    check_moments((th_distribution){TH_DISTRIBUTION_UNIFORM, 2, 5, 2, 5}, 3.5, 3.0 / sqrt(12.0));
+    check_moments((th_distribution){TH_DISTRIBUTION_NORMAL, 1.34, 0.26, -wide, wide}, 1.34, 0.26);
+    check_moments((th_distribution){TH_DISTRIBUTION_LOGNORMAL, 1.0, 0.4, 0, wide}, exp(1.0 + 0.08),
                   exp(1.08) * sqrt(exp(0.16) - 1.0));
-    check_moments((th_distribution){TH_GAMMA, 3.0, 2.0, 0, wide}, 6.0, sqrt(12.0));
-    check_moments((th_distribution){TH_GAMMA, 0.5, 2.0, 0, wide}, 1.0, sqrt(2.0));
+    check_moments((th_distribution){TH_DISTRIBUTION_GAMMA, 3.0, 2.0, 0, wide}, 6.0, sqrt(12.0));
+    check_moments((th_distribution){TH_DISTRIBUTION_GAMMA, 0.5, 2.0, 0, wide}, 1.0, sqrt(2.0));
     double g1 = tgamma(1.5), g2 = tgamma(2.0); // Weibull, shape 2, scale 10
-    check_moments((th_distribution){TH_WEIBULL, 10.0, 2.0, 0, wide}, 10.0 * g1,
+    check_moments((th_distribution){TH_DISTRIBUTION_WEIBULL, 10.0, 2.0, 0, wide}, 10.0 * g1,
                   10.0 * sqrt(g2 - g1 * g1));
-    th_distribution constant = {TH_CONSTANT, 0.2, 0, 0.2, 0.2};
+    th_distribution constant = {TH_DISTRIBUTION_CONSTANT, 0.2, 0, 0.2, 0.2};
     assert_true(th_draw(&constant, 1, 2, 3) == 0.2f);
 }
 
 static void test_draws_stay_inside(void **state) {
     (void)state;
-    th_distribution d = {TH_NORMAL, 1.34, 0.26, 1.2, 1.5};
+    th_distribution d = {TH_DISTRIBUTION_NORMAL, 1.34, 0.26, 1.2, 1.5};
     for (uint32_t i = 0; i < 20000; ++i) {
         float value = th_draw(&d, 1, 3, i);
         assert_true(value >= 1.2f && value <= 1.5f);
         assert_true(value == th_draw(&d, 1, 3, i));
     }
-    th_distribution hopeless = {TH_NORMAL, 0.0, 0.01, 5.0, 6.0};
+    th_distribution hopeless = {TH_DISTRIBUTION_NORMAL, 0.0, 0.01, 5.0, 6.0};
     assert_true(th_draw(&hopeless, 1, 3, 1) == 5.0f);
 }
 
@@ -68,7 +68,8 @@ static crowd place(const char *json, int count, float low, float high, uint64_t 
     c.placer = th_placer_create(&memory, c.scene, high, count);
     c.positions = malloc((size_t)count * sizeof *c.positions);
     c.radii = malloc((size_t)count * sizeof *c.radii);
-    th_distribution radius = {TH_UNIFORM, (double)low, (double)high, (double)low, (double)high};
+    th_distribution radius = {TH_DISTRIBUTION_UNIFORM, (double)low, (double)high, (double)low,
+                              (double)high};
     for (int i = 0; i < count; ++i) c.radii[i] = th_draw(&radius, seed, 2, (uint32_t)i);
     c.placed =
         th_placer_fill(c.placer, &c.scene->groups[0].area, count, c.radii, seed, 1, c.positions);

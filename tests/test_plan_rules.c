@@ -30,7 +30,7 @@ static th_vec2 preferred_at(run *r, float x, float y) {
                           TH_FIELD_VELOCITY_Y};
     const float values[] = {x, y, 0, 0};
     for (int k = 0; k < 4; ++k) {
-        float *view = th_world_map(r->world, fields[k], TH_WRITE);
+        float *view = th_world_map(r->world, fields[k], TH_ACCESS_WRITE);
         assert_non_null(view);
         view[0] = values[k];
         th_world_unmap(r->world, fields[k]);

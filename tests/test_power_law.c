@@ -83,12 +83,12 @@ static void step_once(const char *positions, bool moving, bool together, th_vec2
     th_scene *scene = scene_of(json);
     th_world *world = world_of(scene, 1, 1);
     if (moving) {
-        float *x = th_world_map(world, TH_FIELD_VELOCITY_X, TH_WRITE);
+        float *x = th_world_map(world, TH_FIELD_VELOCITY_X, TH_ACCESS_WRITE);
         for (int i = 0; i < th_world_agent_count(world); ++i) x[i] = 1.3f;
         th_world_unmap(world, TH_FIELD_VELOCITY_X);
     }
     if (together) {
-        float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_WRITE);
+        float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_WRITE);
         x[1] = x[0];
         th_world_unmap(world, TH_FIELD_POSITION_X);
     }

@@ -175,8 +175,8 @@ enum { BLOCK = 14, BLOCK_PEOPLE = BLOCK * BLOCK };
 
 static void expose_slowly(const th_map *map, th_world *world, double *exposure, int *crowding,
                           double before, double after) {
-    const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
-    const float *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_READ);
+    const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
+    const float *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_ACCESS_READ);
     for (int p = 0; p < BLOCK_PEOPLE; ++p) {
         int i = (int)((x[p] - map->min_x) / map->cell), j = (int)((y[p] - map->min_y) / map->cell);
         double density = 0.0;
@@ -193,8 +193,8 @@ static void expose_slowly(const th_map *map, th_world *world, double *exposure, 
 // Crowd pressure of cell (i, j) from the ways since the sample before.
 static double crowd_pressure_slowly(const th_map *map, th_world *world, int i, int j,
                                     th_vec2 *before, bool first) {
-    const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
-    const float *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_READ);
+    const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
+    const float *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_ACCESS_READ);
     double people = 0.0, u = 0.0, v = 0.0, square = 0.0;
     for (int k = 0; k < BLOCK_PEOPLE; ++k) {
         double w = weight_of(map, i, j, (double)x[k], (double)y[k]);
@@ -346,9 +346,9 @@ static void test_pressure_of_a_run(void **state) {
             most[c] = fmaxf(most[c], value);
             sum[c] += (double)value;
         }
-        const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
-        const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
-        const float *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_READ);
+        const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
+        const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
+        const float *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_ACCESS_READ);
         for (int k = 0; k < th_world_agent_count(world); ++k)
             peak[id[k]] = fmaxf(peak[id[k]], value_at(&grid, (double)x[k], (double)y[k]));
     }

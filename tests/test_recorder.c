@@ -136,7 +136,7 @@ static void see(th_recorder *recorder, th_world *world) {
 static th_recorder_totals finish(th_recorder *recorder) {
     th_recorder_totals totals;
     th_error error = {0};
-    ASSERT_OK(th_recorder_finish(recorder, &totals, &error), error);
+    ASSERT_OK(th_recorder_close(recorder, &totals, &error), error);
     return totals;
 }
 
@@ -365,7 +365,7 @@ static th_result try_to_create(th_world *world, const th_recorder_def *def, th_e
     *error = (th_error){0};
     th_result result = th_recorder_create(world, def, &recorder, error);
     assert_int_equal(recorder == NULL, result != TH_OK);
-    assert_int_equal(th_recorder_finish(recorder, NULL, NULL), TH_OK);
+    assert_int_equal(th_recorder_close(recorder, NULL, NULL), TH_OK);
     return result;
 }
 
@@ -388,9 +388,9 @@ static void test_refusals_say_why(void **state) {
     assert_int_equal(try_to_create(world, &def, &error), TH_BAD_ARGUMENT);
     assert_non_null(strstr(error.message, "convert"));
     def.format = TH_TRAJECTORY_TEXT;
-    def.queue_frames = -1;
+    def.max_queued_frames = -1;
     assert_int_equal(try_to_create(world, &def, &error), TH_BAD_ARGUMENT);
-    def.queue_frames = 1;
+    def.max_queued_frames = 1;
     assert_int_equal(access(f->file[0], F_OK), -1); // nothing was left behind so far
 
     th_recorder *recorder = recorder_of(world, f->file[0], TH_TRAJECTORY_TEXT, 10, false);

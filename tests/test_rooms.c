@@ -14,7 +14,7 @@ typedef struct plan {
 static plan open_plan(const char *json) {
     plan p = {.scene = scene_of(json)};
     th_error error;
-    if (th_rooms_find(p.scene, TH_PASSAGE_WIDEST, &p.rooms, &error) != TH_OK)
+    if (th_rooms_create(p.scene, TH_PASSAGE_WIDTH_MAX, &p.rooms, &error) != TH_OK)
         fail_msg("%s", error.message);
     return p;
 }
@@ -179,7 +179,7 @@ static void test_gaps_beside_a_corridor(void **state) {
     (void)state;
     plan p = {.scene = scene_file("scenes/verification/rimea_08_building.json")};
     th_error error;
-    assert_int_equal(th_rooms_find(p.scene, TH_PASSAGE_WIDEST, &p.rooms, &error), TH_OK);
+    assert_int_equal(th_rooms_create(p.scene, TH_PASSAGE_WIDTH_MAX, &p.rooms, &error), TH_OK);
     int small = 0, corridors = 0;
     for (int r = 0; r < p.rooms->room_count; ++r) {
         small += fabs(p.rooms->rooms[r].shape.area - 6) < 0.01;
@@ -381,7 +381,7 @@ static void test_building(void **state) {
     (void)state;
     plan p = {.scene = scene_file("scenes/hidac/building.json")};
     th_error error;
-    assert_int_equal(th_rooms_find(p.scene, TH_PASSAGE_WIDEST, &p.rooms, &error), TH_OK);
+    assert_int_equal(th_rooms_create(p.scene, TH_PASSAGE_WIDTH_MAX, &p.rooms, &error), TH_OK);
     assert_int_equal(p.rooms->room_count, 85);
     assert_int_equal(p.rooms->portal_count, 85);
     int stairs = 0, goals = 0;
@@ -604,7 +604,7 @@ static bool open_drawn(const drawn *d, double width, double height, const char *
              ground, d->walls, obstacles, d->doors);
     if (th_scene_load_json(json, strlen(json), "s.json", NULL, NULL, &p->scene, &error) != TH_OK)
         return false;
-    if (th_rooms_find(p->scene, TH_PASSAGE_WIDEST, &p->rooms, &error) != TH_OK)
+    if (th_rooms_create(p->scene, TH_PASSAGE_WIDTH_MAX, &p->rooms, &error) != TH_OK)
         fail_msg("%s", error.message);
     return true;
 }

@@ -99,8 +99,8 @@ static void test_one_run_as_the_program(void **state) {
     f->def.seed = 4;
     th_runs *runs = create(f);
     assert_false(program_has(&f->p, "out")); // nothing is written before it is executed
-    assert_int_equal(th_runs_about(runs)->state, TH_RUNS_PREPARED);
-    execute(runs, TH_RUNS_FINISHED);
+    assert_int_equal(th_runs_about(runs)->state, TH_RUNS_STATE_PREPARED);
+    execute(runs, TH_RUNS_STATE_FINISHED);
     assert_int_equal(f->seen[TH_RUNS_BEGUN], 1);
     assert_true(f->seen[TH_RUNS_STEPPED] > 50);
     assert_int_equal(f->seen[TH_RUNS_POINT_DONE], 1);
@@ -135,8 +135,8 @@ static void test_one_run_as_the_program(void **state) {
                 0);
     json_decref(object);
     json_decref(own);
-    free(text);
-    free(json);
+    th_free(text);
+    th_free(json);
     th_runs_destroy(runs);
 }
 
@@ -151,7 +151,7 @@ static void test_many_runs_as_the_program(void **state) {
     f->def.runs = 5;
     f->def.jobs = 2;
     th_runs *runs = create(f);
-    execute(runs, TH_RUNS_FINISHED);
+    execute(runs, TH_RUNS_STATE_FINISHED);
     assert_int_equal(f->seen[TH_RUNS_RUN_DONE], 5);
     assert_int_equal(f->seen[TH_RUNS_STEPPED], 0);
     const th_run_outcome *outcomes = th_runs_outcomes(runs, &count);
@@ -171,7 +171,7 @@ static void test_many_runs_as_the_program(void **state) {
     assert_true(egress->ci_low < egress->mean && egress->mean < egress->ci_high);
     char *text = th_runs_text(runs, 0);
     assert_holds(f->p.last.out, text);
-    free(text);
+    th_free(text);
     th_runs_destroy(runs);
 }
 
@@ -182,7 +182,7 @@ static void test_nothing_is_kept(void **state) {
     f->def.max_time = 2;
     f->def.watch = NULL;
     th_runs *runs = create(f);
-    execute(runs, TH_RUNS_FINISHED);
+    execute(runs, TH_RUNS_STATE_FINISHED);
     assert_string_equal(th_runs_about(runs)->folder, "");
     assert_false(program_has(&f->p, "out"));
     const char *const *texts = th_runs_warnings(runs, &warnings);
@@ -266,13 +266,13 @@ static void test_folder_in_use(void **state) {
     assert_int_equal(th_runs_execute(runs, &error), TH_NO_FILE);
     assert_holds(error.message, "not empty");
     assert_string_equal(error.file, f->out);
-    assert_int_equal(th_runs_about(runs)->state, TH_RUNS_FAILED);
+    assert_int_equal(th_runs_about(runs)->state, TH_RUNS_STATE_FAILED);
     assert_int_equal(th_runs_execute(runs, &error), TH_BAD_ARGUMENT);
     assert_holds(error.message, "already");
     th_runs_destroy(runs);
     f->def.force = true;
     runs = create(f);
-    execute(runs, TH_RUNS_FINISHED);
+    execute(runs, TH_RUNS_STATE_FINISHED);
     assert_true(program_has(&f->p, "out/thesis.txt") && program_has(&f->p, "out/summary.json"));
     th_runs_destroy(runs);
 }
@@ -287,7 +287,7 @@ static void test_interrupted_and_resumed(void **state) {
     snprintf(whole_folder, sizeof whole_folder, "%s/whole", f->p.folder);
     f->def.out = whole_folder;
     th_runs *runs = create(f);
-    execute(runs, TH_RUNS_FINISHED);
+    execute(runs, TH_RUNS_STATE_FINISHED);
     uint64_t whole = hash_of_only(runs);
     th_runs_destroy(runs);
 
@@ -297,7 +297,7 @@ static void test_interrupted_and_resumed(void **state) {
     f->stop_at = TH_RUNS_STEPPED;
     f->stop_after = 77;
     runs = create(f);
-    execute(runs, TH_RUNS_INTERRUPTED);
+    execute(runs, TH_RUNS_STATE_INTERRUPTED);
     assert_int_equal(f->seen[TH_RUNS_STEPPED], 77);
     assert_true(hash_of_only(runs) != whole);
     int count = 0;
@@ -305,7 +305,7 @@ static void test_interrupted_and_resumed(void **state) {
     th_runs_destroy(runs);
 
     runs = open_again(f);
-    execute(runs, TH_RUNS_FINISHED);
+    execute(runs, TH_RUNS_STATE_FINISHED);
     assert_true(hash_of_only(runs) == whole);
     assert_true(f->seen[TH_RUNS_STEPPED] > 10);
     assert_string_equal(f->notes, "");
@@ -316,8 +316,8 @@ static void test_interrupted_and_resumed(void **state) {
                 0);
     // What is finished opens, and there is nothing to do.
     runs = open_again(f);
-    assert_int_equal(th_runs_about(runs)->state, TH_RUNS_FINISHED);
-    execute(runs, TH_RUNS_FINISHED);
+    assert_int_equal(th_runs_about(runs)->state, TH_RUNS_STATE_FINISHED);
+    execute(runs, TH_RUNS_STATE_FINISHED);
     assert_int_equal(f->seen[TH_RUNS_BEGUN], 0);
     th_runs_destroy(runs);
 }
@@ -342,7 +342,7 @@ static void test_interrupted_by_a_signal(void **state) {
     f->def.watch = raise_after_two;
     signalled = create(f);
     signal(SIGUSR1, on_signal);
-    execute(signalled, TH_RUNS_INTERRUPTED);
+    execute(signalled, TH_RUNS_STATE_INTERRUPTED);
     signal(SIGUSR1, SIG_DFL);
     const th_run_outcome *outcomes = th_runs_outcomes(signalled, &count);
     assert_true(count >= 2 && count < 40);
@@ -354,7 +354,7 @@ static void test_interrupted_by_a_signal(void **state) {
     f->def.out = "none";
     th_runs *runs = create(f);
     th_runs_interrupt(runs);
-    execute(runs, TH_RUNS_INTERRUPTED);
+    execute(runs, TH_RUNS_STATE_INTERRUPTED);
     assert_true(th_runs_outcomes(runs, &count)[0].time < 1e-9);
     th_runs_destroy(runs);
 }
@@ -369,11 +369,11 @@ static void test_sweep_as_the_program(void **state) {
     f->stop_at = TH_RUNS_POINT_DONE;
     f->stop_after = 2;
     th_runs *runs = create(f);
-    execute(runs, TH_RUNS_INTERRUPTED);
+    execute(runs, TH_RUNS_STATE_INTERRUPTED);
     th_runs_destroy(runs);
 
     runs = open_again(f);
-    execute(runs, TH_RUNS_FINISHED);
+    execute(runs, TH_RUNS_STATE_FINISHED);
     const th_runs_info *about = th_runs_about(runs);
     assert_true(about->sweep && about->found >= 4 && about->found < 12);
     assert_int_equal(about->path_count, 2);
@@ -393,7 +393,7 @@ static void test_sweep_as_the_program(void **state) {
                 0);
     assert_holds(f->p.last.out, text);
     assert_code(shell(&f->p, "cmp out/sweep.csv own/sweep.csv"), 0);
-    free(text);
+    th_free(text);
     th_runs_destroy(runs);
 }
 

@@ -200,7 +200,7 @@ static void test_recordings(void **state) {
         assert_int_equal(info.format, cases[i].format);
         assert_true(fabs(info.fps - 5) < 1e-9);
         assert_int_equal(info.frame_count, 21); // 0 s to 4 s
-        assert_int_equal(info.people_count, 40);
+        assert_int_equal(info.agent_count, 40);
     }
     // The scene's own wish; a frame rate that is no multiple of the step is told.
     assert_code(
@@ -223,7 +223,7 @@ static void test_recordings(void **state) {
     assert_holds(p->last.error, "`throng convert field/trajectory.sqlite rows.sqlite`");
     read_recording(p, "field/trajectory.sqlite", &info);
     assert_int_equal(info.format, TH_TRAJECTORY_COMPACT);
-    assert_int_equal(info.people_count, 10001);
+    assert_int_equal(info.agent_count, 10001);
     assert_code(throng(p, "run hall.json --record hdf5"), 1);
     assert_holds(p->last.error, "throng convert");
     assert_code(throng(p, "run hall.json --record sqlit"), 1);

@@ -27,7 +27,7 @@ static pair load(const char *name, const char *override) {
         fail_msg("%s", error.message);
     p.json = json_loads(text, 0, NULL);
     assert_non_null(p.json);
-    free(text);
+    th_free(text);
     return p;
 }
 
@@ -283,10 +283,10 @@ static void test_everything(void **state) {
     assert_near(scene->doors[0].schedule[1].time, 60, 0);
     assert_false(scene->doors[0].schedule[1].open);
     const th_group *visitors = &scene->groups[0];
-    assert_int_equal(visitors->radius.kind, TH_UNIFORM);
-    assert_int_equal(visitors->speed.kind, TH_NORMAL);
+    assert_int_equal(visitors->radius.kind, TH_DISTRIBUTION_UNIFORM);
+    assert_int_equal(visitors->speed.kind, TH_DISTRIBUTION_NORMAL);
     assert_near(visitors->speed.max, 2, 0);
-    assert_int_equal(visitors->premovement.kind, TH_LOGNORMAL);
+    assert_int_equal(visitors->premovement.kind, TH_DISTRIBUTION_LOGNORMAL);
     assert_near(visitors->mass.a, 75, 0);
     assert_int_equal(scene->groups[1].count, 56); // 0.2 people per m2 on 280 m2
     assert_near(scene->groups[2].rate_end, 30, 0);
@@ -340,7 +340,7 @@ static void test_overridden_json(void **state) {
     assert_int_equal(th_world_hash(worlds[0]), th_world_hash(worlds[1]));
     for (int w = 0; w < 2; ++w) th_world_destroy(worlds[w]);
     th_scene_destroy(again);
-    free(text);
+    th_free(text);
     release(&p);
 }
 

@@ -246,7 +246,7 @@ static void test_empty_beginning(void **state) {
         finish(writer);
         th_trajectory *t = open_recording();
         assert_int_equal(t->info.frame_count, 2);
-        assert_int_equal(t->info.people_count, 1);
+        assert_int_equal(t->info.agent_count, 1);
         assert_int_equal(next(t).count, 0);
         th_moment got = next(t);
         assert_int_equal(got.number, 5);
@@ -346,7 +346,7 @@ static void test_version_1(void **state) {
     assert_int_equal(t->info.frame_count, 2);
     assert_int_equal(t->info.first_frame, 1);
     assert_int_equal(t->info.last_frame, 3);
-    assert_int_equal(t->info.people_count, 2);
+    assert_int_equal(t->info.agent_count, 2);
     assert_int_equal(t->info.row_count, 3);
     assert_true(t->info.min_x == 1.5 && t->info.max_y == 6.25);
     th_moment got = next(t);

@@ -78,11 +78,11 @@ static void a_frame_is_the_documented_bytes(void **state) {
     assert_int_equal(u32_at(bytes + 12), 50);     // records
     assert_int_equal(u32_at(bytes + 24), 50);     // people in all
     assert_int_equal(u16_at(bytes + 30), 65535);
-    const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
-    const float *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_READ);
-    const float *vx = th_world_map(world, TH_FIELD_VELOCITY_X, TH_READ);
-    const float *vy = th_world_map(world, TH_FIELD_VELOCITY_Y, TH_READ);
-    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
+    const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
+    const float *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_ACCESS_READ);
+    const float *vx = th_world_map(world, TH_FIELD_VELOCITY_X, TH_ACCESS_READ);
+    const float *vy = th_world_map(world, TH_FIELD_VELOCITY_Y, TH_ACCESS_READ);
+    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
     for (int k = 0; k < 50; ++k) {
         const unsigned char *person = bytes + 64; // in any order
         while (person < bytes + size && u32_at(person) != id[k]) person += 16;
@@ -140,8 +140,8 @@ static void moments_hold_the_living(void **state) {
     for (int loads = 0; loads < 2; ++loads) {
         th_studio_wishes wishes = {.colours = {"speed", "load"}, .colour_count = loads ? 2 : 0};
         th_studio_moment *moment = th_studio_moment_take(world, 0, catalogue, &wishes, NULL, 0);
-        const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
-        const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
+        const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
+        const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
         assert_int_equal(moment->count, 48);
         assert_int_equal(th_world_agent_count(world), 48);
         for (int k = 0; k < 48; ++k) {
@@ -309,12 +309,12 @@ static void everybody_who_has_a_place_goes_on(void **state) {
     assert_true(th_world_time(moved) == th_world_time(world));
     assert_int_equal(th_world_step_count(moved), 10);
     assert_false(th_world_door_open(moved, 0));
-    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ),
-                   *new_id = th_world_map(moved, TH_FIELD_ID, TH_READ);
-    const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ),
-                *new_x = th_world_map(moved, TH_FIELD_POSITION_X, TH_READ);
-    const float *v = th_world_map(world, TH_FIELD_VELOCITY_X, TH_READ),
-                *new_v = th_world_map(moved, TH_FIELD_VELOCITY_X, TH_READ);
+    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ),
+                   *new_id = th_world_map(moved, TH_FIELD_ID, TH_ACCESS_READ);
+    const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_READ),
+                *new_x = th_world_map(moved, TH_FIELD_POSITION_X, TH_ACCESS_READ);
+    const float *v = th_world_map(world, TH_FIELD_VELOCITY_X, TH_ACCESS_READ),
+                *new_v = th_world_map(moved, TH_FIELD_VELOCITY_X, TH_ACCESS_READ);
     for (int k = 0; k < th_world_agent_count(world); ++k) {
         if (x[k] < 3.0f) {
             gone++;

@@ -42,14 +42,14 @@ static json_t *ask(session *s, const char *text) {
     th_studio_ask(&s->studio.exchange, 1, message);
     th_studio_request *request = th_studio_take_requests(&s->studio.exchange);
     th_studio_answer(&s->studio, request);
-    th_studio_request_free(request);
+    th_studio_request_destroy(request);
     for (th_studio_text *one = th_studio_take_texts(&s->studio.exchange), *next; one; one = next) {
         next = one->next;
         json_t *told = json_loadb(one->text, one->length, 0, NULL);
         if (told && json_integer_value(json_object_get(told, "id")) == s->asked)
             answer = json_incref(told);
         json_decref(told);
-        th_studio_text_free(one);
+        th_studio_text_destroy(one);
     }
     assert_non_null(answer);
     return answer;
@@ -155,8 +155,8 @@ static void what_is_shown_is_what_the_device_has(void **state) {
     assert_int_equal(moment->count, 40);
     assert_int_equal(moment->column_count, 1);
     assert_int_equal(moment->field_count, 1);
-    const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
-    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
+    const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
+    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
     for (int k = 0; k < moment->count; ++k) {
         int i = 0;
         while (id[i] != moment->rows[k].id) ++i;
@@ -189,7 +189,7 @@ static void what_a_device_cannot_do_is_refused_with_a_reason(void **state) {
     own.stage = TH_STAGE_MOVE;
     own.name = "standing";
     own.doc = own.source = "test";
-    own.person = stand;
+    own.agent = stand;
     assert_int_equal(th_model_register(&own, NULL), TH_OK);
     session s;
     if (!begins_on_device(&s, room)) skip();

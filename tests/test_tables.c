@@ -132,8 +132,8 @@ static void add_run(th_ensemble *ensemble, const th_scene *scene, uint64_t seed,
     for (int s = 1; s <= steps && !th_world_done(world); ++s) {
         th_world_step(world, 1);
         assert_int_equal(th_observer_see(observer, world, NULL), TH_OK);
-        const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
-        const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
+        const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
+        const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
         for (int i = 0; i < th_world_agent_count(world); ++i) {
             passed += before[id[i]] <= 8.0f && x[i] > 8.0f && before[id[i]] > 0.0f;
             before[id[i]] = x[i];

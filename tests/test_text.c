@@ -78,7 +78,7 @@ static void test_exact_bytes(void **state) {
     const th_trajectory_level level = {"ground", 1.5, NULL};
     th_trajectory_info info = {
         .format = TH_TRAJECTORY_TEXT, .fps = 25, .levels = &level, .level_count = 1};
-    must(th_trajectory_create(f->path, &info, &writer, &error), &error);
+    must(th_trajectory_writer_create(f->path, &info, &writer, &error), &error);
     const int64_t id[] = {-3, 7, 4000000000};
     const double x[] = {0.00004, -1.23456, 12345.67885}, y[] = {-0.00004, 9.99996, -0.5};
     th_moment frame = {.number = 0, .count = 3, .id = id, .x = x, .y = y};
@@ -86,7 +86,7 @@ static void test_exact_bytes(void **state) {
     frame.number = 12;
     frame.count = 0;
     must(th_trajectory_write(writer, &frame, &error), &error);
-    must(th_trajectory_finish(writer, &error), &error);
+    must(th_trajectory_writer_close(writer, &error), &error);
     size_t size;
     char *bytes = read_bytes(f->path, &size);
     // The two lines that PedPy looks for, as formats of the archive have them.
@@ -124,8 +124,8 @@ static void test_frame_rates(void **state) {
         th_error error = {0};
         th_trajectory_writer *writer = NULL;
         th_trajectory_info info = {.format = TH_TRAJECTORY_TEXT, .fps = rates[i]};
-        must(th_trajectory_create(f->path, &info, &writer, &error), &error);
-        must(th_trajectory_finish(writer, &error), &error);
+        must(th_trajectory_writer_create(f->path, &info, &writer, &error), &error);
+        must(th_trajectory_writer_close(writer, &error), &error);
         th_trajectory *trajectory = NULL;
         must(th_trajectory_open(f->path, &trajectory, &error), &error);
         assert_true(th_trajectory_about(trajectory)->fps == rates[i]);
@@ -306,7 +306,7 @@ static void test_order(void **state) {
         }
     }
     const th_trajectory_info *info = th_trajectory_about(trajectory);
-    assert_int_equal(info->people_count, 3);
+    assert_int_equal(info->agent_count, 3);
     assert_int_equal(info->frame_count, 3);
     assert_true(info->min_x == 1 && info->max_x == 6 && info->min_y == 1 && info->max_y == 1);
     assert_true(info->quantum == 1);
@@ -357,9 +357,9 @@ static void write_small(const fixture *f) {
     th_error error = {0};
     th_trajectory_info info = {.format = TH_TRAJECTORY_TEXT, .fps = 10};
     th_trajectory_writer *writer = NULL;
-    must(th_trajectory_create(f->path, &info, &writer, &error), &error);
+    must(th_trajectory_writer_create(f->path, &info, &writer, &error), &error);
     for (int k = 0; k < FRAMES; ++k) put_frame(writer, k);
-    must(th_trajectory_finish(writer, &error), &error);
+    must(th_trajectory_writer_close(writer, &error), &error);
 }
 
 // The frames in the file must be whole and the first ones. Returns how many.
@@ -408,9 +408,9 @@ static void test_cut_anywhere(void **state) {
         assert_true(found == complete || (unclear && found == complete - 1));
         th_error error = {0};
         th_trajectory_writer *writer = NULL;
-        must(th_trajectory_append(f->path, found, &writer, &error), &error);
+        must(th_trajectory_writer_append(f->path, found, &writer, &error), &error);
         for (int k = found; k < FRAMES; ++k) put_frame(writer, k);
-        must(th_trajectory_finish(writer, &error), &error);
+        must(th_trajectory_writer_close(writer, &error), &error);
         char *healed = read_bytes(f->path, &again);
         assert_int_equal(again, size);
         assert_memory_equal(healed, whole, size);
@@ -425,7 +425,7 @@ static void test_full_disk(void **state) {
     th_error error = {0};
     th_trajectory_info info = {.format = TH_TRAJECTORY_TEXT, .fps = 10};
     th_trajectory_writer *writer = NULL;
-    must(th_trajectory_create(f->path, &info, &writer, &error), &error);
+    must(th_trajectory_writer_create(f->path, &info, &writer, &error), &error);
     put_frame(writer, 0);
     put_frame(writer, 1);
     struct rlimit limit, small;
@@ -446,7 +446,7 @@ static void test_full_disk(void **state) {
     assert_int_equal(count_whole_frames(f), 2);
     // With room again it goes on where it was.
     must(th_trajectory_write(writer, &frame, &error), &error);
-    must(th_trajectory_finish(writer, &error), &error);
+    must(th_trajectory_writer_close(writer, &error), &error);
     assert_int_equal(count_whole_frames(f), 3);
 }
 
@@ -456,7 +456,7 @@ static void test_append_to_others(void **state) {
     th_trajectory_writer *writer = NULL;
     static const char text[] = "# framerate: 25\n1 0 2 3\n1 1 2.5 3\n";
     write_bytes(f->path, text, strlen(text));
-    assert_int_equal(th_trajectory_append(f->path, 1, &writer, &error), TH_BAD_ARGUMENT);
+    assert_int_equal(th_trajectory_writer_append(f->path, 1, &writer, &error), TH_BAD_ARGUMENT);
     assert_null(writer);
     size_t size;
     char *bytes = read_bytes(f->path, &size);

@@ -111,12 +111,12 @@ static void write_sample(const fixture *f, const char *path, th_trajectory_forma
     th_error error = {0};
     th_trajectory_info info = sample_info(format);
     th_trajectory_writer *writer = NULL;
-    must(th_trajectory_create(path, &info, &writer, &error), &error);
+    must(th_trajectory_writer_create(path, &info, &writer, &error), &error);
     for (int k = 0; k < FRAMES; ++k) {
         th_moment frame = frame_of(&f->frames[k]);
         must(th_trajectory_write(writer, &frame, &error), &error);
     }
-    must(th_trajectory_finish(writer, &error), &error);
+    must(th_trajectory_writer_close(writer, &error), &error);
 }
 
 // What may be lost on the way to here: `quantum` is the sum of those of all formats passed, `turn` the
@@ -163,7 +163,7 @@ static void compare_info(const fixture *f, const th_trajectory_info *info, losse
     assert_int_equal(info->first_frame, 0);
     assert_int_equal(info->last_frame, f->frames[FRAMES - 1].number);
     assert_int_equal(info->row_count, f->rows);
-    assert_int_equal(info->people_count, PEOPLE_MAX);
+    assert_int_equal(info->agent_count, PEOPLE_MAX);
     assert_int_equal(info->level_count, 3);
     for (int i = 0; i < 3; ++i) {
         assert_string_equal(info->levels[i].id, levels[i].id);
@@ -257,10 +257,10 @@ static void test_bare(void **state) {
             snprintf(b, sizeof b, "%s/bare-to-%d-%d", f->folder, i, j);
             th_trajectory_info info = {.format = formats[i], .fps = 16};
             th_trajectory_writer *writer = NULL;
-            must(th_trajectory_create(a, &info, &writer, &error), &error);
+            must(th_trajectory_writer_create(a, &info, &writer, &error), &error);
             th_moment frame = {.number = 3, .count = 2, .id = id, .x = x, .y = y};
             must(th_trajectory_write(writer, &frame, &error), &error);
-            must(th_trajectory_finish(writer, &error), &error);
+            must(th_trajectory_writer_close(writer, &error), &error);
             must(th_trajectory_convert(a, b, formats[j], NULL, NULL, &error), &error);
             th_trajectory *trajectory = NULL;
             must(th_trajectory_open(b, &trajectory, &error), &error);
@@ -287,8 +287,8 @@ static void test_no_frames(void **state) {
         snprintf(path, sizeof path, "%s/none-%d", f->folder, i);
         th_trajectory_info info = sample_info(formats[i]);
         th_trajectory_writer *writer = NULL;
-        must(th_trajectory_create(path, &info, &writer, &error), &error);
-        must(th_trajectory_finish(writer, &error), &error);
+        must(th_trajectory_writer_create(path, &info, &writer, &error), &error);
+        must(th_trajectory_writer_close(writer, &error), &error);
         th_trajectory *trajectory = NULL;
         must(th_trajectory_open(path, &trajectory, &error), &error);
         assert_int_equal(th_trajectory_about(trajectory)->frame_count, 0);
@@ -311,7 +311,7 @@ static void test_append(void **state) {
             write_sample(f, path, formats[i]);
             th_trajectory_writer *writer = NULL;
             int64_t number = f->frames[from[k]].number;
-            th_result result = th_trajectory_append(path, number, &writer, &error);
+            th_result result = th_trajectory_writer_append(path, number, &writer, &error);
             if (formats[i] == TH_TRAJECTORY_HDF5) {
                 assert_int_equal(result, TH_BAD_ARGUMENT);
                 assert_null(writer);
@@ -325,7 +325,7 @@ static void test_append(void **state) {
                 th_moment frame = frame_of(&f->frames[n]);
                 must(th_trajectory_write(writer, &frame, &error), &error);
             }
-            must(th_trajectory_finish(writer, &error), &error);
+            must(th_trajectory_writer_close(writer, &error), &error);
             compare_file(f, path, formats[i], losses_of(formats[i]));
         }
 }
@@ -345,7 +345,7 @@ static void test_bad_frames(void **state) {
         snprintf(path, sizeof path, "%s/bad-%d", f->folder, i);
         th_trajectory_info info = sample_info(formats[i]);
         th_trajectory_writer *writer = NULL;
-        must(th_trajectory_create(path, &info, &writer, &error), &error);
+        must(th_trajectory_writer_create(path, &info, &writer, &error), &error);
         int64_t id[] = {5, 5};
         double x[] = {1, 2}, y[] = {1, 2}, nowhere[] = {1, (double)NAN};
         int32_t level[] = {0, 3};
@@ -359,12 +359,12 @@ static void test_bad_frames(void **state) {
         refuse(writer,
                (th_moment){.number = 3, .count = 2, .id = id, .x = x, .y = y, .level = level},
                "level");
-        must(th_trajectory_finish(writer, &error), &error);
+        must(th_trajectory_writer_close(writer, &error), &error);
     }
     th_trajectory_writer *writer = NULL;
     snprintf(path, sizeof path, "%s/never", f->folder);
     th_trajectory_info bad = {.format = TH_TRAJECTORY_TEXT, .fps = 0};
-    assert_int_equal(th_trajectory_create(path, &bad, &writer, &error), TH_BAD_ARGUMENT);
+    assert_int_equal(th_trajectory_writer_create(path, &bad, &writer, &error), TH_BAD_ARGUMENT);
     assert_null(writer);
     assert_int_not_equal(access(path, F_OK), 0);
 }
@@ -378,11 +378,11 @@ static void test_files_in_the_way(void **state) {
         write_sample(f, path, formats[i]);
         th_trajectory_info info = sample_info(formats[i]);
         th_trajectory_writer *writer = NULL;
-        assert_int_equal(th_trajectory_create(path, &info, &writer, &error), TH_NO_FILE);
+        assert_int_equal(th_trajectory_writer_create(path, &info, &writer, &error), TH_NO_FILE);
         assert_non_null(strstr(error.message, "already"));
         compare_file(f, path, formats[i], losses_of(formats[i])); // not touched
         snprintf(other, sizeof other, "%s/no-folder/x", f->folder);
-        assert_int_equal(th_trajectory_create(other, &info, &writer, &error), TH_NO_FILE);
+        assert_int_equal(th_trajectory_writer_create(other, &info, &writer, &error), TH_NO_FILE);
         assert_string_equal(error.file, other);
         assert_null(writer);
         assert_int_equal(th_trajectory_convert(path, path, formats[i], NULL, NULL, &error),
@@ -481,7 +481,7 @@ static void test_what_is_none(void **state) {
         assert_int_equal(th_trajectory_open(path, &trajectory, NULL), TH_NO_FILE);
     }
     th_trajectory_close(NULL);
-    must(th_trajectory_finish(NULL, &error), &error);
+    must(th_trajectory_writer_close(NULL, &error), &error);
 }
 
 int main(void) {

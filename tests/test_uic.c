@@ -210,7 +210,7 @@ static void circle_turns_and_keeps_its_distances(void **state) {
         "run": {"step": 0.0333333333}}));
     th_world_def def = th_world_def_default();
     def.threads = 1;
-    def.agent_capacity = PEOPLE;
+    def.max_agents = PEOPLE;
     th_world *world;
     th_error error = {0};
     assert_int_equal(th_world_create(scene, &def, &world, &error), TH_OK);

@@ -96,7 +96,7 @@ static void free_areas_agree_with_sampling(void **state) {
                     worst_centre < 2.0 / SAMPLES); // what sampling can tell
         assert_true(fabs(total - polygon_area(&level.walkable)) < 1e-4);
         free(parts);
-        th_arena_free(&arena);
+        th_arena_release(&arena);
     }
 }
 
@@ -116,7 +116,7 @@ static float open_share(th_vec2 a, th_vec2 b, th_vec2 low, th_vec2 high, int axi
     assert_true(th_wall_grids_build(&hand->scene));
     th_walls walls = {hand->walls, 2, 2, NULL, hand->scene.wall_grids, 0.0f};
     float share = th_walls_open_share(&walls, 0, low, high, axis);
-    th_arena_free(hand->scene.arena);
+    th_arena_release(hand->scene.arena);
     free(hand);
     return share;
 }

@@ -82,7 +82,7 @@ static th_lcp_result solve(const floor_plan *f, const th_lcp_method *method, dou
     th_lcp_work *work = work_of(&arena, method, f);
     th_lcp lcp = problem_of(f, tolerance, threads);
     th_lcp_result result = th_lcp_solve(&lcp, work);
-    th_arena_free(&arena);
+    th_arena_release(&arena);
     return result;
 }
 
@@ -390,7 +390,7 @@ static void test_warm_start(void **state) {
         }
         th_lcp_result warm = th_lcp_solve(&lcp, work);
         assert_true(warm.converged && warm.iterations < cold);
-        th_arena_free(&arena);
+        th_arena_release(&arena);
         floor_free(&f);
     }
 }
@@ -527,12 +527,12 @@ static void test_memory(void **state) {
         --lcp.active_count;
         ++lcp.nx; // more cells than there is room for
         assert_false(th_lcp_solve(&lcp, work).converged);
-        th_arena_free(&arena);
+        th_arena_release(&arena);
         assert_int_equal(books.bytes, 0);
         for (int64_t fail = 1; fail <= needed; ++fail) {
             books = (ledger){.fail_at = fail};
             assert_null(th_lcp_work_create_for(&arena, method, 900, f.active_count));
-            th_arena_free(&arena);
+            th_arena_release(&arena);
             assert_int_equal(books.bytes, 0);
         }
         assert_null(th_lcp_work_create_for(&arena, method, -1, 1));

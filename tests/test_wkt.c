@@ -24,7 +24,7 @@ static void assert_area(const th_scene *scene, int level, const char *begins, do
     if (fabs(found - area) > 1e-5 * area) fail_msg("%s: %.9g m2 and not %.9g", wkt, found, area);
     GEOSGeom_destroy_r(geos, shape);
     GEOS_finish_r(geos);
-    free(wkt);
+    th_free(wkt);
 }
 
 static void test_area_as_text(void **state) {
@@ -41,7 +41,7 @@ static void test_area_as_text(void **state) {
     assert_area(scene, 2, "MULTIPOLYGON (((", 81 - 25 + 1);
     char *wkt = th_scene_level_wkt(scene, 0);
     assert_non_null(strstr(wkt, "10.1 8")); // and not 10.1000003815
-    free(wkt);
+    th_free(wkt);
     assert_null(th_scene_level_wkt(scene, 3));
     th_scene_destroy(scene);
 
@@ -53,7 +53,7 @@ static void test_area_as_text(void **state) {
     assert_area(scene, 0, "POLYGON ((", 20.25 * 10.75);
     wkt = th_scene_level_wkt(scene, 0);
     assert_non_null(strstr(wkt, "3500020.5 5600010.75"));
-    free(wkt);
+    th_free(wkt);
     th_scene_destroy(scene);
 
     scene = scene_of(TH_JSON(

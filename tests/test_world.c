@@ -93,7 +93,7 @@ static void test_views_are_in_id_order(void **state) {
     th_world *world = world_of(scene, 2, 0);
     th_world_step(world, 30);
     int count = th_world_agent_count(world);
-    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
+    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
     for (int k = 1; k < count; ++k) assert_true(id[k] > id[k - 1]);
     th_agent_id third = {id[2]}, nobody = {0};
     th_world_unmap(world, TH_FIELD_ID);
@@ -101,7 +101,7 @@ static void test_views_are_in_id_order(void **state) {
     assert_false(th_world_alive(world, nobody));
 
     // Writing a field reaches the right people.
-    float *speed = th_world_map(world, TH_FIELD_SPEED, TH_WRITE);
+    float *speed = th_world_map(world, TH_FIELD_SPEED, TH_ACCESS_WRITE);
     for (int k = 0; k < count; ++k) speed[k] = 1.0f + 0.001f * (float)k;
     th_world_unmap(world, TH_FIELD_SPEED);
     th_world_step(world, 0);
@@ -311,7 +311,7 @@ static void test_sparse_ids_are_in_order(void **state) {
         assert_int_equal(th_world_spawn(world, people, WAVE, ids, NULL), TH_OK);
         th_world_step(world, 1);
         assert_int_equal(th_world_agent_count(world), w * STAY + WAVE);
-        const uint32_t *view = th_world_map(world, TH_FIELD_ID, TH_READ);
+        const uint32_t *view = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
         for (int i = 0; i < w * STAY; ++i) assert_int_equal(view[i], stays[i].serial);
         for (int i = 0; i < WAVE; ++i) assert_int_equal(view[w * STAY + i], ids[i].serial);
         th_world_unmap(world, TH_FIELD_ID);
@@ -322,7 +322,7 @@ static void test_sparse_ids_are_in_order(void **state) {
         assert_int_equal(th_world_remove(world, ids, WAVE), WAVE - STAY);
         th_world_step(world, 1);
         assert_int_equal(th_world_agent_count(world), (w + 1) * STAY);
-        view = th_world_map(world, TH_FIELD_ID, TH_READ);
+        view = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
         for (int i = 0; i < (w + 1) * STAY; ++i) assert_int_equal(view[i], stays[i].serial);
         th_world_unmap(world, TH_FIELD_ID);
     }

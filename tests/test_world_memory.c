@@ -74,8 +74,8 @@ static void test_map(void **state) {
     assert_int_equal(create(scene, &l, &world, NULL), TH_OK);
     for (int f = 0; f < TH_FIELD_COUNT; ++f) {
         l.fail_at = l.allocations + 1;
-        assert_null(th_world_map(world, (th_field)f, TH_READ));
-        assert_non_null(th_world_map(world, (th_field)f, TH_READ));
+        assert_null(th_world_map(world, (th_field)f, TH_ACCESS_READ));
+        assert_non_null(th_world_map(world, (th_field)f, TH_ACCESS_READ));
         th_world_unmap(world, (th_field)f);
     }
     th_world_step(world, 5);

@@ -12,8 +12,33 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
-#define TH_API __attribute__((visibility("default")))
+// The version of these headers; th_version() is that of the library that runs. CMakeLists.txt reads it from here.
+#define TH_VERSION_MAJOR 0
+#define TH_VERSION_MINOR 1
+#define TH_VERSION_PATCH 0
+#define TH_VERSION_NUMBER (TH_VERSION_MAJOR * 10000 + TH_VERSION_MINOR * 100 + TH_VERSION_PATCH)
+#define TH_VERSION_TEXT_(major, minor, patch) #major "." #minor "." #patch
+#define TH_VERSION_TEXT(major, minor, patch) TH_VERSION_TEXT_(major, minor, patch)
+#define TH_VERSION TH_VERSION_TEXT(TH_VERSION_MAJOR, TH_VERSION_MINOR, TH_VERSION_PATCH)
+
+// TH_EXPORT makes a function visible outside its library. On Windows a program that uses the DLLs defines TH_SHARED, and
+// the build of a DLL defines TH_BUILDING_ENGINE, TH_BUILDING_RECORD or TH_BUILDING_RUN.
+#if defined(_WIN32)
+#define TH_EXPORT __declspec(dllexport)
+#define TH_IMPORT __declspec(dllimport)
+#elif defined(__GNUC__)
+#define TH_EXPORT __attribute__((visibility("default")))
+#define TH_IMPORT TH_EXPORT
+#else
+#define TH_EXPORT
+#define TH_IMPORT
+#endif
+#if !defined(_WIN32)
+#define TH_API TH_EXPORT
+#elif defined(TH_BUILDING_ENGINE)
+#define TH_API TH_EXPORT
+#elif defined(TH_SHARED)
+#define TH_API TH_IMPORT
 #else
 #define TH_API
 #endif
@@ -27,7 +52,7 @@ extern "C" {
     X(NO_MEMORY, "the allocator returned no memory")          \
     X(NO_FILE, "a file could not be read or written")         \
     X(NO_DEVICE, "the requested device is not available")     \
-    X(FULL, "a capacity given at creation is used up")        \
+    X(FULL, "a limit given at creation is reached")           \
     X(BAD_SNAPSHOT, "the snapshot does not fit this scene or version")
 
 typedef enum th_result {
@@ -49,8 +74,12 @@ typedef struct th_error {
 } th_error;
 
 TH_API const char *th_result_text(th_result result);
-TH_API const char *th_version(void);    // "0.1.0"
+TH_API const char *th_version(void);    // TH_VERSION of the library, "0.1.0"
+TH_API int th_version_number(void);     // TH_VERSION_NUMBER of the library
 TH_API const char *th_build_info(void); // compiler, flags that matter, backends; one line
+
+// Frees a text that the library returned to be freed by the caller. NULL is fine.
+TH_API void th_free(void *memory);
 
 // Memory. All of a scene's and a world's memory comes from here; NULL functions mean malloc and free.
 // Alignment is a power of two. Must be thread-safe if worlds are used from several threads.

@@ -46,8 +46,10 @@ typedef enum th_phase {
     TH_PHASE_FALLEN,   // lies on the ground; others walk around or over
     TH_PHASE_SCRIPTED, // follows a timed path
     TH_PHASE_BODY,     // a disc of a scripted solid body: not a person, never counted
-    TH_PHASE_LEFT,     // gone through an exit in this step; never seen from outside
-    TH_PHASE_REMOVED,  // taken out by th_world_remove; never seen from outside
+    // Gone through an exit, or taken out by th_world_remove; dropped by the next step. Views leave these agents out, but
+    // th_world_stored and the functions of models see them until then.
+    TH_PHASE_LEFT,
+    TH_PHASE_REMOVED,
     TH_PHASE_COUNT
 } th_phase;
 

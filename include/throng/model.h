@@ -42,18 +42,18 @@ typedef struct th_model_value {
 } th_model_value;
 
 // ---- a model as a function of one person
-// The simplest way to write a plan, filter or move model: `person` of the description is called for everybody whose group
+// The simplest way to write a plan, filter or move model: `agent` of the description is called for everybody whose group
 // chose the model, on all threads at once, and returns a velocity. All it sees is of the beginning of the stage, so the
 // result does not depend on the number of threads; it must not keep anything outside `own`.
 
 // Somebody nearby, nearest first; ties by id.
-typedef struct th_near_person {
+typedef struct th_near_agent {
     th_vec2 position, velocity; // [m] [m/s]
     float radius, distance;     // [m] distance: between the centres
     uint32_t id;
     int level, group;
     bool reacts; // false: follows a timed path and gives way to nobody
-} th_near_person;
+} th_near_agent;
 
 // A standing wall that shows its walkable side to the person, nearest first.
 typedef struct th_near_wall {
@@ -93,7 +93,7 @@ typedef struct th_agent {
     th_phase phase;
     const float *params; // of the group, in the order of the description
     th_value *own;       // the person's values of the model's fields, to read and write
-    const th_near_person *neighbours;
+    const th_near_agent *neighbours;
     const th_near_wall *walls;
     int neighbour_count, wall_count;
     uint64_t seed, step_count; // with th_agent_random: numbers that depend on nothing else
@@ -102,7 +102,7 @@ typedef struct th_agent {
 } th_agent;
 
 // Returns the new velocity (move) or the preferred velocity (plan, filter) [m/s].
-typedef th_vec2 th_agent_fn(const th_agent *person);
+typedef th_vec2 th_agent_fn(const th_agent *agent);
 
 // ---- what drives a person: shapes over the plan and figures, in the words of a model, for a picture or a page to show.
 typedef enum th_influence_kind {
@@ -167,10 +167,10 @@ typedef struct th_model {
     bool is_default; // of its stage; one model per stage
     bool internal;   // scenes cannot choose it for a group
 
-    // ---- the step: one of `person` and `run`
+    // ---- the step: one of `agent` and `run`
     // A function of one person; not for behave. In plan and filter it is called for those who walk, in move for everybody
     // but scripted bodies.
-    th_agent_fn *person;
+    th_agent_fn *agent;
     th_sight sight;
     // Where the sight depends on the parameters of a group: changes it, the same way for the same values. May be NULL.
     void (*look)(const float *params, th_sight *sight);
@@ -251,7 +251,7 @@ TH_API th_result th_model_register(const th_model *model, th_error *error);
 // All models: the engine's in a fixed order, then those registered.
 TH_API const th_model *const *th_models(int *count);
 TH_API int th_model_find(th_stage stage, const char *name); // -1: none
-TH_API int th_model_default_of(th_stage stage);
+TH_API int th_stage_default_model(th_stage stage);
 // The rules for bodies that a move model has with these parameters.
 TH_API th_body_rules th_model_body(const th_model *model, const float *params);
 
@@ -292,7 +292,7 @@ TH_API int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max);
     X("th_field_info", sizeof(th_field_info))        \
     X("th_model_value", sizeof(th_model_value))      \
     X("th_agent", sizeof(th_agent))                  \
-    X("th_near_person", sizeof(th_near_person))      \
+    X("th_near_agent", sizeof(th_near_agent))        \
     X("th_near_wall", sizeof(th_near_wall))          \
     X("th_value", sizeof(th_value))                  \
     X("th_sight", sizeof(th_sight))                  \
@@ -320,9 +320,9 @@ TH_API int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max);
     X("the number of kinds of grid", TH_GRID_COUNT)
 #define TH_PLUGIN_NUMBER(name, number) (uint32_t)(number),
 #define TH_PLUGIN                                                             \
-    TH_PLUGIN_LINKAGE TH_API const uint32_t th_plugin_layout[];               \
+    TH_PLUGIN_LINKAGE TH_EXPORT const uint32_t th_plugin_layout[];            \
     const uint32_t th_plugin_layout[] = {TH_PLUGIN_LAYOUT(TH_PLUGIN_NUMBER)}; \
-    TH_PLUGIN_LINKAGE TH_API th_result th_plugin(struct th_error *error);     \
+    TH_PLUGIN_LINKAGE TH_EXPORT th_result th_plugin(struct th_error *error);  \
     th_result th_plugin(struct th_error *error)
 
 // Loads the library and calls its th_plugin. Loading a file again does nothing. TH_NO_FILE: it does not load, is no plugin or
@@ -339,7 +339,7 @@ TH_API const float *th_model_params(const th_world *world, th_stage stage, int g
 
 // A random number in 0 .. 1 (1 excluded), another for every person, step, stage and k (below 200 000), the same in every run
 // with the same seed and for any number of threads.
-TH_API float th_agent_random(const th_agent *person, uint32_t k);
+TH_API float th_agent_random(const th_agent *agent, uint32_t k);
 
 // ---- from outside
 // Number of a field by name, for th_world_map: a common field, or "model.field" of a model that a group uses. -1: none.

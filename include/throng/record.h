@@ -7,6 +7,14 @@
 
 #include "throng/world.h"
 
+#if !defined(_WIN32) || defined(TH_BUILDING_RECORD)
+#define TH_RECORD_API TH_EXPORT
+#elif defined(TH_SHARED)
+#define TH_RECORD_API TH_IMPORT
+#else
+#define TH_RECORD_API
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -26,7 +34,7 @@ typedef enum th_trajectory_format {
         TH_TRAJECTORY_FORMAT_COUNT
 } th_trajectory_format;
 
-TH_API const char *th_trajectory_format_name(th_trajectory_format format);
+TH_RECORD_API const char *th_trajectory_format_name(th_trajectory_format format);
 
 // Everybody at one moment, in ascending id order: a frame of a recording, or a world as it stands. An array
 // that the source does not know is NULL.
@@ -67,54 +75,57 @@ typedef struct th_trajectory_info {
     const th_trajectory_note *notes;
     int note_count;
     double quantum; // positions are multiples of this [m]; 0: as exact as numbers are
-    // Counted by th_trajectory_open; not looked at by th_trajectory_create.
+    // Counted by th_trajectory_open; not looked at by th_trajectory_writer_create.
     int64_t frame_count, first_frame, last_frame;
-    int64_t row_count, people_count;
+    int64_t row_count, agent_count;
     double min_x, min_y, max_x, max_y; // of the positions
 } th_trajectory_info;
 
 // ---- reading. The format is recognised from the content, not from the name.
 typedef struct th_trajectory th_trajectory;
-TH_API th_result th_trajectory_open(const char *path, th_trajectory **trajectory, th_error *error);
+TH_RECORD_API th_result th_trajectory_open(const char *path, th_trajectory **trajectory,
+                                           th_error *error);
 // What is taken for granted where a text does not say it; what the file says wins.
 typedef struct th_trajectory_assumed {
     double fps;  // 0: a text without frame rate is an error
     double unit; // of the coordinates [m], 0.01 for centimetres; 0: metres
 } th_trajectory_assumed;
-TH_API th_result th_trajectory_open_assuming(const char *path, th_trajectory_assumed assumed,
-                                             th_trajectory **trajectory, th_error *error);
-TH_API const th_trajectory_info *th_trajectory_about(const th_trajectory *trajectory);
+TH_RECORD_API th_result th_trajectory_open_assuming(const char *path, th_trajectory_assumed assumed,
+                                                    th_trajectory **trajectory, th_error *error);
+TH_RECORD_API const th_trajectory_info *th_trajectory_about(const th_trajectory *trajectory);
 // The next frame in ascending order, valid until the next call. At the end count is -1.
-TH_API th_result th_trajectory_next(th_trajectory *trajectory, th_moment *moment, th_error *error);
-TH_API void th_trajectory_rewind(th_trajectory *trajectory);
-TH_API void th_trajectory_close(th_trajectory *trajectory);
+TH_RECORD_API th_result th_trajectory_next(th_trajectory *trajectory, th_moment *moment,
+                                           th_error *error);
+TH_RECORD_API void th_trajectory_rewind(th_trajectory *trajectory);
+TH_RECORD_API void th_trajectory_close(th_trajectory *trajectory);
 
 // ---- writing. A file that is there already is an error, unless frames are appended to it.
 typedef struct th_trajectory_writer th_trajectory_writer;
-TH_API th_result th_trajectory_create(const char *path, const th_trajectory_info *info,
-                                      th_trajectory_writer **writer, th_error *error);
+TH_RECORD_API th_result th_trajectory_writer_create(const char *path,
+                                                    const th_trajectory_info *info,
+                                                    th_trajectory_writer **writer, th_error *error);
 // Opens a recording of the same format and fps again, drops frames from `frame` on, and goes on there.
-TH_API th_result th_trajectory_append(const char *path, int64_t frame,
-                                      th_trajectory_writer **writer, th_error *error);
+TH_RECORD_API th_result th_trajectory_writer_append(const char *path, int64_t frame,
+                                                    th_trajectory_writer **writer, th_error *error);
 // Frames in ascending order of number. In the SQLite formats, where velocities are known and
 // orientations are not, people face where they go, and who stands still keeps facing where they faced.
-TH_API th_result th_trajectory_write(th_trajectory_writer *writer, const th_moment *moment,
-                                     th_error *error);
+TH_RECORD_API th_result th_trajectory_write(th_trajectory_writer *writer, const th_moment *moment,
+                                            th_error *error);
 // Commits what is there, closes and frees, also after a failed write. NULL is fine.
-TH_API th_result th_trajectory_finish(th_trajectory_writer *writer, th_error *error);
+TH_RECORD_API th_result th_trajectory_writer_close(th_trajectory_writer *writer, th_error *error);
 
 // Everything of `from` that `to` can hold; `seen` (or NULL) is called after every frame with the
 // share done, and stops the conversion by returning false. Written beside `to` and renamed at the end:
 // a conversion that fails or is stopped leaves nothing.
-typedef bool th_convert_progress(double share, void *context);
-TH_API th_result th_trajectory_convert(const char *from, const char *to,
-                                       th_trajectory_format format, th_convert_progress *seen,
-                                       void *context, th_error *error);
+typedef bool th_convert_fn(double share, void *context);
+TH_RECORD_API th_result th_trajectory_convert(const char *from, const char *to,
+                                              th_trajectory_format format, th_convert_fn *seen,
+                                              void *context, th_error *error);
 // The same from a trajectory that is open already (all of it, whatever was read before). `replace`:
 // a file that is there already gives way once the new one is complete.
-TH_API th_result th_trajectory_copy(th_trajectory *from, const char *to,
-                                    th_trajectory_format format, bool replace,
-                                    th_convert_progress *seen, void *context, th_error *error);
+TH_RECORD_API th_result th_trajectory_copy(th_trajectory *from, const char *to,
+                                           th_trajectory_format format, bool replace,
+                                           th_convert_fn *seen, void *context, th_error *error);
 
 // ---- recording a world. A thread of its own compresses and writes; when the disk is slower than the
 // crowd the queue fills and th_recorder_see waits, so memory stays bounded.
@@ -122,22 +133,22 @@ typedef struct th_recorder th_recorder;
 typedef struct th_recorder_def {
     const char *path;
     th_trajectory_format format;
-    double fps;       // wanted; a frame is every n-th step, so what is written is 1 / (n step)
-    int queue_frames; // frames in flight at most, 0: 4
-    bool resume;      // go on in the file at path, from the world's time on
+    double fps;            // wanted; a frame is every n-th step, so what is written is 1 / (n step)
+    int max_queued_frames; // frames in flight at most, 0: 4
+    bool resume;           // go on in the file at path, from the world's time on
     const th_trajectory_note *notes;
     int note_count;
 } th_recorder_def;
 
-TH_API th_result th_recorder_create(th_world *world, const th_recorder_def *def,
-                                    th_recorder **recorder, th_error *error);
+TH_RECORD_API th_result th_recorder_create(th_world *world, const th_recorder_def *def,
+                                           th_recorder **recorder, th_error *error);
 // Once before the first step and after every step. Takes a copy when a frame is due. Fails, once and
 // for all later calls, when the writer failed (a full disk): what was committed stays readable.
-TH_API th_result th_recorder_see(th_recorder *recorder, th_world *world, th_error *error);
+TH_RECORD_API th_result th_recorder_see(th_recorder *recorder, th_world *world, th_error *error);
 
 // Waits until every frame seen so far is committed: before a checkpoint, so that a run that goes on
 // from it finds in the file all frames before it.
-TH_API th_result th_recorder_flush(th_recorder *recorder, th_error *error);
+TH_RECORD_API th_result th_recorder_flush(th_recorder *recorder, th_error *error);
 
 typedef struct th_recorder_totals {
     uint64_t frames, rows, bytes; // bytes: size of the file
@@ -145,12 +156,12 @@ typedef struct th_recorder_totals {
     double busy;                  // seconds of processor time the writer's thread used
 } th_recorder_totals;
 // Waits until all is written, closes and frees. `totals` may be NULL; a NULL recorder is fine.
-TH_API th_result th_recorder_finish(th_recorder *recorder, th_recorder_totals *totals,
-                                    th_error *error);
+TH_RECORD_API th_result th_recorder_close(th_recorder *recorder, th_recorder_totals *totals,
+                                          th_error *error);
 
 // The walkable area of a level in scene coordinates, for others to read. An open plane gives the
-// rectangle of all that is named on it, 10 m wider. Caller frees with free(); NULL: no memory.
-TH_API char *th_scene_level_wkt(const th_scene *scene, int level);
+// rectangle of all that is named on it, 10 m wider. Caller frees with th_free; NULL: no memory.
+TH_RECORD_API char *th_scene_level_wkt(const th_scene *scene, int level);
 
 #ifdef __cplusplus
 }

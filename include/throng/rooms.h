@@ -45,13 +45,13 @@ typedef struct th_rooms {
 } th_rooms;
 
 // Passages wider than this do not part rooms: double doors are 2 m wide, corridors of public buildings up to 3 m. [m]
-#define TH_PASSAGE_WIDEST 3.0
+#define TH_PASSAGE_WIDTH_MAX 3.0
 // What is shallower than this between two portals is a doorway in a thick wall, not a room. [m]
 #define TH_ROOM_DEPTH 1.0
 
 // TH_NO_MEMORY, or TH_BAD_SCENE where the plan's lines cannot be joined. Destroy before the scene.
-TH_API th_result th_rooms_find(const th_scene *scene, double widest, th_rooms **rooms,
-                               th_error *error);
+TH_API th_result th_rooms_create(const th_scene *scene, double widest, th_rooms **rooms,
+                                 th_error *error);
 TH_API void th_rooms_destroy(th_rooms *rooms);
 // The room that holds the point; -1: none. A few comparisons, some more beside walls and portals.
 TH_API int th_rooms_at(const th_rooms *rooms, int level, th_vec2 point);

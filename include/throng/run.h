@@ -19,6 +19,14 @@
 
 #include "throng/world.h"
 
+#if !defined(_WIN32) || defined(TH_BUILDING_RUN)
+#define TH_RUN_API TH_EXPORT
+#elif defined(TH_SHARED)
+#define TH_RUN_API TH_IMPORT
+#else
+#define TH_RUN_API
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -56,7 +64,7 @@ typedef struct th_runs_progress {
 } th_runs_progress;
 
 // Returning false interrupts, as th_runs_interrupt does.
-typedef bool th_runs_watch(const th_runs_progress *progress, void *context);
+typedef bool th_runs_watch_fn(const th_runs_progress *progress, void *context);
 
 // ---- what to run. 0 and NULL are the defaults; every text is copied.
 
@@ -93,36 +101,36 @@ typedef struct th_runs_def {
     int jobs;                 // runs at once, up to 1024, default: one per core
     int threads;              // of each run, up to 1024, default: as many cores as pay
     th_backend backend;
-    th_runs_watch *watch; // default: nobody watches
+    th_runs_watch_fn *watch; // default: nobody watches
     void *context;
 } th_runs_def;
 
-TH_API th_runs_def th_runs_def_default(void);
+TH_RUN_API th_runs_def th_runs_def_default(void);
 
 // Checks the definition, reads the scene and places its people; writes nothing yet. TH_BAD_ARGUMENT names the
 // wrong member in error.path ("record"); other errors are the scene's.
-TH_API th_result th_runs_create(const th_runs_def *def, th_runs **runs, th_error *error);
+TH_RUN_API th_result th_runs_create(const th_runs_def *def, th_runs **runs, th_error *error);
 // Opens the folder of a run with checkpoints, or of a sweep, that was interrupted or killed; th_runs_execute then goes
 // on with it and leaves what an uninterrupted run would have left. Of the definition only jobs, threads, backend,
 // watch and context count. A folder that is finished opens too, and there is nothing to execute.
-TH_API th_result th_runs_open(const char *folder, const th_runs_def *def, th_runs **runs,
-                              th_error *error);
+TH_RUN_API th_result th_runs_open(const char *folder, const th_runs_def *def, th_runs **runs,
+                                  th_error *error);
 // Makes the folder, runs, writes; once. TH_OK also when interrupted: see the state. What has been computed can be
 // read even where writing it failed.
-TH_API th_result th_runs_execute(th_runs *runs, th_error *error);
+TH_RUN_API th_result th_runs_execute(th_runs *runs, th_error *error);
 // Ends runs early: a single run, or the first of several, is kept as far as it came, a sweep can be resumed. For
 // signal handlers, other threads, and before th_runs_execute.
-TH_API void th_runs_interrupt(th_runs *runs);
-TH_API void th_runs_destroy(th_runs *runs);
+TH_RUN_API void th_runs_interrupt(th_runs *runs);
+TH_RUN_API void th_runs_destroy(th_runs *runs);
 
 // ---- what came of it. While runs are executed the arrays grow and may move: ask again at every call of `watch`.
 
 typedef enum th_runs_state {
-    TH_RUNS_PREPARED,
-    TH_RUNS_RUNNING,
-    TH_RUNS_INTERRUPTED,
-    TH_RUNS_FINISHED, // and written
-    TH_RUNS_FAILED    // th_runs_execute said why
+    TH_RUNS_STATE_PREPARED,
+    TH_RUNS_STATE_RUNNING,
+    TH_RUNS_STATE_INTERRUPTED,
+    TH_RUNS_STATE_FINISHED, // and written
+    TH_RUNS_STATE_FAILED    // th_runs_execute said why
 } th_runs_state;
 
 typedef struct th_runs_info {
@@ -139,7 +147,7 @@ typedef struct th_runs_info {
     int point_count;
     int found; // runs of a resumed sweep that were complete already
 } th_runs_info;
-TH_API const th_runs_info *th_runs_about(const th_runs *runs);
+TH_RUN_API const th_runs_info *th_runs_about(const th_runs *runs);
 
 // One run. NaN: there is none.
 typedef struct th_run_outcome {
@@ -158,7 +166,7 @@ typedef struct th_run_outcome {
     bool interrupted;
 } th_run_outcome;
 // Point after point, in the order of the seeds.
-TH_API const th_run_outcome *th_runs_outcomes(const th_runs *runs, int *count);
+TH_RUN_API const th_run_outcome *th_runs_outcomes(const th_runs *runs, int *count);
 
 // Egress times of several runs; runs that did not empty the scene have none. NaN below two values, or one.
 typedef struct th_egress {
@@ -174,14 +182,14 @@ typedef struct th_runs_point {
     th_egress egress;
 } th_runs_point;
 // Points that are complete so far.
-TH_API const th_runs_point *th_runs_points(const th_runs *runs, int *count);
+TH_RUN_API const th_runs_point *th_runs_points(const th_runs *runs, int *count);
 
 // What a reader must know before believing the numbers, as sentences; none of a sweep.
-TH_API const char *const *th_runs_warnings(const th_runs *runs, int *count);
+TH_RUN_API const char *const *th_runs_warnings(const th_runs *runs, int *count);
 // The results of a point for people (what `throng run` prints), and of everything for programs (what summary.json or
-// sweep.json holds). Caller frees with free(); NULL: no memory, or the point is not complete.
-TH_API char *th_runs_text(const th_runs *runs, int point);
-TH_API char *th_runs_json(const th_runs *runs);
+// sweep.json holds). Caller frees with th_free; NULL: no memory, or the point is not complete.
+TH_RUN_API char *th_runs_text(const th_runs *runs, int point);
+TH_RUN_API char *th_runs_json(const th_runs *runs);
 
 #ifdef __cplusplus
 }

@@ -156,12 +156,12 @@ typedef struct th_goal_def {
 } th_goal_def;
 
 typedef enum th_distribution_kind {
-    TH_CONSTANT,  // a
-    TH_UNIFORM,   // a .. b
-    TH_NORMAL,    // mean a, standard deviation b, redrawn outside min .. max
-    TH_LOGNORMAL, // of exp(N(a, b)), redrawn outside min .. max
-    TH_GAMMA,     // shape a, scale b, redrawn outside min .. max
-    TH_WEIBULL,   // scale a, shape b, redrawn outside min .. max
+    TH_DISTRIBUTION_CONSTANT,  // a
+    TH_DISTRIBUTION_UNIFORM,   // a .. b
+    TH_DISTRIBUTION_NORMAL,    // mean a, standard deviation b, redrawn outside min .. max
+    TH_DISTRIBUTION_LOGNORMAL, // of exp(N(a, b)), redrawn outside min .. max
+    TH_DISTRIBUTION_GAMMA,     // shape a, scale b, redrawn outside min .. max
+    TH_DISTRIBUTION_WEIBULL,   // scale a, shape b, redrawn outside min .. max
 } th_distribution_kind;
 
 typedef struct th_distribution {
@@ -271,18 +271,18 @@ typedef struct th_measure_area_def {
     th_shape area;
 } th_measure_area_def;
 
-typedef struct th_run_def {
+typedef struct th_run_settings {
     double step;     // [s] 0.0001 .. 0.5 default 0.1
     double duration; // [s] 0: until empty; default 0
     double max_time; // an until-empty run gives up here [s] default 3600
     uint64_t seed;   // default 1
     int runs;        // default 1
-} th_run_def;
+} th_run_settings;
 
-typedef struct th_record_def {
-    const char *format; // "none" (default), "sqlite", "text"
+typedef struct th_record_settings {
+    const char *format; // "none" (default), "sqlite", "compact" or "text"
     double fps;         // [1/s] default 10
-} th_record_def;
+} th_record_settings;
 
 typedef struct th_scene_def {
     uint32_t cookie; // set by th_scene_def_default
@@ -313,8 +313,8 @@ typedef struct th_scene_def {
     int measure_line_count;
     const th_measure_area_def *measure_areas;
     int measure_area_count;
-    th_run_def run;
-    th_record_def record;
+    th_run_settings run;
+    th_record_settings record;
     // Spacing of the distance fields [m]. 0: 0.2, finer for narrow doors; huge scenes get a coarser one.
     double plan_cell;
     bool no_files; // refuse linked files (scenes from strangers); default false
@@ -343,7 +343,7 @@ TH_API th_result th_scene_load_json(const char *text, size_t length, const char 
                                     const char *base_dir, const th_scene_options *options,
                                     th_scene **scene, th_error *error);
 // The JSON that th_scene_load_file would compile: comments gone, overrides applied, otherwise unchecked.
-// Loaded from the folder of the file it is the same scene. Caller frees with free().
+// Loaded from the folder of the file it is the same scene. Caller frees with th_free.
 TH_API th_result th_scene_overridden_json(const char *path, const th_scene_options *options,
                                           char **json, th_error *error);
 // Worlds made from a scene must be destroyed before it.

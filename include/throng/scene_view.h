@@ -49,7 +49,7 @@ typedef struct th_wall {
 // The `door` of a wall across a gap that only some of the scene's people fit through. It stops nobody; planners lead
 // those around it who need more.
 #define TH_NARROW_GAP 0x7fffffff
-enum { TH_SIZES_MOST = 4 };
+enum { TH_SIZE_MAX = 4 };
 
 typedef struct th_narrow_gap {
     th_line line;
@@ -236,10 +236,10 @@ struct th_scene {
     int narrow_gap_count;
     // People are told apart by what they need to pass, th_group_gap: the most of each size, ascending [m]. Who
     // needs at most sizes[0] passes every gap. One size where there are no narrow gaps.
-    float sizes[TH_SIZES_MOST];
+    float sizes[TH_SIZE_MAX];
     int size_count;
-    th_run_def run;
-    th_record_def record;
+    th_run_settings run;
+    th_record_settings record;
     double plan_cell; // as given [m]; 0: chosen by the planner
     // The engine's own, for nobody else.
     struct th_arena *arena;                // memory of all of this

@@ -40,7 +40,7 @@ typedef struct th_world_def {
     uint64_t seed; // 0: the scene's
     double step;   // [s] 0: the scene's
     double end; // [s] sources reserve room for the agents they bring until then; 0: the scene's end
-    int agent_capacity; // most agents alive at once; 0: what the scene's groups can bring (at least 1024)
+    int max_agents; // most agents alive at once; 0: what the scene's groups can bring (at least 1024)
     th_allocator allocator; // default: malloc
     th_log_fn *log;
     void *log_context;
@@ -90,7 +90,7 @@ TH_API int th_world_agent_count(const th_world *world); // people and scripted b
 // A written value that no agent can have (not a number, a level or group that does not exist, a phase
 // that is gone or scripted) is not taken over: the old one stays, and repairs counts it. Ids cannot
 // be written. map returns NULL when there is no memory for the view; then do not unmap.
-typedef enum th_access { TH_READ, TH_WRITE, TH_OVERWRITE } th_access;
+typedef enum th_access { TH_ACCESS_READ, TH_ACCESS_WRITE, TH_ACCESS_OVERWRITE } th_access;
 // Fields of models come after the common ones: th_world_field (throng/model.h) finds their numbers.
 TH_API void *th_world_map(th_world *world, int field, th_access access);
 TH_API void th_world_unmap(th_world *world, int field);

@@ -185,9 +185,9 @@ static th_result read_all(th_arena *arena, gzFile file, const char *name, const 
                 "meant",
                 name, BOMB_RATIO);
         if (used < capacity) break;
-        if (capacity > TH_FILE_LIMIT)
+        if (capacity > TH_FILE_BYTES_MAX)
             return th_fail(error, TH_NO_FILE, path, "%.200s is larger than %zu MiB", name,
-                           TH_FILE_LIMIT >> 20);
+                           TH_FILE_BYTES_MAX >> 20);
         char *larger = th_arena_alloc(arena, 2 * capacity + 1, 1);
         if (larger) memcpy(larger, buffer, used);
         buffer = larger;

@@ -35,7 +35,7 @@ th_result th_file_replace(const char *path, const void *bytes, size_t size,
                           th_durability durability, th_error *error);
 // A file's bytes with a 0 behind them, to be freed; NULL with an error.
 char *th_file_content(const char *path, size_t *size, th_error *error);
-#define TH_FILE_LIMIT \
+#define TH_FILE_BYTES_MAX \
     ((size_t)64 << 20) // [bytes] far larger than any plan, far smaller than memory
 
 // A file that a scene names: its bytes and a final 0, in the arena. Relative to `base_dir` (or NULL); `path` is

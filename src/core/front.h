@@ -18,8 +18,8 @@ typedef struct th_front {
 } th_front;
 
 static inline void th_front_destroy(th_front *front, int nodes, const th_memory *memory) {
-    th_free(memory, front->heap, (size_t)nodes, sizeof *front->heap);
-    th_free(memory, front->place, (size_t)nodes, sizeof *front->place);
+    th_dealloc(memory, front->heap, (size_t)nodes, sizeof *front->heap);
+    th_dealloc(memory, front->place, (size_t)nodes, sizeof *front->place);
     memset(front, 0, sizeof *front);
 }
 

@@ -112,16 +112,16 @@ static GEOSGeometry *from_file(th_geometry *g, const char *name, const char *pat
     if (th_file_read(g->arena, g->base_dir, name, path, &text, &length, error) != TH_OK)
         return NULL;
     g->linked_bytes += length;
-    if (g->linked_bytes > TH_LINKED_LIMIT) {
+    if (g->linked_bytes > TH_LINKED_BYTES_MAX) {
         th_fail(error, TH_BAD_SCENE, path, "the linked files are larger than %d MiB together",
-                TH_LINKED_LIMIT >> 20);
+                TH_LINKED_BYTES_MAX >> 20);
         return NULL;
     }
     return geojson ? from_geojson(g, text, name, path, error) : from_wkt(g, text, path, error);
 }
 
 static bool finite_point(th_point p) {
-    return fabs(p.x) <= TH_COORDINATE_LIMIT && fabs(p.y) <= TH_COORDINATE_LIMIT;
+    return fabs(p.x) <= TH_COORDINATE_MAX && fabs(p.y) <= TH_COORDINATE_MAX;
 }
 
 static GEOSCoordSequence *sequence_of(th_geometry *g, const th_point *points, int count,
@@ -280,7 +280,7 @@ static bool too_many_crossings(const segments *all) {
     for (int i = 0; i < all->count && pairs < 50000000; ++i)
         for (int k = i + 1; k < all->count && all->list[k].a.x <= all->list[i].b.x; ++k, ++pairs) {
             crossings += cross(&all->list[i], &all->list[k]);
-            if (crossings > TH_CROSSING_LIMIT) return true;
+            if (crossings > TH_CROSSING_MAX) return true;
         }
     return false;
 }
@@ -288,7 +288,7 @@ static bool too_many_crossings(const segments *all) {
 bool th_geometry_tangled(th_geometry *g, GEOSGeometry *const *shapes, int count) {
     double corners = 0.0;
     for (int i = 0; i < count; ++i) corners += GEOSGetNumCoordinates_r(g->geos, shapes[i]);
-    if (0.5 * corners * corners <= TH_CROSSING_LIMIT) return false;
+    if (0.5 * corners * corners <= TH_CROSSING_MAX) return false;
     segments all = {.memory = &g->arena->memory};
     th_point origin = {0.0, 0.0}; // near the shapes: they are rounded to float
     bool good = true;
@@ -301,14 +301,14 @@ bool th_geometry_tangled(th_geometry *g, GEOSGeometry *const *shapes, int count)
         qsort(all.list, (size_t)all.count, sizeof *all.list, compare_segments);
         tangled = too_many_crossings(&all);
     }
-    th_free(all.memory, all.list, (size_t)all.capacity, sizeof *all.list);
+    th_dealloc(all.memory, all.list, (size_t)all.capacity, sizeof *all.list);
     return tangled;
 }
 
 static bool check_tangle(th_geometry *g, GEOSGeometry *shape, const char *path, th_error *error) {
     if (!th_geometry_tangled(g, &shape, 1)) return true;
     th_fail(error, TH_BAD_SCENE, path, "the lines cross each other more than %d times",
-            TH_CROSSING_LIMIT);
+            TH_CROSSING_MAX);
     return false;
 }
 
@@ -374,7 +374,7 @@ static bool visit_line(th_geometry *g, const GEOSGeometry *line, th_point origin
         points[i].y = (float)(y - origin.y);
     }
     bool good = visit(context, points, (int)size, ring, hole);
-    th_free(memory, points, size, sizeof *points);
+    th_dealloc(memory, points, size, sizeof *points);
     return good;
 }
 

@@ -6,8 +6,8 @@
 #include "throng/scene_view.h"
 #include <geos_c.h>
 
-#define TH_COORDINATE_LIMIT 1e8       // [m] beyond any map projection
-enum { TH_LINKED_LIMIT = 128 << 20 }; // bytes of all linked files
+#define TH_COORDINATE_MAX 1e8             // [m] beyond any map projection
+enum { TH_LINKED_BYTES_MAX = 128 << 20 }; // bytes of all linked files
 
 typedef struct th_geometry {
     GEOSContextHandle_t geos;
@@ -28,10 +28,10 @@ static inline bool th_shape_empty(const th_shape *shape) {
     return !shape->wkt && !shape->file && shape->point_count == 0 && !shape->points;
 }
 
-// Are there more than TH_CROSSING_LIMIT places where the outlines and lines of the shapes cross each other? Joining
+// Are there more than TH_CROSSING_MAX places where the outlines and lines of the shapes cross each other? Joining
 // them takes 20 us and a kilobyte for each. Where they touch or lie on each other does not count. False as well
 // without memory, or when it would take more than half a second to say.
-#define TH_CROSSING_LIMIT 150000
+#define TH_CROSSING_MAX 150000
 bool th_geometry_tangled(th_geometry *geometry, GEOSGeometry *const *shapes, int count);
 
 // Grows a box by everything in a geometry.

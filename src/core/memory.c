@@ -36,7 +36,7 @@ void *th_alloc(const th_memory *memory, size_t count, size_t size) {
     return pointer;
 }
 
-void th_free(const th_memory *memory, void *pointer, size_t count, size_t size) {
+void th_dealloc(const th_memory *memory, void *pointer, size_t count, size_t size) {
     if (!pointer) return;
     size_t bytes = count * size;
     memory->allocator.free(pointer, bytes ? bytes : 1, memory->allocator.context);
@@ -57,7 +57,7 @@ bool th_alloc_reserve(const th_memory *memory, void *array, int *capacity, int n
     if (!larger) return false;
     memcpy(&before, array, sizeof before);
     copy_elements(array, larger, *capacity, element);
-    th_free(memory, before, (size_t)*capacity, element);
+    th_dealloc(memory, before, (size_t)*capacity, element);
     *capacity = wanted;
     return true;
 }
@@ -132,10 +132,10 @@ bool th_arena_reserve(th_arena *arena, void *array, int *capacity, int needed, s
     return true;
 }
 
-void th_arena_free(th_arena *arena) {
+void th_arena_release(th_arena *arena) {
     for (struct th_chunk *chunk = arena->chunks; chunk;) {
         struct th_chunk *next = chunk->next;
-        th_free(&arena->memory, chunk, 1, chunk->size);
+        th_dealloc(&arena->memory, chunk, 1, chunk->size);
         chunk = next;
     }
     arena->chunks = NULL;

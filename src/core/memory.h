@@ -16,7 +16,7 @@ th_memory th_memory_of(const th_allocator *allocator);
 // size 0 gives a valid pointer.
 void *th_alloc(const th_memory *memory, size_t count, size_t size);
 // Frees what th_alloc gave for the same count and size; NULL is fine.
-void th_free(const th_memory *memory, void *pointer, size_t count, size_t size);
+void th_dealloc(const th_memory *memory, void *pointer, size_t count, size_t size);
 
 // More room for an array from th_alloc, `needed` elements at least; as TH_RESERVE in core/array.h. `array` is
 // the address of the pointer. False: no memory, nothing has changed. New elements are zero.
@@ -27,9 +27,9 @@ bool th_alloc_reserve(const th_memory *memory, void *array, int *capacity, int n
 // that keeps its arrays in one lists them when it is created and nowhere else. Blocks are zero-filled and
 // aligned to TH_ALIGN, as those of th_alloc.
 //
-// A refused block is remembered: allocate all arrays first, then look at `failed` once. th_arena_free
+// A refused block is remembered: allocate all arrays first, then look at `failed` once. th_arena_release
 // releases what there is, after a failure too. The struct that owns an arena may live in it itself: copy the arena
-// into the struct when all is allocated, and out of it again before th_arena_free.
+// into the struct when all is allocated, and out of it again before th_arena_release.
 typedef struct th_arena {
     th_memory memory;
     struct th_chunk *chunks;
@@ -41,8 +41,8 @@ th_arena th_arena_of(const th_allocator *allocator); // NULL: malloc
 // NULL when out of memory or when count * size overflows. size 0 gives a valid pointer.
 void *th_arena_alloc(th_arena *arena, size_t count, size_t size);
 char *th_arena_string(th_arena *arena, const char *text); // copy, not aligned; NULL stays NULL
-// As th_alloc_reserve. What was outgrown stays in the arena until th_arena_free.
+// As th_alloc_reserve. What was outgrown stays in the arena until th_arena_release.
 bool th_arena_reserve(th_arena *arena, void *array, int *capacity, int needed, size_t element);
 // Releases all blocks. The arena is then empty and can be used again.
-void th_arena_free(th_arena *arena);
+void th_arena_release(th_arena *arena);
 #endif

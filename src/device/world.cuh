@@ -42,12 +42,12 @@ struct th_device_world {
     uint32_t *box_keys;   // four a level: the crowd's box on open planes
     uint32_t *tiles;      // work space of the running sums
     th_nodes *nodes;      // of the scene's plan, on the device
-    th_plans plans
-        [TH_SIZES_MOST]; // the world's own, with device pointers; once walls have changed or may
-    float **fields[TH_SIZES_MOST]; // plans.fields as arrays on the host
-    th_roadmap roadmap;            // what plans[0].roadmap points to
-    int bound;                     // not more people than this are on the device
-    int cells;                     // not more cells than this are in use
+    th_plans
+        plans[TH_SIZE_MAX]; // the world's own, with device pointers; once walls have changed or may
+    float **fields[TH_SIZE_MAX]; // plans.fields as arrays on the host
+    th_roadmap roadmap;          // what plans[0].roadmap points to
+    int bound;                   // not more people than this are on the device
+    int cells;                   // not more cells than this are in use
     bool bounded, sources;
     bool host_newer;
     uint32_t fresh;                        // fields of which the host has a true copy

@@ -4,15 +4,15 @@
 #define TH_FORMULA_WEIDMANN_H
 #include "formula/math.h"
 
-#define TH_WEIDMANN_FREE_SPEED 1.34  // [m/s]
-#define TH_WEIDMANN_STEEPNESS 1.913  // gamma [1/m2]
-#define TH_WEIDMANN_MOST_DENSITY 5.4 // where nobody moves any more [1/m2]
+#define TH_WEIDMANN_FREE_SPEED 1.34 // [m/s]
+#define TH_WEIDMANN_STEEPNESS 1.913 // gamma [1/m2]
+#define TH_WEIDMANN_DENSITY_MAX 5.4 // where nobody moves any more [1/m2]
 
 // Speed at a density [1/m2] -> [m/s]. 0 from the highest density on; the free speed where nobody is.
 TH_FORMULA double th_weidmann_speed(double density) {
     if (!(density > 0.0)) return TH_WEIDMANN_FREE_SPEED;
-    if (density >= TH_WEIDMANN_MOST_DENSITY) return 0.0;
-    double room = 1.0 / density - 1.0 / TH_WEIDMANN_MOST_DENSITY; // [m2] beyond the least
+    if (density >= TH_WEIDMANN_DENSITY_MAX) return 0.0;
+    double room = 1.0 / density - 1.0 / TH_WEIDMANN_DENSITY_MAX; // [m2] beyond the least
     return TH_WEIDMANN_FREE_SPEED * (1.0 - th_exp_double(-TH_WEIDMANN_STEEPNESS * room));
 }
 

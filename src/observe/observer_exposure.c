@@ -182,7 +182,7 @@ bool th_load_sample(th_observer *observer, th_world *world, const th_moment *mom
     if (moment->count == 0 || (large && o->sample_count > 0 && since < LARGE_INTERVAL - 1e-6))
         return true;
     if (!TH_RESERVE(observer->forces, observer->force_room, (size_t)moment->count)) return false;
-    const float *radius = th_world_map(world, TH_FIELD_RADIUS, TH_READ);
+    const float *radius = th_world_map(world, TH_FIELD_RADIUS, TH_ACCESS_READ);
     if (!radius || !th_world_contact_forces(world, observer->forces)) return false;
     for (int i = 0; i < moment->count; ++i) {
         float force = observer->forces[i];

@@ -113,7 +113,7 @@ static bool mark_walkable(th_nodes *nodes, int level) {
         th_walkable_row(nodes->scene, level, (double)grid->origin.x, (double)nodes->spacing,
                         grid->nx, y, crossings, flags);
     }
-    th_free(memory, crossings, most, sizeof *crossings);
+    th_dealloc(memory, crossings, most, sizeof *crossings);
     return true;
 }
 
@@ -283,7 +283,7 @@ static bool add_portal(th_nodes *nodes, const th_portal *portal) {
         if (!grown) return false;
         if (nodes->portals)
             memcpy(grown, nodes->portals, (size_t)nodes->portal_count * sizeof *grown);
-        th_free(memory, nodes->portals, (size_t)nodes->portal_capacity, sizeof *grown);
+        th_dealloc(memory, nodes->portals, (size_t)nodes->portal_capacity, sizeof *grown);
         nodes->portals = grown;
         nodes->portal_capacity = capacity;
     }
@@ -392,12 +392,12 @@ void th_nodes_release(th_nodes *nodes) {
     if (!nodes->scene) return;
     const th_memory *memory = &nodes->scene->arena->memory;
     size_t count = (size_t)nodes->count;
-    th_free(memory, nodes->levels, (size_t)nodes->scene->level_count, sizeof *nodes->levels);
-    th_free(memory, nodes->flags, count, 1);
-    th_free(memory, nodes->links, count, 1);
-    th_free(memory, nodes->clearance, count, 1);
-    th_free(memory, nodes->zone, count, sizeof *nodes->zone);
-    th_free(memory, nodes->portals, (size_t)nodes->portal_capacity, sizeof *nodes->portals);
+    th_dealloc(memory, nodes->levels, (size_t)nodes->scene->level_count, sizeof *nodes->levels);
+    th_dealloc(memory, nodes->flags, count, 1);
+    th_dealloc(memory, nodes->links, count, 1);
+    th_dealloc(memory, nodes->clearance, count, 1);
+    th_dealloc(memory, nodes->zone, count, sizeof *nodes->zone);
+    th_dealloc(memory, nodes->portals, (size_t)nodes->portal_capacity, sizeof *nodes->portals);
     memset(nodes, 0, sizeof *nodes);
 }
 
@@ -414,8 +414,8 @@ bool th_graph_create(th_graph *graph, const th_nodes *nodes, const th_memory *me
 
 void th_graph_destroy(th_graph *graph, const th_memory *memory) {
     if (!graph->nodes) return;
-    th_free(memory, graph->links, (size_t)graph->nodes->count, 1);
-    th_free(memory, graph->portals, (size_t)graph->nodes->portal_count, sizeof *graph->portals);
+    th_dealloc(memory, graph->links, (size_t)graph->nodes->count, 1);
+    th_dealloc(memory, graph->portals, (size_t)graph->nodes->portal_count, sizeof *graph->portals);
     memset(graph, 0, sizeof *graph);
 }
 

@@ -53,8 +53,8 @@ static bool lattice_needed(const th_scene *scene) {
 static void plans_destroy_one(th_plans *plans, const th_scene *scene, int node_count,
                               const th_memory *memory) {
     for (int t = 0; plans->fields && t < scene->target_count; ++t)
-        th_free(memory, plans->fields[t], (size_t)node_count, sizeof(float));
-    th_free(memory, plans->fields, (size_t)scene->target_count, sizeof *plans->fields);
+        th_dealloc(memory, plans->fields[t], (size_t)node_count, sizeof(float));
+    th_dealloc(memory, plans->fields, (size_t)scene->target_count, sizeof *plans->fields);
     th_roadmap_destroy(plans->roadmap);
     th_graph_destroy(&plans->graph, memory);
     memset(plans, 0, sizeof *plans);
@@ -80,7 +80,7 @@ static bool plans_create_one(th_plans *plans, int size, const th_scene *scene,
 
 static bool plans_create(th_plans *plans, const th_scene *scene, const th_nodes *nodes,
                          const th_memory *memory) {
-    memset(plans, 0, TH_SIZES_MOST * sizeof *plans);
+    memset(plans, 0, TH_SIZE_MAX * sizeof *plans);
     for (int size = 0; size < scene->size_count; ++size)
         if (!plans_create_one(&plans[size], size, scene, nodes, memory)) {
             plans_destroy(plans, scene, nodes->count, memory);
@@ -168,8 +168,8 @@ void th_plan_release(th_scene *scene) {
     const th_memory *memory = &scene->arena->memory;
     plans_destroy(plan->plans, scene, plan->nodes.count, memory);
     th_nodes_release(&plan->nodes);
-    th_free(memory, plan->door_closed, (size_t)scene->door_count, 1);
-    th_free(memory, plan, 1, sizeof *plan);
+    th_dealloc(memory, plan->door_closed, (size_t)scene->door_count, 1);
+    th_dealloc(memory, plan, 1, sizeof *plan);
     scene->plan = NULL;
 }
 
@@ -224,7 +224,7 @@ th_result th_plan_world_reserve(th_world *world, th_error *error) {
 void th_plan_world_destroy(th_world *world) {
     if (!world->plan) return;
     world_release(world);
-    th_free(&world->memory, world->plan, 1, sizeof *world->plan);
+    th_dealloc(&world->memory, world->plan, 1, sizeof *world->plan);
     world->plan = NULL;
 }
 

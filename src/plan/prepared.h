@@ -16,13 +16,13 @@ typedef struct th_plans {
 struct th_plan_scene {
     bool flat_open; // nothing but open ground: no lattice, everybody walks straight
     th_nodes nodes;
-    th_plans plans[TH_SIZES_MOST]; // doors as at the start
+    th_plans plans[TH_SIZE_MAX]; // doors as at the start
     uint8_t *door_closed;
 };
 
 struct th_plan_world {
     bool own; // the walls have changed, or may within a step: `plans` are this world's
-    th_plans plans[TH_SIZES_MOST];
+    th_plans plans[TH_SIZE_MAX];
     th_graph next; // being made while the old one is compared with it
     th_front front;
 };

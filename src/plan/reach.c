@@ -183,8 +183,8 @@ static void doors_close(open_doors *doors) {
     int nodes = doors->scene->plan->nodes.count;
     th_front_destroy(&doors->front, nodes, memory);
     th_graph_destroy(&doors->graph, memory);
-    th_free(memory, doors->distance, (size_t)nodes, sizeof *doors->distance);
-    th_free(memory, doors->open, (size_t)doors->scene->door_count, 1);
+    th_dealloc(memory, doors->distance, (size_t)nodes, sizeof *doors->distance);
+    th_dealloc(memory, doors->open, (size_t)doors->scene->door_count, 1);
 }
 
 static bool doors_open(open_doors *doors, const th_scene *scene, int size) {

@@ -9,7 +9,7 @@
 // Beyond these a number in a file is damage, whatever the format.
 #define TH_FARTHEST 1e9   // [m] from (0, 0); map projections stay below 3e7
 #define TH_FPS_LEAST 1e-9 // [1/s]
-#define TH_FPS_MOST 1e9
+#define TH_FPS_MAX 1e9
 
 enum { TH_RECOGNISE_BYTES = 512 }; // of the file's beginning, shown to recognise()
 

@@ -91,7 +91,7 @@ bool th_hdf5_send(const char *path, int file) {
     }
     put(&s, &END, sizeof END);
     th_row_table_release(&table);
-    th_arena_free(&trajectory.kept);
+    th_arena_release(&trajectory.kept);
     return s.good;
 }
 

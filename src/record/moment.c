@@ -48,7 +48,8 @@ static int copy_column(element to_type, void *to, const void *from, const uint32
 
 static bool take_column(th_world_moment *copy, th_world *world, int c, const uint32_t *phase) {
     if (!copy->columns[c]) copy->columns[c] = malloc((size_t)copy->room * table[c].size);
-    const void *view = copy->columns[c] ? th_world_map(world, table[c].field, TH_READ) : NULL;
+    const void *view =
+        copy->columns[c] ? th_world_map(world, table[c].field, TH_ACCESS_READ) : NULL;
     if (!view) return false;
     copy->moment.count = copy_column(table[c].element, copy->columns[c], view, phase, copy->agents);
     th_world_unmap(world, table[c].field);
@@ -59,7 +60,7 @@ static bool take_column(th_world_moment *copy, th_world *world, int c, const uin
 bool th_world_moment_add(th_world_moment *copy, th_world *world, unsigned known) {
     if (th_world_scene(world)->level_count < 2) known &= ~(unsigned)TH_KNOW_LEVEL;
     const uint32_t *phase = NULL;
-    if (copy->people_only) phase = th_world_map(world, TH_FIELD_PHASE, TH_READ);
+    if (copy->people_only) phase = th_world_map(world, TH_FIELD_PHASE, TH_ACCESS_READ);
     bool good = phase || !copy->people_only;
     for (int c = 0; good && c < TH_COLUMN_COUNT; ++c)
         if (table[c].known & known) good = take_column(copy, world, c, phase);

@@ -76,7 +76,7 @@ static inline double th_moment_y(const th_moment *moment, int i) {
 
 // ---- compiled areas as well-known text
 
-// Any area in scene coordinates, POLYGON or MULTIPOLYGON with holes. Caller frees with free(); NULL: no
+// Any area in scene coordinates, POLYGON or MULTIPOLYGON with holes. Caller frees with th_free; NULL: no
 // memory.
 char *th_polygons_wkt(const th_polygons *shape, th_point origin);
 #endif

@@ -273,9 +273,9 @@ static th_result check(const th_recorder_def *def, th_error *error) {
         return th_fail(error, TH_BAD_ARGUMENT, "fps",
                        "%g frames per simulated second; give a number from above 0 to 1e6",
                        def->fps);
-    if (def->queue_frames < 0 || def->queue_frames > 10000)
-        return th_fail(error, TH_BAD_ARGUMENT, "queue_frames", "%d; give 1 to 10000, or 0 for %d",
-                       def->queue_frames, QUEUE_FRAMES);
+    if (def->max_queued_frames < 0 || def->max_queued_frames > 10000)
+        return th_fail(error, TH_BAD_ARGUMENT, "max_queued_frames",
+                       "%d; give 1 to 10000, or 0 for %d", def->max_queued_frames, QUEUE_FRAMES);
     if (def->format == TH_TRAJECTORY_HDF5)
         return th_fail(
             error, TH_BAD_ARGUMENT, "format",
@@ -302,7 +302,7 @@ static th_result create_file(th_recorder *r, const th_scene *scene, const th_rec
                                .notes = def->notes,
                                .note_count = def->note_count};
     th_result result =
-        good ? th_trajectory_create(def->path, &info, &r->writer, error)
+        good ? th_trajectory_writer_create(def->path, &info, &r->writer, error)
              : th_fail(error, TH_NO_MEMORY, "", "no memory for the geometry of the recording");
     for (int l = 0; levels && l < scene->level_count; ++l) free((char *)levels[l].wkt);
     free(levels);
@@ -331,7 +331,7 @@ static th_result continue_file(th_recorder *r, const th_recorder_def *def, doubl
                                     (long long)r->next);
     th_trajectory_close(old);
     if (result != TH_OK) return result;
-    return th_trajectory_append(def->path, r->next, &r->writer, error);
+    return th_trajectory_writer_append(def->path, r->next, &r->writer, error);
 }
 
 // Ctrl-C and the like are for the simulation's thread: it decides when to stop.
@@ -353,7 +353,7 @@ static bool has_bodies(const th_scene *scene) {
 // NULL: no memory.
 static th_recorder *make(const th_scene *scene, const th_recorder_def *def) {
     th_recorder *r = calloc(1, sizeof *r);
-    int capacity = def->queue_frames > 0 ? def->queue_frames : QUEUE_FRAMES;
+    int capacity = def->max_queued_frames > 0 ? def->max_queued_frames : QUEUE_FRAMES;
     if (!r || !th_queue_init(&r->queue, capacity)) {
         free(r);
         return NULL;
@@ -383,7 +383,7 @@ th_result th_recorder_create(th_world *world, const th_recorder_def *def, th_rec
         def->resume ? continue_file(r, def, step, error) : create_file(r, scene, def, step, error);
     if (result == TH_OK) r->clearance = (float)r->writer->info.quantum;
     if (result == TH_OK && !start_thread(r)) {
-        th_trajectory_finish(r->writer, NULL);
+        th_trajectory_writer_close(r->writer, NULL);
         result = th_fail(error, TH_NO_MEMORY, "",
                          "the writer's thread did not start; raise the limit on threads");
     }
@@ -395,13 +395,13 @@ th_result th_recorder_create(th_world *world, const th_recorder_def *def, th_rec
     return TH_OK;
 }
 
-th_result th_recorder_finish(th_recorder *r, th_recorder_totals *totals, th_error *error) {
+th_result th_recorder_close(th_recorder *r, th_recorder_totals *totals, th_error *error) {
     if (totals) *totals = (th_recorder_totals){0};
     if (!r) return TH_OK;
     th_queue_close(&r->queue);
     pthread_join(r->thread, NULL);
     th_error closing = {0};
-    th_result result = th_trajectory_finish(r->writer, &closing);
+    th_result result = th_trajectory_writer_close(r->writer, &closing);
     if (r->failure.code != TH_OK) // the first failure is the cause of later ones
         result = repeat_failure(r, error);
     else if (result != TH_OK && error)

@@ -294,12 +294,12 @@ static th_result find_nowhere(sqlite3 *db, const char *path, bool compact, th_er
 
 static th_result check_counts(sqlite3 *db, const char *path, const th_store_facts *facts,
                               const th_trajectory_info *info, th_error *error) {
-    if (info->people_count < 0 || info->people_count > info->row_count || info->first_frame < 0 ||
+    if (info->agent_count < 0 || info->agent_count > info->row_count || info->first_frame < 0 ||
         info->frame_count < 0 || info->last_frame < info->first_frame)
         return th_trajectory_fail(error, TH_NO_FILE, path,
                                   "is damaged: it counts %lld people in %lld rows and %lld frames "
                                   "from %lld to %lld",
-                                  (long long)info->people_count, (long long)info->row_count,
+                                  (long long)info->agent_count, (long long)info->row_count,
                                   (long long)info->frame_count, (long long)info->first_frame,
                                   (long long)info->last_frame);
     if (within(info->min_x, TH_FARTHEST) && within(info->min_y, TH_FARTHEST) &&
@@ -326,7 +326,7 @@ static th_result take_people(sqlite3_stmt *row, const char *path, th_trajectory_
                              th_error *error) {
     (void)path, (void)error;
     info->row_count = sqlite3_column_int64(row, 0);
-    info->people_count = sqlite3_column_int64(row, 1);
+    info->agent_count = sqlite3_column_int64(row, 1);
     info->min_x = sqlite3_column_double(row, 2);
     info->min_y = sqlite3_column_double(row, 3);
     info->max_x = sqlite3_column_double(row, 4);

@@ -99,9 +99,9 @@ static th_result recognise(const char *path, const th_trajectory_backend **backe
 // What a header says, written or read: `fault` is TH_BAD_ARGUMENT or TH_NO_FILE.
 static th_result check_numbers(const char *path, const th_trajectory_info *info, th_result fault,
                                th_error *error) {
-    if (!(info->fps >= TH_FPS_LEAST && info->fps <= TH_FPS_MOST))
+    if (!(info->fps >= TH_FPS_LEAST && info->fps <= TH_FPS_MAX))
         return th_trajectory_fail(error, fault, path, "%g frames per second; give %g to %g",
-                                  info->fps, TH_FPS_LEAST, TH_FPS_MOST);
+                                  info->fps, TH_FPS_LEAST, TH_FPS_MAX);
     for (int l = 0; info->levels && l < info->level_count; ++l)
         if (!(fabs(info->levels[l].z) <= TH_FARTHEST))
             return th_trajectory_fail(error, fault, path,
@@ -207,7 +207,7 @@ void th_trajectory_rewind(th_trajectory *t) {
 void th_trajectory_close(th_trajectory *trajectory) {
     if (!trajectory) return;
     if (trajectory->backend) trajectory->backend->close(trajectory);
-    th_arena_free(&trajectory->kept);
+    th_arena_release(&trajectory->kept);
     free(trajectory);
 }
 
@@ -232,7 +232,7 @@ static th_result check_info(const char *path, const th_trajectory_info *info, th
 
 // Frees a writer whose backend has finished.
 static void free_writer(th_trajectory_writer *writer) {
-    th_arena_free(&writer->kept);
+    th_arena_release(&writer->kept);
     free(writer);
 }
 
@@ -266,8 +266,8 @@ void th_trajectory_remove(const char *path) {
     remove_beside(path);
 }
 
-th_result th_trajectory_create(const char *path, const th_trajectory_info *info,
-                               th_trajectory_writer **writer, th_error *error) {
+th_result th_trajectory_writer_create(const char *path, const th_trajectory_info *info,
+                                      th_trajectory_writer **writer, th_error *error) {
     th_trajectory_writer *made = NULL;
     th_result result = make_writer(path, &made, error);
     *writer = NULL;
@@ -296,8 +296,8 @@ th_result th_trajectory_create(const char *path, const th_trajectory_info *info,
     return TH_OK;
 }
 
-th_result th_trajectory_append(const char *path, int64_t frame, th_trajectory_writer **writer,
-                               th_error *error) {
+th_result th_trajectory_writer_append(const char *path, int64_t frame,
+                                      th_trajectory_writer **writer, th_error *error) {
     th_trajectory_writer *made = NULL;
     th_result result = make_writer(path, &made, error);
     *writer = NULL;
@@ -328,7 +328,7 @@ th_result th_trajectory_write(th_trajectory_writer *writer, const th_moment *fra
     return result;
 }
 
-th_result th_trajectory_finish(th_trajectory_writer *writer, th_error *error) {
+th_result th_trajectory_writer_close(th_trajectory_writer *writer, th_error *error) {
     if (!writer) return TH_OK;
     th_result result = writer->backend->finish(writer, error);
     free_writer(writer);
@@ -337,8 +337,8 @@ th_result th_trajectory_finish(th_trajectory_writer *writer, th_error *error) {
 
 // ---- converting
 
-static th_result copy_frames(th_trajectory *from, th_trajectory_writer *writer,
-                             th_convert_progress *seen, void *context, th_error *error) {
+static th_result copy_frames(th_trajectory *from, th_trajectory_writer *writer, th_convert_fn *seen,
+                             void *context, th_error *error) {
     double rows = 0, all = from->info.row_count > 0 ? (double)from->info.row_count : 1;
     for (;;) {
         th_moment frame;
@@ -371,8 +371,7 @@ static th_result take_place(const char *part, const char *to, bool replace, th_e
 }
 
 th_result th_trajectory_copy(th_trajectory *from, const char *to, th_trajectory_format format,
-                             bool replace, th_convert_progress *seen, void *context,
-                             th_error *error) {
+                             bool replace, th_convert_fn *seen, void *context, th_error *error) {
     char part[1024];
     th_result result = take_path(part, sizeof part - 32, to, error);
     if (result != TH_OK) return result;
@@ -386,11 +385,11 @@ th_result th_trajectory_copy(th_trajectory *from, const char *to, th_trajectory_
     info.format = format;
     info.quantum = 0; // the new format's own
     th_trajectory_writer *writer = NULL;
-    result = th_trajectory_create(part, &info, &writer, error);
+    result = th_trajectory_writer_create(part, &info, &writer, error);
     if (result == TH_OK) {
         th_trajectory_rewind(from);
         result = copy_frames(from, writer, seen, context, error);
-        th_result finished = th_trajectory_finish(writer, result == TH_OK ? error : NULL);
+        th_result finished = th_trajectory_writer_close(writer, result == TH_OK ? error : NULL);
         if (result == TH_OK) result = finished;
         if (result == TH_OK) result = take_place(part, to, replace, error);
         if (result != TH_OK) th_trajectory_remove(part);
@@ -400,7 +399,7 @@ th_result th_trajectory_copy(th_trajectory *from, const char *to, th_trajectory_
 }
 
 th_result th_trajectory_convert(const char *from, const char *to, th_trajectory_format format,
-                                th_convert_progress *seen, void *context, th_error *error) {
+                                th_convert_fn *seen, void *context, th_error *error) {
     th_trajectory *trajectory = NULL;
     th_result result = th_trajectory_open(from, &trajectory, error);
     if (result == TH_OK)
@@ -603,8 +602,8 @@ th_result th_row_table_complete(th_row_table *table, th_trajectory_info *info, c
     info->row_count = table->count;
     count_frames(table, info);
     find_bounds(table, info);
-    info->people_count = count_people(table);
-    if (info->people_count < 0)
+    info->agent_count = count_people(table);
+    if (info->agent_count < 0)
         return th_trajectory_fail(error, TH_NO_MEMORY, path, "no memory to count the people");
     return TH_OK;
 }

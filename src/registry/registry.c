@@ -35,7 +35,7 @@ int th_model_find(th_stage stage, const char *name) {
     return -1;
 }
 
-int th_model_default_of(th_stage stage) {
+int th_stage_default_model(th_stage stage) {
     for (int m = 0; m < model_count; ++m)
         if (models[m]->stage == stage && models[m]->is_default) return m;
     return -1;
@@ -224,15 +224,15 @@ static th_result check_sight(const th_model *model, th_error *error) {
 }
 
 static th_result check_functions(const th_model *model, th_error *error) {
-    if (!model->run == !model->person)
+    if (!model->run == !model->agent)
         return th_fail(error, TH_BAD_ARGUMENT, "",
-                       model->run ? "model \"%s\" has both `person` and `run`; give one of them"
-                                  : "model \"%s\" has no function that runs it; give `person`, or "
+                       model->run ? "model \"%s\" has both `agent` and `run`; give one of them"
+                                  : "model \"%s\" has no function that runs it; give `agent`, or "
                                     "`run` for all people at once",
                        model->name);
-    if (model->person && model->stage == TH_STAGE_BEHAVE)
+    if (model->agent && model->stage == TH_STAGE_BEHAVE)
         return th_fail(error, TH_BAD_ARGUMENT, "",
-                       "model \"%s\": `person` returns a velocity, which is for plan, filter and "
+                       "model \"%s\": `agent` returns a velocity, which is for plan, filter and "
                        "move; a behave model has `run`",
                        model->name);
     int saving = (model->saved_size != NULL) + (model->save != NULL) +
@@ -242,7 +242,7 @@ static th_result check_functions(const th_model *model, th_error *error) {
                        "model \"%s\" has %d of saved_size, save, saved_is_sound and restore; give "
                        "all, none or restore alone",
                        model->name, saving);
-    return model->person ? check_sight(model, error) : TH_OK;
+    return model->agent ? check_sight(model, error) : TH_OK;
 }
 
 static th_result check_defaults(const th_model *model, th_error *error) {

@@ -20,14 +20,18 @@ static void add_range(th_text *text, const th_distribution *d) {
 
 static void add_distribution(th_text *text, const th_distribution *d, const char *unit) {
     switch (d->kind) {
-    case TH_CONSTANT: th_text_add(text, "%g\xc2\xa0%s", d->a, unit); return;
-    case TH_UNIFORM: th_text_add(text, "%g to %g\xc2\xa0%s, uniform", d->a, d->b, unit); return;
-    case TH_NORMAL: th_text_add(text, "normal, mean %g, s.d. %g", d->a, d->b); break;
-    case TH_LOGNORMAL:
+    case TH_DISTRIBUTION_CONSTANT: th_text_add(text, "%g\xc2\xa0%s", d->a, unit); return;
+    case TH_DISTRIBUTION_UNIFORM:
+        th_text_add(text, "%g to %g\xc2\xa0%s, uniform", d->a, d->b, unit);
+        return;
+    case TH_DISTRIBUTION_NORMAL: th_text_add(text, "normal, mean %g, s.d. %g", d->a, d->b); break;
+    case TH_DISTRIBUTION_LOGNORMAL:
         th_text_add(text, "log-normal, median %.3g, s.d. of the logarithm %g", exp(d->a), d->b);
         break;
-    case TH_GAMMA: th_text_add(text, "gamma, shape %g, scale %g", d->a, d->b); break;
-    case TH_WEIBULL: th_text_add(text, "Weibull, scale %g, shape %g", d->a, d->b); break;
+    case TH_DISTRIBUTION_GAMMA: th_text_add(text, "gamma, shape %g, scale %g", d->a, d->b); break;
+    case TH_DISTRIBUTION_WEIBULL:
+        th_text_add(text, "Weibull, scale %g, shape %g", d->a, d->b);
+        break;
     }
     add_range(text, d);
     th_text_add(text, "\xc2\xa0%s", unit);
@@ -143,7 +147,7 @@ static void differ(difference_list *list, const char *group, const char *name, c
 static void compare_model(difference_list *list, const th_group *group, const char *stage,
                           const th_model_choice *choice) {
     const th_model *model = th_models(NULL)[choice->model];
-    const char *usual = th_models(NULL)[th_model_default_of(model->stage)]->name;
+    const char *usual = th_models(NULL)[th_stage_default_model(model->stage)]->name;
     if (strcmp(model->name, usual) != 0) differ(list, group->id, stage, model->name, usual);
     for (int i = 0; i < model->param_count; ++i) {
         const th_param_info *info = &model->params[i];
@@ -161,7 +165,7 @@ static void compare_model(difference_list *list, const th_group *group, const ch
 static bool same_distribution(const th_distribution *a, const th_distribution *b) {
     const double left[4] = {a->a, a->b, a->min, a->max}, right[4] = {b->a, b->b, b->min, b->max};
     if (a->kind != b->kind) return false;
-    int used = a->kind == TH_CONSTANT ? 1 : a->kind == TH_UNIFORM ? 2 : 4;
+    int used = a->kind == TH_DISTRIBUTION_CONSTANT ? 1 : a->kind == TH_DISTRIBUTION_UNIFORM ? 2 : 4;
     for (int i = 0; i < used; ++i)
         if (left[i] < right[i] || left[i] > right[i]) return false;
     return true;

@@ -76,7 +76,8 @@ static th_result conclude(th_runs *runs, bool checkpoint_failed, th_error *error
     th_result result = th_report_warnings(&report, &runs->warnings, error);
     th_runs_close_point(runs);
     if (result == TH_OK) result = write_results(runs, &report, whole, error);
-    if (result == TH_OK) runs->info.state = whole ? TH_RUNS_FINISHED : TH_RUNS_INTERRUPTED;
+    if (result == TH_OK)
+        runs->info.state = whole ? TH_RUNS_STATE_FINISHED : TH_RUNS_STATE_INTERRUPTED;
     return result;
 }
 
@@ -205,7 +206,7 @@ static th_result run_many(th_runs *runs, th_error *error) {
     }
     if (result != TH_OK) return result;
     if (runs->ensemble.run_count == 0) {
-        runs->info.state = TH_RUNS_INTERRUPTED;
+        runs->info.state = TH_RUNS_STATE_INTERRUPTED;
         return TH_OK;
     }
     note_why_it_stopped(runs);
@@ -292,7 +293,7 @@ th_result th_runs_open_plain(th_runs *runs, const char *folder, th_error *error)
         return th_file_fail(error, folder, "the name is too long");
     runs->info.runs = 1;
     if (finished) {
-        runs->info.state = TH_RUNS_FINISHED;
+        runs->info.state = TH_RUNS_STATE_FINISHED;
         th_folder_unlock(&keep->folder);
         return TH_OK;
     }

@@ -173,7 +173,7 @@ enum { CHANGES = 4, CHANGE_TEXT = 64 };
 // As texts of overrides; returns how many. The end asked for replaces the scene's own, earlier or later.
 static int list_changes(const th_scene_changes *c, const th_scene *scene,
                         char texts[CHANGES][CHANGE_TEXT]) {
-    th_run_def run = scene->run;
+    th_run_settings run = scene->run;
     int n = 0;
     if (c->seed > 0) snprintf(texts[n++], CHANGE_TEXT, "run.seed=%" PRIu64, c->seed);
     if (c->runs > 0) snprintf(texts[n++], CHANGE_TEXT, "run.runs=%d", c->runs);

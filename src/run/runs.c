@@ -164,7 +164,7 @@ char *th_runs_json(const th_runs *runs) {
         const th_report_def report =
             th_run_folder_report(&runs->keep, runs->scene, &runs->ensemble, runs->trouble);
         object = th_run_folder_summary(&runs->keep, &report, &unread);
-    } else if (runs->info.state == TH_RUNS_FINISHED) { // a folder opened after its run ended
+    } else if (runs->info.state == TH_RUNS_STATE_FINISHED) { // a folder opened after its run ended
         object = th_folder_read_json(&runs->keep.folder, "summary.json", &unread);
     }
     char *text = object ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
@@ -286,7 +286,7 @@ th_result th_runs_check_plugins(const th_runs *runs, th_error *error) {
 // The format: asked for, or the scene's; many people are stored compactly unless rows were asked for.
 static void choose_recording(th_runs *runs, const th_runs_def *def) {
     th_recording *recording = &runs->keep.recording;
-    th_record_def own = runs->scene->record;
+    th_record_settings own = runs->scene->record;
     const char *format = def->record ? def->record : own.format ? own.format : "none";
     if (keeps_nothing(def)) format = "none";
     th_recording_choose(recording, format);
@@ -333,7 +333,7 @@ static json_t *about_run(const th_runs *runs, const th_runs_def *def) {
 }
 
 static th_result plan_runs(th_runs *runs, const th_runs_def *def, th_error *error) {
-    th_run_def own = runs->scene->run;
+    th_run_settings own = runs->scene->run;
     th_simulation_def simulation = th_simulation_def_of(runs->scene, def->step, def->max_time);
     simulation.threads = def->threads;
     simulation.backend = def->backend;
@@ -444,13 +444,13 @@ th_result th_runs_open(const char *folder, const th_runs_def *def, th_runs **run
 th_result th_runs_execute(th_runs *runs, th_error *error) {
     th_error unread = {0};
     if (!error) error = &unread;
-    if (runs->info.state == TH_RUNS_FINISHED) return TH_OK;
-    if (runs->info.state != TH_RUNS_PREPARED)
+    if (runs->info.state == TH_RUNS_STATE_FINISHED) return TH_OK;
+    if (runs->info.state != TH_RUNS_STATE_PREPARED)
         return th_fail(error, TH_BAD_ARGUMENT, "", "these runs were executed already");
-    runs->info.state = TH_RUNS_RUNNING;
+    runs->info.state = TH_RUNS_STATE_RUNNING;
     th_result result =
         runs->info.sweep ? th_sweep_execute(runs, error) : th_runs_execute_plain(runs, error);
-    if (result != TH_OK) runs->info.state = TH_RUNS_FAILED;
+    if (result != TH_OK) runs->info.state = TH_RUNS_STATE_FAILED;
     return error->code = result;
 }
 

@@ -78,7 +78,7 @@ th_result th_scene_copy(const th_folder *folder, json_t *tree, const char *scene
 
 struct th_runs {
     th_runs_info info;
-    th_runs_watch *watch;
+    th_runs_watch_fn *watch;
     void *context;
     atomic_bool interrupt;
     // How

@@ -180,7 +180,7 @@ void th_checkpoint_release(th_checkpoint *checkpoint) {
 // ---- one run from its first step to its last
 
 th_simulation_def th_simulation_def_of(const th_scene *scene, double step, double max_time) {
-    th_run_def run = scene->run;
+    th_run_settings run = scene->run;
     double end = run.duration > 0 ? run.duration : run.max_time;
     return (th_simulation_def){
         .scene = scene,
@@ -207,7 +207,7 @@ th_result th_simulation_start(th_simulation *s, const th_simulation_def *def, ui
 }
 
 void th_simulation_release(th_simulation *s) {
-    th_recorder_finish(s->recorder, NULL, NULL);
+    th_recorder_close(s->recorder, NULL, NULL);
     if (s->observer) th_observer_destroy(s->observer);
     if (s->world) th_world_destroy(s->world);
     s->recorder = NULL;
@@ -271,7 +271,7 @@ static void count_frames(const char *path, char text[48]) {
 static void give_up_recording(th_simulation *s, const th_error *cause) {
     char frames[48];
     th_error unread = {0};
-    th_recorder_finish(s->recorder, NULL, &unread);
+    th_recorder_close(s->recorder, NULL, &unread);
     s->recorder = NULL;
     count_frames(s->recording, frames);
     snprintf(s->trouble, sizeof s->trouble, "the recording ends before %.1f s%s: %.480s",
@@ -290,7 +290,7 @@ static void finish_recording(th_simulation *s) {
     th_error error = {0};
     if (!s->recorder) return;
     th_recorder_totals totals = {0};
-    error.code = th_recorder_finish(s->recorder, &totals, &error);
+    error.code = th_recorder_close(s->recorder, &totals, &error);
     s->recorder = NULL;
     if (error.code == TH_OK) return;
     snprintf(s->trouble, sizeof s->trouble, "the recording is not complete: %.500s",

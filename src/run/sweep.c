@@ -662,10 +662,10 @@ static th_result sweep_all(sweeping *s, th_error *error) {
         going = runs->points_done > before;
     }
     if (result != TH_OK) return result;
-    runs->info.state = TH_RUNS_INTERRUPTED;
+    runs->info.state = TH_RUNS_STATE_INTERRUPTED;
     if (!going) return TH_OK;
     result = report(s, error);
-    if (result == TH_OK) runs->info.state = TH_RUNS_FINISHED;
+    if (result == TH_OK) runs->info.state = TH_RUNS_STATE_FINISHED;
     return result;
 }
 

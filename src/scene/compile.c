@@ -28,8 +28,8 @@ th_group_def th_group_def_default(void) {
     group.count = -1;
     group.rate_end = HUGE_VAL;
     group.radius.a = 0.2;
-    group.speed = (th_distribution){TH_NORMAL, 1.34, 0.26, 0.5, 2.2}; // Weidmann 1993
-    group.mass.a = 80.0;                                              // Helbing 2000
+    group.speed = (th_distribution){TH_DISTRIBUTION_NORMAL, 1.34, 0.26, 0.5, 2.2}; // Weidmann 1993
+    group.mass.a = 80.0;                                                           // Helbing 2000
     return group;
 }
 
@@ -405,7 +405,7 @@ static void close_compiler(th_compiler *c) {
     for (int i = 0; c->walkable && i < c->level_count; ++i)
         if (c->walkable[i]) GEOSGeom_destroy_r(c->geometry.geos, c->walkable[i]);
     th_geometry_close(&c->geometry);
-    th_arena_free(&c->work);
+    th_arena_release(&c->work);
 }
 
 // A scene and the arena of its lists in one block.
@@ -450,6 +450,6 @@ void th_scene_release(th_scene *scene) {
     if (!scene) return;
     th_memory memory = scene->arena->memory;
     th_source_map_destroy(scene->source_map);
-    th_arena_free(scene->arena);
-    th_free(&memory, scene, 1, sizeof(owned_scene));
+    th_arena_release(scene->arena);
+    th_dealloc(&memory, scene, 1, sizeof(owned_scene));
 }

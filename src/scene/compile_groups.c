@@ -141,12 +141,12 @@ static th_distribution compile_distribution(th_compiler *c, int group, const pro
                                             const th_distribution *def) {
     th_distribution d = *def;
     th_at(c, "groups[%d].%s", group, p->name);
-    if (d.kind == TH_CONSTANT) {
+    if (d.kind == TH_DISTRIBUTION_CONSTANT) {
         th_check_range(c, p->name, d.a, p->low, p->high, p->unit);
         d.min = d.max = d.a;
         return d;
     }
-    if (d.kind == TH_UNIFORM) {
+    if (d.kind == TH_DISTRIBUTION_UNIFORM) {
         th_check_range(c, "the lowest value", d.a, p->low, p->high, p->unit);
         th_check_range(c, "the highest value", d.b, p->low, p->high, p->unit);
         if (d.b < d.a)
@@ -166,12 +166,12 @@ static th_distribution compile_distribution(th_compiler *c, int group, const pro
     if (!(d.min < d.max)) th_bad(c, "min %g is not below max %g", d.min, d.max);
     if (!isfinite(d.a) || !isfinite(d.b) || fabs(d.a) > 1e6 || d.b > 1e6)
         th_bad(c, "the parameters must be ordinary numbers");
-    if (d.kind == TH_NORMAL || d.kind == TH_LOGNORMAL) {
+    if (d.kind == TH_DISTRIBUTION_NORMAL || d.kind == TH_DISTRIBUTION_LOGNORMAL) {
         if (!(d.b >= 0.0)) th_bad(c, "the standard deviation is %g; it must be 0 or more", d.b);
     } else if (!(d.a > 0.0 && d.b > 0.0)) {
         th_bad(c, "shape and scale are %g and %g; both must be above 0", d.a, d.b);
     }
-    if (d.kind == TH_NORMAL && (d.a + 6.0 * d.b < d.min || d.a - 6.0 * d.b > d.max))
+    if (d.kind == TH_DISTRIBUTION_NORMAL && (d.a + 6.0 * d.b < d.min || d.a - 6.0 * d.b > d.max))
         th_bad(c, "normal %g, %g never falls into %g .. %g %s", d.a, d.b, d.min, d.max, p->unit);
     return d;
 }

@@ -91,8 +91,8 @@ static bool read_file(th_compiler *c, const char *file, int most, pixel_array *p
                                 &pixels->height, error);
     pixels->bytes = read;
     c->geometry.linked_bytes += length;
-    if (c->result == TH_OK && c->geometry.linked_bytes > TH_LINKED_LIMIT)
-        th_bad(c, "the linked files are larger than %d MiB together", TH_LINKED_LIMIT >> 20);
+    if (c->result == TH_OK && c->geometry.linked_bytes > TH_LINKED_BYTES_MAX)
+        th_bad(c, "the linked files are larger than %d MiB together", TH_LINKED_BYTES_MAX >> 20);
     return c->result == TH_OK;
 }
 
@@ -290,8 +290,8 @@ GEOSGeometry *th_drawn_geometry(th_compiler *c, const th_shape *shape, bool line
         return NULL;
     }
     if (!(fabs(k[1].x - k[0].x) >= 0.01 && fabs(k[1].y - k[0].y) >= 0.01 &&
-          fabs(k[0].x) < TH_COORDINATE_LIMIT && fabs(k[0].y) < TH_COORDINATE_LIMIT &&
-          fabs(k[1].x) < TH_COORDINATE_LIMIT && fabs(k[1].y) < TH_COORDINATE_LIMIT)) {
+          fabs(k[0].x) < TH_COORDINATE_MAX && fabs(k[0].y) < TH_COORDINATE_MAX &&
+          fabs(k[1].x) < TH_COORDINATE_MAX && fabs(k[1].y) < TH_COORDINATE_MAX)) {
         th_bad(c,
                "an area from a picture needs \"corners\": two opposite ones of the ground that the "
                "picture covers, [[x, y], [x, y]] [m]");

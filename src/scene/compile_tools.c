@@ -142,7 +142,7 @@ static void extend(th_extent *extent, double x0, double y0, double x1, double y1
 
 void th_gather_point(th_compiler *c, th_point point, int level) {
     if (c->result != TH_OK) return;
-    if (!(fabs(point.x) <= TH_COORDINATE_LIMIT && fabs(point.y) <= TH_COORDINATE_LIMIT)) {
+    if (!(fabs(point.x) <= TH_COORDINATE_MAX && fabs(point.y) <= TH_COORDINATE_MAX)) {
         th_bad(c, "the point (%g, %g) is not a place on earth", point.x, point.y);
         return;
     }

@@ -88,7 +88,7 @@ static GEOSGeometry *union_of(th_compiler *c, GEOSGeometry **parts, int count) {
     if (count == 0) return NULL;
     if (th_geometry_tangled(&c->geometry, parts, count)) {
         th_bad(c, "these shapes cross each other more than %d times; draw fewer or shorter ones",
-               TH_CROSSING_LIMIT);
+               TH_CROSSING_MAX);
         return NULL;
     }
     GEOSGeometry *merged = count < APART_FROM ? NULL : union_of_apart(c, parts, count);
@@ -146,7 +146,7 @@ static bool add_ring(void *context, const th_vec2 *points, int count, bool ring,
     if (!turned) return false;
     for (int i = 0; i < corners; ++i) turned[i] = points[corners - 1 - i];
     bool good = th_wall_builder_add(target->builder, turned, corners, true);
-    th_free(memory, turned, (size_t)corners, sizeof *turned);
+    th_dealloc(memory, turned, (size_t)corners, sizeof *turned);
     return good;
 }
 
@@ -288,5 +288,5 @@ void th_compile_walls(th_compiler *c) {
         th_no_memory(c);
     else if (builder.gap_count)
         memcpy(c->gaps, builder.gaps, (size_t)builder.gap_count * sizeof *c->gaps);
-    th_wall_builder_free(&builder);
+    th_wall_builder_release(&builder);
 }

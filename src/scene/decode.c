@@ -248,7 +248,7 @@ static void read_measure(th_decoder *decoder, json_t *root, th_scene_def *def) {
     th_leave(decoder, place);
 }
 
-static void read_run(th_decoder *decoder, json_t *root, th_run_def *run) {
+static void read_run(th_decoder *decoder, json_t *root, th_run_settings *run) {
     json_t *value = json_object_get(root, "run");
     if (!value) return;
     th_place place = th_enter_key(decoder, "run");
@@ -279,7 +279,7 @@ static void read_run(th_decoder *decoder, json_t *root, th_run_def *run) {
     th_leave(decoder, place);
 }
 
-static void read_record(th_decoder *decoder, json_t *root, th_record_def *record) {
+static void read_record(th_decoder *decoder, json_t *root, th_record_settings *record) {
     json_t *value = json_object_get(root, "record");
     if (!value) return;
     th_place place = th_enter_key(decoder, "record");

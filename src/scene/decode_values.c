@@ -300,11 +300,11 @@ static const struct {
     th_distribution_kind kind;
     const char *expected;
 } distributions[] = {
-    {"uniform", TH_UNIFORM, "[lowest, highest]"},
-    {"normal", TH_NORMAL, "[mean, standard deviation]"},
-    {"lognormal", TH_LOGNORMAL, "[mean, standard deviation] of the logarithm"},
-    {"gamma", TH_GAMMA, "[shape, scale]"},
-    {"weibull", TH_WEIBULL, "[scale, shape]"},
+    {"uniform", TH_DISTRIBUTION_UNIFORM, "[lowest, highest]"},
+    {"normal", TH_DISTRIBUTION_NORMAL, "[mean, standard deviation]"},
+    {"lognormal", TH_DISTRIBUTION_LOGNORMAL, "[mean, standard deviation] of the logarithm"},
+    {"gamma", TH_DISTRIBUTION_GAMMA, "[shape, scale]"},
+    {"weibull", TH_DISTRIBUTION_WEIBULL, "[scale, shape]"},
 };
 
 static void decode_distribution(th_decoder *decoder, json_t *value, th_distribution *distribution) {

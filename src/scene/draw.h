@@ -51,12 +51,12 @@ TH_BOTH static inline double th_draw_gamma(th_draw_source *from, double shape) {
 TH_BOTH static inline double th_draw_once(const th_distribution *d, th_draw_source *from) {
     double u, v;
     switch (d->kind) {
-    case TH_CONSTANT: return d->a;
-    case TH_UNIFORM: th_draw_uniforms(from, &u, &v); return d->a + (d->b - d->a) * u;
-    case TH_NORMAL: return d->a + d->b * th_draw_normal(from);
-    case TH_LOGNORMAL: return th_exp_double(d->a + d->b * th_draw_normal(from));
-    case TH_GAMMA: return d->b * th_draw_gamma(from, d->a);
-    case TH_WEIBULL:
+    case TH_DISTRIBUTION_CONSTANT: return d->a;
+    case TH_DISTRIBUTION_UNIFORM: th_draw_uniforms(from, &u, &v); return d->a + (d->b - d->a) * u;
+    case TH_DISTRIBUTION_NORMAL: return d->a + d->b * th_draw_normal(from);
+    case TH_DISTRIBUTION_LOGNORMAL: return th_exp_double(d->a + d->b * th_draw_normal(from));
+    case TH_DISTRIBUTION_GAMMA: return d->b * th_draw_gamma(from, d->a);
+    case TH_DISTRIBUTION_WEIBULL:
         th_draw_uniforms(from, &u, &v);
         return d->a * th_exp_double(th_log_double(-th_log_double(u)) / d->b);
     }
@@ -69,7 +69,9 @@ TH_BOTH static inline float th_draw(const th_distribution *distribution, uint64_
                                     uint32_t stream, uint32_t agent) {
     th_draw_source from = {seed, 0, stream, agent};
     double value = th_draw_once(distribution, &from);
-    if (distribution->kind == TH_CONSTANT || distribution->kind == TH_UNIFORM) return (float)value;
+    if (distribution->kind == TH_DISTRIBUTION_CONSTANT ||
+        distribution->kind == TH_DISTRIBUTION_UNIFORM)
+        return (float)value;
     for (int i = 0;
          i < TH_DRAW_REDRAWS && !(value >= distribution->min && value <= distribution->max); ++i)
         value = th_draw_once(distribution, &from);

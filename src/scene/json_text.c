@@ -68,7 +68,7 @@ json_t *th_json_parse(const th_source_map *map, th_error *error) {
         root = json_loadb(blanked, map->length, JSON_REJECT_DUPLICATES, &json);
         if (!root) fail_syntax(map, &json, error);
     }
-    th_free(&map->memory, blanked, map->length + 1, 1);
+    th_dealloc(&map->memory, blanked, map->length + 1, 1);
     if (root && !json_is_object(root)) {
         char found[80];
         th_fail(error, TH_BAD_SCENE, "", "a scene is an object { ... }, found %s",

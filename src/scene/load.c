@@ -23,7 +23,7 @@ static th_result decode_and_create(json_t *root, th_source_map *map, const char 
     }
     th_result result = th_scene_decode(root, &arena, map, &def, error);
     if (result == TH_OK) result = th_scene_create(&def, scene, error);
-    th_arena_free(&arena);
+    th_arena_release(&arena);
     return result;
 }
 
@@ -46,9 +46,9 @@ th_result th_scene_load_json(const char *text, size_t length, const char *name,
     if (!error) error = &local;
     memset(error, 0, sizeof *error);
     *scene = NULL;
-    if (length > TH_FILE_LIMIT)
+    if (length > TH_FILE_BYTES_MAX)
         return th_fail(error, TH_BAD_SCENE, "", "%.100s: a scene text is at most %zu MiB",
-                       name ? name : "scene", TH_FILE_LIMIT >> 20);
+                       name ? name : "scene", TH_FILE_BYTES_MAX >> 20);
     th_memory memory = th_memory_of(options ? &options->allocator : NULL);
     th_source_map *map = th_source_map_create(&memory, text, length, name ? name : "scene",
                                               options ? options->override_count : 0);
@@ -88,7 +88,7 @@ th_result th_scene_load_file(const char *path, const th_scene_options *options, 
     if (result == TH_OK)
         result =
             th_scene_load_json(text, length, path, slash ? folder : NULL, options, scene, error);
-    th_arena_free(&arena);
+    th_arena_release(&arena);
     return result;
 }
 
@@ -123,6 +123,6 @@ th_result th_scene_overridden_json(const char *path, const th_scene_options *opt
     }
     if (map) *json = overridden(map, options, error);
     th_source_map_destroy(map);
-    th_arena_free(&arena);
+    th_arena_release(&arena);
     return *json ? TH_OK : error->code;
 }

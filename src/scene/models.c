@@ -13,7 +13,7 @@ static const char *stage_word(th_stage stage) {
 
 // For people with own goals the default must lead there.
 static int default_model(th_stage stage, bool own_goals) {
-    int usual = th_model_default_of(stage), count;
+    int usual = th_stage_default_model(stage), count;
     const th_model *const *models = th_models(&count);
     if (stage != TH_STAGE_PLAN || !own_goals || models[usual]->own_goals) return usual;
     for (int m = 0; m < count; ++m)

@@ -70,8 +70,8 @@ static void list_note(list *l, int cell, int item) {
 }
 
 static void list_free(const th_memory *memory, list *l) {
-    th_free(memory, l->start, (size_t)l->count + 1, sizeof *l->start);
-    th_free(memory, l->item, (size_t)l->item_count, sizeof *l->item);
+    th_dealloc(memory, l->start, (size_t)l->count + 1, sizeof *l->start);
+    th_dealloc(memory, l->item, (size_t)l->item_count, sizeof *l->item);
 }
 
 // Cells within `reach` of a wall: row by row, the columns that the wall's part near the row spans.
@@ -169,13 +169,13 @@ void th_placer_destroy(th_placer *placer) {
     th_memory memory = placer->memory;
     for (int i = 0; placer->grids && i < placer->scene->level_count; ++i) {
         level_grid *grid = &placer->grids[i];
-        th_free(&memory, grid->head, (size_t)grid->nx * (size_t)grid->ny, sizeof *grid->head);
+        th_dealloc(&memory, grid->head, (size_t)grid->nx * (size_t)grid->ny, sizeof *grid->head);
         list_free(&memory, &grid->walls);
         list_free(&memory, &grid->edges);
     }
-    th_free(&memory, placer->grids, (size_t)placer->scene->level_count, sizeof *placer->grids);
-    th_free(&memory, placer->discs, (size_t)placer->capacity, sizeof *placer->discs);
-    th_free(&memory, placer, 1, sizeof *placer);
+    th_dealloc(&memory, placer->grids, (size_t)placer->scene->level_count, sizeof *placer->grids);
+    th_dealloc(&memory, placer->discs, (size_t)placer->capacity, sizeof *placer->discs);
+    th_dealloc(&memory, placer, 1, sizeof *placer);
 }
 
 // ---- queries
@@ -356,7 +356,7 @@ static bool cover_area(filling *f) {
         }
     }
     bool good = f->cells && mark;
-    th_free(memory, mark, (size_t)f->cell_capacity, 1);
+    th_dealloc(memory, mark, (size_t)f->cell_capacity, 1);
     return good;
 }
 
@@ -465,7 +465,7 @@ static int fill_hexagonal(filling *f, int placed) {
     hexagonal_sites(f, radius, best & 1, shifts[best >> 1], sites, best_count);
     int standing = best_count < f->count ? best_count : f->count;
     stand_on_sites(f, sites, best_count, standing);
-    th_free(&f->placer->memory, sites, (size_t)best_count, sizeof *sites);
+    th_dealloc(&f->placer->memory, sites, (size_t)best_count, sizeof *sites);
     return standing < f->count ? fill_random(f, standing) : standing; // small ones may fit between
 }
 
@@ -482,6 +482,6 @@ int th_placer_fill(th_placer *placer, const th_area *area, int count, const floa
         placed = fill_random(&f, 0);
         if (placed < count) placed = fill_hexagonal(&f, placed);
     }
-    th_free(&placer->memory, f.cells, (size_t)f.cell_capacity, sizeof *f.cells);
+    th_dealloc(&placer->memory, f.cells, (size_t)f.cell_capacity, sizeof *f.cells);
     return f.no_memory ? -1 : placed;
 }

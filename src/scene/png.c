@@ -42,7 +42,7 @@ static void take_bytes(png_structp png, png_bytep to, size_t count) {
     r->left -= count;
 }
 
-// A block remembers its size, which th_free wants.
+// A block remembers its size, which th_dealloc wants.
 static png_voidp take_memory(png_structp png, png_alloc_size_t size) {
     reader *r = png_get_mem_ptr(png);
     if (size > SIZE_MAX - TH_ALIGN) return NULL;
@@ -62,7 +62,7 @@ static void give_memory(png_structp png, png_voidp pointer) {
     char *block = (char *)pointer - TH_ALIGN;
     size_t whole;
     memcpy(&whole, block, sizeof whole);
-    th_free(&r->memory, block, 1, whole);
+    th_dealloc(&r->memory, block, 1, whole);
 }
 
 // ---- reading

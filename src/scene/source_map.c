@@ -28,8 +28,8 @@ th_source_map *th_source_map_create(const th_memory *memory, const char *text, s
 void th_source_map_destroy(th_source_map *map) {
     if (!map) return;
     th_memory memory = map->memory;
-    th_arena_free(&map->arena);
-    th_free(&memory, map, 1, sizeof *map);
+    th_arena_release(&map->arena);
+    th_dealloc(&memory, map, 1, sizeof *map);
 }
 
 void th_source_position(const char *text, size_t length, size_t offset, int *line, int *column) {

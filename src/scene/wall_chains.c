@@ -13,9 +13,10 @@ static bool reserve(th_wall_builder *builder, int more) {
                             builder->count + more, sizeof *builder->walls);
 }
 
-void th_wall_builder_free(th_wall_builder *builder) {
-    th_free(&builder->memory, builder->walls, (size_t)builder->capacity, sizeof *builder->walls);
-    th_free(&builder->memory, builder->gaps, (size_t)builder->gap_capacity, sizeof *builder->gaps);
+void th_wall_builder_release(th_wall_builder *builder) {
+    th_dealloc(&builder->memory, builder->walls, (size_t)builder->capacity, sizeof *builder->walls);
+    th_dealloc(&builder->memory, builder->gaps, (size_t)builder->gap_capacity,
+               sizeof *builder->gaps);
     builder->walls = NULL;
     builder->gaps = NULL;
     builder->count = builder->capacity = builder->gap_count = builder->gap_capacity = 0;
@@ -51,7 +52,7 @@ static bool emit_two_sided(th_wall_builder *builder, const th_vec2 *points, int 
     memcpy(ring, points, (size_t)count * sizeof *ring);
     for (int i = count; i < around; ++i) ring[i] = points[around - i];
     bool good = emit_ring(builder, ring, around, door);
-    th_free(&builder->memory, ring, (size_t)around, sizeof *ring);
+    th_dealloc(&builder->memory, ring, (size_t)around, sizeof *ring);
     return good;
 }
 
@@ -211,7 +212,7 @@ static bool emit_pieces(th_wall_builder *builder, const cut_chain *chain, bool c
             length = 0;
         }
     }
-    th_free(&builder->memory, piece, (size_t)chain->count + 1, sizeof *piece);
+    th_dealloc(&builder->memory, piece, (size_t)chain->count + 1, sizeof *piece);
     return good;
 }
 
@@ -246,9 +247,9 @@ static bool cut_and_emit(th_wall_builder *builder, const th_vec2 *points, int co
         else if (good)
             good = emit_two_sided(builder, points, count, -1);
     }
-    th_free(&builder->memory, chain.points, capacity, sizeof *chain.points);
-    th_free(&builder->memory, chain.removed, capacity, sizeof *chain.removed);
-    th_free(&builder->memory, chain.cuts, openings, sizeof *chain.cuts);
+    th_dealloc(&builder->memory, chain.points, capacity, sizeof *chain.points);
+    th_dealloc(&builder->memory, chain.removed, capacity, sizeof *chain.removed);
+    th_dealloc(&builder->memory, chain.cuts, openings, sizeof *chain.cuts);
     return good;
 }
 
@@ -260,7 +261,7 @@ bool th_wall_builder_add(th_wall_builder *builder, const th_vec2 *points, int co
     int kept = simplify(copy, count, closed);
     // A ring that collapsed to a line in floats is a thin wall.
     bool good = kept < 2 || cut_and_emit(builder, copy, kept, closed && kept > 2);
-    th_free(&builder->memory, copy, (size_t)count, sizeof *copy);
+    th_dealloc(&builder->memory, copy, (size_t)count, sizeof *copy);
     return good;
 }
 

@@ -55,5 +55,5 @@ void th_wall_builder_fit_door(const th_wall_builder *builder, const th_level *le
 bool th_wall_builder_add_door(th_wall_builder *builder, const th_line *line, int door);
 // Convexity of all corners, once every edge is there.
 void th_wall_builder_finish(th_wall_builder *builder);
-void th_wall_builder_free(th_wall_builder *builder);
+void th_wall_builder_release(th_wall_builder *builder);
 #endif

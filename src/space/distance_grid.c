@@ -132,8 +132,8 @@ static bool set_signs(const th_scene *scene, int level, const th_distance_grid *
                 if (!row_walkable[i]) distance[row * grid->nx + i] *= -1.0f;
         }
     bool done = crossings && row_walkable;
-    th_free(memory, crossings, most, sizeof *crossings);
-    th_free(memory, row_walkable, (size_t)grid->nx, 1);
+    th_dealloc(memory, crossings, most, sizeof *crossings);
+    th_dealloc(memory, row_walkable, (size_t)grid->nx, 1);
     return done;
 }
 
@@ -150,7 +150,7 @@ static bool fill(th_scene *scene, int level, const th_wall_grid *walls, th_dista
     }
     bool done = distance && nearest && set_signs(scene, level, grid, distance);
     grid->distance = distance;
-    th_free(memory, nearest, nodes, sizeof *nearest);
+    th_dealloc(memory, nearest, nodes, sizeof *nearest);
     return done;
 }
 

@@ -301,7 +301,7 @@ bool th_rooms_measure(th_rooms *rooms, th_room *list) {
         float *distances = th_arena_alloc(rooms->arena, places * places + 1, sizeof *distances);
         th_arena work = th_arena_of(&rooms->arena->memory.allocator);
         bool good = distances && measure_room(rooms, &walls, &list[r], &work, distances);
-        th_arena_free(&work);
+        th_arena_release(&work);
         if (!good) return false;
         list[r].distances = distances;
     }

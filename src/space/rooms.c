@@ -313,13 +313,13 @@ static th_result find(th_room_finder *f, float widest, th_rooms *rooms, th_error
                    f->geometry.message);
 }
 
-th_result th_rooms_find(const th_scene *scene, double widest, th_rooms **out, th_error *error) {
+th_result th_rooms_create(const th_scene *scene, double widest, th_rooms **out, th_error *error) {
     th_arena arena = th_arena_of(&scene->arena->memory.allocator);
     *out = NULL;
     th_rooms *rooms = th_arena_alloc(&arena, 1, sizeof *rooms);
     th_arena *own = th_arena_alloc(&arena, 1, sizeof *own);
     if (!rooms || !own) {
-        th_arena_free(&arena);
+        th_arena_release(&arena);
         return th_fail(error, TH_NO_MEMORY, "levels", "no memory for the rooms of the plan");
     }
     *own = arena;
@@ -328,7 +328,7 @@ th_result th_rooms_find(const th_scene *scene, double widest, th_rooms **out, th
     th_room_finder finder = {.scene = scene, .work = th_arena_of(&scene->arena->memory.allocator)};
     finder.geometry.arena = &finder.work;
     th_result result = find(&finder, (float)widest, rooms, error);
-    th_arena_free(&finder.work);
+    th_arena_release(&finder.work);
     if (result == TH_OK)
         *out = rooms;
     else
@@ -339,5 +339,5 @@ th_result th_rooms_find(const th_scene *scene, double widest, th_rooms **out, th
 void th_rooms_destroy(th_rooms *rooms) {
     if (!rooms) return;
     th_arena arena = *rooms->arena; // which holds the rooms themselves
-    th_arena_free(&arena);
+    th_arena_release(&arena);
 }

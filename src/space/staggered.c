@@ -215,7 +215,7 @@ bool th_walls_touch(const th_walls *walls, int level, th_vec2 low, th_vec2 high)
 
 int th_walls_gaps(const th_walls *walls, int level, th_vec2 low, th_vec2 high, int axis,
                   th_open_gap *gaps) {
-    static_assert((int)TH_GAPS_MOST > (int)NEAR_MOST, "a wall leaves at most one gap more");
+    static_assert((int)TH_GAP_MAX > (int)NEAR_MOST, "a wall leaves at most one gap more");
     int found[NEAR_MOST], count = walls_around(walls, level, low, high, found), kept = 0, open = 0;
     float from[NEAR_MOST], to[NEAR_MOST], reached = 0.0f;
     for (int k = 0; k < count; ++k) { // sorted by where they begin
@@ -239,7 +239,7 @@ int th_walls_gaps(const th_walls *walls, int level, th_vec2 low, th_vec2 high, i
 }
 
 float th_walls_open_share(const th_walls *walls, int level, th_vec2 low, th_vec2 high, int axis) {
-    th_open_gap gaps[TH_GAPS_MOST];
+    th_open_gap gaps[TH_GAP_MAX];
     float open = 0.0f;
     int count = th_walls_gaps(walls, level, low, high, axis, gaps);
     for (int k = 0; k < count; ++k) open += gaps[k].to - gaps[k].from;

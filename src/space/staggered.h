@@ -61,7 +61,7 @@ bool th_box_shadow(th_vec2 a, th_vec2 b, th_vec2 low, th_vec2 high, int axis, fl
 typedef struct th_open_gap {
     float from, to;
 } th_open_gap;
-enum { TH_GAPS_MOST = 257 };
+enum { TH_GAP_MAX = 257 };
 int th_walls_gaps(const th_walls *walls, int level, th_vec2 low, th_vec2 high, int axis,
                   th_open_gap *gaps);
 // Their share of the side.

@@ -136,7 +136,7 @@ void th_client_wishes(const th_client *client, th_studio_wishes *wishes) {
 void th_client_release(th_client *client) {
     for (th_studio_text *t = client->first, *next; t; t = next) {
         next = t->next;
-        th_studio_text_free(t);
+        th_studio_text_destroy(t);
     }
     free(client->received);
     *client = (th_client){0};

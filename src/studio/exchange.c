@@ -23,11 +23,11 @@ bool th_studio_exchange_init(th_studio_exchange *e) {
 void th_studio_exchange_release(th_studio_exchange *e) {
     for (th_studio_request *r = e->first_request, *next; r; r = next) {
         next = r->next;
-        th_studio_request_free(r);
+        th_studio_request_destroy(r);
     }
     for (th_studio_text *t = e->first_text, *next; t; t = next) {
         next = t->next;
-        th_studio_text_free(t);
+        th_studio_text_destroy(t);
     }
     for (int w = 0; w < 2; ++w) th_studio_moment_release(e->shown[w].moment);
     pthread_cond_destroy(&e->asked);
@@ -38,13 +38,13 @@ static void wake(th_studio_exchange *e) {
     if (e->wake) e->wake(e->server);
 }
 
-void th_studio_request_free(th_studio_request *request) {
+void th_studio_request_destroy(th_studio_request *request) {
     if (!request) return;
     json_decref(request->message);
     free(request);
 }
 
-void th_studio_text_free(th_studio_text *text) {
+void th_studio_text_destroy(th_studio_text *text) {
     if (!text) return;
     free(text->text);
     free(text);

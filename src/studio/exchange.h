@@ -58,7 +58,7 @@ void th_studio_exchange_release(th_studio_exchange *exchange);
 // The server's side. Takes the message over.
 void th_studio_ask(th_studio_exchange *exchange, uint64_t client, json_t *message);
 th_studio_text *th_studio_take_texts(th_studio_exchange *exchange); // a list; the caller frees
-void th_studio_text_free(th_studio_text *text);
+void th_studio_text_destroy(th_studio_text *text);
 th_studio_shown th_studio_look(th_studio_exchange *exchange, int world); // held
 void th_studio_wish(th_studio_exchange *exchange, const th_studio_wishes *wishes, int clients);
 void th_studio_stop(th_studio_exchange *exchange);
@@ -66,7 +66,7 @@ void th_studio_stop(th_studio_exchange *exchange);
 // The runner's side.
 th_studio_request *
 th_studio_take_requests(th_studio_exchange *exchange); // a list; the caller frees
-void th_studio_request_free(th_studio_request *request);
+void th_studio_request_destroy(th_studio_request *request);
 // Waits until something is asked, `stop`, or so many seconds; false: stop.
 bool th_studio_wait(th_studio_exchange *exchange, double seconds);
 // Sends a JSON object and lets go of it. client 0: everybody.

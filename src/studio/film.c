@@ -178,7 +178,7 @@ static th_result wait_for_picture(film *f, double time, const th_encoder *encode
                 taken = true;
             else
                 th_studio_answer(f->studio, r);
-            th_studio_request_free(r);
+            th_studio_request_destroy(r);
         }
     }
     if (!taken)

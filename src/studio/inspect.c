@@ -97,7 +97,7 @@ static void add_own_values(json_t *facts, th_world *world, const th_group *group
             char name[TH_STUDIO_NAME], label[TH_STUDIO_NAME], unit[16];
             snprintf(name, sizeof name, "%s.%s", model->name, model->fields[f].name);
             int field = th_world_field(world, name);
-            const void *view = field < 0 ? NULL : th_world_map(world, field, TH_READ);
+            const void *view = field < 0 ? NULL : th_world_map(world, field, TH_ACCESS_READ);
             if (!view) continue;
             double value = model->fields[f].is_float ? (double)((const float *)view)[k]
                                                      : (double)((const uint32_t *)view)[k];
@@ -188,7 +188,7 @@ static int find_row(const th_studio_moment *moment, uint32_t id) {
 
 // Where somebody stands in the world's views, which are in the order of ids.
 static int find_view(th_world *world, uint32_t id) {
-    const uint32_t *ids = th_world_map(world, TH_FIELD_ID, TH_READ);
+    const uint32_t *ids = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
     int low = 0, high = ids ? th_world_agent_count(world) - 1 : -1;
     while (low <= high) {
         int middle = low + (high - low) / 2;
@@ -217,12 +217,12 @@ static void add_neighbours(json_t *drawing, const th_studio_moment *moment, int 
 static void add_world_facts(json_t *facts, json_t *drawing, th_world *world,
                             const th_studio_row *row, int k) {
     const th_scene *scene = th_world_scene(world);
-    const float *px = th_world_map(world, TH_FIELD_PREFERRED_X, TH_READ);
-    const float *py = th_world_map(world, TH_FIELD_PREFERRED_Y, TH_READ);
-    const float *vx = th_world_map(world, TH_FIELD_VELOCITY_X, TH_READ);
-    const float *vy = th_world_map(world, TH_FIELD_VELOCITY_Y, TH_READ);
-    const float *wish = th_world_map(world, TH_FIELD_SPEED, TH_READ);
-    const uint32_t *leg = th_world_map(world, TH_FIELD_LEG, TH_READ);
+    const float *px = th_world_map(world, TH_FIELD_PREFERRED_X, TH_ACCESS_READ);
+    const float *py = th_world_map(world, TH_FIELD_PREFERRED_Y, TH_ACCESS_READ);
+    const float *vx = th_world_map(world, TH_FIELD_VELOCITY_X, TH_ACCESS_READ);
+    const float *vy = th_world_map(world, TH_FIELD_VELOCITY_Y, TH_ACCESS_READ);
+    const float *wish = th_world_map(world, TH_FIELD_SPEED, TH_ACCESS_READ);
+    const uint32_t *leg = th_world_map(world, TH_FIELD_LEG, TH_ACCESS_READ);
     th_vec2 at = {row->x, row->y};
     if (!px || !py || !vx || !vy || !wish || !leg) return;
     fact(facts, "preferred speed", (double)wish[k], "m/s");

@@ -226,7 +226,7 @@ static int map_views(th_world *world, bool stored, views *v) {
     int count = stored ? 0 : th_world_agent_count(world);
     for (int k = 0; k < VIEWS; ++k) {
         mapped[k] = stored ? th_world_stored(world, (int)needed[k], &count)
-                           : th_world_map(world, (int)needed[k], TH_READ);
+                           : th_world_map(world, (int)needed[k], TH_ACCESS_READ);
         if (!mapped[k]) return -1;
     }
     *v = (views){.id = mapped[0],
@@ -318,7 +318,7 @@ static bool fill_column(th_world *world, const th_studio_colour *colour, bool st
     int field = th_world_field(world, colour->name), all = 0;
     const void *view = field < 0 ? NULL
                        : stored  ? th_world_stored(world, field, &all)
-                                 : th_world_map(world, field, TH_READ);
+                                 : th_world_map(world, field, TH_ACCESS_READ);
     if (!view) return false;
     for (int i = 0; i < count; ++i)
         values[i] =

@@ -29,11 +29,11 @@ static bool get_disc(const th_scene *scene, const json_t *asked, disc *d, th_err
 // Places of people within the disc and a little beyond.
 static int people_near(th_world *world, const disc *d, th_vec2 *places, th_agent_id *ids, int most,
                        float beyond) {
-    const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
-    const float *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_READ);
-    const uint32_t *level = th_world_map(world, TH_FIELD_LEVEL, TH_READ);
-    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_READ);
-    const uint32_t *group = th_world_map(world, TH_FIELD_GROUP, TH_READ);
+    const float *x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
+    const float *y = th_world_map(world, TH_FIELD_POSITION_Y, TH_ACCESS_READ);
+    const uint32_t *level = th_world_map(world, TH_FIELD_LEVEL, TH_ACCESS_READ);
+    const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
+    const uint32_t *group = th_world_map(world, TH_FIELD_GROUP, TH_ACCESS_READ);
     int count = th_world_agent_count(world), found = 0;
     float reach = d->radius + beyond;
     uint32_t groups = (uint32_t)th_world_scene(world)->group_count;

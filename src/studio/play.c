@@ -187,7 +187,7 @@ th_result th_play_reload(th_studio *studio, int world, json_t *document, int roo
     th_world *next = NULL;
     th_result result = compile(studio, document, &scene, error);
     th_world_def def = definition(studio);
-    if (room > 0) def.agent_capacity = th_world_agent_count(play->world) + room;
+    if (room > 0) def.max_agents = th_world_agent_count(play->world) + room;
     if (result == TH_OK)
         result = th_world_continue(scene->scene, &def, play->world, lost, &next, error);
     if (result == TH_OK)
@@ -288,7 +288,7 @@ static th_result restore(th_studio *studio, th_play *play, const th_undo *undo, 
     if (undo->scene == play->scene)
         return th_world_restore(play->world, undo->snapshot, undo->size, error);
     th_world_def def = definition(studio);
-    def.agent_capacity = undo->people + 50000; // and for those who come later
+    def.max_agents = undo->people + 50000; // and for those who come later
     th_world *world = NULL;
     th_result result =
         th_world_continue(undo->scene->scene, &def, play->world, NULL, &world, error);

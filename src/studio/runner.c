@@ -26,7 +26,7 @@ void th_studio_release(th_studio *studio) {
     th_upload_end(&studio->upload);
     for (th_studio_request *r = studio->answers.first, *next; r; r = next) {
         next = r->next;
-        th_studio_request_free(r);
+        th_studio_request_destroy(r);
     }
     json_decref(studio->hello);
     for (int k = 0; k < 2; ++k) free(studio->greetings[k]);
@@ -220,7 +220,7 @@ static void forget_gone(th_studio *studio) {
                 continue;
             }
             *at = earlier->next;
-            th_studio_request_free(earlier);
+            th_studio_request_destroy(earlier);
         }
     }
 }
@@ -255,7 +255,7 @@ static void answer_all(th_studio *studio) {
         th_studio_answer(studio, r);
         charge(studio, true);
         studio->answers.clients[k].at = studio->answers.at;
-        th_studio_request_free(r);
+        th_studio_request_destroy(r);
         show_anew(studio);
         if (th_monotonic_seconds() - studio->idle_at > 0.2) studio->answers.busy = true;
     }

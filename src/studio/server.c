@@ -336,7 +336,7 @@ static int write_text(th_studio_server *server, struct lws *wsi, th_client *clie
         result =
             lws_write(wsi, server->buffer + LWS_PRE, text->length, LWS_WRITE_TEXT) < 0 ? -1 : 1;
     }
-    th_studio_text_free(text);
+    th_studio_text_destroy(text);
     return result;
 }
 
@@ -520,7 +520,7 @@ static void deliver(th_studio_server *server) {
     for (th_studio_text *t = th_studio_take_texts(server->exchange), *next; t; t = next) {
         next = t->next;
         deliver_one(server, t);
-        th_studio_text_free(t);
+        th_studio_text_destroy(t);
     }
     for (int k = 0; k < TH_STUDIO_CLIENTS; ++k)
         if (server->sockets[k]) lws_callback_on_writable(server->sockets[k]);

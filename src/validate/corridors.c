@@ -137,9 +137,9 @@ static th_result map(periodic *p, th_access access, int count, float **view, th_
 // Puts back who left, and the copies where they are needed. Ids ascend, so people come first.
 static th_result wrap(periodic *p, th_error *error) {
     float *v[FIELDS], length = (float)p->def->length, margin = (float)MARGIN;
-    th_result mapped = map(p, TH_WRITE, FIELDS, v, error);
+    th_result mapped = map(p, TH_ACCESS_WRITE, FIELDS, v, error);
     if (mapped != TH_OK) return mapped;
-    uint32_t *level = th_world_map(p->world, TH_FIELD_LEVEL, TH_WRITE);
+    uint32_t *level = th_world_map(p->world, TH_FIELD_LEVEL, TH_ACCESS_WRITE);
     if (!level) {
         unmap(p, FIELDS);
         return th_fail(error, TH_NO_MEMORY, "", "no memory for a view of the corridor");
@@ -168,7 +168,7 @@ static th_result wrap(periodic *p, th_error *error) {
 
 static th_result look(periodic *p, bool first, th_periodic_result *sum, th_error *error) {
     float *v[FIELDS];
-    th_result mapped = map(p, TH_READ, FIELDS, v, error);
+    th_result mapped = map(p, TH_ACCESS_READ, FIELDS, v, error);
     if (mapped != TH_OK) return mapped;
     const float *x = v[X], *y = v[Y], *vx = v[VELOCITY_X], *vy = v[VELOCITY_Y];
     double apart2 = 2.0 * p->def->radius - 0.01;
@@ -197,7 +197,7 @@ static th_result create(periodic *p, th_error *error) {
     th_world_def world = th_world_def_default();
     world.threads = 1;
     world.seed = def->seed;
-    world.agent_capacity = (int)(2.0 * def->density * def->length * def->width) + 16;
+    world.max_agents = (int)(2.0 * def->density * def->length * def->width) + 16;
     result = th_world_create(p->scene, &world, &p->world, error);
     if (result == TH_OK) result = fill(p, error);
     if (result != TH_OK) return result;
@@ -293,7 +293,7 @@ th_result th_record_run(const th_scene *scene, uint64_t seed, double end, const 
     th_recorder *recorder = NULL;
     result = th_recorder_create(world, &recording, &recorder, error);
     if (result == TH_OK) result = step_to(world, recorder, end, error);
-    th_result finished = th_recorder_finish(recorder, NULL, result == TH_OK ? error : NULL);
+    th_result finished = th_recorder_close(recorder, NULL, result == TH_OK ? error : NULL);
     if (result == TH_OK) result = finished;
     if (statistics) *statistics = th_world_statistics(world);
     th_world_destroy(world);

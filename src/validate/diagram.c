@@ -128,7 +128,7 @@ static void draw_line(const th_chart *chart, const th_fd_panel *panel, const th_
 static void draw_weidmann(const th_chart *chart, bool flow) {
     double x[CURVE], y[CURVE];
     for (int i = 0; i < CURVE; ++i) {
-        x[i] = TH_WEIDMANN_MOST_DENSITY * i / (CURVE - 1);
+        x[i] = TH_WEIDMANN_DENSITY_MAX * i / (CURVE - 1);
         y[i] = flow ? th_weidmann_flow(x[i]) : th_weidmann_speed(x[i]);
     }
     th_chart_line(chart, x, y, CURVE, weidmann_style());
@@ -331,7 +331,7 @@ static th_result run_and_measure(th_diagram *d, const th_diagram_def *def, const
     char recording[TH_RECORD_PATH];
     th_result result = th_record_folder_make(recording, error);
     if (result != TH_OK) return result;
-    th_run_def run = scene->run;
+    th_run_settings run = scene->run;
     double end = run.duration > 0 ? run.duration : run.max_time;
     result =
         th_record_run(scene, def->seed > 0 ? def->seed : run.seed, end, recording, NULL, error);

@@ -28,7 +28,7 @@ static void fundamental_diagram(th_trial *trial) {
     int narrow = th_trial_series(trial, "0.8 m wide, no overtaking", "m/s", "1/m2", NONE, NONE);
     int people = th_trial_series(trial, "Weidmann 1993", "m/s", "1/m2", NONE, NONE);
     trial->outcome->series[people].reference = true;
-    for (double d = 0.25; d < TH_WEIDMANN_MOST_DENSITY; d += 0.25)
+    for (double d = 0.25; d < TH_WEIDMANN_DENSITY_MAX; d += 0.25)
         th_trial_point(trial, people, d, th_weidmann_speed(d));
     double sum = 0;
     for (int k = 0; k < COUNT && !th_trial_failed(trial); ++k) {

@@ -35,9 +35,9 @@ void th_choice_text(const th_models_choice *choice, const char *separator,
 // What everybody gets whose scene names no model.
 th_suite_setup th_suite_setup_default(void) {
     const th_model *const *models = th_models(NULL);
-    return (th_suite_setup){.plan = models[th_model_default_of(TH_STAGE_PLAN)]->name,
-                            .filter = models[th_model_default_of(TH_STAGE_FILTER)]->name,
-                            .move = models[th_model_default_of(TH_STAGE_MOVE)]->name,
+    return (th_suite_setup){.plan = models[th_stage_default_model(TH_STAGE_PLAN)]->name,
+                            .filter = models[th_stage_default_model(TH_STAGE_FILTER)]->name,
+                            .move = models[th_stage_default_model(TH_STAGE_MOVE)]->name,
                             .crowds = 3};
 }
 

@@ -90,9 +90,9 @@ static size_t bucket_count(int people) {
 }
 
 static void release_buckets(const th_memory *memory, buckets *b, int people) {
-    th_free(memory, b->cells, (size_t)people, sizeof *b->cells);
-    th_free(memory, b->start, bucket_count(people) + 1, sizeof *b->start);
-    th_free(memory, b->list, (size_t)people, sizeof *b->list);
+    th_dealloc(memory, b->cells, (size_t)people, sizeof *b->cells);
+    th_dealloc(memory, b->start, bucket_count(people) + 1, sizeof *b->start);
+    th_dealloc(memory, b->list, (size_t)people, sizeof *b->list);
 }
 
 static bool make_buckets(const th_memory *memory, const bodies *people, buckets *b) {
@@ -280,7 +280,7 @@ static bool solve(network *net) {
             net->ahead[c] = net->now[c] + momentum * (net->now[c] - net->before[c]);
         t = next;
     }
-    th_free(net->memory, parts, (size_t)blocks, sizeof *parts);
+    th_dealloc(net->memory, parts, (size_t)blocks, sizeof *parts);
     return true;
 }
 
@@ -318,15 +318,15 @@ static bool make_network(network *net) {
 
 static void release_network(network *net) {
     size_t people = (size_t)net->people.count, touches = (size_t)net->count;
-    th_free(net->memory, net->start, people + 1, sizeof *net->start);
-    th_free(net->memory, net->wish, people, sizeof *net->wish);
-    th_free(net->memory, net->velocity, people, sizeof *net->velocity);
-    th_free(net->memory, net->yields, people, sizeof *net->yields);
-    th_free(net->memory, net->list, 2 * touches, sizeof *net->list);
-    th_free(net->memory, net->now, touches, sizeof *net->now);
-    th_free(net->memory, net->before, touches, sizeof *net->before);
-    th_free(net->memory, net->ahead, touches, sizeof *net->ahead);
-    th_free(net->memory, net->touches, (size_t)net->room, sizeof *net->touches);
+    th_dealloc(net->memory, net->start, people + 1, sizeof *net->start);
+    th_dealloc(net->memory, net->wish, people, sizeof *net->wish);
+    th_dealloc(net->memory, net->velocity, people, sizeof *net->velocity);
+    th_dealloc(net->memory, net->yields, people, sizeof *net->yields);
+    th_dealloc(net->memory, net->list, 2 * touches, sizeof *net->list);
+    th_dealloc(net->memory, net->now, touches, sizeof *net->now);
+    th_dealloc(net->memory, net->before, touches, sizeof *net->before);
+    th_dealloc(net->memory, net->ahead, touches, sizeof *net->ahead);
+    th_dealloc(net->memory, net->touches, (size_t)net->room, sizeof *net->touches);
 }
 
 static float force_on(const network *net, int i) {
@@ -348,18 +348,18 @@ static float force_on(const network *net, int i) {
 
 static bool map_people(th_world *world, bodies *people) {
     people->count = th_world_agent_count(world);
-    people->x = th_world_map(world, TH_FIELD_POSITION_X, TH_READ);
-    people->y = th_world_map(world, TH_FIELD_POSITION_Y, TH_READ);
-    people->radius = th_world_map(world, TH_FIELD_RADIUS, TH_READ);
-    people->mass = th_world_map(world, TH_FIELD_MASS, TH_READ);
-    people->speed = th_world_map(world, TH_FIELD_SPEED, TH_READ);
-    people->preferred_x = th_world_map(world, TH_FIELD_PREFERRED_X, TH_READ);
-    people->preferred_y = th_world_map(world, TH_FIELD_PREFERRED_Y, TH_READ);
-    people->velocity_x = th_world_map(world, TH_FIELD_VELOCITY_X, TH_READ);
-    people->velocity_y = th_world_map(world, TH_FIELD_VELOCITY_Y, TH_READ);
-    people->level = th_world_map(world, TH_FIELD_LEVEL, TH_READ);
-    people->phase = th_world_map(world, TH_FIELD_PHASE, TH_READ);
-    people->group = th_world_map(world, TH_FIELD_GROUP, TH_READ);
+    people->x = th_world_map(world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
+    people->y = th_world_map(world, TH_FIELD_POSITION_Y, TH_ACCESS_READ);
+    people->radius = th_world_map(world, TH_FIELD_RADIUS, TH_ACCESS_READ);
+    people->mass = th_world_map(world, TH_FIELD_MASS, TH_ACCESS_READ);
+    people->speed = th_world_map(world, TH_FIELD_SPEED, TH_ACCESS_READ);
+    people->preferred_x = th_world_map(world, TH_FIELD_PREFERRED_X, TH_ACCESS_READ);
+    people->preferred_y = th_world_map(world, TH_FIELD_PREFERRED_Y, TH_ACCESS_READ);
+    people->velocity_x = th_world_map(world, TH_FIELD_VELOCITY_X, TH_ACCESS_READ);
+    people->velocity_y = th_world_map(world, TH_FIELD_VELOCITY_Y, TH_ACCESS_READ);
+    people->level = th_world_map(world, TH_FIELD_LEVEL, TH_ACCESS_READ);
+    people->phase = th_world_map(world, TH_FIELD_PHASE, TH_ACCESS_READ);
+    people->group = th_world_map(world, TH_FIELD_GROUP, TH_ACCESS_READ);
     return people->x && people->y && people->radius && people->mass && people->speed &&
            people->preferred_x && people->preferred_y && people->velocity_x && people->velocity_y &&
            people->level && people->phase && people->group;

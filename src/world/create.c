@@ -34,9 +34,9 @@ static th_result check_def(const th_world_def *def, th_error *error) {
     if (def->step != 0.0 && !(def->step >= TH_STEP_MIN && def->step <= 0.5))
         return th_fail(error, TH_BAD_ARGUMENT, "",
                        "step is %g s; give 0 (the scene's) or %g to 0.5", def->step, TH_STEP_MIN);
-    if (def->agent_capacity < 0 || def->agent_capacity > MAX_CAPACITY)
+    if (def->max_agents < 0 || def->max_agents > MAX_CAPACITY)
         return th_fail(error, TH_BAD_ARGUMENT, "",
-                       "agent_capacity is %d; give 0 (from the scene) to %d", def->agent_capacity,
+                       "max_agents is %d; give 0 (from the scene) to %d", def->max_agents,
                        MAX_CAPACITY);
     return TH_OK;
 }
@@ -236,15 +236,14 @@ static th_result make(const th_scene *scene, const th_world_def *def, th_world *
         return result;
     }
     th_memory memory = th_memory_of(&def->allocator);
-    int capacity = def->agent_capacity ? def->agent_capacity : th_spawn_capacity(scene, def->end);
-    if (from && !def->agent_capacity) capacity = th_continued_capacity(scene, from);
+    int capacity = def->max_agents ? def->max_agents : th_spawn_capacity(scene, def->end);
+    if (from && !def->max_agents) capacity = th_continued_capacity(scene, from);
     if (capacity < MIN_CAPACITY) capacity = MIN_CAPACITY;
     if (capacity > MAX_CAPACITY)
-        return th_fail(
-            error, TH_FULL, "groups",
-            "the groups can bring more than %d people; give agent_capacity, the most who "
-            "are there at once",
-            MAX_CAPACITY);
+        return th_fail(error, TH_FULL, "groups",
+                       "the groups can bring more than %d people; give max_agents, the most who "
+                       "are there at once",
+                       MAX_CAPACITY);
     th_arena arena = th_arena_of(&def->allocator);
     th_world *world = th_arena_alloc(&arena, 1, sizeof *world);
     if (!world) return th_fail(error, TH_NO_MEMORY, "", "no memory for the world");
@@ -307,10 +306,10 @@ void th_world_destroy(th_world *world) {
     if (!world) return;
     if (world->device) world->device->destroy(world);
     for (int f = 0; f < th_field_count(&world->agents); ++f)
-        th_free(&world->memory, world->views[f], (size_t)world->agents.capacity, 4);
+        th_dealloc(&world->memory, world->views[f], (size_t)world->agents.capacity, 4);
     th_release_grid_views(world);
     destroy_models(world);
     th_plan_world_destroy(world);
     th_arena arena = world->arena; // the world is in it
-    th_arena_free(&arena);
+    th_arena_release(&arena);
 }

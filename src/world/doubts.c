@@ -36,10 +36,10 @@ static th_model_limits limits_of_group(const th_group *group) {
 // [m] Of a usual person of the group.
 static float body_width(const th_group *group) {
     const th_distribution *r = &group->radius;
-    double radius = r->kind == TH_UNIFORM     ? 0.5 * (r->a + r->b)
-                    : r->kind == TH_LOGNORMAL ? exp(r->a)
-                    : r->kind == TH_GAMMA     ? r->a * r->b
-                                              : r->a;
+    double radius = r->kind == TH_DISTRIBUTION_UNIFORM     ? 0.5 * (r->a + r->b)
+                    : r->kind == TH_DISTRIBUTION_LOGNORMAL ? exp(r->a)
+                    : r->kind == TH_DISTRIBUTION_GAMMA     ? r->a * r->b
+                                                           : r->a;
     return (float)(2 * radius);
 }
 
@@ -118,7 +118,7 @@ int th_scene_doubts(const th_scene *scene, th_doubt *doubts, int max) {
         th_arena arena = th_arena_of(NULL);
         float body = body_width(&scene->groups[g]);
         float width = th_narrowest_passage(scene, &arena, body, most);
-        th_arena_free(&arena);
+        th_arena_release(&arena);
         const char *opponent = opponent_of(scene, g);
         if (width < most && width < limit.door * body)
             tell(&list, scene, g, NULL, width, limit.door * body);

@@ -15,8 +15,8 @@ const char *th_grid_name(th_grid_kind kind) {
 
 static float *room_for(th_world *world, th_grid_kind kind, size_t count) {
     if (world->grid_view_sizes[kind] < count) {
-        th_free(&world->memory, world->grid_views[kind], world->grid_view_sizes[kind],
-                sizeof(float));
+        th_dealloc(&world->memory, world->grid_views[kind], world->grid_view_sizes[kind],
+                   sizeof(float));
         world->grid_views[kind] = th_alloc(&world->memory, count, sizeof(float));
         world->grid_view_sizes[kind] = world->grid_views[kind] ? count : 0;
     }
@@ -25,7 +25,7 @@ static float *room_for(th_world *world, th_grid_kind kind, size_t count) {
 
 void th_release_grid_views(th_world *world) {
     for (int k = 0; k < TH_GRID_COUNT; ++k)
-        th_free(&world->memory, world->grid_views[k], world->grid_view_sizes[k], sizeof(float));
+        th_dealloc(&world->memory, world->grid_views[k], world->grid_view_sizes[k], sizeof(float));
 }
 
 bool th_world_map_grid(th_world *world, th_grid_kind kind, int level, th_grid *grid) {

@@ -27,7 +27,7 @@ typedef struct view {
     int group;
     th_agent person;
     th_value own[TH_OWN_FIELD_MAX];
-    th_near_person neighbours[TH_NEIGHBOUR_MAX];
+    th_near_agent neighbours[TH_NEIGHBOUR_MAX];
     th_near_wall walls[TH_NEAR_WALL_MAX];
 } view;
 
@@ -80,7 +80,7 @@ TH_FORMULA void see_neighbours(const stage_of_model *s, view *v, uint32_t i) {
     for (int k = 0; k < nearest.count; ++k) {
         uint32_t j = nearest.agent[k];
         if (!sight->through_walls && is_hidden(s, i, j)) continue;
-        th_near_person *other = &v->neighbours[v->person.neighbour_count++];
+        th_near_agent *other = &v->neighbours[v->person.neighbour_count++];
         other->position = th_position(agents, j);
         other->velocity = th_velocity(agents, j);
         other->radius = agents->radius[j];
@@ -186,7 +186,7 @@ TH_CLONES static uint64_t run_block(const stage_of_model *s, int begin, int end)
     for (int i = begin; i < end; ++i) {
         if (!is_asked(s, i)) continue;
         see(s, &v, (uint32_t)i);
-        repairs += take_answer(s, &v, (uint32_t)i, s->model->person(&v.person));
+        repairs += take_answer(s, &v, (uint32_t)i, s->model->agent(&v.person));
     }
     return repairs;
 }

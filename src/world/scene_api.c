@@ -14,8 +14,8 @@
 
 static double radius_of(const th_distribution *radius, bool largest) {
     switch (radius->kind) {
-    case TH_CONSTANT: return radius->a;
-    case TH_UNIFORM: return largest ? radius->b : radius->a;
+    case TH_DISTRIBUTION_CONSTANT: return radius->a;
+    case TH_DISTRIBUTION_UNIFORM: return largest ? radius->b : radius->a;
     default: return largest ? radius->max : radius->min;
     }
 }
@@ -98,7 +98,7 @@ static bool tell_sizes_apart(th_scene *scene, float most, th_arena *work) {
     for (int k = 0; k < scene->narrow_gap_count; ++k) widths[k] = scene->narrow_gaps[k].width;
     qsort(widths, (size_t)scene->narrow_gap_count, sizeof *widths, by_need);
     scene->size_count = 0;
-    for (int k = 0; k < scene->narrow_gap_count && scene->size_count < TH_SIZES_MOST - 1; ++k)
+    for (int k = 0; k < scene->narrow_gap_count && scene->size_count < TH_SIZE_MAX - 1; ++k)
         if (k == 0 || widths[k] > widths[k - 1] + TH_FITS)
             scene->sizes[scene->size_count++] = widths[k];
     scene->sizes[scene->size_count++] = most;
@@ -153,7 +153,7 @@ static th_result close_gaps(const th_scene_def *def, th_scene **scene, th_error 
             if (result == TH_OK) count = -1;
         }
     }
-    th_arena_free(&work);
+    th_arena_release(&work);
     if (count < 0)
         return th_fail(error, TH_NO_MEMORY, "",
                        "no memory to look for narrow gaps; free some or make the scene smaller");

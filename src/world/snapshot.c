@@ -222,10 +222,9 @@ static th_result check_head(const th_world *world, const snapshot_head *head, co
             error, TH_BAD_SNAPSHOT, "",
             "the snapshot was made with another scene; restore it into a world of that scene");
     if (head->agent_count < 0 || head->agent_count > world->agents.capacity)
-        return th_fail(
-            error, TH_FULL, "",
-            "the snapshot holds %d agents, this world has room for %d; raise agent_capacity",
-            head->agent_count, world->agents.capacity);
+        return th_fail(error, TH_FULL, "",
+                       "the snapshot holds %d agents, this world has room for %d; raise max_agents",
+                       head->agent_count, world->agents.capacity);
     block blocks[BLOCK_MAX];
     size_t expected = sum_blocks(blocks, list_blocks(world, head->agent_count, blocks));
     int live = head->wall_count - world->scene->wall_count;

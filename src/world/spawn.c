@@ -124,8 +124,9 @@ th_result th_spawn_scene(th_world *world, th_error *error) {
         const th_group *group = &scene->groups[g];
         if (group->count > largest) largest = group->count;
         total += group->count;
-        double top = group->radius.kind == TH_CONSTANT ? group->radius.a : group->radius.max;
-        if (group->radius.kind == TH_UNIFORM) top = group->radius.b;
+        double top =
+            group->radius.kind == TH_DISTRIBUTION_CONSTANT ? group->radius.a : group->radius.max;
+        if (group->radius.kind == TH_DISTRIBUTION_UNIFORM) top = group->radius.b;
         if ((float)top > max_radius) max_radius = (float)top;
     }
     for (int s = 0; s < scene->scripted_count; ++s)
@@ -135,7 +136,7 @@ th_result th_spawn_scene(th_world *world, th_error *error) {
     if (total + discs > world->agents.capacity)
         return th_fail(
             error, TH_FULL, "groups",
-            "the groups bring %lld people but the world was created for %d; raise agent_capacity",
+            "the groups bring %lld people but the world was created for %d; raise max_agents",
             (long long)total, world->agents.capacity);
     th_spawn_scripted(world);
     if (total == 0) return TH_OK;
@@ -155,8 +156,8 @@ th_result th_spawn_scene(th_world *world, th_error *error) {
                 result = place_group(world, g, placer, radii, positions, error);
     }
     th_placer_destroy(placer);
-    th_free(&world->memory, positions, (size_t)largest, sizeof *positions);
-    th_free(&world->memory, radii, (size_t)largest, sizeof *radii);
+    th_dealloc(&world->memory, positions, (size_t)largest, sizeof *positions);
+    th_dealloc(&world->memory, radii, (size_t)largest, sizeof *radii);
     return result;
 }
 
@@ -200,7 +201,7 @@ th_result th_world_spawn(th_world *world, const th_agent_def *agents, int count,
     th_fetch_to_change(world);
     if (count < 0 || world->agents.count > world->agents.capacity - count)
         return th_fail(error, TH_FULL, "",
-                       "no room for %d more agents; agent_capacity is %d and %d are alive", count,
+                       "no room for %d more agents; max_agents is %d and %d are alive", count,
                        world->agents.capacity, world->agents.count);
     for (int k = 0; k < count; ++k) {
         th_result result = check_agent(world, &agents[k], k, error);

@@ -9,6 +9,7 @@
 #include "world/spawn.h"
 #include "world/world.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 void th_sample_overlaps(th_world *world, th_statistics *statistics) {
@@ -144,6 +145,8 @@ uint64_t th_world_hash(const th_world *world) {
 }
 
 const char *th_version(void) { return TH_VERSION; }
+int th_version_number(void) { return TH_VERSION_NUMBER; }
+void th_free(void *memory) { free(memory); }
 
 const char *th_build_info(void) {
 #ifdef TH_CUDA

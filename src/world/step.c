@@ -11,7 +11,7 @@ static void run_models(th_world *world, th_stage stage) {
     for (int k = 0; k < world->stage_model_count[stage]; ++k) {
         int m = world->stage_models[stage][k];
         const th_model *model = th_models(NULL)[m];
-        if (model->person)
+        if (model->agent)
             th_run_person(world, m);
         else if (model->run)
             model->run(world, m);

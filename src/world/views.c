@@ -107,7 +107,7 @@ void *th_world_map(th_world *world, int field, th_access access) {
     uint32_t *view = world->views[field];
     if (!view) return NULL;
     world->view_access[field] = access;
-    if (access != TH_OVERWRITE) {
+    if (access != TH_ACCESS_OVERWRITE) {
         const uint32_t *array = th_field_get(&world->agents, field);
 #pragma omp parallel for num_threads(world->threads) schedule(static)
         for (int k = 0; k < world->id_order_count; ++k) view[k] = array[world->id_order[k]];
@@ -136,7 +136,7 @@ static bool may_become(const th_world *world, uint32_t i, int field, uint32_t va
 
 void th_world_unmap(th_world *world, int field) {
     assert(field >= 0 && field < th_field_count(&world->agents) && world->views[field]);
-    if (world->view_access[field] == TH_READ) return;
+    if (world->view_access[field] == TH_ACCESS_READ) return;
     if (field == TH_FIELD_ID) return; // the views' own order
     th_fetch_to_change(world);
     const uint32_t *view = world->views[field];

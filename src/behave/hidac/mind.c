@@ -101,7 +101,7 @@ bool th_mind_create(th_world *world, int model) {
     th_model_set_state(world, model, m);
     m->arena = th_arena_of(&world->memory.allocator);
     th_error error;
-    if (th_rooms_find(scene, TH_PASSAGE_WIDEST, &m->rooms, &error) != TH_OK) return false;
+    if (th_rooms_create(scene, TH_PASSAGE_WIDTH_MAX, &m->rooms, &error) != TH_OK) return false;
     m->capacity = world->agents.capacity;
     m->door_words = scene->door_count / 32 + 1;
     m->room_words = m->rooms->room_count / 32 + 1;
@@ -124,8 +124,8 @@ bool th_mind_create(th_world *world, int model) {
 void th_mind_destroy(th_world *world, int model) {
     th_mind *m = th_model_state(world, model);
     th_rooms_destroy(m->rooms);
-    th_arena_free(&m->arena);
-    th_free(&world->memory, m, 1, sizeof *m);
+    th_arena_release(&m->arena);
+    th_dealloc(&world->memory, m, 1, sizeof *m);
 }
 
 // ---- memories

@@ -87,11 +87,11 @@ typedef struct th_densesense_params {
     TH_DENSESENSE_PARAMS(TH_PARAM_MEMBER)
 } th_densesense_params;
 
-#define TH_DENSESENSE_MOST_ROOM 100.0f    // [m] Menge: below 0.001 nobody is in the way
+#define TH_DENSESENSE_ROOM_MAX 100.0f     // [m] Menge: below 0.001 nobody is in the way
 #define TH_DENSESENSE_LEAST_FREE 0.1f     // of the room around a point; keeps eq. 8 finite
 #define TH_DENSESENSE_MEAN_HEIGHT 1.72f   // [m] eq. 1
 #define TH_DENSESENSE_FREE_RADIUS 1.0f    // [m] of the region of eq. 7
-enum { TH_DENSESENSE_ARC_MOST = 15 };     // directions to each side, of 31 arc_samples
+enum { TH_DENSESENSE_ARC_MAX = 15 };      // directions to each side, of 31 arc_samples
 enum { TH_DENSESENSE_FREE_SAMPLES = 32 }; // points of the region that are tried
 // Where the Gaussian of everybody ends, in sigmas: th_densesense_weight_within_cut is made for it. What is
 // cut off (14 %) is put back by the prefactor: a sum to 2.5 sigmas costs half as much again.
@@ -118,7 +118,7 @@ TH_FORMULA float th_densesense_pace(const th_densesense_params *p, uint64_t seed
 // Eq. 10 put right: the room ahead at density rho [m].
 TH_FORMULA float th_densesense_room(const th_densesense_params *p, float rho) {
     float room = p->areal_density >= 0.5f ? 1.0f / (p->width * rho) : p->width / rho;
-    return rho > 0.0f ? th_min(room, TH_DENSESENSE_MOST_ROOM) : TH_DENSESENSE_MOST_ROOM;
+    return rho > 0.0f ? th_min(room, TH_DENSESENSE_ROOM_MAX) : TH_DENSESENSE_ROOM_MAX;
 }
 
 // Eq. 2 put right: min, not max.
@@ -614,7 +614,7 @@ TH_FORMULA th_densesense_choice th_densesense_search_arc(const th_densesense_wal
     float most = th_densesense_gain(goal, tau, speed, kept.turn.x);
     most += who->params->arc_hysteresis * (tau * s - most);
     int count = 0;
-    th_densesense_choice best = kept, tried[2 * TH_DENSESENSE_ARC_MOST + 1];
+    th_densesense_choice best = kept, tried[2 * TH_DENSESENSE_ARC_MAX + 1];
     th_box box = th_densesense_empty_box();
     for (; count <= 2 * half; ++count) {
         float angle = th_densesense_arc_angle(spacing, count);

@@ -22,8 +22,8 @@ static void run(th_world *world, int model) {
 static void destroy(th_world *world, int model) {
     th_keep_side *s = state_of(world);
     if (!s) return;
-    th_arena_free(&s->arena);
-    th_free(&world->memory, s, 1, sizeof *s);
+    th_arena_release(&s->arena);
+    th_dealloc(&world->memory, s, 1, sizeof *s);
     world->model_state[model] = NULL;
 }
 

@@ -148,8 +148,8 @@ static int influences(th_world *world, int model, uint32_t i, th_influence *list
 static void destroy(th_world *world, int model) {
     colonization *state = world->model_state[model];
     if (!state) return;
-    th_arena_free(&state->arena);
-    th_free(&world->memory, state, 1, sizeof *state);
+    th_arena_release(&state->arena);
+    th_dealloc(&world->memory, state, 1, sizeof *state);
     world->model_state[model] = NULL;
 }
 

@@ -99,6 +99,6 @@ bool th_markers_create(th_markers *markers, th_arena *arena) {
         centre(p);
         sort_into_cells(p, markers);
     }
-    th_free(&arena->memory, p, 1, sizeof *p);
+    th_dealloc(&arena->memory, p, 1, sizeof *p);
     return done;
 }

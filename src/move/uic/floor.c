@@ -39,7 +39,7 @@ static void box_of_face(const th_staggered *grid, int i, int j, int axis, th_vec
 // Open share of a face: of the lines between the centres that no wall cuts, those that lie on ground.
 static float open_share(const th_world *world, const th_walls *walls, int l, th_vec2 low,
                         th_vec2 high, int axis) {
-    th_open_gap gaps[TH_GAPS_MOST];
+    th_open_gap gaps[TH_GAP_MAX];
     int count = th_walls_gaps(walls, l, low, high, axis, gaps);
     if (count == 1 && gaps[0].to - gaps[0].from >= 1.0f) return 1.0f; // no wall near
     float open = 0.0f;

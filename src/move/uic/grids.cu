@@ -109,9 +109,9 @@ static float largest_radius(const th_world *host) {
     float most = host->max_radius;
     for (int g = 0; host->device_world->sources && g < host->scene->group_count; ++g) {
         const th_distribution *radius = &host->scene->groups[g].radius;
-        most = th_max(most, (float)(radius->kind == TH_CONSTANT  ? radius->a
-                                    : radius->kind == TH_UNIFORM ? radius->b
-                                                                 : radius->max));
+        most = th_max(most, (float)(radius->kind == TH_DISTRIBUTION_CONSTANT  ? radius->a
+                                    : radius->kind == TH_DISTRIBUTION_UNIFORM ? radius->b
+                                                                              : radius->max));
     }
     return most;
 }

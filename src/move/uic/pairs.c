@@ -33,10 +33,10 @@ static float begin(th_world *world, th_uic_pair_step *step) {
 // ---- a cell of the index and everybody around it, copied side by side
 
 typedef struct around {
-    _Alignas(64) float x[TH_UIC_AROUND_MOST + LANES];
-    _Alignas(64) float y[TH_UIC_AROUND_MOST + LANES];
-    _Alignas(64) float half[TH_UIC_AROUND_MOST + LANES];
-    _Alignas(64) float give[TH_UIC_AROUND_MOST + LANES];
+    _Alignas(64) float x[TH_UIC_AROUND_MAX + LANES];
+    _Alignas(64) float y[TH_UIC_AROUND_MAX + LANES];
+    _Alignas(64) float half[TH_UIC_AROUND_MAX + LANES];
+    _Alignas(64) float give[TH_UIC_AROUND_MAX + LANES];
     int count; // filled up to a multiple of LANES with people far away; -1: too many
 } around;
 
@@ -55,7 +55,7 @@ TH_FORMULA void look_around(const th_world *world, const th_uic_pair_step *step,
     uint32_t count = 0;
     for (uint32_t first, last; th_next_run(&world->index, grid, &rows, &first, &last);) {
         uint32_t length = last - first;
-        if (count + length > TH_UIC_AROUND_MOST) {
+        if (count + length > TH_UIC_AROUND_MAX) {
             near->count = -1;
             return;
         }

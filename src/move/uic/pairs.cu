@@ -151,7 +151,7 @@ TH_ON_GPU inline th_uic_push push_from_runs(const th_world *world, const th_uic_
         uint32_t begin, end, first, last;
         th_index_run(&world->index, index, row, around.column0, around.column1, &begin, &end);
         count += end - begin;
-        if (count > TH_UIC_AROUND_MOST) {
+        if (count > TH_UIC_AROUND_MAX) {
             *coincident = true;
             th_uic_push crowded = {{0.0f, 0.0f}, true, 1e6f};
             return crowded;

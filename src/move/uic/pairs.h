@@ -13,7 +13,7 @@
 
 enum {
     TH_UIC_LANES_OF_PAIRS = 16, // sums side by side: person k around somebody goes to sum k mod 16
-    TH_UIC_AROUND_MOST = 512    // people around a cell of the index; more are taken one by one
+    TH_UIC_AROUND_MAX = 512     // people around a cell of the index; more are taken one by one
 };
 
 // Bits of agents.pair_flags during the pair step.

@@ -25,7 +25,7 @@ static bool create(th_world *world, int model) {
     th_uic *uic = th_arena_alloc(&arena, 1, sizeof *uic);
     if (uic) th_uic_choose_sizes(uic, &arena, scene, agents, on_device);
     if (!uic || !allocate(uic, &arena, scene, on_device)) {
-        th_arena_free(&arena);
+        th_arena_release(&arena);
         return false;
     }
     for (int s = 0; s < scene->scripted_count; ++s)
@@ -38,7 +38,7 @@ static bool create(th_world *world, int model) {
 
 static void destroy(th_world *world, int model) {
     th_arena arena = th_uic_of(world)->arena; // the struct itself lies in it
-    th_arena_free(&arena);
+    th_arena_release(&arena);
     world->model_state[model] = NULL;
 }
 

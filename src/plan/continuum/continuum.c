@@ -111,8 +111,8 @@ static void destroy(th_world *world, int model) {
     if (!c) return;
     th_graph_destroy(&c->graph, &world->memory);
     th_nodes_release(&c->nodes);
-    th_arena_free(&c->arena);
-    th_free(&world->memory, c, 1, sizeof *c);
+    th_arena_release(&c->arena);
+    th_dealloc(&world->memory, c, 1, sizeof *c);
     world->model_state[model] = NULL;
 }
 
@@ -132,7 +132,7 @@ static bool create(th_world *world, int model) {
     if (c->arena.failed) return false;
     int most = world->team.most > world->threads ? world->team.most : world->threads;
     if (most > c->potential_count) most = c->potential_count;
-    if (most > TH_SOLVERS_MOST) most = TH_SOLVERS_MOST;
+    if (most > TH_SOLVER_MAX) most = TH_SOLVER_MAX;
     for (; c->solver_count < most; ++c->solver_count)
         if (!th_buckets_create(&c->solvers[c->solver_count], &c->graph, &c->arena)) return false;
     return true;

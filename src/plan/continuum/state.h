@@ -4,7 +4,7 @@
 #include "plan/continuum/potential.h"
 #include "state/world.h"
 
-enum { TH_SOLVERS_MOST = 64 };
+enum { TH_SOLVER_MAX = 64 };
 
 typedef struct th_goal_nodes { // of a target
     th_goal_node *nodes;
@@ -44,7 +44,7 @@ typedef struct th_continuum {
     th_potential *potentials;
     uint8_t *wanted, *solved; // by potential: somebody walks there; it is as of the last solution
     int potential_count, solver_count;
-    th_buckets solvers[TH_SOLVERS_MOST]; // one a thread
+    th_buckets solvers[TH_SOLVER_MAX]; // one a thread
     uint64_t nodes_taken, solutions;
 } th_continuum;
 

@@ -71,10 +71,10 @@ static bool create(th_world *world, int model) {
 static void destroy(th_world *world, int model) {
     crowd_view *view = view_of(world);
     size_t count = (size_t)world->scene->plan->nodes.count;
-    th_free(&world->memory, view->density, count, 1);
-    for (int k = 0; k < 2; ++k) th_free(&world->memory, view->work[k], count, sizeof(float));
-    th_free(&world->memory, view->cost, 256, sizeof *view->cost);
-    th_free(&world->memory, view, 1, sizeof *view);
+    th_dealloc(&world->memory, view->density, count, 1);
+    for (int k = 0; k < 2; ++k) th_dealloc(&world->memory, view->work[k], count, sizeof(float));
+    th_dealloc(&world->memory, view->cost, 256, sizeof *view->cost);
+    th_dealloc(&world->memory, view, 1, sizeof *view);
     world->model_state[model] = NULL;
 }
 

@@ -19,7 +19,7 @@ typedef struct th_field_plan_params {
 // Time for a metre among `density` people per m2, over that on free ground: Weidmann's speed (1993), but never
 // below 0.2 m/s, for people in the densest measured crowds still move at 0.1 to 0.3 m/s.
 TH_FORMULA float th_crowd_slowness(float density, float weight) {
-    const float steepness = (float)TH_WEIDMANN_STEEPNESS, most = (float)TH_WEIDMANN_MOST_DENSITY;
+    const float steepness = (float)TH_WEIDMANN_STEEPNESS, most = (float)TH_WEIDMANN_DENSITY_MAX;
     float speed =
         density > 0.0f ? 1.0f - th_exp(-steepness * (1.0f / density - 1.0f / most)) : 1.0f;
     const float least = 0.2f / (float)TH_WEIDMANN_FREE_SPEED;

@@ -103,12 +103,12 @@ static void take_crowd(th_guided *s, const th_world *world) {
 static void destroy(th_world *world, int model) {
     th_guided *s = state_of(world);
     if (!s) return;
-    for (int size = 0; size < TH_SIZES_MOST; ++size)
+    for (int size = 0; size < TH_SIZE_MAX; ++size)
         th_graph_destroy(&s->graphs[size], &world->memory);
     th_graph_destroy(&s->next, &world->memory);
     th_nodes_release(&s->nodes);
-    th_arena_free(&s->arena);
-    th_free(&world->memory, s, 1, sizeof *s);
+    th_arena_release(&s->arena);
+    th_dealloc(&world->memory, s, 1, sizeof *s);
     world->model_state[model] = NULL;
 }
 

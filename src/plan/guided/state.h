@@ -24,10 +24,10 @@ typedef struct
 typedef struct th_guided {
     th_arena arena; // of all this
     th_nodes nodes;
-    th_graph graphs[TH_SIZES_MOST], next; // next: being made while the old one is compared with it
-    uint32_t graph_version;               // of the walls that the graphs have
-    th_guided_params *params;             // by group: those that the fields were solved with
-    int *first_field;                     // by group, of its first leg
+    th_graph graphs[TH_SIZE_MAX], next; // next: being made while the old one is compared with it
+    uint32_t graph_version;             // of the walls that the graphs have
+    th_guided_params *params;           // by group: those that the fields were solved with
+    int *first_field;                   // by group, of its first leg
     th_guided_leg *fields;
     int field_count, worker_count;
     th_guided_work workers[TH_GUIDED_WORKERS];

@@ -259,7 +259,7 @@ th_roadmap *th_roadmap_create(const th_nodes *lattice, const th_walls *walls,
         fill_cells(roadmap, &open_walls);
         th_roadmap_update(roadmap, walls);
     }
-    th_free(memory, all_open, (size_t)scene->door_count, 1);
+    th_dealloc(memory, all_open, (size_t)scene->door_count, 1);
     if (done) return roadmap;
     th_roadmap_destroy(roadmap);
     return NULL;
@@ -291,12 +291,12 @@ void th_roadmap_destroy(th_roadmap *roadmap) {
     size_t count = (size_t)roadmap->count;
     for (int i = 0; i < roadmap->front_count; ++i)
         th_front_destroy(&roadmap->fronts[i], roadmap->count, &memory);
-    th_free(&memory, roadmap->nodes, TH_ROAD_NODES, sizeof *roadmap->nodes);
-    th_free(&memory, roadmap->levels, (size_t)roadmap->lattice->scene->level_count,
-            sizeof *roadmap->levels);
-    th_free(&memory, roadmap->table, count * count, sizeof *roadmap->table);
-    th_free(&memory, roadmap->cells, (size_t)roadmap->cell_count, sizeof *roadmap->cells);
-    th_free(&memory, roadmap, 1, sizeof *roadmap);
+    th_dealloc(&memory, roadmap->nodes, TH_ROAD_NODES, sizeof *roadmap->nodes);
+    th_dealloc(&memory, roadmap->levels, (size_t)roadmap->lattice->scene->level_count,
+               sizeof *roadmap->levels);
+    th_dealloc(&memory, roadmap->table, count * count, sizeof *roadmap->table);
+    th_dealloc(&memory, roadmap->cells, (size_t)roadmap->cell_count, sizeof *roadmap->cells);
+    th_dealloc(&memory, roadmap, 1, sizeof *roadmap);
 }
 
 // People with a route follow its distance fields, as with the plan "field".

@@ -250,9 +250,9 @@ bool th_roadmap_place(th_roadmap *roadmap, const th_walls *open_walls) {
         if (!placing.full && roadmap->count <= TH_ROAD_NODES * 3 / 4) break;
     }
     if (done) cover_lattice(&placing, &regions, set);
-    th_free(memory, regions.owner, count, sizeof(int));
-    th_free(memory, regions.back, count, sizeof(int));
-    th_free(memory, regions.queue, count, sizeof(int));
-    th_free(memory, set, TH_ROAD_NODES, sizeof *set);
+    th_dealloc(memory, regions.owner, count, sizeof(int));
+    th_dealloc(memory, regions.back, count, sizeof(int));
+    th_dealloc(memory, regions.queue, count, sizeof(int));
+    th_dealloc(memory, set, TH_ROAD_NODES, sizeof *set);
     return done;
 }

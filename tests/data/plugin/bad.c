@@ -35,7 +35,7 @@ TH_PLUGIN {
     first.stage = TH_STAGE_MOVE;
     first.name = "taken_first";
     first.doc = first.source = "test";
-    first.person = stand;
+    first.agent = stand;
     second = first;
     second.name = "orca";
     th_result result = th_model_register(&first, error);
