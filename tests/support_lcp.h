@@ -2,7 +2,7 @@
 // all of them. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_TESTS_SUPPORT_LCP_H
 #define TH_TESTS_SUPPORT_LCP_H
-#include "move/uic/lcp_inner.h"
+#include "move/uic/multigrid.h"
 
 extern const th_lcp_method TH_LCP_MPRGP; // the paper's own, over every active cell: the reference
 extern const th_lcp_method TH_LCP_POLICY;

@@ -1,6 +1,6 @@
 // Rooms and portals: what is found does not depend on where a plan lies and how it is turned.
 // SPDX-License-Identifier: Apache-2.0
-#include "space/room_ways.h"
+#include "space/rooms.h"
 #include "space/walls.h"
 #include "support.h"
 #include "throng/rooms.h"

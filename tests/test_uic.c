@@ -1,7 +1,7 @@
 // Unilateral incompressibility: the splat, the pressure, the pair step, and what the paper claims of them.
 // The solvers have tests of their own. SPDX-License-Identifier: Apache-2.0
 #include "formula/random.h"
-#include "move/uic/state.h"
+#include "move/uic/uic.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // Unilateral incompressibility where people come in and where they may not go out: sources, and exits of others.
 // SPDX-License-Identifier: Apache-2.0
-#include "move/uic/state.h"
+#include "move/uic/uic.h"
 #include "support.h"
 #include <math.h>
 

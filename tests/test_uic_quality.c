@@ -1,7 +1,7 @@
 // Faults that the quality measurements of the model found: walls, exits, cells with little ground.
 // SPDX-License-Identifier: Apache-2.0
 #include "contact/contact.h"
-#include "move/uic/state.h"
+#include "move/uic/uic.h"
 #include "run_model.h"
 #include "support.h"
 #include "world/world.h"

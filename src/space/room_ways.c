@@ -1,7 +1,7 @@
 // Dijkstra's search from the goals outward over (portal, room entered). Where doors change, only those whose ways led over a
 // door that shut lose them and are searched anew, and only those who gain by a door that opened are changed (Ramalingam,
 // Reps 1996). A way is a sum from the goal outward, so that both give the same bits. SPDX-License-Identifier: Apache-2.0
-#include "space/room_ways.h"
+#include "space/rooms.h"
 #include <math.h>
 
 static bool is_shut(const th_room_portal *portal, const uint32_t *shut) {

@@ -1,7 +1,7 @@
 // What a scene asks of its models that they are known not to manage. The widths are those that tools/test-long found; the
 // build makes limits_found.inc from docs/data/long_limits.csv. SPDX-License-Identifier: Apache-2.0
 #include "formula/vec.h"
-#include "space/passages.h"
+#include "space/rooms.h"
 #include "throng/model.h"
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "plan/plan.h"
 #include "scene/scene.h"
 #include "space/goals.h"
-#include "space/portals.h"
+#include "space/rooms.h"
 #include "space/walls.h"
 #include "throng/model.h"
 #include <assert.h>

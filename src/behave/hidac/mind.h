@@ -3,7 +3,7 @@
 #ifndef TH_BEHAVE_HIDAC_MIND_H
 #define TH_BEHAVE_HIDAC_MIND_H
 #include "behave/hidac/hidac.h"
-#include "space/room_ways.h"
+#include "space/rooms.h"
 #include "state/world.h"
 
 enum {

@@ -8,7 +8,7 @@
 namespace th {
 
 struct pair_report;     // pairs.cu
-struct pressure_report; // pressure_problem.cuh
+struct pressure_report; // pressure_levels.cuh
 
 // On the host; pointers of the device but for `built_over`.
 struct uic_device {
@@ -45,12 +45,6 @@ TH_ON_GPU inline th_uic_quarter quarter_of(const th_world *world, int i) {
     th_uic_quarter q = {(int)world->agents.level[i], column / 2, row / 2, column % 2, row % 2, 0};
     return q;
 }
-
-// ---- grids.cu, for the table of models
-bool uic_send(th_world *host);
-bool uic_fetch(th_world *host);
-bool uic_fetch_grids(th_world *host);
-void uic_build_index(th_world *host);
 
 // ---- splat.cu
 void uic_splat(th_world *host);

@@ -2,7 +2,7 @@
 // (b < 0: these have p > 0 in every solution) and from those that had pressure before; the candidates are
 // these and a margin around them. Where the solution presses against the edge of the candidates more are
 // taken in, so that the margin decides the cost and not the result. SPDX-License-Identifier: Apache-2.0
-#include "move/uic/lcp_inner.h"
+#include "move/uic/multigrid.h"
 #include <string.h>
 
 // Rings of cells taken in around jammed ones. A front moves by less than a cell per step.

@@ -1,11 +1,11 @@
 // The pair step for one person, on the CPU and on a device: who looks for others, how far, what pushes, where
-// walls stop a push. The CPU's loops are in pairs.c, the kernels in pairs.cuh.
+// walls stop a push. The CPU's loops are in pairs.c, the kernels in pairs.cu.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_UIC_PAIRS_H
 #define TH_MOVE_UIC_PAIRS_H
 #include "formula/math.h"
 #include "formula/random.h"
-#include "move/uic/state.h"
+#include "move/uic/uic.h"
 #include "state/exits.h"
 #include "state/neighbours.h"
 #include <math.h>

@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_UIC_PROJECT_H
 #define TH_MOVE_UIC_PROJECT_H
-#include "move/uic/state.h"
+#include "move/uic/uic.h"
 #include <math.h>
 
 // What a cell holds. One person always fits, however little of the cell is ground: people come whole, and in a sliver

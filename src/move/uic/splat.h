@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_UIC_SPLAT_H
 #define TH_MOVE_UIC_SPLAT_H
-#include "move/uic/floor.h"
+#include "move/uic/grids.h"
 #include "move/uic/project.h"
 #include "state/exits.h"
 #include <string.h>

@@ -1,10 +1,39 @@
-// What people ask about rooms while they walk, on the CPU and on a device. SPDX-License-Identifier: Apache-2.0
-#ifndef TH_SPACE_ROOM_QUERIES_H
-#define TH_SPACE_ROOM_QUERIES_H
+// Rooms inside the engine; throng/rooms.h is what a caller sees of them. SPDX-License-Identifier: Apache-2.0
+#ifndef TH_SPACE_ROOMS_H
+#define TH_SPACE_ROOMS_H
+#include "core/front.h"
+#include "core/memory.h"
 #include "formula/segment.h"
 #include "scene/scene.h"
+#include "space/walls.h"
 #include "throng/rooms.h"
 #include <math.h>
+
+// ---- lines that part rooms: doors, tops of stairs, narrow passages
+
+#define TH_BESIDE_PORTAL 0.02f // [m] off a portal's line lies what it leads to
+
+typedef struct th_portals {
+    th_room_portal
+        *portals;   // doors and links of the scene, then the passages found, narrowest first
+    int count;      // some may turn out not to part anything
+    th_line *slits; // over what is left between the end of a wall and the next one: no way
+    int slit_count;
+} th_portals;
+
+// False: no memory.
+bool th_portals_find(const th_scene *scene, float widest, th_arena *arena, th_portals *found);
+
+// Passages narrower than `widest`, one a corner. At most `most`, the first found. Returns how many, -1 without memory.
+int th_gaps_find(const th_scene *scene, float widest, th_arena *arena, th_narrow_gap *gaps,
+                 int most);
+
+// Width of the narrowest place between two walls, on any level, that is at least `least` wide [m]; `most` if there is
+// none narrower than that (at most twice the reach of the wall grids). Doors count as open. The arena has failed where
+// there was no memory to look.
+float th_narrowest_passage(const th_scene *scene, th_arena *arena, float least, float most);
+
+// ---- questions about rooms that agents ask while they walk, on the CPU and on a device
 
 // Cells of a level, each with the rooms that reach into it.
 typedef struct th_room_grid {
@@ -71,4 +100,23 @@ TH_BOTH static inline th_vec2 th_rooms_place_point(const th_rooms *rooms, const 
     return goal->is_line ? th_nearest_on_segment(p, goal->line.a, goal->line.b)
                          : th_nearest_of_area(&goal->area.shape, p);
 }
+
+// ---- distances from every portal to a set of goals, room by room
+
+// A node is 2 * portal + side: to cross the portal into rooms[side].
+typedef struct th_room_ways {
+    const th_rooms *rooms;
+    const int *goals;
+    int goal_count;
+    th_front *front; // work space for two nodes per portal
+    float *
+        ways; // by node: this far to the nearest of the goals, without turning back at once [m]; INFINITY: no way
+    int *next; // by node: the one crossed next, -1: goes to a goal, or no way
+} th_room_ways;
+
+// Doors whose bit is set in `shut` are not passed. Cost: O(n log n) of the pairs of portals that share a room.
+void th_room_ways_search(const th_room_ways *w, const uint32_t *shut);
+// The same for ways that are known for the set `before`. Cost: the pairs of those portals whose ways differ, and a look at
+// every portal.
+void th_room_ways_change(const th_room_ways *w, const uint32_t *before, const uint32_t *shut);
 #endif

@@ -1,8 +1,9 @@
 // Which cell somebody belongs to, where a cell was before its grid moved, and what moving bodies cover: for one
-// person or one cell, on the CPU and on a device. SPDX-License-Identifier: Apache-2.0
-#ifndef TH_MOVE_UIC_FLOOR_H
-#define TH_MOVE_UIC_FLOOR_H
-#include "move/uic/state.h"
+// person or one cell, on the CPU and on a device.
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TH_MOVE_UIC_GRIDS_H
+#define TH_MOVE_UIC_GRIDS_H
+#include "move/uic/uic.h"
 #include <math.h>
 
 // ---- which cell somebody belongs to
