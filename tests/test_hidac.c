@@ -1,18 +1,11 @@
 // HiDAC, the low level: its formulas, and each rule with and without. SPDX-License-Identifier: Apache-2.0
 #include "formula/random.h"
+#include "hidac_world.h"
 #include "move/hidac/hidac.h"
 #include "support.h"
 #include <stdlib.h>
 #include <string.h>
 
-static th_world *world_with(th_scene **scene, uint64_t seed, const char *json) {
-    *scene = scene_of(json);
-    return world_of(*scene, 1, seed);
-}
-static void end(th_scene *scene, th_world *world) {
-    th_world_destroy(world);
-    th_scene_destroy(scene);
-}
 static const float *own_field(th_world *world, const char *name) {
     int field = th_world_field(world, name);
     assert_true(field >= 0);
@@ -81,6 +74,7 @@ typedef struct jam {
 } jam;
 
 enum { PEOPLE = 150 };
+
 typedef struct watch {
     float vx[PEOPLE + 1], vy[PEOPLE + 1];
     double passed_at[PEOPLE + 1];
@@ -313,98 +307,6 @@ static void who_gets_up_stands_where_it_lay(void **state) {
     end(scene, world);
 }
 
-// Somebody who faces back, pushed so along the pieces of wall beside a door: each would turn it along the way it faces, and
-// three of them outweigh the wish. In one of eighty evacuations of a building two in panic stood so in a corner for good.
-static void walls_do_not_turn_people_back(void **state) {
-    (void)state;
-    static const char json[] = TH_JSON(
-        {"levels": [{"walkable": [{"rect": [0, 0, 4, 3.76]}, {"rect": [4, 1.43, 4.2, 2.33]},
-            {"rect": [4.2, -0.2, 6.2, 9]}]}],
-         "exits": [{"id": "out", "line": [[4.2, 9], [6.2, 9]]}],
-         "groups": [{"id": "g", "positions": [[3.6936, 0.5945]], "to": "out",
-            "move": {"model": "hidac", "panic": 1}}],
-         "run": {"step": 0.05, "duration": 60}});
-    th_scene *scene;
-    th_world *world = world_with(&scene, 1, json);
-    th_world_step(world, 1);
-    th_walls walls = th_world_walls(world);
-    for (int degrees = 0; degrees < 360; degrees += 5) {
-        float angle = (float)degrees * 3.14159265f / 180.0f;
-        th_hidac_view i = th_hidac_look(world, &walls, 0);
-        i.heading = th_v(cosf(angle), sinf(angle));
-        i.held_up = true;
-        th_hidac_see_walls(&walls, &i);
-        if (degrees == 345) assert_true(th_length(i.avoid_walls) > 1.5f); // there are some
-        assert_true(th_dot(i.avoid_walls, i.wish) > -0.7f);
-    }
-    end(scene, world);
-}
-
-// Two in panic whose ways cross at a wall lean into it past each other, though both want off it: in two of twenty evacuations
-// of a building for good. Who gets on, or is calm, may lean: oncoming people pass each other along walls so.
-static void who_is_held_up_does_not_lean_into_a_wall(void **state) {
-    (void)state;
-    static const char json[] = TH_JSON(
-        {"levels": [{"walkable": {"rect": [0, 0, 12, 2]}}],
-         "exits": [{"id": "out", "line": [[12, 0], [12, 2]]}],
-         "groups": [{"id": "g", "positions": [[5, 1.8]], "to": "out", "plan": "straight", "move": {"model": "hidac", "panic": 1}}],
-         "run": {"step": 0.05}});
-    th_scene *scene;
-    th_world *world = world_with(&scene, 1, json);
-    th_walls walls = th_world_walls(world);
-    const th_vec2 leans = th_v(0.5f, 0.866f), off = th_v(0.6f, -0.8f), along = th_v(1.0f, 0.0f);
-    // Who is pressed into the wall, or back, does not get on, however fast.
-    const th_vec2 ways[3] = {th_v(0.0f, 0.3f), th_v(-0.3f, 0.0f), th_v(0.3f, 0.0f)};
-    for (int k = 0; k < 3; ++k) {
-        world->agents.velocity_x[0] = ways[k].x;
-        world->agents.velocity_y[0] = ways[k].y;
-        world->agents.phase[0] = TH_PHASE_WALKING;
-        world->agents.preferred_x[0] = 1.3f;
-        world->agents.preferred_y[0] = 0.0f;
-        assert_int_equal(th_hidac_look(world, &walls, 0).held_up, k < 2);
-    }
-    for (int k = 0; k < 3; ++k) {
-        th_hidac_view i = th_hidac_look(world, &walls, 0);
-        i.heading = i.along_walls = leans;
-        i.wish = k < 2 ? off : along;
-        i.held_up = k != 1;
-        th_hidac_touch_walls(&walls, &i);
-        th_vec2 want = k == 0 ? off : leans;
-        assert_float_equal(i.heading.x, want.x, 1e-6);
-        assert_float_equal(i.heading.y, want.y, 1e-6);
-    }
-    end(scene, world);
-}
-
-static void people_behind_a_wall_are_not_seen(void **state) {
-    (void)state;
-    // A queue just behind a thin wall, beside which somebody walks.
-    static const char json[] = TH_JSON(
-        {"levels": [{"walkable": {"rect": [0, 0, 20, 4]}, "walls": [[[2, 2], [18, 2]]]}],
-         "exits": [{"id": "out", "line": [[20, 0], [20, 4]]}],
-         "groups": [{"id": "behind", "count": 60, "area": {"rect": [4, 2.25, 16, 3]},
-            "to": "out", "premovement": 1000, "move": "hidac"},
-          {"id": "one", "positions": [[1, 1.7]], "to": "out", "speed": 1.3,
-            "move": {"model": "hidac", "line_of_sight": %d}}],
-         "run": {"step": 0.04, "duration": 60}});
-    float lowest[2];
-    for (int sight = 0; sight < 2; ++sight) {
-        char text[2048];
-        snprintf(text, sizeof text, json, sight);
-        th_scene *scene;
-        th_world *world = world_with(&scene, 1, text);
-        lowest[sight] = 4;
-        for (int k = 0; k < 250; ++k) {
-            th_world_step(world, 1);
-            float *y = field_of(world, TH_FIELD_POSITION_Y);
-            lowest[sight] = fminf(lowest[sight], y[60]);
-        }
-        end(scene, world);
-    }
-    assert_true(lowest[1] > 1.55f);
-    assert_true(lowest[0] < lowest[1] - 0.1f);
-}
-
 // The rectangle shrinks in a dense crowd and not where nobody is.
 static void the_rectangle_follows_the_density(void **state) {
     (void)state;
@@ -422,121 +324,6 @@ static void the_rectangle_follows_the_density(void **state) {
     }
     assert_true(shortest < 1.6f && longest > 2.9f);
     end(scene, world);
-}
-
-// Two in panic meet along a wall, where one of them has no room to turn to its side.
-static void who_panic_pass_each_other_at_a_wall(void **state) {
-    (void)state;
-    static const char json[] = TH_JSON(
-        {"levels": [{"walkable": {"rect": [0, 0, 12, 2]}}],
-         "exits": [{"id": "east", "line": [[12, 0], [12, 2]]}, {"id": "west", "line": [[0, 0], [0, 2]]}],
-         "groups": [{"id": "a", "positions": [[5, 0.2]], "to": "east", "plan": "straight", "move": {"model": "hidac", "panic": 1}},
-          {"id": "b", "positions": [[5.41, 0.2]], "to": "west", "plan": "straight", "move": {"model": "hidac", "panic": 1}}],
-         "run": {"step": 0.05}});
-    th_scene *scene;
-    th_world *world = world_with(&scene, 1, json);
-    assert_true(run_to_end(world, 40) < 30);
-    end(scene, world);
-}
-
-// Shoved through an open door into the corner beside it, people come out again: rooms and corridor of RiMEA 10, where
-// somebody stayed in five of six crowds.
-static void nobody_stays_in_a_corner(void **state) {
-    (void)state;
-    enum { ROOMS = 12 };
-    char words[ROOMS][32];
-    const char *changes[ROOMS];
-    for (int g = 0; g < ROOMS; ++g) {
-        snprintf(words[g], sizeof words[g], "groups[%d].move=hidac", g);
-        changes[g] = words[g];
-    }
-    const th_scene_options options = {changes, ROOMS, false, {0}};
-    th_scene *scene;
-    th_error error;
-    if (th_scene_load_file(TH_SOURCE_DIR "/scenes/verification/rimea_10_exit_allocation.json",
-                           &options, &scene, &error) != TH_OK)
-        fail_msg("%s", error.message);
-    for (uint64_t seed = 1; seed <= CROWDS(6); ++seed) {
-        th_world *world = world_of(scene, 1, seed);
-        assert_true(run_to_end(world, 60) < 60);
-        th_world_destroy(world);
-    }
-    th_scene_destroy(scene);
-}
-
-// Who was shoved straight into a wall turns at once to where it wants.
-static void nobody_walks_on_into_a_wall(void **state) {
-    (void)state;
-    static const char json[] =
-        TH_JSON(
-        {"levels": [{"walkable": {"rect": [0, 0, 12, 2]}}],
-         "exits": [{"id": "out", "line": [[12, 0], [12, 2]]}],
-         "groups": [{"id": "p", "positions": [[5, 0.2]], "to": "out", "plan": "straight", "move": "hidac"}],
-         "run": {"step": 0.05}});
-    th_scene *scene;
-    th_world *world = world_with(&scene, 1, json);
-    th_world_step(world, 1);
-    th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_X)[0] = 0.0f;
-    th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_Y)[0] = -1.0f;
-    th_world_step(world, 1);
-    float x = th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_X)[0];
-    if (!(x > 0.995f)) fail_msg("walks along %g m of a metre", (double)x);
-    end(scene, world);
-}
-
-// Two in panic beside a door: one leans into the wall and away from the door, the other holds it there. As it came about in
-// four of eighty crowds of three rooms; here the last direction is set by hand.
-static void nobody_leans_into_a_wall_for_good(void **state) {
-    (void)state;
-    static const char json[] = TH_JSON(
-        {"levels": [{"walkable": [{"rect": [0, 2.6, 5.8, 8]}, {"rect": [2.4, 2.4, 3.4, 2.6]},
-                                  {"rect": [0, 0, 8, 2.4]}]}],
-         "exits": [{"id": "out", "line": [[8, 0], [8, 2.4]]}],
-         "groups": [{"id": "p", "positions": [[3.4, 2.8], [3.81, 2.8]], "to": "out", "move": {"model": "hidac", "panic": 1}}],
-         "run": {"step": 0.05}});
-    th_scene *scene;
-    th_world *world = world_with(&scene, 1, json);
-    th_world_step(world, 1);
-    th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_X)[0] = 0.45f;
-    th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_Y)[0] = -0.89f;
-    assert_true(run_to_end(world, 40) < 20);
-    end(scene, world);
-}
-
-// A hall with walls below and above; a group "p" that wants to go east, with its positions and the rest of its move.
-static th_world *in_hall(th_scene **scene, const char *positions, const char *more,
-                         const char *move) {
-    char json[1024];
-    snprintf(json, sizeof json,
-             TH_JSON(
-        {"levels": [{"walkable": {"rect": [0, 0, 20, 8]}}],
-         "exits": [{"id": "out", "line": [[20, 0], [20, 8]]}],
-         "groups": [{"id": "p", "positions": [%s], "to": "out", "plan": "straight", "speed": 1.3, "radius": 0.2 %s,
-            "move": {"model": "hidac" %s}}], "run": {"step": 0.05}}),
-                                                 positions, more, move);
-    return world_with(scene, 1, json);
-}
-
-// How far the first of two who stand is set aside along x in a step; `y` says how near the wall.
-static double set_aside(double y, double priority) {
-    char positions[64], move[64];
-    snprintf(positions, sizeof positions, "[5, %g], [5.4, %g]", y, y);
-    snprintf(move, sizeof move, ", \"preset\": \"paper\", \"wall_priority\": %g", priority);
-    th_scene *scene;
-    th_world *world = in_hall(&scene, positions, ", \"premovement\": 100", move);
-    th_world_step(world, 1);
-    double aside = 5 - (double)field_of(world, TH_FIELD_POSITION_X)[0];
-    end(scene, world);
-    return aside;
-}
-
-// lambda of (10): who touches a wall is moved off people by that share of the overlap, here 5 cm.
-static void walls_have_priority_over_people(void **state) {
-    (void)state;
-    assert_near(set_aside(4, 0.3), 0.05, 1e-4);
-    assert_near(set_aside(0.22, 0.3), 0.3 * 0.05, 1e-4);
-    assert_near(set_aside(0.22, 1), 0.05, 1e-4);
-    assert_near(set_aside(0.22, 0), 0, 1e-4);
 }
 
 // (1): the direction of somebody who walks obliquely towards the wall below, from the weights of its parts.
@@ -747,15 +534,7 @@ int main(void) {
         cmocka_unit_test(who_is_pushed_too_far_falls_and_is_counted),
         cmocka_unit_test(the_fallen_may_get_up),
         cmocka_unit_test(who_gets_up_stands_where_it_lay),
-        cmocka_unit_test(walls_do_not_turn_people_back),
-        cmocka_unit_test(who_is_held_up_does_not_lean_into_a_wall),
-        cmocka_unit_test(people_behind_a_wall_are_not_seen),
         cmocka_unit_test(the_rectangle_follows_the_density),
-        cmocka_unit_test(who_panic_pass_each_other_at_a_wall),
-        cmocka_unit_test(nobody_stays_in_a_corner),
-        cmocka_unit_test(nobody_walks_on_into_a_wall),
-        cmocka_unit_test(nobody_leans_into_a_wall_for_good),
-        cmocka_unit_test(walls_have_priority_over_people),
         cmocka_unit_test(the_direction_is_the_weighted_sum),
         cmocka_unit_test(ability_and_panic_change_the_gait),
         cmocka_unit_test(the_fallen_count_within_their_range),

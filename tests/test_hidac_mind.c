@@ -1,55 +1,10 @@
-// The behaviour hidac, rule by rule: knowledge, shut doors, talk, impatience, panic, companions.
+// The behaviour hidac, rule by rule: knowledge, shut doors, talk, impatience.
 // SPDX-License-Identifier: Apache-2.0
 #include "behave/hidac/hidac.h"
+#include "hidac_mind.h"
 #include "support.h"
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct run {
-    th_scene *scene;
-    th_world *world;
-} run;
-
-static run begin(const char *json, uint64_t seed, int threads) {
-    run r = {.scene = scene_of(json)};
-    r.world = world_of(r.scene, threads, seed);
-    return r;
-}
-static void finish(run *r) {
-    th_world_destroy(r->world);
-    th_scene_destroy(r->scene);
-}
-static void steps_to(run *r, double time) {
-    while (th_world_time(r->world) < time - 1e-6) th_world_step(r->world, 1);
-}
-static uint32_t word_of(run *r, const char *name, int k) {
-    int field = th_world_field(r->world, name);
-    assert_true(field >= 0);
-    const uint32_t *view = th_world_map(r->world, field, TH_ACCESS_READ);
-    uint32_t value = view[k];
-    th_world_unmap(r->world, field);
-    return value;
-}
-static float place_of(run *r, int k) {
-    const float *x = th_world_map(r->world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
-    float place = x[k];
-    th_world_unmap(r->world, TH_FIELD_POSITION_X);
-    return place;
-}
-static int count_nature(run *r, uint32_t bit) {
-    int field = th_world_field(r->world, "hidac.nature"), count = 0;
-    const uint32_t *view = th_world_map(r->world, field, TH_ACCESS_READ);
-    for (int k = 0; k < th_world_agent_count(r->world); ++k) count += (view[k] & bit) != 0;
-    th_world_unmap(r->world, field);
-    return count;
-}
-
-// Two rooms on either side of a hall with exits at both of its ends.
-#define HALL                                                                                       \
-    "\"levels\":[{\"walkable\":[{\"rect\":[0,0,30,6]},{\"rect\":[2,6.2,8,12]},"                    \
-    "{\"rect\":[4.5,6,5.5,6.2]},{\"rect\":[22,6.2,28,12]},{\"rect\":[24.5,6,25.5,6.2]}]}],"        \
-    "\"exits\":[{\"id\":\"west\",\"line\":[[0,2],[0,4]]},{\"id\":\"east\",\"line\":[[30,2],[30,4]" \
-    "]}]"
 
 // People know all: the nearer exit. Their way in: the first exit, however far.
 static void test_knowledge_decides_the_exit(void **state) {
@@ -149,192 +104,6 @@ static void test_impatience(void **state) {
     }
     assert_true(by_other[0] <= 2); // pushed so far that it is the nearer one
     assert_true(by_other[1] >= 8);
-}
-
-// An alarm panics those near it, who frighten others; without the sight of it it passes.
-static void test_panic_spreads_and_calms(void **state) {
-    (void)state;
-    int most[2] = {0, 0};
-    for (int spreads = 0; spreads < 2; ++spreads) {
-        char json[1500];
-        snprintf(json, sizeof json,
-                 "{\"levels\":[{\"walkable\":{\"rect\":[0,0,20,6]}}],"
-                 "\"exits\":[{\"id\":\"a\",\"line\":[[20,1],[20,5]]}],"
-                 "\"groups\":[{\"id\":\"g\",\"count\":60,\"area\":{\"rect\":[0.4,0.4,12,5.6]},"
-                 "\"to\":\"a\",\"premovement\":60,"
-                 "\"move\":\"hidac\",\"behave\":{\"model\":\"hidac\",\"alarm_time\":1,\"alarm_x\":"
-                 "1,\"alarm_y\":3,"
-                 "\"alarm_radius\":4,\"alarm_share\":1,\"panic_by_sight\":%g}}]}",
-                 spreads ? 0.8 : 0.0);
-        run r = begin(json, 1, 1);
-        steps_to(&r, 0.9);
-        assert_int_equal(count_nature(&r, TH_MIND_PANICS), 0);
-        int at_once = 0;
-        for (double t = 1.5; t < 20; t += 0.5) {
-            steps_to(&r, t);
-            int now = count_nature(&r, TH_MIND_PANICS);
-            if (at_once == 0) at_once = now;
-            if (now > most[spreads]) most[spreads] = now;
-        }
-        assert_true(at_once > 5 && at_once < 40);
-        if (!spreads) assert_int_equal(count_nature(&r, TH_MIND_PANICS), 0);
-        finish(&r);
-    }
-    assert_true(most[1] > most[0] + 10);
-}
-
-// Panic is seen further than a voice carries.
-static void test_panic_is_seen_from_afar(void **state) {
-    (void)state;
-    run r =
-        begin("{\"levels\":[{\"walkable\":{\"rect\":[0,0,20,6]}}],"
-              "\"exits\":[{\"id\":\"a\",\"line\":[[20,1],[20,5]]}],"
-              "\"groups\":[{\"id\":\"g\",\"positions\":[[2,3],[6,3],[14,3]],\"to\":\"a\","
-              "\"premovement\":60,\"behave\":{\"model\":\"hidac\",\"alarm_time\":1,\"alarm_x\":2,"
-              "\"alarm_y\":3,\"alarm_radius\":1,\"alarm_share\":1,\"panic_by_sight\":0.8}}]}",
-              1, 1);
-    int most = 0;
-    for (double t = 1.5; t < 10; t += 0.5) {
-        steps_to(&r, t);
-        int now = count_nature(&r, TH_MIND_PANICS);
-        if (now > most) most = now;
-    }
-    assert_int_equal(most, 2); // 4 m away, not 12
-    finish(&r);
-}
-
-static double gap_between(const char *json, uint64_t seed) {
-    run r = begin(json, seed, 1);
-    double first = 0;
-    while (!th_world_done(r.world) && th_world_time(r.world) < 200) {
-        th_world_step(r.world, 1);
-        if (first == 0 && th_world_statistics(r.world).left > 0) first = th_world_time(r.world);
-    }
-    double gap = th_world_time(r.world) - first;
-    assert_int_equal(th_world_statistics(r.world).left, 3);
-    finish(&r);
-    return gap;
-}
-
-// Three who came together, slow and quick: the others wait for the slowest.
-static void test_companions_keep_together(void **state) {
-    (void)state;
-    double gap[2] = {0, 0};
-    for (int together = 0; together < 2; ++together) {
-        char json[1500];
-        snprintf(
-            json, sizeof json,
-            TH_JSON({"levels":[{"walkable":{"rect":[0,0,40,4]}}],
-                 "exits":[{"id":"a","line":[[40,1],[40,3]]}],
-                 "groups":[{"id":"g","positions":[[1,1],[1,2],[1,3]],"to":"a","speed":{"uniform":[0.4,2]},
-                 "behave":{"model":"hidac","companions":%d,"wait_distance":2}}]}),
-                                                    together ? 3 : 1);
-        for (uint64_t seed = 1; seed <= 5; ++seed) gap[together] += gap_between(json, seed);
-    }
-    if (!(gap[0] > 50 && gap[1] < 0.4 * gap[0]))
-        fail_msg("alone %g s, together %g s", gap[0], gap[1]);
-}
-
-// A guide whose people would leave by the east on their own; it goes through the hall to the west. Returns how many took the
-// west, and how far apart they ever were while the guide was inside.
-static int led_west(const char *leader, double guide_speed, double speed, uint64_t seed,
-                    double *farthest) {
-    char json[1500];
-    snprintf(json, sizeof json,
-             "{" HALL ",\"groups\":["
-             "{\"id\":\"guide\",\"positions\":[[25,7]],\"to\":\"west\",\"speed\":%g,"
-             "\"behave\":\"hidac\"},"
-             "{\"id\":\"g\",\"count\":6,\"area\":{\"rect\":[22.5,9,27.5,11.5]},"
-             "\"to\":[\"west\",\"east\"],\"speed\":%g,%s\"behave\":\"hidac\"}]}",
-             guide_speed, speed, leader);
-    run r = begin(json, seed, 1);
-    *farthest = 0;
-    while (!th_world_done(r.world) && th_world_time(r.world) < 200) {
-        th_world_step(r.world, 1);
-        int count = th_world_agent_count(r.world);
-        if (word_of(&r, "id", 0) != 1) break;
-        const float *x = th_world_map(r.world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
-        for (int k = 1; k < count && count == 7; ++k)
-            *farthest = fmax(*farthest, (double)fabsf(x[k] - x[0]));
-        th_world_unmap(r.world, TH_FIELD_POSITION_X);
-    }
-    assert_true(run_to_end(r.world, 200) < 200);
-    int west = (int)th_world_exit(r.world, 0).left;
-    finish(&r);
-    return west;
-}
-
-static void test_followers_go_where_the_leader_goes(void **state) {
-    (void)state;
-    const char *led = "\"leader\":\"guide\",";
-    double apart;
-    assert_int_equal(led_west("", 1.3, 1.3, 1, &apart), 1);
-    for (uint64_t seed = 1; seed <= CROWDS(5); ++seed) {
-        assert_int_equal(led_west(led, 1.3, 1.3, seed, &apart), 7);
-        // A leader who is much quicker waits, and followers who are do not run away.
-        assert_int_equal(led_west(led, 2.0, 0.7, seed, &apart), 7);
-        if (apart > 8.0) fail_msg("the leader was %g m ahead", apart);
-        assert_int_equal(led_west(led, 0.7, 2.0, seed, &apart), 7);
-        if (apart > 5.0) fail_msg("followers were %g m away", apart);
-    }
-}
-
-// A follower ahead of its leader stands; were the leader called by it, both would wait for each other.
-static void test_nobody_waits_for_who_is_ahead(void **state) {
-    (void)state;
-    run r = begin("{\"levels\":[{\"walkable\":{\"rect\":[0,0,15,8]}}],"
-                  "\"exits\":[{\"id\":\"out\",\"line\":[[15,3.5],[15,4.5]]}],\"groups\":["
-                  "{\"id\":\"guide\",\"positions\":[[13.8,1.1]],\"to\":\"out\",\"behave\":"
-                  "\"hidac\"},{\"id\":\"g\",\"positions\":[[13.5,5.3]],\"to\":\"out\","
-                  "\"leader\":\"guide\",\"behave\":\"hidac\"}]}",
-                  1, 1);
-    assert_true(run_to_end(r.world, 60) < 15);
-    finish(&r);
-}
-
-// Leaders who visit a place first: their people come along.
-static void test_followers_come_along_a_route(void **state) {
-    (void)state;
-    run r = begin("{" HALL ",\"waypoints\":[{\"id\":\"tour\",\"area\":{\"rect\":[4,8,6,10]}}],"
-                  "\"groups\":[{\"id\":\"guide\",\"positions\":[[25,7]],\"route\":[\"tour\","
-                  "\"east\"],\"behave\":\"hidac\"},"
-                  "{\"id\":\"g\",\"positions\":[[25,9],[26,9]],\"to\":[\"west\",\"east\"],"
-                  "\"leader\":\"guide\",\"behave\":\"hidac\"}]}",
-                  1, 1);
-    float least = 30;
-    while (!th_world_done(r.world) && th_world_time(r.world) < 200) {
-        th_world_step(r.world, 1);
-        const float *x = th_world_map(r.world, TH_FIELD_POSITION_X, TH_ACCESS_READ);
-        if (th_world_agent_count(r.world) == 3) least = fminf(least, fmaxf(x[1], x[2]));
-        th_world_unmap(r.world, TH_FIELD_POSITION_X);
-    }
-    assert_true(th_world_done(r.world));
-    assert_true(least < 9.0f); // both were over there
-    assert_int_equal(th_world_exit(r.world, 1).left, 3);
-    finish(&r);
-}
-
-static void refuse_leader(const char *behave, const char *leader, const char *wanted) {
-    char json[1500];
-    snprintf(json, sizeof json,
-             "{" HALL ",\"groups\":[{\"id\":\"guide\",\"count\":1,\"to\":\"west\",%s},"
-             "{\"id\":\"g\",\"count\":2,\"to\":\"west\",\"behave\":\"hidac\",\"leader\":\"%s\"}]}",
-             behave, leader);
-    th_scene *scene;
-    th_error error;
-    assert_int_equal(th_scene_load_json(json, strlen(json), "test", NULL, NULL, &scene, &error),
-                     TH_BAD_SCENE);
-    if (!strstr(error.message, wanted)) fail_msg("%s", error.message);
-    assert_non_null(strstr(error.path, ".leader"));
-}
-
-static void test_bad_leaders(void **state) {
-    (void)state;
-    refuse_leader("\"behave\":\"hidac\"", "guid", "did you mean \"guide\"?");
-    refuse_leader("\"behave\":\"hidac\"", "nobody at all", "no group has the id");
-    refuse_leader("\"behave\":\"route\"", "guide", "set its \"behave\" to \"hidac\"");
-    refuse_leader("\"behave\":\"hidac\"", "g", "follows itself");
-    refuse_leader("\"behave\":\"hidac\",\"leader\":\"g\"", "guide", "follows itself");
 }
 
 // The same bits for any number of threads, and after a snapshot.
@@ -460,15 +229,6 @@ static void test_shut_doors_are_told(void **state) {
     }
 }
 
-// Rooms along a corridor; the exit is in the first or the last.
-#define SIX_ROOMS                                                                                  \
-    "\"levels\":[{\"walkable\":[{\"rect\":[0,0,60,3]},{\"rect\":[2,3.2,8,9]},{\"rect\":[4.5,3,5."  \
-    "5,"                                                                                           \
-    "3.2]},{\"rect\":[12,3.2,18,9]},{\"rect\":[14.5,3,15.5,3.2]},{\"rect\":[22,3.2,28,9]},{"       \
-    "\"rect\":[24.5,3,25.5,3.2]},{\"rect\":[32,3.2,38,9]},{\"rect\":[34.5,3,35.5,3.2]},{\"rect\":" \
-    "[42,3.2,48,9]},{\"rect\":[44.5,3,45.5,3.2]},{\"rect\":[52,3.2,58,9]},{\"rect\":[54.5,3,55.5," \
-    "3.2]}]}]"
-
 // Somebody without a map begins beside its exit, goes to a desk next door first, and remembers where the exit was.
 static void test_an_exit_seen_is_remembered(void **state) {
     (void)state;
@@ -558,33 +318,6 @@ static void test_talk_and_staff_shorten_an_evacuation(void **state) {
         fail_msg("silent %g s, talking %g s, with staff %g s", silent, talking, staff);
 }
 
-// Who does not know walks after somebody who does; others explore.
-static void test_followers_without_a_leader(void **state) {
-    (void)state;
-    double end[2] = {0, 0};
-    for (int follow = 0; follow < 2; ++follow)
-        for (uint64_t seed = 1; seed <= CROWDS(5); ++seed) {
-            char json[2000];
-            snprintf(
-                json, sizeof json,
-                "{" SIX_ROOMS ",\"exits\":[{\"id\":\"out\",\"line\":[[58,5],[58,7]]}],\"groups\":["
-                "{\"id\":\"knows\",\"positions\":[[5,4.5]],\"to\":\"out\",\"speed\":1.4,\"behave\":"
-                "{"
-                "\"model\":\"hidac\",\"talks\":0}},{\"id\":\"g\",\"count\":5,\"area\":{\"rect\":[3."
-                "5,5,"
-                "6.5,7]},\"to\":\"out\",\"speed\":1.3,\"behave\":{\"model\":\"hidac\",\"knows_"
-                "all\":0,"
-                "\"talks\":0,\"followers\":%d,\"sight\":20}}],\"run\":{\"step\":0.1}}",
-                follow);
-            run r = begin(json, seed, 1);
-            end[follow] += run_to_end(r.world, 900);
-            finish(&r);
-        }
-    double walk = CROWDS(5) * 57 / 1.4; // nobody is quicker
-    if (!(end[1] - walk < 0.6 * (end[0] - walk)))
-        fail_msg("exploring %g s, following %g s", end[0], end[1]);
-}
-
 // Explorers do not all guess alike.
 static void test_guesses_differ(void **state) {
     (void)state;
@@ -635,213 +368,6 @@ static void test_hysteresis(void **state) {
         fail_msg("%d changes, %d with a pause, %d for much quicker ways", easily, slowly, hardly);
 }
 
-// ---- panic
-
-// Four in a sealed room beside people in panic: nobody sees or feels through the wall.
-static void test_panic_does_not_pass_walls(void **state) {
-    (void)state;
-    run r = begin(TH_JSON({"levels":[{"walkable":[{"rect":[0,0,10,4]},{"rect":[0,4.3,10,8]}]}],
-        "exits":[{"id":"a","line":[[10,1],[10,3]]},{"id":"b","line":[[10,5],[10,7]]}],
-        "groups":[{"id":"scared","count":10,"area":{"rect":[0.4,2.5,5,3.7]},"to":"a","premovement":100,"move":"hidac",
-                "behave":{"model":"hidac","alarm_time":1,"alarm_share":1,"calming":0}},
-            {"id":"next_door","count":4,"area":{"rect":[0.4,4.5,5,5.5]},"to":"b","premovement":100,"move":"hidac",
-                "behave":"hidac"}]}),
-                                               1, 1);
-    steps_to(&r, 10);
-    assert_int_equal(count_nature(&r, TH_MIND_PANICS), 10);
-    finish(&r);
-}
-
-// Everything that frightens raises the level by itself, and calming lowers it.
-static void test_what_frightens(void **state) {
-    (void)state;
-    th_mind_params p = {.panic_by_sight = 0.5f,
-                        .panic_by_talk = 0.05f,
-                        .panic_by_pushing = 0.2f,
-                        .panic_by_density = 0.2f,
-                        .panic_density = 5,
-                        .panic_by_fallen = 0.3f,
-                        .calming = 0.1f};
-    const th_fright causes[] = {{.panicked = 1},  {.pushed = 1},  {.density = 6},
-                                {.fallen = true}, {.told = true}, {.density = 4}};
-    const double rises[] = {0.4, 0.1, 0.1, 0.2, -0.05, -0.1};
-    for (int k = 0; k < 6; ++k)
-        assert_near(th_mind_panic(&p, 0.5f, &causes[k], 1.0f), 0.5 + rises[k], 1e-6);
-}
-
-// The level of those who see somebody lie, who are packed, who see people in panic for good by the move model, and who talk
-// with somebody in panic.
-static float highest_level(const char *groups, double time) {
-    char json[2000];
-    snprintf(json, sizeof json,
-             "{\"levels\":[{\"walkable\":{\"rect\":[0,0,20,6]}}],\"exits\":[{\"id\":\"a\","
-             "\"line\":[[20,1],[20,5]]}],\"groups\":[%s]}",
-             groups);
-    run r = begin(json, 1, 1);
-    float most = 0.0f;
-    for (double t = 0.5; t < time; t += 0.5) {
-        steps_to(&r, t);
-        for (int k = 0; k < th_world_agent_count(r.world); ++k) {
-            if (word_of(&r, "group", k) != 0) continue;
-            uint32_t bits = word_of(&r, "hidac.panic", k);
-            float level;
-            memcpy(&level, &bits, sizeof level);
-            most = fmaxf(most, level);
-        }
-    }
-    finish(&r);
-    return most;
-}
-static void test_sights_frighten(void **state) {
-    (void)state;
-    const char *watcher = "{\"id\":\"w\",\"positions\":[[5,3]],\"to\":\"a\",\"premovement\":100,"
-                          "\"behave\":{\"model\":\"hidac\",\"panic_by_talk\":0}},";
-    char groups[1500];
-    snprintf(groups, sizeof groups,
-             "%s{\"id\":\"b\",\"positions\":[[7,3]],\"to\":\"a\",\"premovement\":100}", watcher);
-    assert_true(highest_level(groups, 8) == 0.0f);
-    snprintf(groups, sizeof groups,
-             "%s{\"id\":\"b\",\"positions\":[[7,3]],\"to\":\"a\",\"move\":{\"model\":\"hidac\","
-             "\"lies\":1}}",
-             watcher);
-    assert_true(highest_level(groups, 8) > 0.3f);
-    snprintf(groups, sizeof groups,
-             "%s{\"id\":\"b\",\"positions\":[[7,3]],\"to\":\"a\",\"premovement\":100,\"move\":{"
-             "\"model\":\"hidac\","
-             "\"panic\":1}}",
-             watcher);
-    assert_true(highest_level(groups, 8) > 0.3f);
-    snprintf(groups, sizeof groups,
-             "{\"id\":\"w\",\"count\":120,\"area\":{\"rect\":[1,1,5,5]},\"to\":\"a\","
-             "\"premovement\":100,"
-             "\"radius\":0.15,\"behave\":{\"model\":\"hidac\",\"panic_by_pushing\":0}}");
-    assert_true(highest_level(groups, 8) > 0.3f);
-}
-
-// Talk with somebody in panic keeps others from calming down; alone it frightens nobody.
-static void test_panic_is_heard_of(void **state) {
-    (void)state;
-    float after[2];
-    for (int talks = 0; talks < 2; ++talks) {
-        char groups[1500];
-        snprintf(groups, sizeof groups,
-                 "{\"id\":\"w\",\"positions\":[[5,3]],\"to\":\"a\",\"premovement\":100,\"behave\":{"
-                 "\"model\":"
-                 "\"hidac\",\"panic_by_sight\":0,\"panic_by_talk\":0.3,\"talks\":%d}},{\"id\":"
-                 "\"b\",\"positions\":[[6,3]],"
-                 "\"to\":\"a\",\"premovement\":100,\"behave\":{\"model\":\"hidac\",\"alarm_time\":"
-                 "1,\"alarm_share\":1,"
-                 "\"calming\":0}}",
-                 talks);
-        after[talks] = highest_level(groups, 6);
-    }
-    assert_true(after[0] == 0.0f && after[1] > 0.3f);
-}
-
-// An alarm frightens the share of people that it says.
-static void test_share_of_an_alarm(void **state) {
-    (void)state;
-    run r = begin(
-        TH_JSON({"levels":[{"walkable":{"rect":[0,0,40,20]}}],"exits":[{"id":"a","line":[[40,1],[40,5]]}],
-        "groups":[{"id":"g","count":200,"to":"a","premovement":100,"behave":{"model":"hidac","alarm_time":1,
-            "alarm_share":0.3,"panic_by_sight":0}}]}),
-                                     1, 1);
-    steps_to(&r, 2);
-    int count = count_nature(&r, TH_MIND_PANICS);
-    if (count < 40 || count > 80) fail_msg("%d of 200", count);
-    finish(&r);
-}
-
-// Panic of the mind is panic of the body: who panics runs.
-static void test_panic_reaches_the_move_model(void **state) {
-    (void)state;
-    float x[2];
-    for (int alarm = 0; alarm < 2; ++alarm) {
-        char json[1500];
-        snprintf(json, sizeof json,
-                 TH_JSON({"levels":[{"walkable":{"rect":[0,0,60,6]}}],"exits":[{"id":"a","line":[[60,1],[60,5]]}],
-            "groups":[{"id":"g","positions":[[1,3]],"speed":1.2,"to":"a","move":"hidac","behave":{"model":"hidac","alarm_time":%d,
-            "alarm_share":1,"calming":0}}]}),
-                                                        alarm ? 1 : -1);
-        run r = begin(json, 1, 1);
-        steps_to(&r, 12);
-        x[alarm] = place_of(&r, 0);
-        finish(&r);
-    }
-    if (!(x[1] > x[0] + 4.0f)) fail_msg("calm %g m, in panic %g m", (double)x[0], (double)x[1]);
-}
-
-// Personality decides who pushes: by adjective and by factor.
-static void test_manners_reach_the_move_model(void **state) {
-    (void)state;
-    const char *const what[] = {"\"polite\":1", "\"impatient\":1", "\"agreeableness\":0.6",
-                                "\"agreeableness\":-0.6", "\"polite\":0"};
-    const uint32_t manners[] = {1, 2, 1, 2, 0};
-    for (int k = 0; k < 5; ++k) {
-        char json[1500];
-        snprintf(json, sizeof json,
-                 "{" HALL
-                 ",\"groups\":[{\"id\":\"g\",\"positions\":[[10,3]],\"to\":\"west\",\"move\":"
-                 "\"hidac\",\"behave\":{\"model\":\"hidac\",%s}}]}",
-                 what[k]);
-        run r = begin(json, 1, 1);
-        steps_to(&r, 1);
-        assert_int_equal(word_of(&r, "hidac.manners", 0), manners[k]);
-        finish(&r);
-    }
-}
-
-// ---- companies
-
-// Some know the way and some do not, without talk: who knows leads, and nobody waits in vain.
-static void test_companies_of_mixed_knowledge(void **state) {
-    (void)state;
-    for (uint64_t seed = 1; seed <= 5; ++seed) {
-        run r = begin(TH_JSON({"levels":[{"walkable":{"rect":[0,0,40,4]}}],"exits":[{"id":"a","line":[[40,1],[40,3]]}],
-            "groups":[{"id":"g","count":12,"area":{"rect":[0.5,0.5,4,3.5]},"to":"a","behave":{"model":"hidac","knows_all":0.5,
-            "companions":4,"talks":0}}]}),
-                                           seed, 1);
-        double end = run_to_end(r.world, 200);
-        if (end > 55) fail_msg("seed %d: %g s", (int)seed, end);
-        finish(&r);
-    }
-}
-
-// Who came with others of another group does not wait for them, though their numbers follow each other.
-static void test_companies_are_of_one_group(void **state) {
-    (void)state;
-    run r =
-        begin(TH_JSON({"levels":[{"walkable":{"rect":[0,0,40,6]}}],
-        "exits":[{"id":"east","line":[[40,1],[40,5]]},{"id":"west","line":[[0,1],[0,5]]}],
-        "groups":[{"id":"g0","positions":[[34,1],[34,3]],"to":"east","behave":{"model":"hidac","companions":4}},
-            {"id":"g1","positions":[[1,1]],"to":"west"},
-            {"id":"g2","positions":[[20,2],[20,4]],"to":"west","behave":{"model":"hidac","companions":4}}]}),
-                                                        1, 1);
-    steps_to(&r, 12);
-    assert_int_equal(th_world_exit(r.world, 0).left, 2);
-    assert_true(run_to_end(r.world, 120) < 40);
-    finish(&r);
-}
-
-// Where somebody knows the way, the others need not search.
-static void test_who_knows_leads_the_company(void **state) {
-    (void)state;
-    for (uint64_t seed = 1; seed <= CROWDS(8); ++seed) {
-        run r = begin(
-            "{" SIX_ROOMS
-            ",\"exits\":[{\"id\":\"out\",\"line\":[[58,5],[58,7]]}],\"groups\":[{\"id\":\"g\","
-            "\"positions\":[[5,5],[5.5,5],[6,5],[6.5,5]],\"speed\":1.34,\"to\":\"out\","
-            "\"behave\":{\"model\":\"hidac\",\"knows_all\":0.5,\"talks\":0,\"companions\":4}}],"
-            "\"run\":{\"step\":0.1}}",
-            seed, 1);
-        steps_to(&r, 0.3);
-        bool somebody_knows = count_nature(&r, TH_MIND_KNOWS_ALL) > 0;
-        double end = run_to_end(r.world, 400);
-        if (somebody_knows && end > 62) fail_msg("seed %d: %g s", (int)seed, end);
-        finish(&r);
-    }
-}
-
 // An exit around the end of a wall, whose jamb hides what lies straight on beyond it from everywhere.
 static void test_hidden_exits_are_reached(void **state) {
     (void)state;
@@ -884,25 +410,6 @@ static void test_odd_walls(void **state) {
         }
 }
 
-// Explorers who came together take one way.
-static void test_companies_explore_together(void **state) {
-    (void)state;
-    int apart = 0;
-    for (uint64_t seed = 1; seed <= 5; ++seed) {
-        run r = begin(TH_JSON({"levels":[{"walkable":[{"rect":[0,0,10,6]},{"rect":[-8,0,-0.2,6]},{"rect":[-0.2,2.5,0,3.5]},
-            {"rect":[10.2,0,18,6]},{"rect":[10,2.5,10.2,3.5]}]}],"exits":[{"id":"a","line":[[-8,1],[-8,2]]}],
-            "groups":[{"id":"g","positions":[[5,1],[5,2],[5,3],[5,4]],"to":"a","behave":{"model":"hidac","knows_all":0,
-            "talks":0,"companions":4}}]}),
-                            seed, 1);
-        steps_to(&r, 2.5);
-        for (int k = 1; k < 4; ++k)
-            apart += word_of(&r, "hidac.aim", k) != word_of(&r, "hidac.aim", 0);
-        assert_true(run_to_end(r.world, 200) < 200);
-        finish(&r);
-    }
-    assert_int_equal(apart, 0);
-}
-
 // A snapshot between two looks, when queues and companies are those of a step before.
 static void test_snapshots_at_any_step(void **state) {
     (void)state;
@@ -939,13 +446,6 @@ int main(void) {
         cmocka_unit_test(test_only_who_sees_a_shut_door_replans),
         cmocka_unit_test(test_talk),
         cmocka_unit_test(test_impatience),
-        cmocka_unit_test(test_panic_spreads_and_calms),
-        cmocka_unit_test(test_panic_is_seen_from_afar),
-        cmocka_unit_test(test_companions_keep_together),
-        cmocka_unit_test(test_followers_go_where_the_leader_goes),
-        cmocka_unit_test(test_nobody_waits_for_who_is_ahead),
-        cmocka_unit_test(test_followers_come_along_a_route),
-        cmocka_unit_test(test_bad_leaders),
         cmocka_unit_test(test_same_for_threads_and_snapshots),
         cmocka_unit_test(test_bad_shares),
         cmocka_unit_test(test_temper),
@@ -955,22 +455,10 @@ int main(void) {
         cmocka_unit_test(test_nobody_is_told_away_from_its_exit),
         cmocka_unit_test(test_the_mute_tell_nothing),
         cmocka_unit_test(test_talk_and_staff_shorten_an_evacuation),
-        cmocka_unit_test(test_followers_without_a_leader),
         cmocka_unit_test(test_guesses_differ),
         cmocka_unit_test(test_hysteresis),
-        cmocka_unit_test(test_panic_does_not_pass_walls),
-        cmocka_unit_test(test_what_frightens),
-        cmocka_unit_test(test_sights_frighten),
-        cmocka_unit_test(test_panic_is_heard_of),
-        cmocka_unit_test(test_share_of_an_alarm),
-        cmocka_unit_test(test_panic_reaches_the_move_model),
-        cmocka_unit_test(test_manners_reach_the_move_model),
-        cmocka_unit_test(test_companies_of_mixed_knowledge),
-        cmocka_unit_test(test_companies_are_of_one_group),
-        cmocka_unit_test(test_who_knows_leads_the_company),
         cmocka_unit_test(test_hidden_exits_are_reached),
         cmocka_unit_test(test_odd_walls),
-        cmocka_unit_test(test_companies_explore_together),
         cmocka_unit_test(test_snapshots_at_any_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
