@@ -42,7 +42,8 @@ typedef struct th_bench_models {
     const th_model_def *filter; // NULL: none
 } th_bench_models;
 
-// Makes scene and world with exactly `agents` people and steps of `step` seconds. Destroy the world first, then the scene.
+// Makes scene and world with exactly `agents` people and steps of `step` seconds. Destroy the world first, then the
+// scene.
 th_result th_bench_create(th_bench_scene which, const th_bench_models *models, int agents,
                           double step, int threads, th_backend backend, th_scene **scene,
                           th_world **world, th_error *error);
@@ -149,8 +150,9 @@ typedef struct th_bench_studio_def {
     const char *csv; // NULL: none
 } th_bench_studio_def;
 
-// Prints the table: frames per second with the crowd at rest (taken, written, sent and read over a WebSocket, everybody in
-// view), then with the crowd stepped as fast as it goes, and the share of the stepping thread's time that the studio took.
+// Prints the table: frames per second with the crowd at rest (taken, written, sent and read over a WebSocket, all
+// people in view), then with the crowd stepped as fast as it goes, and the share of the stepping thread's time that the
+// studio took.
 th_result th_bench_studio(const th_bench_studio_def *def, th_error *error);
 
 // ---- the scenes of Narain et al. 2009: speed and quality
@@ -184,25 +186,25 @@ th_result th_bench_continuum(const th_bench_continuum_def *def, th_error *error)
 
 // Looked at once a simulated second. NaN: the scene has nothing to measure it by.
 typedef struct th_quality {
-    uint64_t people; // who ever came
+    uint64_t people; // all that ever came
     double time;     // at the end [s]
-    double arrived;  // share who left or stand at their goal
+    double arrived;  // share that left or stands at the goal
     int64_t lost;    // spawned - inside - left - removed: a bug if not 0
     uint64_t wall_crossings;
-    double densest;         // largest packing of a cell of the model uic, at any time [1]
-    double nearest_mean;    // distance to the nearest person where it is packed, in diameters
-    double below_diameter;  // share of all looks at which somebody is closer than a diameter
+    double densest;      // largest packing of a cell of the model uic, at any time [1]
+    double nearest_mean; // distance to the nearest person where it is packed, in diameters
+    double
+        below_diameter; // share of all looks at which the nearest neighbour is closer than a diameter
     double deepest_overlap; // [m]
     double
         tangential; // largest share of the speed that goes around the centre, core of a circle [1]
-    double
-        lanes; // order parameter of Rex and Loewen 2007 among people who walk, mean over time [1]
+    double lanes; // order parameter of Rex and Loewen 2007 among walking people, mean over time [1]
     double goalward; // mean speed towards the goal, in units of the preferred speed
     double outflow;  // people per second between the 20th and the 80th percentile of leaving [1/s]
     double outflow_variation; // standard deviation / mean of 5 s counts in that interval
-    // Of one step a second, who walks and walks on:
+    // Of one step a second, over people that walk before and after it:
     double acceleration;  // mean |change of velocity| / step [m/s2]
-    double reversals;     // share of them who turn by more than a right angle while moving
+    double reversals;     // share of them that turn by more than a right angle while moving
     double fastest;       // largest speed, in units of the own preferred speed
     double above;         // share faster than 1.2 times the own preferred speed
     double overlap;       // deepest overlap as a share of the pair's mean diameter
@@ -215,9 +217,9 @@ typedef struct th_quality {
     uint64_t hash;
 } th_quality;
 
-// Steps until everybody has arrived, nobody gets anywhere any more (who is left stands within a metre for a minute,
-// and nothing is to come that could change it) or `limit` seconds, whatever the scene's duration. `seen` (or NULL) is told the time after every look and
-// stops the run by returning false.
+// Steps until all have arrived, the rest is stuck (all of them stay within a metre for a minute, and nothing is to come
+// that could change it) or `limit` seconds, whatever the scene's duration. `seen` (or NULL) is told the time after
+// every look and stops the run by returning false.
 typedef bool th_quality_progress(double time, uint64_t inside, void *context);
 // False: no memory.
 bool th_quality_run(th_world *world, double limit, th_quality_progress *seen, void *context,

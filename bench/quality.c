@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Everybody at one look, in id order, and a grid of cells to find neighbours with.
+// All agents at one look, in id order, and a grid of cells to find neighbours with.
 typedef struct look {
     int count, capacity;
     float *x, *y, *velocity_x, *velocity_y, *preferred_x, *preferred_y, *radius, *speed;
@@ -34,7 +34,7 @@ typedef struct sums {
     double acceleration, walkers, movers, reversals, above;
 } sums;
 
-// Everybody a minute ago, to see whether anybody got anywhere.
+// All agents a minute ago, to see whether any of them made progress.
 typedef struct minute {
     int count, capacity;
     uint32_t *id;
@@ -45,7 +45,8 @@ typedef struct minute {
 
 static bool grow(look *l, int count) {
     if (l->capacity > 0 && count <= l->capacity) return true;
-    int capacity = th_array_capacity_int(l->capacity, count + 1); // never NULL, even for nobody
+    int capacity =
+        th_array_capacity_int(l->capacity, count + 1); // never NULL, even for an empty crowd
     float **floats[] = {&l->x,           &l->y,           &l->velocity_x, &l->velocity_y,
                         &l->preferred_x, &l->preferred_y, &l->radius,     &l->speed};
     uint32_t **words[] = {&l->id, &l->group, &l->level, &l->phase};
@@ -163,8 +164,8 @@ static float nearest_of(const look *l, int i, float *deepest, float *share) {
 }
 
 // Rex and Loewen 2007: ((same - opposite) / (same + opposite))^2 over people beside whose way one's own
-// lies, `LANE_HALF_WIDTH` to each side and up to LANE_REACH along. Only who has somebody there counts;
-// a random mixture of n neighbours gives 1/n. Negative: nobody there.
+// lies, `LANE_HALF_WIDTH` to each side and up to LANE_REACH along. Only agents with a neighbour there count;
+// a random mixture of n neighbours gives 1/n. Negative: no neighbour there.
 static double lanes_of(const look *l, int i) {
     float speed =
         sqrtf(l->preferred_x[i] * l->preferred_x[i] + l->preferred_y[i] * l->preferred_y[i]);
@@ -269,7 +270,7 @@ static bool look_at(look *l, th_world *world, th_vec2 *centre, float *core, sums
     return true;
 }
 
-// Mean outflow between the 20th and the 80th percentile of who left, and how unsteady it was.
+// Mean outflow between the 20th and the 80th percentile of the departures, and how unsteady it was.
 static void find_outflow(const uint64_t *left, int seconds, th_quality *q) {
     q->outflow = q->outflow_variation = (double)NAN;
     if (seconds < 2 || left[seconds - 1] == 0) return;
@@ -336,7 +337,7 @@ static bool watch_step(const look *l, th_world *world, sums *s, th_quality *q) {
     return complete;
 }
 
-// ---- who gets nowhere
+// ---- stuck agents
 
 // After this, nothing of the scene changes by itself.
 static double last_change(const th_scene *scene) {
@@ -372,7 +373,7 @@ static bool remember(minute *m, const look *l, double time, uint64_t done) {
     return true;
 }
 
-// Nobody arrived, and everybody who walks is within a metre of where he was.
+// No agent arrived, and every walking one is within a metre of where it was.
 static bool nobody_got_anywhere(const minute *m, const look *l, uint64_t done) {
     if (done != m->done) return false;
     for (int i = 0, k = 0; i < l->count; ++i) {
@@ -436,7 +437,7 @@ static void finish(th_world *world, const look *l, const sums *s, th_quality *q)
     tell_who(l, th_world_scene(world), q);
 }
 
-// Whether to end the run because nobody gets anywhere; asked once a second, answered once a minute.
+// Whether to end the run because all agents are stuck; asked once a second, answered once a minute.
 static bool is_stuck(minute *m, const look *l, const th_statistics *now, double last,
                      bool *complete) {
     if (now->time - m->time < 60) return false;

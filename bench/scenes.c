@@ -23,7 +23,7 @@ static const double ROOM_DENSITY = 1.0;   // [1/m2]
 static const double ROOM_OPENING = 1.6;   // between two rooms [m]
 static const double ROOM_EXIT = 10.0;     // [m]
 static const double ROOM_INSET =
-    4.0; // of the starts from the exits, so that nobody leaves while timed [m]
+    4.0; // of the starts from the exits, so that no agent leaves while timed [m]
 
 static th_shape rectangle(th_point *corners, double x0, double y0, double x1, double y1) {
     corners[0] = (th_point){x0, y0};
@@ -33,7 +33,7 @@ static th_shape rectangle(th_point *corners, double x0, double y0, double x1, do
     return (th_shape){.points = corners, .point_count = 4};
 }
 
-// One level, everybody to the nearest of the goals.
+// One level, all agents to the nearest of the goals.
 static th_result create_level(th_bench_scene which, const th_group_def *group, int agents,
                               th_level_def *level, th_shape area, th_goal_def *goals,
                               const char *const *names, int goal_count, th_scene **scene,

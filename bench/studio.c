@@ -50,7 +50,8 @@ static void *read_frames(void *given) {
     return NULL;
 }
 
-// Everybody in view, as many frames as there are. A screen has 1920 pixels; in 32768 everybody is larger than one and sent.
+// All agents in view, as many frames as there are. A screen has 1920 pixels; in 32768 every agent is larger than one
+// and is sent.
 enum { SCREEN = 1920, ALL = 32768 };
 static bool ask(int socket, const th_box *box, int pixels) {
     char text[240];
@@ -192,7 +193,7 @@ th_result th_bench_studio(const th_bench_studio_def *def, th_error *error) {
     if (csv)
         fprintf(csv, "agents,threads,frames_per_s,bar,frames_of_all_per_s,mb_per_frame,live_steps_"
                      "per_s,live_frames_per_s,share\n");
-    printf("                          everybody sent\n"
+    printf("                          all agents sent\n"
            "  agents  frames/s  (bar)  frames/s  MB/frame  live: steps/s  frames/s  share (bar 5 "
            "%%)\n");
     for (int k = 0; k < (def->agents ? 1 : 2) && result == TH_OK; ++k) {

@@ -18,7 +18,7 @@
 
 typedef struct behaviour {
     double time;            // [s]
-    double overlap_share;   // agents overlapping somebody by more than 1 cm
+    double overlap_share;   // agents that overlap another by more than 1 cm
     double deepest_overlap; // [m]
     double goalward_speed;  // mean over the time and the people, in units of the preferred speed
     double goalward_speed_at_end; // the same at `time` alone
@@ -77,7 +77,7 @@ th_bench_figures th_bench_measure(th_world *world, th_backend backend) {
     return figures;
 }
 
-// Towards where the plan points: on open ground straight at everybody's own goal, with a distance
+// Towards where the plan points: on open ground straight at the agent's own goal, with a distance
 // field along the way there.
 static double mean_goalward(th_world *world) {
     static const th_field wanted[] = {TH_FIELD_PREFERRED_X, TH_FIELD_PREFERRED_Y,

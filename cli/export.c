@@ -1,4 +1,5 @@
-// throng export: a recording as one file that plays in a browser without a server, or as a video. SPDX-License-Identifier: Apache-2.0
+// throng export: a recording as one file that plays in a browser without a server, or as a video.
+// SPDX-License-Identifier: Apache-2.0
 #include "cli/picture.h"
 #include "cli/terminal.h"
 #include "core/file.h"
@@ -288,14 +289,15 @@ const th_command th_command_export = {
     .operand_min = 1,
     .operand_max = 1,
     .summary = "a recording as one file that plays in a browser, or as a video",
-    .detail = "RUN is what `throng replay` takes: the folder of a recorded run, or a recording. "
-              "The page holds the\n"
-              "plan and everybody's way; it can be sent on and plays by a double click, without a "
-              "network. A\n"
-              "video is drawn as `throng picture` draws, in real time; people go straight on "
-              "between two frames\n"
-              "of the recording. In 3D a browser without a window draws it (Chromium, or what "
-              "TH_BROWSER names). A page written into the run's folder is linked in its report.",
+    .detail =
+        "RUN is what `throng replay` takes: the folder of a recorded run, or a recording. "
+        "The page holds the\n"
+        "plan and the ways of all people; it can be sent on and plays by a double click, without a "
+        "network. A\n"
+        "video is drawn as `throng picture` draws, in real time; people go straight on "
+        "between two frames\n"
+        "of the recording. In 3D a browser without a window draws it (Chromium, or what "
+        "TH_BROWSER names). A page written into the run's folder is linked in its report.",
     .examples = "  throng run scenes/station.json --record sqlite --out runs/station\n"
                 "  throng export runs/station --html runs/station/replay.html\n"
                 "  throng export runs/station --video station.mp4 --colour density\n"

@@ -62,7 +62,7 @@ static bool read_options(const th_command *command, options *o, th_diagram_def *
     return good;
 }
 
-// All areas of a file; who is never there is told.
+// All areas of a file; warns of areas that were always empty.
 static int take(const th_command *command, th_diagram *d, const th_diagram_def *def,
                 const char *file) {
     th_error error = {0};
@@ -70,7 +70,7 @@ static int take(const th_command *command, th_diagram *d, const th_diagram_def *
     th_result result = th_diagram_take(d, def, file, &error);
     for (int k = before; k < d->count; ++k)
         if (d->series[k].samples.count == 0)
-            th_complain(command, "%s: nobody was ever in the area", d->series[k].name);
+            th_complain(command, "%s: the area was always empty", d->series[k].name);
     if (result == TH_OK) return TH_EXIT_OK;
     if (result != TH_BAD_ARGUMENT || strcmp(error.path, "areas") != 0)
         return th_report_error(file, &error);

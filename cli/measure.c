@@ -198,7 +198,7 @@ const th_command th_command_measure = {
         "TRAJECTORY is any recording that throng reads: its own, JuPedSim's, Juelich text (also\n"
         ".gz) and HDF5, so people and agents are measured by the same code. Areas give density,\n"
         "speed, flow, levels of service and crowd pressure over time; lines give flow, specific\n"
-        "flow, N-t curves and time headways of both directions; everybody gives path, times in\n"
+        "flow, N-t curves and time headways of both directions; people give paths, times in\n"
         "jams, smoothness, distances and collisions. Walls come from the recording where it\n"
         "knows them. With --out DIR: measured.json, measured_areas.csv, measured_lines.csv,\n"
         "measured_people.csv and figures. docs/measurement.md says how each is defined.",

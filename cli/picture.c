@@ -1,4 +1,4 @@
-// throng picture: PNGs of the plan with everybody on it, at chosen times.
+// throng picture: PNGs of the plan with all people on it, at chosen times.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/picture.h"
 #include "cli/terminal.h"
@@ -26,7 +26,7 @@ typedef struct picture_settings {
     th_colour_by colour_by;
     th_text_list layers;
     bool show_rooms;
-    const char *layer_model; // whose influences are shown; NULL: nobody's
+    const char *layer_model; // model whose influences are shown; NULL: none
     const char *people;
     double chosen[CHOSEN_MAX]; // ids
     int chosen_count;
@@ -102,7 +102,7 @@ static bool read_layers(const th_command *command, picture_settings *s) {
     return true;
 }
 
-// Whom to show where nobody was named: five of those who are there, evenly over their numbers.
+// The people whose influences are shown when none were named: five, evenly over their ids.
 static void choose_people(th_world *world, picture_settings *s) {
     const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
     int count = th_world_agent_count(world), wanted = count < 5 ? count : 5;
@@ -146,7 +146,7 @@ static th_plan_influence *take_influences(th_world *world, picture_settings *s, 
     return all;
 }
 
-// Those who lie on the ground, by what their models tell of their bodies. NULL: no memory.
+// Agents that lie on the ground, with the bodies that their models tell. NULL: no memory.
 static th_plan_influence *take_bodies(th_world *world, const th_moment *crowd, int *count) {
     int model_count, fallen = 0;
     const th_model *const *models = th_models(&model_count);
@@ -319,10 +319,10 @@ const th_command th_command_picture = {
     .operands = "SCENE",
     .operand_min = 1,
     .operand_max = 1,
-    .summary = "draw the plan and everybody on it as PNG",
+    .summary = "draw the plan and all people on it as PNG",
     .detail =
         "Runs the scene and writes DIR/<scene>_t010.0.png at every time asked for: walls, doors,\n"
-        "exits, stairs and zones, one panel per level, and everybody as a disc of true size.\n"
+        "exits, stairs and zones, one panel per level, and people as discs of true size.\n"
         "Colours: speed as a share of the preferred speed, density (people within 1 m), or group.\n"
         "Dark always means trouble: standing still, or dense. --layer MODEL shows what drives\n"
         "chosen people: forces, directions, half-planes of velocities, what they look at.",

@@ -101,7 +101,7 @@ const th_command th_command_run = {
     .operand_max = 1,
     .summary = "simulate a scene, once or many times, and write a report",
     .detail =
-        "Steps the scene until its duration is over or everybody is out, prints what happened, "
+        "Steps the scene until its duration is over or all people are out, prints what happened, "
         "and\n"
         "leaves a folder: the scene as run, tables (CSV, JSON), report.html with all figures, and "
         "the\n"

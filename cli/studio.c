@@ -123,7 +123,7 @@ static void print_address(const th_studio_server *server, const studio_options *
              th_studio_server_port(server), th_studio_server_token(server));
     printf("throng studio: %s\n%s\n", studio->name, address);
     if (o->listen)
-        printf("Whoever reaches %s and knows the token can watch and change this crowd; the "
+        printf("All who reach %s and know the token can watch and change this crowd; the "
                "connection is "
                "not encrypted.\n",
                o->listen);

@@ -184,8 +184,8 @@ bool th_progress_due(const th_progress *progress) {
     return th_monotonic_seconds() - progress->last_shown >= interval;
 }
 
-// The rate at which people leave, smoothed over a few looks, because exits come in bursts. Nobody since
-// the last look, or hardly anybody yet, says nothing about the end: no rate, no estimate.
+// The rate at which people leave, smoothed over a few looks, because exits come in bursts. No departure since
+// the last look, or hardly any yet, says nothing about the end: no rate, no estimate.
 static void update_rate(th_progress *progress, double time, uint64_t left) {
     double elapsed = time - progress->mark_time;
     if (elapsed < RATE_INTERVAL) return;

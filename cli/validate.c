@@ -131,12 +131,12 @@ static int run(const th_command *command, int argc, char **argv) {
     validate_options o = {.out = "runs/validation"};
     const th_option options[] = {
         {"model", TH_OPTION_TEXT, &o.model, "M",
-         "move model of everybody: a name, name:preset or a JSON object", 0, 0},
-        {"filter", TH_OPTION_TEXT, &o.filter, "F", "filter of everybody, in the same forms; none",
+         "move model of all people: a name, name:preset or a JSON object", 0, 0},
+        {"filter", TH_OPTION_TEXT, &o.filter, "F", "filter of all people, in the same forms; none",
          0, 0},
-        {"plan", TH_OPTION_TEXT, &o.plan, "P", "plan of everybody, in the same forms", 0, 0},
+        {"plan", TH_OPTION_TEXT, &o.plan, "P", "plan of all people, in the same forms", 0, 0},
         {"behave", TH_OPTION_TEXT, &o.behave, "B",
-         "behaviour of everybody whose test names none, in the same forms", 0, 0},
+         "behaviour of people whose test names none, in the same forms", 0, 0},
         {"seeds", TH_OPTION_INTEGER, &o.seeds, "N", "crowds of statistical tests (default 3)", 1,
          1000},
         {"jobs", TH_OPTION_INTEGER, &o.jobs, "N",

@@ -1,6 +1,6 @@
 // libFuzzer target: descriptions of models as a plugin may give them. The bytes fill a th_model: names, parameters,
 // presets, fields, sight, which functions there are and what they return. A wrong one is refused with a reason; one
-// that is taken is named by a scene and stepped, nobody gets lost and nothing becomes NaN, whatever it returns.
+// that is taken is named by a scene and stepped, no agent gets lost and nothing becomes NaN, whatever it returns.
 //   build-fuzz/fuzz/fuzz_plugin -max_len=256 -max_total_time=60 fuzz/corpus/plugin
 // SPDX-License-Identifier: Apache-2.0
 #include "registry/registry.h"

@@ -1,5 +1,5 @@
 // libFuzzer target: small scenes with every model and filter, loaded and stepped. The bytes place people, walls and
-// a door in a hall, and choose the models and the step. Nobody may get lost and nothing may be NaN.
+// a door in a hall, and choose the models and the step. No agent may get lost and nothing may be NaN.
 //   build-fuzz/fuzz/fuzz_step -max_len=64 -max_total_time=60 fuzz/corpus/step
 // SPDX-License-Identifier: Apache-2.0
 #include "throng/throng.h"
