@@ -134,7 +134,7 @@ static th_result map(periodic *p, th_access access, int count, float **view, th_
     return TH_OK;
 }
 
-// Puts back who left, and the copies where they are needed. Ids ascend, so people come first.
+// Puts back the agents that left, and the copies where they are needed. Ids ascend, so people come first.
 static th_result wrap(periodic *p, th_error *error) {
     float *v[FIELDS], length = (float)p->def->length, margin = (float)MARGIN;
     th_result mapped = map(p, TH_ACCESS_WRITE, FIELDS, v, error);
@@ -229,7 +229,7 @@ static th_result walk(periodic *p, th_periodic_result *sum, th_error *error) {
 
 th_result th_periodic_run(const th_periodic_def *def, th_periodic_result *result, th_error *error) {
     *result = (th_periodic_result){0};
-    // Everybody needs one copy at most, and that far from himself.
+    // Every agent needs one copy at most, and that far from itself.
     if (!(def->length >= 2.0 * MARGIN) || !(def->density > 0.0) || !(def->step > 0.0))
         return th_fail(error, TH_BAD_ARGUMENT, "",
                        "a corridor without ends is at least %g m long and has people in it",
@@ -469,7 +469,7 @@ th_result th_corridor_run(const char *scene, uint64_t seed, const th_corridor_wi
 
 static const double BESIDE = 0.3; // [m] to the side: half the width of a person and a half
 
-// Of person i among those in the area; NaN: nobody beside.
+// Of person i among those in the area; NaN: no neighbour beside it.
 static double order_of(const th_moment *moment, const bool *inside, int i) {
     int like = 0, against = 0;
     for (int j = 0; j < moment->count; ++j) {

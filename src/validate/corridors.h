@@ -16,7 +16,7 @@ typedef struct th_periodic_def {
     // As in a scene file: "\"none\"", "{\"model\": ...}"; NULL: the scene names none.
     const char *filter, *move;
     double density;       // [1/m2]
-    double length, width; // [m] length at least 12: one copy of everybody has to be enough
+    double length, width; // [m] length at least 12: one copy of every agent has to be enough
     double step, warm_up, measured; // [s]
     double radius;                  // [m] default 0.2
     double speed, spread;           // preferred: mean and standard deviation [m/s] default 1.34, 0
@@ -41,11 +41,11 @@ th_result th_periodic_run(const th_periodic_def *def, th_periodic_result *result
 
 // ---- a run as a recording, to be measured like one of people
 
-// Steps a world of the scene until `end` [s] (or until nobody is to come) with one thread and writes a
+// Steps a world of the scene until `end` [s] (or until all agents have left) with one thread and writes a
 // text with a frame per step; the file must not be there.
 th_result th_record_run(const th_scene *scene, uint64_t seed, double end, const char *path,
                         th_statistics *statistics, th_error *error);
-// A folder for it that nobody else has; removed, with the file, by th_record_folder_remove.
+// A new folder for it; removed, with the file, by th_record_folder_remove.
 enum { TH_RECORD_PATH = 512 };
 th_result th_record_folder_make(char path[TH_RECORD_PATH], th_error *error);
 void th_record_folder_remove(const char *path);
@@ -82,14 +82,14 @@ typedef struct th_corridor_result {
     th_fundamental_mean late; // the same over the last quarter of the window
     th_fundamental_bin bins[TH_CORRIDOR_CLASSES]; // sums until th_fundamental_bins_finish
     double lanes;                                 // th_lane_order; NaN: not asked for
-    uint64_t waiting;                             // people due who found no room to come in
+    uint64_t waiting;                             // people due that found no room to come in
 } th_corridor_result;
 th_result th_corridor_run(const char *scene, uint64_t seed, const th_corridor_window *window,
                           th_corridor_result *result, th_error *error);
 
 // Order of lanes in an area, mean over people and frames: ((like - against) / (like + against))^2 over
-// those beside whom somebody walks at most 0.3 m to the side, like and against being how many of them walk
-// the same way. 1: pure lanes; about 1 / (how many) when mixed. Rex and Loewen 2007, Phys. Rev. E 75,
+// people with neighbours at most 0.3 m to the side; like and against are how many of these walk the same
+// way and the other way. 1: pure lanes; about 1 / (how many) when mixed. Rex and Loewen 2007, Phys. Rev. E 75,
 // 051402, for directions along x.
 th_result th_lane_order(const char *path, const th_motion_def *motion, const char *area,
                         double *order, th_error *error);

@@ -159,7 +159,7 @@ void th_scene_room(th_door_scene *scene, int people, double width, uint64_t seed
                              {thick + deep, -half},
                              {thick + deep, half},
                              {thick + deep - 1, half}};
-    // A crowd stands anywhere; somebody alone comes from the far wall, so that times compare.
+    // A crowd stands anywhere; a person alone comes from the far wall, so that times compare.
     double front = people > 1 ? 0 : 0.7 - 2 * half;
     const double start[][2] = {
         {-2 * half, -half}, {front, -half}, {front, half}, {-2 * half, half}};
@@ -195,7 +195,7 @@ static bool grow(th_run_tracks *tracks) {
     return true;
 }
 
-// Everybody's place now. False: no memory.
+// The positions of all agents now. False: no memory.
 static bool keep_frame(const th_moment *now, th_run_tracks *tracks) {
     if (tracks->frames == tracks->room && !grow(tracks)) return false;
     size_t begin = (size_t)tracks->frames * (size_t)tracks->people;
@@ -352,7 +352,7 @@ static bool inside(const th_box *box, th_vec2 p) {
 th_tracks_area th_tracks_in(const th_run_tracks *tracks, th_box box, double from, double to) {
     int frames = 0;
     uint64_t count = 0;
-    double way = 0; // per frame, of all who were in it
+    double way = 0; // per frame, of all people in it
     for (int f = 1; f < tracks->frames; ++f) {
         double time = f / TH_TRACKS_RATE;
         if (!(time >= from && time <= to)) continue;

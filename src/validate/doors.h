@@ -49,10 +49,10 @@ void th_scene_room(th_door_scene *scene, int people, double width, uint64_t seed
 #define TH_TRACKS_RATE 16.0
 
 typedef struct th_tracks_def {
-    const char *scene; // JSON; everybody is there at the start
+    const char *scene; // JSON; all people are there at the start
     uint64_t seed;
     double step;     // of the world [s]; 1 / TH_TRACKS_RATE is a whole number of them
-    double max_time; // who is inside then is left behind [s]
+    double max_time; // people inside then are left behind [s]
 } th_tracks_def;
 
 typedef struct th_run_tracks {
@@ -75,13 +75,13 @@ typedef struct th_tracks_frame {
 } th_tracks_frame;
 bool th_tracks_frame_make(th_tracks_frame *room, const th_run_tracks *tracks);
 void th_tracks_frame_release(th_tracks_frame *room);
-// Everybody inside at a frame, nobody behind the last one; velocities are those since the frame before.
+// All people inside at a frame, none behind the last one; velocities are those since the frame before.
 th_moment th_tracks_moment(const th_run_tracks *tracks, int frame, const th_tracks_frame *room);
 
 // What is measured of them as of any recording (observe/walkers.h).
 typedef struct th_tracks_found {
     int through;        // people beyond the line x = line at the end
-    double first, last; // when the first and the last came over it [s]; NaN: nobody
+    double first, last; // when the first and the last came over it [s]; NaN: none did
     double flow;        // (crossings - 1) / (last - first) [1/s]; 0: fewer than two
     double acceleration,
         acceleration_95;  // second differences of places: mean, 95 % are below [m/s2]
@@ -89,17 +89,17 @@ typedef struct th_tracks_found {
     double path;  // way walked over the straight line from start to end, mean over people [-]
     double speed; // mean [m/s]
 } th_tracks_found;
-// NaN where nobody was seen long enough.
+// NaN where no person was seen long enough.
 th_result th_tracks_look(const th_run_tracks *tracks, double line, th_tracks_found *found,
                          th_error *error);
 
 typedef struct th_tracks_area {
     double density; // mean number of people in the box over its area [1/m2]; NaN: no frame
-    double speed;   // mean of those in it [m/s]; NaN: nobody
+    double speed;   // mean of the people in it [m/s]; NaN: empty
 } th_tracks_area;
 // From .. to seconds.
 th_tracks_area th_tracks_in(const th_run_tracks *tracks, th_box box, double from, double to);
-// The highest density around anybody, looked at once a second: people within 1 m over the circle [1/m2].
+// The highest density around any person, looked at once a second: people within 1 m over the circle [1/m2].
 double th_tracks_densest(const th_run_tracks *tracks);
 
 // ---- flow through one door

@@ -380,7 +380,7 @@ typedef struct crowded_room {
     double width; // of the door [m]
 } crowded_room;
 
-// Until nobody is inside; NaN where somebody still is after `longest`.
+// Until the room is empty; NaN where people are inside after `longest`.
 static th_result empty_room(const th_experiment_settings *settings, crowded_room r, uint64_t seed,
                             double step, double longest, double *time, th_error *error) {
     th_door_scene *text = malloc(sizeof *text);

@@ -28,13 +28,13 @@ static const density_asked DENSITIES[] = {
 enum { DENSITY_COUNT = sizeof DENSITIES / sizeof *DENSITIES };
 static const double WITHIN = 0.15;      // [m/s] RMS, the bar
 static const double CLEARLY_NOT = 0.30; // [m/s] RMS: twice the bar
-// People who pass each other at this density show how smooth the motion is [1/m2].
+// The density at which smoothness is judged: people pass each other [1/m2].
 static const double SMOOTHNESS_DENSITY = 2.0;
 // Walls reach 5 m in Menge's code: a corridor of 4 m lies in them, of this one half does not [m].
 static const double WIDE = 20.0;
 
 enum { MENGE = 1, LABORATORY = 3 }; // variants of th_experiment_models
-// Where and how: the corridor of 4 m for everybody; for `menge`, whose walls are what keeps it from Weidmann,
+// Where and how: the corridor of 4 m for all models; for `menge`, whose walls are what keeps it from Weidmann,
 // a wide one and other ways to count walls; both ways for the smoothness.
 typedef enum place { NARROW, WIDE_PLACE, MEANT_WALLS, FREE_SPACE, NO_WALLS, BOTH_WAYS } place;
 #define MENGE_WITH(more) "{\"model\": \"densesense\", \"preset\": \"menge\", " more "}"

@@ -1,5 +1,5 @@
-// Experiments on the grandstand: the egress of 300 people, and the smoothness of five of their ways with the social force
-// at 16 Hz behind DenseSense, alone at 16 Hz and alone at about 1000 Hz, as in the paper's figure of five people.
+// Experiments on the grandstand: the egress of 300 people, and the smoothness of five of their ways with the social
+// force at 16 Hz behind DenseSense, alone at 16 Hz and alone at about 1000 Hz, as in the paper's figure of five people.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "draw/plan_drawing.h"
@@ -60,7 +60,7 @@ static bool draw_moment(const page *p, int column, int row) {
     const th_run_tracks *tracks = p->def->tracks[column];
     double time = p->def->times[row];
     size_t people = (size_t)tracks->people;
-    double *same = malloc((2 * people + 1) * sizeof *same); // everybody's radius and speed
+    double *same = malloc((2 * people + 1) * sizeof *same); // radius and speed of all agents
     th_tracks_frame room;
     bool good = th_tracks_frame_make(&room, tracks) && same;
     if (good) {
@@ -198,7 +198,7 @@ static void table(const stand_plan *plan, th_experiment_result *result) {
         "300 people out of a grandstand through a mouth of 2 m; the mouth is the 4 m2 around it",
         "model|flow [1/s]|last through [s]|left behind [%]|density in the mouth [1/m2]|speed there "
         "[m/s]|highest "
-        "around anybody [1/m2]|overlaps per 100 people|deepest [cm]|acceleration, mean "
+        "around any person [1/m2]|overlaps per 100 people|deepest [cm]|acceleration, mean "
         "[m/s2]|mean speed [m/s]");
     for (int m = 0; m < plan->model_count; ++m) {
         stand_run mean = mean_of(plan, m);
@@ -419,7 +419,7 @@ static void judge_smooth(const smooth_plan *plan, th_experiment_result *result) 
     for (int v = 0; v < plan->variants; ++v) {
         if (variants[v].alone < 0) continue;
         smooth_run own = mean_smooth(plan, v), alone = mean_smooth(plan, variants[v].alone);
-        // Per speed: who crawls is calm without being smooth.
+        // Per speed: a crawling agent is calm without being smooth.
         double rough = own.found.acceleration / own.found.speed,
                fine_rough = fine.found.acceleration / fine.found.speed,
                alone_rough = alone.found.acceleration / alone.found.speed;
@@ -441,7 +441,7 @@ static void judge_smooth(const smooth_plan *plan, th_experiment_result *result) 
 
 // ---- the figure
 
-// Five people on both sides, near and far: who sits nearest to these points.
+// Five people on both sides, near and far: those who sit nearest to these points.
 static void choose(const th_run_tracks *tracks, int *shown) {
     static const th_vec2 seats[SHOWN] = {
         {-6.2f, 6.5f}, {-4.8f, -8.5f}, {-3.4f, 3}, {-2.0f, -5}, {-0.6f, 8}};

@@ -27,7 +27,7 @@ typedef struct th_uo180_run {
     const char *name;            // of its file: entrance, corridor, exit [cm]
     double entrance, exit;       // widths [m]
     double inflow;               // through the entrance when nothing behind holds people up [1/s]
-    int people;                  // who took part
+    int people;                  // that took part
     double density, speed, flow; // measured [1/m2], [m/s], [1/(m s)]
 } th_uo180_run;
 enum { TH_UO180_RUNS = 9 };
@@ -39,8 +39,8 @@ extern const th_measured_point th_ug180_classes[TH_UG180_CLASSES];
 
 // ---- single file
 
-// An oval of 26 m in a caserne, Juelich 2006, twelve runs (Seyfried et al. 2010); pairs of density and speed as in jpscore
-// (LGPL-3), in classes of 0.25 /m. Density here in 1/m.
+// An oval of 26 m in a caserne, Juelich 2006, twelve runs (Seyfried et al. 2010); pairs of density and speed as in
+// jpscore (LGPL-3), in classes of 0.25 /m. Density here in 1/m.
 enum { TH_CASERNE_CLASSES = 9 };
 extern const th_measured_point th_caserne_classes[TH_CASERNE_CLASSES];
 
@@ -63,11 +63,11 @@ typedef struct th_measured_state {
 static const th_measured_state th_bi400 = {0.99, 1.03, 1.02};
 
 // A corridor of 3.0 m, x 0 .. 3, y -4 .. 4, an entrance at either end (Hermes 2009, BOT-300; Zhang, Klingsch,
-// Schadschneider, Seyfried 2012). Means over steady frames in y -1 .. 1, flows over y = 0, read from the trajectories of
-// the Juelich archive; figures only.
+// Schadschneider, Seyfried 2012). Means over steady frames in y -1 .. 1, flows over y = 0, read from the trajectories
+// of the Juelich archive; figures only.
 typedef struct th_two_way_run {
     double entrance;             // [m]
-    int people;                  // who took part
+    int people;                  // that took part
     double flow_up, flow_down;   // [1/s]
     double density, speed, flow; // [1/m2], [m/s], [1/(m s)]
 } th_two_way_run;
@@ -101,7 +101,7 @@ enum { TH_FLOW_KRETZ = sizeof th_flow_kretz / sizeof *th_flow_kretz };
 // Single runs of the Juelich archive, (people - 1) / (last - first) over the middle of the passage.
 static const th_measured_flow th_flow_adrian = {0.5, 1.15}; // 040_c_56_h-, doi 10.34735/ped.2018.1
 static const th_measured_flow th_flow_hermes = {3.0, 6.69}; // AO_300
-// Density before these doors in the middle half of the time between the first and the last who pass, as it is measured of
-// models: 0.8 m x 0.8 m, 0.5 m before the door of 0.5 m; 3 m x 2 m, directly before that of 3 m [1/m2]
+// Density before these doors in the middle half of the time between the first and the last person that passes, as it is
+// measured of models: 0.8 m x 0.8 m, 0.5 m before the door of 0.5 m; 3 m x 2 m, directly before that of 3 m [1/m2]
 static const double th_jam_adrian = 7.68, th_jam_hermes = 5.36;
 #endif

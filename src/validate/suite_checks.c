@@ -73,7 +73,7 @@ static void look_for_starts(th_case *one, starts *s) {
     int gone, inside = th_case_everybody(one, now, TEN);
     const th_event *events = th_world_events(one->world, &gone, NULL);
     double time = th_world_time(one->world);
-    for (int k = 0; k < gone; ++k) { // whoever was nudged into the exit leaves with the first step
+    for (int k = 0; k < gone; ++k) { // agents nudged into the exit leave with the first step
         uint32_t i = events[k].agent.serial - 1;
         if (i < TEN && s->started[i] < 0) s->started[i] = events[k].time;
     }
@@ -111,13 +111,13 @@ static double worst_start(th_case *one) {
     double worst = 0;
     for (int i = 0; i < TEN; ++i) {
         if (s.started[i] < s.due[i] || s.early)
-            th_trial_fail(one->trial, "somebody set off before the own time");
+            th_trial_fail(one->trial, "a person set off before the own time");
         worst = fmax(worst, s.started[i] - s.due[i]);
     }
     return worst;
 }
 
-// Walkers may nudge somebody who still stands; that is no start.
+// Walkers may nudge a standing agent; that is no start.
 void th_check_premovement(th_trial *trial) {
     int series =
         th_trial_series(trial, "latest start after the own time, per crowd", "s", NULL, NONE, 0.5);
@@ -130,7 +130,7 @@ void th_check_premovement(th_trial *trial) {
         worst = fmax(worst, late);
         th_case_close(&one);
     }
-    th_trial_say(trial, "nobody early, latest %.2f s after the own time", worst);
+    th_trial_say(trial, "none early, latest %.2f s after the own time", worst);
     th_trial_judge(trial, worst <= 0.5);
 }
 
@@ -198,7 +198,7 @@ void th_check_doors_shut(th_trial *trial, const char *speed) {
 
 // ---- counterflow
 
-// When the last of the left room has come into the right room. People who are pushed back over the line
+// When the last of the left room has come into the right room. People pushed back over the line
 // have not come in, so people are looked at, not the line's counter.
 static double last_through(th_case *one, bool picture, double limit) {
     enum { MOST = 256 };
@@ -353,7 +353,7 @@ void th_check_congestion(th_trial *trial) {
 
 // ---- populations
 
-// Adds everybody's observed speed over 10 s to the series; returns the largest difference to the own one.
+// Adds the observed speed of every agent over 10 s to the series; returns the largest difference to the own one.
 static double observe_speeds(th_case *one, int count, int series) {
     th_person_now *before = calloc(2 * (size_t)count, sizeof *before), *after = before + count;
     double worst = 0;
@@ -371,7 +371,7 @@ static double observe_speeds(th_case *one, int count, int series) {
         worst = fmax(worst, fabs(speed - before[i].speed));
         th_trial_value(one->trial, series, speed);
     }
-    if (!all) th_trial_fail(one->trial, "somebody left too early");
+    if (!all) th_trial_fail(one->trial, "a person left too early");
     free(before);
     return worst;
 }
@@ -391,10 +391,9 @@ void th_check_population(th_trial *trial, int count, const char *speed, double m
     free(lanes);
     const th_series *all = &trial->outcome->series[series];
     double found = th_series_mean(all), spread = th_series_deviation(all);
-    th_trial_say(
-        trial,
-        "mean %.3f m/s, standard deviation %.3f m/s; everybody within %.4f m/s of the own speed",
-        found, spread, worst);
+    th_trial_say(trial,
+                 "mean %.3f m/s, standard deviation %.3f m/s; all within %.4f m/s of the own speed",
+                 found, spread, worst);
     double n = all->count;
     th_trial_judge(trial, worst <= 0.03 && fabs(found - mean) <= 3 * deviation / sqrt(n) &&
                               fabs(spread - deviation) <= 3 * deviation / sqrt(2 * (n - 1)));

@@ -22,7 +22,7 @@ static double ten_metres(th_trial *trial, const char *stem, double x, double y, 
     return time;
 }
 
-// Forces take their relaxation time, 0.5 s, to bring somebody from rest to full speed.
+// Forces take their relaxation time, 0.5 s, to bring an agent from rest to full speed.
 static const double START_UP = 0.5; // [s]
 static const double STRAIGHT =
     0.05; // [m] off the straight line at most: a fraction of a body; ours
@@ -60,7 +60,7 @@ static void random_starts(th_trial *trial) {
     th_trial_judge(trial, true);
 }
 
-// ---- somebody stands in the way
+// ---- a person stands in the way
 
 static bool find_two(th_case *one, th_person_now *walker, th_person_now *standing) {
     th_person_now people[2];
@@ -106,7 +106,7 @@ static void stop_behind(th_trial *trial) {
 }
 
 static void hidden_goal(th_trial *trial) {
-    // With 0.2 m kept from the corners; nobody is stuck who needs no more than 1.3 times as long.
+    // With 0.2 m kept from the corners; a person that needs at most 1.3 times as long is not stuck.
     static const double shortest[2] = {15.1, 16.4};
     double arrived[2] = {NONE, NONE};
     int count;
@@ -178,9 +178,9 @@ static double largest_difference(const th_person_now *path, const th_person_now 
 
 // The same two without the wall show that there is something to feel.
 static void thin_wall(th_trial *trial) {
-    static const char nobody[] = "groups[1]={\"count\":0}", no_wall[] = "levels[0].walls=[]";
-    const char *const alone_list[] = {nobody, NULL}, *const open_list[] = {no_wall, NULL},
-                      *const open_alone_list[] = {no_wall, nobody, NULL};
+    static const char empty[] = "groups[1]={\"count\":0}", no_wall[] = "levels[0].walls=[]";
+    const char *const alone_list[] = {empty, NULL}, *const open_list[] = {no_wall, NULL},
+                      *const open_alone_list[] = {no_wall, empty, NULL};
     th_person_now with[PATH_STEPS], alone[PATH_STEPS], open[PATH_STEPS], open_alone[PATH_STEPS];
     int steps = path_below_wall(trial, NULL, with),
         steps_alone = path_below_wall(trial, alone_list, alone);
@@ -305,7 +305,7 @@ static const th_suite_test tests[] = {
     {"9", "Any number of threads", 'F', "the same state with 1, 2, 3 and 8 threads",
      "JuPedSim; here bit for bit", any_threads, 2},
     {"12", "Nothing is felt through a wall", 'F',
-     "the path beside a thin wall is the same with and without somebody behind it",
+     "the path beside a thin wall is the same with and without a person behind it",
      "JuPedSim; here bit for bit", thin_wall, 1},
     {"13", "Bottleneck", 'F', "flow by width, 0.8 to 1.2 m, within 20 % of the measured one",
      "JuPedSim; Seyfried et al. 2009; bound ours", bottleneck, 6},

@@ -154,9 +154,9 @@ void th_case_close(th_case *one) {
 
 static void look_after(th_case *one) {
     th_statistics now = th_world_statistics(one->world);
-    if (now.wall_crossings > 0) th_trial_fail(one->trial, "somebody was found in a wall");
+    if (now.wall_crossings > 0) th_trial_fail(one->trial, "a person was found in a wall");
     if (now.spawned != now.inside + now.left + now.removed)
-        th_trial_fail(one->trial, "somebody was lost");
+        th_trial_fail(one->trial, "a person was lost");
 }
 
 bool th_case_step(th_case *one, double limit) {
@@ -233,7 +233,7 @@ int th_case_everybody(th_case *one, th_person_now *people, int most) {
 }
 
 bool th_case_find(th_case *one, uint32_t id, th_person_now *found) {
-    enum { FEW = 64 }; // tests that follow somebody have few people
+    enum { FEW = 64 }; // tests that follow one person have few people
     th_person_now people[FEW];
     int count = th_case_everybody(one, people, FEW);
     for (int i = 0; i < count; ++i) {

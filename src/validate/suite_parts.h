@@ -56,10 +56,10 @@ bool th_case_open(th_case *one, th_trial *trial, const char *stem, uint64_t seed
 bool th_case_open_as_is(th_case *one, th_trial *trial, const char *stem, uint64_t seed, int threads,
                         const char *const *overrides);
 void th_case_close(th_case *one);
-// One step. Nobody may be lost or in a wall (looked at once a second). False: over, at `limit` seconds or
-// because nobody is on the way any more.
+// One step. No person may be lost or in a wall (checked once a second). False: over, at `limit` seconds or
+// because no person is on the way any more.
 bool th_case_step(th_case *one, double limit);
-// To the end; fails the test when somebody is still on the way then. Returns the time.
+// To the end; fails the test when people are still on the way then. Returns the time.
 double th_case_finish(th_case *one, double limit);
 // Keeps the plan and the crowd as they are now for the report, once per test; later calls do nothing.
 void th_case_picture(th_case *one);
@@ -74,7 +74,7 @@ typedef struct th_person_now {
     uint32_t id, level, group, phase;
 } th_person_now;
 
-// Everybody in id order, at most `most`; how many.
+// All people in id order, at most `most`; returns how many.
 int th_case_everybody(th_case *one, th_person_now *people, int most);
 bool th_case_find(th_case *one, uint32_t id, th_person_now *found);
 // Steps until person `id` has come `distance` metres from (x, y) along the unit direction, interpolated
@@ -122,7 +122,7 @@ void th_check_doors_shut(th_trial *trial, const char *speed);
 void th_check_counterflow(th_trial *trial);
 void th_check_exit_flow(th_trial *trial);
 void th_check_room_corridor_stairs(th_trial *trial);
-// Everybody of `count` in lanes walks at the own speed within 0.03 m/s, and the sample of all crowds has
+// All of `count` people in lanes walk at their own speed within 0.03 m/s, and the sample of all crowds has
 // the mean and the deviation of the population within three standard errors.
 void th_check_population(th_trial *trial, int count, const char *speed, double mean,
                          double deviation);

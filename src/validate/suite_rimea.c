@@ -54,7 +54,7 @@ static void fundamental_diagram(th_trial *trial) {
 
 // ---- 7: age and speed
 
-// Everybody walks within 0.03 m/s of the own speed; the classes' means and spreads agree with the curve
+// All walk within 0.03 m/s of their own speed; the classes' means and spreads agree with the curve
 // within three standard errors of 50 draws.
 static void age_speeds(th_trial *trial) {
     enum { CLASSES = 6, EACH = 50, PEOPLE = CLASSES * EACH };
@@ -76,7 +76,7 @@ static void age_speeds(th_trial *trial) {
     all = all && th_case_everybody(&one, after, PEOPLE) == PEOPLE;
     th_case_close(&one);
     if (!all) {
-        th_trial_fail(trial, "somebody left too early");
+        th_trial_fail(trial, "a person left too early");
         return;
     }
     double worst = 0, speeds[CLASSES][EACH];
@@ -98,7 +98,7 @@ static void age_speeds(th_trial *trial) {
         th_trial_point(trial, table, 20 + 10 * c, curve[c]);
         th_trial_say(trial, "%s%.2f", c ? ", " : "", mean);
     }
-    th_trial_say(trial, " m/s at ages 20 to 70; everybody within %.4f m/s of the own speed", worst);
+    th_trial_say(trial, " m/s at ages 20 to 70; all within %.4f m/s of the own speed", worst);
     th_trial_judge(trial, agrees);
 }
 
@@ -379,7 +379,7 @@ static const th_suite_test tests[] = {
     {"3", "Walking down stairs", 'S', "10 m at 0.75 m/s: 13.3 s within 5 %",
      "RiMEA 3.0; tolerance of JuPedSim", stairs_down, 1},
     {"4", "Fundamental diagram", 'F',
-     "report speed and flow for 0.5 to 6 people/m2, then where nobody can overtake; here also: at "
+     "report speed and flow for 0.5 to 6 people/m2, then without overtaking; here also: at "
      "most 0.15 m/s "
      "(RMS) from Weidmann",
      "RiMEA 3.0; a corridor without ends as JuPedSim runs it; no band in the guideline",

@@ -305,7 +305,7 @@ static void stair_flow(th_trial *trial) {
     th_trial_judge(trial, rises);
 }
 
-// Everybody sets off at once, so the zone is looked at while people from behind still fill it.
+// All set off at once, so the zone is looked at while people from behind still fill it.
 static void corridor_diagram(th_trial *trial) {
     static const int people[] = {60, 120, 240, 360, 480};
     int speeds = th_trial_series(trial, "speed in the zone", "m/s", "1/m2", NONE, NONE);
@@ -399,7 +399,7 @@ static const th_suite_test iso_tests[] = {
     {"12", "Flow on stairs", 'S', "100 people: flow grows with the width, 1.0 to 1.8 m", "ISO",
      stair_flow, 6},
     {"13", "Fundamental diagram of a corridor", 'F',
-     "0.5 to 4 people/m2: speed falls, flow has a hump, nobody faster than free",
+     "0.5 to 4 people/m2: speed falls, flow has a hump, none faster than free",
      "ISO; no numeric band", corridor_diagram, 3},
     {"14", "Groups", 'F',
      "five of 1.25 m/s stay together behind ten of 0.5 m/s: arrivals within 10 s",

@@ -32,7 +32,7 @@ void th_choice_text(const th_models_choice *choice, const char *separator,
                                        separator, members[k].key, members[k].value);
 }
 
-// What everybody gets whose scene names no model.
+// The models of groups whose scene names none.
 th_suite_setup th_suite_setup_default(void) {
     const th_model *const *models = th_models(NULL);
     return (th_suite_setup){.plan = models[th_stage_default_model(TH_STAGE_PLAN)]->name,

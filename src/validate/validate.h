@@ -10,7 +10,7 @@ typedef enum th_verdict { TH_PASS, TH_FAIL, TH_NOT_APPLICABLE, TH_REPORTED } th_
 const char *th_verdict_word(th_verdict verdict); // "pass", "fail", "not applicable", "reported"
 
 // Which models a scene of ours names, and what people it has: JSON as in a scene file. NULL: the scene does not say, so
-// that its people have what everybody gets who says nothing.
+// that its people have the defaults.
 typedef struct th_models_choice {
     const char *behave, *plan, *filter, *move;
     const char *radius; // [m]
@@ -39,7 +39,7 @@ typedef struct th_series {
     bool reference;   // measured with people, not simulated
 } th_series;
 
-// The plan with everybody on it at an instructive moment.
+// The plan with all people on it at an instructive moment.
 typedef struct th_suite_picture {
     th_scene *scene; // owned
     th_world_moment crowd;

@@ -60,8 +60,8 @@ static double draw_plan(const th_canvas *canvas, const th_outcome *outcome) {
     const th_suite_picture *picture = &outcome->picture;
     const th_scene *scene = picture->scene;
     double text = canvas->text;
-    th_moment nobody = {0};
-    th_box box = th_plan_box(scene, &nobody);
+    th_moment empty = {0};
+    th_box box = th_plan_box(scene, &empty);
     float more = fmaxf(0, 0.15f * (box.max_x - box.min_x) - (box.max_y - box.min_y)) / 2;
     box.min_y -= more; // a plan thinner than this would leave no room for its labels
     box.max_y += more;
@@ -388,12 +388,13 @@ static void add_setup(th_text *page, const th_validation *validation) {
         "(Weidmann 1993), unless a test prescribes others.</li>"
         "<li>Time step 0.1 s; force models cut it into sub-steps of their own.</li>"
         "<li>Stairs are drawn along the slope; their speed factors are those on the steps.</li>"
-        "<li>Everybody knows the plan and takes the nearest of the exits allowed, by walking "
+        "<li>Everyone knows the plan and takes the nearest of the exits allowed, by walking "
         "distance.</li>"
         "<li>The rules are those of the published descriptions named beside each test; where a "
         "guideline gives "
         "words only, the bound and its origin are named.</li>"
-        "<li>Every run is checked once a simulated second: nobody lost, nobody in a wall. One that "
+        "<li>Every run is checked once a simulated second: no person lost, none in a wall. One "
+        "that "
         "is not fails "
         "its test.</li></ul></section>\n");
 }
@@ -473,7 +474,7 @@ static bool add_test(th_text *page, const th_validation_entry *entry) {
     th_text_put(page, "</dl>\n");
     if (outcome->picture.scene)
         good = add_figure(page, draw_plan, entry, "plan",
-                          "The plan with everybody on it in the first crowd.");
+                          "The plan with all people of the first crowd.");
     if (good && has_samples(outcome))
         good = add_figure(page, draw_samples, entry, "values",
                           "Dots: one per crowd; bars: how many values. Pale: what the rule allows. "
