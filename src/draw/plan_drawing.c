@@ -299,7 +299,7 @@ bool th_plan_draw(const th_plan_view *view, const char *path) {
     return written;
 }
 
-// ---- density around everybody: neighbours counted in a grid, about nine cells per person
+// ---- density around every agent: neighbours counted in a grid, about nine cells per person
 
 static const float REACH = 1.0f; // [m] radius of the density circle
 

@@ -12,7 +12,7 @@ enum {
                TH_KNOW_GOAL
 };
 
-// Density around everybody [1/m2]: people within 1 m of the centre, the person included, over the
+// Density around every agent [1/m2]: people within 1 m of the centre, the person included, over the
 // circle's area. Near a wall part of that circle is not floor, so the figure is a lower bound there.
 // NULL: no memory. Caller frees.
 float *th_crowd_density(const th_moment *crowd);
@@ -20,7 +20,7 @@ float *th_crowd_density(const th_moment *crowd);
 // Speed: as a share of the preferred one, or in m/s where that is not known (a recording).
 typedef enum th_colour_by { TH_BY_SPEED, TH_BY_DENSITY, TH_BY_GROUP } th_colour_by;
 
-// What drives somebody on a level.
+// An influence on an agent, and its level.
 typedef struct th_plan_influence {
     th_influence of;
     int level;
@@ -40,15 +40,15 @@ typedef struct th_plan_view {
     const th_rooms *rooms;               // drawn under the crowd; NULL: not
     const th_plan_influence *influences; // drawn over the crowd
     int influence_count;
-    // Of those who lie on the ground: rectangles, drawn instead of their discs.
+    // Agents that lie on the ground: rectangles, drawn instead of their discs.
     const th_plan_influence *bodies;
     int body_count;
 } th_plan_view;
 
 // Everything that is drawn, with a margin; on open ground also where people are and want to go.
 th_box th_plan_box(const th_scene *scene, const th_moment *crowd);
-// Everything drawn on a page whose size depends on the scene, the box and the width alone. Caller destroys it; no surface:
-// no memory.
+// Everything drawn on a page whose size depends on the scene, the box and the width alone. Caller destroys it; no
+// surface: no memory.
 th_canvas th_plan_page(const th_plan_view *view);
 // Draws and writes a PNG. False: no memory or the file cannot be written.
 bool th_plan_draw(const th_plan_view *view, const char *path);
@@ -93,7 +93,7 @@ double th_draw_key(const th_canvas *canvas, const th_plan_view *view, double x, 
 
 // A person is never drawn smaller than this radius [px]: fainter dots vanish between pixels.
 #define TH_SMALLEST_DISC 1.1
-// Speed at the bright end of the scale, where it is not a share [m/s]: hardly anybody walks faster.
+// Speed at the bright end of the scale, where it is not a share [m/s]: hardly any person walks faster.
 #define TH_SPEED_SCALE 2.0
 // Density at the dark end of the scale [1/m2]: above 6 people are pressed together.
 #define TH_DENSITY_SCALE 6.0

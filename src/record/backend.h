@@ -82,7 +82,7 @@ typedef struct th_row_table {
     int64_t count;
     size_t capacity;
     int64_t at;     // next row to give out
-    int64_t *empty; // frames in which nobody was, where the file tells
+    int64_t *empty; // empty frames, where the file tells
     int64_t empty_count, empty_at;
     size_t empty_capacity;
     // arrays of the frame given out last

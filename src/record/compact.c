@@ -3,10 +3,10 @@
 //   planes of residuals x, y (count bytes each; not in a key frame), of heading changes (if known)
 //   newcomers' x, y and displacement x, y in the last frame: four byte planes each
 //   escaped residuals: four byte planes
-//   lists, all varints: who left (gaps of index in the old frame), ids that came (gaps), levels that
+//   lists, all varints: people that left (gaps of index in the old frame), ids that came (gaps), levels that
 //     changed (gap of index, new level)
 // Byte planes, because zstd's Huffman stage then sees one distribution at a time: residuals compress by entropy
-// coding and hardly by matching. A key frame is one in which everybody came; newcomers
+// coding and hardly by matching. In a key frame all people are newcomers; newcomers
 // bring their displacement so that the frame after it is as small as any other.
 // Measured, bytes per person and frame at 1 mm and 10 frames a second without key frames, on the scenes
 // station and grosser_stern: 1.24 and 0.94. Of these headings take 0.35 and 0.23. Predicting that people stay
@@ -60,7 +60,7 @@ typedef struct blob_layout {
     uint64_t residual_x, residual_y, heading, newcomers, escapes, lists, end;
 } blob_layout;
 
-// The predicted position of somebody who moved so far in the last frame. Wraps around, so that encoder and
+// The predicted position of a person that moved so far in the last frame. Wraps around, so that encoder and
 // decoder agree whatever the values.
 static inline uint32_t expected(int32_t place, int32_t moved) {
     return (uint32_t)place + (uint32_t)moved;
@@ -85,7 +85,8 @@ static blob_layout layout_of(const blob_head *h) {
 // Memory; false or TH_NO_MEMORY when there is none.
 static bool reserve_crowd(grid_crowd *c, int count) {
     if (count < c->capacity) return true;
-    int capacity = th_array_capacity_int(c->capacity, count + 1); // never NULL, even for nobody
+    int capacity =
+        th_array_capacity_int(c->capacity, count + 1); // never NULL, even for an empty frame
     if (!TH_RESIZE(c->id, capacity) || !TH_RESIZE(c->x, capacity) || !TH_RESIZE(c->y, capacity) ||
         !TH_RESIZE(c->moved_x, capacity) || !TH_RESIZE(c->moved_y, capacity) ||
         !TH_RESIZE(c->level, capacity) || !TH_RESIZE(c->heading, capacity))
@@ -192,7 +193,7 @@ TH_CLONES void th_compact_headings(int count, const float *direction_x, const fl
 }
 
 // ---- frames into blobs
-// About a hundred million people a second on one core where nobody comes or goes; zstd takes half of that.
+// About a hundred million people a second on one core where people neither come nor go; zstd takes half of that.
 
 enum {
     VARINT_MOST = 10, // bytes of a 64-bit varint
@@ -253,7 +254,7 @@ TH_CLONES static void step_on(int count, const int32_t *restrict now, int32_t *r
     }
 }
 
-// ---- who came, who left
+// ---- people that came and left
 
 TH_CLONES static bool ascending(int count, const int64_t *id) {
     int wrong = 0;
@@ -267,7 +268,7 @@ TH_CLONES static bool same_ids(int count, const int64_t *a, const int64_t *b) {
     return !differ;
 }
 
-// Brings codec->now into the order of the new frame and lists who left and who came. A newcomer is predicted
+// Brings codec->now into the order of the new frame and lists the people that left and came. A newcomer is predicted
 // at the position of the first frame, so the residual is 0.
 static bool merge(th_compact_codec *codec, const th_grid_frame *frame, blob_head *h) {
     grid_crowd *old = &codec->now, *next = &codec->next;
@@ -296,7 +297,7 @@ static bool merge(th_compact_codec *codec, const th_grid_frame *frame, blob_head
     return true;
 }
 
-// Everybody comes; what is known of their last displacement comes with them.
+// All people are newcomers; their last displacement, where it is known, comes with them.
 static bool merge_key(th_compact_codec *codec, const th_grid_frame *frame, blob_head *h) {
     if (!codec->started) codec->now.count = 0;
     if (!merge(codec, frame, h) || !reserve_crowd(&codec->now, frame->count) ||
@@ -511,7 +512,7 @@ static const char *get_head(const th_compact_codec *codec, const unsigned char *
     return layout_of(h).end == size ? NULL : "another size";
 }
 
-// Indices of who left, ascending, each below `count`.
+// Indices of the people that left, ascending, each below `count`.
 static bool get_left(th_compact_codec *codec, const blob_head *h, cursor *list) {
     uint64_t index = 0, count = (uint64_t)codec->now.count;
     for (uint32_t k = 0; k < h->left; ++k) {
@@ -545,7 +546,7 @@ static void get_newcomer(grid_crowd *to, int i, const unsigned char *planes, uin
     to->heading[i] = 0;
 }
 
-// The old crowd without who left, with who came in between, into codec->next.
+// The old crowd without the people that left, with the newcomers in between, into codec->next.
 static bool rebuild(th_compact_codec *codec, const blob_head *h, cursor *list,
                     const unsigned char *planes) {
     grid_crowd *old = &codec->now, *next = &codec->next;
@@ -584,7 +585,7 @@ static bool get_levels(grid_crowd *now, const blob_head *h, cursor *list) {
     return true;
 }
 
-// Moves one coordinate of everybody; `*escape` counts on through the list of escapes.
+// Moves one coordinate of every person; `*escape` counts on through the list of escapes.
 TH_CLONES static void add_residuals(int count, const unsigned char *restrict plane,
                                     int32_t *restrict place, int32_t *restrict moved) {
     for (int i = 0; i < count; ++i) {

@@ -1,9 +1,9 @@
-// The compact storage of a recording: one blob per frame with everybody on an integer grid. The codec
+// The compact storage of a recording: one blob per frame with all people on an integer grid. The codec
 // below is lossless on grid values; what is lost is lost in rounding to the grid, half a quantum in x
 // and in y and 1/512 of a turn in heading.
 //
 // Prediction: people are expected to keep their velocity, and only the difference from the extrapolated position
-// is stored, one byte per coordinate with an escape to four for jumps. People who stay in the frame need no id.
+// is stored, one byte per coordinate with an escape to four for jumps. People that stay in the frame need no id.
 // A key frame does not depend on earlier frames: a reader can start there, and a damaged blob loses only the
 // frames up to the next one.
 // compact.c has the layout byte by byte.
@@ -48,7 +48,7 @@ th_result th_compact_decode_content(th_compact_codec *codec, const unsigned char
                                     size_t size, int count, th_grid_frame *frame, th_error *error);
 
 // ---- to the grid and back
-// False when somebody is not a number or further than the grid reaches (2^31 quanta) from the origin.
+// False when a position is not a number or further than the grid reaches (2^31 quanta) from the origin.
 bool th_compact_to_grid(int count, const double *position, double origin, double quantum,
                         int32_t *grid);
 // Nearest heading of a direction of any length; 0 for the zero vector and what is not a number.

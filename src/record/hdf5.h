@@ -13,7 +13,7 @@
 #define TH_HDF5_LEVEL "throng/level"               // per row, when there are several levels
 #define TH_HDF5_LEVELS "throng/levels"             // id, z, wkt
 #define TH_HDF5_NOTES "throng/notes"               // key, value
-#define TH_HDF5_EMPTY_FRAMES "throng/empty_frames" // numbers of frames in which nobody was
+#define TH_HDF5_EMPTY_FRAMES "throng/empty_frames" // numbers of empty frames
 #define TH_HDF5_GEOMETRY "wkt_geometry"            // attribute of the file
 
 // A row in memory. In the file there are the first five fields, and ox, oy where orientation is known.

@@ -294,7 +294,7 @@ static bool find_reader(char *path, size_t size) {
 
 // ---- its life
 
-// A group of its own: Ctrl-C is for who waits for it. Default signals, whatever the host has set.
+// A group of its own: Ctrl-C is for the process that waits for it. Default signals, whatever the host has set.
 static int spawn(const char *program, const char *path, int out, pid_t *child) {
     char *arguments[] = {(char *)(uintptr_t)program, (char *)(uintptr_t)path, NULL};
     posix_spawn_file_actions_t files;

@@ -25,7 +25,7 @@ static const struct {
 #undef X
 };
 
-// `phase` NULL: everybody; otherwise bodies are left out. How many were copied.
+// `phase` NULL: all agents; otherwise bodies are left out. Returns how many were copied.
 #define COPY(wide, narrow)                                             \
     {                                                                  \
         const narrow *values = from;                                   \
@@ -89,8 +89,8 @@ void th_world_moment_release(th_world_moment *copy) {
 }
 
 // ---- the walkable area of a level as well-known text
-// Only areas: thin walls and doors are lines with no ground of their own and are not part of it, so another program sees
-// one room where throng has two.
+// Only areas: thin walls and doors are lines with no ground of their own and are not part of it, so another program
+// sees one room where throng has two.
 
 static const float OPEN_MARGIN = 10.0f; // [m] around all that is named on an open plane, record.h
 

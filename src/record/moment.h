@@ -53,7 +53,7 @@ typedef struct th_world_moment {
     void *columns[TH_COLUMN_COUNT];
 } th_world_moment;
 
-// Copies everybody. A copy costs about 2 ns per person and array. False: no memory.
+// Copies all agents. A copy costs about 2 ns per person and array. False: no memory.
 bool th_world_moment_take(th_world_moment *copy, th_world *world, unsigned known);
 // More of the same moment: the world has not been stepped since. False: no memory.
 bool th_world_moment_add(th_world_moment *copy, th_world *world, unsigned known);

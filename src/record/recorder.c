@@ -1,5 +1,5 @@
-// The recorder: copies what is due while the world waits, and a thread of its own rounds, compresses and writes. Buffers
-// are reused: nothing is allocated per frame unless the crowd grows.
+// The recorder: copies what is due while the world waits, and a thread of its own rounds, compresses and writes.
+// Buffers are reused: nothing is allocated per frame unless the crowd grows.
 // SPDX-License-Identifier: Apache-2.0
 #include "record/recorder.h"
 #include "core/clock.h"
@@ -128,7 +128,7 @@ th_edge *th_edges_of(const th_scene *scene, int *count) {
     return edges;
 }
 
-// Without branches, so that the loop vectorises; nearly nobody is moved.
+// Without branches, so that the loop vectorises; hardly any person is moved.
 TH_CLONES static void keep_clear_of(const th_edge *edge, float clearance, int count, double *x,
                                     double *y, const int32_t *level) {
     const float ax = edge->a.x, ay = edge->a.y, dx = edge->direction.x, dy = edge->direction.y;
@@ -158,8 +158,8 @@ void th_keep_clear(const th_edge *edges, int edge_count, float clearance, int co
 
 enum { QUEUE_FRAMES = 4 }; // of a million people: 180 MB
 
-// [m/s] Slower than this nobody walks: what moves people then are pushes by their neighbours, whose
-// direction says nothing about where somebody looks.
+// [m/s] Slower motion is not walking but pushes by neighbours, whose direction says nothing about where a
+// person looks.
 static const float STANDING_SPEED = 0.02f;
 
 struct th_recorder {
@@ -216,7 +216,7 @@ static th_result repeat_failure(const th_recorder *r, th_error *error) {
     return r->failure.code;
 }
 
-// People who stand get no direction, so that the writer keeps their last one.
+// Standing people get no direction, so that the writer keeps their last one.
 static void rest_the_standing(const th_world_moment *f) {
     double *velocity_x = f->columns[TH_COLUMN_VELOCITY_X];
     double *velocity_y = f->columns[TH_COLUMN_VELOCITY_Y];

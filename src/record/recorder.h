@@ -52,7 +52,7 @@ typedef struct th_edge {
 // memory.
 th_edge *th_edges_of(const th_scene *scene, int *count);
 
-// Moves everybody who is closer to an edge than `clearance` [m] to that distance, on the same side. With a
+// Moves every person that is closer to an edge than `clearance` [m] to that distance, on the same side. With a
 // clearance of one quantum rounding in x and y cannot reach the edge. `level` NULL: all on level 0.
 void th_keep_clear(const th_edge *edges, int edge_count, float clearance, int count, double *x,
                    double *y, const int32_t *level);

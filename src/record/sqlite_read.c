@@ -382,7 +382,8 @@ struct th_store_reader {
 
 static bool reserve(th_store_reader *r, int count) {
     if (count < r->capacity) return true;
-    int capacity = th_array_capacity_int(r->capacity, count + 1); // never NULL, even for nobody
+    int capacity =
+        th_array_capacity_int(r->capacity, count + 1); // never NULL, even for an empty frame
     if (!TH_RESIZE(r->id, capacity) || !TH_RESIZE(r->x, capacity) || !TH_RESIZE(r->y, capacity) ||
         !TH_RESIZE(r->orientation_x, capacity) || !TH_RESIZE(r->orientation_y, capacity) ||
         !TH_RESIZE(r->level, capacity))

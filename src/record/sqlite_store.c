@@ -48,7 +48,7 @@ th_result th_store_fail(sqlite3 *db, const char *path, th_error *error) {
                                   "is damaged (%s); restore it from a copy, or try sqlite3's "
                                   ".recover",
                                   sqlite3_errmsg(db));
-    case SQLITE_INTERRUPT: // by the budget; nobody else interrupts
+    case SQLITE_INTERRUPT: // by the budget; nothing else interrupts
         return th_trajectory_fail(error, TH_NO_FILE, path,
                                   "is damaged: reading it takes far more work than a file of its "
                                   "size should; restore it from a copy");
@@ -291,11 +291,11 @@ th_result th_store_make(sqlite3 *db, const char *path, const th_trajectory_info 
 }
 
 // ---- opening recordings that may come from anywhere
-// Nothing in the file is obeyed: no views, triggers, virtual tables or computed columns. What reading may cost is bounded
-// by the file's own size: a tree of pages that lead back to each other has endless rows in a few kilobytes.
+// Nothing in the file is obeyed: no views, triggers, virtual tables or computed columns. What reading may cost is
+// bounded by the file's own size: a tree of pages that lead back to each other has endless rows in a few kilobytes.
 
-// Memory follows from work and lengths; sqlite3_hard_heap_limit64 would be the whole process's, and a host may use SQLite
-// too. Operations of SQLite's machine. Measured: opening takes 60 for a row of 30 bytes, reading 25.
+// Memory follows from work and lengths; sqlite3_hard_heap_limit64 would be the whole process's, and a host may use
+// SQLite too. Operations of SQLite's machine. Measured: opening takes 60 for a row of 30 bytes, reading 25.
 enum { OPERATIONS_PER_BYTE = 64, OPERATIONS_LEAST = 10000000, OPERATIONS_PER_LOOK = 10000 };
 enum { VALUE_LEAST = 1 << 16 }; // [bytes] SQLite's own statements are values too
 
@@ -353,7 +353,7 @@ static int open_plain(const char *path, sqlite3 **db) {
 }
 
 // On a read-only folder a database in write-ahead mode cannot make the small file that readers share.
-// When nothing waits in its log, nobody is writing and the file alone is all there is.
+// When nothing waits in its log, no process is writing and the file alone is all there is.
 static int open_unchanging(const char *path, sqlite3 **db) {
     char uri[3 * 1024 + 32] = "file:";
     size_t at = strlen(uri);
@@ -376,7 +376,7 @@ th_result th_store_open(const char *path, sqlite3 **db, th_store_budget *budget,
     if (!*db) return th_trajectory_fail(error, TH_NO_MEMORY, path, "no memory for a database");
     if (code != SQLITE_OK) return th_store_fail(*db, path, error);
     th_result result = th_store_guard(*db, path, budget, error);
-    // One look at the file for all that follows: somebody may be writing.
+    // One look at the file for all that follows: another process may be writing.
     return result == TH_OK ? th_store_run(*db, path, "BEGIN", error) : result;
 }
 

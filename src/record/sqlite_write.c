@@ -6,7 +6,8 @@
 // remains that other programs can open read-only.
 // The index on (frame, id) is there from the start, since after a kill it must be. Rows come in its
 // order, so that it only ever grows at its end; still it halves the rate (0.9 against 1.8 million rows
-// per second of one core) and takes 15 of 63 bytes per row. The compact form avoids both. SPDX-License-Identifier: Apache-2.0
+// per second of one core) and takes 15 of 63 bytes per row. The compact form avoids both. SPDX-License-Identifier:
+// Apache-2.0
 #include "core/array.h"
 #include "core/clock.h"
 #include "core/error.h"
@@ -20,13 +21,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-// ---- who was here in the last frame, and which way they faced; who was ever here
+// ---- people of the last frame with their facing, and the ids of all people ever seen
 typedef struct people_seen {
     int count, capacity;
     int64_t *id;
     float *direction_x, *direction_y; // unit vectors
     float *other_x, *other_y;         // the same in the next frame's order, while it is made
-    // everybody ever seen: open addressing, a power of two of slots
+    // all people ever seen: open addressing, a power of two of slots
     int64_t *slots;
     unsigned char *used;
     uint64_t slot_count, seen_count;
@@ -110,7 +111,7 @@ static bool remember_person(people_seen *people, int64_t id, bool *is_new) {
 static bool reserve_people(people_seen *people, int count) {
     if (count < people->capacity) return true;
     int capacity =
-        th_array_capacity_int(people->capacity, count + 1); // never NULL, even for nobody
+        th_array_capacity_int(people->capacity, count + 1); // never NULL, even for an empty frame
     if (!TH_RESIZE(people->id, capacity) || !TH_RESIZE(people->direction_x, capacity) ||
         !TH_RESIZE(people->direction_y, capacity) || !TH_RESIZE(people->other_x, capacity) ||
         !TH_RESIZE(people->other_y, capacity))
@@ -150,7 +151,7 @@ static bool see_people(people_seen *people, int count, const int64_t *id, int *f
     return true;
 }
 
-// Everybody faces the direction of walking; whoever is slower than TH_STANDING keeps the last direction.
+// People face the direction of walking; a person slower than STANDING keeps the last direction.
 static TH_CLONES void face_ahead(people_seen *people, const double *velocity_x,
                                  const double *velocity_y) {
     for (int i = 0; i < people->count; ++i) {
@@ -185,7 +186,7 @@ static bool knows_directions(const th_moment *frame) {
     return frame->orientation_x || frame->velocity_x;
 }
 
-// The first frame with somebody in it decides.
+// The first frame that is not empty decides.
 static th_result tell_orientation(sqlite_writer *w, const th_moment *frame, th_error *error) {
     if (w->orientation_told || frame->count == 0) return TH_OK;
     w->orientation_told = true;
@@ -194,7 +195,7 @@ static th_result tell_orientation(sqlite_writer *w, const th_moment *frame, th_e
                : th_store_put(w->db, w->path, TH_KEY_ORIENTATION, "unknown", error);
 }
 
-// Where somebody faces. Not known: still a unit vector, as JuPedSim's viewer draws along it.
+// Where a person faces. Not known: still a unit vector, as JuPedSim's viewer draws along it.
 static double facing_x(const sqlite_writer *w, const th_moment *frame, int i) {
     if (frame->orientation_x) return frame->orientation_x[i];
     return frame->velocity_x ? (double)w->people.direction_x[i] : 1.0;
@@ -302,11 +303,12 @@ static th_result write_grid(sqlite_writer *w, int64_t number, const th_grid_fram
 }
 
 static th_result off_grid(const sqlite_writer *w, int64_t number, th_error *error) {
-    return th_trajectory_fail(
-        error, TH_BAD_ARGUMENT, w->path,
-        "frame %lld: somebody is not a number or more than %.0f m from (%g, %g), further than the "
-        "grid of %g m reaches; record as rows",
-        (long long)number, w->quantum * 2147483646.0, w->origin_x, w->origin_y, w->quantum);
+    return th_trajectory_fail(error, TH_BAD_ARGUMENT, w->path,
+                              "frame %lld: a position is not a number or more than %.0f m from "
+                              "(%g, %g), further than the "
+                              "grid of %g m reaches; record as rows",
+                              (long long)number, w->quantum * 2147483646.0, w->origin_x,
+                              w->origin_y, w->quantum);
 }
 
 // The grid's origin is the world's, or near the first person of a recording from elsewhere.
@@ -317,7 +319,7 @@ static th_result choose_origin(sqlite_writer *w, const th_moment *frame, th_erro
                       ORIGIN_STEP * rint(frame->y[0] / ORIGIN_STEP), error);
 }
 
-// Everybody's direction in the frame, as far as it is known. False: no memory.
+// Every person's direction in the frame, as far as it is known. False: no memory.
 static bool turn_people(sqlite_writer *w, const th_moment *frame, int *first_seen) {
     people_seen *people = &w->people;
     if (!see_people(people, frame->count, frame->id, first_seen)) return false;
@@ -377,7 +379,8 @@ enum {
 
 static th_result reserve(sqlite_writer *w, int count, th_error *error) {
     if (count < w->capacity) return TH_OK;
-    int capacity = th_array_capacity_int(w->capacity, count + 1); // never NULL, even for nobody
+    int capacity =
+        th_array_capacity_int(w->capacity, count + 1); // never NULL, even for an empty frame
 #define X(array) &&TH_RESIZE(w->array, capacity)
     bool good = true WRITER_ARRAYS(X);
 #undef X
@@ -551,7 +554,7 @@ static th_result drop_frames(sqlite_writer *w, const th_store_facts *facts, int6
     return result;
 }
 
-// Reads all that stays, to know who was ever there, which way they face, and where the codec stands.
+// Reads all that stays, to know which people were ever there, which way they face, and where the codec stands.
 static th_result catch_up(sqlite_writer *w, const th_store_facts *facts,
                           const th_trajectory_info *info, th_error *error) {
     th_store_reader *reader = NULL;
@@ -611,7 +614,7 @@ static th_result sqlite_append(th_trajectory_writer *writer, const char *path, i
 }
 
 // One file without a log beside it. Where that fails, all frames are still there, in the log: a full
-// disk has no room for it, and while somebody reads the log cannot go; the last reader folds it then.
+// disk has no room for it, and while a process reads the log cannot go; the last reader folds it then.
 static th_result fold_log(sqlite_writer *w, th_error *error) {
     sqlite3_busy_timeout(w->db, FOLD_MS);
     int code = sqlite3_exec(w->db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE",

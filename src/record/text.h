@@ -1,5 +1,4 @@
-// Reading Juelich text line by line, for those who want the rows (opening) and for those who want to
-// know where in the file they stand (appending).
+// Reading Juelich text line by line: for the rows (opening) and for the places of lines in the file (appending).
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_RECORD_TEXT_H
 #define TH_RECORD_TEXT_H
@@ -28,7 +27,7 @@ typedef struct th_text_header {
     int64_t end_offset; // behind the last whole line
 } th_text_header;
 
-// Called for every row, and with row NULL for a frame in which nobody was. `offset`: of the line in the
+// Called for every row, and with row NULL for an empty frame. `offset`: of the line in the
 // file. Coordinates are in metres.
 typedef th_result th_text_row_fn(void *context, int64_t frame, const th_row *row, int64_t offset,
                                  th_error *error);

@@ -362,7 +362,7 @@ static void name_target(th_error *error, const char *part, const char *to) {
 
 static th_result take_place(const char *part, const char *to, bool replace, th_error *error) {
     struct stat about;
-    if (!replace && lstat(to, &about) == 0) // made by somebody else meanwhile
+    if (!replace && lstat(to, &about) == 0) // made by another process meanwhile
         return th_trajectory_fail(error, TH_NO_FILE, to, "is there already and is not overwritten");
     remove_beside(to); // else a database's old log would be read as the new one's
     if (rename(part, to) != 0)
@@ -495,7 +495,7 @@ static int compare_numbers(const void *a, const void *b) {
     return (p > q) - (p < q);
 }
 
-// Ascending, each once, and none in which somebody is.
+// Ascending, each once, and none with a row in it.
 static void sort_empty(th_row_table *table) {
     if (table->empty_count == 0) return;
     qsort(table->empty, (size_t)table->empty_count, sizeof *table->empty, compare_numbers);

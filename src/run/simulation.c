@@ -347,7 +347,7 @@ th_result th_simulation_run(th_simulation *s, th_error *error) {
     double started = th_monotonic_seconds();
     th_result result = step_to_end(s, started, error);
     bool interrupted = stopped(s);
-    // Nothing of an interrupted run is lost to who resumes it.
+    // A resumed run loses nothing of the interrupted one.
     if (interrupted && s->checkpoints && result == TH_OK) checkpoint(s, started);
     finish_recording(s);
     if (result == TH_OK) result = th_observer_finish(s->observer, s->world, error);

@@ -38,7 +38,7 @@ typedef struct th_simulation_def {
     const th_scene *scene;
     double step;      // [s]
     double end;       // stops here even when people are inside [s]
-    bool until_empty; // stops when nobody is on the way
+    bool until_empty; // stops when no agent is on the way
     int threads;      // of each world, 0: as many as pay
     th_backend backend;
 } th_simulation_def;
@@ -61,17 +61,17 @@ struct th_simulation {
     uint64_t seed;
     th_world *world;
     th_observer *observer;
-    const char *recording;        // its file; belongs to who began it
+    const char *recording;        // its file; belongs to the caller that began it
     th_recorder *recorder;        // NULL: nothing is recorded, or no longer
-    const atomic_bool *stop;      // ends the run early when true; NULL: nobody else does
+    const atomic_bool *stop;      // ends the run early when true; NULL: never
     const atomic_bool *interrupt; // the same, by the user
     atomic_llong
-        *clock; // told the simulated milliseconds, for who watches from another thread; or NULL
+        *clock; // set to the simulated milliseconds, for a watcher in another thread; or NULL
     const th_folder *checkpoints; // NULL: none are written
     double checkpoint_every;      // [s] simulated
     double wall_before;           // seconds the run took before it was resumed
     char trouble[640];            // why the recording ends early; "": it does not
-    char note[1000];              // a line about trouble that nobody was told yet; "": none
+    char note[1000];              // a line about trouble that was not told yet; "": none
     bool checkpoint_failed;
     void (*stepped)(void *context, const th_simulation *simulation); // after every step; or NULL
     void (*tell)(void *context, const char *note); // NULL: the last one stays in `note`
@@ -93,14 +93,14 @@ th_result th_simulation_restore(th_simulation *simulation, const th_checkpoint *
 th_result th_simulation_run(th_simulation *simulation, th_error *error);
 void th_simulation_release(th_simulation *simulation);
 
-// People who are there or may still come until `end` [s].
+// People that are inside or may still come until `end` [s].
 double th_people_expected(const th_scene *scene, double end);
 // A frame is every n-th step, the nearest to what is wanted: frames per second really written.
 double th_frames_per_second(double wanted, double step);
 
 // ---- many runs side by side over the cores, one scene shared
-// Results are handed over strictly in the order of the seeds, so that nothing computed from them depends on how many ran
-// at once.
+// Results are handed over strictly in the order of the seeds, so that nothing computed from them depends on how many
+// ran at once.
 
 typedef struct th_jobs {
     const th_simulation_def *simulation; // threads is overwritten when 0

@@ -33,7 +33,7 @@ static const struct rlimit *lowered(struct rlimit *value, double most) {
 int main(int argc, char **argv) {
     if (argc != 2) return 2;
 #ifdef __linux__
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody would read on
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // no process would read on
 #endif
     struct stat about;
     double bytes = stat(argv[1], &about) == 0 ? (double)about.st_size : 0;
