@@ -1,14 +1,9 @@
-// Contact: overlapping people are pushed apart, then walls have the last word. After this stage nobody
-// stands in a wall or has passed one, whatever the models wanted.
-//
-// The proof of the last sentence: a move is accepted only when the straight path from the old to the
-// new position touches no standing wall; the old position is always such a position. So by induction
-// everybody stays in the part of the walkable area it started in, and doors and links are the only ways.
+// The loops of the contact stage over the agents (contact.h).
 // Cost O(agents x people within two radii). SPDX-License-Identifier: Apache-2.0
 #include "contact/contact.h"
 #include "core/parallel.h"
 
-// How many discs of a run touch the disc at p, itself included. Vector code: most people touch nobody,
+// How many discs of a run touch the disc at p, itself included. Vector code: most agents touch no other,
 // and this is all that is done for them.
 TH_FORMULA int touching_in_run(const float *xs, const float *ys, const float *radii, uint32_t begin,
                                uint32_t end, th_vec2 p, float radius) {
@@ -31,7 +26,7 @@ TH_CLONES static int touching_in_box(const th_index *index, const th_level_grid 
     return touching;
 }
 
-// Most people touch nobody; they are done with this look. Links are rare, and who may be seen across one is not
+// Most agents touch no other; they are done with this look. Links are rare, and an agent seen across one is not
 // looked at here.
 static bool is_alone(const th_world *world, const th_separation *now, uint32_t i) {
     const th_agents *agents = &world->agents;
@@ -82,7 +77,7 @@ void th_stage_contact(th_world *world) {
     int passes = th_contact_pair_passes(world);
     for (int pass = 0; pass < passes; ++pass) {
         if (separation_pass(world, &walls, pass, furthest) == 0) break;
-        furthest += 0.5f * world->max_radius; // what this pass may have moved anybody
+        furthest += 0.5f * world->max_radius; // the furthest that this pass may have moved an agent
     }
     uint64_t stops = 0;
 #pragma omp parallel for num_threads(world->threads) schedule(dynamic, TH_BLOCK) reduction(+ : stops)

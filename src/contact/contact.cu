@@ -5,12 +5,12 @@
 
 namespace th {
 
-// In the last pass on open ground who was pushed has the velocity it really moved with; elsewhere walls come first.
+// In the last pass on open ground a pushed agent gets the velocity it really moved with; elsewhere walls come first.
 template <bool open> void separate_people(th_world *host, int pass, bool last) {
     const step_sums *s = &host->device_world->sums->step;
     th_agents *agents = &host->device_world->known.agents;
     th_separation known = th_separation_of(agents, pass, 0.0f);
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             th_walls walls = th_world_walls(world);
             float furthest2;
@@ -31,7 +31,7 @@ template <bool open> void separate_people(th_world *host, int pass, bool last) {
 }
 
 // What the stages before have counted, and the arrays that passes and commit have changed places of. The step is
-// over but for who arrives in it.
+// over except for the agents that arrive in it.
 static void end_contact(th_world *host, int passes) {
     const step_sums *s = &host->device_world->sums->step;
     th_contact_commit(&host->device_world->known.agents);
@@ -76,7 +76,7 @@ void stage_contact(th_world *host) {
         once(
             host, TH_LAMBDA(th_world * world) { th_contact_take_pass(&world->agents); });
     if (!open)
-        everybody(
+        for_each_agent(
             host, TH_LAMBDA(th_world * world, int i) {
                 th_walls walls = th_world_walls(world);
                 if (th_contact_keep_out_of_walls(world, &walls, i, passes > 0))

@@ -1,9 +1,9 @@
-// Contact: overlapping people are pushed apart, then walls have the last word. After this stage nobody
+// Contact: pushes overlapping agents apart, then walls have the last word. After this stage no agent
 // stands in a wall or has passed one, whatever the models wanted.
 //
 // The proof of the last sentence: a move is accepted only when the straight path from the old to the
 // new position touches no standing wall; the old position is always such a position. So by induction
-// everybody stays in the part of the walkable area it started in, and doors and links are the only ways.
+// every agent stays in the part of the walkable area it started in, and doors and links are the only ways.
 // Cost O(agents x people within two radii). SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CONTACT_CONTACT_H
 #define TH_CONTACT_CONTACT_H
@@ -37,7 +37,7 @@ TH_BOTH static inline float th_contact_repair(const th_world *world, int i, int 
         agents->next_position_y[i] = agents->position_y[i];
         agents->next_velocity_x[i] = agents->next_velocity_y[i] = 0.0f;
     }
-    // Nobody runs 10 m/s; a model that says so has blown up.
+    // No person runs 10 m/s; a model that says so has blown up.
     float longest = 10.0f * world->dt;
     float x = agents->next_position_x[i] - agents->position_x[i];
     float y = agents->next_position_y[i] - agents->position_y[i];
@@ -60,7 +60,7 @@ TH_BOTH static inline float th_contact_repair(const th_world *world, int i, int 
     return moved2;
 }
 
-// How far i gives way to others when it stands on purpose; 0.5: as those who walk.
+// Share of an overlap that agent i gives way when it stands on purpose; 0.5: as a walking agent.
 TH_BOTH static inline float th_contact_yield_of(const th_world *world, uint32_t i) {
     const th_group_state *state = &world->groups[world->agents.group[i]];
     return world->agents.phase[i] != TH_PHASE_WALKING ? state->body.standing_yield : 0.5f;
@@ -99,7 +99,7 @@ enum {
 // A Jacobi pass: from frozen positions to new ones.
 typedef struct th_separation {
     int pass;
-    float moved; // furthest anybody went since the index was made [m]
+    float moved; // furthest way of any agent since the index was built [m]
     const float *from_x, *from_y;
     float *to_x, *to_y;
 } th_separation;
@@ -182,8 +182,9 @@ TH_BOTH static inline bool th_contact_take_push(const th_world *world, const th_
     return pushed;
 }
 
-// Who was stopped or pushed has the velocity it really moved with, up to walking speed. Otherwise people pressed together would go on believing in velocities nobody has, and the crowd
-// recoils: ORCA's `circle` explodes outward after 25 s without this.
+// A stopped or pushed agent gets the velocity it really moved with, up to walking speed. Otherwise agents pressed
+// together would keep velocities that none of them has, and the crowd recoils: ORCA's `circle` explodes outward after
+// 25 s without this.
 TH_BOTH static inline void th_contact_take_real_velocity(const th_world *world, uint32_t i,
                                                          th_vec2 from, th_vec2 to) {
     const th_agents *agents = &world->agents;
@@ -196,7 +197,7 @@ TH_BOTH static inline void th_contact_take_real_velocity(const th_world *world, 
 
 // Pushes a disc off the walls it reaches into; a few rounds, because leaving one wall may mean
 // entering the next. In gaps narrower than the disc it ends in between. Where the centre is on the wall there
-// is no direction off it but the wall's own, to the side where the person stood before: who were left there
+// is no direction off it but the wall's own, to the side where the agent stood before: an agent left there
 // would stick to the wall for good, nearer and nearer, and in the end slip out along the line of an exit.
 TH_BOTH static inline th_vec2 th_contact_push_off_walls(const th_walls *walls, int level,
                                                         th_vec2 from, th_vec2 p, float radius) {

@@ -9,7 +9,7 @@ static inline double th_clock_read(clockid_t clock) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-// Seconds since some fixed moment; never goes back when somebody sets the date.
+// Seconds since some fixed moment; never goes back when the date is set.
 static inline double th_monotonic_seconds(void) { return th_clock_read(CLOCK_MONOTONIC); }
 
 // Processor time that the calling thread has used [s].

@@ -1,5 +1,5 @@
 // A pool lives for one call of th_pool_run: its jobs are seconds long, so starting threads costs nothing.
-// One lock and one condition serve everybody. SPDX-License-Identifier: Apache-2.0
+// One lock and one condition serve all threads. SPDX-License-Identifier: Apache-2.0
 #include "core/pool.h"
 #include "core/error.h"
 #include <fcntl.h>

@@ -59,7 +59,7 @@ TH_FORMULA float th_inverse_root(float x) {
 }
 
 // a / b and sqrt(x). Exactly rounded on a CPU, approximate on a GPU. Use them for forces and directions, not for
-// tests that decide on which side of a line somebody is. On a GPU b must be below 8e37.
+// tests that decide on which side of a line an agent is. On a GPU b must be below 8e37.
 TH_FORMULA float th_divide(float a, float b) {
 #ifdef TH_HARDWARE_MATH
     float ratio;

@@ -20,16 +20,17 @@ enum {
     TH_STREAM_ROADMAP = 10,     // sampling of road-map nodes
     TH_STREAM_FORCE_NOISE = 11, // fluctuation term of Helbing-Molnar 1995
     TH_STREAM_STRIDE = 12,      // people's own stride factor, buffer and height of DenseSense
-    TH_STREAM_SIDESTEP = 13,    // which way somebody who is stopped steps aside, pbd
-    TH_STREAM_OTHER_WAY = 14,   // which other way somebody who cannot go on tries, people
+    TH_STREAM_SIDESTEP = 13,    // side that a stopped agent steps to, pbd
+    TH_STREAM_OTHER_WAY = 14,   // other way that a blocked agent tries, people
     TH_STREAM_HIDAC = 20,       // personality and timers of hidac
     TH_STREAM_HIDAC_MIND = 21,  // knowledge, role and temper of the behaviour hidac
     TH_STREAM_MARKERS = 22,     // markers on the ground, colonization
-    TH_STREAM_DODGE = 23,     // where somebody who meets another face to face dodges, colonization
-    TH_STREAM_RESCUE = 24,    // which direction somebody who stands tries, colonization
-    TH_STREAM_UNDECIDED = 25, // who is undecided and which sight is chosen
-    TH_STREAM_INTEREST = 30,  // who is drawn to a place of interest or stops at it, and at which
-    TH_STREAM_BROWSE = 31,    // how long somebody looks at a place of interest
+    TH_STREAM_DODGE = 23,       // side to which an agent dodges an oncoming one, colonization
+    TH_STREAM_RESCUE = 24,      // direction that a standing agent tries, colonization
+    TH_STREAM_UNDECIDED = 25,   // whether an agent is undecided, and the sight it chooses
+    TH_STREAM_INTEREST =
+        30, // whether an agent is drawn to a place of interest or stops there, and at which
+    TH_STREAM_BROWSE = 31,        // how long an agent looks at a place of interest
     TH_STREAM_OWN_MODEL = 1 << 24 // and up: numbers that models as functions of one person draw
 };
 

@@ -6,9 +6,9 @@
 
 #define TH_WEIDMANN_FREE_SPEED 1.34 // [m/s]
 #define TH_WEIDMANN_STEEPNESS 1.913 // gamma [1/m2]
-#define TH_WEIDMANN_DENSITY_MAX 5.4 // where nobody moves any more [1/m2]
+#define TH_WEIDMANN_DENSITY_MAX 5.4 // where all motion stops [1/m2]
 
-// Speed at a density [1/m2] -> [m/s]. 0 from the highest density on; the free speed where nobody is.
+// Speed at a density [1/m2] -> [m/s]. 0 from the highest density on; the free speed on empty ground.
 TH_FORMULA double th_weidmann_speed(double density) {
     if (!(density > 0.0)) return TH_WEIDMANN_FREE_SPEED;
     if (density >= TH_WEIDMANN_DENSITY_MAX) return 0.0;

@@ -13,7 +13,7 @@ typedef struct th_goal_grid {
 } th_goal_grid;
 
 #define TH_GOAL_NEAR \
-    1.0f // [m] further than anybody goes in a step of up to 0.1 s, three times a usual one
+    1.0f // [m] further than any agent goes in a step of up to 0.1 s, three times a usual one
 
 // Grids for all levels, in the scene's arena. False: no memory.
 bool th_goal_grids_build(th_scene *scene);

@@ -1,4 +1,4 @@
-// Counting sort into cells. Counting is done with integer atomics, whose sums do not depend on who
+// Counting sort into cells. Counting is done with integer atomics, whose sums do not depend on which thread
 // comes first; the places within a cell do, so each cell is put into id order afterwards.
 // SPDX-License-Identifier: Apache-2.0
 #include "space/index.h"

@@ -42,7 +42,7 @@ TH_BOTH static inline void th_index_run(const th_index *index, const th_level_gr
     *end = start[column1 + 1];
 }
 
-// Everybody who may be within `reach` of p, as one run per row of cells:
+// All agents that may be within `reach` of p, as one run per row of cells:
 //   th_rows rows = th_rows_around(grid, p, reach);
 //   for (uint32_t begin, end; th_next_run(index, grid, &rows, &begin, &end);)
 //       for (uint32_t j = begin; j < end; ++j) ...
@@ -72,7 +72,7 @@ TH_BOTH static inline bool th_next_run_within(const th_index *index, const th_le
     float slack = 0.01f * grid->cell; // more than the coordinates round
     float bottom = grid->origin.y + (float)row * grid->cell, top = bottom + grid->cell;
     float off = (p.y < bottom ? bottom - p.y : p.y - top) - slack;
-    // Rows at the border hold everybody beyond it too.
+    // Rows at the border hold all agents beyond it too.
     if (off < 0.0f || row == 0 || row == grid->ny - 1) off = 0.0f;
     float inside2 = reach * reach - off * off,
           half = th_root(inside2 > 0.0f ? inside2 : 0.0f) + slack;

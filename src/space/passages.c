@@ -8,8 +8,8 @@
 // ---- the narrowest passage of a plan
 // Here a passage is a straight line between two walls, on ground, whose circle (the line being its diameter) no wall
 // enters: it is narrower than its surroundings. The corner of a room is none, a bend of a wall neither; a door, a
-// corridor and the space between two pillars are. Both walls are within reach of the cell of the wall grid that holds the
-// line's middle, so one cell after the other is looked at. Cost: cells x pairs of walls near them.
+// corridor and the space between two pillars are. Both walls are within reach of the cell of the wall grid that holds
+// the line's middle, so one cell after the other is looked at. Cost: cells x pairs of walls near them.
 
 typedef struct narrow_search {
     const th_scene *scene;
@@ -73,15 +73,16 @@ float th_narrowest_passage(const th_scene *scene, th_arena *arena, float least, 
 }
 
 // ---- portals
-// Here a passage is a straight line from a corner that juts out into the ground to the nearest point of another wall, whose
-// circle no wall enters: it is narrower than what lies on both sides. This is where the distance to the walls, followed
-// along the medial axis, has a minimum, found without making the axis. A corner bears one passage, its narrowest: at a
-// door beside a corridor the door, not the lines across the corridor. Cost: corners x walls within `widest` of them.
+// Here a passage is a straight line from a corner that juts out into the ground to the nearest point of another wall,
+// whose circle no wall enters: it is narrower than what lies on both sides. This is where the distance to the walls,
+// followed along the medial axis, has a minimum, found without making the axis. A corner bears one passage, its
+// narrowest: at a door beside a corridor the door, not the lines across the corridor. Cost: corners x walls within
+// `widest` of them.
 
 enum { NEAR_MOST = 256 };
 static const float SAME_PLACE = 0.002f; // [m] corners this close are one
 static const float ON_DOOR = 0.1f;      // [m] a passage this close to a door's line is the door
-static const float NARROWEST = 0.05f;   // [m] of passages; a slit that is narrower nobody passes
+static const float NARROWEST = 0.05f;   // [m] of passages; narrower slits are not passable
 static const float ALIKE = 0.98f;       // widths that differ by less count as the same
 static const float INTO_WALL = 0.005f;  // [m] a slit's line reaches so far, so that lines meet
 
@@ -112,8 +113,8 @@ static bool juts_out(const th_scene *scene, const th_wall *wall) {
     return th_det(before, wall->direction) > 0.05f || th_dot(before, wall->direction) < 0.0f;
 }
 
-// From a corner over a slit and a little into the wall behind it. The end of a thin wall goes on straight in any case: it
-// may touch a wall, or the edge of the ground, but for a rounding.
+// From a corner over a slit and a little into the wall behind it. The end of a thin wall goes on straight in any case:
+// it may touch a wall, or the edge of the ground, but for a rounding.
 static bool add_slit(search *s, const th_wall *corner, th_vec2 across) {
     th_vec2 way = th_length(across) > SAME_PLACE ? across : s->scene->walls[corner->prev].direction;
     th_vec2 end = th_add(th_add(corner->a, across), th_scale(INTO_WALL, th_unit(way)));

@@ -1,6 +1,7 @@
-// Dijkstra's search from the goals outward over (portal, room entered). Where doors change, only those whose ways led over a
-// door that shut lose them and are searched anew, and only those who gain by a door that opened are changed (Ramalingam,
-// Reps 1996). A way is a sum from the goal outward, so that both give the same bits. SPDX-License-Identifier: Apache-2.0
+// Dijkstra's search from the goals outward over (portal, room entered). Where doors change, only those whose ways led
+// over a door that shut lose them and are searched anew, and only nodes that gain by a door that opened are changed
+// (Ramalingam, Reps 1996). A way is a sum from the goal outward, so that both give the same bits.
+// SPDX-License-Identifier: Apache-2.0
 #include "space/rooms.h"
 #include <math.h>
 
@@ -19,7 +20,7 @@ static int node_into(const th_rooms *rooms, int portal, int room) {
     return 2 * portal + th_side_of_portal(&rooms->portals[portal], room);
 }
 
-// Everybody who enters `room` and could go on to its place for `distance` more, over the node `next`.
+// Offers a way over the node `next`, `distance` further, to all nodes that enter `room`.
 static void offer_entrances(const th_room_ways *w, int room, int place, float distance, int next) {
     const th_room *one = &w->rooms->rooms[room];
     int places = one->portal_count + one->goal_count;
@@ -47,7 +48,7 @@ static void settle_all(const th_room_ways *w) {
     }
 }
 
-// Shut ones are settled before the search: nobody passes.
+// Shut ones are settled before the search: they are not passable.
 static void begin(const th_room_ways *w, const uint32_t *shut) {
     for (int n = 0; n < 2 * w->rooms->portal_count; ++n)
         w->front->place[n] = is_shut(&w->rooms->portals[n / 2], shut) ? -1 : 0;
@@ -68,7 +69,7 @@ void th_room_ways_search(const th_room_ways *w, const uint32_t *shut) {
     settle_all(w);
 }
 
-// Takes the ways of those away who went over `node`, and of those who went over them. The heap, empty as yet, holds who is
+// Removes the ways that lead over `node`, and those that lead over them. The heap, empty as yet, holds the nodes
 // still to be looked at.
 static int forget(const th_room_ways *w, int node, int count) {
     th_front_entry *lost = w->front->heap;
@@ -122,7 +123,8 @@ void th_room_ways_change(const th_room_ways *w, const uint32_t *before, const ui
             for (int side = 0; side < 2; ++side)
                 if (w->ways[2 * p + side] < INFINITY) count = forget(w, 2 * p + side, count);
     begin(w, shut);
-    // Offers go into the heap that holds the list, never beyond who is read next: each reads one and adds at most one.
+    // Offers go into the heap that holds the list, never beyond the node that is read next: each reads one and adds at
+    // most one.
     for (int k = 0; k < count; ++k) look_ahead(w, w->front->heap[k].node);
     for (int p = 0; p < rooms->portal_count; ++p)
         if (is_shut(&rooms->portals[p], before) && !is_shut(&rooms->portals[p], shut))

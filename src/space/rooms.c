@@ -1,6 +1,6 @@
 // Rooms: the faces of the drawing that walls and portals make (GEOS joins the lines and walks around the faces), joined
-// again where they are too shallow to be rooms. Cost: O(lines log lines) for the faces, portals x rooms for who lies on
-// which side. SPDX-License-Identifier: Apache-2.0
+// again where they are too shallow to be rooms. Cost: O(lines log lines) for the faces, portals x rooms for which room
+// lies on which side. SPDX-License-Identifier: Apache-2.0
 #include "space/rooms.h"
 #include "core/error.h"
 #include "core/geometry.h"
@@ -226,8 +226,8 @@ static th_vec2 place_middle(const th_rooms *rooms, const th_room *room, int plac
                          : th_v(0.5f * (box->min_x + box->max_x), 0.5f * (box->min_y + box->max_y));
 }
 
-// Is q seen from p, both of the room or on its rim, without leaving it? Over a portal and back by another the way may be
-// shorter, but it is not one inside the room: people would turn back in the room between.
+// Is q seen from p, both of the room or on its rim, without leaving it? Over a portal and back by another the way may
+// be shorter, but it is not one inside the room: people would turn back in the room between.
 static bool sees(const th_rooms *rooms, const th_walls *walls, const th_room *room, th_vec2 p,
                  th_vec2 q) {
     float length = th_length(th_sub(q, p));
@@ -243,8 +243,8 @@ static bool sees(const th_rooms *rooms, const th_walls *walls, const th_room *ro
     return th_polygons_contain(&room->shape, th_scale(0.5f, th_add(p, q)));
 }
 
-// Where a place is looked at from p, or p from it: in the room a little before a portal and a little off its ends. A line
-// that ends on the portal itself would run along the wall to another door in it, and so count as hidden.
+// Where a place is looked at from p, or p from it: in the room a little before a portal and a little off its ends. A
+// line that ends on the portal itself would run along the wall to another door in it, and so count as hidden.
 static th_vec2 before_place(const th_rooms *rooms, const th_room *room, int place, th_vec2 p) {
     if (place >= room->portal_count) return th_rooms_place_point(rooms, room, place, p);
     const th_room_portal *portal = &rooms->portals[room->portals[place]];
@@ -280,8 +280,8 @@ static int room_corners(const th_rooms *rooms, const th_room *room, th_vec2 *cor
     return count;
 }
 
-// Floyd and Warshall, by way of corners: what is reached at a place is its nearest point, what leaves it its middle, so no
-// way leads on over a place.
+// Floyd and Warshall, by way of corners: what is reached at a place is its nearest point, what leaves it its middle, so
+// no way leads on over a place.
 static void through_corners(float *d, int places, int n) {
     for (int k = places; k < n; ++k)
         for (int i = 0; i < n; ++i)

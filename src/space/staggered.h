@@ -9,7 +9,7 @@
 #include "space/walls.h"
 
 // Cell (i, j) covers origin + [i, i+1] h x [j, j+1] h and has the number j nx + i, as have its west and its
-// south face. The grid has a ring of cells that hold nobody, so every cell inside has four neighbours.
+// south face. The grid has a ring of empty cells, so every cell inside has four neighbours.
 typedef struct th_staggered {
     th_vec2 origin;
     float h, inverse_h;

@@ -33,8 +33,7 @@ typedef struct th_walls {
     int scene_count, count;
     const uint8_t *door_closed; // by door
     const th_wall_grid *grids;  // by level
-    float
-        need; // who needs this much to pass takes narrower gaps and doors for walls; 0: nobody does [m]
+    float need;                 // gaps and doors narrower than this count as walls; 0: none do [m]
 } th_walls;
 
 // Of a scene without live walls.
@@ -67,8 +66,8 @@ TH_BOTH static inline bool th_walls_maybe_near(const th_walls *walls, int level,
     if (walls->count == 0) return false;
     return walls->count > walls->scene_count || th_wall_cell(&walls->grids[level], p, &list) > 0;
 }
-// No standing wall is nearer to p than this [m]. One look-up: never too large, too small by up to the diagonal of a piece
-// and, beyond the grid's reach, two diagonals and a tenth; 0 while live walls stand, which are not in the grid.
+// No standing wall is nearer to p than this [m]. One look-up: never too large, too small by up to the diagonal of a
+// piece and, beyond the grid's reach, two diagonals and a tenth; 0 while live walls stand, which are not in the grid.
 TH_BOTH static inline float th_walls_clear(const th_walls *walls, int level, th_vec2 p) {
     const th_wall_grid *grid = &walls->grids[level];
     if (walls->count > walls->scene_count) return 0.0f;
@@ -199,8 +198,8 @@ TH_BOTH static inline void th_wall_clip_to_grid(const th_wall_grid *grid, th_vec
     }
 }
 
-// The walls that meet a piece of the path p -> q no longer than twice the reach are all within reach of its middle, so one
-// cell is enough.
+// The walls that meet a piece of the path p -> q no longer than twice the reach are all within reach of its middle, so
+// one cell is enough.
 TH_BOTH static inline void th_wall_try_piece(th_wall_crossing *first, const th_walls *walls,
                                              const th_wall_grid *grid, th_vec2 middle, th_vec2 p,
                                              th_vec2 q) {
@@ -252,8 +251,9 @@ TH_BOTH static inline int th_walls_first_crossing(const th_walls *walls, int lev
     if (t) {
         *t = (float)first.t;
         if ((double)*t > first.t)
-            *t = nextafterf(*t,
-                            0.0f); // rounds towards the start, so that nobody ends behind the wall
+            *t =
+                nextafterf(*t,
+                           0.0f); // rounds towards the start, so that no agent ends behind the wall
     }
     return first.wall;
 }
