@@ -1,6 +1,6 @@
 // Memory, launches and atomics: what kernels are written on. There are two devices: a GPU by CUDA, and, for tests on
-// computers without one, the CPU as an emulated device with memory of its own (its loops run backwards, so that whatever
-// depends on the order of threads shows). SPDX-License-Identifier: Apache-2.0
+// computers without one, the CPU as an emulated device with memory of its own (its loops run backwards, so that
+// whatever depends on the order of threads shows). SPDX-License-Identifier: Apache-2.0
 #ifndef TH_DEVICE_DEVICE_CUH
 #define TH_DEVICE_DEVICE_CUH
 #define TH_DEVICE_CODE // core/device.h
@@ -73,7 +73,7 @@ template <int resident, class Function> void each_resident(int count, Function f
             <<<(unsigned)((count + THREADS - 1) / THREADS), THREADS>>>(function, count);
 }
 // *most becomes the largest value(i), if that is more. A block joins what its threads have before it tells: all
-// blocks tell the same place, and words that everybody reads and writes took longer than all the rest.
+// blocks tell the same place, and words that all blocks read and write took longer than all the rest.
 template <class Value>
 __global__ void __launch_bounds__(THREADS) most_kernel(Value value, int count, uint32_t *most) {
     __shared__ uint32_t warps[THREADS / 32];
@@ -152,7 +152,8 @@ inline void smallest_here(uint32_t *least, uint32_t value) { smallest(least, val
 
 #endif
 
-// A GPU has the CPU's bits when it is built to (TH_CUDA_EXACT), the emulated device always but when a test makes it rough.
+// A GPU has the CPU's bits when it is built to (TH_CUDA_EXACT), the emulated device always but when a test makes it
+// rough.
 #if defined(TH_EXACT) || (!defined(__CUDACC__) && !defined(TH_ROUGH))
 constexpr bool EXACT = true;
 #else

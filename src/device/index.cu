@@ -59,13 +59,13 @@ static void build_grids(th_world *host) {
         });
 }
 
-// Everybody's cell; afterwards `order` has the people of each cell beside each other, as they came.
+// The cell of every agent; afterwards `order` has the people of each cell beside each other, as they came.
 static void sort_people(th_world *host) {
     th_device_world *device = host->device_world;
     uint32_t *start = device->known.index.cell_start;
     const int *cells = &device->world->index.cell_count;
     clear_counted(start, cells, device->cells);
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             th_agents *agents = &world->agents;
             const th_level_grid *grid = &world->index.grids[agents->level[i]];
@@ -78,7 +78,7 @@ static void sort_people(th_world *host) {
             if (cell != TH_NO_CELL) agents->slot[i] = add(&world->index.cell_start[cell], 1u);
         });
     scan_counted(start, cells, device->cells, device->tiles);
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             th_agents *agents = &world->agents;
             uint32_t cell = agents->cell[i];
@@ -128,7 +128,7 @@ static void gather_fields(th_world *host) {
     const uint32_t *cell = agents->cell, *listed = agents->order, *id = agents->id;
     const uint32_t *start = device->known.index.cell_start;
     const int *cells =
-        &device->world->index.cell_count; // where the last cell ends: people who are still there
+        &device->world->index.cell_count; // where the last cell ends: agents that are still there
     uint32_t *order = agents->slot;
     gathering some = next_fields(agents, 0);
     each(
@@ -145,7 +145,7 @@ static void gather_fields(th_world *host) {
         some = next_fields(agents, first);
         bool last = first + gathering::MOST >= field_count(agents);
         th_agents sorted = *agents;
-        // Nobody in this launch looks at world->agents.
+        // This launch does not read world->agents.
         each(
             device->bound > 0 ? device->bound : 1, TH_LAMBDA(int k) {
                 if ((uint32_t)k < start[*cells]) some.move(order[k], (uint32_t)k);

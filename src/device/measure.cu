@@ -1,4 +1,4 @@
-// The measure stage on the device (world/measure.c): who has arrived, lines, overlaps.
+// The measure stage on the device (world/measure.c): arrivals, lines, overlaps.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/model.cuh"
 #include "world/measure.h"
@@ -34,7 +34,7 @@ void sample_overlaps(th_world *host) {
         });
 }
 
-// Sets the times of the exits by which somebody left in this step.
+// Sets the times of the exits through which an agent left in this step.
 static void time_exits(th_world *host) {
     const step_sums *s = &host->device_world->sums->step;
     if (host->scene->goal_count == 0) return;
@@ -51,7 +51,7 @@ static void time_exits(th_world *host) {
 
 static void count_lines(th_world *host) {
     if (th_counted_line_count(host->scene) == 0) return;
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             for (int l = 0; l < th_counted_line_count(world->scene); ++l) {
                 int side =
@@ -89,7 +89,7 @@ void stage_measure(th_world *host) {
     if (host->step_count % th_steps_per_second(host) != 0) return;
     sample_overlaps(host);
     if (open_ground(host)) return;
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             th_walls walls = th_world_walls(world);
             if (th_in_solid(world, &walls, i)) add(&world->counters.wall_crossings, (uint64_t)1);

@@ -1,5 +1,6 @@
-// What a model brings for the device. Each model's .cu file defines one such description; the table (models.cu) has one for
-// every line of the registry, so that nothing in this room knows a model by name. SPDX-License-Identifier: Apache-2.0
+// What a model brings for the device. Each model's .cu file defines one such description; the table (models.cu) has one
+// for every line of the registry, so that nothing in this room knows a model by name. SPDX-License-Identifier:
+// Apache-2.0
 #ifndef TH_DEVICE_MODEL_CUH
 #define TH_DEVICE_MODEL_CUH
 #include "device/world.cuh"
@@ -8,11 +9,12 @@ namespace th {
 
 // Any of them may be NULL. They are called for the models that the world uses.
 struct device_model {
-    // Takes the model's memory from the world's store, and what it needs on the host into model_state. False: no memory.
+    // Takes the model's memory from the world's store, and what it needs on the host into model_state. False: no
+    // memory.
     bool (*create)(th_world *host);
     void (*destroy)(th_world *host); // what create took on the host
     void (*run)(th_world *host);     // the model's stage, for its people
-    void (*arrive)(th_world *host);  // behave only: at the end of a step, who has arrived
+    void (*arrive)(th_world *host);  // behave only: at the end of a step: arrivals
     // After the host's arrays were sent; what the model keeps beside them.
     bool (*send)(th_world *host);
     bool (*fetch)(th_world *host);       // what a snapshot keeps

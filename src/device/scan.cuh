@@ -25,7 +25,7 @@ template <int threads> __device__ uint32_t scan_block(uint32_t own, uint32_t *al
     using block_scan = cub::BlockScan<uint32_t, threads>;
     __shared__ typename block_scan::TempStorage room;
     uint32_t before;
-    __syncthreads(); // who is late may still read the last result
+    __syncthreads(); // a late thread may still read the last result
     block_scan(room).ExclusiveSum(own, before, *all);
     return before;
 }

@@ -43,7 +43,7 @@ struct block_team {
     int block;
     void *shared;
     __device__ float *memory() const { return (float *)shared; }
-    // phase(k) for k in 0 .. count; everybody waits for the last.
+    // phase(k) for k in 0 .. count; all threads wait for the last.
     template <class Phase> __device__ void each(int count, Phase phase) {
         for (int k = (int)threadIdx.x; k < count; k += (int)blockDim.x) phase(k);
         __syncthreads();
@@ -203,8 +203,8 @@ struct grid_team {
     uint32_t stood; // thread 0's: how the bit of `meet` stood
 
     __device__ float *memory() const { return (float *)shared; }
-    // phase(k) for this block's share of 0 .. count: as much as any other's, so that no multiprocessor stands idle while
-    // another's memory is the narrow place. Whole warps.
+    // phase(k) for this block's share of 0 .. count: as much as any other's, so that no multiprocessor stands idle
+    // while another's memory is the narrow place. Whole warps.
     template <class Phase> __device__ void own_share(int count, Phase phase) const {
         int share = (count + (int)gridDim.x - 1) / (int)gridDim.x;
         share = (share + TEAM_WARP - 1) / TEAM_WARP * TEAM_WARP;
@@ -214,7 +214,7 @@ struct grid_team {
     }
     // All blocks, by thread 0 of each: the highest bit turns when the last one has come. Release and acquire are
     // for everything that the block's threads have written before their own barrier, and read after it. Which way the
-    // bit stood is known from the last time: nobody waits for an answer to his own coming before he asks for all.
+    // bit stood is known from the last time: no block waits for the answer to its own arrival before it asks for all.
     __device__ uint32_t *arrived() const { return (uint32_t *)(partial + 2 * TEAM_BLOCKS_MOST); }
     __device__ void begin() { // it cannot turn before this block has come
         asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(stood) : "l"(arrived()) : "memory");
@@ -262,7 +262,8 @@ struct grid_team {
         block_team team = {(int)blockIdx.x, shared};
         phase(team);
     }
-    // phase(team, k) for k in 0 .. count, each by one warp with `bytes` of shared memory; everybody waits for the last.
+    // phase(team, k) for k in 0 .. count, each by one warp with `bytes` of shared memory; all threads wait for the
+    // last.
     template <class Phase> __device__ void each_warp(int count, size_t bytes, Phase phase) {
         const int warp = (int)threadIdx.x / TEAM_WARP, warps = GRID_THREADS / TEAM_WARP;
         warp_team team = {(char *)shared + (size_t)warp * bytes};
@@ -311,7 +312,7 @@ struct grid_team {
         raise_most(most, found);
         wait();
     }
-    // Sum, or largest (at least 0), of phase(k); everybody gets it.
+    // Sum, or largest (at least 0), of phase(k); every thread gets it.
     template <class Phase> __device__ double sum(int count, Phase phase) {
         return join(count, phase, [](double a, double b) { return a + b; });
     }

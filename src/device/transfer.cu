@@ -1,4 +1,4 @@
-// The world to the device and back: all of it when it was changed on the host, what somebody asks for on the way back.
+// The world to the device and back: all of it when it was changed on the host, on the way back what a caller asks for.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/model.cuh"
 #include "device/upload.cuh"

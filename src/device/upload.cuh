@@ -75,7 +75,7 @@ inline th_plans copy_plans(store &s, const th_plans *host, const th_nodes *host_
                            const th_nodes *nodes, const th_scene *scene) {
     th_plans plans = *host;
     plans.graph.nodes = nodes;
-    plans.graph.crowd = nullptr; // only who solves fields looks at these
+    plans.graph.crowd = nullptr; // only the solvers of fields read these
     plans.graph.crowd_cost = nullptr;
     plans.graph.links = s.copy(plans.graph.links, (size_t)host_nodes->count);
     plans.graph.portals = s.copy(plans.graph.portals, (size_t)host_nodes->portal_count);

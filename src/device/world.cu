@@ -1,5 +1,5 @@
-// The backend of a device: the whole world lives there, and a step is a row of kernels over the same per-person functions
-// that the CPU runs. Nothing is copied in a step but what somebody asked for. Integers are added up by atomics,
+// The backend of a device: the whole world lives there, and a step is a row of kernels over the same per-person
+// functions that the CPU runs. A step copies nothing but what a caller asked for. Integers are added up by atomics,
 // floats never are, so two runs give the same bits. SPDX-License-Identifier: Apache-2.0
 #include "device/model.cuh"
 #include "device/upload.cuh"
@@ -187,7 +187,7 @@ static uint64_t hash_people(th_world *host) {
     sums *s = host->device_world->sums;
     once(
         host, TH_LAMBDA(th_world *) { s->hash = 0; });
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) { add(&s->hash, th_person_hash(world, i)); });
     sums result;
     if (!finish() || !get(&result, s, sizeof result)) return 0;
@@ -199,9 +199,10 @@ static bool anybody_under_way(th_world *host) {
     sums *s = host->device_world->sums;
     once(
         host, TH_LAMBDA(th_world *) { s->under_way = 0; });
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
-            if (th_under_way(world, (uint32_t)i)) s->under_way = 1; // all who write, write the same
+            if (th_under_way(world, (uint32_t)i))
+                s->under_way = 1; // all writers write the same value
         });
     sums result;
     if (!finish() || !get(&result, s, sizeof result)) return false;

@@ -1,5 +1,5 @@
-// The world on a device, as the kernels of all models see it: where its arrays are, launches over everybody, the sums of
-// a step, and what the files of this room offer each other and the models. SPDX-License-Identifier: Apache-2.0
+// The world on a device, as the kernels of all models see it: where its arrays are, launches over all agents, the sums
+// of a step, and what the files of this room offer each other and the models. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_DEVICE_WORLD_CUH
 #define TH_DEVICE_WORLD_CUH
 #include "device/device.cuh"
@@ -23,7 +23,7 @@ struct sums {
 };
 
 // Something that happened, with what orders the events of one step: those from the host first, then by the place in
-// memory of who left.
+// memory of agents that left.
 struct happened {
     uint64_t step; // after which
     uint32_t place, id;
@@ -58,8 +58,8 @@ namespace th {
 
 inline th_world *world_on_device(const th_world *world) { return world->device_world->world; }
 
-// function(world, i) for everybody on the device.
-template <class Function> void everybody(const th_world *host, Function function) {
+// function(world, i) for every agent on the device.
+template <class Function> void for_each_agent(const th_world *host, Function function) {
     th_world *world = world_on_device(host);
     each(
         host->device_world->bound, TH_LAMBDA(int i) {
@@ -110,7 +110,8 @@ inline bool open_ground(const th_world *host) {
 
 // ---- index.cu
 
-// The crowd's boxes on open planes into box_keys, four keys a level; the first is larger than the third where nobody is.
+// The crowd's boxes on open planes into box_keys, four keys a level; the first is larger than the third where no agent
+// is.
 void crowd_boxes(th_world *host);
 void stage_index(th_world *host);
 // Words of work space that the sort needs for so many cells.

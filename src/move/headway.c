@@ -1,4 +1,5 @@
-// What the speed models tell of a person: the room ahead and the velocity it leaves. SPDX-License-Identifier: Apache-2.0
+// What the speed models tell of a person: the room ahead and the velocity it leaves. SPDX-License-Identifier:
+// Apache-2.0
 #include "move/headway.h"
 #include "state/influences.h"
 
@@ -10,7 +11,7 @@ void th_headway_tell(const th_world *world, const th_substep *step, const th_wal
     th_vec2 p = th_v(a->substep_x[self], a->substep_y[self]);
     th_tell_vector(all, "velocity by room", "m/s", p,
                    th_scale(th_headway_speed(room, time_gap, free_speed), e), 0);
-    if (room > TH_HEADWAY_SIGHT) return; // nobody is ahead
+    if (room > TH_HEADWAY_SIGHT) return; // no agent is ahead
     float length = a->radius[self] + th_max(room, 0.0f);
     th_tell(all, (th_influence){.kind = TH_INFLUENCE_RECTANGLE,
                                 .name = "room ahead",

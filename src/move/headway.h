@@ -1,4 +1,4 @@
-// What the speed models share: how much room there is ahead, and the speed that keeps a time gap to whoever is there
+// What the speed models share: how much room there is ahead, and the speed that keeps a time gap to the agent there
 // (Tordeux, Chraibi, Seyfried 2016). Distances are between centres; l is the sum of two radii.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_HEADWAY_H
@@ -6,24 +6,24 @@
 #include "formula/math.h"
 #include "move/substep.h"
 
-// Nobody farther away than this is seen [m], as in JuPedSim.
+// No agent farther away than this is seen [m], as in JuPedSim.
 #define TH_HEADWAY_SIGHT 3.0f
 
-// Who is farther away than this from `self` does not slow anybody down: the room is at least v0 T [m].
+// An agent that is farther away than this from `self` does not slow it down: the room is at least v0 T [m].
 TH_BOTH static inline float th_headway_range(const th_world *world, uint32_t self, float time_gap) {
     const th_agents *a = &world->agents;
     float free_speed = th_length(th_v(a->drive_x[self], a->drive_y[self]));
     return th_min(TH_HEADWAY_SIGHT, a->radius[self] + world->max_radius + time_gap * free_speed);
 }
 
-// Room ahead that somebody at `to` (from the walker) leaves to whoever walks along the unit vector e: distance less l if
+// Room ahead that an agent at `to` (from the walker) leaves to a walker along the unit vector e: distance less l if
 // the other is ahead and in the strip of width 2 l that the walker sweeps, otherwise endless.
 TH_FORMULA float th_headway_room(th_vec2 to, th_vec2 e, float l) {
     bool ahead = th_dot(e, to) >= 0.0f, in_strip = fabsf(th_det(e, to)) <= l;
     return ahead && in_strip ? th_length(to) - l : 1e9f;
 }
 
-// The least room ahead among those whom `self` sees [m].
+// The least room ahead among agents that `self` sees [m].
 TH_FORMULA float th_headway_least_room(const th_world *world, const th_substep *step,
                                        const th_walls *walls, uint32_t self, th_vec2 e,
                                        float time_gap) {

@@ -1,4 +1,4 @@
-// Sub-steps on the device: what move/substep.c does for everybody at once. How fast and how far anybody went
+// Sub-steps on the device: what move/substep.c does for every agent at once. How fast and how far any agent went
 // stays there. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_SUBSTEP_CUH
 #define TH_MOVE_SUBSTEP_CUH
@@ -7,8 +7,8 @@
 
 namespace th {
 
-// The step of a model with sub-steps, on the device. Squares are kept as their bits, which are in the same order because
-// none is negative. A model that needs more derives its own and adds to begin and end.
+// The step of a model with sub-steps, on the device. Squares are kept as their bits, which are in the same order
+// because none is negative. A model that needs more derives its own and adds to begin and end.
 struct substep_state {
     th_substep step;
     uint32_t fastest2, moved2;
@@ -79,7 +79,7 @@ template <class Walk> void run_substeps(th_world *host) {
     substep_state *s = (substep_state *)host->device_world->model_state[Walk::MODEL];
     th_substep step = th_substep_of(host, Walk::MODEL, th_substep_shortest(host, Walk::MODEL));
     begin_substeps(host, s, step);
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int k) {
             uint32_t i = (uint32_t)k;
             th_walls walls = th_world_walls(world);
@@ -88,7 +88,7 @@ template <class Walk> void run_substeps(th_world *host) {
                                 th_substep_params_of(world, i)->line_of_sight > 0.0f);
         });
     for (int done = 0; done < step.count; ++done) {
-        everybody(
+        for_each_agent(
             host, TH_LAMBDA(th_world * world, int i) {
                 th_walls walls = th_world_walls(world);
                 if (th_substep_own(world, Walk::MODEL, (uint32_t)i))

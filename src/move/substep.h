@@ -1,7 +1,7 @@
-// Models that take several small steps within one step of the world. Everybody's position and velocity now are in
+// Models that take several small steps within one step of the world. Every agent's position and velocity now are in
 // agents.substep and agents.substep_velocity. The people of the model get a new velocity in next_velocity from their
-// agents.drive, then all move at once (frozen reads). People of other models keep the velocity they have. Who lies on the
-// ground is far away meanwhile, so that nobody is held up.
+// agents.drive, then all move at once (frozen reads). People of other models keep the velocity they have. An agent that
+// lies on the ground is far away meanwhile, so that no agent is held up.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_SUBSTEP_H
 #define TH_MOVE_SUBSTEP_H
@@ -11,7 +11,8 @@
 #include "formula/vec.h"
 #include "state/neighbours.h"
 
-// What the parameters of a model that uses th_substep_run begin with. `longest` is the default of substep, `why` its source.
+// What the parameters of a model that uses th_substep_run begin with. `longest` is the default of substep, `why` its
+// source.
 #define TH_SUBSTEP_PARAMS(X, longest, why)                                           \
     TH_CONTACT_PARAMS(X)                                                             \
     X(substep, longest, 0.001, 0.5, "s", why,                                        \
@@ -27,25 +28,25 @@ typedef struct th_substep {
     int count; // sub-steps in this step
     int done;
     float h;       // length of a sub-step [s]
-    float moved;   // farthest that anybody is from where the index saw them [m]
-    float fastest; // anybody's speed when the step began [m/s]
+    float moved;   // farthest that any agent is from where the index saw it [m]
+    float fastest; // any agent's speed when the step began [m/s]
     bool looks;    // th_substep_look is called for the model's people
 } th_substep;
 
 // The same as it begins; copies the state, sets the drive of the
 // model's own people to their preferred velocity.
 th_substep th_substep_begin(th_world *world, th_model_id model, float longest);
-// Takes over next_velocity of the model's people and moves everybody by one sub-step. Repairs what is
+// Takes over next_velocity of the model's people and moves every agent by one sub-step. Repairs what is
 // not finite. After the last one next_position and next_velocity are complete.
 void th_substep_advance(th_world *world, th_substep *step);
-// Where those are who lie [m].
+// Where lying agents are [m].
 #define TH_SUBSTEP_ELSEWHERE 1e6f
 // Squared distance from where i stood when the step began [m2].
 TH_FORMULA float th_substep_moved2(const th_agents *a, uint32_t i) {
     float dx = a->substep_x[i] - a->position_x[i], dy = a->substep_y[i] - a->position_y[i];
     return dx * dx + dy * dy;
 }
-// Where somebody of another model is after the sub-step; returns th_substep_moved2, 0 for those who lie.
+// Where an agent of another model is after the sub-step; returns th_substep_moved2, 0 for agents that lie.
 TH_FORMULA float th_substep_walk_on(th_agents *a, const th_substep *step, uint32_t i) {
     if (a->phase[i] == TH_PHASE_FALLEN) return 0.0f;
     float time = (float)(step->done + 1) * step->h;
@@ -53,9 +54,9 @@ TH_FORMULA float th_substep_walk_on(th_agents *a, const th_substep *step, uint32
     a->substep_y[i] = a->position_y[i] + time * a->velocity_y[i];
     return th_substep_moved2(a, i);
 }
-// Another sub-step is done; everybody is within sqrt(moved2) of where the step began.
+// Another sub-step is done; every agent is within sqrt(moved2) of where the step began.
 TH_FORMULA void th_substep_end(th_substep *step, float moved2) {
-    // Bounded, so that one fast body does not make everybody search far: whoever moves more than a
+    // Bounded, so that one fast body does not make every agent search far: an agent that moves more than a
     // metre within a step is seen late, in the next step.
     step->moved = th_min(sqrtf(moved2), 1.0f);
     ++step->done;
@@ -67,7 +68,7 @@ TH_BOTH static inline bool th_substep_own(const th_world *world, th_model_id mod
 // People closer than this have no direction between them; one is drawn from their ids [m].
 #define TH_COINCIDENT 1e-6f
 
-// Walks over everybody within a distance of a point, in storage order, in portions.
+// Walks over every agent within a distance of a point, in storage order, in portions.
 enum { TH_NEAR_MAX = 256 };
 typedef struct th_near {
     const th_index *index;
@@ -120,7 +121,7 @@ TH_FORMULA int th_near_next(th_near *near, const float *restrict px, const float
     }
 }
 
-// Whom somebody sees is decided once per step, where everybody stood when it began. What that leaves to
+// Which neighbours an agent sees is decided once per step, where every agent stood when it began. What that leaves to
 // do in the sub-steps lies in agents.around, which the index stage is done with.
 enum { TH_AROUND_HIDDEN = 1, TH_AROUND_LINKED = 2 };
 enum { TH_LINKED_MAX = 64 }; // most people felt across links, the nearest
@@ -194,7 +195,7 @@ TH_FORMULA float th_substep_advance_person(th_world *world, const th_substep *st
     return th_substep_walk_on(a, step, i);
 }
 
-// Those within this distance now are all who may come within `range` during the step: two people
+// Those within this distance now are all that may come within `range` during the step: two people
 // approach by twice the speed of the fastest, and half a metre per second for what they gain in the
 // step. At most a metre, as for `moved`.
 TH_BOTH static inline float th_substep_range(const th_world *world, const th_substep *step,
@@ -265,7 +266,7 @@ TH_BOTH static inline bool th_substep_looks(const th_world *world, th_substep *s
     return step->looks;
 }
 
-// Looks whether anybody who may come within `range` of own person i during the step is behind a wall
+// Looks whether any agent that may come within `range` of own person i during the step is behind a wall
 // (asked only with line_of_sight) or across a link.
 TH_BOTH static inline void th_substep_look(th_world *world, const th_substep *step,
                                            const th_walls *walls, uint32_t i, float range,
@@ -282,7 +283,7 @@ TH_BOTH static inline void th_substep_look(th_world *world, const th_substep *st
     world->agents.around[i] = around;
 }
 
-// Those who may come within `range` of i across a link, the nearest first; room for TH_LINKED_MAX.
+// Agents that may come within `range` of i across a link, the nearest first; room for TH_LINKED_MAX.
 TH_BOTH static inline int th_substep_linked(const th_world *world, const th_substep *step,
                                             uint32_t i, float range, uint32_t *list) {
     int count =
@@ -309,7 +310,7 @@ TH_BOTH static inline bool th_wall_acts(const th_walls *walls, const th_wall *wa
     return th_det(wall->direction, th_sub(p, wall->a)) <= 0.0f; // solid on the left
 }
 
-// Points of walls that act on somebody at p: the nearest point of each standing wall edge within
+// Points of walls that act on an agent at p: the nearest point of each standing wall edge within
 // `range`, a corner where two edges meet once, nothing of an edge that is seen from its solid side.
 // Along a chain of edges this is one point per local minimum of the distance, so that cutting a wall
 // into pieces changes nothing. Returns how many, at most max.
@@ -332,7 +333,7 @@ TH_BOTH static inline int th_wall_points(const th_walls *walls, int level, th_ve
     return count;
 }
 
-// Walks over everybody whom own person i feels now: those within `range` of (x, y), i's place, whom no
+// Walks over every agent that own person i feels now: those within `range` of (x, y), i's place, that no
 // wall hides, and those across links.
 typedef struct th_felt {
     th_near near;
@@ -367,7 +368,7 @@ TH_FORMULA int th_felt_next(th_felt *felt, const th_world *world, const th_subst
     return th_substep_linked(world, step, i, range, list);
 }
 
-// ---- models in which the new velocity of everybody is a function of what they see
+// ---- models in which the new velocity of every agent is a function of what it sees
 
 // Parameters of a group begin with th_substep_params.
 TH_BOTH static inline const th_substep_params *th_substep_params_of(const th_world *world,

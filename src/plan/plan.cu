@@ -24,7 +24,7 @@ TH_BOTH static inline bool is_among(uint64_t models, int plan) {
 // Whose way is simple has a kernel of its own: what the others need would cost everybody registers.
 template <bool straight, bool bare> void plan_people(th_world *host, uint64_t others) {
     step_sums *s = &host->device_world->sums->step;
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             th_planner planner = th_planner_of(world);
             planner.bare = bare;

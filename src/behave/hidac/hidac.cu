@@ -1,6 +1,6 @@
-// The behaviour hidac on the device: one thread per person, and a list of those whose turn it is. Ways over the rooms are
-// searched on the host, once for every set of doors that somebody takes for shut; while nobody does, nothing is copied.
-// SPDX-License-Identifier: Apache-2.0
+// The behaviour hidac on the device: one thread per person, and a list of those whose turn it is. Ways over the rooms
+// are searched on the host, once for every set of doors that somebody takes for shut; while nobody does, nothing is
+// copied. SPDX-License-Identifier: Apache-2.0
 #include "behave/hidac/think.h"
 #include "behave/hidac/walk.h"
 #include "device/model.cuh"
@@ -195,7 +195,7 @@ static void free_slots_again(th_world *host, mind_device *d) {
         d->known.capacity, TH_LAMBDA(int k) {
             if (words->fresh > (uint32_t)m->free_count) m->heard[k] = 0;
         });
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             uint32_t slot = th_own_words(world, TH_BEHAVE_HIDAC, TH_MIND_SLOT)[i];
             if (words->fresh > (uint32_t)m->free_count && slot > 0 &&
@@ -218,14 +218,14 @@ static void free_slots_again(th_world *host, mind_device *d) {
 static void welcome(th_world *host, mind_device *d) {
     th_mind *m = d->mind;
     mind_words *words = d->words;
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             th_mind_step s = th_mind_begin(world, m);
             if (s.slot[i] == 0 && th_mind_is_own(&s, (uint32_t)i))
                 m->next_aim[i] = add(&words->fresh, 1u);
         });
     if (d->crowded) free_slots_again(host, d);
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             th_mind_step s = th_mind_begin(world, m);
             if (s.slot[i] != 0 || !th_mind_is_own(&s, (uint32_t)i)) return;
@@ -252,7 +252,7 @@ static void survey(th_world *host, mind_device *d) {
         each(
             host->scene->door_count, TH_LAMBDA(int k) { th_mind_note_door(there, m, k); });
     }
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             th_mind_step s = th_mind_begin(world, m);
             if (th_mind_frightens(&s, (uint32_t)i))
@@ -274,7 +274,7 @@ TH_ON_GPU static void count_in(int *bin) {
 static void count_queues(th_world *host, mind_device *d) {
     th_mind *m = d->mind;
     clear(d->known.queue, (size_t)d->known.place_count * TH_MIND_BINS * sizeof(int));
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             th_mind_step s = th_mind_begin(world, m);
             int *bin = th_mind_bin_before(&s, (uint32_t)i);
@@ -292,13 +292,13 @@ static void gather_companies(th_world *host, mind_device *d) {
             none.leader = UINT32_MAX;
             m->companies[c] = none;
         });
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             th_mind_step s = th_mind_begin(world, m);
             th_company *c = th_mind_company_joined(&s, (uint32_t)i);
             if (c) smallest(&c->leader, th_mind_claim(&s, (uint32_t)i));
         });
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             th_mind_step s = th_mind_begin(world, m);
             th_company *c = th_mind_company_joined(&s, (uint32_t)i);
@@ -306,7 +306,7 @@ static void gather_companies(th_world *host, mind_device *d) {
             if (!th_mind_knows_way(s.nature[i])) c->unsure = 1;
             if (th_mind_leads_company(&s, c, (uint32_t)i)) th_mind_lead_company(&s, c, (uint32_t)i);
         });
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             th_mind_step s = th_mind_begin(world, m);
             th_company *c = th_mind_company_joined(&s, (uint32_t)i);
@@ -325,7 +325,7 @@ static void list_due(th_world *host, mind_device *d) {
     mind_words *words = d->words;
     once(
         host, TH_LAMBDA(th_world *) { words->due = words->minding = 0; });
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             th_mind_step s = th_mind_begin(world, m);
             if (th_mind_is_due(&s, (uint32_t)i)) m->due[add(&words->due, 1u)] = (uint32_t)i;
@@ -336,7 +336,7 @@ static void list_due(th_world *host, mind_device *d) {
 template <class Function> static void each_due(th_world *host, mind_device *d, Function function) {
     th_mind *m = d->mind;
     const mind_words *words = d->words;
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int k) {
             if ((uint32_t)k >= words->due) return;
             th_mind_step s = th_mind_begin(world, m);
@@ -350,7 +350,7 @@ static void each_minding(th_world *host, mind_device *d, Function function) {
     th_mind *m = d->mind;
     const mind_words *words = d->words;
     const uint32_t *minding = d->minding;
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int k) {
             if ((uint32_t)k >= words->minding) return;
             th_mind_step s = th_mind_begin(world, m);

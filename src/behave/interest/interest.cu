@@ -5,7 +5,7 @@
 namespace th {
 
 static void interest_run(th_world *host) {
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             th_walls walls = th_world_walls(world);
             th_interest_behave(world, &walls, (uint32_t)i);

@@ -6,7 +6,7 @@
 namespace th {
 
 static void route_run(th_world *host) {
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) { th_route_behave(world, i); });
 }
 
@@ -14,7 +14,7 @@ static void route_run(th_world *host) {
 template <bool routes> void arrive_people(th_world *host) {
     sums *s = host->device_world->sums;
     happened *events = host->device_world->events;
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             if (th_route_arrive(world, i, routes) == 0) return;
             add(&s->step.left, 1);

@@ -1,5 +1,5 @@
 // DenseSense: the loop over people. Cost O(people x (people in a box around the Gaussian ahead + directions
-// looked at x the same / 16)); most of the time one direction is looked at. Whoever may count is copied
+// looked at x the same / 16)); most of the time one direction is looked at. Agents that may count are copied
 // together first, so that the sums run over plain arrays without a branch. Model, additions and what is left
 // out: docs/models/densesense.md. SPDX-License-Identifier: Apache-2.0
 #include "filter/densesense/densesense.h"
@@ -43,7 +43,7 @@ static void run(th_world *world, int model) {
 
 // ---- what drives a person: the speed that the density leaves in every direction of the arc
 
-// Whom the filter sees around somebody, for all directions of the arc.
+// The neighbours that the filter sees around an agent, for all directions of the arc.
 static void list_around(const th_world *world, const th_densesense_walker *who, int half,
                         float spacing, th_densesense_around *list) {
     if (who->everybody) {

@@ -6,7 +6,7 @@ namespace th {
 
 // Five blocks on a multiprocessor: with more registers a thread it would be four.
 static void densesense_run(th_world *host) {
-    everybody(
+    for_each_agent(
         host,
         TH_LAMBDA(th_world * world, int i) { th_densesense_note_heading(world, (uint32_t)i); });
     everybody_resident<5>(

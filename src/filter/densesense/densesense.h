@@ -87,13 +87,13 @@ typedef struct th_densesense_params {
     TH_DENSESENSE_PARAMS(TH_PARAM_MEMBER)
 } th_densesense_params;
 
-#define TH_DENSESENSE_ROOM_MAX 100.0f     // [m] Menge: below 0.001 nobody is in the way
+#define TH_DENSESENSE_ROOM_MAX 100.0f     // [m] Menge: below 0.001 no agent is in the way
 #define TH_DENSESENSE_LEAST_FREE 0.1f     // of the room around a point; keeps eq. 8 finite
 #define TH_DENSESENSE_MEAN_HEIGHT 1.72f   // [m] eq. 1
 #define TH_DENSESENSE_FREE_RADIUS 1.0f    // [m] of the region of eq. 7
 enum { TH_DENSESENSE_ARC_MAX = 15 };      // directions to each side, of 31 arc_samples
 enum { TH_DENSESENSE_FREE_SAMPLES = 32 }; // points of the region that are tried
-// Where the Gaussian of everybody ends, in sigmas: th_densesense_weight_within_cut is made for it. What is
+// Where the Gaussian of every agent ends, in sigmas: th_densesense_weight_within_cut is made for it. What is
 // cut off (14 %) is put back by the prefactor: a sum to 2.5 sigmas costs half as much again.
 #define TH_DENSESENSE_CUT 2.0f
 
@@ -151,13 +151,13 @@ TH_FORMULA float th_densesense_exponent(const th_densesense_kernel *k, float dx,
     return (k->xx * dx + k->xy * dy) * dx + k->yy * (dy * dy);
 }
 
-// Somebody at d from the point ahead; times the prefactor it is his share of the density.
+// An agent at d from the point ahead; times the prefactor it is its share of the density.
 TH_FORMULA float th_densesense_weight(const th_densesense_kernel *k, float dx, float dy) {
     float t = th_densesense_exponent(k, dx, dy);
     return t <= k->limit ? th_exp(-t) : 0.0f;
 }
 
-// The same within the cut, where this is spent on everybody: a polynomial through the Chebyshev points of
+// The same within the cut, where this is spent on every agent: a polynomial through the Chebyshev points of
 // 0 <= t <= 2, wrong by 0.0025 at most and by 3e-4 of the sum in the mean. A third of the time of th_exp.
 TH_FORMULA float th_densesense_weight_within_cut(const th_densesense_kernel *k, float dx,
                                                  float dy) {
@@ -177,14 +177,14 @@ TH_FORMULA float th_densesense_prefactor(const th_densesense_params *p, float re
     return 1.0f / (2.50662827f * sigma);
 }
 
-// How far |d'| counts when everybody does [m]: to where the Gaussian is cut, within density_range of the person.
+// How far |d'| counts when every agent does [m]: to where the Gaussian is cut, within density_range of the person.
 TH_FORMULA float th_densesense_reach(const th_densesense_params *p) {
     return th_max(th_min(TH_DENSESENSE_CUT * p->sigma_agent, p->density_range - p->look_ahead),
                   0.1f);
 }
 
 // Obstacles, additive: what a wall whose nearest point to q is d away adds to the density. It reaches as
-// far as sigma_obstacle says and counts like somebody at that distance, whatever that sigma: the code has
+// far as sigma_obstacle says and counts like an agent at that distance, whatever that sigma: the code has
 // the prefactor of people.
 TH_FORMULA float th_densesense_wall(const th_densesense_params *p, float distance2) {
     float sigma = p->sigma_obstacle;
@@ -208,7 +208,7 @@ TH_FORMULA float th_densesense_sample_weight(const th_densesense_params *p, int 
     return th_exp(-radius2 / (2.0f * p->sigma_obstacle * p->sigma_obstacle));
 }
 
-// Does a wall from a to b stand before n? All relative to somebody on its walkable side (right of a -> b);
+// Does a wall from a to b stand before n? All relative to an agent on its walkable side (right of a -> b);
 // depth = det(b, a). Ends count, so that two walls that meet leave no crack.
 TH_FORMULA bool th_densesense_hides(float ax, float ay, float bx, float by, float depth, float nx,
                                     float ny) {
@@ -229,20 +229,20 @@ TH_FORMULA th_vec2 th_densesense_turn(float angle) {
     return th_v(c, s);
 }
 
-// Eq. 9 put right, as a gain: how much nearer to the goal, `distance` ahead in the planned direction, does somebody
-// come in tau who walks with `speed` at an angle of that cosine to it? The smallest distance left is the largest gain.
+// Eq. 9 put right, as a gain: how much nearer to the goal, `distance` ahead in the planned direction, does an agent
+// come in tau that walks with `speed` at an angle of that cosine to it? The smallest distance left is the largest gain.
 TH_FORMULA float th_densesense_gain(float distance, float tau, float speed, float cosine) {
     float way = tau * speed, left2 = distance * distance + way * (way - 2.0f * distance * cosine);
     // distance - sqrt(left2), which loses no digits when the goal is far.
     return way * (2.0f * distance * cosine - way) / (distance + sqrtf(th_max(left2, 0.0f)));
 }
 
-// The most that anybody who walks no faster than `speed` can gain at this angle.
+// The most that any agent that walks no faster than `speed` can gain at this angle.
 TH_FORMULA float th_densesense_most_gain(float distance, float tau, float speed, float cosine) {
     return th_densesense_gain(distance, tau, th_min(speed, distance * cosine / tau), cosine);
 }
 
-enum { TH_DENSESENSE_SCREENS = 64 }; // walls looked at; more stand around nobody but in a maze
+enum { TH_DENSESENSE_SCREENS = 64 }; // walls looked at; only a maze has more around an agent
 
 // Walls that show a person their walkable side, ends relative to the person.
 typedef struct th_densesense_screens {
@@ -251,7 +251,7 @@ typedef struct th_densesense_screens {
         by[TH_DENSESENSE_SCREENS], depth[TH_DENSESENSE_SCREENS];
 } th_densesense_screens;
 
-// Whoever may count. Full at about 40 people per m2 with the default parameters, where nobody walks any more; the
+// Agents that may count. Full at about 40 people per m2 with the default parameters, where walking has stopped; the
 // rest is then left out.
 // A GPU's thread has less room of its own: there it is full at about 10 people per m2.
 #ifdef TH_DEVICE_CODE
@@ -263,11 +263,12 @@ typedef struct th_densesense_around {
     int count; // a multiple of TH_LANES; what is no person is far away; all relative to the walker
     _Alignas(TH_ALIGN) float x[TH_DENSESENSE_AROUND + (int)TH_LANES],
         y[TH_DENSESENSE_AROUND + (int)TH_LANES];
-    // How much somebody counts; only where it is not 1 for all.
+    // How much an agent counts; only where it is not 1 for all.
     _Alignas(TH_ALIGN) float share[TH_DENSESENSE_AROUND + (int)TH_LANES];
 } th_densesense_around;
 static const float TH_DENSESENSE_ELSEWHERE = 1e9f; // [m]
-// Cosine between where somebody plans to go and straight towards one: within 60 degrees, as wide as the arc, he comes.
+// Cosine between where an agent plans to go and straight towards one: within 60 degrees, as wide as the arc, it is
+// oncoming.
 static const float TH_DENSESENSE_ONCOMING = 0.5f;
 
 // What all of a group have in common, and one person of it.
@@ -383,7 +384,7 @@ TH_FORMULA void th_densesense_drop_hidden(const th_densesense_walker *who,
     }
 }
 
-// Everybody but the person within the box; whole registers are copied, and the next run writes over what was
+// Every agent but the person within the box; whole registers are copied, and the next run writes over what was
 // too much.
 TH_FORMULA void th_densesense_list_box(const th_densesense_walker *who, const th_box *box,
                                        th_densesense_around *list) {
@@ -506,8 +507,8 @@ TH_FORMULA float th_densesense_added_by_walls(const th_densesense_walker *who, t
     return sum;
 }
 
-// The density ahead in direction e (unit) [1/m2]. Who chooses a direction sees everybody as in the way: so
-// people go where others walk ahead of them, and lanes form; who walks passes those who come (`passes`).
+// The density ahead in direction e (unit) [1/m2]. An agent that chooses a direction sees every agent as in the way: so
+// people go where others walk ahead of them, and lanes form; an agent that walks passes agents that come (`passes`).
 TH_FORMULA float th_densesense_density_towards(const th_densesense_walker *who,
                                                const th_densesense_around *list, th_vec2 e,
                                                bool passes) {
@@ -572,8 +573,9 @@ TH_FORMULA float th_densesense_arc_angle(float spacing, int n) {
     return spacing * (float)(n & 1 ? -(n + 1) / 2 : n / 2);
 }
 
-// How far the goal of eq. 9 is, as the crow flies [m]: the own goal, else the nearest of the leg's on this level. It lies
-// in the planned direction; around a corner that is the plan's, and far enough off that the distance hardly matters.
+// How far the goal of eq. 9 is, as the crow flies [m]: the own goal, else the nearest of the leg's on this level. It
+// lies in the planned direction; around a corner that is the plan's, and far enough off that the distance hardly
+// matters.
 TH_FORMULA float th_densesense_goal_distance(const th_densesense_walker *who) {
     const float far = 1e3f, near = 0.1f;
     const th_scene *scene = who->world->scene;
@@ -643,7 +645,7 @@ TH_FORMULA th_densesense_choice th_densesense_search_arc(const th_densesense_wal
     return best;
 }
 
-// Whose turn it is to look around: everybody once in arc_interval, not all in the same step.
+// Whether it is an agent's turn to look around: every agent once in arc_interval, not all in the same step.
 TH_FORMULA bool th_densesense_is_due(const th_world *world, const th_densesense_params *params,
                                      uint32_t id) {
     uint32_t period = (uint32_t)th_max(params->arc_interval / world->dt + 0.5f, 1.0f);
@@ -652,7 +654,7 @@ TH_FORMULA bool th_densesense_is_due(const th_world *world, const th_densesense_
     return (world->step_count + mixed) % period == 0;
 }
 
-// Changes the preferred velocity of somebody who walks. `list` holds the nearest, unless everybody counts.
+// Changes the preferred velocity of an agent that walks. `list` holds the nearest, unless every agent counts.
 TH_FORMULA void th_densesense_filter(th_world *world, const th_densesense_walker *who,
                                      th_densesense_around *list) {
     const th_densesense_params *params = who->params;
@@ -676,7 +678,7 @@ TH_FORMULA void th_densesense_filter(th_world *world, const th_densesense_walker
     th_densesense_drop_hidden(who, list);
     kept.speed = th_densesense_speed_towards(who, list, kept.direction, true);
     bool unhindered = kept.speed >= who->speed;
-    // Who walks freely in another direction than planned looks at once whether the way is clear again.
+    // An agent that walks freely in another direction than planned looks at once whether the way is clear again.
     bool looks = kept.angle != 0.0f
                      ? unhindered || th_densesense_is_due(world, params, agents->id[i])
                      : !unhindered && th_densesense_is_due(world, params, agents->id[i]);
@@ -701,7 +703,7 @@ TH_BOTH static inline void th_densesense_take_group(th_densesense_walker *who,
     who->shares = who->everybody && params->oncoming < 1.0f;
 }
 
-// Everybody's planned direction, before anybody's is changed.
+// Every agent's planned direction, before any agent's is changed.
 TH_FORMULA void th_densesense_note_heading(th_world *world, uint32_t i) {
     th_agents *a = &world->agents;
     th_vec2 unit = th_unit(th_v(a->preferred_x[i], a->preferred_y[i]));
@@ -715,7 +717,8 @@ TH_FORMULA bool th_densesense_filters(const th_world *world, int i) {
            world->groups[agents->group[i]].filter == TH_FILTER_DENSESENSE;
 }
 
-// Makes `who`, which knows its group already, person i with the planned velocity. False: it does not want to go anywhere.
+// Makes `who`, which knows its group already, person i with the planned velocity. False: it does not want to go
+// anywhere.
 TH_FORMULA bool th_densesense_take_walker(const th_world *world, const th_walls *walls,
                                           th_densesense_walker *who, int i, th_vec2 planned) {
     const th_agents *agents = &world->agents;

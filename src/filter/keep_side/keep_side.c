@@ -1,5 +1,5 @@
-// Keeping to one side: the loop over people and the model's description. Cost: a place on a strip and four cells per person
-// who is on one. Model, additions and what is left out: docs/models/keep_side.md. SPDX-License-Identifier: Apache-2.0
+// Keeping to one side: the loop over people and the model's description. Cost: a place on a strip and four cells per
+// agent on one. Model, additions and what is left out: docs/models/keep_side.md. SPDX-License-Identifier: Apache-2.0
 #include "core/parallel.h"
 #include "filter/keep_side/strips.h"
 #include "throng/model.h"

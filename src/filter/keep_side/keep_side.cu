@@ -1,5 +1,5 @@
-// Keeping to one side on the device: one thread per person. The fields are built on the host, where walls change, and sent
-// when they were. SPDX-License-Identifier: Apache-2.0
+// Keeping to one side on the device: one thread per person. The fields are built on the host, where walls change, and
+// sent when they were. SPDX-License-Identifier: Apache-2.0
 #include "device/model.cuh"
 #include "device/upload.cuh"
 #include "filter/keep_side/strips.h"
@@ -45,7 +45,7 @@ static void keep_side_run(th_world *host) {
         put(copy->cells, state->cells, state->cell_count * sizeof *state->cells);
     copy->builds = state->builds;
     th_strip_fields fields = copy->fields;
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             if (!th_keep_side_filters(world, i)) return;
             th_walls walls = th_world_walls(world);

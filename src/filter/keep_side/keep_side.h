@@ -1,13 +1,14 @@
-// Keeping to one side (Cheng 2013, section 3.6, "sub-domain navigation field"): where somebody is on a strip, and how its
-// field changes the planned direction.
+// Keeping to one side (Cheng 2013, section 3.6, "sub-domain navigation field"): where an agent is on a strip, and how
+// its field changes the planned direction.
 //
-// Implemented: two fields for a strip, one for either sense of walking along it; the ideal track beside what is on one's own
-// side, along it; passes from there over the rest of the strip that turn towards the track (eqs. 3.15 and 3.16); on the
-// strip the direction is the field's and the speed the planner's.
-// Additions: strips along any line instead of boxes along the axes, with cells along and across the line, because with cells of
-// the plan a slanting strip would have two visited neighbours nearly everywhere and so no pull to the side; the edge of a
-// strip counts where there is no wall; a wider track; a limit to the turn; blending at the edges; the sense by the planned
-// direction; handing back to the planner in front of walls and to those who want to leave. SPDX-License-Identifier: Apache-2.0
+// Implemented: two fields for a strip, one for either sense of walking along it; the ideal track beside what is on
+// one's own side, along it; passes from there over the rest of the strip that turn towards the track (eqs. 3.15 and
+// 3.16); on the strip the direction is the field's and the speed the planner's.
+// Additions: strips along any line instead of boxes along the axes, with cells along and across the line, because with
+// cells of the plan a slanting strip would have two visited neighbours nearly everywhere and so no pull to the side;
+// the edge of a strip counts where there is no wall; a wider track; a limit to the turn; blending at the edges; the
+// sense by the planned direction; handing back to the planner in front of walls and to agents that want to leave.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TH_FILTER_KEEP_SIDE_KEEP_SIDE_H
 #define TH_FILTER_KEEP_SIDE_KEEP_SIDE_H
 #include "formula/math.h"
@@ -33,7 +34,7 @@ typedef struct th_keep_side_params {
 
 // A cell of a strip for one sense of walking. The direction is relative to the strip: x onwards, y to one's own side.
 typedef struct th_strip_cell {
-    th_vec2 direction; // unit, (0, 0) where nobody can be
+    th_vec2 direction; // unit, (0, 0) where no agent can be
     float hold;        // 0: the planner leads, 1: the field does
     uint32_t
         joined; // nothing stands between it and the next ones along, across and both, so one may interpolate
@@ -55,7 +56,7 @@ typedef struct th_strip_fields {
     int count;
 } th_strip_fields;
 
-// Where somebody is on a strip.
+// Where an agent is on a strip.
 typedef struct th_strip_place {
     float along, aside; // [m] on the strip; aside: from the middle to the left
     float beyond;       // [m] off the strip, 0 on it
@@ -75,7 +76,7 @@ TH_FORMULA th_strip_place th_strip_place_of(const th_strip_field *strip, th_vec2
         place.axis = th_scale(1.0f / size, th_sub(b, a));
         th_vec2 from = th_sub(p, a);
         float along = th_dot(from, place.axis), aside = th_det(place.axis, from);
-        // Around the outside of a bend everybody is as far along as the bend, and as far aside as away from it.
+        // Around the outside of a bend every agent is as far along as the bend, and as far aside as away from it.
         bool first = k == 0, last = k + 2 == strip->point_count;
         bool around = (along < 0.0f && !first) || (along > size && !last);
         place.aside = around ? (aside < 0.0f ? -sqrtf(distance2) : sqrtf(distance2)) : aside;
@@ -106,7 +107,8 @@ TH_FORMULA th_vec2 th_strip_limit_turn(th_vec2 direction, float cosine) {
     return th_v(cosine, direction.y < 0.0f ? -sine : sine);
 }
 
-// The field at a place for a sense of walking, between cells where nothing stands between them. *hold: how much it leads.
+// The field at a place for a sense of walking, between cells where nothing stands between them. *hold: how much it
+// leads.
 TH_FORMULA th_vec2 th_strip_look_up(const th_strip_field *strip, const th_strip_place *place,
                                     int sense, float cosine, float *hold) {
     float x = place->along / strip->column, y = (place->aside + 0.5f * strip->width) / strip->row;
@@ -148,7 +150,7 @@ TH_FORMULA float th_keep_side_cosine(float degrees) {
     return (float)cosine;
 }
 
-// What holds somebody: a strip with its share, 1 on the strip and less beyond it.
+// What holds an agent: a strip with its share, 1 on the strip and less beyond it.
 typedef struct th_strip_choice {
     int strip; // -1: none
     float share;
@@ -156,8 +158,8 @@ typedef struct th_strip_choice {
     th_strip_place place;
 } th_strip_choice;
 
-// Of strips that lie over each other the one along which somebody walks. Who is beside a strip is on it only if
-// nothing stands between.
+// Of strips that lie over each other the one along which an agent walks. An agent that is beside a strip is on it only
+// if nothing stands between.
 TH_FORMULA th_strip_choice th_strip_choose(const th_strip_fields *fields, const th_walls *walls,
                                            int level, th_vec2 p, th_vec2 heading, float blend) {
     th_strip_choice best = {-1, 0.0f, 0.0f, {0.0f, 0.0f, 0.0f, {1.0f, 0.0f}}};
@@ -181,11 +183,12 @@ TH_FORMULA th_strip_choice th_strip_choose(const th_strip_fields *fields, const 
     return best;
 }
 
-// What a person keeps: 1 + 2 * strip + sense of what holds it (0: nothing), and for how long it has wanted to leave [s].
+// What a person keeps: 1 + 2 * strip + sense of what holds it (0: nothing), and for how long it has wanted to leave
+// [s].
 enum { TH_KEEP_SIDE_HELD, TH_KEEP_SIDE_LEAVING };
 
-// Which sense somebody walks in, of a strip that may hold him; -1: none, the planner leads. Who wants to leave is held for
-// the patience and then let go until he walks along a strip again.
+// Which sense an agent walks in, of a strip that may hold it; -1: none, the planner leads. An agent that wants to leave
+// is held for the patience and then let go until he walks along a strip again.
 TH_FORMULA int th_keep_side_sense(const th_keep_side_params *params, const th_strip_choice *choice,
                                   float dt, uint32_t *held, float *leaving) {
     uint32_t strip = 1 + 2 * (uint32_t)choice->strip;
@@ -207,7 +210,7 @@ TH_FORMULA bool th_keep_side_filters(const th_world *world, int i) {
            world->groups[agents->group[i]].filter == TH_FILTER_KEEP_SIDE;
 }
 
-// Turns the preferred velocity of somebody who walks; its length stays.
+// Turns the preferred velocity of an agent that walks; its length stays.
 TH_FORMULA void th_keep_side_filter(th_world *world, const th_strip_fields *fields,
                                     const th_walls *walls, int i) {
     th_agents *agents = &world->agents;

@@ -8,7 +8,7 @@
 #define LOOK 2.0f // [m] a wall less than this ahead lets the planner in
 #define STOP 0.5f // [m] and less than this leaves it to him
 #define ALONG_WALL \
-    0.5f // cosine; a wall that is more across the strip than this shows nobody the way
+    0.5f // cosine; a wall that is more across the strip than this shows no agent the way
 
 enum {
     OPEN_FREE = 1,
@@ -177,8 +177,8 @@ static int neighbour_of(const builder *b, int c, int k) {
 }
 
 // Eqs. 3.15 and 3.16: towards the neighbour on one's own side; the mean where neighbours before or behind were visited
-// too, by an earlier pass. Passes go away from the own side only: around the ends of an obstacle they would turn people to
-// the wrong side, and backwards.
+// too, by an earlier pass. Passes go away from the own side only: around the ends of an obstacle they would turn people
+// to the wrong side, and backwards.
 static bool visit(const builder *b, int c, uint32_t pass, th_vec2 *direction) {
     const int neighbours[3] = {b->field->own_side[b->sense] > 0.0f ? LEFT : RIGHT, NEXT, PREVIOUS};
     th_vec2 sum = {0.0f, 0.0f};

@@ -56,8 +56,8 @@ typedef struct th_avm_pair {
     bool left;        // where i goes if j will be exactly ahead
 } th_avm_pair;
 
-// The influence of j on the way of i: nothing where j is neither ahead of e0 nor of e (eq. 1); otherwise along the normal
-// of e0, away from where j will be, with the weight
+// The influence of j on the way of i: nothing where j is neither ahead of e0 nor of e (eq. 1); otherwise along the
+// normal of e0, away from where j will be, with the weight
 //   k (1 + (1 - e0.e_j) / 2) e^(-s / D),   s = max(0, |to| - l - (v_i - v_j).e_ij t_a)   (eqs. 2 to 5)
 TH_FORMULA th_vec2 th_avm_influence(const th_anticipation_velocity_params *p,
                                     const th_avm_pair *pair) {
@@ -129,14 +129,14 @@ TH_FORMULA th_vec2 th_avm_turn(th_vec2 e, th_vec2 aim, float reaction_time, floa
     return th_length2(turned) > 0.0f ? turned : aim; // exactly about face
 }
 
-// Where somebody who goes along e and wants to go along e0 goes after h seconds of these pushes.
+// Where an agent that goes along e and wants to go along e0 goes after h seconds of these pushes.
 TH_FORMULA th_vec2 th_avm_way(const th_anticipation_velocity_params *p, th_vec2 e0, th_vec2 e,
                               th_vec2 push, float h) {
     th_vec2 aim = th_unit(th_add(e0, push)); // eq. 6
     return th_avm_turn(e, th_length2(aim) > 0.0f ? aim : e0, p->reaction_time, h);
 }
 
-// Own person's direction and velocity after the sub-step; nobody waiting moves.
+// Own person's direction and velocity after the sub-step; waiting agents do not move.
 TH_FORMULA void th_anticipation_velocity_take(th_world *world, const th_substep *step,
                                               const th_walls *walls, uint32_t self) {
     th_agents *a = &world->agents;

@@ -46,7 +46,7 @@ TH_FORMULA th_vec2 th_collision_free_speed_push(const th_collision_free_speed_pa
     return s > TH_COINCIDENT ? th_scale(-weight / s, to) : th_v(0.0f, 0.0f);
 }
 
-// How far `self` looks [m]: where e^-10 of the repulsion is left, and no nearer than whoever slows it down.
+// How far `self` looks [m]: where e^-10 of the repulsion is left, and at least as far as an agent may slow it down.
 TH_BOTH static inline float th_collision_free_speed_range(const th_world *world, uint32_t self) {
     const th_collision_free_speed_params *p = th_collision_free_speed_params_of(world, self);
     float l = world->agents.radius[self] + world->max_radius;
@@ -92,13 +92,13 @@ TH_FORMULA th_vec2 th_collision_free_speed_walls(const th_world *world, const th
                             p->wall_strength, p->wall_distance);
 }
 
-// Where somebody who wants to go along `wish` goes under these pushes (eq. 4).
+// Where an agent that wants to go along `wish` goes under these pushes (eq. 4).
 TH_FORMULA th_vec2 th_collision_free_speed_way(th_vec2 wish, th_vec2 push) {
     th_vec2 e = th_unit(th_add(wish, push));
     return th_length2(e) > 0.0f ? e : wish;
 }
 
-// Own person's velocity after the sub-step, into next_velocity: V(s) e (eq. 1), nobody waiting moves.
+// Own person's velocity after the sub-step, into next_velocity: V(s) e (eq. 1), waiting agents do not move.
 TH_FORMULA void th_collision_free_speed_take(th_world *world, const th_substep *step,
                                              const th_walls *walls, uint32_t self) {
     th_agents *a = &world->agents;

@@ -1,5 +1,5 @@
-// Space colonization: the loop over people. Cost O(people x markers within the personal radius x people within twice of it);
-// in the open all markers of a person are compared with a neighbour at once. SPDX-License-Identifier: Apache-2.0
+// Space colonization: the loop over people. Cost O(people x markers within the personal radius x people within twice of
+// it); in the open all markers of a person are compared with a neighbour at once. SPDX-License-Identifier: Apache-2.0
 #include "move/colonization/colonization.h"
 #include "core/parallel.h"
 #include "state/influences.h"
@@ -16,7 +16,7 @@ typedef struct near_markers {
     _Alignas(TH_ALIGN) float x[MARKERS_MOST + VECTOR];
     _Alignas(TH_ALIGN) float y[MARKERS_MOST + VECTOR];
     _Alignas(TH_ALIGN) float distance2[MARKERS_MOST + VECTOR];
-    _Alignas(TH_ALIGN) int lost[MARKERS_MOST + VECTOR]; // to somebody nearer, or too far away
+    _Alignas(TH_ALIGN) int lost[MARKERS_MOST + VECTOR]; // to a nearer agent, or too far away
     int count;
 } near_markers;
 
@@ -55,7 +55,7 @@ TH_FORMULA void lose_markers(const th_colonist *c, uint32_t j, near_markers *nea
     }
 }
 
-// th_colonist_mean of somebody without walls and links near: the same sum in the same order.
+// th_colonist_mean of an agent without walls and links near: the same sum in the same order.
 TH_FORMULA th_vec2 mean_in_the_open(const th_colonist *c, const th_markers *markers, th_vec2 g) {
     near_markers near;
     const th_world *world = c->world;

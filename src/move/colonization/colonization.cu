@@ -23,7 +23,7 @@ static void colonization_destroy(th_world *host) {
 
 static void colonization_run(th_world *host) {
     th_markers markers = *(th_markers *)host->device_world->model_state[TH_MOVE_COLONIZATION];
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             if (!th_colonization_moves(world, (uint32_t)i)) return;
             th_walls walls = th_world_walls(world);

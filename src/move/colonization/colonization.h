@@ -1,6 +1,6 @@
-// Space colonization: Bicho, Rodrigues, Musse, Jung, Paravisi, Magalhaes, "Simulating crowds based on a space colonization
-// algorithm", Computers & Graphics 36, 2012 (BRM12), with the collision schemes of Cheng 2013, chapter 3. Equations
-// implemented, additions and parts left out: docs/models/colonization.md. SPDX-License-Identifier: Apache-2.0
+// Space colonization: Bicho, Rodrigues, Musse, Jung, Paravisi, Magalhaes, "Simulating crowds based on a space
+// colonization algorithm", Computers & Graphics 36, 2012 (BRM12), with the collision schemes of Cheng 2013, chapter 3.
+// Equations implemented, additions and parts left out: docs/models/colonization.md. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_COLONIZATION_H
 #define TH_MOVE_COLONIZATION_H
 #include "formula/math.h"
@@ -44,7 +44,7 @@ enum {
     TH_CELL_CLOSE = 8,
     TH_TAPS = 17
 };
-// What is left between two who touch, so that rounding does not make it an overlap [m].
+// What is left between two touching agents, so that rounding does not make it an overlap [m].
 #define TH_CELL_HAIR 1e-5f
 // Who makes less than this share of the preferred progress is held up.
 #define TH_COLONIZATION_HELD 0.1f
@@ -61,8 +61,8 @@ typedef struct th_colonist {
     bool rescued; // has stood against its will for longer than its patience
     uint32_t linked[TH_CELL_LINKED];
     int linked_count; // people across a link
-    // The nearest others, nearest first, who own most of what is not the person's: asked first on a GPU, where it takes a
-    // third off; on a CPU finding them costs more than it saves. Nobody where walls may hide them.
+    // The nearest others, nearest first, which own most of what is not the person's: asked first on a GPU, where it
+    // takes a third off; on a CPU finding them costs more than it saves. None where walls may hide them.
     uint32_t close[TH_CELL_CLOSE];
     int close_count;
 } th_colonist;
@@ -132,8 +132,8 @@ TH_BOTH static inline bool th_colonist_loses(const th_colonist *c, uint32_t j, t
     return th_colonist_stands_there(a, j);
 }
 
-// Is the point the person's: is nobody else nearer who sees it? At the same time the label of Cheng's Voronoi diagram,
-// without pixels.
+// Is the point the person's: is no other agent that sees it nearer? At the same time the label of Cheng's Voronoi
+// diagram, without pixels.
 TH_BOTH static inline bool th_colonist_owns(const th_colonist *c, th_vec2 point) {
     const th_world *world = c->world;
     const th_level_grid *grid = &world->index.grids[c->level];
@@ -151,7 +151,7 @@ TH_BOTH static inline bool th_colonist_owns(const th_colonist *c, th_vec2 point)
     return true;
 }
 
-// (2): the weight of a marker at y from somebody who wants to go along the unit vector g; g = 0: anywhere.
+// (2): the weight of a marker at y from an agent that wants to go along the unit vector g; g = 0: anywhere.
 TH_FORMULA float th_marker_weight(th_vec2 g, th_vec2 y) {
     float distance = th_length(y);
     if (!(distance > 0.0f)) return 0.0f;
@@ -176,7 +176,7 @@ TH_BOTH static inline th_vec2 th_colonist_mean(const th_colonist *c, const th_ma
     return sum > 0.0f ? th_scale(1.0f / sum, mean) : mean;
 }
 
-// (5): the speed, full where the cell is open, less as it shrinks; nobody goes beyond the mean of the markers.
+// (5): the speed, full where the cell is open, less as it shrinks; no agent goes beyond the mean of the markers.
 TH_FORMULA float th_colonization_speed(float mean, float radius, float speed, float dt) {
     return th_min(th_min(speed, 3.14159265f * speed * mean / radius), mean / dt);
 }
@@ -198,7 +198,7 @@ TH_BOTH static inline void th_cell_add(th_cell *cell, th_vec2 to, float distance
     ++cell->count;
 }
 
-// (6): half of the gap to somebody is ours. Coincident people have no direction between them; contact parts them.
+// (6): half of the gap to an agent is ours. Coincident people have no direction between them; contact parts them.
 TH_BOTH static inline void th_cell_add_person(const th_colonist *c, th_cell *cell, uint32_t j,
                                               float step) {
     const th_agents *a = &c->world->agents;
@@ -323,7 +323,7 @@ TH_BOTH static inline th_vec2 th_taps_correct(const th_colonist *c, th_vec2 step
 // ---- predictive binning
 
 TH_FORMULA bool th_faces(th_vec2 v, th_vec2 w, float angle) {
-    const float slow = 0.1f; // [m/s] who hardly moves has no heading
+    const float slow = 0.1f; // [m/s] slower agents have no heading
     float speeds = th_length(v) * th_length(w);
     double sine, cosine;
     th_sincos_turn((double)angle / 360.0, &sine, &cosine);
@@ -331,7 +331,7 @@ TH_FORMULA bool th_faces(th_vec2 v, th_vec2 w, float angle) {
            th_dot(v, w) < -(float)cosine * speeds;
 }
 
-// From the right over the back to the left, never ahead: where somebody dodges to who meets another face to face.
+// From the right over the back to the left, never ahead: where an agent dodges to when it meets another face to face.
 TH_FORMULA th_vec2 th_dodge(th_vec2 heading, float turn) {
     double sine, cosine;
     th_sincos_turn(0.5 * (double)turn, &sine, &cosine);
@@ -339,7 +339,7 @@ TH_FORMULA th_vec2 th_dodge(th_vec2 heading, float turn) {
                   th_scale(0.5f * (float)sine, heading));
 }
 
-// (7): what the person adds to its step because of those whom it would touch a few steps ahead.
+// (7): what the person adds to its step because of agents that it would touch a few steps ahead.
 TH_BOTH static inline th_vec2 th_colonist_dodge(const th_colonist *c) {
     const th_world *world = c->world;
     const th_agents *a = &world->agents;
@@ -367,7 +367,7 @@ TH_BOTH static inline th_vec2 th_colonist_dodge(const th_colonist *c) {
 
 // ---- the step
 
-// The direction wished for: the planner's; turned at random for those who have stood for too long.
+// The direction wished for: the planner's; turned at random for agents that have stood for too long.
 TH_BOTH static inline th_vec2 th_colonist_direction(const th_colonist *c) {
     const th_agents *a = &c->world->agents;
     th_vec2 g = th_unit(th_v(a->preferred_x[c->i], a->preferred_y[c->i]));
@@ -379,7 +379,7 @@ TH_BOTH static inline th_vec2 th_colonist_direction(const th_colonist *c) {
     return th_v((float)cosine * g.x - (float)sine * g.y, (float)sine * g.x + (float)cosine * g.y);
 }
 
-// How fast the person would like to be. Who walks and is told to stand does so until patience ends.
+// How fast the person would like to be. An agent that walks and is told to stand does so until patience ends.
 TH_BOTH static inline float th_colonist_wish(const th_colonist *c) {
     const th_agents *a = &c->world->agents;
     float wish = th_length(th_v(a->preferred_x[c->i], a->preferred_y[c->i]));

@@ -1,7 +1,7 @@
-// Markers on the ground: one pattern of Poisson discs on a torus, after one step of Lloyd's, laid out side by side over the
-// whole plane. A marker's place is a function of its number and of the cell it lies in, so they take no memory however
-// large the level is, and everybody sees the same ones. Walls hide markers; those in solids are seen by nobody.
-// SPDX-License-Identifier: Apache-2.0
+// Markers on the ground: one pattern of Poisson discs on a torus, after one step of Lloyd's, laid out side by side over
+// the whole plane. A marker's place is a function of its number and of the cell it lies in, so they take no memory
+// however large the level is, and every agent sees the same ones. Walls hide markers; those in solids are seen by no
+// agent. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_COLONIZATION_MARKERS_H
 #define TH_MOVE_COLONIZATION_MARKERS_H
 #include "core/device.h"

@@ -8,7 +8,7 @@
 namespace th {
 
 struct helbing_molnar_state : substep_state {
-    uint32_t top_speed2; // nobody's square will be larger
+    uint32_t top_speed2; // no agent's square will be larger
 
     TH_ON_GPU void begin(const th_substep &first) {
         substep_state::begin(first);
@@ -54,7 +54,7 @@ static void helbing_molnar_run(th_world *host) {
         host, &s->top_speed2, TH_LAMBDA(th_world * world, int i) {
             return square_bits(th_helbing_molnar_highest_speed2(world, (uint32_t)i));
         });
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int k) {
             uint32_t i = (uint32_t)k;
             th_walls walls = th_world_walls(world);
@@ -66,7 +66,7 @@ static void helbing_molnar_run(th_world *host) {
                             p->line_of_sight > 0.0f);
         });
     for (int done = 0; done < step.count; ++done) {
-        everybody(
+        for_each_agent(
             host, TH_LAMBDA(th_world * world, int i) {
                 th_walls walls = th_world_walls(world);
                 if (!th_substep_own(world, TH_MOVE_HELBING_MOLNAR, (uint32_t)i)) return;

@@ -44,7 +44,7 @@ typedef struct th_helbing_molnar_params {
 } th_helbing_molnar_params;
 
 // Repulsion ends where b is this many repulsion_distance: V0/sigma e^-7 = 0.006 m/s2, a third of a
-// percent of the drive of somebody who starts to walk.
+// percent of the drive of an agent that starts to walk.
 #define TH_HELBING_MOLNAR_REACH 7.0f
 // A step counts up to this length [m]; it bounds how far people look for others. 2 s at 2 m/s.
 #define TH_HELBING_MOLNAR_LONGEST_STEP 4.0f
@@ -52,7 +52,7 @@ typedef struct th_helbing_molnar_params {
 // bound is met 1 % of a step away from them [-].
 #define TH_HELBING_MOLNAR_STEEPEST 5.0f
 
-// How far from somebody repulsion is felt, when nobody's step is longer than s [m]: the far end of
+// How far from an agent repulsion is felt, when no agent's step is longer than s [m]: the far end of
 // the ellipse with foci s apart and semi-minor axis b.
 TH_FORMULA float th_helbing_molnar_range(const th_helbing_molnar_params *p, float s) {
     float b = TH_HELBING_MOLNAR_REACH * p->repulsion_distance;
@@ -90,7 +90,7 @@ TH_FORMULA th_vec2 th_helbing_molnar_repulsion(const th_helbing_molnar_params *p
     return th_v(size * gx, size * gy);
 }
 
-// Weight of a push f on somebody who looks along e (unit, or (0, 0) with cos_sight -1): 1 if what
+// Weight of a push f on an agent that looks along e (unit, or (0, 0) with cos_sight -1): 1 if what
 // pushes is in view, else c.
 TH_FORMULA float th_helbing_molnar_weight(float cos_sight, float rear_weight, th_vec2 e,
                                           th_vec2 f) {
@@ -126,7 +126,7 @@ typedef struct th_looking_person {
     float cos_sight;
 } th_looking_person;
 
-// The weighted push of somebody at (x, y) with velocity (vx, vy); none of who is at i's very place, which
+// The weighted push of an agent at (x, y) with velocity (vx, vy); none of an agent at i's very place, which
 // *coincident tells.
 TH_FORMULA th_vec2 th_helbing_molnar_push_of(const th_looking_person *i,
                                              const th_helbing_molnar_params *p, float x, float y,
@@ -141,7 +141,7 @@ TH_FORMULA th_vec2 th_helbing_molnar_push_of(const th_looking_person *i,
     return th_v(weight * f.x, weight * f.y);
 }
 
-// Those at i's very place push as hard as touching people who stand, each pair in opposite directions.
+// Those at i's very place push as hard as touching people that stand, each pair in opposite directions.
 TH_BOTH static inline th_vec2 th_helbing_molnar_coincident_push(const th_agents *a,
                                                                 const th_looking_person *i,
                                                                 uint32_t self, const uint32_t *list,
@@ -234,7 +234,7 @@ TH_FORMULA void th_helbing_molnar_take(th_world *world, const th_substep *step,
     a->next_velocity_y[self] = v.y;
 }
 
-// Nobody's squared speed is higher during the step: what it is now, or the model's limit.
+// No agent's squared speed is higher during the step: what it is now, or the model's limit.
 TH_FORMULA float th_helbing_molnar_highest_speed2(const th_world *world, uint32_t i) {
     const th_agents *a = &world->agents;
     float now2 = th_length2(th_velocity(a, i)), limit = 0.0f;

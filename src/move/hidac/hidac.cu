@@ -5,13 +5,13 @@
 namespace th {
 
 static void hidac_run(th_world *host) {
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             th_walls walls = th_world_walls(world);
             if (th_substep_own(world, TH_MOVE_HIDAC, (uint32_t)i))
                 th_hidac_step(world, &walls, (uint32_t)i);
         });
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             int more = th_hidac_lie_down(world, (uint32_t)i);
             if (more != 0) add(&world->counters.fallen, (uint64_t)(int64_t)more);

@@ -17,19 +17,20 @@ TH_FORMULA th_vec2 th_hidac_tangent(th_vec2 direction, th_vec2 d) {
     return length > 0.05f ? th_scale(1.0f / length, t) : th_v(0.0f, 0.0f);
 }
 
-// The side to turn to in front of somebody straight ahead.
+// The side to turn to in front of an agent straight ahead.
 TH_FORMULA th_vec2 th_hidac_aside(const th_hidac_params *p, th_vec2 direction) {
     return p->keep_side < 0.0f ? th_perp_left(direction) : th_perp_right(direction);
 }
 
-// Does somebody at `distance` count for avoidance, by which way they go?
+// Does an agent at `distance` count for avoidance, by its direction?
 TH_FORMULA bool th_hidac_selects(const th_hidac_view *i, float distance, bool oncoming) {
     float near = i->rectangle - 1.5f;
     if (i->params->oncoming_first > 0.0f) return oncoming || distance < th_max(near, 0.5f);
     return !(oncoming && distance < near);
 }
 
-// Cosine of the angle within which somebody comes straight on. It takes a tenth of a step, so it is made when somebody comes.
+// Cosine of the angle within which an agent comes straight on. It takes a tenth of a step, so it is computed when one
+// comes.
 TH_FORMULA float th_hidac_cos_side(th_hidac_view *i) {
     const th_hidac_params *p = i->params;
     if (i->cos_side >= 0.0f) return i->cos_side;
@@ -45,7 +46,7 @@ TH_FORMULA float th_hidac_cos_side(th_hidac_view *i) {
     return i->cos_side;
 }
 
-// Does somebody at d with velocity u come straight on to who goes along f?
+// Does an agent at d with velocity u come straight on to one that goes along f?
 TH_FORMULA bool th_hidac_head_on(th_hidac_view *i, th_vec2 f, th_vec2 d, float distance,
                                  th_vec2 u) {
     float towards = th_dot(f, u), ahead = th_dot(f, d);
@@ -54,7 +55,7 @@ TH_FORMULA bool th_hidac_head_on(th_hidac_view *i, th_vec2 f, th_vec2 d, float d
     return towards < -cosine * th_length(u) && ahead > cosine * distance;
 }
 
-// (7) to (9): how much somebody at q with velocity u turns i away; `against`: who wants to go the other way.
+// (7) to (9): how much an agent at q with velocity u turns i away; `against`: an agent that wants to go the other way.
 TH_FORMULA th_vec2 th_hidac_avoidance(th_hidac_view *i, th_vec2 d, float distance, th_vec2 u,
                                       bool against) {
     const th_hidac_params *p = i->params;
@@ -69,7 +70,7 @@ TH_FORMULA th_vec2 th_hidac_avoidance(th_hidac_view *i, th_vec2 d, float distanc
     return th_scale(short_of * short_of * w_o, t);
 }
 
-// (13): how far somebody at -away moves i off.
+// (13): how far an agent at -away moves i off.
 TH_FORMULA th_vec2 th_hidac_push(th_vec2 away, float distance, float overlap) {
     return distance > TH_COINCIDENT ? th_scale(overlap / distance, away) : th_v(0.0f, 0.0f);
 }
@@ -80,7 +81,7 @@ TH_BOTH static inline bool th_hidac_hidden(const th_world *world, const th_walls
            th_hidden(world, walls, i->self, j);
 }
 
-// Somebody on the ground ahead: past the nearest point of the body, to the right where it lies straight ahead.
+// An agent on the ground ahead: past the nearest point of the body, to the right where it lies straight ahead.
 TH_BOTH static inline void th_hidac_see_fallen(const th_world *world, th_hidac_view *i, uint32_t j,
                                                th_vec2 q) {
     th_vec2 along = th_v(th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_X)[j],
@@ -98,8 +99,9 @@ TH_BOTH static inline void th_hidac_see_fallen(const th_world *world, th_hidac_v
     i->avoid_fallen = th_length2(t) > 0.0f ? t : th_hidac_aside(i->params, i->wish);
 }
 
-// The velocity of somebody. To those in panic, whom no timer frees, it is of those held up face to face the velocity that they
-// want: two who have stopped each other would not see each other come, and neither would ever step aside.
+// The velocity of agent j as i sees it. An agent in panic, which no timer frees, sees of agents held up face to face
+// the velocity that they want: two that have stopped each other would not see each other come, and neither would step
+// aside.
 TH_BOTH static inline th_vec2 th_hidac_course(const th_hidac_view *i, const th_agents *a,
                                               uint32_t j) {
     th_vec2 v = th_velocity(a, j), wanted = th_v(a->preferred_x[j], a->preferred_y[j]);
@@ -163,8 +165,9 @@ TH_FORMULA bool th_hidac_wall_ahead(const th_hidac_view *i, const th_wall *wall)
     return from <= to;
 }
 
-// Does somebody lean into a wall at -away and turn along it against its wish, or lean there held up who wants off the wall?
-// Walls (5) turn people along the last direction; beside somebody who leans the other way both would stand so for good.
+// Does an agent lean into a wall at -away and turn along it against its wish, or lean there, held up, although it wants
+// off the wall? Walls (5) turn people along the last direction; beside an agent that leans the other way both would
+// stand so for good.
 TH_FORMULA bool th_hidac_leans_astray(const th_hidac_view *i, th_vec2 away, float distance) {
     if (!(-th_dot(i->heading, away) > 0.7f * distance)) return false;
     if (i->held_up && th_dot(i->wish, away) > 0.0f) return true;
@@ -172,8 +175,8 @@ TH_FORMULA bool th_hidac_leans_astray(const th_hidac_view *i, th_vec2 away, floa
 }
 
 // (11): walls and obstacles that the body touches; both are edges here, and the nearest point of an edge gives the same
-// vectors. Past oncoming people one turns along the walls: where two who meet at a wall kept their directions, each would
-// turn past the other into the wall for good.
+// vectors. Past oncoming people one turns along the walls: where two agents that meet at a wall kept their directions,
+// each would turn past the other into the wall for good.
 TH_BOTH static inline void th_hidac_touch_walls(const th_walls *walls, th_hidac_view *i) {
     enum { POINTS = 16 };
     const float slack = 0.05f; // [m]
@@ -196,7 +199,8 @@ TH_BOTH static inline void th_hidac_touch_walls(const th_walls *walls, th_hidac_
     }
     bool corner = th_length2(i->along_walls) <= 0.01f;
     i->along_walls = corner ? i->wish : th_unit(i->along_walls);
-    // Nor does anybody keep walking straight into a wall or a corner, or into the end of a corridor who wants to turn back.
+    // Nor does any agent keep walking straight into a wall or a corner, or, when it wants to turn back, into the end of
+    // a corridor.
     if (corner || astray || (blocked && th_dot(i->heading, i->wish) < -0.7f))
         i->heading = i->along_walls = i->wish;
 }
@@ -215,7 +219,8 @@ TH_BOTH static inline void th_hidac_see_walls(const th_walls *walls, th_hidac_vi
         bool towards = th_det(wall->direction, i->heading) > 0.0f;
         if (!faces || !towards || !th_hidac_wall_ahead(i, wall)) continue;
         th_vec2 t = th_hidac_tangent(i->heading, th_perp_left(wall->direction));
-        // Who is held up is not turned along walls against its wish: beside three of them it would be for good.
+        // An agent that is held up is not turned along walls against its wish: beside three of them it would be for
+        // good.
         bool back = i->held_up && th_dot(t, i->wish) < -0.7f;
         i->avoid_walls = th_add(i->avoid_walls, back ? th_scale(-1.0f, t) : t);
     }
@@ -226,12 +231,12 @@ TH_FORMULA th_random4 th_hidac_random(const th_world *world, uint32_t id, uint64
     return th_philox(world->seed, TH_STREAM_HIDAC, id, step);
 }
 
-// What somebody drew for good: 0 panic, 1 manners, 2 lying.
+// What an agent drew for good: 0 panic, 1 manners, 2 lying.
 TH_BOTH static inline float th_hidac_draw(const th_world *world, uint32_t self, int k) {
     return th_uniform(th_hidac_random(world, world->agents.id[self], UINT64_MAX).v[k]);
 }
 
-// Is somebody one of the share who begin so? Who has never stepped has no rectangle yet.
+// Is an agent one of the share that begins so? An agent that has never stepped has no rectangle yet.
 TH_BOTH static inline bool th_hidac_begins(const th_world *world, uint32_t self, float share,
                                            int k) {
     return share > 0.0f && th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_RECTANGLE)[self] <= 0.0f &&
@@ -318,14 +323,14 @@ TH_FORMULA th_vec2 th_hidac_direction(const th_hidac_view *i) {
     return th_length2(direction) > 0.0f ? direction : i->wish;
 }
 
-// The displacement at which somebody stands still: as large as the personal space, but not less than 2 cm, so that
+// The displacement at which an agent stands still: as large as the personal space, but not less than 2 cm, so that
 // those without any still feel bodies.
 TH_FORMULA float th_hidac_yield_band(const th_hidac_view *i) {
     return th_max(i->params->yields * i->space, 0.02f);
 }
 
-// The rules of stopping (4.1.3) and waiting (4.1.4): a new state and its time. Who has waited to the end of the timer
-// tries to walk for a second before it waits again: otherwise the timer would free it for one step only.
+// The rules of stopping (4.1.3) and waiting (4.1.4): a new state and its time. An agent that has waited to the end of
+// the timer tries to walk for a second before it waits again: otherwise the timer would free it for one step only.
 TH_FORMULA void th_hidac_rules(const th_hidac_view *i, const th_world *world, th_vec2 direction,
                                uint32_t *state, float *timer) {
     const th_hidac_params *p = i->params;
@@ -353,13 +358,13 @@ TH_FORMULA void th_hidac_rules(const th_hidac_view *i, const th_world *world, th
     }
 }
 
-// lambda of (10): who touches a wall feels people less.
+// lambda of (10): an agent that touches a wall feels people less.
 TH_FORMULA float th_hidac_lambda(const th_hidac_view *i) {
     return th_length2(i->push_walls) > 0.0f ? i->params->wall_priority : 1.0f;
 }
 
-// alpha of (3). As printed any displacement holds somebody up. Graded, one against the own way does, by how large it is;
-// people in panic, who do not stop or wait, are held up by all.
+// alpha of (3). As printed any displacement holds an agent up. Graded, one against the own way does, by how large it
+// is; people in panic, who do not stop or wait, are held up by all.
 TH_FORMULA float th_hidac_alpha(const th_hidac_view *i, th_vec2 direction, th_vec2 r) {
     if (i->params->yields <= 0.0f) return th_length(r) > i->params->dead_band ? 0.0f : 1.0f;
     float against = i->panics ? th_length(r) : -th_dot(direction, r);
@@ -393,8 +398,8 @@ TH_FORMULA float th_hidac_rectangle(const th_hidac_view *i, float dt) {
     return i->rectangle + th_min(dt / 0.5f, 1.0f) * (wanted - i->rectangle);
 }
 
-// How far others have pushed the person of late: by its own giving way and by contact since the last step, forgotten over
-// fall_time.
+// How far others have pushed the person of late: by its own giving way and by contact since the last step, forgotten
+// over fall_time.
 TH_BOTH static inline th_vec2 th_hidac_pushed(const th_world *world, const th_hidac_view *i,
                                               th_vec2 gives_way) {
     uint32_t self = i->self;
@@ -418,7 +423,7 @@ TH_FORMULA th_vec2 th_hidac_walk(const th_hidac_view *i, th_vec2 direction, th_v
     return th_scale(th_hidac_alpha(i, direction, r) * pace, along);
 }
 
-// The speed to accelerate to; 0 for those who stand, stop or wait.
+// The speed to accelerate to; 0 for agents that stand, stop or wait.
 TH_BOTH static inline float th_hidac_top_speed(const th_world *world, const th_hidac_view *i,
                                                uint32_t state) {
     const th_agents *a = &world->agents;
@@ -446,7 +451,7 @@ TH_BOTH static inline void th_hidac_keep(th_world *world, const th_hidac_view *i
     th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PUSHED_Y)[self] = pushed.y;
 }
 
-// A step of own person `self`. Nobody else's values are written, and what others read of it (place, velocity, phase)
+// A step of own person `self`. No other agent's values are written, and what others read of it (place, velocity, phase)
 // does not change before the step is over.
 TH_BOTH static inline void th_hidac_step(th_world *world, const th_walls *walls, uint32_t self) {
     th_agents *a = &world->agents;
@@ -479,8 +484,8 @@ TH_BOTH static inline void th_hidac_step(th_world *world, const th_walls *walls,
     th_hidac_keep(world, &i, direction, v, pushed);
 }
 
-// After everybody's step: who falls lies from now on, and who has lain long enough stands up. Returns by how many more
-// lie.
+// After every agent's step: a falling agent lies from now on, and one that has lain long enough stands up. Returns by
+// how many more lie.
 TH_BOTH static inline int th_hidac_lie_down(th_world *world, uint32_t self) {
     th_agents *a = &world->agents;
     if (world->groups[a->group[self]].move != TH_MOVE_HIDAC) return 0;

@@ -14,7 +14,7 @@ typedef struct th_hidac_cells {
     float length, half_width, touch, slack;
 } th_hidac_cells;
 
-// Where somebody lies, all around, since the fallen count beside the rectangle, too.
+// Where an agent lies, all around, since the fallen count beside the rectangle, too.
 TH_BOTH static inline th_hidac_cells th_hidac_cells_of(const th_world *world,
                                                        const th_hidac_view *i, float touch) {
     th_hidac_cells c;
@@ -56,7 +56,7 @@ TH_BOTH static inline bool th_hidac_next_run(const th_index *index, th_hidac_cel
     float low = c->low_x, high = c->high_x;
     float y0 = c->grid->origin.y + (float)row * c->grid->cell - c->p.y - c->slack,
           y1 = y0 + c->grid->cell + 2.0f * c->slack;
-    bool border = row == 0 || row == c->grid->ny - 1; // holds everybody beyond it, too
+    bool border = row == 0 || row == c->grid->ny - 1; // holds every agent beyond it, too
     if (!border && c->across_x != 0.0f) {             // |wish.x y - wish.y x| <= half_width
         float a = c->wish.x * y0 * c->across_x, b = c->wish.x * y1 * c->across_x,
               w = c->half_width * fabsf(c->across_x);
@@ -86,13 +86,14 @@ TH_BOTH static inline bool th_hidac_next_run(const th_index *index, th_hidac_cel
 #include "core/parallel.h"
 #include <string.h>
 
-// What decides whom of many somebody has to look at one by one.
+// What decides which of many neighbours an agent has to look at one by one.
 typedef struct th_hidac_sieve {
     th_vec2 p, wish, heading, disc;
     float length, loose, rectangle, half_width2; // of the rectangle
     float touch2, near2, disc2;                  // squares of distances
-    float clear2;                                // no wall hides who is nearer
-    float oncoming; // who goes less than this along the heading counts over the whole rectangle
+    float clear2;                                // no wall hides nearer agents
+    float
+        oncoming; // an agent that goes less than this along the heading counts over the whole rectangle
 } th_hidac_sieve;
 
 static inline th_hidac_sieve th_hidac_sieve_of(const th_walls *walls, const th_hidac_view *i,
@@ -125,11 +126,11 @@ typedef struct th_hidac_kept {
     uint32_t next, end;
 } th_hidac_kept;
 
-// Lists those who touch, turn or stop somebody, who lie, or whom a wall may hide: they have to be looked at one by one. Of
-// the others it matters only how many are in the loose rectangle: of a dozen people ahead who go the same way, all but one
-// or two. False: there are no more. Not for crowds of less than eight.
+// Lists neighbours that touch, turn or stop an agent, that lie, or that a wall may hide: they have to be looked at one
+// by one. Of the others it matters only how many are in the loose rectangle: of a dozen people ahead that go the same
+// way, all but one or two. False: there are no more. Not for crowds of less than eight.
 //
-// The last eight of all are read for any after them: `from` and `end` tell who counts.
+// The last eight of all are read for any after them: `from` and `end` tell which ones count.
 TH_CLONES static bool th_hidac_sift(const th_agents *a, const th_index *index,
                                     const th_hidac_sieve *sieve, uint32_t self,
                                     th_hidac_cells *cells, th_hidac_kept *kept) {

@@ -120,7 +120,7 @@ typedef struct th_hidac_view {
     th_vec2 heading;     // unit
     th_vec2 along_walls; // the same without what leads into a wall that one touches, unit
     float radius, space, rectangle, half_width;
-    float cos_side; // of the angle within which somebody comes straight on
+    float cos_side; // of the angle within which an agent comes straight on
     float clear;    // no wall is nearer [m]
     bool panics;
     bool
@@ -128,7 +128,7 @@ typedef struct th_hidac_view {
     // sums
     th_vec2 avoid_people, avoid_walls; // of (1)
     th_vec2 push_people, push_walls;   // of (10)
-    th_vec2 avoid_fallen;              // unit; (0, 0): nobody lies ahead
+    th_vec2 avoid_fallen;              // unit; (0, 0): no agent lies ahead
     float fallen_distance;             // to the nearest of them
     int ahead;                         // people in the loose rectangle
     bool disc_taken;

@@ -1,8 +1,8 @@
-// The nearest neighbours of somebody on the device, one thread per person: the same people in the same order as
-// state/nearest.h finds. A circle is guessed that holds a few more than wanted; whoever is within it goes into a list
-// in the thread's own room, and the few of the list are then put in order in registers, without a branch. Both are
-// for the sake of a warp, which does for all its threads what any of them needs: put in order at once, everybody
-// in nine cells would cost what the listed alone do. SPDX-License-Identifier: Apache-2.0
+// The nearest neighbours of an agent on the device, one thread per person: the same people in the same order as
+// state/nearest.h finds. A circle is guessed that holds a few more than wanted; an agent that is within it goes into a
+// list in the thread's own room, and the few of the list are then put in order in registers, without a branch. Both are
+// for the sake of a warp, which does for all its threads what any of them needs: put in order at once, all agents in
+// nine cells would cost what the listed alone do. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_ORCA_NEAREST_CUH
 #define TH_MOVE_ORCA_NEAREST_CUH
 #include "device/device.cuh"
@@ -23,7 +23,7 @@ template <int most> struct own_room {
     enum { PEOPLE = 2 * most };
     orca_room *places;
     int stride;
-    // The first `most` people have a place each, so that it may become the line of who is in it.
+    // The first `most` people have a place each, so that it may become the line of the agent in it.
     TH_BOTH near_person &person(int k) const {
         return k < most ? places[k * stride].people[0] : places[(k - most) * stride].people[1];
     }
@@ -42,7 +42,7 @@ template <int most> struct nearest_few {
             agent[k] = 0;
         }
     }
-    // Everybody further away moves up by one.
+    // Every agent further away moves up by one.
     TH_BOTH void insert(near_person other) {
         TH_UNROLLED for (int k = most; k > 0; --k) {
             bool further = other.distance2 < distance2[k - 1],

@@ -1,6 +1,6 @@
 // ORCA on the device: one thread per person, its neighbours and lines in shared memory.
-// Three kernels. The first is for whom no wall and no link is near and whose lines leave a velocity: nearly
-// everybody. It notes the others in two lists: those without such a velocity, who need program 3 (one in fourteen at
+// Three kernels. The first serves agents without walls and links nearby whose lines leave a velocity: nearly
+// all. It notes the others in two lists: those without such a velocity, which need program 3 (one in fourteen at
 // 4 people/m2, so that nearly every warp would have to go through it for one or two of its people), and those near
 // walls or links. They have kernels of their own, which begin anew: that takes less time than to keep the lines.
 // Instructions bound all three: by its PTX a warp of the first has some 6000 where one kernel for all had 41 000.
@@ -11,7 +11,7 @@
 
 namespace th {
 
-// Who is left to the other kernels. Their order depends on the threads; what they do does not.
+// An agent that is left to the other kernels. Their order depends on the threads; what they do does not.
 struct orca_lists {
     uint32_t *infeasible, *special; // people
     uint32_t *infeasible_count, *special_count;
@@ -37,7 +37,7 @@ TH_BOTH inline th_vec2 orca_preferred(const th_world *world, uint32_t i,
                              th_orca_noise_of(world->seed, agents->id[i], world->step_count));
 }
 
-// May i see anybody across a link? As state/neighbours.c asks.
+// May i see any agent across a link? As state/neighbours.c asks.
 TH_BOTH inline bool near_link(const th_world *world, uint32_t i, float range) {
     int level = (int)world->agents.level[i];
     th_vec2 p = th_position(&world->agents, i);
@@ -65,7 +65,7 @@ TH_BOTH inline bool is_in_the_open(const th_world *world, uint32_t i, const th_o
 
 enum class orca_outcome { FEASIBLE, INFEASIBLE, SPECIAL };
 
-// The lines of somebody in the open.
+// The lines of an agent in the open.
 template <int most>
 TH_BOTH orca_outcome lines_in_the_open(const th_world *world, uint32_t i,
                                        const th_orca_params &params, const own_room<most> &room,
@@ -98,12 +98,12 @@ TH_BOTH orca_outcome move_feasible(const th_world *world, uint32_t i, const own_
     return outcome;
 }
 
-// Somebody whose lines leave no velocity.
+// An agent whose lines leave no velocity.
 template <int most>
 TH_BOTH void move_infeasible(const th_world *world, uint32_t i, const own_room<most> &room,
                              const own_room<most> &second) {
     th_orca_params params = orca_params_of(world, i);
-    // No lines, should another kernel's rounding have found somebody certain who is not so here.
+    // No lines, should another kernel's rounding have found an agent that has none here.
     th_orca_lines lines = room.lines(), bisectors = second.lines();
     lines_in_the_open<most>(world, i, params, room, &lines);
     th_orca_take_velocity(world, i, &params,
@@ -112,7 +112,7 @@ TH_BOTH void move_infeasible(const th_world *world, uint32_t i, const own_room<m
                                            orca_preferred(world, i, params)));
 }
 
-// Anybody.
+// Any agent.
 template <int most>
 TH_BOTH void move_special(const th_world *world, uint32_t i, const own_room<most> &room) {
     th_orca_params params = orca_params_of(world, i);
@@ -135,15 +135,15 @@ TH_BOTH void move_special(const th_world *world, uint32_t i, const own_room<most
                          &lines, &bisectors);
 }
 
-// ---- kernels. Every thread keeps to its own column of the shared memory, so nobody waits for anybody.
+// ---- kernels. Every thread keeps to its own column of the shared memory, so no thread waits for another.
 
 enum {
     LISTED_THREADS = 64,
     LISTED_BLOCKS = 2048
 }; // the lists are short: small blocks are on all multiprocessors
 
-// The next free entry of a list. A warp asks once for all its people: asked one by one, the counter would be what
-// everybody waits for.
+// The next free entry of a list. A warp asks once for all its people: asked one by one, all threads would wait for the
+// counter.
 TH_ON_GPU inline uint32_t next_entry(uint32_t *count) {
 #ifdef __CUDA_ARCH__
     unsigned together = __activemask(), lane = threadIdx.x % 32,
@@ -215,18 +215,18 @@ template <int most> void launch_orca(const th_world *host, const orca_lists &lis
 #else
 
 template <int most> void launch_orca(const th_world *host, const orca_lists &lists) {
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             orca_room room[most];
             move_or_list<most>(world, lists, (uint32_t)i, {room, 1});
         });
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int k) {
             orca_room first[most], second[most];
             if ((uint32_t)k < *lists.infeasible_count)
                 move_infeasible<most>(world, lists.infeasible[k], {first, 1}, {second, 1});
         });
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int k) {
             orca_room room[most];
             if ((uint32_t)k < *lists.special_count)

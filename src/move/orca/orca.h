@@ -55,8 +55,8 @@ typedef struct th_orca_line {
     th_vec2 point, direction;
 } th_orca_line;
 
-// Wall lines first (hard), then agent lines (soft). The CPU computes sixteen lines at once and wants arrays; a thread of
-// a GPU keeps its lines in shared memory, every `stride`-th place, and reads one with one instruction.
+// Wall lines first (hard), then agent lines (soft). The CPU computes sixteen lines at once and wants arrays; a thread
+// of a GPU keeps its lines in shared memory, every `stride`-th place, and reads one with one instruction.
 #ifdef TH_DEVICE_CODE
 typedef struct alignas(16) th_orca_place { // read and written at once
     th_orca_line line;
@@ -454,7 +454,7 @@ TH_BOTH static inline void th_orca_wall_lines(const th_walls *walls, const th_wo
     lines->wall_count = lines->count;
 }
 
-// Somebody as the half-planes of others need it.
+// An agent as the half-planes of others need it.
 typedef struct th_orca_avoider {
     th_vec2 p, v;
     float radius, inverse_horizon, inverse_step;
@@ -488,7 +488,7 @@ TH_FORMULA th_vec2 th_orca_noise_of(uint64_t seed, uint32_t id, uint64_t step) {
     return th_v(2.0f * th_uniform(r.v[0]) - 1.0f, 2.0f * th_uniform(r.v[1]) - 1.0f);
 }
 
-// Nobody who stands still is shaken.
+// No agent that stands still is shaken.
 TH_FORMULA th_vec2 th_orca_preferred(const th_agents *agents, uint32_t i, float strength,
                                      th_vec2 noise) {
     th_vec2 preferred = {agents->preferred_x[i], agents->preferred_y[i]};
@@ -511,7 +511,7 @@ TH_FORMULA void th_orca_take_velocity(const th_world *world, uint32_t i,
     agents->next_position_y[i] = agents->position_y[i] + velocity.y * world->dt;
 }
 
-// Somebody who prefers to be faster than the limit may be.
+// An agent that prefers to be faster than the limit may be.
 TH_FORMULA float th_orca_fastest_of(const th_agents *agents, uint32_t i,
                                     const th_orca_params *params) {
     return th_max(params->max_speed, agents->speed[i]);
@@ -523,8 +523,8 @@ TH_FORMULA float th_orca_wall_range_of(const th_agents *agents, uint32_t i,
     return params->time_horizon_obstacle * params->max_speed + agents->radius[i];
 }
 
-// The lines of the walls around i into `lines`, which become its first. `nearest` are those on the same level; who is
-// near on another one is added, who is hidden dropped.
+// The lines of the walls around i into `lines`, which become its first. `nearest` are those on the same level; near
+// ones on another level are added, hidden ones dropped.
 TH_FORMULA void th_orca_begin_lines(const th_world *world, const th_walls *walls, uint32_t i,
                                     const th_orca_params *params, th_nearest *nearest,
                                     th_orca_lines *lines) {

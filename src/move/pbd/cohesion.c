@@ -42,7 +42,7 @@ TH_FORMULA th_pbd_cohesion cohesion_of_cells(const th_world *world, const th_pbd
     return sum;
 }
 
-// The same, less those whom a wall hides.
+// The same, less agents that a wall hides.
 static th_pbd_cohesion cohesion_of_seen(const th_world *world, const th_substep *step,
                                         const th_walls *walls, const th_pbd_companion *c,
                                         float reach) {

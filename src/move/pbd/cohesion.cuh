@@ -11,7 +11,7 @@ TH_ON_GPU inline void add_to(th_pbd_cohesion *sum, th_pbd_cohesion other) {
     sum->drawn = th_add(sum->drawn, other.drawn);
 }
 
-// Somebody around, as it is read.
+// An agent around, as it is read.
 struct neighbour {
     uint32_t group;
     walk at;
@@ -33,9 +33,9 @@ TH_ON_GPU inline void add_companion(const th_pbd_companion &c, const neighbour &
     add_to(sum, {w, th_scale(w, u)});
 }
 
-// The CPU has sixteen sums side by side and adds them up in a tree: the order decides the bits. Where they are not asked
-// for, two are enough and leave registers for more people at once. Sums are in registers, so the loops over them are
-// unrolled; four people are read before the first is looked at, so that one wait is enough.
+// The CPU has sixteen sums side by side and adds them up in a tree: the order decides the bits. Where they are not
+// asked for, two are enough and leave registers for more people at once. Sums are in registers, so the loops over them
+// are unrolled; four people are read before the first is looked at, so that one wait is enough.
 #if defined(__CUDACC__) && !defined(TH_EXACT)
 enum { COHESION_SUMS = 2, COHESION_AT_ONCE = 8 };
 #else
@@ -73,7 +73,7 @@ TH_ON_GPU th_pbd_cohesion cohesion_in_cells(const th_world *world, const pbd_mem
     return sums[0];
 }
 
-// The same, less those whom a wall hides, one after the other.
+// The same, less agents that a wall hides, one after the other.
 TH_ON_GPU inline th_pbd_cohesion cohesion_in_sight(const th_world *world, const th_substep *step,
                                                    const th_walls *walls, const pbd_memory &memory,
                                                    const th_pbd_companion &c, float reach) {
@@ -114,7 +114,7 @@ TH_ON_GPU inline th_pbd_companion companion_in(const th_world *world, const pbd_
     return th_pbd_companion_of(world, i, th_v(own.x, own.y), th_v(own.ux, own.uy));
 }
 
-// Everybody but those who see less; and these, whose eyes would cost everybody registers.
+// All agents but those that see less; and these, whose tests would cost every thread registers.
 TH_ON_GPU inline float finish_plain(th_world *world, const th_substep *step,
                                     const pbd_memory &memory, bool alike, uint32_t i) {
     th_agents *a = &world->agents;

@@ -1,7 +1,7 @@
-// Position-based crowds on the device: whom somebody may touch or is going to meet (list.c), one thread per person.
-// The list is made once a sub-step, two bytes an entry, and the iterations read it; who finds no room for it, or sees
-// across a link, works it out anew every time. Bound by arithmetic: about 90 people are looked at for the 7 who are
-// listed. SPDX-License-Identifier: Apache-2.0
+// Position-based crowds on the device: the neighbours that an agent may touch or is going to meet (list.c), one thread
+// per person. The list is made once a sub-step, two bytes an entry, and the iterations read it; an agent that finds no
+// room for it, or sees across a link, works it out anew every time. Bound by arithmetic: about 90 people are looked at
+// for the 7 that are listed. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_PBD_LIST_CUH
 #define TH_MOVE_PBD_LIST_CUH
 #include "device/model.cuh"
@@ -15,7 +15,7 @@ namespace th {
 struct pbd_state : substep_state {
     uint32_t sizes[4]; // bits of the largest inverse mass and radius, complements of the smallest
     bool alike;        // all have one radius and one mass
-    uint32_t specials; // people in agents.cell who need the general kernels
+    uint32_t specials; // people in agents.cell that need the general kernels
 
     TH_ON_GPU void begin(const th_substep &first) {
         substep_state::begin(first);
@@ -37,11 +37,12 @@ struct alignas(16) walk {
 // has added so far lies in next_velocity, where its list begins in slot, how long it is in order.
 struct pbd_memory {
     enum {
-        CROWD = 128, // people who share room for their lists
+        CROWD = 128, // people that share room for their lists
         LISTED = 12, // entries that there are for one of them on average
     };
     pbd_state *step;
-    walk *now;  // where the sub-step begins, after stabilisation, and the displacement of everybody
+    walk
+        *now; // where the sub-step begins, after stabilisation, and the displacement of every agent
     walk *next; // what a stabilisation or an iteration writes, to take its place
     uint16_t *lists;
     uint32_t *used; // entries of each crowd
@@ -50,9 +51,9 @@ struct pbd_memory {
 
 } // namespace th
 
-// Looks at everybody within reach. `others` knows everybody's place, displacement and radius when the sub-step began;
-// `note(row, first, touch, meet)` is told whom of first, first + 1, ... in a row of cells the bits mean. Few are wanted,
-// but in a warp nearly always somebody's: so the loop only sets bits.
+// Looks at every agent within reach. `others` knows every agent's place, displacement and radius when the sub-step
+// began; `note(row, first, touch, meet)` is told which of first, first + 1, ... in a row of cells the bits mean. Few
+// are wanted, but in a warp nearly always by one of its threads: so the loop only sets bits.
 template <class Others, class Note>
 TH_BOTH static void look_around(const th_world *world, const th_pbd_seeker &o, float reach,
                                 const Others &others, Note *note) {
@@ -71,12 +72,12 @@ TH_BOTH static void look_around(const th_world *world, const th_pbd_seeker &o, f
                 meet |= w.meets ? bit : 0u;
             }
             if (o.i - first < WORD)
-                touch &= ~(1u << (o.i - first)); // nobody meets itself, its offset is 0
+                touch &= ~(1u << (o.i - first)); // no agent meets itself, its offset is 0
             if (touch | meet) note->write(rows.row - 1, first, touch, meet);
         }
 }
 
-// Worked out anew: for the few who find no room for a list.
+// Worked out anew: for the few that find no room for a list.
 struct begun_anew {
     const th_world *world;
     const th_substep *step;
@@ -108,8 +109,9 @@ TH_BOTH static inline void collect(const th_world *world, const th_pbd_seeker *s
 
 namespace th {
 
-// Bits of agents.around beside TH_AROUND_*, then the numbers of those to touch and to meet. Who is listed and not near a
-// wall is the rule, and has kernels of its own: what the general ones need would cost everybody registers.
+// Bits of agents.around beside TH_AROUND_*, then the numbers of those to touch and to meet. An agent that is listed and
+// not near a wall is the rule, and has kernels of its own: what the general ones need would cost every thread
+// registers.
 constexpr uint32_t PBD_NEAR_WALL = 4, PBD_LISTED = 8, PBD_OWN = 16, PBD_GENERAL = 32,
                    PBD_TOUCH = 64, PBD_COUNTS = 128, PBD_MEET = PBD_TOUCH * PBD_COUNTS;
 static_assert((TH_AROUND_HIDDEN | TH_AROUND_LINKED) < (int)PBD_NEAR_WALL, "bits of their own");
@@ -159,7 +161,7 @@ TH_ON_GPU inline uint32_t decode(const own_column &column, uint32_t entry) {
 }
 
 // The lists of a person on their way to where they are kept: a column of a table that the threads of a block share, in
-// shared memory. Who has more on a list is left to the general kernels.
+// shared memory. An agent that has more on a list is left to the general kernels.
 struct entry_note {
     enum {
         TOUCHED = 16, // on each list
@@ -223,7 +225,7 @@ TH_ON_GPU inline bool keep_list(const th_world *world, const pbd_memory &memory,
     set_listed(&world->agents, i, begin, note.touch_count, note.meet_count);
     return true;
 }
-// The same for who was found anew.
+// The same for an agent that was found anew.
 TH_ON_GPU inline bool encode_all(const th_world *world, uint32_t i, const uint32_t *list,
                                  uint32_t count, uint16_t *to) {
     const th_agents *a = &world->agents;
@@ -285,7 +287,7 @@ TH_ON_GPU inline found_people copy_of(const listed_people &listed, th_pbd_felt *
 
 // ---- making the lists
 
-// With `alike` everybody has the seeker's radius.
+// With `alike` every agent has the seeker's radius.
 template <bool alike> struct beginning {
     const walk *now;
     const float *radius;
@@ -294,7 +296,7 @@ template <bool alike> struct beginning {
         return th_pbd_wants(&o, w.x, w.y, w.ux, w.uy, alike ? o.radius : radius[j]);
     }
 };
-// Who sees everybody around and no heap gets a list here. False: i needs the general kernels.
+// An agent that sees every agent around and no heap gets a list here. False: i needs the general kernels.
 template <bool alike>
 TH_ON_GPU bool list_plain(const th_world *world, const th_substep *step, const pbd_memory &memory,
                           uint32_t i, uint16_t *table) {
@@ -310,7 +312,7 @@ TH_ON_GPU bool list_plain(const th_world *world, const th_substep *step, const p
     look_around(world, s, reach + step->moved, beginning<alike>{memory.now, a->radius}, &note);
     return keep_list(world, memory, i, note);
 }
-// Of those who need the general kernels.
+// Of agents that need the general kernels.
 TH_ON_GPU inline void list_special(const th_world *world, const th_substep *step,
                                    const pbd_memory &memory, uint32_t i) {
     const th_agents *a = &world->agents;
@@ -320,7 +322,7 @@ TH_ON_GPU inline void list_special(const th_world *world, const th_substep *step
     found_by(world, step, &walls, i, &felt);
     keep_felt(world, memory, i, felt);
 }
-// Marks who may touch walls. True: i needs the general kernels now.
+// Marks agents that may touch walls. True: i needs the general kernels now.
 TH_ON_GPU inline bool mark_near_wall(const th_world *world, const pbd_memory &memory, uint32_t i) {
     const th_agents *a = &world->agents;
     int near_walls[TH_PBD_WALLS];

@@ -175,7 +175,7 @@ static void swap_displacements(th_pbd *pbd) {
     pbd->next_u_y = y;
 }
 
-// Displacements as predicted, and whom and what everybody may touch or meet.
+// Displacements as predicted, and the neighbours and walls that every agent may touch or meet.
 static void begin_substep(th_world *world, th_substep *step, const th_walls *walls) {
     predict(world, step);
     each_block(world, step, walls, th_pbd_list_block);
@@ -297,6 +297,6 @@ const th_model th_move_pbd_model = {
     .run = run,
     .create = create,
     .influences = influences,
-    // It goes through everybody within two metres, and smaller cells follow that circle better.
+    // It goes through every agent within two metres, and smaller cells follow that circle better.
     .cell_size = 0.9f,
 };

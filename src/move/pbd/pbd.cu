@@ -11,8 +11,8 @@ static pbd_memory *memory_of(const th_world *host) {
 }
 static pbd_state *state_of(const th_world *host) { return memory_of(host)->step; }
 
-// function(world, i) for those who need the general kernels, usually few: they are listed in agents.cell, which
-// nobody needs after the sort.
+// function(world, i) for agents that need the general kernels, usually few: they are listed in agents.cell, which
+// is not needed after the sort.
 template <class Function> void each_special(const th_world *host, Function function) {
     enum { MOST = 1 << 16 }; // threads, several for each place on a large device
     const pbd_state *s = state_of(host);
@@ -62,7 +62,7 @@ static void begin_pbd(th_world *host, int iterations) {
             if (own) th_pbd_lean_aside(device, i);
         });
     if (host->wall_count > 0 || host->scene->link_count > 0) // else there is nothing to look for
-        everybody(
+        for_each_agent(
             host, TH_LAMBDA(th_world * world, int k) {
                 uint32_t i = (uint32_t)k;
                 if (!(world->agents.around[i] & PBD_OWN)) return;
@@ -106,7 +106,7 @@ static void list(th_world *host, const pbd_memory &held) {
         host,
         TH_LAMBDA(th_world * world, uint32_t i) { list_special(world, &s->step, memory, i); });
     if (host->wall_count > 0)
-        everybody(
+        for_each_agent(
             host, TH_LAMBDA(th_world * world, int i) {
                 if (mark_near_wall(world, memory, (uint32_t)i))
                     leave_to_general(world, s, (uint32_t)i);
@@ -116,7 +116,7 @@ static void list(th_world *host, const pbd_memory &held) {
 static void stabilise(th_world *host, pbd_memory *held) {
     pbd_state *s = state_of(host);
     pbd_memory memory = *held;
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             correct_plain(world, s, memory, (uint32_t)i, false);
         });
@@ -147,7 +147,7 @@ static void finish_pbd_substep(th_world *host, const pbd_memory &held) {
         host, &s->moved2, TH_LAMBDA(th_world * world, int i) {
             return square_bits(finish_plain(world, &s->step, memory, s->alike, (uint32_t)i));
         });
-    if (host->wall_count > 0) // else nobody is hidden
+    if (host->wall_count > 0) // else no agent is hidden
         everybody_most(
             host, &s->moved2, TH_LAMBDA(th_world * world, int i) {
                 return square_bits(finish_special(world, &s->step, memory, (uint32_t)i));
@@ -158,7 +158,7 @@ static void finish_pbd_substep(th_world *host, const pbd_memory &held) {
 static void take_pbd_substep(th_world *host, const th_pbd_asked &most) {
     pbd_state *s = state_of(host);
     pbd_memory memory = *memory_of(host);
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) { predict_one(world, s, memory, (uint32_t)i); });
     list(host, memory);
     for (int k = 0; k < most.stabilisation; ++k) stabilise(host, &memory);

@@ -89,7 +89,7 @@ TH_FORMULA th_vec2 th_pbd_blend(th_vec2 v, th_vec2 preferred, float h, float rea
                 (1.0f - alpha) * v.y + alpha * preferred.y);
 }
 
-// Preferred velocity of somebody who is held up: leans to the side by `lean` (positive: right) times the share
+// Preferred velocity of an agent that is held up: leans to the side by `lean` (positive: right) times the share
 // of the speed that is missing, and walks less by `ease` times that share.
 TH_FORMULA th_vec2 th_pbd_lean(th_vec2 preferred, th_vec2 v, float lean, float ease) {
     float speed2 = th_length2(preferred);
@@ -99,8 +99,8 @@ TH_FORMULA th_vec2 th_pbd_lean(th_vec2 preferred, th_vec2 v, float lean, float e
                   th_scale(lean * missing, th_perp_right(preferred)));
 }
 
-// The drive of who touches a wall with outward normal n: along it at the same speed, if it leads into it and not
-// straight at it.
+// The drive of an agent that touches a wall with outward normal n: along it at the same speed, if it leads into it and
+// not straight at it.
 TH_FORMULA th_vec2 th_pbd_along(th_vec2 drive, th_vec2 n) {
     float into = -th_dot(drive, n), speed = th_length(drive);
     if (!(into > 0.0f)) return drive;
@@ -115,7 +115,7 @@ TH_FORMULA float th_pbd_stiffness_each(float stiffness, int iterations) {
     return (float)(1.0 - th_exp_double(th_log_double(rest) / (double)iterations));
 }
 
-// Share of a pair's correction that i takes, from the inverse masses; w_j = 0 for who does not give way.
+// Share of a pair's correction that i takes, from the inverse masses; w_j = 0 for an agent that does not give way.
 TH_FORMULA float th_pbd_share(float w_i, float w_j) { return th_divide(w_i, w_i + w_j); }
 
 // A correction of person i and whether it counts.
@@ -191,7 +191,8 @@ TH_FORMULA th_pbd_avoidance th_pbd_avoidance_of(const th_pbd_params *p, float h,
     avoid.h = h;
     avoid.inverse_h = 1.0f / h;
     avoid.stiffness = th_pbd_stiffness_each(p->lr_stiffness, iterations);
-    avoid.decay = p->lr_range > 0.0f ? p->lr_decay : -1.0f; // -1: nobody meets in time to matter
+    avoid.decay =
+        p->lr_range > 0.0f ? p->lr_decay : -1.0f; // -1: no meeting is near enough to matter
     avoid.inverse_decay = 1.0f / p->lr_decay;
     avoid.normal = mode == TH_PBD_TANGENTIAL ? 0.0f : 1.0f;
     avoid.tangential = mode == TH_PBD_NORMAL ? 0.0f : p->lr_sign;
@@ -240,7 +241,7 @@ TH_FORMULA th_vec2 th_pbd_cohere(th_vec2 v, th_vec2 drawn, float weights, float 
 }
 
 // A wall edge from a, of that unit direction and length, against the disc at p: what moves it off. Ground
-// is on the right. With `line_acts` the edge holds also who is beyond it: for those who began the sub-step on
+// is on the right. With `line_acts` the edge holds also agents beyond it: for agents that began the sub-step on
 // the right. The ends are corners that belong to one edge each: `a_acts`, `b_acts` say whether they are this one's.
 TH_FORMULA th_pbd_correction th_pbd_wall(th_vec2 p, th_vec2 a, th_vec2 direction, float length,
                                          float radius, bool line_acts, bool a_acts, bool b_acts) {

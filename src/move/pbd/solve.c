@@ -1,4 +1,4 @@
-// Position-based crowds: the iterations. Jacobi: everybody reads the displacements of the last iteration and
+// Position-based crowds: the iterations. Jacobi: every agent reads the displacements of the last iteration and
 // writes the own next one; a pair is computed from both sides. Cost O(people x listed neighbours).
 // SPDX-License-Identifier: Apache-2.0
 #include "move/pbd/step.h"
@@ -15,7 +15,7 @@ typedef struct batch {
     _Alignas(64) float radii[PAIRS];
     _Alignas(64) float share[PAIRS]; // first the other's inverse mass, then the share that i takes
     _Alignas(64) float own[PAIRS];   // i's inverse mass
-    // The corrections; a count of COINCIDENT marks who stands at i's very place.
+    // The corrections; a count of COINCIDENT marks an agent that stands at i's very place.
     _Alignas(64) float correction_x[PAIRS];
     _Alignas(64) float correction_y[PAIRS];
     _Alignas(64) float correction[PAIRS];
@@ -104,8 +104,8 @@ TH_FORMULA th_pbd_correction sum_of(const batch *b, int first, uint32_t count) {
     return sum;
 }
 
-// Contacts of person i, whose pairs begin at `first`. Who stands at i's very place is pushed in a direction drawn
-// from both ids, opposite for the two.
+// Contacts of person i, whose pairs begin at `first`. An agent that stands at i's very place is pushed in a direction
+// drawn from both ids, opposite for the two.
 TH_FORMULA th_pbd_correction sum_contacts(const th_world *world, const batch *b, uint32_t i,
                                           int first) {
     const uint32_t *list = th_pbd_neighbours(th_pbd_of(world), i);

@@ -25,7 +25,7 @@ struct couple {
     float radii;
 };
 
-// Person i among others, as the pairs need it. With `alike` everybody has i's radius and mass.
+// Person i among others, as the pairs need it. With `alike` every agent has i's radius and mass.
 template <bool alike> struct pair_maker {
     const th_world *world;
     const walk *now;
@@ -66,14 +66,14 @@ TH_ON_GPU inline bool at_one_place(th_vec2 d) {
     return !(d.x * d.x + d.y * d.y - TH_PBD_COINCIDENT * TH_PBD_COINCIDENT > 0.0f);
 }
 
-// The formula gives nothing for who is too far off, and then it is not asked; a thousandth for its rounding.
+// The formula gives nothing for an agent that is too far off, and then it is not asked; a thousandth for its rounding.
 TH_ON_GPU inline bool is_in_touch(const couple &c, float margin) {
     th_vec2 d = th_add(c.x, c.u);
     float apart = margin * c.radii;
     return !(d.x * d.x + d.y * d.y > 1.001f * apart * apart);
 }
 
-// Those who stand at i's very place are pushed in a direction drawn from both ids, opposite for the two.
+// Agents that stand at i's very place are pushed in a direction drawn from both ids, opposite for the two.
 template <bool moves, class Pairs, class Felt>
 TH_ON_GPU void add_coincident_pairs(const Pairs &pairs, const Felt &felt, float margin,
                                     th_pbd_correction *sum) {
@@ -174,7 +174,7 @@ TH_ON_GPU void iterate_one(const th_world *world, const th_substep *step, const 
     th_pbd_correction avoid = sum_meetings(pairs, &group->avoid, felt);
     th_pbd_corrected person = corrected_of(world, step, walls, pairs, near);
     th_vec2 avoided = th_v(a->next_velocity_x[i], a->next_velocity_y[i]);
-    th_vec2 own = th_v(pairs.own.ux, pairs.own.uy), last = own; // only who is touched needs it
+    th_vec2 own = th_v(pairs.own.ux, pairs.own.uy), last = own; // needed by touched agents only
     if (contact.count > 0.0f) last = th_v(memory.next[i].ux, memory.next[i].uy);
     th_vec2 u = th_pbd_solve_by(walls, &person, &contact, &avoid, own, last, &avoided);
     if (!near) u = off_far_walls(walls, u);
@@ -193,7 +193,7 @@ TH_ON_GPU void correct_one(const th_world *world, const th_substep *step, const 
         stabilise_one(world, step, walls, memory, pairs, felt, near);
 }
 
-// Everybody who is listed and far from walls; who is not the model's own stays as it is.
+// Every agent that is listed and far from walls; an agent that is not the model's own stays as it is.
 TH_ON_GPU inline void correct_plain(const th_world *world, const pbd_state *s,
                                     const pbd_memory &memory, uint32_t i, bool moves) {
     uint32_t order = world->agents.around[i];

@@ -8,7 +8,7 @@
 
 enum {
     TH_PBD_NEIGHBOURS =
-        64,          // kept of a person, a whole number of TH_LANES; who has more sees less far
+        64, // kept of a person, a whole number of TH_LANES; an agent that has more sees less far
     TH_PBD_WALLS = 8 // wall edges kept of a person, the nearest; a thin wall has two
 };
 
@@ -22,8 +22,8 @@ typedef struct th_pbd_group {
 typedef struct th_pbd {
     int capacity, group_count;
     int iterations, stabilisation;
-    bool equal_masses;          // everybody gives way, and half of it
-    float *u_x, *u_y;           // displacement of everybody in this sub-step, frozen [m]
+    bool equal_masses;          // every agent gives way, and half of it
+    float *u_x, *u_y;           // displacement of every agent in this sub-step, frozen [m]
     float *next_u_x, *next_u_y; // what an iteration writes for own people
     // Own people: what avoidance has added to u; in stabilisation the shift; at the end the way to go [m].
     float *extra_x, *extra_y;
@@ -47,11 +47,11 @@ typedef struct th_pbd_felt {
     uint32_t touch_count, meet_count;
 } th_pbd_felt;
 
-// A pass over the own people among begin .. end. Passes read what earlier ones wrote of everybody and write
+// A pass over the own people among begin .. end. Passes read what earlier ones wrote of every agent and write
 // only of these.
 typedef void th_pbd_pass(th_world *world, const th_substep *step, const th_walls *walls,
                          uint32_t begin, uint32_t end);
-// list.c: who may touch or meet a person in this sub-step, and which walls may.
+// list.c: the neighbours and walls that a person may touch or meet in this sub-step.
 th_pbd_pass th_pbd_list_block;
 // solve.c. Out of the overlaps at the beginning of the sub-step: shifts into extra.
 th_pbd_pass th_pbd_stabilise_block;

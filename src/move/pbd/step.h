@@ -1,5 +1,5 @@
-// Position-based crowds: what one person does in a sub-step, on the CPU and on a GPU: its drive, whom it may touch or is
-// going to meet, the end of an iteration, cohesion and the end of the sub-step. SPDX-License-Identifier: Apache-2.0
+// Position-based crowds: what one person does in a sub-step, on the CPU and on a GPU: its drive, whom it may touch or
+// is going to meet, the end of an iteration, cohesion and the end of the sub-step. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_PBD_STEP_H
 #define TH_MOVE_PBD_STEP_H
 #include "formula/random.h"
@@ -43,7 +43,7 @@ TH_BOTH static inline void th_pbd_read_group(th_world *world, int g, float h, in
     group->avoid = th_pbd_avoidance_of(&group->params, h, iterations);
 }
 
-// Furthest that anybody feels others: whom to look for behind walls and across links.
+// Furthest that any agent feels others: the distance to look behind walls and across links.
 TH_BOTH static inline float th_pbd_felt_range(const th_world *world, uint32_t i) {
     const th_pbd_params *p = &th_pbd_group_of(world, i)->params;
     float widest = th_max(p->lr_range, p->cohesion > 0.0f ? p->cohesion_range : 0.0f);
@@ -96,7 +96,7 @@ TH_FORMULA bool th_pbd_finite(float a, float b) {
            b - b == 0.0f; // infinities and not-a-numbers give a difference of their own
 }
 
-// The displacement that a sub-step begins with: velocity blend and prediction (eq. 1); who belongs to another
+// The displacement that a sub-step begins with: velocity blend and prediction (eq. 1); an agent that belongs to another
 // model goes on as it does.
 TH_FORMULA th_vec2 th_pbd_predicted(const th_world *world, const th_substep *step, uint32_t i,
                                     uint64_t *repairs) {
@@ -119,7 +119,7 @@ TH_FORMULA float th_pbd_inverse_mass_of(const th_world *world, uint32_t i) {
 }
 
 // Beyond the radii, what contacts may bring a pair together in one sub-step, as a share of the radii; their own
-// way comes on top. Whoever comes from further away is seen in the next sub-step.
+// way comes on top. An agent that comes from further away is seen in the next sub-step.
 static const float TH_PBD_CONTACT_SLACK = 0.25f;
 
 // Person i as the search needs it.
@@ -128,10 +128,10 @@ typedef struct th_pbd_seeker {
     uint32_t i;
     float x, y, ux, uy, radius;
     float slowest, margin, half_range;
-    float limit2; // nobody beyond this distance is listed [m2]
+    float limit2; // no agent beyond this distance is listed [m2]
 } th_pbd_seeker;
 
-// Somebody at (x, y) with displacement (u, v): may it be touched in this sub-step, is it going to be met?
+// An agent at (x, y) with displacement (u, v): may it be touched in this sub-step, is it going to be met?
 typedef struct th_pbd_wanted {
     bool touches, meets;
 } th_pbd_wanted;
@@ -154,7 +154,7 @@ TH_FORMULA bool th_pbd_too_many(const th_pbd_felt *felt) {
     return felt->touch_count + felt->meet_count > TH_PBD_NEIGHBOURS;
 }
 
-// Everybody across a link whom i may feel; they need no further test, the constraints make their own.
+// All agents across a link that i may feel; they need no further test, the constraints make their own.
 TH_BOTH static inline void th_pbd_add_linked(const th_world *world, const th_substep *step,
                                              uint32_t i, float reach, th_pbd_felt *felt) {
     uint32_t linked[TH_LINKED_MAX];
@@ -166,7 +166,7 @@ TH_BOTH static inline void th_pbd_add_linked(const th_world *world, const th_sub
     }
 }
 
-// Person i with displacement u at the beginning of a sub-step, and how far it may feel anybody.
+// Person i with displacement u at the beginning of a sub-step, and how far it may feel any agent.
 TH_FORMULA th_pbd_seeker th_pbd_seeker_of(const th_world *world, const th_substep *step, uint32_t i,
                                           th_vec2 u, float *reach) {
     const th_agents *a = &world->agents;
@@ -238,14 +238,14 @@ TH_FORMULA th_vec2 th_pbd_averaged(const th_pbd_correction *sum, float averaging
     return th_limit(th_v(share * sum->x, share * sum->y), 0.5f * radius);
 }
 
-// Off the listed walls from place p, for who began the sub-step at `start`; the walls do not give way and so are
-// never overshot.
+// Off the listed walls from place p, for an agent that began the sub-step at `start`; the walls do not give way and so
+// are never overshot.
 TH_BOTH static inline th_vec2 th_pbd_off_walls(const th_walls *walls, const int *list, float radius,
                                                th_vec2 start, th_vec2 p, float averaging) {
     th_pbd_correction sum = {0.0f, 0.0f, 0.0f};
     for (int k = 0; k < TH_PBD_WALLS && list[k] >= 0; ++k) {
         const th_wall *wall = &walls->walls[list[k]], *before = &walls->walls[wall->prev];
-        // An edge holds who began the sub-step in front of it; the back of a thin wall looks the other way.
+        // An edge holds an agent that began the sub-step in front of it; the back of a thin wall looks the other way.
         bool line_acts = th_det(wall->direction, th_sub(start, wall->a)) <= 0.0f;
         // A corner belongs to the edge that starts there, if p lies beyond the edge before; so cutting a wall
         // into pieces changes nothing.
@@ -271,7 +271,7 @@ typedef struct th_pbd_corrected {
     th_vec2 place; // at the beginning of the sub-step
 } th_pbd_corrected;
 
-// By how much the stabilisation shifts somebody with these contacts.
+// By how much the stabilisation shifts an agent with these contacts.
 TH_FORMULA th_vec2 th_pbd_shift_by(const th_walls *walls, const th_pbd_corrected *c,
                                    const th_pbd_correction *contact) {
     float averaging = c->group->params.averaging;
@@ -359,7 +359,7 @@ TH_FORMULA th_pbd_finished th_pbd_finish_person(const th_world *world, const th_
                           step->h);
     th_pbd_finished f;
     f.velocity = th_limit(v, limit);
-    // Somebody pushed faster than allowed goes only as far as the limit; the overlap that is left is taken
+    // An agent pushed faster than allowed goes only as far as the limit; the overlap that is left is taken
     // away by the next sub-step's stabilisation.
     f.way = th_limit(u, limit * step->h);
     return f;

@@ -11,7 +11,7 @@ typedef struct seen_people {
     _Alignas(64) float apart[TH_NEAR_MAX];
 } seen_people;
 
-// Those of the list who may be in the way, filled up to a multiple of TH_LANES with nobody.
+// The agents of the list that may be in the way, filled up to a multiple of TH_LANES with absent ones.
 TH_FORMULA int gather(const th_world *world, const th_people_view *i, uint32_t self,
                       const uint32_t *list, int count, seen_people *seen, float *oncoming) {
     int kept = 0;
@@ -90,9 +90,9 @@ static void run(th_world *world, int model) {
     }
 }
 
-// ---- what drives a person: the speeds allowed in each direction, the one chosen, and who slows it there
+// ---- what drives a person: the speeds allowed in each direction, the one chosen, and the agents that slow it there
 
-// Those who leave less than the preferred speed in direction e, and the one who leaves the least.
+// Agents that leave less than the preferred speed in direction e, and the one that leaves the least.
 static void tell_people(const th_world *world, const th_walls *walls, uint32_t self,
                         const th_people_view *i, th_vec2 e, th_influences *all) {
     const th_agents *a = &world->agents;

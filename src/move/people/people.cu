@@ -27,8 +27,8 @@ TH_BOTH static int close_first(const th_world *world, const th_people_view *i, u
     return kept;
 }
 
-// Those who may be in the way and leave less than `enough`, to the front of the list; how many. Apart from look_at, so that
-// the threads of a warp go through the long formula together.
+// Agents that may be in the way and leave less than `enough`, to the front of the list; how many. Apart from look_at,
+// so that the threads of a warp go through the long formula together.
 TH_BOTH static int keep_limiting(const th_world *world, uint32_t self, const th_people_view *i,
                                  uint32_t *list, int count, float enough, float *oncoming) {
     int kept = 0;
@@ -72,7 +72,7 @@ TH_BOTH static void look_around(const th_world *world, const th_walls *walls, ui
 }
 
 static void people_run(th_world *host) {
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int k) { th_people_head(&world->agents, (uint32_t)k); });
     everybody_resident<RESIDENT>(
         host, TH_LAMBDA(th_world * world, int k) {

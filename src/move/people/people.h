@@ -1,5 +1,5 @@
-// People as measured. Of a few directions around the planner's somebody takes the one with the most progress; the speed in
-// each is what the time gap to those in the way allows. Equations, sources and deviations: docs/models/people.md.
+// People as measured. Of a few directions around the planner's an agent takes the one with the most progress; the speed
+// in each is what the time gap to those in the way allows. Equations, sources and deviations: docs/models/people.md.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_PEOPLE_H
 #define TH_MOVE_PEOPLE_H
@@ -60,9 +60,9 @@ typedef struct th_people_params {
 
 enum { TH_PEOPLE_WAITED, TH_PEOPLE_FIELDS };
 enum { TH_PEOPLE_WAYS = 13 };
-#define TH_PEOPLE_FREE 1e3f // [m/s] nobody is in the way
+#define TH_PEOPLE_FREE 1e3f // [m/s] no agent is in the way
 
-// Directions that somebody looks in, from the planner's: 0, +-11, +-23, +-37, +-54, +-74 degrees.
+// Directions that an agent looks in, from the planner's: 0, +-11, +-23, +-37, +-54, +-74 degrees.
 TH_FORMULA th_vec2 th_people_way(th_vec2 e, int k) {
     const float c[7] = {1.0f,        0.98006658f, 0.92106099f, 0.79608380f,
                         0.58168309f, 0.26749883f, 0.0f};
@@ -78,9 +78,9 @@ TH_FORMULA float th_people_way_cos(int k) {
     return c[(k + 1) / 2];
 }
 
-// What somebody keeps clear now: it shrinks while waiting.
+// What an agent keeps clear now: it shrinks while waiting.
 typedef struct th_people_headway {
-    float time_gap, side_share; // [s] squarely behind somebody; share of it beside them
+    float time_gap, side_share; // [s] squarely behind an agent; share of it beside one
     float strip, square; // how far to the side others count, and count in full, in sums of radii
     float anticipation;  // [s]
     float wall_time_gap, wall_distance; // [s], in radii
@@ -103,8 +103,8 @@ TH_FORMULA th_people_headway th_people_headway_of(const th_people_params *p, flo
     return h;
 }
 
-// (1) to (3): the speed in direction e that somebody at d with velocity w allows; `apart` is the sum of the radii, 0: no
-// one. Somebody beside the way, but nearer than `strip`, is passed the slower the nearer.
+// (1) to (3): the speed in direction e that an agent at d with velocity w allows; `apart` is the sum of the radii, 0:
+// no one. An agent beside the way, but nearer than `strip`, is passed the slower the nearer.
 TH_FORMULA float th_people_allowed(const th_people_headway *h, th_vec2 e, float dx, float dy,
                                    float wx, float wy, float apart) {
     float along = dx * e.x + dy * e.y, across = fabsf(dx * e.y - dy * e.x);
@@ -118,8 +118,8 @@ TH_FORMULA float th_people_allowed(const th_people_headway *h, th_vec2 e, float 
     return along > 0.0f && across < strip ? th_max(speed, pass) : TH_PEOPLE_FREE;
 }
 
-// False: in every direction somebody seen allows more than `enough`, so that there is no need to look closer. (1) and (2)
-// with the longest time gap, from the least room that is left in any direction in which they are within the strip.
+// False: in every direction an agent seen allows more than `enough`, so that there is no need to look closer. (1) and
+// (2) with the longest time gap, from the least room that is left in any direction in which they are within the strip.
 TH_FORMULA bool th_people_may_limit(const th_people_headway *h, float dx, float dy, float wx,
                                     float wy, float apart, float enough) {
     const float rounding = 1e-3f; // [m], far above that of the sums
@@ -131,7 +131,7 @@ TH_FORMULA bool th_people_may_limit(const th_people_headway *h, float dx, float 
     return room * square + h->anticipation * slowest < 0.0f;
 }
 
-// (5) Of two who are in each other's way, but do not meet head on, the one who is further ahead goes first; of equals the
+// (5) Of two agents in each other's way that do not meet head on, the one further ahead goes first; of equals the
 // lower id.
 TH_FORMULA bool th_people_goes_first(th_vec2 e, float dx, float dy, th_vec2 f, uint32_t id,
                                      uint32_t other) {
@@ -139,8 +139,8 @@ TH_FORMULA bool th_people_goes_first(th_vec2 e, float dx, float dy, th_vec2 f, u
     return e.x * f.x + e.y * f.y > -0.7f && (mine > theirs || (mine == theirs && id < other));
 }
 
-// (4) The speed in direction e that a wall from a, `length` along, allows to a body that wants `wide` on either side and can
-// make itself as narrow as `narrow`: towards it the time gap counts, past its ends the room there is.
+// (4) The speed in direction e that a wall from a, `length` along, allows to a body that wants `wide` on either side
+// and can make itself as narrow as `narrow`: towards it the time gap counts, past its ends the room there is.
 TH_FORMULA float th_people_wall_allows(const th_people_headway *p, th_vec2 e, float speed,
                                        th_vec2 a, th_vec2 along, float length, float narrow,
                                        float wide) {
@@ -165,7 +165,7 @@ TH_FORMULA float th_people_wall_allows(const th_people_headway *p, th_vec2 e, fl
     return th_max(allowed, 0.0f);
 }
 
-// What somebody knows when looking around.
+// What an agent knows when looking around.
 typedef struct th_people_view {
     const th_people_params *params;
     th_vec2 p, v, e; // position, velocity, preferred direction
@@ -198,7 +198,7 @@ TH_FORMULA th_people_view th_people_view_of(const th_world *world, uint32_t i) {
     return view;
 }
 
-// Which way everybody walks, before anybody looks: unit, or 0.
+// Which way every agent walks, before any agent looks: unit, or 0.
 TH_FORMULA void th_people_head(th_agents *a, uint32_t i) {
     th_vec2 way = th_v(0, 0);
     if (a->phase[i] == TH_PHASE_WALKING) way = th_unit(th_v(a->preferred_x[i], a->preferred_y[i]));
@@ -206,7 +206,7 @@ TH_FORMULA void th_people_head(th_agents *a, uint32_t i) {
     a->heading_y[i] = way.y;
 }
 
-// Somebody whom i may have to take care of.
+// An agent that i may have to take care of.
 typedef struct th_people_seen {
     float dx, dy, vx, vy, apart;
 } th_people_seen;
@@ -216,7 +216,7 @@ TH_FORMULA bool th_people_is_ahead(const th_people_view *i, float dx, float dy) 
     return dx * i->e.x + dy * i->e.y >= -0.5f;
 }
 
-// False: behind, gone, on the ground, or somebody who lets i go first.
+// False: behind, gone, on the ground, or an agent that lets i go first.
 TH_FORMULA bool th_people_notice(const th_world *world, const th_people_view *i, uint32_t self,
                                  uint32_t j, th_people_seen *seen, float *oncoming) {
     const th_agents *a = &world->agents;
@@ -230,7 +230,7 @@ TH_FORMULA bool th_people_notice(const th_world *world, const th_people_view *i,
     seen->vx = a->velocity_x[j];
     seen->vy = a->velocity_y[j];
     seen->apart = i->radius + a->radius[j];
-    // Who has waited squeezes past people who stand, if those can give way.
+    // An agent that has waited squeezes past people that stand, if those can give way.
     if (!walks && th_moves(a->phase[j]) && i->waited > i->params->patience)
         seen->apart *= i->params->body_depth;
     if (th_dot(i->e, f) < -0.5f) {
@@ -323,8 +323,9 @@ TH_BOTH static inline th_vec2 th_people_off_walls(const th_walls *walls, int lev
 }
 
 // (6) The velocity wished for, of the speeds allowed in each direction. Going sideways is worth a little too: it is how
-// somebody who stands face to face with another gets past. Who has waited long likes one direction, drawn once a second,
-// and presses on when it is oncoming people who are in the way: two crowds that stop for each other would stand for good.
+// an agent that stands face to face with another gets past. An agent that has waited long likes one direction, drawn
+// once a second, and presses on when it is oncoming people that are in the way: two crowds that stop for each other
+// would stand for good.
 TH_FORMULA th_vec2 th_people_choose(const th_people_view *i, const float *limit, float oncoming,
                                     th_random4 drawn) {
     const float sideways = 0.05f, liking = 0.5f;
@@ -347,8 +348,8 @@ TH_FORMULA th_vec2 th_people_choose(const th_people_view *i, const float *limit,
     return wish;
 }
 
-// (7) For how long somebody has been held up: grows to twice the patience, and is forgotten slowly, so that people who leave
-// a jam through a passage keep close to each other.
+// (7) For how long an agent has been held up: grows to twice the patience, and is forgotten slowly, so that people that
+// leave a jam through a passage keep close to each other.
 TH_FORMULA float th_people_waited(const th_people_view *i, float dt) {
     const th_people_params *p = i->params;
     bool waits = th_dot(i->v, i->e) < p->held_up * i->speed;
@@ -356,7 +357,7 @@ TH_FORMULA float th_people_waited(const th_people_view *i, float dt) {
                  : th_max(i->waited - p->calm * dt, 0.0f);
 }
 
-// What somebody who walks makes of the speeds that people allow: `limit` gets those that walls allow too.
+// What an agent that walks makes of the speeds that people allow: `limit` gets those that walls allow too.
 typedef struct th_people_wish {
     th_vec2 chosen, off_walls; // [m/s]
 } th_people_wish;

@@ -1,6 +1,6 @@
-// Universal power law: Karamouzas, Skinner, Guy, "Universal power law governing pedestrian interactions", Physical Review
-// Letters 113, 238701, 2014 (KSG14). Unit mass: forces are accelerations. Equations implemented, additions and parts left
-// out: docs/models/power-law.md. SPDX-License-Identifier: Apache-2.0
+// Universal power law: Karamouzas, Skinner, Guy, "Universal power law governing pedestrian interactions", Physical
+// Review Letters 113, 238701, 2014 (KSG14). Unit mass: forces are accelerations. Equations implemented, additions and
+// parts left out: docs/models/power-law.md. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_POWER_LAW_H
 #define TH_MOVE_POWER_LAW_H
 #include "formula/math.h"
@@ -99,7 +99,7 @@ TH_FORMULA th_vec2 th_power_law_of_people(const th_world *world, const th_subste
     return sum;
 }
 
-// Walls: their nearest points are people of no width who stand still.
+// Walls: their nearest points are people of no width that stand still.
 TH_FORMULA th_vec2 th_power_law_of_walls(const th_world *world, const th_walls *walls,
                                          uint32_t self) {
     enum { POINTS = 16 };

@@ -5,7 +5,7 @@
 namespace th {
 
 static void scripted_run(th_world *host) {
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) { th_scripted_move(world, i); });
 }
 

@@ -1,5 +1,5 @@
 // Social force, Helbing-Farkas-Vicsek 2000: the loop over people. Cost per sub-step O(people x
-// neighbours within about 1.2 m). Every pair is computed from both sides, so nobody writes to another's
+// neighbours within about 1.2 m). Every pair is computed from both sides, so no thread writes to another agent's
 // sums. Model and deviations: docs/models/social-force.md. SPDX-License-Identifier: Apache-2.0
 #include "move/social_force/social_force.h"
 #include "state/influences.h"
@@ -159,7 +159,7 @@ static int influences(th_world *world, int model, uint32_t self, th_influence *l
     return all.count;
 }
 
-// Of the radial forces only k g is one of bodies; A e^(overlap/B) is felt before anybody is touched.
+// Of the radial forces only k g is one of bodies; A e^(overlap/B) is felt before any agent is touched.
 static float contact_force(const float *values, float overlap) {
     return ((const th_social_force_params *)(const void *)values)->body_stiffness * overlap;
 }

@@ -61,13 +61,13 @@ static void social_force_run(th_world *host) {
         th_substep_of(host, TH_MOVE_SOCIAL_FORCE, th_social_force_substep(host, &drive_changes));
     begin_substeps(host, s, step);
     if (drive_changes)
-        everybody(
+        for_each_agent(
             host, TH_LAMBDA(th_world * world, int i) {
                 th_walls walls = th_world_walls(world);
                 if (th_substep_own(world, TH_MOVE_SOCIAL_FORCE, (uint32_t)i))
                     th_social_force_change_drive(world, &s->step, &walls, (uint32_t)i);
             });
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int k) {
             uint32_t i = (uint32_t)k;
             th_walls walls = th_world_walls(world);
@@ -76,7 +76,7 @@ static void social_force_run(th_world *host) {
                                 th_social_force_params_of(world, i)->line_of_sight > 0.0f);
         });
     for (int done = 0; done < step.count; ++done) {
-        everybody(
+        for_each_agent(
             host, TH_LAMBDA(th_world * world, int i) {
                 th_walls walls = th_world_walls(world);
                 if (th_substep_own(world, TH_MOVE_SOCIAL_FORCE, (uint32_t)i))

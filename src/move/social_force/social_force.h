@@ -54,7 +54,7 @@ typedef struct th_social_force_params {
 #define TH_SOCIAL_FORCE_REACH 10.0f
 #define TH_SOCIAL_FORCE_LONGEST_GAP 1.5f // [m] bound on that gap, for the cost of a large B
 // [N] Bound on the psychological force. e^(overlap/B) has no meaning for deep overlaps, which only
-// arise when somebody is placed on top of another.
+// arise when an agent is placed on top of another.
 #define TH_SOCIAL_FORCE_CAP 20000.0f
 
 // Surface to surface distance beyond which nothing is felt [m].
@@ -139,7 +139,7 @@ typedef struct th_pressed_person {
     float inverse_distance, reach; // 1/B and where forces end
 } th_pressed_person;
 
-// The force of somebody at (x, y) with velocity (vx, vy); none of who is at i's very place, which *coincident tells.
+// The force of an agent at (x, y) with velocity (vx, vy); none of an agent at i's very place, which *coincident tells.
 TH_FORMULA th_social_force_sum th_social_force_of_person(const th_pressed_person *i,
                                                          const th_social_force_params *p, float x,
                                                          float y, float vx, float vy, float radius,
@@ -235,7 +235,7 @@ TH_FORMULA void th_social_force_take(th_world *world, const th_substep *step, co
     a->next_velocity_y[self] = v.y;
 }
 
-// Mean direction that the people around want to go; (0, 0) when nobody there wants anything.
+// Mean direction that the people around want to go; (0, 0) when no agent there wants anything.
 TH_BOTH static inline th_vec2 th_social_force_neighbours_direction(const th_world *world,
                                                                    const th_substep *step,
                                                                    const th_walls *walls,

@@ -34,9 +34,9 @@ inline uic_device *uic_device_of(const th_world *host) {
     return (uic_device *)host->device_world->model_state[TH_MOVE_UIC];
 }
 
-enum { MAY_HAVE_STRAYS = 32 }; // bit of a cell's quarters: somebody nearby may stand behind a wall
+enum { MAY_HAVE_STRAYS = 32 }; // bit of a cell's quarters: an agent nearby may stand behind a wall
 
-// Where somebody stood when the step began.
+// Where an agent stood when the step began.
 TH_ON_GPU inline th_uic_quarter quarter_of(const th_world *world, int i) {
     const th_level_grid *index = &world->index.grids[world->agents.level[i]];
     int m = th_uic_of(world)->index_per_half;

@@ -38,10 +38,10 @@ static float typical_radius(const th_group *group) {
 // Smaller than this many d_min a cell holds less than one person, and the packing is noise.
 static const float CELL_LEAST = 1.5f;
 // A cell is at most this much of the narrowest passage: then the cells of a passage are joined by open faces and
-// somebody in it sees the centre of one, whatever its angle and wherever the grid lies.
+// an agent in it sees the centre of one, whatever its angle and wherever the grid lies.
 static const float CELL_OF_PASSAGE = 0.75f;
 
-// One size for the whole scene, the largest that any group asks for; of those who do not ask the passages decide.
+// One size for the whole scene, the largest that any group asks for; for the others the passages decide.
 static float choose_cell(const th_scene *scene, th_arena *arena) {
     float asked = 0.0f, least = 0.0f;
     for (int g = 0; g < scene->group_count; ++g) {
@@ -222,10 +222,10 @@ static bool adopt_grids(th_uic *uic) {
 }
 
 // ---- what of the cells is ground
-// What of the cells is ground: capacity of cells, apertures of faces, exits, links, moving bodies. Measured when a grid or a wall changes, not in every step.
-// A wall is seen by the pressure solve only as a closed face, so everybody must be counted on the right side
-// of it. Who stands in a cell whose centre a wall hides counts in the neighbouring cell whose centre is in
-// sight, and so does the ground there.
+// What of the cells is ground: capacity of cells, apertures of faces, exits, links, moving bodies. Measured when a grid
+// or a wall changes, not in every step. A wall is seen by the pressure solve only as a closed face, so every agent must
+// be counted on the right side of it. An agent that stands in a cell whose centre a wall hides counts in the
+// neighbouring cell whose centre is in sight, and so does the ground there.
 
 typedef struct cell_range {
     int i0, j0, i1, j1;
@@ -284,7 +284,7 @@ static void measure_apertures(th_world *world, int l) {
         for (int i = 0; i < grid->nx; ++i) {
             th_vec2 low, high;
             int c = level->first + j * grid->nx + i;
-            // Nothing flows over the grid's own edge: the ring around it holds nobody.
+            // Nothing flows over the grid's own edge: the ring around it is empty.
             box_of_face(grid, i, j, 0, &low, &high);
             uic->aperture_x[c] = i > 0 ? open_share(world, &walls, l, low, high, 0) : 0.0f;
             box_of_face(grid, i, j, 1, &low, &high);
@@ -293,7 +293,7 @@ static void measure_apertures(th_world *world, int l) {
     }
 }
 
-// A face less open than this counts as closed for who stands beside it.
+// A face less open than this counts as closed for an agent that stands beside it.
 static const float MOSTLY_OPEN = 0.5f;
 
 // Does the west (axis 0) or south face of a cell lead on to the next one? Exits and links lead elsewhere.
@@ -381,7 +381,7 @@ static int add_gate(th_uic_gate *gates, int count, int level, int other, th_vec2
 static int add_exit_gates(th_uic_gate *gates, int count, const th_goal *goal) {
     if (goal->is_line)
         return add_gate(gates, count, goal->line.level, -1, goal->line.a, goal->line.b);
-    const th_polygons *shape = &goal->area.shape; // who crosses its edge is out
+    const th_polygons *shape = &goal->area.shape; // an agent that crosses its edge is out
     for (int r = 0; r < shape->ring_count; ++r)
         for (int begin = shape->ring_start[r], end = shape->ring_start[r + 1], k = begin; k < end;
              ++k)
@@ -544,8 +544,8 @@ static bool has_walls(const th_world *world, int l) {
     return false;
 }
 
-// How far from where somebody stood when the step began a wall can matter to the pair step: the pair distance
-// and the way of the step, walked by somebody quick who is carried along.
+// How far from where an agent stood when the step began a wall can matter to the pair step: the pair distance
+// and the way of the step, walked by a quick agent that is carried along.
 static float furthest_pair(const th_world *world) {
     float most = 0.0f;
     for (int g = 0; g < th_uic_of(world)->group_count; ++g) {
@@ -560,7 +560,7 @@ void th_uic_measure(th_world *world) {
     th_uic *uic = th_uic_of(world);
     bool anew = adopt_grids(uic);
     float reach = furthest_pair(world);
-    bool wider = reach != uic->pair_reach; // somebody larger has come
+    bool wider = reach != uic->pair_reach; // a larger agent has come
     uic->pair_reach = reach;
     for (int l = 0; l < uic->level_count; ++l) anew = anew || uic->levels[l].stale;
     if (anew) list_link_faces(uic);

@@ -1,4 +1,4 @@
-// Which cell somebody belongs to, where a cell was before its grid moved, and what moving bodies cover: for one
+// Which cell an agent belongs to, where a cell was before its grid moved, and what moving bodies cover: for one
 // person or one cell, on the CPU and on a device.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_UIC_GRIDS_H
@@ -6,7 +6,7 @@
 #include "move/uic/uic.h"
 #include <math.h>
 
-// ---- which cell somebody belongs to
+// ---- which cell an agent belongs to
 
 // What is asked for in place of a cell's centre when walls are in question: a little off it. Plans are drawn in
 // whole metres and so are cells; a wall through the very centres would close the cells to both sides.
@@ -32,7 +32,7 @@ TH_BOTH static inline bool th_uic_sees(const th_world *world, const th_walls *wa
            !(flags & TH_UIC_NEAR_GATE && th_uic_gate_between(th_uic_of(world), l, p, centre));
 }
 
-// Which cell somebody at p in cell (i, j) belongs to: the one it stands in unless a wall or a gate hides its centre.
+// Which cell an agent at p in cell (i, j) belongs to: the one it stands in unless a wall or a gate hides its centre.
 // Returns 3 dy + dx + TH_UIC_OWN_CELL, or TH_UIC_NO_CELL.
 TH_BOTH static inline int th_uic_cell_shift(const th_world *world, int l, unsigned flags, int i,
                                             int j, th_vec2 p) {

@@ -21,7 +21,7 @@
 // One problem. Cells row by row, c = j * nx + i. The outermost ring of cells is never active.
 typedef struct th_lcp {
     int nx, ny;
-    // Coupling of c with c + 1 and with c + nx, (dt / h^2) a_e r_e >= 0 [s m^-4]; 0: wall or nobody.
+    // Coupling of c with c + 1 and with c + nx, (dt / h^2) a_e r_e >= 0 [s m^-4]; 0: wall or empty.
     // Read only at active cells and at their west and south neighbours. One with a cell that is not active
     // counts as ground.
     const double *east, *north;

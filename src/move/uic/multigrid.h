@@ -121,7 +121,7 @@ double th_lcp_most(const th_lcp_team *team, th_lcp_body *body, const void *conte
 
 static inline int th_lcp_blocks(int count) { return (count + TH_LCP_BLOCK - 1) / TH_LCP_BLOCK; }
 
-// Arrays have one entry more than there are cells: neighbour `count` is nobody, its value 0.
+// Arrays have one entry more than there are cells: neighbour `count` is none, its value 0.
 typedef struct th_lcp_system {
     int count;
     // Cells with i + j even come first when the solver colours; then all their neighbours are black and

@@ -10,7 +10,7 @@
 enum { LANES = TH_UIC_LANES_OF_PAIRS };
 static_assert((int)LANES <= (int)TH_ARRAY_PAD, "runs are copied LANES at a time");
 
-// Everybody begins; returns the furthest way.
+// Starts the pair step for all agents; returns the largest displacement.
 static float begin(th_world *world, th_uic_pair_step *step) {
     th_agents *a = &world->agents;
     float furthest2 = 0.0f, widest = 0.0f;
@@ -30,7 +30,7 @@ static float begin(th_world *world, th_uic_pair_step *step) {
     return sqrtf(furthest2);
 }
 
-// ---- a cell of the index and everybody around it, copied side by side
+// ---- a cell of the index and every agent around it, copied side by side
 
 typedef struct around {
     _Alignas(64) float x[TH_UIC_AROUND_MAX + LANES];
@@ -47,7 +47,7 @@ TH_FORMULA void copy_run(float *restrict to, const float *restrict from, uint32_
         for (uint32_t l = 0; l < LANES; ++l) to[k + l] = from[k + l];
 }
 
-// Those who may be within the pair distance of the people of a cell (begin .. end).
+// Agents that may be within the pair distance of the people of a cell (begin .. end).
 TH_FORMULA void look_around(const th_world *world, const th_uic_pair_step *step,
                             const th_level_grid *grid, const float *xs, const float *ys,
                             uint32_t begin, uint32_t end, around *near) {
@@ -100,7 +100,7 @@ TH_FORMULA int lanes_count(const count_lanes *counts) {
     return (int)((sum & 0xffffffffu) + (sum >> 32));
 }
 
-// Everybody around at once, for the person at p. The person is one of them, and pushes itself by 0; taking it out
+// Every agent around at once, for the person at p. The person is one of them, and pushes itself by 0; taking it out
 // of the list would make the processor wait for that to be written. Person k always goes to lane k mod LANES, so
 // the sums do not depend on the width of the machine's registers.
 TH_FORMULA th_uic_push push_from_around(const around *near, th_vec2 p, float own,
@@ -134,7 +134,7 @@ TH_FORMULA th_uic_push push_from_around(const around *near, th_vec2 p, float own
     return result;
 }
 
-// Is somebody else at the very place p?
+// Is another agent at the very place p?
 TH_FORMULA bool coincides(const around *near, th_vec2 p) {
     int found = 0;
 #pragma omp simd reduction(+ : found)
@@ -166,7 +166,8 @@ typedef struct pass_result {
     int tight;    // people
 } pass_result;
 
-// The people of one cell: writes separated_x, separated_y, in a tidying pass only of those who look (there are some).
+// The people of one cell: writes separated_x, separated_y, in a tidying pass only of the agents that look (there are
+// some).
 TH_FORMULA void pass_cell(th_world *world, const th_uic_pair_step *step, const th_walls *walls,
                           const th_level_grid *grid, uint32_t begin, uint32_t end, around *near,
                           bool by_wall, pass_result *passed) {
@@ -191,7 +192,7 @@ TH_FORMULA void pass_cell(th_world *world, const th_uic_pair_step *step, const t
     }
 }
 
-// Cells of a row, by column, whose people still have somebody tight: the tidying passes look at few of all. The
+// Cells of a row, by column, with tight agents left: the tidying passes look at few of all. The
 // list lies in agents.listed where the row's people lie, for a row has no more cells with people than people; it
 // ends with LAST unless it is full.
 enum { LAST = -1 };
@@ -266,7 +267,7 @@ static void take_tidied(th_world *world, int l, int row) {
     close_list(&list);
 }
 
-// One pass over everybody; returns how many are tight.
+// One pass over every agent; returns how many are tight.
 static int run_pass(th_world *world, th_uic_pair_step *step) {
     th_walls walls = th_world_walls(world);
     float moved2 = 0.0f;
@@ -302,7 +303,7 @@ static void walk_on(th_world *world, th_uic_pair_step *step) {
     step->moved = sqrtf(furthest2);
 }
 
-// Who was pushed has the velocity really walked.
+// An agent that was pushed has the velocity really walked.
 TH_CLONES static void finish_block(th_agents *a, int begin, int end, float dt) {
     const float *restrict x = a->position_x, *restrict y = a->position_y;
     float *restrict next_x = a->next_position_x, *restrict next_y = a->next_position_y;

@@ -10,12 +10,12 @@ enum {
     PAIR_LANES = 2 * TH_UIC_LANES_OF_PAIRS * sizeof(float) // bytes of a thread's sums
 };
 
-// What a pass of the pair step finds out for the next ones, largest of everybody: the square of the way since the
-// step began and half the pair distance, as bits; is somebody tight; has somebody to look closer?
+// What a pass of the pair step finds out for the next ones, largest over all agents: the square of the way since the
+// step began and half the pair distance, as bits; is any agent tight; has any to look closer?
 enum { MOVED2, TIGHT_ONES, CLOSER_ONES, WIDEST };
 struct pair_report {
     uint32_t found[PAIR_SLOTS][FOUND];
-    uint32_t tight; // people in the list of those who tidy
+    uint32_t tight; // people in the list of agents that tidy
 };
 
 // Bits of numbers that are not negative are in their order.
@@ -30,7 +30,7 @@ TH_ON_GPU inline float float_of_bits(uint32_t bits) {
     return value;
 }
 
-// The runs of the index that may hold somebody within the pair distance of the people of i's cell, as the CPU
+// The runs of the index that may hold an agent within the pair distance of the people of i's cell, as the CPU
 // takes them: the order of sums hangs on it.
 TH_ON_GPU inline th_rows rows_for_cell(const th_world *world, const th_uic_pair_step *step,
                                        uint32_t i) {
@@ -65,7 +65,7 @@ struct push_lanes {
 
 // push_from_around of the CPU for one person, straight from memory: person k of the cell's runs goes to lane
 // k mod LANES, and the lanes are added up in the same tree. Only those cells are looked at that the person itself
-// can reach, about half of the runs: some 30 people of 60, where somebody's way has been 0.4 m. Instructions
+// can reach, about half of the runs: some 30 people of 60, where an agent's way has been 0.4 m. Instructions
 // bound it, 13 for each of those; two of them are near enough for more.
 struct pair_seeker {
     const th_uic_pair_step *step;
@@ -83,7 +83,7 @@ struct pair_seeker {
         lanes.add(lane % TH_UIC_LANES_OF_PAIRS, scale * dx, scale * dy);
     }
     // Which of `count` people from `first` on are near enough to meet, up to 32, a bit for each. They are read
-    // AT_ONCE, so that the memory is waited for once; who is read too much is somebody beyond the run, or the room
+    // AT_ONCE, so that the memory is waited for once; what is read too much is an agent beyond the run, or the room
     // that every array has at its end.
     TH_ON_GPU uint32_t near(const float *xs, const float *ys, uint32_t first,
                             uint32_t count) const {
@@ -107,7 +107,7 @@ struct pair_seeker {
             TH_UNROLLED
             for (int k = 0; k < AT_ONCE; ++k) {
                 float d2 = dx[k] * dx[k] + dy[k] * dy[k], apart2 = th_uic_apart2(apart[k]);
-                // Whoever is tight is within apart2, because tight2 is at most 1.
+                // An agent that is tight is within apart2, because tight2 is at most 1.
                 some |= d2 <= th_max(apart2, TH_UIC_COINCIDENT2) ? 1u << k : 0u;
             }
             bits |= some << begin;
@@ -115,8 +115,8 @@ struct pair_seeker {
         if (count < 32) bits &= (1u << count) - 1;
         return i - first < 32 ? bits & ~(1u << (i - first)) : bits;
     }
-    // Those of first .. last: first everybody is measured, then the few who are near are met. A warp does the second for
-    // as many as one of its threads has; met as they are found, somebody would be met nearly every time.
+    // Those of first .. last: first every agent is measured, then the few near ones are met. A warp does the second
+    // for as many as one of its threads has; met as they are found, an agent would be met nearly every time.
     TH_ON_GPU void look_at(const float *xs, const float *ys, uint32_t first, uint32_t last,
                            uint32_t lane_of_0) {
         for (; first < last; first += 32) {
@@ -169,7 +169,7 @@ TH_ON_GPU inline th_uic_push push_from_runs(const th_world *world, const th_uic_
 // registers that few people need.
 enum { LOOKS_CLOSER = 16 };
 
-// What everybody of a pass has in common.
+// What every agent of a pass has in common.
 struct pair_pass {
     th_uic_pair_step step;
     pair_report *report;
@@ -208,7 +208,7 @@ struct pair_pass {
         world->agents.pair_flags[i] |= LOOKS_CLOSER;
         found[CLOSER_ONES] = 1;
     }
-    // Those in the open; who is near a wall or a link, or at the very place of another, is deferred.
+    // Those in the open; an agent that is near a wall or a link, or at the very place of another, is deferred.
     TH_ON_GPU void in_the_open(th_world *world, int i, uint32_t *found) const {
         th_agents *a = &world->agents;
         th_vec2 p = {a->next_position_x[i], a->next_position_y[i]};
@@ -245,7 +245,7 @@ struct pair_pass {
     }
 };
 
-// find(world, i, found) for everybody, into a slot of the report.
+// find(world, i, found) for every agent, into a slot of the report.
 template <class Find> static void find_among(th_world *host, size_t bytes, int slot, Find find) {
     th_world *world = host->device_world->world;
     find_most(
@@ -272,8 +272,8 @@ static void run_pass(th_world *host, pair_pass pass) {
 
 // ---- tidying
 
-// Those who are tight after the last full pass, in agents.listed: only they look from then on, and few of them are
-// threads side by side where everybody has one.
+// Agents that are tight after the last full pass, in agents.listed: only they look from then on, and few of them are
+// threads side by side where every agent has a thread.
 static void list_tight(th_world *host) {
     th_world *world = host->device_world->world;
     list_those(
@@ -283,7 +283,7 @@ static void list_tight(th_world *host) {
         });
 }
 
-// All tidying passes in one kernel: most often there is nobody to look, and then it is over at once.
+// All tidying passes in one kernel: most often there is no agent to look, and then it is over at once.
 struct tidying {
     th_world *world;
     pair_pass first;
@@ -348,7 +348,7 @@ void uic_separate(th_world *host) {
         grid((host->device_world->bound + GRID_THREADS - 1) / GRID_THREADS, device->tidying_blocks,
              (size_t)GRID_THREADS * PAIR_LANES, device->partial, work);
     }
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             th_agents *a = &world->agents;
             if (!(a->pair_flags[i] & TH_UIC_PUSHED)) return;

@@ -1,4 +1,4 @@
-// The pair step for one person, on the CPU and on a device: who looks for others, how far, what pushes, where
+// The pair step for one person, on the CPU and on a device: which agents look for others, how far, what pushes, where
 // walls stop a push. The CPU's loops are in pairs.c, the kernels in pairs.cu.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_UIC_PAIRS_H
@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    TH_UIC_LANES_OF_PAIRS = 16, // sums side by side: person k around somebody goes to sum k mod 16
+    TH_UIC_LANES_OF_PAIRS = 16, // sums side by side: person k around an agent goes to sum k mod 16
     TH_UIC_AROUND_MAX = 512     // people around a cell of the index; more are taken one by one
 };
 
@@ -24,11 +24,11 @@ enum {
     TH_UIC_TIDIED = 8 // has a new place from this tidying pass
 };
 
-// Who has arrived makes room for who has not: of what a pair lacks, one who walks takes this share beside one
-// who has arrived, and that one the rest. Otherwise people who still have to pass never do.
+// An arrived agent makes room for a walking one: of what the pair lacks, the walking one takes this share and the
+// arrived one the rest. Otherwise people that still have to pass never do.
 #define TH_UIC_PAST_ARRIVED 0.25f
 #define TH_UIC_COINCIDENT2 1e-12f // [m2] closer than a micrometre there is no direction
-// Who is nearer to somebody than this many d_min is looked at again in the tidying passes, which aim at this
+// An agent nearer to another than this many d_min is looked at again in the tidying passes, which aim at this
 // distance. The margin is what a neighbour pushes back in the same pass.
 #define TH_UIC_TIGHT 1.025f
 // Share of a push that is taken in an ordinary pass. All pushes of a pass are added up from frozen positions, and in a
@@ -37,21 +37,21 @@ enum {
 #define TH_UIC_RELAX 0.6f
 
 typedef struct th_uic_pair_step {
-    float widest;       // half the pair distance of anybody, at most [m]
-    float moved;        // furthest that anybody is from where the index saw them [m]
+    float widest;       // half the pair distance of any agent, at most [m]
+    float moved;        // furthest that any agent is from where the index saw it [m]
     float *half, *give; // by agent: half the pair distance [m]; share of the push the other takes
     float piece;        // time walked before each pass that begins a piece of way [s]
-    bool tidy;          // only those who are still tight
+    bool tidy;          // only agents that are still tight
     float share;        // of the pair distance that this pass aims at
     float tight;        // that the tidying passes aim at
     float relax;        // share of a push that is taken
-    float most;         // a pass moves nobody further than this many `half`: d_min / 2
+    float most;         // a pass moves no agent further than this many `half`: d_min / 2
     bool mixed;         // others than the model's own people are there
 } th_uic_pair_step;
 
 typedef struct th_uic_push {
     th_vec2 sum;
-    bool tight;  // somebody is very near, perhaps at the very place
+    bool tight;  // an agent is very near, perhaps at the very place
     float clear; // no wall is nearer [m]
 } th_uic_push;
 
@@ -93,7 +93,7 @@ static inline th_uic_pass_plan th_uic_plan_passes(const th_world *world, th_uic_
     return plan;
 }
 
-// From here on only those who are still tight.
+// From here on only agents that are still tight.
 static inline void th_uic_begin_tidying(th_uic_pair_step *step) {
     step->tidy = true;
     step->share = step->tight;
@@ -107,14 +107,14 @@ TH_FORMULA float th_uic_tight_share2(const th_uic_pair_step *step) {
 
 // ---- one person before and after the passes
 
-// The square of the way from where somebody stood when the step began.
+// The square of the way from where an agent stood when the step began.
 TH_FORMULA float th_uic_moved2(const th_agents *a, uint32_t i) {
     float dx = a->next_position_x[i] - a->position_x[i];
     float dy = a->next_position_y[i] - a->position_y[i];
     return dx * dx + dy * dy;
 }
 
-// Half distance, share, and the first piece of somebody's way. True: one of the model's who has arrived.
+// Half distance, share, and the first piece of an agent's way. True: one of the model's agents that has arrived.
 TH_FORMULA bool th_uic_begin_pairs(th_world *world, const th_uic_pair_step *step, uint32_t i) {
     th_agents *a = &world->agents;
     const th_uic_group *group = &th_uic_of(world)->groups[a->group[i]];
@@ -128,7 +128,7 @@ TH_FORMULA bool th_uic_begin_pairs(th_world *world, const th_uic_pair_step *step
     step->give[i] = own ? (stays ? TH_UIC_PAST_ARRIVED : 0.5f) : 1.0f;
     bool none = own && (step->half[i] <= 0.0f || group->passes == 0);
     if (none || !th_in_the_way(a->phase[i])) step->half[i] = -1e6f; // has no pair step
-    if (a->phase[i] == TH_PHASE_FALLEN) { // nobody has said where they are after the step
+    if (a->phase[i] == TH_PHASE_FALLEN) { // its place after the step is not known
         a->next_position_x[i] = a->position_x[i];
         a->next_position_y[i] = a->position_y[i];
     }
@@ -145,16 +145,16 @@ TH_FORMULA void th_uic_walk_on(th_world *world, const th_uic_pair_step *step, ui
     if (step->half[i] > 0.0f) a->pair_flags[i] |= TH_UIC_LOOKS;
 }
 
-// Who was pushed by `way` in all goes this share of it: nobody is pushed faster than people are carried. What is left
-// of an overlap then, the next steps remove.
+// An agent that was pushed by `way` in all goes this share of it: no agent is pushed faster than people are carried.
+// What is left of an overlap then, the next steps remove.
 TH_FORMULA float th_uic_share_of_way(th_vec2 way, float dt, float speed) {
     float limit = dt * th_uic_fastest(speed), length2 = th_length2(way);
     return length2 > limit * limit ? limit / sqrtf(length2) : 1.0f;
 }
 
-// ---- who is near
+// ---- near agents
 
-// The rows of the index that may hold somebody within the pair distance of the people of a cell (begin .. end).
+// The rows of the index that may hold an agent within the pair distance of the people of a cell (begin .. end).
 // The order in which pushes are added up depends on it, so every machine takes the same.
 TH_FORMULA th_rows th_uic_rows_around_cell(const th_uic_pair_step *step, const th_level_grid *grid,
                                            const float *xs, const float *ys, uint32_t begin,
@@ -173,7 +173,7 @@ TH_FORMULA th_rows th_uic_rows_around_cell(const th_uic_pair_step *step, const t
     return rows;
 }
 
-// Square of a pair distance, negative where the distance is: who has no pair step has one of minus 1000 km.
+// Square of a pair distance, negative where the distance is: an agent that has no pair step has one of minus 1000 km.
 TH_FORMULA float th_uic_apart2(float apart) { return apart * fabsf(apart); }
 
 // What a person takes of the vector from another, `d2` the square of its length, to be `apart` again.
@@ -241,7 +241,7 @@ TH_BOTH static inline th_vec2 th_uic_push_over_links(const th_world *world,
     return sum;
 }
 
-// What a push from everybody around leaves out: walls, links, people at the very same place.
+// What a push from every agent around leaves out: walls, links, people at the very same place.
 TH_FORMULA th_uic_push th_uic_look_closer(const th_world *world, const th_uic_pair_step *step,
                                           const th_walls *walls, uint32_t i, th_uic_push result,
                                           bool coincident, const float *xs, const float *ys,
@@ -261,8 +261,8 @@ TH_FORMULA th_uic_push th_uic_look_closer(const th_world *world, const th_uic_pa
 
 // ---- taking a push
 
-// Walls push back within the pair step: whoever is pushed into one would stick to it, and the contact stage
-// would press who is pushed out onto the others. No further from p, where the step began, than the first wall,
+// Walls push back within the pair step: an agent that is pushed into one would stick to it, and the contact stage
+// would press an agent pushed out onto the others. No further from p, where the step began, than the first wall,
 // then off the nearest.
 TH_BOTH static inline th_vec2 th_uic_stop_at_walls(const th_world *world, const th_walls *walls,
                                                    uint32_t i, th_vec2 p, th_vec2 q) {
@@ -289,12 +289,12 @@ TH_BOTH static inline th_vec2 th_uic_stop_at_walls(const th_world *world, const 
     return q;
 }
 
-// Who has to look, in this pass.
+// An agent that has to look, in this pass.
 TH_BOTH static inline bool th_uic_looks(const th_uic_pair_step *step, uint32_t flags) {
     return flags & (step->tidy ? TH_UIC_IS_TIGHT : TH_UIC_LOOKS);
 }
 
-// Where somebody at p is after a push; notes in the flags what the next pass has to know.
+// Where an agent at p is after a push; notes in the flags what the next pass has to know.
 TH_FORMULA th_vec2 th_uic_take_push(const th_world *world, const th_uic_pair_step *step,
                                     const th_walls *walls, uint32_t i, th_vec2 p,
                                     th_uic_push result, bool by_wall) {
@@ -318,7 +318,7 @@ TH_FORMULA th_vec2 th_uic_take_push(const th_world *world, const th_uic_pair_ste
     return to;
 }
 
-// The new place of somebody who was tidied.
+// The new place of an agent that was tidied.
 TH_BOTH static inline void th_uic_take_tidied(th_agents *a, uint32_t i) {
     if (!(a->pair_flags[i] & TH_UIC_TIDIED)) return;
     a->next_position_x[i] = a->separated_x[i];

@@ -1,5 +1,5 @@
-// The flow of the model uic on a device (project.h): both solves of eq. 19 and all between them in one kernel. The pressure
-// is solved to the CPU's tolerance, with other roundings. SPDX-License-Identifier: Apache-2.0
+// The flow of the model uic on a device (project.h): both solves of eq. 19 and all between them in one kernel. The
+// pressure is solved to the CPU's tolerance, with other roundings. SPDX-License-Identifier: Apache-2.0
 #include "device/upload.cuh"
 #include "move/uic/device.cuh"
 #include "move/uic/pressure_levels.cuh"
@@ -9,7 +9,7 @@
 // The pressure on a device: the same method as the CPU's (multigrid.c), by one kernel whose phases wait for
 // each other. It stops by itself when the residual is small enough; the host does not have to look. The waiting bounds
 // it: a phase over all blocks takes microseconds, whatever there is to do in it. So the coarse levels are done by every
-// block for itself, in its shared memory, and nobody has to wait for another's result.
+// block for itself, in its shared memory, and no block has to wait for another's result.
 
 namespace th {
 
@@ -147,7 +147,7 @@ struct pressure_solver : pressure_levels {
     // The last half-sweep of the V-cycle. Returns the product of the residual and what comes out.
     template <class Team> TH_ON_GPU double precondition(Team &team, const double *residual) const {
         const pressure_level &v = level[0];
-        // Without a coarser level there is one cell, which is coupled with nobody: whatever is read does not count.
+        // Without a coarser level there is one cell, which is coupled with nothing: whatever is read does not count.
         const float *above = used > 1 ? coarser_result(0, team.memory()) : v.y;
         return team.sum(half(v), [&](int k) -> double {
             red_cell at = red(k);
@@ -193,7 +193,7 @@ struct pressure_solver : pressure_levels {
 
     // ---- the rounds
 
-    // Clears what is left of the last solve; says who carries pressure. Returns 1 for a cell that would be
+    // Clears what is left of the last solve; says which cells carry pressure. Returns 1 for a cell that would be
     // overfull and PRESSED for one that has pressure to start from.
     static constexpr double PRESSED = 67108864.0; // 2^26, more than there are cells
     TH_ON_GPU double prepare(int k) const {
@@ -226,7 +226,7 @@ struct pressure_solver : pressure_levels {
             pressure_row a = row(c);
             double own = th_lcp_larger(p[c], 0), slack = b[c], around = around_fit(a, p, c),
                    weighted = a.diagonal * own, z = weighted - around + slack;
-            p[c] = own; // whoever reads it meanwhile cuts it himself
+            p[c] = own; // a thread that reads it meanwhile clips it itself
             ad[c] = fit(slack < NEVER ? around - slack : 0, a.diagonal);
             return slack < NEVER ? th_lcp_gap(weighted, z) : 0;
         });

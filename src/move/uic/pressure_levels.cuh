@@ -125,8 +125,9 @@ struct pressure_problem {
     TH_ON_GPU static double fit(double pull, double diagonal) {
         return th_lcp_larger(pull, 0) / (diagonal > 0 ? diagonal : 1);
     }
-    // What pulls at a black cell among red ones; what is negative there counts as 0. Without a branch, so that everything
-    // is asked of the memory at once; a cell of the ring, which has no pressure, reads itself instead of beyond.
+    // What pulls at a black cell among red ones; what is negative there counts as 0. Without a branch, so that
+    // everything is asked of the memory at once; a cell of the ring, which has no pressure, reads itself instead of
+    // beyond.
     struct black_cell {
         double pull, diagonal;
         TH_ON_GPU double value() const { return fit(pull, diagonal); }
@@ -223,8 +224,8 @@ struct pressure_levels : pressure_problem {
 
     // ---- smoothing: values of one cell after a half-sweep
 
-    // Levels from 1 on. Where nobody is jammed `inverse` is 0, and what is multiplied with it: nobody asks first and
-    // waits for the answer. Ring cells do so too: what they read lies in the array beside theirs, a level's arrays
+    // Levels from 1 on. Where a cell is not jammed `inverse` is 0, and what is multiplied with it: no thread asks first
+    // and waits for the answer. Ring cells do so too: what they read lies in the array beside theirs, a level's arrays
     // being one behind the other and full of finite numbers.
     TH_ON_GPU static float around_level(const pressure_level &v, const float *x, int c) {
         return (v.east[c - 1] * x[c - 1] + v.east[c] * x[c + 1]) +

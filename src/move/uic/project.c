@@ -33,7 +33,7 @@ static int list_active(th_uic *uic, const th_uic_level *level) {
     for (int j = 1; j < level->grid.ny - 1; ++j)
         for (int i = 1; i < nx - 1; ++i) {
             int c = j * nx + i;
-            uic->active[count] = c; // always written, kept only if somebody is there
+            uic->active[count] = c; // always written, kept only if an agent is there
             count += uic->centre[level->first + c].share > 0.0f;
         }
     return count;

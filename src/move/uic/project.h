@@ -19,7 +19,7 @@ TH_BOTH static inline float th_uic_face_packing(const th_uic_face *face, float i
 }
 
 // Mean preferred velocity and speed limit of the faces, packing of the cell. Pressure of cells that people have
-// left would push on those who come back.
+// left would push on agents that come back.
 TH_FORMULA void th_uic_read_cell(th_uic *uic, float inverse_area, int c) {
     const th_uic_face *west = &uic->west[c], *south = &uic->south[c];
     bool x = west->share > 1e-9f && uic->open_x[c] > 0.0f;
@@ -47,10 +47,10 @@ TH_BOTH static inline float th_uic_exit_open(float heading) {
     return th_clamp(2.0f * heading, 0.0f, 1.0f);
 }
 
-// Flow out of a cell through an exit at one of its faces, and the coupling with p = 0 outside. Who crosses the
-// line is gone: that share of the face does not lead into the next cell. The splat gives such a face half the
-// packing, for there is nobody beyond; the cell's own counts. For people who do not head out the line is a wall:
-// open to all, it would draw whoever is pressed in its neighbourhood onto it, and there they pile up.
+// Flow out of a cell through an exit at one of its faces, and the coupling with p = 0 outside. An agent that crosses
+// the line is gone: that share of the face does not lead into the next cell. The splat gives such a face half the
+// packing, for there is no agent beyond; the cell's own counts. For people that do not head out the line is a wall:
+// open to all, it would draw agents pressed in its neighbourhood onto it, and there they pile up.
 TH_BOTH static inline void th_uic_add_exit(const th_uic *uic, int c, float share, float outward,
                                            float towards, float packing, double flow_scale,
                                            double coupling_scale, double *b, double *ground) {
@@ -163,7 +163,7 @@ TH_BOTH static inline void th_uic_add_links(const th_world *world, int l, const 
     }
 }
 
-// The gradient at a link is that from one level to the other; nobody stands beyond the line on this one.
+// The gradient at a link is that from one level to the other; no agent stands beyond the line on this one.
 TH_BOTH static inline void th_uic_correct_links(const th_world *world, int l,
                                                 const double *pressure) {
     th_uic *uic = th_uic_of(world);
@@ -179,7 +179,7 @@ TH_BOTH static inline void th_uic_correct_links(const th_world *world, int l,
     }
 }
 
-// Flow over a face of which a share is an exit: for people who do not head the way it goes, that share is a wall.
+// Flow over a face of which a share is an exit: for people that do not head the way it goes, that share is a wall.
 TH_BOTH static inline float th_uic_flow_at_exit(float flow, float exit, float heading) {
     float open = th_uic_exit_open(flow < 0.0f ? -heading : heading);
     return flow * (1.0f - exit * (1.0f - open));

@@ -56,7 +56,7 @@ static void splat_bands(th_world *world, int l) {
     }
 }
 
-// Who belongs to another cell: few, in the order they lie in memory.
+// An agent that belongs to another cell: few, in the order they lie in memory.
 static void splat_strays(th_world *world, int l) {
     th_uic *uic = th_uic_of(world);
     const th_uic_level *level = &uic->levels[l];

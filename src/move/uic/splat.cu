@@ -116,7 +116,8 @@ struct splat_tile {
     }
 };
 
-// Who stands in another cell's quarter: whatever of them reaches this node, in the CPU's order, after the others.
+// An agent that stands in another cell's quarter: whatever of them reaches this node, in the CPU's order, after the
+// others.
 TH_ON_GPU inline void take_strays(th_world *world, int l, int lattice, int i, int j) {
     th_uic *uic = th_uic_of(world);
     const th_uic_level *level = &uic->levels[l];
@@ -172,7 +173,7 @@ void uic_splat(th_world *host) {
 }
 
 void uic_follow(th_world *host) {
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             th_uic_quarter q = quarter_of(world, i);
             th_uic_follow_run(world, &q, (uint32_t)i, (uint32_t)i + 1);

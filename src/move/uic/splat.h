@@ -146,7 +146,7 @@ typedef struct th_uic_quarter {
     unsigned flags;
 } th_uic_quarter;
 
-// Everybody of one run in a quarter; those of another cell are left for later. True: somebody was there.
+// Every agent of one run in a quarter; those of another cell are left for later. True: an agent was there.
 TH_FORMULA bool th_uic_sum_run(th_world *world, const th_uic_level *level, const th_uic_quarter *q,
                                uint32_t begin, uint32_t end, th_uic_sums *sums) {
     const th_agents *a = &world->agents;
@@ -160,7 +160,7 @@ TH_FORMULA bool th_uic_sum_run(th_world *world, const th_uic_level *level, const
     for (uint32_t i = begin; i < end; ++i) {
         bool own = th_uic_own(world, i);
         uic->cell_shift[i] = TH_UIC_OWN_CELL;
-        // Bodies take up area of their own; who lies is stepped over.
+        // Bodies take up area of their own; an agent that lies is stepped over.
         if (a->phase[i] >= TH_PHASE_BODY || a->phase[i] == TH_PHASE_FALLEN) continue;
         // Others have moved already.
         th_vec2 p = own ? th_position(a, i) : th_v(a->next_position_x[i], a->next_position_y[i]);
@@ -201,7 +201,7 @@ TH_BOTH static inline void th_uic_quarter_run(const th_world *world, const th_ui
                  end);
 }
 
-// Somebody who belongs to another cell than the quarter q: where, and the sums of this one person.
+// An agent that belongs to another cell than the quarter q: where, and the sums of this one person.
 TH_FORMULA th_uic_place th_uic_stray_sums(const th_world *world, const th_uic_quarter *q,
                                           uint32_t i, th_uic_sums *sums) {
     const th_agents *a = &world->agents;
@@ -233,8 +233,9 @@ TH_FORMULA float th_uic_sample(const float *lattice, int near, int far_x, int fa
     return low + wy * (high - low);
 }
 
-// How much of the common flow holds somebody at p, 0 to 1. At an exit people part, some out, some past it: the nearer the
-// line, the less. The line itself and not a face of the grid: people stood before it for good where it runs through a cell.
+// How much of the common flow holds an agent at p, 0 to 1. At an exit people part, some out, some past it: the nearer
+// the line, the less. The line itself and not a face of the grid: people stood before it for good where it runs through
+// a cell.
 TH_FORMULA float th_uic_hold_at_exits(const th_uic *uic, int l, float inverse_h, th_vec2 p) {
     float nearest2 = 1e30f;
     for (int g = 0; g < uic->gate_count; ++g) {
@@ -246,8 +247,8 @@ TH_FORMULA float th_uic_hold_at_exits(const th_uic *uic, int l, float inverse_h,
     return th_min(2.0f * sqrtf(nearest2) * inverse_h, 1.0f);
 }
 
-// Somebody nearer than a body to an exit line that he wants goes straight over it. Plans spread people along a line, and
-// one who walks along it and one who comes would push each other back for good.
+// An agent nearer than a body to an exit line that it wants goes straight over it. Plans spread people along a line,
+// and one that walks along it and one that comes would push each other back for good.
 TH_FORMULA th_vec2 th_uic_over_exit(const th_world *world, uint32_t i, int l, th_vec2 p,
                                     th_vec2 preferred) {
     const th_scene *scene = world->scene;
@@ -267,8 +268,8 @@ TH_FORMULA th_vec2 th_uic_over_exit(const th_world *world, uint32_t i, int l, th
     return preferred;
 }
 
-// Somebody who touches the end of a wall and wants straight into it, as plans lead that hug it, goes around it on the side
-// of his wish, which the flow may have turned to the other.
+// An agent that touches the end of a wall and wants straight into it, as plans lead that hug it, goes around it on the
+// side of his wish, which the flow may have turned to the other.
 TH_FORMULA th_vec2 th_uic_around_wall_end(const th_walls *walls, int level, th_vec2 p, float radius,
                                           th_vec2 preferred, th_vec2 v) {
     const float touch = 0.01f, straight = 0.97f; // [m]; cosine
@@ -290,11 +291,11 @@ TH_FORMULA void th_uic_add_wishes(const th_uic_face *face, th_vec2 *wish, float 
     *speed += face->speed;
 }
 
-// 1 for somebody who stands because the wishes around oppose each other, 0 for who walks or where they agree. Eq. 3 gives
-// everybody in a packed crowd the common flow, and the pair step keeps people apart: two crowds that want through each
-// other, or around the same corner, would stand for good. Around: in the eight cells beside it too, as behind the front of a
-// knot all of a cell want the same way. `walked`: the velocity of the last step, which the pair step may have taken, while the
-// flow still presses.
+// 1 for an agent that stands because the wishes around oppose each other, 0 for one that walks or where they agree. Eq.
+// 3 gives every agent in a packed crowd the common flow, and the pair step keeps people apart: two crowds that want
+// through each other, or around the same corner, would stand for good. Around: in the eight cells beside it too, as
+// behind the front of a knot all of a cell want the same way. `walked`: the velocity of the last step, which the pair
+// step may have taken, while the flow still presses.
 TH_FORMULA float th_uic_opposed(const th_uic *uic, const th_staggered *grid, int first, int i,
                                 int j, th_vec2 walked) {
     const int nx = grid->nx, c = first + j * nx + i;
@@ -350,7 +351,7 @@ TH_FORMULA th_vec2 th_uic_velocity_at(const th_uic *uic, const th_uic_level *lev
     float weight =
         hold * (1.0f - aside) * th_uic_weight(packing, th_uic_room_for(uic, room, inverse_area));
     if (aside > 0.0f) preferred = th_uic_turned(preferred, aside);
-    // Nobody is carried out who does not head out.
+    // Agents that do not head out are not carried out.
     bool exit_x = folds & TH_UIC_FOLD_X && uic->exit_x[c + at->half_x] > 0.0f;
     bool exit_y = folds & TH_UIC_FOLD_Y && uic->exit_y[c + (at->half_y ? nx : 0)] > 0.0f;
     th_vec2 v = th_add(preferred, th_scale(weight, th_sub(flow, preferred)));
@@ -361,8 +362,8 @@ TH_FORMULA th_vec2 th_uic_velocity_at(const th_uic *uic, const th_uic_level *lev
     return v;
 }
 
-// Where somebody in a quarter of cells, counted in the cell that `shift` says, goes: carried by the flow, around ends of
-// walls.
+// Where an agent in a quarter of cells, counted in the cell that `shift` says, goes: carried by the flow, around ends
+// of walls.
 TH_FORMULA th_vec2 th_uic_velocity_of(const th_world *world, const th_walls *walls,
                                       const th_uic_quarter *q, uint32_t i, int shift) {
     const th_agents *a = &world->agents;

@@ -1,5 +1,6 @@
 // Unilateral incompressibility, Narain et al. 2009: the model's state in a world, the order of a step, and its
-// description. Cost O(people + cells); the pressure solve depends on the cells that are packed, not on people. SPDX-License-Identifier: Apache-2.0
+// description. Cost O(people + cells); the pressure solve depends on the cells that are packed, not on people.
+// SPDX-License-Identifier: Apache-2.0
 #include "move/uic/uic.h"
 #include "core/parallel.h"
 #include "move/uic/pairs.h"
@@ -157,7 +158,7 @@ th_uic_statistics th_uic_statistics_of(const th_world *world) {
 // together with the cells it opens to.
 static const float SLIVER = 0.25f;
 static const float LEADS_ON = 0.5f; // open share of a face from which two cells share their ground
-// Who stands where there is no ground at all is shown, and not as infinitely dense.
+// An agent that stands where there is no ground at all is shown, and not as infinitely dense.
 static const float LEAST_GROUND = 0.02f;
 
 typedef struct spot {
@@ -175,7 +176,7 @@ static spot spot_of(const th_uic_view *view, int i, int j) {
     size_t nx = (size_t)view->grid.nx, c = (size_t)j * nx + (size_t)i;
     spot sum = {0};
     add_cell(&sum, view, c);
-    if (sum.ground >= SLIVER || !(sum.packing > 0.0f)) return sum; // nobody: nothing to show
+    if (sum.ground >= SLIVER || !(sum.packing > 0.0f)) return sum; // empty: nothing to show
     if (i > 0 && view->aperture_x[c] >= LEADS_ON) add_cell(&sum, view, c - 1);
     if (i + 1 < view->grid.nx && view->aperture_x[c + 1] >= LEADS_ON) add_cell(&sum, view, c + 1);
     if (j > 0 && view->aperture_y[c] >= LEADS_ON) add_cell(&sum, view, c - nx);
@@ -207,7 +208,7 @@ static bool view_grid(th_world *world, int model, th_grid_kind kind, int level, 
     return true;
 }
 
-// ---- what drives a person: the flow and its pressure as the last step left them, and those who push it now
+// ---- what drives a person: the flow and its pressure as the last step left them, and agents that push it now
 
 static void tell_flow(const th_world *world, uint32_t i, th_influences *all) {
     const th_agents *a = &world->agents;
@@ -218,7 +219,7 @@ static void tell_flow(const th_world *world, uint32_t i, th_influences *all) {
     th_vec2 p = th_position(a, i);
     float x = (p.x - grid->origin.x) * grid->inverse_h,
           y = (p.y - grid->origin.y) * grid->inverse_h;
-    // Not before the first step, nor where nobody was counted: the ring around the grid, beyond every centre.
+    // Not before the first step, nor where no agent was counted: the ring around the grid, beyond every centre.
     if (!level->measured || level->stale || !uic->groups[a->group[i]].pressure || !(x >= 1.0f) ||
         !(y >= 1.0f) || x >= (float)(grid->nx - 1) || y >= (float)(grid->ny - 1))
         return;
@@ -241,7 +242,7 @@ static void tell_flow(const th_world *world, uint32_t i, th_influences *all) {
     th_tell_figure(all, "packing here, of what has room", "-", uic->packing[c] / room);
 }
 
-// The pushes of the first pass of the pair step, from where everybody is now.
+// The pushes of the first pass of the pair step, from where every agent is now.
 static void tell_pushes(th_world *world, uint32_t i, th_influences *all) {
     const th_agents *a = &world->agents;
     th_uic_pair_step step;
@@ -410,8 +411,8 @@ static float fit_index(th_world *world, int model, th_box *boxes) {
     return th_uic_build_grids(world, boxes);
 }
 
-// Newcomers keep the distance of a crowd that is packed to the limit. Nearer ones would overfill the cell, and a full crowd is pushed out at
-// any exit that opens: two streams in a corridor locked, at 1.6 times the limit.
+// Newcomers keep the distance of a crowd that is packed to the limit. Nearer ones would overfill the cell, and a full
+// crowd is pushed out at any exit that opens: two streams in a corridor locked, at 1.6 times the limit.
 static void body(const float *values, th_body_rules *rules) {
     const th_uic_params *p = th_uic_params_of(values);
     float spread = 1.0f / sqrtf(p->alpha);

@@ -1,4 +1,5 @@
-// The model uic on a device: its state, the order of a step, and its line of the device's table. SPDX-License-Identifier: Apache-2.0
+// The model uic on a device: its state, the order of a step, and its line of the device's table.
+// SPDX-License-Identifier: Apache-2.0
 #include "move/uic/device.cuh"
 #include "move/uic/pressure_levels.cuh"
 #include "move/uic/project.h"
@@ -106,7 +107,7 @@ static bool send_memory(const th_world *host) {
            put(known->mean_y, uic->mean_y, cells * sizeof(float));
 }
 
-// People who come later may be larger than those who are here.
+// People that come later may be larger than those inside.
 static float largest_radius(const th_world *host) {
     float most = host->max_radius;
     for (int g = 0; host->device_world->sources && g < host->scene->group_count; ++g) {
@@ -220,7 +221,7 @@ static bool uic_send(th_world *host) {
 }
 
 // Once a step, before people are sorted: has an open plane's crowd wandered? What is looked at now is used at the
-// next look, so that nobody has to wait for it.
+// next look, so that nothing has to wait for it.
 static void uic_build_index(th_world *host) {
     uic_device *device = uic_device_of(host);
     if (!device->open || host->step_count % LOOK_EVERY != 0 ||
@@ -285,7 +286,7 @@ static bool uic_fetch_grids(th_world *host) {
 
 // ---- its state
 
-// All arrays of the model. Some are others' too: between the solves nobody needs the direction, and without bodies
+// All arrays of the model. Some are others' too: between the solves the direction is not needed, and without bodies
 // there is as much room as capacity.
 static void take_arrays(store &s, uic_device *device, size_t n) {
     th_uic *uic = &device->known;
@@ -340,7 +341,7 @@ static void cover_bodies(th_world *host) {
     uic_device *device = uic_device_of(host);
     if (!device->bodies) return;
     clear(device->known.covered, (size_t)device->cells * sizeof *device->known.covered);
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             const th_agents *a = &world->agents;
             if (a->phase[i] == TH_PHASE_BODY)

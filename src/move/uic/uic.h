@@ -59,19 +59,19 @@ typedef struct th_uic_params {
 // become walking.
 #define TH_UIC_FLOOR 1e-3f
 #define TH_UIC_STANDS \
-    0.3f // share of the mean speed below which somebody begins to stand, and gives way where wishes oppose
-// Nobody is carried or pushed faster than this many times the own walking speed, whatever an overfull cell asks for.
+    0.3f // share of the mean speed below which an agent begins to stand, and gives way where wishes oppose
+// No agent is carried or pushed faster than this many times the own walking speed, whatever an overfull cell asks for.
 #define TH_UIC_FASTEST 1.19f
-#define TH_UIC_SLOWEST 0.1f // [m/s] who does not walk at all is pushed aside at least this fast
-#define TH_UIC_QUICK 2.5f   // [m/s] somebody quick: how far anybody may get in a step
+#define TH_UIC_SLOWEST 0.1f // [m/s] a standing agent is pushed aside at least this fast
+#define TH_UIC_QUICK 2.5f   // [m/s] a quick agent: how far any may get in a step
 #define TH_UIC_CELL 5.0f    // default cell size in d_min
 
-// The fastest that somebody with this walking speed moves [m/s].
+// The fastest that an agent with this walking speed moves [m/s].
 TH_FORMULA float th_uic_fastest(float speed) {
     return TH_UIC_FASTEST * th_max(speed, TH_UIC_SLOWEST);
 }
 
-// The distance that somebody keeps: as given, or twice the own radius.
+// The distance that an agent keeps: as given, or twice the own radius.
 TH_FORMULA float th_uic_d_min(float given, float radius) {
     return given > 0.0f ? given : 2.0f * radius;
 }
@@ -103,7 +103,8 @@ TH_FORMULA th_vec2 th_uic_keep_side(th_vec2 v, th_vec2 others, float keep_side) 
 }
 
 // ---- what the parts of the model share
-// The grids of all levels in common arrays, level after level, what a view shows of them, and the functions of the parts.
+// The grids of all levels in common arrays, level after level, what a view shows of them, and the functions of the
+// parts.
 
 // One level as of the last step. All arrays nx * ny, cell (i, j) at j nx + i; NULL before the first step.
 typedef struct th_uic_view {
@@ -148,18 +149,19 @@ typedef struct th_uic_face {
 
 // How a quarter of a cell (a half along x and y) treats the neighbours across its outer sides.
 enum {
-    TH_UIC_FOLD_X = 1,     // a wall closes the face beside it: nothing is given to the cell behind
-    TH_UIC_FOLD_Y = 2,     // the same above or below
-    TH_UIC_FOLD_XY = 4,    // the cell across the corner is behind walls
-    TH_UIC_WALL = 8,       // a wall runs through, or a gate through the cell: who stands here may
-                           // belong to another cell
+    TH_UIC_FOLD_X = 1,  // a wall closes the face beside it: nothing is given to the cell behind
+    TH_UIC_FOLD_Y = 2,  // the same above or below
+    TH_UIC_FOLD_XY = 4, // the cell across the corner is behind walls
+    TH_UIC_WALL =
+        8, // a wall runs through, or a gate through the cell: an agent that stands here may
+           // belong to another cell
     TH_UIC_NEAR_WALL = 16, // a wall is near enough to stand between two people of the pair step
     TH_UIC_NEAR_GATE = 64, // an exit or a link is in the cell or in one beside it
     TH_UIC_LOOK_CLOSER = TH_UIC_NEAR_WALL | TH_UIC_NEAR_GATE
 };
 
-// Of the nine numbers 3 dy + dx + 4: the cell somebody stands in; and one more for who sees no centre at all, in a
-// passage too narrow for the grid. They are not counted and walk as they like; the pair step keeps them apart.
+// Of the nine numbers 3 dy + dx + 4: the cell an agent stands in; and one more for an agent that sees no centre at all,
+// in a passage too narrow for the grid. They are not counted and walk as they like; the pair step keeps them apart.
 enum { TH_UIC_OWN_CELL = 4, TH_UIC_NO_CELL = 9 };
 
 typedef struct th_uic_level {
@@ -316,7 +318,7 @@ TH_BOTH static inline bool th_uic_own(const th_world *world, uint32_t i) {
     return th_moves(world->agents.phase[i]) && th_uic_of(world)->groups[world->agents.group[i]].own;
 }
 
-// Where somebody counts: a quarter of a cell and the place in it, (0, 0) .. (1, 1) from its south-west.
+// Where an agent counts: a quarter of a cell and the place in it, (0, 0) .. (1, 1) from its south-west.
 typedef struct th_uic_place {
     int i, j;           // cell
     int half_x, half_y; // 0 west, south; 1 east, north

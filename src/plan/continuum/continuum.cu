@@ -220,7 +220,7 @@ static void find_due(th_world *host, continuum_device *d) {
     bool due = d->forced || host->step_count % th_continuum_every(host) == 0;
     d->forced = false;
     clear(d->known.wanted, (size_t)d->known.potential_count);
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             int k = th_continuum_potential_of(c, world, i);
             if (k >= 0) c->wanted[k] = 1; // all who write, write the same
@@ -244,7 +244,7 @@ static void splat(th_world *host, continuum_device *d) {
     th_splat_settings set = th_splat_settings_of(host);
     int nodes = d->known.nodes.count;
     clear(d->known.sums, (size_t)nodes * sizeof *d->known.sums);
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             if (!words->due || th_gone(world->agents.phase[i])) return;
             th_splat_part part = {c, th_world_walls(world), set, 0, nodes};
@@ -348,7 +348,7 @@ static bool solve_on_host(th_world *host, continuum_device *d) {
 static void walk(th_world *host, continuum_device *d) {
     const th_continuum *c = d->c;
     step_sums *sums = &host->device_world->sums->step;
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             if (!th_continuum_has(world, (int)world->agents.group[i])) return;
             th_planner planner = th_planner_of(world);

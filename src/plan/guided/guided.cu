@@ -1,6 +1,6 @@
-// Navigation fields on the device: one thread per person looks its direction up. Fields are solved on the host, which asks
-// for who follows which only while one is unsolved, and for the crowd only to count it (`every`); they are sent once
-// solved. SPDX-License-Identifier: Apache-2.0
+// Navigation fields on the device: one thread per person looks its direction up. Fields are solved on the host, which
+// asks for who follows which only while one is unsolved, and for the crowd only to count it (`every`); they are sent
+// once solved. SPDX-License-Identifier: Apache-2.0
 #include "device/model.cuh"
 #include "plan/guided/state.h"
 
@@ -127,7 +127,7 @@ static bool find_wanted(th_world *host, guided_device *d) {
     }
     if (!put_legs(d, g)) return false;
     const th_guided *s = d->s;
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             if (!th_guided_has(world, (int)world->agents.group[i])) return;
             th_guided_leg *leg = th_guided_leg_of(s, world, i);
@@ -157,7 +157,7 @@ static void guided_run(th_world *host) {
     put_changes(d, host);
     const th_guided *s = d->s;
     step_sums *sums = &host->device_world->sums->step;
-    everybody(
+    for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             if (!th_guided_has(world, (int)world->agents.group[i])) return;
             th_planner planner = th_planner_of(world);
