@@ -8,34 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ROW(name, title, why_not)                                                   \
-    {                                                                               \
-#name, title, th_figure_##name##_applies, why_not, th_figure_##name##_draw, \
-            th_figure_##name##_caption                                              \
-    }
 const th_figure th_figures[] = {
-    ROW(plan, "Plan", NULL),
-    ROW(evacuation, "People who have left",
-        "Nobody was simulated, so there is no evacuation curve."),
-    ROW(egress, "Egress times", "Nobody left, so there is no distribution of egress times."),
-    ROW(flow, "Flow at exits, doors and lines",
-        "Nobody crossed an exit, door or measurement line, so there is no flow to show."),
-    ROW(density_mean, "Mean density", "No map of the mean density: nobody was measured."),
-    ROW(density_max, "Highest density", "No map of the highest density: nobody was measured."),
-    ROW(congestion, "Time above 4 people per m\xc2\xb2",
-        "No map of congestion: the density stayed at or below 4 /m\xc2\xb2 everywhere at all "
-        "times."),
-    ROW(pressure, "Highest pressure", NULL),
-    ROW(load, "Highest load on a body",
-        "No map of loads: nobody was pressed by a touching person or wall."),
-    ROW(crowd_pressure, "Crowd pressure",
-        "No map of the crowd pressure: nowhere were enough people together."),
-    ROW(exposure, "Time in a dense crowd", "Nobody was ever in a crowd denser than 4 /m\xc2\xb2."),
-    ROW(speed, "Mean speed", "No map of speeds: nobody was measured."),
-    ROW(tracks, "Trajectories", "No trajectories were kept."),
-    ROW(delay, "Time lost per person", "Nobody was measured, so no times lost are shown."),
-    ROW(areas, "Density and speed in measurement areas", NULL),
-    ROW(left_behind, "People still inside at the end", NULL),
+#define X(name, title, why_not)  \
+    {#name,                      \
+     title,                      \
+     th_figure_##name##_applies, \
+     why_not,                    \
+     th_figure_##name##_draw,    \
+     th_figure_##name##_caption},
+    TH_FIGURES(X)
+#undef X
 };
 const int th_figure_count = (int)(sizeof th_figures / sizeof th_figures[0]);
 
