@@ -19,7 +19,7 @@ TH_CLONES static void filter_block(th_world *world, const th_walls *walls, int b
             th_densesense_take_group(&who, &world->groups[agents->group[i]]);
         of_group = agents->group[i];
         if (!th_densesense_take_person(world, walls, &who, i)) continue;
-        if (!who.everybody) {
+        if (!who.all) {
             th_nearest nearest;
             th_find_nearest(world, &candidates, who.self, (int)who.params->density_neighbours,
                             who.params->density_range, &nearest);
@@ -46,7 +46,7 @@ static void run(th_world *world, int model) {
 // The neighbours that the filter sees around an agent, for all directions of the arc.
 static void list_around(const th_world *world, const th_densesense_walker *who, int half,
                         float spacing, th_densesense_around *list) {
-    if (who->everybody) {
+    if (who->all) {
         th_box box = th_densesense_empty_box();
         for (int n = 0; n <= 2 * half; ++n) {
             th_vec2 turn = th_densesense_turn(th_densesense_arc_angle(spacing, n));

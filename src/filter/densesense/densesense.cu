@@ -17,7 +17,7 @@ static void densesense_run(th_world *host) {
             th_densesense_around list;
             th_densesense_take_group(&who, &world->groups[world->agents.group[i]]);
             if (!th_densesense_take_person(world, &walls, &who, i)) return;
-            if (!who.everybody) {
+            if (!who.all) {
                 th_nearest nearest;
                 th_nearest_by_insertion(world, who.self, who.params->density_range,
                                         (int)who.params->density_neighbours, &nearest);

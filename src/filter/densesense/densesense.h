@@ -38,7 +38,7 @@
     X(areal_density, 1, 0, 1, "-", "Seyfried et al. 2005; 0: Menge's code",                      \
       "1: people per m2, room 1/(w rho); 0: the code's 1/m, room w/rho")                         \
     X(density_neighbours, 0, 0, 16, "-", "throng; Menge: 10",                                    \
-      "the nearest this many count, 0: everybody in range")                                      \
+      "the nearest this many count, 0: all in range")                                            \
     X(density_range, 5, 0.5, 10, "m", TH_MENGE_CODE, "who is farther away does not count")       \
     X(density_sight, 1, 0, 1, "-", "throng", "1: people behind a wall do not count")             \
     X(obstacle_mode, 1, 0, 2, "-", "1: " TH_BNCM14 ", 2: Menge's code",                          \
@@ -64,7 +64,7 @@
       {"stride_buffer", 0.9}, {"steps_per_stride", 2}, {"sigma_obstacle", 1.5},                    \
       {"areal_density", 0}, {"density_neighbours", 10}, {"density_sight", 0},                      \
       {"obstacle_mode", 2}, {"arc_samples", 1})                                                    \
-    X(best2014, "as printed, units put right: the arc every step, everybody counts as ahead",      \
+    X(best2014, "as printed, units put right: the arc every step, all count as ahead",             \
       {"stride_buffer", 0.9}, {"steps_per_stride", 1}, {"sigma_obstacle", 0.75},                   \
       {"areal_density", 1}, {"density_neighbours", 0}, {"density_sight", 1}, {"obstacle_mode", 1}, \
       {"arc_samples", 13}, {"arc_goal", 1}, {"arc_interval", 0}, {"arc_hysteresis", 0})            \
@@ -73,7 +73,7 @@
       {"stride_buffer", 1.6}, {"steps_per_stride", 1}, {"sigma_obstacle", 0.75},                   \
       {"areal_density", 1}, {"density_neighbours", 0}, {"density_sight", 1}, {"obstacle_mode", 1}, \
       {"arc_samples", 13}, {"arc_goal", 1}, {"oncoming", 0.5})                                     \
-    X(consistent, "right units, everybody counts, free space, arc of directions: the defaults",    \
+    X(consistent, "right units, all count, free space, arc of directions: the defaults",           \
       {"stride_buffer", 1.6}, {"steps_per_stride", 1}, {"sigma_obstacle", 0.75},                   \
       {"areal_density", 1}, {"density_neighbours", 0}, {"density_sight", 1}, {"obstacle_mode", 1}, \
       {"arc_samples", 13})                                                                         \
@@ -276,7 +276,7 @@ typedef struct th_densesense_walker {
     const th_world *world;
     const th_densesense_params *params;
     float reach, prefactor;
-    bool everybody; // no limit on the number of neighbours
+    bool all; // no limit on the number of neighbours
     bool sight, free_space, additive;
     bool shares; // oncoming people count less
     uint32_t self;
@@ -516,9 +516,9 @@ TH_FORMULA float th_densesense_density_towards(const th_densesense_walker *who,
     th_vec2 q = th_scale(params->look_ahead, e);
     th_densesense_kernel kernel = th_densesense_kernel_of(params, e, who->reach);
     bool shares = who->shares && passes;
-    float sum = shares           ? th_densesense_sum_weights(&kernel, q, list, true, true)
-                : who->everybody ? th_densesense_sum_weights(&kernel, q, list, true, false)
-                                 : th_densesense_sum_weights(&kernel, q, list, false, false);
+    float sum = shares     ? th_densesense_sum_weights(&kernel, q, list, true, true)
+                : who->all ? th_densesense_sum_weights(&kernel, q, list, true, false)
+                           : th_densesense_sum_weights(&kernel, q, list, false, false);
     float rho = who->prefactor * sum;
     if (who->walls.count > 0) {
         if (who->additive) rho += th_densesense_added_by_walls(who, q, e);
@@ -627,7 +627,7 @@ TH_FORMULA th_densesense_choice th_densesense_search_arc(const th_densesense_wal
             (th_densesense_choice){angle, 0.0f, turn, th_densesense_direction_of(who, turn)};
         th_densesense_cover(who, tried[count].direction, &box);
     }
-    if (who->everybody && count > 0) {
+    if (who->all && count > 0) {
         th_densesense_list_box(who, &box, list);
         th_densesense_drop_hidden(who, list);
     }
@@ -670,7 +670,7 @@ TH_FORMULA void th_densesense_filter(th_world *world, const th_densesense_walker
         kept.turn = th_densesense_turn(kept.angle);
         kept.direction = th_densesense_direction_of(who, kept.turn);
     }
-    if (who->everybody) {
+    if (who->all) {
         th_box box = th_densesense_empty_box();
         th_densesense_cover(who, kept.direction, &box);
         th_densesense_list_box(who, &box, list);
@@ -694,13 +694,13 @@ TH_BOTH static inline void th_densesense_take_group(th_densesense_walker *who,
     const th_densesense_params *params =
         (const th_densesense_params *)(const void *)group->filter_params;
     who->params = params;
-    who->everybody = params->density_neighbours < 1.0f;
-    who->reach = who->everybody ? th_densesense_reach(params) : 1e3f;
+    who->all = params->density_neighbours < 1.0f;
+    who->reach = who->all ? th_densesense_reach(params) : 1e3f;
     who->prefactor = th_densesense_prefactor(params, who->reach);
     who->sight = params->density_sight >= 0.5f;
     who->additive = params->obstacle_mode >= 1.5f;
     who->free_space = !who->additive && params->obstacle_mode >= 0.5f;
-    who->shares = who->everybody && params->oncoming < 1.0f;
+    who->shares = who->all && params->oncoming < 1.0f;
 }
 
 // Every agent's planned direction, before any agent's is changed.

@@ -12,11 +12,11 @@
 #define TH_ANTICIPATION_VELOCITY_PARAMS(X)                                                    \
     TH_SUBSTEP_PARAMS(X, 0.05, "throng: a sixth of the reaction time")                        \
     X(time_gap, 1.06, 0.1, 10, "s", TH_JUPEDSIM_AVM ": T of " TH_XCS21,                       \
-      "time to whoever is ahead")                                                             \
+      "time to the person ahead")                                                             \
     X(anticipation_time, 1, 0, 5, "s", TH_XCS21 ": t_a", "how far ahead places are foreseen") \
     X(reaction_time, 0.3, 0.01, 5, "s", TH_XCS21 ": tau", "time in which the way is changed") \
     X(repulsion_strength, 8, 0, 50, "-", TH_JUPEDSIM_AVM ": k of " TH_XCS21,                  \
-      "weight of somebody who will be touched, the own way being 1; twice that if they come " \
+      "weight of a person that will be touched, the own way being 1; twice that if it comes " \
       "towards")                                                                              \
     X(repulsion_distance, 0.1, 0.005, 2, "m", TH_JUPEDSIM_AVM ": D of " TH_XCS21,             \
       "over which that weight falls by e")                                                    \

@@ -11,9 +11,9 @@
 
 #define TH_COLLISION_FREE_SPEED_PARAMS(X)                                                          \
     TH_SUBSTEP_PARAMS(X, 0.05, "throng: a twentieth of the time gap; the paper does not say")      \
-    X(time_gap, 1, 0.1, 10, "s", TH_TCS16 ": T", "time to whoever is ahead")                       \
+    X(time_gap, 1, 0.1, 10, "s", TH_TCS16 ": T", "time to the person ahead")                       \
     X(repulsion_strength, 5, 0, 50, "-", TH_TCS16 ": a",                                           \
-      "weight of somebody who is touched, the own way being 1")                                    \
+      "weight of a person that is touched, the own way being 1")                                   \
     X(repulsion_distance, 0.1, 0.005, 2, "m", TH_TCS16 ": D", "over which that weight falls by e") \
     X(wall_strength, 5, 0, 50, "-", "JuPedSim 1.0; the paper has no walls",                        \
       "weight of a wall that is touched")                                                          \

@@ -162,7 +162,7 @@ static bool create(th_world *world, int model) {
 }
 
 static const th_field_info fields[TH_COLONIZATION_FIELDS] = {
-    [TH_COLONIZATION_WAITED] = {"waited", true, true, "for how long somebody could not go on [s]"},
+    [TH_COLONIZATION_WAITED] = {"waited", true, true, "how long the agent could not go on [s]"},
 };
 static void body(const float *values, th_body_rules *rules) {
     rules->separation_passes = (int)((const th_colonization_params *)values)->separation_passes;

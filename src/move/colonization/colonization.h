@@ -18,7 +18,7 @@
     TH_CONTACT_PARAMS(X)                                                                         \
     X(markers, 14, 4, 60, "1/m2", TH_BRM12 ": 11 to 16", "markers on the ground")                \
     X(personal_radius, 1, 0.4, 3, "m", TH_BRM12 ": 1 to 1.25",                                   \
-      "markers further away are nobody's")                                                       \
+      "markers further away belong to no agent")                                                 \
     X(guarantee, 1, 0, 2, "-", TH_CHENG13 " 3.8; 1: throng",                                     \
       "1: steps end inside the exact cell; 2: the 17 taps; 0: nothing is tested")                \
     X(distance, 0.1, 0, 1, "m", "throng: crowds that touch lock into arches at doors",           \

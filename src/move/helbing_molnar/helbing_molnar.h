@@ -29,8 +29,7 @@
     X(sight_angle, 200, 0, 360, "deg", TH_HM95,                                             \
       "full angle of view, around the preferred direction")                                 \
     X(rear_weight, 0.5, 0, 1, "-", TH_HM95 ": c", "weight of people out of view")           \
-    X(max_speed_factor, 1.3, 1, 5, "-", TH_HM95,                                            \
-      "nobody is faster than this times the own preferred speed")                           \
+    X(max_speed_factor, 1.3, 1, 5, "-", TH_HM95, "highest speed, in own preferred speeds")  \
     X(noise, 0, 0, 5, "m/s2", TH_HM95 ": a fluctuation term without a figure; 0: off",      \
       "standard deviation of a random push, each component, drawn anew every step")
 

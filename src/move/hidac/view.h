@@ -28,11 +28,11 @@
     X(oncoming_first, 1, 0, 1, "-", "throng: as the paper's example; 0: as its sentence",          \
       "1: oncoming people count over the whole rectangle, others only near by")                    \
     X(keep_side, 1, -1, 1, "-", TH_PAB07 ": right",                                                \
-      "1 right, -1 left, 0 none: where to turn when somebody comes straight on")                   \
+      "1 right, -1 left, 0 none: where to turn before an oncoming agent")                          \
     X(side_angle_loose, 30, 0, 90, "deg", "throng: not printed", "straight on, in a loose crowd")  \
     X(side_angle_dense, 5, 0, 90, "deg", "throng: not printed", "straight on, in a dense crowd")   \
     X(acceleration, 2, 0.1, 20, "m/s2", "throng: 0.7 s to walking speed; not printed", "a")        \
-    X(speed_factor, 1, 0.1, 2, "-", "throng", "by ability, on everybody's own speed")              \
+    X(speed_factor, 1, 0.1, 2, "-", "throng", "by ability, on the own speed")                      \
     X(personal_space, 0.05, 0, 1, "m", "throng: docs/models/hidac.md",                             \
       "epsilon, how much closer than touching others are felt")                                    \
     X(pushers, 0, 0, 1, "-", TH_PAB07 ": personality", "share of people with pusher_space")        \
@@ -40,9 +40,9 @@
     X(wall_space, 0, 0, 1, "m", "throng: who keeps clear of both jambs passes no door",            \
       "epsilon at walls")                                                                          \
     X(repulsion_gain, 1, 0, 2, "-", TH_PAB07 ": 1", "share of an overlap that is taken back")      \
-    X(dead_band, 0, 0, 0.2, "m", TH_PAB07 ": 0", "shorter displacements do not hold anybody up")   \
+    X(dead_band, 0, 0, 0.2, "m", TH_PAB07 ": 0", "shorter displacements do not hold an agent up")  \
     X(yields, 0.75, 0, 5, "-", "throng: 0: any displacement stops, as printed",                    \
-      "displacement at which somebody stands still, in personal spaces")                           \
+      "displacement at which an agent stands still, in personal spaces")                           \
     X(response_time, 0.2, 0, 2, "s", "throng: 0: displacements, as printed",                       \
       "time in which an overlap is taken back by walking")                                         \
     X(relaxation_time, 0.2, 0, 2, "s", "throng: 0: at once, as printed",                           \
@@ -62,7 +62,7 @@
     X(panic_acceleration, 3, 0.5, 10, "-", "throng: not printed", "factor in panic")               \
     X(falling, 0, 0, 1, "-", TH_PAB07, "1: who is pushed too far falls")                           \
     X(fall_push, 0.15, 0.01, 2, "m", "throng: a missed step; not printed",                         \
-      "a push this far within fall_time throws somebody")                                          \
+      "a push this far within fall_time throws an agent")                                          \
     X(fall_time, 0.5, 0.05, 5, "s", "throng: a step of a walk; not printed",                       \
       "pushes are forgotten over this time")                                                       \
     X(lies, 0, 0, 1, "-", "throng: for scenes", "share of people who lie from the beginning")      \

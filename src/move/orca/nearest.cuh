@@ -35,10 +35,10 @@ template <int most> struct nearest_few {
     float distance2[most + 1];
     uint32_t agent[most + 1];
 
-    TH_BOTH static float nobody() { return 1e30f; }
+    TH_BOTH static float no_one() { return 1e30f; }
     TH_BOTH void empty() {
         TH_UNROLLED for (int k = 0; k <= most; ++k) {
-            distance2[k] = nobody();
+            distance2[k] = no_one();
             agent[k] = 0;
         }
     }
@@ -58,7 +58,7 @@ template <int most> struct nearest_few {
     }
     // Square of the distance of person k, where k is no constant.
     TH_BOTH float distance2_of(int wanted) const {
-        float found = nobody();
+        float found = no_one();
         TH_UNROLLED for (int k = 0; k <= most; ++k) found = k == wanted ? distance2[k] : found;
         return found;
     }
@@ -138,7 +138,7 @@ TH_BOTH found_nearest find_nearest(const th_world *world, uint32_t i, int wanted
     found_nearest found = {0, 0.0f, true};
     bool equals = false;
     TH_UNROLLED for (int k = 0; k < most; ++k) {
-        if (k >= wanted || !(few.distance2[k] < few.nobody())) break;
+        if (k >= wanted || !(few.distance2[k] < few.no_one())) break;
         room.person(k) = {few.distance2[k], few.agent[k]};
         found.count = k + 1;
         found.furthest2 = few.distance2[k];

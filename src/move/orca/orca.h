@@ -32,7 +32,7 @@
       "how far ahead collisions with walls are avoided")                                          \
     X(neighbour_range, 5, 0.1, 50, "m", "Menge", "people further away are not seen")              \
     X(max_neighbours, 10, 1, 16, "-", "Menge, RVO2 examples", "the nearest this many count")      \
-    X(max_speed, 2, 0.01, 10, "m/s", "Menge", "nobody is faster who does not prefer to be")       \
+    X(max_speed, 2, 0.01, 10, "m/s", "Menge", "limit for agents that do not prefer to be faster") \
     X(max_acceleration, 0, 0, 100, "m/s2", "0: no limit, as in the paper; Menge 2-5",             \
       "limit on the change of velocity")                                                          \
     X(noise, 0.001, 0, 0.1, "m/s", "RVO2 examples perturb likewise to break symmetric deadlocks", \

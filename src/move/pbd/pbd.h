@@ -32,7 +32,7 @@
     X(averaging, 1.2, 0.1, 2, "-", TH_WLJT17,                                                      \
       "omega: a person moves by omega times the mean of the corrections asked for")                \
     X(momentum, 0.6, 0, 0.9, "-", "throng: Polyak 1964; WLJT17 has none",                          \
-      "share of the last iteration's change that who touches somebody repeats")                    \
+      "share of the last iteration's change that a touching agent repeats")                        \
     X(contact_margin, 1.05, 0.5, 1.5, "-", "first author's code; WLJT17: 1",                       \
       "people are kept this many times the sum of their radii apart")                              \
     X(static_friction, 0.21, 0, 2, "-", TH_WLJT19,                                                 \
@@ -62,7 +62,7 @@
       "rate at which a neighbour of the same group at distance 0 draws the velocity along")        \
     X(cohesion_range, 7, 0, 30, "radii", TH_WLJT17 ": h", "where cohesion ends, in mean radii")    \
     X(max_speed_ratio, 1.3, 1, 5, "-", "throng; the paper clamps and gives no figure",             \
-      "nobody is faster than this many times the own walking speed")                               \
+      "highest speed, in own walking speeds")                                                      \
     X(max_acceleration, 5, 0.1, 50, "m/s2",                                                        \
       "throng: about v/tau, 1.4 / 0.54 = 2.6, twice for head-on pairs",                            \
       "limit of what avoidance does to a velocity; contacts are not limited")

@@ -144,14 +144,14 @@ static void body(const float *values, th_body_rules *rules) {
     rules->separation_passes = (int)p->separation_passes;
     rules->depth = p->body_depth;
     rules->standing_yield = p->standing_yield;
-    // Of 360 lone walkers at odd places and angles 360 pass with this; with half of it 71 of 72, with a quarter two thirds:
-    // the directions that they try are too coarse to thread themselves in, it seems.
+    // Of 360 lone walkers at odd places and angles 360 pass with this; with half of it 71 of 72, with a quarter two
+    // thirds: the directions that they try are too coarse to thread themselves in, it seems.
     rules->gap_clearance = 0.02f;
 }
 
 static const th_param_info params[] = {TH_PEOPLE_PARAMS(TH_PARAM_INFO)};
 static const th_field_info fields[] = {
-    {"waited", true, true, "for how long somebody could not go on [s]"}};
+    {"waited", true, true, "how long the agent could not go on [s]"}};
 const th_model th_move_people_model = {
     .cookie = TH_MODEL_COOKIE,
     .stage = TH_STAGE_MOVE,

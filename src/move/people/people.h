@@ -13,45 +13,45 @@
 #define TH_BODY "torso of 0.45 m by 0.25 m (Weidmann 1993) as an ellipse with the disc's area"
 #define TH_PEOPLE_CHOICE "throng: one value for all experiments, docs/models/people.md"
 
-#define TH_PEOPLE_PARAMS(X)                                                                       \
-    X(separation_passes, 6, 0, 16, "-", "throng: overlaps below 4 cm in a jam of 300",            \
-      "passes that push overlapping people apart after each step")                                \
-    X(body_depth, 0.745, 0.3, 1, "-", TH_BODY ": sqrt(0.25/0.45)",                                \
-      "half the depth of a body against its radius: how narrow somebody who turns the shoulders " \
-      "is")                                                                                       \
-    X(standing_yield, 0.2, 0.001, 0.5, "-", "throng: who waits is not shoved about",              \
-      "how far people who stand on purpose give way, against 0.5 of those who walk")              \
-    X(time_gap, 0.9, 0.1, 3, "s",                                                                 \
-      "single file: 1.06 in Seyfried et al. 2005, less for wider bodies",                         \
-      "T, time gap squarely behind somebody")                                                     \
-    X(side_time_gap, 0.3, 0, 1, "-", "zipper effect: Hoogendoorn, Daamen 2005",                   \
-      "share of it that is kept beside somebody's shoulder")                                      \
-    X(anticipation_time, 0.7, 0, 3, "s", "Xu, Chraibi, Tordeux, Zhang 2021 take 1",               \
-      "t_a, for which others are expected to go on as they do")                                   \
-    X(relaxation_time, 0.3, 0.01, 2, "s", "Xu, Chraibi, Tordeux, Zhang 2021",                     \
-      "time to reach the velocity wished for")                                                    \
-    X(strip, 1.5, 1, 3, "-", "0.6 m of a walker with sway: Weidmann 1993",                        \
-      "how far to the side others are in the way, in sums of radii")                              \
-    X(square, 0.5, 0, 1, "-", TH_PEOPLE_CHOICE, "up to where they are squarely in the way")       \
-    X(sight, 3, 0.5, 8, "m", "closing at 2.7 m/s, a second ahead", "how far people look")         \
-    X(side, 0.2, -1, 1, "-", "people keep right: " TH_MHT11,                                      \
-      "advantage of passing oncoming people on the right, of the speed they cost; below 0: left") \
-    X(side_time, 0.5, 0, 2, "s", "half of t_a: Xu, Chraibi, Tordeux, Zhang 2021",                 \
-      "for which the sideways motion of oncoming people is expected to last")                     \
-    X(habit, 0.1, 0, 2, "-", TH_PEOPLE_CHOICE, "advantage of the direction one goes already")     \
-    X(wall_distance, 1.34, 0.5, 5, "-", TH_BODY ": sqrt(0.45/0.25)",                              \
-      "distance kept from walls, in radii: half the width of the shoulders")                      \
-    X(wall_time_gap, 0.6, 0.01, 2, "s", "a step and a half", "time gap to a wall ahead")          \
-    X(wall_push, 0.3, 0, 5, "m/s", TH_PEOPLE_CHOICE, "speed off a wall that is touched")          \
-    X(held_up, 0.2, 0, 1, "-", TH_PEOPLE_CHOICE,                                                  \
-      "below this share of the preferred speed somebody waits")                                   \
-    X(patience, 2, 0.1, 100, "s", TH_PEOPLE_CHOICE,                                               \
-      "waiting after which gaps are shortest and other ways are tried")                           \
-    X(calm, 0.5, 0, 10, "-", TH_PEOPLE_CHOICE,                                                    \
-      "seconds of waiting forgotten per second of walking")                                       \
-    X(waiting_gap, 0.55, 0, 1, "-", TH_PEOPLE_CHOICE, "share of the time gaps that is left then") \
-    X(waiting_strip, 1.2, 1, 3, "-", TH_PEOPLE_CHOICE, "strip of those who have waited")          \
-    X(push, 0.7, 0, 1, "-", TH_PEOPLE_CHOICE,                                                     \
+#define TH_PEOPLE_PARAMS(X)                                                                        \
+    X(separation_passes, 6, 0, 16, "-", "throng: overlaps below 4 cm in a jam of 300",             \
+      "passes that push overlapping people apart after each step")                                 \
+    X(body_depth, 0.745, 0.3, 1, "-", TH_BODY ": sqrt(0.25/0.45)",                                 \
+      "half the depth of a body against its radius: how narrow an agent that turns the shoulders " \
+      "is")                                                                                        \
+    X(standing_yield, 0.2, 0.001, 0.5, "-", "throng: who waits is not shoved about",               \
+      "how far people who stand on purpose give way, against 0.5 of those who walk")               \
+    X(time_gap, 0.9, 0.1, 3, "s",                                                                  \
+      "single file: 1.06 in Seyfried et al. 2005, less for wider bodies",                          \
+      "T, time gap squarely behind a person")                                                      \
+    X(side_time_gap, 0.3, 0, 1, "-", "zipper effect: Hoogendoorn, Daamen 2005",                    \
+      "share of it that is kept beside a shoulder")                                                \
+    X(anticipation_time, 0.7, 0, 3, "s", "Xu, Chraibi, Tordeux, Zhang 2021 take 1",                \
+      "t_a, for which others are expected to go on as they do")                                    \
+    X(relaxation_time, 0.3, 0.01, 2, "s", "Xu, Chraibi, Tordeux, Zhang 2021",                      \
+      "time to reach the velocity wished for")                                                     \
+    X(strip, 1.5, 1, 3, "-", "0.6 m of a walker with sway: Weidmann 1993",                         \
+      "how far to the side others are in the way, in sums of radii")                               \
+    X(square, 0.5, 0, 1, "-", TH_PEOPLE_CHOICE, "up to where they are squarely in the way")        \
+    X(sight, 3, 0.5, 8, "m", "closing at 2.7 m/s, a second ahead", "how far people look")          \
+    X(side, 0.2, -1, 1, "-", "people keep right: " TH_MHT11,                                       \
+      "advantage of passing oncoming people on the right, of the speed they cost; below 0: left")  \
+    X(side_time, 0.5, 0, 2, "s", "half of t_a: Xu, Chraibi, Tordeux, Zhang 2021",                  \
+      "for which the sideways motion of oncoming people is expected to last")                      \
+    X(habit, 0.1, 0, 2, "-", TH_PEOPLE_CHOICE, "advantage of the direction one goes already")      \
+    X(wall_distance, 1.34, 0.5, 5, "-", TH_BODY ": sqrt(0.45/0.25)",                               \
+      "distance kept from walls, in radii: half the width of the shoulders")                       \
+    X(wall_time_gap, 0.6, 0.01, 2, "s", "a step and a half", "time gap to a wall ahead")           \
+    X(wall_push, 0.3, 0, 5, "m/s", TH_PEOPLE_CHOICE, "speed off a wall that is touched")           \
+    X(held_up, 0.2, 0, 1, "-", TH_PEOPLE_CHOICE,                                                   \
+      "below this share of the preferred speed an agent waits")                                    \
+    X(patience, 2, 0.1, 100, "s", TH_PEOPLE_CHOICE,                                                \
+      "waiting after which gaps are shortest and other ways are tried")                            \
+    X(calm, 0.5, 0, 10, "-", TH_PEOPLE_CHOICE,                                                     \
+      "seconds of waiting forgotten per second of walking")                                        \
+    X(waiting_gap, 0.55, 0, 1, "-", TH_PEOPLE_CHOICE, "share of the time gaps that is left then")  \
+    X(waiting_strip, 1.2, 1, 3, "-", TH_PEOPLE_CHOICE, "strip of those who have waited")           \
+    X(push, 0.7, 0, 1, "-", TH_PEOPLE_CHOICE,                                                      \
       "share of the preferred speed with which who has waited presses on against oncoming people")
 
 typedef struct th_people_params {

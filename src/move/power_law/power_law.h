@@ -18,7 +18,7 @@
       "collisions farther ahead than this hardly count")                                \
     X(relaxation_time, 0.54, 0.01, 10, "s", TH_KSG14 ": xi",                            \
       "time to reach the preferred velocity")                                           \
-    X(sight, 10, 1, 20, "m", "authors' program", "nobody farther away is minded")       \
+    X(sight, 10, 1, 20, "m", "authors' program", "neighbours farther away are ignored") \
     X(max_acceleration, 20, 1, 1000, "m/s2", "authors' program",                        \
       "bound on all pushes together; the law has none at the moment of a collision")
 

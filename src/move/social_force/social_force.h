@@ -34,7 +34,7 @@
     X(herding_radius, 2, 0.5, 5, "m", "throng: the paper gives no figure for every scene",        \
       "whose direction counts for herding")                                                       \
     X(impatient_speed, 0, 0, 10, "m/s", TH_HFV00 ": v_max; 0: off",                               \
-      "preferred speed of somebody who is brought to a stop")
+      "preferred speed of an agent that is brought to a stop")
 
 // X(name, doc, {parameter, value}...)
 #define TH_SOCIAL_FORCE_PRESETS(X)                                                          \
