@@ -13,7 +13,7 @@ enum { NODES_MAX = 8000000 };           // 32 MB per target
 // `check` and a run's warnings tell. More would let a scene of some kilobytes take more than its five seconds.
 static const double VALUES_MAX = 3e7;
 static const double MARGIN = 2.0; // [m] room to walk round what stands at the edge of an open plane
-// Within this of a wall (a body radius [m]) the ground costs up to TH_CLEARANCE_COST more: nobody's
+// Within this of a wall (a body radius [m]) the ground costs up to TH_CLEARANCE_COST more: no agent's
 // centre fits there, and without it shortest paths scrape along corners. More would bend the distances
 // away from the geodesic: with these two they are within 2 % of it past the tip of a wall.
 static const float CLEARANCE = 0.2f;
@@ -326,7 +326,7 @@ static bool find_portals(th_nodes *nodes, const th_link *link) {
     for (int side = 0; side < 2; ++side) {
         const th_node_level *grid = &nodes->levels[link->level[side]];
         float h = nodes->spacing, s = nodes->inverse_spacing;
-        // Whoever crosses the line changes level, so no link of the level itself does.
+        // An agent that crosses the line changes level, so no link of the level itself does.
         cut_links(nodes, grid, link->a, link->b, nodes->links);
         int column0 =
             lattice_floor(th_min(link->a.x, link->b.x) - h, grid->origin.x, s, 0, grid->nx - 1);

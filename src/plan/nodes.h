@@ -18,7 +18,7 @@ TH_BOTH static inline int th_direction_step(int k, int nx) {
 }
 
 // How far ahead, in nodes, the way beside walls must be free of them. More than a body's radius at the usual spacing:
-// whoever touches a wall with the body sees it before the centre is there.
+// an agent that touches a wall with the body sees it before the centre is there.
 #define TH_NODES_AHEAD 2.0f
 
 enum {
@@ -118,7 +118,7 @@ TH_BOTH static inline int th_neighbour(const th_graph *graph, int node, int k, i
 // Ground beside a wall costs up to this much more [-], see nodes.c.
 static const float TH_CLEARANCE_COST = 0.2f;
 
-// Factor of the zone on the speed of somebody who walks from the node in direction k.
+// Factor of the zone on the speed of an agent that walks from the node in direction k.
 TH_BOTH static inline float th_node_zone_factor(const th_nodes *nodes, int node, int k) {
     int index = nodes->zone[node];
     if (index == 0) return 1.0f;

@@ -1,4 +1,4 @@
-// The plan stage: everybody's preferred velocity. Legs of a route follow the target's distance field,
+// The plan stage: every agent's preferred velocity. Legs of a route follow the target's distance field,
 // own goals the road map; the plan "straight" and open planes need neither.
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/plan.h"

@@ -21,7 +21,7 @@ TH_BOTH static inline bool is_among(uint64_t models, int plan) {
     return plan >= 0 && (models >> plan & 1);
 }
 
-// Whose way is simple has a kernel of its own: what the others need would cost everybody registers.
+// Agents with a simple way have a kernel of their own: what the others need would cost every thread registers.
 template <bool straight, bool bare> void plan_people(th_world *host, uint64_t others) {
     step_sums *s = &host->device_world->sums->step;
     for_each_agent(
@@ -57,7 +57,7 @@ void stage_plan(th_world *host) {
     });
 }
 
-// One kernel serves all three: which way somebody goes is asked person by person.
+// One kernel serves all three: which way an agent goes is asked person by person.
 const device_model device_plan_straight = {}, device_plan_field = {}, device_plan_roadmap = {};
 
 } // namespace th

@@ -1,4 +1,4 @@
-// The plan stage: everybody's preferred velocity. Legs of a route follow the target's distance field,
+// The plan stage: every agent's preferred velocity. Legs of a route follow the target's distance field,
 // own goals the road map; the plan "straight" and open planes need neither.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_PLAN_PREFERRED_H
@@ -40,10 +40,10 @@ typedef struct th_planner {
     const th_scene *scene;
     const th_plans *plans;
     th_walls walls;
-    bool bare; // no targets and no zones: everybody has an own goal
+    bool bare; // no targets and no zones: every agent has an own goal
 } th_planner;
 
-// The same for people of a size; of the next smaller one where the scene's groups have nobody of it.
+// The same for people of a size; of the next smaller one where the scene's groups have no agent of it.
 TH_BOTH static inline th_planner th_planner_for(const th_planner *planner, int size, int target) {
     th_planner sized = *planner;
     while (size > 0 && !th_plans_in_force(planner->world, size)->fields[target]) --size;
@@ -52,7 +52,7 @@ TH_BOTH static inline th_planner th_planner_for(const th_planner *planner, int s
     return sized;
 }
 
-// What somebody needs to pass, as one of the scene's sizes.
+// What an agent needs to pass, as one of the scene's sizes.
 TH_BOTH static inline int th_size_of(const th_world *world, int i) {
     const th_scene *scene = world->scene;
     float clearance = world->groups[world->agents.group[i]].body.gap_clearance;
@@ -97,7 +97,7 @@ TH_BOTH static inline bool th_goes_straight(const th_planner *planner, uint32_t 
            (planner->scene->plan->flat_open && !planner->plans->roadmap);
 }
 
-// Of somebody who walks; 1 when the goal cannot be reached.
+// Of an agent that walks; 1 when the goal cannot be reached.
 TH_BOTH static inline int th_plan_walking(const th_planner *planner, int i, bool straight) {
     const th_world *world = planner->world;
     const th_agents *agents = &world->agents;
@@ -118,7 +118,7 @@ TH_BOTH static inline int th_plan_walking(const th_planner *planner, int i, bool
     } else {
         th_vec2 goal = {agents->goal_x[i], agents->goal_y[i]};
         way = th_way_to_own_goal(planner, straight, level, p, (int)agents->goal_level[i], goal);
-        // Shorter in the last step, so that nobody runs past an own goal.
+        // Shorter in the last step, so that no agent runs past an own goal.
         speed = th_min(speed, way.distance / world->dt);
     }
     if (!planner->bare && planner->scene->zone_count > 0)
@@ -133,7 +133,7 @@ TH_BOTH static inline int th_plan_person(const th_planner *planner, int i, bool 
     const th_world *world = planner->world;
     const th_agents *agents = &world->agents;
     uint32_t phase = agents->phase[i];
-    // Who has arrived at an own goal keeps to it when pushed away.
+    // An agent that has arrived at an own goal keeps to it when pushed away.
     bool at_own_goal = phase == TH_PHASE_ARRIVED &&
                        world->scene->groups[agents->group[i]].own_goal != TH_OWN_GOAL_NONE;
     if (phase == TH_PHASE_WALKING || at_own_goal) return th_plan_walking(planner, i, straight);

@@ -9,12 +9,12 @@
 // Distance fields and road map for one state of the doors and people of one size.
 typedef struct th_plans {
     th_graph graph;
-    float **fields;      // by target; NULL where nobody needs one
+    float **fields;      // by target; NULL where no agent needs one
     th_roadmap *roadmap; // of the smallest people only
 } th_plans;
 
 struct th_plan_scene {
-    bool flat_open; // nothing but open ground: no lattice, everybody walks straight
+    bool flat_open; // nothing but open ground: no lattice, every agent walks straight
     th_nodes nodes;
     th_plans plans[TH_SIZE_MAX]; // doors as at the start
     uint8_t *door_closed;

@@ -1,4 +1,4 @@
-// Before anybody sets off: can every group get to its goals? With all doors open, so that a scene
+// Before any agent sets off: can every group get to its goals? With all doors open, so that a scene
 // whose doors open later is fine. SPDX-License-Identifier: Apache-2.0
 #include "core/error.h"
 #include "plan/prepared.h"

@@ -1,7 +1,7 @@
-// Continuum crowds: from people to grids, to potentials, to preferred velocities. Cost O(people x samples) for the splat,
-// O(nodes) for speed and cost of every different set of parameters, O(potentials x nodes) for the potentials, which
-// threads solve side by side. A potential belongs to a leg of a group's route; groups with equal parameters share
-// those of equal goals, and a leg that nobody walks has none. SPDX-License-Identifier: Apache-2.0
+// Continuum crowds: from people to grids, to potentials, to preferred velocities. Cost O(people x samples) for the
+// splat, O(nodes) for speed and cost of every different set of parameters, O(potentials x nodes) for the potentials,
+// which threads solve side by side. A potential belongs to a leg of a group's route; groups with equal parameters share
+// those of equal goals, and a leg that no agent walks has none. SPDX-License-Identifier: Apache-2.0
 #include "core/parallel.h"
 #include "plan/continuum/state.h"
 #include "plan/pictures.h"
@@ -277,7 +277,7 @@ static void run(th_world *world, int model) {
     th_continuum_walk(c, world);
 }
 
-// ---- snapshots: potentials and faces as they were solved, for those who solve them less than every step
+// ---- snapshots: potentials and faces as they were solved, for groups that solve them less often than every step
 
 static size_t saved_size(const th_world *world, int model) {
     (void)model;

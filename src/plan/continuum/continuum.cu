@@ -213,7 +213,7 @@ static bool continuum_fetch(th_world *host) {
 
 // ---- a step
 
-// Who wants which potential, and whether any is to be solved.
+// Which agent wants which potential, and whether any is to be solved.
 static void find_due(th_world *host, continuum_device *d) {
     const th_continuum *c = d->c;
     potential_words *words = d->solver.words;
@@ -223,7 +223,7 @@ static void find_due(th_world *host, continuum_device *d) {
     for_each_agent(
         host, TH_LAMBDA(th_world * world, int i) {
             int k = th_continuum_potential_of(c, world, i);
-            if (k >= 0) c->wanted[k] = 1; // all who write, write the same
+            if (k >= 0) c->wanted[k] = 1; // all writers write the same value
         });
     once(
         host, TH_LAMBDA(th_world *) {

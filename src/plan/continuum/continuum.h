@@ -1,11 +1,11 @@
 // Continuum crowds (Treuille, Cooper, Popovic 2006; Cheng 2013, section 4.1): the maths of one person and one node.
 //
-// Implemented: density and velocity splat, speed per face between two densities (eq. 4.1), unit cost from path, time and
-// discomfort (eqs. 4.2, 4.3), predictive discomfort, potential per group by the upwind eikonal equation with a cost per
-// face (eq. 4.4), velocity down its gradient with the face speeds (eqs. 4.5, 4.6).
-// Additions: the potential is the least over the four quadrants, which makes it independent of the order of updates;
-// people keep their own free speed; walls are links that are cut, and beside them the way is found by sight.
-// Left out: the minimum distance (the move model and contact keep people apart). SPDX-License-Identifier: Apache-2.0
+// Implemented: density and velocity splat, speed per face between two densities (eq. 4.1), unit cost from path, time
+// and discomfort (eqs. 4.2, 4.3), predictive discomfort, potential per group by the upwind eikonal equation with a cost
+// per face (eq. 4.4), velocity down its gradient with the face speeds (eqs. 4.5, 4.6). Additions: the potential is the
+// least over the four quadrants, which makes it independent of the order of updates; people keep their own free speed;
+// walls are links that are cut, and beside them the way is found by sight. Left out: the minimum distance (the move
+// model and contact keep people apart). SPDX-License-Identifier: Apache-2.0
 #ifndef TH_PLAN_CONTINUUM_CONTINUUM_H
 #define TH_PLAN_CONTINUUM_CONTINUUM_H
 #include "formula/math.h"
@@ -28,7 +28,7 @@
       "speed against a dense flow, which would be none or negative")                              \
     X(steepest, 1, 0.01, 10, "-", "public implementations: 1, 45 degrees",                        \
       "slope of pictures of height up which people walk with least_speed; down as on the flat")   \
-    X(density_min, 0.5, 0.01, 20, "-", "Treuille 2006: 2^-exponent, so nobody slows itself",      \
+    X(density_min, 0.5, 0.01, 20, "-", "Treuille 2006: 2^-exponent, so no agent slows itself",    \
       "splat up to which people walk freely")                                                     \
     X(density_max, 0.8, 0.02, 20, "-", "public implementations: 0.6 to 2",                        \
       "splat from which on people walk with the flow")                                            \
@@ -69,8 +69,8 @@ TH_FORMULA th_splat th_cone_of(float s, float t) {
     return splat;
 }
 
-// How much somebody at (s, t) of a cell counts at its corners: min^exponent. The nearest node gets 2^-exponent at least,
-// every other one 2^-exponent at most.
+// How much an agent at (s, t) of a cell counts at its corners: min^exponent. The nearest node gets 2^-exponent at
+// least, every other one 2^-exponent at most.
 TH_FORMULA th_splat th_splat_of(float s, float t, float exponent) {
     float least[4] = {th_min(1.0f - s, 1.0f - t), th_min(s, 1.0f - t), th_min(1.0f - s, t),
                       th_min(s, t)};
@@ -86,7 +86,8 @@ TH_FORMULA th_splat th_splat_of(float s, float t, float exponent) {
 
 // ---- faces
 
-// Treuille's speed of the ground with a least slope of 0: free on the flat and downhill, least_speed up the steepest slope.
+// Treuille's speed of the ground with a least slope of 0: free on the flat and downhill, least_speed up the steepest
+// slope.
 TH_FORMULA float th_slope_speed(const th_continuum_params *p, float free_speed, float slope) {
     float share = th_clamp(slope / p->steepest, 0.0f, 1.0f);
     return free_speed + share * (th_min(p->least_speed, free_speed) - free_speed);
@@ -120,8 +121,8 @@ TH_FORMULA float th_quadrant_potential(float x, float y, float cx, float cy) {
 
 // ---- people
 
-// Somebody who wants to walk at `own` where a crowd of top speed `top` walks at `speed`. Slow people are held up by slow
-// crowds only; quick ones stay ahead of the others as far as the crowd lets them.
+// An agent that wants to walk at `own` where a crowd of top speed `top` walks at `speed`. Slow people are held up by
+// slow crowds only; quick ones stay ahead of the others as far as the crowd lets them.
 TH_FORMULA float th_continuum_own_speed(float own, float top, float speed) {
     return own <= top ? th_min(own, speed) : speed * (own / top);
 }

@@ -1,5 +1,5 @@
-// From people to the lattice of the continuum planner: the loops over people and nodes. Every thread has nodes of its own
-// and looks at everybody. SPDX-License-Identifier: Apache-2.0
+// From people to the lattice of the continuum planner: the loops over people and nodes. Every thread has nodes of its
+// own and looks at all agents. SPDX-License-Identifier: Apache-2.0
 #include "plan/continuum/crowd.h"
 #include "core/parallel.h"
 

@@ -53,7 +53,7 @@ TH_SPLATTER static inline void th_splat_add(uint32_t *sum, float value) {
 #endif
 }
 
-// Is the node in sight from p? Nobody is felt behind a wall.
+// Is the node in sight from p? Agents behind a wall are not felt.
 TH_BOTH static inline bool th_splat_sees(const th_splat_part *part, int level, th_vec2 p,
                                          int node) {
     th_vec2 there = th_node_position(&part->c->nodes, &part->c->nodes.levels[level], node);
@@ -66,7 +66,7 @@ TH_SPLATTER static inline void th_splat_person(const th_splat_part *part, const 
     int level = (int)agents->level[i], nx = c->nodes.levels[level].nx;
     const int step[4] = {0, 1, nx, nx + 1};
     th_vec2 p = th_position(agents, i), v = th_velocity(agents, i);
-    // Those who stand are density, not discomfort.
+    // Agents that stand are density, not discomfort.
     int samples = v.x * v.x + v.y * v.y < 1e-4f ? 0 : part->set.samples;
     for (int n = 0; n <= samples; ++n) { // 0: now; then ahead, up to the next wall
         th_vec2 at = th_add(p, th_scale((float)n * part->set.interval, v));

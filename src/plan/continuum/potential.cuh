@@ -1,11 +1,12 @@
-// Potentials on the device by the fast iterative method (Jeong and Whitaker 2008) on tiles, all potentials in one kernel.
+// Potentials on the device by the fast iterative method (Jeong and Whitaker 2008) on tiles, all potentials in one
+// kernel.
 //
 // A warp takes a tile of nodes with a rim of its neighbours into shared memory and sweeps over it in the four diagonal
-// orders at once, each of which needs one quadrant only (Zhao 2005); whose edge has changed wakes the tile beside it for the
-// next round, and whoever has changed itself. A tile writes into the one of two copies of its potential that nobody reads
-// in this round, so that every tile sees the others as they were when the round began: the result does not depend on which
-// block comes first. What bounds it is how long one tile takes, times the rounds (82 on 512 x 512 nodes), not how many
-// there are. SPDX-License-Identifier: Apache-2.0
+// orders at once, each of which needs one quadrant only (Zhao 2005); whose edge has changed wakes the tile beside it
+// for the next round, and a tile that has changed itself. A tile writes into the one of two copies of its potential
+// that no tile reads in this round, so that every tile sees the others as they were when the round began: the result
+// does not depend on which block comes first. What bounds it is how long one tile takes, times the rounds (82 on 512 x
+// 512 nodes), not how many there are. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_PLAN_CONTINUUM_POTENTIAL_CUH
 #define TH_PLAN_CONTINUUM_POTENTIAL_CUH
 #include "device/team.cuh"
@@ -107,8 +108,8 @@ TH_ON_GPU inline int tile_beside(const potential_tile &tile, int face) {
     return there ? tile.index + step : -1;
 }
 
-// Where a tile and those beside it were when the round began, and where it is written to. Nothing waits for anything but
-// the turns, which are asked for together.
+// Where a tile and those beside it were when the round began, and where it is written to. Nothing waits for anything
+// but the turns, which are asked for together.
 struct tile_copies {
     const float *own, *beside[TH_FACES]; // its own where there is none beside it
     float *to;
@@ -165,7 +166,8 @@ static_assert(sizeof(tile_memory) * GRID_THREADS / TEAM_WARP <= 226 * 1024, "as 
 
 TH_ON_GPU inline int place_in_rim(int x, int y) { return (y + 1) * RIM_X + x + 1; }
 
-// Its corners are not needed. Beyond the end of the ground nobody can be reached, also beside nodes that are not there.
+// Its corners are not needed. Beyond the end of the ground nothing can be reached, also beside nodes that are not
+// there.
 TH_ON_GPU inline void load_rim(const warp_team &team, const potential_tile &tile,
                                const tile_copies &copies, tile_memory *m) {
     team.each(TEAM_WARP, [&](int n) {
@@ -231,10 +233,10 @@ struct tile_step {
     int at[ORDERS];
 };
 
-// All four orders at once: in a step each lane lowers two nodes of a row, one from the left and one from the right, after
-// (column - 1, row) and (column, row - 1); half of the lanes go upwards. All lanes read before one writes, and the lowest
-// stays, so that no order of theirs matters. What no way leads to stays. Something other than 0 when a node has fallen.
-// No branch: a lane that waits for its turn, or has had it, takes its first or last row again.
+// All four orders at once: in a step each lane lowers two nodes of a row, one from the left and one from the right,
+// after (column - 1, row) and (column, row - 1); half of the lanes go upwards. All lanes read before one writes, and
+// the lowest stays, so that no order of theirs matters. What no way leads to stays. Something other than 0 when a node
+// has fallen. No branch: a lane that waits for its turn, or has had it, takes its first or last row again.
 TH_ON_GPU inline uint32_t sweep_tile(const warp_team &team, tile_memory *m) {
     uint32_t fallen = 0;
     team.steps<tile_step>(

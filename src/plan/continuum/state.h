@@ -42,7 +42,7 @@ typedef struct th_continuum {
     int *same_faces;      // by group: the first one with its parameters
     int *first_potential; // by group, of its first leg
     th_potential *potentials;
-    uint8_t *wanted, *solved; // by potential: somebody walks there; it is as of the last solution
+    uint8_t *wanted, *solved; // by potential: an agent walks there; it is as of the last solution
     int potential_count, solver_count;
     th_buckets solvers[TH_SOLVER_MAX]; // one a thread
     uint64_t nodes_taken, solutions;
@@ -56,7 +56,7 @@ TH_BOTH static inline bool th_continuum_has(const th_world *world, int group) {
     return group < world->scene->group_count &&
            world->scene->groups[group].plan.model == TH_PLAN_CONTINUUM;
 }
-// The potential that leads somebody, -1: none does.
+// The potential that leads an agent, -1: none does.
 TH_BOTH static inline int th_continuum_potential_of(const th_continuum *c, const th_world *world,
                                                     int i) {
     int g = (int)world->agents.group[i];
@@ -96,7 +96,7 @@ void th_continuum_splat(const th_continuum *c, const th_world *world, const th_s
 void th_continuum_make_faces(const th_continuum *c, const th_world *world, int group);
 // ---- walk.c
 
-// Everybody's preferred velocity.
+// Every agent's preferred velocity.
 void th_continuum_walk(const th_continuum *c, th_world *world);
 // The velocities of people of a group at points, for th_model.directions.
 bool th_continuum_directions(th_world *world, int model, int group, int target, int level,

@@ -1,5 +1,5 @@
-// People on a potential: the velocity of the nodes around somebody, or the way by sight beside walls, and the own speed.
-// SPDX-License-Identifier: Apache-2.0
+// People on a potential: the velocity of the nodes around an agent, or the way by sight beside walls, and the own
+// speed. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_PLAN_CONTINUUM_WALK_H
 #define TH_PLAN_CONTINUUM_WALK_H
 #include "plan/continuum/state.h"
@@ -79,8 +79,8 @@ TH_BOTH static inline bool th_continuum_open_velocity(const th_continuum_view *v
     }
     float length = th_length(sum);
     if (!(length > TH_CONTINUUM_RIDGE * speeds)) return false;
-    *velocity =
-        th_scale(speeds / length, sum); // where the nodes' ways differ nobody is slower for it
+    *velocity = th_scale(speeds / length,
+                         sum); // where the nodes' ways differ the agent is no slower for it
     return true;
 }
 

@@ -11,7 +11,7 @@
 
 static const float INTERVAL = 1.0f; // [s] how often people look; as the arc of DenseSense
 // How far around themselves people count, as the deviation of a Gaussian: the crowd ahead is to be seen, not
-// single people. With 0.5 m two who stand abreast in a door of 1 m each avoid the middle, and get stuck. [m]
+// single people. With 0.5 m two agents abreast in a door of 1 m each avoid the middle, and get stuck. [m]
 static const float SPREAD = 1.0f;
 enum { PASSES_MOST = 100 };       // of spreading; lattices finer than 0.17 m spread people less far
 static const float STEPS = 16.0f; // of density per person/m2: a byte reaches to 15.9
@@ -105,7 +105,7 @@ static void put_people(th_world *world, float *people) {
 }
 
 // One pass of diffusion over the links: what flows out of one node flows into the next, and nothing flows
-// through a wall, so people beside a wall are as dense as they are and nobody is felt behind one.
+// through a wall, so people beside a wall are as dense as they are and agents behind one are not felt.
 static void spread_level(const th_graph *graph, const th_node_level *grid, const float *from,
                          float *to) {
     const float share = 1.0f / 6.0f; // below 1/4, or it would swing

@@ -17,7 +17,7 @@ void th_field_solve(const th_graph *graph, const th_walls *walls, const th_targe
 void th_field_resolve(const th_graph *graph, const th_walls *walls, const th_target *target,
                       float keep, th_front *front, float *distance);
 
-// The nearest point of a goal to p; lines are shortened by `inset` at both ends (a radius: nobody
+// The nearest point of a goal to p; lines are shortened by `inset` at both ends (a radius: no agent
 // can reach the very end of a line between walls). p itself when p is in the goal's area.
 TH_BOTH static inline th_vec2 th_goal_nearest(const th_goal *goal, th_vec2 p, float inset) {
     if (!goal->is_line)
@@ -49,7 +49,7 @@ typedef struct th_way {
 enum {
     TH_FIELD_PULL_MAX = 10,     // nodes looked ahead beside walls: 2 m at the usual spacing
     TH_FIELD_NEAR_RINGS = 3,    // nodes looked around where none of the next four is in sight
-    TH_FIELD_OUTSIDE_RINGS = 12 // the same for somebody off the walkable ground
+    TH_FIELD_OUTSIDE_RINGS = 12 // the same for an agent off the walkable ground
 };
 
 typedef struct th_field_candidate {
@@ -68,7 +68,7 @@ typedef struct th_field_ask {
 } th_field_ask;
 
 // Can a node be seen? Exactly, unlike the ends of goal lines: a node half a millimetre behind a wall is behind it, and
-// who saw it would walk against the wall for good.
+// an agent that saw it would walk against the wall for good.
 TH_BOTH static inline bool th_field_sees(const th_field_ask *ask, int level, th_vec2 node) {
     if (level == ask->level)
         return th_walls_first_crossing(ask->walls, level, ask->p, node, NULL) < 0;
@@ -125,8 +125,8 @@ TH_BOTH static inline int th_field_next_down(const th_field_ask *ask, int node, 
 typedef struct th_field_descent {
     th_field_candidate nodes[TH_FIELD_PULL_MAX];
     int count;
-    bool one_level; // all on the level of who asks
-    th_box box;     // around who asks and all nodes
+    bool one_level; // all on the level of the asking agent
+    th_box box;     // around the asking agent and all nodes
 } th_field_descent;
 
 TH_BOTH static inline th_field_descent th_field_descend(const th_field_ask *ask,
@@ -192,7 +192,7 @@ TH_BOTH static inline bool th_field_open_cell(const th_graph *graph, int node, i
            (links[nx] & TH_LINK_EAST) && !(graph->nodes->flags[node] & TH_CELL_TOUCHED);
 }
 
-// Somebody pressed onto a wall by rounding sees nothing: look from 1 cm beside it.
+// An agent pressed onto a wall by rounding sees nothing: look from 1 cm beside it.
 TH_BOTH static inline th_vec2 th_field_off_the_wall(const th_field_ask *ask) {
     int nearest;
     float distance2;
@@ -224,8 +224,8 @@ TH_BOTH static inline bool th_field_runs_into_wall(const th_field_ask *ask, th_v
     return th_walls_first_crossing(ask->walls, ask->level, ask->p, ahead, NULL) >= 0;
 }
 
-// The way where nodes cannot be interpolated: beside walls, between nodes that walls part, off the ground. Column and row of
-// the cell.
+// The way where nodes cannot be interpolated: beside walls, between nodes that walls part, off the ground. Column and
+// row of the cell.
 TH_BOTH static inline th_way th_field_way_beside_walls(th_field_ask ask, int column, int row) {
     th_way way = th_field_way_by_sight(&ask, column, row, TH_FIELD_NEAR_RINGS);
     if (way.distance < TH_UNREACHABLE) return way;
@@ -234,7 +234,7 @@ TH_BOTH static inline th_way th_field_way_beside_walls(th_field_ask ask, int col
     way = th_field_way_by_sight(&ask, column, row, TH_FIELD_NEAR_RINGS);
     if (way.distance < TH_UNREACHABLE || th_walkable(ask.graph->nodes->scene, ask.level, p))
         return way;
-    ask.p = p; // pushed out through somebody else's exit: look further for the way back in
+    ask.p = p; // pushed out through another agent's exit: look further for the way back in
     return th_field_way_by_sight(&ask, column, row, TH_FIELD_OUTSIDE_RINGS);
 }
 

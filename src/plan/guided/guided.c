@@ -1,4 +1,4 @@
-// Navigation fields: solved when somebody first walks a leg, and again when a door or wall that the field reaches has
+// Navigation fields: solved when an agent first walks a leg, and again when a door or wall that the field reaches has
 // changed; with `every` also every so many steps, with what the crowd costs by then. Cost of a solution about two
 // microseconds a node; of a step that of looking four directions up per person.
 // A field belongs to a leg of a group's route; groups with equal parameters share those of equal goals.
@@ -143,7 +143,8 @@ static bool reaches(const th_guided_leg *f, int node) {
     return f->values.potential[node] < TH_UNREACHABLE;
 }
 
-// Does the field reach an end of a link that differs between the two graphs? If not, all its nodes have the links they had.
+// Does the field reach an end of a link that differs between the two graphs? If not, all its nodes have the links they
+// had.
 static bool is_touched(const th_guided_leg *f, const th_graph *before, const th_graph *after) {
     for (int i = 0; i < before->nodes->count; ++i)
         if (before->links[i] != after->links[i] && reaches(f, i)) return true;
@@ -188,7 +189,7 @@ static void take_note_of_params(th_guided *s, const th_world *world) {
 
 // ---- solving
 
-// Everybody asks once a field has to be solved; in all other steps nobody does.
+// All agents ask while a field has to be solved; in other steps none does.
 static void find_wanted(const th_guided *s, const th_world *world) {
     for (int k = 0; k < s->field_count; ++k) s->fields[k].wanted = false;
 #pragma omp parallel for num_threads(world->threads) schedule(static)
@@ -200,7 +201,7 @@ static void find_wanted(const th_guided *s, const th_world *world) {
 #pragma omp atomic read
         known = f->wanted;
         if (known) continue;
-#pragma omp atomic write // all who write, write the same
+#pragma omp atomic write // all writers write the same value
         f->wanted = true;
     }
 }

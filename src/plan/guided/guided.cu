@@ -1,6 +1,6 @@
 // Navigation fields on the device: one thread per person looks its direction up. Fields are solved on the host, which
-// asks for who follows which only while one is unsolved, and for the crowd only to count it (`every`); they are sent
-// once solved. SPDX-License-Identifier: Apache-2.0
+// asks which agent follows which only while one is unsolved, and for the crowd only to count it (`every`); they are
+// sent once solved. SPDX-License-Identifier: Apache-2.0
 #include "device/model.cuh"
 #include "plan/guided/state.h"
 
@@ -131,7 +131,7 @@ static bool find_wanted(th_world *host, guided_device *d) {
         host, TH_LAMBDA(th_world * world, int i) {
             if (!th_guided_has(world, (int)world->agents.group[i])) return;
             th_guided_leg *leg = th_guided_leg_of(s, world, i);
-            if (leg) leg->wanted = true; // all who write, write the same
+            if (leg) leg->wanted = true; // all writers write the same value
         });
     if (!finish() || !get(d->legs, d->known.fields, (size_t)g->field_count * sizeof *d->legs))
         return false;

@@ -1,11 +1,10 @@
-// Navigation fields (Patil, van den Berg, Curtis, Lin, Manocha 2011; Cheng 2013, sections 4.2 and 4.4): the maths of one
-// stroke, one triangle of the lattice and one person.
+// Navigation fields (Patil, van den Berg, Curtis, Lin, Manocha 2011; Cheng 2013, sections 4.2 and 4.4): the maths of
+// one stroke, one triangle of the lattice and one person.
 //
-// Implemented: strokes spread to a guidance field G with |G| < 1; somebody moves with G + u, |u| <= 1, so the speed in the
-// unit direction a is s = a.G + sqrt((a.G)^2 - |G|^2 + 1) (eq. 4.10); cost-to-go C with max over a of (-grad C . a) s = 1
-// (eq. 4.8); the direction of motion stored at every node (eq. 4.13), which is not -grad C.
-// Put right: eq. 4.11 leaves out the way to the crossing point and gives the Manhattan metric where G = 0; eq. 4.13 is not
-// of unit length.
+// Implemented: strokes spread to a guidance field G with |G| < 1; an agent moves with G + u, |u| <= 1, so the speed in
+// the unit direction a is s = a.G + sqrt((a.G)^2 - |G|^2 + 1) (eq. 4.10); cost-to-go C with max over a of (-grad C . a)
+// s = 1 (eq. 4.8); the direction of motion stored at every node (eq. 4.13), which is not -grad C. Put right: eq. 4.11
+// leaves out the way to the crossing point and gives the Manhattan metric where G = 0; eq. 4.13 is not of unit length.
 // Additions: triangles half as wide (eight neighbours), zones, stairs and discomfort as slower ground, levels, doors.
 // Dynamic variant (section 4.4): the speed on which the cost reckons is that of the continuum planner (eq. 4.1).
 // Left out: guidance from films. SPDX-License-Identifier: Apache-2.0
@@ -64,11 +63,12 @@ typedef struct th_guided_step {
 } th_guided_step;
 
 // A node, its axis neighbour (value `axis`, one spacing away in direction (1, 0)) and the diagonal one beside it (value
-// `diagonal`, in direction (1, 1)) form a triangle; g is the guidance in these coordinates, `cost` spacing times slowness.
-// The least (1 - b) axis + b diagonal + cost T((1, b)) over 0 <= b <= 1. Let (X, Y) = -grad C times the spacing: Y = axis -
-// diagonal is known, X = C - axis is not, and eq. 4.8 reads |(X, Y)| = cost - g.(X, Y). With k = cost - g.y Y that is
-// (1 - g.x^2) X^2 + 2 k g.x X + Y^2 - k^2 = 0. The motion, g + (X, Y) / |(X, Y)|, must pass between the two neighbours; if it
-// does not, one of them alone has the least (T is convex). The card's form with two axis neighbours is the same equation.
+// `diagonal`, in direction (1, 1)) form a triangle; g is the guidance in these coordinates, `cost` spacing times
+// slowness. The least (1 - b) axis + b diagonal + cost T((1, b)) over 0 <= b <= 1. Let (X, Y) = -grad C times the
+// spacing: Y = axis - diagonal is known, X = C - axis is not, and eq. 4.8 reads |(X, Y)| = cost - g.(X, Y). With k =
+// cost - g.y Y that is (1 - g.x^2) X^2 + 2 k g.x X + Y^2 - k^2 = 0. The motion, g + (X, Y) / |(X, Y)|, must pass
+// between the two neighbours; if it does not, one of them alone has the least (T is convex). The card's form with two
+// axis neighbours is the same equation.
 TH_FORMULA th_guided_step th_guided_triangle(float axis, float diagonal, th_vec2 g, float cost) {
     th_vec2 along = th_v(1.0f, 0.0f), across = th_v(1.0f, 1.0f);
     th_guided_step best = {axis + cost * th_guided_time(along, g), along};

@@ -30,8 +30,8 @@ typedef struct th_guided_work {
 } th_guided_work;
 
 // How much slower than freely people walk from the node in direction k, into the crowd at `to`: the free speed over the
-// continuum's (eq. 4.1). Times 1 + discomfort that is its cost of a metre (eq. 4.3) with a path weight of 0, in metres of
-// free ground.
+// continuum's (eq. 4.1). Times 1 + discomfort that is its cost of a metre (eq. 4.3) with a path weight of 0, in metres
+// of free ground.
 static inline float th_guided_crowd_cost(const th_guided_problem *p, int to, int k) {
     const th_continuum *crowd = p->crowd;
     const th_continuum_params walk = {.top_speed = p->params->top_speed,
@@ -45,7 +45,7 @@ static inline float th_guided_crowd_cost(const th_guided_problem *p, int to, int
 }
 
 bool th_guided_work_create(th_guided_work *work, int nodes, th_arena *arena);
-// Guidance and slowness of every node for people who go to the target.
+// Guidance and slowness of every node for people that go to the target.
 void th_guided_spread(const th_guided_problem *problem, th_guided_work *work);
 // After th_guided_spread.
 void th_guided_solve(const th_guided_problem *problem, th_guided_work *work,
@@ -58,12 +58,12 @@ th_guided_step th_guided_update(const th_guided_problem *problem, const th_guide
 
 // Where ways part the interpolated directions cancel; below this length the nearest node's holds. [-]
 #define TH_GUIDED_RIDGE 0.1f
-// In the direction of motion the cost-to-go falls by 1 / 1.99 per metre at least (eq. 4.8). Where the interpolated one falls
-// by less than this, guidance changes from node to node, interpolated directions might lead around in circles, and people
-// go by sight. [-]
+// In the direction of motion the cost-to-go falls by 1 / 1.99 per metre at least (eq. 4.8). Where the interpolated one
+// falls by less than this, guidance changes from node to node, interpolated directions might lead around in circles,
+// and people go by sight. [-]
 #define TH_GUIDED_LEAST_FALL 0.1f
-// Where people go by sight they aim at the next node but one: further ahead the straight way may lead against the guidance
-// that the nodes lead around.
+// Where people go by sight they aim at the next node but one: further ahead the straight way may lead against the
+// guidance that the nodes lead around.
 #define TH_GUIDED_PULL 2
 
 // Minus the gradient of the interpolated cost-to-go in a cell; c: of its lower left node.

@@ -31,7 +31,8 @@ typedef struct th_guided {
     th_guided_leg *fields;
     int field_count, worker_count;
     th_guided_work workers[TH_GUIDED_WORKERS];
-    th_continuum crowd; // nodes, graph and grids only; without grids where nobody counts the crowd
+    th_continuum
+        crowd; // nodes, graph and grids only; without grids where no agent counts the crowd
     uint64_t solutions, settled;
     uint32_t changes; // of graphs and of which legs share a field
 } th_guided;
@@ -41,7 +42,7 @@ TH_BOTH static inline bool th_guided_has(const th_world *world, int group) {
            world->scene->groups[group].plan.model == TH_PLAN_GUIDED;
 }
 
-// The field that somebody of the planner's people follows; NULL: none, goes by an own goal.
+// The field that an agent of the planner's people follows; NULL: none, goes by an own goal.
 TH_BOTH static inline th_guided_leg *th_guided_leg_of(const th_guided *s, const th_world *world,
                                                       int i) {
     const th_agents *agents = &world->agents;
@@ -86,8 +87,8 @@ extern "C" {
 #endif
 // ---- guided.c, also for the device
 
-// Graphs for the walls as they are, fields that count the crowd due again; true: some field is not solved, and whoever
-// follows it has to be found.
+// Graphs for the walls as they are, fields that count the crowd due again; true: some field is not solved, and an agent
+// that follows it has to be found.
 bool th_guided_begin(th_guided *s, const th_world *world);
 // Is the crowd to be counted for the fields that are wanted?
 bool th_guided_counts_crowd(const th_guided *s);

@@ -106,7 +106,7 @@ typedef enum th_road_search {
     TH_ROAD_SEARCH_COUNT
 } th_road_search;
 
-// The nearest nodes of all, whoever sees them: for corners that a cell's lists do not know.
+// The nearest nodes of all, seen or not: for corners that a cell's lists do not know.
 TH_BOTH static inline void th_road_add_nearest(const th_roadmap *roadmap, int level, th_vec2 p,
                                                th_road_ends *ends) {
     for (int i = 0; i < roadmap->count; ++i) {
@@ -215,8 +215,8 @@ TH_BOTH static inline bool th_road_way_by_nodes(const th_road_ask *ask, int leve
         } else {
             th_vec2 aim = th_road_pull(ask, level, p, start.node[pair.start], end.node[pair.end]);
             th_vec2 to_aim = th_sub(aim, p), to_goal = th_sub(goal, p);
-            // A goal too far to be looked for at first is in sight from the last node: who has just left that node shall
-            // not turn back to it.
+            // A goal too far to be looked for at first is in sight from the last node: an agent that has just left that
+            // node shall not turn back to it.
             bool at_last = aim.x == last->position.x && aim.y == last->position.y;
             bool sees = at_last && th_length(to_goal) >= TH_ROAD_SIGHT &&
                         th_road_sees(ask, level, p, goal_level, goal);
