@@ -46,7 +46,7 @@ int main(void) {
                count, count ? (double)x[0] : 0.0);
         th_world_unmap(world, TH_FIELD_POSITION_X);
     }
-    printf("everybody out after %.1f s\n", th_world_statistics(world).last_left_time);
+    printf("all out after %.1f s\n", th_world_statistics(world).last_left_time);
     th_world_destroy(world);
     th_scene_destroy(scene);
     return 0;

@@ -1,5 +1,5 @@
 // A model of your own, after Tordeux, Chraibi, Seyfried, "Collision-free speed model for pedestrian
-// dynamics", 2016: turn away from who is near, walk as fast as the gap ahead allows. docs/own-model.md
+// dynamics", 2016: turn away from an agent that is near, walk as fast as the gap ahead allows. docs/own-model.md
 // explains it and makes a plugin of this file. SPDX-License-Identifier: Apache-2.0
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 enum { TIME_GAP, STRENGTH, RANGE };
 static const th_param_info params[] = {
-    {"time_gap", "s", 0.1, 5, 1, "Tordeux 2016", "gap to whoever is ahead, divided by the speed"},
+    {"time_gap", "s", 0.1, 5, 1, "Tordeux 2016", "gap to the person ahead, divided by the speed"},
     {"strength", "-", 0, 20, 3, "Tordeux 2016", "how strongly people turn away from others"},
     {"range", "m", 0.01, 1, 0.1, "Tordeux 2016", "how fast that fades with the distance"}};
 static const th_field_info fields[] = {{"held_up", true, true, "time lost to others so far [s]"}};
@@ -27,7 +27,7 @@ static th_vec2 velocity(const th_agent *me) {
     for (int w = 0; w < me->wall_count; ++w)
         turn_away(me, me->walls[w].nearest, me->walls[w].distance - me->radius, &to);
     float length = hypotf(to.x, to.y) + 1e-6f, x = to.x / length, y = to.y / length;
-    for (const th_near_agent *n = me->neighbours; n < end; ++n) { // who is in the way?
+    for (const th_near_agent *n = me->neighbours; n < end; ++n) { // is it in the way?
         float dx = n->position.x - me->position.x, dy = n->position.y - me->position.y;
         float size = me->radius + n->radius, gap = fmaxf(n->distance - size, 0);
         if (x * dx + y * dy > 0 && fabsf(x * dy - y * dx) < size)

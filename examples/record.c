@@ -34,7 +34,7 @@ static int record(th_world *world, const char *path) {
     return 0;
 }
 
-// Everybody's way, frame by frame; ids start at 1.
+// Every agent's way, frame by frame; ids start at 1.
 static int read_back(const char *path) {
     enum { MOST = 101 };
     double last_x[MOST], last_y[MOST], walked = 0;

@@ -1,4 +1,4 @@
-// Prints what is in a scene file: floors, doors, exits, and who walks where by which model.
+// Prints what is in a scene file: floors, doors, exits, and which groups walk where by which model.
 // cc scene.c $(pkg-config --cflags --libs throng) -o scene && ./scene FILE
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>

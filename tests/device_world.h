@@ -104,9 +104,9 @@ static inline bool device_is_exact(void) {
 // the hardware, relative error 1e-6, where the CPU's own inverse root is off by up to 5e-6: so the two differ by
 // 5e-6 of a distance at most, 2e-6 m of 0.4 m between people. It also rounds a product and a sum once instead of
 // twice, so that any expression may differ in its last bit, 6e-8. Crowds are chaotic, so such a device is held
-// against the CPU for one step from the same state. Rounding also tips comparisons now and then (who is among the
-// nearest ten, which constraint binds, in which sub-step two meet), and that person then does something else:
-// a share of people may be off, and the share is stated.
+// against the CPU for one step from the same state. Rounding also tips comparisons now and then (which agents are among
+// the nearest ten, which constraint binds, in which sub-step two meet), and that person then does something else: a
+// share of people may be off, and the share is stated.
 
 typedef struct tolerance {
     double position;  // [m]
@@ -120,18 +120,18 @@ typedef struct tolerance {
 // ORCA: lines in velocity space are off by 1e-6 of a few m/s; where two cut at a small angle their crossing is off
 // by a hundred times that, and where no velocity is allowed the least bad one may change: 0.5 % of a dense crowd.
 static const tolerance ORCA_STEP = {1e-4, 1e-3, 1e-2};
-// Contact sets people to exactly touching, and so does ORCA those who overlap. Whether they touch is then a matter of the last
-// bit, and two things jump with it: a person's pushes are averaged over those it touches, and ORCA's line is of another
-// kind, v^2 dt / (2 r), a few cm/s, off. Who minds one neighbour only walks into the others: 1.1 % of a crowd of 2
-// people/m2, 2 % of one that starts from a lattice.
+// Contact sets people to exactly touching, and ORCA does so with agents that overlap. Whether they touch is then a
+// matter of the last bit, and two things jump with it: a person's pushes are averaged over those it touches, and ORCA's
+// line is of another kind, v^2 dt / (2 r), a few cm/s, off. Who minds one neighbour only walks into the others: 1.1 %
+// of a crowd of 2 people/m2, 2 % of one that starts from a lattice.
 static const tolerance ORCA_TOUCH_STEP = {1e-4, 1e-3, 3e-2};
-// Of those who stand in others none has an allowed velocity, and among the nearly least bad ones a rounding
-// chooses; who then goes another way pushes the whole heap.
+// Of agents that stand in others none has an allowed velocity, and among the nearly least bad ones a rounding
+// chooses; an agent that then goes another way pushes the whole heap.
 static const tolerance ORCA_HEAP_STEP = {1e-4, 1e-3, 5e-2};
 // Forces: at most 2000 N for 0.1 s on 75 kg is 2.7 m/s, of which 5e-6 are 1.3e-5 m/s; ten times that in heaps.
 static const tolerance FORCE_STEP = {1e-5, 5e-4, 1e-3};
-// Power law: whether two who graze will touch is the sign of a difference of nearly equal numbers, and the force grows as the
-// third power of how soon: 1 in 150 of a hall is off by more, and many of those who stand in each other.
+// Power law: whether two grazing agents will touch is the sign of a difference of nearly equal numbers, and the force
+// grows as the third power of how soon: 1 in 150 of a hall is off by more, and many of those that stand in each other.
 static const tolerance POWER_LAW_STEP = {1e-4, 1e-2, 1e-2};
 static const tolerance POWER_LAW_HEAP_STEP = {1e-3, 5e-2, 0.15};
 // UIC without pressure: pairs that overlap are set apart by a distance of 0.4 m off by 5e-6, 2e-6 m, in a few
@@ -139,18 +139,19 @@ static const tolerance POWER_LAW_HEAP_STEP = {1e-3, 5e-2, 0.15};
 static const tolerance UIC_STEP = {2e-5, 5e-4, 1e-3};
 // UIC in a jam: pressures are found to within 1e-3 of the largest, on every device, and move people a step of 5 cm.
 // In a heap that is as many times denser than people can stand, the largest is that many times larger: 1 in 200. And
-// in one heap of 80 in four the last bit decides who is still tight and so moves at all in the tidying passes of the pair
-// step, which carries some twenty people by 1 to 9 mm: 2 % of all; without these passes nobody but one is off.
+// in one heap of 80 in four the last bit decides which agents are still tight and so moves at all in the tidying passes
+// of the pair step, which carries some twenty people by 1 to 9 mm: 2 % of all; without these passes only one agent is
+// off.
 static const tolerance UIC_JAM_STEP = {1e-3, 2e-2, 4e-2};
 // PBD, of one sub-step: 2e-6 m for every contact in seven iterations, over 1/48 s as velocity; and in which sub-step
 // two will meet is a whole number, which jumps by one for 1 in 1000 pairs and moves them 1e-4 m. The five sub-steps of
 // 0.1 s multiply this: half of a crowd is then off by 1e-5 m, 1 in 200 by 3e-3 m.
 static const tolerance PBD_STEP = {1e-4, 1e-2, 5e-3};
 #define PBD_SUBSTEP 0.0208 // [s] a little below 1/48, so that it is one
-// Forces of people who stand in each other: 1 in 500 is pushed the other way by a rounding.
+// Forces of people that stand in each other: 1 in 500 is pushed the other way by a rounding.
 static const tolerance HEAP_STEP = {1e-5, 5e-4, 1e-2};
 
-// Share of people, for all: a line or the edge of an area lies within 1e-4 m of one in a thousand who walk 0.1 m.
+// Share of people, for all: a line or the edge of an area lies within 1e-4 m of one in a thousand that walk 0.1 m.
 static const double FLIPPED_SHARE = 1e-3;
 // [m/s] The same for all: the plan is exact, and a filter turns its direction by weights that are off by 1e-6.
 static const double PREFERRED_BOUND = 2e-5;
@@ -158,7 +159,7 @@ static const double PREFERRED_BOUND = 2e-5;
 typedef struct difference {
     double position, velocity, preferred; // largest, of those within the tolerance
     int people, off;
-    int flipped; // of those who are off: another phase, level or leg, or in one world only
+    int flipped; // of those that are off: another phase, level or leg, or in one world only
 } difference;
 
 enum { COMPARED = 10 };
@@ -220,7 +221,7 @@ static inline void add_person(difference *d, const people_view *a, int i, const 
     d->preferred = fmax(d->preferred, preferred);
 }
 
-// Everybody of the two worlds, adding to what was found before.
+// Every agent of the two worlds, adding to what was found before.
 static inline void add_difference(difference *d, th_world *one, th_world *other, tolerance t) {
     people_view a = view_people(one), b = view_people(other);
     for (int i = 0, j = 0; i < a.count || j < b.count; d->people++) {

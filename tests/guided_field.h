@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Passages of all lines together, and everybody has arrived.
+// Passages of all lines together, and every agent has arrived.
 static inline void run_scene(const th_scene *scene, uint64_t seed, double limit, int *lines) {
     th_world *world = world_of(scene, 1, seed);
     run_to_end(world, limit);

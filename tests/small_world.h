@@ -69,7 +69,7 @@ static inline void small_world_destroy(small_world *small) {
     free(small);
 }
 
-// A person of group 0 who walks with the preferred velocity; returns the index.
+// A person of group 0 that walks with the preferred velocity; returns the index.
 static inline uint32_t small_world_add(small_world *small, float x, float y, float radius) {
     th_agents *a = &small->world.agents;
     uint32_t i = (uint32_t)a->count++;
@@ -147,7 +147,7 @@ static inline uint32_t small_world_find(const small_world *small, uint32_t id) {
     abort();
 }
 
-// Commits next_* of everybody of group 0 who moves.
+// Commits next_* of every agent of group 0 that moves.
 static inline void small_world_commit(small_world *small) {
     th_agents *a = &small->world.agents;
     for (int i = 0; i < a->count; ++i) {

@@ -61,7 +61,7 @@ void assert_invariants(th_world *world) {
         people += phase[i] != TH_PHASE_BODY;
         if (phase[i] >= TH_PHASE_SCRIPTED) continue;
         if (!th_scene_walkable(th_world_scene(world), (int)level[i], (th_vec2){x[i], y[i]}))
-            fail_msg("somebody stands in a solid at (%g, %g) on level %u", (double)x[i],
+            fail_msg("an agent stands in a solid at (%g, %g) on level %u", (double)x[i],
                      (double)y[i], level[i]);
     }
     assert_int_equal(people, s.inside);

@@ -1,4 +1,5 @@
-// What several tests need: scenes from text, worlds, invariants, numbers, an allocator that counts. SPDX-License-Identifier: Apache-2.0
+// What several tests need: scenes from text, worlds, invariants, numbers, an allocator that counts.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TH_TESTS_SUPPORT_H
 #define TH_TESTS_SUPPORT_H
 #include "throng/throng.h"
@@ -27,7 +28,7 @@ th_scene *scene_of(const char *json);
 th_scene *scene_file(const char *path); // relative to the repository
 th_world *world_of(const th_scene *scene, int threads, uint64_t seed);
 
-// Nobody is lost, nobody is inside an obstacle, no value is NaN.
+// No agent is lost or inside an obstacle, no value is NaN.
 void assert_invariants(th_world *world);
 
 // Steps until done or until `limit` seconds; returns the time. Invariants are checked every 5 s.
@@ -35,7 +36,8 @@ double run_to_end(th_world *world, double limit);
 
 // One hash after `steps`, whatever the number of threads, up to `most`.
 void assert_any_threads(const th_scene *scene, int most, int steps);
-// A snapshot after `before` steps, restored into a world that has seen another crowd: both go on alike for `after` steps.
+// A snapshot after `before` steps, restored into a world that has seen another crowd: both go on alike for `after`
+// steps.
 void assert_restores(const th_scene *scene, int before, int after);
 
 // How many crowds a statistical test averages over: under sanitizers, which look for faults and not for

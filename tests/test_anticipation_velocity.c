@@ -1,4 +1,4 @@
-// Anticipation velocity model of Xu, Chraibi, Seyfried 2021: the influence of a neighbour, turning, meeting somebody, and
+// Anticipation velocity model of Xu, Chraibi, Seyfried 2021: the influence of a neighbour, turning, meetings, and
 // two streams. SPDX-License-Identifier: Apache-2.0
 #include "move/anticipation_velocity/anticipation_velocity.h"
 #include "support.h"
@@ -47,7 +47,7 @@ static void influence_is_the_published_one(void **state) {
     assert_true(th_length(th_avm_influence(&p, &pair)) > 0.0f);
 }
 
-// Away from where the other will be: somebody on the left who crosses to the right is passed on the left.
+// Away from where the other will be: an agent that crosses from the left to the right is passed on the left.
 static void the_side_is_chosen_by_where_the_other_will_be(void **state) {
     (void)state;
     th_anticipation_velocity_params p = defaults();
@@ -89,7 +89,7 @@ static void two_people_get_past_each_other(void **state) {
     th_scene_destroy(scene);
 }
 
-// Two streams at 1 /m2 get through each other, somebody in single file keeps the time gap.
+// Two streams at 1 /m2 get through each other, and single files keep the time gap.
 static double periodic_speed(double density, double width, bool both_ways) {
     th_periodic_def def = th_periodic_def_default("\"none\"", "\"anticipation_velocity\"", density);
     def.length = 12;

@@ -172,7 +172,8 @@ static void test_check(void **state) {
     assert_holds(run(f, "check %s --set groups.visitors.count=7", f->hall)->out, "17 people");
 }
 
-// Two rooms with gaps of 0.26 m and 0.44 m in the wall between them, and a way round: who needs more is warned of.
+// Two rooms with gaps of 0.26 m and 0.44 m in the wall between them, and a way round: a group that needs more is warned
+// of.
 static void test_check_warns_of_narrow_gaps(void **state) {
     fixture *f = *state;
     char path[512];
@@ -227,7 +228,7 @@ static void test_check_warns_of_open_stairs(void **state) {
     assert_null(strstr(result->out, "open to the floor"));
 }
 
-// Doors that close nothing, or that nobody learns of, are told with their place and what to do.
+// Doors that close nothing, or that no agent learns of, are told with their place and what to do.
 static void test_check_warns_of_doors(void **state) {
     static const struct {
         const char *door, *warning;
@@ -324,7 +325,7 @@ static void test_run_json(void **state) {
     assert_int_equal(whole(first, "spawned"), 50);
     assert_int_equal(whole(first, "left"), 50);
     double egress = number(json_object_get(object, "egress_time_s"), "mean");
-    // The farthest visitor walks 19 m; nobody needs two minutes.
+    // The farthest visitor walks 19 m; no agent needs two minutes.
     assert_true(egress > 8 && egress < 120);
     json_int_t left = 0;
     const json_t *exits = json_object_get(first, "exits");
@@ -490,7 +491,7 @@ static void test_picture(void **state) {
     assert_int_equal(result->code, 3);
     assert_holds(result->error, "--out");
     result = run(f, "picture %s --layer orca --people 2,9999 --out %s", f->hall, f->program.folder);
-    assert_int_equal(result->code, 0); // whoever is not there is not drawn
+    assert_int_equal(result->code, 0); // absent agents are not drawn
     // A bad scene leaves no folder behind.
     char folder[96];
     struct stat status;

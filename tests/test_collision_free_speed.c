@@ -57,7 +57,8 @@ static void room_is_to_whoever_is_in_the_way(void **state) {
     assert_true(th_headway_speed(0.5f, 2, 1.34f) == 0.25f);
 }
 
-// The velocity of the person with the lowest id after one step of 10 ms. Everybody wants to walk to the right at 1.3 m/s.
+// The velocity of the person with the lowest id after one step of 10 ms. Every agent wants to walk to the right at 1.3
+// m/s.
 static th_vec2 first_velocity(const char *positions, double wall) {
     char json[800];
     snprintf(json, sizeof json,
@@ -84,7 +85,7 @@ static void one_step_is_the_published_one(void **state) {
     // Beside a body, but not in the way: R = 5 e^((0.4 - 0.5) / 0.1) = 1.84 across against a wish of 1.
     th_vec2 v = first_velocity("[[10, 5], [10, 5.5]]", 0);
     assert_near(v.y / v.x, -5 * exp(-1.0), 0.03);
-    // The room is that along the way taken: pushed off its line, somebody is not slowed by who is ahead on it.
+    // The room is that along the way taken: pushed off its line, an agent is not slowed by another ahead on it.
     v = first_velocity("[[10, 5], [10.9, 5], [10, 5.42]]", 0);
     assert_true(v.y < -1.0f && th_length(v) > 1.2f);
     // A wall 1 cm off: 5 e^(-0.01 / 0.02) = 3 away from it.
@@ -97,7 +98,7 @@ static void a_file_has_the_fundamental_diagram(void **state) {
     (void)state;
     const double densities[] = {0.5, 0.6, 0.7, 0.8, 1.0}; // [1/m] denser they walk in zigzag
     for (int k = 0; k < 5; ++k) {
-        const double width = 0.8; // people of 0.4 m: everybody is in the way of the next
+        const double width = 0.8; // people of 0.4 m: every agent is in the way of the next
         th_periodic_def def = th_periodic_def_default("\"none\"", BARE, densities[k] / width);
         def.width = width;
         def.warm_up = SLOW ? 1 : 30;

@@ -1,4 +1,4 @@
-// Space colonization: markers, who owns them, what they do to a step, cells that keep people apart, and crowds.
+// Space colonization: markers, their owners, what they do to a step, cells that keep people apart, and crowds.
 // SPDX-License-Identifier: Apache-2.0
 #include "lane_index.h"
 #include "move/colonization/colonization.h"
@@ -98,7 +98,7 @@ static void add_crowd(small_world *small, int count, float half) {
     }
 }
 
-// Nearest by looking at everybody, of those whom no wall parts from the point.
+// Nearest by looking at every agent, of agents that no wall parts from the point.
 static uint32_t owner_by_force(const small_world *small, const th_walls *walls, th_vec2 point) {
     const th_agents *a = &small->world.agents;
     uint32_t best = UINT32_MAX;
@@ -141,7 +141,7 @@ static void owners_are_the_nearest(void **state) {
     end(small);
 }
 
-// Card, 2: weights and mean of one's own markers, in double and by looking at everybody for every marker.
+// Card, 2: weights and mean of one's own markers, in double and by looking at every agent for every marker.
 static void steps_follow_the_markers(void **state) {
     (void)state;
     srand(6);
@@ -227,8 +227,8 @@ enum { PRESSED_STEPS = 500 };
 enum { PRESSED_STEPS = 10000 }; // of ten people
 #endif
 
-// Ten people who are pressed together by their wishes; returns the deepest overlap of a pair, and how many of 45 pairs and
-// all steps overlap by more than 1 mm.
+// Ten people that are pressed together by their wishes; returns the deepest overlap of a pair, and how many of 45 pairs
+// and all steps overlap by more than 1 mm.
 static double press(th_colonization_params params, int steps, float spread, int *deep) {
     srand(4);
     small_world *small = small_of(params);
@@ -405,8 +405,8 @@ static void counterflow_makes_lanes(void **state) {
     if (crowds > 1) assert_true(index / crowds > 0.25);
 }
 
-// Card, 6: two who meet pass on either side, about as often on the one as on the other. Where they meet the markers lie
-// differently every time.
+// Card, 6: two agents that meet pass on either side, about as often on the one as on the other. Where they meet the
+// markers lie differently every time.
 static bool passes_right(int seed, bool *met) {
     char json[700];
     double x = 0.37 * seed, y = 0.23 * seed;
@@ -430,7 +430,7 @@ static bool passes_right(int seed, bool *met) {
     *met = side != 0.0;
     th_world_destroy(world);
     th_scene_destroy(scene);
-    return side > 0.0; // the one who goes east keeps south
+    return side > 0.0; // the one that goes east keeps south
 }
 
 static void who_meets_passes_on_both_sides(void **state) {
@@ -446,7 +446,7 @@ static void who_meets_passes_on_both_sides(void **state) {
     if (pairs > 1) assert_in_range(right, 11, 29); // 3 standard deviations of 20
 }
 
-// Where one of two goes who meet: half of the overlap that is expected, right, back or left, and never ahead.
+// Where one of two that meet goes: half of the overlap that is expected, right, back or left, and never ahead.
 static void dodges(void **state) {
     (void)state;
     th_vec2 north = th_v(0, 1);
@@ -489,7 +489,7 @@ static th_scene *room(const char *move) {
     return scene_of(json);
 }
 
-// Without the rescue an arch before the door may stand for good; with it everybody gets out, and nobody overlaps.
+// Without the rescue an arch before the door may stand for good; with it all agents get out, and none overlap.
 static void arches_break(void **state) {
     (void)state;
     th_scene *scene = room("\"colonization\"");

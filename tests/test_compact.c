@@ -122,7 +122,7 @@ static void test_jumps(void **state) {
     th_compact_codec_destroy(reader);
 }
 
-// A reader who starts at any key frame sees the same as one who was there from the beginning.
+// A reader that starts at any key frame sees the same as one that was there from the beginning.
 static void test_key_frames(void **state) {
     (void)state;
     enum { FRAMES = 30, EVERY = 10 };
@@ -258,9 +258,9 @@ static void test_headings(void **state) {
     assert_memory_equal(heading, wanted, 6);
 }
 
-// ---- size and rate on people who walk: printed, not asserted beyond a rough bound
+// ---- size and rate on people that walk: printed, not asserted beyond a rough bound
 
-// 10 frames a second; everybody turns a little and changes speed a little, as in a crowd.
+// 10 frames a second; every agent turns a little and changes speed a little, as in a crowd.
 static void walk(int count, int32_t *x, int32_t *y, uint8_t *heading, float *exact,
                  uint32_t *seed) {
     for (int i = 0; i < count; ++i) {

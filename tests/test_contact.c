@@ -28,7 +28,7 @@ static const char ROOM[] =
 static uint32_t index_of(const th_world *world, uint32_t id) {
     for (uint32_t i = 0; i < (uint32_t)world->agents.count; ++i)
         if (world->agents.id[i] == id) return i;
-    fail_msg("nobody has id %u", id);
+    fail_msg("no agent has id %u", id);
     return 0;
 }
 
@@ -128,7 +128,7 @@ static void test_coincident_pair(void **state) {
     end(&s);
 }
 
-// Three on one side of somebody: pushes are averaged, so that nobody is thrown.
+// Three on one side of an agent: pushes are averaged, so that no agent is thrown.
 static void test_many_contacts_share_their_weight(void **state) {
     (void)state;
     person people[] = {{5, 5, 5, 5, 0, 0, 0, false},
@@ -141,7 +141,7 @@ static void test_many_contacts_share_their_weight(void **state) {
     end(&s);
 }
 
-// Who was pushed has the velocity it really moved with, not faster than it walks.
+// An agent that was pushed has the velocity it really moved with, not faster than it walks.
 static void test_velocity_is_the_real_one(void **state) {
     (void)state;
     stage s =
@@ -152,7 +152,7 @@ static void test_velocity_is_the_real_one(void **state) {
     end(&s);
 }
 
-// Across a thin wall nobody is pushed: not along it either.
+// Agents are not pushed across a thin wall, nor along it.
 static void test_thin_walls_part_pairs(void **state) {
     (void)state;
     static const char thin[] = TH_JSON(
@@ -205,7 +205,7 @@ static const char FIRM[] = TH_JSON({"levels":[{"id":"room", "walkable":{"rect":[
     "move":{"model":"people", "separation_passes":1, "body_depth":0.6, "standing_yield":0.1}}],
     "run":{"duration":20}});
 
-// Who turns the shoulders comes nearer to a wall than a radius; who stands on purpose gives way little.
+// An agent that turns the shoulders comes nearer to a wall than a radius; one that stands on purpose gives way little.
 static void test_shoulders_and_firm_stand(void **state) {
     (void)state;
     stage s = run_stage(FIRM, &(person){.x = 0.3f, .y = 5, .nx = 0.05f, .ny = 5}, 1);
@@ -250,7 +250,7 @@ static void test_stairs_are_entered_over_their_line(void **state) {
     assert_int_equal(level_after(to, 7.5f, from, 1, NULL), 1);
 }
 
-// A wall of the upper level behind the line: who cannot get past it stays below, before the line.
+// A wall of the upper level behind the line: an agent that cannot get past it stays below, before the line.
 static void test_walls_beyond_stairs_count(void **state) {
     (void)state;
     th_vec2 place;
@@ -287,7 +287,7 @@ static void test_only_the_own_exit_is_left_by(void **state) {
     // Off the one exit is over the other, in the corner where they meet.
     th_vec2 corner = after_exits((person){0.05f, 0.05f, -0.1f, -0.1f, 0, 0, 0, false});
     assert_at(corner, 0.05, 0.05, 1e-4);
-    // A line within the room stops nobody.
+    // A line within the room stops no agent.
     assert_at(after_exits((person){5.95f, 5, 6.05f, 5, 0, 0, 0, false}), 6.05, 5, 1e-4);
 }
 

@@ -1,13 +1,13 @@
-// Contact forces: rows of people against a wall, people who do not push, walls between, soft bodies, threads, memory.
+// Contact forces: rows of people against a wall, people that do not push, walls between, soft bodies, threads, memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "support.h"
 #include "throng/model.h"
 #include <stdlib.h>
 #include <string.h>
 
-static const double DRIVE = 80.0 * 1.34 / 0.5; // [N] of somebody of 80 kg who wants 1.34 m/s
+static const double DRIVE = 80.0 * 1.34 / 0.5; // [N] of an agent of 80 kg that wants 1.34 m/s
 
-// A lane 1 m wide that ends at a wall; the exit is behind it, so that everybody presses on to the right.
+// A lane 1 m wide that ends at a wall; the exit is behind it, so that every agent presses on to the right.
 static const char lane[] =
     TH_JSON({"levels":[{"walkable":{"rect":[0,0,40,1]}}],
              "waypoints":[{"id":"end", "area":{"rect":[39.8,0,40,1]}}],
@@ -27,7 +27,7 @@ static void stand(th_world *world, float x, float y) {
     if (th_world_spawn(world, &person, 1, NULL, &error) != TH_OK) fail_msg("%s", error.message);
 }
 
-// Everybody wants to walk this way.
+// Every agent wants to walk this way.
 static void want(th_world *world, float x, float y) {
     int count = th_world_agent_count(world);
     float *px = th_world_map(world, TH_FIELD_PREFERRED_X, TH_ACCESS_OVERWRITE);
@@ -74,7 +74,7 @@ static void test_nobody_pushes(void **state) {
     want(world, 0.0f, 0.0f);
     assert_true(th_world_contact_forces(world, force));
     for (int k = 0; k < 5; ++k) assert_near(force[k], 0.0, 0.0);
-    want(world, -1.0f, 0.0f); // away from the wall, all as fast: nobody is in the way
+    want(world, -1.0f, 0.0f); // away from the wall, all as fast: none is in the way
     assert_true(th_world_contact_forces(world, force));
     for (int k = 0; k < 5; ++k) assert_near(force[k], 0.0, 1.0);
     th_world_destroy(world);
@@ -106,7 +106,7 @@ static void test_wall_between_and_gap(void **state) {
     th_error error = {0};
     float force[2];
     stand(world, 10.0f, 0.5f);
-    stand(world, 10.51f, 0.5f); // 1 cm apart: touching, who is behind may close that gap first
+    stand(world, 10.51f, 0.5f); // 1 cm apart: touching, the one behind may close that gap first
     want(world, 1.0f, 0.0f);
     float *px = th_world_map(world, TH_FIELD_PREFERRED_X, TH_ACCESS_WRITE);
     px[1] = -1.0f;
@@ -138,7 +138,7 @@ static void test_soft_bodies(void **state) {
 }
 
 // A packed crowd: the same bits for any number of threads, and what pushes adds up: all forces on the far wall are the
-// drive of everybody.
+// drive of every agent.
 static void test_packed_crowd(void **state) {
     (void)state;
     enum { COLUMNS = 30, ROWS = 20, PEOPLE = COLUMNS * ROWS };

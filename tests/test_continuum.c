@@ -210,7 +210,7 @@ static float lone_speed(double prediction) {
     return speed;
 }
 
-// Nobody is slowed by the own splat. The own predicted places are felt: the way swerves a little around them.
+// No agent is slowed by the own splat. The own predicted places are felt: the way swerves a little around them.
 static void lone_walker(void **state) {
     (void)state;
     float without = lone_speed(0.0), with = lone_speed(2.0);
@@ -308,7 +308,7 @@ static double statistic(const th_world *world, const char *name) {
     return 0.0;
 }
 
-// One potential a goal and set of parameters, none for the leg to b that nobody walks yet; every so many steps.
+// One potential a goal and set of parameters, none for the leg to b that no agent walks yet; every so many steps.
 static void shared_and_skipped(void **state) {
     (void)state;
     th_scene *same = small_corners(DEFAULT, DEFAULT);
@@ -363,8 +363,8 @@ static void discomfort(void **state) {
     assert_non_null(strstr(error.path, "zones[0].discomfort"));
 }
 
-// One person walks along a thin wall; behind it others stand, or walk against it. Nobody feels who is behind a wall, nor
-// where they would be without it.
+// One person walks along a thin wall; behind it others stand, or walk against it. Agents behind a wall are not felt,
+// nor where they would be without it.
 static void behind_a_wall(void **state) {
     (void)state;
     float x[3], y[3];
@@ -426,8 +426,8 @@ static void lanes(void **state) {
     assert_true(continuum > field - 0.1);
 }
 
-// How far two streams that cross, eastward and northward, have sorted themselves into bands: as the lane index, of those
-// within 6 m of the middle, for bands across the sum of the two directions and for bands along it.
+// How far two streams that cross, eastward and northward, have sorted themselves into bands: as the lane index, of
+// those within 6 m of the middle, for bands across the sum of the two directions and for bands along it.
 static void band_indices(const th_world *world, double *across, double *along) {
     const th_agents *a = &world->agents;
     double sum[2] = {0.0, 0.0};

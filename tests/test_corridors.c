@@ -57,7 +57,7 @@ static double speed_at_three(const char *name) {
     return result.speed;
 }
 
-// The experiment's own list of models: alone nobody slows down at 3 /m2, with the filter all do.
+// The experiment's own list of models: alone no agent slows down at 3 /m2, with the filter all do.
 static void the_filter_slows_a_dense_crowd(void **state) {
     (void)state;
     double orca = speed_at_three("ORCA"), filtered = speed_at_three("D-ORCA consistent"),
@@ -109,7 +109,7 @@ static void scenes_are_those_in_the_folder(void **state) {
     free(text);
 }
 
-// A sparse flow: nobody hinders anybody, so everybody who enters walks at the own free speed.
+// A sparse flow: no agent hinders another, so all walk at their own free speed.
 static void a_thin_flow_has_the_density_of_its_inflow(void **state) {
     (void)state;
     th_corridor_people people = {{.filter = "\"none\"", .move = "\"social_force\""},
@@ -128,7 +128,7 @@ static void a_thin_flow_has_the_density_of_its_inflow(void **state) {
                   result.mean.flow);
     if (!LONG_ENOUGH) return;
     assert_true(fabs(result.mean.speed - 1.34) < 0.06);
-    // Frames with nobody in the box are no samples, so it lies a little above inflow / (width x speed).
+    // Frames with an empty box are no samples, so it lies a little above inflow / (width x speed).
     assert_true(fabs(result.mean.flow - 2.51 / 1.8) < 0.12);
     assert_int_equal(result.waiting, 0);
 }
@@ -157,7 +157,7 @@ static void lanes_are_seen(void **state) {
         if (th_lane_order(path, &motion, "POLYGON ((0 0, 6 0, 6 4, 0 4, 0 0))", &order, &error) !=
             TH_OK)
             fail_msg("%s", error.message);
-        // Of eight in a row somebody has three like him and four against: ((3 - 4) / 7)^2.
+        // Of eight in a row an agent has three like it and four against: ((3 - 4) / 7)^2.
         assert_true(fabs(order - (mixed ? 1.0 / 49.0 : 1.0)) < 1e-9);
         unlink(path);
     }

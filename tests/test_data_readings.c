@@ -1,6 +1,6 @@
 // What throng reads from experiments with people, against readings made by others from the same files: means per
-// run, speed by class of density, flow through bottlenecks. Excerpts are in tests/data/readings; where the whole files lie
-// beside the repository, those too. SPDX-License-Identifier: Apache-2.0
+// run, speed by class of density, flow through bottlenecks. Excerpts are in tests/data/readings; where the whole files
+// lie beside the repository, those too. SPDX-License-Identifier: Apache-2.0
 #include "observe/fundamental.h"
 #include "observe/survey.h"
 #include "support.h"
@@ -51,7 +51,7 @@ static th_fundamental_samples read_samples(const char *path, const th_fundamenta
 }
 
 // Walking down the corridor, counted in 1.8 m x 2 m, in the steady frames.
-// `slack`: samples of a class that may be in another, as rounding moves who stands on the edge of the box.
+// `slack`: samples of a class that may be in another, as rounding moves people on the edge of the box.
 static void read_corridor(const char *folder, double unit, int slack) {
     th_fundamental_bin bins[BINS + 1] = {{0}};
     print_message("%-16s %21s %21s %21s\n", "", "density [1/m2]", "speed [m/s]", "flow [1/(m s)]");
@@ -122,8 +122,8 @@ static void test_methods_agree(void **state) {
     }
 }
 
-// Everybody's own density: as many samples as people were counted, all of a plausible size, and their cells as large as
-// the density of the area says.
+// Every agent's own density: as many samples as people were counted, all of a plausible size, and their cells as large
+// as the density of the area says.
 static void test_individual(void **state) {
     (void)state;
     th_fundamental_def def = th_fundamental_def_default();
@@ -224,7 +224,7 @@ static const measured_box boxes[] = {
      "POLYGON ((-0.4 0.5, 0.4 0.5, 0.4 1.3, -0.4 1.3, -0.4 0.5))", 1034, 7.61, 0.12, 0.89},
 };
 
-// Speed as its length; of the moments with somebody in the box those from 20 % to 85 %, when the jam stands.
+// Speed as its length; of the moments with people in the box those from 20 % to 85 %, when the jam stands.
 static void test_boxes(void **state) {
     (void)state;
     for (size_t k = 0; k < sizeof boxes / sizeof *boxes; ++k) {
@@ -240,7 +240,7 @@ static void test_boxes(void **state) {
                       "%.2f)\n",
                       box->name, mean.density, box->density, mean.speed, box->speed, mean.flow,
                       box->flow);
-        // They left out who had no velocity yet, throng gives them a one-sided one.
+        // They left out people without a velocity yet, throng gives these a one-sided one.
         assert_in_range(jam.count, box->samples, box->samples + 6);
         assert_reading(box->name, "density", mean.density, box->density, LAST_DIGIT);
         assert_reading(box->name, "speed", mean.speed, box->speed, LAST_DIGIT);

@@ -181,7 +181,7 @@ static void scatter(small_world *small, int count, float half, float speed, floa
     }
 }
 
-// Every sum against eq. 3 in double over everybody, for any direction and size of cell.
+// Every sum against eq. 3 in double over all agents, for any direction and size of cell.
 static void sums_are_those_of_brute_force(void **state) {
     (void)state;
     th_densesense_params p = preset("consistent");
@@ -208,7 +208,7 @@ static void sums_are_those_of_brute_force(void **state) {
             double v = fmin(1.34, pow((double)th_densesense_pace(&p, 1, 1) * room, 2));
             worst = fmax(worst, fabs(v - speed_of(small, (uint32_t)i)));
         }
-        // Somebody on the edge of the cut (e^-2) may fall to either side of it.
+        // An agent on the edge of the cut (e^-2) may fall to either side of it.
         assert_true(worst < 0.02);
         small_world_destroy(small);
     }
@@ -223,7 +223,7 @@ static void alone_nothing_changes(void **state) {
         uint32_t i = add(small, 0.3f, 0.2f, 1.27f);
         small->world.agents.preferred_y[i] = 0.41f;
         th_own_floats(&small->world, TH_FILTER_DENSESENSE, 0)[i] =
-            0.5f; // as if he had gone around somebody before
+            0.5f; // as if it had gone around another before
         filter(small, 10.0f);
         assert_true(small->world.agents.preferred_x[i] == 1.27f);
         assert_true(small->world.agents.preferred_y[i] == 0.41f);
@@ -232,7 +232,7 @@ static void alone_nothing_changes(void **state) {
     }
 }
 
-// A dense standing front from x = 1.2 m on with a gap around `middle`; somebody at the origin wants through.
+// A dense standing front from x = 1.2 m on with a gap around `middle`; an agent at the origin wants through.
 static void front(small_world *small, float middle, float other) {
     for (int row = 0; row < 10; ++row)
         for (int k = -10; k <= 10; ++k) {
@@ -271,7 +271,7 @@ static void people_steer_into_a_gap(void **state) {
         }
 }
 
-// Of two equal gaps the right one is taken, but who has chosen the left one keeps to it.
+// Of two equal gaps the right one is taken, but an agent that has chosen the left one keeps to it.
 // Eq. 9: to a far goal full speed at 60 degrees gains half of the way, standing nothing; where the plan wants people
 // after tau it gains as little as standing. A near goal is not run past.
 static void a_far_goal_is_worth_a_detour(void **state) {
@@ -283,7 +283,7 @@ static void a_far_goal_is_worth_a_detour(void **state) {
     assert_true(fabsf(th_densesense_most_gain(0.5f, 1.0f, 1.3f, 1.0f) - 0.5f) < 1e-6f);
 }
 
-// People who stand ahead slow one down, and so do those who come, half as much with `passing`.
+// People that stand ahead slow one down, and so do oncoming ones, half as much with `passing`.
 static void who_comes_counts_less(void **state) {
     (void)state;
     double speeds[3];
@@ -328,7 +328,7 @@ static void a_choice_is_kept(void **state) {
 
 static const th_vec2 SCREEN[] = {{-9, 0.5f}, {9, 0.5f}, {9, 0.6f}, {-9, 0.6f}};
 
-// The speed of somebody who walks along a thin wall with a crowd on one of its sides.
+// The speed of an agent that walks along a thin wall with a crowd on one of its sides.
 static double beside_wall(th_densesense_params p, bool behind, bool crowd) {
     small_world *small = create(p);
     small_world_wall(small, SCREEN, 4);

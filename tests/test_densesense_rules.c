@@ -25,7 +25,7 @@ static void stand(small_world *small, float x, float y) {
     small->world.agents.phase[small_world_add(small, x, y, 0.2f)] = TH_PHASE_STANDING;
 }
 
-// The direction [rad] that somebody at the origin, who wants along x and last went `before`, takes.
+// The direction [rad] that an agent at the origin takes that wants along x and last went `before`.
 static float turn_of(small_world *small, float before) {
     uint32_t id = small->world.agents.id[small_world_add(small, 0, 0, 0.2f)];
     uint32_t i = small_world_find(small, id);
@@ -47,7 +47,7 @@ static void test_far_places_count_less(void **state) {
     }
 }
 
-// As the authors' code: a wall adds to the density like somebody at its nearest point, unless it lies behind.
+// As the authors' code: a wall adds to the density like an agent at its nearest point, unless it lies behind.
 static void test_walls_behind_add_nothing(void **state) {
     (void)state;
     th_densesense_params p = defaults();
@@ -79,7 +79,7 @@ static void test_the_whole_arc_is_tried(void **state) {
     }
 }
 
-// A clear way to the right, a worse one to the left: who goes left changes sides unless he is reluctant to.
+// A clear way to the right, a worse one to the left: an agent that goes left changes sides unless it is reluctant to.
 static void test_a_direction_stays_until_another_is_better_by_the_share(void **state) {
     (void)state;
     for (int reluctant = 0; reluctant < 2; ++reluctant) {

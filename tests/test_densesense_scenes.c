@@ -76,7 +76,7 @@ static void speed_follows_density(void **state) {
     }
 }
 
-// Walls added like people, as in the authors' code: those of a corridor of 4 m slow everybody down by half,
+// Walls added like people, as in the authors' code: those of a corridor of 4 m slow every agent down by half,
 // alone or not. Not what Weidmann measured, hence free_space in `consistent`.
 static void a_corridor_slows_menge(void **state) {
     (void)state;
@@ -85,7 +85,7 @@ static void a_corridor_slows_menge(void **state) {
     assert_true(!LONG_ENOUGH || (walls.lowest_density_speed < 1.2 && walls.rms > 0.15));
 }
 
-// Check 4, and people who come told apart from those ahead: they slow one down less.
+// Check 4, and people that come told apart from those ahead: they slow one down less.
 static void two_ways_flow_less(void **state) {
     (void)state;
     for (int density = 2; density <= 4; density += 2) {

@@ -88,7 +88,7 @@ static void flood(const people *p, int person, const double box[4], int *all, in
     int top = 0;
     int start_x = pixel_of(p->x[person]), start_y = pixel_of(p->y[person]);
     *all = *boxed = 0;
-    // The pixel under somebody may belong to a neighbour who is nearer to its middle.
+    // The pixel under an agent may belong to a neighbour that is nearer to its middle.
     for (int dy = -1; dy <= 1; ++dy)
         for (int dx = -1; dx <= 1; ++dx) {
             int i = start_x + dx, j = start_y + dy;
@@ -148,7 +148,7 @@ static void test_raster(void **state) {
 #endif
 }
 
-// Where every cell is one piece, everything walkable is owned by somebody, once.
+// Where every cell is one piece, everything walkable is owned by an agent, once.
 static void test_areas_add_up(void **state) {
     (void)state;
     static people p;
@@ -166,7 +166,7 @@ static void test_areas_add_up(void **state) {
     th_region_destroy(region);
 }
 
-// The same numbers whether the area is measured alone, near people only, or with everybody's own density.
+// The same numbers whether the area is measured alone, near people only, or with every agent's own density.
 static void test_near_people_suffice(void **state) {
     (void)state;
     static people p;
@@ -210,7 +210,7 @@ static void test_few_people(void **state) {
     assert_near(1 / p.individual[0], pi, 1e-9);
     assert_near(moment.density, 0.01, 1e-9);
     assert_near(moment.speed, 1.5, 1e-12);
-    measure(open, voronoi(0), &p, true); // endless: the box around everybody and the area
+    measure(open, voronoi(0), &p, true); // endless: the box around all agents and the area
     assert_near(1 / p.individual[0], 100, 1e-9);
     put(&p, 1, 0, 0.5); // two, then three in a row: bisectors are parallel
     put(&p, 2, 0, (double)NAN);
@@ -285,7 +285,7 @@ static void test_classic(void **state) {
     assert_int_equal(moment.count, 3);
     assert_near(moment.density, 3.0 / 19, 1e-12);
     assert_near(moment.speed, 1.5, 1e-12);
-    // Neighbouring areas count nobody twice.
+    // Neighbouring areas count each agent once.
     th_region *left = region_of(NULL, "POLYGON ((0 0, 1 0, 1 1, 0 1, 0 0))");
     th_region *right = region_of(NULL, "POLYGON ((1 0, 2 0, 2 1, 1 1, 1 0))");
     assert_int_equal(th_region_holds(left, 1, 0.5) + th_region_holds(right, 1, 0.5), 1);
@@ -315,7 +315,7 @@ static void test_gaussian(void **state) {
     assert_near(both, want, 1e-8);
     th_region_destroy(low);
     th_region_destroy(high);
-    // Within walls nobody gets lost: the room holds everybody, and its halves together hold everybody.
+    // Within walls no agent gets lost: the room holds all, and its halves together hold all.
     th_region *room = region_of(ROOM, NULL);
     th_region *west = region_of(ROOM, "POLYGON ((-1 -1, 4.7 -1, 4.7 9, -1 9, -1 -1))");
     th_region *east = region_of(ROOM, "POLYGON ((4.7 -1, 11 -1, 11 9, 4.7 9, 4.7 -1))");

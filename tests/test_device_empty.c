@@ -1,6 +1,6 @@
 // Worlds that become empty on a device and go on: the last one leaves, all are removed, a snapshot of fewer people is
-// restored; then somebody comes again. Kernels have nobody to empty their lists by then, and what the last step
-// has left in memory counts people who are gone. Also one person alone, and as many as there is room for.
+// restored; then agents come again. Kernels have no agents left to empty their lists by then, and what the last step
+// has left in memory counts people that are gone. Also one person alone, and as many as there is room for.
 // SPDX-License-Identifier: Apache-2.0
 #include "device_world.h"
 
@@ -22,7 +22,7 @@ static const char hall[] = TH_JSON(
     "groups": [{"id": "g", "count": %d, "area": {"rect": [2.5, 1.1, 5.5, 3.5]}, "to": "out",
         "radius": 0.2, "speed": 1.4, "move": "%s"}%s],
     "run": {"step": %g, "duration": 600}});
-// Two who come when everybody has left.
+// Two that come when all others have left.
 static const char late[] =
     TH_JSON(
         , {"id": "late",
@@ -31,7 +31,7 @@ static const char late[] =
         "source": {"rate": 1, "from": 20, "until": 22},
         "radius": 0.2,
         "move": "%s"});
-// Nobody leaves this one; whoever is there is removed.
+// No agent leaves this one; those inside are removed.
 static const char plane[] = TH_JSON(
     {"groups": [{"id": "g", "count": %d, "area": {"rect": [-3, -3, 3, 3]},
         "own_goal": {"opposite": [0, 0]}, "radius": 0.2, "move": "%s"}%s],
@@ -123,7 +123,7 @@ static void write_first(th_world *world, th_field field, float value) {
     th_world_unmap(world, field);
 }
 
-// Until nobody is left; the first one by the wall, wide and slow.
+// Until no agent is left; the first one by the wall, wide and slow.
 static void leave(th_world *world, const char *model) {
     write_first(world, TH_FIELD_POSITION_X, 6.8f);
     write_first(world, TH_FIELD_POSITION_Y, 0.5f);
@@ -131,7 +131,7 @@ static void leave(th_world *world, const char *model) {
     write_first(world, TH_FIELD_SPEED, 0.05f);
     th_world_step(world, 1);
     while (th_world_agent_count(world) > 0 && th_world_time(world) < 60.0) th_world_step(world, 1);
-    if (th_world_agent_count(world) > 0) fail_msg("%s: somebody does not leave", model);
+    if (th_world_agent_count(world) > 0) fail_msg("%s: an agent does not leave", model);
     assert_int_equal(th_world_statistics(world).wall_crossings, 0);
 }
 
@@ -154,7 +154,7 @@ static void all_leave_and_others_come(void **state) {
     }
 }
 
-// As many people as memory is for: the source cannot bring its own before somebody has left.
+// As many people as memory is for: the source cannot bring its own before another has left.
 static void source_into_an_empty_world(void **state) {
     (void)state;
     for (int m = 0; m < MODELS; ++m) {
@@ -202,8 +202,8 @@ static void keep_one_by_the_wall(th_world *world) {
 // Snapshots of more and of fewer people than there are, into a device that has been elsewhere meanwhile.
 static void snapshots_of_other_sizes(void **state) {
     (void)state;
-    enum { ALL, ONE, NOBODY, SIZES };
-    static const int order[] = {NOBODY, ONE, ALL, ONE, NOBODY, ALL, NOBODY};
+    enum { ALL, ONE, NONE, SIZES };
+    static const int order[] = {NONE, ONE, ALL, ONE, NONE, ALL, NONE};
     for (int m = 0; m < MODELS; ++m) {
         pair p = pair_in(hall, m, "", PEOPLE, PEOPLE);
         th_world_def def = th_world_def_default();
@@ -211,7 +211,7 @@ static void snapshots_of_other_sizes(void **state) {
         def.max_agents = PEOPLE;
         for (int k = 0; k < SIZES; ++k) of[k] = device_world_as(p.scene, def);
         keep_one_by_the_wall(of[ONE]);
-        remove_all(of[NOBODY]);
+        remove_all(of[NONE]);
         for (size_t k = 0; k < sizeof order / sizeof *order; ++k) {
             th_world_step(p.device, 3);
             copy_state(of[order[k]], p.cpu);

@@ -7,8 +7,9 @@ enum { STEPS = 8 };
 enum { STEPS = 40 };
 #endif
 
-// Two levels, a door that opens, slow ground, somewhere unpleasant, strokes along and against, a gap that wide people do not
-// fit through, a route whose second leg is walked later, two sets of parameters, people of another plan among them.
+// Two levels, a door that opens, slow ground, somewhere unpleasant, strokes along and against, a gap that wide people
+// do not fit through, a route whose second leg is walked later, two sets of parameters, people of another plan among
+// them.
 static const char storeys[] = TH_JSON(
     {"levels": [{"id": "below", "walkable": {"rect": [0, 0, 43, 21]}, "obstacles": [{"rect": [12, 0, 13, 9]},
         {"rect": [12, 9.8, 13, 15]}, {"circle": [22, 9.3, 3]}], "walls": [[[30, 21], [30, 8]]]},
@@ -52,7 +53,7 @@ static void the_same_crowd(void **state) {
     (void)state;
     for (int trial = 0; trial < 2; ++trial) {
         pair p = storeys_pair(trial == 1 ? 4 : 0);
-        // Five at once: the crowd is counted in the midst of them, when nobody has looked at it.
+        // Five at once: the crowd is counted in the midst of them, when nothing has looked at it.
         walk_together(p, STEPS, 5, ORCA_STEP, trial == 1 ? "guided, the crowd counted" : "guided");
         if (device_is_exact()) {
             assert_true(solutions_of(p.cpu) == solutions_of(p.device));

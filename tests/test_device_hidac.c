@@ -9,8 +9,8 @@ enum { STEPS = 40 };
 enum { STEPS = 300 };
 #endif
 
-// Rooms on two levels, stairs, doors that shut and open, people who know all, their way in or nothing, who follow, lead,
-// come in company, panic and fall, and others who come in later.
+// Rooms on two levels, stairs, doors that shut and open, people that know all, their way in or nothing, that follow,
+// lead, come in company, panic and fall, and others that come in later.
 static const char house[] = TH_JSON(
     {"levels": [{"id": "below", "walkable": [{"rect": [0, 0, 30, 6]}, {"rect": [2, 6.2, 8, 12]}, {"rect": [4.5, 6, 5.5, 6.2]},
             {"rect": [22, 6.2, 28, 12]}, {"rect": [24.5, 6, 25.5, 6.2]}], "walls": [[[12, 0], [12, 6]]]},
@@ -39,7 +39,7 @@ static pair house_pair(uint64_t seed, const char *to) {
     return pair_with(json, seed, 0.0);
 }
 
-// With the CPU's bits the same crowd for good, however often somebody looks at it.
+// With the CPU's bits the same crowd for good, however often it is looked at.
 static void the_same_crowd(void **state) {
     (void)state;
     if (!device_is_exact()) return;
@@ -57,7 +57,7 @@ static void the_same_crowd(void **state) {
     }
 }
 
-// One step from the same state, again and again: a rounding may tip a choice, such as who is in sight.
+// One step from the same state, again and again: a rounding may tip a choice, such as which agent is in sight.
 static void the_same_step(void **state) {
     (void)state;
     if (device_is_exact()) return;
@@ -67,8 +67,8 @@ static void the_same_step(void **state) {
     pair_end(p);
 }
 
-// A hall with a row of shut doors and people who see the nearest one each: more sets of doors taken for shut than ways are
-// kept for.
+// A hall with a row of shut doors and people that see the nearest one each: more sets of doors taken for shut than ways
+// are kept for.
 enum { DOORS = 70 };
 static pair doubtful_pair(void) {
     static char json[DOORS * 120 + 2000];
@@ -104,7 +104,7 @@ static void more_beliefs_than_are_kept(void **state) {
     pair_end(p);
 }
 
-// More people come and go than there are places for memories: those of who left are used again.
+// More people come and go than there are places for memories: those of agents that left are used again.
 static void memories_are_used_again(void **state) {
     (void)state;
     if (!device_is_exact()) return;

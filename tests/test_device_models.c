@@ -1,6 +1,6 @@
-// The models with sub-steps on a device against the CPU, as device_world.h says: position-based crowds, social force and
-// Helbing-Molnar, alone and in one crowd, near walls and behind them, across a stair's top, beside a scripted
-// body, in heaps. SPDX-License-Identifier: Apache-2.0
+// The models with sub-steps on a device against the CPU, as device_world.h says: position-based crowds, social force
+// and Helbing-Molnar, alone and in one crowd, near walls and behind them, across a stair's top, beside a scripted body,
+// in heaps. SPDX-License-Identifier: Apache-2.0
 #include "device_world.h"
 
 #ifdef TH_SLOW_BUILD
@@ -9,7 +9,7 @@ enum { STEPS = 6 };
 enum { STEPS = 40 };
 #endif
 
-// A thin wall to feel nobody through, a pillar, stairs with people on both sides of their top, somebody whom a
+// A thin wall to feel no agent through, a pillar, stairs with people on both sides of their top, an agent that a
 // script moves through the crowd, a source, and masses of all kinds.
 static const char hall[] = TH_JSON(
     {"levels": [{"id": "below", "walkable": {"rect": [0, 0, 23, 8]},
@@ -81,7 +81,7 @@ static void all_models_in_the_hall(void **state) {
     }
 }
 
-// People who lie on both sides of a stair's top and in a full corridor, as every model steps over them.
+// People that lie on both sides of a stair's top and in a full corridor, as every model steps over them.
 static const char strewn[] = TH_JSON(
     {"levels": [{"id": "below", "walkable": {"rect": [0, 0, 12, 3]}}, {"id": "above", "z": 1.5,
         "walkable": {"rect": [12, 0, 18, 3]}}],

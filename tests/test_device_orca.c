@@ -1,6 +1,6 @@
 // ORCA on a device against the CPU: what its search for neighbours, its kernels and its lists have to
-// tell apart. People at equal distances and at one place, few and many neighbours, nobody around, walls and stairs
-// beside open floor, somebody who does not step aside. SPDX-License-Identifier: Apache-2.0
+// tell apart. People at equal distances and at one place, few and many neighbours, no agent around, walls and stairs
+// beside open floor, an agent that does not step aside. SPDX-License-Identifier: Apache-2.0
 #include "device_world.h"
 
 #ifdef TH_SLOW_BUILD
@@ -17,7 +17,7 @@ static void step_and_end(pair p, int steps, const char *what) {
     step_and_end_within(p, steps, ORCA_STEP, what);
 }
 
-// So many people on an open plane, who go to the opposite side.
+// So many people on an open plane, all going to the opposite side.
 static pair plane(int count, const char *params) {
     char json[1024];
     static const char format[] = TH_JSON(
@@ -41,8 +41,8 @@ static void crowds_of_all_sizes(void **state) {
                                 k == ONE_NEIGHBOUR ? ORCA_TOUCH_STEP : ORCA_STEP, neighbours[k]);
 }
 
-// Where person k of `count` is put. Coordinates are multiples of 1/16 m, so squares of distances have no rounding on any
-// device: equal ones are equal to the last bit on all of them, and ids decide.
+// Where person k of `count` is put. Coordinates are multiples of 1/16 m, so squares of distances have no rounding on
+// any device: equal ones are equal to the last bit on all of them, and ids decide.
 typedef th_vec2 place_fn(int k, int count);
 static th_vec2 on_lattice(int k, int count) {
     (void)count;
@@ -81,7 +81,7 @@ static void put_people(pair p, place_fn *place_of) {
     }
 }
 
-// The first step, from equal distances, is the same on every device. In heaps of 300 nobody has an allowed velocity
+// The first step, from equal distances, is the same on every device. In heaps of 300 no agent has an allowed velocity
 // after it, and the last bit decides which is least bad: from there on only exact devices go together.
 static void places_by_hand(void **state) {
     (void)state;
@@ -159,8 +159,8 @@ static void more_neighbours_later(void **state) {
     step_and_end(p, STEPS, "16 from the third step on");
 }
 
-// As many passes of the contact stage as one may ask for, odd and even, among walls and without: after each the arrays of
-// old and new places change roles.
+// As many passes of the contact stage as one may ask for, odd and even, among walls and without: after each the arrays
+// of old and new places change roles.
 static void separation_passes(void **state) {
     (void)state;
     static const char *const grounds[] = {

@@ -1,5 +1,5 @@
 // Whole scenes on the CPU and on a device, compared by what is measured of them: egress time, flow through a door,
-// density before it, lanes of a crowd that walks both ways, overlaps, and that nobody goes through a wall. An exact
+// density before it, lanes of a crowd that walks both ways, overlaps, and that no agent goes through a wall. An exact
 // device gives the CPU's very numbers. On any other the same seed gives another crowd, as chaotic ones do, so the
 // mean over seeds is held against the CPU's, and how far it may be off is what seeds make of it on the CPU.
 // SPDX-License-Identifier: Apache-2.0

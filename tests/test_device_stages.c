@@ -5,7 +5,7 @@
 // before, device_world.h; and the comparison itself is shown to notice. SPDX-License-Identifier: Apache-2.0
 #include "device_world.h"
 
-// As many in slow builds: the shares of people who may be off are those of many crowds, and one heap can have twice
+// As many in slow builds: the shares of people that may be off are those of many crowds, and one heap can have twice
 // as many.
 enum { CROWDS = 12 };
 
@@ -236,7 +236,7 @@ static void comparison_notices(void **state) {
     difference little = disturbed(p, (disturbance){TH_FIELD_POSITION_X, 5e-6f, 0}, 1, ORCA_STEP);
     assert_int_equal(little.off, 0);
     assert_true(little.position > 2e-6 && little.position < 1e-5);
-    // Somebody who is in one world only.
+    // An agent that is in one world only.
     th_agent_id gone = {2};
     copy_state(p.cpu, p.device);
     assert_int_equal(th_world_remove(p.device, &gone, 1), 1);

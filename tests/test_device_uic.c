@@ -33,7 +33,7 @@ static double *numbers(int count) {
     return values;
 }
 
-// A floor with walls, gaps without people, exits, and clumps of people who push towards a place. Couplings are
+// A floor with walls, gaps without people, exits, and clumps of people that push towards a place. Couplings are
 // those of a crowd with cells of 2 m and a step of 0.1 s, packings a share of the maximum.
 static problem random_floor(void) {
     int nx = 3 + (int)(random_share() * 90.0), ny = 3 + (int)(random_share() * 70.0), n = nx * ny;
@@ -126,7 +126,7 @@ static void solver_on_random_floors(void **state) {
 
 // ---- sums over people, the way, the pair step: where the pressure is not in play
 
-// Unequal sizes, another model, people who lie, a scripted person and a body that takes up area.
+// Unequal sizes, another model, people that lie, a scripted person and a body that takes up area.
 static const char mixed[] = TH_JSON(
     {"levels": [{"walkable": {"rect": [0, 0, 30, 12]},
         "walls": [[[12.3, 3], [12.3, 9]]]}],

@@ -41,7 +41,7 @@ static void test_nobody(void **state) {
     assert_invariants(world);
     assert_int_equal(th_world_agent_count(world), 0);
     release(world, scene);
-    // Everybody removed, twice over.
+    // Every agent removed, twice over.
     world = world_from(room, "orca", &scene);
     th_agent_id ids[40];
     for (uint32_t i = 0; i < 40; ++i) ids[i].serial = i + 1;
@@ -74,7 +74,7 @@ static void test_start_on_the_goal(void **state) {
     }
 }
 
-// People stand in a door while it closes: nobody is pushed through, nobody is lost, all leave once it opens.
+// People stand in a door while it closes: no agent is pushed through or lost, and all leave once it opens.
 static void test_door_shuts_on_people(void **state) {
     (void)state;
     for (int m = 0; m < MODELS; ++m) {
@@ -112,8 +112,8 @@ static void test_door_shuts_on_people(void **state) {
     }
 }
 
-// Too wide for the door: they never get through, and never through the wall either. The door is one for somebody small who
-// stays: what nobody fits through would count as a wall.
+// Too wide for the door: they never get through, and never through the wall either. The door is one for a small agent
+// that stays: a gap too narrow for all would count as a wall.
 static void test_too_wide_for_the_door(void **state) {
     (void)state;
     for (int m = 0; m < MODELS; ++m) {
@@ -194,7 +194,7 @@ static uint64_t all_who_came(const char *source, double step) {
     return s.spawned;
 }
 
-// A world is not done while a source owes people, though nobody is inside when they are due.
+// A world is not done while a source owes people, though the scene is empty when they are due.
 static void test_sources_bring_all_they_announce(void **state) {
     (void)state;
     static const double steps[] = {0.05, 0.0625, 0.1};
@@ -258,7 +258,7 @@ static void test_map_coordinates(void **state) {
     release(world, scene);
 }
 
-// A wall added around somebody while running: the person is enclosed, counted as such, and freed again.
+// A wall added around an agent while running: the person is enclosed, counted as such, and freed again.
 static void test_walled_in(void **state) {
     (void)state;
     for (int m = 0; m < MODELS; ++m) {

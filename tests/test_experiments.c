@@ -52,7 +52,7 @@ static void flow_and_density_of_a_row(void **state) {
     assert_true(fabs(area.density - 1.0) < 0.05);
     assert_true(fabs(area.speed - 1.0) < 1e-3);
     assert_true(isnan(th_tracks_in(&tracks, (th_box){-2, 0, 0, 1}, 50, 60).density));
-    // Within 1 m of anybody stand the one before and the one behind.
+    // Within 1 m of any agent stand the one before and the one behind.
     assert_true(fabs(th_tracks_densest(&tracks) - 3 / 3.14159) < 1e-3);
     assert_int_equal(th_tracks_look(&tracks, 2.5, &found, NULL), TH_OK);
     assert_int_equal(found.through, 10);
@@ -108,7 +108,7 @@ static void places_hold_their_people(void **state) {
         run(scene->text, 1 / TH_TRACKS_RATE, 0.5, &tracks);
         assert_int_equal(tracks.people, people[k]);
         assert_int_equal(tracks.frames, 9);
-        // Nobody starts beyond the line, and all walk towards it.
+        // No agent starts beyond the line, and all walk towards it.
         th_tracks_found found;
         assert_int_equal(th_tracks_look(&tracks, scene->line, &found, NULL), TH_OK);
         for (int i = 0; i < tracks.people; ++i) assert_true((double)tracks.x[i] < scene->line);
@@ -287,7 +287,7 @@ static void all_tells_a_model_that_is_wrong(void **state) {
     th_experiment_release(&result);
 }
 
-// Rooms at any angle hold their crowd, and somebody alone gets out of every one of them.
+// Rooms at any angle hold their crowd, and a lone agent gets out of every one of them.
 static void rooms_are_turned(void **state) {
     (void)state;
     th_door_scene *scene = malloc(sizeof *scene);

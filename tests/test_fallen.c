@@ -1,5 +1,6 @@
-// Who lies on the ground stops nobody for good, whatever the model: people of every move model and filter pass those who
-// lie across a corridor, on stairs and where newcomers enter. SPDX-License-Identifier: Apache-2.0
+// An agent that lies on the ground never stops others for good, whatever the model: people of every move model and
+// filter pass agents that lie across a corridor, on stairs and where newcomers enter. SPDX-License-Identifier:
+// Apache-2.0
 #include "registry/models.h"
 #include "state/nearest.h"
 #include "support.h"
@@ -7,7 +8,7 @@
 
 enum { WALKERS = 24, SEEDS = 3 };
 
-// Two rows of people lie across, so close that nobody fits between them.
+// Two rows of people lie across, so close that no agent fits between them.
 static const char corridor[] = TH_JSON(
     {"levels": [{"walkable": {"rect": [0, 0, 18, %g]}}], "exits": [{"id": "out", "line": [[18, 0], [18, %g]]}],
     "groups": [{"id": "lying", "positions": [%s], "to": "out", "move": {"model": "hidac", "lies": 1}},
@@ -42,7 +43,7 @@ static bool is_asked(const th_model *model, th_stage stage) {
     return model->stage == stage && !model->internal;
 }
 
-// Everybody who can walk leaves; those who lie are left.
+// Every agent that can walk leaves; lying ones are left.
 static void all_pass(const char *json, int lying, uint64_t seed, const char *what) {
     th_scene *scene = scene_of(json);
     th_world *world = world_of(scene, 1, seed);
@@ -105,7 +106,7 @@ static void nobody_is_held_up_on_stairs(void **state) {
     each_model(pass_the_stairs, 1);
 }
 
-// One person alone, who leaves at the very same time whether people lie in the way or not.
+// One person alone leaves at the very same time whether people lie in the way or not.
 static double time_past(const char *lying, const char *move, const char *filter) {
     char json[2048];
     snprintf(json, sizeof json,
@@ -178,7 +179,7 @@ static void they_are_not_among_the_nearest(void **state) {
     th_scene_destroy(scene);
 }
 
-// Where the whole area of a source is taken by people who lie.
+// Where the whole area of a source is taken by people that lie.
 static void newcomers_enter_over_them(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(

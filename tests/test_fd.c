@@ -92,7 +92,7 @@ static void direction_and_method_are_heeded(void **state) {
     assert_int_equal(code, 0);
     if (!strstr(text, "2.00 /m2   -0.80 m/s")) fail_msg("%s", text);
     free(text);
-    // Everybody's cell is 1 x 0.5 m wherever the area lies.
+    // Every agent's cell is 1 x 0.5 m wherever the area lies.
     text = program("fd march.txt --area 10.3,0.6,17.2,1.3 --method voronoi --out none", &code);
     assert_int_equal(code, 0);
     if (!strstr(text, "2.00 /m2    0.80 m/s    1.60 /(m s)")) fail_msg("%s", text);
@@ -117,7 +117,7 @@ static void a_scene_is_run_and_measured(void **state) {
     int code;
     char *text = program("fd hall.json --frames 0:3 --out hall.png", &code);
     assert_int_equal(code, 0);
-    // All 40 stand in 40 m2 at the beginning, nobody has come to the middle yet.
+    // All 40 stand in 40 m2 at the beginning, no agent has come to the middle yet.
     if (!strstr(text, "hall: start, 4 samples in 40.00 m2\n  mean             1.00 /m2"))
         fail_msg("%s", text);
     assert_non_null(strstr(text, "hall: middle, 0 samples"));

@@ -66,7 +66,7 @@ static void round_a_corner(void **state) {
     hand_ring(hand, ell, 6);
     int target = hand_goal_line(hand, 0, 10.0f, 11.8f, 12.0f, 11.8f);
     prepare(hand, 0);
-    // The goal line lies straight above the corner, so this is the way of somebody 0.2 m wide who
+    // The goal line lies straight above the corner, so this is the way of an agent 0.2 m wide that
     // keeps that much off it: to the tangent, round the corner, and 9.8 m up.
     for (float x = 0.5f; x < 9.0f; x += 0.9f) {
         double dx = 10.0 - (double)x, dy = 2.0 - 0.7, length = sqrt(dx * dx + dy * dy),
@@ -179,7 +179,7 @@ static void never_through_a_wall(void **state) {
         th_vec2 q = th_add(p, th_scale(0.02f, way.direction));
         float t;
         int wall = th_walls_first_crossing(&walls, 0, p, q, &t);
-        // Only somebody already at the wall (tip of a wall, rounding) may be led along its face.
+        // Only an agent already at the wall (tip of a wall, rounding) may be led along its face.
         if (wall >= 0 && th_walls_distance(&walls, 0, p) > 0.01f)
             fail_msg("at (%g, %g) the way leads through wall %d", (double)p.x, (double)p.y, wall);
     }

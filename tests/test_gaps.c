@@ -1,5 +1,5 @@
-// Gaps that only some of the people fit through: those go through them, the others go around, and nobody stands before
-// one for good. SPDX-License-Identifier: Apache-2.0
+// Gaps that only some of the people fit through: those go through them, the others go around, and no agent stands
+// before one for good. SPDX-License-Identifier: Apache-2.0
 #include "support.h"
 #include "throng/scene_view.h"
 #include <math.h>
@@ -68,11 +68,11 @@ static void destroy(th_world *world) {
     th_scene_destroy(scene);
 }
 
-// Runs it to its end; `way` gets where everybody (by number) went through the wall: the opening's number, 3 for the way
-// round, -1 for nowhere. `need` gets what they need to pass.
+// Runs it to its end; `way` gets where every agent (by number) went through the wall: the opening's number, 3 for the
+// way round, -1 for nowhere. `need` gets what they need to pass.
 enum { PEOPLE = 12 };
 static void watch(th_world *world, const plan *p, int *way, double *need) {
-    bool people = strcmp(p->move, "people") == 0; // who turn their shoulders and need 2 cm more
+    bool people = strcmp(p->move, "people") == 0; // they turn their shoulders and need 2 cm more
     double before[PEOPLE] = {0};
     for (int i = 0; i < PEOPLE; ++i) way[i] = -1;
     for (int step = 0; step < 1200 && !th_world_done(world); ++step) {
@@ -102,7 +102,8 @@ static void watch(th_world *world, const plan *p, int *way, double *need) {
     }
 }
 
-// What is a way for somebody is decided by the body alone: the near gap by those who fit, the way round by the rest.
+// What is a way for an agent is decided by the body alone: the near gap for agents that fit, the way round for the
+// rest.
 static void each_takes_what_fits(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 8; ++seed) {
@@ -130,7 +131,8 @@ static void each_takes_what_fits(void **state) {
     }
 }
 
-// Three widths, so four sizes: nobody chooses a gap that is too narrow, also with a model that does not turn shoulders.
+// Three widths, so four sizes: no agent chooses a gap that is too narrow, also with a model that does not turn
+// shoulders.
 static void several_widths(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 4; ++seed) {
@@ -176,7 +178,7 @@ static void no_way_round(void **state) {
     destroy(world);
 }
 
-// A door in the gap is one for those who fit, open or shut, and the world is the same for any number of threads and
+// A door in the gap is one for agents that fit, open or shut, and the world is the same for any number of threads and
 // after a snapshot.
 static void doors_in_gaps(void **state) {
     (void)state;

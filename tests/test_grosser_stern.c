@@ -1,4 +1,4 @@
-// A real square with 44 300 people under ORCA: nobody lost, nobody through a wall. The whole evacuation
+// A real square with 44 300 people under ORCA: no agent lost, no agent through a wall. The whole evacuation
 // takes minutes, so it runs to the end when THRONG_LONG is set (`make test-long`) and for its first
 // seconds otherwise. SPDX-License-Identifier: Apache-2.0
 #include "support.h"

@@ -52,7 +52,7 @@ static void against_the_shortest_way(void **state) {
     assert_true(plain[1] >= 50); // whom the strokes do not concern
 }
 
-// The door at the end of the guided corridor jams. Those who count the crowd take the other corridor.
+// The door at the end of the guided corridor jams. Agents that count the crowd take the other corridor.
 static void jam(void **state) {
     (void)state;
     int crowds = CROWDS(3), lines[2][2] = {{0}};
@@ -167,7 +167,8 @@ static void restored(void **state) {
     th_scene_destroy(scene);
 }
 
-// A live wall across the guided corridor: the other one, and everybody arrives. Live parameters: the stroke is forgotten.
+// A live wall across the guided corridor: the other one, and every agent arrives. Live parameters: the stroke is
+// forgotten.
 static void live_edits(void **state) {
     (void)state;
     th_scene *scene = scene_with("scenes/guided/two_corridors.json", "groups.0.count=60");
@@ -212,7 +213,7 @@ static void other_grounds(void **state) {
     th_scene_destroy(scene);
 }
 
-// Who does not fit through the gap that the stroke leads through goes the other way.
+// An agent that does not fit through the gap that the stroke leads through goes the other way.
 static void wide_people(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON({

@@ -81,7 +81,7 @@ static void repulsion_stays_bounded_at_the_ends_of_the_step(void **state) {
     assert_true(none.x == 0.0f && none.y == 0.0f);
 }
 
-// Steps count up to 4 m, whatever somebody's speed.
+// Steps count up to 4 m, whatever an agent's speed.
 static void long_steps_count_as_four_metres(void **state) {
     (void)state;
     th_helbing_molnar_params p = published();
@@ -238,7 +238,7 @@ static void coincident_people_part(void **state) {
     small_world_destroy(small);
 }
 
-// Somebody walks along a thin wall at y = 0; with `company` another comes towards him on the other side.
+// An agent walks along a thin wall at y = 0; with `company` another comes towards it on the other side.
 // The sum of the bits of where he has been.
 static uint32_t walk_along_wall(bool company, bool wall, float line_of_sight) {
     th_helbing_molnar_params p = published();
@@ -276,7 +276,7 @@ static void nobody_is_felt_through_a_thin_wall(void **state) {
     assert_int_not_equal(walk_along_wall(true, false, 1.0f), walk_along_wall(false, false, 1.0f));
 }
 
-// Speed towards -x that somebody at (-0.3, y) gets in a step from somebody at (0.3, y), with a pillar of
+// Speed towards -x that an agent at (-0.3, y) gets in a step from another at (0.3, y), with a pillar of
 // 10 cm, or a door, between x = -0.05 and 0.05 for y < 0.
 static float push_past_edge(float y, bool door, bool closed) {
     th_helbing_molnar_params p = published();
@@ -336,8 +336,8 @@ static void result_does_not_depend_on_threads(void **state) {
     }
 }
 
-// Of all pairs at the same height within half a metre and not more than 7.5 m apart: those who walk the
-// same way less those who do not, as a share. 0: mixed, 1: perfect lanes.
+// Of all pairs at the same height within half a metre and not more than 7.5 m apart: agents that walk the
+// same way less agents that do not, as a share. 0: mixed, 1: perfect lanes.
 static double lane_order(const th_agents *a) {
     int like = 0, unlike = 0;
     for (int i = 0; i < a->count; ++i) {
@@ -353,7 +353,7 @@ static double lane_order(const th_agents *a) {
     return (double)(like - unlike) / (like + unlike);
 }
 
-// A corridor 10 m wide and 50 m long; who leaves at one end comes in again at the other at the same
+// A corridor 10 m wide and 50 m long; an agent that leaves at one end comes in again at the other at the same
 // height.
 static small_world *corridor(uint64_t seed, uint32_t people) {
     small_world *small = create(published());
@@ -410,7 +410,7 @@ static void opposite_flows_form_lanes_within_a_minute(void **state) {
     assert_true(along > 0.9);
 }
 
-// Card check 5, second half: two crowds meet at a door. Returns the mean number of people who pass in
+// Card check 5, second half: two crowds meet at a door. Returns the mean number of people that pass in
 // a row in the same direction; by chance it would be 2.
 static double mean_burst(int *passed) {
     enum { COUNT = 100 };

@@ -37,7 +37,7 @@ static const char meeting[] = TH_JSON(
       {"id": "b", "positions": [[6, 0]], "to": "west", "speed": 1.3,
         "move": {"model": "hidac", "keep_side": %d}}], "run": {"step": 0.04, "duration": 20}});
 
-// Where the first of two who meet head on passes the other.
+// Where the first of two that meet head on passes the other.
 static float passes_at(int side) {
     char json[1024];
     snprintf(json, sizeof json, meeting, side, side);
@@ -168,7 +168,7 @@ static void panic_switches_the_rules_off(void **state) {
     assert_true(panic.overlapping > 5 * calm.overlapping);
 }
 
-// Somebody walks through people who stand; their giving way depends on whose personal space is larger.
+// An agent walks through people that stand; their giving way depends on whose personal space is larger.
 static double time_through_crowd(int pushers) {
     char json[2048];
     snprintf(
@@ -275,7 +275,7 @@ static void the_fallen_may_get_up(void **state) {
     end(scene, world);
 }
 
-// Whoever was walking there before, nobody is carried along when he stands up.
+// An agent that stands up is not carried along by those walking there.
 static void who_gets_up_stands_where_it_lay(void **state) {
     (void)state;
     static const char json[] = TH_JSON(
@@ -307,7 +307,7 @@ static void who_gets_up_stands_where_it_lay(void **state) {
     end(scene, world);
 }
 
-// The rectangle shrinks in a dense crowd and not where nobody is.
+// The rectangle shrinks in a dense crowd and not where no agent is.
 static void the_rectangle_follows_the_density(void **state) {
     (void)state;
     th_scene *scene;
@@ -326,7 +326,7 @@ static void the_rectangle_follows_the_density(void **state) {
     end(scene, world);
 }
 
-// (1): the direction of somebody who walks obliquely towards the wall below, from the weights of its parts.
+// (1): the direction of an agent that walks obliquely towards the wall below, from the weights of its parts.
 static void the_direction_is_the_weighted_sum(void **state) {
     (void)state;
     static const double weights[][3] = {{1, 0.2, 0.3}, {1, 0.2, 0}, {1, 0, 2}, {0.5, 3, 1}};
@@ -386,7 +386,7 @@ static void ability_and_panic_change_the_gait(void **state) {
     assert_near(slow.late, 0.5 * 1.2 * 1.3, 1e-3);
 }
 
-// Does somebody turn for a body whose middle is `ahead` in front of it?
+// Does an agent turn for a body whose middle is `ahead` in front of it?
 static bool turns_for_body(double ahead, double range) {
     char json[1024];
     snprintf(
@@ -409,7 +409,7 @@ static bool turns_for_body(double ahead, double range) {
     return th_length2(i.avoid_fallen) > 0.0f;
 }
 
-// A body reaches 0.45 m towards who comes along it.
+// A body reaches 0.45 m towards an agent that comes along it.
 static void the_fallen_count_within_their_range(void **state) {
     (void)state;
     assert_true(turns_for_body(2.4, 2) && !turns_for_body(2.5, 2));
@@ -417,7 +417,7 @@ static void the_fallen_count_within_their_range(void **state) {
     assert_true(turns_for_body(2.9, 2.5));
 }
 
-// How far somebody who is 1 cm too near the wall walks along it in the first step, as printed.
+// How far an agent that is 1 cm too near the wall walks along it in the first step, as printed.
 static double walks_along_wall(double dead_band) {
     char move[64];
     snprintf(move, sizeof move, ", \"preset\": \"paper\", \"dead_band\": %g", dead_band);
@@ -430,7 +430,7 @@ static double walks_along_wall(double dead_band) {
     return along;
 }
 
-// As printed any displacement holds somebody up, but for those within the dead band.
+// As printed any displacement holds an agent up, but for those within the dead band.
 static void small_displacements_hold_nobody_up(void **state) {
     (void)state;
     const double step = 2 * 0.05 * 0.05; // accelerated for 0.05 s [m]

@@ -19,7 +19,7 @@ static double gap_between(const char *json, uint64_t seed) {
     return gap;
 }
 
-// Three who came together, slow and quick: the others wait for the slowest.
+// Three that came together, slow and quick: the others wait for the slowest.
 static void test_companions_keep_together(void **state) {
     (void)state;
     double gap[2] = {0, 0};
@@ -38,8 +38,8 @@ static void test_companions_keep_together(void **state) {
         fail_msg("alone %g s, together %g s", gap[0], gap[1]);
 }
 
-// A guide whose people would leave by the east on their own; it goes through the hall to the west. Returns how many took the
-// west, and how far apart they ever were while the guide was inside.
+// A guide whose people would leave by the east on their own; it goes through the hall to the west. Returns how many
+// took the west, and how far apart they ever were while the guide was inside.
 static int led_west(const char *leader, double guide_speed, double speed, uint64_t seed,
                     double *farthest) {
     char json[1500];
@@ -74,7 +74,7 @@ static void test_followers_go_where_the_leader_goes(void **state) {
     assert_int_equal(led_west("", 1.3, 1.3, 1, &apart), 1);
     for (uint64_t seed = 1; seed <= CROWDS(5); ++seed) {
         assert_int_equal(led_west(led, 1.3, 1.3, seed, &apart), 7);
-        // A leader who is much quicker waits, and followers who are do not run away.
+        // A leader that is much quicker waits, and quicker followers do not run away.
         assert_int_equal(led_west(led, 2.0, 0.7, seed, &apart), 7);
         if (apart > 8.0) fail_msg("the leader was %g m ahead", apart);
         assert_int_equal(led_west(led, 0.7, 2.0, seed, &apart), 7);
@@ -95,7 +95,7 @@ static void test_nobody_waits_for_who_is_ahead(void **state) {
     finish(&r);
 }
 
-// Leaders who visit a place first: their people come along.
+// Leaders that visit a place first: their people come along.
 static void test_followers_come_along_a_route(void **state) {
     (void)state;
     run r = begin("{" HALL ",\"waypoints\":[{\"id\":\"tour\",\"area\":{\"rect\":[4,8,6,10]}}],"
@@ -140,7 +140,7 @@ static void test_bad_leaders(void **state) {
     refuse_leader("\"behave\":\"hidac\",\"leader\":\"g\"", "guide", "follows itself");
 }
 
-// Who does not know walks after somebody who does; others explore.
+// An agent without knowledge walks after one with it; others explore.
 static void test_followers_without_a_leader(void **state) {
     (void)state;
     double end[2] = {0, 0};
@@ -162,14 +162,14 @@ static void test_followers_without_a_leader(void **state) {
             end[follow] += run_to_end(r.world, 900);
             finish(&r);
         }
-    double walk = CROWDS(5) * 57 / 1.4; // nobody is quicker
+    double walk = CROWDS(5) * 57 / 1.4; // no agent is quicker
     if (!(end[1] - walk < 0.6 * (end[0] - walk)))
         fail_msg("exploring %g s, following %g s", end[0], end[1]);
 }
 
 // ---- companies
 
-// Some know the way and some do not, without talk: who knows leads, and nobody waits in vain.
+// Some know the way and some do not, without talk: one that knows leads, and none waits in vain.
 static void test_companies_of_mixed_knowledge(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 5; ++seed) {
@@ -183,7 +183,7 @@ static void test_companies_of_mixed_knowledge(void **state) {
     }
 }
 
-// Who came with others of another group does not wait for them, though their numbers follow each other.
+// An agent that came with others of another group does not wait for them, though their numbers follow each other.
 static void test_companies_are_of_one_group(void **state) {
     (void)state;
     run r =
@@ -199,7 +199,7 @@ static void test_companies_are_of_one_group(void **state) {
     finish(&r);
 }
 
-// Where somebody knows the way, the others need not search.
+// Where an agent knows the way, the others need not search.
 static void test_who_knows_leads_the_company(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= CROWDS(8); ++seed) {
@@ -218,7 +218,7 @@ static void test_who_knows_leads_the_company(void **state) {
     }
 }
 
-// Explorers who came together take one way.
+// Explorers that came together take one way.
 static void test_companies_explore_together(void **state) {
     (void)state;
     int apart = 0;

@@ -25,7 +25,7 @@ static void test_knowledge_decides_the_exit(void **state) {
     }
 }
 
-// Who knows nothing finds out, also from far inside and at every seed.
+// An agent that knows nothing finds out, also from far inside and at every seed.
 static void test_explorers_get_out(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 5; ++seed) {
@@ -40,7 +40,7 @@ static void test_explorers_get_out(void **state) {
     }
 }
 
-// A door shuts: who sees it takes the other one, who stands in the room behind still means to pass it.
+// A door shuts: agents that see it take the other one, those in the room behind still mean to pass it.
 static void test_only_who_sees_a_shut_door_replans(void **state) {
     (void)state;
     const char *json = TH_JSON({"levels":[{"walkable":[{"rect":[0,0,20,6]},{"rect":[0,6.2,6,12]},{"rect":[2,6,3,6.2]}],
@@ -62,7 +62,7 @@ static void test_only_who_sees_a_shut_door_replans(void **state) {
     finish(&r);
 }
 
-// Trained staff tell the way to those whom they meet, where people talk.
+// Trained staff tell the way to agents they meet, where people talk.
 static void test_talk(void **state) {
     (void)state;
     for (int talks = 0; talks < 2; ++talks) {
@@ -189,7 +189,7 @@ static void test_temper(void **state) {
 
 // ---- doors, talk and memory
 
-// A wall with a door that opens again at 8 s. One saw it shut and tells two who stay; later somebody looks at the open door
+// A wall with a door that opens again at 8 s. One saw it shut and tells two that stay; later one looks at the open door
 // among them: what it sees counts, not the older news.
 static void test_the_latest_news_counts(void **state) {
     (void)state;
@@ -203,12 +203,12 @@ static void test_the_latest_news_counts(void **state) {
                 "behave":{"model":"hidac","sight":15}}],"run":{"step":0.05}}),
                                                              1, 1);
     steps_to(&r, 45.0);
-    assert_int_equal(th_world_exit(r.world, 0).left, 1); // who looked
-    assert_int_equal(th_world_exit(r.world, 1).left, 1); // who saw it shut
+    assert_int_equal(th_world_exit(r.world, 0).left, 1); // the one that looked
+    assert_int_equal(th_world_exit(r.world, 1).left, 1); // the one that saw it shut
     finish(&r);
 }
 
-// Who cannot see a shut door goes another way when told of it, and does not where nobody talks.
+// An agent that cannot see a shut door goes another way when told of it, and does not where agents do not talk.
 static void test_shut_doors_are_told(void **state) {
     (void)state;
     for (int talks = 0; talks < 2; ++talks) {
@@ -229,7 +229,7 @@ static void test_shut_doors_are_told(void **state) {
     }
 }
 
-// Somebody without a map begins beside its exit, goes to a desk next door first, and remembers where the exit was.
+// An agent without a map begins beside its exit, goes to a desk next door first, and remembers where the exit was.
 static void test_an_exit_seen_is_remembered(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 5; ++seed) {
@@ -251,8 +251,8 @@ static void test_an_exit_seen_is_remembered(void **state) {
     }
 }
 
-// People who keep to the way they came by pass a room with an exit; whom they meet looks for that very exit and finds it no
-// later for having talked to them.
+// People that keep to the way they came by pass a room with an exit; agents they meet look for that very exit and finds
+// it no later for having talked to them.
 static void test_nobody_is_told_away_from_its_exit(void **state) {
     (void)state;
     double end[2] = {0, 0};
@@ -276,7 +276,7 @@ static void test_nobody_is_told_away_from_its_exit(void **state) {
     if (!(end[1] < 1.2 * end[0])) fail_msg("%g s without talk, %g s with it", end[0], end[1]);
 }
 
-// Staff who do not talk tell nobody the way.
+// Staff that do not talk tell no agent the way.
 static void test_the_mute_tell_nothing(void **state) {
     (void)state;
     run r = begin(TH_JSON({"levels":[{"walkable":{"rect":[0,0,20,6]}}],"exits":[{"id":"a","line":[[20,1],[20,5]]}],
@@ -288,7 +288,7 @@ static void test_the_mute_tell_nothing(void **state) {
     finish(&r);
 }
 
-// ---- acceptance check 10: talk and staff shorten an evacuation by people who know nothing
+// ---- acceptance check 10: talk and staff shorten an evacuation by people that know nothing
 
 static double evacuation(int talks, double trained, uint64_t seed) {
     char json[2000];
@@ -379,8 +379,8 @@ static void test_hidden_exits_are_reached(void **state) {
     finish(&r);
 }
 
-// Walls between which ways are nearly as long either way, and one that ends on an exit: people stood in all of these, or went
-// to and fro between two rooms for good.
+// Walls between which ways are nearly as long either way, and one that ends on an exit: people stood in all of these,
+// or went to and fro between two rooms for good.
 static void test_odd_walls(void **state) {
     (void)state;
     const char *const plans[][2] = {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// An alarm panics those near it, who frighten others; without the sight of it it passes.
+// An alarm panics those near it, and these frighten others; without the sight of it it passes.
 static void test_panic_spreads_and_calms(void **state) {
     (void)state;
     int most[2] = {0, 0};
@@ -60,7 +60,7 @@ static void test_panic_is_seen_from_afar(void **state) {
 
 // ---- panic
 
-// Four in a sealed room beside people in panic: nobody sees or feels through the wall.
+// Four in a sealed room beside people in panic: they neither see nor feel through the wall.
 static void test_panic_does_not_pass_walls(void **state) {
     (void)state;
     run r = begin(TH_JSON({"levels":[{"walkable":[{"rect":[0,0,10,4]},{"rect":[0,4.3,10,8]}]}],
@@ -92,8 +92,8 @@ static void test_what_frightens(void **state) {
         assert_near(th_mind_panic(&p, 0.5f, &causes[k], 1.0f), 0.5 + rises[k], 1e-6);
 }
 
-// The level of those who see somebody lie, who are packed, who see people in panic for good by the move model, and who talk
-// with somebody in panic.
+// The level of agents that see a lying agent, that are packed, that see people in panic for good by the move model, and
+// that talk with an agent in panic.
 static float highest_level(const char *groups, double time) {
     char json[2000];
     snprintf(json, sizeof json,
@@ -142,7 +142,7 @@ static void test_sights_frighten(void **state) {
     assert_true(highest_level(groups, 8) > 0.3f);
 }
 
-// Talk with somebody in panic keeps others from calming down; alone it frightens nobody.
+// Talk with an agent in panic keeps others from calming down; alone it frightens no agent.
 static void test_panic_is_heard_of(void **state) {
     (void)state;
     float after[2];
@@ -176,7 +176,7 @@ static void test_share_of_an_alarm(void **state) {
     finish(&r);
 }
 
-// Panic of the mind is panic of the body: who panics runs.
+// Panic of the mind is panic of the body: agents in panic run.
 static void test_panic_reaches_the_move_model(void **state) {
     (void)state;
     float x[2];
@@ -195,7 +195,7 @@ static void test_panic_reaches_the_move_model(void **state) {
     if (!(x[1] > x[0] + 4.0f)) fail_msg("calm %g m, in panic %g m", (double)x[0], (double)x[1]);
 }
 
-// Personality decides who pushes: by adjective and by factor.
+// Personality decides which agents push: by adjective and by factor.
 static void test_manners_reach_the_move_model(void **state) {
     (void)state;
     const char *const what[] = {"\"polite\":1", "\"impatient\":1", "\"agreeableness\":0.6",

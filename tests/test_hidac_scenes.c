@@ -1,4 +1,5 @@
-// The scenes of scenes/hidac: each shows what its figure shows, and nobody is left behind. SPDX-License-Identifier: Apache-2.0
+// The scenes of scenes/hidac: each shows what its figure shows, and no agent is left behind. SPDX-License-Identifier:
+// Apache-2.0
 #include "support.h"
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,7 @@ static void steps_to(run *r, double time) {
     while (th_world_time(r->world) < time - 1e-6) th_world_step(r->world, 1);
     look(r);
 }
-// Everybody is out before the scene's time is up.
+// Every agent is out before the scene's time is up.
 static double to_the_end(run *r) {
     while (!th_world_done(r->world) && th_world_time(r->world) < r->scene->run.max_time)
         th_world_step(r->world, 1);
@@ -59,7 +60,8 @@ static double apart(const run *r) {
     return sum[1] / fmax(1, count[1]) - sum[0] / fmax(1, count[0]);
 }
 
-// How often the direction changes from strip to strip across the corridor, half a metre each, of those between x0 and x1.
+// How often the direction changes from strip to strip across the corridor, half a metre each, of those between x0 and
+// x1.
 static int lanes(const run *r, float x0, float x1) {
     int sum[10] = {0}, count = 0, last = 0;
     for (int i = 0; i < r->count; ++i)
@@ -72,8 +74,8 @@ static int lanes(const run *r, float x0, float x1) {
     return count;
 }
 
-// The distance between the streams, mean of 30 to 50 s. Loose means loose: somebody stands now and then to let others pass,
-// nobody is held up.
+// The distance between the streams, mean of 30 to 50 s. Loose means loose: one stands now and then to let others pass,
+// no agent is held up.
 static double streams_apart(uint64_t seed, int side) {
     char words[2][64];
     const char *changes[2];
@@ -154,7 +156,7 @@ static void queues_are_thin_medium_and_wide(void **state) {
     if (CROWDS(3) > 1) assert_true(width[1] > 1.15 * width[0] && width[2] > 1.15 * width[1]);
 }
 
-// Of those who pass the fallen person, the share who walk over the body.
+// Of agents that pass the fallen person, the share that walks over the body.
 static double share_over(const char *name, uint64_t seed) {
     run r = begin(name, seed, NULL, 0);
     char *over = calloc(256, 1), *passed = calloc(256, 1);
@@ -220,7 +222,7 @@ static void doors_close_and_open(void **state) {
         steps_to(&r, 12);
         uint64_t east = th_world_exit(r.world, 0).left;
         steps_to(&r, 29.9);
-        // Who had passed the door at 6 s has left; nobody follows.
+        // Agents past the door at 6 s have left; none follows.
         assert_true(th_world_exit(r.world, 0).left <= east + 2);
         assert_true(th_world_exit(r.world, 1).left > 0);
         to_the_end(&r);

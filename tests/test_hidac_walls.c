@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Somebody who faces back, pushed so along the pieces of wall beside a door: each would turn it along the way it faces, and
-// three of them outweigh the wish. In one of eighty evacuations of a building two in panic stood so in a corner for good.
+// An agent that faces back, pushed so along the pieces of wall beside a door: each would turn it along the way it
+// faces, and three of them outweigh the wish. In one of eighty evacuations of a building two in panic stood so in a
+// corner for good.
 static void walls_do_not_turn_people_back(void **state) {
     (void)state;
     static const char json[] = TH_JSON(
@@ -34,8 +35,9 @@ static void walls_do_not_turn_people_back(void **state) {
     end(scene, world);
 }
 
-// Two in panic whose ways cross at a wall lean into it past each other, though both want off it: in two of twenty evacuations
-// of a building for good. Who gets on, or is calm, may lean: oncoming people pass each other along walls so.
+// Two in panic whose ways cross at a wall lean into it past each other, though both want off it: in two of twenty
+// evacuations of a building for good. An agent that gets on, or is calm, may lean: oncoming people pass each other
+// along walls so.
 static void who_is_held_up_does_not_lean_into_a_wall(void **state) {
     (void)state;
     static const char json[] = TH_JSON(
@@ -47,7 +49,7 @@ static void who_is_held_up_does_not_lean_into_a_wall(void **state) {
     th_world *world = world_with(&scene, 1, json);
     th_walls walls = th_world_walls(world);
     const th_vec2 leans = th_v(0.5f, 0.866f), off = th_v(0.6f, -0.8f), along = th_v(1.0f, 0.0f);
-    // Who is pressed into the wall, or back, does not get on, however fast.
+    // An agent that is pressed into the wall, or back, does not get on, however fast.
     const th_vec2 ways[3] = {th_v(0.0f, 0.3f), th_v(-0.3f, 0.0f), th_v(0.3f, 0.0f)};
     for (int k = 0; k < 3; ++k) {
         world->agents.velocity_x[0] = ways[k].x;
@@ -72,7 +74,7 @@ static void who_is_held_up_does_not_lean_into_a_wall(void **state) {
 
 static void people_behind_a_wall_are_not_seen(void **state) {
     (void)state;
-    // A queue just behind a thin wall, beside which somebody walks.
+    // A queue just behind a thin wall, beside which another walks.
     static const char json[] = TH_JSON(
         {"levels": [{"walkable": {"rect": [0, 0, 20, 4]}, "walls": [[[2, 2], [18, 2]]]}],
          "exits": [{"id": "out", "line": [[20, 0], [20, 4]]}],
@@ -115,7 +117,7 @@ static void who_panic_pass_each_other_at_a_wall(void **state) {
 }
 
 // Shoved through an open door into the corner beside it, people come out again: rooms and corridor of RiMEA 10, where
-// somebody stayed in five of six crowds.
+// an agent stayed in five of six crowds.
 static void nobody_stays_in_a_corner(void **state) {
     (void)state;
     enum { ROOMS = 12 };
@@ -139,7 +141,7 @@ static void nobody_stays_in_a_corner(void **state) {
     th_scene_destroy(scene);
 }
 
-// Who was shoved straight into a wall turns at once to where it wants.
+// An agent that was shoved straight into a wall turns at once to where it wants.
 static void nobody_walks_on_into_a_wall(void **state) {
     (void)state;
     static const char json[] =
@@ -159,8 +161,8 @@ static void nobody_walks_on_into_a_wall(void **state) {
     end(scene, world);
 }
 
-// Two in panic beside a door: one leans into the wall and away from the door, the other holds it there. As it came about in
-// four of eighty crowds of three rooms; here the last direction is set by hand.
+// Two in panic beside a door: one leans into the wall and away from the door, the other holds it there. As it came
+// about in four of eighty crowds of three rooms; here the last direction is set by hand.
 static void nobody_leans_into_a_wall_for_good(void **state) {
     (void)state;
     static const char json[] = TH_JSON(
@@ -178,7 +180,7 @@ static void nobody_leans_into_a_wall_for_good(void **state) {
     end(scene, world);
 }
 
-// How far the first of two who stand is set aside along x in a step; `y` says how near the wall.
+// How far the first of two standing agents is set aside along x in a step; `y` says how near the wall.
 static double set_aside(double y, double priority) {
     char positions[64], move[64];
     snprintf(positions, sizeof positions, "[5, %g], [5.4, %g]", y, y);
@@ -191,7 +193,7 @@ static double set_aside(double y, double priority) {
     return aside;
 }
 
-// lambda of (10): who touches a wall is moved off people by that share of the overlap, here 5 cm.
+// lambda of (10): an agent that touches a wall is moved off people by that share of the overlap, here 5 cm.
 static void walls_have_priority_over_people(void **state) {
     (void)state;
     assert_near(set_aside(4, 0.3), 0.05, 1e-4);

@@ -76,7 +76,7 @@ static void asking_changes_nothing(void **state) {
     }
 }
 
-// Whatever model of movement or filter somebody chooses, a click on a person has an answer.
+// Whatever model of movement or filter an agent chooses, a click on a person has an answer.
 static void every_model_tells(void **state) {
     (void)state;
     int models, told_by = 0;
@@ -85,7 +85,7 @@ static void every_model_tells(void **state) {
         bool has_no_say =
             strcmp(all[m]->name, "none") == 0 || strcmp(all[m]->name, "keep_side") == 0;
         bool asked = all[m]->stage == TH_STAGE_MOVE || all[m]->stage == TH_STAGE_FILTER;
-        if (!asked || all[m]->internal || has_no_say) continue; // keep_side: nobody is on a strip
+        if (!asked || all[m]->internal || has_no_say) continue; // keep_side: no agent is on a strip
         th_scene *scene = room_with(all[m]);
         th_world *world = world_of(scene, 1, 1);
         th_world_step(world, 30);
@@ -105,7 +105,7 @@ static void every_model_tells(void **state) {
     assert_true(told_by >= 11);
 }
 
-// A view that is mapped while somebody asks is written back to the same people.
+// A view that is mapped while an agent asks is written back to the same people.
 static void views_stay_where_they_are(void **state) {
     (void)state;
     th_scene *scene = room_of("hidac");
@@ -196,7 +196,7 @@ static bool is_ahead(const th_influence *r, th_vec2 p, th_vec2 q) {
     return along > 0.0f && along <= length && fabsf(side) <= 0.5f * r->size;
 }
 
-// Figure 14: who is counted for the density, and over which area, however short the rectangle of influence is.
+// Figure 14: the agents counted for the density, and the area, however short the rectangle of influence is.
 static void hidac_tells_whom_it_counts(void **state) {
     (void)state;
     th_scene *scene = room_of("hidac");
@@ -207,7 +207,7 @@ static void hidac_tells_whom_it_counts(void **state) {
     const float *x = field_of(world, TH_FIELD_POSITION_X),
                 *y = field_of(world, TH_FIELD_POSITION_Y);
     for (int i = 0; i < people; ++i) {
-        if (x[i] > 9.0f) continue; // who is beyond the door does not see all of the room
+        if (x[i] > 9.0f) continue; // beyond the door an agent does not see all of the room
         int count = ask(world, id[i]), inside = 0, marked = 0;
         const th_influence *sample = named("density sample", count);
         th_vec2 p = {x[i], y[i]};
@@ -215,7 +215,7 @@ static void hidac_tells_whom_it_counts(void **state) {
         assert_near(hypotf(sample->vector.x, sample->vector.y), 3, 1e-5);
         th_vec2 seen = named("rectangle of influence", count)->vector;
         shorter += hypotf(seen.x, seen.y) < 2.5f;
-        for (int j = 0; j < people; ++j) // of those in the same room, where no wall hides anybody
+        for (int j = 0; j < people; ++j) // of those in the same room, where no wall hides another
             inside += j != i && x[j] < 9.0f && is_ahead(sample, p, (th_vec2){x[j], y[j]});
         for (int k = 0; k < count; ++k) {
             if (strcmp(told[k].name, "counted person") != 0) continue;
@@ -342,7 +342,7 @@ static void velocities_told_are_those_of_the_next_step(void **state) {
     }
 }
 
-// Two who overlap push each other apart, and are told by whom.
+// Two overlapping agents push each other apart, and are told by whom.
 static void pairs_tell_who_pushes(void **state) {
     (void)state;
     static const char *const models[] = {"pbd", "uic"}, *const names[] = {"contact with a person",
@@ -358,7 +358,8 @@ static void pairs_tell_who_pushes(void **state) {
     }
 }
 
-// In a crowd that presses against a wall with a door the pressure takes of the wish, and of nobody who is alone.
+// In a crowd that presses against a wall with a door the pressure takes of the wish, and takes nothing of a lone
+// agent's.
 static void uic_tells_its_pressure(void **state) {
     (void)state;
     th_scene *scene = room_of("uic");
@@ -382,7 +383,7 @@ static void uic_tells_its_pressure(void **state) {
     th_scene_destroy(scene);
 }
 
-// The velocity follows what is chosen and what the walls add; whoever stands in the way is named.
+// The velocity follows what is chosen and what the walls add; agents in the way are named.
 static void people_tells_what_it_chooses(void **state) {
     (void)state;
     th_scene *scene = two_of("people", "", 3, 0.05);
@@ -412,7 +413,7 @@ static void people_tells_what_it_chooses(void **state) {
     th_scene_destroy(scene);
 }
 
-// Before a door nearly everybody is slowed by somebody who is told, and chooses no more than this one allows.
+// Before a door nearly every agent is slowed by a named agent, and chooses no more than this one allows.
 static void people_tells_who_slows(void **state) {
     (void)state;
     th_scene *scene = room_of("people");
@@ -433,7 +434,8 @@ static void people_tells_who_slows(void **state) {
         within += hypotf(chosen.x, chosen.y) <= allowed + 1e-4f;
     }
     assert_true(slowed > people / 3);
-    assert_true(within >= slowed - slowed / 10); // but for who has waited too long, and presses on
+    assert_true(within >=
+                slowed - slowed / 10); // but for those that have waited too long, and press on
     th_world_destroy(world);
     th_scene_destroy(scene);
 }
@@ -472,7 +474,7 @@ static void densesense_tells_its_arc(void **state) {
     th_scene_destroy(scene);
 }
 
-// Who lies on the ground is a rectangle, the way it lies.
+// An agent that lies on the ground is a rectangle, the way it lies.
 static void hidac_tells_of_a_body_on_the_ground(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
@@ -492,7 +494,7 @@ static void hidac_tells_of_a_body_on_the_ground(void **state) {
     th_scene_destroy(scene);
 }
 
-// How much the first of two who stand face to face turns for the other [-], to the right of its way.
+// How much the first of two agents face to face turns for the other [-], to the right of its way.
 static double turn_face_to_face(const char *panic) {
     char json[600];
     snprintf(
@@ -525,15 +527,16 @@ static double turn_face_to_face(const char *panic) {
     return turn;
 }
 
-// Two who have stopped each other: to the calm, whom a timer frees, the other stands; who panics would press for good and
-// steps aside.
+// Two that have stopped each other: to the calm one, which a timer frees, the other stands; one in panic would press
+// for good and steps aside.
 static void in_panic_those_held_up_face_to_face_step_aside(void **state) {
     (void)state;
     assert_near(turn_face_to_face("0"), 0, 1e-6);
     assert_true(turn_face_to_face("1") > 0.5);
 }
 
-// Own markers are nearer to the person than to anybody else, and their mean lies among them; the cell has room for standing.
+// Own markers are nearer to the person than to any other agent, and their mean lies among them; the cell has room for
+// standing.
 static void colonization_tells_its_markers_and_cell(void **state) {
     (void)state;
     th_scene *scene = room_of("colonization");
@@ -568,7 +571,7 @@ static void colonization_tells_its_markers_and_cell(void **state) {
     th_scene_destroy(scene);
 }
 
-// Planners tell which way they lead: in a step everybody wants to go the way that is told for where they were before it.
+// Planners tell which way they lead: in a step every agent wants to go the way that is told for where it was before.
 static void planners_tell_which_way_they_lead(void **state) {
     (void)state;
     static const char hall[] = TH_JSON(
@@ -583,7 +586,7 @@ static void planners_tell_which_way_they_lead(void **state) {
         th_scene *scene = scene_of(json);
         th_world *world = world_of(scene, 1, 1), *alone = world_of(scene, 1, 1);
         th_vec2 at[40], led[40], outside = {-5.0f, 4.0f};
-        assert_false(th_world_directions(world, 0, 0, &outside, 1, led)); // nobody walks yet
+        assert_false(th_world_directions(world, 0, 0, &outside, 1, led)); // no agent walks yet
         th_world_step(world, 20);
         th_world_step(alone, 20);
         const float *x = field_of(world, TH_FIELD_POSITION_X),

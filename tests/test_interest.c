@@ -1,4 +1,5 @@
-// Places of interest: fields, hazards, detours, events, and what loaders say of bad ones. SPDX-License-Identifier: Apache-2.0
+// Places of interest: fields, hazards, detours, events, and what loaders say of bad ones. SPDX-License-Identifier:
+// Apache-2.0
 #include "behave/interest/interest.h"
 #include "interest_world.h"
 #include "support.h"
@@ -8,7 +9,7 @@
 
 // ---- one person
 
-// A street of 30 m with a shop beside it and nobody else.
+// A street of 30 m with a shop beside it and no other agent.
 static th_scene *street(const char *behave, const char *walls, const char *people) {
     char json[1200];
     snprintf(json, sizeof json,
@@ -23,7 +24,7 @@ static th_scene *street(const char *behave, const char *walls, const char *peopl
     return scene_of(json);
 }
 
-// Who is drawn leaves its way, stands before the shop for as long as it looks, and takes up the way.
+// An agent that is drawn leaves its way, stands before the shop for as long as it looks, and takes up the way.
 static void stop_look_go_on(void **state) {
     (void)state;
     th_scene *scene = street(TH_JSON({"model": "interest", "attract_rate": 5, "browse_rate": 0,
@@ -62,7 +63,7 @@ static void stop_look_go_on(void **state) {
     th_scene_destroy(scene);
 }
 
-// Somebody who stands before the shop and cannot walk.
+// An agent that stands before the shop and cannot walk.
 static const char standing[] = TH_JSON([[15, 5.7]], "speed": 0);
 
 static int looks_after(const char *behave, const char *walls, double seconds, uint64_t seed) {
@@ -95,7 +96,7 @@ static void behind_a_wall(void **state) {
     assert_int_equal(looks_after(eager, TH_JSON([[10, 5.9], [20, 5.9]]), 10.0, 1), 0);
 }
 
-// Who is drawn and cannot get there gives up after longest_way, and is not drawn again at once.
+// An agent that is drawn and cannot get there gives up after longest_way, and is not drawn again at once.
 static void give_up(void **state) {
     (void)state;
     th_scene *scene = street(TH_JSON({"model": "interest", "browse_rate": 0, "attract_rate": 100,
@@ -114,7 +115,7 @@ static void give_up(void **state) {
     th_scene_destroy(scene);
 }
 
-// Who is drawn and held up by those before it looks from where it stands.
+// An agent that is drawn and held up by those before it looks from where it stands.
 static void held_up(void **state) {
     (void)state;
     int stopped = 0, all = 40;
@@ -249,7 +250,7 @@ static void an_event(void **state) {
     th_scene_destroy(scene);
 }
 
-// Nobody is lost on the way to a shop, whatever the crowd; those in a hurry look at nothing.
+// No agent is lost on the way to a shop, whatever the crowd; those in a hurry look at nothing.
 static void shops(void **state) {
     (void)state;
     th_scene *scene = scene_file("scenes/interest/shops.json");
@@ -274,7 +275,7 @@ static void shops(void **state) {
     th_scene_destroy(scene);
 }
 
-// Metres from somebody to the nearest rim.
+// Metres from an agent to the nearest rim.
 static double rim_distance(const th_scene *scene, float x, float y) {
     double least = 1e9;
     for (int g = 0; g < scene->goal_count; ++g) {
@@ -285,7 +286,7 @@ static double rim_distance(const th_scene *scene, float x, float y) {
     return least;
 }
 
-// How much of the rims has somebody standing within a metre: a point every half metre.
+// How much of the rims has agents standing within a metre: a point every half metre.
 static double outlined(const th_scene *scene, const float *x, const float *y, const uint32_t *phase,
                        int count) {
     int points = 0, covered = 0;
@@ -308,7 +309,7 @@ static double outlined(const th_scene *scene, const float *x, const float *y, co
     return (double)covered / points;
 }
 
-// Card, 5, and figure 6.1: those who stand outline the letters.
+// Card, 5, and figure 6.1: standing agents outline the letters.
 static void letters(void **state) {
     (void)state;
     th_scene *scene = scene_file("scenes/interest/letters.json");
@@ -327,7 +328,7 @@ static void letters(void **state) {
     if (getenv("TH_PRINT"))
         printf("letters: %d stand, %d of them within 0.75 m of a rim; %.0f %% of the rims "
                "within 1 m "
-               "of somebody\n",
+               "of another\n",
                still, near, 100.0 * share);
     assert_true(still > 20 && near > 0.8 * still); // some are pushed away
     assert_true(share > (CROWDS(2) > 1 ? 0.85 : 0.1));
@@ -374,7 +375,7 @@ static void any_planner(void **state) {
     }
 }
 
-// Who has looked at a place goes on where it left its route.
+// An agent that has looked at a place goes on where it left its route.
 static void the_leg_of_before(void **state) {
     (void)state;
     th_scene *scene = market("field");

@@ -105,7 +105,7 @@ static void blurred_field(void **state) {
 
 enum { ROWS = 4, ROW = 300 };
 
-// A wall of shops 700 m long with rows of people who have nowhere to go before it, at four distances.
+// A wall of shops 700 m long with rows of people that have nowhere to go before it, at four distances.
 static th_scene *rows_before_shops(const double *distances, double step, const char *behave,
                                    const char *more) {
     enum { ROOM = 32 * ROWS * ROW };
@@ -147,7 +147,7 @@ static double chi_square(const int *happened, const double *rates, double second
     return sum;
 }
 
-// Card, 3: the share of those who stop falls with the distance as the hazard says, whatever the time step.
+// Card, 3: the share of agents that stop falls with the distance as the hazard says, whatever the time step.
 static void hazards(void **state) {
     (void)state;
     static const double near[ROWS] = {0.2, 0.5, 0.9, 1.3}, far[ROWS] = {1.0, 2.5, 4.0, 6.0};

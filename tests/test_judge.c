@@ -1,5 +1,5 @@
-// Judging a run: who is left behind, overlaps, speeds; and what is said beforehand of models that are known not to manage a
-// scene. SPDX-License-Identifier: Apache-2.0
+// Judging a run: agents left behind, overlaps, speeds; and what is said beforehand of models that are known not to
+// manage a scene. SPDX-License-Identifier: Apache-2.0
 #include "program.h"
 #include "throng/model.h"
 
@@ -52,7 +52,8 @@ static void test_everybody_arrives(void **state) {
     json_decref(row);
 }
 
-// A door that social force does not get anybody through, wide enough as it is: the run ends when nobody has got anywhere for a minute, and says who and where.
+// A door that no agent of the social force gets through, wide enough as it is: the run ends when all have been stuck
+// for a minute, and says who and where.
 static void test_who_is_stuck_is_named(void **state) {
     (void)state;
     write_room("narrow.json", 0.42);
@@ -116,7 +117,7 @@ static int corridor_doubts(const char *move, const char *filter, double width, c
     return doubts_about(text, doubt);
 }
 
-// Two crowds against each other are another matter than two who go the same way.
+// Two crowds against each other are another matter than two that go the same way.
 static void check_two_way(const char *move, const char *filter, double door, double limit) {
     th_doubt doubt = {0};
     double body = 0.4, narrow = door * body + 0.05;

@@ -1,5 +1,5 @@
-// Keeping to one side of marked strips: the field of the thesis in strips of any direction, who is held by one and who is
-// let go, and where people walk. SPDX-License-Identifier: Apache-2.0
+// Keeping to one side of marked strips: the field of the thesis in strips of any direction, agents that are held by one
+// and those that are let go, and where people walk. SPDX-License-Identifier: Apache-2.0
 #include "filter/keep_side/strips.h"
 #include "support.h"
 #include <stdlib.h>
@@ -164,8 +164,8 @@ static const th_strip_cell *cell_at(const th_strip_field *strip, int sense, floa
     return &strip->cells[sense][row * strip->columns + column];
 }
 
-// A block in the strip: nobody can be in it, whoever walks towards it is the planner's, who passes it with it on his own side
-// is on a track. A thin wall parts cells.
+// A block in the strip: no agent can be in it, one that walks towards it follows the planner, one that passes it keeps
+// its own side is on a track. A thin wall parts cells.
 static void walls_in_the_strip(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON({"levels": [{"walkable": {"rect": [-10, -3, 10, 3]},
@@ -198,7 +198,7 @@ static void walls_in_the_strip(void **state) {
     th_scene_destroy(scene);
 }
 
-// Passes do not see what is behind a wall across the strip; nobody looks through the wall at its end either.
+// Passes do not see what is behind a wall across the strip; no agent looks through the wall at its end either.
 static void walls_across_the_strip(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON({"levels": [{"walkable": {"rect": [-10, -3, 10, 3]}, "obstacles": [{"rect": [-4.9, -3, -3, 1]}],
@@ -242,7 +242,7 @@ static void track(void **state) {
     th_scene_destroy(scene);
 }
 
-// ---- who is held
+// ---- held agents
 
 static void share_fades(void **state) {
     (void)state;
@@ -269,7 +269,7 @@ static void share_fades(void **state) {
         assert_near(choice.share, rows[k].share, 1e-4);
         if (choice.strip >= 0) assert_near(choice.fit, 1.0, 1e-6);
     }
-    // Where two lie over each other: the one along which somebody walks.
+    // Where two lie over each other: the one along which an agent walks.
     assert_int_equal(th_strip_choose(&s->fields, &walls, 0, th_v(0.1f, 0.3f), east, 1).strip, 0);
     th_strip_choice down = th_strip_choose(&s->fields, &walls, 0, th_v(0.1f, 0.3f), south, 1);
     assert_int_equal(down.strip, 1);
@@ -278,7 +278,7 @@ static void share_fades(void **state) {
     th_scene_destroy(scene);
 }
 
-// Direction and speed of somebody at a place of the straight corridor, who planned to walk at 1.3 m/s.
+// Direction and speed of an agent at a place of the straight corridor that planned to walk at 1.3 m/s.
 static th_vec2 filtered(th_world *world, float x, float y, float angle, float keep) {
     th_agents *agents = &world->agents;
     agents->position_x[0] = x;
@@ -350,8 +350,8 @@ static void let_go(void **state) {
 
 // ---- people
 
-// How far to the left of the middle the two streams of a corridor walk in the mean [m], seen along the line; everybody must
-// arrive.
+// How far to the left of the middle the two streams of a corridor walk in the mean [m], seen along the line; every
+// agent must arrive.
 static void streams(turned t, const char *strip, const char *walls, uint64_t seed,
                     double aside[2]) {
     th_scene *scene = corridor(t, strip, walls, "");
@@ -397,7 +397,7 @@ static void both_streams_keep(void **state) {
     print_message("  streams walk %.2f to %.2f m on their own side of the middle\n", least, most);
 }
 
-// Blocks, and thin walls at odd angles, in the way of either stream: nobody stays.
+// Blocks, and thin walls at odd angles, in the way of either stream: no agent stays.
 static void nobody_stays(void **state) {
     (void)state;
     static const char *const walls[] = {TH_JSON([[-2, -3], [-2, -1]]),
@@ -412,7 +412,8 @@ static void nobody_stays(void **state) {
     }
 }
 
-// A door in the left wall of a corridor, and a way point on the wrong side of the strip: who wants to leave is let go.
+// A door in the left wall of a corridor, and a way point on the wrong side of the strip: an agent that wants to leave
+// is let go.
 static void leaving(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON({"levels": [{"walkable": [{"rect": [0, 0, 30, 5]}, {"rect": [14, 5, 16, 9]}]}],

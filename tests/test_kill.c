@@ -34,9 +34,9 @@ static const char *program; // this one
 
 static int say(const char *text) { return write(STDOUT_FILENO, text, strlen(text)) < 0; }
 
-// Says "." when the file is there and then records until it is killed or the writer fails. The task "tell" says one more
-// "." for every frame. "flush" flushes after some frames, a number that does not fill a transaction, says "!" and waits
-// for its end.
+// Says "." when the file is there and then records until it is killed or the writer fails. The task "tell" says one
+// more "." for every frame. "flush" flushes after some frames, a number that does not fill a transaction, says "!" and
+// waits for its end.
 enum { FLUSH_AFTER = 13 };
 static void flush_and_wait(th_recorder *recorder) {
     if (th_recorder_flush(recorder, NULL) == TH_OK) say("!");
@@ -112,7 +112,7 @@ static pid_t start(const char *task, th_trajectory_format format, const char *fi
     return pid;
 }
 
-// ---- the same run, not interrupted: as many frames as somebody asks for
+// ---- the same run, not interrupted: as many frames as an agent asks for
 
 typedef struct moment {
     int count;

@@ -165,7 +165,7 @@ static void test_mistakes(void **state) {
         if (result->code != mistakes[i].code || !strstr(result->error, mistakes[i].says))
             fail_msg("%s: code %d, said: %s", mistakes[i].arguments, result->code, result->error);
     }
-    // Frames in which nobody is: no crash, and it says so.
+    // Frames in which no agent is: no crash, and it says so.
     assert_code(
         throng(
             p,

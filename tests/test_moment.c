@@ -47,13 +47,13 @@ static void test_every_array(void **state) {
     (void)state;
     th_scene *scene = scene_file(EVERYTHING);
     th_world *world = world_of(scene, 2, 5);
-    th_world_moment everybody = {0}, people = {0};
+    th_world_moment all = {0}, people = {0};
     int most = 0, bodies = 0;
     for (int k = 0; k < 30; ++k) { // the source makes the crowd grow: so do the arrays
         th_world_step(world, 10);
-        assert_true(th_world_moment_take(&everybody, world, ALL));
+        assert_true(th_world_moment_take(&all, world, ALL));
         assert_true(th_world_moment_take(&people, world, ALL | TH_PEOPLE_ONLY));
-        const th_moment *m = &everybody.moment, *p = &people.moment;
+        const th_moment *m = &all.moment, *p = &people.moment;
         assert_int_equal(m->count, th_world_agent_count(world));
         assert_int_equal(m->number, th_world_step_count(world));
         assert_true(m->time == th_world_time(world));
@@ -73,7 +73,7 @@ static void test_every_array(void **state) {
         most = m->count > most ? m->count : most;
     }
     assert_true(most > 20 && bodies > 0);
-    th_world_moment_release(&everybody);
+    th_world_moment_release(&all);
     th_world_moment_release(&people);
     th_world_destroy(world);
     th_scene_destroy(scene);

@@ -96,7 +96,7 @@ static void test_range(void **state) {
 static double speed_of(const th_moment *moment, int64_t id) {
     for (int i = 0; i < moment->count; ++i)
         if (moment->id[i] == id) return moment->velocity_x[i];
-    fail_msg("nobody with id %d", (int)id);
+    fail_msg("no person with id %d", (int)id);
     return 0;
 }
 

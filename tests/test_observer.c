@@ -8,7 +8,7 @@
 #include <string.h>
 
 // A hall in two halves with a gate that shuts for a while, a source, two measurement lines (one
-// slanted), an area, a scripted walker and a waiting area on somebody's way.
+// slanted), an area, a scripted walker and a waiting area on an agent's way.
 static const char hall[] = TH_JSON(
     {"levels":[{"id":"hall", "walkable":{"rect":[0,0,30,14]},
         "walls":[[[20,0],[20,6]],[[20,8],[20,14]]]}],
@@ -332,7 +332,7 @@ static void test_thin_wall_does_not_blur(void **state) {
     th_scene_destroy(scene);
 }
 
-// At every sample everybody is in exactly one cell of the own level.
+// At every sample every agent is in exactly one cell of the own level.
 static void test_people_in_maps(void **state) {
     (void)state;
     th_scene *scene = scene_file("scenes/verification/rimea_02_stairs_up.json");

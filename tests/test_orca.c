@@ -147,7 +147,7 @@ static void test_head_on_is_symmetric(void **state) {
 // 2. 250 antipodal people on a circle. The card asks for no overlap beyond 1 mm; ORCA does not deliver
 // that once the crowd meets in the middle, where the half-planes exclude each other and program 3 shares
 // the violation out. RVO2's own trajectories overlap too: by 35 mm with 60 people (circle_60, step 100),
-// by 111 mm in block_400 (step 50, which throng follows to 4e-6 m). So what is asked here is: everybody
+// by 111 mm in block_400 (step 50, which throng follows to 4e-6 m). So what is asked here is: every agent
 // arrives, and the contact stage, as shipped, at least halves the deepest overlap.
 static float deepest_in_circle(const char *contact, bool *done) {
     char text[512];
@@ -343,7 +343,7 @@ static void test_limit_comes_before_lines(void **state) {
     assert_true(v.x + v.y >= 1.2f - 1e-4f);
 }
 
-// Touched walls and corners let nobody further in.
+// Touched walls and corners let no agent further in.
 static void test_touched_walls_hold(void **state) {
     (void)state;
     th_orca_line line;
@@ -429,15 +429,15 @@ static th_world *two_people(const char *move, const char *others, th_vec2 a, th_
     return world;
 }
 
-static const th_vec2 NOBODY = {2e6f, 0};
+static const th_vec2 NO_ONE = {2e6f, 0};
 
-// Who does not react leaves all of the avoidance to the other.
+// An agent that does not react leaves all of the avoidance to the other.
 static void test_scripted_people_are_avoided_wholly(void **state) {
     (void)state;
     th_scene *scene;
     th_world *world =
         two_people("", TH_JSON("scripted":[{"id":"post", "radius":0.2, "path":[[0, 2, 0.1]]}],),
-                                           th_v(0, 0), th_v(10, 0), NOBODY, NOBODY, &scene);
+                                           th_v(0, 0), th_v(10, 0), NO_ONE, NO_ONE, &scene);
     th_world_step(world, 1);
     const float *vx = field_of(world, TH_FIELD_VELOCITY_X),
                 *vy = field_of(world, TH_FIELD_VELOCITY_Y);
@@ -473,7 +473,7 @@ static void test_limits_of_speed_and_acceleration(void **state) {
     (void)state;
     th_scene *scene;
     th_world *world = two_people(TH_JSON(, "max_acceleration":2), "", th_v(0, 0), th_v(50, 0),
-                                         NOBODY, NOBODY, &scene);
+                                         NO_ONE, NO_ONE, &scene);
     th_agent_id id;
     th_agent_def def = th_agent_def_default();
     def.position = th_v(0, 20);
@@ -489,7 +489,7 @@ static void test_limits_of_speed_and_acceleration(void **state) {
     th_scene_destroy(scene);
 }
 
-// Over the top of stairs people see each other: who comes towards it on the other level is avoided.
+// Over the top of stairs people see each other: an agent that comes towards it on the other level is avoided.
 static void test_people_beyond_stairs_are_seen(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(

@@ -19,7 +19,7 @@ static const th_field_info fields[] = {
     {"calls", false, true, "how often the function was called"},
 };
 
-// Keeps away from everybody; remembers how far it went.
+// Keeps away from every agent; remembers how far it went.
 static th_vec2 move(const th_agent *me) {
     th_vec2 v = {me->params[PACE] * me->preferred.x, me->params[PACE] * me->preferred.y};
     for (int k = 0; k < me->neighbour_count; ++k) {
@@ -77,7 +77,7 @@ static const th_model same_plan = {.cookie = TH_MODEL_COOKIE,
                                    .needs_lattice = true,
                                    .agent = as_planned};
 
-// Looks around and writes down what it sees; nobody moves.
+// Looks around and writes down what it sees; no agent moves.
 static const th_field_info seen_fields[] = {
     {"people", false, false, "neighbours seen"},
     {"walls", false, false, "walls seen"},

@@ -66,7 +66,7 @@ static void contact_pushes_along_and_friction_holds_across(void **state) {
     th_pbd_correction slide = th_pbd_contact(d, fast, 0.5f, 0.5f, 0.21f, 0.1f);
     assert_true(fabsf(slide.x - 0.05f) < 1e-6f && fabsf(slide.y + 0.5f * 0.1f * 0.1f) < 1e-6f);
     assert_true(th_pbd_contact(th_v(0.6f, 0.0f), slow, 0.5f, 0.5f, 0.21f, 0.1f).count == 0.0f);
-    // Of 20 and 80 kg the light one takes four fifths; who does not give way, nothing.
+    // Of 20 and 80 kg the light one takes four fifths; one that does not give way, nothing.
     assert_true(fabsf(th_pbd_share(1.0f / 20.0f, 1.0f / 80.0f) - 0.8f) < 1e-6f);
     assert_true(th_pbd_share(1.0f / 20.0f, 0.0f) == 1.0f);
 }
@@ -103,7 +103,7 @@ static void avoidance_goes_on_with_the_motion_begun(void **state) {
     assert_true(th_pbd_avoid(&avoid, th_v(-2.0f, 0.0f), th_v(2.0f * h, 0.0f), 0.5f, 0.5f).y < 0.0f);
 }
 
-// Who is stopped leans and eases, who walks at full speed does neither.
+// An agent that is stopped leans and eases, one that walks at full speed does neither.
 static void who_is_stopped_leans_and_eases(void **state) {
     (void)state;
     th_vec2 preferred = th_v(0.0f, 1.2f);
@@ -169,7 +169,7 @@ static void corrections_of_a_pair_sum_to_zero(void **state) {
 
 // ---- crowds without walls
 
-// People of one group who want nothing, on an open plane or in a room.
+// People of one group that want nothing, on an open plane or in a room.
 static th_world *standing(const char *move, const char *room, int count, const char *more,
                           th_scene **scene) {
     char text[1024];
@@ -247,7 +247,7 @@ static void momentum_of_two_who_collide_is_kept(void **state) {
     th_scene_destroy(scene);
 }
 
-// How fast two of 70 kg who run into each other off centre still slide past each other.
+// How fast two of 70 kg that run into each other off centre still slide past each other.
 static float sliding_after_collision(const char *friction) {
     char move[160];
     snprintf(move, sizeof move,
@@ -282,7 +282,7 @@ static void friction_takes_from_the_sliding(void **state) {
     assert_true(with < 0.97f * without && rough < 0.97f * with);
 }
 
-// A box of people who overlap at random, after one sub-step: how deep, and how fast the fastest has become.
+// A box of people that overlap at random, after one sub-step: how deep, and how fast the fastest has become.
 typedef struct heap_state {
     float deepest, fastest;
 } heap_state;

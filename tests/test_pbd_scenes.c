@@ -1,5 +1,5 @@
-// Position-based crowds in the scenarios of Weiss et al. 2017 and the shipped scenes, and the same bits for any threads.
-// SPDX-License-Identifier: Apache-2.0
+// Position-based crowds in the scenarios of Weiss et al. 2017 and the shipped scenes, and the same bits for any
+// threads. SPDX-License-Identifier: Apache-2.0
 #include "formula/random.h"
 #include "lane_index.h"
 #include "move/pbd/state.h"
@@ -56,7 +56,7 @@ static void crowds_pass_and_the_other_sign_jams(void **state) {
     const double time = SLOW ? 5.0 : 2.5 * 44.0 / 1.4;
     uint64_t both = passed(96, 10.0, "", time, 1);
     uint64_t sideways = passed(96, 10.0, TH_JSON(, "lr_mode": 0), time, 1);
-    // Wall to wall, sideways part only, without the side step that helps whoever is stuck.
+    // Wall to wall, sideways part only, without the side step that helps an agent that is stuck.
     uint64_t plus = passed(135, 4.0, TH_JSON(, "lr_mode": 0, "sidestep": 0), time, 1);
     uint64_t minus =
         passed(135, 4.0, TH_JSON(, "lr_mode": 0, "sidestep": 0, "lr_sign": -1), time, 1);
@@ -67,7 +67,7 @@ static void crowds_pass_and_the_other_sign_jams(void **state) {
     assert_true(plus * 10 > 270 * 9 && minus * 5 < 270);
 }
 
-// Card check 4: thoroughly mixed people who want to go two ways.
+// Card check 4: thoroughly mixed people that want to go two ways.
 static void lane_index_rises(void **state) {
     (void)state;
     if (SLOW) skip();
@@ -186,7 +186,7 @@ static void counterflow_passes(void **state) {
     th_scene_destroy(scene);
 }
 
-// The largest scenes load, hold everybody, and step.
+// The largest scenes load, hold every agent, and step.
 static void a_hundred_thousand_people_step(void **state) {
     (void)state;
     if (SLOW) skip();

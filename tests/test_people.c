@@ -1,4 +1,4 @@
-// People as measured: the formulas, who goes first, narrow doors, people who meet and people who wait.
+// People as measured: the formulas, precedence, narrow doors, meetings and waiting.
 // SPDX-License-Identifier: Apache-2.0
 #include "move/people/people.h"
 #include "support.h"
@@ -61,7 +61,7 @@ static void waiting_shortens_the_gaps(void **state) {
     assert_true(late.wall_distance < calm.wall_distance && late.wall_distance > p.body_depth);
 }
 
-// Of two who converge exactly one minds the other, wherever they stand.
+// Of two converging agents exactly one gives way, wherever they stand.
 // Whom the device leaves out really allows as much in every direction, or they could not be left out; and it is many.
 static void who_is_left_out_would_not_matter(void **state) {
     (void)state;
@@ -229,7 +229,7 @@ static void crowds_that_meet_get_past_each_other(void **state) {
     }
 }
 
-// Thirty people wait; thirty walk through them. Who waits steps aside, but is not carried along.
+// Thirty people wait; thirty walk through them. An agent that waits steps aside, but is not carried along.
 static void people_who_wait_are_not_shoved_about(void **state) {
     (void)state;
     th_world *world = people_of(
@@ -259,7 +259,7 @@ static void people_who_wait_are_not_shoved_about(void **state) {
     destroy(world);
 }
 
-// Nobody has the velocity wished for at once: of what is missing 1 - e^(-t / relaxation_time) is made up.
+// No agent has the velocity wished for at once: of what is missing 1 - e^(-t / relaxation_time) is made up.
 static void velocity_follows_the_wish_in_time(void **state) {
     (void)state;
     th_world *world = people_of(
@@ -279,7 +279,8 @@ static void velocity_follows_the_wish_in_time(void **state) {
     destroy(world);
 }
 
-// Who walks straight at a wall slows down before it: (0.6 m - 0.27 m) / 0.6 s half a metre off the centre, and not 1.3 m/s.
+// An agent that walks straight at a wall slows down before it: (0.6 m - 0.27 m) / 0.6 s half a metre off the centre,
+// and not 1.3 m/s.
 static void a_wall_ahead_slows_down(void **state) {
     (void)state;
     th_world *world = people_of(TH_JSON(

@@ -1,5 +1,5 @@
-// Pictures of discomfort and guidance in scenes: what their pixels mean, what nodes take of them, where people go, and what
-// is said of files that are none. SPDX-License-Identifier: Apache-2.0
+// Pictures of discomfort and guidance in scenes: what their pixels mean, what nodes take of them, where people go, and
+// what is said of files that are none. SPDX-License-Identifier: Apache-2.0
 #include "plan/pictures.h"
 #include "space/distance_grid.h"
 #include "support.h"
@@ -263,7 +263,7 @@ static void refused(const char *picture, th_result code, const char *path, const
 
 // ---- height
 
-// Greys are metres; who walks up is slower, down as on the flat, and a potential leads around a hill.
+// Greys are metres; an agent that walks up is slower, down as on the flat, and a potential leads around a hill.
 static void heights(void **state) {
     (void)state;
     uint8_t ramp[40 * 20], hill[40 * 20];
@@ -400,7 +400,8 @@ static void messages_of_areas(void **state) {
             TH_BAD_SCENE, "pictures[0].to", "as steep for everybody");
 }
 
-// People keep to the turn that is drawn around the fountain: those to the east pass south of it, those to the west north.
+// People keep to the turn that is drawn around the fountain: those to the east pass south of it, those to the west
+// north.
 static double with_the_turn(bool drawn, int crowds) {
     static const char *const without[] = {"groups.0.plan.follow=0", "groups.1.plan.follow=0"};
     th_scene_options options = {.overrides = without, .override_count = drawn ? 0 : 2};

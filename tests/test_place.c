@@ -83,7 +83,7 @@ static void release(crowd *c) {
     free(c->radii);
 }
 
-// Brute force: nobody overlaps anybody or reaches over a wall; everybody is on ground and in the area.
+// Brute force: no agent overlaps another or reaches over a wall; every agent is on ground and in the area.
 static void check_crowd(const crowd *c) {
     for (int i = 0; i < c->placed; ++i) {
         th_vec2 p = c->positions[i];

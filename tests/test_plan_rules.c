@@ -35,11 +35,11 @@ static th_vec2 preferred_at(run *r, float x, float y) {
         view[0] = values[k];
         th_world_unmap(r->world, fields[k]);
     }
-    run_plans(r->world); // a whole step would let who stands on an exit leave
+    run_plans(r->world); // a whole step would let agents on an exit leave
     return (th_vec2){r->world->agents.preferred_x[0], r->world->agents.preferred_y[0]};
 }
 
-// `straight` leads through walls; everybody else goes around.
+// `straight` leads through walls; all others go around.
 static void test_straight_ignores_walls(void **state) {
     (void)state;
     for (int straight = 0; straight < 2; ++straight) {
@@ -74,7 +74,7 @@ static void test_later_zones_lie_on_top(void **state) {
     finish(&r);
 }
 
-// Who comes along a wall aims at an exit's near end, but not at the very end, and not all at one place.
+// An agent that comes along a wall aims at an exit's near end, but not at the very end, and not all at one place.
 static void test_people_spread_over_an_exit(void **state) {
     (void)state;
     run r = begin(TH_JSON(
@@ -94,7 +94,7 @@ static void test_people_spread_over_an_exit(void **state) {
     finish(&r);
 }
 
-// On an exit's line one goes on out; beyond somebody else's exit, back in.
+// On an exit's line one goes on out; beyond another agent's exit, back in.
 static void test_on_and_beyond_exits(void **state) {
     (void)state;
     run r = begin(TH_JSON(
@@ -107,7 +107,7 @@ static void test_on_and_beyond_exits(void **state) {
     finish(&r);
 }
 
-// Who has arrived at an own goal and is pushed away goes back.
+// An agent that has arrived at an own goal and is pushed away goes back.
 static void test_who_is_pushed_off_returns(void **state) {
     (void)state;
     run r = begin(TH_JSON(

@@ -1,4 +1,4 @@
-// Universal power law of Karamouzas, Skinner, Guy 2014: the time to a collision, the force, and who meets whom.
+// Universal power law of Karamouzas, Skinner, Guy 2014: the time to a collision, the force, and which agents meet.
 // SPDX-License-Identifier: Apache-2.0
 #include "formula/random.h"
 #include "move/power_law/power_law.h"
@@ -56,7 +56,7 @@ static void force_is_minus_the_gradient_of_the_energy(void **state) {
     assert_true(compared > 200);
 }
 
-// Who walk side by side, who part, and who will miss each other do not mind each other, however near they are.
+// Agents that walk side by side, that part, or that will miss each other ignore each other, however near they are.
 static void no_collision_no_force(void **state) {
     (void)state;
     th_power_law_params p = published();
@@ -69,8 +69,8 @@ static void no_collision_no_force(void **state) {
     assert_true(deep.x < 0.0f && isfinite(deep.x));
 }
 
-// Velocities of the first two after one step of 20 ms from rest or, `moving`, from 1.3 m/s to the right. `together`: the
-// second stands where the first does.
+// Velocities of the first two after one step of 20 ms from rest or, `moving`, from 1.3 m/s to the right. `together`:
+// the second stands where the first does.
 static void step_once(const char *positions, bool moving, bool together, th_vec2 found[2]) {
     char json[800];
     snprintf(json, sizeof json,
@@ -106,7 +106,7 @@ static void one_step_is_the_published_one(void **state) {
     // From rest a share h / xi of the preferred velocity, implicitly.
     step_once("[[10, 1]]", false, false, v);
     assert_near(th_length(v[0]), 1.3 * (0.02 / 0.54) / (1 + 0.02 / 0.54), 1e-3);
-    // Who walks ahead at the same speed is no collision.
+    // An agent that walks ahead at the same speed is no collision.
     step_once("[[10, 1], [10.8, 1]]", true, false, v);
     assert_near(v[0].x, 1.3, 1e-3);
     // Towards a wall half a second ahead: -grad E = 1.5 e^(-t/3) / t^2 (2/t + 1/3) / v, 15 m/s2.
@@ -117,7 +117,7 @@ static void one_step_is_the_published_one(void **state) {
     assert_true(th_length(th_sub(v[0], v[1])) > 0.2f);
 }
 
-// Ten people against ten on their way through each other: all arrive, nobody walks through anybody.
+// Ten people against ten on their way through each other: all arrive, no agent walks through another.
 static void two_groups_pass(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(

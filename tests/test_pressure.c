@@ -162,7 +162,7 @@ static void test_crowd_pressure_slowly(void **state) {
 
 // ---- exposure
 
-// A block of people who walk apart, far from all walls; the densities around everybody worked out person by person.
+// A block of people that walk apart, far from all walls; the densities around every agent worked out person by person.
 static const char field[] = TH_JSON(
     {"levels":[{"id":"field", "walkable":{"rect":[-40,-40,40,40]}}],
     "exits":[{"id":"east", "line":[[40,-4],[40,4]]}, {"id":"west",
@@ -321,7 +321,7 @@ static float value_at(const th_grid *grid, double x, double y) {
     return i >= 0 && j >= 0 && i < grid->nx && j < grid->ny ? grid->values[j * grid->nx + i] : 0.0f;
 }
 
-// A packed crowd: the map has what the model's cell has at its middle (the model's are larger), and everybody
+// A packed crowd: the map has what the model's cell has at its middle (the model's are larger), and every agent
 // met what was in his cell.
 static void test_pressure_of_a_run(void **state) {
     (void)state;

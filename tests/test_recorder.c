@@ -49,7 +49,7 @@ static void remove_files(folder *f) {
 static int remove_folder(void **state) {
     folder *f = *state;
     remove_files(f);
-    int left = rmdir(f->path); // fails when a file is there that nobody knows
+    int left = rmdir(f->path); // fails when a file is there that no agent knows
     free(f);
     return left;
 }
@@ -167,7 +167,7 @@ static th_moment next_of(th_trajectory *trajectory) {
 
 // ---- what is in the file is what was seen
 
-// Whoever stands within a quantum of an exit or of the line between two levels is set off it.
+// An agent that stands within a quantum of an exit or of the line between two levels is set off it.
 static bool near_edge(const film *f, const moment *m, int i, double quantum) {
     for (int e = 0; e < f->edge_count; ++e) {
         const th_edge *edge = &f->edges[e];
@@ -246,7 +246,7 @@ static void test_frames_are_every_nth_step(void **state) {
     th_scene_destroy(scene);
 }
 
-// The cart is 1.2 m by 0.8 m of discs; the guard is somebody.
+// The cart is 1.2 m by 0.8 m of discs; the guard is one agent.
 static void test_bodies_are_not_people(void **state) {
     folder *f = *state;
     th_scene *scene = scene_file(EVERYTHING);
@@ -262,7 +262,7 @@ static void test_bodies_are_not_people(void **state) {
     th_scene_destroy(scene);
 }
 
-// Somebody walks to the north-east and then stands: he goes on looking there, also after a resume.
+// An agent walks to the north-east and then stands: the record keeps that direction, also after a resume.
 static void test_who_stands_looks_where_he_walked(void **state) {
     folder *f = *state;
     th_scene *scene = scene_of(TH_JSON(

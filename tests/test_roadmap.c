@@ -32,7 +32,8 @@ static float walk(const hand_scene *hand, const th_roadmap *roadmap, const uint8
         if (way.distance >= TH_UNREACHABLE) return -1.0f;
         float step = th_min(0.05f, way.distance);
         th_vec2 q = th_add(p, th_scale(step, way.direction));
-        for (int l = 0; l < hand->scene.link_count; ++l) { // who crosses a link line changes level
+        for (int l = 0; l < hand->scene.link_count;
+             ++l) { // an agent that crosses a link line changes level
             const th_link *link = &hand->links[l];
             float before = th_dot(th_sub(p, link->a), link->up);
             float after = th_dot(th_sub(q, link->a), link->up);
@@ -122,7 +123,7 @@ static void far_ways_are_straight(void **state) {
     hand_destroy(hand);
 }
 
-// Goals that are too far to be looked for at once, seen from beside the only node: nobody turns back to it.
+// Goals that are too far to be looked for at once, seen from beside the only node: no agent turns back to it.
 static void far_goals_are_gone_to(void **state) {
     (void)state;
     hand_scene *hand = hand_create();

@@ -14,8 +14,8 @@
             fail_msg("%s is %g, wanted %g to %g", #value, found, (double)(low), (double)(high)); \
     } while (0)
 
-// Walls that meet like a T or a cross have no corner there, and a line drawn some millimetres too long or too short none
-// either: a corridor of 2.5 m along them is one room.
+// Walls that meet like a T or a cross have no corner there, and a line drawn some millimetres too long or too short
+// none either: a corridor of 2.5 m along them is one room.
 static void test_walls_that_meet(void **state) {
     (void)state;
     static const double ends[] = {8, 8.004, 8.02, 7.998, 7.996, 7.96};
@@ -138,7 +138,7 @@ static void expect_one_door(plan p, double angle, double widest, const char *wha
         fail_msg("%s at %g: %d rooms, %d portals, the first of kind %d", what, angle,
                  rooms->room_count, rooms->portal_count,
                  rooms->portal_count > 0 ? (int)rooms->portals[0].kind : -1);
-    // Its line is that of the opening, and people who aim at it aim at ground.
+    // Its line is that of the opening, and people that aim at it aim at ground.
     assert_between(rooms->portals[0].width, 0.999, widest);
     if (leaks(&p, angle)) fail_msg("%s at %g: sight and planners pass the shut door", what, angle);
     close_plan(&p);
@@ -362,8 +362,8 @@ static void check_rooms(const plan *p, bool plain, uint64_t *state) {
     }
 }
 
-// Halves a room again and again: walls from wall to wall, which miss those by up to 9 mm, each with a door that is too long
-// or too short for its gap by up to 9 cm. Returns the number of walls.
+// Halves a room again and again: walls from wall to wall, which miss those by up to 9 mm, each with a door that is too
+// long or too short for its gap by up to 9 cm. Returns the number of walls.
 static int halve(drawn *d, uint64_t *state, const double low[2], const double high[2], int depth) {
     double size[2] = {high[0] - low[0], high[1] - low[1]};
     int along = size[0] > size[1] ? 1 : 0, across = 1 - along; // the wall runs `along`

@@ -186,7 +186,7 @@ static void test_nothing_is_kept(void **state) {
     assert_string_equal(th_runs_about(runs)->folder, "");
     assert_false(program_has(&f->p, "out"));
     const char *const *texts = th_runs_warnings(runs, &warnings);
-    assert_true(warnings > 0); // nobody is out after 2 s
+    assert_true(warnings > 0); // no agent is out after 2 s
     assert_holds(texts[0], "30 people");
     th_runs_destroy(runs);
 }

@@ -141,7 +141,7 @@ static void test_nothing_is_overwritten(void **state) {
         0);
     assert_true(program_has(p, "mine/trajectory.txt"));
     assert_code(throng(p, "run hall.json --quiet --max-time 2 --out mine --force --no-report"), 0);
-    // The recording was of another run; the thesis was of nobody's concern.
+    // The recording was of another run; the name is not used.
     assert_false(program_has(p, "mine/trajectory.txt"));
     assert_true(program_has(p, "mine/thesis.txt"));
     result = throng(p, "run hall.json --out hall.json/below");

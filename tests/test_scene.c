@@ -169,7 +169,7 @@ static void test_scripted_body(void **state) {
                 float dx = cart->discs[i].x - x, dy = cart->discs[i].y - y;
                 nearest = fminf(nearest, sqrtf(dx * dx + dy * dy) - cart->radius);
             }
-            assert_true(nearest < 0.2f); // somebody centred here would overlap
+            assert_true(nearest < 0.2f); // an agent centred here would overlap
         }
     th_scene_destroy(scene);
 }

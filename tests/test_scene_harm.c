@@ -218,14 +218,14 @@ static void test_nobody_walks_out(void **state) {
                                                               models[m]);
         th_scene *scene = scene_of(json);
         th_world *world = world_of(scene, 1, 1);
-        run_to_end(world, 60.0); // fails where somebody stands outside
+        run_to_end(world, 60.0); // fails where an agent stands outside
         assert_true(th_world_statistics(world).left > 0);
         th_world_destroy(world);
         th_scene_destroy(scene);
     }
 }
 
-// Four micrometres before the line of an exit, far from every wall, is ground; so is whoever stands there.
+// Four micrometres before the line of an exit, far from every wall, is ground; so is an agent that stands there.
 static void test_ground_ends_at_an_exit(void **state) {
     (void)state;
     th_scene *scene = scene_file("scenes/uic/crossing_120.json");

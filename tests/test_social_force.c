@@ -230,7 +230,7 @@ static void walls_slow_who_slides_along_them(void **state) {
     small_world_destroy(small);
 }
 
-// Somebody walks along a thin wall at y = 0; with `company` another comes towards him on the other side.
+// An agent walks along a thin wall at y = 0; with `company` another comes towards it on the other side.
 // The sum of the bits of where he has been.
 static uint32_t walk_along_wall(bool company, bool wall, float line_of_sight) {
     th_social_force_params p = published();
@@ -268,7 +268,7 @@ static void nobody_is_felt_through_a_thin_wall(void **state) {
     assert_int_not_equal(walk_along_wall(true, false, 1.0f), walk_along_wall(false, false, 1.0f));
 }
 
-// Speed towards -x that somebody at (-0.3, y) gets in a step from somebody at (0.3, y), with a pillar of
+// Speed towards -x that an agent at (-0.3, y) gets in a step from another at (0.3, y), with a pillar of
 // 10 cm, or a door, between x = -0.05 and 0.05 for y < 0.
 static float push_past_edge(float y, bool door, bool closed) {
     th_social_force_params p = published();
@@ -437,7 +437,7 @@ static void herding_turns_towards_the_others(void **state) {
     }
 }
 
-// Those behind a wall do not turn anybody, where sight counts.
+// Those behind a wall do not turn the agent, where sight counts.
 static void herding_does_not_reach_through_walls(void **state) {
     (void)state;
     const th_vec2 thin[] = {{-9, 0.5f}, {9, 0.5f}, {9, 0.6f}, {-9, 0.6f}};
@@ -460,7 +460,7 @@ static void herding_does_not_reach_through_walls(void **state) {
     }
 }
 
-// The same push moves who is twice as heavy half as much.
+// The same push moves an agent that is twice as heavy half as much.
 static void pushes_are_shared_out_by_mass(void **state) {
     (void)state;
     float speed[2];
@@ -488,7 +488,7 @@ static void impatience_raises_the_speed_of_who_is_stopped(void **state) {
     assert_true(th_social_force_impatient_speed(0.0f, 0.0f, 5.0f) == 0.0f); // stands
 }
 
-// Card check 6, in the hardest case: disks at the closest packing, everybody pressing to the middle.
+// Card check 6, in the hardest case: disks at the closest packing, every agent pressing to the middle.
 static void packed_box_does_not_blow_up(void **state) {
     (void)state;
     small_world *small = create(published());

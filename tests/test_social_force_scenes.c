@@ -87,7 +87,7 @@ static void an_arch_forms_before_the_door(void **state) {
     (void)state;
     th_scene *scene = room(3.0);
     th_world *world = world_of(scene, 1, 3);
-    th_world_step(world, 400); // 20 s: everybody has come
+    th_world_step(world, 400); // 20 s: every agent has come
     int sectors[3] = {0}, near = 0, beyond = 0;
     const float *x = field_of(world, TH_FIELD_POSITION_X),
                 *y = field_of(world, TH_FIELD_POSITION_Y);
@@ -110,7 +110,7 @@ static void an_arch_forms_before_the_door(void **state) {
     th_scene_destroy(scene);
 }
 
-// Everybody in a full room walks towards the exit for 20 s, in steps of 0.1 s.
+// Every agent in a full room walks towards the exit for 20 s, in steps of 0.1 s.
 static void run_packed_room(const char *move) {
     char text[1024];
     static const char format[] =

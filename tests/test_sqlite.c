@@ -156,7 +156,7 @@ static void test_no_geometry(void **state) {
         assert_int_equal(t->info.note_count, 0);
         th_moment got = next(t);
         assert_int_equal(got.count, 2);
-        assert_null(got.orientation_x); // nobody said, so nobody says
+        assert_null(got.orientation_x); // not written, so not read
         assert_null(got.level);
         assert_true(got.x[0] == 1.5 && got.y[1] == 3.25);
         close_recording(t);
@@ -235,8 +235,8 @@ static void test_empty_beginning(void **state) {
         th_trajectory_info info = {.format = k ? TH_TRAJECTORY_COMPACT : TH_TRAJECTORY_SQLITE,
                                    .fps = 10};
         th_trajectory_writer *writer = create(&info);
-        th_moment nobody = {.number = 0};
-        write_frame(writer, &nobody);
+        th_moment empty = {.number = 0};
+        write_frame(writer, &empty);
         int64_t id = 4;
         double x = 7, y = -7, ox = 0, oy = -1;
         th_moment one = {.number = 5, .count = 1, .id = &id, .x = &x, .y = &y};

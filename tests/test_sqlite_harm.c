@@ -372,7 +372,7 @@ static void test_unwritable(void **state) {
     free_writer(writer);
 }
 
-// Reads as somebody who may not write there, in a process of its own; root may write everywhere.
+// Reads as a user that may not write there, in a process of its own; root may write everywhere.
 static void read_only(bool compact) {
     assert_int_equal(chmod(path, 0444), 0);
     assert_int_equal(chmod(folder, 0555), 0);

@@ -1,4 +1,4 @@
-// The studio without its server: frames as bytes, documents and their edits, people who go on in another scene.
+// The studio without its server: frames as bytes, documents and their edits, people that go on in another scene.
 // SPDX-License-Identifier: Apache-2.0
 #include "studio/frame.h"
 #include "studio/server.h"
@@ -119,8 +119,9 @@ static th_studio_moment *many(th_studio_catalogue *catalogue, int count) {
     return moment;
 }
 
-// Outside the view nobody is sent; people smaller than a pixel are thinned, and the same ones stay.
-// Everybody once and where they are, those who have just left not; the same in the order of ids, which loads ask for.
+// Agents outside the view are not sent; people smaller than a pixel are thinned, and the same ones stay.
+// Every agent once and where it is, without those that have just left; the same in the order of ids, which loads ask
+// for.
 static void moments_hold_the_living(void **state) {
     (void)state;
     json_t *document = read_room();
@@ -181,7 +182,7 @@ static void views_cull_and_thin(void **state) {
     moment->rows[first - 1].x += 0.1f;
     th_studio_write_people(moment, &view, &frame, bytes);
     assert_int_equal(u32_at(bytes + 64), first);
-    view.levels = 2; // nobody is on level 1
+    view.levels = 2; // no agent is on level 1
     assert_int_equal(th_studio_write_people(moment, &view, &frame, bytes), 64);
     free(bytes);
     th_studio_moment_release(moment);
@@ -255,7 +256,7 @@ static th_studio_moment *moment_with_ways(th_world *world, th_studio_catalogue *
 static void the_way_takes_longer_through_people_who_stand(void **state) {
     (void)state;
     json_t *document = read_room();
-    // Nobody: as far as one walks freely. The others do not set off: at a shuffle through them.
+    // No agent: as far as one walks freely. The others do not set off: at a shuffle through them.
     for (int people = 0; people <= 60; people += 60) {
         json_t *patch =
             json_pack("[{s:s,s:s,s:i},{s:s,s:s,s:i}]", "op", "replace", "path", "/groups/0/count",

@@ -67,7 +67,7 @@ static void test_flow_rises_with_width(void **state) {
     assert_true(program_has(p, "widths/report.html"));
 }
 
-// Who lies at the beginning, and in one of two combinations rises after a second.
+// An agent that lies at the beginning, and in one of two combinations rises after a second.
 static void test_the_fallen_are_counted(void **state) {
     program *p = *state;
     assert_code(throng(p, "sweep scene.json --quiet --set groups.0.count=5 --set "

@@ -119,7 +119,7 @@ static double value(const csv *table, int row, const char *column) {
 
 // ---- runs
 
-// Watches a run; when `crossed` is given, counts who passes x = 8 by hand, per sample.
+// Watches a run; when `crossed` is given, counts the people that pass x = 8 by hand, per sample.
 static void add_run(th_ensemble *ensemble, const th_scene *scene, uint64_t seed, int steps,
                     int *crossed) {
     th_world *world = world_of(scene, 1, seed);
@@ -170,11 +170,11 @@ static void check_gate(const int *crossed, int samples) {
         if (strcmp(field(table, r, "id"), "gate, \"main\"") != 0) continue;
         assert_string_equal(field(table, r, "kind"), "door");
         int k = (int)lround(value(table, r, "time_s"));
-        // The line runs upward, so who walks right goes from its left to its right: backward.
+        // The line runs upward, so people that walk right go from its left to its right: backward.
         assert_near(value(table, r, "backward") - value(table, r, "forward"), crossed[k], 0.0);
         int from = k > 5 ? k - 5 : 0, to = k + 5 < samples ? k + 5 : samples - 1;
         double flow = (double)(crossed[to] - crossed[from]) / (to - from);
-        if (value(table, r, "forward") <= 0.0) // nobody was pushed back so far
+        if (value(table, r, "forward") <= 0.0) // no agent was pushed back so far
             assert_true(value(table, r, "flow_per_s") >= flow - 1e-6);
         assert_near(value(table, r, "specific_flow_per_m_s"), value(table, r, "flow_per_s") / 2.0,
                     1e-6);
@@ -337,7 +337,7 @@ static void test_tables_of_three_runs(void **state) {
     check_people(&ensemble);
     check_runs(&ensemble);
     check_summary(&ensemble, 60);
-    csv *runs = read_csv("runs.csv"); // no model here makes anybody fall
+    csv *runs = read_csv("runs.csv"); // no model here makes any agent fall
     assert_string_equal(field(runs, 0, "people_fallen"), "");
     free_csv(runs);
     csv *areas = read_csv("areas.csv");
@@ -356,7 +356,7 @@ static bool warned_of(const th_warnings *warnings, const char *words) {
     return false;
 }
 
-// A closed door: nobody gets out, and the warnings say who and where.
+// A closed door: no agent gets out, and the warnings say who and where.
 static void test_people_who_cannot_leave(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
@@ -400,7 +400,7 @@ static void test_people_who_cannot_leave(void **state) {
     th_scene_destroy(scene);
 }
 
-// Two lie from the beginning, one of them for good; those who walk do not fall.
+// Two lie from the beginning, one of them for good; agents that walk do not fall.
 static void test_people_who_fell(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(

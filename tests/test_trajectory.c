@@ -41,7 +41,7 @@ static const th_trajectory_note notes[] = {
     {"throng_scene", "{}"},
 };
 
-// Holes in the numbering of frames and people; nobody in frame 7 and in the last.
+// Holes in the numbering of frames and people; no agent in frame 7 and in the last.
 static void make_sample(fixture *f) {
     for (int k = 0; k < FRAMES; ++k) {
         sample_frame *frame = &f->frames[k];

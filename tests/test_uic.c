@@ -41,7 +41,7 @@ static void parameters_begin_with_contact(void **state) {
     assert_true(fabsf(th_uic_share(0.5f, 1.0f) - 0.5f * sqrtf(3.0f) * 0.25f) < 1e-6f);
 }
 
-// Card check 1: everybody is counted once, so is the ground.
+// Card check 1: every agent is counted once, so is the ground.
 static void splat_keeps_the_number_of_people(void **state) {
     (void)state;
     th_scene *scene = scene_of(pillared_room);
@@ -54,7 +54,8 @@ static void splat_keeps_the_number_of_people(void **state) {
         th_world_step(world, 1);
         th_uic_view view = th_uic_view_of(world, 0);
         double cell = (double)view.grid.h * (double)view.grid.h;
-        if (before != world->agents.count) continue; // the first index of a step may drop who left
+        if (before != world->agents.count)
+            continue; // the first index of a step may drop agents that left
         assert_true(fabs(sum_of(view.people, &view.grid) - before) < 1e-4 * before);
         assert_true(fabs(sum_of(view.packing, &view.grid) * cell - area) < 1e-4 * area);
     }
@@ -106,7 +107,7 @@ static void pressure_solves_the_complementarity_problem(void **state) {
     th_scene_destroy(scene);
 }
 
-// Card check 3: everybody walks right in a closed corridor.
+// Card check 3: every agent walks right in a closed corridor.
 static void closed_corridor_fills_from_the_wall(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
@@ -147,7 +148,7 @@ static void closed_corridor_fills_from_the_wall(void **state) {
 }
 
 // Fig. 3: people before a door, with all parts, without pressure, without pair step. Results: the largest
-// packing of any cell, and the share of people who overlap, over the run.
+// packing of any cell, and the share of people that overlap, over the run.
 typedef struct door_result {
     float densest;
     double overlapping;
@@ -271,7 +272,8 @@ static void circle_turns_and_keeps_its_distances(void **state) {
     nearest /= (double)dense;
     assert_true(nearest > 1.22 && nearest < 1.28);
     assert_true((double)closer < 0.0012 * (double)counted);
-    // 1.06 is met but for the first moment of meeting, when nobody is pushed back faster than 1.2 times walking speed.
+    // 1.06 is met but for the first moment of meeting, when no agent is pushed back faster than 1.2 times walking
+    // speed.
     assert_true(densest < 1.09f);
     assert_true(turning > 0.5);
 #endif

@@ -21,8 +21,8 @@ static float nearest_pair(const th_world *world) {
     return nearest;
 }
 
-// Far more people than fit are owed at once. Those who come in keep the distance of a crowd at the limit, so the room is
-// never overfull; who asks for a denser limit gets more in.
+// Far more people than fit are owed at once. Agents that come in keep the distance of a crowd at the limit, so the room
+// is never overfull; an agent that asks for a denser limit gets more in.
 static void a_source_does_not_overfill(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
@@ -67,8 +67,9 @@ static void stand(th_world *world, int i, float x, float y) {
     world->agents.position_y[i] = y;
 }
 
-// Two who want east overlap by 15 cm, one of them on the line of the western exit, far from walls. The line holds that one, so the other
-// has to make all the room: left to the contact stage, half of the overlap would come back at the end of the step.
+// Two that want east overlap by 15 cm, one of them on the line of the western exit, far from walls. The line holds that
+// one, so the other has to make all the room: left to the contact stage, half of the overlap would come back at the end
+// of the step.
 static void an_exit_of_others_holds_in_the_pair_step(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(

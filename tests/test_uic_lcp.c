@@ -256,7 +256,7 @@ static void assemble(floor_plan *f) {
     }
 }
 
-// Everybody walks to (x, y); people within `radius` cells of the middle.
+// Every agent walks to (x, y); people within `radius` cells of the middle.
 static floor_plan crowd_to(int n, double x, double y, double radius, double fill) {
     floor_plan f = floor_make(n, n);
     for (int j = 1; j < n - 1; ++j) {
@@ -442,7 +442,7 @@ static void test_cost(void **state) {
     random_state = 17;
     assert_int_equal(visits_of(small_crowd(160, 0)), alone); // empty cells cost nothing
     random_state = 17;
-    // People who are not jammed cost a few reads each.
+    // People that are not jammed cost a few reads each.
     int64_t among = visits_of(small_crowd(160, 1e-3));
     assert_true(among < alone + 8 * 160 * 160);
     // Four and sixteen times the jam: about as many times the work.

@@ -1,6 +1,7 @@
-// Cut cells at every offset and angle: people leave through doors, corridors, corners and junctions of 0.8 to 5 m, wherever
-// the grid happens to lie. A plan is moved by a random part of a cell and turned by a random angle; everybody gets out.
-// THRONG_LONG=1: forty placings of each instead of one, and a table. SPDX-License-Identifier: Apache-2.0
+// Cut cells at every offset and angle: people leave through doors, corridors, corners and junctions of 0.8 to 5 m,
+// wherever the grid happens to lie. A plan is moved by a random part of a cell and turned by a random angle; every
+// agent gets out. THRONG_LONG=1: forty placings of each instead of one, and a table. SPDX-License-Identifier:
+// Apache-2.0
 #include "formula/random.h"
 #include "formula/vec.h"
 #include "support.h"
@@ -175,8 +176,8 @@ static void everybody_leaves_wherever_the_grid_lies(void **state) {
     assert_int_equal(failed, 0);
 }
 
-// Where people stood for good: 4 cm before an exit whose line runs through a cell, held by the flow; at the end of a wall,
-// which their plan hugs; one who walked along an exit line against one who came (the last).
+// Where people stood for good: 4 cm before an exit whose line runs through a cell, held by the flow; at the end of a
+// wall, which their plan hugs; one that walked along an exit line against one that came (the last).
 static void nobody_stays_where_some_stood(void **state) {
     (void)state;
     const struct {

@@ -77,7 +77,7 @@ static void two_at_the_same_place_part(void **state) {
     end(&t);
 }
 
-// Of what two lack, who walks takes a quarter beside one who has arrived.
+// Of what two lack, a walking agent takes a quarter beside an arrived one.
 static void who_has_arrived_makes_room(void **state) {
     (void)state;
     two t = two_people(", \"tidy_passes\": 0", 0.1, 9, th_v(5, 2), th_v(5, 2.3f));
@@ -110,7 +110,8 @@ static void a_wall_holds_in_the_pair_step(void **state) {
     end(&t);
 }
 
-// In a long step people walk a piece, make room, walk on. In one go the one would be past the other before anybody looks.
+// In a long step people walk a piece, make room, walk on. In one go the one would be past the other before either
+// looks.
 static void long_steps_are_walked_in_pieces(void **state) {
     (void)state;
     two t = two_people(", \"pair_substep\": 0.1, \"pressure\": 0", 0.4, 0, th_v(5, 2),

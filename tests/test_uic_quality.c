@@ -7,7 +7,7 @@
 #include "world/world.h"
 #include <math.h>
 
-// Somebody pressed against a wall came nearer to it with every step, stuck to it and at last walked out along the
+// An agent pressed against a wall came nearer to it with every step, stuck to it and at last walked out along the
 // very line of an exit without ever crossing it.
 static void nobody_sticks_to_a_wall(void **state) {
     (void)state;
@@ -31,7 +31,7 @@ static void nobody_sticks_to_a_wall(void **state) {
     th_scene_destroy(scene);
 }
 
-// What would be left of a wall beside an opening for less than a centimetre is not built; who is pushed through
+// What would be left of a wall beside an opening for less than a centimetre is not built; agents pushed through
 // there has left.
 static void nobody_slips_out_beside_an_exit(void **state) {
     (void)state;
@@ -71,8 +71,8 @@ static void the_line_of_an_exit_is_no_solid(void **state) {
     th_scene_destroy(scene);
 }
 
-// Somebody who wants neither is pushed into the corner where two exits meet. Sliding off the one led over the other,
-// and who was out could not come in again: people of the campsite turned in clumps outside of it for good.
+// An agent that wants neither is pushed into the corner where two exits meet. Sliding off the one led over the other,
+// and one that was out could not come in again: people of the campsite turned in clumps outside of it for good.
 static void nobody_is_pushed_out_where_two_exits_meet(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
@@ -98,7 +98,7 @@ static void nobody_is_pushed_out_where_two_exits_meet(void **state) {
 }
 
 // A cell with hardly any ground is shown with those it opens to: half a person more there is no crush, and pressure
-// where nobody can stand is none.
+// where no agent can stand is none.
 static void slivers_are_shown_with_the_ground_they_open_to(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
@@ -127,7 +127,7 @@ static void slivers_are_shown_with_the_ground_they_open_to(void **state) {
         assert_true(grid.values[c] > least[kind] && grid.values[c] < most[kind]);
     }
     th_grid grid;
-    uic->packing[c] = 0.0f; // nobody there, whoever is beside it
+    uic->packing[c] = 0.0f; // empty, with agents beside it
     assert_true(th_world_map_grid(world, TH_GRID_PACKING, 0, &grid));
     assert_true(grid.values[c] == 0.0f);
     uic->capacity[c] = 0.3f; // no sliver: counts alone
@@ -138,7 +138,7 @@ static void slivers_are_shown_with_the_ground_they_open_to(void **state) {
     th_scene_destroy(scene);
 }
 
-// An exit is a wall for a crowd that wants past it. Open to the pressure it drew everybody onto its line, and in the
+// An exit is a wall for a crowd that wants past it. Open to the pressure it drew every agent onto its line, and in the
 // corners of the campsite they piled up to 1.6 times what fits.
 static void exits_do_not_draw_who_wants_past_them(void **state) {
     (void)state;
@@ -164,7 +164,7 @@ static void exits_do_not_draw_who_wants_past_them(void **state) {
     th_scene_destroy(scene);
 }
 
-// How calm a run is: mean change of velocity per time over everybody, and the largest speed over the own one.
+// How calm a run is: mean change of velocity per time over every agent, and the largest speed over the own one.
 typedef struct calm {
     double acceleration; // [m/s2]
     float fastest;
@@ -198,8 +198,8 @@ static calm watch(const char *text, double seconds) {
     return result;
 }
 
-// Two crowds meet on open ground and stand: with an odd number of full pushes everybody was on the other side of their
-// place in every other step.
+// Two crowds meet on open ground and stand: with an odd number of full pushes every agent was on the other side of
+// their place in every other step.
 static void any_number_of_passes_is_calm(void **state) {
     (void)state;
     static const char format[] = TH_JSON(
@@ -220,7 +220,7 @@ static void any_number_of_passes_is_calm(void **state) {
     }
 }
 
-// People come in at both ends of an alley that the others block: nobody is thrown about.
+// People come in at both ends of an alley that the others block: no agent is thrown about.
 static void a_blocked_alley_stays_possible(void **state) {
     (void)state;
     calm found = watch(TH_JSON(

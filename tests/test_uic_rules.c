@@ -135,8 +135,8 @@ static void test_walls_fold_the_flow(void **state) {
     assert_near(th_uic_sample(lattice, 0, 1, 2, 0.5f, 0.5f, TH_UIC_FOLD_Y), 2, 1e-6);
 }
 
-// A flow to the east carries along who wants to go that way, nobody who does not; beside an exit it holds people less, by the
-// distance to its line; links hold nobody less.
+// A flow to the east carries along agents that want to go that way, no others; beside an exit it holds people less, by
+// the distance to its line; links hold no agent less.
 static void test_nobody_is_carried_out_unasked(void **state) {
     (void)state;
     small_uic *s = create();
@@ -163,8 +163,8 @@ static void test_nobody_is_carried_out_unasked(void **state) {
     destroy(s);
 }
 
-// Two packed crowds that want through each other make a flow of nothing: people let go of it and step to their right. Not
-// where it moves, nor where they agree, nor with the published rule.
+// Two packed crowds that want through each other make a flow of nothing: people let go of it and step to their right.
+// Not where it moves, nor where they agree, nor with the published rule.
 static void test_opposed_crowds_give_way(void **state) {
     (void)state;
     small_uic *s = create();
@@ -192,7 +192,8 @@ static void test_opposed_crowds_give_way(void **state) {
     destroy(s);
 }
 
-// Two levels with one lattice, a link along the west face of cell (2, 1): what the cells beside it get of the other level.
+// Two levels with one lattice, a link along the west face of cell (2, 1): what the cells beside it get of the other
+// level.
 static void test_levels_press_over_links(void **state) {
     (void)state;
     small_uic *s = create();

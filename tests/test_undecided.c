@@ -95,7 +95,7 @@ static const uint32_t *words_of(th_world *world, const char *name) {
     return (const uint32_t *)(const void *)field_of(world, field);
 }
 
-// Everybody visits as many sights as they want, in all orders, and leaves.
+// Every agent visits as many sights as it wants, in all orders, and leaves.
 static void visit_and_leave(void **state) {
     (void)state;
     th_scene *scene = park(TH_JSON({"model": "undecided", "visits": 2}), 30, 4.0);
@@ -171,7 +171,7 @@ static void a_share_of_the_group(void **state) {
     assert_in_range(undecided, 5806, 6194); // 3 standard deviations of 6000
 }
 
-// Who cannot get to a sight chooses again after longest_way.
+// An agent that cannot get to a sight chooses again after longest_way.
 static void tired_of_a_way(void **state) {
     (void)state;
     th_scene *scene =
@@ -208,7 +208,7 @@ static void on_and_on(void **state) {
     th_scene_destroy(scene);
 }
 
-// Card, 7: many who come from one side to one sight stand around it in an arc.
+// Card, 7: many that come from one side to one sight stand around it in an arc.
 static void an_arc_around_a_popular_sight(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON({"levels": [{"walkable": {"rect": [0, 0, 40, 30]},

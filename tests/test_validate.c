@@ -74,7 +74,7 @@ static void wrong_is_found(void **state) {
     assert_int_equal(result.verdict, TH_FAIL);
     assert_non_null(strstr(result.remark, "speed_of_light"));
     th_outcome_release(&result);
-    // Forces that take ten seconds to bring somebody to full speed miss 10 m in 10 s.
+    // Forces that take ten seconds to bring an agent to full speed miss 10 m in 10 s.
     setup.move = TH_JSON({"model": "social_force", "relaxation_time": 10});
     suite = suite_called("juelich");
     th_suite_run_test(&setup, suite, &suite->tests[0], &result);
@@ -171,7 +171,7 @@ static void one_test_of_one_suite(void **state) {
     done = throng(p, "validate nist --only 2.1 --behave hidac --quiet --out none");
     assert_int_equal(done->code, 0);
     assert_holds(done->out, "behave hidac;");
-    // Everybody gets it but those whose test is about behaviour.
+    // Every agent gets it but those whose test is about behaviour.
     done = throng(p, "validate nist --only 2.1 --behave nobody --quiet --out none");
     assert_int_equal(done->code, 1);
     assert_holds(done->error, "unknown behave \"nobody\"");

@@ -71,7 +71,7 @@ static void test_crossings(void **state) {
         if (crossing->id == 1) assert_near(crossing->time, 1.03, 1e-9);
         if (crossing->id == 1) assert_true(crossing->forward);
         if (crossing->id == 2) assert_false(crossing->forward);
-        // Who stands on the line is to its left still.
+        // An agent that stands on the line is to its left still.
         if (crossing->id == 2) assert_near(crossing->time, 1.5, 1e-9);
         if (crossing->id == 5) assert_near(crossing->time, 1.03, 1e-9);
         assert_true(crossing->id != 3 && crossing->id != 4 && crossing->id != 6);
@@ -82,8 +82,8 @@ static void test_crossings(void **state) {
     th_walkers_destroy(walkers);
 }
 
-// Who vanishes on the way to the line has crossed it, as at the exits of a simulation; who stops before it, turns away
-// or is there to the end has not. Beside the line's ends, and 7.5 micrometres past it.
+// A person that vanishes on the way to the line has crossed it, as at the exits of a simulation; one that stops before
+// it, turns away or is there to the end has not. Beside the line's ends, and 7.5 micrometres past it.
 static void test_ends_of_lines(void **state) {
     (void)state;
     th_walkers *walkers = th_walkers_create();
@@ -199,7 +199,7 @@ static void test_service(void **state) {
 
 // ---- distances
 
-// Only levels that somebody is on are looked at: the number itself costs nothing and does not overflow.
+// Only levels that an agent is on are looked at: the number itself costs nothing and does not overflow.
 static void test_high_level(void **state) {
     (void)state;
     th_spacing *spacing = th_spacing_create(0.25);

@@ -95,10 +95,10 @@ static void test_views_are_in_id_order(void **state) {
     int count = th_world_agent_count(world);
     const uint32_t *id = th_world_map(world, TH_FIELD_ID, TH_ACCESS_READ);
     for (int k = 1; k < count; ++k) assert_true(id[k] > id[k - 1]);
-    th_agent_id third = {id[2]}, nobody = {0};
+    th_agent_id third = {id[2]}, no_one = {0};
     th_world_unmap(world, TH_FIELD_ID);
     assert_true(th_world_alive(world, third));
-    assert_false(th_world_alive(world, nobody));
+    assert_false(th_world_alive(world, no_one));
 
     // Writing a field reaches the right people.
     float *speed = th_world_map(world, TH_FIELD_SPEED, TH_ACCESS_WRITE);
@@ -107,7 +107,7 @@ static void test_views_are_in_id_order(void **state) {
     th_world_step(world, 0);
     assert_float_equal(field_of(world, TH_FIELD_SPEED)[7], 1.007f, 1e-6f);
 
-    th_agent_id gone[3] = {third, third, nobody};
+    th_agent_id gone[3] = {third, third, no_one};
     assert_int_equal(th_world_remove(world, gone, 3), 1);
     assert_false(th_world_alive(world, third));
     assert_int_equal(th_world_agent_count(world), count - 1);
@@ -215,7 +215,7 @@ static void test_leaving_in_a_crowd(void **state) {
     th_scene_destroy(scene);
 }
 
-// Nobody passes a shut door: a corridor with a door that is closed throughout.
+// No agent passes a shut door: a corridor with a door that is closed throughout.
 static void test_closed_door_holds(void **state) {
     (void)state;
     const char *models[] = {"orca",
@@ -254,7 +254,7 @@ static void test_closed_door_holds(void **state) {
     }
 }
 
-// Two floors joined by stairs: everybody walks down and out, and the counts hold.
+// Two floors joined by stairs: every agent walks down and out, and the counts hold.
 static void test_stairs(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
