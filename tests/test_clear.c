@@ -98,7 +98,7 @@ static void check_walls(const char *file) {
     th_scene_destroy(scene);
 }
 
-static void test_clearance(void **state) {
+static void clearance(void **state) {
     (void)state;
     check_walls("uic/building.json");
     check_walls("uic/mosque.json");
@@ -143,7 +143,7 @@ static void check_goals(const char *file) {
     th_scene_destroy(scene);
 }
 
-static void test_goals(void **state) {
+static void goals_near_a_path_are_found(void **state) {
     (void)state;
     check_goals("uic/trade_show.json");
     check_goals("uic/building.json");
@@ -151,7 +151,7 @@ static void test_goals(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_clearance),
-                                       cmocka_unit_test(test_goals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(clearance),
+                                       cmocka_unit_test(goals_near_a_path_are_found)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,7 +63,7 @@ static const char *const subcommands[] = {"run",  "resume",     "sweep",   "chec
                                           "fd",   "experiment", "bench"};
 enum { SUBCOMMANDS = sizeof subcommands / sizeof subcommands[0] };
 
-static void test_help(void **state) {
+static void help(void **state) {
     fixture *f = *state;
     char *direct;
     for (int i = 0; i < SUBCOMMANDS; ++i) {
@@ -85,13 +85,13 @@ static void test_help(void **state) {
     free(direct);
 }
 
-static void test_version(void **state) {
+static void version(void **state) {
     const outcome *result = run(*state, "--version");
     assert_int_equal(result->code, 0);
     assert_int_equal(strncmp(result->out, "throng 0.", 9), 0);
 }
 
-static void test_bad_command_lines(void **state) {
+static void bad_command_lines(void **state) {
     fixture *f = *state;
     static const struct {
         const char *arguments, *hint;
@@ -129,7 +129,7 @@ static void test_bad_command_lines(void **state) {
     }
 }
 
-static void test_list(void **state) {
+static void list(void **state) {
     fixture *f = *state;
     const outcome *result = run(f, "list");
     assert_int_equal(result->code, 0);
@@ -161,7 +161,7 @@ static void test_list(void **state) {
     json_decref(object);
 }
 
-static void test_check(void **state) {
+static void check(void **state) {
     fixture *f = *state;
     const outcome *result = run(f, "check %s", f->hall);
     assert_int_equal(result->code, 0);
@@ -174,7 +174,7 @@ static void test_check(void **state) {
 
 // Two rooms with gaps of 0.26 m and 0.44 m in the wall between them, and a way round: a group that needs more is warned
 // of.
-static void test_check_warns_of_narrow_gaps(void **state) {
+static void check_warns_of_narrow_gaps(void **state) {
     fixture *f = *state;
     char path[512];
     snprintf(path, sizeof path, "%s/gaps.json", f->program.folder);
@@ -214,7 +214,7 @@ static void write_stairs(const char *path, const char *walls) {
     write_text(path, text);
 }
 
-static void test_check_warns_of_open_stairs(void **state) {
+static void check_warns_of_open_stairs(void **state) {
     fixture *f = *state;
     char path[512];
     snprintf(path, sizeof path, "%s/stairs.json", f->program.folder);
@@ -229,7 +229,7 @@ static void test_check_warns_of_open_stairs(void **state) {
 }
 
 // Doors that close nothing, or that no agent learns of, are told with their place and what to do.
-static void test_check_warns_of_doors(void **state) {
+static void check_warns_of_doors(void **state) {
     static const struct {
         const char *door, *warning;
     } cases[] = {
@@ -263,7 +263,7 @@ static void test_check_warns_of_doors(void **state) {
     }
 }
 
-static void test_bad_scenes(void **state) {
+static void bad_scenes(void **state) {
     fixture *f = *state;
     char place[160];
     snprintf(place, sizeof place, "%s:3:", f->broken);
@@ -316,7 +316,7 @@ static void check_invariants(const json_t *object) {
     hash_in(first_of(object));
 }
 
-static void test_run_json(void **state) {
+static void run_prints_json(void **state) {
     fixture *f = *state;
     json_t *object = run_json(f, "run hall.json --out none --json --quiet");
     assert_string_equal(f->program.last.error, "");
@@ -345,7 +345,7 @@ static void test_run_json(void **state) {
 }
 
 // What --json prints is what the folder keeps, and where it is.
-static void test_json_is_the_summary(void **state) {
+static void json_is_the_summary(void **state) {
     fixture *f = *state;
     json_t *printed = run_json(f, "run hall.json --json --quiet --out same --max-time 3");
     char *text = program_file(&f->program, "same/summary.json");
@@ -360,7 +360,7 @@ static void test_json_is_the_summary(void **state) {
     json_decref(kept);
 }
 
-static void test_same_hash_on_any_threads(void **state) {
+static void same_hash_on_any_threads(void **state) {
     fixture *f = *state;
     static const int threads[] = {1, 2, 3, 8};
     char first[17] = "", arguments[256];
@@ -378,7 +378,7 @@ static void test_same_hash_on_any_threads(void **state) {
     json_decref(other);
 }
 
-static void test_run_summary_and_runs(void **state) {
+static void run_summary_and_runs(void **state) {
     fixture *f = *state;
     const outcome *result = run(f, "run hall.json --out none");
     assert_code(result, 0);
@@ -401,7 +401,7 @@ static void test_run_summary_and_runs(void **state) {
 }
 
 // Ctrl-C ends the loop, not the program: the summary still comes.
-static void test_interrupt(void **state) {
+static void interrupt(void **state) {
     fixture *f = *state;
     const outcome *result =
         throng_until(&f->program, "run hall.json --json --out cut", "step:20", SIGINT);
@@ -412,7 +412,7 @@ static void test_interrupt(void **state) {
     json_decref(object);
 }
 
-static void test_bench_json(void **state) {
+static void bench_json(void **state) {
     fixture *f = *state;
     static const char *const scenes[] = {"circle", "block", "packed", "pillars", "door", "rooms"};
     static const char *const keys[] = {
@@ -470,7 +470,7 @@ static uint32_t png_width(const char *path) {
                     : 0;
 }
 
-static void test_picture(void **state) {
+static void picture(void **state) {
     fixture *f = *state;
     static const char *const colours[] = {"speed", "density", "group"};
     for (int i = 0; i < 3; ++i) {
@@ -500,7 +500,7 @@ static void test_picture(void **state) {
     assert_int_not_equal(stat(folder, &status), 0);
 }
 
-static void test_who_is_still_inside(void **state) {
+static void people_still_inside(void **state) {
     fixture *f = *state;
     const outcome *result = run(f, "run hall.json --quiet --max-time 1 --out none");
     assert_int_equal(result->code, 0);
@@ -508,7 +508,7 @@ static void test_who_is_still_inside(void **state) {
     assert_holds(result->out, "visitors              40");
 }
 
-static void test_full_disk(void **state) {
+static void full_disk(void **state) {
     (void)state;
     if (access("/dev/full", W_OK) != 0) skip();
     int status = system("'" TH_PROGRAM "' list >/dev/full 2>/dev/null");
@@ -518,24 +518,24 @@ static void test_full_disk(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_help),
-        cmocka_unit_test(test_version),
-        cmocka_unit_test(test_full_disk),
-        cmocka_unit_test(test_who_is_still_inside),
-        cmocka_unit_test(test_bad_command_lines),
-        cmocka_unit_test(test_list),
-        cmocka_unit_test(test_check),
-        cmocka_unit_test(test_check_warns_of_narrow_gaps),
-        cmocka_unit_test(test_check_warns_of_open_stairs),
-        cmocka_unit_test(test_check_warns_of_doors),
-        cmocka_unit_test(test_bad_scenes),
-        cmocka_unit_test(test_run_json),
-        cmocka_unit_test(test_json_is_the_summary),
-        cmocka_unit_test(test_same_hash_on_any_threads),
-        cmocka_unit_test(test_run_summary_and_runs),
-        cmocka_unit_test(test_interrupt),
-        cmocka_unit_test(test_bench_json),
-        cmocka_unit_test(test_picture),
+        cmocka_unit_test(help),
+        cmocka_unit_test(version),
+        cmocka_unit_test(full_disk),
+        cmocka_unit_test(people_still_inside),
+        cmocka_unit_test(bad_command_lines),
+        cmocka_unit_test(list),
+        cmocka_unit_test(check),
+        cmocka_unit_test(check_warns_of_narrow_gaps),
+        cmocka_unit_test(check_warns_of_open_stairs),
+        cmocka_unit_test(check_warns_of_doors),
+        cmocka_unit_test(bad_scenes),
+        cmocka_unit_test(run_prints_json),
+        cmocka_unit_test(json_is_the_summary),
+        cmocka_unit_test(same_hash_on_any_threads),
+        cmocka_unit_test(run_summary_and_runs),
+        cmocka_unit_test(interrupt),
+        cmocka_unit_test(bench_json),
+        cmocka_unit_test(picture),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

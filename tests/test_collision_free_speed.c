@@ -115,7 +115,7 @@ static void a_file_has_the_fundamental_diagram(void **state) {
 }
 
 // "Intrinsically collision-free": two crowds against each other, nothing but the model keeps them apart.
-static void nobody_collides(void **state) {
+static void no_agents_collide(void **state) {
     (void)state;
     th_periodic_def def = th_periodic_def_default("\"none\"", BARE, 1.5);
     def.length = 12;
@@ -136,7 +136,7 @@ int main(void) {
         cmocka_unit_test(room_is_to_whoever_is_in_the_way),
         cmocka_unit_test(one_step_is_the_published_one),
         cmocka_unit_test(a_file_has_the_fundamental_diagram),
-        cmocka_unit_test(nobody_collides),
+        cmocka_unit_test(no_agents_collide),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -320,7 +320,7 @@ static double walk_far(const char *move, float angle, double *deviation) {
 }
 
 // Card, 3.
-static void somebody_alone_walks_on(void **state) {
+static void a_lone_agent_walks_on(void **state) {
     (void)state;
     for (int k = 0; k < 6; ++k) {
         double deviation, speed = walk_far("\"colonization\"", 1.1f * (float)k, &deviation);
@@ -433,7 +433,7 @@ static bool passes_right(int seed, bool *met) {
     return side > 0.0; // the one that goes east keeps south
 }
 
-static void who_meets_passes_on_both_sides(void **state) {
+static void agents_that_meet_pass_on_both_sides(void **state) {
     (void)state;
     int right = 0, passed = 0, pairs = CROWDS(40);
     for (int seed = 1; seed <= pairs; ++seed) {
@@ -556,10 +556,10 @@ int main(void) {
         cmocka_unit_test(the_nearest_point_of_a_cell),
         cmocka_unit_test(exact_cells_keep_people_apart),
         cmocka_unit_test(taps_nearly_do),
-        cmocka_unit_test(somebody_alone_walks_on),
+        cmocka_unit_test(a_lone_agent_walks_on),
         cmocka_unit_test(speed_falls_with_density),
         cmocka_unit_test(counterflow_makes_lanes),
-        cmocka_unit_test(who_meets_passes_on_both_sides),
+        cmocka_unit_test(agents_that_meet_pass_on_both_sides),
         cmocka_unit_test(dodges),
         cmocka_unit_test(arches_break),
         cmocka_unit_test(rescued_from_a_planner_without_a_way),

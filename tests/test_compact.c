@@ -71,7 +71,7 @@ static void change(people *p, uint32_t *seed) {
     *p = next;
 }
 
-static void test_round_trip(void **state) {
+static void round_trip(void **state) {
     (void)state;
     th_compact_codec *writer = th_compact_codec_create(), *reader = th_compact_codec_create();
     static people p;
@@ -101,7 +101,7 @@ static void test_round_trip(void **state) {
 }
 
 // The corners of the grid, and neighbours of the escape.
-static void test_jumps(void **state) {
+static void jumps_are_escaped(void **state) {
     (void)state;
     static const int32_t places[] = {0,         127,       254,       126,  -2, -130,
                                      INT32_MAX, INT32_MIN, INT32_MAX, -128, 0,  128};
@@ -123,7 +123,7 @@ static void test_jumps(void **state) {
 }
 
 // A reader that starts at any key frame sees the same as one that was there from the beginning.
-static void test_key_frames(void **state) {
+static void key_frames(void **state) {
     (void)state;
     enum { FRAMES = 30, EVERY = 10 };
     th_compact_codec *writer = th_compact_codec_create();
@@ -167,7 +167,7 @@ static void test_key_frames(void **state) {
     th_compact_codec_destroy(writer);
 }
 
-static void test_refuses(void **state) {
+static void refuses(void **state) {
     (void)state;
     th_compact_codec *codec = th_compact_codec_create();
     int64_t id[2] = {2, 2};
@@ -183,7 +183,7 @@ static void test_refuses(void **state) {
 
 // Every single byte changed and every length cut: an error, never another frame. The check sum of
 // zstd sees to that; below it the structure must hold as well, which the fuzzer looks at.
-static void test_damage(void **state) {
+static void damage(void **state) {
     (void)state;
     static people p;
     memset(&p, 0, sizeof p);
@@ -218,7 +218,7 @@ static void test_damage(void **state) {
     th_compact_codec_destroy(reader);
 }
 
-static void test_grid(void **state) {
+static void positions_round_to_the_grid(void **state) {
     (void)state;
     const double places[] = {0, 0.0004, 0.0006, -0.0006, 12.3456, -2000.0004, 5234567.8901};
     enum { COUNT = sizeof places / sizeof places[0] };
@@ -238,7 +238,7 @@ static void test_grid(void **state) {
     assert_false(th_compact_to_grid(1, &lost, 0, 0.001, grid));
 }
 
-static void test_headings(void **state) {
+static void headings(void **state) {
     (void)state;
     double worst = 0;
     for (int k = 0; k < 10000; ++k) {
@@ -278,7 +278,7 @@ static void walk(int count, int32_t *x, int32_t *y, uint8_t *heading, float *exa
     }
 }
 
-static void test_walking_crowd(void **state) {
+static void walking_crowd(void **state) {
     (void)state;
     enum { COUNT = 100000, FRAMES = 25 };
     int64_t *id = calloc(COUNT, sizeof *id);
@@ -331,10 +331,10 @@ static void test_walking_crowd(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_jumps),
-        cmocka_unit_test(test_key_frames), cmocka_unit_test(test_refuses),
-        cmocka_unit_test(test_damage),     cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_headings),   cmocka_unit_test(test_walking_crowd),
+        cmocka_unit_test(round_trip), cmocka_unit_test(jumps_are_escaped),
+        cmocka_unit_test(key_frames), cmocka_unit_test(refuses),
+        cmocka_unit_test(damage),     cmocka_unit_test(positions_round_to_the_grid),
+        cmocka_unit_test(headings),   cmocka_unit_test(walking_crowd),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

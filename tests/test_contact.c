@@ -90,7 +90,7 @@ static void end(stage *s) {
 
 // ---- states that no person can be in
 
-static void test_what_is_no_number_is_repaired(void **state) {
+static void what_is_no_number_is_repaired(void **state) {
     (void)state;
     stage s = in_room(4, &(person){5, 5, NAN, 5, 0, 0, 0, false}, 1);
     assert_at(place_of(&s, 1), 5, 5, 0);
@@ -99,7 +99,7 @@ static void test_what_is_no_number_is_repaired(void **state) {
     end(&s);
 }
 
-static void test_nobody_goes_faster_than_10_m_per_s(void **state) {
+static void no_agent_goes_faster_than_10_m_per_s(void **state) {
     (void)state;
     stage s = in_room(4, &(person){5, 5, 8, 5, 0, 0, 0, false}, 1); // 30 m/s
     assert_at(place_of(&s, 1), 6, 5, 1e-4);
@@ -109,7 +109,7 @@ static void test_nobody_goes_faster_than_10_m_per_s(void **state) {
 
 // ---- pairs
 
-static void test_pairs_part_half_and_half(void **state) {
+static void pairs_part_half_and_half(void **state) {
     (void)state;
     stage s =
         in_room(1, (person[]){{5, 5, 5, 5, 0, 0, 0, false}, {5.3f, 5, 5.3f, 5, 0, 0, 0, false}}, 2);
@@ -119,7 +119,7 @@ static void test_pairs_part_half_and_half(void **state) {
 }
 
 // Two on one place part, though no push is longer than half a radius.
-static void test_coincident_pair(void **state) {
+static void coincident_pair(void **state) {
     (void)state;
     stage s = in_room(1, (person[]){{5, 5, 5, 5, 0, 0, 0, false}, {5, 5, 5, 5, 0, 0, 0, false}}, 2);
     th_vec2 a = place_of(&s, 1), b = place_of(&s, 2);
@@ -129,7 +129,7 @@ static void test_coincident_pair(void **state) {
 }
 
 // Three on one side of an agent: pushes are averaged, so that no agent is thrown.
-static void test_many_contacts_share_their_weight(void **state) {
+static void many_contacts_share_their_weight(void **state) {
     (void)state;
     person people[] = {{5, 5, 5, 5, 0, 0, 0, false},
                        {5.35f, 5, 5.35f, 5, 0, 0, 0, false},
@@ -142,7 +142,7 @@ static void test_many_contacts_share_their_weight(void **state) {
 }
 
 // An agent that was pushed has the velocity it really moved with, not faster than it walks.
-static void test_velocity_is_the_real_one(void **state) {
+static void velocity_is_the_real_one(void **state) {
     (void)state;
     stage s =
         in_room(4, (person[]){{5, 5, 5, 5, 0, 0, 0, false}, {5.3f, 5, 5.1f, 5, 0, 0, 0, false}}, 2);
@@ -153,7 +153,7 @@ static void test_velocity_is_the_real_one(void **state) {
 }
 
 // Agents are not pushed across a thin wall, nor along it.
-static void test_thin_walls_part_pairs(void **state) {
+static void thin_walls_part_pairs(void **state) {
     (void)state;
     static const char thin[] = TH_JSON(
         {"levels":[{"id":"room", "walkable":{"rect":[0,0,10,10]}, "walls":[[[5,1],[5,9]]]}],
@@ -170,7 +170,7 @@ static void test_thin_walls_part_pairs(void **state) {
 
 // ---- walls
 
-static void test_bodies_stay_off_walls(void **state) {
+static void bodies_stay_off_walls(void **state) {
     (void)state;
     stage s = in_room(4, &(person){0.3f, 5, 0.15f, 5, 0, 0, 0, false}, 1); // the centre stays clear
     assert_at(place_of(&s, 1), 0.2, 5, 1e-3);
@@ -185,7 +185,7 @@ static void test_bodies_stay_off_walls(void **state) {
 }
 
 // Without passes the model itself keeps bodies off; centres stop 1 mm before the wall and slide along it.
-static void test_paths_end_at_walls_and_slide(void **state) {
+static void paths_end_at_walls_and_slide(void **state) {
     (void)state;
     stage s = in_room(0, &(person){0.1f, 5, -0.1f, 5.2f, 0, 0, 0, false}, 1);
     assert_at(place_of(&s, 1), 0.001, 5.2, 2e-3);
@@ -206,7 +206,7 @@ static const char FIRM[] = TH_JSON({"levels":[{"id":"room", "walkable":{"rect":[
     "run":{"duration":20}});
 
 // An agent that turns the shoulders comes nearer to a wall than a radius; one that stands on purpose gives way little.
-static void test_shoulders_and_firm_stand(void **state) {
+static void shoulders_and_firm_stand(void **state) {
     (void)state;
     stage s = run_stage(FIRM, &(person){.x = 0.3f, .y = 5, .nx = 0.05f, .ny = 5}, 1);
     assert_at(place_of(&s, 1), 0.6 * 0.2, 5, 1e-3);
@@ -240,7 +240,7 @@ static uint32_t level_after(float x, float y, float nx, int level, th_vec2 *plac
 // -1 or 1: to which side of the line it goes up.
 static float upward(void) { return level_after(4.95f, 5.5f, 5.05f, 0, NULL) == 1 ? 1.0f : -1.0f; }
 
-static void test_stairs_are_entered_over_their_line(void **state) {
+static void stairs_are_entered_over_their_line(void **state) {
     (void)state;
     float from = 5 - 0.05f * upward(), to = 5 + 0.05f * upward();
     assert_int_equal(level_after(from, 5.5f, to, 0, NULL), 1);
@@ -251,7 +251,7 @@ static void test_stairs_are_entered_over_their_line(void **state) {
 }
 
 // A wall of the upper level behind the line: an agent that cannot get past it stays below, before the line.
-static void test_walls_beyond_stairs_count(void **state) {
+static void walls_beyond_stairs_count(void **state) {
     (void)state;
     th_vec2 place;
     float side = upward(), from = 5 - 0.05f * side;
@@ -278,7 +278,7 @@ static th_vec2 after_exits(person one) {
     return place;
 }
 
-static void test_only_the_own_exit_is_left_by(void **state) {
+static void only_the_own_exit_is_left_by(void **state) {
     (void)state;
     th_vec2 kept = after_exits((person){0.05f, 2, -0.1f, 2.1f, 0, 0, 0, false});
     assert_true(kept.x > 0.0f);
@@ -293,19 +293,19 @@ static void test_only_the_own_exit_is_left_by(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_no_number_is_repaired),
-        cmocka_unit_test(test_nobody_goes_faster_than_10_m_per_s),
-        cmocka_unit_test(test_pairs_part_half_and_half),
-        cmocka_unit_test(test_coincident_pair),
-        cmocka_unit_test(test_many_contacts_share_their_weight),
-        cmocka_unit_test(test_velocity_is_the_real_one),
-        cmocka_unit_test(test_thin_walls_part_pairs),
-        cmocka_unit_test(test_bodies_stay_off_walls),
-        cmocka_unit_test(test_paths_end_at_walls_and_slide),
-        cmocka_unit_test(test_shoulders_and_firm_stand),
-        cmocka_unit_test(test_stairs_are_entered_over_their_line),
-        cmocka_unit_test(test_walls_beyond_stairs_count),
-        cmocka_unit_test(test_only_the_own_exit_is_left_by),
+        cmocka_unit_test(what_is_no_number_is_repaired),
+        cmocka_unit_test(no_agent_goes_faster_than_10_m_per_s),
+        cmocka_unit_test(pairs_part_half_and_half),
+        cmocka_unit_test(coincident_pair),
+        cmocka_unit_test(many_contacts_share_their_weight),
+        cmocka_unit_test(velocity_is_the_real_one),
+        cmocka_unit_test(thin_walls_part_pairs),
+        cmocka_unit_test(bodies_stay_off_walls),
+        cmocka_unit_test(paths_end_at_walls_and_slide),
+        cmocka_unit_test(shoulders_and_firm_stand),
+        cmocka_unit_test(stairs_are_entered_over_their_line),
+        cmocka_unit_test(walls_beyond_stairs_count),
+        cmocka_unit_test(only_the_own_exit_is_left_by),
     };
     return cmocka_run_group_tests_name("contact", tests, NULL, NULL);
 }

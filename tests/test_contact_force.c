@@ -44,7 +44,7 @@ static void want(th_world *world, float x, float y) {
 }
 
 // n people in a row against the wall: the first carries the drive of all from behind and gives it to the wall.
-static void test_row_against_a_wall(void **state) {
+static void row_against_a_wall(void **state) {
     (void)state;
     static const int rows[] = {1, 2, 10, 40};
     for (size_t r = 0; r < sizeof rows / sizeof *rows; ++r) {
@@ -65,7 +65,7 @@ static void test_row_against_a_wall(void **state) {
     }
 }
 
-static void test_nobody_pushes(void **state) {
+static void no_agent_pushes(void **state) {
     (void)state;
     th_scene *scene = lane_of("orca");
     th_world *world = world_of(scene, 1, 1);
@@ -82,7 +82,7 @@ static void test_nobody_pushes(void **state) {
 }
 
 // Two rows that press on each other: in the middle the drive of one side.
-static void test_two_ways(void **state) {
+static void two_ways(void **state) {
     (void)state;
     th_scene *scene = lane_of("orca");
     th_world *world = world_of(scene, 1, 1);
@@ -99,7 +99,7 @@ static void test_two_ways(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_wall_between_and_gap(void **state) {
+static void wall_between_and_gap(void **state) {
     (void)state;
     th_scene *scene = lane_of("orca");
     th_world *world = world_of(scene, 1, 1);
@@ -124,7 +124,7 @@ static void test_wall_between_and_gap(void **state) {
 }
 
 // The social force presses by its own law, k times the overlap.
-static void test_soft_bodies(void **state) {
+static void soft_bodies(void **state) {
     (void)state;
     th_scene *scene = lane_of("social_force");
     th_world *world = world_of(scene, 1, 1);
@@ -139,7 +139,7 @@ static void test_soft_bodies(void **state) {
 
 // A packed crowd: the same bits for any number of threads, and what pushes adds up: all forces on the far wall are the
 // drive of every agent.
-static void test_packed_crowd(void **state) {
+static void packed_crowd(void **state) {
     (void)state;
     enum { COLUMNS = 30, ROWS = 20, PEOPLE = COLUMNS * ROWS };
     static const char box[] = TH_JSON({"levels":[{"walkable":{"rect":[0,0,40,10.25]}}],
@@ -169,7 +169,7 @@ static void test_packed_crowd(void **state) {
     for (int run = 0; run < 2; ++run) free(force[run]);
 }
 
-static void test_memory_runs_out(void **state) {
+static void memory_runs_out(void **state) {
     (void)state;
     th_scene *scene = lane_of("orca");
     for (int64_t fail_at = 1;; ++fail_at) {
@@ -193,10 +193,10 @@ static void test_memory_runs_out(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_row_against_a_wall), cmocka_unit_test(test_nobody_pushes),
-        cmocka_unit_test(test_two_ways),           cmocka_unit_test(test_wall_between_and_gap),
-        cmocka_unit_test(test_soft_bodies),        cmocka_unit_test(test_packed_crowd),
-        cmocka_unit_test(test_memory_runs_out),
+        cmocka_unit_test(row_against_a_wall), cmocka_unit_test(no_agent_pushes),
+        cmocka_unit_test(two_ways),           cmocka_unit_test(wall_between_and_gap),
+        cmocka_unit_test(soft_bodies),        cmocka_unit_test(packed_crowd),
+        cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -248,7 +248,7 @@ static void second_door(void **state) {
 }
 
 // People beside each other, at odd places among walls, all arrive.
-static void everybody_arrives(void **state) {
+static void all_agents_arrive(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON({
         "levels": [{"walkable": {"rect": [0, 0, 20, 20]}, "obstacles": [{"rect": [3, 3, 4.1, 17]},
@@ -511,7 +511,7 @@ int main(void) {
         cmocka_unit_test(circles),
         cmocka_unit_test(lone_walker),
         cmocka_unit_test(second_door),
-        cmocka_unit_test(everybody_arrives),
+        cmocka_unit_test(all_agents_arrive),
         cmocka_unit_test(any_threads),
         cmocka_unit_test(restored),
         cmocka_unit_test(shared_and_skipped),

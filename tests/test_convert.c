@@ -99,7 +99,7 @@ static json_t *describe(fixture *f, const char *name) {
 }
 
 // The name decides the format; every file tells the same about its content.
-static void test_formats(void **state) {
+static void formats(void **state) {
     fixture *f = *state;
     static const struct {
         const char *arguments, *name, *format;
@@ -131,7 +131,7 @@ static void test_formats(void **state) {
 }
 
 // A file from elsewhere must not control the terminal that shows it.
-static void test_control_characters(void **state) {
+static void control_characters(void **state) {
     fixture *f = *state;
     check_run(f, "convert sample.txt a.sqlite", 0, "", "");
     char path[256];
@@ -152,7 +152,7 @@ static void test_control_characters(void **state) {
     check_run(f, "check sample.txt", 2, "", "le\\x1b[2Jvels");
 }
 
-static void test_wrong_use(void **state) {
+static void wrong_use(void **state) {
     fixture *f = *state;
     check_run(f, "convert sample.txt", 1, "", "usage");
     check_run(f, "convert sample.txt out.xyz", 1, "", "which format");
@@ -173,7 +173,7 @@ static void test_wrong_use(void **state) {
     check_run(f, "info sample.txt --fps 16", 0, "taken for metres", "");
 }
 
-static void test_force(void **state) {
+static void force(void **state) {
     fixture *f = *state;
     char there[128], text[TEXT_MAX];
     snprintf(there, sizeof there, "%s/there.txt", f->folder);
@@ -192,7 +192,7 @@ static void test_force(void **state) {
     check_run(f, "info there.txt", 0, "2 in 3 rows", "");
 }
 
-static void test_geometry_and_notes(void **state) {
+static void geometry_and_notes(void **state) {
     fixture *f = *state;
     char path[128];
     snprintf(path, sizeof path, "%s/two.sqlite", f->folder);
@@ -237,7 +237,7 @@ static void test_geometry_and_notes(void **state) {
 }
 
 // A writer that dies without a word leaves a log beside the database.
-static void test_killed_writer(void **state) {
+static void killed_writer(void **state) {
     fixture *f = *state;
     char path[128], log[160];
     snprintf(path, sizeof path, "%s/killed.sqlite", f->folder);
@@ -266,7 +266,7 @@ static void test_killed_writer(void **state) {
 
 // Ctrl-C in the middle: exit code as shells know it, and nothing left. The program is held when it has copied the
 // first of two frames (th_reached in cli/terminal.h).
-static void test_interrupt(void **state) {
+static void interrupt(void **state) {
     fixture *f = *state;
     char part[160];
     pid_t child = fork();
@@ -301,13 +301,13 @@ static void test_interrupt(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_formats, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_wrong_use, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_control_characters, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_force, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_geometry_and_notes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_killed_writer, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_interrupt, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(formats, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(wrong_use, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(control_characters, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(force, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(geometry_and_notes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(killed_writer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(interrupt, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static void assert_zero(const unsigned char *bytes, size_t count) {
     for (size_t i = 0; i < count; ++i) assert_int_equal(bytes[i], 0);
 }
 
-static void test_arena_blocks(void **state) {
+static void arena_blocks(void **state) {
     (void)state;
     static const size_t sizes[] = {0, 1, 63, 64, 65, 4000, 16384, 16385, 70000, 8, 1000000, 3};
     enum { BLOCKS = 200, KINDS = sizeof sizes / sizeof *sizes };
@@ -55,7 +55,7 @@ static void test_arena_blocks(void **state) {
     assert_int_equal(l.bytes, 0);
 }
 
-static void test_arena_strings_and_arrays(void **state) {
+static void arena_strings_and_arrays(void **state) {
     (void)state;
     ledger l = {0};
     th_arena arena = counted_arena(&l);
@@ -101,7 +101,7 @@ static thing *make_thing(ledger *l) {
     return made;
 }
 
-static void test_arena_without_memory(void **state) {
+static void arena_without_memory(void **state) {
     (void)state;
     int64_t fail_at = 1;
     for (;; ++fail_at) {
@@ -120,7 +120,7 @@ static void test_arena_without_memory(void **state) {
     assert_int_equal(fail_at, 4); // the first chunk and the two large arrays were refused in turn
 }
 
-static void test_reserved_memory(void **state) {
+static void reserved_memory(void **state) {
     (void)state;
     ledger l = {.fail_at = 3};
     const th_allocator allocator = {counted_alloc, counted_free, &l};
@@ -141,7 +141,7 @@ static void test_reserved_memory(void **state) {
 
 // ---- growing arrays
 
-static void test_arrays(void **state) {
+static void arrays_grow(void **state) {
     (void)state;
     struct {
         double *all;
@@ -170,7 +170,7 @@ static void test_arrays(void **state) {
     free(one);
 }
 
-static void test_array_capacities(void **state) {
+static void array_capacities(void **state) {
     (void)state;
     assert_int_equal(th_array_capacity(10, 10), 10);
     assert_int_equal(th_array_capacity(0, 0), 0);
@@ -184,7 +184,7 @@ static void test_array_capacities(void **state) {
         assert_int_equal(th_array_room(rooms[i][0]), rooms[i][1]);
 }
 
-static void test_arrays_without_memory(void **state) {
+static void arrays_without_memory(void **state) {
     (void)state;
     int capacity = 0, *array = NULL;
     size_t room = 0;
@@ -234,7 +234,7 @@ static void assert_content(const char *path, const char *wanted) {
     free(text);
 }
 
-static void test_file_replaced(void **state) {
+static void file_replaced(void **state) {
     (void)state;
     scratch s = make_scratch();
     for (int durability = TH_FLUSHED; durability <= TH_SYNCED; ++durability) {
@@ -258,7 +258,7 @@ static void test_file_replaced(void **state) {
     remove_scratch(&s);
 }
 
-static void test_file_on_a_full_disk(void **state) {
+static void file_on_a_full_disk(void **state) {
     (void)state;
     scratch s = make_scratch();
     assert_int_equal(th_file_replace(s.path, "old", 3, TH_SYNCED, NULL), TH_OK);
@@ -278,7 +278,7 @@ static void test_file_on_a_full_disk(void **state) {
     remove_scratch(&s);
 }
 
-static void test_file_nowhere(void **state) {
+static void file_nowhere(void **state) {
     (void)state;
     scratch s = make_scratch();
     th_error error = {0};
@@ -308,7 +308,7 @@ static double seconds_of(clockid_t clock) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void test_clocks(void **state) {
+static void clocks(void **state) {
     (void)state;
     // Between two readings of the system's own clocks, however long this thread is kept waiting.
     for (int round = 0; round < 2; ++round) {
@@ -360,7 +360,7 @@ static bool keep_waiting(void *context, const th_pool_progress *progress) {
     return atomic_fetch_add(&w->wait_calls, 1) + 1 != w->give_up_at;
 }
 
-static void test_pool_delivers_in_order(void **state) {
+static void pool_delivers_in_order(void **state) {
     (void)state;
     int backwards[JOBS];
     for (int i = 0; i < JOBS; ++i) backwards[i] = JOBS - 1 - i;
@@ -384,7 +384,7 @@ static void test_pool_delivers_in_order(void **state) {
     }
 }
 
-static void test_pool_stops(void **state) {
+static void pool_stops(void **state) {
     (void)state;
     workshop w = {.window = 4, .stop_after = 10};
     th_pool_def def = {.count = JOBS,
@@ -412,19 +412,19 @@ static void test_pool_stops(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arena_blocks),
-        cmocka_unit_test(test_arena_strings_and_arrays),
-        cmocka_unit_test(test_arena_without_memory),
-        cmocka_unit_test(test_reserved_memory),
-        cmocka_unit_test(test_arrays),
-        cmocka_unit_test(test_array_capacities),
-        cmocka_unit_test(test_arrays_without_memory),
-        cmocka_unit_test(test_file_replaced),
-        cmocka_unit_test(test_file_on_a_full_disk),
-        cmocka_unit_test(test_file_nowhere),
-        cmocka_unit_test(test_clocks),
-        cmocka_unit_test(test_pool_delivers_in_order),
-        cmocka_unit_test(test_pool_stops),
+        cmocka_unit_test(arena_blocks),
+        cmocka_unit_test(arena_strings_and_arrays),
+        cmocka_unit_test(arena_without_memory),
+        cmocka_unit_test(reserved_memory),
+        cmocka_unit_test(arrays_grow),
+        cmocka_unit_test(array_capacities),
+        cmocka_unit_test(arrays_without_memory),
+        cmocka_unit_test(file_replaced),
+        cmocka_unit_test(file_on_a_full_disk),
+        cmocka_unit_test(file_nowhere),
+        cmocka_unit_test(clocks),
+        cmocka_unit_test(pool_delivers_in_order),
+        cmocka_unit_test(pool_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,19 +90,19 @@ static void read_corridor(const char *folder, double unit, int slack) {
     assert_int_equal(total, 6767);
 }
 
-static void test_corridor(void **state) {
+static void corridor_is_read_as_published(void **state) {
     (void)state;
     read_corridor(EXCERPTS, 1, 2);
 }
 
-static void test_whole_corridor(void **state) {
+static void whole_corridor(void **state) {
     (void)state;
     if (access(WHOLE "uo180/uo-050-180-180.txt.gz", R_OK) != 0) skip();
     read_corridor(WHOLE "uo180/", 0.01, 0);
 }
 
 // The other methods see the same corridor: over a steady flow the mean density does not depend on the method.
-static void test_methods_agree(void **state) {
+static void methods_agree(void **state) {
     (void)state;
     for (int m = TH_VORONOI; m <= TH_GAUSSIAN; ++m) {
         th_fundamental_def def = th_fundamental_def_default();
@@ -124,7 +124,7 @@ static void test_methods_agree(void **state) {
 
 // Every agent's own density: as many samples as people were counted, all of a plausible size, and their cells as large
 // as the density of the area says.
-static void test_individual(void **state) {
+static void individual_densities_are_read_as_published(void **state) {
     (void)state;
     th_fundamental_def def = th_fundamental_def_default();
     def.motion.first = 500;
@@ -202,7 +202,7 @@ static void read_flow(const bottleneck *b, const char *path) {
     th_survey_destroy(survey);
 }
 
-static void test_flow(void **state) {
+static void flow_is_read_as_published(void **state) {
     (void)state;
     for (int b = 0; b < 2; ++b) read_flow(&bottlenecks[b], bottlenecks[b].excerpt);
     for (int b = 0; b < 2; ++b)
@@ -225,7 +225,7 @@ static const measured_box boxes[] = {
 };
 
 // Speed as its length; of the moments with people in the box those from 20 % to 85 %, when the jam stands.
-static void test_boxes(void **state) {
+static void boxes_are_read_as_published(void **state) {
     (void)state;
     for (size_t k = 0; k < sizeof boxes / sizeof *boxes; ++k) {
         const measured_box *box = &boxes[k];
@@ -251,9 +251,12 @@ static void test_boxes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_corridor),      cmocka_unit_test(test_whole_corridor),
-        cmocka_unit_test(test_methods_agree), cmocka_unit_test(test_individual),
-        cmocka_unit_test(test_flow),          cmocka_unit_test(test_boxes),
+        cmocka_unit_test(corridor_is_read_as_published),
+        cmocka_unit_test(whole_corridor),
+        cmocka_unit_test(methods_agree),
+        cmocka_unit_test(individual_densities_are_read_as_published),
+        cmocka_unit_test(flow_is_read_as_published),
+        cmocka_unit_test(boxes_are_read_as_published),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

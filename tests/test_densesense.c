@@ -284,7 +284,7 @@ static void a_far_goal_is_worth_a_detour(void **state) {
 }
 
 // People that stand ahead slow one down, and so do oncoming ones, half as much with `passing`.
-static void who_comes_counts_less(void **state) {
+static void oncoming_people_count_less(void **state) {
     (void)state;
     double speeds[3];
     for (int kind = 0; kind < 3; ++kind) {
@@ -397,7 +397,7 @@ int main(void) {
         cmocka_unit_test(alone_nothing_changes),
         cmocka_unit_test(people_steer_into_a_gap),
         cmocka_unit_test(a_far_goal_is_worth_a_detour),
-        cmocka_unit_test(who_comes_counts_less),
+        cmocka_unit_test(oncoming_people_count_less),
         cmocka_unit_test(a_choice_is_kept),
         cmocka_unit_test(walls_hide_people_and_take_room),
         cmocka_unit_test(people_differ),

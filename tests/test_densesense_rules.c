@@ -37,7 +37,7 @@ static float turn_of(small_world *small, float before) {
 }
 
 // Eq. 7: places count by a Gaussian of sigma_obstacle; four rings of equal area.
-static void test_far_places_count_less(void **state) {
+static void far_places_count_less(void **state) {
     (void)state;
     th_densesense_params p = defaults();
     for (int ring = 0; ring < 4; ++ring) {
@@ -48,7 +48,7 @@ static void test_far_places_count_less(void **state) {
 }
 
 // As the authors' code: a wall adds to the density like an agent at its nearest point, unless it lies behind.
-static void test_walls_behind_add_nothing(void **state) {
+static void walls_behind_add_nothing(void **state) {
     (void)state;
     th_densesense_params p = defaults();
     th_densesense_walker who = {.params = &p};
@@ -63,7 +63,7 @@ static void test_walls_behind_add_nothing(void **state) {
 }
 
 // Room only at 45 degrees and more to the left: within the arc of 60 degrees, not within one of 30.
-static void test_the_whole_arc_is_tried(void **state) {
+static void the_whole_arc_is_tried(void **state) {
     (void)state;
     for (int wide = 0; wide < 2; ++wide) {
         th_densesense_params p = defaults();
@@ -80,7 +80,7 @@ static void test_the_whole_arc_is_tried(void **state) {
 }
 
 // A clear way to the right, a worse one to the left: an agent that goes left changes sides unless it is reluctant to.
-static void test_a_direction_stays_until_another_is_better_by_the_share(void **state) {
+static void a_direction_stays_until_another_is_better_by_the_share(void **state) {
     (void)state;
     for (int reluctant = 0; reluctant < 2; ++reluctant) {
         th_densesense_params p = defaults();
@@ -124,7 +124,7 @@ static float speed_before_stairs(int crowd) {
     return fastest;
 }
 
-static void test_people_beyond_stairs_count(void **state) {
+static void people_beyond_stairs_count(void **state) {
     (void)state;
     assert_near(speed_before_stairs(0), 1.3, 1e-5);
     assert_true(speed_before_stairs(30) < 1.2f);
@@ -132,11 +132,11 @@ static void test_people_beyond_stairs_count(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_far_places_count_less),
-        cmocka_unit_test(test_walls_behind_add_nothing),
-        cmocka_unit_test(test_the_whole_arc_is_tried),
-        cmocka_unit_test(test_a_direction_stays_until_another_is_better_by_the_share),
-        cmocka_unit_test(test_people_beyond_stairs_count),
+        cmocka_unit_test(far_places_count_less),
+        cmocka_unit_test(walls_behind_add_nothing),
+        cmocka_unit_test(the_whole_arc_is_tried),
+        cmocka_unit_test(a_direction_stays_until_another_is_better_by_the_share),
+        cmocka_unit_test(people_beyond_stairs_count),
     };
     return cmocka_run_group_tests_name("densesense rules", tests, NULL, NULL);
 }

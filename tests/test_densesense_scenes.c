@@ -188,7 +188,7 @@ static void snapshots_go_on_bit_by_bit(void **state) {
     th_scene_destroy(scene);
 }
 
-static void everybody_gets_through(void **state) {
+static void all_agents_get_through(void **state) {
     (void)state;
     th_scene *scene = stairs();
     th_world *world = world_of(scene, 1, 3);
@@ -208,7 +208,7 @@ int main(void) {
         cmocka_unit_test(motion_is_smoother),
         cmocka_unit_test(same_bits_for_any_number_of_threads),
         cmocka_unit_test(snapshots_go_on_bit_by_bit),
-        cmocka_unit_test(everybody_gets_through),
+        cmocka_unit_test(all_agents_get_through),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,7 +138,7 @@ static void compare_with_raster(int count, double cut_off) {
     th_region_destroy(region);
 }
 
-static void test_raster(void **state) {
+static void voronoi_density_agrees_with_a_raster(void **state) {
     (void)state;
     compare_with_raster(40, 0);
     compare_with_raster(12, 1.0);
@@ -149,7 +149,7 @@ static void test_raster(void **state) {
 }
 
 // Where every cell is one piece, everything walkable is owned by an agent, once.
-static void test_areas_add_up(void **state) {
+static void areas_add_up(void **state) {
     (void)state;
     static people p;
     th_region *region = region_of(ROOM, NULL);
@@ -167,7 +167,7 @@ static void test_areas_add_up(void **state) {
 }
 
 // The same numbers whether the area is measured alone, near people only, or with every agent's own density.
-static void test_near_people_suffice(void **state) {
+static void near_people_suffice(void **state) {
     (void)state;
     static people p;
     th_region *convex = region_of(ROOM, "POLYGON ((3 3.5, 4 3.5, 4 4.5, 3 4.5, 3 3.5))");
@@ -198,7 +198,7 @@ static void put(people *p, double x, double y, double speed) {
     p->speed[p->count++] = speed;
 }
 
-static void test_few_people(void **state) {
+static void few_people(void **state) {
     (void)state;
     const double pi = 3.14159265358979;
     people p = {0};
@@ -223,7 +223,7 @@ static void test_few_people(void **state) {
     th_region_destroy(open);
 }
 
-static void test_same_place(void **state) {
+static void same_place(void **state) {
     (void)state;
     people p = {0};
     th_region *open = region_of(NULL, "POLYGON ((-5 -5, 5 -5, 5 5, -5 5, -5 -5))");
@@ -242,7 +242,7 @@ static void test_same_place(void **state) {
     th_region_destroy(open);
 }
 
-static void test_outside(void **state) {
+static void outside(void **state) {
     (void)state;
     people p = {0};
     th_region *room = region_of(ROOM, NULL);
@@ -272,7 +272,7 @@ static void test_outside(void **state) {
     th_region_destroy(wall);
 }
 
-static void test_classic(void **state) {
+static void classic_density_counts_people(void **state) {
     (void)state;
     people p = {0};
     th_region *room = region_of(ROOM, "POLYGON ((3 2, 9 2, 9 6, 3 6, 3 2))");
@@ -294,7 +294,7 @@ static void test_classic(void **state) {
     th_region_destroy(right);
 }
 
-static void test_gaussian(void **state) {
+static void gaussian_density_is_the_sum_of_kernels(void **state) {
     (void)state;
     static people p;
     th_region *square = region_of(NULL, "POLYGON ((0 0, 1 0, 1 1, 0 1, 0 0))");
@@ -329,7 +329,7 @@ static void test_gaussian(void **state) {
     th_region_destroy(east);
 }
 
-static void test_bad_areas(void **state) {
+static void bad_areas(void **state) {
     (void)state;
     static const char *const bad[] = {"",
                                       "POLYGON ((0 0, 1 0",
@@ -351,7 +351,7 @@ static void test_bad_areas(void **state) {
 }
 
 // Not a test of speed: prints what a person costs.
-static void test_cost(void **state) {
+static void cost(void **state) {
     (void)state;
     static people p;
     fill_room(&p, 256);
@@ -376,16 +376,16 @@ static void test_cost(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_raster),
-        cmocka_unit_test(test_areas_add_up),
-        cmocka_unit_test(test_near_people_suffice),
-        cmocka_unit_test(test_few_people),
-        cmocka_unit_test(test_same_place),
-        cmocka_unit_test(test_outside),
-        cmocka_unit_test(test_classic),
-        cmocka_unit_test(test_gaussian),
-        cmocka_unit_test(test_bad_areas),
-        cmocka_unit_test(test_cost),
+        cmocka_unit_test(voronoi_density_agrees_with_a_raster),
+        cmocka_unit_test(areas_add_up),
+        cmocka_unit_test(near_people_suffice),
+        cmocka_unit_test(few_people),
+        cmocka_unit_test(same_place),
+        cmocka_unit_test(outside),
+        cmocka_unit_test(classic_density_counts_people),
+        cmocka_unit_test(gaussian_density_is_the_sum_of_kernels),
+        cmocka_unit_test(bad_areas),
+        cmocka_unit_test(cost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static const char *const room_names[] = {"egress time [s]", "flow [1/s]", "densi
 static const char *const corridor_names[] = {"lane index", "crossings of the middle",
                                              "density [1/m2]", "mean speed [m/s]", NULL};
 
-static void assert_nobody_in_walls(th_world *world) {
+static void assert_none_in_walls(th_world *world) {
     th_statistics s = th_world_statistics(world);
     assert_int_equal(s.wall_crossings, 0);
     assert_int_equal(s.spawned, s.inside + s.left);
@@ -71,7 +71,7 @@ static numbers leave_room(th_world *world) {
     th_line_count door = th_world_line(world, 0);
     if (s.left != 60) fail_msg("%d of 60 left within 120 s", (int)s.left);
     assert_int_equal(door.forward - door.backward, 60);
-    assert_nobody_in_walls(world);
+    assert_none_in_walls(world);
     double flow = (double)(door.forward - 1) / (door.last_time - door.first_time);
     return (numbers){{s.last_left_time, flow, density / samples, (double)s.largest_overlap}};
 }
@@ -89,7 +89,7 @@ static numbers pass_each_other(th_world *world) {
     }
     th_line_count middle = th_world_line(world, 0);
     n.value[1] = (double)(middle.forward + middle.backward);
-    assert_nobody_in_walls(world);
+    assert_none_in_walls(world);
     return n;
 }
 

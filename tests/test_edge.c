@@ -32,7 +32,7 @@ static const char room[] = TH_JSON(
     "exits":[{"id":"e", "line":[[12,3],[12,5]]}],
     "groups":[{"count":40, "area":{"rect":[1,1,8,7]}, "to":"e", "move":"%s"}]});
 
-static void test_nobody(void **state) {
+static void an_empty_frame(void **state) {
     (void)state;
     th_scene *scene = scene_of("{}");
     th_world *world = world_of(scene, 2, 0);
@@ -54,7 +54,7 @@ static void test_nobody(void **state) {
     release(world, scene);
 }
 
-static void test_start_on_the_goal(void **state) {
+static void start_on_the_goal(void **state) {
     (void)state;
     for (int m = 0; m < MODELS; ++m) {
         th_scene *scene;
@@ -75,7 +75,7 @@ static void test_start_on_the_goal(void **state) {
 }
 
 // People stand in a door while it closes: no agent is pushed through or lost, and all leave once it opens.
-static void test_door_shuts_on_people(void **state) {
+static void door_shuts_on_people(void **state) {
     (void)state;
     for (int m = 0; m < MODELS; ++m) {
         th_scene *scene;
@@ -114,7 +114,7 @@ static void test_door_shuts_on_people(void **state) {
 
 // Too wide for the door: they never get through, and never through the wall either. The door is one for a small agent
 // that stays: a gap too narrow for all would count as a wall.
-static void test_too_wide_for_the_door(void **state) {
+static void too_wide_for_the_door(void **state) {
     (void)state;
     for (int m = 0; m < MODELS; ++m) {
         th_scene *scene;
@@ -134,7 +134,7 @@ static void test_too_wide_for_the_door(void **state) {
     }
 }
 
-static void test_speeds_and_steps(void **state) {
+static void speeds_and_steps(void **state) {
     (void)state;
     static const double steps[] = {0.001, 0.1, 0.5};
     for (int m = 0; m < MODELS; ++m)
@@ -158,7 +158,7 @@ static void test_speeds_and_steps(void **state) {
 }
 
 // A source whose area is full waits; the people it owes come later and are not lost.
-static void test_source_in_a_full_area(void **state) {
+static void source_in_a_full_area(void **state) {
     (void)state;
     th_scene *scene;
     static const char scene_json[] = TH_JSON(
@@ -178,7 +178,7 @@ static void test_source_in_a_full_area(void **state) {
 }
 
 // Runs to the end as `throng run` does; returns how many came.
-static uint64_t all_who_came(const char *source, double step) {
+static uint64_t all_that_came(const char *source, double step) {
     static const char format[] = TH_JSON(
         {"levels":[{"id":"a", "walkable":{"rect":[0,0,8,6]}}],
         "exits":[{"id":"e", "line":[[8,2],[8,4]]}],
@@ -195,19 +195,19 @@ static uint64_t all_who_came(const char *source, double step) {
 }
 
 // A world is not done while a source owes people, though the scene is empty when they are due.
-static void test_sources_bring_all_they_announce(void **state) {
+static void sources_bring_all_they_announce(void **state) {
     (void)state;
     static const double steps[] = {0.05, 0.0625, 0.1};
     for (int k = 0; k < 3; ++k) {
-        assert_int_equal(all_who_came("\"timetable\":[[0,20],[60,30],[120,10]]", steps[k]), 60);
-        assert_int_equal(all_who_came("\"timetable\":[[50,30]]", steps[k]), 30);
-        assert_int_equal(all_who_came("\"timetable\":[[0,5],[33.33,7]]", steps[k]), 12);
-        assert_int_equal(all_who_came("\"rate\":0.02, \"until\":300", steps[k]), 6);
+        assert_int_equal(all_that_came("\"timetable\":[[0,20],[60,30],[120,10]]", steps[k]), 60);
+        assert_int_equal(all_that_came("\"timetable\":[[50,30]]", steps[k]), 30);
+        assert_int_equal(all_that_came("\"timetable\":[[0,5],[33.33,7]]", steps[k]), 12);
+        assert_int_equal(all_that_came("\"rate\":0.02, \"until\":300", steps[k]), 6);
     }
 }
 
 // Until then statistics tell how many are still to come; a rate without an end announces no number.
-static void test_statistics_count_who_is_to_come(void **state) {
+static void statistics_count_people_to_come(void **state) {
     (void)state;
     th_scene *scene;
     static const char scene_json[] = TH_JSON(
@@ -223,7 +223,7 @@ static void test_statistics_count_who_is_to_come(void **state) {
 }
 
 // Down from the third level to the street, and up against them.
-static void test_three_levels(void **state) {
+static void three_levels(void **state) {
     (void)state;
     for (int m = 0; m < MODELS; ++m) {
         th_scene *scene;
@@ -246,7 +246,7 @@ static void test_three_levels(void **state) {
 }
 
 // Map coordinates: positions are relative to an origin nearby, so nothing is lost.
-static void test_map_coordinates(void **state) {
+static void map_coordinates(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
         {"levels":[{"id":"a", "walkable":{"rect":[500000,5000000,500012,5000008]}}],
@@ -259,7 +259,7 @@ static void test_map_coordinates(void **state) {
 }
 
 // A wall added around an agent while running: the person is enclosed, counted as such, and freed again.
-static void test_walled_in(void **state) {
+static void walled_in(void **state) {
     (void)state;
     for (int m = 0; m < MODELS; ++m) {
         th_scene *scene;
@@ -288,7 +288,7 @@ static void test_walled_in(void **state) {
 }
 
 // Whatever is written into a view, the next steps repair it: NaN does not spread.
-static void test_nonsense_in_views(void **state) {
+static void nonsense_in_views(void **state) {
     (void)state;
     static const uint32_t rude[] = {0x7fc00000u, 0x7f800000u, 0xff800000u, 0x7f7fffffu,
                                     0xffffffffu, 0x80000000u, 7u,          1u};
@@ -318,7 +318,7 @@ static void test_nonsense_in_views(void **state) {
 }
 
 // A cart as wide as the corridor drives into a crowd that stands before a dead end.
-static void test_cart_against_the_wall(void **state) {
+static void cart_against_the_wall(void **state) {
     (void)state;
     for (int m = 0; m < MODELS; ++m) {
         th_scene *scene;
@@ -338,7 +338,7 @@ static void test_cart_against_the_wall(void **state) {
 }
 
 // Every parameter of every model at both ends of its range, changed while they walk.
-static void test_parameters_at_their_ends(void **state) {
+static void parameters_at_their_ends(void **state) {
     (void)state;
     for (int m = 0; m < MODELS; ++m) {
         const th_model *model = th_models(NULL)[th_model_find(TH_STAGE_MOVE, models[m])];
@@ -360,7 +360,7 @@ static void test_parameters_at_their_ends(void **state) {
     }
 }
 
-static void test_spawn_refuses(void **state) {
+static void spawn_refuses(void **state) {
     (void)state;
     th_scene *scene;
     th_world *world = world_from(room, "orca", &scene);
@@ -383,7 +383,7 @@ static void test_spawn_refuses(void **state) {
 }
 
 // Exactly on a wall, on its end and on the boundary: by spawn and by a written position.
-static void test_put_onto_a_wall(void **state) {
+static void put_onto_a_wall(void **state) {
     (void)state;
     for (int m = 0; m < MODELS; ++m) {
         th_scene *scene;
@@ -404,7 +404,7 @@ static void test_put_onto_a_wall(void **state) {
 }
 
 // A snapshot of another scene is refused; a world of the same scene with other settings takes it.
-static void test_snapshot_elsewhere(void **state) {
+static void snapshot_elsewhere(void **state) {
     (void)state;
     th_scene *scene, *other_scene;
     th_world *world = world_from(room, "orca", &scene);
@@ -425,23 +425,23 @@ static void test_snapshot_elsewhere(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nobody),
-        cmocka_unit_test(test_start_on_the_goal),
-        cmocka_unit_test(test_door_shuts_on_people),
-        cmocka_unit_test(test_too_wide_for_the_door),
-        cmocka_unit_test(test_speeds_and_steps),
-        cmocka_unit_test(test_source_in_a_full_area),
-        cmocka_unit_test(test_sources_bring_all_they_announce),
-        cmocka_unit_test(test_statistics_count_who_is_to_come),
-        cmocka_unit_test(test_three_levels),
-        cmocka_unit_test(test_map_coordinates),
-        cmocka_unit_test(test_walled_in),
-        cmocka_unit_test(test_nonsense_in_views),
-        cmocka_unit_test(test_cart_against_the_wall),
-        cmocka_unit_test(test_parameters_at_their_ends),
-        cmocka_unit_test(test_spawn_refuses),
-        cmocka_unit_test(test_put_onto_a_wall),
-        cmocka_unit_test(test_snapshot_elsewhere),
+        cmocka_unit_test(an_empty_frame),
+        cmocka_unit_test(start_on_the_goal),
+        cmocka_unit_test(door_shuts_on_people),
+        cmocka_unit_test(too_wide_for_the_door),
+        cmocka_unit_test(speeds_and_steps),
+        cmocka_unit_test(source_in_a_full_area),
+        cmocka_unit_test(sources_bring_all_they_announce),
+        cmocka_unit_test(statistics_count_people_to_come),
+        cmocka_unit_test(three_levels),
+        cmocka_unit_test(map_coordinates),
+        cmocka_unit_test(walled_in),
+        cmocka_unit_test(nonsense_in_views),
+        cmocka_unit_test(cart_against_the_wall),
+        cmocka_unit_test(parameters_at_their_ends),
+        cmocka_unit_test(spawn_refuses),
+        cmocka_unit_test(put_onto_a_wall),
+        cmocka_unit_test(snapshot_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

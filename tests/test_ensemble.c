@@ -29,7 +29,7 @@ static th_observer *observe(const th_scene *scene, uint64_t seed, int steps) {
     return observer;
 }
 
-static void test_runs_added_up(void **state) {
+static void runs_added_up(void **state) {
     (void)state;
     enum { RUNS = 4, CELLS = 256 };
     th_scene *scene = scene_of(room);
@@ -91,7 +91,7 @@ static void test_runs_added_up(void **state) {
 }
 
 // A run that is stopped has no egress time and does not change the mean of the others.
-static void test_unfinished_run(void **state) {
+static void unfinished_run(void **state) {
     (void)state;
     th_scene *scene = scene_of(room);
     th_ensemble ensemble;
@@ -126,8 +126,8 @@ static void test_unfinished_run(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_runs_added_up),
-        cmocka_unit_test(test_unfinished_run),
+        cmocka_unit_test(runs_added_up),
+        cmocka_unit_test(unfinished_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,11 +97,11 @@ static void each_model(pass_fn *pass, int seeds) {
     assert_true(moves >= 11);
 }
 
-static void nobody_is_held_up_in_a_corridor(void **state) {
+static void no_agent_is_held_up_in_a_corridor(void **state) {
     (void)state;
     each_model(pass_the_corridor, CROWDS(SEEDS));
 }
-static void nobody_is_held_up_on_stairs(void **state) {
+static void no_agent_is_held_up_on_stairs(void **state) {
     (void)state;
     each_model(pass_the_stairs, 1);
 }
@@ -127,7 +127,7 @@ static double time_past(const char *lying, const char *move, const char *filter)
     return s.last_left_time;
 }
 
-static void they_slow_nobody_down(void **state) {
+static void they_slow_no_agent_down(void **state) {
     (void)state;
     char rows[1024] = "", lying[1032];
     int count = 0, others = 0;
@@ -199,9 +199,9 @@ static void newcomers_enter_over_them(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_is_held_up_in_a_corridor),
-        cmocka_unit_test(nobody_is_held_up_on_stairs),
-        cmocka_unit_test(they_slow_nobody_down),
+        cmocka_unit_test(no_agent_is_held_up_in_a_corridor),
+        cmocka_unit_test(no_agent_is_held_up_on_stairs),
+        cmocka_unit_test(they_slow_no_agent_down),
         cmocka_unit_test(they_are_not_among_the_nearest),
         cmocka_unit_test(newcomers_enter_over_them),
     };

@@ -4,7 +4,7 @@
 #include "support.h"
 #include <stdlib.h>
 
-static void test_grosser_stern(void **state) {
+static void grosser_stern(void **state) {
     (void)state;
 #ifdef TH_SLOW_BUILD
     const double first_seconds = 0.5;
@@ -33,6 +33,6 @@ static void test_grosser_stern(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_grosser_stern)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(grosser_stern)};
     return cmocka_run_group_tests_name("grosser_stern", tests, NULL, NULL);
 }

@@ -134,7 +134,7 @@ static void check_storage(hid_t dataset) {
 }
 
 // The archive's column types and order, fps on the dataset, wkt_geometry on the root.
-static void test_layout(void **state) {
+static void layout(void **state) {
     fixture *f = *state;
     for (int orientation = 0; orientation < 2; ++orientation) {
         write_file(f, 1, orientation == 1);
@@ -174,7 +174,7 @@ static void test_layout(void **state) {
     }
 }
 
-static void test_levels_beside(void **state) {
+static void levels_beside(void **state) {
     fixture *f = *state;
     write_file(f, 2, false);
     hid_t file = H5Fopen(f->path, H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -199,7 +199,7 @@ static void test_levels_beside(void **state) {
 }
 
 // More rows than one chunk, and an area of more characters than an attribute of fixed size may have.
-static void test_large(void **state) {
+static void large(void **state) {
     fixture *f = *state;
     enum { PEOPLE = 3000, FRAMES = 23, POINTS = 9000 };
     char *wkt = malloc(POINTS * 24 + 64);
@@ -314,7 +314,7 @@ static void write_other(const fixture *f, other_file how) {
 static const other_row other_rows[] = {
     {7, 1, 0.5f, 1, 1.76, 0, 1}, {8, 1, 0.75f, 1, 1.76, 0, 1}, {7, 4000000000u, 2, 2, 1.6, -1, 0}};
 
-static void test_others(void **state) {
+static void others(void **state) {
     fixture *f = *state;
     for (int orientation = 0; orientation < 2; ++orientation) {
         write_other(f,
@@ -354,7 +354,7 @@ static void refuse(const fixture *f, const char *word) {
     assert_non_null(strstr(error.message, word));
 }
 
-static void test_bad_files(void **state) {
+static void bad_files(void **state) {
     fixture *f = *state;
     static const char *const needed[] = {"id", "frame", "x", "y"};
     for (int i = 0; i < 4; ++i) {
@@ -380,7 +380,7 @@ static void test_bad_files(void **state) {
 }
 
 // A file that was copied in part.
-static void test_truncated(void **state) {
+static void truncated(void **state) {
     fixture *f = *state;
     write_file(f, 2, true);
     struct stat about;
@@ -412,7 +412,7 @@ static void expect_from_reader(const fixture *f, const char *script, const char 
     unsetenv("THRONG_HDF5_READER");
 }
 
-static void test_reader_dies(void **state) {
+static void reader_dies(void **state) {
     const fixture *f = *state;
     write_file(f, 2, true);
     expect_from_reader(f, "kill -SEGV $$", "damaged: the HDF5 library crashes on it");
@@ -432,7 +432,7 @@ static void test_reader_dies(void **state) {
 }
 
 // Files on which HDF5 1.10 crashes, loops or takes all memory; a later one may refuse them, or read them.
-static void test_hard_files(void **state) {
+static void hard_files(void **state) {
     (void)state;
     static const char *const names[] = {"crash.h5", "loop.h5"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
@@ -448,7 +448,7 @@ static void test_hard_files(void **state) {
 }
 
 // The library is used by programs with threads, and the HDF5 library has no locks.
-static void test_threads(void **state) {
+static void threads(void **state) {
     const fixture *f = *state;
     write_file(f, 2, true);
     int good = 0;
@@ -462,7 +462,7 @@ static void test_threads(void **state) {
     assert_int_equal(good, 8);
 }
 
-static void test_voice_stays(void **state) {
+static void voice_stays(void **state) {
     fixture *f = *state;
     H5E_auto2_t before, after;
     void *context;
@@ -478,16 +478,16 @@ static void test_voice_stays(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_layout, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_levels_beside, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_large, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_others, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_bad_files, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_truncated, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_reader_dies, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_hard_files, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_threads, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_voice_stays, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(layout, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(levels_beside, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(large, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(others, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bad_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(truncated, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(reader_dies, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(hard_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(threads, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(voice_stays, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

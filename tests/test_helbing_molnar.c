@@ -93,7 +93,7 @@ static void long_steps_count_as_four_metres(void **state) {
     assert_true(fabsf(four.x - three.x) > 1e-3f);
 }
 
-static void who_stands_repels_in_circles(void **state) {
+static void a_standing_agent_repels_in_circles(void **state) {
     (void)state;
     th_helbing_molnar_params p = published();
     for (int k = 0; k < 12; ++k) {
@@ -269,7 +269,7 @@ static uint32_t walk_along_wall(bool company, bool wall, float line_of_sight) {
     return sum;
 }
 
-static void nobody_is_felt_through_a_thin_wall(void **state) {
+static void agents_are_not_felt_through_a_thin_wall(void **state) {
     (void)state;
     assert_int_equal(walk_along_wall(true, true, 1.0f), walk_along_wall(false, true, 1.0f));
     assert_int_not_equal(walk_along_wall(true, true, 0.0f), walk_along_wall(false, true, 0.0f));
@@ -471,14 +471,14 @@ int main(void) {
         cmocka_unit_test(repulsion_is_minus_the_gradient_of_the_potential),
         cmocka_unit_test(repulsion_stays_bounded_at_the_ends_of_the_step),
         cmocka_unit_test(long_steps_count_as_four_metres),
-        cmocka_unit_test(who_stands_repels_in_circles),
+        cmocka_unit_test(a_standing_agent_repels_in_circles),
         cmocka_unit_test(what_is_out_of_view_counts_half),
         cmocka_unit_test(free_person_reaches_63_percent_and_is_never_too_fast),
         cmocka_unit_test(stage_agrees_with_all_pairs),
         cmocka_unit_test(walls_repel),
         cmocka_unit_test(noise_has_the_stated_deviation_and_is_off_by_default),
         cmocka_unit_test(coincident_people_part),
-        cmocka_unit_test(nobody_is_felt_through_a_thin_wall),
+        cmocka_unit_test(agents_are_not_felt_through_a_thin_wall),
         cmocka_unit_test(sight_ends_at_pillars_and_shut_doors),
         cmocka_unit_test(result_does_not_depend_on_threads),
         cmocka_unit_test(opposite_flows_form_lanes_within_a_minute),

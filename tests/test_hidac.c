@@ -53,7 +53,7 @@ static float passes_at(int side) {
     return aside;
 }
 
-static void who_meet_head_on_keep_to_their_side(void **state) {
+static void agents_meeting_head_on_keep_to_their_side(void **state) {
     (void)state;
     assert_true(passes_at(1) < -0.3f); // going east, right is south
     assert_true(passes_at(-1) > 0.3f);
@@ -193,7 +193,7 @@ static double time_through_crowd(int pushers) {
     return time;
 }
 
-static void who_pushes_opens_a_way_through_a_crowd(void **state) {
+static void a_pushing_agent_opens_a_way_through_a_crowd(void **state) {
     (void)state;
     double pusher = time_through_crowd(1), polite = time_through_crowd(0);
     if (!(pusher < 0.7 * polite)) fail_msg("%g s against %g s", pusher, polite);
@@ -242,7 +242,7 @@ static th_world *crush_of(th_scene **scene, int falling, double gets_up) {
     return world_with(scene, 1, json);
 }
 
-static void who_is_pushed_too_far_falls_and_is_counted(void **state) {
+static void agents_pushed_too_far_fall_and_are_counted(void **state) {
     (void)state;
     th_scene *scene;
     th_world *world = crush_of(&scene, 1, 0);
@@ -276,7 +276,7 @@ static void the_fallen_may_get_up(void **state) {
 }
 
 // An agent that stands up is not carried along by those walking there.
-static void who_gets_up_stands_where_it_lay(void **state) {
+static void an_agent_gets_up_where_it_lay(void **state) {
     (void)state;
     static const char json[] = TH_JSON(
         {"levels": [{"walkable": {"rect": [0, 0, 30, 8]}}],
@@ -431,7 +431,7 @@ static double walks_along_wall(double dead_band) {
 }
 
 // As printed any displacement holds an agent up, but for those within the dead band.
-static void small_displacements_hold_nobody_up(void **state) {
+static void small_displacements_hold_no_agent_up(void **state) {
     (void)state;
     const double step = 2 * 0.05 * 0.05; // accelerated for 0.05 s [m]
     assert_near(walks_along_wall(0), 0, 1e-5);
@@ -524,21 +524,21 @@ static void threads_and_snapshots_change_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_tangent_is_the_double_cross_product),
-        cmocka_unit_test(who_meet_head_on_keep_to_their_side),
+        cmocka_unit_test(agents_meeting_head_on_keep_to_their_side),
         cmocka_unit_test(doors_flow_as_measured_without_shaking),
         cmocka_unit_test(the_stopping_rule_takes_the_shaking_away),
         cmocka_unit_test(waiting_keeps_people_from_pressing),
         cmocka_unit_test(panic_switches_the_rules_off),
-        cmocka_unit_test(who_pushes_opens_a_way_through_a_crowd),
+        cmocka_unit_test(a_pushing_agent_opens_a_way_through_a_crowd),
         cmocka_unit_test(a_share_of_people_push),
-        cmocka_unit_test(who_is_pushed_too_far_falls_and_is_counted),
+        cmocka_unit_test(agents_pushed_too_far_fall_and_are_counted),
         cmocka_unit_test(the_fallen_may_get_up),
-        cmocka_unit_test(who_gets_up_stands_where_it_lay),
+        cmocka_unit_test(an_agent_gets_up_where_it_lay),
         cmocka_unit_test(the_rectangle_follows_the_density),
         cmocka_unit_test(the_direction_is_the_weighted_sum),
         cmocka_unit_test(ability_and_panic_change_the_gait),
         cmocka_unit_test(the_fallen_count_within_their_range),
-        cmocka_unit_test(small_displacements_hold_nobody_up),
+        cmocka_unit_test(small_displacements_hold_no_agent_up),
         cmocka_unit_test(values_that_do_not_fit_are_refused),
         cmocka_unit_test(threads_and_snapshots_change_nothing),
     };

@@ -20,7 +20,7 @@ static double gap_between(const char *json, uint64_t seed) {
 }
 
 // Three that came together, slow and quick: the others wait for the slowest.
-static void test_companions_keep_together(void **state) {
+static void companions_keep_together(void **state) {
     (void)state;
     double gap[2] = {0, 0};
     for (int together = 0; together < 2; ++together) {
@@ -67,7 +67,7 @@ static int led_west(const char *leader, double guide_speed, double speed, uint64
     return west;
 }
 
-static void test_followers_go_where_the_leader_goes(void **state) {
+static void followers_go_where_the_leader_goes(void **state) {
     (void)state;
     const char *led = "\"leader\":\"guide\",";
     double apart;
@@ -83,7 +83,7 @@ static void test_followers_go_where_the_leader_goes(void **state) {
 }
 
 // A follower ahead of its leader stands; were the leader called by it, both would wait for each other.
-static void test_nobody_waits_for_who_is_ahead(void **state) {
+static void agents_ahead_are_not_waited_for(void **state) {
     (void)state;
     run r = begin("{\"levels\":[{\"walkable\":{\"rect\":[0,0,15,8]}}],"
                   "\"exits\":[{\"id\":\"out\",\"line\":[[15,3.5],[15,4.5]]}],\"groups\":["
@@ -96,7 +96,7 @@ static void test_nobody_waits_for_who_is_ahead(void **state) {
 }
 
 // Leaders that visit a place first: their people come along.
-static void test_followers_come_along_a_route(void **state) {
+static void followers_come_along_a_route(void **state) {
     (void)state;
     run r = begin("{" HALL ",\"waypoints\":[{\"id\":\"tour\",\"area\":{\"rect\":[4,8,6,10]}}],"
                   "\"groups\":[{\"id\":\"guide\",\"positions\":[[25,7]],\"route\":[\"tour\","
@@ -131,7 +131,7 @@ static void refuse_leader(const char *behave, const char *leader, const char *wa
     assert_non_null(strstr(error.path, ".leader"));
 }
 
-static void test_bad_leaders(void **state) {
+static void bad_leaders(void **state) {
     (void)state;
     refuse_leader("\"behave\":\"hidac\"", "guid", "did you mean \"guide\"?");
     refuse_leader("\"behave\":\"hidac\"", "nobody at all", "no group has the id");
@@ -141,7 +141,7 @@ static void test_bad_leaders(void **state) {
 }
 
 // An agent without knowledge walks after one with it; others explore.
-static void test_followers_without_a_leader(void **state) {
+static void followers_without_a_leader(void **state) {
     (void)state;
     double end[2] = {0, 0};
     for (int follow = 0; follow < 2; ++follow)
@@ -170,7 +170,7 @@ static void test_followers_without_a_leader(void **state) {
 // ---- companies
 
 // Some know the way and some do not, without talk: one that knows leads, and none waits in vain.
-static void test_companies_of_mixed_knowledge(void **state) {
+static void companies_of_mixed_knowledge(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 5; ++seed) {
         run r = begin(TH_JSON({"levels":[{"walkable":{"rect":[0,0,40,4]}}],"exits":[{"id":"a","line":[[40,1],[40,3]]}],
@@ -184,7 +184,7 @@ static void test_companies_of_mixed_knowledge(void **state) {
 }
 
 // An agent that came with others of another group does not wait for them, though their numbers follow each other.
-static void test_companies_are_of_one_group(void **state) {
+static void companies_are_of_one_group(void **state) {
     (void)state;
     run r =
         begin(TH_JSON({"levels":[{"walkable":{"rect":[0,0,40,6]}}],
@@ -200,7 +200,7 @@ static void test_companies_are_of_one_group(void **state) {
 }
 
 // Where an agent knows the way, the others need not search.
-static void test_who_knows_leads_the_company(void **state) {
+static void the_one_that_knows_leads_the_company(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= CROWDS(8); ++seed) {
         run r = begin(
@@ -211,15 +211,15 @@ static void test_who_knows_leads_the_company(void **state) {
             "\"run\":{\"step\":0.1}}",
             seed, 1);
         steps_to(&r, 0.3);
-        bool somebody_knows = count_nature(&r, TH_MIND_KNOWS_ALL) > 0;
+        bool one_agent_knows = count_nature(&r, TH_MIND_KNOWS_ALL) > 0;
         double end = run_to_end(r.world, 400);
-        if (somebody_knows && end > 62) fail_msg("seed %d: %g s", (int)seed, end);
+        if (one_agent_knows && end > 62) fail_msg("seed %d: %g s", (int)seed, end);
         finish(&r);
     }
 }
 
 // Explorers that came together take one way.
-static void test_companies_explore_together(void **state) {
+static void companies_explore_together(void **state) {
     (void)state;
     int apart = 0;
     for (uint64_t seed = 1; seed <= 5; ++seed) {
@@ -239,16 +239,16 @@ static void test_companies_explore_together(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_companions_keep_together),
-        cmocka_unit_test(test_followers_go_where_the_leader_goes),
-        cmocka_unit_test(test_nobody_waits_for_who_is_ahead),
-        cmocka_unit_test(test_followers_come_along_a_route),
-        cmocka_unit_test(test_bad_leaders),
-        cmocka_unit_test(test_followers_without_a_leader),
-        cmocka_unit_test(test_companies_of_mixed_knowledge),
-        cmocka_unit_test(test_companies_are_of_one_group),
-        cmocka_unit_test(test_who_knows_leads_the_company),
-        cmocka_unit_test(test_companies_explore_together),
+        cmocka_unit_test(companions_keep_together),
+        cmocka_unit_test(followers_go_where_the_leader_goes),
+        cmocka_unit_test(agents_ahead_are_not_waited_for),
+        cmocka_unit_test(followers_come_along_a_route),
+        cmocka_unit_test(bad_leaders),
+        cmocka_unit_test(followers_without_a_leader),
+        cmocka_unit_test(companies_of_mixed_knowledge),
+        cmocka_unit_test(companies_are_of_one_group),
+        cmocka_unit_test(the_one_that_knows_leads_the_company),
+        cmocka_unit_test(companies_explore_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

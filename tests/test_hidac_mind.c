@@ -7,7 +7,7 @@
 #include <string.h>
 
 // People know all: the nearer exit. Their way in: the first exit, however far.
-static void test_knowledge_decides_the_exit(void **state) {
+static void knowledge_decides_the_exit(void **state) {
     (void)state;
     for (int way_in = 0; way_in < 2; ++way_in) {
         char json[1500];
@@ -26,7 +26,7 @@ static void test_knowledge_decides_the_exit(void **state) {
 }
 
 // An agent that knows nothing finds out, also from far inside and at every seed.
-static void test_explorers_get_out(void **state) {
+static void explorers_get_out(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 5; ++seed) {
         run r =
@@ -41,7 +41,7 @@ static void test_explorers_get_out(void **state) {
 }
 
 // A door shuts: agents that see it take the other one, those in the room behind still mean to pass it.
-static void test_only_who_sees_a_shut_door_replans(void **state) {
+static void only_agents_that_see_a_shut_door_replan(void **state) {
     (void)state;
     const char *json = TH_JSON({"levels":[{"walkable":[{"rect":[0,0,20,6]},{"rect":[0,6.2,6,12]},{"rect":[2,6,3,6.2]}],
         "walls":[[[8,0],[8,6]]]}],
@@ -63,7 +63,7 @@ static void test_only_who_sees_a_shut_door_replans(void **state) {
 }
 
 // Trained staff tell the way to agents they meet, where people talk.
-static void test_talk(void **state) {
+static void talk(void **state) {
     (void)state;
     for (int talks = 0; talks < 2; ++talks) {
         char json[1500];
@@ -83,7 +83,7 @@ static void test_talk(void **state) {
 }
 
 // Two doors, all before the nearer one: impatient people go to the other, patient ones queue.
-static void test_impatience(void **state) {
+static void the_impatient_take_the_other_door(void **state) {
     (void)state;
     uint64_t by_other[2];
     for (int impatient = 0; impatient < 2; ++impatient) {
@@ -107,7 +107,7 @@ static void test_impatience(void **state) {
 }
 
 // The same bits for any number of threads, and after a snapshot.
-static void test_same_for_threads_and_snapshots(void **state) {
+static void same_for_threads_and_snapshots(void **state) {
     (void)state;
     const char *json =
         "{" HALL ",\"groups\":[{\"id\":\"guide\",\"count\":2,\"to\":\"west\",\"area\":{\"rect\":"
@@ -157,7 +157,7 @@ static void refuse(const char *values, const char *wanted) {
     assert_non_null(strstr(error.path, "groups[0].behave"));
 }
 
-static void test_bad_shares(void **state) {
+static void bad_shares(void **state) {
     (void)state;
     refuse("\"knows_all\":1.5", "it must lie in 0 .. 1");
     refuse("\"knows_all\":0.7,\"knows_way_in\":0.6", "add up to at most 1");
@@ -165,7 +165,7 @@ static void test_bad_shares(void **state) {
 }
 
 // The five factors: each moves its parameter the way its word says.
-static void test_temper(void **state) {
+static void temper(void **state) {
     (void)state;
     th_mind_params p = {.impatience = 0.5f, .patience = 10, .panic_threshold = 0.5f};
     th_temper plain = th_temper_of(&p, 0), anxious = th_temper_of(&p, TH_MIND_ANXIOUS);
@@ -191,7 +191,7 @@ static void test_temper(void **state) {
 
 // A wall with a door that opens again at 8 s. One saw it shut and tells two that stay; later one looks at the open door
 // among them: what it sees counts, not the older news.
-static void test_the_latest_news_counts(void **state) {
+static void the_latest_news_counts(void **state) {
     (void)state;
     run r = begin(TH_JSON({"levels":[{"walkable":{"rect":[0,0,40,6]},"walls":[[[30,0],[30,6]]]}],
         "doors":[{"id":"d","line":[[30,2],[30,4]],"schedule":[{"time":0,"open":false},{"time":8,"open":true}]}],
@@ -209,7 +209,7 @@ static void test_the_latest_news_counts(void **state) {
 }
 
 // An agent that cannot see a shut door goes another way when told of it, and does not where agents do not talk.
-static void test_shut_doors_are_told(void **state) {
+static void shut_doors_are_told(void **state) {
     (void)state;
     for (int talks = 0; talks < 2; ++talks) {
         char json[1500];
@@ -230,7 +230,7 @@ static void test_shut_doors_are_told(void **state) {
 }
 
 // An agent without a map begins beside its exit, goes to a desk next door first, and remembers where the exit was.
-static void test_an_exit_seen_is_remembered(void **state) {
+static void an_exit_seen_is_remembered(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 5; ++seed) {
         run r = begin(
@@ -253,7 +253,7 @@ static void test_an_exit_seen_is_remembered(void **state) {
 
 // People that keep to the way they came by pass a room with an exit; agents they meet look for that very exit and finds
 // it no later for having talked to them.
-static void test_nobody_is_told_away_from_its_exit(void **state) {
+static void no_agent_is_told_away_from_its_exit(void **state) {
     (void)state;
     double end[2] = {0, 0};
     for (int talks = 0; talks < 2; ++talks)
@@ -277,7 +277,7 @@ static void test_nobody_is_told_away_from_its_exit(void **state) {
 }
 
 // Staff that do not talk tell no agent the way.
-static void test_the_mute_tell_nothing(void **state) {
+static void the_mute_tell_nothing(void **state) {
     (void)state;
     run r = begin(TH_JSON({"levels":[{"walkable":{"rect":[0,0,20,6]}}],"exits":[{"id":"a","line":[[20,1],[20,5]]}],
         "groups":[{"id":"staff","positions":[[5,3]],"to":"a","premovement":50,"behave":{"model":"hidac","trained":1,"talks":0}},
@@ -306,7 +306,7 @@ static double evacuation(int talks, double trained, uint64_t seed) {
     return end;
 }
 
-static void test_talk_and_staff_shorten_an_evacuation(void **state) {
+static void talk_and_staff_shorten_an_evacuation(void **state) {
     (void)state;
     double silent = 0, talking = 0, staff = 0;
     for (uint64_t seed = 1; seed <= CROWDS(6); ++seed) {
@@ -319,7 +319,7 @@ static void test_talk_and_staff_shorten_an_evacuation(void **state) {
 }
 
 // Explorers do not all guess alike.
-static void test_guesses_differ(void **state) {
+static void guesses_differ(void **state) {
     (void)state;
     run r = begin(TH_JSON({"levels":[{"walkable":[{"rect":[0,0,10,6]},{"rect":[-8,0,-0.2,6]},{"rect":[-0.2,2.5,0,3.5]},
         {"rect":[10.2,0,18,6]},{"rect":[10,2.5,10.2,3.5]}]}],"exits":[{"id":"a","line":[[-8,1],[-8,2]]}],
@@ -360,7 +360,7 @@ static int changes_of_mind(double quicker, double pause) {
     return changes;
 }
 
-static void test_hysteresis(void **state) {
+static void hysteresis(void **state) {
     (void)state;
     int easily = changes_of_mind(1.0, 0.0), slowly = changes_of_mind(1.0, 20.0),
         hardly = changes_of_mind(0.3, 0.0);
@@ -369,7 +369,7 @@ static void test_hysteresis(void **state) {
 }
 
 // An exit around the end of a wall, whose jamb hides what lies straight on beyond it from everywhere.
-static void test_hidden_exits_are_reached(void **state) {
+static void hidden_exits_are_reached(void **state) {
     (void)state;
     run r = begin(TH_JSON({"levels":[{"walkable":{"rect":[0,0,10,12]},"walls":[[[5,2],[10,2]]]}],
         "exits":[{"id":"out","line":[[10,0.7],[10,1.3]]}],
@@ -381,7 +381,7 @@ static void test_hidden_exits_are_reached(void **state) {
 
 // Walls between which ways are nearly as long either way, and one that ends on an exit: people stood in all of these,
 // or went to and fro between two rooms for good.
-static void test_odd_walls(void **state) {
+static void odd_walls(void **state) {
     (void)state;
     const char *const plans[][2] = {
         {"[[7.88,3],[7.88,6.67]]", "[[10,1.42],[10,2.42]]"},
@@ -411,7 +411,7 @@ static void test_odd_walls(void **state) {
 }
 
 // A snapshot between two looks, when queues and companies are those of a step before.
-static void test_snapshots_at_any_step(void **state) {
+static void snapshots_at_any_step(void **state) {
     (void)state;
     const char *json = TH_JSON({"levels":[{"walkable":{"rect":[0,0,40,4]},"walls":[[[20,0],[20,4]]]}],
         "doors":[{"id":"d","line":[[20,1],[20,3]],"schedule":[{"time":2,"open":false},{"time":9,"open":true}]}],
@@ -441,25 +441,25 @@ static void test_snapshots_at_any_step(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_knowledge_decides_the_exit),
-        cmocka_unit_test(test_explorers_get_out),
-        cmocka_unit_test(test_only_who_sees_a_shut_door_replans),
-        cmocka_unit_test(test_talk),
-        cmocka_unit_test(test_impatience),
-        cmocka_unit_test(test_same_for_threads_and_snapshots),
-        cmocka_unit_test(test_bad_shares),
-        cmocka_unit_test(test_temper),
-        cmocka_unit_test(test_the_latest_news_counts),
-        cmocka_unit_test(test_shut_doors_are_told),
-        cmocka_unit_test(test_an_exit_seen_is_remembered),
-        cmocka_unit_test(test_nobody_is_told_away_from_its_exit),
-        cmocka_unit_test(test_the_mute_tell_nothing),
-        cmocka_unit_test(test_talk_and_staff_shorten_an_evacuation),
-        cmocka_unit_test(test_guesses_differ),
-        cmocka_unit_test(test_hysteresis),
-        cmocka_unit_test(test_hidden_exits_are_reached),
-        cmocka_unit_test(test_odd_walls),
-        cmocka_unit_test(test_snapshots_at_any_step),
+        cmocka_unit_test(knowledge_decides_the_exit),
+        cmocka_unit_test(explorers_get_out),
+        cmocka_unit_test(only_agents_that_see_a_shut_door_replan),
+        cmocka_unit_test(talk),
+        cmocka_unit_test(the_impatient_take_the_other_door),
+        cmocka_unit_test(same_for_threads_and_snapshots),
+        cmocka_unit_test(bad_shares),
+        cmocka_unit_test(temper),
+        cmocka_unit_test(the_latest_news_counts),
+        cmocka_unit_test(shut_doors_are_told),
+        cmocka_unit_test(an_exit_seen_is_remembered),
+        cmocka_unit_test(no_agent_is_told_away_from_its_exit),
+        cmocka_unit_test(the_mute_tell_nothing),
+        cmocka_unit_test(talk_and_staff_shorten_an_evacuation),
+        cmocka_unit_test(guesses_differ),
+        cmocka_unit_test(hysteresis),
+        cmocka_unit_test(hidden_exits_are_reached),
+        cmocka_unit_test(odd_walls),
+        cmocka_unit_test(snapshots_at_any_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

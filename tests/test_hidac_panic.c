@@ -7,7 +7,7 @@
 #include <string.h>
 
 // An alarm panics those near it, and these frighten others; without the sight of it it passes.
-static void test_panic_spreads_and_calms(void **state) {
+static void panic_spreads_and_calms(void **state) {
     (void)state;
     int most[2] = {0, 0};
     for (int spreads = 0; spreads < 2; ++spreads) {
@@ -39,7 +39,7 @@ static void test_panic_spreads_and_calms(void **state) {
 }
 
 // Panic is seen further than a voice carries.
-static void test_panic_is_seen_from_afar(void **state) {
+static void panic_is_seen_from_afar(void **state) {
     (void)state;
     run r =
         begin("{\"levels\":[{\"walkable\":{\"rect\":[0,0,20,6]}}],"
@@ -61,7 +61,7 @@ static void test_panic_is_seen_from_afar(void **state) {
 // ---- panic
 
 // Four in a sealed room beside people in panic: they neither see nor feel through the wall.
-static void test_panic_does_not_pass_walls(void **state) {
+static void panic_does_not_pass_walls(void **state) {
     (void)state;
     run r = begin(TH_JSON({"levels":[{"walkable":[{"rect":[0,0,10,4]},{"rect":[0,4.3,10,8]}]}],
         "exits":[{"id":"a","line":[[10,1],[10,3]]},{"id":"b","line":[[10,5],[10,7]]}],
@@ -76,7 +76,7 @@ static void test_panic_does_not_pass_walls(void **state) {
 }
 
 // Everything that frightens raises the level by itself, and calming lowers it.
-static void test_what_frightens(void **state) {
+static void what_frightens(void **state) {
     (void)state;
     th_mind_params p = {.panic_by_sight = 0.5f,
                         .panic_by_talk = 0.05f,
@@ -116,7 +116,7 @@ static float highest_level(const char *groups, double time) {
     return most;
 }
 
-static void test_sights_frighten(void **state) {
+static void sights_frighten(void **state) {
     (void)state;
     const char *watcher = "{\"id\":\"w\",\"positions\":[[5,3]],\"to\":\"a\",\"premovement\":100,"
                           "\"behave\":{\"model\":\"hidac\",\"panic_by_talk\":0}},";
@@ -143,7 +143,7 @@ static void test_sights_frighten(void **state) {
 }
 
 // Talk with an agent in panic keeps others from calming down; alone it frightens no agent.
-static void test_panic_is_heard_of(void **state) {
+static void panic_is_heard_of(void **state) {
     (void)state;
     float after[2];
     for (int talks = 0; talks < 2; ++talks) {
@@ -163,7 +163,7 @@ static void test_panic_is_heard_of(void **state) {
 }
 
 // An alarm frightens the share of people that it says.
-static void test_share_of_an_alarm(void **state) {
+static void share_of_an_alarm(void **state) {
     (void)state;
     run r = begin(
         TH_JSON({"levels":[{"walkable":{"rect":[0,0,40,20]}}],"exits":[{"id":"a","line":[[40,1],[40,5]]}],
@@ -177,7 +177,7 @@ static void test_share_of_an_alarm(void **state) {
 }
 
 // Panic of the mind is panic of the body: agents in panic run.
-static void test_panic_reaches_the_move_model(void **state) {
+static void panic_reaches_the_move_model(void **state) {
     (void)state;
     float x[2];
     for (int alarm = 0; alarm < 2; ++alarm) {
@@ -196,7 +196,7 @@ static void test_panic_reaches_the_move_model(void **state) {
 }
 
 // Personality decides which agents push: by adjective and by factor.
-static void test_manners_reach_the_move_model(void **state) {
+static void manners_reach_the_move_model(void **state) {
     (void)state;
     const char *const what[] = {"\"polite\":1", "\"impatient\":1", "\"agreeableness\":0.6",
                                 "\"agreeableness\":-0.6", "\"polite\":0"};
@@ -217,15 +217,15 @@ static void test_manners_reach_the_move_model(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_panic_spreads_and_calms),
-        cmocka_unit_test(test_panic_is_seen_from_afar),
-        cmocka_unit_test(test_panic_does_not_pass_walls),
-        cmocka_unit_test(test_what_frightens),
-        cmocka_unit_test(test_sights_frighten),
-        cmocka_unit_test(test_panic_is_heard_of),
-        cmocka_unit_test(test_share_of_an_alarm),
-        cmocka_unit_test(test_panic_reaches_the_move_model),
-        cmocka_unit_test(test_manners_reach_the_move_model),
+        cmocka_unit_test(panic_spreads_and_calms),
+        cmocka_unit_test(panic_is_seen_from_afar),
+        cmocka_unit_test(panic_does_not_pass_walls),
+        cmocka_unit_test(what_frightens),
+        cmocka_unit_test(sights_frighten),
+        cmocka_unit_test(panic_is_heard_of),
+        cmocka_unit_test(share_of_an_alarm),
+        cmocka_unit_test(panic_reaches_the_move_model),
+        cmocka_unit_test(manners_reach_the_move_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

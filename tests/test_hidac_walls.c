@@ -38,7 +38,7 @@ static void walls_do_not_turn_people_back(void **state) {
 // Two in panic whose ways cross at a wall lean into it past each other, though both want off it: in two of twenty
 // evacuations of a building for good. An agent that gets on, or is calm, may lean: oncoming people pass each other
 // along walls so.
-static void who_is_held_up_does_not_lean_into_a_wall(void **state) {
+static void an_agent_held_up_does_not_lean_into_a_wall(void **state) {
     (void)state;
     static const char json[] = TH_JSON(
         {"levels": [{"walkable": {"rect": [0, 0, 12, 2]}}],
@@ -102,7 +102,7 @@ static void people_behind_a_wall_are_not_seen(void **state) {
 }
 
 // Two in panic meet along a wall, where one of them has no room to turn to its side.
-static void who_panic_pass_each_other_at_a_wall(void **state) {
+static void agents_in_panic_pass_each_other_at_a_wall(void **state) {
     (void)state;
     static const char json[] = TH_JSON(
         {"levels": [{"walkable": {"rect": [0, 0, 12, 2]}}],
@@ -118,7 +118,7 @@ static void who_panic_pass_each_other_at_a_wall(void **state) {
 
 // Shoved through an open door into the corner beside it, people come out again: rooms and corridor of RiMEA 10, where
 // an agent stayed in five of six crowds.
-static void nobody_stays_in_a_corner(void **state) {
+static void no_agent_stays_in_a_corner(void **state) {
     (void)state;
     enum { ROOMS = 12 };
     char words[ROOMS][32];
@@ -142,7 +142,7 @@ static void nobody_stays_in_a_corner(void **state) {
 }
 
 // An agent that was shoved straight into a wall turns at once to where it wants.
-static void nobody_walks_on_into_a_wall(void **state) {
+static void no_agent_walks_on_into_a_wall(void **state) {
     (void)state;
     static const char json[] =
         TH_JSON(
@@ -163,7 +163,7 @@ static void nobody_walks_on_into_a_wall(void **state) {
 
 // Two in panic beside a door: one leans into the wall and away from the door, the other holds it there. As it came
 // about in four of eighty crowds of three rooms; here the last direction is set by hand.
-static void nobody_leans_into_a_wall_for_good(void **state) {
+static void no_agent_leans_into_a_wall_for_good(void **state) {
     (void)state;
     static const char json[] = TH_JSON(
         {"levels": [{"walkable": [{"rect": [0, 2.6, 5.8, 8]}, {"rect": [2.4, 2.4, 3.4, 2.6]},
@@ -205,12 +205,12 @@ static void walls_have_priority_over_people(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(walls_do_not_turn_people_back),
-        cmocka_unit_test(who_is_held_up_does_not_lean_into_a_wall),
+        cmocka_unit_test(an_agent_held_up_does_not_lean_into_a_wall),
         cmocka_unit_test(people_behind_a_wall_are_not_seen),
-        cmocka_unit_test(who_panic_pass_each_other_at_a_wall),
-        cmocka_unit_test(nobody_stays_in_a_corner),
-        cmocka_unit_test(nobody_walks_on_into_a_wall),
-        cmocka_unit_test(nobody_leans_into_a_wall_for_good),
+        cmocka_unit_test(agents_in_panic_pass_each_other_at_a_wall),
+        cmocka_unit_test(no_agent_stays_in_a_corner),
+        cmocka_unit_test(no_agent_walks_on_into_a_wall),
+        cmocka_unit_test(no_agent_leans_into_a_wall_for_good),
         cmocka_unit_test(walls_have_priority_over_people),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,7 +122,7 @@ static void views_stay_where_they_are(void **state) {
     th_scene_destroy(scene);
 }
 
-static void who_is_not_there_has_no_influences(void **state) {
+static void absent_agents_have_no_influences(void **state) {
     (void)state;
     th_scene *scene = room_of("hidac");
     th_world *world = world_of(scene, 1, 1);
@@ -343,7 +343,7 @@ static void velocities_told_are_those_of_the_next_step(void **state) {
 }
 
 // Two overlapping agents push each other apart, and are told by whom.
-static void pairs_tell_who_pushes(void **state) {
+static void pairs_tell_the_pushing_agent(void **state) {
     (void)state;
     static const char *const models[] = {"pbd", "uic"}, *const names[] = {"contact with a person",
                                                                           "push of a person"};
@@ -414,7 +414,7 @@ static void people_tells_what_it_chooses(void **state) {
 }
 
 // Before a door nearly every agent is slowed by a named agent, and chooses no more than this one allows.
-static void people_tells_who_slows(void **state) {
+static void people_tells_the_slowing_agents(void **state) {
     (void)state;
     th_scene *scene = room_of("people");
     th_world *world = world_of(scene, 1, 1);
@@ -618,13 +618,13 @@ int main(void) {
         cmocka_unit_test(every_model_tells),
         cmocka_unit_test(unit_mass_models_tell_their_accelerations),
         cmocka_unit_test(velocities_told_are_those_of_the_next_step),
-        cmocka_unit_test(pairs_tell_who_pushes),
+        cmocka_unit_test(pairs_tell_the_pushing_agent),
         cmocka_unit_test(uic_tells_its_pressure),
         cmocka_unit_test(people_tells_what_it_chooses),
-        cmocka_unit_test(people_tells_who_slows),
+        cmocka_unit_test(people_tells_the_slowing_agents),
         cmocka_unit_test(densesense_tells_its_arc),
         cmocka_unit_test(views_stay_where_they_are),
-        cmocka_unit_test(who_is_not_there_has_no_influences),
+        cmocka_unit_test(absent_agents_have_no_influences),
         cmocka_unit_test(colonization_tells_its_markers_and_cell),
         cmocka_unit_test(planners_tell_which_way_they_lead),
         cmocka_unit_test(hidac_tells_its_next_direction),

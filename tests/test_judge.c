@@ -37,7 +37,7 @@ static void write_room(const char *name, double width) {
     write_text(path, text);
 }
 
-static void test_everybody_arrives(void **state) {
+static void all_agents_arrive(void **state) {
     (void)state;
     write_room("wide.json", 2);
     json_t *row = judged("--scene wide.json --limit 100 --seed 2");
@@ -54,7 +54,7 @@ static void test_everybody_arrives(void **state) {
 
 // A door that no agent of the social force gets through, wide enough as it is: the run ends when all have been stuck
 // for a minute, and says who and where.
-static void test_who_is_stuck_is_named(void **state) {
+static void stuck_agents_are_named(void **state) {
     (void)state;
     write_room("narrow.json", 0.42);
     json_t *row = judged("--scene narrow.json --limit 600 --model social_force");
@@ -67,7 +67,7 @@ static void test_who_is_stuck_is_named(void **state) {
 }
 
 // Models, filters and overrides reach the scene; another model is another run.
-static void test_models_are_exchanged(void **state) {
+static void models_are_exchanged(void **state) {
     (void)state;
     write_room("wide.json", 2);
     json_t *orca = judged("--scene wide.json --limit 5"),
@@ -130,7 +130,7 @@ static void check_two_way(const char *move, const char *filter, double door, dou
 }
 
 // Whatever the widths are that test-long found: below them there is a doubt, above there is none.
-static void test_known_limits_are_told(void **state) {
+static void known_limits_are_told(void **state) {
     (void)state;
     int count = 0, known = 0;
     const th_model *const *models = th_models(&count);
@@ -149,10 +149,10 @@ static void test_known_limits_are_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_everybody_arrives),
-        cmocka_unit_test(test_who_is_stuck_is_named),
-        cmocka_unit_test(test_models_are_exchanged),
-        cmocka_unit_test(test_known_limits_are_told),
+        cmocka_unit_test(all_agents_arrive),
+        cmocka_unit_test(stuck_agents_are_named),
+        cmocka_unit_test(models_are_exchanged),
+        cmocka_unit_test(known_limits_are_told),
     };
     program_begin(&p);
     int failed = cmocka_run_group_tests_name("judge", tests, NULL, NULL);

@@ -398,7 +398,7 @@ static void both_streams_keep(void **state) {
 }
 
 // Blocks, and thin walls at odd angles, in the way of either stream: no agent stays.
-static void nobody_stays(void **state) {
+static void no_agent_stays(void **state) {
     (void)state;
     static const char *const walls[] = {TH_JSON([[-2, -3], [-2, -1]]),
                                                  TH_JSON([[0, -1], [0.7, 1.3]]),
@@ -569,7 +569,7 @@ int main(void) {
         cmocka_unit_test(mixture),
         cmocka_unit_test(walls_across_the_strip),
         cmocka_unit_test(both_streams_keep),
-        cmocka_unit_test(nobody_stays),
+        cmocka_unit_test(no_agent_stays),
         cmocka_unit_test(leaving),
         cmocka_unit_test(any_threads),
         cmocka_unit_test(restored),

@@ -247,7 +247,7 @@ static int frames_told(int out, int wanted) {
 }
 
 // After a number of frames drawn by chance; where in the writer's work the kill then hits is up to the machine.
-static void test_killed_at_random_moments(void **state) {
+static void killed_at_random_moments(void **state) {
     // Frames that a kill may lose: those in the recorder's queue and those of a transaction.
     enum { KILLS = 20, MOST = 80, LOST = 4 + 10 };
     reference *r = *state;
@@ -279,7 +279,7 @@ static void test_killed_at_random_moments(void **state) {
 }
 
 // What a checkpoint relies on: after a flush everything is there, whatever happens next.
-static void test_flushed_frames_survive(void **state) {
+static void flushed_frames_survive(void **state) {
     reference *r = *state;
     for (int k = 0; k < FORMATS; ++k) {
         char file[128], mark = 0;
@@ -296,7 +296,7 @@ static void test_flushed_frames_survive(void **state) {
     }
 }
 
-static void test_full_disk(void **state) {
+static void full_disk(void **state) {
     reference *r = *state;
     for (int k = 0; k < FORMATS; ++k) {
         char file[128], said[2048];
@@ -327,7 +327,7 @@ static void test_full_disk(void **state) {
     }
 }
 
-static void test_folder_that_cannot_be_written(void **state) {
+static void folder_that_cannot_be_written(void **state) {
     reference *r = *state;
     char file[128];
     snprintf(file, sizeof file, "%s/nowhere/file", r->folder);
@@ -355,10 +355,10 @@ int main(int argc, char **argv) {
     program = argv[0];
     if (argc == 5) return child(argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_killed_at_random_moments, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_flushed_frames_survive, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_full_disk, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_folder_that_cannot_be_written, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(killed_at_random_moments, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(flushed_frames_survive, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(full_disk, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(folder_that_cannot_be_written, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static const char *row_at(const char *table, int time_column, double time) {
 }
 
 // The same areas on line (areas.csv, every second) and from the recording.
-static void test_same_on_line(void **state) {
+static void same_on_line(void **state) {
     program *p = *state;
     assert_code(throng(p, "run '" TH_SOURCE_DIR "/scenes/bottleneck.json' --max-time 20 --fps 10 "
                           "--record sqlite --out run --no-report --quiet"),
@@ -100,7 +100,7 @@ static void test_same_on_line(void **state) {
 }
 
 // Every format gives the same answer.
-static void test_every_format(void **state) {
+static void every_format(void **state) {
     program *p = *state;
     char *answers[4];
     assert_code(shell(p, "cp " READINGS "040_c_56_h-.txt.gz a.txt.gz"), 0);
@@ -118,7 +118,7 @@ static void test_every_format(void **state) {
     for (int f = 0; f < 4; ++f) free(answers[f]);
 }
 
-static void test_print(void **state) {
+static void print(void **state) {
     program *p = *state;
     const outcome *result =
         throng(p, "measure " READINGS "040_c_56_h-.txt.gz --line door=0.25,0,-0.25,0 "
@@ -135,7 +135,7 @@ static void test_print(void **state) {
     assert_string_equal(p->last.out, "");
 }
 
-static void test_mistakes(void **state) {
+static void mistakes_are_explained(void **state) {
     program *p = *state;
     assert_code(shell(p, "cp " READINGS "uo-050-180-180.txt.gz u.gz"), 0);
     static const struct {
@@ -176,7 +176,7 @@ static void test_mistakes(void **state) {
 }
 
 // Walls from a file and from a scene.
-static void test_walls(void **state) {
+static void walls(void **state) {
     program *p = *state;
     char path[256];
     snprintf(path, sizeof path, "%s/hall.wkt", p->folder);
@@ -192,7 +192,7 @@ static void test_walls(void **state) {
 }
 
 // Fewer frames than an acceleration or a jerk takes.
-static void test_few_frames(void **state) {
+static void few_frames(void **state) {
     program *p = *state;
     char path[256], text[200] = "# framerate: 10\n";
     snprintf(path, sizeof path, "%s/few.txt", p->folder);
@@ -206,7 +206,7 @@ static void test_few_frames(void **state) {
 }
 
 // A fault that shows only in the middle of a recording is the same to every verb.
-static void test_same_fault(void **state) {
+static void same_fault(void **state) {
     program *p = *state;
     char path[256];
     snprintf(path, sizeof path, "%s/few.txt", p->folder);
@@ -233,13 +233,13 @@ static void test_same_fault(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_same_on_line, begin, end),
-        cmocka_unit_test_setup_teardown(test_every_format, begin, end),
-        cmocka_unit_test_setup_teardown(test_print, begin, end),
-        cmocka_unit_test_setup_teardown(test_mistakes, begin, end),
-        cmocka_unit_test_setup_teardown(test_walls, begin, end),
-        cmocka_unit_test_setup_teardown(test_few_frames, begin, end),
-        cmocka_unit_test_setup_teardown(test_same_fault, begin, end),
+        cmocka_unit_test_setup_teardown(same_on_line, begin, end),
+        cmocka_unit_test_setup_teardown(every_format, begin, end),
+        cmocka_unit_test_setup_teardown(print, begin, end),
+        cmocka_unit_test_setup_teardown(mistakes_are_explained, begin, end),
+        cmocka_unit_test_setup_teardown(walls, begin, end),
+        cmocka_unit_test_setup_teardown(few_frames, begin, end),
+        cmocka_unit_test_setup_teardown(same_fault, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 #include "support.h"
 #include <string.h>
 
-static void test_table(void **state) {
+static void table(void **state) {
     (void)state;
     int count = 0;
     const th_model *const *models = th_models(&count);
@@ -45,7 +45,7 @@ static void test_table(void **state) {
 }
 
 // The stages read the floats as a struct: table and struct must have the same members in order.
-static void test_structs_agree(void **state) {
+static void structs_agree(void **state) {
     (void)state;
     int count = 0;
     const th_model *const *models = th_models(&count);
@@ -68,7 +68,7 @@ static void test_structs_agree(void **state) {
     assert_float_equal(params.max_neighbours, 10.0f, 0);
 }
 
-static void test_every_preset(void **state) {
+static void every_preset(void **state) {
     (void)state;
     int count = 0, presets = 0;
     const th_model *const *models = th_models(&count);
@@ -86,7 +86,7 @@ static void test_every_preset(void **state) {
     assert_true(presets >= 3);
 }
 
-static void test_values_on_top_of_presets(void **state) {
+static void values_on_top_of_presets(void **state) {
     (void)state;
     th_param substep = {"substep", 0.02};
     th_model_def def = {
@@ -108,7 +108,7 @@ static void expect(const th_model_def *def, const char *path, const char *messag
     assert_string_equal(error.message, message);
 }
 
-static void test_messages(void **state) {
+static void messages(void **state) {
     (void)state;
     expect(&(th_model_def){.name = "socialforce"}, "groups[2].move",
            "unknown move model \"socialforce\"; did you mean \"social_force\"?");
@@ -127,9 +127,9 @@ static void test_messages(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),        cmocka_unit_test(test_structs_agree),
-        cmocka_unit_test(test_every_preset), cmocka_unit_test(test_values_on_top_of_presets),
-        cmocka_unit_test(test_messages),
+        cmocka_unit_test(table),        cmocka_unit_test(structs_agree),
+        cmocka_unit_test(every_preset), cmocka_unit_test(values_on_top_of_presets),
+        cmocka_unit_test(messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ static double view_value(th_world *world, th_moment_column column, int i) {
 
 static bool same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
 
-static void test_every_array(void **state) {
+static void every_array(void **state) {
     (void)state;
     th_scene *scene = scene_file(EVERYTHING);
     th_world *world = world_of(scene, 2, 5);
@@ -79,7 +79,7 @@ static void test_every_array(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_what_is_not_asked_for(void **state) {
+static void what_is_not_asked_for(void **state) {
     (void)state;
     th_scene *scene = scene_of("{\"levels\":[{\"id\":\"hall\",\"walkable\":{\"rect\":[0,0,6,6]}}],"
                                "\"groups\":[{\"id\":\"g\",\"count\":9}],\"run\":{\"duration\":1}}");
@@ -102,7 +102,7 @@ static void test_what_is_not_asked_for(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_origin_in_every_format(void **state) {
+static void origin_in_every_format(void **state) {
     (void)state;
     const int64_t id[2] = {3, 8};
     const double x[2] = {0.25, -7.5}, y[2] = {1.125, 2};
@@ -139,9 +139,9 @@ static void test_origin_in_every_format(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_array),
-        cmocka_unit_test(test_what_is_not_asked_for),
-        cmocka_unit_test(test_origin_in_every_format),
+        cmocka_unit_test(every_array),
+        cmocka_unit_test(what_is_not_asked_for),
+        cmocka_unit_test(origin_in_every_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

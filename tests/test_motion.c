@@ -52,7 +52,7 @@ static void write_parabola(void) {
     write_text(rows);
 }
 
-static void test_window(void **state) {
+static void any_window_gives_every_frame(void **state) {
     (void)state;
     write_parabola();
     for (int reach = 1; reach <= 40; reach += 3) {
@@ -77,7 +77,7 @@ static void test_window(void **state) {
 }
 
 // Frames outside are not shown, but tell velocities.
-static void test_range(void **state) {
+static void range(void **state) {
     (void)state;
     write_parabola();
     th_motion *motion = open_motion(0.3, 5, 7);
@@ -102,7 +102,7 @@ static double speed_of(const th_moment *moment, int64_t id) {
 
 // Person 1 walks all the time; 2 comes, is lost for a frame, comes again; 3 is there once; 4 is two people, one after
 // the other, under one id.
-static void test_gaps(void **state) {
+static void gaps(void **state) {
     (void)state;
     write_text("1 0 0 0 0\n1 1 0.1 0 0\n1 2 0.2 0 0\n1 3 0.3 0 0\n1 4 0.4 0 0\n1 5 0.5 0 0\n"
                "2 1 0.2 1 0\n2 2 0.4 1 0\n2 4 0.8 1 0\n2 5 0.9 1 0\n"
@@ -128,7 +128,7 @@ static void test_gaps(void **state) {
 }
 
 // Only every tenth number, and one of those missing: time goes by numbers.
-static void test_missing_frames(void **state) {
+static void missing_frames(void **state) {
     (void)state;
     write_text("1 0 0 0 0\n1 10 1 0 0\n1 20 2 0 0\n1 40 6 0 0\n1 50 8 0 0\n1 60 10 0 0\n");
     th_motion *motion = open_motion(0, 0, -1);
@@ -141,7 +141,7 @@ static void test_missing_frames(void **state) {
     th_motion_close(motion);
 }
 
-static void test_nobody(void **state) {
+static void an_empty_frame(void **state) {
     (void)state;
     write_text("# frame 0: nobody\n1 3 0 0 0\n");
     th_motion *motion = open_motion(1, 0, -1);
@@ -153,7 +153,7 @@ static void test_nobody(void **state) {
 }
 
 // Upstairs and downstairs, over a link: the level of every person, one id across it.
-static void test_levels(void **state) {
+static void levels_share_ids_across_links(void **state) {
     (void)state;
     char file[160];
     snprintf(file, sizeof file, "%s/levels.sqlite", folder);
@@ -193,7 +193,7 @@ static void test_levels(void **state) {
     unlink(file);
 }
 
-static void test_errors(void **state) {
+static void errors(void **state) {
     (void)state;
     write_parabola();
     th_motion *motion = NULL;
@@ -209,10 +209,13 @@ static void test_errors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_window), cmocka_unit_test(test_range),
-        cmocka_unit_test(test_gaps),   cmocka_unit_test(test_missing_frames),
-        cmocka_unit_test(test_nobody), cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_errors),
+        cmocka_unit_test(any_window_gives_every_frame),
+        cmocka_unit_test(range),
+        cmocka_unit_test(gaps),
+        cmocka_unit_test(missing_frames),
+        cmocka_unit_test(an_empty_frame),
+        cmocka_unit_test(levels_share_ids_across_links),
+        cmocka_unit_test(errors),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -103,7 +103,7 @@ static void count_by_hand(hand_count *hand, th_world *world, hand_line *lines, i
     memcpy(hand->there, there, sizeof there);
 }
 
-static void test_counts_by_hand(void **state) {
+static void counts_by_hand(void **state) {
     (void)state;
     th_scene *scene = scene_of(hall);
     th_world *world = world_of(scene, 2, 0);
@@ -144,7 +144,7 @@ static void test_counts_by_hand(void **state) {
 
 // ---- when samples are taken
 
-static void test_sample_times(void **state) {
+static void sample_times(void **state) {
     (void)state;
     th_scene *scene = scene_of(hall);
     th_world_def def = th_world_def_default();
@@ -174,7 +174,7 @@ static void test_sample_times(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_bad_definitions(void **state) {
+static void bad_definitions(void **state) {
     (void)state;
     th_scene *scene = scene_of(hall);
     th_world *world = world_of(scene, 1, 0);
@@ -217,7 +217,7 @@ static int put_lattice(th_map *map, th_map_work *work, double density, double an
 
 // A regular crowd of 4 /m2 at many angles and offsets: how far single cells are off away from walls, and
 // whether those at walls are off on average.
-static void test_density_of_a_lattice(void **state) {
+static void density_of_a_lattice(void **state) {
     (void)state;
     enum { CROWD_COUNT = 60 };
     th_scene *scene = scene_of(room);
@@ -261,7 +261,7 @@ static void test_density_of_a_lattice(void **state) {
 }
 
 // A uniform crowd of many people reads as its density in every cell, corners included: no bias.
-static void test_density_at_walls(void **state) {
+static void density_at_walls(void **state) {
     (void)state;
     th_scene *scene = scene_of(
         TH_JSON(
@@ -301,7 +301,7 @@ static void test_density_at_walls(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_thin_wall_does_not_blur(void **state) {
+static void thin_wall_does_not_blur(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
         {"levels":[{"id":"room", "walkable":{"rect":[0,0,10,10]},
@@ -333,7 +333,7 @@ static void test_thin_wall_does_not_blur(void **state) {
 }
 
 // At every sample every agent is in exactly one cell of the own level.
-static void test_people_in_maps(void **state) {
+static void people_in_maps(void **state) {
     (void)state;
     th_scene *scene = scene_file("scenes/verification/rimea_02_stairs_up.json");
     th_world *world = world_of(scene, 1, 0);
@@ -358,7 +358,7 @@ static void test_people_in_maps(void **state) {
 
 // ---- people
 
-static void test_one_persons_times(void **state) {
+static void one_persons_times(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
         {"levels":[{"id":"way", "walkable":{"rect":[0,0,22,4]}}],
@@ -391,7 +391,7 @@ static void test_one_persons_times(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_times_add_up(void **state) {
+static void times_add_up(void **state) {
     (void)state;
     th_scene *scene = scene_of(hall);
     th_world *world = world_of(scene, 1, 0);
@@ -424,7 +424,7 @@ static void test_times_add_up(void **state) {
 }
 
 // More people leave in one step than events are kept: all counts stay right, and the loss is told.
-static void test_burst_of_leavers(void **state) {
+static void burst_of_leavers(void **state) {
     (void)state;
     th_scene *scene =
         scene_of(TH_JSON(
@@ -461,7 +461,7 @@ static void *kept_bytes(const th_observer *observer, size_t *size) {
     return bytes;
 }
 
-static void test_kept_and_taken_up(void **state) {
+static void kept_and_taken_up(void **state) {
     (void)state;
     th_scene *scene = scene_of(hall);
     th_world *whole = world_of(scene, 1, 0), *before = world_of(scene, 1, 0),
@@ -511,7 +511,7 @@ static uint32_t next_random(uint32_t *state) {
 
 // Bytes from a damaged file: an error or a sound observer, never a crash. With the check sum set right
 // again, so that the walk itself is tried.
-static void test_damaged_bytes(void **state) {
+static void damaged_bytes(void **state) {
     (void)state;
     th_scene *scene = scene_of(hall);
     th_world *world = world_of(scene, 1, 0);
@@ -558,12 +558,12 @@ static void test_damaged_bytes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts_by_hand),    cmocka_unit_test(test_sample_times),
-        cmocka_unit_test(test_bad_definitions),   cmocka_unit_test(test_density_of_a_lattice),
-        cmocka_unit_test(test_density_at_walls),  cmocka_unit_test(test_thin_wall_does_not_blur),
-        cmocka_unit_test(test_people_in_maps),    cmocka_unit_test(test_one_persons_times),
-        cmocka_unit_test(test_times_add_up),      cmocka_unit_test(test_burst_of_leavers),
-        cmocka_unit_test(test_kept_and_taken_up), cmocka_unit_test(test_damaged_bytes),
+        cmocka_unit_test(counts_by_hand),    cmocka_unit_test(sample_times),
+        cmocka_unit_test(bad_definitions),   cmocka_unit_test(density_of_a_lattice),
+        cmocka_unit_test(density_at_walls),  cmocka_unit_test(thin_wall_does_not_blur),
+        cmocka_unit_test(people_in_maps),    cmocka_unit_test(one_persons_times),
+        cmocka_unit_test(times_add_up),      cmocka_unit_test(burst_of_leavers),
+        cmocka_unit_test(kept_and_taken_up), cmocka_unit_test(damaged_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

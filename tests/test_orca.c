@@ -90,27 +90,27 @@ static void follow_reference(const char *name) {
     th_scene_destroy(scene);
 }
 
-static void test_reference_head_on(void **state) {
+static void reference_head_on(void **state) {
     (void)state;
     follow_reference("head_on");
 }
-static void test_reference_crossing_pair(void **state) {
+static void reference_crossing_pair(void **state) {
     (void)state;
     follow_reference("crossing_pair");
 }
-static void test_reference_circle(void **state) {
+static void reference_circle(void **state) {
     (void)state;
     follow_reference("circle_60");
 }
-static void test_reference_block(void **state) {
+static void reference_block(void **state) {
     (void)state;
     follow_reference("block_400");
 }
-static void test_reference_pillars(void **state) {
+static void reference_pillars(void **state) {
     (void)state;
     follow_reference("pillars_100");
 }
-static void test_reference_wall_slide(void **state) {
+static void reference_wall_slide(void **state) {
     (void)state;
     follow_reference("wall_slide");
 }
@@ -118,7 +118,7 @@ static void test_reference_wall_slide(void **state) {
 // ---- card, acceptance checks
 
 // 1. Head on with 1 cm offset: pass with gap >= 0 and mirror-image paths.
-static void test_head_on_is_symmetric(void **state) {
+static void head_on_is_symmetric(void **state) {
     (void)state;
     th_scene *scene = reference_scene("head_on");
     th_world *world = world_of(scene, 1, 1);
@@ -180,7 +180,7 @@ static float deepest_in_circle(const char *contact, bool *done) {
     return largest;
 }
 
-static void test_antipodal_circle(void **state) {
+static void antipodal_circle(void **state) {
     (void)state;
     bool done;
     float bare = deepest_in_circle(TH_JSON(,"separation_passes":0), &done);
@@ -191,7 +191,7 @@ static void test_antipodal_circle(void **state) {
 }
 
 // 3. Boxed in by eight people closing in: a finite velocity within the limit.
-static void test_boxed_in(void **state) {
+static void boxed_in(void **state) {
     (void)state;
     th_orca_lines lines = {0};
     for (int k = 0; k < 8; ++k) {
@@ -242,7 +242,7 @@ static float worst_violation(const th_orca_lines *lines, th_vec2 v) {
 
 // 5. All lines hold whenever program 2 succeeds, and its velocity is the nearest: no sampled velocity
 // that satisfies the lines lies closer to the preferred one.
-static void test_program2_is_optimal(void **state) {
+static void program2_is_optimal(void **state) {
     (void)state;
     unsigned seed = 7;
     int successes = 0;
@@ -266,7 +266,7 @@ static void test_program2_is_optimal(void **state) {
 }
 
 // Program 3 leaves the least possible largest violation: no sampled velocity does better.
-static void test_program3_is_least_bad(void **state) {
+static void program3_is_least_bad(void **state) {
     (void)state;
     unsigned seed = 11;
     int failures = 0;
@@ -293,7 +293,7 @@ static void test_program3_is_least_bad(void **state) {
 
 // 4. Walls are never penetrated: people driven into a corner with pillars, contact off, so only ORCA's
 // own lines hold them; the crossing test must have had nothing to do.
-static void test_walls_hold(void **state) {
+static void walls_hold(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
         {"levels":[{"id":"hall", "walkable":{"rect":[0,0,12,8]}, "obstacles":[{"rect":[5,3,6,4]},
@@ -322,7 +322,7 @@ static th_orca_line line_at(float x, float y, float direction_x, float direction
 }
 
 // Lines that exclude each other, although parallel: the second cannot be satisfied.
-static void test_opposite_lines_exclude(void **state) {
+static void opposite_lines_exclude(void **state) {
     (void)state;
     th_orca_lines lines = {.count = 2};
     th_vec2 v;
@@ -334,7 +334,7 @@ static void test_opposite_lines_exclude(void **state) {
 }
 
 // A preferred velocity beyond the speed limit may satisfy a line that nothing within the limit near it does.
-static void test_limit_comes_before_lines(void **state) {
+static void limit_comes_before_lines(void **state) {
     (void)state;
     th_orca_lines lines = {.count = 1}, bisectors;
     th_orca_set_line(&lines, 0, line_at(1.2f, 0, 1, -1)); // x + y >= 1.2
@@ -344,7 +344,7 @@ static void test_limit_comes_before_lines(void **state) {
 }
 
 // Touched walls and corners let no agent further in.
-static void test_touched_walls_hold(void **state) {
+static void touched_walls_hold(void **state) {
     (void)state;
     th_orca_line line;
     th_orca_edge below = {.a = {1, -0.1f}, .b = {-1, -0.1f}, .direction = {-1, 0}}; // solid below
@@ -368,7 +368,7 @@ static void test_touched_walls_hold(void **state) {
 static th_vec2 mirrored(th_vec2 v) { return th_v(-v.x, v.y); }
 
 // What holds on the left of an edge holds on its right: a wall edge and its mirror image have mirrored lines.
-static void test_wall_lines_mirror(void **state) {
+static void wall_lines_mirror(void **state) {
     (void)state;
     unsigned seed = 23;
     int lines = 0, none = 0;
@@ -432,7 +432,7 @@ static th_world *two_people(const char *move, const char *others, th_vec2 a, th_
 static const th_vec2 NO_ONE = {2e6f, 0};
 
 // An agent that does not react leaves all of the avoidance to the other.
-static void test_scripted_people_are_avoided_wholly(void **state) {
+static void scripted_people_are_avoided_wholly(void **state) {
     (void)state;
     th_scene *scene;
     th_world *world =
@@ -451,7 +451,7 @@ static void test_scripted_people_are_avoided_wholly(void **state) {
 }
 
 // Two at the very same place with the same velocity part, each to another side.
-static void test_coincident_people_part(void **state) {
+static void coincident_people_part(void **state) {
     (void)state;
     th_scene *scene;
     th_world *world = two_people("", "", th_v(0, 0), th_v(10, 0), th_v(0, 0), th_v(10, 0), &scene);
@@ -469,7 +469,7 @@ static float speed_after(th_world *world, int steps) {
     return speed;
 }
 
-static void test_limits_of_speed_and_acceleration(void **state) {
+static void limits_of_speed_and_acceleration(void **state) {
     (void)state;
     th_scene *scene;
     th_world *world = two_people(TH_JSON(, "max_acceleration":2), "", th_v(0, 0), th_v(50, 0),
@@ -490,7 +490,7 @@ static void test_limits_of_speed_and_acceleration(void **state) {
 }
 
 // Over the top of stairs people see each other: an agent that comes towards it on the other level is avoided.
-static void test_people_beyond_stairs_are_seen(void **state) {
+static void people_beyond_stairs_are_seen(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
         {"levels":[{"id":"low", "walkable":{"rect":[0,0,10,6]}}, {"id":"high",
@@ -514,26 +514,26 @@ static void test_people_beyond_stairs_are_seen(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference_head_on),
-        cmocka_unit_test(test_reference_crossing_pair),
-        cmocka_unit_test(test_reference_circle),
-        cmocka_unit_test(test_reference_block),
-        cmocka_unit_test(test_reference_pillars),
-        cmocka_unit_test(test_reference_wall_slide),
-        cmocka_unit_test(test_head_on_is_symmetric),
-        cmocka_unit_test(test_antipodal_circle),
-        cmocka_unit_test(test_boxed_in),
-        cmocka_unit_test(test_program2_is_optimal),
-        cmocka_unit_test(test_program3_is_least_bad),
-        cmocka_unit_test(test_walls_hold),
-        cmocka_unit_test(test_opposite_lines_exclude),
-        cmocka_unit_test(test_limit_comes_before_lines),
-        cmocka_unit_test(test_touched_walls_hold),
-        cmocka_unit_test(test_wall_lines_mirror),
-        cmocka_unit_test(test_scripted_people_are_avoided_wholly),
-        cmocka_unit_test(test_coincident_people_part),
-        cmocka_unit_test(test_limits_of_speed_and_acceleration),
-        cmocka_unit_test(test_people_beyond_stairs_are_seen),
+        cmocka_unit_test(reference_head_on),
+        cmocka_unit_test(reference_crossing_pair),
+        cmocka_unit_test(reference_circle),
+        cmocka_unit_test(reference_block),
+        cmocka_unit_test(reference_pillars),
+        cmocka_unit_test(reference_wall_slide),
+        cmocka_unit_test(head_on_is_symmetric),
+        cmocka_unit_test(antipodal_circle),
+        cmocka_unit_test(boxed_in),
+        cmocka_unit_test(program2_is_optimal),
+        cmocka_unit_test(program3_is_least_bad),
+        cmocka_unit_test(walls_hold),
+        cmocka_unit_test(opposite_lines_exclude),
+        cmocka_unit_test(limit_comes_before_lines),
+        cmocka_unit_test(touched_walls_hold),
+        cmocka_unit_test(wall_lines_mirror),
+        cmocka_unit_test(scripted_people_are_avoided_wholly),
+        cmocka_unit_test(coincident_people_part),
+        cmocka_unit_test(limits_of_speed_and_acceleration),
+        cmocka_unit_test(people_beyond_stairs_are_seen),
     };
     return cmocka_run_group_tests_name("orca", tests, NULL, NULL);
 }

@@ -159,7 +159,7 @@ static th_scene *room(const char *first, const char *second) {
     return scene_of(json);
 }
 
-static void test_registers_and_runs(void **state) {
+static void registers_and_runs(void **state) {
     (void)state;
     int number = th_model_find(TH_STAGE_MOVE, "mover");
     assert_true(number >= 0);
@@ -177,7 +177,7 @@ static void test_registers_and_runs(void **state) {
 }
 
 // Every stage, beside ORCA, in one scene: the same bits for any number of threads.
-static void test_mixes_and_threads(void **state) {
+static void mixes_and_threads(void **state) {
     (void)state;
     th_scene *scene =
         room(TH_JSON("plan": "same", "filter": "slower", "move": "mover"), TH_JSON("move": "orca"));
@@ -198,7 +198,7 @@ static void test_mixes_and_threads(void **state) {
 }
 
 // The plan that gives back what it is shown, and the built-in one, are the same run.
-static void test_plan_and_filter(void **state) {
+static void plan_and_filter(void **state) {
     (void)state;
     th_scene *own = room(TH_JSON("plan": "same"), TH_JSON("filter": "slower"));
     th_scene *plain = room(TH_JSON("plan": "field"), TH_JSON("filter": "none"));
@@ -229,7 +229,7 @@ static uint32_t *numbers_of(th_world *world, const char *field) {
 }
 
 // Own values: 0 at first, they stay with their person while people are sorted, and only people of the model have them.
-static void test_own_fields(void **state) {
+static void own_fields(void **state) {
     (void)state;
     th_scene *scene = room(TH_JSON("move": "mover"), TH_JSON("move": "orca"));
     th_world *world = world_of(scene, 3, 1);
@@ -250,7 +250,7 @@ static void test_own_fields(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_snapshot(void **state) {
+static void snapshot(void **state) {
     (void)state;
     th_scene *scene = room(TH_JSON("move": "mover"), TH_JSON("move": "orca"));
     th_world *world = world_of(scene, 2, 1), *other = world_of(scene, 1, 2);
@@ -279,7 +279,7 @@ static void test_snapshot(void **state) {
 }
 
 // Two people with a wall between them, a third on the first one's side.
-static void test_sight(void **state) {
+static void walls_block_sight(void **state) {
     (void)state;
     static const char format[] = TH_JSON({"levels": [{"id": "ground", "walkable": [[[0, 0],
             [20, 0], [20, 10], [0, 10]]], "walls": [[[6, 2], [6, 8]]]}],
@@ -312,7 +312,7 @@ static void test_sight(void **state) {
 }
 
 // What is no number is put right and counted; the run goes on and its snapshots can be restored.
-static void test_nonsense(void **state) {
+static void nonsense_is_repaired_and_counted(void **state) {
     (void)state;
     th_scene *scene = room(TH_JSON("move": "broken"), TH_JSON("filter": "broken"));
     th_world *world = world_of(scene, 2, 1);
@@ -329,7 +329,7 @@ static void test_nonsense(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_allocator(void **state) {
+static void an_own_allocator_is_used(void **state) {
     (void)state;
     th_scene *scene = room(TH_JSON("move": "mover"), TH_JSON("move": "watcher"));
     ledger book = {0};
@@ -371,7 +371,7 @@ static void refuses(const th_model *model, const char *message) {
         refuses(&m, message);    \
     } while (0)
 
-static void test_bad_descriptions(void **state) {
+static void bad_descriptions(void **state) {
     (void)state;
     refuses(NULL, "the description was not made by th_model_default(); start from it");
     REFUSES(m.cookie = 0, "the description was not made by th_model_default(); start from it");
@@ -418,7 +418,7 @@ static void deep_body(const float *values, th_body_rules *rules) {
 }
 
 // Rules for bodies: in force, and refused where they make no sense.
-static void test_body_rules(void **state) {
+static void body_rules(void **state) {
     (void)state;
     REFUSES(m.body = deep_body, "model \"bad\": with these parameters its function `body` sets "
                                 "standing_yield to 3; it must lie in 0.001 .. 0.5");
@@ -438,7 +438,7 @@ static void test_body_rules(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_bad_lists(void **state) {
+static void bad_lists(void **state) {
     (void)state;
     static const th_param_info unnamed = {"", "-", 0, 1, 0, "test", "?"},
                                no_unit = {"p", NULL, 0, 1, 0, "test", "?"},
@@ -487,7 +487,7 @@ static void scene_error(const char *move, const char *message) {
     assert_true(error.line == 1 && error.column > 1);
 }
 
-static void test_scene_errors(void **state) {
+static void scene_errors(void **state) {
     (void)state;
     scene_error("\"moover\"", "unknown move model \"moover\"; did you mean \"mover\"?");
     scene_error(TH_JSON({"model": "mover", "paces": 1}),
@@ -518,7 +518,7 @@ static void does_not_load(const char *file, th_result result, const char *part) 
     assert_int_equal(after, before);
 }
 
-static void test_bad_plugins(void **state) {
+static void bad_plugins(void **state) {
     (void)state;
     does_not_load("nowhere.so", TH_NO_FILE, "the plugin does not load");
     does_not_load("nowhere.so", TH_NO_FILE, "No such file or directory");
@@ -532,7 +532,7 @@ static void test_bad_plugins(void **state) {
     assert_int_equal(th_model_find(TH_STAGE_MOVE, "taken_first"), -1);
 }
 
-static void test_plugin(void **state) {
+static void plugin(void **state) {
     (void)state;
     th_error error = {0};
     int before, after;
@@ -573,7 +573,7 @@ static uint64_t hash_of_door(const char *move) {
 }
 
 // What a parameter is called means nothing to the engine.
-static void test_names_are_free(void **state) {
+static void names_are_free(void **state) {
     (void)state;
     th_error error = {0};
     if (th_plugin_load(TH_PLUGINS "/own_model.so", &error) != TH_OK) fail_msg("%s", error.message);
@@ -585,7 +585,7 @@ static void test_names_are_free(void **state) {
 }
 
 // The program: a list, a check, a run that is interrupted and resumed without being told of the plugin again, a sweep.
-static void test_program(void **state) {
+static void the_program_takes_a_plugin(void **state) {
     (void)state;
     program p;
     program_begin(&p);
@@ -638,14 +638,22 @@ static void test_program(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_registers_and_runs), cmocka_unit_test(test_mixes_and_threads),
-        cmocka_unit_test(test_plan_and_filter),    cmocka_unit_test(test_own_fields),
-        cmocka_unit_test(test_snapshot),           cmocka_unit_test(test_sight),
-        cmocka_unit_test(test_nonsense),           cmocka_unit_test(test_allocator),
-        cmocka_unit_test(test_bad_descriptions),   cmocka_unit_test(test_body_rules),
-        cmocka_unit_test(test_bad_lists),          cmocka_unit_test(test_scene_errors),
-        cmocka_unit_test(test_bad_plugins),        cmocka_unit_test(test_plugin),
-        cmocka_unit_test(test_names_are_free),     cmocka_unit_test(test_program),
+        cmocka_unit_test(registers_and_runs),
+        cmocka_unit_test(mixes_and_threads),
+        cmocka_unit_test(plan_and_filter),
+        cmocka_unit_test(own_fields),
+        cmocka_unit_test(snapshot),
+        cmocka_unit_test(walls_block_sight),
+        cmocka_unit_test(nonsense_is_repaired_and_counted),
+        cmocka_unit_test(an_own_allocator_is_used),
+        cmocka_unit_test(bad_descriptions),
+        cmocka_unit_test(body_rules),
+        cmocka_unit_test(bad_lists),
+        cmocka_unit_test(scene_errors),
+        cmocka_unit_test(bad_plugins),
+        cmocka_unit_test(plugin),
+        cmocka_unit_test(names_are_free),
+        cmocka_unit_test(the_program_takes_a_plugin),
     };
     return cmocka_run_group_tests(tests, register_all, NULL);
 }

@@ -104,7 +104,7 @@ static void avoidance_goes_on_with_the_motion_begun(void **state) {
 }
 
 // An agent that is stopped leans and eases, one that walks at full speed does neither.
-static void who_is_stopped_leans_and_eases(void **state) {
+static void a_stopped_agent_leans_and_eases(void **state) {
     (void)state;
     th_vec2 preferred = th_v(0.0f, 1.2f);
     th_vec2 walking = th_pbd_lean(preferred, preferred, 0.5f, 0.8f);
@@ -218,7 +218,7 @@ static th_vec2 momentum_of(const th_world *world) {
 
 // Card check 7 through the whole step: two bodies of unequal mass run into each other off centre. Blending
 // takes the same share from both, (1 - h/reaction_time) a sub-step, and nothing else may change the sum.
-static void momentum_of_two_who_collide_is_kept(void **state) {
+static void momentum_of_a_collision_is_kept(void **state) {
     (void)state;
     th_scene *scene;
     th_world *world = standing(TH_JSON(, "lr_range": 0, "cohesion": 0, "reaction_time": 10),
@@ -436,7 +436,7 @@ static void what_is_not_finite_is_repaired(void **state) {
 
 // ---- walls, levels, others
 
-static void nobody_is_felt_through_a_thin_wall(void **state) {
+static void agents_are_not_felt_through_a_thin_wall(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
         {"levels": [{"walkable": {"rect": [0, 0, 6, 6]}, "walls": [[[3, 0], [3, 6]]]}],
@@ -453,7 +453,7 @@ static void nobody_is_felt_through_a_thin_wall(void **state) {
     th_scene_destroy(scene);
 }
 
-static void who_does_not_give_way_is_walked_around(void **state) {
+static void agents_that_do_not_give_way_are_walked_around(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
         {"levels": [{"walkable": {"rect": [-8, -3, 8, 3]}}],
@@ -471,7 +471,7 @@ static void who_does_not_give_way_is_walked_around(void **state) {
     th_scene_destroy(scene);
 }
 
-static void stairs_are_climbed_and_nobody_is_lost(void **state) {
+static void stairs_are_climbed_and_no_agent_is_lost(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
         {"levels": [{"id": "below", "walkable": {"rect": [-6, 0, 3, 2]}}, {"id": "above",
@@ -515,21 +515,21 @@ int main(void) {
         cmocka_unit_test(time_to_collision_has_its_closed_form),
         cmocka_unit_test(contact_pushes_along_and_friction_holds_across),
         cmocka_unit_test(avoidance_goes_on_with_the_motion_begun),
-        cmocka_unit_test(who_is_stopped_leans_and_eases),
+        cmocka_unit_test(a_stopped_agent_leans_and_eases),
         cmocka_unit_test(a_drive_into_a_wall_goes_along_it),
         cmocka_unit_test(walls_hold_on_their_line_and_at_their_corners),
         cmocka_unit_test(corrections_of_a_pair_sum_to_zero),
         cmocka_unit_test(overlaps_go_away_within_a_second),
-        cmocka_unit_test(momentum_of_two_who_collide_is_kept),
+        cmocka_unit_test(momentum_of_a_collision_is_kept),
         cmocka_unit_test(friction_takes_from_the_sliding),
         cmocka_unit_test(every_iteration_counts),
         cmocka_unit_test(cohesion_never_adds_energy),
         cmocka_unit_test(cohesion_in_its_literal_form_blows_up),
         cmocka_unit_test(a_heap_of_coincident_people_comes_apart),
         cmocka_unit_test(what_is_not_finite_is_repaired),
-        cmocka_unit_test(nobody_is_felt_through_a_thin_wall),
-        cmocka_unit_test(who_does_not_give_way_is_walked_around),
-        cmocka_unit_test(stairs_are_climbed_and_nobody_is_lost),
+        cmocka_unit_test(agents_are_not_felt_through_a_thin_wall),
+        cmocka_unit_test(agents_that_do_not_give_way_are_walked_around),
+        cmocka_unit_test(stairs_are_climbed_and_no_agent_is_lost),
         cmocka_unit_test(people_of_orca_and_pbd_pass_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,7 @@ static void waiting_shortens_the_gaps(void **state) {
 
 // Of two converging agents exactly one gives way, wherever they stand.
 // Whom the device leaves out really allows as much in every direction, or they could not be left out; and it is many.
-static void who_is_left_out_would_not_matter(void **state) {
+static void agents_left_out_would_not_matter(void **state) {
     (void)state;
     th_people_params p = defaults();
     int tries = 20000, left_out = 0;
@@ -196,7 +196,7 @@ static void a_gap_stays_open_for_the_smallest(void **state) {
                      0);
 }
 
-static void two_who_meet_pass_each_other(void **state) {
+static void two_that_meet_pass_each_other(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 6; ++seed) {
         th_world *world = people_of(
@@ -230,7 +230,7 @@ static void crowds_that_meet_get_past_each_other(void **state) {
 }
 
 // Thirty people wait; thirty walk through them. An agent that waits steps aside, but is not carried along.
-static void people_who_wait_are_not_shoved_about(void **state) {
+static void waiting_people_are_not_shoved_about(void **state) {
     (void)state;
     th_world *world = people_of(
         "{\"levels\": [{\"walkable\": {\"rect\": [0, 0, 12, 6]}}], \"exits\": [{\"id\": \"e\", "
@@ -311,14 +311,14 @@ int main(void) {
         cmocka_unit_test(the_time_gap_is_long_behind_and_short_beside),
         cmocka_unit_test(others_are_expected_to_go_on),
         cmocka_unit_test(waiting_shortens_the_gaps),
-        cmocka_unit_test(who_is_left_out_would_not_matter),
+        cmocka_unit_test(agents_left_out_would_not_matter),
         cmocka_unit_test(exactly_one_of_two_goes_first),
         cmocka_unit_test(shoulders_turn_at_the_end_of_a_wall),
         cmocka_unit_test(planner_and_bodies_agree_on_gaps),
         cmocka_unit_test(a_gap_stays_open_for_the_smallest),
-        cmocka_unit_test(two_who_meet_pass_each_other),
+        cmocka_unit_test(two_that_meet_pass_each_other),
         cmocka_unit_test(crowds_that_meet_get_past_each_other),
-        cmocka_unit_test(people_who_wait_are_not_shoved_about),
+        cmocka_unit_test(waiting_people_are_not_shoved_about),
         cmocka_unit_test(velocity_follows_the_wish_in_time),
         cmocka_unit_test(a_wall_ahead_slows_down),
         cmocka_unit_test(a_scene_without_a_model_uses_it),

@@ -26,7 +26,7 @@ static void check_moments(th_distribution d, double wanted_mean, double wanted_d
     assert_true(fabs(deviation - wanted_deviation) <= 0.03 * wanted_deviation + 1e-6);
 }
 
-static void test_distributions(void **state) {
+static void distributions(void **state) {
     (void)state;
     const double wide = 1e6;
     check_moments((th_distribution){TH_DISTRIBUTION_UNIFORM, 2, 5, 2, 5}, 3.5, 3.0 / sqrt(12.0));
@@ -42,7 +42,7 @@ static void test_distributions(void **state) {
     assert_true(th_draw(&constant, 1, 2, 3) == 0.2f);
 }
 
-static void test_draws_stay_inside(void **state) {
+static void draws_stay_inside(void **state) {
     (void)state;
     th_distribution d = {TH_DISTRIBUTION_NORMAL, 1.34, 0.26, 1.2, 1.5};
     for (uint32_t i = 0; i < 20000; ++i) {
@@ -106,7 +106,7 @@ static const char room[] = TH_JSON(
     "doors": [{"id": "d", "line": [[5,15],[5,20]]}],
     "groups": [{"count": 1}]});
 
-static void test_dense_room(void **state) {
+static void dense_room(void **state) {
     (void)state;
     crowd c = place(room, 1000, 0.15f, 0.25f, 3);
     assert_int_equal(c.placed, 1000);
@@ -120,7 +120,7 @@ static void test_dense_room(void **state) {
     release(&c);
 }
 
-static void test_open_plane_with_obstacle(void **state) {
+static void open_plane_with_obstacle(void **state) {
     (void)state;
     static const char scene_json[] =
         TH_JSON(
@@ -135,7 +135,7 @@ static void test_open_plane_with_obstacle(void **state) {
 }
 
 // Denser than chance can do (0.547): the lattice steps in, and what does not fit is counted.
-static void test_jammed(void **state) {
+static void jammed(void **state) {
     (void)state;
     static const char json[] =
         TH_JSON({"levels":[{"walkable":{"rect":[0,0,10,10]}}],"groups":[{"count":1}]});
@@ -151,7 +151,7 @@ static void test_jammed(void **state) {
 }
 
 // A corridor 1 m wide and 300 m long, drawn diagonally: 0.5 % of its box.
-static void test_thin_area(void **state) {
+static void thin_area(void **state) {
     (void)state;
     static const char scene_json[] = TH_JSON(
         {"levels":[{"walkable":[[0,0],[200,200],[200,201.4],[0,1.4]]}],
@@ -171,7 +171,7 @@ static double chi_square_p(double x, double degrees) {
 
 // Juelich test 14: 2000 people in 100 x 100 m, counted in 10 bins per axis; over repeats the p-values of
 // the uniform hypothesis must look uniform themselves. Bodies of 0.2 m make it a little too even.
-static void test_uniform_start_positions(void **state) {
+static void uniform_start_positions(void **state) {
     (void)state;
     enum { REPEATS = 100, PEOPLE = 2000, BINS = 10 };
     double sum[2] = {0.0, 0.0};
@@ -203,7 +203,7 @@ static void test_uniform_start_positions(void **state) {
     assert_in_range(low, 1, 20);
 }
 
-static void test_same_seed_same_places(void **state) {
+static void same_seed_same_places(void **state) {
     (void)state;
     crowd a = place(room, 200, 0.2f, 0.2f, 9);
     crowd b = place(room, 200, 0.2f, 0.2f, 9);
@@ -217,7 +217,7 @@ static void test_same_seed_same_places(void **state) {
 
 // 100 000 people at 3 per m2: in the time a user does not notice. Measured 0.1 s; the bar leaves room for
 // sanitizers and slow machines.
-static void test_many(void **state) {
+static void many(void **state) {
     (void)state;
     enum { MANY = 100000 };
     static const char scene_json[] = TH_JSON(
@@ -231,15 +231,15 @@ static void test_many(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_distributions),
-        cmocka_unit_test(test_draws_stay_inside),
-        cmocka_unit_test(test_dense_room),
-        cmocka_unit_test(test_open_plane_with_obstacle),
-        cmocka_unit_test(test_jammed),
-        cmocka_unit_test(test_thin_area),
-        cmocka_unit_test(test_uniform_start_positions),
-        cmocka_unit_test(test_same_seed_same_places),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(distributions),
+        cmocka_unit_test(draws_stay_inside),
+        cmocka_unit_test(dense_room),
+        cmocka_unit_test(open_plane_with_obstacle),
+        cmocka_unit_test(jammed),
+        cmocka_unit_test(thin_area),
+        cmocka_unit_test(uniform_start_positions),
+        cmocka_unit_test(same_seed_same_places),
+        cmocka_unit_test(many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -170,7 +170,7 @@ static void straight_lines(void **state) {
     hand_destroy(hand);
 }
 
-static void zones_slow_everybody(void **state) {
+static void zones_slow_all_agents(void **state) {
     (void)state;
     hand_scene *hand = hand_create();
     hand_level(hand, true);
@@ -273,7 +273,7 @@ int main(void) {
         cmocka_unit_test(live_walls_bend_ways),
         cmocka_unit_test(other_phases_stand),
         cmocka_unit_test(straight_lines),
-        cmocka_unit_test(zones_slow_everybody),
+        cmocka_unit_test(zones_slow_all_agents),
         cmocka_unit_test(any_number_of_threads),
         cmocka_unit_test(unreachable_goals_are_named),
         cmocka_unit_test(shut_doors_may_open),

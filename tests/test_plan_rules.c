@@ -40,7 +40,7 @@ static th_vec2 preferred_at(run *r, float x, float y) {
 }
 
 // `straight` leads through walls; all others go around.
-static void test_straight_ignores_walls(void **state) {
+static void straight_ignores_walls(void **state) {
     (void)state;
     for (int straight = 0; straight < 2; ++straight) {
         char text[1024];
@@ -61,7 +61,7 @@ static void test_straight_ignores_walls(void **state) {
     }
 }
 
-static void test_later_zones_lie_on_top(void **state) {
+static void later_zones_lie_on_top(void **state) {
     (void)state;
     run r = begin(TH_JSON(
         {"levels":[{"walkable":{"rect":[0,0,10,10]}}],
@@ -75,7 +75,7 @@ static void test_later_zones_lie_on_top(void **state) {
 }
 
 // An agent that comes along a wall aims at an exit's near end, but not at the very end, and not all at one place.
-static void test_people_spread_over_an_exit(void **state) {
+static void people_spread_over_an_exit(void **state) {
     (void)state;
     run r = begin(TH_JSON(
         {"levels":[{"walkable":{"rect":[0,0,10,10]}}],
@@ -95,7 +95,7 @@ static void test_people_spread_over_an_exit(void **state) {
 }
 
 // On an exit's line one goes on out; beyond another agent's exit, back in.
-static void test_on_and_beyond_exits(void **state) {
+static void on_and_beyond_exits(void **state) {
     (void)state;
     run r = begin(TH_JSON(
         {"levels":[{"walkable":[{"rect":[0,0,10,10]}, {"rect":[10,0,20,2]}]}],
@@ -108,7 +108,7 @@ static void test_on_and_beyond_exits(void **state) {
 }
 
 // An agent that has arrived at an own goal and is pushed away goes back.
-static void test_who_is_pushed_off_returns(void **state) {
+static void an_agent_pushed_off_returns(void **state) {
     (void)state;
     run r = begin(TH_JSON(
         {"levels":[{"id":"ground"}],
@@ -125,7 +125,7 @@ static void test_who_is_pushed_off_returns(void **state) {
 }
 
 // The road map knows ways to other levels: first to the stairs, which are not where the goal is.
-static void test_road_map_over_stairs(void **state) {
+static void road_map_over_stairs(void **state) {
     (void)state;
     run r = begin(TH_JSON(
         {"levels":[{"id":"low", "walkable":{"rect":[0,0,20,10]}}, {"id":"high",
@@ -145,12 +145,9 @@ static void test_road_map_over_stairs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_straight_ignores_walls),
-        cmocka_unit_test(test_later_zones_lie_on_top),
-        cmocka_unit_test(test_people_spread_over_an_exit),
-        cmocka_unit_test(test_on_and_beyond_exits),
-        cmocka_unit_test(test_who_is_pushed_off_returns),
-        cmocka_unit_test(test_road_map_over_stairs),
+        cmocka_unit_test(straight_ignores_walls),      cmocka_unit_test(later_zones_lie_on_top),
+        cmocka_unit_test(people_spread_over_an_exit),  cmocka_unit_test(on_and_beyond_exits),
+        cmocka_unit_test(an_agent_pushed_off_returns), cmocka_unit_test(road_map_over_stairs),
     };
     return cmocka_run_group_tests_name("plan rules", tests, NULL, NULL);
 }

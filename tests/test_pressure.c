@@ -59,7 +59,7 @@ static th_observation *finish(th_observer *observer, th_world *world) {
 // Ten people on one spot in the middle of a cell, half of them walking east and half west at 0.6 m/s: the mean
 // velocity is 0 and the variance 0.36 m2/s2. Of each, (6/16)^2 are in that cell of 0.25 m2 and 4/16 x 6/16 in the
 // one beside it.
-static void test_crowd_pressure_by_hand(void **state) {
+static void crowd_pressure_by_hand(void **state) {
     (void)state;
     th_scene *scene = scene_of(room);
     th_map map = {0};
@@ -111,7 +111,7 @@ static double random_share(uint32_t *state) {
     return (double)(*state >> 8) / 16777216.0;
 }
 
-static void test_crowd_pressure_slowly(void **state) {
+static void crowd_pressure_agrees_with_brute_force(void **state) {
     (void)state;
     enum { PEOPLE = 150 };
     th_scene *scene = scene_of(room);
@@ -223,7 +223,7 @@ static void spawn_block(th_world *world) {
         fail_msg("%s", error.message);
 }
 
-static void test_exposure_slowly(void **state) {
+static void exposure_slowly(void **state) {
     (void)state;
     th_scene *scene = scene_of(field);
     th_world *world = world_of(scene, 1, 0);
@@ -273,7 +273,7 @@ static void test_exposure_slowly(void **state) {
 // ---- the model's pressure
 
 // Grids that coincide are copied; finer ones give their largest, coarser ones the cell's own value.
-static void test_pressure_of_other_grids(void **state) {
+static void pressure_of_other_grids(void **state) {
     (void)state;
     th_scene *scene = scene_of(room);
     th_map map = {0};
@@ -323,7 +323,7 @@ static float value_at(const th_grid *grid, double x, double y) {
 
 // A packed crowd: the map has what the model's cell has at its middle (the model's are larger), and every agent
 // met what was in his cell.
-static void test_pressure_of_a_run(void **state) {
+static void pressure_of_a_run(void **state) {
     (void)state;
     enum { CELLS = 30 * 16 };
     th_scene *scene = pen_of("uic");
@@ -380,7 +380,7 @@ static void *kept_bytes(const th_observer *observer, size_t *size) {
     return bytes;
 }
 
-static void test_kept_and_taken_up(void **state) {
+static void kept_and_taken_up(void **state) {
     (void)state;
     th_scene *scene = pen_of("uic");
     th_world *whole = world_of(scene, 1, 0), *before = world_of(scene, 1, 0),
@@ -425,7 +425,7 @@ static void test_kept_and_taken_up(void **state) {
 // ---- runs
 
 // The first run ends before there is a pressure; the sum has that of the others.
-static void test_runs_added_up(void **state) {
+static void runs_added_up(void **state) {
     (void)state;
     th_scene *scene = pen_of("uic");
     th_ensemble ensemble;
@@ -473,13 +473,13 @@ static void test_runs_added_up(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_crowd_pressure_by_hand),
-        cmocka_unit_test(test_crowd_pressure_slowly),
-        cmocka_unit_test(test_exposure_slowly),
-        cmocka_unit_test(test_pressure_of_other_grids),
-        cmocka_unit_test(test_pressure_of_a_run),
-        cmocka_unit_test(test_kept_and_taken_up),
-        cmocka_unit_test(test_runs_added_up),
+        cmocka_unit_test(crowd_pressure_by_hand),
+        cmocka_unit_test(crowd_pressure_agrees_with_brute_force),
+        cmocka_unit_test(exposure_slowly),
+        cmocka_unit_test(pressure_of_other_grids),
+        cmocka_unit_test(pressure_of_a_run),
+        cmocka_unit_test(kept_and_taken_up),
+        cmocka_unit_test(runs_added_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static void *take_slowly(void *context) {
     return NULL;
 }
 
-static void test_queue_keeps_order_and_bound(void **state) {
+static void queue_keeps_order_and_bound(void **state) {
     (void)state;
     enum { MANY = 2000 };
     for (int break_at = -1; break_at <= 100; break_at += 101) {
@@ -52,6 +52,6 @@ static void test_queue_keeps_order_and_bound(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_queue_keeps_order_and_bound)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(queue_keeps_order_and_bound)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -263,7 +263,7 @@ static void test_bodies_are_not_people(void **state) {
 }
 
 // An agent walks to the north-east and then stands: the record keeps that direction, also after a resume.
-static void test_who_stands_looks_where_he_walked(void **state) {
+static void test_standing_people_look_where_they_walked(void **state) {
     folder *f = *state;
     th_scene *scene = scene_of(TH_JSON(
         {"levels":[{"id":"yard", "walkable":{"rect":[0,0,20,20]}}],
@@ -548,7 +548,7 @@ static void test_pedpy_takes_a_busy_exit(void **state) {
     assert_scene_pleases_pedpy(*state, scene, CROWDS(8) * 300);
 }
 
-static void test_edges_keep_their_distance(void **state) {
+static void edges_keep_their_distance(void **state) {
     (void)state;
     th_scene *scene = scene_file(EVERYTHING);
     int count = 0;
@@ -615,10 +615,10 @@ static void test_bench_table(void **state) {
 int main(void) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_edges_keep_their_distance),
+        cmocka_unit_test(edges_keep_their_distance),
         IN_FOLDER(test_frames_are_every_nth_step),
         IN_FOLDER(test_bodies_are_not_people),
-        IN_FOLDER(test_who_stands_looks_where_he_walked),
+        IN_FOLDER(test_standing_people_look_where_they_walked),
         IN_FOLDER(test_resumed_equals_uninterrupted),
         IN_FOLDER(test_refusals_say_why),
         IN_FOLDER(test_seen_twice_and_never),

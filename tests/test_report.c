@@ -368,7 +368,7 @@ static void shares_are_of_the_time_of_use(void **state) {
     close_workshop(shop);
 }
 
-static void nobody_at_all(void **state) {
+static void an_empty_world(void **state) {
     (void)state;
     workshop *shop = open_workshop(TH_JSON({"levels":[{"id":"g","walkable":{"rect":[0,0,5,5]}}]}));
     run_once(shop, 1, 2, true);
@@ -393,7 +393,7 @@ static void one_person(void **state) {
     close_workshop(shop);
 }
 
-static void nobody_gets_out(void **state) {
+static void no_agent_gets_out(void **state) {
     (void)state;
     workshop *shop = open_workshop(TH_JSON(
         {"name":"shut",
@@ -648,9 +648,9 @@ int main(void) {
         cmocka_unit_test(three_runs),
         cmocka_unit_test(the_worst_comes_first),
         cmocka_unit_test(shares_are_of_the_time_of_use),
-        cmocka_unit_test(nobody_at_all),
+        cmocka_unit_test(an_empty_world),
         cmocka_unit_test(one_person),
-        cmocka_unit_test(nobody_gets_out),
+        cmocka_unit_test(no_agent_gets_out),
         cmocka_unit_test(nothing_measured),
         cmocka_unit_test(strangers_words_stay_words),
         cmocka_unit_test(a_huge_ensemble),

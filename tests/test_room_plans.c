@@ -16,7 +16,7 @@
 
 // Walls that meet like a T or a cross have no corner there, and a line drawn some millimetres too long or too short
 // none either: a corridor of 2.5 m along them is one room.
-static void test_walls_that_meet(void **state) {
+static void walls_that_meet(void **state) {
     (void)state;
     static const double ends[] = {8, 8.004, 8.02, 7.998, 7.996, 7.96};
     for (int k = 0; k < 6; ++k) {
@@ -34,7 +34,7 @@ static void test_walls_that_meet(void **state) {
 }
 
 // A wall that ends between two others, a millimetre beside one and some short of the other.
-static void test_ends_beside_ends(void **state) {
+static void ends_beside_ends(void **state) {
     (void)state;
     plan p = open_plan(TH_JSON({"levels":[{"walkable":{"rect":[0,0,10,6]},
         "walls":[[[0,3],[10,3]], [[4,0],[4,2.9925]], [[4.0018,2.9914],[4.0018,6]]]}]}));
@@ -44,7 +44,7 @@ static void test_ends_beside_ends(void **state) {
 }
 
 // A wall that ends on the line of an exit, where no wall is: it parts rooms however the plan is turned.
-static void test_walls_to_an_exit(void **state) {
+static void walls_to_an_exit(void **state) {
     (void)state;
     static const double ring[][2] = {{0, 0}, {20, 0}, {20, 6}, {0, 6}};
     for (int k = 0; k < 40; ++k) {
@@ -68,7 +68,7 @@ static void test_walls_to_an_exit(void **state) {
 }
 
 // Gaps as wide as the corridor beside them: 34 rooms and a corridor on each floor, not lines across the corridor.
-static void test_gaps_beside_a_corridor(void **state) {
+static void gaps_beside_a_corridor(void **state) {
     (void)state;
     plan p = {.scene = scene_file("scenes/verification/rimea_08_building.json")};
     th_error error;
@@ -145,7 +145,7 @@ static void expect_one_door(plan p, double angle, double widest, const char *wha
 }
 
 // Up to 9 cm too short or too long at one end or both, on either face of a wall, in it or beside it, or aslant.
-static void test_door_lines(void **state) {
+static void door_lines(void **state) {
     (void)state;
     static const double errors[] = {-0.09, -0.02, -0.001, 0, 0.001, 0.02, 0.05, 0.09};
     static const double offs[][2] = {{0, 0}, {0.5, 0.5}, {1, 1}, {0.1, 0.9}, {0, 1}};
@@ -177,7 +177,7 @@ static void test_door_lines(void **state) {
 }
 
 // A line that runs on off the ground or through a wall is a door as far as it lies in the opening.
-static void test_long_doors(void **state) {
+static void long_doors(void **state) {
     (void)state;
     plan p =
         open_plan(TH_JSON({"levels":[{"walkable":{"rect":[0,0,20,6]}, "walls":[[[8,0],[8,6]]]}],
@@ -221,7 +221,7 @@ static void test_long_doors(void **state) {
 }
 
 // Two leaves with a slit between them and no post: no passage is left, and shut they close it. With a post: two doors.
-static void test_leaves(void **state) {
+static void leaves(void **state) {
     (void)state;
     for (int apart = 0; apart < 3; ++apart) {
         char json[600];
@@ -246,7 +246,7 @@ static void test_leaves(void **state) {
 }
 
 // A door too short for its opening by more than 0.1 m leaves a passage, however the plan is turned.
-static void test_short_doors(void **state) {
+static void short_doors(void **state) {
     (void)state;
     static const double door[2][2] = {{8, 2.15}, {8, 2.85}};
     for (int k = 0; k < ANGLES; ++k) {
@@ -401,7 +401,7 @@ static int halve(drawn *d, uint64_t *state, const double low[2], const double hi
            halve(d, state, middle_low, high, depth - 1);
 }
 
-static void test_halved_plans(void **state) {
+static void halved_plans(void **state) {
     (void)state;
     static drawn d;
     for (uint64_t seed = 1; seed <= 60; ++seed) {
@@ -423,7 +423,7 @@ static void test_halved_plans(void **state) {
 }
 
 // Walls, doors and pillars anywhere.
-static void test_wild_plans(void **state) {
+static void wild_plans(void **state) {
     (void)state;
     static drawn d;
     int taken = 0;
@@ -460,11 +460,11 @@ static void test_wild_plans(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_door_lines),       cmocka_unit_test(test_long_doors),
-        cmocka_unit_test(test_leaves),           cmocka_unit_test(test_short_doors),
-        cmocka_unit_test(test_halved_plans),     cmocka_unit_test(test_wild_plans),
-        cmocka_unit_test(test_walls_that_meet),  cmocka_unit_test(test_ends_beside_ends),
-        cmocka_unit_test(test_walls_to_an_exit), cmocka_unit_test(test_gaps_beside_a_corridor),
+        cmocka_unit_test(door_lines),       cmocka_unit_test(long_doors),
+        cmocka_unit_test(leaves),           cmocka_unit_test(short_doors),
+        cmocka_unit_test(halved_plans),     cmocka_unit_test(wild_plans),
+        cmocka_unit_test(walls_that_meet),  cmocka_unit_test(ends_beside_ends),
+        cmocka_unit_test(walls_to_an_exit), cmocka_unit_test(gaps_beside_a_corridor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

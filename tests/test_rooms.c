@@ -14,7 +14,7 @@ static plan turned(const double (*ring)[2], int count, double angle) {
     return open_plan(json);
 }
 
-static void test_two_rooms(void **state) {
+static void two_rooms(void **state) {
     (void)state;
     static const double thick[][2] = {{0, 0},       {10, 0},    {10, 4.13}, {10.4, 4.13},
                                       {10.4, 0},    {16, 0},    {16, 10},   {10.4, 10},
@@ -32,7 +32,7 @@ static void test_two_rooms(void **state) {
 }
 
 // A passage of 3.2 m parts nothing, one of 2.8 m does.
-static void test_width_decides(void **state) {
+static void width_decides(void **state) {
     (void)state;
     for (int wide = 0; wide < 2; ++wide) {
         double half = wide ? 1.6 : 1.4;
@@ -49,7 +49,7 @@ static void test_width_decides(void **state) {
 
 // A corridor with two rooms beside it: the doors part, lines across the corridor do not. Its bend is one corner and so
 // one portal.
-static void test_corridor(void **state) {
+static void corridor(void **state) {
     (void)state;
     static const double ring[][2] = {
         {0, 0},   {12, 0}, {12, 12}, {10, 12}, {10, 2}, {6.9, 2}, {6.9, 2.2}, {9.5, 2.2},
@@ -64,7 +64,7 @@ static void test_corridor(void **state) {
 }
 
 // A named door in a thin wall is the portal, not the gap that it leaves; one that stands in the open parts nothing.
-static void test_doors(void **state) {
+static void doors_are_portals(void **state) {
     (void)state;
     plan p = open_plan(TH_JSON({"levels":[{"walkable":{"rect":[0,0,10,6]}, "walls":[[[4.3,0],[4.3,6]]]}],
         "doors":[{"id":"a", "line":[[4.3,2.2],[4.3,3.1]]}, {"id":"b", "line":[[7,2],[7,3]]},
@@ -83,7 +83,7 @@ static void test_doors(void **state) {
     close_plan(&p);
 }
 
-static void test_pillars_part_nothing(void **state) {
+static void pillars_part_nothing(void **state) {
     (void)state;
     plan p = open_plan(TH_JSON({"levels":[{"walkable":{"rect":[0,0,20,20]},
         "obstacles":[{"rect":[8,8,8.5,8.5]}, {"rect":[10,8,10.5,8.5]}, {"rect":[18.5,9,19,9.5]}]}]}));
@@ -93,7 +93,7 @@ static void test_pillars_part_nothing(void **state) {
 }
 
 // Rows, portals and goals of the shipped building; every point of a room is found in it.
-static void test_building(void **state) {
+static void building(void **state) {
     (void)state;
     plan p = {.scene = scene_file("scenes/hidac/building.json")};
     th_error error;
@@ -123,7 +123,7 @@ static const float *distance(const th_room *room, int i, int j) {
 }
 
 // Two doors of a room on both sides of a wall that reaches into it: the way leads around the wall's end.
-static void test_distances(void **state) {
+static void distances_lead_around_walls(void **state) {
     (void)state;
     plan p = open_plan(TH_JSON({"levels":[{"walkable":[{"rect":[0,0,10,8]},{"rect":[2,-3,3,0]},{"rect":[7,-3,8,0]}],
         "walls":[[[5,0],[5,4]]]}], "exits":[{"id":"out", "line":[[0,2],[0,4]]}],
@@ -140,9 +140,9 @@ static void test_distances(void **state) {
     close_plan(&p);
 }
 
-// Doors side by side in one wall, the exit far away: from one to the next straight along the wall, neither by the exit nor
-// cheaper over the door between them.
-static void test_distances_along_a_wall(void **state) {
+// Doors side by side in one wall, the exit far away: from one to the next straight along the wall, neither by the exit
+// nor cheaper over the door between them.
+static void distances_along_a_wall(void **state) {
     (void)state;
     plan p = open_plan(TH_JSON({"levels":[{"walkable":{"rect":[0,0,40,20]}, "walls":[[[20,0],[20,20]], [[30,8],[30,12]]]}],
         "exits":[{"id":"out", "line":[[40,9],[40,11]]}],
@@ -159,7 +159,7 @@ static void test_distances_along_a_wall(void **state) {
 }
 
 // A room around three sides of another that is open on both sides: the way from door to exit leads around, not through.
-static void test_distances_around_a_room(void **state) {
+static void distances_around_a_room(void **state) {
     (void)state;
     plan p = open_plan(TH_JSON({"levels":[{"walkable":{"rect":[0,0,24,7.5]}, "walls":[[[4,0],[4,4],[8,4],[8,0]]]}],
         "doors":[{"id":"a", "line":[[4,1],[4,2]]}, {"id":"b", "line":[[8,1],[8,2]]}],
@@ -182,7 +182,7 @@ static void test_distances_around_a_room(void **state) {
 }
 
 // Three rooms in a row, the exit in the last: ways add up room by room, and none leads back.
-static void test_ways(void **state) {
+static void ways_add_up_room_by_room(void **state) {
     (void)state;
     plan p = open_plan(TH_JSON({"levels":[{"walkable":{"rect":[0,0,15,4]}, "walls":[[[5,0],[5,4]], [[10,0],[10,4]]]}],
         "doors":[{"id":"a", "line":[[5,1],[5,2]]}, {"id":"b", "line":[[10,1],[10,2]]}],
@@ -209,8 +209,9 @@ static void test_ways(void **state) {
     close_plan(&p);
 }
 
-// A house of rooms in a square with doors between all neighbours: ways repaired after doors changed are those of a search.
-static void test_changed_ways(void **state) {
+// A house of rooms in a square with doors between all neighbours: ways repaired after doors changed are those of a
+// search.
+static void changed_ways(void **state) {
     (void)state;
     enum { SIDE = 6, DOORS = 2 * SIDE * (SIDE - 1), WORDS = DOORS / 32 + 1 };
     static char json[16000], walls[8000], doors[8000];
@@ -267,7 +268,7 @@ static void test_changed_ways(void **state) {
     close_plan(&p);
 }
 
-static void test_open_plane(void **state) {
+static void open_plane(void **state) {
     (void)state;
     plan p = open_plan(TH_JSON({"levels":[{"obstacles":[{"rect":[0,0,6,0.2]}, {"rect":[0,0,0.2,5]}, {"rect":[0,5,6,5.2]},
         {"rect":[5.8,0,6,2]}, {"rect":[5.8,3,6,5.2]}]}]}));
@@ -278,18 +279,18 @@ static void test_open_plane(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_rooms),
-        cmocka_unit_test(test_width_decides),
-        cmocka_unit_test(test_corridor),
-        cmocka_unit_test(test_doors),
-        cmocka_unit_test(test_building),
-        cmocka_unit_test(test_pillars_part_nothing),
-        cmocka_unit_test(test_distances),
-        cmocka_unit_test(test_open_plane),
-        cmocka_unit_test(test_ways),
-        cmocka_unit_test(test_distances_along_a_wall),
-        cmocka_unit_test(test_distances_around_a_room),
-        cmocka_unit_test(test_changed_ways),
+        cmocka_unit_test(two_rooms),
+        cmocka_unit_test(width_decides),
+        cmocka_unit_test(corridor),
+        cmocka_unit_test(doors_are_portals),
+        cmocka_unit_test(building),
+        cmocka_unit_test(pillars_part_nothing),
+        cmocka_unit_test(distances_lead_around_walls),
+        cmocka_unit_test(open_plane),
+        cmocka_unit_test(ways_add_up_room_by_room),
+        cmocka_unit_test(distances_along_a_wall),
+        cmocka_unit_test(distances_around_a_room),
+        cmocka_unit_test(changed_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ static const char LEGS[] = TH_JSON(
     "groups":[{"id":"one", "positions":[[1,2]], "speed":1, "premovement":3,
         "route":["mark", "bench", "mark"]}], "run":{"duration":60, "step":0.1}});
 
-static void test_legs_of_a_route(void **state) {
+static void legs_of_a_route(void **state) {
     (void)state;
     run r = begin(LEGS);
     run_until(&r, 2.8); // not before its time
@@ -61,7 +61,7 @@ static void test_legs_of_a_route(void **state) {
 }
 
 // Lines and areas count on their own level only; a line only where it is, but for a centimetre beside an exit.
-static void test_goals_are_on_a_level(void **state) {
+static void goals_are_on_a_level(void **state) {
     (void)state;
     th_goal line = {.kind = TH_GOAL_EXIT, .is_line = true, .line = {1, {5, 0}, {5, 2}}};
     th_vec2 p = {4.9f, 1}, q = {5.1f, 1};
@@ -81,7 +81,7 @@ static void test_goals_are_on_a_level(void **state) {
 }
 
 // An own goal is reached within a radius, and on its own level.
-static void test_own_goals(void **state) {
+static void own_goals(void **state) {
     (void)state;
     run r = begin(TH_JSON(
         {"levels":[{"id":"low", "walkable":{"rect":[0,0,10,4]}}, {"id":"high",
@@ -112,7 +112,7 @@ static void test_own_goals(void **state) {
 
 // ---- scripted people and bodies
 
-static void test_paths_begin_at_their_first_frame(void **state) {
+static void paths_begin_at_their_first_frame(void **state) {
     (void)state;
     const th_keyframe path[] = {{2, 1, 0}, {4, 3, 2}, {5, 3, 3}};
     th_scripted body = {.path = path, .path_count = 3};
@@ -125,7 +125,7 @@ static void test_paths_begin_at_their_first_frame(void **state) {
 }
 
 // A body's discs keep their places in it, and others see how fast it goes.
-static void test_bodies_move_as_one(void **state) {
+static void bodies_move_as_one(void **state) {
     (void)state;
     run r = begin(TH_JSON(
         {"levels":[{"id":"ground"}],
@@ -150,11 +150,9 @@ static void test_bodies_move_as_one(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_legs_of_a_route),
-        cmocka_unit_test(test_goals_are_on_a_level),
-        cmocka_unit_test(test_own_goals),
-        cmocka_unit_test(test_paths_begin_at_their_first_frame),
-        cmocka_unit_test(test_bodies_move_as_one),
+        cmocka_unit_test(legs_of_a_route),    cmocka_unit_test(goals_are_on_a_level),
+        cmocka_unit_test(own_goals),          cmocka_unit_test(paths_begin_at_their_first_frame),
+        cmocka_unit_test(bodies_move_as_one),
     };
     return cmocka_run_group_tests_name("route", tests, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static bool wall_covers(const th_scene *scene, int level, float x, float y, int 
     return false;
 }
 
-static void test_ten_lines(void **state) {
+static void ten_lines(void **state) {
     (void)state;
     th_scene *scene = good("ten_lines.json");
     check_chains(scene);
@@ -93,7 +93,7 @@ static void test_ten_lines(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_everything(void **state) {
+static void everything(void **state) {
     (void)state;
     th_scene *scene = good("everything.json");
     check_chains(scene);
@@ -153,7 +153,7 @@ static void test_everything(void **state) {
 }
 
 // The discs of a body keep inside its shape and leave no way in for a body of 0.2 m radius.
-static void test_scripted_body(void **state) {
+static void scripted_body(void **state) {
     (void)state;
     th_scene *scene = good("everything.json");
     const th_scripted *cart = &scene->scripted[1];
@@ -174,7 +174,7 @@ static void test_scripted_body(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_linked_files_and_origin(void **state) {
+static void linked_files_and_origin(void **state) {
     (void)state;
     th_scene *scene = good("linked.json");
     check_chains(scene);
@@ -188,7 +188,7 @@ static void test_linked_files_and_origin(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_open_plane(void **state) {
+static void open_plane(void **state) {
     (void)state;
     th_scene *scene = good("open_plane.json");
     assert_false(scene->levels[0].bounded);
@@ -198,7 +198,7 @@ static void test_open_plane(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_overrides(void **state) {
+static void overrides_change_the_scene(void **state) {
     (void)state;
     const struct {
         const char *text;
@@ -226,7 +226,7 @@ static void test_overrides(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_contains(void **state) {
+static void contains(void **state) {
     (void)state;
     const th_vec2 points[] = {{0, 0}, {4, 0}, {4, 4}, {0, 4}, {1, 1}, {1, 3}, {3, 3}, {3, 1}};
     const int starts[] = {0, 4, 8};
@@ -238,7 +238,7 @@ static void test_contains(void **state) {
 }
 
 // The same scene from code: the file adds nothing that a program could not say.
-static void test_scene_from_code(void **state) {
+static void scene_from_code(void **state) {
     (void)state;
     const th_point room[] = {{0, 0}, {20, 0}, {20, 10}, {0, 10}};
     th_shape walkable = {.points = room, .point_count = 4};
@@ -269,7 +269,7 @@ static void test_scene_from_code(void **state) {
 }
 
 // A wall of which everything but two ends is door; a door that only touches a wall cuts nothing.
-static void test_cuts(void **state) {
+static void cuts(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
         {"levels":[{"walkable":{"rect":[0,0,10,10]}, "walls":[[[5,0],[5,10]]]}],
@@ -284,11 +284,11 @@ static void test_cuts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ten_lines),     cmocka_unit_test(test_everything),
-        cmocka_unit_test(test_scripted_body), cmocka_unit_test(test_linked_files_and_origin),
-        cmocka_unit_test(test_open_plane),    cmocka_unit_test(test_overrides),
-        cmocka_unit_test(test_contains),      cmocka_unit_test(test_scene_from_code),
-        cmocka_unit_test(test_cuts),
+        cmocka_unit_test(ten_lines),     cmocka_unit_test(everything),
+        cmocka_unit_test(scripted_body), cmocka_unit_test(linked_files_and_origin),
+        cmocka_unit_test(open_plane),    cmocka_unit_test(overrides_change_the_scene),
+        cmocka_unit_test(contains),      cmocka_unit_test(scene_from_code),
+        cmocka_unit_test(cuts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

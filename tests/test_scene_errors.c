@@ -46,7 +46,7 @@ static void check_all(const golden *goldens, size_t count) {
 }
 #define CHECK_ALL(goldens) check_all(goldens, sizeof(goldens) / sizeof((goldens)[0]))
 
-static void test_syntax(void **state) {
+static void syntax(void **state) {
     (void)state;
     static const golden goldens[] = {
         {"{\n  'name': 'x',\n  'name': 'y'\n}", NULL,
@@ -65,7 +65,7 @@ static void test_syntax(void **state) {
     CHECK_ALL(goldens);
 }
 
-static void test_names_and_types(void **state) {
+static void names_and_types(void **state) {
     (void)state;
     static const golden goldens[] = {
         {"{\n  'levels': [" ROOM "],\n  'gruops': []\n}", NULL,
@@ -120,7 +120,7 @@ static void test_names_and_types(void **state) {
     CHECK_ALL(goldens);
 }
 
-static void test_meaning(void **state) {
+static void meaning(void **state) {
     (void)state;
     static const golden goldens[] = {
         {"{ 'levels': [\n  {'walkable': [[0, 0], [10, 10], [10, 0], [0, 10]]}\n] }", NULL,
@@ -194,7 +194,7 @@ static void test_meaning(void **state) {
     CHECK_ALL(goldens);
 }
 
-static void test_overrides(void **state) {
+static void bad_overrides_are_refused(void **state) {
     (void)state;
     static const char text[] =
         "{ 'levels': [" ROOM "],\n  'groups': [{'id': 'staff', 'count': 3}] }";
@@ -232,7 +232,7 @@ static void test_overrides(void **state) {
 }
 
 // An error that only appears when people are placed still says where in the file.
-static void test_locate(void **state) {
+static void locate(void **state) {
     (void)state;
     static const char text[] = "{ 'levels': [" ROOM "],\n  'groups': [\n    {'count': 3}] }";
     th_scene *scene = scene_of(quoted(text));
@@ -249,7 +249,7 @@ static void test_locate(void **state) {
 }
 
 // What the schema refuses the loader refuses too, with a place.
-static void test_bad_folder(void **state) {
+static void bad_folder(void **state) {
     (void)state;
     DIR *folder = opendir(TH_SOURCE_DIR "/tests/data/scene/bad");
     assert_non_null(folder);
@@ -272,9 +272,9 @@ static void test_bad_folder(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_syntax),  cmocka_unit_test(test_names_and_types),
-        cmocka_unit_test(test_meaning), cmocka_unit_test(test_overrides),
-        cmocka_unit_test(test_locate),  cmocka_unit_test(test_bad_folder),
+        cmocka_unit_test(syntax),  cmocka_unit_test(names_and_types),
+        cmocka_unit_test(meaning), cmocka_unit_test(bad_overrides_are_refused),
+        cmocka_unit_test(locate),  cmocka_unit_test(bad_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static bool try_text(const text *t) {
     return false;
 }
 
-static void test_corpus(void **state) {
+static void the_corpus_is_survived(void **state) {
     (void)state;
     int accepted = 0;
     assert_true(corpus_count > 15);
@@ -99,7 +99,7 @@ static void mutate(text *t, uint64_t random) {
     }
 }
 
-static void test_mutations(void **state) {
+static void mutations(void **state) {
     (void)state;
     static text changed;
     uint64_t random = 1;
@@ -118,8 +118,8 @@ static void test_mutations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_corpus),
-        cmocka_unit_test(test_mutations),
+        cmocka_unit_test(the_corpus_is_survived),
+        cmocka_unit_test(mutations),
     };
     return cmocka_run_group_tests(tests, load_corpus, NULL);
 }

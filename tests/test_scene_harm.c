@@ -86,7 +86,7 @@ static void assert_refused(place at, const double line[4], const opening *kind) 
     assert_non_null(strstr(error.message, "opens onto nothing"));
 }
 
-static void test_openings_onto_nothing(void **state) {
+static void openings_onto_nothing(void **state) {
     (void)state;
     static const double lines[][4] = {
         {10, 3, 10, 5},         // on the outer edge
@@ -104,7 +104,7 @@ static void test_openings_onto_nothing(void **state) {
                 assert_refused(PLACES[p], lines[i], &OPENINGS[k]);
 }
 
-static void test_openings_within(void **state) {
+static void openings_within(void **state) {
     (void)state;
     static const double lines[][4] = {
         {2, 2, 2, 4},       // on open ground
@@ -124,7 +124,7 @@ static const double SIDE[4] = {10, 3, 10, 5};
 #define EXIT_LINE TH_JSON("exits": [{"level": "g", "line": %s}])
 
 // What lies behind the edge may be an exit, as a line at the same place or as an area outside.
-static void test_openings_to_exits(void **state) {
+static void openings_to_exits(void **state) {
     (void)state;
     static const char *const good[] = {
         TH_JSON("exits": [{"level": "g", "line": %s}]),
@@ -156,7 +156,7 @@ static void test_openings_to_exits(void **state) {
 }
 
 // Rooms drawn with a gap of a centimetre between them are joined by a door in it.
-static void test_door_in_a_gap(void **state) {
+static void door_in_a_gap(void **state) {
     (void)state;
     th_scene *scene = scene_of(
         TH_JSON(
@@ -165,7 +165,7 @@ static void test_door_in_a_gap(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_stairs_between_floors(void **state) {
+static void stairs_between_floors(void **state) {
     (void)state;
     static const char *const good[] = {
         TH_JSON({"levels": [{"id": "g", "walkable": {"rect": [0, 0, 10, 10]}},
@@ -200,7 +200,7 @@ static void test_stairs_between_floors(void **state) {
 }
 
 // A crowd presses against a door beside the exit, which is an inner one, with every model.
-static void test_nobody_walks_out(void **state) {
+static void no_agent_walks_out(void **state) {
     (void)state;
     static const char *const models[] = {
         "orca", "social_force",         "helbing_molnar",        "pbd",
@@ -226,7 +226,7 @@ static void test_nobody_walks_out(void **state) {
 }
 
 // Four micrometres before the line of an exit, far from every wall, is ground; so is an agent that stands there.
-static void test_ground_ends_at_an_exit(void **state) {
+static void ground_ends_at_an_exit(void **state) {
     (void)state;
     th_scene *scene = scene_file("scenes/uic/crossing_120.json");
     for (int k = 0; k < 400; ++k) {
@@ -490,7 +490,7 @@ static void test_thin_area(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_name_not_utf8(void **state) {
+static void name_not_utf8(void **state) {
     (void)state;
     static const char *const bad[] = {"\xff", "a\xc3", "\xc0\x80", "\xed\xa0\x80",
                                       "\xf5\x80\x80\x80"};
@@ -571,13 +571,13 @@ static void test_place_without_coordinates(void **state) {
 #define TEXT_TEST(test) cmocka_unit_test_setup_teardown(test, text_begin, text_end)
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ground_ends_at_an_exit),
-        cmocka_unit_test(test_openings_onto_nothing),
-        cmocka_unit_test(test_openings_within),
-        cmocka_unit_test(test_openings_to_exits),
-        cmocka_unit_test(test_door_in_a_gap),
-        cmocka_unit_test(test_stairs_between_floors),
-        cmocka_unit_test(test_nobody_walks_out),
+        cmocka_unit_test(ground_ends_at_an_exit),
+        cmocka_unit_test(openings_onto_nothing),
+        cmocka_unit_test(openings_within),
+        cmocka_unit_test(openings_to_exits),
+        cmocka_unit_test(door_in_a_gap),
+        cmocka_unit_test(stairs_between_floors),
+        cmocka_unit_test(no_agent_walks_out),
         TEXT_TEST(test_levels_times_legs),
         TEXT_TEST(test_crossing_walls),
         TEXT_TEST(test_crossing_obstacles),
@@ -591,7 +591,7 @@ int main(void) {
         TEXT_TEST(test_many_levels),
         TEXT_TEST(test_many_corners),
         TEXT_TEST(test_thin_area),
-        cmocka_unit_test(test_name_not_utf8),
+        cmocka_unit_test(name_not_utf8),
         TEXT_TEST(test_gzip_bombs),
         TEXT_TEST(test_place_without_coordinates),
     };

@@ -25,7 +25,7 @@ static th_result load(ledger *l, th_scene **scene, th_error *error) {
                               error);
 }
 
-static void test_every_allocation(void **state) {
+static void every_allocation(void **state) {
     (void)state;
     ledger sound = {0};
     th_scene *scene = NULL;
@@ -46,7 +46,7 @@ static void test_every_allocation(void **state) {
     }
 }
 
-static void test_placer(void **state) {
+static void the_placer_survives_no_memory(void **state) {
     (void)state;
     ledger scene_ledger = {0};
     th_scene *scene = NULL;
@@ -71,8 +71,8 @@ static void test_placer(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_allocation),
-        cmocka_unit_test(test_placer),
+        cmocka_unit_test(every_allocation),
+        cmocka_unit_test(the_placer_survives_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

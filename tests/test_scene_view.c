@@ -272,7 +272,7 @@ static void check_all(const pair *p) {
 }
 
 // What the file leaves to be worked out, or writes in a short form.
-static void test_everything(void **state) {
+static void everything(void **state) {
     (void)state;
     pair p = load("tests/data/scene/good/everything.json", NULL);
     const th_scene *scene = p.scene;
@@ -305,7 +305,7 @@ static void test_everything(void **state) {
     release(&p);
 }
 
-static void test_stairs(void **state) {
+static void stairs_are_seen(void **state) {
     (void)state;
     static const char *const names[] = {"scenes/verification/rimea_13_stairs.json",
                                         "scenes/verification/nist_22_stairs.json"};
@@ -320,7 +320,7 @@ static void test_stairs(void **state) {
 }
 
 // The overridden JSON, loaded from the same folder, is the scene that the overrides give.
-static void test_overridden_json(void **state) {
+static void overridden_json(void **state) {
     (void)state;
     const char *override = "groups.visitors.count=17";
     pair p = load("tests/data/scene/good/everything.json", override);
@@ -344,7 +344,7 @@ static void test_overridden_json(void **state) {
     release(&p);
 }
 
-static void test_overridden_json_errors(void **state) {
+static void overridden_json_errors(void **state) {
     (void)state;
     char *text = (char *)"";
     th_error error;
@@ -365,10 +365,10 @@ static void test_overridden_json_errors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_everything),
-        cmocka_unit_test(test_stairs),
-        cmocka_unit_test(test_overridden_json),
-        cmocka_unit_test(test_overridden_json_errors),
+        cmocka_unit_test(everything),
+        cmocka_unit_test(stairs_are_seen),
+        cmocka_unit_test(overridden_json),
+        cmocka_unit_test(overridden_json_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

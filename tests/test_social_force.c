@@ -215,7 +215,7 @@ static void room_corner_pushes_from_both_walls(void **state) {
     small_world_destroy(small);
 }
 
-static void walls_slow_who_slides_along_them(void **state) {
+static void walls_slow_agents_that_slide_along_them(void **state) {
     (void)state;
     small_world *small = create(published());
     th_vec2 floor[] = {{10, 0}, {-10, 0}, {-10, -1}, {10, -1}}; // solid below y = 0
@@ -261,7 +261,7 @@ static uint32_t walk_along_wall(bool company, bool wall, float line_of_sight) {
     return sum;
 }
 
-static void nobody_is_felt_through_a_thin_wall(void **state) {
+static void agents_are_not_felt_through_a_thin_wall(void **state) {
     (void)state;
     assert_int_equal(walk_along_wall(true, true, 1.0f), walk_along_wall(false, true, 1.0f));
     assert_int_not_equal(walk_along_wall(true, true, 0.0f), walk_along_wall(false, true, 0.0f));
@@ -368,7 +368,7 @@ static void others_are_seen_but_not_written(void **state) {
     small_world_destroy(small);
 }
 
-static void who_stands_is_pushed_but_does_not_set_off(void **state) {
+static void a_standing_agent_is_pushed_but_does_not_set_off(void **state) {
     (void)state;
     small_world *small = create(published());
     th_agents *a = &small->world.agents;
@@ -478,7 +478,7 @@ static void pushes_are_shared_out_by_mass(void **state) {
                 0.1f); // they part, so the push is not quite the same
 }
 
-static void impatience_raises_the_speed_of_who_is_stopped(void **state) {
+static void impatience_raises_the_speed_of_stopped_agents(void **state) {
     (void)state;
     assert_true(th_social_force_impatient_speed(1.0f, 0.0f, 5.0f) == 5.0f);
     assert_true(th_social_force_impatient_speed(1.0f, 1.0f, 5.0f) == 1.0f);
@@ -531,19 +531,19 @@ int main(void) {
         cmocka_unit_test(stage_agrees_with_all_pairs_in_double),
         cmocka_unit_test(walls_push_once_per_corner),
         cmocka_unit_test(room_corner_pushes_from_both_walls),
-        cmocka_unit_test(walls_slow_who_slides_along_them),
-        cmocka_unit_test(nobody_is_felt_through_a_thin_wall),
+        cmocka_unit_test(walls_slow_agents_that_slide_along_them),
+        cmocka_unit_test(agents_are_not_felt_through_a_thin_wall),
         cmocka_unit_test(sight_ends_at_pillars_and_shut_doors),
         cmocka_unit_test(coincident_people_part),
         cmocka_unit_test(a_heap_of_people_is_pushed_apart),
         cmocka_unit_test(what_is_not_finite_is_repaired),
         cmocka_unit_test(others_are_seen_but_not_written),
-        cmocka_unit_test(who_stands_is_pushed_but_does_not_set_off),
+        cmocka_unit_test(a_standing_agent_is_pushed_but_does_not_set_off),
         cmocka_unit_test(result_does_not_depend_on_threads),
         cmocka_unit_test(herding_turns_towards_the_others),
         cmocka_unit_test(herding_does_not_reach_through_walls),
         cmocka_unit_test(pushes_are_shared_out_by_mass),
-        cmocka_unit_test(impatience_raises_the_speed_of_who_is_stopped),
+        cmocka_unit_test(impatience_raises_the_speed_of_stopped_agents),
         cmocka_unit_test(packed_box_does_not_blow_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

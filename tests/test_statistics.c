@@ -8,7 +8,7 @@ static void assert_relative(double value, double expected, double relative) {
 }
 
 // Tables of Student's t, 97.5 %; beyond: from the same integral by the trapezoidal rule below.
-static void test_student_t(void **state) {
+static void student_t(void **state) {
     (void)state;
     const struct {
         int freedom;
@@ -26,7 +26,7 @@ static void test_student_t(void **state) {
 }
 
 // The probability between -t and t by adding up the density: nothing shared with the code above.
-static void test_student_t_holds_95_percent(void **state) {
+static void student_t_holds_95_percent(void **state) {
     (void)state;
     const int freedoms[] = {3, 7, 25, 150, 250};
     for (size_t k = 0; k < sizeof freedoms / sizeof *freedoms; ++k) {
@@ -69,7 +69,7 @@ static double slow_quantile(const double *values, int count, double q) {
     return low + (rank - below) * (order_statistic(values, count, below + 1) - low);
 }
 
-static void test_summary(void **state) {
+static void summary(void **state) {
     (void)state;
     for (int round = 0; round < 200; ++round) {
         double values[80];
@@ -93,7 +93,7 @@ static void test_summary(void **state) {
     }
 }
 
-static void test_unknown_values(void **state) {
+static void unknown_values(void **state) {
     (void)state;
     double none = (double)NAN;
     const double some[] = {none, 3.0, none, 1.0, 2.0};
@@ -113,7 +113,7 @@ static void test_unknown_values(void **state) {
     assert_int_equal(s.count, 0);
 }
 
-static void test_mean_and_deviation(void **state) {
+static void mean_and_deviation(void **state) {
     (void)state;
     const double values[] = {2, 4, 4, 4, 5, 5, 7, 9}; // squares about the mean: 32
     double sum = 0.0, squares = 0.0;
@@ -128,7 +128,7 @@ static void test_mean_and_deviation(void **state) {
     assert_near(th_standard_deviation(far, 3), 1.0, 1e-12);
 }
 
-static void test_quantiles_of_a_stream(void **state) {
+static void quantiles_of_a_stream(void **state) {
     (void)state;
     th_running_quantile quantile = {.q = 0.95};
     th_histogram histogram = {0};
@@ -153,12 +153,12 @@ static void test_quantiles_of_a_stream(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_student_t),
-        cmocka_unit_test(test_student_t_holds_95_percent),
-        cmocka_unit_test(test_summary),
-        cmocka_unit_test(test_unknown_values),
-        cmocka_unit_test(test_mean_and_deviation),
-        cmocka_unit_test(test_quantiles_of_a_stream),
+        cmocka_unit_test(student_t),
+        cmocka_unit_test(student_t_holds_95_percent),
+        cmocka_unit_test(summary),
+        cmocka_unit_test(unknown_values),
+        cmocka_unit_test(mean_and_deviation),
+        cmocka_unit_test(quantiles_of_a_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

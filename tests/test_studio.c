@@ -191,7 +191,7 @@ static void views_cull_and_thin(void **state) {
     json_decref(document);
 }
 
-static void a_density_map_holds_everybody(void **state) {
+static void a_density_map_holds_all_agents(void **state) {
     (void)state;
     json_t *document = read_room();
     th_scene *scene = compile(document);
@@ -253,7 +253,7 @@ static th_studio_moment *moment_with_ways(th_world *world, th_studio_catalogue *
     return moment;
 }
 
-static void the_way_takes_longer_through_people_who_stand(void **state) {
+static void the_way_takes_longer_through_standing_people(void **state) {
     (void)state;
     json_t *document = read_room();
     // No agent: as far as one walks freely. The others do not set off: at a shuffle through them.
@@ -291,7 +291,7 @@ static void the_way_takes_longer_through_people_who_stand(void **state) {
 
 // ---- going on in another scene
 
-static void everybody_who_has_a_place_goes_on(void **state) {
+static void agents_with_a_place_go_on(void **state) {
     (void)state;
     json_t *document = read_room();
     th_scene *scene = compile(document), *next = NULL;
@@ -359,10 +359,10 @@ int main(void) {
         cmocka_unit_test(a_frame_is_the_documented_bytes),
         cmocka_unit_test(moments_hold_the_living),
         cmocka_unit_test(views_cull_and_thin),
-        cmocka_unit_test(a_density_map_holds_everybody),
-        cmocka_unit_test(the_way_takes_longer_through_people_who_stand),
+        cmocka_unit_test(a_density_map_holds_all_agents),
+        cmocka_unit_test(the_way_takes_longer_through_standing_people),
         cmocka_unit_test(edits_change_the_document),
-        cmocka_unit_test(everybody_who_has_a_place_goes_on),
+        cmocka_unit_test(agents_with_a_place_go_on),
         cmocka_unit_test(messages_are_objects_with_a_verb),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -321,7 +321,7 @@ static void check_summary(const th_ensemble *ensemble, int crossed_last) {
     free(bytes);
 }
 
-static void test_tables_of_three_runs(void **state) {
+static void tables_of_three_runs(void **state) {
     (void)state;
     th_scene *scene = scene_of(room);
     th_ensemble ensemble;
@@ -357,7 +357,7 @@ static bool warned_of(const th_warnings *warnings, const char *words) {
 }
 
 // A closed door: no agent gets out, and the warnings say who and where.
-static void test_people_who_cannot_leave(void **state) {
+static void people_that_cannot_leave(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
         {"levels":[{"id":"room", "walkable":{"rect":[0,0,12,8]},
@@ -401,7 +401,7 @@ static void test_people_who_cannot_leave(void **state) {
 }
 
 // Two lie from the beginning, one of them for good; agents that walk do not fall.
-static void test_people_who_fell(void **state) {
+static void people_that_fell(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
         {"levels":[{"id":"room", "walkable":{"rect":[0,0,12,8]}}],
@@ -444,7 +444,7 @@ static void test_people_who_fell(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_odd_fields(void **state) {
+static void odd_fields(void **state) {
     (void)state;
     const char *locales[] = {"C", "de_DE.UTF-8", "fr_FR.UTF-8"}; // those that are installed
     for (int l = 0; l < 3; ++l) {
@@ -475,7 +475,7 @@ static void test_odd_fields(void **state) {
     setlocale(LC_NUMERIC, "C");
 }
 
-static void test_full_disk(void **state) {
+static void full_disk(void **state) {
     (void)state;
     th_error error = {0};
     th_table_file table;
@@ -498,11 +498,11 @@ static void test_full_disk(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tables_of_three_runs),
-        cmocka_unit_test(test_people_who_cannot_leave),
-        cmocka_unit_test(test_people_who_fell),
-        cmocka_unit_test(test_odd_fields),
-        cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(tables_of_three_runs),
+        cmocka_unit_test(people_that_cannot_leave),
+        cmocka_unit_test(people_that_fell),
+        cmocka_unit_test(odd_fields),
+        cmocka_unit_test(full_disk),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

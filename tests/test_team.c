@@ -17,7 +17,7 @@ static double steps_take(th_team *team, int steps, int others, double few, doubl
     return sum;
 }
 
-static void test_idle(void **state) {
+static void idle(void **state) {
     (void)state;
     th_team team = {.most = CORES};
     assert_int_equal(th_team_choose(&team, CORES, CORES, 0), CORES);
@@ -30,7 +30,7 @@ static void test_idle(void **state) {
 
 // A small crowd on busy cores, where all threads take up to fifty times longer: never more than 1.3 times the
 // better of the two, neither in a short run nor in a long one.
-static void test_small_crowd_on_busy_cores(void **state) {
+static void small_crowd_on_busy_cores(void **state) {
     (void)state;
     const int steps[] = {1, 60, 1000, 20000};
     for (int k = 0; k < 4; ++k) {
@@ -41,7 +41,7 @@ static void test_small_crowd_on_busy_cores(void **state) {
 }
 
 // A large one, whose threads get their share of the busy cores each: found out after a few seconds.
-static void test_large_crowd_on_busy_cores(void **state) {
+static void large_crowd_on_busy_cores(void **state) {
     (void)state;
     th_team team = {.most = CORES};
     double took = steps_take(&team, 200, CORES, 0.4, 0.1);
@@ -49,7 +49,7 @@ static void test_large_crowd_on_busy_cores(void **state) {
 }
 
 // What is quicker may change while the machine stays busy.
-static void test_changes_its_mind(void **state) {
+static void changes_its_mind(void **state) {
     (void)state;
     th_team team = {.most = CORES};
     steps_take(&team, 2000, CORES, 0.02, 0.01);
@@ -60,7 +60,7 @@ static void test_changes_its_mind(void **state) {
     assert_true(took <= 1.3 * 20000 * 0.01);
 }
 
-static void test_running_tasks(void **state) {
+static void running_tasks(void **state) {
     (void)state;
     assert_true(th_online_cores() >= th_core_count());
     int running = th_running_tasks();
@@ -72,11 +72,11 @@ static void test_running_tasks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_idle),
-        cmocka_unit_test(test_small_crowd_on_busy_cores),
-        cmocka_unit_test(test_large_crowd_on_busy_cores),
-        cmocka_unit_test(test_changes_its_mind),
-        cmocka_unit_test(test_running_tasks),
+        cmocka_unit_test(idle),
+        cmocka_unit_test(small_crowd_on_busy_cores),
+        cmocka_unit_test(large_crowd_on_busy_cores),
+        cmocka_unit_test(changes_its_mind),
+        cmocka_unit_test(running_tasks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

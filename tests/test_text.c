@@ -71,7 +71,7 @@ static char *read_bytes(const char *path, size_t *size) {
 
 // ---- writing
 
-static void test_exact_bytes(void **state) {
+static void exact_bytes(void **state) {
     fixture *f = *state;
     th_error error = {0};
     th_trajectory_writer *writer = NULL;
@@ -103,7 +103,7 @@ static void test_exact_bytes(void **state) {
 }
 
 // PedPy searches every line of the header for these words, and a level may have any name.
-static void test_names_that_mislead(void **state) {
+static void names_that_mislead(void **state) {
     (void)state;
     static const char *const names[] = {"hall in m", "x/cm", "framerate 3",
                                         "in CM",     "100%", "\xc3\x9f\n#"};
@@ -117,7 +117,7 @@ static void test_names_that_mislead(void **state) {
     }
 }
 
-static void test_frame_rates(void **state) {
+static void frame_rates(void **state) {
     fixture *f = *state;
     const double rates[] = {25, 0.5, 12.5, 1 / 0.12, 10.0 / 3, 1e-3, 59.94, 1e5, 1e7 / 3};
     for (size_t i = 0; i < sizeof rates / sizeof rates[0]; ++i) {
@@ -136,7 +136,7 @@ static void test_frame_rates(void **state) {
 
 // ---- reading what others write
 
-static void test_headers(void **state) {
+static void headers(void **state) {
     fixture *f = *state;
     static const struct {
         const char *text;
@@ -168,7 +168,7 @@ static void test_headers(void **state) {
     }
 }
 
-static void test_errors(void **state) {
+static void errors(void **state) {
     fixture *f = *state;
     static const struct {
         const char *text;
@@ -212,7 +212,7 @@ static void test_errors(void **state) {
     }
 }
 
-static void test_strange_bytes(void **state) {
+static void strange_bytes(void **state) {
     fixture *f = *state;
     th_error error = {0};
     th_trajectory *trajectory = NULL;
@@ -252,7 +252,7 @@ static void check_sample(const char *name, th_trajectory_assumed assumed, double
 }
 
 // Real experiments; what the files leave out is known from their description.
-static void test_archive_samples(void **state) {
+static void archive_samples(void **state) {
     (void)state;
     const th_trajectory_assumed nothing = {0}, hermes = {.fps = 16, .unit = 0.01};
     check_sample("040_c_56_h-.txt", nothing, 25, 2.1569, 2.659, 0, 200);
@@ -264,7 +264,7 @@ static void test_archive_samples(void **state) {
                  100);
 }
 
-static void test_gzip(void **state) {
+static void gzip(void **state) {
     fixture *f = *state;
     static const char text[] = "# framerate: 25\n1 0 2 3\n1 1 2.5 3\n";
     gzFile file = gzopen(f->path, "wb");
@@ -286,7 +286,7 @@ static void test_gzip(void **state) {
 }
 
 // The archive goes person by person.
-static void test_order(void **state) {
+static void order(void **state) {
     fixture *f = *state;
     th_trajectory *trajectory =
         open_text(f, "# framerate: 1\n9 5 1 1\n9 6 2 1\n9 8 3 1\n2 6 4 1\n2 5 5 1\n30 8 6 1\n");
@@ -314,7 +314,7 @@ static void test_order(void **state) {
 }
 
 // Our own fast number reader and strtod agree to the last bit.
-static void test_numbers(void **state) {
+static void numbers(void **state) {
     (void)state;
     uint64_t seed = 1;
     for (int i = 0; i < 20000; ++i) {
@@ -382,7 +382,7 @@ static int count_whole_frames(const fixture *f) {
 // Cut at every byte: what opens has whole frames only, none that was complete is lost, and going on
 // gives the same file as if nothing had happened. Only a cut behind a line within a frame cannot be
 // seen.
-static void test_cut_anywhere(void **state) {
+static void cut_anywhere(void **state) {
     fixture *f = *state;
     write_small(f);
     size_t size, header = 0, again;
@@ -420,7 +420,7 @@ static void test_cut_anywhere(void **state) {
     free(whole);
 }
 
-static void test_full_disk(void **state) {
+static void full_disk(void **state) {
     fixture *f = *state;
     th_error error = {0};
     th_trajectory_info info = {.format = TH_TRAJECTORY_TEXT, .fps = 10};
@@ -450,7 +450,7 @@ static void test_full_disk(void **state) {
     assert_int_equal(count_whole_frames(f), 3);
 }
 
-static void test_append_to_others(void **state) {
+static void append_to_others(void **state) {
     fixture *f = *state;
     th_error error = {0};
     th_trajectory_writer *writer = NULL;
@@ -466,19 +466,19 @@ static void test_append_to_others(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_exact_bytes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_names_that_mislead, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_frame_rates, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_headers, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_errors, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_strange_bytes, set_up, tear_down),
-        cmocka_unit_test(test_archive_samples),
-        cmocka_unit_test_setup_teardown(test_gzip, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_order, set_up, tear_down),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test_setup_teardown(test_cut_anywhere, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_full_disk, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_append_to_others, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(exact_bytes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(names_that_mislead, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(frame_rates, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(headers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(errors, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(strange_bytes, set_up, tear_down),
+        cmocka_unit_test(archive_samples),
+        cmocka_unit_test_setup_teardown(gzip, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(order, set_up, tear_down),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test_setup_teardown(cut_anywhere, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(full_disk, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(append_to_others, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

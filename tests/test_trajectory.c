@@ -221,7 +221,7 @@ static const th_trajectory_format formats[] = {
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 
 // From every format into every format and from there into every third.
-static void test_round_trips(void **state) {
+static void round_trips(void **state) {
     fixture *f = *state;
     char a[128], b[128], c[128];
     th_error error = {0};
@@ -245,7 +245,7 @@ static void test_round_trips(void **state) {
 }
 
 // A recording without geometry, levels, notes, orientation: none of them may be invented.
-static void test_bare(void **state) {
+static void bare(void **state) {
     fixture *f = *state;
     char a[128], b[128];
     int64_t id[] = {4, 9};
@@ -279,7 +279,7 @@ static void test_bare(void **state) {
         }
 }
 
-static void test_no_frames(void **state) {
+static void no_frames(void **state) {
     fixture *f = *state;
     char path[128];
     th_error error = {0};
@@ -300,7 +300,7 @@ static void test_no_frames(void **state) {
 }
 
 // Going on at a frame in the middle gives the same as writing all in one go.
-static void test_append(void **state) {
+static void append(void **state) {
     fixture *f = *state;
     char path[128];
     th_error error = {0};
@@ -337,7 +337,7 @@ static void refuse(th_trajectory_writer *writer, th_moment frame, const char *wo
     assert_non_null(strstr(error.message, word));
 }
 
-static void test_bad_frames(void **state) {
+static void bad_frames(void **state) {
     fixture *f = *state;
     char path[128];
     th_error error = {0};
@@ -369,7 +369,7 @@ static void test_bad_frames(void **state) {
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
-static void test_files_in_the_way(void **state) {
+static void files_in_the_way(void **state) {
     fixture *f = *state;
     char path[128], other[128];
     th_error error = {0};
@@ -409,7 +409,7 @@ static int files_in(const char *folder) {
 }
 
 // Stopped, or the disk full: what was there before stays, and nothing else.
-static void test_broken_conversions(void **state) {
+static void broken_conversions(void **state) {
     fixture *f = *state;
     char from[128], to[128];
     th_error error = {0};
@@ -447,7 +447,7 @@ static void test_broken_conversions(void **state) {
     }
 }
 
-static void test_what_is_none(void **state) {
+static void what_is_none(void **state) {
     fixture *f = *state;
     char path[128];
     th_error error = {0};
@@ -486,14 +486,14 @@ static void test_what_is_none(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_round_trips, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_bare, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_no_frames, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_append, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_bad_frames, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_files_in_the_way, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_broken_conversions, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_what_is_none, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(round_trips, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bare, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_frames, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(append, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bad_frames, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(files_in_the_way, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(broken_conversions, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_none, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -352,7 +352,7 @@ static const char two_floors[] = TH_JSON(
         "keep_side": 0.2}}],
     "run": {"step": 0.05}});
 
-static void everybody_comes_down_the_stairs(void **state) {
+static void all_agents_come_down_the_stairs(void **state) {
     (void)state;
     th_scene *scene = scene_of(two_floors);
     th_world *world = world_of(scene, 1, 1);
@@ -406,7 +406,7 @@ int main(void) {
         cmocka_unit_test(circle_turns_and_keeps_its_distances),
         cmocka_unit_test(crowd_makes_way_for_a_scripted_person_and_a_body),
         cmocka_unit_test(people_of_orca_and_uic_pass_each_other),
-        cmocka_unit_test(everybody_comes_down_the_stairs),
+        cmocka_unit_test(all_agents_come_down_the_stairs),
         cmocka_unit_test(same_bits_for_any_threads_and_after_restore),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

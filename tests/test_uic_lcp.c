@@ -196,7 +196,7 @@ static void dense_solution(floor_plan *f) {
     assert_true(residual_of(f) < 1e-6);
 }
 
-static void test_random_floors(void **state) {
+static void random_floors(void **state) {
     (void)state;
     random_state = 4711;
     for (int trial = 0; trial < RANDOM_FLOORS; ++trial) {
@@ -322,7 +322,7 @@ static void compare_solvers(floor_plan *f) {
     free(reference);
 }
 
-static void test_crowds(void **state) {
+static void crowds(void **state) {
     (void)state;
     random_state = 99;
     floor_plan (*const plans[])(int) = {disc, room};
@@ -340,7 +340,7 @@ static void test_crowds(void **state) {
     }
 }
 
-static void test_threads(void **state) {
+static void threads_change_no_bit(void **state) {
     (void)state;
     random_state = 7;
     floor_plan f =
@@ -373,7 +373,7 @@ static void test_threads(void **state) {
     floor_free(&f);
 }
 
-static void test_warm_start(void **state) {
+static void warm_start(void **state) {
     (void)state;
     random_state = 3;
     for (int m = 0; m < METHOD_COUNT; ++m) {
@@ -396,7 +396,7 @@ static void test_warm_start(void **state) {
 }
 
 // Everywhere above the maximum without an exit: p grows but stays finite, and the result says it did not converge.
-static void test_closed_box(void **state) {
+static void closed_box(void **state) {
     (void)state;
     for (int m = 0; m < METHOD_COUNT; ++m) {
         const th_lcp_method *method = METHODS[m];
@@ -435,7 +435,7 @@ static floor_plan small_crowd(int n, double thin) {
     return f;
 }
 
-static void test_cost(void **state) {
+static void cost(void **state) {
     (void)state;
     random_state = 17;
     int64_t alone = visits_of(small_crowd(40, 0));
@@ -453,7 +453,7 @@ static void test_cost(void **state) {
 
 // ---- edges
 
-static void test_nothing_to_do(void **state) {
+static void nothing_to_do(void **state) {
     (void)state;
     for (int m = 0; m < METHOD_COUNT; ++m) {
         const th_lcp_method *method = METHODS[m];
@@ -470,7 +470,7 @@ static void test_nothing_to_do(void **state) {
 }
 
 // One cell far above the maximum in a large open crowd: its pressure goes far beyond the first margin.
-static void test_spreads_far(void **state) {
+static void spreads_far(void **state) {
     (void)state;
     random_state = 5;
     floor_plan f = crowd_to(60, 30, 30, 60, 0.999);
@@ -484,7 +484,7 @@ static void test_spreads_far(void **state) {
     floor_free(&f);
 }
 
-static void test_bad_numbers(void **state) {
+static void bad_numbers(void **state) {
     (void)state;
     random_state = 11;
     for (int m = 0; m < METHOD_COUNT; ++m) {
@@ -509,7 +509,7 @@ static void test_bad_numbers(void **state) {
     }
 }
 
-static void test_memory(void **state) {
+static void no_memory_is_told(void **state) {
     (void)state;
     floor_plan f = disc(30);
     assemble(&f);
@@ -541,7 +541,7 @@ static void test_memory(void **state) {
 }
 
 // A full corridor, two cells wide, meets a closed door: in one step the pressure has a thousand cells to go.
-static void test_long_strip(void **state) {
+static void long_strip(void **state) {
     (void)state;
     floor_plan f = floor_make(3000, 4);
     for (int j = 1; j < 3; ++j) {
@@ -562,12 +562,17 @@ static void test_long_strip(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_floors), cmocka_unit_test(test_crowds),
-        cmocka_unit_test(test_threads),       cmocka_unit_test(test_warm_start),
-        cmocka_unit_test(test_closed_box),    cmocka_unit_test(test_cost),
-        cmocka_unit_test(test_nothing_to_do), cmocka_unit_test(test_spreads_far),
-        cmocka_unit_test(test_bad_numbers),   cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_long_strip),
+        cmocka_unit_test(random_floors),
+        cmocka_unit_test(crowds),
+        cmocka_unit_test(threads_change_no_bit),
+        cmocka_unit_test(warm_start),
+        cmocka_unit_test(closed_box),
+        cmocka_unit_test(cost),
+        cmocka_unit_test(nothing_to_do),
+        cmocka_unit_test(spreads_far),
+        cmocka_unit_test(bad_numbers),
+        cmocka_unit_test(no_memory_is_told),
+        cmocka_unit_test(long_strip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,7 +158,7 @@ static int place_and_run(const plan *drawn, float width, uint32_t number) {
     return stay_behind(drawn, width, angle, offset, 1 + number);
 }
 
-static void everybody_leaves_wherever_the_grid_lies(void **state) {
+static void all_agents_leave_wherever_the_grid_lies(void **state) {
     (void)state;
     bool all = getenv("THRONG_LONG") != NULL;
     int failed = 0;
@@ -178,7 +178,7 @@ static void everybody_leaves_wherever_the_grid_lies(void **state) {
 
 // Where people stood for good: 4 cm before an exit whose line runs through a cell, held by the flow; at the end of a
 // wall, which their plan hugs; one that walked along an exit line against one that came (the last).
-static void nobody_stays_where_some_stood(void **state) {
+static void no_agent_stays_where_some_stood(void **state) {
     (void)state;
     const struct {
         int plan;
@@ -231,8 +231,8 @@ static void knots_at_corners_come_apart(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everybody_leaves_wherever_the_grid_lies),
-        cmocka_unit_test(nobody_stays_where_some_stood),
+        cmocka_unit_test(all_agents_leave_wherever_the_grid_lies),
+        cmocka_unit_test(no_agent_stays_where_some_stood),
         cmocka_unit_test(ground_may_end_a_little_beyond_a_cell),
         cmocka_unit_test(knots_at_corners_come_apart),
     };

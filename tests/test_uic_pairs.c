@@ -53,7 +53,7 @@ static th_vec2 place_of(const two *t, int which) {
 static float apart(const two *t) { return th_length(th_sub(place_of(t, 0), place_of(t, 1))); }
 
 // One pass takes 0.6 of what is missing to 0.5 m; the tidying ones make up what is missing to 1.025 d_min.
-static void who_is_still_tight_is_tidied(void **state) {
+static void agents_still_tight_are_tidied(void **state) {
     (void)state;
     const th_vec2 a = {5, 2}, b = {5, 2.1f};
     two plain = two_people(", \"separation_passes\": 1, \"tidy_passes\": 0, \"pair_substep\": 1",
@@ -78,7 +78,7 @@ static void two_at_the_same_place_part(void **state) {
 }
 
 // Of what two lack, a walking agent takes a quarter beside an arrived one.
-static void who_has_arrived_makes_room(void **state) {
+static void arrived_agents_make_room(void **state) {
     (void)state;
     two t = two_people(", \"tidy_passes\": 0", 0.1, 9, th_v(5, 2), th_v(5, 2.3f));
     th_agents *a = &t.world->agents;
@@ -151,9 +151,9 @@ static void pairs_across_a_link_are_pairs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_is_still_tight_is_tidied),
+        cmocka_unit_test(agents_still_tight_are_tidied),
         cmocka_unit_test(two_at_the_same_place_part),
-        cmocka_unit_test(who_has_arrived_makes_room),
+        cmocka_unit_test(arrived_agents_make_room),
         cmocka_unit_test(a_wall_between_parts_pairs),
         cmocka_unit_test(a_wall_holds_in_the_pair_step),
         cmocka_unit_test(long_steps_are_walked_in_pieces),

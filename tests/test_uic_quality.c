@@ -9,7 +9,7 @@
 
 // An agent pressed against a wall came nearer to it with every step, stuck to it and at last walked out along the
 // very line of an exit without ever crossing it.
-static void nobody_sticks_to_a_wall(void **state) {
+static void no_agent_sticks_to_a_wall(void **state) {
     (void)state;
     th_scene *scene =
         scene_of(TH_JSON(
@@ -33,7 +33,7 @@ static void nobody_sticks_to_a_wall(void **state) {
 
 // What would be left of a wall beside an opening for less than a centimetre is not built; agents pushed through
 // there has left.
-static void nobody_slips_out_beside_an_exit(void **state) {
+static void no_agent_slips_out_beside_an_exit(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
         {"levels": [{"walkable": {"rect": [0, 0, 20, 10]}}],
@@ -73,7 +73,7 @@ static void the_line_of_an_exit_is_no_solid(void **state) {
 
 // An agent that wants neither is pushed into the corner where two exits meet. Sliding off the one led over the other,
 // and one that was out could not come in again: people of the campsite turned in clumps outside of it for good.
-static void nobody_is_pushed_out_where_two_exits_meet(void **state) {
+static void no_agent_is_pushed_out_where_two_exits_meet(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
         {"levels": [{"walkable": {"rect": [0, 0, 10, 10]}}],
@@ -140,7 +140,7 @@ static void slivers_are_shown_with_the_ground_they_open_to(void **state) {
 
 // An exit is a wall for a crowd that wants past it. Open to the pressure it drew every agent onto its line, and in the
 // corners of the campsite they piled up to 1.6 times what fits.
-static void exits_do_not_draw_who_wants_past_them(void **state) {
+static void exits_do_not_draw_agents_that_want_past_them(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
         {"levels": [{"walkable": {"rect": [0, 0, 16, 16]}}],
@@ -238,12 +238,12 @@ static void a_blocked_alley_stays_possible(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_sticks_to_a_wall),
-        cmocka_unit_test(nobody_slips_out_beside_an_exit),
+        cmocka_unit_test(no_agent_sticks_to_a_wall),
+        cmocka_unit_test(no_agent_slips_out_beside_an_exit),
         cmocka_unit_test(the_line_of_an_exit_is_no_solid),
-        cmocka_unit_test(nobody_is_pushed_out_where_two_exits_meet),
+        cmocka_unit_test(no_agent_is_pushed_out_where_two_exits_meet),
         cmocka_unit_test(slivers_are_shown_with_the_ground_they_open_to),
-        cmocka_unit_test(exits_do_not_draw_who_wants_past_them),
+        cmocka_unit_test(exits_do_not_draw_agents_that_want_past_them),
         cmocka_unit_test(any_number_of_passes_is_calm),
         cmocka_unit_test(a_blocked_alley_stays_possible),
     };

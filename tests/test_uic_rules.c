@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 // Eq. 3: the flow counts as far as the cell is packed, never more than wholly.
-static void test_weight_is_the_packing(void **state) {
+static void weight_is_the_packing(void **state) {
     (void)state;
     assert_near(th_uic_weight(0.5f, 1.0f), 0.5, 1e-6);
     assert_near(th_uic_weight(0.3f, 0.6f), 0.5, 1e-6);
@@ -14,7 +14,7 @@ static void test_weight_is_the_packing(void **state) {
     assert_near(th_uic_weight(0.0f, 1.0f), 0, 1e-6);
 }
 
-static void test_distance_and_area(void **state) {
+static void distance_and_area(void **state) {
     (void)state;
     assert_near(th_uic_d_min(0.5f, 0.2f), 0.5, 1e-6);
     assert_near(th_uic_d_min(0.0f, 0.2f), 0.4, 1e-6);
@@ -22,7 +22,7 @@ static void test_distance_and_area(void **state) {
 }
 
 // Eq. 10; what hardly moves is not made to walk.
-static void test_renorm(void **state) {
+static void renorm(void **state) {
     (void)state;
     assert_near(th_uic_renorm(0.3f, 0.4f, 1.0f), 0.6, 1e-6);
     assert_near(th_uic_renorm(5e-4f, 0.0f, 1.0f), 0, 0);
@@ -30,7 +30,7 @@ static void test_renorm(void **state) {
 }
 
 // Against the stream one steps to the right, as fast as before; with it one goes on as one is.
-static void test_keep_side(void **state) {
+static void keep_side(void **state) {
     (void)state;
     th_vec2 against = th_uic_keep_side(th_v(1, 0), th_v(-1, 0), 0.2f),
             with = th_uic_keep_side(th_v(1, 0), th_v(1, 0), 0.2f);
@@ -71,7 +71,7 @@ static void destroy(small_uic *s) {
 }
 
 // People of every model fill a cell.
-static void test_others_take_up_room(void **state) {
+static void others_take_up_room(void **state) {
     (void)state;
     small_uic *s = create();
     s->uic.centre[MIDDLE].share = 0.05f;
@@ -82,7 +82,7 @@ static void test_others_take_up_room(void **state) {
 }
 
 // Eq. 15: what is left of the cell's own ground, without bottom in the outer solve only.
-static void test_slack_is_what_is_left_of_the_ground(void **state) {
+static void slack_is_what_is_left_of_the_ground(void **state) {
     (void)state;
     small_uic *s = create();
     s->uic.room[MIDDLE] = 0.5f;
@@ -98,7 +98,7 @@ static void test_slack_is_what_is_left_of_the_ground(void **state) {
 }
 
 // Eqs 16 and 17: dt / h x packing x velocity out of a face, and dt / h^2 x packing between two cells.
-static void test_flow_and_coupling(void **state) {
+static void flow_and_coupling(void **state) {
     (void)state;
     small_uic *s = create();
     int east = MIDDLE + 1, north = MIDDLE + NX;
@@ -114,7 +114,7 @@ static void test_flow_and_coupling(void **state) {
 }
 
 // Eq. 8 at one face.
-static void test_gradient_is_subtracted(void **state) {
+static void gradient_is_subtracted(void **state) {
     (void)state;
     small_uic *s = create();
     double pressure[CELLS] = {0};
@@ -127,7 +127,7 @@ static void test_gradient_is_subtracted(void **state) {
 }
 
 // Where a wall folds, the value behind it does not count.
-static void test_walls_fold_the_flow(void **state) {
+static void walls_fold_the_flow(void **state) {
     (void)state;
     const float lattice[4] = {1, 3, 5, 7};
     assert_near(th_uic_sample(lattice, 0, 1, 2, 0.5f, 0.5f, 0), 4, 1e-6);
@@ -137,7 +137,7 @@ static void test_walls_fold_the_flow(void **state) {
 
 // A flow to the east carries along agents that want to go that way, no others; beside an exit it holds people less, by
 // the distance to its line; links hold no agent less.
-static void test_nobody_is_carried_out_unasked(void **state) {
+static void no_agent_is_carried_out_unasked(void **state) {
     (void)state;
     small_uic *s = create();
     int east = MIDDLE + 1;
@@ -165,7 +165,7 @@ static void test_nobody_is_carried_out_unasked(void **state) {
 
 // Two packed crowds that want through each other make a flow of nothing: people let go of it and step to their right.
 // Not where it moves, nor where they agree, nor with the published rule.
-static void test_opposed_crowds_give_way(void **state) {
+static void opposed_crowds_give_way(void **state) {
     (void)state;
     small_uic *s = create();
     th_uic_level level = {.grid = s->grid};
@@ -194,7 +194,7 @@ static void test_opposed_crowds_give_way(void **state) {
 
 // Two levels with one lattice, a link along the west face of cell (2, 1): what the cells beside it get of the other
 // level.
-static void test_levels_press_over_links(void **state) {
+static void levels_press_over_links(void **state) {
     (void)state;
     small_uic *s = create();
     th_uic *uic = &s->uic;
@@ -222,18 +222,18 @@ static void test_levels_press_over_links(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_weight_is_the_packing),
-        cmocka_unit_test(test_distance_and_area),
-        cmocka_unit_test(test_renorm),
-        cmocka_unit_test(test_keep_side),
-        cmocka_unit_test(test_others_take_up_room),
-        cmocka_unit_test(test_slack_is_what_is_left_of_the_ground),
-        cmocka_unit_test(test_flow_and_coupling),
-        cmocka_unit_test(test_gradient_is_subtracted),
-        cmocka_unit_test(test_walls_fold_the_flow),
-        cmocka_unit_test(test_nobody_is_carried_out_unasked),
-        cmocka_unit_test(test_opposed_crowds_give_way),
-        cmocka_unit_test(test_levels_press_over_links),
+        cmocka_unit_test(weight_is_the_packing),
+        cmocka_unit_test(distance_and_area),
+        cmocka_unit_test(renorm),
+        cmocka_unit_test(keep_side),
+        cmocka_unit_test(others_take_up_room),
+        cmocka_unit_test(slack_is_what_is_left_of_the_ground),
+        cmocka_unit_test(flow_and_coupling),
+        cmocka_unit_test(gradient_is_subtracted),
+        cmocka_unit_test(walls_fold_the_flow),
+        cmocka_unit_test(no_agent_is_carried_out_unasked),
+        cmocka_unit_test(opposed_crowds_give_way),
+        cmocka_unit_test(levels_press_over_links),
     };
     return cmocka_run_group_tests_name("uic rules", tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static void put(stage *s, int64_t id, double x, double y, double velocity_x, dou
 
 // ---- lines
 
-static void test_crossings(void **state) {
+static void crossings_are_counted(void **state) {
     (void)state;
     th_walkers *walkers = th_walkers_create();
     // From (0, 0) up: its left is x < 0.
@@ -84,7 +84,7 @@ static void test_crossings(void **state) {
 
 // A person that vanishes on the way to the line has crossed it, as at the exits of a simulation; one that stops before
 // it, turns away or is there to the end has not. Beside the line's ends, and 7.5 micrometres past it.
-static void test_ends_of_lines(void **state) {
+static void ends_of_lines(void **state) {
     (void)state;
     th_walkers *walkers = th_walkers_create();
     th_line_watch line = {.a = {0, 0}, .b = {0, 2}};
@@ -118,7 +118,7 @@ static void test_ends_of_lines(void **state) {
 }
 
 // One every 0.5 s for 100 people, the first and last ten slower: the middle does not see them.
-static void test_flow(void **state) {
+static void flow_ignores_the_slow_ends(void **state) {
     (void)state;
     static th_crossing crossings[101];
     double time = 3;
@@ -149,7 +149,7 @@ static void test_flow(void **state) {
 
 // ---- people
 
-static void test_ways(void **state) {
+static void ways(void **state) {
     (void)state;
     th_walkers *walkers = th_walkers_create();
     for (int f = 0; f <= 100; ++f) {
@@ -186,7 +186,7 @@ static void test_ways(void **state) {
     th_walkers_destroy(walkers);
 }
 
-static void test_service(void **state) {
+static void service(void **state) {
     (void)state;
     const double fruin[6] = {0.2, 0.4, 0.5, 0.9, 2.0, 3.0};
     for (int level = 0; level < 6; ++level)
@@ -200,7 +200,7 @@ static void test_service(void **state) {
 // ---- distances
 
 // Only levels that an agent is on are looked at: the number itself costs nothing and does not overflow.
-static void test_high_level(void **state) {
+static void high_level(void **state) {
     (void)state;
     th_spacing *spacing = th_spacing_create(0.25);
     stage s = {0};
@@ -214,7 +214,7 @@ static void test_high_level(void **state) {
     th_spacing_destroy(spacing);
 }
 
-static void test_collisions(void **state) {
+static void collisions_are_counted(void **state) {
     (void)state;
     th_spacing *spacing = th_spacing_create(0.25);
     for (int f = 0; f < 100; ++f) {
@@ -244,7 +244,7 @@ static void test_collisions(void **state) {
 }
 
 // Against looking at every pair.
-static void test_nearest(void **state) {
+static void the_nearest_agree_with_all_pairs(void **state) {
     (void)state;
     enum { PEOPLE = 300 };
     static int64_t id[PEOPLE];
@@ -284,7 +284,7 @@ static void test_nearest(void **state) {
 
 // ---- what a user types
 
-static void test_places(void **state) {
+static void places(void **state) {
     (void)state;
     th_place_text place;
     char wkt[256];
@@ -312,11 +312,15 @@ static void test_places(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_crossings),  cmocka_unit_test(test_ends_of_lines),
-        cmocka_unit_test(test_flow),       cmocka_unit_test(test_ways),
-        cmocka_unit_test(test_service),    cmocka_unit_test(test_high_level),
-        cmocka_unit_test(test_collisions), cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_places),
+        cmocka_unit_test(crossings_are_counted),
+        cmocka_unit_test(ends_of_lines),
+        cmocka_unit_test(flow_ignores_the_slow_ends),
+        cmocka_unit_test(ways),
+        cmocka_unit_test(service),
+        cmocka_unit_test(high_level),
+        cmocka_unit_test(collisions_are_counted),
+        cmocka_unit_test(the_nearest_agree_with_all_pairs),
+        cmocka_unit_test(places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static void assert_area(const th_scene *scene, int level, const char *begins, do
     th_free(wkt);
 }
 
-static void test_area_as_text(void **state) {
+static void area_as_text(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
         {"levels":[{"id":"holes", "walkable":{"rect":[0,0,10.1,8]},
@@ -64,7 +64,7 @@ static void test_area_as_text(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_area_of_every_scene(void **state) {
+static void area_of_every_scene(void **state) {
     (void)state;
     static const char *const files[] = {EVERYTHING,
                                         "scenes/station.json",
@@ -84,7 +84,7 @@ static void test_area_of_every_scene(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_area_as_text),
-                                       cmocka_unit_test(test_area_of_every_scene)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(area_as_text),
+                                       cmocka_unit_test(area_of_every_scene)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

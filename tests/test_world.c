@@ -33,7 +33,7 @@ static uint64_t hash_after(int threads, int steps) {
     return hash;
 }
 
-static void test_threads_do_not_matter(void **state) {
+static void threads_do_not_matter(void **state) {
     (void)state;
     uint64_t one = hash_after(1, 120);
     // Golden: any change of it is a change of results and wants a reason in the commit that makes it.
@@ -46,7 +46,7 @@ static void test_threads_do_not_matter(void **state) {
     assert_int_not_equal(hash_after(2, 121), one);
 }
 
-static void test_nobody_is_lost(void **state) {
+static void no_agent_is_lost(void **state) {
     (void)state;
     th_scene *scene = scene_of(mixed_scene);
     th_world *world = world_of(scene, 2, 0);
@@ -61,7 +61,7 @@ static void test_nobody_is_lost(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_snapshot_round_trip(void **state) {
+static void snapshot_round_trip(void **state) {
     (void)state;
     th_scene *scene = scene_of(mixed_scene);
     th_world *world = world_of(scene, 2, 0), *other = world_of(scene, 1, 77);
@@ -87,7 +87,7 @@ static void test_snapshot_round_trip(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_views_are_in_id_order(void **state) {
+static void views_are_in_id_order(void **state) {
     (void)state;
     th_scene *scene = scene_of(mixed_scene);
     th_world *world = world_of(scene, 2, 0);
@@ -119,7 +119,7 @@ static void test_views_are_in_id_order(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_live_edits(void **state) {
+static void live_edits(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
         {"levels":[{"id":"corridor", "walkable":{"rect":[0,0,20,4]}}],
@@ -152,7 +152,7 @@ static void test_live_edits(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_doors_and_events(void **state) {
+static void doors_and_events(void **state) {
     (void)state;
     th_scene *scene = scene_of(mixed_scene);
     th_world *world = world_of(scene, 2, 0);
@@ -172,7 +172,7 @@ static void test_doors_and_events(void **state) {
 
 // More people leave at once than there is room for events, by two exits: every one of them is counted, and a
 // snapshot knows it.
-static void test_leaving_in_a_crowd(void **state) {
+static void leaving_in_a_crowd(void **state) {
     (void)state;
     th_scene *scene = scene_of(
         TH_JSON(
@@ -216,7 +216,7 @@ static void test_leaving_in_a_crowd(void **state) {
 }
 
 // No agent passes a shut door: a corridor with a door that is closed throughout.
-static void test_closed_door_holds(void **state) {
+static void closed_door_holds(void **state) {
     (void)state;
     const char *models[] = {"orca",
                             "social_force",
@@ -255,7 +255,7 @@ static void test_closed_door_holds(void **state) {
 }
 
 // Two floors joined by stairs: every agent walks down and out, and the counts hold.
-static void test_stairs(void **state) {
+static void stairs(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
         {"levels":[{"id":"ground", "walkable":{"rect":[0,0,20,6]}}, {"id":"upper", "z":3,
@@ -273,7 +273,7 @@ static void test_stairs(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_spawn_refuses_nonsense(void **state) {
+static void spawn_refuses_nonsense(void **state) {
     (void)state;
     th_scene *scene = scene_of(mixed_scene);
     th_world *world = world_of(scene, 1, 0);
@@ -294,7 +294,7 @@ static void test_spawn_refuses_nonsense(void **state) {
 }
 
 // Few people among many ids that are gone, and all ids there: the order is found in two ways.
-static void test_sparse_ids_are_in_order(void **state) {
+static void sparse_ids_are_in_order(void **state) {
     (void)state;
     th_scene *scene = scene_of(TH_JSON(
         {"groups":[{"id":"g", "count":0, "area":{"rect":[0,0,50,50]},
@@ -332,17 +332,12 @@ static void test_sparse_ids_are_in_order(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads_do_not_matter),
-        cmocka_unit_test(test_nobody_is_lost),
-        cmocka_unit_test(test_snapshot_round_trip),
-        cmocka_unit_test(test_sparse_ids_are_in_order),
-        cmocka_unit_test(test_views_are_in_id_order),
-        cmocka_unit_test(test_live_edits),
-        cmocka_unit_test(test_doors_and_events),
-        cmocka_unit_test(test_leaving_in_a_crowd),
-        cmocka_unit_test(test_closed_door_holds),
-        cmocka_unit_test(test_stairs),
-        cmocka_unit_test(test_spawn_refuses_nonsense),
+        cmocka_unit_test(threads_do_not_matter),  cmocka_unit_test(no_agent_is_lost),
+        cmocka_unit_test(snapshot_round_trip),    cmocka_unit_test(sparse_ids_are_in_order),
+        cmocka_unit_test(views_are_in_id_order),  cmocka_unit_test(live_edits),
+        cmocka_unit_test(doors_and_events),       cmocka_unit_test(leaving_in_a_crowd),
+        cmocka_unit_test(closed_door_holds),      cmocka_unit_test(stairs),
+        cmocka_unit_test(spawn_refuses_nonsense),
     };
     return cmocka_run_group_tests_name("world", tests, NULL, NULL);
 }

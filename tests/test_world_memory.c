@@ -45,7 +45,7 @@ static th_result create(const th_scene *scene, ledger *l, th_world **world, th_e
     return th_world_create(scene, &def, world, error);
 }
 
-static void test_create(void **state) {
+static void creation_survives_no_memory(void **state) {
     (void)state;
     th_scene *scene = scene_of(everything);
     ledger sound = {0};
@@ -66,7 +66,7 @@ static void test_create(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_map(void **state) {
+static void map(void **state) {
     (void)state;
     th_scene *scene = scene_of(everything);
     ledger l = {0};
@@ -86,7 +86,7 @@ static void test_map(void **state) {
 }
 
 // The first live wall of a scene without doors takes memory for changed distance fields.
-static void test_first_live_wall(void **state) {
+static void first_live_wall(void **state) {
     (void)state;
     th_scene *scene = scene_of(without_doors);
     th_vec2 a = {5.0f, 0.0f}, b = {5.0f, 3.0f};
@@ -121,7 +121,7 @@ static void test_first_live_wall(void **state) {
     th_scene_destroy(scene);
 }
 
-static void test_step_allocates_nothing(void **state) {
+static void step_allocates_nothing(void **state) {
     (void)state;
     th_scene *scene = scene_of(everything);
     ledger l = {0};
@@ -152,10 +152,10 @@ static void test_step_allocates_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_create),
-        cmocka_unit_test(test_map),
-        cmocka_unit_test(test_first_live_wall),
-        cmocka_unit_test(test_step_allocates_nothing),
+        cmocka_unit_test(creation_survives_no_memory),
+        cmocka_unit_test(map),
+        cmocka_unit_test(first_live_wall),
+        cmocka_unit_test(step_allocates_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
