@@ -147,7 +147,7 @@ def compile_unit(tree, unit, flags):
     source = tree.folder / unit if (tree.folder / unit).exists() else ROOT / unit
     result = tree.folder / (unit.replace("/", "_") + ".o")
     subprocess.run([os.environ.get("CC", "cc"), "-std=c17", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE",
-                    '-DTH_VERSION="0"', "-c", str(source), "-o", str(result)]
+                    "-c", str(source), "-o", str(result)]
                    + [f"-I{base / part}" for part in ("include", "src", "") for base in (tree.folder, ROOT)] + flags,
                    check=True)
     return result

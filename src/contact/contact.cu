@@ -54,7 +54,7 @@ static void end_contact(th_world *host, int passes) {
 
 void stage_contact(th_world *host) {
     step_sums *s = &host->device_world->sums->step;
-    everybody_most(
+    most_of_agents(
         host, &s->furthest, TH_LAMBDA(th_world * world, int i) {
             int repairs = 0;
             float moved2 = th_contact_repair(world, i, &repairs);

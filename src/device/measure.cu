@@ -12,7 +12,7 @@ void sample_overlaps(th_world *host) {
             s->overlapping = s->pairs_twice = s->in_solids = 0;
             s->deepest = 0;
         });
-    everybody_most(
+    most_of_agents(
         host, &s->deepest, TH_LAMBDA(th_world * world, int i) {
             if ((uint32_t)i >= world->index.cell_start[world->index.cell_count]) return 0u;
             if (world->agents.phase[i] >= TH_PHASE_BODY) return 0u;

@@ -68,7 +68,7 @@ template <class Function> void for_each_agent(const th_world *host, Function fun
 }
 // The same with `resident` blocks on a multiprocessor.
 template <int resident, class Function>
-void everybody_resident(const th_world *host, Function function) {
+void for_each_agent_resident(const th_world *host, Function function) {
     th_world *world = world_on_device(host);
     each_resident<resident>(
         host->device_world->bound, TH_LAMBDA(int i) {
@@ -77,7 +77,7 @@ void everybody_resident(const th_world *host, Function function) {
 }
 // *most becomes the largest function(world, i), if that is more.
 template <class Function>
-void everybody_most(const th_world *host, uint32_t *most, Function function) {
+void most_of_agents(const th_world *host, uint32_t *most, Function function) {
     th_world *world = world_on_device(host);
     each_most(
         host->device_world->bound, most,

@@ -29,7 +29,7 @@ struct substep_state {
     }
 };
 
-// For everybody_most; not-a-numbers count as nothing, as in th_max.
+// For most_of_agents; not-a-numbers count as nothing, as in th_max.
 TH_ON_GPU inline uint32_t square_bits(float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -45,7 +45,7 @@ TH_ON_GPU inline float root_of(uint32_t bits) {
 template <class State> void begin_substeps(th_world *host, State *s, th_substep step) {
     once(
         host, TH_LAMBDA(th_world *) { s->begin(step); });
-    everybody_most(
+    most_of_agents(
         host, &s->fastest2, TH_LAMBDA(th_world * world, int i) {
             return square_bits(th_substep_copy_state(world, s->step.model, (uint32_t)i));
         });
@@ -64,7 +64,7 @@ template <class State> void end_one_substep(th_world *host, State *s) {
 
 // th_substep_advance.
 template <class State> void advance_substep(th_world *host, State *s) {
-    everybody_most(
+    most_of_agents(
         host, &s->moved2, TH_LAMBDA(th_world * world, int i) {
             uint64_t repairs = 0;
             float moved2 = th_substep_advance_person(world, &s->step, (uint32_t)i, &repairs);

@@ -9,7 +9,7 @@ static void densesense_run(th_world *host) {
     for_each_agent(
         host,
         TH_LAMBDA(th_world * world, int i) { th_densesense_note_heading(world, (uint32_t)i); });
-    everybody_resident<5>(
+    for_each_agent_resident<5>(
         host, TH_LAMBDA(th_world * world, int i) {
             if (!th_densesense_filters(world, i)) return;
             th_walls walls = th_world_walls(world);

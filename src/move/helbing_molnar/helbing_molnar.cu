@@ -50,7 +50,7 @@ static void helbing_molnar_run(th_world *host) {
         (helbing_molnar_state *)host->device_world->model_state[TH_MOVE_HELBING_MOLNAR];
     th_substep step = th_substep_of(host, TH_MOVE_HELBING_MOLNAR, th_helbing_molnar_substep(host));
     begin_substeps(host, s, step);
-    everybody_most(
+    most_of_agents(
         host, &s->top_speed2, TH_LAMBDA(th_world * world, int i) {
             return square_bits(th_helbing_molnar_highest_speed2(world, (uint32_t)i));
         });

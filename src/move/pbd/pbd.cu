@@ -89,7 +89,7 @@ static void list(th_world *host, const pbd_memory &held) {
     pbd_memory memory = held;
     int crowds = (host->device_world->bound + pbd_memory::CROWD - 1) / pbd_memory::CROWD;
     clear(memory.used, (size_t)crowds * sizeof *memory.used);
-    everybody_resident<12>(
+    for_each_agent_resident<12>(
         host, TH_LAMBDA(th_world * world, int k) {
             uint32_t i = (uint32_t)k;
 #ifdef __CUDACC__
@@ -130,7 +130,7 @@ static void stabilise(th_world *host, pbd_memory *held) {
 static void iterate(th_world *host, pbd_memory *held) {
     pbd_state *s = state_of(host);
     pbd_memory memory = *held;
-    everybody_resident<10>(
+    for_each_agent_resident<10>(
         host,
         TH_LAMBDA(th_world * world, int i) { correct_plain(world, s, memory, (uint32_t)i, true); });
     each_special(
@@ -143,12 +143,12 @@ static void iterate(th_world *host, pbd_memory *held) {
 static void finish_pbd_substep(th_world *host, const pbd_memory &held) {
     pbd_state *s = state_of(host);
     pbd_memory memory = held;
-    everybody_most(
+    most_of_agents(
         host, &s->moved2, TH_LAMBDA(th_world * world, int i) {
             return square_bits(finish_plain(world, &s->step, memory, s->alike, (uint32_t)i));
         });
     if (host->wall_count > 0) // else no agent is hidden
-        everybody_most(
+        most_of_agents(
             host, &s->moved2, TH_LAMBDA(th_world * world, int i) {
                 return square_bits(finish_special(world, &s->step, memory, (uint32_t)i));
             });

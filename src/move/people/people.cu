@@ -74,7 +74,7 @@ TH_BOTH static void look_around(const th_world *world, const th_walls *walls, ui
 static void people_run(th_world *host) {
     for_each_agent(
         host, TH_LAMBDA(th_world * world, int k) { th_people_head(&world->agents, (uint32_t)k); });
-    everybody_resident<RESIDENT>(
+    for_each_agent_resident<RESIDENT>(
         host, TH_LAMBDA(th_world * world, int k) {
             uint32_t self = (uint32_t)k;
             if (!th_substep_own(world, TH_MOVE_PEOPLE, self)) return;
