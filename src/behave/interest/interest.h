@@ -1,4 +1,4 @@
-// Places of interest: Eulerian uncertainty, sections 3.2 to 3.4 and 4.3 of D. Cheng's thesis (2013). People on their way are
+// Places of interest: Eulerian uncertainty, sections 3.2 to 3.4 and 4.3 of Xiao Cheng's thesis (2013). People on their way are
 // drawn to places, stop, look and go on. Whoever is drawn is on a detour of its group (TH_DETOUR), so every planner
 // leads there. Equations implemented, additions and parts left out: docs/models/interest.md.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,4 @@
-// Undecided people: Lagrangian uncertainty, section 3.5 of D. Cheng's thesis (2013). The legs of the route are the sights
+// Undecided people: Lagrangian uncertainty, section 3.5 of Xiao Cheng's thesis (2013). The legs of the route are the sights
 // that people may visit, in no order; an exit at its end is where they leave. Equations implemented, additions and parts
 // left out: docs/models/undecided.md. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_BEHAVE_UNDECIDED_H
