@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""studio/src/layout.ts and the tables of docs/studio-protocol.md are what src/studio/layout.h says.
+"""studio/src/layout.ts and docs/data/studio_layout.csv are what src/studio/layout.h says.
 `tests/check_studio_layout.py --fix` writes them.
 
 SPDX-License-Identifier: Apache-2.0
@@ -10,7 +10,6 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-BEGIN, END = "<!-- layout begin -->\n", "<!-- layout end -->"
 
 
 def printed(kind):
@@ -22,11 +21,7 @@ def printed(kind):
 
 
 def main():
-    typescript = ROOT / "studio/src/layout.ts"
-    page = ROOT / "docs/studio-protocol.md"
-    text = page.read_text(encoding="utf-8")
-    before, after = text.index(BEGIN) + len(BEGIN), text.index(END)
-    wanted = {typescript: printed("ts"), page: text[:before] + printed("md") + text[after:]}
+    wanted = {ROOT / "studio/src/layout.ts": printed("ts"), ROOT / "docs/data/studio_layout.csv": printed("csv")}
     stale = [path for path, content in wanted.items() if path.read_text(encoding="utf-8") != content]
     for path in stale:
         if "--fix" in sys.argv:

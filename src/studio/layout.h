@@ -1,5 +1,5 @@
 // The binary messages of the studio: one list of fields per layout, little endian, without gaps. The C structs, the
-// TypeScript reader (studio/src/layout.ts) and the tables of docs/studio-protocol.md are made from these lists;
+// TypeScript reader (studio/src/layout.ts) and docs/data/studio_layout.csv are made from these lists;
 // `build/tools/studio-layout` prints the last two. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_STUDIO_LAYOUT_H
 #define TH_STUDIO_LAYOUT_H

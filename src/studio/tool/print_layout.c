@@ -1,5 +1,5 @@
 // Prints what is made from the field lists of src/studio/layout.h: `studio-layout ts` the TypeScript reader,
-// `studio-layout md` the tables of docs/studio-protocol.md. SPDX-License-Identifier: Apache-2.0
+// `studio-layout csv` the table docs/data/studio_layout.csv. SPDX-License-Identifier: Apache-2.0
 #include "studio/layout.h"
 #include <ctype.h>
 #include <stddef.h>
@@ -106,29 +106,28 @@ static void print_typescript(void) {
     for (int i = 0; i < LAYOUTS; ++i) print_reader(&layouts[i]);
 }
 
-static void print_markdown(void) {
-    printf("| kind | message | holds |\n|---|---|---|\n");
-#define X(NAME, value, name, doc) printf("| %d | %s | %s |\n", value, #name, doc);
+static void print_csv(void) {
+    printf("record,byte,type,field,meaning\n");
+#define X(NAME, value, name, doc) printf("kind,,,%d %s,\"%s\"\n", value, #name, doc);
     TH_STUDIO_KINDS(X)
 #undef X
     for (int i = 0; i < LAYOUTS; ++i) {
         const layout *l = &layouts[i];
-        printf(
-            "\n**%s** (%zu bytes): %s.\n\n| byte | field | type | meaning |\n|---|---|---|---|\n",
-            l->name, l->size, l->doc);
-        for (int k = 0; k < l->field_count; ++k)
-            printf("| %zu | `%s` | %s | %s |\n", l->fields[k].offset, l->fields[k].name,
-                   l->fields[k].type, l->fields[k].doc);
+        printf("%s,,,%zu bytes,\"%s\"\n", l->name, l->size, l->doc);
+        for (int k = 0; k < l->field_count; ++k) {
+            const field *f = &l->fields[k];
+            printf("%s,%zu,%s,%s,\"%s\"\n", l->name, f->offset, f->type, f->name, f->doc);
+        }
     }
 }
 
 int main(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], "ts") == 0)
         print_typescript();
-    else if (argc == 2 && strcmp(argv[1], "md") == 0)
-        print_markdown();
+    else if (argc == 2 && strcmp(argv[1], "csv") == 0)
+        print_csv();
     else {
-        fprintf(stderr, "studio-layout: say ts or md\n");
+        fprintf(stderr, "studio-layout: say ts or csv\n");
         return 2;
     }
     return 0;
