@@ -2,7 +2,7 @@
 """The documentation agrees with the repository: generated tables are not stale, links lead somewhere, paths exist,
 scenes in it are good.
 
-Run from anywhere; TH_PROGRAM names the built program, without it its output and the scenes are not looked at.
+Run from anywhere; TH_PROGRAM names the built program, without it the scenes are not looked at.
 SPDX-License-Identifier: Apache-2.0
 """
 import importlib.machinery
@@ -118,6 +118,12 @@ def check_the_tool():
         assert run() == 0 and run("--check") == 0, "a table was not written"
         assert page.read_text(encoding="utf-8").split("\n")[1:4] == [
             "| model | 1 k | 1 M |", "|---|---|---|", "| orca | 1.2 (2) | 5.0 |"], page.read_text(encoding="utf-8")
+        (folder / "data.csv").write_text("scene,model,left\na/x,orca,0\na/y,orca,7\nb,uic,?\n", encoding="utf-8")
+        page.write_text("<!-- table data.csv; columns: scene/=folder, count(), count(left=0)=empty, max(left)=most,"
+                        " worst(left, scene)=where; by: scene/ -->\n<!-- end -->\n", encoding="utf-8")
+        assert run() == 0, "a summary was not written"
+        assert page.read_text(encoding="utf-8").split("\n")[3:5] == [
+            "| a | 2 | 1 | 7 | a/y |", "| b | 1 | 0 | | |"], page.read_text(encoding="utf-8")
         page.write_text("<!-- table data.csv; columns: nobody -->\n<!-- end -->\n", encoding="utf-8")
         assert run() == 1, "a column that does not exist was taken"
 
