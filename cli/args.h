@@ -2,6 +2,7 @@
 // nearest-word hint for typing errors. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CLI_ARGS_H
 #define TH_CLI_ARGS_H
+#include "draw/plan_drawing.h"
 #include "observe/density.h"
 #include "observe/survey.h"
 #include "throng/world.h"
@@ -63,7 +64,7 @@ typedef struct th_command {
 #define TH_STUDIO_VERBS(X)
 #endif
 
-// All verbs of the program, in the order of its help; each is cli/<verb>.c.
+// All verbs of the program, in the order of its help; each is cli/<verb>.c, but for replay in studio.c.
 // clang-format off
 #define TH_VERBS(X) \
     X(run) X(resume) X(sweep) X(check) X(list) X(picture) X(convert) X(info) X(measure) X(fd) \
@@ -88,6 +89,8 @@ char *th_command_line(const th_command *command, int argc, char **argv);
 
 // "cpu" or "cuda".
 bool th_read_backend(const th_command *command, const char *text, th_backend *backend);
+// --colour: speed, density or group; false: complained.
+bool th_read_colour(const th_command *command, const char *given, th_colour_by *colour_by);
 // "m" or "cm", as metres.
 bool th_read_unit(const th_command *command, const char *text, double *unit);
 // "100:800", "100:" or ":800"; -1: no last one.

@@ -1,6 +1,5 @@
 // throng export: a recording as one file that plays in a browser without a server, or as a video.
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/picture.h"
 #include "cli/terminal.h"
 #include "core/file.h"
 #include "report/report.h"

@@ -1,6 +1,5 @@
 // throng picture: PNGs of the plan with all people on it, at chosen times.
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/picture.h"
 #include "cli/terminal.h"
 #include "core/statistics.h"
 #include "report/folder.h"
@@ -53,19 +52,6 @@ static bool read_times(const th_command *command, picture_settings *s) {
     }
     th_sort_values(s->times, s->time_count);
     return true;
-}
-
-bool th_read_colour(const th_command *command, const char *given, th_colour_by *colour_by) {
-    static const char *const words[] = {"speed", "density", "group"};
-    for (int i = 0; i < 3; ++i) {
-        if (strcmp(given, words[i]) != 0) continue;
-        *colour_by = (th_colour_by)i;
-        return true;
-    }
-    const char *nearest = th_suggest(given, words, 3);
-    th_complain(command, "--colour %s: give speed, density or group%s%s%s", given,
-                nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
-    return false;
 }
 
 // After plugins are loaded: their models have layers, too.

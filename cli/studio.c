@@ -1,9 +1,8 @@
 // throng studio and throng replay: a live crowd, or a recording, in the browser. SPDX-License-Identifier: Apache-2.0
-#include "cli/studio.h"
+#include "studio/studio.h"
 #include "cli/terminal.h"
 #include "core/file.h"
 #include "studio/server.h"
-#include "studio/studio.h"
 #include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
@@ -12,6 +11,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#if defined(__APPLE__)
+#define TH_BROWSER_OPENER "open"
+#else
+#define TH_BROWSER_OPENER "xdg-open"
+#endif
 
 extern char **environ;
 
@@ -218,7 +223,7 @@ static int run_studio_command(const th_command *command, int argc, char **argv) 
     return parse_and_show(command, argc, argv, false);
 }
 
-int th_run_replay(const th_command *command, int argc, char **argv) {
+static int run_replay(const th_command *command, int argc, char **argv) {
     return parse_and_show(command, argc, argv, true);
 }
 
@@ -240,4 +245,19 @@ const th_command th_command_studio = {
                 "  throng studio scenes/door.json --port 8080 --no-browser\n"
                 "  throng studio runs/station\n",
     .run = run_studio_command,
+};
+
+const th_command th_command_replay = {
+    .name = "replay",
+    .operands = "RUN",
+    .operand_min = 1,
+    .operand_max = 1,
+    .summary = "a recording in the browser: a run, an experiment, another program's",
+    .detail = "RUN is the folder of a run that was recorded (throng run --record sqlite), or a "
+              "recording in any\n"
+              "format that `throng info` reads: SQLite (JuPedSim), compact, Juelich text, HDF5.",
+    .examples = "  throng replay runs/station\n"
+                "  throng replay experiment.txt --fps 16 --unit cm\n"
+                "  throng replay trajectory.sqlite --no-browser\n",
+    .run = run_replay,
 };

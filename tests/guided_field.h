@@ -2,7 +2,7 @@
 #ifndef TH_TESTS_GUIDED_FIELD_H
 #define TH_TESTS_GUIDED_FIELD_H
 #include "lattice.h"
-#include "plan/guided/solve.h"
+#include "plan/guided/guided.h"
 #include "plan/prepared.h"
 #include "support.h"
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define TH_TESTS_PBD_WORLD_H
 #include "formula/random.h"
 #include "lane_index.h"
-#include "move/pbd/state.h"
+#include "move/pbd/pbd.h"
 #include "support.h"
 #include <math.h>
 #include <stdlib.h>

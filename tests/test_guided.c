@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guided_field.h"
 #include "lattice.h"
-#include "plan/guided/solve.h"
+#include "plan/guided/guided.h"
 #include "plan/prepared.h"
 #include "support.h"
 #include <stdlib.h>

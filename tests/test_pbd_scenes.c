@@ -2,7 +2,7 @@
 // threads. SPDX-License-Identifier: Apache-2.0
 #include "formula/random.h"
 #include "lane_index.h"
-#include "move/pbd/state.h"
+#include "move/pbd/pbd.h"
 #include "pbd_world.h"
 #include "support.h"
 #include <math.h>

@@ -4,7 +4,7 @@
 #define TH_MOVE_PBD_STEP_H
 #include "formula/random.h"
 #include "formula/segment.h"
-#include "move/pbd/state.h"
+#include "move/pbd/pbd.h"
 #include <math.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // With guidance a cost may depend on a larger one, so fast marching alone is wrong; falling costs find the one solution of
 // the discrete equation in whatever order, and in this order nearly every node is settled once or twice.
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/guided/solve.h"
+#include "plan/guided/guided.h"
 #include "plan/pictures.h"
 
 // A node is settled again when its cost has fallen by more than this share: the residual of the equation stays below it.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_PLAN_GUIDED_STATE_H
 #define TH_PLAN_GUIDED_STATE_H
-#include "plan/guided/solve.h"
+#include "plan/guided/guided.h"
 #include "plan/preferred.h"
 
 enum { TH_GUIDED_WORKERS = 8 };
