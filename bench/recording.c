@@ -1,6 +1,7 @@
-// What recording costs, and what looking on for a report as well. The same crowd walks four times: plain, recorded,
-// recorded and observed, plain; a machine that warms up or slows down on the way shows in both plain runs alike. The table is of the block with ORCA, 10 frames per
-// simulated second, in every storage. SPDX-License-Identifier: Apache-2.0
+// Cost of recording, and of observing for a report as well. The same crowd walks four times: plain, recorded,
+// recorded and observed, plain; a machine that warms up or slows down on the way shows in both plain runs alike. The
+// table is of the block with ORCA, 10 frames per simulated second, in every storage. SPDX-License-Identifier:
+// Apache-2.0
 #include "bench/bench.h"
 #include "core/clock.h"
 #include "core/error.h"

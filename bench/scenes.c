@@ -241,7 +241,7 @@ int th_bench_substeps(const char *model, double step) {
     return substep ? (int)ceil(step / substep->value - 1e-3) : 1;
 }
 
-// What the bench fixes, for the models that have such a parameter.
+// Parameters that the bench fixes, for the models that have them.
 static int bench_params(const char *model, th_param *params) {
     static const th_param fixed[] = {
         {"neighbour_range", 5},       {"max_neighbours", 10},  {"time_horizon", 2},

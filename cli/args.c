@@ -168,7 +168,7 @@ th_parse_result th_args_parse(const th_command *command, const th_option *option
     return TH_PARSE_BAD;
 }
 
-// What a shell takes as it is.
+// Does a shell take the word without quotes?
 static bool plain(const char *word) {
     for (const char *c = word; *c; ++c)
         if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=,:+%@", *c))

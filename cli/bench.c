@@ -14,7 +14,7 @@ typedef struct bench_settings {
     bool json, behaviour, full, record, uic, continuum, quality, judge, own_model, studio, quiet;
 } bench_settings;
 
-// What a measurement ended with, as an exit code.
+// The result of a measurement as an exit code.
 static int conclude(const th_command *command, th_result result, th_error *error) {
     error->code = result;
     if (result == TH_OK) return th_interrupted() ? TH_EXIT_INTERRUPTED : TH_EXIT_OK;

@@ -73,7 +73,7 @@ static void print_result(th_trajectory *from, const char *to, th_trajectory_form
     bool geometry = knows_geometry(info), orientation = knows_orientation(from);
     bool notes = info->note_count > 0;
     if (geometry || orientation || notes)
-        printf("left behind, as text does not hold it:%s%s%s\n", geometry ? " geometry" : "",
+        printf("not stored by the text format:%s%s%s\n", geometry ? " geometry" : "",
                orientation ? " orientation" : "", notes ? " notes" : "");
 }
 
@@ -91,7 +91,7 @@ static int convert(const char *from, const char *to, th_trajectory_format format
     th_share_end(&share);
     int code = TH_EXIT_OK;
     if (result != TH_OK) {
-        // What cannot be read is the recording's fault, as it is to every other verb.
+        // An unreadable recording is the file's fault, as for every other verb.
         bool unread = strcmp(error.file, from) == 0;
         code = unread ? th_report_error(from, &error) : th_report_failure(to, &error);
         if (th_interrupted()) code = TH_EXIT_INTERRUPTED;

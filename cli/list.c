@@ -86,7 +86,7 @@ static void print_limit(float limit, const char *where) {
         printf("people left behind %s of every width tried", where);
 }
 
-// What tools/test-long found, with and without each filter.
+// The findings of tools/test-long, with and without each filter.
 static void print_limits(const th_model *move) {
     int count = 0;
     const th_model *const *models = th_models(&count);

@@ -1,4 +1,4 @@
-// What the verbs share on the terminal: loading scenes, error lines, progress, Ctrl-C, the printing of runs.
+// Shared by the verbs: loading scenes, error lines, progress, Ctrl-C, the printing of runs.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_CLI_TERMINAL_H
 #define TH_CLI_TERMINAL_H

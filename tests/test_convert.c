@@ -224,7 +224,7 @@ static void geometry_and_notes(void **state) {
     assert_non_null(strstr(f->out, "upper, z 4 m, 5.0 m2 walkable"));
     assert_non_null(strstr(f->out, "throng_seed  12"));
     check_run(f, "convert two.sqlite two.txt", 0,
-              "left behind, as text does not hold it: geometry orientation notes", "");
+              "not stored by the text format: geometry orientation notes", "");
     check_run(f, "convert two.sqlite two.h5", 0, "1 rows", "");
     assert_null(strstr(f->out, "left behind"));
     json_t *about = describe(f, "two.h5");

@@ -30,7 +30,7 @@ template <bool open> void separate_people(th_world *host, int pass, bool last) {
     th_contact_take_pass(agents);
 }
 
-// What the stages before have counted, and the arrays that passes and commit have changed places of. The step is
+// Fetches the counts of earlier stages, and the arrays that passes and commit have swapped. The step is
 // over except for the agents that arrive in it.
 static void end_contact(th_world *host, int passes) {
     const step_sums *s = &host->device_world->sums->step;
@@ -71,7 +71,7 @@ void stage_contact(th_world *host) {
         else
             separate_people<false>(host, pass, pass + 1 == passes);
     }
-    // What the last pass wrote is what walls are held against; after two passes the arrays are where they were.
+    // Walls are held against the result of the last pass; after two passes the arrays are where they were.
     if (!open && passes % 2 == 1)
         once(
             host, TH_LAMBDA(th_world * world) { th_contact_take_pass(&world->agents); });

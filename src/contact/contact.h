@@ -66,14 +66,14 @@ TH_BOTH static inline float th_contact_yield_of(const th_world *world, uint32_t 
     return world->agents.phase[i] != TH_PHASE_WALKING ? state->body.standing_yield : 0.5f;
 }
 
-// What share of an overlap i gives way to j: half, all of it when j does not move, little when i stands firm.
+// Share of an overlap that i gives way to j: half, all of it when j does not move, little when i stands firm.
 TH_BOTH static inline float th_contact_share(const th_world *world, uint32_t i, uint32_t j) {
     if (!th_moves(world->agents.phase[j])) return 1.0f;
     float own = th_contact_yield_of(world, i), other = th_contact_yield_of(world, j);
     return own == other ? 0.5f : own / (own + other);
 }
 
-// What pair (i, j) asks of i. Without `walls` there are none.
+// The displacement that pair (i, j) asks of i. Without `walls` there are none.
 TH_BOTH static inline th_vec2 th_contact_push_from(const th_world *world, const th_walls *walls,
                                                    uint32_t i, uint32_t j, th_vec2 p, th_vec2 q,
                                                    float distance2, float apart) {

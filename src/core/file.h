@@ -8,7 +8,7 @@
 
 enum { TH_PATH_MAX = 4096 };
 
-// What a file survives once it is written.
+// Failures that a file survives once it is written.
 typedef enum th_durability {
     TH_FLUSHED, // the end of the program; for what can be made again, such as figures
     TH_SYNCED,  // a power cut: content and name are on the disk

@@ -6,7 +6,7 @@
 #include "throng/model.h"
 #include "throng/rooms.h"
 
-// What a drawing shows of a world (th_world_moment_take); scripted bodies included.
+// The fields of a world that a drawing shows (th_world_moment_take); scripted bodies included.
 enum {
     TH_DRAWN = TH_KNOW_LEVEL | TH_KNOW_VELOCITY | TH_KNOW_PHASE | TH_KNOW_GROUP | TH_KNOW_BODY |
                TH_KNOW_GOAL
@@ -56,7 +56,7 @@ bool th_plan_draw(const th_plan_view *view, const char *path);
 // The layers of one panel, plan_layers.c.
 void th_draw_ground(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
                     int level);
-// What is drawn next, until cairo_restore, is seen on walkable ground only.
+// Clips all drawing until cairo_restore to walkable ground.
 void th_clip_to_ground(const th_canvas *canvas, const th_panel *panel, const th_scene *scene,
                        int level);
 // Walls alone, as lines `width` thick.

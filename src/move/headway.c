@@ -1,4 +1,4 @@
-// What the speed models tell of a person: the room ahead and the velocity it leaves. SPDX-License-Identifier:
+// Influences that the speed models share: the room ahead and the velocity it leaves. SPDX-License-Identifier:
 // Apache-2.0
 #include "move/headway.h"
 #include "state/influences.h"

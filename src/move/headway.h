@@ -1,4 +1,4 @@
-// What the speed models share: how much room there is ahead, and the speed that keeps a time gap to the agent there
+// Shared by the speed models: the room ahead, and the speed that keeps a time gap to the agent there
 // (Tordeux, Chraibi, Seyfried 2016). Distances are between centres; l is the sum of two radii.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_HEADWAY_H

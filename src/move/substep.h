@@ -11,7 +11,7 @@
 #include "formula/vec.h"
 #include "state/neighbours.h"
 
-// What the parameters of a model that uses th_substep_run begin with. `longest` is the default of substep, `why` its
+// First parameters of every model that uses th_substep_run. `longest` is the default of substep, `why` its
 // source.
 #define TH_SUBSTEP_PARAMS(X, longest, why)                                           \
     TH_CONTACT_PARAMS(X)                                                             \

@@ -41,7 +41,7 @@ static void run(th_world *world, int model) {
                      (b + 1) * TH_BLOCK < count ? (b + 1) * TH_BLOCK : count);
 }
 
-// ---- what drives a person: the speed that the density leaves in every direction of the arc
+// ---- influences on a person: the speed that the density leaves in every direction of the arc
 
 // The neighbours that the filter sees around an agent, for all directions of the arc.
 static void list_around(const th_world *world, const th_densesense_walker *who, int half,

@@ -102,7 +102,7 @@ TH_FORMULA float th_densesense_own(float mean, float spread, uint32_t bits) {
     return mean + mean * spread * (2.0f * th_uniform(bits) - 1.0f);
 }
 
-// What turns room into speed: V(S) = (pace S)^2, from eq. 2.
+// Converts room into speed: V(S) = (pace S)^2, from eq. 2.
 TH_FORMULA float th_densesense_pace(const th_densesense_params *p, uint64_t seed, uint32_t id) {
     float alpha = p->stride_factor, beta = p->stride_buffer, height = p->height;
     if (p->stride_factor_spread > 0.0f || p->stride_buffer_spread > 0.0f ||
@@ -271,7 +271,7 @@ static const float TH_DENSESENSE_ELSEWHERE = 1e9f; // [m]
 // oncoming.
 static const float TH_DENSESENSE_ONCOMING = 0.5f;
 
-// What all of a group have in common, and one person of it.
+// A group's common values, and one person of it.
 typedef struct th_densesense_walker {
     const th_world *world;
     const th_densesense_params *params;

@@ -150,7 +150,7 @@ TH_FORMULA float th_keep_side_cosine(float degrees) {
     return (float)cosine;
 }
 
-// What holds an agent: a strip with its share, 1 on the strip and less beyond it.
+// The hold on an agent: a strip with its share, 1 on the strip and less beyond it.
 typedef struct th_strip_choice {
     int strip; // -1: none
     float share;
@@ -183,8 +183,8 @@ TH_FORMULA th_strip_choice th_strip_choose(const th_strip_fields *fields, const 
     return best;
 }
 
-// What a person keeps: 1 + 2 * strip + sense of what holds it (0: nothing), and for how long it has wanted to leave
-// [s].
+// State of a person: 1 + 2 * strip + sense of the strip that holds it (0: nothing), and for how long it has wanted to
+// leave [s].
 enum { TH_KEEP_SIDE_HELD, TH_KEEP_SIDE_LEAVING };
 
 // Which sense an agent walks in, of a strip that may hold it; -1: none, the planner leads. An agent that wants to leave

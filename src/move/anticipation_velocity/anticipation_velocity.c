@@ -1,5 +1,5 @@
-// Anticipation velocity: the loop over people. Cost per sub-step O(people x neighbours within 3 m), twice: for the way and
-// for the room along it. SPDX-License-Identifier: Apache-2.0
+// Anticipation velocity: the loop over people. Cost per sub-step O(people x neighbours within 3 m), twice: for the way
+// and for the room along it. SPDX-License-Identifier: Apache-2.0
 #include "move/anticipation_velocity/anticipation_velocity.h"
 #include "state/influences.h"
 
@@ -23,7 +23,7 @@ static void run(th_world *world, int model) {
     th_substep_run(world, &walk);
 }
 
-// What drives a person: the direction wanted and the pushes on it, the way it turns to, the room along it.
+// Influences on a person: the direction wanted and the pushes on it, the way it turns to, the room along it.
 static int influences(th_world *world, int model, uint32_t self, th_influence *told, int max) {
     if (!th_substep_own(world, TH_MOVE_ANTICIPATION_VELOCITY, self)) return 0;
     const th_agents *a = &world->agents;

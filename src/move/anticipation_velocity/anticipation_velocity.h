@@ -47,7 +47,7 @@ th_anticipation_velocity_params_of(const th_world *world, uint32_t i) {
         .move_params;
 }
 
-// What the walker i and a neighbour j bring into the pair. e0: where i wants to go, e: where it goes.
+// The walker i and a neighbour j as a pair. e0: where i wants to go, e: where it goes.
 typedef struct th_avm_pair {
     th_vec2 e0, e;
     th_vec2 to;       // x_j - x_i

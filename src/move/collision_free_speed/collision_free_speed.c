@@ -1,5 +1,5 @@
-// Collision-free speed: the loop over people. Cost per sub-step O(people x neighbours within 2 m), twice: for the way and
-// for the room along it. SPDX-License-Identifier: Apache-2.0
+// Collision-free speed: the loop over people. Cost per sub-step O(people x neighbours within 2 m), twice: for the way
+// and for the room along it. SPDX-License-Identifier: Apache-2.0
 #include "move/collision_free_speed/collision_free_speed.h"
 #include "state/influences.h"
 
@@ -21,7 +21,7 @@ static void run(th_world *world, int model) {
     th_substep_run(world, &walk);
 }
 
-// What drives a person: wish and pushes, whose sum is the way it takes; the room along it.
+// Influences on a person: wish and pushes, whose sum is the way it takes; the room along it.
 static int influences(th_world *world, int model, uint32_t self, th_influence *told, int max) {
     (void)model;
     if (!th_substep_own(world, TH_MOVE_COLLISION_FREE_SPEED, self)) return 0;

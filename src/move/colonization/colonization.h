@@ -44,7 +44,7 @@ enum {
     TH_CELL_CLOSE = 8,
     TH_TAPS = 17
 };
-// What is left between two touching agents, so that rounding does not make it an overlap [m].
+// Gap left between two touching agents, so that rounding does not make it an overlap [m].
 #define TH_CELL_HAIR 1e-5f
 // Who makes less than this share of the preferred progress is held up.
 #define TH_COLONIZATION_HELD 0.1f

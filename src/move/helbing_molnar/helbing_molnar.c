@@ -109,7 +109,7 @@ static void run(th_world *world, int model) {
     }
 }
 
-// ---- what drives a person: accelerations, for its mass is 1
+// ---- influences on a person: accelerations, for its mass is 1
 
 static void tell_people(const th_world *world, const th_substep *step, const th_walls *walls,
                         uint32_t self, const th_looking_person *i, float range,

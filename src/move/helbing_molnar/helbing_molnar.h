@@ -116,7 +116,7 @@ th_helbing_molnar_params_of(const th_world *world, uint32_t group) {
     return (const th_helbing_molnar_params *)(const void *)world->groups[group].move_params;
 }
 
-// What the loop over neighbours needs of person i.
+// Person i, as the loop over neighbours needs it.
 typedef struct th_looking_person {
     const th_helbing_molnar_params *params;
     float x, y;

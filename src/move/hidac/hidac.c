@@ -24,9 +24,9 @@ static void run(th_world *world, int model) {
     world->counters.falls += down;
 }
 
-// ---- what drives a person: figure 14
+// ---- influences on a person: figure 14
 
-// What each of those around adds to the sums, and whether it is counted; then the sums themselves are complete.
+// Adds each neighbour to the sums, and tells whether it is counted; then the sums are complete.
 static void tell_others(const th_world *world, const th_walls *walls, th_hidac_view *i,
                         th_influences *all) {
     const th_agents *a = &world->agents;

@@ -231,7 +231,7 @@ TH_FORMULA th_random4 th_hidac_random(const th_world *world, uint32_t id, uint64
     return th_philox(world->seed, TH_STREAM_HIDAC, id, step);
 }
 
-// What an agent drew for good: 0 panic, 1 manners, 2 lying.
+// Traits drawn once per agent: 0 panic, 1 manners, 2 lying.
 TH_BOTH static inline float th_hidac_draw(const th_world *world, uint32_t self, int k) {
     return th_uniform(th_hidac_random(world, world->agents.id[self], UINT64_MAX).v[k]);
 }

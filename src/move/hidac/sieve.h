@@ -86,7 +86,7 @@ TH_BOTH static inline bool th_hidac_next_run(const th_index *index, th_hidac_cel
 #include "core/parallel.h"
 #include <string.h>
 
-// What decides which of many neighbours an agent has to look at one by one.
+// Decides which of many neighbours an agent has to look at one by one.
 typedef struct th_hidac_sieve {
     th_vec2 p, wish, heading, disc;
     float length, loose, rectangle, half_width2; // of the rectangle

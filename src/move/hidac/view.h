@@ -111,7 +111,7 @@ enum {
 #define TH_HIDAC_BODY_LENGTH 0.9f
 #define TH_HIDAC_BODY_WIDTH 0.5f
 
-// What one person sees and what it adds up to.
+// The view of one person and its sums.
 typedef struct th_hidac_view {
     const th_hidac_params *params;
     uint32_t self, level;

@@ -19,7 +19,7 @@ static_assert((int)TH_NEAREST_MAX <= (int)TH_ORCA_NEIGHBOURS, "one lane for each
 static_assert(TH_ORCA_WALLS + TH_ORCA_NEIGHBOURS <= TH_ORCA_LINES,
               "all lanes are written behind the wall lines, used or not");
 
-// Lanes beyond the neighbours hold a harmless stranger, so that the vector loop computes nothing wild.
+// Unused lanes hold a dummy neighbour, so that the vector loop computes nothing wild.
 TH_FORMULA void agent_lines(const th_world *world, uint32_t i, const th_orca_params *params,
                             const th_nearest *nearest, th_orca_lines *lines) {
     const th_agents *agents = &world->agents;
@@ -109,7 +109,7 @@ static void run(th_world *world, int model) {
                    (b + 1) * TH_BLOCK < count ? (b + 1) * TH_BLOCK : count);
 }
 
-// What drives a person: its half-planes, drawn from where it stands, and the velocity it prefers.
+// Influences on a person: its half-planes, drawn from where it stands, and the velocity it prefers.
 static int influences(th_world *world, int model, uint32_t i, th_influence *list, int max) {
     (void)model;
     if (!th_orca_moves(world, (int)i)) return 0;

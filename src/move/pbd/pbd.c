@@ -216,9 +216,9 @@ static void run(th_world *world, int model) {
     }
 }
 
-// ---- what drives a person: the constraints as the first sub-step finds them, and what comes of them
+// ---- influences on a person: the constraints as the first sub-step finds them, and what comes of them
 
-// What a constraint asks of person i, as a velocity over the sub-step.
+// The correction that a constraint asks of person i, as a velocity over the sub-step.
 static void tell_asked(th_influences *all, const char *name, th_vec2 at, th_pbd_correction c,
                        float h, uint32_t other) {
     if (c.count > 0.0f)

@@ -175,7 +175,7 @@ TH_FORMULA bool th_pbd_going_to_meet(th_vec2 x, th_vec2 u, float radii, float sl
            (radii2 * way2 > cross * cross);
 }
 
-// What a sub-step's avoidance needs besides the pair.
+// Parameters of avoidance in a sub-step.
 typedef struct th_pbd_avoidance {
     float h, inverse_h;         // [s], [1/s]
     float stiffness;            // per iteration
@@ -273,8 +273,8 @@ TH_FORMULA float th_pbd_average(float averaging, float count) {
 }
 
 // ---- work space within a step
-// Positions at the beginning of a sub-step lie in agents.substep, velocities in agents.substep_velocity, the drive of own
-// people in agents.drive (move/substep.h).
+// Positions at the beginning of a sub-step lie in agents.substep, velocities in agents.substep_velocity, the drive of
+// own people in agents.drive (move/substep.h).
 
 enum {
     TH_PBD_NEIGHBOURS =
@@ -282,7 +282,7 @@ enum {
     TH_PBD_WALLS = 8 // wall edges kept of a person, the nearest; a thin wall has two
 };
 
-// What a group's people need in a sub-step.
+// Values of a group in a sub-step.
 typedef struct th_pbd_group {
     int like; // the first group with the same parameters
     th_pbd_params params;

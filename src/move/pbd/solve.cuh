@@ -129,7 +129,7 @@ TH_ON_GPU th_pbd_correction sum_meetings(const Pairs &pairs, const th_pbd_avoida
     return sum;
 }
 
-// What the end of an iteration needs; `near` is room for TH_PBD_WALLS, or NULL: none is near.
+// Input of the end of an iteration; `near` is room for TH_PBD_WALLS, or NULL: none is near.
 template <class Pairs>
 TH_ON_GPU th_pbd_corrected corrected_of(const th_world *world, const th_substep *step,
                                         const th_walls *walls, const Pairs &pairs, int *near) {
@@ -143,7 +143,7 @@ TH_ON_GPU th_pbd_corrected corrected_of(const th_world *world, const th_substep 
     return {th_pbd_group_of(world, i), near, pairs.radius, th_v(pairs.own.x, pairs.own.y)};
 }
 
-// What walls that are not near add: nothing, but it turns -0 into 0, as on the CPU.
+// Distant walls add 0, which turns -0 into 0, as on the CPU.
 TH_ON_GPU inline th_vec2 off_far_walls(const th_walls *walls, th_vec2 u) {
     return walls->count > 0 ? th_add(u, th_v(0.0f, 0.0f)) : u;
 }

@@ -14,7 +14,7 @@ TH_BOTH static inline bool th_pbd_group_is_own(const th_world *world, int g) {
     return world->groups[g].move == TH_MOVE_PBD && !world->groups[g].scripted;
 }
 
-// What the groups ask of a step together.
+// The demands of all groups on a step.
 typedef struct th_pbd_asked {
     float substep; // the shortest [s]
     int iterations, stabilisation;

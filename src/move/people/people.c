@@ -90,7 +90,7 @@ static void run(th_world *world, int model) {
     }
 }
 
-// ---- what drives a person: the speeds allowed in each direction, the one chosen, and the agents that slow it there
+// ---- influences on a person: the speeds allowed in each direction, the one chosen, and the agents that slow it there
 
 // Agents that leave less than the preferred speed in direction e, and the one that leaves the least.
 static void tell_people(const th_world *world, const th_walls *walls, uint32_t self,

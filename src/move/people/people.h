@@ -78,7 +78,7 @@ TH_FORMULA float th_people_way_cos(int k) {
     return c[(k + 1) / 2];
 }
 
-// What an agent keeps clear now: it shrinks while waiting.
+// The space that an agent keeps clear now: it shrinks while waiting.
 typedef struct th_people_headway {
     float time_gap, side_share; // [s] squarely behind an agent; share of it beside one
     float strip, square; // how far to the side others count, and count in full, in sums of radii
@@ -165,7 +165,7 @@ TH_FORMULA float th_people_wall_allows(const th_people_headway *p, th_vec2 e, fl
     return th_max(allowed, 0.0f);
 }
 
-// What an agent knows when looking around.
+// Input of looking around.
 typedef struct th_people_view {
     const th_people_params *params;
     th_vec2 p, v, e; // position, velocity, preferred direction
@@ -357,7 +357,7 @@ TH_FORMULA float th_people_waited(const th_people_view *i, float dt) {
                  : th_max(i->waited - p->calm * dt, 0.0f);
 }
 
-// What an agent that walks makes of the speeds that people allow: `limit` gets those that walls allow too.
+// Chooses a walking agent's velocity from the speeds that people allow: `limit` gets those that walls allow too.
 typedef struct th_people_wish {
     th_vec2 chosen, off_walls; // [m/s]
 } th_people_wish;

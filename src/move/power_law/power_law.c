@@ -20,7 +20,7 @@ static void run(th_world *world, int model) {
     th_substep_run(world, &walk);
 }
 
-// What drives a person: accelerations, of its own drive, of every agent it is going to meet and of walls.
+// Influences on a person: accelerations, of its own drive, of every agent it is going to meet and of walls.
 static int influences(th_world *world, int model, uint32_t self, th_influence *told, int max) {
     (void)model;
     if (!th_substep_own(world, TH_MOVE_POWER_LAW, self)) return 0;

@@ -113,7 +113,7 @@ static void run(th_world *world, int model) {
     }
 }
 
-// ---- what drives a person: the forces on it
+// ---- influences on a person: the forces on it
 
 static void tell_people(const th_world *world, const th_substep *step, const th_walls *walls,
                         uint32_t self, const th_pressed_person *i, th_influences *all) {

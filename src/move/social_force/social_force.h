@@ -62,7 +62,7 @@ TH_FORMULA float th_social_force_reach(const th_social_force_params *p) {
     return th_min(TH_SOCIAL_FORCE_REACH * p->repulsion_distance, TH_SOCIAL_FORCE_LONGEST_GAP);
 }
 
-// What others do to person i, linear in i's velocity v: push - drag v. Keeping the friction's matrix
+// The force of others on person i, linear in i's velocity v: push - drag v. Keeping the friction's matrix
 // lets the integrator take it implicitly.
 typedef struct th_social_force_sum {
     th_vec2 push;                    // [N]
@@ -132,7 +132,7 @@ TH_BOTH static inline const th_social_force_params *th_social_force_params_of(co
         .move_params;
 }
 
-// What the loop over neighbours needs of person i.
+// Person i, as the loop over neighbours needs it.
 typedef struct th_pressed_person {
     const th_social_force_params *params;
     float x, y, radius;

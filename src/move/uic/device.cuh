@@ -1,4 +1,4 @@
-// What the model uic has on a device, and what its units offer each other. SPDX-License-Identifier: Apache-2.0
+// The model uic on a device: its state, and the functions that its units share. SPDX-License-Identifier: Apache-2.0
 #ifndef TH_MOVE_UIC_DEVICE_CUH
 #define TH_MOVE_UIC_DEVICE_CUH
 #include "device/model.cuh"

@@ -8,7 +8,7 @@
 
 // ---- which cell an agent belongs to
 
-// What is asked for in place of a cell's centre when walls are in question: a little off it. Plans are drawn in
+// Replaces a cell's centre in questions about walls: a little off it. Plans are drawn in
 // whole metres and so are cells; a wall through the very centres would close the cells to both sides.
 TH_BOTH static inline th_vec2 th_uic_anchor(const th_staggered *grid, int i, int j) {
     return th_add(th_staggered_centre(grid, i, j), th_v(0.0137f * grid->h, 0.0171f * grid->h));
@@ -124,7 +124,7 @@ TH_BOTH static inline float th_uic_uncovered(uint64_t before, uint64_t here, int
     return 1.0f - (float)blocked / (float)TH_UIC_BITS;
 }
 
-// What bodies leave of a cell.
+// Sets the capacity that bodies leave of a cell.
 TH_BOTH static inline void th_uic_cover_cell(th_uic *uic, int nx, int c) {
     uint64_t here = uic->covered[c], west = uic->covered[c - 1], south = uic->covered[c - nx];
     float covered = (float)th_uic_count_bits(here) / (float)(TH_UIC_BITS * TH_UIC_BITS);

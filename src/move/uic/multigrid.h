@@ -37,7 +37,7 @@ enum {
 
 TH_FORMULA double th_lcp_larger(double a, double b) { return a > b ? a : b; }
 
-// What is not a finite number counts as 0.
+// Values that are not finite count as 0.
 TH_FORMULA double th_lcp_number(double value) { return value - value == 0 ? value : 0; }
 // A pressure to start from.
 TH_FORMULA double th_lcp_start(double p) { return p > 0 && p - p == 0 ? p : 0; }

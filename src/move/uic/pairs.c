@@ -160,7 +160,7 @@ TH_FORMULA th_uic_push push_on(const th_world *world, const th_uic_pair_step *st
     return th_uic_look_closer(world, step, walls, i, result, coincident, xs, ys, by_wall);
 }
 
-// What a pass has to know for the next one.
+// Findings of a pass for the next one.
 typedef struct pass_result {
     float moved2; // furthest from where the index saw them
     int tight;    // people

@@ -10,7 +10,7 @@ enum {
     PAIR_LANES = 2 * TH_UIC_LANES_OF_PAIRS * sizeof(float) // bytes of a thread's sums
 };
 
-// What a pass of the pair step finds out for the next ones, largest over all agents: the square of the way since the
+// Findings of a pass of the pair step for the next ones, largest over all agents: the square of the way since the
 // step began and half the pair distance, as bits; is any agent tight; has any to look closer?
 enum { MOVED2, TIGHT_ONES, CLOSER_ONES, WIDEST };
 struct pair_report {
@@ -43,7 +43,7 @@ TH_ON_GPU inline th_rows rows_for_cell(const th_world *world, const th_uic_pair_
     return th_uic_rows_around_cell(step, index, a->next_position_x, a->next_position_y, begin, end);
 }
 
-// What a person gets from those around: sums in LANES lanes, which lie `stride` apart.
+// The push on a person by its neighbours: sums in LANES lanes, which lie `stride` apart.
 struct push_lanes {
     float *x, *y;
     int stride;
@@ -169,7 +169,7 @@ TH_ON_GPU inline th_uic_push push_from_runs(const th_world *world, const th_uic_
 // registers that few people need.
 enum { LOOKS_CLOSER = 16 };
 
-// What every agent of a pass has in common.
+// Values common to all agents of a pass.
 struct pair_pass {
     th_uic_pair_step step;
     pair_report *report;

@@ -100,7 +100,7 @@ static inline void th_uic_begin_tidying(th_uic_pair_step *step) {
     step->relax = 1.0f;
 }
 
-// What a pass calls tight, as the square of a share of the distance it aims at.
+// The limit below which a pair is tight, as the square of a share of the distance aimed at.
 TH_FORMULA float th_uic_tight_share2(const th_uic_pair_step *step) {
     return step->tidy ? 1.0f : step->tight * step->tight;
 }
@@ -146,7 +146,7 @@ TH_FORMULA void th_uic_walk_on(th_world *world, const th_uic_pair_step *step, ui
 }
 
 // An agent that was pushed by `way` in all goes this share of it: no agent is pushed faster than people are carried.
-// What is left of an overlap then, the next steps remove.
+// The next steps remove what is left of an overlap.
 TH_FORMULA float th_uic_share_of_way(th_vec2 way, float dt, float speed) {
     float limit = dt * th_uic_fastest(speed), length2 = th_length2(way);
     return length2 > limit * limit ? limit / sqrtf(length2) : 1.0f;
@@ -176,7 +176,7 @@ TH_FORMULA th_rows th_uic_rows_around_cell(const th_uic_pair_step *step, const t
 // Square of a pair distance, negative where the distance is: an agent that has no pair step has one of minus 1000 km.
 TH_FORMULA float th_uic_apart2(float apart) { return apart * fabsf(apart); }
 
-// What a person takes of the vector from another, `d2` the square of its length, to be `apart` again.
+// The share that a person takes of the vector from another, `d2` the square of its length, to be `apart` again.
 TH_FORMULA float th_uic_push_scale(float d2, float apart, float give) {
     return give * (apart * th_inverse_root(th_max(d2, TH_UIC_COINCIDENT2)) - 1.0f);
 }
@@ -241,7 +241,7 @@ TH_BOTH static inline th_vec2 th_uic_push_over_links(const th_world *world,
     return sum;
 }
 
-// What a push from every agent around leaves out: walls, links, people at the very same place.
+// Cases that the sum over all neighbours leaves out: walls, links, people at the very same place.
 TH_FORMULA th_uic_push th_uic_look_closer(const th_world *world, const th_uic_pair_step *step,
                                           const th_walls *walls, uint32_t i, th_uic_push result,
                                           bool coincident, const float *xs, const float *ys,

@@ -85,7 +85,7 @@ struct pressure_solver : pressure_levels {
         TH_UNROLLED
         for (int v = 0; v < SCHUR_VALUES; ++v) schur[v * reds + k] = (float)value[v];
     }
-    // What a red cell gets across the black ones where the red ones have value(i, j, cell).
+    // The sum that a red cell gets across the black ones where the red ones have value(i, j, cell).
     template <class Value> TH_ON_GPU float across_black(const red_cell &a, Value value) const {
         const int reds = half(level[0]);
         float sum = schur[SCHUR_OWN * reds + a.k] * value(a.i, a.j, a.c);

@@ -59,7 +59,7 @@ struct pressure_place {
     int i, j, c;
 };
 
-// What all kernels of the solver see. The structs that derive from this one add functions, no data:
+// Data of all kernels of the solver. The structs that derive from this one add functions, no data:
 // pressure_levels the hierarchy, pressure_solver the rounds.
 struct pressure_problem {
     int nx, ny;
@@ -125,7 +125,7 @@ struct pressure_problem {
     TH_ON_GPU static double fit(double pull, double diagonal) {
         return th_lcp_larger(pull, 0) / (diagonal > 0 ? diagonal : 1);
     }
-    // What pulls at a black cell among red ones; what is negative there counts as 0. Without a branch, so that
+    // The pull of the red cells on a black one; negative values count as 0. Without a branch, so that
     // everything is asked of the memory at once; a cell of the ring, which has no pressure, reads itself instead of
     // beyond.
     struct black_cell {
@@ -143,7 +143,7 @@ struct pressure_problem {
                       b[c];
         return {b[c] < NEVER ? pull : 0, a.diagonal};
     }
-    // What the black cells around red cell c give to it; divisions last, nothing is read between them.
+    // The sum that red cell c gets from the black cells around it; divisions last, nothing is read between them.
     TH_ON_GPU double around_fit(const pressure_row &a, const double *reds, int c) const {
         const black_cell left = black(reds, c - 1), right = black(reds, c + 1),
                          below = black(reds, c - nx), above = black(reds, c + nx);
@@ -254,7 +254,7 @@ struct pressure_levels : pressure_problem {
     // A black cell on the way down. All blocks waiting for each other takes longer than computing such a value
     // anew for each of its red neighbours; so it is below.
     TH_ON_GPU static float black_down(const pressure_level &v, int c) { return relaxed(v, v.x, c); }
-    // What is left of a red cell after both half-sweeps.
+    // The residual of a red cell after both half-sweeps.
     TH_ON_GPU static float pull(const pressure_level &v, int c) {
         float pull =
             (v.east[c - 1] * black_down(v, c - 1) + v.east[c] * black_down(v, c + 1)) +

@@ -8,7 +8,7 @@
 #include "move/uic/uic.h"
 #include <math.h>
 
-// What a cell holds. One person always fits, however little of the cell is ground: people come whole, and in a sliver
+// Capacity of a cell. One person always fits, however little of the cell is ground: people come whole, and in a sliver
 // beside a wall one alone would count as a crush and be held there by the pressure of its own body.
 TH_BOTH static inline float th_uic_room_for(const th_uic *uic, float room, float inverse_area) {
     return th_max(room, th_min(uic->one_person * inverse_area, 1.0f));

@@ -18,7 +18,7 @@ struct node_sum {
         if (to == node)
             for (int n = 0; n < TH_UIC_LANES; ++n) lane[n] += values[n];
     }
-    // What the quarter (a, b) of cell c gives to this node.
+    // The contribution of quarter (a, b) of cell c to this node.
     TH_ON_GPU void take(int c, int nx, int a, int b, unsigned folds, const th_uic_sums *sums) {
         th_uic_gift gift = th_uic_gift_to(lattice, c, nx, a, b, folds, sums);
         add(gift.to.near, gift.shares.near);

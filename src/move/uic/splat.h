@@ -80,7 +80,7 @@ TH_FORMULA void th_uic_values_of(const th_world *world, const th_uic_level *leve
     }
 }
 
-// What a node gets of the four corners: the one it lies beside in full (`near`), the others half or a quarter,
+// The share of a node in the four corners: the one it lies beside in full (`near`), the others half or a quarter,
 // because a lattice's weight falls from 1 to 0 over two quarters.
 typedef struct th_uic_node_shares {
     float near[TH_UIC_LANES], beside[TH_UIC_LANES], above[TH_UIC_LANES], corner[TH_UIC_LANES];
@@ -116,8 +116,8 @@ TH_FORMULA th_uic_node_set th_uic_nodes_of(int near, int far_x, int far_y, unsig
 // The three lattices: centres, west faces, south faces.
 enum { TH_UIC_CENTRES, TH_UIC_WEST_FACES, TH_UIC_SOUTH_FACES, TH_UIC_LATTICES };
 
-// What quarter (a, b) of cell c gives to one of the lattices, and which nodes get it. Faces of a cell lie on its
-// own edge, so along their own axis there is no wall to fold at.
+// The contribution of quarter (a, b) of cell c to one of the lattices, and the nodes that get it. Faces of a cell lie
+// on its own edge, so along their own axis there is no wall to fold at.
 typedef struct th_uic_gift {
     th_uic_node_shares shares;
     th_uic_node_set to;

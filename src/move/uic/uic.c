@@ -26,7 +26,7 @@ static size_t cells_in_use(const th_uic *uic) {
     return cells;
 }
 
-// What a snapshot has to hold so that a run goes on bit by bit: pressures as starting points of the solves, mean
+// A snapshot holds what a run needs to go on bit by bit: pressures as starting points of the solves, mean
 // velocities for keep_side, and where the grids lie.
 static size_t saved_size(const th_world *world, int model) {
     (void)model;
@@ -208,7 +208,7 @@ static bool view_grid(th_world *world, int model, th_grid_kind kind, int level, 
     return true;
 }
 
-// ---- what drives a person: the flow and its pressure as the last step left them, and agents that push it now
+// ---- influences on a person: the flow and its pressure as the last step left them, and agents that push it now
 
 static void tell_flow(const th_world *world, uint32_t i, th_influences *all) {
     const th_agents *a = &world->agents;

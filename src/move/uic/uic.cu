@@ -246,7 +246,7 @@ static void uic_build_index(th_world *host) {
     device->looked = host->step_count;
 }
 
-// What a snapshot keeps.
+// Fetches the state of a snapshot.
 static bool uic_fetch(th_world *host) {
     th_uic *uic = th_uic_of(host);
     const uic_device *device = uic_device_of(host);
@@ -257,7 +257,7 @@ static bool uic_fetch(th_world *host) {
            get(uic->mean_y, device->known.mean_y, cells * sizeof(float));
 }
 
-// What views and statistics show.
+// Fetches the values of views and statistics.
 static bool uic_fetch_grids(th_world *host) {
     th_uic *uic = th_uic_of(host);
     const th_uic *known = &uic_device_of(host)->known;

@@ -132,7 +132,7 @@ typedef struct th_uic_statistics {
     double splat_seconds, solve_seconds, grid_seconds, follow_seconds, pair_seconds;
 } th_uic_statistics;
 
-// What is summed up over people at a node of one of the three lattices. Three windows of four out of one row
+// Sums over people at a node of one of the three lattices. Three windows of four out of one row
 // of six: at centres people, foreign, share, speed; at faces share, speed, x, y.
 enum { TH_UIC_LANES = 4 };
 typedef struct th_uic_centre {
@@ -267,7 +267,7 @@ typedef struct th_uic {
     th_uic_statistics statistics;
 } th_uic;
 
-// What the model keeps in a world that uses it.
+// The model's state in a world that uses it.
 TH_BOTH static inline th_uic *th_uic_of(const th_world *world) {
     return (th_uic *)world->model_state[TH_MOVE_UIC];
 }

@@ -34,7 +34,7 @@ struct potential_words {
     uint64_t taken, solutions;
 };
 
-// What a tile needs to know; device pointers.
+// Input of a tile; device pointers.
 struct potential_solver {
     const th_continuum *c;
     float *other; // a second copy of every potential
@@ -227,7 +227,7 @@ TH_ON_GPU inline void load_tile(const warp_team &team, const potential_solver &s
     });
 }
 
-// What a lane has found in a step.
+// Findings of a lane in a step.
 struct tile_step {
     uint32_t value[ORDERS]; // bits of a number that is not negative: in its order
     int at[ORDERS];

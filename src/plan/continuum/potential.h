@@ -1,5 +1,6 @@
 // The potential of the continuum planner on a lattice whose faces have costs of their own: by fast marching, the
-// reference, and by buckets. Both find the least potential that none of the four quadrants of a node can lower. SPDX-License-Identifier: Apache-2.0
+// reference, and by buckets. Both find the least potential that none of the four quadrants of a node can lower.
+// SPDX-License-Identifier: Apache-2.0
 #ifndef TH_PLAN_CONTINUUM_POTENTIAL_H
 #define TH_PLAN_CONTINUUM_POTENTIAL_H
 #include "core/front.h"
@@ -11,7 +12,7 @@
 typedef struct th_node_faces {
     _Alignas(16) float face[TH_FACES];
 } th_node_faces;
-// What it costs to leave each node through each face, per cell, TH_CONTINUUM_SHUT where there is no way, and the speed
+// Cost of leaving each node through each face, per cell, TH_CONTINUUM_SHUT where there is no way, and the speed
 // [m/s] with which people do. Faces that lead to another level are shut here; their costs are with the portals.
 typedef struct th_faces {
     th_node_faces *cost, *speed; // by node
@@ -47,7 +48,7 @@ void th_potential_solve(th_buckets *buckets, const th_faces *faces, float ground
 void th_potential_march(const th_graph *graph, const th_faces *faces, float ground_cost,
                         const th_goal_node *goals, int goal_count, th_front *front,
                         float *potential);
-// What the four quadrants of a node and portals say it should be: the right side of the discrete equation.
+// The value of a node by its four quadrants and portals: the right side of the discrete equation.
 float th_potential_update(const th_graph *graph, const th_faces *faces, const float *potential,
                           int node, int nx);
 #endif
