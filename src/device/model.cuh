@@ -1,4 +1,4 @@
-// The device side of a model. Each model's .cu file defines one such description; the table (models.cu) has one
+// The device side of a model. Each model's .cu file defines one such description; the table (world.cu) has one
 // for every line of the registry, so that nothing in this room knows a model by name. SPDX-License-Identifier:
 // Apache-2.0
 #ifndef TH_DEVICE_MODEL_CUH

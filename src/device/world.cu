@@ -11,6 +11,11 @@ extern "C" {
 
 namespace th {
 
+// The table of models, from the list of the registry.
+#define X(STAGE, NAME, stage, name) &device_##stage##_##name,
+const device_model *const device_models[TH_BUILT_IN_MODELS] = {TH_MODELS(X)};
+#undef X
+
 static void stage_events(th_world *host) {
     if (host->device_world->sources)
         once(

@@ -3,10 +3,105 @@
 // which threads solve side by side. A potential belongs to a leg of a group's route; groups with equal parameters share
 // those of equal goals, and a leg that no agent walks has none. SPDX-License-Identifier: Apache-2.0
 #include "core/parallel.h"
+#include "plan/continuum/crowd.h"
 #include "plan/continuum/state.h"
+#include "plan/continuum/walk.h"
 #include "plan/pictures.h"
 #include "plan/plan.h"
 #include "plan/preferred.h"
+
+// ---- the crowd on the grid
+// From people to the lattice of the continuum planner: the loops over people and nodes. Every thread has nodes of its
+// own and looks at all agents.
+
+th_splat_settings th_splat_settings_of(const th_world *world) {
+    th_splat_settings set = {.exponent = 8.0f};
+    float prediction = 0.0f;
+    bool first = true;
+    for (int g = 0; g < world->scene->group_count; ++g) {
+        if (!th_continuum_has(world, g)) continue;
+        const th_continuum_params *p = th_continuum_params_of(world, g);
+        set.exponent = th_min(set.exponent, p->exponent);
+        if (first) set.cone = p->cone >= 0.5f;
+        first = false;
+        if (!(p->prediction > prediction) || p->discomfort_weight == 0.0f) continue;
+        prediction = p->prediction;
+        set.samples = (int)(p->prediction_samples + 0.5f);
+    }
+    set.interval = set.samples > 0 ? prediction / (float)set.samples : 0.0f;
+    return set;
+}
+
+void th_continuum_splat(const th_continuum *c, const th_world *world,
+                        const th_splat_settings *set) {
+    const th_splat_part all = {c, th_world_walls(world), *set, 0, 0};
+    int count = c->nodes.count, parts = world->threads;
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
+    for (int t = 0; t < parts; ++t) {
+        th_splat_part part = all;
+        part.begin = (int)((int64_t)count * t / parts);
+        part.end = (int)((int64_t)count * (t + 1) / parts);
+        memset(c->sums + part.begin, 0, (size_t)(part.end - part.begin) * sizeof *c->sums);
+        for (int i = 0; i < world->agents.count; ++i)
+            if (!th_gone(world->agents.phase[i]))
+                th_splat_person(&part, &world->agents, (uint32_t)i);
+        for (int i = part.begin; i < part.end; ++i) th_node_take_sums(c, i);
+    }
+}
+
+void th_continuum_make_faces(const th_continuum *c, const th_world *world, int group) {
+    const th_continuum_params *p = th_continuum_params_of(world, group);
+    const th_faces *faces = &c->faces[group];
+    for (int l = 0; l < world->scene->level_count; ++l) {
+        const th_node_level *grid = &c->nodes.levels[l];
+#pragma omp parallel for num_threads(world->threads) schedule(static)
+        for (int row = 0; row < grid->ny; ++row)
+            for (int column = 0; column < grid->nx; ++column)
+                th_node_make_faces(c, p, faces, grid->first + row * grid->nx + column, grid->nx);
+    }
+    for (int i = 0; i < c->nodes.portal_count; ++i) th_portal_make_faces(c, p, faces, i);
+}
+
+// ---- people on a potential
+// The loop over people of the continuum planner.
+
+void th_continuum_walk(const th_continuum *c, th_world *world) {
+    th_planner planner = th_planner_of(world);
+    const th_agents *agents = &world->agents;
+    uint64_t unreachable = 0;
+#pragma omp parallel for num_threads(world->threads) schedule(dynamic, 4) reduction(+ : unreachable)
+    for (int block = 0; block < th_block_count(agents->count); ++block) {
+        int end = (block + 1) * TH_BLOCK < agents->count ? (block + 1) * TH_BLOCK : agents->count;
+        for (int i = block * TH_BLOCK; i < end; ++i) {
+            if (!th_continuum_has(world, (int)agents->group[i]) ||
+                th_continuum_plan(c, &planner, i))
+                continue;
+            unreachable +=
+                (uint64_t)th_plan_person(&planner, i, th_goes_straight(&planner, agents->group[i]));
+        }
+    }
+    world->counters.unreachable += unreachable;
+}
+
+bool th_continuum_directions(th_world *world, int model, int group, int target, int level,
+                             const th_vec2 *points, int count, th_vec2 *directions) {
+    const th_continuum *c = world->model_state[model];
+    const th_potential *p = NULL;
+    for (int way = 0; way < th_group_ways(&world->scene->groups[group]) && !p; ++way) {
+        const th_potential *one = &c->potentials[c->first_potential[group] + way];
+        if (one->target == target && c->solved[one->shared]) p = one;
+    }
+    if (!p) return false;
+    th_continuum_view v = {c, &c->faces[c->same_faces[group]], c->potentials[p->shared].values};
+    th_walls walls = th_world_walls(world);
+    float top = th_continuum_params_of(world, group)->top_speed;
+    for (int k = 0; k < count; ++k)
+        if (!th_continuum_velocity_at(&v, &walls, level, points[k], top, &directions[k]))
+            directions[k] = th_v(0.0f, 0.0f);
+    return true;
+}
+
+// ---- the planner
 
 // Nodes this near to a goal and in sight of it are where potentials begin [cells].
 static const float GOAL_RANGE = 1.5f;
