@@ -122,8 +122,8 @@ typedef struct tolerance {
 static const tolerance ORCA_STEP = {1e-4, 1e-3, 1e-2};
 // Contact sets people to exactly touching, and ORCA does so with agents that overlap. Whether they touch is then a
 // matter of the last bit, and two things jump with it: a person's pushes are averaged over those it touches, and ORCA's
-// line is of another kind, v^2 dt / (2 r), a few cm/s, off. Who minds one neighbour only walks into the others: 1.1 %
-// of a crowd of 2 people/m2, 2 % of one that starts from a lattice.
+// line is of another kind, v^2 dt / (2 r), a few cm/s, off. An agent that sees one neighbour only walks into the
+// others: 1.1 % of a crowd of 2 people/m2, 2 % of one that starts from a lattice.
 static const tolerance ORCA_TOUCH_STEP = {1e-4, 1e-3, 3e-2};
 // Of agents that stand in others none has an allowed velocity, and among the nearly least bad ones a rounding
 // chooses; an agent that then goes another way pushes the whole heap.

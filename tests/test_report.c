@@ -302,7 +302,7 @@ static void three_runs(void **state) {
     close_workshop(shop);
 }
 
-// Who reads one sentence only must not think that every agent got out, nor that it was quicker than it was.
+// A reader of one sentence only must not think that all got out, nor that it was quicker than it was.
 static void the_worst_comes_first(void **state) {
     (void)state;
     workshop *shop = open_workshop(hall);

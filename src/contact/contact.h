@@ -150,7 +150,7 @@ TH_BOTH static inline th_push_sum th_contact_pushes_on(const th_world *world, co
 }
 
 // Does i look for contacts in this pass? Who had one is remembered: only they are looked at again in the next
-// pass, so a loose crowd pays for one pass. Who is first touched by a neighbour's push is dealt with in the next
+// pass, so a loose crowd pays for one pass. An agent first touched by a neighbour's push is dealt with in the next
 // step.
 TH_BOTH static inline bool th_contact_looks(const th_world *world, const th_separation *now,
                                             uint32_t i) {

@@ -18,7 +18,7 @@ th_result th_plan_world_reserve(th_world *world, th_error *error);
 // Recomputes the fields that a change of doors or walls touches. Called by the events stage.
 void th_plan_walls_changed(th_world *world);
 
-// The preferred velocity of the people of a plan model who walk; zero for its others.
+// The preferred velocity of a plan model's walking agents; zero for its others.
 void th_plan_people(th_world *world, int model);
 
 // Walking distance [m, weighted by zone factors] from a point to a target; infinite when unreachable.

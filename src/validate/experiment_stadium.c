@@ -441,7 +441,7 @@ static void judge_smooth(const smooth_plan *plan, th_experiment_result *result) 
 
 // ---- the figure
 
-// Five people on both sides, near and far: those who sit nearest to these points.
+// Five people on both sides, near and far: those seated nearest to these points.
 static void choose(const th_run_tracks *tracks, int *shown) {
     static const th_vec2 seats[SHOWN] = {
         {-6.2f, 6.5f}, {-4.8f, -8.5f}, {-3.4f, 3}, {-2.0f, -5}, {-0.6f, 8}};

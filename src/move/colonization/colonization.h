@@ -46,7 +46,7 @@ enum {
 };
 // Gap left between two touching agents, so that rounding does not make it an overlap [m].
 #define TH_CELL_HAIR 1e-5f
-// Who makes less than this share of the preferred progress is held up.
+// An agent that makes less than this share of the preferred progress is held up.
 #define TH_COLONIZATION_HELD 0.1f
 
 // ---- a person among the markers

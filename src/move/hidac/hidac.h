@@ -364,7 +364,7 @@ TH_FORMULA float th_hidac_lambda(const th_hidac_view *i) {
 }
 
 // alpha of (3). As printed any displacement holds an agent up. Graded, one against the own way does, by how large it
-// is; people in panic, who do not stop or wait, are held up by all.
+// is; people in panic do not stop or wait, and are held up by all.
 TH_FORMULA float th_hidac_alpha(const th_hidac_view *i, th_vec2 direction, th_vec2 r) {
     if (i->params->yields <= 0.0f) return th_length(r) > i->params->dead_band ? 0.0f : 1.0f;
     float against = i->panics ? th_length(r) : -th_dot(direction, r);

@@ -285,8 +285,8 @@ TH_FORMULA th_vec2 th_pbd_shift_by(const th_walls *walls, const th_pbd_corrected
 // The displacement after an iteration, from u, which was `last` before the iteration before. `avoided` is what
 // avoidance has added to it so far. Repeating a part of the last change (momentum) carries a push through the rows of
 // a pressing crowd that the few iterations would not reach.
-// Contacts and avoidance are averaged each by their own number: averaged together, the many who are far away
-// would take the weight from the few who touch.
+// Contacts and avoidance are averaged each by their own number: averaged together, the many far ones
+// would take the weight from the few that touch.
 TH_FORMULA th_vec2 th_pbd_solve_by(const th_walls *walls, const th_pbd_corrected *c,
                                    const th_pbd_correction *contact, const th_pbd_correction *avoid,
                                    th_vec2 u, th_vec2 last, th_vec2 *avoided) {

@@ -245,7 +245,7 @@ TH_FORMULA bool th_people_notice(const th_world *world, const th_people_view *i,
     return true;
 }
 
-// Who allows this speed in every direction changes nothing [m/s].
+// A neighbour that allows this speed in every direction changes nothing [m/s].
 TH_FORMULA float th_people_enough(const th_people_view *i, const float *limit) {
     float most = 0.0f;
     for (int k = 0; k < TH_PEOPLE_WAYS; ++k) most = th_max(most, limit[k]);

@@ -39,7 +39,7 @@ TH_BOTH static inline const th_power_law_params *th_power_law_params_of(const th
 
 // Time until two discs meet, x apart (of i from j), radii together l, moving at v relative to j; negative: never.
 //   |x + v t| = l:  a = v.v, b = x.v, c = x.x - l l, d = b b - a c, t = (-b - sqrt d) / a
-// Who overlap already count as a hundredth less wide than they are apart, as in the authors' program.
+// Agents that overlap already count as a hundredth less wide than they are apart, as in the authors' program.
 typedef struct th_power_law_meeting {
     float time, a, b, root; // [s], as above, sqrt(d)
 } th_power_law_meeting;

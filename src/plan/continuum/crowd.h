@@ -8,7 +8,7 @@
 
 // ---- splat
 
-// Who adds: a thread of the CPU to the nodes that are its own, the device to all.
+// The adder: a thread of the CPU to the nodes that are its own, the device to all.
 typedef struct th_splat_part {
     const th_continuum *c;
     th_walls walls;
