@@ -179,11 +179,19 @@ def check_built():
     """All additions at once in a copy of the repository: the program knows each of them."""
     with tempfile.TemporaryDirectory() as name:
         copy = pathlib.Path(name) / "throng"
-        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("build*", ".git", "node_modules"), symlinks=True)
+        shutil.copytree(ROOT, copy, ignore=lambda folder, names: {
+            name for name in names if name in (".git", "node_modules")
+            or pathlib.Path(folder) == ROOT and name.startswith("build")}, symlinks=True)
         tree = Tree(copy)
         for add in KINDS.values():
             add(tree)
-        run = lambda *words: subprocess.run(words, cwd=copy, check=True, capture_output=True, text=True).stdout
+
+        def run(*words):
+            done = subprocess.run(words, cwd=copy, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            if done.returncode != 0:
+                raise SystemExit(f"{' '.join(words)}: exit code {done.returncode}\n{done.stdout[-4000:]}")
+            return done.stdout
+
         run("cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release", "-DTH_TESTS=OFF", "-DTH_WERROR=ON")
         run("cmake", "--build", "build", "-j", os.environ.get("JOBS", "2"), "--target", "throng")
         program = "build/throng"
