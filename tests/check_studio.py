@@ -18,7 +18,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from studio_client import Client, Refused, Server  # noqa: E402
+from studio_client import WAIT, Client, Refused, Server  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = os.environ.get("TH_PROGRAM", str(ROOT / "build/throng"))
@@ -50,13 +50,13 @@ def check_door(server):
     check(server.get(page, Origin="http://evil.example")[0] == 403, "a wrong Origin, no page")
     check(server.get(f"/etc/passwd?token={server.token}")[0] == 404, "nothing but the page")
     # A browser asks for more on the same connection; it must not wait for the end of what was refused.
-    kept, begun = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30), time.monotonic()
+    kept = http.client.HTTPConnection("127.0.0.1", server.port, timeout=WAIT)
     for path, status in (("/?token=zz", 403), ("/error.css", 404), (page, 200)):
         kept.request("GET", path)
         answer = kept.getresponse()
+        check(answer.length is not None, f"{path.split('=')[0]} says how long it is")
         answer.read()
         check(answer.status == status, f"{path.split('=')[0]} on a kept connection")
-    check(time.monotonic() - begun < 8, "a refusal is told at once")
     kept.close()
     check(refused(server, token=""), "a socket needs the token")
     check(refused(server, token=server.token[:-1] + "g"), "a socket needs the right token")
@@ -80,15 +80,15 @@ def check_messages(client):
                  '{"do":"person","person":-5}', '{"do":"hash","world":7}', '{"do":"scrub","time":"x"}'):
         client.answers.clear()
         client.send(text)
-        answer = client.until(lambda: client.answers and client.answers.popitem()[1], 20)
+        answer = client.until(lambda: client.answers and client.answers.popitem()[1])
         check(answer is not None and answer.get("ok") is False and answer.get("error"), f"refused with a reason: {text[:60]}")
 
 
 def people_at(client, now):
     """Everybody at this time, at which the crowd stands; frames of earlier moments may still be on their way."""
-    for colour in 10 * ("speed", "group"):
+    for colour in 100 * ("speed", "group"):
         client.ask("colour", by=colour)  # shows the moment again
-        frame = client.people(10)
+        frame = client.people(5)
         if frame and abs(frame[0]["time"] - now) < 1e-6:
             return frame[1]
     return {}
@@ -114,7 +114,7 @@ def check_edits(server):
         client.ask("step", n=2)
         client.ask("person", person=someone)
         told = client.until(lambda w=what: (e := client.event("person", 5)) and any(
-            m["what"] == w and m["role"] not in ("preferred", "velocity") for m in e["drawing"]) and e, 10)
+            m["what"] == w and m["role"] not in ("preferred", "velocity") for m in e["drawing"]) and e)
         check(told and told["facts"], f"{model} tells what drives a person")
     client.ask("person", person=0)
     check(client.ask("undo")["ok"] and client.ask("undo")["ok"], "both models are undone")
@@ -134,7 +134,7 @@ def check_edits(server):
     check(client.ask("set", group="boarding", name="time_gap", value=1.2)["ok"], "a parameter is set")
     check(not client.ask("set", group="boarding", name="time_gap", value=-1)["ok"], "within its range only")
     client.ask("step", n=10)
-    check(client.event("state", 5) is not None, "the state is told")
+    check(client.event("state") is not None, "the state is told")
     # A wall across every way acts; a plan like that cannot start anew, and the crowd that runs stays as it is.
     check(client.ask("edit", kind="wall", level=0, line=[[-1, 0], [-1, 30]])["ok"], "a wall across every way to the street is added")
     here = client.ask("hash")["hash"]
@@ -168,11 +168,11 @@ def check_edits(server):
     client.ask("restart")
     client.ask("speed", times=20)
     client.ask("play")
-    client.until(lambda: (client.event("state") or {"worlds": [{"time": 9}]})["worlds"][0]["time"] > 2, 20)
+    client.until(lambda: (client.event("state") or {"worlds": [{"time": 9}]})["worlds"][0]["time"] > 2)
     client.ask("pause")
     past = client.ask("scrub", time=0.5)
     check(past["ok"] and past["time"] <= 0.5 + 1e-6, "it scrubs back")
-    seen = client.until(lambda: client.frames and client.frames[-1][7] & 1, 10)
+    seen = client.until(lambda: client.frames and client.frames[-1][7] & 1)
     check(seen, "frames of the past are marked")
     client.close()
 
@@ -194,9 +194,8 @@ class Pace:
     def __init__(self, server):
         self.tasks = pathlib.Path(f"/proc/{server.process.pid}/task")
         self.client = Client(server)
-        before = {task: self.clocks(task)[0] for task in os.listdir(self.tasks)}
-        time.sleep(0.5)
-        self.runner = max(before, key=lambda task: self.clocks(task)[0] - before[task])
+        ran = self.client.ask("hash")["spent"][1]  # processor time of the thread that answers
+        self.runner = min(os.listdir(self.tasks), key=lambda task: abs(self.clocks(task)[0] - ran))
         self.stepped = self.spent = self.asleep = 0
 
     def clocks(self, task):
@@ -208,6 +207,11 @@ class Pace:
 
     def begin(self):
         self.first, self.ran, self.begun = self.client.ask("hash"), self.clocks(self.runner), time.monotonic()
+
+    def going_on(self):
+        """True until the thread has used another 0.5 s of processor time."""
+        now = self.clocks(self.runner)[0]
+        return now - self.ran[0] < 0.5 if now > 0 else time.monotonic() - self.begun < 1.5
 
     def end(self):
         last, ran, now = self.client.ask("hash"), self.clocks(self.runner), time.monotonic()
@@ -222,10 +226,10 @@ class Pace:
         return self.stepped / max(self.spent, 1e-9)
 
 
-def flood(clients, seconds):
+def flood(clients, pace):
     """Requests as fast as they are taken; every fourth client reads the answers. Returns how many were sent."""
-    end, sent = time.monotonic() + seconds, 0
-    while time.monotonic() < end:
+    sent = 0
+    while pace.going_on():
         for k, client in enumerate(clients):
             try:
                 for _ in range(20):
@@ -286,22 +290,22 @@ def check_harm(server):
     client.ask("template", name="corridor")  # people keep coming
     client.ask("speed", times=0)
     client.ask("play")
-    client.until(lambda: client.ask("hash")["time"] > 20, 60)
+    client.until(lambda: client.ask("hash")["time"] > 20)
     client.close()
     alone, disturbed = Pace(server), Pace(server)
     for attempt in range(4 if os.environ.get("TH_LONG") else 1):  # in turn, as the crowd changes
         alone.begin()
-        alone.client.until(lambda: False, 1.5)
+        alone.client.until(lambda: not alone.going_on())
         alone.end()
         crowd = [Client(server) for _ in range(20)]
         for other in crowd:
             other.send('{"do":"view","box":[0,0,50,6],"pixels":[800,400]}')
         disturbed.begin()
         kept = annoy(server)
-        check(flood(crowd[:8], 1.5) > 0, "clients flood the server")
+        check(flood(crowd[:8], disturbed) > 0, "clients flood the server")
         disturbed.end()
         if attempt == 0:
-            check(all(other.until(lambda o=other: o.frame_count > 3, 60) for other in crowd[8:]), "clients get frames")
+            check(all(other.until(lambda o=other: o.frame_count > 3) for other in crowd[8:]), "clients get frames")
         for other in [*crowd, *kept]:
             other.close()
     share = disturbed.share() / max(alone.share(), 1e-9)
@@ -417,13 +421,13 @@ def check_upload(recording):
         check(upload(other, 0)["ok"] and os.listdir(folder), "a first part is kept")
         check(not upload(client, 0)["ok"], "one client sends at a time")
         other.close()
-        check(client.until(lambda: not os.listdir(folder), 20), "a client that leaves takes its parts along")
+        check(client.until(lambda: not os.listdir(folder)), "a client that leaves takes its parts along")
         while at < len(data):
             answer = upload(client, at, last=at + part >= len(data))
             check(answer["ok"], f"a part is taken: {answer}")
             at += part
-        check(client.until(lambda: client.event("hello")["replay"], 10), "everybody is told that it is a recording")
-        people = client.until(lambda: (f := client.people(1)) and f[0]["total"] == 50 and f, 10)
+        check(client.until(lambda: client.event("hello")["replay"]), "everybody is told that it is a recording")
+        people = client.until(lambda: (f := client.people(1)) and f[0]["total"] == 50 and f)
         check(people, "the recording is on show")
         check(client.ask("person", person=3)["ok"], "somebody of it can be looked at")
         check(not os.listdir(folder), "no file is left of it")
@@ -447,7 +451,7 @@ def check_replay():
         people = client.people()
         check(people and people[0]["total"] == 50, "and everybody in it")
         check(client.ask("scrub", time=3.0)["ok"] and client.until(
-            lambda: (f := client.people(1)) and abs(f[0]["time"] - 3.0) < 0.2, 10), "it scrubs")
+            lambda: (f := client.people(1)) and abs(f[0]["time"] - 3.0) < 0.2), "it scrubs")
         check(not client.ask("edit", kind="wall", line=[[1, 1], [2, 2]])["ok"], "it cannot be edited")
         check_recorded_charts(out, client.ask("charts")["worlds"][0]["rows"])
         client.close()
@@ -466,7 +470,7 @@ def main():
         client = Client(server)
         check(client.event("hello") and client.event("scene"), "a client is greeted")
         first = client.people()
-        check(client.until(lambda: client.people()[0]["time"] > first[0]["time"], 10), "the crowd moves")
+        check(client.until(lambda: client.people()[0]["time"] > first[0]["time"]), "the crowd moves")
         check_door(server)
         check_messages(client)
         check_edits(server)

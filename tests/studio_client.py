@@ -12,6 +12,9 @@ import struct
 import subprocess
 import time
 
+# How long anything is waited for. Only a hang takes so long; ctest says how long that is.
+WAIT = float(os.environ.get("TH_WAIT_SECONDS", 450))
+
 
 class Server:
     """`throng studio` (or another verb) as a process."""
@@ -40,17 +43,17 @@ class Server:
         if self.alive():
             self.process.terminate()
         try:
-            text = self.process.communicate(timeout=60)[0]
+            text = self.process.communicate(timeout=WAIT)[0]
         except subprocess.TimeoutExpired:
             self.process.kill()
-            text = self.process.communicate()[0] + "\nit did not end within 60 s"
+            text = self.process.communicate()[0] + "\nit did not end"
         return self.process.returncode, text
 
     def socket(self, receive_buffer=None):
         plain = socket.socket()
         if receive_buffer:
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        plain.settimeout(20)
+        plain.settimeout(WAIT)
         plain.connect(("127.0.0.1", self.port))
         return plain
 
@@ -183,7 +186,7 @@ class Client:
         while (frame := self._take_frame()) is not None:
             self._sort_in(*frame)
 
-    def until(self, condition, seconds=20):
+    def until(self, condition, seconds=WAIT):
         """Reads until the condition holds; returns its value, or None when the time is up or the server has closed."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -195,13 +198,13 @@ class Client:
             self.read()
         return None
 
-    def ask(self, verb, seconds=60, **members):
+    def ask(self, verb, seconds=WAIT, **members):
         self.number += 1
         number = self.number
         self.send(json.dumps({"id": number, "do": verb, **members}))
         return self.until(lambda: self.answers.pop(number, None), seconds)
 
-    def event(self, name, seconds=20):
+    def event(self, name, seconds=WAIT):
         """The next event of a kind; older ones are forgotten."""
         def find():
             for k, event in enumerate(self.events):
@@ -211,7 +214,7 @@ class Client:
             return None
         return self.until(find, seconds)
 
-    def people(self, seconds=20, world=0):
+    def people(self, seconds=WAIT, world=0):
         """Head and records of the next people frame: a dict and a list of (id, x, y)."""
         self.frames.clear()
         def find():

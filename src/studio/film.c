@@ -19,7 +19,7 @@
 
 extern char **environ;
 
-#define PATIENCE 120.0 // [s] for a picture; a software renderer takes seconds for a large crowd
+#define PATIENCE 600.0 // [s] for a picture; a software renderer on a busy machine takes a minute for a large crowd
 
 typedef struct film {
     th_studio *studio;
