@@ -9,6 +9,9 @@ export const root = resolve(import.meta.dirname ?? new URL(".", import.meta.url)
 export const program = process.env.TH_PROGRAM ?? join(root, "build", "throng");
 export const output = process.env.TH_OUTPUT ?? join(root, "build", "studio-test");
 mkdirSync(output, { recursive: true });
+// [ms] How long anything is waited for. Only a hang takes so long; ctest says how long that is. No test waits for a
+// time instead of for what it wants to see: machines are slow and busy.
+export const WAIT = 1000 * Number(process.env.TH_WAIT_SECONDS ?? 450);
 
 // A room of 20 x 10 m, a wall across with two doors, an exit on the far side: 60 people go from left to right.
 export const ROOM = {
@@ -85,7 +88,7 @@ export function serve(...args) {
         child.stderr.on("data", read);
         child.on("error", failed);
         child.on("exit", (code) => failed(new Error(`throng ${args.join(" ")} ended with ${code}:\n${text}`)));
-        setTimeout(() => failed(new Error(`throng ${args.join(" ")} printed no address:\n${text}`)), 20000).unref();
+        setTimeout(() => failed(new Error(`throng ${args.join(" ")} printed no address:\n${text}`)), WAIT).unref();
     });
 }
 
@@ -110,6 +113,7 @@ export async function launch(whole = false) {
     return chromium.launch({
         executablePath: process.env.TH_BROWSER ?? "/usr/bin/chromium",
         headless: true,
+        timeout: WAIT,
         args: [
             "--no-sandbox",
             // Without, only the canvases are drawn by it: clicks take a sixth of the time.
@@ -142,7 +146,7 @@ export async function launchFirefox() {
         if (!executablePath) return null;
         const display = await hiddenScreen(),
             env = display ? { ...process.env, DISPLAY: display } : process.env;
-        return await firefox.launch({ channel: "moz-firefox", executablePath, headless: !display, env });
+        return await firefox.launch({ channel: "moz-firefox", executablePath, headless: !display, env, timeout: WAIT });
     } catch (error) {
         console.log(`    ${executablePath} cannot be driven: ${error}`);
         return null;
@@ -201,6 +205,7 @@ export class Studio {
 
     static async open(browser, address, size = { width: 1280, height: 800 }) {
         const context = await browser.newContext({ viewport: size, acceptDownloads: true, colorScheme: "light" });
+        context.setDefaultTimeout(WAIT);
         const studio = new Studio(await context.newPage());
         await studio.page.addInitScript(watchButtons);
         // A page just built, shown by a program that has another inside.
@@ -215,8 +220,21 @@ export class Studio {
         return studio;
     }
 
-    wait(condition, argument, timeout = 20000) {
-        return this.page.waitForFunction(condition, argument, { timeout, polling: 50 });
+    wait(condition, argument) {
+        return this.page.waitForFunction(condition, argument, { timeout: WAIT, polling: 50 });
+    }
+
+    // Until the page has drawn what it knows, for a picture of it.
+    async drawn() {
+        await this.page.evaluate(
+            () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))),
+        );
+    }
+
+    // Until the crowd is this many seconds further.
+    async later(seconds) {
+        const now = await this.page.evaluate(() => window.studio.crowd[0].time);
+        await this.wait((time) => window.studio.crowd[0].time > time, now + seconds);
     }
 
     // A request that must succeed; verbs are those of docs/studio-protocol.md.
@@ -302,6 +320,7 @@ export class Studio {
     }
 
     async shot(name) {
+        await this.drawn();
         await this.page.screenshot({ path: join(output, `${name}.png`) });
     }
 
