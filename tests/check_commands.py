@@ -32,6 +32,7 @@ sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = os.environ.get("TH_PROGRAM")
 LONG = bool(os.environ.get("TH_LONG"))
+WAIT = float(os.environ.get("TH_WAIT_SECONDS", 450))  # only a hang takes so long
 PAGES = ["README.md", "scenes/README.md", "scenes/verification/README.md", *sorted(
     str(p.relative_to(ROOT)) for folder in ("docs", "docs/models") for p in (ROOT / folder).glob("*.md"))]
 COMMAND = re.compile(r"^(?:\$ )?(?:build/)?throng [a-z]")
@@ -130,7 +131,7 @@ def run(command, folder, exact):
         SEEN.add(tuple(words))
     environment = dict(os.environ, OMP_NUM_THREADS="1", OMP_WAIT_POLICY="passive")
     begun = time.monotonic()
-    done = subprocess.run([PROGRAM, *words[1:]], cwd=folder, capture_output=True, text=True, timeout=300, env=environment)
+    done = subprocess.run([PROGRAM, *words[1:]], cwd=folder, capture_output=True, text=True, timeout=WAIT, env=environment)
     if "--times" in sys.argv:
         print(f"{time.monotonic() - begun:6.2f} s  {shlex.join(words)}")
     return done
