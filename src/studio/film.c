@@ -19,7 +19,8 @@
 
 extern char **environ;
 
-#define PATIENCE 600.0 // [s] for a picture; a software renderer on a busy machine takes a minute for a large crowd
+#define PATIENCE \
+    600.0 // [s] for a picture; a busy machine without a GPU takes a minute for a large crowd
 
 typedef struct film {
     th_studio *studio;
