@@ -8,6 +8,8 @@ static int begin(void **state) {
     program *p = malloc(sizeof *p);
     assert_non_null(p);
     program_begin(p);
+    setenv("READINGS", TH_SOURCE_DIR "/tests/data/readings", 1);
+    setenv("SCENES", TH_SOURCE_DIR "/scenes", 1);
     *state = p;
     return 0;
 }
@@ -18,8 +20,6 @@ static int end(void **state) {
     free(p);
     return code;
 }
-
-#define READINGS TH_SOURCE_DIR "/tests/data/readings/"
 
 // ---- the field named `column` of every row, by hand: the files have no quotes here
 
@@ -50,7 +50,7 @@ static const char *row_at(const char *table, int time_column, double time) {
 // The same areas on line (areas.csv, every second) and from the recording.
 static void same_on_line(void **state) {
     program *p = *state;
-    assert_code(throng(p, "run '" TH_SOURCE_DIR "/scenes/bottleneck.json' --max-time 20 --fps 10 "
+    assert_code(throng(p, "run \"$SCENES\"/bottleneck.json --max-time 20 --fps 10 "
                           "--record sqlite --out run --no-report --quiet"),
                 0);
     assert_code(throng(p, "measure run/trajectory.sqlite --area before=8,4,10,6 --method all "
@@ -103,7 +103,7 @@ static void same_on_line(void **state) {
 static void every_format(void **state) {
     program *p = *state;
     char *answers[4];
-    assert_code(shell(p, "cp " READINGS "040_c_56_h-.txt.gz a.txt.gz"), 0);
+    assert_code(shell(p, "cp \"$READINGS\"/040_c_56_h-.txt.gz a.txt.gz"), 0);
     assert_code(throng(p, "convert a.txt.gz a.h5"), 0);
     assert_code(throng(p, "convert a.txt.gz a.sqlite"), 0);
     assert_code(throng(p, "convert a.txt.gz b.sqlite --format compact"), 0);
@@ -121,7 +121,7 @@ static void every_format(void **state) {
 static void print(void **state) {
     program *p = *state;
     const outcome *result =
-        throng(p, "measure " READINGS "040_c_56_h-.txt.gz --line door=0.25,0,-0.25,0 "
+        throng(p, "measure \"$READINGS\"/040_c_56_h-.txt.gz --line door=0.25,0,-0.25,0 "
                   "--area front=-0.4,0.5,0.4,1.3 --los hcm --every 5 --radius 0.15");
     assert_code(result, 0);
     assert_holds(result->out, "75 people, 0.50 s to 64.97 s; flow 1.148 /s, middle 80 % 1.159 /s");
@@ -131,13 +131,13 @@ static void print(void **state) {
     assert_holds(result->out, "taken as endless");
     assert_holds(result->out, "radius 0.15 m");
     assert_string_equal(result->error, "");
-    assert_code(throng(p, "measure " READINGS "040_c_56_h-.txt.gz --quiet"), 0);
+    assert_code(throng(p, "measure \"$READINGS\"/040_c_56_h-.txt.gz --quiet"), 0);
     assert_string_equal(p->last.out, "");
 }
 
 static void mistakes_are_explained(void **state) {
     program *p = *state;
-    assert_code(shell(p, "cp " READINGS "uo-050-180-180.txt.gz u.gz"), 0);
+    assert_code(shell(p, "cp \"$READINGS\"/uo-050-180-180.txt.gz u.gz"), 0);
     static const struct {
         const char *arguments;
         int code;
@@ -181,12 +181,12 @@ static void walls(void **state) {
     char path[256];
     snprintf(path, sizeof path, "%s/hall.wkt", p->folder);
     write_text(path, "POLYGON ((0 -4, 1.8 -4, 1.8 4, 0 4, 0 -4))\n");
-    assert_code(throng(p, "measure " READINGS "uo-180-180-180.txt.gz --frames 400:420 "
+    assert_code(throng(p, "measure \"$READINGS\"/uo-180-180-180.txt.gz --frames 400:420 "
                           "--area a=-1,-2,3,0 --walkable hall.wkt --method voronoi"),
                 0);
     assert_holds(p->last.out, "a, 3.6 m2, 21 moments");
-    assert_code(throng(p, "measure " READINGS "uo-180-180-180.txt.gz --frames 400:401 "
-                          "--area a=-1,-2,3,2 --walkable '" TH_SOURCE_DIR "/scenes/door.json'"),
+    assert_code(throng(p, "measure \"$READINGS\"/uo-180-180-180.txt.gz --frames 400:401 "
+                          "--area a=-1,-2,3,2 --walkable \"$SCENES\"/door.json"),
                 0);
     assert_null(strstr(p->last.out, "endless"));
 }

@@ -19,8 +19,7 @@
 
 extern char **environ;
 
-#define PATIENCE \
-    600.0 // [s] for a picture; a busy machine without a GPU takes a minute for a large crowd
+#define PATIENCE 600.0 // [s] for a picture; without a GPU and on a busy machine a minute
 
 typedef struct film {
     th_studio *studio;
