@@ -189,9 +189,8 @@ static int export_html(th_studio *studio, const char *path, double fps) {
     packed p = {0};
     int code = TH_EXIT_FAILED;
     if (th_studio_page_size() == 0)
-        fprintf(stderr, "throng export: this build has no studio page, because it was built "
-                        "without Node; install "
-                        "Node (tools/install-deps does) and build again\n");
+        fprintf(stderr, "throng export: this build has no studio page, because Node or its "
+                        "packages were missing; `make build` with Node and a network brings it\n");
     else if (!pack_recording(&p, studio, fps))
         fprintf(stderr, "throng export: no memory for the recording; give a smaller --fps\n");
     else

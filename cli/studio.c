@@ -133,7 +133,8 @@ static void print_address(const th_studio_server *server, const studio_options *
                "not encrypted.\n",
                o->listen);
     if (th_studio_page_size() == 0)
-        printf("This build has no studio page (it was built without Node); the server speaks "
+        printf("This build has no studio page, because Node or its packages were missing; `make "
+               "build` with Node and a network brings it. The server speaks "
                "docs/studio-protocol.md.\n");
     printf("Ctrl-C ends it.\n");
     fflush(stdout);

@@ -219,8 +219,8 @@ th_result th_film_write(th_studio *studio, const char *path, const th_video_def 
     th_encoder encoder = {.to = -1};
     if (th_studio_page_size() == 0)
         return th_fail(error, TH_NO_FILE, "",
-                       "this build has no studio page, which draws in 3D, because it was built "
-                       "without Node; install Node (tools/install-deps does) and build again, or "
+                       "this build has no studio page, which draws in 3D, because Node or its "
+                       "packages were missing; `make build` with Node and a network brings it, or "
                        "draw the plan with --view plan");
     th_studio_server_def server = {0};
     th_result result = th_studio_server_create(&server, &studio->exchange, &f.server, error);
