@@ -260,6 +260,59 @@ static void agents_pushed_too_far_fall_and_are_counted(void **state) {
     end(scene, world);
 }
 
+static uint64_t falls_of(const char *json, double step, uint64_t seed) {
+    th_scene *scene = scene_of(json);
+    th_world_def def = th_world_def_default();
+    def.threads = 1;
+    def.step = step;
+    def.seed = seed;
+    th_world *world = NULL;
+    assert_int_equal(th_world_create(scene, &def, &world, NULL), TH_OK);
+    run_to_end(world, 60);
+    uint64_t falls = th_world_statistics(world).falls;
+    end(scene, world);
+    return falls;
+}
+
+// Falls follow from the push of others, whatever the step: a rush throws as many with 0.02 s as with 0.05 s, within three
+// standard deviations of counts.
+static void falls_do_not_depend_on_the_step(void **state) {
+    (void)state;
+    enum { SEEDS = 6 };
+    double falls[2] = {0, 0};
+    static const double steps[] = {0.02, 0.05};
+    char json[2048];
+    snprintf(json, sizeof json, crush, 1, 0.0, 1, 0.0);
+    for (int k = 0; k < 2; ++k)
+        for (uint64_t seed = 1; seed <= SEEDS; ++seed)
+            falls[k] += (double)falls_of(json, steps[k], seed);
+    assert_true(falls[0] > 10 && falls[1] > 10);
+    if (fabs(falls[0] - falls[1]) > 3 * sqrt(falls[0] + falls[1]))
+        fail_msg("%g falls with 0.02 s, %g with 0.05 s", falls[0], falls[1]);
+}
+
+// Agents that lean on the crowd before a door with their own walking throw nobody, and without an alarm nobody panics.
+static void calm_people_at_a_door_do_not_fall(void **state) {
+    (void)state;
+    static const char calm[] = TH_JSON(
+        {"levels": [{"walkable": {"rect": [0, 0, 10, 10]}}],
+         "exits": [{"id": "out", "line": [[10, 4.4], [10, 5.6]]}],
+         "groups": [{"count": 90, "area": {"rect": [3, 1, 9.5, 9]}, "to": "out", "behave": "hidac",
+            "move": {"model": "hidac", "falling": 1}}],
+         "run": {"max_time": 200}});
+    static const double steps[] = {0.05, 0.0625, 0.1};
+    for (int k = 0; k < 3; ++k) assert_int_equal(falls_of(calm, steps[k], 1), 0);
+}
+
+// Half of what the other wants to be faster towards one; nothing from one who is as fast as it wants or wants away.
+static void a_push_is_half_of_what_is_wanted(void **state) {
+    (void)state;
+    th_vec2 ahead = {1, 0}, fast = {2, 0}, slow = {0.5f, 0}, none = {0, 0}, back = {-1, 0};
+    assert_near(th_hidac_lean(fast, slow, ahead).x, 0.75, 1e-6);
+    assert_near(th_hidac_lean(fast, fast, ahead).x, 0.0, 1e-6);
+    assert_near(th_hidac_lean(back, none, ahead).x, 0.0, 1e-6);
+}
+
 static void the_fallen_may_get_up(void **state) {
     (void)state;
     th_scene *scene;
@@ -532,6 +585,9 @@ int main(void) {
         cmocka_unit_test(a_pushing_agent_opens_a_way_through_a_crowd),
         cmocka_unit_test(a_share_of_people_push),
         cmocka_unit_test(agents_pushed_too_far_fall_and_are_counted),
+        cmocka_unit_test(falls_do_not_depend_on_the_step),
+        cmocka_unit_test(calm_people_at_a_door_do_not_fall),
+        cmocka_unit_test(a_push_is_half_of_what_is_wanted),
         cmocka_unit_test(the_fallen_may_get_up),
         cmocka_unit_test(an_agent_gets_up_where_it_lay),
         cmocka_unit_test(the_rectangle_follows_the_density),

@@ -138,7 +138,8 @@ static void sights_frighten(void **state) {
     snprintf(groups, sizeof groups,
              "{\"id\":\"w\",\"count\":120,\"area\":{\"rect\":[1,1,5,5]},\"to\":\"a\","
              "\"premovement\":100,"
-             "\"radius\":0.15,\"behave\":{\"model\":\"hidac\",\"panic_by_pushing\":0}}");
+             "\"radius\":0.15,\"behave\":{\"model\":\"hidac\",\"panic_by_pushing\":0,"
+             "\"panic_by_density\":0.2}}");
     assert_true(highest_level(groups, 8) > 0.3f);
 }
 

@@ -43,9 +43,11 @@
       "rise while somebody in panic talks to one")                                                 \
     X(panic_by_pushing, 0.2, 0, 10, "1/s", "throng: not printed",                                  \
       "rise where all others in range are pushed about")                                           \
-    X(panic_push, 0.3, 0.01, 2, "m", "throng: twice what throws somebody",                         \
-      "pushed this far of late: pushed about")                                                     \
-    X(panic_by_density, 0.2, 0, 10, "1/s", "throng: not printed", "rise above panic_density")      \
+    X(panic_push, 1, 0.01, 20, "m/s", "throng: half of what throws an agent",                      \
+      "an agent pushed this hard is pushed about")                                                 \
+    X(panic_by_density, 0.08, 0, 10, "1/s",                                                        \
+      "throng: less than calming: queues of 6 to 8 /m2 in laboratories are calm",                  \
+      "rise above panic_density")                                                                  \
     X(panic_density, 5, 0.5, 15, "1/m2", "throng: people touch all around", "within 1 m")          \
     X(panic_by_fallen, 0.3, 0, 10, "1/s", "throng: not printed",                                   \
       "rise while somebody lies in range")                                                         \

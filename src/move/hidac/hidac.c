@@ -157,10 +157,8 @@ static const th_field_info fields[TH_HIDAC_FIELDS] = {
     [TH_HIDAC_TIMER] = {"timer", true, true, "left of a stop or a wait [s]"},
     [TH_HIDAC_STATE] = {"state", false, true, "0 walks, 1 stops, 2 waits, 3 tries, 4 falls"},
     [TH_HIDAC_RECTANGLE] = {"rectangle", true, true, "length of the rectangle of influence [m]"},
-    [TH_HIDAC_INTENDED_X] = {"intended_x", true, true, "velocity before contact [m/s]"},
-    [TH_HIDAC_INTENDED_Y] = {"intended_y", true, true, "velocity before contact [m/s]"},
-    [TH_HIDAC_PUSHED_X] = {"pushed_x", true, true, "by others, of late [m]"},
-    [TH_HIDAC_PUSHED_Y] = {"pushed_y", true, true, "by others, of late [m]"},
+    [TH_HIDAC_PUSHED_X] = {"pushed_x", true, true, "by others, of late [m/s]"},
+    [TH_HIDAC_PUSHED_Y] = {"pushed_y", true, true, "by others, of late [m/s]"},
     [TH_HIDAC_PANIC] = {"panic", true, true, "above 0.5: is in panic, 2: for good"},
     [TH_HIDAC_MANNERS] = {"manners", false, true, "0 drawn by `pushers`, 1 polite, 2 pushes"},
 };

@@ -110,6 +110,44 @@ TH_BOTH static inline th_vec2 th_hidac_course(const th_hidac_view *i, const th_a
     return held_up ? wanted : v;
 }
 
+// Random numbers of an agent: with the largest step those that it has for good.
+TH_FORMULA th_random4 th_hidac_random(const th_world *world, uint32_t id, uint64_t step) {
+    return th_philox(world->seed, TH_STREAM_HIDAC, id, step);
+}
+
+// Traits drawn once per agent: 0 panic, 1 manners, 2 lying.
+TH_BOTH static inline float th_hidac_draw(const th_world *world, uint32_t self, int k) {
+    return th_uniform(th_hidac_random(world, world->agents.id[self], UINT64_MAX).v[k]);
+}
+
+// Does j push instead of stopping: in panic, or by its manners?
+TH_BOTH static inline bool th_hidac_pushes(const th_world *world, uint32_t j) {
+    if (world->groups[world->agents.group[j]].move != TH_MOVE_HIDAC) return false;
+    uint32_t manners = th_own_words(world, TH_MOVE_HIDAC, TH_HIDAC_MANNERS)[j];
+    float share = th_hidac_params_of(world, j)->pushers;
+    return th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PANIC)[j] > 0.5f || manners == 2 ||
+           (manners == 0 && share > 0.0f && th_hidac_draw(world, j, 1) < share);
+}
+
+// The push of an agent that leans on somebody at `toward`, a unit vector: half of what it wants to be faster that way, as two
+// equal bodies share their momentum. It follows from wishes and velocities, not from what contact corrects, whose share of a
+// step grows with the step.
+TH_FORMULA th_vec2 th_hidac_lean(th_vec2 wanted, th_vec2 velocity, th_vec2 toward) {
+    return th_scale(0.5f * th_max(th_dot(th_sub(wanted, velocity), toward), 0.0f), toward);
+}
+
+// What j wants, leaning on i: its preferred velocity at the pace of panic.
+TH_BOTH static inline void th_hidac_feel(const th_world *world, th_hidac_view *i, uint32_t j,
+                                         th_vec2 away, float distance) {
+    const th_agents *a = &world->agents;
+    if (distance <= TH_COINCIDENT || !th_hidac_pushes(world, j)) return;
+    bool panics = th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PANIC)[j] > 0.5f;
+    float pace = panics ? th_hidac_params_of(world, j)->panic_speed : 1.0f;
+    th_vec2 wanted = th_scale(pace, th_v(a->preferred_x[j], a->preferred_y[j]));
+    i->leaned_on = th_add(
+        i->leaned_on, th_hidac_lean(wanted, th_velocity(a, j), th_scale(1.0f / distance, away)));
+}
+
 TH_BOTH static inline void th_hidac_see(const th_world *world, const th_walls *walls,
                                         th_hidac_view *i, uint32_t j) {
     const th_agents *a = &world->agents;
@@ -132,6 +170,7 @@ TH_BOTH static inline void th_hidac_see(const th_world *world, const th_walls *w
                           ? th_hidac_push(th_sub(i->p, q), distance, touch - distance)
                           : th_scale(touch, th_pair_direction(a->id[i->self], a->id[j]));
         i->push_people = th_add(i->push_people, one);
+        th_hidac_feel(world, i, j, th_sub(i->p, q), distance);
     }
     if (!seen) return;
     i->ahead += along <= p->rectangle_loose ? 1 : 0;
@@ -224,16 +263,6 @@ TH_BOTH static inline void th_hidac_see_walls(const th_walls *walls, th_hidac_vi
         bool back = i->held_up && th_dot(t, i->wish) < -0.7f;
         i->avoid_walls = th_add(i->avoid_walls, back ? th_scale(-1.0f, t) : t);
     }
-}
-
-// Random numbers of a person: with the largest step those that it has for good.
-TH_FORMULA th_random4 th_hidac_random(const th_world *world, uint32_t id, uint64_t step) {
-    return th_philox(world->seed, TH_STREAM_HIDAC, id, step);
-}
-
-// Traits drawn once per agent: 0 panic, 1 manners, 2 lying.
-TH_BOTH static inline float th_hidac_draw(const th_world *world, uint32_t self, int k) {
-    return th_uniform(th_hidac_random(world, world->agents.id[self], UINT64_MAX).v[k]);
 }
 
 // Is an agent one of the share that begins so? An agent that has never stepped has no rectangle yet.
@@ -398,19 +427,12 @@ TH_FORMULA float th_hidac_rectangle(const th_hidac_view *i, float dt) {
     return i->rectangle + th_min(dt / 0.5f, 1.0f) * (wanted - i->rectangle);
 }
 
-// How far others have pushed the person of late: by its own giving way and by contact since the last step, forgotten
-// over fall_time.
-TH_BOTH static inline th_vec2 th_hidac_pushed(const th_world *world, const th_hidac_view *i,
-                                              th_vec2 gives_way) {
-    uint32_t self = i->self;
-    th_vec2 pushed = th_v(th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PUSHED_X)[self],
-                          th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PUSHED_Y)[self]);
-    th_vec2 intended = th_v(th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_INTENDED_X)[self],
-                            th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_INTENDED_Y)[self]);
-    th_vec2 contact = th_sub(th_velocity(&world->agents, self), intended);
-    bool touched = th_length2(i->push_people) > 0.0f;
-    pushed = th_scale(th_max(1.0f - world->dt / i->params->fall_time, 0.0f), pushed);
-    return touched ? th_add(pushed, th_scale(world->dt, th_add(contact, gives_way))) : pushed;
+// The push of others, averaged over fall_time [m/s].
+TH_BOTH static inline th_vec2 th_hidac_pushed(const th_world *world, const th_hidac_view *i) {
+    th_vec2 pushed = th_v(th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PUSHED_X)[i->self],
+                          th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PUSHED_Y)[i->self]);
+    float share = th_min(world->dt / i->params->fall_time, 1.0f);
+    return th_add(pushed, th_scale(share, th_sub(i->leaned_on, pushed)));
 }
 
 // (3) without r: alpha v ((1 - beta) f + beta F_Fa).
@@ -445,8 +467,6 @@ TH_BOTH static inline void th_hidac_keep(th_world *world, const th_hidac_view *i
     th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_HEADING_Y)[self] = direction.y;
     th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_RECTANGLE)[self] =
         th_hidac_rectangle(i, world->dt);
-    th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_INTENDED_X)[self] = v.x;
-    th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_INTENDED_Y)[self] = v.y;
     th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PUSHED_X)[self] = pushed.x;
     th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PUSHED_Y)[self] = pushed.y;
 }
@@ -469,13 +489,9 @@ TH_BOTH static inline void th_hidac_step(th_world *world, const th_walls *walls,
     *pace = th_min(*pace + faster, th_hidac_top_speed(world, &i, *state));
     th_vec2 v = th_hidac_velocity(p, th_velocity(a, self), th_hidac_walk(&i, direction, r, *pace),
                                   r, a->speed[self], world->dt);
-    th_vec2 gives_way =
-        th_limit(th_scale(1.0f / th_max(p->response_time, world->dt), by_people), a->speed[self]);
-    th_vec2 pushed = th_hidac_pushed(world, &i, gives_way);
+    th_vec2 pushed = th_hidac_pushed(world, &i);
     bool thrown = p->falling > 0.0f && th_length(pushed) > p->fall_push;
     bool lies = th_hidac_begins(world, self, p->lies, 2);
-    if (th_hidac_begins(world, self, p->panic, 0)) // for good, whatever a behaviour says
-        th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PANIC)[self] = TH_HIDAC_FOR_GOOD;
     if (a->phase[self] == TH_PHASE_WALKING && (thrown || lies)) {
         *state = TH_HIDAC_FALLS;
         *timer = p->gets_up;
@@ -491,6 +507,11 @@ TH_BOTH static inline int th_hidac_lie_down(th_world *world, uint32_t self) {
     if (world->groups[a->group[self]].move != TH_MOVE_HIDAC) return 0;
     uint32_t *state = &th_own_words(world, TH_MOVE_HIDAC, TH_HIDAC_STATE)[self];
     float *timer = &th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_TIMER)[self];
+    float *panic = &th_own_floats(world, TH_MOVE_HIDAC, TH_HIDAC_PANIC)[self];
+    float share = th_hidac_params_of(world, self)->panic;
+    // For good, whatever a behaviour says. Here and not in the step, in which neighbours read it.
+    if (share > 0.0f && *panic < TH_HIDAC_FOR_GOOD && th_hidac_draw(world, self, 0) < share)
+        *panic = TH_HIDAC_FOR_GOOD;
     if (a->phase[self] == TH_PHASE_WALKING && *state == TH_HIDAC_FALLS) {
         a->phase[self] = TH_PHASE_FALLEN;
         return 1;

@@ -61,10 +61,10 @@
     X(panic_speed, 1.5, 0.5, 3, "-", "throng: a run; not printed", "factor on speed in panic")     \
     X(panic_acceleration, 3, 0.5, 10, "-", "throng: not printed", "factor in panic")               \
     X(falling, 0, 0, 1, "-", TH_PAB07, "1: who is pushed too far falls")                           \
-    X(fall_push, 0.15, 0.01, 2, "m", "throng: a missed step; not printed",                         \
-      "a push this far within fall_time throws an agent")                                          \
+    X(fall_push, 1.5, 0.1, 20, "m/s", "Hof 2005: faster than a step of 0.45 m can catch",          \
+      "a push this strong throws an agent; a neighbour that runs gives about 1")                   \
     X(fall_time, 0.5, 0.05, 5, "s", "throng: a step of a walk; not printed",                       \
-      "pushes are forgotten over this time")                                                       \
+      "over which pushes are averaged")                                                            \
     X(lies, 0, 0, 1, "-", "throng: for scenes", "share of people who lie from the beginning")      \
     X(gets_up, 0, 0, 3600, "s", TH_PAB07 ": never", "after which the fallen stand up; 0: never")   \
     X(fallen_range, 2, 0, 5, "m", TH_PAB07, "within which the fallen are walked around")           \
@@ -91,8 +91,6 @@ enum {
     TH_HIDAC_TIMER,
     TH_HIDAC_STATE,
     TH_HIDAC_RECTANGLE,
-    TH_HIDAC_INTENDED_X,
-    TH_HIDAC_INTENDED_Y,
     TH_HIDAC_PUSHED_X,
     TH_HIDAC_PUSHED_Y,
     TH_HIDAC_PANIC,
@@ -128,6 +126,7 @@ typedef struct th_hidac_view {
     // sums
     th_vec2 avoid_people, avoid_walls; // of (1)
     th_vec2 push_people, push_walls;   // of (10)
+    th_vec2 leaned_on;                 // push of the neighbours that lean on it [m/s]
     th_vec2 avoid_fallen;              // unit; (0, 0): no agent lies ahead
     float fallen_distance;             // to the nearest of them
     int ahead;                         // people in the loose rectangle
