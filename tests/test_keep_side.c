@@ -1,6 +1,6 @@
 // Keeping to one side of marked strips: the field of the thesis in strips of any direction, agents that are held by one
 // and those that are let go, and where people walk. SPDX-License-Identifier: Apache-2.0
-#include "filter/keep_side/strips.h"
+#include "filter/keep_side/keep_side.h"
 #include "support.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // Keeping to one side: the loop over people and the model's description. Cost: a place on a strip and four cells per
 // agent on one. Model, additions and what is left out: docs/models/keep_side.md. SPDX-License-Identifier: Apache-2.0
+#include "filter/keep_side/keep_side.h"
 #include "core/parallel.h"
-#include "filter/keep_side/strips.h"
 #include "throng/model.h"
 
 static th_keep_side *state_of(const th_world *world) {

@@ -2,7 +2,7 @@
 // sent when they were. SPDX-License-Identifier: Apache-2.0
 #include "device/model.cuh"
 #include "device/upload.cuh"
-#include "filter/keep_side/strips.h"
+#include "filter/keep_side/keep_side.h"
 
 namespace th {
 

@@ -1,6 +1,5 @@
 // Keeping to one side (Cheng 2013, section 3.6, "sub-domain navigation field"): where an agent is on a strip, and how
 // its field changes the planned direction.
-//
 // Implemented: two fields for a strip, one for either sense of walking along it; the ideal track beside what is on
 // one's own side, along it; passes from there over the rest of the strip that turn towards the track (eqs. 3.15 and
 // 3.16); on the strip the direction is the field's and the speed the planner's.
@@ -11,6 +10,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TH_FILTER_KEEP_SIDE_KEEP_SIDE_H
 #define TH_FILTER_KEEP_SIDE_KEEP_SIDE_H
+#include "core/memory.h"
 #include "formula/math.h"
 #include "formula/params.h"
 #include "state/world.h"
@@ -239,4 +239,31 @@ TH_FORMULA void th_keep_side_filter(th_world *world, const th_strip_fields *fiel
     agents->preferred_x[i] = speed / length * mixed.x;
     agents->preferred_y[i] = speed / length * mixed.y;
 }
+
+// ---- strips of a world
+// The fields of the strips of a world: built by passes from the walls as they stand, and again when they change.
+
+typedef struct th_keep_side {
+    th_arena arena; // of all this
+    th_strip_fields fields;
+    th_strip_field *strips; // of fields
+    th_strip_cell *cells;   // of all strips, one sense after the other
+    size_t cell_count;
+    uint32_t *pass;  // work space, a cell of one strip and sense each: the pass that visited it
+    uint8_t *open;   // the same: OPEN_*
+    uint32_t builds; // how often they were built
+    uint32_t walls_version;
+    bool stale; // whatever the version says
+} th_keep_side;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+// Takes the memory of all strips. False: there is none.
+bool th_strips_create(th_keep_side *state, const th_scene *scene);
+// Builds the fields if the walls are not those they were built with.
+void th_strips_update(th_keep_side *state, const th_world *world);
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,7 +1,7 @@
 // Strips become fields: cells along and across the line, the ideal track beside walls and edges, and passes from there.
 // Cost of a build: about ten sight lines a cell. SPDX-License-Identifier: Apache-2.0
-#include "filter/keep_side/strips.h"
 #include "core/parallel.h"
+#include "filter/keep_side/keep_side.h"
 #include "space/distance_grid.h"
 
 #define CELL 0.5f // [m] about as wide as a person, Cheng 2013: a cell per person

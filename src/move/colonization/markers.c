@@ -1,6 +1,7 @@
-// Making the pattern of markers. Cost: some 40 000 darts and 262 144 samples, 20 ms. SPDX-License-Identifier: Apache-2.0
-#include "move/colonization/markers.h"
+// Making the pattern of markers. Cost: some 40 000 darts and 262 144 samples, 20 ms. SPDX-License-Identifier:
+// Apache-2.0
 #include "formula/random.h"
+#include "move/colonization/colonization.h"
 #include <string.h>
 
 enum { SAMPLES = 512 }; // along a side of the torus, for the cells' centres

@@ -5,7 +5,7 @@
 #define TH_MOVE_HIDAC_H
 #include "formula/math.h"
 #include "formula/random.h"
-#include "move/hidac/sieve.h"
+#include "move/hidac/view.h"
 
 // (4) to (6): the part of a unit direction that leads past something at d; (d x v) x d is |d|^2 times it. (0, 0) where
 // d is along v.

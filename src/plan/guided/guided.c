@@ -3,8 +3,8 @@
 // microseconds a node; of a step that of looking four directions up per person.
 // A field belongs to a leg of a group's route; groups with equal parameters share those of equal goals.
 // SPDX-License-Identifier: Apache-2.0
+#include "plan/guided/guided.h"
 #include "core/parallel.h"
-#include "plan/guided/state.h"
 #include "plan/plan.h"
 
 // Where the crowd is counted [m]: a body and a half, as in the plan continuum. On finer nodes a jam has gaps.

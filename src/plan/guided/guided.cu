@@ -2,7 +2,7 @@
 // asks which agent follows which only while one is unsolved, and for the crowd only to count it (`every`); they are
 // sent once solved. SPDX-License-Identifier: Apache-2.0
 #include "device/model.cuh"
-#include "plan/guided/state.h"
+#include "plan/guided/guided.h"
 
 namespace th {
 
